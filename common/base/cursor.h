@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A reader over foreign bytes with a sticky error: after the first read beyond the end every read gives 0, and cursor_ok() is false. Little-endian.
+ * After libbacktrace's struct dwarf_buf. No allocation; async-signal-safe. Test: tests/unit/test_base.c.
+ */
+#ifndef COMMON_BASE_CURSOR_H
+#define COMMON_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+	const uint8_t *start, *at, *end;
+	bool failed;
+};
+
+static inline struct cursor cursor_make(const void *bytes, size_t n_bytes)
+{
+	const uint8_t *p = bytes;
+	return (struct cursor){p, p, p + n_bytes, false};
+}
+static inline bool cursor_ok(const struct cursor *c)
+{
+	return !c->failed;
+}
+static inline size_t cursor_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+static inline size_t cursor_offset(const struct cursor *c)
+{
+	return (size_t)(c->at - c->start);
+}
+
+uint8_t cursor_u8(struct cursor *c);
+uint16_t cursor_u16(struct cursor *c);
+uint32_t cursor_u32(struct cursor *c);
+uint64_t cursor_u64(struct cursor *c);
+/* DWARF 5, 7.6. More than 64 significant bits are an error. */
+uint64_t cursor_uleb(struct cursor *c);
+int64_t cursor_sleb(struct cursor *c);
+/* A NUL-terminated string, borrowed; "" on error. */
+const char *cursor_string(struct cursor *c);
+/* `n_bytes` borrowed bytes, or NULL on error. */
+const uint8_t *cursor_bytes(struct cursor *c, size_t n_bytes);
+/* A cursor over the next `n_bytes`; failed when they are not there. */
+struct cursor cursor_sub(struct cursor *c, size_t n_bytes);
+/* Moves to an offset from the start. */
+void cursor_seek(struct cursor *c, size_t offset);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of the tools; see log.h. Must not be linked into the measured process. Test: tests/unit/test_base.c. */
+#include "common/base/log.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *program = "hpctoolkit-lite";
+static bool is_verbose, is_quiet, progress_shown;
+static atomic_uint_fast64_t n_errors, n_warnings;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void log_set_program(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	program = slash ? slash + 1 : name;
+}
+
+void log_set_verbose(bool verbose)
+{
+	is_verbose = verbose;
+}
+
+void log_set_quiet(bool quiet)
+{
+	is_quiet = quiet;
+}
+
+uint64_t log_n_errors(void)
+{
+	return atomic_load(&n_errors);
+}
+
+uint64_t log_n_warnings(void)
+{
+	return atomic_load(&n_warnings);
+}
+
+static void erase_progress(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+static void emit(const char *subject, const char *weight, const char *format, va_list args)
+{
+	pthread_mutex_lock(&lock);
+	erase_progress();
+	fprintf(stderr, "%s: ", program);
+	if (subject)
+		fprintf(stderr, "%s: ", subject);
+	fputs(weight, stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	fflush(stderr);
+	pthread_mutex_unlock(&lock);
+}
+
+void log_error(const char *subject, const char *format, ...)
+{
+	atomic_fetch_add(&n_errors, 1);
+	va_list args;
+	va_start(args, format);
+	emit(subject, "", format, args);
+	va_end(args);
+}
+
+void log_warn(const char *subject, const char *format, ...)
+{
+	atomic_fetch_add(&n_warnings, 1);
+	va_list args;
+	va_start(args, format);
+	emit(subject, "warning: ", format, args);
+	va_end(args);
+}
+
+void log_note(const char *subject, const char *format, ...)
+{
+	if (is_quiet)
+		return;
+	va_list args;
+	va_start(args, format);
+	emit(subject, "", format, args);
+	va_end(args);
+}
+
+void log_detail(const char *subject, const char *format, ...)
+{
+	if (!is_verbose)
+		return;
+	va_list args;
+	va_start(args, format);
+	emit(subject, "", format, args);
+	va_end(args);
+}
+
+void log_progress(const char *label, uint64_t done, uint64_t total)
+{
+	static struct timespec last;
+	if (is_quiet || !isatty(STDERR_FILENO))
+		return;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pthread_mutex_lock(&lock);
+	int64_t since_ns = (int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + (now.tv_nsec - last.tv_nsec);
+	if (!label) {
+		erase_progress();
+	} else if (since_ns > 100000000 || done == total) {
+		fprintf(stderr, "\r\033[K%s: %s %llu/%llu", program, label, (unsigned long long)done, (unsigned long long)total);
+		progress_shown = true;
+		last = now;
+	}
+	fflush(stderr);
+	pthread_mutex_unlock(&lock);
+}

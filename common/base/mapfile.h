@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A whole file mapped for reading. Test: tests/unit/test_base.c. */
+#ifndef COMMON_BASE_MAPFILE_H
+#define COMMON_BASE_MAPFILE_H
+
+#include "common/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapfile {
+	const uint8_t *bytes; /* page-aligned; NULL for an empty file */
+	size_t n_bytes;
+	uint64_t mtime_ns;
+};
+
+/* Logs and returns STATUS_IO (STATUS_NOT_FOUND, not logged, when there is no such file). On success the caller owns *m. */
+enum status mapfile_open(const char *path, struct mapfile *m);
+void mapfile_close(struct mapfile *m);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command lines from a table; see options.h. Test: tests/unit/test_base.c. */
+#include "common/base/options.h"
+
+#include "common/base/log.h"
+#include "common/base/vec.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+enum { OPTION_HELP = 1000, OPTION_VERSION, OPTION_FIRST };
+
+static bool is_end(const struct option_spec *s)
+{
+	return s->letter == 0 && !s->name;
+}
+
+static void print_option(const struct option_spec *s)
+{
+	char head[128];
+	const char *value = s->value_name ? s->value_name : "";
+	if (s->letter && s->name)
+		snprintf(head, sizeof head, "-%c, --%s%s%s", s->letter, s->name, *value ? "=" : "", value);
+	else if (s->letter)
+		snprintf(head, sizeof head, "-%c%s%s", s->letter, *value ? " " : "", value);
+	else
+		snprintf(head, sizeof head, "    --%s%s%s", s->name, *value ? "=" : "", value);
+	printf("  %-26s", head);
+	if (strlen(head) > 25)
+		printf("\n%28s", "");
+	for (const char *line = s->help; *line;) {
+		int n = (int)strcspn(line, "\n");
+		printf("%s%.*s\n", line == s->help ? "" : "                            ", n, line);
+		line += n + (line[n] == '\n');
+	}
+}
+
+void options_help(const struct option_table *t)
+{
+	printf("usage: %s\n\n%s\n\noptions:\n", t->synopsis, t->about);
+	for (const struct option_spec *s = t->specs; !is_end(s); s++)
+		print_option(s);
+	print_option(&(struct option_spec){'h', "help", NULL, "print this text", NULL});
+	print_option(&(struct option_spec){0, "version", NULL, "print the version", NULL});
+	if (t->footer)
+		printf("\n%s\n", t->footer);
+}
+
+enum status options_refuse(const char *format, ...)
+{
+	char message[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(message, sizeof message, format, args);
+	va_end(args);
+	log_error(NULL, "%s (--help lists the options)", message);
+	return STATUS_USAGE;
+}
+
+int options_number(const char *text, long long low, long long high, long long *number)
+{
+	char *end;
+	errno = 0;
+	long long n = strtoll(text, &end, 10);
+	if (errno || end == text || *end || n < low || n > high)
+		return 0;
+	*number = n;
+	return 1;
+}
+
+struct getopt_tables {
+	VEC(struct option) longs;
+	VEC(char) letters;
+};
+
+static bool build(const struct option_table *t, bool stop_at_operand, struct getopt_tables *g)
+{
+	char *mode = vec_extend(&g->letters, 3);
+	if (!mode)
+		return false;
+	memcpy(mode, stop_at_operand ? "+:h" : ":h", stop_at_operand ? 3 : 2);
+	g->letters.n = stop_at_operand ? 3 : 2;
+	int code = OPTION_FIRST;
+	for (const struct option_spec *s = t->specs; !is_end(s); s++, code++) {
+		struct option *o = s->name ? vec_push(&g->longs) : NULL;
+		char *l = s->letter ? vec_extend(&g->letters, s->value_name ? 2 : 1) : NULL;
+		if ((s->name && !o) || (s->letter && !l))
+			return false;
+		if (o)
+			*o = (struct option){s->name, s->value_name ? required_argument : no_argument, NULL, code};
+		if (l)
+			l[0] = s->letter;
+		if (l && s->value_name)
+			l[1] = ':';
+	}
+	struct option *o = vec_extend(&g->longs, 3);
+	if (!o || !vec_push(&g->letters))
+		return false;
+	o[0] = (struct option){"help", no_argument, NULL, OPTION_HELP};
+	o[1] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
+	return true;
+}
+
+static const struct option_spec *spec_of(const struct option_table *t, int code)
+{
+	const struct option_spec *s = t->specs;
+	for (int i = OPTION_FIRST; !is_end(s); s++, i++)
+		if (i == code || (s->letter && s->letter == code))
+			return s;
+	return NULL;
+}
+
+static enum status apply(const struct option_table *t, int code, char **argv, void *arg, int *done)
+{
+	if (code == 'h' || code == OPTION_HELP) {
+		options_help(t);
+		*done = 1;
+		return STATUS_OK;
+	}
+	if (code == OPTION_VERSION) {
+#ifdef PACKAGE_VERSION
+		printf("%s (%s) %s\n", t->program, PACKAGE_NAME, PACKAGE_VERSION);
+#endif
+		*done = 1;
+		return STATUS_OK;
+	}
+	const struct option_spec *s = spec_of(t, code);
+	if (s)
+		return s->set(arg, s->value_name ? optarg : NULL);
+	const char *what = optind > 0 ? argv[optind - 1] : "";
+	if (code == ':')
+		return options_refuse("option '%s' needs a value", what);
+	if (optopt > 0 && optopt < OPTION_HELP)
+		return options_refuse("unknown option '-%c'", optopt);
+	return options_refuse("unknown or misused option '%s'", what);
+}
+
+enum status options_parse(const struct option_table *t, int argc, char **argv, int stop_at_operand, void *arg, int *first, int *done)
+{
+	struct getopt_tables g = {0};
+	enum status status = build(t, stop_at_operand != 0, &g) ? STATUS_OK : STATUS_NO_MEMORY;
+	*done = 0;
+	opterr = 0;
+	optind = 0;
+	for (int code; status == STATUS_OK && !*done && (code = getopt_long(argc, argv, g.letters.at, g.longs.at, NULL)) != -1;)
+		status = apply(t, code, argv, arg, done);
+	if (status == STATUS_OK)
+		*first = optind;
+	vec_free(&g.longs);
+	vec_free(&g.letters);
+	return status;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Growable array; see vec.h. Knows nothing of what it holds. Test: tests/unit/test_base.c. */
+#include "common/base/vec.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool vec_reserve_raw(void **at, size_t *capacity, size_t item_bytes, size_t wanted)
+{
+	if (wanted <= *capacity)
+		return true;
+	size_t grown = *capacity < 8 ? 8 : *capacity;
+	while (grown < wanted) {
+		if (grown > SIZE_MAX / 2)
+			return false;
+		grown *= 2;
+	}
+	if (grown > SIZE_MAX / item_bytes)
+		return false;
+	void *p = realloc(*at, grown * item_bytes);
+	if (!p)
+		return false;
+	*at = p;
+	*capacity = grown;
+	return true;
+}
+
+void *vec_extend_raw(void **at, size_t *n, size_t *capacity, size_t item_bytes, size_t count)
+{
+	if (count > SIZE_MAX - *n || !vec_reserve_raw(at, capacity, item_bytes, *n + count))
+		return NULL;
+	char *first = (char *)*at + *n * item_bytes;
+	memset(first, 0, count * item_bytes);
+	*n += count;
+	return first;
+}
+
+void vec_free_raw(void **at)
+{
+	free(*at);
+	*at = NULL;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding and decoding helpers of the measurement file; see measurement.h. No I/O, no allocation. The
+ * reader half must stay safe on any bytes. Test: tests/unit/test_measurement.c, tests/fuzz/fuzz_measurement.c.
+ */
+#include "common/format/measurement.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert(sizeof(struct msr_header) <= MSR_HEADER_BYTES, "header fits its page");
+static_assert(offsetof(struct msr_header, losses) == 104, "layout");
+static_assert(offsetof(struct msr_header, host) == 360, "layout");
+static_assert(sizeof(struct msr_extent) == 64, "layout");
+static_assert(sizeof(struct msr_info) == 16, "layout");
+static_assert(sizeof(struct msr_metric) == 256, "layout");
+static_assert(sizeof(struct msr_module) == 88, "layout");
+static_assert(sizeof(struct msr_thread) == 504, "layout");
+static_assert(sizeof(struct msr_node) == 16, "layout");
+static_assert(sizeof(struct msr_cell) == 32, "layout");
+
+static uint32_t fnv1a(uint32_t h, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ p[i]) * 16777619u;
+	return h;
+}
+
+uint32_t msr_extent_check(const struct msr_extent *e)
+{
+	/* magic .. first are contiguous: bytes 0 to 23 */
+	return fnv1a(2166136261u, e, offsetof(struct msr_extent, length));
+}
+
+static const struct {
+	const char *name, *description;
+	bool takes_sample;
+} loss_table[MSR_N_LOSSES] = {
+	[MSR_LOSS_BUSY] = {"busy", "arrived while the thread was inside the profiler", true},
+	[MSR_LOSS_NO_SPACE] = {"no-space", "the measurement file could not grow (disk full or quota)", true},
+	[MSR_LOSS_FILE_LIMIT] = {"file-limit", "the file size limit (ulimit -f) was reached", true},
+	[MSR_LOSS_NO_MEMORY] = {"no-memory", "memory for the context index could not be had", true},
+	[MSR_LOSS_NODE_LIMIT] = {"node-limit", "the bound on context nodes was reached", true},
+	[MSR_LOSS_NO_THREAD] = {"no-thread", "arrived in a thread that was not made by pthread_create", true},
+	[MSR_LOSS_TRACE] = {"trace", "in the tree, but without a trace record", false},
+	[MSR_LOSS_COALESCED] = {"coalesced", "expiries merged by the kernel; their weight is kept", false},
+	[MSR_LOSS_SOURCE_LOST] = {"source-lost", "the program closed a sample source's descriptor", false},
+	[MSR_LOSS_IN_FLIGHT] = {"in-flight", "the process was killed while the sample was being recorded", true},
+	[MSR_LOSS_FORK] = {"fork", "child processes that could not be measured", false},
+	[MSR_LOSS_MODULE_TABLE] = {"module-table", "frames without module: table full or busy", false},
+	[MSR_LOSS_THREAD_SETUP] = {"thread-setup", "threads that could not be measured", false},
+};
+
+bool msr_loss_takes_sample(enum msr_loss l)
+{
+	return l < MSR_N_LOSSES && loss_table[l].takes_sample;
+}
+
+const char *msr_loss_name(enum msr_loss l)
+{
+	return l < MSR_N_LOSSES ? loss_table[l].name : "unknown";
+}
+
+const char *msr_loss_description(enum msr_loss l)
+{
+	return l < MSR_N_LOSSES ? loss_table[l].description : "a cause this version does not know";
+}
+
+const char *msr_path_end_name(enum msr_path_end e)
+{
+	static const char *const names[MSR_N_PATH_ENDS] = {
+		[MSR_END_ROOT] = "complete",
+		[MSR_END_NO_CFI] = "no unwind information",
+		[MSR_END_NO_MODULE] = "code outside every module",
+		[MSR_END_UNREADABLE] = "unreadable stack",
+		[MSR_END_BAD_CFI] = "damaged unwind information",
+		[MSR_END_NO_PROGRESS] = "no progress",
+		[MSR_END_TOO_DEEP] = "too deep",
+	};
+	return e < MSR_N_PATH_ENDS ? names[e] : "unknown cause";
+}
+
+static bool extent_is_sound(const struct msr_extent *e, uint64_t room)
+{
+	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);
+	return e->magic == MSR_EXTENT_MAGIC && e->check == msr_extent_check(e) && length >= sizeof *e
+		&& length % MSR_EXTENT_ALIGN == 0 && room >= sizeof *e;
+}
+
+/* The next aligned offset from `pos` that holds a sound header, or n_bytes. */
+static uint64_t resync(const uint8_t *bytes, uint64_t n_bytes, uint64_t pos)
+{
+	for (; pos + sizeof(struct msr_extent) <= n_bytes; pos += MSR_EXTENT_ALIGN) {
+		const struct msr_extent *e = (const void *)(bytes + pos);
+		if (e->magic == MSR_EXTENT_MAGIC && extent_is_sound(e, n_bytes - pos))
+			return pos;
+	}
+	return n_bytes;
+}
+
+static bool all_zero(const uint8_t *p, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped)
+{
+	uint64_t at = *pos;
+	if (at >= n_bytes || n_bytes - at < sizeof(struct msr_extent)) {
+		bool dirty = at < n_bytes && !all_zero(bytes + at, n_bytes - at);
+		*skipped = dirty ? n_bytes - at : 0;
+		*pos = n_bytes;
+		return dirty ? MSR_SCAN_DAMAGED : MSR_SCAN_END;
+	}
+	const struct msr_extent *e = (const void *)(bytes + at);
+	if (!extent_is_sound(e, n_bytes - at)) {
+		uint64_t next = resync(bytes, n_bytes, at + MSR_EXTENT_ALIGN);
+		*pos = next;
+		/* Reserved space that was never carved into extents is zero and is no damage. */
+		if (all_zero(bytes + at, next - at)) {
+			*skipped = 0;
+			return next == n_bytes ? MSR_SCAN_END : msr_next_extent(bytes, n_bytes, pos, view, skipped);
+		}
+		*skipped = next - at;
+		return MSR_SCAN_DAMAGED;
+	}
+	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);
+	uint64_t used = atomic_load_explicit(&e->used, memory_order_acquire);
+	uint64_t room = length < n_bytes - at ? length : n_bytes - at;
+	room -= sizeof *e;
+	view->extent = e;
+	view->content = bytes + at + sizeof *e;
+	view->clamped = used > room;
+	view->n_bytes = used > room ? room : used;
+	*pos = length < n_bytes - at ? at + length : n_bytes;
+	*skipped = 0;
+	return MSR_SCAN_EXTENT;
+}
+
+enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, unsigned *major)
+{
+	if (n_bytes < sizeof(struct msr_header))
+		return n_bytes >= 8 && memcmp(bytes, MSR_MAGIC, 8) != 0 ? MSR_HEADER_NOT_OURS : MSR_HEADER_SHORT;
+	const struct msr_header *h = (const void *)bytes;
+	if (memcmp(h->magic, MSR_MAGIC, sizeof h->magic) != 0)
+		return MSR_HEADER_NOT_OURS;
+	if (h->version_major != MSR_VERSION_MAJOR) {
+		*major = h->version_major;
+		return MSR_HEADER_OTHER_VERSION;
+	}
+	return n_bytes < MSR_HEADER_BYTES ? MSR_HEADER_SHORT : MSR_HEADER_SOUND;
+}

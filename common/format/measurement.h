@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The measurement file (<run>/<rank>-<host>-<pid>[.n].hpcrun): layout of what the run time writes and the
+ * analysis reads. doc/formats/measurement.md is the specification; this header must say the same. Pure
+ * layout and pure functions on bytes: no I/O, no allocation; everything here is async-signal-safe.
+ * Tests: tests/unit/test_measurement.c.
+ *
+ * The file is a header page followed by extents. It is the memory of the measured process (mapped shared), so
+ * every prefix and every moment of it is readable: a writer stores the content first and then publishes it
+ * by a release store of `used`. All integers are little-endian and naturally aligned.
+ */
+#ifndef COMMON_FORMAT_MEASUREMENT_H
+#define COMMON_FORMAT_MEASUREMENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
+#define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
+#define MSR_VERSION_MINOR 0           /* additions a reader may ignore */
+#define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
+#define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
+#define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
+#define MSR_SUFFIX ".hpcrun"
+
+/* ---- packed address ---------------------------------------------------------------------------------- */
+
+/*
+ * module id (16 bits) | mark (1 bit) | link address (47 bits). The link address is the run-time address less
+ * the module's load bias, that is the virtual address the ELF file itself uses. A frame other than the
+ * innermost carries its return address less one, so that every address may be looked up as it is.
+ */
+typedef uint64_t msr_addr;
+
+#define MSR_MODULE_NONE 0u         /* synthetic frame: the low bits are an enum msr_synthetic */
+#define MSR_MODULE_UNKNOWN 0xFFFFu /* module table full, or code in no module (JIT): low bits are the run-time pc */
+#define MSR_ADDR_MARK (UINT64_C(1) << 47) /* a heuristic found this frame */
+#define MSR_ADDR_MASK (MSR_ADDR_MARK - 1)
+
+static inline msr_addr msr_addr_make(uint16_t module, uint64_t link_addr, bool marked)
+{
+	return (uint64_t)module << 48 | (marked ? MSR_ADDR_MARK : 0) | (link_addr & MSR_ADDR_MASK);
+}
+static inline uint16_t msr_addr_module(msr_addr a)
+{
+	return (uint16_t)(a >> 48);
+}
+static inline uint64_t msr_addr_link(msr_addr a)
+{
+	return a & MSR_ADDR_MASK;
+}
+static inline bool msr_addr_marked(msr_addr a)
+{
+	return (a & MSR_ADDR_MARK) != 0;
+}
+
+/* Link address part of a frame whose module is MSR_MODULE_NONE: where a path starts. */
+enum msr_synthetic {
+	MSR_ENTRY_MAIN = 1,    /* complete path of the thread that ran main */
+	MSR_ENTRY_THREAD = 2,  /* complete path of another thread */
+	MSR_ENTRY_PARTIAL = 16 /* + enum msr_path_end: the path could not be followed to its root */
+};
+
+/* How the walk of a stack ended. Order is part of the format. */
+enum msr_path_end {
+	MSR_END_ROOT,         /* complete */
+	MSR_END_NO_CFI,       /* no unwind information and no plausible frame */
+	MSR_END_NO_MODULE,    /* pc outside every module (JIT code, or a wild jump) */
+	MSR_END_UNREADABLE,   /* stack memory could not be read */
+	MSR_END_BAD_CFI,      /* unwind information is damaged or uses what we do not support */
+	MSR_END_NO_PROGRESS,  /* the next frame is not outside the last */
+	MSR_END_TOO_DEEP,     /* more frames than the bound */
+	MSR_N_PATH_ENDS
+};
+
+/* ---- header page --------------------------------------------------------------------------------------- */
+
+/* How the process ended, as far as it could be written down. */
+enum msr_exit_kind {
+	MSR_EXIT_NONE = 0,  /* still running, or killed: nothing could be written */
+	MSR_EXIT_RETURN,    /* exit(), return from main; exit_code is the status */
+	MSR_EXIT_QUICK,     /* _exit(), _Exit(), quick_exit(); exit_code is the status */
+	MSR_EXIT_EXEC,      /* replaced by another program */
+	MSR_EXIT_SIGNAL     /* a fatal signal was seen coming; exit_code is its number */
+};
+
+struct msr_header {
+	char magic[8];              /*   0 MSR_MAGIC */
+	uint16_t version_major;     /*   8 */
+	uint16_t version_minor;     /*  10 */
+	uint32_t header_bytes;      /*  12 MSR_HEADER_BYTES */
+	uint32_t pid;               /*  16 */
+	uint32_t parent_pid;        /*  20 */
+	int32_t rank;               /*  24 rank in the MPI job; -1 when there is none */
+	int32_t n_ranks;            /*  28 -1 when unknown */
+	uint64_t host_id;           /*  32 hash of the host name, for node identity */
+	uint64_t start_mono_ns;     /*  40 CLOCK_MONOTONIC at start; all times in the file are of this clock */
+	uint64_t start_real_ns;     /*  48 CLOCK_REALTIME at the same moment */
+	uint64_t end_mono_ns;       /*  56 at the end; 0 when the process was killed */
+	uint64_t end_real_ns;       /*  64 */
+	uint32_t exit_kind;         /*  72 enum msr_exit_kind */
+	int32_t exit_code;          /*  76 */
+	_Atomic uint64_t allocated; /*  80 bytes of the file that are allocated, extents lie below */
+	uint64_t process_start_ns;  /*  88 reserved for ordering execs of one pid: CLOCK_MONOTONIC of the first image */
+	uint32_t exec_seq;          /*  96 0 for the first image of this pid, then 1, 2, ... */
+	uint32_t flags;             /* 100 MSR_FLAG_* */
+	_Atomic uint64_t losses[32];/* 104 process-wide losses that belong to no thread, by enum msr_loss */
+	char host[256];             /* 360 NUL-terminated */
+};
+
+#define MSR_FLAG_TRACE 1u    /* time lines were asked for */
+#define MSR_FLAG_ROOT 2u     /* this process was started by the launcher itself */
+
+/* ---- extents ------------------------------------------------------------------------------------------- */
+
+enum msr_kind {
+	MSR_END_OF_EXTENTS = 0, /* zeros: reserved space that is not in use yet */
+	MSR_FREE = 1,           /* to be skipped */
+	MSR_INFO = 2,           /* struct msr_info records: command line, options, environment */
+	MSR_METRIC = 3,         /* struct msr_metric records */
+	MSR_MODULE = 4,         /* struct msr_module records */
+	MSR_THREAD = 5,         /* one struct msr_thread */
+	MSR_NODE = 6,           /* struct msr_node: context nodes of one thread */
+	MSR_CELL = 7,           /* struct msr_cell: metric cells of one thread */
+	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
+	MSR_CLOCK = 9           /* struct msr_clock */
+	/* 16 and up are kept for GPU operations, aggregates, code objects, PC samples */
+};
+
+struct msr_extent {
+	uint32_t magic;         /*  0 MSR_EXTENT_MAGIC */
+	uint16_t kind;          /*  4 enum msr_kind */
+	uint16_t record_bytes;  /*  6 size of a record; 0: records carry their own length */
+	uint32_t thread;        /*  8 thread number within the process, from 0; ~0 when none */
+	uint32_t sequence;      /* 12 n-th extent of this kind and thread, from 0 */
+	uint64_t first;         /* 16 index of the first record (NODE, CELL); ns of the first record (TRACE) */
+	_Atomic uint64_t length;/* 24 bytes of the extent, this header included; may shrink, see the specification */
+	_Atomic uint64_t used;  /* 32 bytes of content behind the header; published last */
+	uint64_t reserved;      /* 40 0 */
+	uint64_t reserved2;     /* 48 0 */
+	uint32_t reserved3;     /* 56 0 */
+	uint32_t check;         /* 60 msr_extent_check() of the fields that never change */
+};
+
+/* Check value over magic, kind, record_bytes, thread, sequence and first (FNV-1a, 32 bit). */
+uint32_t msr_extent_check(const struct msr_extent *e);
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+
+/* Variable-length records: `bytes` is the whole record, a multiple of 8; strings follow the fixed part. */
+struct msr_info {
+	uint32_t bytes;
+	uint32_t key_bytes;   /* key with NUL, then the value with NUL, then padding */
+	uint32_t value_bytes;
+	uint32_t reserved;
+	/* char key[key_bytes], value[value_bytes] */
+};
+/* Keys in use: "command" (arguments joined by NUL), "executable", "event" (repeated, as given), "source" (what
+ * was taken for each event), "job", "cwd", "version", "note" (repeated: a message for the user). */
+
+enum msr_unit {
+	MSR_UNIT_COUNT = 0,
+	MSR_UNIT_NS = 1,
+	MSR_UNIT_BYTES = 2
+};
+
+struct msr_metric {
+	uint32_t id;          /* 0 to 14 for sampled events: fits the trace record's tag */
+	uint32_t unit;        /* enum msr_unit of `sum` in the cells */
+	uint64_t period;      /* asked for, in units; 0 when the event has none */
+	uint32_t source;      /* enum msr_source: what delivered it */
+	uint32_t flags;       /* 0 */
+	char name[64];        /* "CPUTIME", "PAPI_TOT_CYC", "perf::PAGE-FAULTS"; NUL-terminated */
+	char description[168];/* one line */
+};
+
+enum msr_source {
+	MSR_SOURCE_PERF = 1,      /* perf_event_open */
+	MSR_SOURCE_TIMER_CPU = 2, /* timer_create on the thread's CPU clock */
+	MSR_SOURCE_TIMER_REAL = 3,/* timer_create on CLOCK_MONOTONIC */
+	MSR_SOURCE_PAPI = 4,
+	MSR_SOURCE_TEST = 5       /* synthetic */
+};
+
+#define MSR_BUILD_ID_MAX 32
+struct msr_module {
+	uint32_t bytes;       /* whole record, a multiple of 8 */
+	uint16_t id;          /* 1 .. 0xFFFE */
+	uint16_t flags;       /* MSR_MODULE_MAIN, MSR_MODULE_VDSO */
+	uint64_t bias;        /* run-time address less link address, when first seen */
+	uint64_t map_start;   /* run-time range when first seen */
+	uint64_t map_end;
+	uint32_t build_id_bytes; /* 0 .. MSR_BUILD_ID_MAX */
+	uint32_t path_bytes;  /* with NUL */
+	uint64_t file_bytes;  /* size and modification time of the file when it is known, else 0: tells a */
+	uint64_t file_mtime_ns; /* changed binary without build id */
+	uint8_t build_id[MSR_BUILD_ID_MAX];
+	/* char path[path_bytes] */
+};
+#define MSR_MODULE_MAIN 1u
+#define MSR_MODULE_VDSO 2u   /* its image is kept beside the measurement files as vdso/<build id>.so */
+
+/* Causes of loss; a name for each is in msr_loss_name(). Order is part of the format: append only. */
+enum msr_loss {
+	MSR_LOSS_BUSY = 0,      /* delivered while the thread was inside the tool itself */
+	MSR_LOSS_NO_SPACE,      /* the file could not grow: disk full or quota */
+	MSR_LOSS_FILE_LIMIT,    /* RLIMIT_FSIZE */
+	MSR_LOSS_NO_MEMORY,     /* memory for an index could not be had */
+	MSR_LOSS_NODE_LIMIT,    /* bound on context nodes reached */
+	MSR_LOSS_NO_THREAD,     /* delivered to a thread that is not set up (not created through pthread_create) */
+	MSR_LOSS_TRACE,         /* sample counted in the tree, but its trace record could not be written */
+	MSR_LOSS_COALESCED,     /* expiries the kernel merged into one signal; their weight is in the sample */
+	MSR_LOSS_SOURCE_LOST,   /* a source was found dead (descriptor closed) and time passed before it was mended */
+	MSR_LOSS_IN_FLIGHT,     /* computed by the reader: killed between delivery and record */
+	MSR_LOSS_FORK,          /* process-wide: children that could not be measured */
+	MSR_LOSS_MODULE_TABLE,  /* frames recorded without their module: table full or busy */
+	MSR_LOSS_THREAD_SETUP,  /* process-wide: threads that could not be set up */
+	MSR_N_LOSSES,
+	MSR_LOSS_ROOM = 32      /* slots in the structures */
+};
+/* True when such a loss takes a sample out of the tree (false for TRACE, COALESCED, MODULE_TABLE ...). */
+bool msr_loss_takes_sample(enum msr_loss l);
+const char *msr_loss_name(enum msr_loss l);        /* stable, lower case, for ledgers: "busy", "no-space" ... */
+const char *msr_loss_description(enum msr_loss l); /* one line for people */
+const char *msr_path_end_name(enum msr_path_end e);
+
+/*
+ * One per thread, updated in place by its thread alone. Identity to check for each thread:
+ * delivered == recorded + sum of losses that take a sample + in flight (at most 1, when killed);
+ * recorded == sum of `count` over the thread's cells.
+ */
+struct msr_thread {
+	uint32_t number;            /* from 0; 0 ran main */
+	uint32_t tid;
+	uint64_t start_ns;          /* CLOCK_MONOTONIC */
+	uint64_t end_ns;            /* 0: still running when the file ended */
+	uint64_t cpu_start_ns;      /* the thread's own CPU clock when measurement of it began */
+	uint64_t cpu_end_ns;        /* ... and when it ended; 0 when not written */
+	_Atomic uint64_t delivered; /* signals taken for a sample */
+	_Atomic uint64_t recorded;  /* samples in the tree */
+	_Atomic uint64_t handler_ns;/* time spent in our handlers */
+	_Atomic uint64_t n_frames;  /* frames walked, for the mean depth */
+	_Atomic uint64_t losses[MSR_LOSS_ROOM];
+	_Atomic uint64_t path_ends[16]; /* by enum msr_path_end */
+	_Atomic uint64_t n_marked;  /* paths that hold a frame found by a heuristic */
+	_Atomic uint64_t cpu_unsampled_ns; /* CPU time after the last sample, known at the end of the thread */
+	char name[32];              /* as given to pthread_setname_np, at the end; may be empty */
+};
+
+/* Context node. Node 0 is the root and is not stored with an address; children of the root are entry points
+ * (module MSR_MODULE_NONE). A parent's id is smaller than its child's. */
+struct msr_node {
+	msr_addr addr;
+	uint32_t parent;
+	_Atomic uint32_t first_cell; /* cell id + 1; 0: no metrics */
+};
+
+struct msr_cell {
+	uint32_t node;
+	uint16_t metric;
+	uint16_t flags;              /* 0 */
+	uint32_t next;               /* cell id + 1 of the next cell of this node; 0 ends */
+	uint32_t reserved;
+	_Atomic uint64_t count;      /* samples */
+	_Atomic uint64_t sum;        /* in the metric's unit */
+};
+
+/*
+ * Trace record: bits 63..32 nanoseconds since the record before it, bits 31..28 metric id, bits 27..0 node id. The first
+ * record of an extent counts from the extent's `first`. Tag 15 is an escape: node part MSR_TRACE_ABSOLUTE says that
+ * the next 8 bytes are an absolute time in ns which replaces the running time.
+ */
+#define MSR_TRACE_TAG_ESCAPE 15u
+#define MSR_TRACE_ABSOLUTE 1u
+#define MSR_TRACE_NODE_MAX ((1u << 28) - 1)
+#define MSR_MAX_METRICS 15u
+
+static inline uint64_t msr_trace_make(uint32_t dt_ns, uint32_t metric, uint32_t node)
+{
+	return (uint64_t)dt_ns << 32 | (uint64_t)metric << 28 | node;
+}
+
+struct msr_clock {
+	uint64_t mono_ns;
+	uint64_t real_ns;
+};
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* One sound extent found by msr_next_extent(). */
+struct msr_view {
+	const struct msr_extent *extent;
+	const uint8_t *content;
+	uint64_t n_bytes;      /* of content: `used`, clamped to what is in the extent and in the file */
+	bool clamped;          /* `used` said more than there is */
+};
+
+enum msr_scan {
+	MSR_SCAN_EXTENT,  /* *view is set */
+	MSR_SCAN_DAMAGED, /* *pos moved over `*skipped` bytes that are not a sound extent */
+	MSR_SCAN_END      /* nothing more */
+};
+
+/*
+ * Finds the next extent at or after *pos in `bytes` of `n_bytes`, where *pos starts at MSR_HEADER_BYTES. Never reads outside
+ * the buffer, always terminates. After damage it resumes at the next offset that holds a sound extent header.
+ */
+enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped);
+
+enum msr_header_state {
+	MSR_HEADER_SOUND,
+	MSR_HEADER_SHORT,        /* not even a header page */
+	MSR_HEADER_NOT_OURS,     /* wrong magic */
+	MSR_HEADER_OTHER_VERSION /* *major is the version found */
+};
+enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, unsigned *major);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The structure file (structs/<build id or hash>.hpcstruct): what the addresses of one binary mean. doc/formats/structure.md is the
+ * specification. Pure layout and pure functions on bytes: no I/O. The reader validates once (structure_open) and is then safe for
+ * any address. Tests: tests/unit/test_structure.c, tests/fuzz/fuzz_structure.c.
+ *
+ * The heart is an interval map: sorted addresses, each with the scope, file and line that hold from there to the next
+ * one. Scopes form a tree: functions at the top, inlined calls (and later loops) below.
+ */
+#ifndef COMMON_FORMAT_STRUCTURE_H
+#define COMMON_FORMAT_STRUCTURE_H
+
+#include "common/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRUCTURE_NONE UINT32_MAX
+
+enum structure_scope_kind {
+	STRUCTURE_FUNCTION, /* top level: parent is STRUCTURE_NONE */
+	STRUCTURE_INLINE,   /* an inlined call; call_file and call_line are the call site, in the parent's source */
+	STRUCTURE_LOOP      /* file and line are the loop's */
+};
+
+/* A scope, decoded. Strings are borrowed from the file's bytes. */
+struct structure_scope {
+	enum structure_scope_kind kind;
+	uint32_t parent;
+	const char *name;         /* demangled */
+	const char *linkage_name; /* "" when it is the same */
+	uint32_t file, line;      /* of the definition; STRUCTURE_NONE, 0: unknown */
+	uint32_t call_file, call_line;
+	uint64_t entry;           /* link address of the function's entry, else of the lowest instruction */
+};
+
+/* What holds at an address. */
+struct structure_place {
+	uint32_t scope;           /* innermost scope, STRUCTURE_NONE: no function known here */
+	uint32_t file, line;      /* source line; STRUCTURE_NONE, 0: unknown */
+};
+
+/* An opened file: views into bytes that the caller keeps alive and unchanged. */
+struct structure;
+
+/* Validates everything a later call relies on. Logs against `name` and returns STATUS_BAD_INPUT for damage, STATUS_UNSUPPORTED for another
+ * version (named). On success *s is owned by the caller: structure_close(). */
+enum status structure_open(const char *name, const uint8_t *bytes, size_t n_bytes, struct structure **s);
+void structure_close(struct structure *s);
+
+/* O(log n). False: the address is in no known code. */
+bool structure_lookup(const struct structure *s, uint64_t link_addr, struct structure_place *place);
+uint32_t structure_n_scopes(const struct structure *s);
+/* id < structure_n_scopes(). */
+struct structure_scope structure_get_scope(const struct structure *s, uint32_t id);
+uint32_t structure_n_files(const struct structure *s);
+/* Absolute path where the debug information gives one. */
+const char *structure_get_file(const struct structure *s, uint32_t id);
+/* The binary it was made from. build_id_bytes may be 0. */
+const char *structure_binary(const struct structure *s);
+const uint8_t *structure_build_id(const struct structure *s, size_t *build_id_bytes);
+bool structure_has_lines(const struct structure *s);
+
+#endif

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never sanitized).
+
+noinst_LTLIBRARIES += libhlbase.la libhlsafe.la
+
+libhlbase_la_SOURCES = \
+	common/base/cursor.c common/base/cursor.h \
+	common/base/log.c common/base/log.h \
+	common/base/map.c common/base/map.h \
+	common/base/mapfile.c common/base/mapfile.h \
+	common/base/options.c common/base/options.h \
+	common/base/pool.c common/base/pool.h \
+	common/base/status.h \
+	common/base/strtab.c common/base/strtab.h \
+	common/base/vec.c common/base/vec.h \
+	common/format/measurement.c common/format/measurement.h
+
+libhlsafe_la_SOURCES = \
+	common/format/measurement.c common/format/measurement.h
+libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+
+# Code inside the measured process: hidden symbols, static TLS, no instrumentation.
+SAFE_CFLAGS = -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector

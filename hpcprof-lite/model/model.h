@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The profile: modules, scopes, contexts, metrics, values and time lines of all processes and threads that were merged.
+ * load and attribute build it; model_freeze() makes it constant; after that every sink is a function over a
+ * `const struct model *` and may run beside other sinks in other threads. Owned by one struct model; all pointers
+ * returned are borrowed and live as long as it. Tests: tests/unit/test_model.c.
+ *
+ * Ids are dense indices into the arrays of this struct. Contexts are in depth-first preorder with
+ * siblings in a fixed order (by kind, then name, file, line, address), so that equal inputs in any order give equal
+ * output; a parent's id is smaller than its children's and a context's descendants are the ids [id + 1, id + subtree_n).
+ */
+#ifndef HPCPROF_MODEL_MODEL_H
+#define HPCPROF_MODEL_MODEL_H
+
+#include "common/format/measurement.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MODEL_NONE UINT32_MAX
+
+/* ---- things that contexts name --------------------------------------------------------------------------- */
+
+enum model_structure { /* what is known of a module's inside */
+	MODEL_STRUCTURE_NONE,    /* nothing: binary missing or unreadable */
+	MODEL_STRUCTURE_CHANGED, /* the binary on disk is not the one that ran (build id); not used */
+	MODEL_STRUCTURE_SYMBOLS, /* functions, no lines */
+	MODEL_STRUCTURE_LINES    /* functions, inlined calls, lines */
+};
+
+struct model_module {
+	const char *path;              /* as the loader named it */
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	enum model_structure structure;
+};
+
+struct model_file {
+	const char *path;              /* as the debug information names it, made absolute where it says how */
+};
+
+struct model_function {
+	const char *name;              /* demangled; "<unknown function> [libx.so]" and the like where there is none */
+	uint32_t module;
+	uint32_t file, line;           /* definition; file MODEL_NONE and line 0 when unknown */
+	uint64_t link_addr;            /* entry, 0 when unknown */
+};
+
+/* ---- contexts -------------------------------------------------------------------------------------------- */
+
+enum model_context_kind {
+	MODEL_CONTEXT_ROOT,        /* id 0 alone */
+	MODEL_CONTEXT_ENTRY,       /* child of the root: where paths start, see enum model_entry */
+	MODEL_CONTEXT_FUNCTION,    /* a function, called or inlined (see relation) */
+	MODEL_CONTEXT_LOOP,
+	MODEL_CONTEXT_LINE,        /* a source line; the parent of the calls made there */
+	MODEL_CONTEXT_INSTRUCTION  /* stands for the line where no line is known */
+};
+
+enum model_relation { /* to the parent */
+	MODEL_LEXICAL,             /* inside it in the source: loop or line in a function */
+	MODEL_CALL,                /* called by it */
+	MODEL_INLINED              /* called by it, and inlined by the compiler */
+};
+
+enum model_entry {
+	MODEL_ENTRY_MAIN,          /* main thread, complete paths */
+	MODEL_ENTRY_THREAD,        /* other threads, complete paths */
+	MODEL_ENTRY_PARTIAL        /* paths that could not be followed to their root; `end` says why */
+};
+
+struct model_context {
+	uint32_t parent;           /* MODEL_NONE for the root */
+	uint32_t subtree_n;        /* contexts in the subtree, itself included */
+	uint8_t kind;              /* enum model_context_kind */
+	uint8_t relation;          /* enum model_relation */
+	uint8_t entry;             /* ENTRY: enum model_entry */
+	uint8_t end;               /* ENTRY partial: enum msr_path_end */
+	bool marked;               /* INSTRUCTION or LINE: a heuristic found this frame */
+	uint32_t function;         /* FUNCTION: the function. LINE, LOOP, INSTRUCTION: the enclosing one */
+	uint32_t module;           /* MODEL_NONE for root and entries */
+	uint32_t file, line;       /* LINE, LOOP: the source line; FUNCTION: of its definition; else MODEL_NONE, 0 */
+	uint64_t link_addr;        /* INSTRUCTION: its address; FUNCTION: entry; else 0 */
+};
+
+/* ---- metrics --------------------------------------------------------------------------------------------- */
+
+struct model_metric {
+	const char *name;          /* as readers of HPCToolkit know it: "CPUTIME (sec)", "PAPI_TOT_CYC" */
+	const char *event;         /* as it was asked for: "CPUTIME" */
+	const char *unit;          /* "sec", "count", "B" */
+	const char *description;
+	uint64_t period;           /* in the unit of the measurement (ns, count) */
+	enum msr_source source;
+};
+
+/* Over which part of the tree a value is summed. The names are HPCToolkit's. */
+enum model_scope {
+	MODEL_POINT,               /* the context itself */
+	MODEL_FUNCTION,            /* itself and what is lexically inside or inlined into its function instance: all descendants not reached through MODEL_CALL */
+	MODEL_LEX_AWARE,           /* FUNCTION contexts: as MODEL_FUNCTION; others: itself and lexical children that are not loops */
+	MODEL_EXECUTION,           /* inclusive: all descendants */
+	MODEL_N_SCOPES
+};
+
+/* Value of one (profile, context, metric), in the metric's unit; only such where MODEL_EXECUTION is not 0. */
+struct model_value {
+	uint32_t context;
+	uint32_t metric;
+	double at[MODEL_N_SCOPES];
+};
+
+/* The same over all profiles: those without the context count as 0 in mean and deviation, and are not in min. */
+struct model_total {
+	uint32_t context;
+	uint32_t metric;
+	uint32_t n_profiles;       /* profiles with a value */
+	uint64_t n_samples;        /* at this very context (MODEL_POINT) */
+	double sum[MODEL_N_SCOPES], sum_of_squares[MODEL_N_SCOPES], min[MODEL_N_SCOPES], max[MODEL_N_SCOPES];
+};
+
+/* ---- profiles (threads) and the ledger ------------------------------------------------------------------- */
+
+struct model_ledger {
+	uint64_t delivered;        /* samples delivered to the run time */
+	uint64_t recorded;         /* samples it says it put in its tree */
+	uint64_t in_tree;          /* samples found in the tree by counting */
+	uint64_t losses[MSR_LOSS_ROOM];
+	uint64_t path_ends[MSR_N_PATH_ENDS];
+	uint64_t n_marked;
+	uint64_t n_trace_records;
+	uint64_t bytes_damaged;    /* of the file, skipped */
+	uint64_t bytes_file;
+	uint64_t handler_ns;
+	uint64_t n_frames;
+};
+
+struct model_process {
+	const char *path;          /* the measurement file */
+	const char *host;
+	uint64_t host_id;
+	uint32_t pid;
+	int32_t rank;              /* -1: none */
+	uint32_t exec_seq;
+	const char *executable;
+	const char *command;       /* arguments joined by blanks */
+	uint32_t exit_kind;        /* enum msr_exit_kind */
+	int32_t exit_code;
+	uint64_t start_ns, end_ns; /* CLOCK_REALTIME since the epoch; end is that of the last record when killed */
+	struct model_ledger ledger;/* of the process: losses outside threads, damage */
+};
+
+struct model_profile {
+	uint32_t process;
+	uint32_t thread;           /* number in its process, 0 ran main */
+	uint32_t tid;
+	const char *name;          /* may be "" */
+	uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
+	uint64_t cpu_ns;           /* by the thread's own CPU clock, 0 when unknown */
+	struct model_ledger ledger;
+	const struct model_value *values; /* sorted by context, then metric */
+	size_t n_values;
+	uint64_t n_trace_records;
+};
+
+/* ---- the whole ------------------------------------------------------------------------------------------- */
+
+struct model {
+	const struct model_module *modules;
+	uint32_t n_modules;
+	const struct model_file *files;
+	uint32_t n_files;
+	const struct model_function *functions;
+	uint32_t n_functions;
+	const struct model_context *contexts;
+	uint32_t n_contexts;
+	const struct model_metric *metrics;
+	uint32_t n_metrics;
+	const struct model_process *processes;
+	uint32_t n_processes;
+	const struct model_profile *profiles; /* sorted by rank, host, pid, exec_seq, thread */
+	uint32_t n_profiles;
+	const struct model_total *totals;     /* sorted by context, then metric */
+	size_t n_totals;
+	struct model_ledger ledger;           /* summed over all */
+	bool ledger_closes;                   /* delivered == in_tree + losses that take a sample, for every thread */
+	bool has_traces;
+	uint64_t start_ns, end_ns;            /* over all processes, CLOCK_REALTIME */
+	const char *title;                    /* for people: name of the first program */
+	struct model_private *private_;       /* what load and attribute keep */
+};
+
+/* The total of (context, metric), or NULL when it has none. O(log n). */
+const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric);
+/* Value of (profile, context, metric), or NULL. O(log n). */
+const struct model_value *model_find_value(const struct model *m, uint32_t profile, uint32_t context, uint32_t metric);
+
+/* ---- time lines ------------------------------------------------------------------------------------------ */
+
+struct model_sample {
+	uint64_t time_ns;          /* CLOCK_REALTIME since the epoch; never decreases within a profile */
+	uint32_t context;
+	uint32_t metric;
+};
+
+/*
+ * Reads the time line of one profile straight from the measurement file, so that memory does not grow with samples. Fills up to `n` samples
+ * into `out` and returns how many; 0 at the end. Start with a zeroed cursor. Several cursors, also on one profile and in several threads, are independent.
+ */
+struct model_trace_cursor {
+	uint64_t extent, offset, time_ns; /* private */
+};
+size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n);
+
+#endif

@@ -1,0 +1,73 @@
+dnl SPDX-License-Identifier: BSD-3-Clause
+dnl Warnings, language level, sanitizers, platform.
+
+dnl HL_TRY_CFLAG(FLAG): adds FLAG to HL_CFLAGS when the compiler takes it.
+AC_DEFUN([HL_TRY_CFLAG], [
+  AS_VAR_PUSHDEF([cv], [hl_cv_cflag_$1])
+  AC_CACHE_CHECK([whether $CC takes $1], [cv], [
+    hl_saved_cflags=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $1"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM], [AS_VAR_SET([cv], [yes])], [AS_VAR_SET([cv], [no])])
+    CFLAGS=$hl_saved_cflags])
+  AS_VAR_IF([cv], [yes], [HL_CFLAGS="$HL_CFLAGS $1"])
+  AS_VAR_POPDEF([cv])
+])
+
+AC_DEFUN([HL_COMPILER_FLAGS], [
+  HL_CFLAGS="-std=gnu11 -fno-common"
+  m4_foreach_w([hl_each_flag], [-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+    -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wnull-dereference -Wimplicit-fallthrough -Wunused-parameter],
+    [HL_TRY_CFLAG(hl_each_flag)])
+  AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
+    [AS_IF([test "x$enableval" = xyes], [HL_CFLAGS="$HL_CFLAGS -Werror"])])
+  AC_SUBST([HL_CFLAGS])
+])
+
+AC_DEFUN([HL_SANITIZER], [
+  AC_ARG_ENABLE([sanitizer],
+    [AS_HELP_STRING([--enable-sanitizer=LIST], [build the tools and tests with -fsanitize=LIST, as address,undefined (never the run-time library)])],
+    [], [enable_sanitizer=no])
+  HL_SANITIZE_CFLAGS=
+  AS_CASE([$enable_sanitizer],
+    [no], [],
+    [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, as in --enable-sanitizer=address,undefined])],
+    [HL_SANITIZE_CFLAGS="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
+     hl_saved_cflags=$CFLAGS
+     CFLAGS="$CFLAGS $HL_SANITIZE_CFLAGS"
+     AC_LINK_IFELSE([AC_LANG_PROGRAM], [], [AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
+     CFLAGS=$hl_saved_cflags])
+  AC_SUBST([HL_SANITIZE_CFLAGS])
+  AM_CONDITIONAL([SANITIZER], [test "x$enable_sanitizer" != xno])
+])
+
+dnl The run time needs Linux on x86-64 and glibc's _dl_find_object (2.35).
+AC_DEFUN([HL_PLATFORM], [
+  AC_CANONICAL_HOST
+  AS_CASE([$host], [x86_64-*-linux-gnu*], [],
+    [AC_MSG_ERROR([hpctoolkit-lite runs on Linux x86-64 with glibc; this host is $host])])
+  AC_CHECK_FUNC([_dl_find_object], [],
+    [AC_MSG_ERROR([glibc 2.35 or later is needed (_dl_find_object)])])
+  AC_CHECK_LIB([pthread], [pthread_create])
+])
+
+AC_DEFUN([HL_SUMMARY], [
+cat <<EOF
+
+  $PACKAGE_NAME $PACKAGE_VERSION
+  ------------------------------------------------------------
+  C compiler                     $CC
+  sanitizer                      $enable_sanitizer
+  libelf    (hpcstruct-lite)     yes
+  libdwarf  (hpcstruct-lite)     yes
+  libiberty (demangling)         $hl_with_iberty
+  PAPI      (counter events)     $hl_with_papi
+  OTF2      (--to otf2)          $hl_with_otf2
+  libunwind (test only)          $hl_with_unwind
+  libdw     (test only)          $hl_with_dw
+  cmocka    (unit tests)         $hl_with_cmocka
+  MPI       (test program only)  $hl_with_mpi
+  OpenMP    (mini-application)   $hl_with_openmp
+  ------------------------------------------------------------
+
+EOF
+])

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: BSD-3-Clause
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_base tests/unit/test_measurement
+TESTS += tests/unit/test_base tests/unit/test_measurement
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_LDADD = $(UNIT_LDADD)
+tests_unit_test_measurement_SOURCES = tests/unit/test_measurement.c
+tests_unit_test_measurement_LDADD = $(UNIT_LDADD)
+endif

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every test speaks TAP. One fragment per area.
+
+TEST_EXTENSIONS = .sh
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_TESTS_ENVIRONMENT = \
+	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; export CC CLANG RUSTC MPICC PYTHON3;
+
+UNIT_CFLAGS = $(AM_CFLAGS)
+UNIT_LDADD = libhlbase.la $(CMOCKA_LIBS)
+
+include $(top_srcdir)/tests/base.mk
+include $(top_srcdir)/tests/unwind.mk
+include $(top_srcdir)/tests/run.mk
+include $(top_srcdir)/tests/launch.mk
+include $(top_srcdir)/tests/struct.mk
+include $(top_srcdir)/tests/prof.mk
+include $(top_srcdir)/tests/sink.mk
+include $(top_srcdir)/tests/e2e.mk
+
+# make bench: figures as ratios in one run; nothing is asserted.
+bench: $(BENCHES)
+	@for b in $(BENCHES); do echo "== $$b"; top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' ./$$b || exit 1; done
+.PHONY: bench

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of common/base: vec, map, strtab, cursor, pool, options, mapfile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/cursor.h"
+#include "common/base/log.h"
+#include "common/base/map.h"
+#include "common/base/mapfile.h"
+#include "common/base/options.h"
+#include "common/base/pool.h"
+#include "common/base/strtab.h"
+#include "common/base/vec.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void vec_grows_and_zeroes(void **state)
+{
+	(void)state;
+	VEC(int) v = {0};
+	for (int i = 0; i < 1000; i++) {
+		int *p = vec_push(&v);
+		assert_non_null(p);
+		assert_int_equal(*p, 0);
+		*p = i;
+	}
+	assert_int_equal(v.n, 1000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(v.at[i], i);
+	assert_null(vec_extend(&v, SIZE_MAX / 2));
+	assert_int_equal(v.n, 1000);
+	vec_free(&v);
+	assert_null(v.at);
+}
+
+static void map_keeps_first_value(void **state)
+{
+	(void)state;
+	struct map m = {0};
+	assert_true(map_get(&m, 1, 2) == MAP_NONE);
+	for (uint64_t i = 0; i < 5000; i++)
+		assert_int_equal(map_put(&m, i, i * 7, i), i);
+	for (uint64_t i = 0; i < 5000; i++) {
+		assert_int_equal(map_put(&m, i, i * 7, 99), i);
+		assert_true(map_get(&m, i, i * 7 + 1) == MAP_NONE);
+	}
+	assert_int_equal(m.n, 5000);
+	map_free(&m);
+}
+
+static void strtab_is_distinct(void **state)
+{
+	(void)state;
+	struct strtab t = {0};
+	assert_int_equal(strtab_add_z(&t, ""), 0);
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 2000; i++) {
+			char s[16];
+			snprintf(s, sizeof s, "s%u", i);
+			assert_int_equal(strtab_add_z(&t, s), i + 1);
+		}
+	assert_string_equal(strtab_get(&t, 1234), "s1233");
+	assert_string_equal(t.bytes.at + strtab_offset(&t, 7), "s6");
+	assert_int_equal(strtab_add(&t, "s12345", 2), 2);
+	strtab_free(&t);
+}
+
+static void cursor_error_is_sticky(void **state)
+{
+	(void)state;
+	static const uint8_t bytes[] = {1, 2, 0, 0xe5, 0x8e, 0x26, 0x7f, 'h', 'i', 0, 9};
+	struct cursor c = cursor_make(bytes, sizeof bytes);
+	assert_int_equal(cursor_u8(&c), 1);
+	assert_int_equal(cursor_u16(&c), 2);
+	assert_int_equal(cursor_uleb(&c), 624485);
+	assert_int_equal(cursor_sleb(&c), -1);
+	assert_string_equal(cursor_string(&c), "hi");
+	assert_true(cursor_ok(&c));
+	assert_int_equal(cursor_u32(&c), 0);
+	assert_false(cursor_ok(&c));
+	assert_int_equal(cursor_u8(&c), 0);
+}
+
+static void cursor_refuses_long_leb(void **state)
+{
+	(void)state;
+	static const uint8_t max[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01};
+	static const uint8_t over[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x03};
+	static const uint8_t padded[] = {0x81, 0x80, 0x80, 0x00};
+	static const uint8_t min[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f};
+	struct cursor c = cursor_make(max, sizeof max);
+	assert_true(cursor_uleb(&c) == UINT64_MAX && cursor_ok(&c));
+	c = cursor_make(over, sizeof over);
+	cursor_uleb(&c);
+	assert_false(cursor_ok(&c));
+	c = cursor_make(padded, sizeof padded);
+	assert_true(cursor_uleb(&c) == 1 && cursor_ok(&c));
+	c = cursor_make(min, sizeof min);
+	assert_true(cursor_sleb(&c) == INT64_MIN && cursor_ok(&c));
+}
+
+static void count(void *arg, size_t i, unsigned worker)
+{
+	assert_in_range(worker, 0, 3);
+	atomic_fetch_add((atomic_int *)arg + i, 1);
+}
+
+static void pool_visits_each_once(void **state)
+{
+	(void)state;
+	atomic_int seen[500] = {0};
+	assert_in_range(pool_run(500, 4, count, seen), 1, 4);
+	for (int i = 0; i < 500; i++)
+		assert_int_equal(seen[i], 1);
+	pool_run(0, 4, count, seen);
+}
+
+struct parsed {
+	long long n;
+	int flag;
+};
+
+static enum status set_n(void *arg, const char *value)
+{
+	return options_number(value, 1, 10, &((struct parsed *)arg)->n) ? STATUS_OK : options_refuse("bad number '%s'", value);
+}
+
+static enum status set_flag(void *arg, const char *value)
+{
+	assert_null(value);
+	((struct parsed *)arg)->flag++;
+	return STATUS_OK;
+}
+
+static const struct option_spec specs[] = {
+	{'n', "number", "N", "a number", set_n},
+	{0, "flag", NULL, "a flag", set_flag},
+	{0},
+};
+static const struct option_table table = {.program = "t", .synopsis = "t [options] FILE...", .about = "A test.", .specs = specs};
+
+static void options_are_parsed(void **state)
+{
+	(void)state;
+	struct parsed p = {0};
+	int first, done;
+	char *mixed[] = {"t", "file", "-n", "3", "--flag", NULL};
+	assert_int_equal(options_parse(&table, 5, mixed, 0, &p, &first, &done), STATUS_OK);
+	assert_true(p.n == 3 && p.flag == 1 && !done);
+	assert_string_equal(mixed[first], "file");
+
+	struct parsed q = {0};
+	char *command[] = {"t", "--number=4", "app", "-n", "99", NULL};
+	assert_int_equal(options_parse(&table, 5, command, 1, &q, &first, &done), STATUS_OK);
+	assert_true(q.n == 4 && first == 2);
+
+	char *bad[] = {"t", "-n", "11", NULL};
+	assert_int_equal(options_parse(&table, 3, bad, 0, &p, &first, &done), STATUS_USAGE);
+	char *unknown[] = {"t", "--wrong", NULL};
+	assert_int_equal(options_parse(&table, 2, unknown, 0, &p, &first, &done), STATUS_USAGE);
+	char *missing[] = {"t", "-n", NULL};
+	assert_int_equal(options_parse(&table, 2, missing, 0, &p, &first, &done), STATUS_USAGE);
+	assert_int_equal(status_exit_code(STATUS_USAGE), 2);
+}
+
+static void mapfile_reads_and_refuses(void **state)
+{
+	(void)state;
+	struct mapfile m;
+	assert_int_equal(mapfile_open("/nonexistent/file", &m), STATUS_NOT_FOUND);
+	assert_int_equal(mapfile_open("/", &m), STATUS_IO);
+	char name[] = "/tmp/test_base_XXXXXX";
+	int fd = mkstemp(name);
+	assert_int_equal(write(fd, "abc", 3), 3);
+	close(fd);
+	assert_int_equal(mapfile_open(name, &m), STATUS_OK);
+	assert_int_equal(m.n_bytes, 3);
+	assert_memory_equal(m.bytes, "abc", 3);
+	mapfile_close(&m);
+	unlink(name);
+}
+
+int main(void)
+{
+	log_set_program("test_base");
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vec_grows_and_zeroes),
+		cmocka_unit_test(map_keeps_first_value),
+		cmocka_unit_test(strtab_is_distinct),
+		cmocka_unit_test(cursor_error_is_sticky),
+		cmocka_unit_test(cursor_refuses_long_leb),
+		cmocka_unit_test(pool_visits_each_once),
+		cmocka_unit_test(options_are_parsed),
+		cmocka_unit_test(mapfile_reads_and_refuses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
