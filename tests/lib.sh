@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# Helpers for the shell tests: TAP output, a private directory, a watchdog, an unprivileged user. A test
+# sources this file first and ends with done_testing (or starts with plan N):
+#
+#	. "${srcdir:-.}/tests/lib.sh"
+#	is "echo repeats its argument" "$(echo a)" a
+#	done_testing
+#
+# A script that ends early, for whatever reason, fails: the trap below notices that the plan was not met.
+# Must not: assert wall-clock time, leave processes or files behind. Its own test is tests/cli/taplib.sh.
+#
+# After sourcing:
+#	srcdir, builddir   absolute paths of the source and the build tree
+#	HPCRUN HPCSTRUCT HPCPROF   absolute paths of the three tools; a test says "$HPCRUN" ...
+#	T                  a private empty directory, readable by everyone, removed at the end
+
+srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
+builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
+HPCRUN=${HPCRUN:-$builddir/hpcrun-lite/hpcrun-lite}
+HPCSTRUCT=${HPCSTRUCT:-$builddir/hpcstruct-lite/hpcstruct-lite}
+HPCPROF=${HPCPROF:-$builddir/hpcprof-lite/hpcprof-lite}
+LC_ALL=C.UTF-8
+export srcdir builddir HPCRUN HPCSTRUCT HPCPROF LC_ALL
+umask 022
+
+tap_count=0
+tap_failed=0
+tap_planned=
+tap_finished=no
+tap_atexit=
+
+T=$(mktemp -d "${TMPDIR:-/tmp}/hpctoolkit-lite-test.XXXXXX") || exit 99
+chmod 755 "$T"
+export T
+
+# Runs at every end of the script. An early end turns into a failure here.
+tap_exit() {
+	tap_status=$?
+	trap - EXIT HUP INT TERM
+	set +e
+	if [ -n "$tap_atexit" ]; then eval "$tap_atexit"; fi
+	cd / || :
+	if [ -n "${KEEP_TMP:-}" ]; then echo "# kept: $T"; else rm -rf "$T"; fi
+	if [ "$tap_finished" = no ]; then
+		if [ -n "$tap_planned" ] && [ "$tap_planned" = "$tap_count" ]; then
+			[ "$tap_failed" -eq 0 ] || exit 1
+			exit "$tap_status"
+		fi
+		echo "Bail out! test script ended early, status $tap_status, after $tap_count tests"
+		exit 99
+	fi
+	[ "$tap_failed" -eq 0 ] || exit 1
+	exit 0
+}
+trap tap_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# at_exit COMMAND: a shell command line run at the end, before the directory goes; the last one given runs first.
+at_exit() {
+	tap_atexit="$1
+$tap_atexit"
+}
+
+# plan N: the number of tests is known. Otherwise end with done_testing.
+plan() {
+	tap_planned=$1
+	echo "1..$1"
+}
+
+# done_testing: prints the plan, if plan was not called, and marks the script as having reached its end.
+done_testing() {
+	if [ -z "$tap_planned" ]; then
+		echo "1..$tap_count"
+	elif [ "$tap_planned" != "$tap_count" ]; then
+		echo "# planned $tap_planned tests, ran $tap_count"
+		return 1
+	fi
+	tap_finished=yes
+	[ "$tap_failed" -eq 0 ]
+}
+
+# skip_all REASON...: ends the script; nothing was tested.
+skip_all() {
+	echo "1..0 # SKIP $*"
+	tap_finished=yes
+	exit 0
+}
+
+# diag TEXT...: commentary, one '#' a line.
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# diag_file FILE [LINES]: the last lines (40) of a file as commentary.
+diag_file() {
+	if [ -s "$1" ]; then tail -n "${2:-40}" "$1" | sed 's/^/#   | /'; fi
+}
+
+# pass DESCRIPTION, fail DESCRIPTION [WHY...]
+pass() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+fail() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $1"
+	shift
+	if [ $# -gt 0 ]; then diag "$*"; fi
+	return 0
+}
+
+# skip DESCRIPTION REASON: one test that cannot run here.
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+# ok DESCRIPTION COMMAND [ARGS...]: passes when the command succeeds; shows what it printed when not.
+ok() {
+	tap_desc=$1
+	shift
+	if "$@" >"$T/.ok.out" 2>&1; then
+		pass "$tap_desc"
+	else
+		tap_rc=$?
+		fail "$tap_desc" "status $tap_rc: $*"
+		diag_file "$T/.ok.out"
+	fi
+}
+
+# not_ok DESCRIPTION COMMAND [ARGS...]: passes when the command fails by itself (not by a signal or a missing program).
+not_ok() {
+	tap_desc=$1
+	shift
+	tap_rc=0
+	"$@" >"$T/.ok.out" 2>&1 || tap_rc=$?
+	if [ "$tap_rc" -ne 0 ] && [ "$tap_rc" -lt 124 ]; then
+		pass "$tap_desc"
+	else
+		fail "$tap_desc" "status $tap_rc: $*"
+		diag_file "$T/.ok.out"
+	fi
+}
+
+# is DESCRIPTION GOT WANT: equal as strings.
+is() {
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1" "got:    $2"
+		diag "wanted: $3"
+	fi
+}
+
+# like DESCRIPTION TEXT ERE: some line of the text matches; unlike: none does.
+like() {
+	if printf '%s\n' "$2" | grep -Eq -e "$3"; then
+		pass "$1"
+	else
+		fail "$1" "no line matches /$3/ in:"
+		printf '%s\n' "$2" | tail -n 40 | sed 's/^/#   | /'
+	fi
+}
+
+unlike() {
+	if printf '%s\n' "$2" | grep -E -e "$3" >"$T/.unlike"; then
+		fail "$1" "matches /$3/:"
+		diag_file "$T/.unlike"
+	else
+		pass "$1"
+	fi
+}
+
+# same DESCRIPTION FILE1 FILE2: byte for byte.
+same() {
+	if cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		fail "$1" "$2 and $3 differ"
+		diff -a "$2" "$3" 2>&1 | head -n 20 | cut -c 1-200 | sed 's/^/#   | /'
+	fi
+}
+
+# within DESCRIPTION GOT LOW HIGH: numbers, fractions allowed, bounds included.
+within() {
+	if awk -v g="$2" -v l="$3" -v h="$4" 'BEGIN {
+		num = "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+		exit !(g ~ num && g + 0 >= l + 0 && g + 0 <= h + 0) }'; then
+		pass "$1"
+	else
+		fail "$1" "got $2, wanted $3 to $4"
+	fi
+}
+
+# need COMMAND...: skips the whole script unless all of them are there.
+need() {
+	for tap_c in "$@"; do
+		command -v "$tap_c" >/dev/null 2>&1 || skip_all "no $tap_c here"
+	done
+}
+
+# have COMMAND: silent question.
+have() {
+	command -v "$1" >/dev/null 2>&1
+}
+
+# run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to step in; the
+# limit is no statement about speed and is chosen many times larger than needed.
+run_limited() {
+	tap_limit=$1
+	shift
+	timeout --kill-after=5 "$tap_limit" "$@"
+}
+
+# as_nobody COMMAND...: as the user nobody when we are root, else as we are. The command and its files must be
+# readable by everyone; see public_tools and public_dir.
+as_nobody() {
+	if [ "$(id -u)" -eq 0 ]; then
+		runuser -u nobody -- "$@"
+	else
+		"$@"
+	fi
+}
+
+# public_dir NAME: a directory below $T which nobody owns; prints its path.
+public_dir() {
+	mkdir -p "$T/$1"
+	if [ "$(id -u)" -eq 0 ]; then chown nobody "$T/$1"; fi
+	chmod 755 "$T/$1"
+	echo "$T/$1"
+}
+
+# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are copies of the installed tools below $T, which any user can run.
+# The build tree may lie where only its owner can go. The copy also shows that an installation can be moved.
+public_tools() {
+	tap_bin=$(find "$builddir/tests/stage" -type d -name bin 2>/dev/null | head -n 1)
+	if [ -z "$tap_bin" ]; then
+		diag "no staged installation below $builddir/tests/stage; make check makes it"
+		return 1
+	fi
+	[ -d "$T/prefix" ] || cp -R "${tap_bin%/bin}" "$T/prefix" || return 1
+	chmod -R a+rX "$T/prefix"
+	HPCRUN=$T/prefix/bin/hpcrun-lite
+	HPCSTRUCT=$T/prefix/bin/hpcstruct-lite
+	HPCPROF=$T/prefix/bin/hpcprof-lite
+}
+
+# public_copy FILE...: copies what a test built to $T, where any user can read it.
+public_copy() {
+	for tap_f in "$@"; do
+		cp "$tap_f" "$T/" && chmod a+rx "$T/${tap_f##*/}" || return 1
+	done
+}
