@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
+TESTS += tests/lint/rooms.sh
+EXTRA_DIST += tests/lint/rooms.sh tests/lint/rooms.txt
+
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_base tests/unit/test_measurement
 TESTS += tests/unit/test_base tests/unit/test_measurement
