@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -151,22 +152,22 @@ static void options_are_parsed(void **state)
 	(void)state;
 	struct parsed p = {0};
 	int first, done;
-	char *mixed[] = {"t", "file", "-n", "3", "--flag", NULL};
-	assert_int_equal(options_parse(&table, 5, mixed, 0, &p, &first, &done), STATUS_OK);
+	const char *mixed[] = {"t", "file", "-n", "3", "--flag", NULL};
+	assert_int_equal(options_parse(&table, 5, (char **)mixed, 0, &p, &first, &done), STATUS_OK);
 	assert_true(p.n == 3 && p.flag == 1 && !done);
 	assert_string_equal(mixed[first], "file");
 
 	struct parsed q = {0};
-	char *command[] = {"t", "--number=4", "app", "-n", "99", NULL};
-	assert_int_equal(options_parse(&table, 5, command, 1, &q, &first, &done), STATUS_OK);
+	const char *command[] = {"t", "--number=4", "app", "-n", "99", NULL};
+	assert_int_equal(options_parse(&table, 5, (char **)command, 1, &q, &first, &done), STATUS_OK);
 	assert_true(q.n == 4 && first == 2);
 
-	char *bad[] = {"t", "-n", "11", NULL};
-	assert_int_equal(options_parse(&table, 3, bad, 0, &p, &first, &done), STATUS_USAGE);
-	char *unknown[] = {"t", "--wrong", NULL};
-	assert_int_equal(options_parse(&table, 2, unknown, 0, &p, &first, &done), STATUS_USAGE);
-	char *missing[] = {"t", "-n", NULL};
-	assert_int_equal(options_parse(&table, 2, missing, 0, &p, &first, &done), STATUS_USAGE);
+	const char *bad[] = {"t", "-n", "11", NULL};
+	assert_int_equal(options_parse(&table, 3, (char **)bad, 0, &p, &first, &done), STATUS_USAGE);
+	const char *unknown[] = {"t", "--wrong", NULL};
+	assert_int_equal(options_parse(&table, 2, (char **)unknown, 0, &p, &first, &done), STATUS_USAGE);
+	const char *missing[] = {"t", "-n", NULL};
+	assert_int_equal(options_parse(&table, 2, (char **)missing, 0, &p, &first, &done), STATUS_USAGE);
 	assert_int_equal(status_exit_code(STATUS_USAGE), 2);
 }
 
