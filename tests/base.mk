@@ -10,3 +10,11 @@ tests_unit_test_base_LDADD = $(UNIT_LDADD)
 tests_unit_test_measurement_SOURCES = tests/unit/test_measurement.c
 tests_unit_test_measurement_LDADD = $(UNIT_LDADD)
 endif
+
+# Benchmarks of the whole, beside peers.
+EXTRA_PROGRAMS += tests/bench/pairs tests/bench/deep
+BENCH_NEEDS += tests/bench/pairs$(EXEEXT) tests/bench/deep$(EXEEXT)
+BENCHES += tests/bench/bench_peers.sh
+EXTRA_DIST += tests/bench/bench_peers.sh
+tests_bench_pairs_SOURCES = tests/bench/pairs.c
+tests_bench_deep_SOURCES = tests/bench/deep.c

@@ -23,7 +23,11 @@ include $(top_srcdir)/tests/prof.mk
 include $(top_srcdir)/tests/sink.mk
 include $(top_srcdir)/tests/e2e.mk
 
-# make bench: figures as ratios in one run; nothing is asserted.
-bench: $(BENCHES)
-	@for b in $(BENCHES); do echo "== $$b"; top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' ./$$b || exit 1; done
+# make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts, BENCH_NEEDS what they run.
+bench: all $(BENCH_NEEDS)
+	@for b in $(BENCHES); do \
+		case $$b in *.sh) run="$(SHELL) $(srcdir)/$$b" ;; *) $(MAKE) $(AM_MAKEFLAGS) -s $$b || exit 1; run=./$$b ;; esac; \
+		echo "== $$b"; \
+		top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' $$run || exit 1; \
+	done
 .PHONY: bench
