@@ -1,1 +1,3 @@
 # SPDX-License-Identifier: BSD-3-Clause
+
+include $(top_srcdir)/hpcprof-lite/sink/local.mk
