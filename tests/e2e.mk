@@ -4,9 +4,51 @@
 EXTRA_DIST += tests/lib.sh tests/slurm.sh .ci/run
 
 e2e_tests = \
-	tests/cli/taplib.sh
+	tests/cli/taplib.sh \
+	tests/cli/miniapp.sh
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)
+
+# The mini-application is built as its users would build it: optimised, with debug information, never sanitized.
+melt_dir = tests/workload/miniapp
+melt_sources = \
+	$(melt_dir)/cg.c \
+	$(melt_dir)/cg.h \
+	$(melt_dir)/checkpoint.c \
+	$(melt_dir)/checkpoint.h \
+	$(melt_dir)/comm.h \
+	$(melt_dir)/grid.h \
+	$(melt_dir)/heat.c \
+	$(melt_dir)/heat.h \
+	$(melt_dir)/kernels.h \
+	$(melt_dir)/kernels_omp.c \
+	$(melt_dir)/main.c \
+	$(melt_dir)/material.c \
+	$(melt_dir)/material.h \
+	$(melt_dir)/matrix.c \
+	$(melt_dir)/matrix.h \
+	$(melt_dir)/memory.h \
+	$(melt_dir)/multigrid.c \
+	$(melt_dir)/multigrid.h \
+	$(melt_dir)/simulation.c \
+	$(melt_dir)/simulation.h
+melt_flags = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2 -g
+EXTRA_DIST += $(melt_sources) $(melt_dir)/comm_serial.c $(melt_dir)/comm_mpi.c
+if HAVE_OPENMP
+check_PROGRAMS += tests/workload/miniapp/melt
+tests_workload_miniapp_melt_SOURCES = $(melt_sources) $(melt_dir)/comm_serial.c
+tests_workload_miniapp_melt_CFLAGS = $(melt_flags)
+tests_workload_miniapp_melt_LDFLAGS = $(OPENMP_CFLAGS)
+tests_workload_miniapp_melt_LDADD = -lm -lpthread
+if HAVE_MPI
+check_DATA += $(melt_dir)/melt-mpi
+CLEANFILES += $(melt_dir)/melt-mpi
+$(melt_dir)/melt-mpi: $(melt_sources) $(melt_dir)/comm_mpi.c
+	@$(MKDIR_P) $(melt_dir)
+	$(AM_V_CCLD)srcs=; for f in $(melt_sources) $(melt_dir)/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
+	  $(MPICC) -O2 -g -fopenmp -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -o $@ $$srcs -lm -lpthread
+endif
+endif
 
 # An installation inside the build tree, for tests that run the tools as another user and from another place.
 check_DATA += tests/stage.stamp
