@@ -10,42 +10,41 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)
 
 # The mini-application is built as its users would build it: optimised, with debug information, never sanitized.
-melt_dir = tests/workload/miniapp
 melt_sources = \
-	$(melt_dir)/cg.c \
-	$(melt_dir)/cg.h \
-	$(melt_dir)/checkpoint.c \
-	$(melt_dir)/checkpoint.h \
-	$(melt_dir)/comm.h \
-	$(melt_dir)/grid.h \
-	$(melt_dir)/heat.c \
-	$(melt_dir)/heat.h \
-	$(melt_dir)/kernels.h \
-	$(melt_dir)/kernels_omp.c \
-	$(melt_dir)/main.c \
-	$(melt_dir)/material.c \
-	$(melt_dir)/material.h \
-	$(melt_dir)/matrix.c \
-	$(melt_dir)/matrix.h \
-	$(melt_dir)/memory.h \
-	$(melt_dir)/multigrid.c \
-	$(melt_dir)/multigrid.h \
-	$(melt_dir)/simulation.c \
-	$(melt_dir)/simulation.h
+	tests/workload/miniapp/cg.c \
+	tests/workload/miniapp/cg.h \
+	tests/workload/miniapp/checkpoint.c \
+	tests/workload/miniapp/checkpoint.h \
+	tests/workload/miniapp/comm.h \
+	tests/workload/miniapp/grid.h \
+	tests/workload/miniapp/heat.c \
+	tests/workload/miniapp/heat.h \
+	tests/workload/miniapp/kernels.h \
+	tests/workload/miniapp/kernels_omp.c \
+	tests/workload/miniapp/main.c \
+	tests/workload/miniapp/material.c \
+	tests/workload/miniapp/material.h \
+	tests/workload/miniapp/matrix.c \
+	tests/workload/miniapp/matrix.h \
+	tests/workload/miniapp/memory.h \
+	tests/workload/miniapp/multigrid.c \
+	tests/workload/miniapp/multigrid.h \
+	tests/workload/miniapp/simulation.c \
+	tests/workload/miniapp/simulation.h
 melt_flags = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2 -g
-EXTRA_DIST += $(melt_sources) $(melt_dir)/comm_serial.c $(melt_dir)/comm_mpi.c
+EXTRA_DIST += $(melt_sources) tests/workload/miniapp/comm_serial.c tests/workload/miniapp/comm_mpi.c
 if HAVE_OPENMP
 check_PROGRAMS += tests/workload/miniapp/melt
-tests_workload_miniapp_melt_SOURCES = $(melt_sources) $(melt_dir)/comm_serial.c
+tests_workload_miniapp_melt_SOURCES = $(melt_sources) tests/workload/miniapp/comm_serial.c
 tests_workload_miniapp_melt_CFLAGS = $(melt_flags)
 tests_workload_miniapp_melt_LDFLAGS = $(OPENMP_CFLAGS)
 tests_workload_miniapp_melt_LDADD = -lm -lpthread
 if HAVE_MPI
-check_DATA += $(melt_dir)/melt-mpi
-CLEANFILES += $(melt_dir)/melt-mpi
-$(melt_dir)/melt-mpi: $(melt_sources) $(melt_dir)/comm_mpi.c
-	@$(MKDIR_P) $(melt_dir)
-	$(AM_V_CCLD)srcs=; for f in $(melt_sources) $(melt_dir)/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
+check_DATA += tests/workload/miniapp/melt-mpi
+CLEANFILES += tests/workload/miniapp/melt-mpi
+tests/workload/miniapp/melt-mpi: $(melt_sources) tests/workload/miniapp/comm_mpi.c
+	@$(MKDIR_P) tests/workload/miniapp
+	$(AM_V_CCLD)srcs=; for f in $(melt_sources) tests/workload/miniapp/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
 	  $(MPICC) -O2 -g -fopenmp -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -o $@ $$srcs -lm -lpthread
 endif
 endif
