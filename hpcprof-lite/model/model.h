@@ -98,8 +98,8 @@ struct model_metric {
 /* Over which part of the tree a value is summed. The names are HPCToolkit's. */
 enum model_scope {
 	MODEL_POINT,               /* the context itself */
-	MODEL_FUNCTION,            /* itself and what is lexically inside or inlined into its function instance: all descendants not reached through MODEL_CALL */
-	MODEL_LEX_AWARE,           /* FUNCTION contexts: as MODEL_FUNCTION; others: itself and lexical children that are not loops */
+	MODEL_FUNCTION,            /* itself and what is lexically inside: all descendants reached through MODEL_LEXICAL alone (an inlined call is a call: readers sum this over functions) */
+	MODEL_LEX_AWARE,           /* LOOP contexts: as MODEL_FUNCTION without what is in loops nested in it; others: as MODEL_FUNCTION */
 	MODEL_EXECUTION,           /* inclusive: all descendants */
 	MODEL_N_SCOPES
 };
