@@ -1,1 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# One fragment per room, so that rooms do not meet in one file.
+include $(top_srcdir)/hpcrun-lite/unwind/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/local.mk
+include $(top_srcdir)/hpcrun-lite/launch/local.mk

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the hooks (hook_*.c), which stand between the program and libc, call of the run time. The run time never calls libc functions
+ * that the hooks interpose; it makes the system calls itself (common/safe/sys.h), so hooks need no guard against it.
+ *
+ * Every function: keeps errno; never fails visibly; does nothing in a process that is not measured, and in a child made by
+ * vfork, _Fork or a bare clone, which is noticed. "Signal-safe" is said where it holds; all may be called from any thread.
+ * Tests: tests/cli/run_*.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_RUNTIME_H
+#define HPCRUN_LITE_RUNTIME_RUNTIME_H
+
+#include "common/format/measurement.h"
+#include "hpcrun-lite/runtime/config.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+#define RUNTIME_SIGNAL SIGSTKFLT /* the sampling signal: hooks hide it from the program's masks and handlers */
+
+/* ---- state -------------------------------------------------------------------------------------------- */
+
+/* The constants of this process; NULL before start-up and when nothing is measured. Valid for ever. Signal-safe. */
+const struct config *runtime_config(void);
+
+/*
+ * True when the caller runs in the process (address space and pid) that owns the measurement: false in the child of vfork before its exec, of
+ * _Fork and of a bare clone. One getpid system call. Signal-safe.
+ */
+bool runtime_is_owner(void);
+
+/* Number of exec images this pid has had, this one included, less one; and CLOCK_MONOTONIC of the first. Signal-safe. */
+unsigned runtime_exec_seq(void);
+uint64_t runtime_process_start_ns(void);
+
+/* ---- samples in the calling thread ---------------------------------------------------------------------- */
+
+/* Samples that arrive between the two are counted as lost ("busy") and not recorded. Nests. Signal-safe. */
+void runtime_suspend(void);
+void runtime_resume(void);
+
+/* ---- the end of the process ------------------------------------------------------------------------------ */
+
+/*
+ * The process ends now: call directly before _exit, _Exit, quick_exit. Writes the ends of all threads, trims the file, prints the final
+ * report in the root process. The second and later calls do nothing. exit() and return from main need no hook. For kinds see
+ * enum msr_exit_kind; `code` is the exit status or signal. Not to be called from our own handler; signal-safe otherwise.
+ */
+void runtime_end(enum msr_exit_kind kind, int code);
+
+/*
+ * Around execve and its kin, in the thread that calls it, directly before and, if it returned, after it. begin stops this
+ * thread's sources and takes away every sampling signal that is pending, so that none meets the next image (where its
+ * default action would kill); it marks the file as ended by exec. failed takes both back. In the child of vfork both
+ * do nothing but clear pending signals. The signal mask is as before after both. Signal-safe.
+ */
+void runtime_exec_begin(void);
+void runtime_exec_failed(void);
+
+/* ---- descriptors -------------------------------------------------------------------------------------------- */
+
+/* True when `fd` is one of ours: hooks answer EBADF to close() and dup2() away from it. Signal-safe. */
+bool runtime_owns_fd(int fd);
+/* The lowest of our descriptors >= from, or -1: lets closefrom and close_range go around them. Signal-safe. */
+int runtime_next_fd(int from);
+/*
+ * dup2(x, fd) and dup3 are about to overwrite `fd`, which is ours: moves ours to another number and frees this one. False when no other
+ * number could be had; then ours is given up (counted, the file no longer grows). Signal-safe.
+ */
+bool runtime_move_fd(int fd);
+/* All descriptors were closed behind our back (a raw system call), as found by the caller: checks that ours are still ours. Signal-safe. */
+void runtime_check_fds(void);
+
+/* ---- signals ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * What is done with a RUNTIME_SIGNAL that no source of ours sent (kill, tgkill, sigqueue). hook_signal.c registers its function, which
+ * acts as the program's own disposition would have. Called inside our handler, errno saved, all signals blocked.
+ * NULL (as at start): the signal is dropped.
+ */
+typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
+void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
+
+/* Takes the sampling signal out of `set`, for hooks of sigprocmask and the like. Inline-simple; signal-safe. */
+static inline void runtime_unmask(sigset_t *set)
+{
+	sigdelset(set, RUNTIME_SIGNAL);
+}
+
+/* ---- for the report ------------------------------------------------------------------------------------------------ */
+
+/* Adds a message for the user to the measurement file (INFO "note"). Not signal-safe: from hooks outside handlers only. */
+void runtime_note(const char *text);
+/* Counts a process-wide loss. Signal-safe. */
+void runtime_count_loss(enum msr_loss cause);
+
+#endif
