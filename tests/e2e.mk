@@ -5,6 +5,7 @@ EXTRA_DIST += tests/lib.sh tests/slurm.sh .ci/run
 
 e2e_tests = \
 	tests/cli/taplib.sh \
+	tests/cli/bootstrap.sh \
 	tests/cli/miniapp.sh
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)

@@ -1,0 +1,136 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Test of bootstrap: what it would run, which packages it takes from an archive that lacks some, and the last line of
+# "check". dpkg-query, apt-get, apt-cache, sudo and make are stand-ins here; nothing is installed or built.
+
+# shellcheck disable=SC2154 # srcdir and T come from lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+
+boot=$srcdir/bootstrap
+fake=$T/bin
+mkdir "$fake" "$T/pkg"
+
+# Installed packages are the lines of $T/installed, those on offer the lines of $T/archive. Installing one named in $T/broken fails.
+cat >"$fake/dpkg-query" <<-'SH'
+	#!/bin/sh
+	for last; do :; done
+	grep -qx "$last" "$T/installed" && printf installed
+SH
+cat >"$fake/apt-cache" <<-'SH'
+	#!/bin/sh
+	grep -qx "$2" "$T/archive" && echo "  Candidate: 1.0" || echo "  Candidate: (none)"
+SH
+cat >"$fake/apt-get" <<-'SH'
+	#!/bin/sh
+	echo "apt-get $*" >>"$T/calls"
+	case $* in *install*) ;; *) exit 0 ;; esac
+	while [ "$1" != --no-install-recommends ]; do shift; done
+	shift
+	for p; do grep -qx "$p" "$T/broken" && exit 100; done
+	printf '%s\n' "$@" >>"$T/installed"
+SH
+cat >"$fake/sudo" <<-'SH'
+	#!/bin/sh
+	echo "sudo $*" >>"$T/calls"
+	exec "$@"
+SH
+chmod +x "$fake"/*
+
+# A bootstrap of its own with a short list.
+cp "$boot" "$T/pkg/bootstrap"
+cat >"$T/pkg/packages.txt" <<-'TXT'
+	need	build	cc-dev
+	want	trace	trace-dev|old-trace-dev|oldest-trace-dev
+	want	ranks	ranks-dev
+TXT
+
+# set_up: runs the stand-ins; prints the status, and leaves what was said in $T/said and what apt-get was asked for in $T/calls.
+set_up() {
+	: >"$T/calls"
+	PATH=$fake:$PATH sh "$T/pkg/bootstrap" "$@" packages >"$T/said" 2>&1
+	echo $?
+}
+: >"$T/broken"
+
+printf '%s\n' cc-dev old-trace-dev ranks-dev >"$T/installed"
+: >"$T/archive"
+is "all there: status" "$(set_up)" 0
+is "all there: apt-get is not called" "$(cat "$T/calls")" ""
+
+printf '%s\n' trace-dev cc-dev >"$T/installed"
+is "one wanted is nowhere: no failure" "$(set_up)" 0
+like "one wanted is nowhere: said" "$(cat "$T/said")" 'not installed: ranks-dev \(ranks is off'
+unlike "one wanted is nowhere: nothing is installed" "$(cat "$T/calls")" install
+
+: >"$T/installed"
+printf '%s\n' cc-dev old-trace-dev oldest-trace-dev ranks-dev >"$T/archive"
+is "fresh machine: status" "$(set_up)" 0
+is "fresh machine: the first name on offer is taken" "$(sort "$T/installed" | tr '\n' ' ')" "cc-dev old-trace-dev ranks-dev "
+if [ "$(id -u)" -eq 0 ]; then
+	unlike "root does not ask sudo" "$(cat "$T/calls")" '^sudo'
+else
+	like "others ask sudo" "$(cat "$T/calls")" '^sudo .*install'
+fi
+is "a second time: status" "$(set_up)" 0
+is "a second time: nothing to do" "$(cat "$T/calls")" ""
+
+: >"$T/installed"
+echo ranks-dev >"$T/broken"
+is "one wanted cannot be installed: no failure" "$(set_up)" 0
+is "one wanted cannot be installed: the others are" "$(sort -u "$T/installed" | tr '\n' ' ')" "cc-dev old-trace-dev "
+
+: >"$T/installed"
+: >"$T/broken"
+echo ranks-dev >"$T/archive"
+is "one needed is nowhere: fails" "$(set_up)" 1
+like "one needed is nowhere: said" "$(cat "$T/said")" 'cannot do without: cc-dev'
+
+: >"$T/installed"
+echo cc-dev >"$T/archive"
+is "dry run: status" "$(set_up --dry-run)" 0
+like "dry run: shows what it would do" "$(cat "$T/said")" '^\+ .*apt-get.* install .*cc-dev'
+is "dry run: does nothing" "$(cat "$T/calls")" ""
+
+# The sum of test results.
+work=$T/work
+mkdir "$work"
+[ -x "$srcdir/configure" ] || skip_all "no configure in the source tree"
+cp "$srcdir/configure" "$work/config.status"
+touch "$work/config.status"
+# shellcheck disable=SC2016 # for make
+printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; test ! -e $(T)/fails\n' >"$work/Makefile"
+
+# last_line: the last line of "bootstrap check" with the result files of $T/trs, and its status.
+last_line() {
+	rm -f "$work"/*.trs
+	sh "$boot" --no-install --build-dir "$work" check >"$T/said" 2>&1
+	echo "$(tail -n 1 "$T/said") / $?"
+}
+mkdir "$T/trs"
+printf ':test-result: PASS 1 - a\n:test-result: SKIP 2 - b\n:test-global-result: PASS\n' >"$T/trs/one.trs"
+printf ':test-result: PASS\n:test-result: XFAIL 2 - x\n' >"$T/trs/two.trs"
+is "check: all good" "$(last_line)" "3 passed, 0 failed, 1 skipped / 0"
+printf ':test-result: FAIL 1 - c\n:test-result: ERROR - d\n' >"$T/trs/three.trs"
+touch "$T/fails"
+is "check: some fail" "$(last_line)" "3 passed, 2 failed, 1 skipped / 1"
+like "check: which ones" "$(cat "$T/said")" 'three: FAIL 1 - c'
+rm "$T/trs/three.trs"
+is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1 skipped / 1"
+rm "$T"/trs/* "$T/fails"
+touch "$T/trs/empty"
+is "check: no test at all is a failure" "$(last_line)" "0 passed, 1 failed, 0 skipped / 1"
+
+# The real thing, dry.
+said=$(sh "$boot" --dry-run --no-install --build-dir "$T/none" demo)
+is "demo, dry: status" $? 0
+like "demo, dry: measures" "$said" '^\+ .*/hpcrun-lite .*melt'
+like "demo, dry: analyses" "$said" '^\+ .*/hpcprof-lite '
+not_ok "demo, dry: makes nothing" test -e "$T/none"
+sh "$boot" unknown >"$T/said" 2>&1
+is "unknown command: status" $? 2
+sh "$boot" -j x check >"$T/said" 2>&1
+is "bad number: status" $? 2
+like "help" "$(sh "$boot" help)" '^usage: ./bootstrap '
+
+done_testing
