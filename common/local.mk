@@ -13,7 +13,10 @@ libhlbase_la_SOURCES = \
 	common/base/status.h \
 	common/base/strtab.c common/base/strtab.h \
 	common/base/vec.c common/base/vec.h \
-	common/format/measurement.c common/format/measurement.h
+	common/format/measurement.c common/format/measurement.h \
+	common/format/structure.c common/format/structure.h \
+	common/format/structure_layout.h \
+	common/format/structure_write.c common/format/structure_write.h
 
 libhlsafe_la_SOURCES = \
 	common/format/measurement.c common/format/measurement.h

@@ -24,10 +24,21 @@ enum structure_scope_kind {
 	STRUCTURE_LOOP      /* file and line are the loop's */
 };
 
+/* Who says so. */
+enum structure_origin {
+	STRUCTURE_FROM_DWARF,
+	STRUCTURE_FROM_SYMTAB,
+	STRUCTURE_FROM_DYNSYM,
+	STRUCTURE_FROM_PLT,
+	STRUCTURE_FROM_EH_FRAME /* the name is made up: "<unknown at 0x1234>" */
+};
+
 /* A scope, decoded. Strings are borrowed from the file's bytes. */
 struct structure_scope {
 	enum structure_scope_kind kind;
+	enum structure_origin origin;
 	uint32_t parent;
+	uint32_t definition;      /* equal for all scopes that stand for the same function; < structure_n_definitions() */
 	const char *name;         /* demangled */
 	const char *linkage_name; /* "" when it is the same */
 	uint32_t file, line;      /* of the definition; STRUCTURE_NONE, 0: unknown */
@@ -61,5 +72,31 @@ const char *structure_get_file(const struct structure *s, uint32_t id);
 const char *structure_binary(const struct structure *s);
 const uint8_t *structure_build_id(const struct structure *s, size_t *build_id_bytes);
 bool structure_has_lines(const struct structure *s);
+/* Part of the debug information was there but could not be used; hpcstruct-lite has said why. */
+bool structure_is_incomplete(const struct structure *s);
+
+uint32_t structure_n_definitions(const struct structure *s);
+/* The intervals in rising order of address; i < structure_n_intervals(). False: a gap, where nothing is known. */
+size_t structure_n_intervals(const struct structure *s);
+bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start, uint64_t *end, struct structure_place *place);
+/* Other names of functions, sorted by scope; i < structure_n_aliases(). Borrowed. */
+size_t structure_n_aliases(const struct structure *s);
+const char *structure_get_alias(const struct structure *s, size_t i, uint32_t *scope);
+
+/* Of what the file was made: equal fingerprints make equal files. "" where there is no separate debug file. */
+uint64_t structure_fingerprint(const struct structure *s);
+const char *structure_debug_file(const struct structure *s);
+const char *structure_producer(const struct structure *s);
+/* Size and modification time of the binary when it was read; what tells a changed binary when it has no build id. */
+void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_t *mtime_ns);
+
+#define STRUCTURE_SUFFIX ".hpcstruct"
+#define STRUCTURE_KEY_BYTES 80 /* enough for any key and its NUL */
+/*
+ * The file name, without suffix, of the structure of a binary: its build id, or a hash of path, size and modification time when it has none. A build id longer
+ * than 32 bytes counts as its first 32. Measurement files hold the same facts of each module (struct msr_module).
+ */
+void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes, const char *path, uint64_t file_bytes,
+	uint64_t mtime_ns);
 
 #endif
