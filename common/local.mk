@@ -19,6 +19,7 @@ libhlbase_la_SOURCES = \
 	common/format/structure_write.c common/format/structure_write.h
 
 libhlsafe_la_SOURCES = \
+	common/safe/load.c common/safe/load.h \
 	common/format/measurement.c common/format/measurement.h
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 

@@ -1,2 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The unwinder: a convenience library that the run time links (noinst_LTLIBRARIES += libhlunwind.la, built with SAFE_CFLAGS).
+# libhlunwind: part of the run-time library (never sanitized). The library that holds it is linked with -z now.
+
+noinst_LTLIBRARIES += libhlunwind.la
+UNWIND_SOURCES = \
+	hpcrun-lite/unwind/arch.h \
+	hpcrun-lite/unwind/bytes.h \
+	hpcrun-lite/unwind/cfi.c hpcrun-lite/unwind/cfi.h hpcrun-lite/unwind/cfi_internal.h \
+	hpcrun-lite/unwind/cfi_search.c \
+	hpcrun-lite/unwind/ctx_x86_64.c \
+	hpcrun-lite/unwind/expr.c \
+	hpcrun-lite/unwind/heuristic.c \
+	hpcrun-lite/unwind/image.c hpcrun-lite/unwind/image.h \
+	hpcrun-lite/unwind/internal.h \
+	hpcrun-lite/unwind/mem.c hpcrun-lite/unwind/mem.h \
+	hpcrun-lite/unwind/recipe.c hpcrun-lite/unwind/recipe.h \
+	hpcrun-lite/unwind/regs.h \
+	hpcrun-lite/unwind/step.c \
+	hpcrun-lite/unwind/unwind.c hpcrun-lite/unwind/unwind.h \
+	hpcrun-lite/unwind/walk.c
+libhlunwind_la_SOURCES = $(UNWIND_SOURCES)
+libhlunwind_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

@@ -32,30 +32,31 @@
 
 /* How a walk ended. All but UNWIND_ROOT mean: the outermost frame of the path is not the root of the thread. */
 enum unwind_end {
-  UNWIND_ROOT,       /* the outermost frame is one that has no caller */
-  UNWIND_NO_CFI,     /* the outermost frame lies in a module without CFI for it, and no heuristic applied */
-  UNWIND_NO_MODULE,  /* the outermost frame's pc lies in no loaded module (generated code, garbage), and no heuristic applied */
-  UNWIND_UNREADABLE, /* stack memory that the CFI points to cannot be read */
-  UNWIND_BAD_CFI,    /* the CFI is damaged or asks for a register whose value is not known */
-  UNWIND_LOOP,       /* the stack does not progress */
-  UNWIND_DEEP,       /* more frames than max_depth; the innermost max_depth are in the path */
-  UNWIND_N_ENDS
+	UNWIND_ROOT,      /* the outermost frame is one that has no caller */
+	UNWIND_NO_CFI,    /* the outermost frame lies in a module without CFI for it, and no heuristic applied */
+	UNWIND_NO_MODULE, /* the outermost frame's pc lies in no loaded module (generated code, garbage), and no heuristic applied */
+	UNWIND_UNREADABLE, /* stack memory that the CFI points to cannot be read */
+	UNWIND_BAD_CFI,    /* the CFI is damaged or asks for a register whose value is not known */
+	UNWIND_LOOP,       /* the stack does not progress */
+	UNWIND_DEEP,       /* more frames than max_depth; the innermost max_depth are in the path */
+	UNWIND_N_ENDS
 };
 
 /* Short English name of an end, "root", "no CFI", ...; never NULL. */
 const char *unwind_end_name(enum unwind_end end);
 
 struct unwind_config {
-  /*
-   * The id (1..65535) of the module that _dl_find_object found, and its load bias. Called in the signal handler, on a recipe
-   * cache miss only; must be signal-safe. An id must not stand for two mappings at the same time. Where it notices that an
-   * object lies where another one was (unloaded behind our back, as iconv does), it calls unwind_flush_begin and _end.
-   * NULL: every module is 1, the bias is that of the link map.
-   */
-  uint16_t (*module_of)(const struct dl_find_object *object, uintptr_t *bias);
-  /* Frames with a pc in [skip_lo, skip_hi) are left out of the path: the text of our own library. Both 0: none. */
-  uintptr_t skip_lo;
-  uintptr_t skip_hi;
+	/*
+	 * The id (1..65535) of the module that _dl_find_object found, and its load bias. Called in the signal handler, on a recipe
+	 * cache miss only; must be signal-safe. An id must not stand for two mappings at the same time. Where it notices that an
+	 * object lies where another one was (unloaded behind our back, as iconv does), it calls unwind_flush_begin and _end.
+	 * With id 0xffff (table full) the bias must be 0: the runtime pc is recorded.
+	 * NULL: every module is 1, the bias is that of the link map.
+	 */
+	uint16_t (*module_of)(const struct dl_find_object *object, uintptr_t *bias);
+	/* Frames with a pc in [skip_lo, skip_hi) are left out of the path: the text of our own library. Both 0: none. */
+	uintptr_t skip_lo;
+	uintptr_t skip_hi;
 };
 
 /* Once per process before the first walk. Not signal-safe. */
@@ -73,9 +74,10 @@ void unwind_flush_end(void);
 
 /* Where a thread's stack lies. */
 struct unwind_stack {
-  uintptr_t lo; /* lowest address that may ever be stack (guard pages excluded); for the main thread: hi - RLIMIT_STACK, or 0 */
-  uintptr_t hi; /* first address above the stack */
-  bool grows;   /* main thread: pages below those in use need not be mapped yet */
+	uintptr_t
+		lo; /* lowest address that may ever be stack (guard pages excluded); for the main thread: hi - RLIMIT_STACK, or 0 */
+	uintptr_t hi; /* first address above the stack */
+	bool grows;   /* main thread: pages below those in use need not be mapped yet */
 };
 
 struct unwind_thread; /* the state of one thread: one writer, the thread itself */
@@ -91,11 +93,12 @@ struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth, const st
 
 /* A call path. */
 struct unwind_path {
-  const uint64_t *addr; /* packed addresses, leaf first; borrowed, valid until the thread's next walk */
-  uint32_t n;           /* frames; 0 only if all were skipped */
-  uint32_t n_same;      /* the outermost n_same frames (addr[n - n_same] .. addr[n - 1]) and the end are those of the previous walk */
-  enum unwind_end end;
-  bool heuristic; /* some frame carries UNWIND_ADDR_MARK: it was not found by CFI alone */
+	const uint64_t *addr; /* packed addresses, leaf first; borrowed, valid until the thread's next walk */
+	uint32_t n;           /* frames; 0 only if all were skipped */
+	uint32_t
+		n_same; /* the outermost n_same frames (addr[n - n_same] .. addr[n - 1]) and the end are those of the previous walk */
+	enum unwind_end end;
+	bool heuristic; /* some frame carries UNWIND_ADDR_MARK: it was not found by CFI alone */
 };
 
 /*
@@ -107,7 +110,7 @@ void unwind_walk(struct unwind_thread *thread, const ucontext_t *context, struct
 /* Registers by DWARF number; `pc` is the instruction that is executed next. */
 #define UNWIND_N_REGS 17
 struct unwind_regs {
-  uint64_t reg[UNWIND_N_REGS]; /* x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
+	uint64_t reg[UNWIND_N_REGS]; /* x86-64: rax rdx rcx rbx rsi rdi rbp rsp r8..r15 rip */
 };
 
 /* The same from a register state. */
@@ -118,14 +121,14 @@ void unwind_here(struct unwind_regs *regs);
 
 /* What the walks of one thread did. Written by the thread alone; others may read once it has stopped walking. */
 struct unwind_counts {
-  uint64_t walks;
-  uint64_t frames_walked; /* followed by a recipe or the slow way */
-  uint64_t frames_reused; /* taken from the previous walk after comparing the saved values */
-  uint64_t cache_misses;  /* recipes computed from .eh_frame */
-  uint64_t slow_frames;   /* frames that needed all registers or a DWARF expression */
-  uint64_t heuristics;    /* frames found by a heuristic */
-  uint64_t guarded_loads; /* system calls made to read memory that is not known to be this thread's stack */
-  uint64_t ends[UNWIND_N_ENDS];
+	uint64_t walks;
+	uint64_t frames_walked; /* followed by a recipe or the slow way */
+	uint64_t frames_reused; /* taken from the previous walk after comparing the saved values */
+	uint64_t cache_misses;  /* recipes computed from .eh_frame */
+	uint64_t slow_frames;   /* frames that needed all registers or a DWARF expression */
+	uint64_t heuristics;    /* frames found by a heuristic */
+	uint64_t guarded_loads; /* system calls made to read memory that is not known to be this thread's stack */
+	uint64_t ends[UNWIND_N_ENDS];
 };
 
 const struct unwind_counts *unwind_counts(const struct unwind_thread *thread);

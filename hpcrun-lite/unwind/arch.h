@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the unwinder must know of the processor; one ctx_<arch>.c each. Register numbers are DWARF's. Signal-safe.
+ * Tests: tests/unit/test_unwind_cfi.c, tests/workload/unwind_steps.c.
+ */
+#ifndef HPCRUN_LITE_UNWIND_ARCH_H
+#define HPCRUN_LITE_UNWIND_ARCH_H
+
+#include "hpcrun-lite/unwind/cfi.h"
+#include "hpcrun-lite/unwind/regs.h"
+
+#include <ucontext.h>
+
+enum {
+	ARCH_BP = 6,
+	ARCH_SP = 7,
+	ARCH_PC = 16,
+	ARCH_CALLEE_SAVED = 1 << 3 | 1 << 6 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15, /* rbx rbp r12..r15 */
+	ARCH_ALL_REGS = (1 << CFI_N_REGS) - 1,
+	ARCH_CALL_MAX_BYTES = 7,
+	/* From sp in a signal frame (struct rt_sigframe behind its return address) to the saved registers. */
+	ARCH_SIGNAL_BP = 120,
+	ARCH_SIGNAL_SP = 160,
+	ARCH_SIGNAL_PC = 168,
+};
+
+void arch_regs_from_context(struct regs *regs, const ucontext_t *context);
+
+/* The interrupted registers, from the signal frame at `sp`. False: unreadable. */
+bool arch_regs_from_signal_frame(struct regs *regs, struct mem *mem, uint64_t sp);
+
+/* The recipe for a row, without the flags. Gives RECIPE_SLOW for what the fast walk cannot do. */
+uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, uint64_t pc);
+
+/* Whether the last of n bytes is the last byte of a call instruction. */
+bool arch_ends_in_call(const uint8_t *code, size_t n_bytes);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * x86-64: registers of a signal context, rows of CFI as recipes, call instructions. System V ABI, AMD64 supplement 1.0, 3.6.2 (register
+ * numbers); Linux arch/x86/include/asm/sigframe.h. Must not write memory but what it is given. Tests: tests/unit/test_unwind_cfi.c.
+ */
+#include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/recipe.h"
+#include "hpcrun-lite/unwind/unwind.h"
+
+#include <string.h>
+#include <sys/ucontext.h>
+
+/* By DWARF number, where glibc's gregset_t has it; the kernel's sigcontext has the same order. */
+static const uint8_t greg_of[CFI_N_REGS] = {
+	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+	REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+};
+
+enum { SIGNAL_GREGS = ARCH_SIGNAL_PC - 8 * REG_RIP };
+_Static_assert(SIGNAL_GREGS == offsetof(ucontext_t, uc_mcontext), "the ucontext lies at sp when the handler has returned");
+_Static_assert(SIGNAL_GREGS + 8 * REG_RBP == ARCH_SIGNAL_BP && SIGNAL_GREGS + 8 * REG_RSP == ARCH_SIGNAL_SP, "sigcontext");
+
+void arch_regs_from_context(struct regs *regs, const ucontext_t *context)
+{
+	for (unsigned i = 0; i < CFI_N_REGS; i++)
+		regs->reg[i] = (uint64_t)context->uc_mcontext.gregs[greg_of[i]];
+	regs->known = ARCH_ALL_REGS;
+}
+
+bool arch_regs_from_signal_frame(struct regs *regs, struct mem *mem, uint64_t sp)
+{
+	for (unsigned i = 0; i < CFI_N_REGS; i++)
+		if (!mem_load(mem, sp + SIGNAL_GREGS + 8U * greg_of[i], &regs->reg[i]))
+			return false;
+	regs->known = ARCH_ALL_REGS;
+	return true;
+}
+
+enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 };
+
+/* An expression that is "register + offset" with nothing behind it, or with just the given operation. */
+static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, int then, int64_t *offset)
+{
+	const uint8_t *e = rule->expression;
+	uint64_t v = 0;
+	size_t i = 1;
+	unsigned shift = 0;
+	if (rule->kind != CFI_EXPRESSION || rule->n_bytes < 2 || e[0] != OP_BREG0 + reg)
+		return false;
+	for (; i < rule->n_bytes && shift < 35; shift += 7) {
+		v |= (uint64_t)(e[i] & 0x7f) << shift;
+		if (!(e[i++] & 0x80)) {
+			if (e[i - 1] & 0x40)
+				v |= ~UINT64_C(0) << (shift + 7);
+			*offset = (int64_t)v;
+			return then < 0 ? i == rule->n_bytes : i + 1 == rule->n_bytes && e[i] == then;
+		}
+	}
+	return false;
+}
+
+static bool is_saved_at(const struct cfi_rule *rule, unsigned reg, int64_t offset)
+{
+	int64_t found;
+	return is_register_plus(rule, reg, -1, &found) && found == offset;
+}
+
+/* glibc's __restore_rt: everything lies in the kernel's frame at sp. */
+static bool is_signal_frame(const struct cfi_row *row)
+{
+	int64_t offset;
+	return is_register_plus(&row->cfa, ARCH_SP, OP_DEREF, &offset) && offset == ARCH_SIGNAL_SP &&
+	       is_saved_at(&row->reg[ARCH_PC], ARCH_SP, ARCH_SIGNAL_PC) &&
+	       is_saved_at(&row->reg[ARCH_BP], ARCH_SP, ARCH_SIGNAL_BP) &&
+	       (is_saved_at(&row->reg[ARCH_SP], ARCH_SP, ARCH_SIGNAL_SP) || row->reg[ARCH_SP].kind == CFI_SAME);
+}
+
+/*
+ * The linker's rule for the 16-byte entries of .plt: CFA = sp + 8 + ((pc & 15) >= N) * 8, with N where the push of the index has been done.
+ * breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus. The pc is known, so it is an ordinary offset.
+ */
+static bool is_plt(const struct cfi_rule *cfa, uint64_t pc, int64_t *offset)
+{
+	static const uint8_t pattern[11] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
+	enum { AT_LIT = 6, LIT0 = 0x30 };
+	if (cfa->kind != CFI_EXPRESSION || cfa->n_bytes != sizeof pattern || memcmp(cfa->expression, pattern, AT_LIT) != 0 ||
+	    memcmp(cfa->expression + AT_LIT + 1, pattern + AT_LIT + 1, sizeof pattern - AT_LIT - 1) != 0)
+		return false;
+	const unsigned lit = cfa->expression[AT_LIT] - LIT0;
+	if (lit > 31)
+		return false;
+	*offset = 8 + ((pc & 15) >= lit ? 8 : 0);
+	return true;
+}
+
+static bool cfa_of(const struct cfi_rule *cfa, uint64_t pc, enum recipe_kind *kind, int64_t *offset)
+{
+	if (cfa->kind == CFI_REGISTER && (cfa->reg == ARCH_SP || cfa->reg == ARCH_BP)) {
+		*kind = cfa->reg == ARCH_SP ? RECIPE_SP : RECIPE_BP;
+		*offset = cfa->value;
+		return true;
+	}
+	*kind = RECIPE_SP;
+	if (is_plt(cfa, pc, offset))
+		return true;
+	*kind = RECIPE_DEREF_BP;
+	return is_register_plus(cfa, ARCH_BP, OP_DEREF, offset);
+}
+
+static bool bp_of(const struct cfi_rule *rule, enum recipe_bp *bp, int64_t *offset)
+{
+	*offset = 0;
+	if (rule->kind == CFI_SAME) {
+		*bp = RECIPE_BP_SAME;
+		return true;
+	}
+	if (rule->kind == CFI_OFFSET) {
+		*bp = RECIPE_BP_AT_CFA;
+		*offset = rule->value;
+		return true;
+	}
+	*bp = RECIPE_BP_AT_BP; /* realigned stack */
+	return is_register_plus(rule, ARCH_BP, -1, offset);
+}
+
+uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, uint64_t pc)
+{
+	const struct cfi_rule *ra = &row->reg[frame->return_column];
+	enum recipe_kind kind;
+	enum recipe_bp bp;
+	int64_t cfa_offset, bp_offset;
+	uint64_t recipe;
+	if (ra->kind == CFI_UNDEFINED)
+		return RECIPE_ROOT;
+	if (ra->kind == CFI_SAME)
+		return RECIPE_BAD;
+	if (frame->signal)
+		return is_signal_frame(row) && frame->return_column == ARCH_PC ? RECIPE_SIGNAL : RECIPE_SLOW;
+	if (ra->kind != CFI_OFFSET || ra->value != -8 || row->reg[ARCH_SP].kind != CFI_SAME)
+		return RECIPE_SLOW;
+	if (!cfa_of(&row->cfa, pc, &kind, &cfa_offset) || !bp_of(&row->reg[ARCH_BP], &bp, &bp_offset))
+		return RECIPE_SLOW;
+	return recipe_make(kind, cfa_offset, bp, bp_offset, &recipe) ? recipe : RECIPE_SLOW;
+}
+
+/*
+ * call rel32 is E8 and four bytes; call r/m64 is FF /2 with a ModRM byte, perhaps a SIB byte, and a displacement of 0, 1 or 4 bytes. Prefixes
+ * in front do not matter. Intel SDM volume 2, 2.1.
+ */
+static bool is_indirect_call(const uint8_t *insn, size_t n_bytes)
+{
+	enum { CALL_DIGIT = 2, RM_SIB = 4, RM_DISP32 = 5, MOD_REGISTER = 3 };
+	if (n_bytes < 2 || insn[0] != 0xff || (insn[1] >> 3 & 7) != CALL_DIGIT)
+		return false;
+	const unsigned mod = insn[1] >> 6, rm = insn[1] & 7;
+	size_t length = 2;
+	if (mod == MOD_REGISTER)
+		return n_bytes == length;
+	if (rm == RM_SIB) {
+		if (n_bytes < 3)
+			return false;
+		length = 3;
+		if (mod == 0 && (insn[2] & 7) == RM_DISP32)
+			length += 4;
+	} else if (mod == 0 && rm == RM_DISP32)
+		length += 4;
+	length += mod == 1 ? 1 : mod == 2 ? 4 : 0;
+	return n_bytes == length;
+}
+
+bool arch_ends_in_call(const uint8_t *code, size_t n_bytes)
+{
+	if (n_bytes >= 5 && code[n_bytes - 5] == 0xe8)
+		return true;
+	for (size_t n = 2; n <= ARCH_CALL_MAX_BYTES && n <= n_bytes; n++)
+		if (is_indirect_call(code + n_bytes - n, n))
+			return true;
+	return false;
+}
+
+/* Stores by DWARF number; rip and rsp are those after the return. */
+__asm__(".text\n"
+	".globl unwind_here\n"
+	".hidden unwind_here\n"
+	".type unwind_here, @function\n"
+	"unwind_here:\n"
+	"	.cfi_startproc\n"
+	"	movq %rax, 0(%rdi)\n"
+	"	movq %rdx, 8(%rdi)\n"
+	"	movq %rcx, 16(%rdi)\n"
+	"	movq %rbx, 24(%rdi)\n"
+	"	movq %rsi, 32(%rdi)\n"
+	"	movq %rdi, 40(%rdi)\n"
+	"	movq %rbp, 48(%rdi)\n"
+	"	leaq 8(%rsp), %rax\n"
+	"	movq %rax, 56(%rdi)\n"
+	"	movq %r8, 64(%rdi)\n"
+	"	movq %r9, 72(%rdi)\n"
+	"	movq %r10, 80(%rdi)\n"
+	"	movq %r11, 88(%rdi)\n"
+	"	movq %r12, 96(%rdi)\n"
+	"	movq %r13, 104(%rdi)\n"
+	"	movq %r14, 112(%rdi)\n"
+	"	movq %r15, 120(%rdi)\n"
+	"	movq (%rsp), %rax\n"
+	"	movq %rax, 128(%rdi)\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size unwind_here, .-unwind_here\n");

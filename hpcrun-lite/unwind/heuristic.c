@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where there is no CFI (assembler, generated code), or it proves wrong: a return address is a word on the stack that points behind a call
+ * instruction in the text of a module. Tried in the order of likelihood; whoever is found this way is marked.
+ * Must not read code or stack that may not be there but by guarded loads. Tests: tests/unit/test_unwind.c, tests/workload/unwind_shadow.c.
+ */
+#include "hpcrun-lite/unwind/internal.h"
+
+enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20 };
+
+bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text)
+{
+	struct unwind_thread *t = w->thread;
+	uint8_t code[ARCH_CALL_MAX_BYTES];
+	const uint64_t from = address - sizeof code;
+	*in_text = false;
+	if (address < 4096)
+		return false;
+	if (image_find(address - 1, w->bypass, &t->image)) {
+		const struct image *image = &t->image;
+		if (image->has_segments && image->text_hi == 0)
+			return false;
+		*in_text = true;
+		if (from >= image->text_lo && address <= image->text_hi)
+			return arch_ends_in_call((const uint8_t *)from, sizeof code);
+	}
+	return mem_load_guarded(&t->mem, from, code, sizeof code) && arch_ends_in_call(code, sizeof code);
+}
+
+/* Whether the word at `slot` is a return address into a module. */
+static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
+{
+	bool in_text;
+	return mem_load(&w->thread->mem, slot, pc) && heuristic_is_return(w, *pc, &in_text) && in_text;
+}
+
+/* push %rbp; mov %rsp, %rbp. Callers in generated code count too: the chain itself speaks for them. */
+static bool by_frame_pointer(struct walk *w, const struct state *s, struct state *next)
+{
+	bool in_text;
+	uint64_t pc, bp;
+	if (s->bp % 8 != 0 || s->bp < s->sp || s->bp - s->sp > BP_DISTANCE_MAX)
+		return false;
+	if (!mem_load(&w->thread->mem, s->bp, &bp) || !mem_load(&w->thread->mem, s->bp + 8, &pc) ||
+	    !heuristic_is_return(w, pc, &in_text))
+		return false;
+	*next = (struct state){.pc = pc, .sp = s->bp + 16, .bp = bp};
+	return true;
+}
+
+static bool by_scan(struct walk *w, const struct state *s, struct state *next)
+{
+	for (unsigned i = 0; i < SCAN_WORDS; i++) {
+		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
+		uint64_t pc;
+		if (return_at(w, slot, &pc)) {
+			*next = (struct state){.pc = pc, .sp = slot + 8, .bp = s->bp};
+			return true;
+		}
+	}
+	return false;
+}
+
+bool heuristic_step(struct walk *w, const struct state *s, struct state *next)
+{
+	uint64_t pc, top;
+	bool found = false;
+	if (s->exact && return_at(w, s->sp, &pc)) { /* a function that has not touched the stack */
+		*next = (struct state){.pc = pc, .sp = s->sp + 8, .bp = s->bp};
+		found = true;
+	} else if (s->exact && mem_load(&w->thread->mem, s->sp, &top) && top == s->bp &&
+		   return_at(w, s->sp + 8, &pc)) { /* behind push %rbp */
+		*next = (struct state){.pc = pc, .sp = s->sp + 16, .bp = s->bp};
+		found = true;
+	}
+	found = found || by_frame_pointer(w, s, next) || by_scan(w, s, next);
+	w->heuristic |= found;
+	w->thread->counts.heuristics += found;
+	return found;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loaded objects, see image.h. Program headers are those in the first page of the mapping, as every linker places them; where a tool
+ * has moved them (patchelf), nothing is read directly. Must not call dl_iterate_phdr. Test: tests/unit/test_unwind.c.
+ */
+#include "hpcrun-lite/unwind/image.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+enum { FIRST_PAGE = 4096 };
+
+static bool headers_are_sound(const Elf64_Ehdr *e)
+{
+	return memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 && e->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e && e->e_phoff <= FIRST_PAGE &&
+	       e->e_phoff % _Alignof(Elf64_Phdr) == 0 && e->e_phnum <= (FIRST_PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
+}
+
+static void read_segments(struct image *image, uintptr_t pc)
+{
+	const uintptr_t map_lo = (uintptr_t)image->object.dlfo_map_start;
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)map_lo;
+	if (image->cfi.map_hi - map_lo < FIRST_PAGE || !headers_are_sound(e))
+		return;
+	image->has_segments = true;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)(map_lo + e->e_phoff);
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
+		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo || hi > image->cfi.map_hi || lo >= hi)
+			continue;
+		if (image->cfi.hdr >= lo && image->cfi.hdr < hi) {
+			image->cfi.lo = lo;
+			image->cfi.hi = hi;
+		}
+		if ((p[i].p_flags & PF_X) && pc >= lo && pc < hi) {
+			image->text_lo = lo;
+			image->text_hi = hi;
+		}
+	}
+}
+
+bool image_find(uintptr_t pc, bool guarded, struct image *image)
+{
+	memset(image, 0, sizeof *image);
+	if (_dl_find_object((void *)pc, &image->object) != 0)
+		return false;
+	image->bias = image->object.dlfo_link_map->l_addr;
+	image->cfi.map_lo = (uintptr_t)image->object.dlfo_map_start;
+	image->cfi.map_hi = (uintptr_t)image->object.dlfo_map_end;
+	image->cfi.hdr = (uintptr_t)image->object.dlfo_eh_frame;
+	if (!guarded)
+		read_segments(image, pc);
+	return true;
+}

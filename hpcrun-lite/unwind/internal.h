@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The state of a thread and of one walk, shared by the parts of the unwinder: walk.c (fast way), step.c (slow way), heuristic.c. Signal-safe. */
+#ifndef HPCRUN_LITE_UNWIND_INTERNAL_H
+#define HPCRUN_LITE_UNWIND_INTERNAL_H
+
+#include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/image.h"
+#include "hpcrun-lite/unwind/mem.h"
+#include "hpcrun-lite/unwind/recipe.h"
+#include "hpcrun-lite/unwind/regs.h"
+#include "hpcrun-lite/unwind/unwind.h"
+
+/* What determines all frames further out, as long as no other register is needed. */
+struct state {
+	uint64_t pc, sp, bp;
+	bool exact; /* pc is where execution stands, not a return address */
+};
+
+/* The pc to look up: a return address may lie behind the end of its function. */
+static inline uint64_t state_key(const struct state *s)
+{
+	return s->pc - !s->exact;
+}
+
+/* How the caller's state was made, so that it can be confirmed in the next walk by looking at the same memory. */
+enum record_kind {
+	RECORD_PLAIN,  /* pc from *(caller's sp - 8), bp from *bp_slot */
+	RECORD_DEREF,  /* and sp from *(bp + aux) */
+	RECORD_SIGNAL, /* from the signal frame at sp */
+	RECORD_OPEN,   /* otherwise: it has to be walked again */
+};
+
+struct record {
+	uint64_t pc, sp, bp;
+	uint64_t bp_slot; /* where the caller's bp was read; the return address's slot if bp is the same */
+	int32_t aux;
+	uint16_t n_outer; /* addresses of the path from this frame outwards */
+	uint8_t kind;
+	bool exact : 1;
+	bool skipped : 1; /* without an address */
+	bool marked : 1;
+};
+
+struct unwind_thread {
+	struct mem mem;
+	struct unwind_stack stack;
+	uint32_t max_depth;
+	struct unwind_counts counts;
+	/*
+	 * Arrays of 2 * max_depth. The first half holds the frames of the walk under way, leaf first; the previous path ends at the very end, so that its outermost
+	 * frames stay in place however many inner ones come and go.
+	 */
+	struct record *records;
+	uint64_t *addresses;
+	uint32_t n_records, n_addresses; /* of the previous path */
+	uint64_t epoch;                  /* of the previous walk */
+	enum unwind_end end;
+	bool closed; /* the last record is a root by its pc alone */
+	/* Scratch. */
+	struct regs leaf;
+	struct regs regs; /* of the frame regs_at of the walk under way */
+	struct regs next;
+	uint32_t regs_at;
+	uint64_t expr_stack[EXPR_STACK_MAX];
+	struct cfi_work cfi;
+	struct image image;
+};
+
+struct walk {
+	struct unwind_thread *thread;
+	struct state state;
+	uint64_t epoch, tag;
+	uint32_t n_records, n_addresses; /* new ones */
+	uint32_t old;                    /* in the previous path: the first record that may still match */
+	uint32_t n_tail;                 /* records of the previous path that end this one */
+	uint32_t n_switches;             /* times sp went down */
+	bool bypass;                     /* a flush window is open */
+	bool heuristic;
+	bool mark;   /* the state was found by a heuristic */
+	bool closed; /* the last record is a root by its pc alone */
+};
+
+enum step_status { STEP_OK, STEP_ROOT, STEP_NO_MODULE, STEP_NO_CFI, STEP_BAD_CFI, STEP_UNREADABLE };
+
+/*
+ * From the last of w's records to its caller by CFI with all registers: those of the leaf or the nearest signal frame are carried outwards first.
+ * On STEP_OK *next is set.
+ */
+enum step_status step_slow(struct walk *w, struct state *next);
+
+/* One step with thread->regs; for tests and step_slow. `exact` of the frame, then of its caller. */
+enum step_status step_regs(struct unwind_thread *t, bool bypass, bool *exact);
+
+/* Guesses the caller of s, in code without CFI or with a wrong one. False: nothing plausible. */
+bool heuristic_step(struct walk *w, const struct state *s, struct state *next);
+
+/* Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. */
+bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text);
+
+/* Parameters of unwind_init. */
+extern struct unwind_config unwind_config;
+
+#endif

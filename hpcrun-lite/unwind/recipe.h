@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is to be done at one pc, as 64 bits, and the table of them that all threads of the process share.
+ *
+ * The table is lock-free: an entry is two words {w0 ^ mix(w1) ^ tag, w1} with w0 = pc48 | module16 and w1 = recipe; an entry torn between
+ * two writers, or written under another tag, decodes to a pc that nobody asks for. The tag is made of the flush epoch, so a flush is one addition.
+ * Signal-safe. Test: tests/unit/test_unwind.c.
+ */
+#ifndef HPCRUN_LITE_UNWIND_RECIPE_H
+#define HPCRUN_LITE_UNWIND_RECIPE_H
+
+#include "hpcrun-lite/unwind/cfi.h"
+
+#include <stdatomic.h>
+
+/* bits 0..3: how the CFA is found, or why not */
+enum recipe_kind {
+	RECIPE_NONE,     /* an empty entry */
+	RECIPE_SP,       /* CFA = sp + offset */
+	RECIPE_BP,       /* CFA = bp + offset */
+	RECIPE_DEREF_BP, /* CFA = *(bp + offset) */
+	RECIPE_SIGNAL,   /* the kernel's signal frame at sp */
+	RECIPE_ROOT,     /* has no caller */
+	RECIPE_SLOW,     /* needs other registers or an expression */
+	RECIPE_NO_CFI,   /* in a module, but nothing covers the pc */
+	RECIPE_BAD,      /* damaged CFI */
+	RECIPE_NO_MODULE,
+};
+/* bits 4..5: where the caller's bp is */
+enum recipe_bp { RECIPE_BP_SAME, RECIPE_BP_AT_CFA, RECIPE_BP_AT_BP };
+
+enum {
+	RECIPE_KIND_MASK = 0xf,
+	RECIPE_BP_SHIFT = 4,
+	RECIPE_IN_TEXT = 1 << 6,     /* pc lies in the executable part of a module, as far as can be told */
+	RECIPE_SKIP = 1 << 7,        /* our own code: not part of the path */
+	RECIPE_AFTER_CALL = 1 << 8,  /* the instruction that ends at pc + 1 is a call */
+	RECIPE_BP_OFFSET_SHIFT = 10, /* bits 10..31: signed, in words, from the CFA or from bp */
+	RECIPE_CFA_SHIFT = 32,       /* bits 32..63: signed, in bytes */
+};
+
+static inline enum recipe_kind recipe_kind(uint64_t recipe)
+{
+	return (enum recipe_kind)(recipe & RECIPE_KIND_MASK);
+}
+static inline enum recipe_bp recipe_bp(uint64_t recipe)
+{
+	return (enum recipe_bp)(recipe >> RECIPE_BP_SHIFT & 3);
+}
+static inline int64_t recipe_cfa_offset(uint64_t recipe)
+{
+	return (int64_t)recipe >> RECIPE_CFA_SHIFT;
+}
+static inline int64_t recipe_bp_offset(uint64_t recipe)
+{
+	return (int64_t)(int32_t)(uint32_t)recipe >> RECIPE_BP_OFFSET_SHIFT << 3;
+}
+
+/* Encodes; false where an offset does not fit. */
+bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset, uint64_t *recipe);
+
+enum { RECIPE_SETS = 4096, RECIPE_WAYS = 4 }; /* 256 KiB, of which pages are touched as they fill */
+
+struct recipe_entry {
+	_Atomic uint64_t mixed, recipe;
+};
+
+extern struct recipe_entry recipe_table[RECIPE_SETS][RECIPE_WAYS];
+/* By module id: load bias - (id << 48), so that packed address = pc - delta. */
+extern _Atomic uint64_t recipe_delta[1 << 16];
+
+#define RECIPE_PC_MASK ((UINT64_C(1) << 48) - 1)
+
+static inline uint64_t recipe_mix(uint64_t recipe)
+{
+	return recipe * UINT64_C(0x9e3779b97f4a7c15);
+}
+static inline struct recipe_entry *recipe_set(uint64_t pc)
+{
+	return recipe_table[(pc * UINT64_C(0xd6e8feb86659fd93)) >> 52];
+}
+
+/*
+ * Looks pc up; on a hit sets *recipe and *delta. Acquire pairs with the release in recipe_insert: whoever sees an entry sees its module's delta
+ * (both are plain loads on x86-64).
+ */
+static inline bool recipe_find(uint64_t tag, uint64_t pc, uint64_t *recipe, uint64_t *delta)
+{
+	struct recipe_entry *set = recipe_set(pc);
+	for (unsigned i = 0; i < RECIPE_WAYS; i++) {
+		const uint64_t mixed = atomic_load_explicit(&set[i].mixed, memory_order_acquire);
+		const uint64_t found = atomic_load_explicit(&set[i].recipe, memory_order_acquire);
+		const uint64_t key = mixed ^ recipe_mix(found) ^ tag;
+		if ((key & RECIPE_PC_MASK) == pc && found != RECIPE_NONE) {
+			*recipe = found;
+			*delta = atomic_load_explicit(&recipe_delta[key >> 48], memory_order_relaxed);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* `victim` picks the way to be replaced when none is empty. */
+void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, uint64_t recipe, unsigned victim);
+
+/* The flush epoch: low 16 bits the open windows, above them the generation. */
+extern _Atomic uint64_t recipe_epoch;
+
+static inline uint64_t recipe_epoch_now(void)
+{
+	return atomic_load_explicit(&recipe_epoch, memory_order_acquire);
+}
+static inline bool recipe_epoch_is_open(uint64_t epoch)
+{
+	return (epoch & 0xffff) != 0;
+}
+static inline uint64_t recipe_tag(uint64_t epoch)
+{
+	return (epoch >> 16) * UINT64_C(0xc2b2ae3d27d4eb4f);
+}
+
+#endif

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous walk is met whose saved values still stand. A
+ * frame's caller is a function of (pc, sp, bp) and of the words that its record names; so when these are as they were, so are all frames
+ * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/workload/unwind_shadow.c, tests/workload/unwind_steps.c.
+ */
+#include "hpcrun-lite/unwind/internal.h"
+
+#include <string.h>
+
+enum { SWITCHES_MAX = 32 }; /* changes to a lower stack in one walk: more is a loop */
+
+static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
+{
+	bool in_text;
+	if (key >= unwind_config.skip_lo && key < unwind_config.skip_hi)
+		recipe |= RECIPE_SKIP;
+	if (heuristic_is_return(w, key + 1, &in_text))
+		recipe |= RECIPE_AFTER_CALL;
+	return in_text ? recipe | RECIPE_IN_TEXT : recipe;
+}
+
+/* From .eh_frame, into the table unless a flush is going on. What lies in no module is not kept: code may be loaded there any time. */
+static uint64_t compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
+{
+	struct unwind_thread *t = w->thread;
+	struct cfi_frame frame;
+	uint64_t recipe;
+	uintptr_t bias;
+	t->counts.cache_misses++;
+	*delta = 0;
+	if (!image_find(key, w->bypass, &t->image))
+		return recipe_flags(w, key, RECIPE_NO_MODULE);
+	bias = t->image.bias;
+	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
+	*delta = bias - ((uint64_t)module << UNWIND_ADDR_MODULE_SHIFT);
+	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
+	case CFI_OK: recipe = arch_recipe(&t->cfi.row, &frame, key); break;
+	case CFI_NONE: recipe = RECIPE_NO_CFI; break;
+	default: recipe = RECIPE_BAD;
+	}
+	recipe = recipe_flags(w, key, recipe);
+	if (!w->bypass)
+		recipe_insert(w->tag, key, module, bias, recipe, (unsigned)t->counts.cache_misses);
+	return recipe;
+}
+
+static inline uint64_t find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
+{
+	uint64_t recipe;
+	if (!w->bypass && recipe_find(w->tag, key, &recipe, delta))
+		return recipe;
+	return compute_recipe(w, key, delta);
+}
+
+/* The caller by an ordinary recipe. False: the memory is not plainly ours, or sp does not grow. */
+static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
+{
+	const uint64_t base = recipe_kind(recipe) == RECIPE_SP ? s->sp : s->bp;
+	const uint64_t cfa = base + (uint64_t)recipe_cfa_offset(recipe);
+	const enum recipe_bp how = recipe_bp(recipe);
+	const uint64_t ra_slot = cfa - 8;
+	uint64_t bp_slot = (how == RECIPE_BP_AT_BP ? s->bp : cfa) + (uint64_t)recipe_bp_offset(recipe);
+	bp_slot = how == RECIPE_BP_SAME ? ra_slot : bp_slot;
+	if (cfa <= s->sp || !mem_is_direct(mem, ra_slot) || !mem_is_direct(mem, bp_slot))
+		return false;
+	uint64_t pc, bp;
+	memcpy(&pc, (const void *)ra_slot, sizeof pc);
+	memcpy(&bp, (const void *)bp_slot, sizeof bp);
+	r->bp_slot = bp_slot;
+	r->kind = RECORD_PLAIN;
+	s->bp = how == RECIPE_BP_SAME ? s->bp : bp;
+	s->pc = pc;
+	s->sp = cfa;
+	s->exact = false;
+	return true;
+}
+
+/* The caller by any recipe that names memory: other stacks, realigned frames, signal frames. Fills r so that it can be confirmed where possible. */
+static bool step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
+{
+	const enum recipe_kind kind = recipe_kind(recipe);
+	const int64_t offset = recipe_cfa_offset(recipe);
+	struct state next = {.bp = s->bp};
+	if (kind == RECIPE_SIGNAL) {
+		if (!mem_load(mem, s->sp + ARCH_SIGNAL_PC, &next.pc) || !mem_load(mem, s->sp + ARCH_SIGNAL_SP, &next.sp) ||
+		    !mem_load(mem, s->sp + ARCH_SIGNAL_BP, &next.bp))
+			return false;
+		next.exact = true;
+		r->kind = mem_is_direct(mem, s->sp) && mem_is_direct(mem, s->sp + ARCH_SIGNAL_PC) ? RECORD_SIGNAL : RECORD_OPEN;
+		r->bp_slot = s->sp + ARCH_SIGNAL_BP;
+		*s = next;
+		return true;
+	}
+	bool direct = true;
+	next.sp = (kind == RECIPE_SP ? s->sp : s->bp) + (uint64_t)offset;
+	if (kind == RECIPE_DEREF_BP) {
+		direct = mem_is_direct(mem, next.sp);
+		if (!mem_load(mem, next.sp, &next.sp))
+			return false;
+	}
+	uint64_t bp_slot = next.sp - 8;
+	if (recipe_bp(recipe) != RECIPE_BP_SAME) {
+		bp_slot = (recipe_bp(recipe) == RECIPE_BP_AT_BP ? s->bp : next.sp) + (uint64_t)recipe_bp_offset(recipe);
+		if (!mem_load(mem, bp_slot, &next.bp))
+			return false;
+	}
+	if (!mem_load(mem, next.sp - 8, &next.pc))
+		return false;
+	direct = direct && mem_is_direct(mem, next.sp - 8) && mem_is_direct(mem, bp_slot);
+	r->kind = !direct ? RECORD_OPEN : kind == RECIPE_DEREF_BP ? RECORD_DEREF : RECORD_PLAIN;
+	r->aux = (int32_t)offset;
+	r->bp_slot = bp_slot;
+	*s = next;
+	return true;
+}
+
+/* Whether r's caller is still n: the words that made n hold the same values. r is not RECORD_OPEN, so all of them lie in memory that may be read. */
+static inline bool still_calls(const struct record *r, const struct record *n)
+{
+	const uint64_t ra_slot = n->sp - 8;
+	uint64_t pc, bp, sp;
+	if (__builtin_expect(r->kind == RECORD_SIGNAL, 0)) {
+		memcpy(&pc, (const void *)(r->sp + ARCH_SIGNAL_PC), sizeof pc);
+		memcpy(&sp, (const void *)(r->sp + ARCH_SIGNAL_SP), sizeof sp);
+		memcpy(&bp, (const void *)(r->sp + ARCH_SIGNAL_BP), sizeof bp);
+		return pc == n->pc && sp == n->sp && bp == n->bp;
+	}
+	memcpy(&pc, (const void *)ra_slot, sizeof pc);
+	memcpy(&bp, (const void *)r->bp_slot, sizeof bp);
+	if (r->kind == RECORD_DEREF) {
+		memcpy(&sp, (const void *)(r->bp + (uint64_t)(int64_t)r->aux), sizeof sp);
+		if (sp != n->sp)
+			return false;
+	}
+	return pc == n->pc && ((bp == n->bp) | (r->bp_slot == ra_slot));
+}
+
+static inline struct record *previous_records(const struct unwind_thread *t)
+{
+	return t->records + 2 * (size_t)t->max_depth - t->n_records;
+}
+
+static inline uint64_t *previous_addresses(const struct unwind_thread *t)
+{
+	return t->addresses + 2 * (size_t)t->max_depth - t->n_addresses;
+}
+
+/* Takes over the records [from, to) of the previous path as new ones; the walk goes on with the state of record `to`. False: no room. */
+static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
+{
+	struct unwind_thread *t = w->thread;
+	const struct record *old = previous_records(t);
+	const uint64_t *addresses = previous_addresses(t);
+	for (uint32_t i = from; i < to; i++) {
+		if (w->n_records == t->max_depth)
+			return false;
+		t->records[w->n_records++] = old[i];
+		if (!old[i].skipped)
+			t->addresses[w->n_addresses++] = addresses[t->n_addresses - old[i].n_outer];
+	}
+	t->counts.frames_reused += to - from;
+	w->state = (struct state){.pc = old[to].pc, .sp = old[to].sp, .bp = old[to].bp, .exact = old[to].exact};
+	w->old = to + 1;
+	return true;
+}
+
+/*
+ * If the state is that of a frame of the previous walk: follows the old frames as far as they are confirmed. True: to the root, and w->n_tail is set.
+ * Otherwise the walk goes on from where w->state then stands.
+ */
+static bool meet_previous(struct walk *w)
+{
+	struct unwind_thread *t = w->thread;
+	const struct record *old = previous_records(t);
+	const uint32_t n = t->n_records;
+	uint32_t i = w->old;
+	while (i < n && old[i].sp < w->state.sp)
+		i++;
+	w->old = i;
+	if (i == n || old[i].sp != w->state.sp || old[i].pc != w->state.pc || old[i].bp != w->state.bp ||
+	    old[i].exact != w->state.exact)
+		return false;
+	if (w->mark || old[i].marked)
+		return false;
+	uint32_t to = i;
+	while (to + 1 < n && old[to].kind != RECORD_OPEN && still_calls(&old[to], &old[to + 1]))
+		to++;
+	if (to + 1 == n && t->closed) {
+		w->n_tail = n - i;
+		t->counts.frames_reused += n - i;
+		return true;
+	}
+	copy_previous(w, i, to);
+	return false;
+}
+
+static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, uint64_t delta)
+{
+	struct unwind_thread *t = w->thread;
+	struct record *r = &t->records[w->n_records++];
+	r->pc = w->state.pc;
+	r->sp = w->state.sp;
+	r->bp = w->state.bp;
+	r->exact = w->state.exact;
+	r->kind = RECORD_OPEN;
+	r->skipped = recipe & RECIPE_SKIP;
+	r->marked = w->mark;
+	if (!r->skipped)
+		t->addresses[w->n_addresses++] = (key - delta) | (w->mark ? UNWIND_ADDR_MARK : 0);
+	return r;
+}
+
+/*
+ * A return address that no call precedes, or that lies nowhere. Where the frame that yielded it was interrupted, its CFI may be wrong (assembler that
+ * moves sp and does not say so): then a heuristic on that frame may do better. True: w->state has been replaced. *drop: it cannot be a frame at all.
+ */
+static bool doubt(struct walk *w, uint64_t recipe, bool *drop)
+{
+	struct unwind_thread *t = w->thread;
+	const bool is_code = recipe_kind(recipe) != RECIPE_NO_MODULE && recipe_kind(recipe) != RECIPE_NO_CFI;
+	*drop = !(recipe & RECIPE_IN_TEXT);
+	if (!is_code && w->n_records > 0 && !w->mark) {
+		struct record *callee = &t->records[w->n_records - 1];
+		const struct state s = {.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
+		struct state next;
+		if (callee->exact && heuristic_step(w, &s, &next)) {
+			callee->kind = RECORD_OPEN;
+			w->state = next;
+			w->mark = true;
+			return true;
+		}
+	}
+	w->mark = true;
+	w->heuristic |= !*drop;
+	if (w->n_records > 0)
+		t->records[w->n_records - 1].kind = RECORD_OPEN;
+	return false;
+}
+
+static enum unwind_end end_of(enum step_status status)
+{
+	static const enum unwind_end of[] = {UNWIND_ROOT,   UNWIND_ROOT,    UNWIND_NO_MODULE,
+					     UNWIND_NO_CFI, UNWIND_BAD_CFI, UNWIND_UNREADABLE};
+	return of[status];
+}
+
+/* All that the plain step cannot do. False: the walk is over, *end says how. */
+static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum unwind_end *end)
+{
+	const enum recipe_kind kind = recipe_kind(recipe);
+	const uint64_t sp = w->state.sp;
+	struct state next;
+	enum step_status status = STEP_OK;
+	switch (kind) {
+	case RECIPE_ROOT:
+		w->closed = true;
+		*end = UNWIND_ROOT;
+		return false;
+	case RECIPE_SP:
+	case RECIPE_BP:
+	case RECIPE_DEREF_BP:
+	case RECIPE_SIGNAL:
+		if (!step_general(&w->thread->mem, recipe, r, &w->state))
+			status = STEP_UNREADABLE;
+		else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
+			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp, w->thread->stack.grows);
+		break;
+	case RECIPE_SLOW:
+		status = step_slow(w, &next);
+		if (status == STEP_OK)
+			w->state = next;
+		break;
+	case RECIPE_BAD: status = STEP_BAD_CFI; break;
+	default: status = kind == RECIPE_NO_CFI ? STEP_NO_CFI : STEP_NO_MODULE;
+	}
+	if (status != STEP_OK) {
+		const struct state s = w->state;
+		if (!heuristic_step(w, &s, &w->state)) {
+			*end = end_of(status);
+			return false;
+		}
+		w->mark = true;
+	}
+	if (w->state.sp <= sp) {
+		w->old = 0;
+		if (w->state.sp == sp || ++w->n_switches > SWITCHES_MAX) {
+			*end = UNWIND_LOOP;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Follows the frames; the end is that of the whole path, with the previous one's tail if w->n_tail is not 0. */
+static enum unwind_end follow(struct walk *w)
+{
+	struct unwind_thread *t = w->thread;
+	for (;;) {
+		if (meet_previous(w))
+			return UNWIND_ROOT;
+		if (w->n_records == t->max_depth)
+			return UNWIND_DEEP;
+		if (w->state.pc == 0 && w->n_records > 0)
+			return UNWIND_ROOT;
+		uint64_t delta, key = state_key(&w->state), recipe = find_recipe(w, key, &delta);
+		if (!w->state.exact && !(recipe & RECIPE_AFTER_CALL) && recipe_kind(recipe) != RECIPE_SIGNAL) {
+			bool drop;
+			if (doubt(w, recipe, &drop))
+				continue;
+			if (drop)
+				return UNWIND_NO_MODULE;
+		}
+		struct record *r = add_frame(w, key, recipe, delta);
+		w->mark = false;
+		const enum recipe_kind kind = recipe_kind(recipe);
+		enum unwind_end end;
+		if (__builtin_expect(kind > RECIPE_BP || !step_plain(&t->mem, recipe, r, &w->state), 0) &&
+		    !step_other(w, recipe, r, &end))
+			return end;
+	}
+}
+
+/* How many outermost addresses are those of the previous path: the tail, and what happens to be equal further in. */
+static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
+{
+	const struct unwind_thread *t = w->thread;
+	const uint64_t *old_end = previous_addresses(t) + t->n_addresses - n_tail_addresses;
+	const uint32_t n_old = t->n_addresses - n_tail_addresses;
+	uint32_t n = 0;
+	while (n < n_old && n < w->n_addresses && t->addresses[w->n_addresses - 1 - n] == old_end[-1 - (ptrdiff_t)n])
+		n++;
+	return n_tail_addresses + n;
+}
+
+/* New path = new frames + tail; with more than max_depth the outermost go. Sets *n_same. */
+static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_same)
+{
+	struct unwind_thread *t = w->thread;
+	const size_t top = 2 * (size_t)t->max_depth;
+	const uint32_t tail = w->n_tail;
+	const uint32_t tail_addresses = tail ? t->records[top - tail].n_outer : 0;
+	*n_same = end == t->end ? count_same(w, tail_addresses) : 0;
+	/* If a signal handler of the program's longjmps out of here, there is no previous path. */
+	t->n_records = t->n_addresses = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	uint32_t n_records = w->n_records + tail, n_addresses = w->n_addresses + tail_addresses;
+	if (n_records > t->max_depth || end == UNWIND_DEEP) {
+		const uint32_t drop = n_addresses > t->max_depth ? n_addresses - t->max_depth : 0;
+		memmove(t->addresses + top - tail_addresses + drop, t->addresses + top - tail_addresses,
+			(tail_addresses - drop) * sizeof *t->addresses);
+		n_addresses -= drop;
+		n_records = 0;
+		*n_same = 0;
+		end = UNWIND_DEEP;
+	} else {
+		struct record *to = t->records + top - n_records;
+		uint32_t n_outer = tail_addresses;
+		for (uint32_t i = w->n_records; i-- > 0;) {
+			to[i] = t->records[i];
+			n_outer += !to[i].skipped;
+			to[i].n_outer = (uint16_t)n_outer;
+		}
+	}
+	memcpy(t->addresses + top - n_addresses, t->addresses, w->n_addresses * sizeof *t->addresses);
+	atomic_signal_fence(memory_order_seq_cst);
+	t->n_records = n_records;
+	t->n_addresses = n_addresses;
+	t->end = end;
+	t->epoch = w->epoch;
+	return end;
+}
+
+static void walk(struct unwind_thread *t, struct unwind_path *path)
+{
+	struct walk w = {.thread = t, .epoch = recipe_epoch_now()};
+	w.bypass = recipe_epoch_is_open(w.epoch);
+	w.tag = recipe_tag(w.epoch);
+	w.state =
+		(struct state){.pc = t->leaf.reg[ARCH_PC], .sp = t->leaf.reg[ARCH_SP], .bp = t->leaf.reg[ARCH_BP], .exact = true};
+	mem_begin(&t->mem);
+	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
+	if (w.bypass || w.epoch != t->epoch)
+		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
+	t->regs_at = UINT32_MAX;
+	enum unwind_end end = follow(&w);
+	t->closed = w.closed || w.n_tail;
+	path->end = join(&w, end, &path->n_same);
+	path->addr = previous_addresses(t);
+	path->n = t->n_addresses;
+	path->heuristic = w.heuristic;
+	t->counts.walks++;
+	t->counts.frames_walked += w.n_records;
+	t->counts.guarded_loads = t->mem.n_guarded;
+	t->counts.ends[path->end]++;
+}
+
+void unwind_walk(struct unwind_thread *t, const ucontext_t *context, struct unwind_path *path)
+{
+	arch_regs_from_context(&t->leaf, context);
+	walk(t, path);
+}
+
+void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, struct unwind_path *path)
+{
+	memcpy(t->leaf.reg, regs->reg, sizeof t->leaf.reg);
+	t->leaf.known = ARCH_ALL_REGS;
+	walk(t, path);
+}
