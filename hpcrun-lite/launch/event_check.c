@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Can the kernel deliver an event here, and if not, why, and what would help? See event.h. Opens events for the launcher's own
+ * process only. Test: tests/cli/launch_events.sh.
+ */
+#include "hpcrun-lite/launch/event.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
+uint64_t event_tick_ns(void)
+{
+	struct timespec tick;
+	/* The coarse clocks advance with the tick. */
+	if (clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0)
+		return 10000000;
+	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
+}
+
+/* The value in /proc/sys/kernel/perf_event_paranoid; -100 when there is none: a kernel without perf events. */
+static int paranoid(void)
+{
+	int value = -100;
+	FILE *f = fopen(PARANOID, "re");
+	if (f && fscanf(f, "%d", &value) != 1)
+		value = -100;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static int open_event(uint32_t type, uint64_t config, uint64_t period, bool exclude_kernel)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof attr, .type = type, .config = config, .sample_period = period, .sample_type = PERF_SAMPLE_READ,
+		.disabled = 1, .exclude_kernel = exclude_kernel, .exclude_hv = exclude_kernel, .wakeup_events = 1,
+	};
+	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* 0, or errno of the attempt that counts. */
+static int try_event(uint32_t type, uint64_t config, uint64_t period, bool in_kernel)
+{
+	int fd = open_event(type, config, period, false);
+	if (fd < 0 && (errno == EACCES || errno == EPERM) && !in_kernel)
+		fd = open_event(type, config, period, true);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static void describe_paranoia(int level_needed, char *text, size_t bytes)
+{
+	int value = paranoid();
+	if (value == -100)
+		snprintf(text, bytes, "this kernel, or this container, has no perf events (" PARANOID " does not exist)");
+	else if (value > level_needed)
+		snprintf(text, bytes, PARANOID " is %d, and %d or less is needed; as root: sysctl -w kernel.perf_event_paranoid=%d, "
+		         "or give the program CAP_PERFMON", value, level_needed, level_needed);
+	else
+		snprintf(text, bytes, "perf_event_open is refused although " PARANOID " is %d: a container or a security module forbids it; "
+		         "allow the system call perf_event_open (docker: --cap-add PERFMON or another seccomp profile)", value);
+}
+
+void event_paranoia(char *text, size_t bytes)
+{
+	int error = try_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 1000000, false);
+	text[0] = 0;
+	if (error == ENOSYS)
+		snprintf(text, bytes, "this kernel has no perf events");
+	else if (error)
+		describe_paranoia(2, text, bytes);
+}
+
+static bool has_hardware_counters(void)
+{
+	static const char *const units[] = {"cpu", "cpu_core", "cpu_atom"};
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		char path[96];
+		snprintf(path, sizeof path, "/sys/bus/event_source/devices/%s", units[i]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void explain(const struct event_perf *perf, int error, char *why, size_t bytes)
+{
+	bool hardware = perf->type != PERF_TYPE_SOFTWARE;
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		describe_paranoia(perf->in_kernel ? 1 : 2, why, bytes);
+		break;
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+	case EINVAL:
+		if (hardware && !has_hardware_counters())
+			snprintf(why, bytes, "no hardware counter: this machine shows none (a virtual machine without a virtual PMU?); "
+			         "run on the host, or have the PMU passed through");
+		else if (hardware)
+			snprintf(why, bytes, "no hardware counter of this processor counts it, or none that can interrupt");
+		else
+			snprintf(why, bytes, "this kernel does not have it");
+		break;
+	case ENOSYS:
+		snprintf(why, bytes, "this kernel has no perf events");
+		break;
+	case EMFILE:
+	case ENFILE:
+		snprintf(why, bytes, "no file descriptor is left (ulimit -n)");
+		break;
+	default:
+		snprintf(why, bytes, "perf_event_open: %s", strerror(error));
+	}
+}
+
+static void explain_cputime(const struct config_event *event, char *why, size_t bytes)
+{
+	char paranoia[512];
+	uint64_t tick = event_tick_ns(), period = event->period > tick ? event->period : tick;
+	event_paranoia(paranoia, sizeof paranoia);
+	if (!paranoia[0])
+		return;
+	if (event->period < tick)
+		snprintf(why, bytes, "CPU timers deliver %.0f samples a second at most here, because %s", 1e9 / (double)period, paranoia);
+	else
+		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s", (double)tick / 1e6, paranoia);
+}
+
+bool event_available(const struct config_event *event, char *why, size_t why_bytes)
+{
+	why[0] = 0;
+	if (event->kind == CONFIG_CPUTIME)
+		explain_cputime(event, why, why_bytes);
+	const struct event_perf *perf = event_perf_of(event);
+	if (!perf)
+		return true;
+	int error = try_event(perf->type, perf->config, event->period, perf->in_kernel);
+	if (error)
+		explain(perf, error, why, why_bytes);
+	return error == 0;
+}

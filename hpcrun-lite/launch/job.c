@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks of a run, on every node.
+ * Test: tests/unit/test_launch.c, tests/cli/launch_job.sh.
+ */
+#include "hpcrun-lite/launch/job.h"
+
+#include "hpcrun-lite/runtime/config.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Batch systems: the variable that names the job. */
+static const char *const batch_variables[] = {
+	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "OAR_JOB_ID", "JOB_ID", "PJM_JOBID",
+};
+
+/* Added to the identity when present: they tell apart two jobs that were given the same number. */
+static const char *const batch_details[] = {
+	"SLURM_CLUSTER_NAME", "SLURM_JOB_START_TIME", "SLURM_RESTART_COUNT", "LSB_JOBINDEX", "PBS_ARRAY_INDEX", "SGE_TASK_ID",
+};
+
+/* Names of one parallel start: each kind of launcher has one or several of them. PMIX_NAMESPACE alone repeats with the process
+ * id of Open MPI's mpirun; its port and the random key do not. */
+static const char *const run_variables[] = {
+	"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports", "OMPI_MCA_orte_hnp_uri",
+	"FLUX_JOB_ID", "PALS_APID", "ALPS_APP_ID",
+	"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT",
+};
+
+/* Programs that start ranks, as /proc/PID/comm shows them (15 characters). */
+static const char *const launchers[] = {
+	"hydra_pmi_proxy", "mpiexec.hydra", "mpiexec", "mpirun", "mpiexec.gforker", "mpispawn", "pmi_proxy",
+	"hydra_bstrap_pr", "orterun", "orted", "prterun", "prted", "palsd",
+};
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t bytes, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text + n, bytes - n, format, args);
+	va_end(args);
+	for (; text[n]; n++)
+		if ((unsigned char)text[n] < 0x20 || text[n] == 0x7f)
+			text[n] = '?';
+}
+
+static const char *variable(char *const *environment, const char *name)
+{
+	size_t n = strlen(name);
+	for (; *environment; environment++)
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
+	return NULL;
+}
+
+static bool find_rank(struct job *job, char *const *environment)
+{
+	static struct config c;
+	config_defaults(&c);
+	config_find_rank(&c, environment);
+	job->rank = c.rank;
+	job->n_ranks = c.n_ranks;
+	return c.rank >= 0;
+}
+
+/* Appends " NAME=VALUE" for each of the variables that is set; returns how many were. */
+static int append_variables(struct job *job, char *const *environment, const char *const *names, size_t n)
+{
+	int found = 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *value = variable(environment, names[i]);
+		if (!value || !*value)
+			continue;
+		append(job->identity, sizeof job->identity, " %s=%s", names[i], value);
+		found++;
+	}
+	return found;
+}
+
+/* Parent, start time in clock ticks since boot and name of a process; false when /proc does not tell. */
+static bool process_stat(long pid, long *parent, unsigned long long *start, char comm[32])
+{
+	char path[64], text[1024];
+	snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	char *open_paren = strchr(text, '('), *close_paren = strrchr(text, ')');
+	if (!open_paren || !close_paren)
+		return false;
+	snprintf(comm, 32, "%.*s", (int)(close_paren - open_paren - 1), open_paren + 1);
+	return sscanf(close_paren + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+	              parent, start) == 2;
+}
+
+static bool is_launcher(const char *comm)
+{
+	for (size_t i = 0; i < COUNT(launchers); i++)
+		if (!strncmp(comm, launchers[i], 15))
+			return true;
+	return false;
+}
+
+/* The nearest ancestor that starts ranks, else the parent: the same process for all ranks of this node. */
+static void append_launcher(struct job *job)
+{
+	char host[256] = "", comm[32];
+	long pid = getppid(), found = pid;
+	unsigned long long start = 0, found_start = 0;
+	gethostname(host, sizeof host - 1);
+	for (int i = 0; i < 64 && pid > 1; i++) {
+		long at = pid;
+		if (!process_stat(at, &pid, &start, comm))
+			break;
+		if (i == 0)
+			found_start = start;
+		if (is_launcher(comm)) {
+			found = at;
+			found_start = start;
+			break;
+		}
+	}
+	append(job->identity, sizeof job->identity, " started by %s:%ld:%llu", host, found, found_start);
+}
+
+static void append_unique(struct job *job)
+{
+	unsigned char key[16] = {0};
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (getrandom(key, sizeof key, GRND_NONBLOCK) != sizeof key)
+		memset(key, 0, sizeof key);
+	append(job->identity, sizeof job->identity, " alone %lld.%09ld pid %ld ", (long long)now.tv_sec, now.tv_nsec, (long)getpid());
+	for (size_t i = 0; i < sizeof key; i++)
+		append(job->identity, sizeof job->identity, "%02x", key[i]);
+}
+
+/* A Slurm step whose ranks srun itself started, not daemons of another launcher inside the step. */
+static const char *slurm_step(char *const *environment)
+{
+	const char *step = variable(environment, "SLURM_STEP_ID");
+	const char *namespace = variable(environment, "PMIX_NAMESPACE");
+	if (!step || variable(environment, "OMPI_COMM_WORLD_RANK") || variable(environment, "MPI_LOCALRANKID") ||
+	    variable(environment, "MV2_COMM_WORLD_RANK") || (namespace && strncmp(namespace, "slurm", 5)))
+		return NULL;
+	return step;
+}
+
+static const char *batch_id(char *const *environment)
+{
+	for (size_t i = 0; i < COUNT(batch_variables); i++) {
+		const char *id = variable(environment, batch_variables[i]);
+		if (id && *id)
+			return id;
+	}
+	return NULL;
+}
+
+/* Flux's and PALS' job ids name the run itself; they serve where no batch system does. */
+static void name_job(struct job *job, char *const *environment, const char *batch, const char *step)
+{
+	const char *id = batch ? batch : variable(environment, "FLUX_JOB_ID");
+	if (!id)
+		id = variable(environment, "PALS_APID");
+	if (!id)
+		return;
+	snprintf(job->name, sizeof job->name, "%s%s%s", id, step ? "." : "", step ? step : "");
+	for (char *c = job->name; *c; c++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *c))
+			*c = '_';
+}
+
+void job_find(char *const *environment, struct job *job)
+{
+	*job = (struct job){.scope = JOB_ALONE};
+	const char *batch = batch_id(environment);
+	bool parallel = find_rank(job, environment);
+	const char *step = parallel ? slurm_step(environment) : NULL;
+	name_job(job, environment, batch, step);
+	append_variables(job, environment, batch_variables, COUNT(batch_variables));
+	append_variables(job, environment, batch_details, COUNT(batch_details));
+	if (!parallel) {
+		append_unique(job);
+		return;
+	}
+	job->scope = JOB_SHARED;
+	append(job->identity, sizeof job->identity, " size %d", job->n_ranks);
+	int named = append_variables(job, environment, run_variables, COUNT(run_variables));
+	if (step)
+		append(job->identity, sizeof job->identity, " SLURM_STEP_ID=%s", step);
+	if (named || step)
+		return;
+	if (batch)
+		job->scope = JOB_CLAIMED;
+	else
+		append_launcher(job);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The answer to -L. Test: tests/cli/launch_events.sh. */
+#ifndef HPCRUN_LITE_LAUNCH_LIST_H
+#define HPCRUN_LITE_LAUNCH_LIST_H
+
+/* Prints to standard output what can be measured here, in which unit and with which default, then what cannot, and why. */
+void list_events(const char *library_directory);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * hpcrun-lite: checks what was asked for, puts the run-time library and its orders into the environment, and becomes the
+ * program: no parent stays behind, so process id, signals and exit status are the program's own. Whatever can be known to be wrong is
+ * said here, before the program starts. Test: tests/cli/launch_*.sh.
+ */
+#include "common/base/log.h"
+#include "common/base/options.h"
+#include "hpcrun-lite/launch/event.h"
+#include "hpcrun-lite/launch/job.h"
+#include "hpcrun-lite/launch/list.h"
+#include "hpcrun-lite/launch/papi_client.h"
+#include "hpcrun-lite/launch/place.h"
+#include "hpcrun-lite/launch/program.h"
+#include "hpcrun-lite/launch/rundir.h"
+#include "hpcrun-lite/runtime/config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXIT_NOT_EXECUTABLE 126 /* as shells and env(1) have it */
+#define EXIT_MISSING 127
+
+struct request {
+	struct config config;
+	const char *directory; /* -o; NULL: the default */
+	bool list;
+};
+
+/* ---- options -------------------------------------------------------------------------------------------------- */
+
+static enum status set_event(void *arg, const char *value)
+{
+	struct config *c = &((struct request *)arg)->config;
+	struct config_event e;
+	enum status status = event_parse(value, &e);
+	if (status != STATUS_OK)
+		return status;
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (!strcmp(c->event[i].name, e.name))
+			return options_refuse("event '%s' is given twice", e.name);
+	if (c->n_events == MSR_MAX_METRICS)
+		return options_refuse("more than %u events", MSR_MAX_METRICS);
+	c->event[c->n_events++] = e;
+	return STATUS_OK;
+}
+
+static enum status set_output(void *arg, const char *value)
+{
+	if (!*value)
+		return options_refuse("the directory after -o is empty");
+	((struct request *)arg)->directory = value;
+	return STATUS_OK;
+}
+
+static enum status set_trace(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.trace = true;
+	return STATUS_OK;
+}
+
+static enum status set_no_trace(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.trace = false;
+	return STATUS_OK;
+}
+
+static enum status set_list(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->list = true;
+	return STATUS_OK;
+}
+
+static enum status set_quiet(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.say = CONFIG_QUIET;
+	log_set_quiet(true);
+	return STATUS_OK;
+}
+
+static enum status set_verbose(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.say = CONFIG_VERBOSE;
+	log_set_verbose(true);
+	return STATUS_OK;
+}
+
+static const struct option_spec specs[] = {
+	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
+	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
+	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
+	 "default: " EVENT_DEFAULT, set_event},
+	{'o', "output", "DIR", "measurement directory; default:\n"
+	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
+	{'t', "trace", NULL, "record time lines (the default)", set_trace},
+	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
+	{'L', "list-events", NULL, "list the events of this machine, and why others cannot be had", set_list},
+	{'q', "quiet", NULL, "no report at the end", set_quiet},
+	{'v', "verbose", NULL, "say more, here and in the report at the end", set_verbose},
+	{0, NULL, NULL, NULL, NULL},
+};
+
+static const struct option_table table = {
+	.program = "hpcrun-lite",
+	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L",
+	.about = "Runs the command and samples its call paths into a measurement directory; read it with hpcprof-lite DIR.",
+	.specs = specs,
+	.footer = "Exit status: that of the command; 1 when it cannot be measured as asked, 2 for wrong usage,\n"
+	          "126 when it cannot be executed, 127 when it is not found.",
+};
+
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
+
+static enum status check_events(struct request *r, const char *library_directory)
+{
+	struct config *c = &r->config;
+	enum status status = STATUS_OK;
+	char why[512];
+	bool papi = false;
+	if (c->n_events == 0)
+		status = set_event(r, EVENT_DEFAULT);
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		papi |= c->event[i].kind == CONFIG_PAPI;
+		if (!event_available(&c->event[i], why, sizeof why)) {
+			log_error(c->event[i].name, "%s (-L lists what can be had)", why);
+			status = STATUS_UNSUPPORTED;
+		} else if (why[0]) {
+			log_note(c->event[i].name, "%s", why);
+		}
+	}
+	if (papi && !papi_client_check(library_directory, c, why, sizeof why)) {
+		log_error("PAPI", "%s (-L lists what can be had)", why);
+		status = STATUS_UNSUPPORTED;
+	}
+	return status;
+}
+
+static int check_program(const char *command, struct program *p)
+{
+	static const int codes[] = {
+		[PROGRAM_GOOD] = 0, [PROGRAM_MISSING] = EXIT_MISSING, [PROGRAM_NOT_EXECUTABLE] = EXIT_NOT_EXECUTABLE, [PROGRAM_REFUSED] = 1};
+	enum program_verdict v = program_find(command, getenv("PATH"), p);
+	if (v != PROGRAM_GOOD)
+		log_error(NULL, "%s", p->reason);
+	return codes[v];
+}
+
+/* ---- becoming the program ---------------------------------------------------------------------------------------- */
+
+static enum status set_environment(struct config *c)
+{
+	static char text[CONFIG_MAX_BYTES];
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	c->root_pid = c->exec_pid = (uint32_t)getpid();
+	c->process_start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	const char *others = getenv("LD_PRELOAD");
+	size_t bytes = strlen(c->library) + (others ? strlen(others) : 0) + 2;
+	char *preload = malloc(bytes);
+	if (!preload || !config_encode(c, text, sizeof text)) {
+		free(preload);
+		log_error(NULL, "the environment for the program is too large");
+		return STATUS_NO_MEMORY;
+	}
+	snprintf(preload, bytes, "%s%s%s", c->library, others ? ":" : "", others ? others : "");
+	bool set = setenv("LD_PRELOAD", preload, 1) == 0 && setenv(CONFIG_VARIABLE, text, 1) == 0;
+	free(preload);
+	return set ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* Returns only when the program could not be started. */
+static int become(const struct program *p, char **argv, int argc)
+{
+	extern char **environ;
+	if (p->by_shell) {
+		char **with_shell = calloc((size_t)argc + 2, sizeof *with_shell);
+		if (!with_shell)
+			return 1;
+		with_shell[0] = (char *)(uintptr_t)"/bin/sh";
+		with_shell[1] = (char *)(uintptr_t)p->path;
+		memcpy(with_shell + 2, argv + 1, (size_t)argc * sizeof *argv);
+		execve("/bin/sh", with_shell, environ);
+		free(with_shell);
+	} else {
+		execve(p->path, argv, environ);
+	}
+	int error = errno;
+	log_error(p->path, "%s", strerror(error));
+	return error == ENOENT ? EXIT_MISSING : EXIT_NOT_EXECUTABLE;
+}
+
+static int run(struct request *r, char **argv, int argc)
+{
+	extern char **environ;
+	char library_directory[PATH_MAX];
+	struct config *c = &r->config;
+	struct program program;
+	struct job job;
+	enum status status = place_find(c->library, sizeof c->library, library_directory, sizeof library_directory);
+	if (status != STATUS_OK)
+		return status_exit_code(status);
+	int code = check_program(argv[0], &program);
+	if (code != 0)
+		return code;
+	status = check_events(r, library_directory);
+	if (status != STATUS_OK)
+		return status_exit_code(status);
+	job_find(environ, &job);
+	snprintf(c->job, sizeof c->job, "%s", job.name);
+	status = rundir_open(r->directory, argv[0], &job, c->directory, sizeof c->directory);
+	if (status == STATUS_USAGE)
+		return 1;
+	if (status != STATUS_OK)
+		log_error(NULL, "the program runs without being measured");
+	else if (set_environment(c) != STATUS_OK)
+		return 1;
+	else
+		log_detail(NULL, "measuring %s into %s", program.path, c->directory);
+	return become(&program, argv, argc);
+}
+
+int main(int argc, char **argv)
+{
+	static struct request r;
+	char library[PATH_MAX], library_directory[PATH_MAX];
+	int first, done;
+	log_set_program("hpcrun-lite");
+	config_defaults(&r.config);
+	r.config.trace = true;
+	r.config.say = CONFIG_NORMAL;
+	enum status status = options_parse(&table, argc, argv, 1, &r, &first, &done);
+	if (status != STATUS_OK || done)
+		return status_exit_code(status);
+	if (r.list) {
+		status = place_find(library, sizeof library, library_directory, sizeof library_directory);
+		if (status == STATUS_OK)
+			list_events(library_directory);
+		return status_exit_code(status);
+	}
+	if (first == argc)
+		return status_exit_code(options_refuse("no command was given"));
+	return run(&r, argv + first, argc - first);
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The measurement directory; see rundir.h. It is prepared under a private name, with the file that says whose it is, and then
+ * renamed: rename(2) takes the place of nothing or of an empty directory, never of one in use, and so decides between ranks.
+ * Test: tests/cli/launch_dir.sh.
+ */
+#include "hpcrun-lite/launch/rundir.h"
+
+#include "common/base/log.h"
+#include "common/format/measurement.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_NUMBER 100000
+#define MARK_HEAD "hpctoolkit-lite measurement directory\nrun:"
+
+enum verdict { OURS, FOREIGN, UNMARKED, FAILED };
+
+static size_t mark_text(const struct job *job, char *text, size_t bytes)
+{
+	int n = snprintf(text, bytes, "%s%s\n", MARK_HEAD, job->identity);
+	return n < 0 || (size_t)n >= bytes ? bytes - 1 : (size_t)n;
+}
+
+/* Writes the mark under `path`, which must not exist. errno tells why not. */
+static bool write_mark(const char *path, const struct job *job)
+{
+	char text[sizeof job->identity + 64];
+	size_t n = mark_text(job, text, sizeof text);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return false;
+	ssize_t done = write(fd, text, n);
+	int saved = done < 0 ? errno : ENOSPC;
+	if (close(fd) != 0 && done == (ssize_t)n) {
+		saved = errno;
+		done = -1;
+	}
+	errno = saved;
+	return done == (ssize_t)n;
+}
+
+static bool path_in(char *out, size_t bytes, const char *directory, const char *name)
+{
+	int n = snprintf(out, bytes, "%s/%s", directory, name);
+	if (n < 0 || (size_t)n >= bytes) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return true;
+}
+
+static bool holds_measurement(const char *directory)
+{
+	DIR *d = opendir(directory);
+	bool found = false;
+	for (struct dirent *e; d && !found && (e = readdir(d));) {
+		size_t n = strlen(e->d_name), suffix = strlen(MSR_SUFFIX);
+		found = n > suffix && !strcmp(e->d_name + n - suffix, MSR_SUFFIX);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* Whose is the existing directory? */
+static enum verdict read_mark(const char *directory, const struct job *job)
+{
+	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];
+	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
+		return FAILED;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
+	ssize_t n = read(fd, text, sizeof text);
+	close(fd);
+	size_t want_n = mark_text(job, want, sizeof want);
+	return n == (ssize_t)want_n && !memcmp(text, want, want_n) ? OURS : FOREIGN;
+}
+
+/* Makes the directory complete with its mark, or fails with EEXIST or ENOTEMPTY when that name is taken. */
+static bool create(const char *directory, const struct job *job)
+{
+	char fresh[PATH_MAX], mark[PATH_MAX];
+	char host[65] = "";
+	gethostname(host, sizeof host - 1);
+	int n = snprintf(fresh, sizeof fresh, "%s.new-%s-%ld", directory, host, (long)getpid());
+	if (n < 0 || (size_t)n >= sizeof fresh || !path_in(mark, sizeof mark, fresh, RUNDIR_JOB_FILE)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (mkdir(fresh, 0777) != 0)
+		return false;
+	if (write_mark(mark, job) && rename(fresh, directory) == 0)
+		return true;
+	int saved = errno;
+	unlink(mark);
+	rmdir(fresh);
+	errno = saved;
+	return false;
+}
+
+/* Puts our mark into a directory of the user's that has none; the first rank wins. */
+static enum verdict mark_existing(const char *directory, const struct job *job)
+{
+	char fresh[PATH_MAX], mark[PATH_MAX], name[128], host[65] = "";
+	gethostname(host, sizeof host - 1);
+	snprintf(name, sizeof name, RUNDIR_JOB_FILE ".new-%s-%ld", host, (long)getpid());
+	if (!path_in(fresh, sizeof fresh, directory, name) || !path_in(mark, sizeof mark, directory, RUNDIR_JOB_FILE))
+		return FAILED;
+	bool linked = write_mark(fresh, job) && link(fresh, mark) == 0;
+	int saved = errno;
+	unlink(fresh);
+	if (linked)
+		return OURS;
+	errno = saved;
+	return saved == EEXIST ? read_mark(directory, job) : FAILED;
+}
+
+/* A run whose identity may return is told from its successor by the rank: it can be there once. */
+static bool claim(const char *directory, const struct job *job)
+{
+	char path[PATH_MAX], name[64];
+	if (job->scope != JOB_CLAIMED)
+		return true;
+	snprintf(name, sizeof name, "job.rank-%d", job->rank);
+	int fd = path_in(path, sizeof path, directory, name) ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+	if (fd < 0)
+		return errno != EEXIST;
+	close(fd);
+	return true;
+}
+
+static enum verdict take(const char *directory, const struct job *job)
+{
+	enum verdict v = OURS;
+	if (!create(directory, job)) {
+		if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+			return FAILED;
+		v = read_mark(directory, job);
+	}
+	return v == OURS && !claim(directory, job) ? FOREIGN : v;
+}
+
+static enum status refuse_foreign(const char *directory)
+{
+	log_error(directory, "holds the measurement of another run; remove it or name another directory with -o");
+	return STATUS_USAGE;
+}
+
+static enum status fail(const char *directory)
+{
+	log_error(directory, "cannot make the measurement directory: %s", strerror(errno));
+	return STATUS_IO;
+}
+
+/* The user's directory may exist, empty or with things of his own in it. */
+static enum status take_named(const char *directory, const struct job *job)
+{
+	struct stat st;
+	bool exists = stat(directory, &st) == 0;
+	if (exists && !S_ISDIR(st.st_mode)) {
+		errno = ENOTDIR;
+		return fail(directory);
+	}
+	enum verdict v = exists ? read_mark(directory, job) : take(directory, job);
+	if (exists && v == OURS && !claim(directory, job))
+		v = FOREIGN;
+	if (v == UNMARKED) {
+		if (holds_measurement(directory))
+			return refuse_foreign(directory);
+		v = mark_existing(directory, job);
+		if (v == OURS && !claim(directory, job))
+			v = FOREIGN;
+	}
+	if (v == OURS)
+		return STATUS_OK;
+	return v == FOREIGN ? refuse_foreign(directory) : fail(directory);
+}
+
+static enum status take_numbered(const char *base, const struct job *job, char *directory, size_t bytes)
+{
+	for (int number = 1; number <= MAX_NUMBER; number++) {
+		if (number == 1)
+			snprintf(directory, bytes, "%s", base);
+		else
+			snprintf(directory, bytes, "%s-%d", base, number);
+		enum verdict v = take(directory, job);
+		if (v == OURS)
+			return STATUS_OK;
+		if (v == FAILED)
+			return fail(directory);
+	}
+	errno = EEXIST;
+	return fail(base);
+}
+
+enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes)
+{
+	char directory[PATH_MAX], base[512], absolute[PATH_MAX];
+	enum status status;
+	if (wanted) {
+		size_t n = strlen(wanted);
+		while (n > 1 && wanted[n - 1] == '/')
+			n--;
+		snprintf(directory, sizeof directory, "%.*s", (int)n, wanted);
+		status = take_named(directory, job);
+	} else {
+		const char *slash = strrchr(program, '/');
+		snprintf(base, sizeof base, "hpctoolkit-lite-%.200s-measurements%s%s", slash ? slash + 1 : program, job->name[0] ? "-" : "", job->name);
+		status = take_numbered(base, job, directory, sizeof directory);
+	}
+	if (status != STATUS_OK)
+		return status;
+	if (!realpath(directory, absolute) || strlen(absolute) >= path_bytes || access(absolute, W_OK | X_OK) != 0) {
+		if (strlen(absolute) >= path_bytes)
+			errno = ENAMETOOLONG;
+		return fail(directory);
+	}
+	snprintf(path, path_bytes, "%s", absolute);
+	return STATUS_OK;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The measurement directory: made, or found when another rank of the same run made it. A file "job" in it says whose it is. Ranks
+ * of one run that start at the same moment on many nodes agree without waiting for each other; two runs never get the same
+ * directory. Not for the measured process. Test: tests/cli/launch_dir.sh.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_RUNDIR_H
+#define HPCRUN_LITE_LAUNCH_RUNDIR_H
+
+#include "common/base/status.h"
+#include "hpcrun-lite/launch/job.h"
+
+#include <stddef.h>
+
+#define RUNDIR_JOB_FILE "job"
+
+/*
+ * `wanted` is the directory that the user named, or NULL for hpctoolkit-lite-<program>-measurements[-<job>], in the current directory, with
+ * -2, -3 ... added as long as that name is another run's. On success `path` is its absolute path. STATUS_IO: it cannot be had
+ * (logged); STATUS_USAGE: the directory that was named holds another run (logged).
+ */
+enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes);
+
+#endif
