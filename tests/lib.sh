@@ -30,6 +30,7 @@ tap_failed=0
 tap_planned=
 tap_finished=no
 tap_atexit=
+tap_runuser=$(command -v runuser || echo /usr/sbin/runuser)
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/hpctoolkit-lite-test.XXXXXX") || exit 99
 chmod 755 "$T"
@@ -222,7 +223,7 @@ run_limited() {
 # readable by everyone; see public_tools and public_dir.
 as_nobody() {
 	if [ "$(id -u)" -eq 0 ]; then
-		runuser -u nobody -- "$@"
+		"$tap_runuser" -u nobody -- "$@"
 	else
 		"$@"
 	fi
@@ -249,6 +250,12 @@ public_tools() {
 	HPCRUN=$T/prefix/bin/hpcrun-lite
 	HPCSTRUCT=$T/prefix/bin/hpcstruct-lite
 	HPCPROF=$T/prefix/bin/hpcprof-lite
+	for tap_f in "$HPCRUN" "$HPCSTRUCT" "$HPCPROF"; do
+		if [ ! -x "$tap_f" ]; then
+			diag "the staged installation has no ${tap_f##*/}"
+			return 1
+		fi
+	done
 }
 
 # public_copy FILE...: copies what a test built to $T, where any user can read it.

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# srun -n 2 under a real Slurm, which the test starts for itself: two ranks in one measurement directory with the job's number,
+# the same output as without us. With the MPI variant of the mini-application where it is built, else with a shell.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/e2e.sh"
+. "$srcdir/tests/slurm.sh"
+
+why=$(slurm_missing)
+[ -z "$why" ] || skip_all "$why"
+public_tools || skip_all "the tools are not staged; run make check"
+slurm_start || { fail "Slurm starts"; done_testing; exit 1; }
+melt=$builddir/tests/workload/miniapp/melt-mpi
+cd "$T" || exit 99
+
+# A program that knows its rank: burns CPU time for each rank, and says who it is.
+cat >"$T/ranks.py" <<'PY'
+import os
+total = 0
+for i in range(3000000):
+    total += i * i % 7
+print(os.environ["SLURM_PROCID"], total)
+PY
+
+run_limited 120 srun -n 2 /usr/bin/python3 "$T/ranks.py" >"$T/plain.out" 2>"$T/plain.err" </dev/null
+is "plain: status" $? 0
+run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >"$T/out" 2>"$T/err" </dev/null
+is "measured: status" $? 0
+diag_file "$T/err"
+is "measured: output" "$(sort "$T/out")" "$(sort "$T/plain.out")"
+set -- hpctoolkit-lite-python3*-measurements*
+is "one directory for the step" $# 1
+M=$T/$1
+is "a file each rank" "$(processes "$M")" 2
+ok "analysis" run_limited 240 "$HPCPROF" --to text,cctdb --all -o "$T/db" "$M"
+text=$(cat "$T/.ok.out")
+like "rank 0 is in the text" "$text" "$(rank_row 0)"
+like "rank 1 is in the text" "$text" "$(rank_row 1)"
+like "the ledger closes" "$text" 'ledger.*closes'
+
+# The exit status of a rank comes back through srun.
+run_limited 120 srun -n 2 "$HPCRUN" -q -o "$T/seven" -- sh -c 'exit 7' >/dev/null 2>&1 </dev/null
+is "a status of 7 comes back" $? 7
+
+# Two steps, two directories.
+run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >/dev/null 2>"$T/err" </dev/null
+is "a second step: status" $? 0
+set -- hpctoolkit-lite-python3*-measurements*
+is "a second step has a directory of its own" $# 2
+
+if [ -x "$melt" ] && [ "$(slurm_mpi)" = pmix ]; then
+	run_limited 120 srun -n 2 "$melt" --cells 16 --steps 4 --threads 1 >"$T/plain.out" 2>"$T/plain.err" </dev/null
+	is "MPI, plain: status" $? 0
+	run_limited 120 srun -n 2 "$HPCRUN" -q -o "$T/mpi" -- "$melt" --cells 16 --steps 4 --threads 1 >"$T/out" 2>"$T/err" </dev/null
+	is "MPI, measured: status" $? 0
+	same "MPI, measured: output" "$T/plain.out" "$T/out"
+	is "MPI: a file each rank" "$(processes "$T/mpi")" 2
+else
+	skip "MPI under Slurm" "no MPI variant or no PMIx plugin"
+fi
+
+done_testing

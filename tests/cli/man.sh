@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The manual pages: well-formed, and with exactly the options that the tools' own --help has.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+
+# options: the options in a text, one a line, sorted. Long ones as --name, short ones as -x.
+options() {
+	grep -oE '(^|[[:blank:][(,|])(--[a-z][-a-z0-9]*|-[A-Za-z])([][:blank:]=,)|]|$)' | grep -oE -e '-(-[a-z][-a-z0-9]*|[A-Za-z])' | sort -u
+}
+
+for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
+	page=$srcdir/man/$tool.1
+	program=$builddir/$tool/$tool
+	if have mandoc; then
+		is "$tool.1: lint" "$(mandoc -Tlint -Wwarning "$page" 2>&1)" ""
+	else
+		skip "$tool.1: lint" "no mandoc here"
+	fi
+	if ! have mandoc || [ ! -x "$program" ]; then
+		skip "$tool.1: options" "no mandoc here, or no $tool"
+		continue
+	fi
+	"$program" --help | options >"$T/help"
+	# Only what stands as an item of a list counts, not a mention.
+	mandoc -Tascii "$page" | col -b | grep -E '^ {5}-' | options >"$T/page"
+	same "$tool.1: the options of --help" "$T/help" "$T/page"
+done
+
+done_testing

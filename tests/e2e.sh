@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# shellcheck disable=SC2154 # T, HPCRUN and the rest come from lib.sh
+#
+# Helpers of the end-to-end tests: a command is run plain and measured, and neither it nor who waits for it may notice.
+# Source after tests/lib.sh. Must not: look at times. Its users are tests/cli/e2e_*.sh.
+
+# as_user COMMAND...: as the user named in $e2e_user, nobody or empty for ourselves.
+as_user() {
+	if [ "${e2e_user-}" = nobody ]; then as_nobody "$@"; else "$@"; fi
+}
+
+# run_in DIR COMMAND...: in a new directory that the user owns, under the watchdog, with nothing to read. Leaves DIR.out,
+# DIR.err and DIR.status beside it, whatever happens.
+run_in() {
+	e2e_dir=$1
+	shift
+	rm -rf "$T/work"
+	public_dir work >/dev/null
+	e2e_status=0
+	(cd "$T/work" && as_user timeout --kill-after=5 240 "$@") >"$e2e_dir.out" 2>"$e2e_dir.err" </dev/null || e2e_status=$?
+	echo "$e2e_status" >"$e2e_dir.status"
+	rm -rf "$e2e_dir"
+	mv "$T/work" "$e2e_dir"
+}
+
+# both NAME [OPTION...] -- COMMAND...: plain, then measured with these options of hpcrun-lite. Tests that exit status, output,
+# error output and the files made are the same. The measurement directory is then in $M.
+both() {
+	e2e_name=$1
+	e2e_options=
+	shift
+	while [ "$1" != -- ]; do
+		e2e_options="$e2e_options $1"
+		shift
+	done
+	shift
+	public_dir "m-$e2e_name" >/dev/null
+	M=$T/m-$e2e_name/m
+	run_in "$T/plain-$e2e_name" "$@"
+	# shellcheck disable=SC2086 # a list of options
+	run_in "$T/measured-$e2e_name" "$HPCRUN" -q $e2e_options -o "$M" -- "$@"
+	is "$e2e_name: exit status" "$(cat "$T/measured-$e2e_name.status")" "$(cat "$T/plain-$e2e_name.status")"
+	same "$e2e_name: output" "$T/plain-$e2e_name.out" "$T/measured-$e2e_name.out"
+	same "$e2e_name: error output" "$T/plain-$e2e_name.err" "$T/measured-$e2e_name.err"
+	ok "$e2e_name: files" diff -r "$T/plain-$e2e_name" "$T/measured-$e2e_name"
+}
+
+# processes DIR: how many processes (images, counting each exec) left a measurement.
+processes() {
+	find "$1" -name '*.hpcrun' 2>/dev/null | grep -c .
+}
+
+# rank_row RANK: an expression for the row of this rank in the text output's table of threads.
+rank_row() {
+	echo "rank $1([^0-9]|\$)"
+}
