@@ -1,11 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The shell test library, the mini-application, bootstrap, real programs from end to end, known shares.
 
-EXTRA_DIST += tests/lib.sh tests/slurm.sh .ci/run
+EXTRA_DIST += \
+	.ci/run \
+	tests/e2e.sh \
+	tests/lib.sh \
+	tests/slurm.sh \
+	tests/workload/script.pl \
+	tests/workload/shares.h \
+	tests/workload/shares_functions.c \
+	tests/workload/shares_lines.c \
+	tests/workload/shares_threads.c \
+	tests/workload/threads.py
 
 e2e_tests = \
 	tests/cli/taplib.sh \
 	tests/cli/bootstrap.sh \
+	tests/cli/e2e_events.sh \
+	tests/cli/e2e_mpi.sh \
+	tests/cli/e2e_programs.sh \
+	tests/cli/e2e_slurm.sh \
+	tests/cli/man.sh \
 	tests/cli/miniapp.sh
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)

@@ -7,6 +7,8 @@
 # shellcheck disable=SC2154 # srcdir and T come from lib.sh
 . "${srcdir:-.}/tests/lib.sh"
 
+# The make that runs this test must not speak to the one that is run here.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 boot=$srcdir/bootstrap
 fake=$T/bin
 mkdir "$fake" "$T/pkg"

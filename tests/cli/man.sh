@@ -23,7 +23,7 @@ for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
 		skip "$tool.1: options" "no mandoc here, or no $tool"
 		continue
 	fi
-	"$program" --help | options >"$T/help"
+	"$program" --help | grep -E "^ {2,6}-" | options >"$T/help"
 	# Only what stands as an item of a list counts, not a mention.
 	mandoc -Tascii "$page" | col -b | grep -E '^ {5}-' | options >"$T/page"
 	same "$tool.1: the options of --help" "$T/help" "$T/page"
