@@ -107,7 +107,8 @@ printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; test ! -e $(T)/fails\n' >"$work/Makef
 last_line() {
 	rm -f "$work"/*.trs
 	sh "$boot" --no-install --build-dir "$work" check >"$T/said" 2>&1
-	echo "$(tail -n 1 "$T/said") / $?"
+	status=$?
+	echo "$(tail -n 1 "$T/said") / $status"
 }
 mkdir "$T/trs"
 printf ':test-result: PASS 1 - a\n:test-result: SKIP 2 - b\n:test-global-result: PASS\n' >"$T/trs/one.trs"
