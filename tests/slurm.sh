@@ -86,7 +86,6 @@ slurm_config() {
 		SchedulerType=sched/builtin
 		AccountingStorageType=accounting_storage/none
 		JobAcctGatherType=jobacct_gather/none
-		SwitchType=switch/none
 		ReturnToService=2
 		SlurmdParameters=config_overrides
 		PlugStackConfig=$1/plugstack.conf

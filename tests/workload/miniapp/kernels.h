@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The data-parallel kernels of the solver: the only place where the program says how loops over cells are shared out. The
- * implementation here is kernels_omp.c; one for an accelerator replaces that file and runs with a team of one thread.
+ * The data-parallel kernels of the linear solver. With multigrid_update and the (team) functions of heat.h they are all the loops
+ * over cells that there are. The implementation here is kernels_omp.c; one for an accelerator replaces that file and runs
+ * with a team of one thread.
  *
  * Every function is called by all threads of the team with the same arguments and ends in a barrier. Fields are laid out
  * as grid.h says; rows of a matrix belong to cells without ghosts. Nothing is allocated, nothing fails.
