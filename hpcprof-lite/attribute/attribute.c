@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See attribute.h. Test: tests/unit/test_attribute.c. */
+#include "hpcprof-lite/attribute/attribute.h"
+
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/attribute/describe.h"
+#include "hpcprof-lite/attribute/expand.h"
+#include "hpcprof-lite/attribute/ledger.h"
+#include "hpcprof-lite/attribute/order.h"
+#include "hpcprof-lite/attribute/sum.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct thread_work {
+	uint32_t file, thread;
+	unsigned worker; /* whose tree node_to refers to */
+};
+
+struct pipeline {
+	struct load_job *job; /* the model's */
+	const struct attribute_options *o;
+	struct model *m;
+	unsigned n_workers;
+	struct merge_modules modules;
+	uint32_t **module_of;       /* by file, then module id of the file */
+	VEC(struct thread_work) threads; /* in the order of profiles */
+	struct merge_tree *trees;   /* by worker; the first becomes the whole */
+	uint32_t **to_whole;        /* by worker, then node: node of the first tree; NULL for the first */
+	struct expand expand;
+	atomic_size_t n_done;
+	atomic_bool failed;
+};
+
+/* ---- merge ---- */
+
+static bool unify_modules(struct pipeline *p)
+{
+	p->module_of = calloc(p->job->files.n, sizeof *p->module_of);
+	if (!p->module_of)
+		return false;
+	for (size_t i = 0; i < p->job->files.n; i++) {
+		const struct load_file *f = &p->job->files.at[i];
+		p->module_of[i] = calloc(f->modules.n + 1, sizeof **p->module_of);
+		if (!p->module_of[i])
+			return false;
+		for (size_t k = 0; k < f->modules.n; k++)
+			if (f->modules.at[k].record && (p->module_of[i][k] = merge_add_module(&p->modules, &f->modules.at[k])) == UINT32_MAX)
+				return false;
+	}
+	return true;
+}
+
+static bool list_threads(struct pipeline *p)
+{
+	for (uint32_t i = 0; i < p->job->files.n; i++)
+		for (uint32_t k = 0; k < p->job->files.at[i].threads.n; k++) {
+			struct thread_work *w = vec_push(&p->threads);
+			if (!w)
+				return false;
+			*w = (struct thread_work){i, k, 0};
+		}
+	return true;
+}
+
+static struct load_thread *thread_of(const struct pipeline *p, size_t i)
+{
+	return &p->job->files.at[p->threads.at[i].file].threads.at[p->threads.at[i].thread];
+}
+
+static void merge_job(void *arg, size_t i, unsigned worker)
+{
+	struct pipeline *p = arg;
+	p->threads.at[i].worker = worker;
+	if (!atomic_load(&p->failed) && !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file]))
+		atomic_store(&p->failed, true);
+	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
+}
+
+static bool merge_all(struct pipeline *p)
+{
+	p->trees = calloc(p->n_workers, sizeof *p->trees);
+	p->to_whole = calloc(p->n_workers, sizeof *p->to_whole);
+	if (!p->trees || !p->to_whole)
+		return false;
+	for (unsigned i = 0; i < p->n_workers; i++)
+		if (!merge_init(&p->trees[i]))
+			return false;
+	pool_run(p->threads.n, p->n_workers, merge_job, p);
+	log_progress(NULL, 0, 0);
+	for (unsigned i = 1; i < p->n_workers && !atomic_load(&p->failed); i++) {
+		p->to_whole[i] = malloc(p->trees[i].nodes.n * sizeof **p->to_whole);
+		if (!p->to_whole[i] || !merge_trees(&p->trees[0], &p->trees[i], p->to_whole[i]))
+			return false;
+		merge_free(&p->trees[i]);
+	}
+	return !atomic_load(&p->failed);
+}
+
+/* ---- expand and order ---- */
+
+static bool describe_modules(struct pipeline *p, struct order_module *out, struct expand_module *in)
+{
+	size_t n = p->modules.list.n;
+	bool *needed = calloc(n + 1, sizeof *needed);
+	const struct structure **structures = calloc(n + 1, sizeof *structures);
+	enum model_structure *states = calloc(n + 1, sizeof *states);
+	bool ok = needed && structures && states;
+	if (ok) {
+		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
+			if (p->trees[0].nodes.at[i].module < n)
+				needed[p->trees[0].nodes.at[i].module] = true;
+		if (p->o->find_structures)
+			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
+		for (size_t i = 0; i < n; i++) {
+			const struct merge_module *m = &p->modules.list.at[i];
+			in[i] = (struct expand_module){m->path, structures[i]};
+			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes, states[i]};
+		}
+	}
+	free(needed);
+	free(structures);
+	free(states);
+	return ok;
+}
+
+static bool make_contexts(struct pipeline *p)
+{
+	uint32_t n = (uint32_t)p->modules.list.n;
+	struct order_module *out = calloc((size_t)n + 1, sizeof *out);
+	struct expand_module *in = calloc((size_t)n + 1, sizeof *in);
+	p->expand.strings = &p->m->private_->strings;
+	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n)
+		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
+	free(out);
+	free(in);
+	return ok;
+}
+
+/* ---- time lines: node ids of the files become contexts ---- */
+
+static void timeline_job(void *arg, size_t i, unsigned worker)
+{
+	(void)worker;
+	struct pipeline *p = arg;
+	struct load_thread *t = thread_of(p, i);
+	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
+	for (uint32_t n = 0; n < t->n_nodes; n++) {
+		uint32_t node = t->node_to[n];
+		if (node == LOAD_DAMAGED)
+			continue; /* the same value as MODEL_NONE */
+		t->node_to[n] = p->expand.context_of[to_whole ? to_whole[node] : node];
+	}
+	if (!describe_timeline(&p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[i]))
+		atomic_store(&p->failed, true);
+}
+
+static bool make_profiles(struct pipeline *p)
+{
+	if (!describe_metrics(p->m, p->job) || !describe_processes(p->m, p->job) || !describe_profiles(p->m, p->job))
+		return false;
+	pool_run(p->threads.n, p->n_workers, timeline_job, p);
+	return !atomic_load(&p->failed);
+}
+
+static bool sum_all(struct pipeline *p)
+{
+	struct sum_source *sources = calloc(p->threads.n + 1, sizeof *sources);
+	double *divisors = calloc(p->m->n_metrics + 1, sizeof *divisors);
+	bool ok = sources && divisors;
+	if (ok) {
+		for (size_t i = 0; i < p->threads.n; i++)
+			sources[i] = (struct sum_source){&p->job->files.at[p->threads.at[i].file], thread_of(p, i)};
+		describe_divisors(p->m, divisors);
+		ok = sum_up(p->m, sources, divisors, p->n_workers);
+	}
+	free(sources);
+	free(divisors);
+	return ok;
+}
+
+static void free_pipeline(struct pipeline *p)
+{
+	for (size_t i = 0; p->module_of && i < p->job->files.n; i++)
+		free(p->module_of[i]);
+	free(p->module_of);
+	for (unsigned i = 0; p->trees && i < p->n_workers; i++)
+		merge_free(&p->trees[i]);
+	free(p->trees);
+	for (unsigned i = 0; p->to_whole && i < p->n_workers; i++)
+		free(p->to_whole[i]);
+	free(p->to_whole);
+	merge_free_modules(&p->modules);
+	vec_free(&p->threads);
+	expand_free(&p->expand);
+}
+
+static void release_job(void *sources)
+{
+	load_job_close(sources);
+	free(sources);
+}
+
+enum status attribute_run(struct load_job *job, const struct attribute_options *o, struct model **out)
+{
+	struct model *m = model_new();
+	struct load_job *own = calloc(1, sizeof *own);
+	if (!m || !own) {
+		model_free(m);
+		free(own);
+		log_error(NULL, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	*own = *job;
+	*job = (struct load_job){0};
+	m->private_->sources = own;
+	m->private_->release = release_job;
+	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
+	bool ok = unify_modules(&p) && list_threads(&p) && merge_all(&p) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
+	if (ok)
+		describe_whole(m);
+	free_pipeline(&p);
+	if (!ok) {
+		log_error(NULL, "out of memory");
+		model_free(m);
+		return STATUS_NO_MEMORY;
+	}
+	*out = m;
+	return STATUS_OK;
+}

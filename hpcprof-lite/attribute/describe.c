@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See describe.h. Test: tests/unit/test_attribute.c. */
+#include "hpcprof-lite/attribute/describe.h"
+
+#include "hpcprof-lite/attribute/ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- metrics ---- */
+
+static const char *unit_of(const struct msr_metric *r)
+{
+	return r->unit == MSR_UNIT_NS ? "sec" : r->unit == MSR_UNIT_BYTES ? "B" : "count";
+}
+
+static uint32_t find_metric(const struct model *m, const struct msr_metric *r)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (strcmp(m->metrics[i].event, r->name) == 0 && strcmp(m->metrics[i].unit, unit_of(r)) == 0)
+			return i;
+	return MODEL_NONE;
+}
+
+/* Readers of HPCToolkit know "CPUTIME (sec)"; what counts events goes by its bare name. */
+static char *name_of(const struct msr_metric *r)
+{
+	char *name;
+	int n = r->unit == MSR_UNIT_COUNT ? asprintf(&name, "%s", r->name) : asprintf(&name, "%s (%s)", r->name, unit_of(r));
+	return n < 0 ? NULL : name;
+}
+
+static bool add_metric(struct model *m, const struct msr_metric *r)
+{
+	struct model_private *p = m->private_;
+	struct model_metric *metrics = realloc(p->metrics, (m->n_metrics + 1) * sizeof *metrics);
+	if (!metrics)
+		return false;
+	m->metrics = p->metrics = metrics;
+	char *name = name_of(r);
+	void **owned = name ? vec_push(&p->owned) : NULL;
+	if (!owned) {
+		free(name);
+		return false;
+	}
+	*owned = name;
+	metrics[m->n_metrics++] = (struct model_metric){name, r->name, unit_of(r), r->description, r->period, (enum msr_source)r->source};
+	return true;
+}
+
+bool describe_metrics(struct model *m, const struct load_job *job)
+{
+	for (size_t i = 0; i < job->files.n; i++)
+		for (unsigned k = 0; k < MSR_MAX_METRICS; k++) {
+			const struct msr_metric *r = job->files.at[i].metrics[k];
+			if (r && find_metric(m, r) == MODEL_NONE && !add_metric(m, r))
+				return false;
+		}
+	return true;
+}
+
+void describe_divisors(const struct model *m, double *divisors)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		divisors[i] = strcmp(m->metrics[i].unit, "sec") == 0 ? 1e9 : 1;
+}
+
+/* ---- processes and threads ---- */
+
+static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
+{
+	return mono_ns + (f->header.start_real_ns - f->header.start_mono_ns);
+}
+
+/* The last moment the file knows of, where the process could not write its end. */
+static uint64_t last_moment(const struct load_file *f)
+{
+	uint64_t last = f->header.start_mono_ns;
+	for (size_t i = 0; i < f->threads.n; i++) {
+		const struct load_thread *t = &f->threads.at[i];
+		if (t->last_trace_ns > last)
+			last = t->last_trace_ns;
+		if (t->record.end_ns > last)
+			last = t->record.end_ns;
+		if (t->record.start_ns > last)
+			last = t->record.start_ns;
+	}
+	return last;
+}
+
+bool describe_processes(struct model *m, const struct load_job *job)
+{
+	struct model_process *out = calloc(job->files.n + 1, sizeof *out);
+	if (!out)
+		return false;
+	m->processes = m->private_->processes = out;
+	m->n_processes = (uint32_t)job->files.n;
+	for (size_t i = 0; i < job->files.n; i++) {
+		const struct load_file *f = &job->files.at[i];
+		const struct msr_header *h = &f->header;
+		out[i] = (struct model_process){.path = f->path, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
+			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
+			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
+			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f))};
+		ledger_of_process(f, &out[i].ledger);
+	}
+	return true;
+}
+
+static size_t count_threads(const struct load_job *job)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < job->files.n; i++)
+		n += job->files.at[i].threads.n;
+	return n;
+}
+
+static struct model_profile describe_thread(const struct model *m, const struct load_file *f, const struct load_thread *t, uint32_t process)
+{
+	const struct msr_thread *r = &t->record;
+	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
+	struct model_profile p = {.process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
+		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
+		.cpu_ns = r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0, .n_trace_records = t->n_trace_records};
+	if (p.end_ns < p.start_ns)
+		p.end_ns = p.start_ns;
+	ledger_of_thread(f, t, &p.ledger);
+	return p;
+}
+
+bool describe_profiles(struct model *m, const struct load_job *job)
+{
+	size_t n = count_threads(job);
+	m->profiles = m->private_->profiles = calloc(n + 1, sizeof *m->profiles);
+	m->private_->timelines = calloc(n + 1, sizeof *m->private_->timelines);
+	if (!m->profiles || !m->private_->timelines)
+		return false;
+	for (uint32_t i = 0; i < job->files.n; i++)
+		for (size_t k = 0; k < job->files.at[i].threads.n; k++)
+			m->private_->profiles[m->n_profiles++] = describe_thread(m, &job->files.at[i], &job->files.at[i].threads.at[k], i);
+	return true;
+}
+
+bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t, struct model_timeline *line)
+{
+	line->context_of = t->node_to;
+	line->n_nodes = t->n_nodes;
+	t->node_to = NULL;
+	line->to_real_ns = (int64_t)(f->header.start_real_ns - f->header.start_mono_ns);
+	for (unsigned k = 0; k < 16; k++)
+		line->metric_of[k] = k < MSR_MAX_METRICS && f->metrics[k] ? find_metric(m, f->metrics[k]) : MODEL_NONE;
+	line->parts = calloc(t->trace.n + 1, sizeof *line->parts);
+	if (!line->parts)
+		return false;
+	line->n_parts = t->trace.n;
+	for (size_t i = 0; i < t->trace.n; i++)
+		line->parts[i] = (struct model_trace_part){t->trace.at[i].content, t->trace.at[i].n_bytes, t->trace.at[i].first};
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void describe_title(struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->processes[i].executable[0] && (!m->title[0] || m->processes[i].exec_seq == 0)) {
+			m->title = base_name(m->processes[i].executable);
+			if (m->processes[i].exec_seq == 0)
+				return;
+		}
+}
+
+void describe_whole(struct model *m)
+{
+	describe_title(m);
+	m->ledger_closes = true;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		ledger_add(&m->ledger, &p->ledger);
+		if (i == 0 || p->start_ns < m->start_ns)
+			m->start_ns = p->start_ns;
+		if (p->end_ns > m->end_ns)
+			m->end_ns = p->end_ns;
+	}
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		ledger_add(&m->ledger, &p->ledger);
+		m->ledger_closes = m->ledger_closes && ledger_closes(&p->ledger);
+		m->has_traces = m->has_traces || p->n_trace_records;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the model says of metrics, processes and threads, taken from their records: names, times of CLOCK_REALTIME, ledgers, where the time lines are.
+ * The functions are called in the order in which they stand here. They return false when memory is short. Test: tests/unit/test_attribute.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_DESCRIBE_H
+#define HPCPROF_ATTRIBUTE_DESCRIBE_H
+
+#include "hpcprof-lite/load/job.h"
+#include "hpcprof-lite/model/private.h"
+
+/* Metrics of different files are one when name and unit are. They come in the order of the files, then of their ids. */
+bool describe_metrics(struct model *m, const struct load_job *job);
+/* By metric: how many units of the measurement make one of the model's ("sec" from ns: 1e9). */
+void describe_divisors(const struct model *m, double *divisors);
+bool describe_processes(struct model *m, const struct load_job *job);
+/* Profiles in the order of files and thread numbers, with their ledgers; also makes room for the time lines. */
+bool describe_profiles(struct model *m, const struct load_job *job);
+/* The time line of a thread whose node_to[] holds contexts; takes node_to over. May run beside others of its kind. */
+bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t, struct model_timeline *line);
+/* Title, extent in time, ledger of the whole. */
+void describe_whole(struct model *m);
+
+#endif

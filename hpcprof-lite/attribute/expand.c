@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See expand.h. Failure is sticky: a run out of memory sets `failed`, ids become 0 and the caller hears of it at the end. Test: tests/unit/test_expand.c.
+ */
+#include "hpcprof-lite/attribute/expand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Interned already: by module, what its scopes and files are called here. UINT32_MAX: not yet. */
+struct memo {
+	uint32_t *function_of_scope;
+	uint32_t *file_of_file;
+	uint32_t unknown_function;
+};
+
+struct run {
+	struct expand *e;
+	const struct expand_module *modules;
+	uint32_t n_modules;
+	struct memo *memos; /* n_modules + 1: the last for code outside every module */
+	bool failed;
+};
+
+enum { MAX_SCOPE_DEPTH = 512 }; /* of inlined calls in one function */
+
+static uint32_t intern_file(struct run *r, const char *path)
+{
+	struct expand *e = r->e;
+	uint32_t string = strtab_add_z(e->strings, path);
+	uint64_t id = string == STRTAB_FAILED ? MAP_NONE : map_put(&e->file_index, string, 0, e->files.n);
+	if (id == e->files.n) {
+		uint32_t *new = vec_push(&e->files);
+		if (new)
+			*new = string;
+		else
+			id = MAP_NONE;
+	}
+	r->failed |= id == MAP_NONE;
+	return id == MAP_NONE ? 0 : (uint32_t)id;
+}
+
+/* A function is its names and its definition; where the definition is unknown, its names and its entry. */
+static uint32_t intern_function(struct run *r, struct expand_function f, uint64_t identity)
+{
+	struct expand *e = r->e;
+	if (f.name == STRTAB_FAILED || f.linkage_name == STRTAB_FAILED) {
+		r->failed = true;
+		return 0;
+	}
+	uint64_t names = map_put(&e->name_index, f.name, f.linkage_name, e->name_index.n);
+	uint64_t b = f.file != MODEL_NONE ? (uint64_t)f.file << 32 | f.line : UINT64_C(1) << 63 | identity;
+	uint64_t id = names == MAP_NONE ? MAP_NONE : map_put(&e->function_index, (uint64_t)f.module << 32 | names, b, e->functions.n);
+	if (id == MAP_NONE) {
+		r->failed = true;
+		return 0;
+	}
+	if (id < e->functions.n) {
+		struct expand_function *old = &e->functions.at[id];
+		if (f.link_addr && (!old->link_addr || f.link_addr < old->link_addr))
+			old->link_addr = f.link_addr;
+		return (uint32_t)id;
+	}
+	struct expand_function *new = vec_push(&e->functions);
+	if (new)
+		*new = f;
+	r->failed |= !new;
+	return (uint32_t)id;
+}
+
+static uint32_t *new_memo(size_t n)
+{
+	uint32_t *p = malloc((n ? n : 1) * sizeof *p);
+	if (p)
+		memset(p, 0xff, n * sizeof *p);
+	return p;
+}
+
+static uint32_t get_file(struct run *r, uint32_t module, uint32_t file)
+{
+	const struct structure *s = r->modules[module].structure;
+	struct memo *m = &r->memos[module];
+	if (file == STRUCTURE_NONE)
+		return MODEL_NONE;
+	if (!m->file_of_file && !(m->file_of_file = new_memo(structure_n_files(s)))) {
+		r->failed = true;
+		return MODEL_NONE;
+	}
+	if (m->file_of_file[file] == UINT32_MAX)
+		m->file_of_file[file] = intern_file(r, structure_get_file(s, file));
+	return m->file_of_file[file];
+}
+
+static uint32_t get_function(struct run *r, uint32_t module, uint32_t scope_id)
+{
+	const struct structure *s = r->modules[module].structure;
+	struct memo *m = &r->memos[module];
+	if (!m->function_of_scope && !(m->function_of_scope = new_memo(structure_n_scopes(s)))) {
+		r->failed = true;
+		return 0;
+	}
+	if (m->function_of_scope[scope_id] != UINT32_MAX)
+		return m->function_of_scope[scope_id];
+	struct structure_scope scope = structure_get_scope(s, scope_id);
+	struct expand_function f = {
+		.name = strtab_add_z(r->e->strings, scope.name),
+		.linkage_name = strtab_add_z(r->e->strings, scope.linkage_name),
+		.module = module,
+		.file = get_file(r, module, scope.file),
+		.line = scope.file == STRUCTURE_NONE ? 0 : scope.line,
+		.link_addr = scope.kind == STRUCTURE_FUNCTION ? scope.entry : 0,
+	};
+	/* Inlined bodies without a known definition are one function by name. */
+	uint64_t identity = scope.kind == STRUCTURE_FUNCTION ? scope.entry : 0;
+	return m->function_of_scope[scope_id] = intern_function(r, f, identity);
+}
+
+static uint32_t get_unknown_function(struct run *r, uint32_t module)
+{
+	struct memo *m = &r->memos[module];
+	if (m->unknown_function != UINT32_MAX)
+		return m->unknown_function;
+	uint32_t name = STRTAB_FAILED;
+	if (module < r->n_modules) {
+		const char *path = r->modules[module].path, *slash = strrchr(path, '/');
+		const char *base = slash ? slash + 1 : path;
+		static const char head[] = "<unknown function> [";
+		char *text = malloc(sizeof head + strlen(base) + 1);
+		if (text) {
+			memcpy(text, head, sizeof head - 1);
+			strcpy(text + sizeof head - 1, base);
+			strcat(text, "]");
+			name = strtab_add_z(r->e->strings, text);
+		}
+		free(text);
+	} else {
+		name = strtab_add_z(r->e->strings, "<code outside every module>");
+	}
+	struct expand_function f = {.name = name, .linkage_name = strtab_add_z(r->e->strings, ""), .module = module, .file = MODEL_NONE};
+	return m->unknown_function = intern_function(r, f, 0);
+}
+
+/* ---- contexts ---- */
+
+static uint32_t intern_context(struct run *r, struct model_context c, uint64_t a_low, uint64_t b)
+{
+	struct expand *e = r->e;
+	uint64_t id = map_put(&e->context_index, (uint64_t)c.parent << 32 | a_low, b, e->contexts.n);
+	if (id != e->contexts.n) {
+		r->failed |= id == MAP_NONE;
+		return id == MAP_NONE ? 0 : (uint32_t)id;
+	}
+	struct model_context *new = vec_push(&e->contexts);
+	if (new)
+		*new = c;
+	r->failed |= !new;
+	return new ? (uint32_t)id : 0;
+}
+
+static uint64_t key_of(enum model_context_kind kind, uint64_t rest)
+{
+	return (uint64_t)kind << 60 | rest;
+}
+
+static uint32_t enter_entry(struct run *r, uint64_t synthetic)
+{
+	struct model_context c = {.parent = 0, .kind = MODEL_CONTEXT_ENTRY, .relation = MODEL_LEXICAL, .function = MODEL_NONE,
+		.module = MODEL_NONE, .file = MODEL_NONE};
+	if (synthetic == MSR_ENTRY_MAIN || synthetic == MSR_ENTRY_THREAD) {
+		c.entry = synthetic == MSR_ENTRY_MAIN ? MODEL_ENTRY_MAIN : MODEL_ENTRY_THREAD;
+	} else {
+		uint64_t end = synthetic >= MSR_ENTRY_PARTIAL ? synthetic - MSR_ENTRY_PARTIAL : MSR_N_PATH_ENDS;
+		c.entry = MODEL_ENTRY_PARTIAL;
+		c.end = end < UINT8_MAX ? (uint8_t)end : UINT8_MAX;
+	}
+	return intern_context(r, c, c.entry, key_of(MODEL_CONTEXT_ENTRY, c.end));
+}
+
+static uint32_t enter_function(struct run *r, uint32_t parent, uint32_t function, enum model_relation relation)
+{
+	const struct expand_function *f = &r->e->functions.at[function];
+	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_FUNCTION, .relation = (uint8_t)relation, .function = function,
+		.module = f->module, .file = f->file, .line = f->line};
+	return intern_context(r, c, function, key_of(MODEL_CONTEXT_FUNCTION, relation));
+}
+
+static uint32_t enter_line(struct run *r, uint32_t parent, enum model_context_kind kind, uint32_t file, uint32_t line)
+{
+	const struct model_context *p = &r->e->contexts.at[parent];
+	struct model_context c = {.parent = parent, .kind = (uint8_t)kind, .relation = MODEL_LEXICAL, .function = p->function,
+		.module = p->module, .file = file, .line = line};
+	return intern_context(r, c, file, key_of(kind, line));
+}
+
+static uint32_t enter_instruction(struct run *r, uint32_t parent, uint64_t link_addr)
+{
+	const struct model_context *p = &r->e->contexts.at[parent];
+	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = p->function,
+		.module = p->module, .file = MODEL_NONE, .link_addr = link_addr};
+	return intern_context(r, c, 0, key_of(MODEL_CONTEXT_INSTRUCTION, link_addr));
+}
+
+/* The scopes around an address from the outside in; `innermost` is where it lies. */
+static uint32_t enter_scopes(struct run *r, uint32_t at, uint32_t module, uint32_t innermost)
+{
+	const struct structure *s = r->modules[module].structure;
+	uint32_t chain[MAX_SCOPE_DEPTH];
+	unsigned n = 0;
+	for (uint32_t id = innermost; id != STRUCTURE_NONE && n < MAX_SCOPE_DEPTH; id = structure_get_scope(s, id).parent)
+		chain[n++] = id;
+	enum model_relation relation = MODEL_CALL;
+	while (n--) {
+		struct structure_scope scope = structure_get_scope(s, chain[n]);
+		if (scope.kind == STRUCTURE_LOOP) {
+			at = enter_line(r, at, MODEL_CONTEXT_LOOP, get_file(r, module, scope.file), scope.line);
+			continue;
+		}
+		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED && scope.call_file != STRUCTURE_NONE && scope.call_line)
+			at = enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, scope.call_file), scope.call_line);
+		at = enter_function(r, at, get_function(r, module, chain[n]), relation);
+		relation = MODEL_INLINED;
+	}
+	return at;
+}
+
+static uint32_t enter_frame(struct run *r, uint32_t caller, const struct merge_node *n)
+{
+	uint32_t module = n->module == MERGE_UNKNOWN ? r->n_modules : n->module;
+	const struct structure *s = module < r->n_modules ? r->modules[module].structure : NULL;
+	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
+	if (s && !structure_lookup(s, n->link_addr, &place))
+		place = (struct structure_place){.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
+	uint32_t at = place.scope != STRUCTURE_NONE ? enter_scopes(r, caller, module, place.scope)
+		: enter_function(r, caller, get_unknown_function(r, module), MODEL_CALL);
+	if (r->failed)
+		return 0;
+	at = place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, place.file), place.line)
+		: enter_instruction(r, at, n->link_addr);
+	if (n->marked && !r->failed)
+		r->e->contexts.at[at].marked = true;
+	return at;
+}
+
+static void enter_all(struct run *r, const struct merge_tree *t)
+{
+	struct expand *e = r->e;
+	struct model_context *root = vec_push(&e->contexts);
+	e->context_of = malloc(t->nodes.n * sizeof *e->context_of);
+	if (!root || !e->context_of) {
+		r->failed = true;
+		return;
+	}
+	*root = (struct model_context){.parent = MODEL_NONE, .kind = MODEL_CONTEXT_ROOT, .function = MODEL_NONE, .module = MODEL_NONE, .file = MODEL_NONE};
+	e->context_of[0] = 0;
+	for (size_t i = 1; i < t->nodes.n && !r->failed; i++) {
+		const struct merge_node *n = &t->nodes.at[i];
+		e->context_of[i] = n->module == MERGE_NO_MODULE ? enter_entry(r, n->link_addr) : enter_frame(r, e->context_of[n->parent], n);
+	}
+}
+
+/* FUNCTION contexts carry their function's entry, which is complete only now. */
+static void set_entries(struct expand *e)
+{
+	for (size_t i = 0; i < e->contexts.n; i++) {
+		struct model_context *c = &e->contexts.at[i];
+		if (c->kind == MODEL_CONTEXT_FUNCTION)
+			c->link_addr = e->functions.at[c->function].link_addr;
+	}
+}
+
+bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules, uint32_t n_modules)
+{
+	struct run r = {.e = e, .modules = modules, .n_modules = n_modules};
+	r.memos = calloc((size_t)n_modules + 1, sizeof *r.memos);
+	if (!r.memos)
+		return false;
+	for (uint32_t i = 0; i <= n_modules; i++)
+		r.memos[i].unknown_function = UINT32_MAX;
+	enter_all(&r, t);
+	if (!r.failed)
+		set_entries(e);
+	for (uint32_t i = 0; i <= n_modules; i++) {
+		free(r.memos[i].function_of_scope);
+		free(r.memos[i].file_of_file);
+	}
+	free(r.memos);
+	return !r.failed;
+}
+
+void expand_free(struct expand *e)
+{
+	vec_free(&e->files);
+	vec_free(&e->functions);
+	vec_free(&e->contexts);
+	free(e->context_of);
+	map_free(&e->file_index);
+	map_free(&e->name_index);
+	map_free(&e->function_index);
+	map_free(&e->context_index);
+}

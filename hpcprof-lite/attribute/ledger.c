@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See ledger.h. Test: tests/unit/test_ledger.c. */
+#include "hpcprof-lite/attribute/ledger.h"
+
+#include <string.h>
+
+static uint64_t count_cells(const struct load_file *f, const struct load_thread *t)
+{
+	uint64_t n = 0;
+	for (size_t p = 0; p < t->cells.n; p++) {
+		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
+		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
+			if (load_cell_is_sound(f, t, &cells[i]))
+				n += cells[i].count;
+	}
+	return n;
+}
+
+/*
+ * The run time counts a sample as delivered, then writes its cell, then counts it as recorded. A kill in between leaves one sample delivered only, or in the
+ * tree and not yet counted as recorded: it is in flight, or it is simply there.
+ */
+static void settle_kill(struct model_ledger *l)
+{
+	if (l->in_tree == l->recorded + 1)
+		l->recorded = l->in_tree;
+	if (l->delivered == l->in_tree + ledger_samples_lost(l) + 1 && l->recorded == l->in_tree)
+		l->losses[MSR_LOSS_IN_FLIGHT]++;
+}
+
+void ledger_of_thread(const struct load_file *f, const struct load_thread *t, struct model_ledger *l)
+{
+	const struct msr_thread *r = &t->record;
+	*l = (struct model_ledger){.delivered = r->delivered, .recorded = r->recorded, .n_marked = r->n_marked, .handler_ns = r->handler_ns,
+		.n_frames = r->n_frames, .n_trace_records = t->n_trace_records};
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		l->losses[i] = r->losses[i];
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		l->path_ends[i] = r->path_ends[i];
+	l->in_tree = count_cells(f, t);
+	if (t->has_record && r->end_ns == 0)
+		settle_kill(l);
+}
+
+void ledger_of_process(const struct load_file *f, struct model_ledger *l)
+{
+	*l = (struct model_ledger){.bytes_damaged = f->bytes_damaged, .bytes_file = f->map.n_bytes};
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		l->losses[i] = f->header.losses[i];
+	l->delivered = ledger_samples_lost(l);
+}
+
+uint64_t ledger_samples_lost(const struct model_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		if (msr_loss_takes_sample(i))
+			n += l->losses[i];
+	return n;
+}
+
+bool ledger_closes(const struct model_ledger *l)
+{
+	return l->delivered == l->in_tree + ledger_samples_lost(l) && l->recorded == l->in_tree;
+}
+
+void ledger_add(struct model_ledger *to, const struct model_ledger *from)
+{
+	to->delivered += from->delivered;
+	to->recorded += from->recorded;
+	to->in_tree += from->in_tree;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		to->losses[i] += from->losses[i];
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		to->path_ends[i] += from->path_ends[i];
+	to->n_marked += from->n_marked;
+	to->n_trace_records += from->n_trace_records;
+	to->bytes_damaged += from->bytes_damaged;
+	to->bytes_file += from->bytes_file;
+	to->handler_ns += from->handler_ns;
+	to->n_frames += from->n_frames;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test: tests/unit/test_merge.c. */
+#include "hpcprof-lite/attribute/merge.h"
+
+#include <string.h>
+
+static bool same_module(const struct msr_module *a, const char *a_path, const struct msr_module *b, const char *b_path)
+{
+	if (a->build_id_bytes != b->build_id_bytes)
+		return false;
+	if (a->build_id_bytes)
+		return memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+	return a->file_bytes == b->file_bytes && strcmp(a_path, b_path) == 0;
+}
+
+uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m)
+{
+	const struct msr_module *r = m->record;
+	uint64_t hash = r->build_id_bytes ? hash_bytes(r->build_id, r->build_id_bytes) : hash_bytes(m->path, strlen(m->path)) + r->file_bytes;
+	/* The map knows hashes; modules whose hashes collide take the next free second word. */
+	for (uint64_t probe = 0;; probe++) {
+		uint64_t id = map_put(&all->by_identity, hash, probe, all->list.n);
+		if (id == MAP_NONE)
+			return UINT32_MAX;
+		if (id == all->list.n) {
+			struct merge_module *new = vec_push(&all->list);
+			if (!new)
+				return UINT32_MAX;
+			*new = (struct merge_module){r, m->path, r->flags};
+			return (uint32_t)id;
+		}
+		struct merge_module *old = &all->list.at[id];
+		if (!same_module(old->record, old->path, r, m->path))
+			continue;
+		old->flags |= r->flags;
+		if (strcmp(m->path, old->path) < 0) {
+			old->path = m->path;
+			old->record = r;
+		}
+		return (uint32_t)id;
+	}
+}
+
+void merge_free_modules(struct merge_modules *all)
+{
+	vec_free(&all->list);
+	map_free(&all->by_identity);
+}
+
+bool merge_init(struct merge_tree *t)
+{
+	struct merge_node *root = vec_push(&t->nodes);
+	if (root)
+		root->module = MERGE_NO_MODULE;
+	return root != NULL;
+}
+
+static uint32_t add(struct merge_tree *t, const struct merge_node *n)
+{
+	uint64_t a = (uint64_t)n->parent << 32 | n->module, b = n->link_addr | (n->marked ? MSR_ADDR_MARK : 0);
+	uint64_t id = map_put(&t->index, a, b, t->nodes.n);
+	if (id != t->nodes.n)
+		return id == MAP_NONE ? UINT32_MAX : (uint32_t)id;
+	struct merge_node *new = vec_push(&t->nodes);
+	if (!new)
+		return UINT32_MAX;
+	*new = *n;
+	return (uint32_t)id;
+}
+
+bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of)
+{
+	for (size_t p = 0; p < thread->nodes.n; p++) {
+		const struct load_part *part = &thread->nodes.at[p];
+		const struct msr_node *nodes = (const void *)part->content;
+		for (size_t i = 0; i < part->n_bytes / sizeof *nodes; i++) {
+			uint64_t id = part->first + i;
+			if (id == 0 || thread->node_to[id] == LOAD_DAMAGED)
+				continue;
+			uint16_t module = msr_addr_module(nodes[i].addr);
+			struct merge_node n = {
+				.parent = thread->node_to[nodes[i].parent],
+				.module = module == MSR_MODULE_NONE ? MERGE_NO_MODULE : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN : module_of[module],
+				.link_addr = msr_addr_link(nodes[i].addr),
+				.marked = msr_addr_marked(nodes[i].addr),
+			};
+			thread->node_to[id] = add(t, &n);
+			if (thread->node_to[id] == UINT32_MAX)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool merge_trees(struct merge_tree *into, const struct merge_tree *from, uint32_t *to_node)
+{
+	to_node[0] = 0;
+	for (size_t i = 1; i < from->nodes.n; i++) {
+		struct merge_node n = from->nodes.at[i];
+		n.parent = to_node[n.parent];
+		to_node[i] = add(into, &n);
+		if (to_node[i] == UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+void merge_free(struct merge_tree *t)
+{
+	vec_free(&t->nodes);
+	map_free(&t->index);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order: gives contexts, functions, files and modules their final ids, which depend on what they are and not on the order of the input, and moves them
+ * into the model. Contexts come in depth-first preorder (see model.h). Test: tests/unit/test_order.c.
+ */
+#ifndef HPCPROF_ATTRIBUTE_ORDER_H
+#define HPCPROF_ATTRIBUTE_ORDER_H
+
+#include "hpcprof-lite/attribute/expand.h"
+#include "hpcprof-lite/model/private.h"
+
+/* What the model shall say of a module of the input. */
+struct order_module {
+	const char *path;
+	const uint8_t *build_id;
+	uint32_t build_id_bytes;
+	uint64_t file_bytes; /* 0: unknown */
+	enum model_structure structure;
+};
+
+/*
+ * Sets m's modules, files, functions and contexts; only what contexts name is kept. Rewrites the n_nodes entries of e->context_of to the final ids. The strings of `e` must be those of
+ * m->private_->strings, to which nothing may be added any more. False when memory is short.
+ */
+bool order_contexts(struct model *m, struct expand *e, size_t n_nodes, const struct order_module *modules, uint32_t n_modules);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads a measurement file: scans its extents, validates their records, counts what is not sound. See measurement.h here for what holds afterwards and
+ * doc/formats/measurement.md for what a reader does with damage. Must not change what it reads. Tests: tests/unit/test_load.c.
+ */
+#include "hpcprof-lite/load/measurement.h"
+
+#include "common/base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
+static uint64_t node_bound(const struct load_file *f)
+{
+	uint64_t bound = f->map.n_bytes / sizeof(struct msr_node) + 1;
+	return bound < MSR_TRACE_NODE_MAX ? bound : MSR_TRACE_NODE_MAX;
+}
+
+/* Threads stay sorted by number. */
+static struct load_thread *get_thread(struct load_file *f, uint32_t number)
+{
+	size_t low = 0, high = f->threads.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (f->threads.at[middle].record.number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < f->threads.n && f->threads.at[low].record.number == number)
+		return &f->threads.at[low];
+	struct load_thread *t = vec_push(&f->threads);
+	if (!t)
+		return NULL;
+	memmove(f->threads.at + low + 1, f->threads.at + low, (f->threads.n - 1 - low) * sizeof *t);
+	t = &f->threads.at[low];
+	memset(t, 0, sizeof *t);
+	t->record.number = number;
+	return t;
+}
+
+/* ---- records that belong to the process ---- */
+
+static bool ends_in_nul(const char *s, size_t n)
+{
+	return n && s[n - 1] == 0;
+}
+
+static enum status keep_command(struct load_file *f, const char *value, uint32_t n_bytes)
+{
+	free(f->command);
+	f->command = malloc(n_bytes);
+	if (!f->command)
+		return STATUS_NO_MEMORY;
+	memcpy(f->command, value, n_bytes);
+	for (uint32_t i = 0; i + 1 < n_bytes; i++)
+		if (!f->command[i])
+			f->command[i] = i + 2 < n_bytes ? ' ' : 0;
+	return STATUS_OK;
+}
+
+static enum status read_info(struct load_file *f, const uint8_t *record, uint32_t bytes)
+{
+	const struct msr_info *r = (const void *)record;
+	if (bytes < sizeof *r || r->key_bytes > bytes - sizeof *r || r->value_bytes > bytes - sizeof *r - r->key_bytes)
+		return STATUS_BAD_INPUT;
+	const char *key = (const char *)(r + 1), *value = key + r->key_bytes;
+	if (!ends_in_nul(key, r->key_bytes) || !ends_in_nul(value, r->value_bytes))
+		return STATUS_BAD_INPUT;
+	if (strcmp(key, "executable") == 0)
+		f->executable = value;
+	else if (strcmp(key, "command") == 0)
+		return keep_command(f, value, r->value_bytes);
+	else if (strcmp(key, "note") == 0) {
+		const char **note = vec_push(&f->notes);
+		if (!note)
+			return STATUS_NO_MEMORY;
+		*note = value;
+	}
+	return STATUS_OK;
+}
+
+static enum status read_module(struct load_file *f, const uint8_t *record, uint32_t bytes)
+{
+	const struct msr_module *r = (const void *)record;
+	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r || r->build_id_bytes > MSR_BUILD_ID_MAX)
+		return STATUS_BAD_INPUT;
+	const char *path = (const char *)(r + 1);
+	if (!ends_in_nul(path, r->path_bytes) || r->id == MSR_MODULE_NONE || r->id == MSR_MODULE_UNKNOWN)
+		return STATUS_BAD_INPUT;
+	if (f->modules.n <= r->id && !vec_extend(&f->modules, r->id + 1 - f->modules.n))
+		return STATUS_NO_MEMORY;
+	struct load_module *m = &f->modules.at[r->id];
+	if (m->record)
+		return STATUS_BAD_INPUT; /* an id is given once */
+	m->record = r;
+	m->path = path;
+	return STATUS_OK;
+}
+
+/* Records that begin with their own length. The rest of the extent is lost with the first one whose length makes no sense. */
+static enum status read_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
+{
+	uint64_t at = 0;
+	while (v->n_bytes - at >= 8) {
+		uint32_t bytes;
+		memcpy(&bytes, v->content + at, sizeof bytes);
+		if (bytes < 8 || bytes % 8 || bytes > v->n_bytes - at)
+			break;
+		enum status s = read(f, v->content + at, bytes);
+		if (s == STATUS_BAD_INPUT)
+			f->bytes_damaged += bytes;
+		else if (s)
+			return s;
+		at += bytes;
+	}
+	f->bytes_damaged += v->n_bytes - at;
+	return STATUS_OK;
+}
+
+static void read_metrics(struct load_file *f, const struct msr_view *v)
+{
+	uint32_t stride = v->extent->record_bytes;
+	if (stride < sizeof(struct msr_metric) || stride % 8) {
+		f->bytes_damaged += v->n_bytes;
+		return;
+	}
+	for (uint64_t at = 0; v->n_bytes - at >= stride; at += stride) {
+		const struct msr_metric *r = (const void *)(v->content + at);
+		if (r->id < MSR_MAX_METRICS && !f->metrics[r->id] && r->name[0] && memchr(r->name, 0, sizeof r->name)
+			&& memchr(r->description, 0, sizeof r->description))
+			f->metrics[r->id] = r;
+		else
+			f->bytes_damaged += stride;
+	}
+	f->bytes_damaged += v->n_bytes % stride;
+}
+
+/* ---- extents of threads ---- */
+
+static enum status read_thread(struct load_file *f, const struct msr_view *v)
+{
+	struct load_thread *t = get_thread(f, v->extent->thread);
+	if (!t)
+		return STATUS_NO_MEMORY;
+	uint64_t n = v->n_bytes < sizeof t->record ? v->n_bytes : sizeof t->record;
+	const struct msr_thread *r = (const void *)v->content;
+	if (t->has_record || n < offsetof(struct msr_thread, losses) || r->number != v->extent->thread) {
+		f->bytes_damaged += v->n_bytes;
+		return STATUS_OK;
+	}
+	memcpy(&t->record, r, n);
+	t->record.name[sizeof t->record.name - 1] = 0;
+	t->has_record = true;
+	return STATUS_OK;
+}
+
+static enum status add_part(struct load_file *f, const struct msr_view *v, size_t record_bytes)
+{
+	if (v->extent->record_bytes != record_bytes || v->extent->thread == UINT32_MAX) {
+		f->bytes_damaged += v->n_bytes;
+		return STATUS_OK;
+	}
+	f->bytes_damaged += v->n_bytes % record_bytes;
+	if (v->n_bytes < record_bytes)
+		return STATUS_OK;
+	struct load_thread *t = get_thread(f, v->extent->thread);
+	if (!t)
+		return STATUS_NO_MEMORY;
+	struct load_part part = {v->extent->first, v->extent->sequence, v->content, v->n_bytes / record_bytes * record_bytes};
+	struct load_part *at = v->extent->kind == MSR_NODE ? vec_push(&t->nodes) : v->extent->kind == MSR_CELL ? vec_push(&t->cells)
+		: vec_push(&t->trace);
+	if (!at)
+		return STATUS_NO_MEMORY;
+	*at = part;
+	return STATUS_OK;
+}
+
+static enum status read_extent(struct load_file *f, const struct msr_view *v)
+{
+	switch (v->extent->kind) {
+	case MSR_INFO:
+		return read_lengthed(f, v, read_info);
+	case MSR_MODULE:
+		return read_lengthed(f, v, read_module);
+	case MSR_METRIC:
+		read_metrics(f, v);
+		return STATUS_OK;
+	case MSR_THREAD:
+		return read_thread(f, v);
+	case MSR_NODE:
+		return add_part(f, v, sizeof(struct msr_node));
+	case MSR_CELL:
+		return add_part(f, v, sizeof(struct msr_cell));
+	case MSR_TRACE:
+		return add_part(f, v, sizeof(uint64_t));
+	default:
+		return STATUS_OK; /* a later minor version's: may be ignored */
+	}
+}
+
+static enum status scan(struct load_file *f)
+{
+	uint64_t pos = MSR_HEADER_BYTES, skipped = 0, clamped = 0;
+	struct msr_view v;
+	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, f->map.n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+		f->bytes_damaged += skipped;
+		if (s != MSR_SCAN_EXTENT)
+			continue;
+		if (v.clamped)
+			clamped++;
+		enum status st = read_extent(f, &v);
+		if (st)
+			return st;
+	}
+	uint64_t allocated = f->header.allocated;
+	f->truncated = clamped || allocated > f->map.n_bytes;
+	if (allocated > f->map.n_bytes && allocated < UINT64_C(1) << 48)
+		f->bytes_damaged += allocated - f->map.n_bytes;
+	return STATUS_OK;
+}
+
+/* ---- validation of a thread's tree, cells and time line ---- */
+
+static int compare_first(const void *a, const void *b)
+{
+	const struct load_part *x = a, *y = b;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int compare_sequence(const void *a, const void *b)
+{
+	const struct load_part *x = a, *y = b;
+	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* Sorts parts by index, drops such as overlap the one before or lie beyond `bound`, and returns how many records the rest spans. */
+static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t *n, size_t record_bytes, uint64_t bound)
+{
+	uint64_t end = 0;
+	size_t kept = 0;
+	if (*n)
+		qsort(parts, *n, sizeof *parts, compare_first);
+	for (size_t i = 0; i < *n; i++) {
+		uint64_t count = parts[i].n_bytes / record_bytes;
+		if (parts[i].first < end || parts[i].first > bound || count > bound - parts[i].first) {
+			f->bytes_damaged += parts[i].n_bytes;
+			continue;
+		}
+		end = parts[i].first + count;
+		parts[kept++] = parts[i];
+	}
+	*n = kept;
+	return end;
+}
+
+static bool module_is_known(const struct load_file *f, uint16_t id)
+{
+	return id == MSR_MODULE_UNKNOWN || (id < f->modules.n && f->modules.at[id].record);
+}
+
+static bool node_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t id, const struct msr_node *n)
+{
+	if (n->parent >= id || t->node_to[n->parent] == LOAD_DAMAGED)
+		return false;
+	if (load_is_entry(n->addr))
+		return n->parent == 0 && msr_addr_link(n->addr) != 0;
+	return n->parent != 0 && module_is_known(f, msr_addr_module(n->addr));
+}
+
+static enum status check_nodes(struct load_file *f, struct load_thread *t)
+{
+	uint64_t n = order_parts(f, t->nodes.at, &t->nodes.n, sizeof(struct msr_node), node_bound(f));
+	t->n_nodes = n ? (uint32_t)n : 1;
+	t->node_to = malloc(t->n_nodes * sizeof *t->node_to);
+	if (!t->node_to)
+		return STATUS_NO_MEMORY;
+	memset(t->node_to, 0xff, t->n_nodes * sizeof *t->node_to);
+	t->node_to[0] = 0; /* the root is sound whatever was stored for it */
+	for (size_t p = 0; p < t->nodes.n; p++) {
+		const struct msr_node *nodes = (const void *)t->nodes.at[p].content;
+		size_t count = t->nodes.at[p].n_bytes / sizeof *nodes;
+		for (size_t i = 0; i < count; i++) {
+			uint32_t id = (uint32_t)(t->nodes.at[p].first + i);
+			if (!id)
+				continue;
+			if (node_is_sound(f, t, id, &nodes[i]))
+				t->node_to[id] = 0;
+			else
+				f->bytes_damaged += sizeof *nodes;
+		}
+	}
+	return STATUS_OK;
+}
+
+static bool target_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t node, unsigned metric)
+{
+	return node < t->n_nodes && t->node_to[node] != LOAD_DAMAGED && metric < MSR_MAX_METRICS && f->metrics[metric];
+}
+
+/* Unsound cells are counted here and passed over by who sums them up, with the same test: load_cell_is_sound(). */
+static void check_cells(struct load_file *f, struct load_thread *t)
+{
+	order_parts(f, t->cells.at, &t->cells.n, sizeof(struct msr_cell), UINT32_MAX);
+	for (size_t p = 0; p < t->cells.n; p++) {
+		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
+		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
+			if (!target_is_sound(f, t, cells[i].node, cells[i].metric))
+				f->bytes_damaged += sizeof *cells;
+	}
+}
+
+static void check_trace(struct load_file *f, struct load_thread *t)
+{
+	if (t->trace.n)
+		qsort(t->trace.at, t->trace.n, sizeof *t->trace.at, compare_sequence);
+	for (size_t p = 0; p < t->trace.n; p++) {
+		struct load_trace_step s = {.time_ns = t->trace.at[p].first};
+		while (load_trace_next(&t->trace.at[p], &s)) {
+			if (!target_is_sound(f, t, s.node, s.metric)) {
+				f->bytes_damaged += sizeof(uint64_t);
+				continue;
+			}
+			if (!t->n_trace_records++ || s.time_ns < t->first_trace_ns)
+				t->first_trace_ns = s.time_ns;
+			if (s.time_ns > t->last_trace_ns)
+				t->last_trace_ns = s.time_ns;
+		}
+	}
+}
+
+bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c)
+{
+	return target_is_sound(f, t, c->node, c->metric);
+}
+
+static enum status check_header(const char *name, struct load_file *f)
+{
+	unsigned major = 0;
+	switch (msr_check_header(f->map.bytes, f->map.n_bytes, &major)) {
+	case MSR_HEADER_SHORT:
+		log_warn(name, "holds nothing: %zu bytes, less than a header", f->map.n_bytes);
+		return STATUS_NOT_FOUND;
+	case MSR_HEADER_NOT_OURS:
+		log_error(name, "not a measurement file of hpcrun-lite");
+		return STATUS_BAD_INPUT;
+	case MSR_HEADER_OTHER_VERSION:
+		log_error(name, "measurement format version %u is not supported; this program reads version %d", major, MSR_VERSION_MAJOR);
+		return STATUS_UNSUPPORTED;
+	case MSR_HEADER_SOUND:
+		break;
+	}
+	memcpy(&f->header, f->map.bytes, sizeof f->header);
+	f->header.host[sizeof f->header.host - 1] = 0;
+	return STATUS_OK;
+}
+
+static enum status read_all(const char *name, struct load_file *f)
+{
+	f->executable = "";
+	enum status s = check_header(name, f);
+	if (s == STATUS_OK)
+		s = scan(f);
+	for (size_t i = 0; s == STATUS_OK && i < f->threads.n; i++) {
+		s = check_nodes(f, &f->threads.at[i]);
+		if (s)
+			break;
+		check_cells(f, &f->threads.at[i]);
+		check_trace(f, &f->threads.at[i]);
+	}
+	if (s == STATUS_NO_MEMORY)
+		log_error(name, "out of memory");
+	return s;
+}
+
+enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f)
+{
+	f->map.bytes = bytes;
+	f->map.n_bytes = n_bytes;
+	return read_all(name, f);
+}
+
+enum status load_file_open(const char *path, struct load_file *f)
+{
+	f->path = strdup(path);
+	if (!f->path) {
+		log_error(path, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	enum status s = mapfile_open(path, &f->map);
+	if (s == STATUS_NOT_FOUND) {
+		log_error(path, "no such file");
+		return STATUS_IO;
+	}
+	if (s)
+		return s;
+	s = read_all(path, f);
+	if (s == STATUS_OK && f->truncated)
+		log_warn(path, "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)", f->bytes_damaged);
+	else if (s == STATUS_OK && f->bytes_damaged)
+		log_warn(path, "damaged: %" PRIu64 " bytes skipped", f->bytes_damaged);
+	return s;
+}
+
+void load_file_close(struct load_file *f)
+{
+	for (size_t i = 0; i < f->threads.n; i++) {
+		struct load_thread *t = &f->threads.at[i];
+		vec_free(&t->nodes);
+		vec_free(&t->cells);
+		vec_free(&t->trace);
+		free(t->node_to);
+	}
+	vec_free(&f->threads);
+	vec_free(&f->modules);
+	vec_free(&f->notes);
+	free(f->command);
+	if (f->path)
+		mapfile_close(&f->map);
+	free(f->path);
+	memset(f, 0, sizeof *f);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Look-ups in the frozen model and the reading of time lines. Everything here is a function over constant data: any number of threads may call it. Test:
+ * tests/unit/test_model.c.
+ */
+#include "hpcprof-lite/model/model.h"
+
+#include "hpcprof-lite/model/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* First index in [0, n) whose (context, metric) is not before the pair looked for. Values and totals begin with these two fields. */
+static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32_t context, uint32_t metric)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint32_t at[2];
+		memcpy(at, (const char *)items + middle * item_bytes, sizeof at);
+		if (at[0] < context || (at[0] == context && at[1] < metric))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric)
+{
+	size_t i = lower_bound(m->totals, m->n_totals, sizeof *m->totals, context, metric);
+	return i < m->n_totals && m->totals[i].context == context && m->totals[i].metric == metric ? &m->totals[i] : NULL;
+}
+
+const struct model_value *model_find_value(const struct model *m, uint32_t profile, uint32_t context, uint32_t metric)
+{
+	const struct model_profile *p = &m->profiles[profile];
+	size_t i = lower_bound(p->values, p->n_values, sizeof *p->values, context, metric);
+	return i < p->n_values && p->values[i].context == context && p->values[i].metric == metric ? &p->values[i] : NULL;
+}
+
+/* Begins the cursor's part where it has not: the clock restarts at the part's first time, but never runs back. */
+static uint64_t begin_part(const struct model_trace_part *p, const struct model_trace_cursor *c)
+{
+	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
+}
+
+size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n)
+{
+	const struct model_timeline *line = &m->private_->timelines[profile];
+	size_t count = 0;
+	for (; c->extent < line->n_parts; c->extent++, c->offset = 0) {
+		const struct model_trace_part *part = &line->parts[c->extent];
+		const uint64_t *words = (const void *)part->content;
+		uint64_t n_words = part->n_bytes / sizeof *words, i = c->offset;
+		uint64_t now = i ? c->time_ns : begin_part(part, c);
+		while (i < n_words && count < n) {
+			uint64_t word = words[i++];
+			uint32_t metric = line->metric_of[word >> 28 & 15], node = (uint32_t)word & MSR_TRACE_NODE_MAX;
+			if ((word >> 28 & 15) == MSR_TRACE_TAG_ESCAPE) {
+				if (node == MSR_TRACE_ABSOLUTE && i < n_words) {
+					now = words[i] > now ? words[i] : now;
+					i++;
+				}
+				continue;
+			}
+			now += word >> 32;
+			if (metric == MODEL_NONE || node >= line->n_nodes || line->context_of[node] == MODEL_NONE)
+				continue;
+			out[count++] = (struct model_sample){now + (uint64_t)line->to_real_ns, line->context_of[node], metric};
+		}
+		c->time_ns = now;
+		c->offset = i;
+		if (i < n_words)
+			break;
+	}
+	return count;
+}
+
+struct model *model_new(void)
+{
+	struct model *m = calloc(1, sizeof *m);
+	struct model_private *p = calloc(1, sizeof *p);
+	if (!m || !p) {
+		free(m);
+		free(p);
+		return NULL;
+	}
+	m->title = "";
+	m->private_ = p;
+	return m;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	struct model_private *p = m->private_;
+	for (uint32_t i = 0; i < m->n_profiles && p->timelines; i++) {
+		free(p->timelines[i].parts);
+		free(p->timelines[i].context_of);
+	}
+	for (uint32_t i = 0; i < m->n_profiles && p->profiles; i++)
+		free((void *)(uintptr_t)p->profiles[i].values);
+	free(p->modules);
+	free(p->files);
+	free(p->functions);
+	free(p->contexts);
+	free(p->metrics);
+	free(p->processes);
+	free(p->profiles);
+	free(p->totals);
+	free(p->timelines);
+	for (size_t i = 0; i < p->owned.n; i++)
+		free(p->owned.at[i]);
+	vec_free(&p->owned);
+	strtab_free(&p->strings);
+	if (p->release)
+		p->release(p->sources);
+	free(p);
+	free(m);
+}
