@@ -10,9 +10,25 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/order.c hpcprof-lite/attribute/order.h \
 	hpcprof-lite/attribute/sum.c hpcprof-lite/attribute/sum.h \
+	hpcprof-lite/load/binary.c \
 	hpcprof-lite/load/job.c hpcprof-lite/load/job.h \
 	hpcprof-lite/load/measurement.c hpcprof-lite/load/measurement.h \
+	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h \
 	hpcprof-lite/model/model.c hpcprof-lite/model/model.h hpcprof-lite/model/private.h
 libhlprof_la_LIBADD = libhlbase.la -lm
+
+# The text, without the sinks that write files: those are libhlsink.la of sink/local.mk.
+noinst_LTLIBRARIES += libhltext.la
+libhltext_la_SOURCES = \
+	hpcprof-lite/sink/sink.h \
+	hpcprof-lite/sink/text.c hpcprof-lite/sink/text.h \
+	hpcprof-lite/sink/text_all.c hpcprof-lite/sink/text_all.h
+
+bin_PROGRAMS += hpcprof-lite/hpcprof-lite
+hpcprof_lite_hpcprof_lite_SOURCES = \
+	hpcprof-lite/database.c hpcprof-lite/database.h \
+	hpcprof-lite/main.c \
+	hpcprof-lite/sink/sinks.c hpcprof-lite/sink/sinks.h
+hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlprof.la
 
 include $(top_srcdir)/hpcprof-lite/sink/local.mk

@@ -153,7 +153,7 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 			continue; /* the same value as MODEL_NONE */
 		t->node_to[n] = p->expand.context_of[to_whole ? to_whole[node] : node];
 	}
-	if (!describe_timeline(&p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[i]))
+	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[i]))
 		atomic_store(&p->failed, true);
 }
 

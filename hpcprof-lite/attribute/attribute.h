@@ -29,6 +29,5 @@ struct attribute_options {
  * logged.
  */
 enum status attribute_run(struct load_job *job, const struct attribute_options *o, struct model **m);
-void model_free(struct model *m);
 
 #endif

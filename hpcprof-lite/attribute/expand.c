@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Interned already: by module, what its scopes and files are called here. UINT32_MAX: not yet. */
+/* Interned already: by module, what its definitions and files are called here. UINT32_MAX: not yet. */
 struct memo {
-	uint32_t *function_of_scope;
+	uint32_t *function_of_definition;
 	uint32_t *file_of_file;
 	uint32_t unknown_function;
 };
@@ -40,32 +40,17 @@ static uint32_t intern_file(struct run *r, const char *path)
 	return id == MAP_NONE ? 0 : (uint32_t)id;
 }
 
-/* A function is its names and its definition; where the definition is unknown, its names and its entry. */
-static uint32_t intern_function(struct run *r, struct expand_function f, uint64_t identity)
+static uint32_t add_function(struct run *r, struct expand_function f)
 {
-	struct expand *e = r->e;
-	if (f.name == STRTAB_FAILED || f.linkage_name == STRTAB_FAILED) {
+	struct expand_function *new = NULL;
+	if (f.name != STRTAB_FAILED && f.linkage_name != STRTAB_FAILED)
+		new = vec_push(&r->e->functions);
+	if (!new) {
 		r->failed = true;
 		return 0;
 	}
-	uint64_t names = map_put(&e->name_index, f.name, f.linkage_name, e->name_index.n);
-	uint64_t b = f.file != MODEL_NONE ? (uint64_t)f.file << 32 | f.line : UINT64_C(1) << 63 | identity;
-	uint64_t id = names == MAP_NONE ? MAP_NONE : map_put(&e->function_index, (uint64_t)f.module << 32 | names, b, e->functions.n);
-	if (id == MAP_NONE) {
-		r->failed = true;
-		return 0;
-	}
-	if (id < e->functions.n) {
-		struct expand_function *old = &e->functions.at[id];
-		if (f.link_addr && (!old->link_addr || f.link_addr < old->link_addr))
-			old->link_addr = f.link_addr;
-		return (uint32_t)id;
-	}
-	struct expand_function *new = vec_push(&e->functions);
-	if (new)
-		*new = f;
-	r->failed |= !new;
-	return (uint32_t)id;
+	*new = f;
+	return (uint32_t)(r->e->functions.n - 1);
 }
 
 static uint32_t *new_memo(size_t n)
@@ -91,28 +76,32 @@ static uint32_t get_file(struct run *r, uint32_t module, uint32_t file)
 	return m->file_of_file[file];
 }
 
-static uint32_t get_function(struct run *r, uint32_t module, uint32_t scope_id)
+/* One function for each definition of the module, whether it was called or inlined. */
+static uint32_t get_function(struct run *r, uint32_t module, const struct structure_scope *scope)
 {
-	const struct structure *s = r->modules[module].structure;
 	struct memo *m = &r->memos[module];
-	if (!m->function_of_scope && !(m->function_of_scope = new_memo(structure_n_scopes(s)))) {
+	if (!m->function_of_definition && !(m->function_of_definition = new_memo(structure_n_definitions(r->modules[module].structure)))) {
 		r->failed = true;
 		return 0;
 	}
-	if (m->function_of_scope[scope_id] != UINT32_MAX)
-		return m->function_of_scope[scope_id];
-	struct structure_scope scope = structure_get_scope(s, scope_id);
-	struct expand_function f = {
-		.name = strtab_add_z(r->e->strings, scope.name),
-		.linkage_name = strtab_add_z(r->e->strings, scope.linkage_name),
-		.module = module,
-		.file = get_file(r, module, scope.file),
-		.line = scope.file == STRUCTURE_NONE ? 0 : scope.line,
-		.link_addr = scope.kind == STRUCTURE_FUNCTION ? scope.entry : 0,
-	};
-	/* Inlined bodies without a known definition are one function by name. */
-	uint64_t identity = scope.kind == STRUCTURE_FUNCTION ? scope.entry : 0;
-	return m->function_of_scope[scope_id] = intern_function(r, f, identity);
+	uint32_t id = m->function_of_definition[scope->definition];
+	if (id == UINT32_MAX) {
+		struct expand_function f = {
+			.name = strtab_add_z(r->e->strings, scope->name),
+			.linkage_name = strtab_add_z(r->e->strings, scope->linkage_name),
+			.module = module,
+			.file = get_file(r, module, scope->file),
+			.line = scope->file == STRUCTURE_NONE ? 0 : scope->line,
+			.definition = scope->definition,
+		};
+		id = m->function_of_definition[scope->definition] = add_function(r, f);
+	}
+	if (scope->kind == STRUCTURE_FUNCTION && !r->failed) {
+		struct expand_function *f = &r->e->functions.at[id];
+		if (scope->entry && (!f->link_addr || scope->entry < f->link_addr))
+			f->link_addr = scope->entry;
+	}
+	return id;
 }
 
 static uint32_t get_unknown_function(struct run *r, uint32_t module)
@@ -136,8 +125,9 @@ static uint32_t get_unknown_function(struct run *r, uint32_t module)
 	} else {
 		name = strtab_add_z(r->e->strings, "<code outside every module>");
 	}
-	struct expand_function f = {.name = name, .linkage_name = strtab_add_z(r->e->strings, ""), .module = module, .file = MODEL_NONE};
-	return m->unknown_function = intern_function(r, f, 0);
+	struct expand_function f = {.name = name, .linkage_name = strtab_add_z(r->e->strings, ""), .module = module, .file = MODEL_NONE,
+		.definition = MODEL_NONE};
+	return m->unknown_function = add_function(r, f);
 }
 
 /* ---- contexts ---- */
@@ -217,7 +207,7 @@ static uint32_t enter_scopes(struct run *r, uint32_t at, uint32_t module, uint32
 		}
 		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED && scope.call_file != STRUCTURE_NONE && scope.call_line)
 			at = enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, scope.call_file), scope.call_line);
-		at = enter_function(r, at, get_function(r, module, chain[n]), relation);
+		at = enter_function(r, at, get_function(r, module, &scope), relation);
 		relation = MODEL_INLINED;
 	}
 	return at;
@@ -280,7 +270,7 @@ bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expa
 	if (!r.failed)
 		set_entries(e);
 	for (uint32_t i = 0; i <= n_modules; i++) {
-		free(r.memos[i].function_of_scope);
+		free(r.memos[i].function_of_definition);
 		free(r.memos[i].file_of_file);
 	}
 	free(r.memos);
@@ -294,7 +284,5 @@ void expand_free(struct expand *e)
 	vec_free(&e->contexts);
 	free(e->context_of);
 	map_free(&e->file_index);
-	map_free(&e->name_index);
-	map_free(&e->function_index);
 	map_free(&e->context_index);
 }

@@ -24,6 +24,7 @@ struct expand_function {
 	uint32_t module;             /* as in the input; the number of modules stands for code outside every module */
 	uint32_t file, line;
 	uint64_t link_addr;          /* smallest known entry, 0: none */
+	uint32_t definition;         /* in the module's structure; MODEL_NONE: not from there */
 };
 
 /* Zero-initialise but for `strings`. Ids are indices into the lists. */
@@ -33,7 +34,7 @@ struct expand {
 	VEC(struct expand_function) functions;
 	VEC(struct model_context) contexts;    /* 0 is the root; parents before children; subtree_n not set */
 	uint32_t *context_of;                  /* by node of the merged tree: where its values go; owned */
-	struct map file_index, name_index, function_index, context_index;
+	struct map file_index, context_index;
 };
 
 /* False when memory is short. */

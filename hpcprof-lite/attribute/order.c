@@ -69,7 +69,9 @@ static int compare_functions(const void *pa, const void *pb, void *arg)
 		c = compare_u64(a->line, b->line);
 	if (c == 0)
 		c = compare_u64(a->link_addr, b->link_addr);
-	return c ? c : strcmp(get_string(s, a->linkage_name), get_string(s, b->linkage_name));
+	if (c == 0)
+		c = strcmp(get_string(s, a->linkage_name), get_string(s, b->linkage_name));
+	return c ? c : compare_u64(a->definition, b->definition);
 }
 
 /* Ranks of 0 .. n-1 under `compare`; NULL when memory is short. */

@@ -191,6 +191,9 @@ struct model {
 	struct model_private *private_;       /* what load and attribute keep */
 };
 
+/* Frees everything, the mapped measurement files included. NULL is allowed. */
+void model_free(struct model *m);
+
 /* The total of (context, metric), or NULL when it has none. O(log n). */
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric);
 /* Value of (profile, context, metric), or NULL. O(log n). */

@@ -44,7 +44,5 @@ struct model_private {
 
 /* A model with nothing in it, or NULL when memory is short. */
 struct model *model_new(void);
-/* Frees everything, the mapped files included. NULL is allowed. */
-void model_free(struct model *m);
 
 #endif

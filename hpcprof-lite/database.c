@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See database.h. Test: tests/cli/prof_cli.sh. */
+#include "hpcprof-lite/database.h"
+
+#include "common/base/log.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- removal ---- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st, (void)type, (void)f;
+	return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+	/* Sinks may still be writing when a signal comes: what they add makes the last rmdir fail, and is removed in the next round. */
+	for (unsigned round = 0; round < 10; round++)
+		if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
+			return;
+}
+
+/* ---- signals ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *open_partial; /* guarded by lock; what a signal has to remove */
+
+static void forget_open(void)
+{
+	pthread_mutex_lock(&lock);
+	open_partial = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Makes the directory where the name's X are; from then on a signal removes it. Returns an errno. */
+static int make_partial(char *name)
+{
+	pthread_mutex_lock(&lock);
+	int cause = mkdtemp(name) ? 0 : errno;
+	if (cause == 0)
+		open_partial = name;
+	pthread_mutex_unlock(&lock);
+	return cause;
+}
+
+static void *wait_for_signal(void *arg)
+{
+	sigset_t set = *(sigset_t *)arg;
+	int number;
+	while (sigwait(&set, &number) != 0)
+		;
+	pthread_mutex_lock(&lock); /* and never unlock: nothing may be named after this */
+	if (open_partial)
+		remove_tree(open_partial);
+	signal(number, SIG_DFL);
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, number);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	raise(number);
+	_exit(128 + number);
+}
+
+void database_guard(void)
+{
+	static sigset_t set;
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		struct sigaction was;
+		if (sigaction(numbers[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup stays nohup */
+			sigaddset(&set, numbers[i]);
+	}
+	pthread_t thread;
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (pthread_create(&thread, NULL, wait_for_signal, &set) != 0) {
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* without the guard: an interrupted run leaves the partial directory */
+		return;
+	}
+	pthread_detach(thread);
+}
+
+/* ---- names ---- */
+
+static char *base_of(const char *measurements, const char *title)
+{
+	static const char marker[] = "-measurements";
+	char *copy = strdup(measurements), *name = NULL;
+	if (!copy)
+		return NULL;
+	size_t n = strlen(copy);
+	while (n > 1 && copy[n - 1] == '/')
+		copy[--n] = 0;
+	const char *slash = strrchr(copy, '/'), *base = slash ? slash + 1 : copy, *at = strstr(base, marker);
+	int done = at ? asprintf(&name, "%.*s-database%s", (int)(at - base), base, at + sizeof marker - 1)
+		: asprintf(&name, "hpctoolkit-lite-%s-database", title[0] ? title : "unnamed");
+	free(copy);
+	return done < 0 ? NULL : name;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0;
+}
+
+/* The first of base, base-2, base-3 ... that is free. */
+static char *number(char *base)
+{
+	char *path = strdup(base);
+	for (unsigned i = 2; path && exists(path); i++) {
+		free(path);
+		if (asprintf(&path, "%s-%u", base, i) < 0)
+			path = NULL;
+	}
+	free(base);
+	return path;
+}
+
+static char *choose(const char *wanted, const char *measurements, const char *title)
+{
+	if (!wanted) {
+		char *base = base_of(measurements, title);
+		return base ? number(base) : NULL;
+	}
+	char *path = strdup(wanted);
+	for (size_t n = path ? strlen(path) : 0; n > 1 && path[n - 1] == '/';)
+		path[--n] = 0;
+	return path;
+}
+
+/* ---- life ---- */
+
+enum status database_begin(struct database *d, const char *wanted, const char *measurements, const char *title)
+{
+	*d = (struct database){.path = choose(wanted, measurements, title)};
+	if (!d->path || asprintf(&d->partial, "%s.partial-XXXXXX", d->path) < 0) {
+		d->partial = NULL;
+		log_error(NULL, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	if (exists(d->path)) {
+		log_error(d->path, "exists already; name another place with -o");
+		free(d->partial);
+		d->partial = NULL;
+		return STATUS_IO;
+	}
+	int cause = make_partial(d->partial);
+	if (cause) {
+		log_error(d->path, "cannot be made: %s", strerror(cause));
+		free(d->partial);
+		d->partial = NULL;
+		return STATUS_IO;
+	}
+	mode_t mask = umask(0);
+	umask(mask);
+	if (chmod(d->partial, 0777 & ~mask) != 0)
+		log_warn(d->path, "keeps the permissions of a private directory: %s", strerror(errno));
+	return STATUS_OK;
+}
+
+enum status database_commit(struct database *d)
+{
+	enum status s = STATUS_OK;
+	pthread_mutex_lock(&lock);
+	/* rename() would replace an empty directory that came into being meanwhile: nobody's loss */
+	if (rename(d->partial, d->path) != 0) {
+		log_error(d->path, "cannot be named: %s", strerror(errno));
+		s = STATUS_IO;
+	} else {
+		open_partial = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+	if (s == STATUS_OK) {
+		free(d->partial);
+		d->partial = NULL;
+	}
+	return s;
+}
+
+void database_end(struct database *d)
+{
+	if (d->partial) {
+		remove_tree(d->partial);
+		forget_open();
+	}
+	free(d->partial);
+	free(d->path);
+	*d = (struct database){0};
+}

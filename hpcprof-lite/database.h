@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The database directory: built under another name beside its place and renamed when complete, so that nothing half-written is left behind; removed on failure and on
+ * the signals that end a program from the terminal or a batch system. Test: tests/cli/prof_cli.sh.
+ */
+#ifndef HPCPROF_DATABASE_H
+#define HPCPROF_DATABASE_H
+
+#include "common/base/status.h"
+
+struct database {
+	char *path;    /* where it will be; owned */
+	char *partial; /* where it is built; NULL: not open; owned */
+};
+
+/*
+ * Chooses the place and makes the directory to build in. `wanted` NULL: hpctoolkit-lite-<app>-database[-<job>] after the name of the measurement
+ * directory, or after `title` when that is named otherwise, numbered when it exists. A wanted one must not exist. Logs.
+ */
+enum status database_begin(struct database *d, const char *wanted, const char *measurements, const char *title);
+/* Gives the directory its name. Logs. */
+enum status database_commit(struct database *d);
+/* Removes what database_commit() has not named, and frees. Always allowed. */
+void database_end(struct database *d);
+
+/*
+ * Call once, before any other thread is made: from then on SIGINT, SIGTERM, SIGHUP remove an open database and end the program as
+ * they would have done.
+ */
+void database_guard(void);
+
+#endif

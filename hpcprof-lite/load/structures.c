@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See structures.h. Test: tests/unit/test_structures.c, tests/cli/prof_structs.sh. */
+#include "hpcprof-lite/load/structures.h"
+
+#include "common/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- opening ---- */
+
+static bool belongs_to(const struct structure *s, const struct msr_module *m)
+{
+	size_t n_bytes;
+	const uint8_t *id = structure_build_id(s, &n_bytes);
+	if (n_bytes > MSR_BUILD_ID_MAX)
+		n_bytes = MSR_BUILD_ID_MAX;
+	return n_bytes == m->build_id_bytes && (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
+}
+
+static void open_in(const char *directory, struct load_structure *l)
+{
+	const struct msr_module *m = l->module;
+	char key[STRUCTURE_KEY_BYTES], *path;
+	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes, m->file_mtime_ns);
+	if (asprintf(&path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) < 0)
+		return;
+	if (mapfile_open(path, &l->map) == STATUS_OK) {
+		if (structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure) != STATUS_OK) {
+			l->structure = NULL;
+		} else if (!belongs_to(l->structure, m)) {
+			log_warn(path, "is the structure of another binary than %s; not used", l->path);
+			structure_close(l->structure);
+			l->structure = NULL;
+		}
+		if (l->structure)
+			l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
+		else
+			mapfile_close(&l->map);
+	}
+	free(path);
+}
+
+/* Returns how many modules of the list are still without. */
+static size_t open_what_is_there(const struct load_structures_options *o, struct load_structure *list, size_t n)
+{
+	size_t n_missing = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t d = 0; d < o->n_directories && !list[i].structure; d++)
+			open_in(o->directories[d], &list[i]);
+		n_missing += !list[i].structure;
+	}
+	return n_missing;
+}
+
+/* ---- making ---- */
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool load_find_hpcstruct(char *path, size_t path_bytes)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0)
+		return false;
+	self[n] = 0;
+	char *slash = strrchr(self, '/');
+	if (slash)
+		*slash = 0;
+	slash = strrchr(self, '/');
+	if (slash && strcmp(slash, "/.libs") == 0) /* where libtool keeps programs */
+		*slash = 0;
+	int length = snprintf(path, path_bytes, "%s/hpcstruct-lite", self);
+	if (length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0 && !is_directory(path))
+		return true;
+	length = snprintf(path, path_bytes, "%s/../hpcstruct-lite/hpcstruct-lite", self);
+	return length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0;
+}
+
+/* Signals that this program blocks (database.c) are not blocked there. Returns an errno. */
+static int start(pid_t *pid, const char *program, char **argv)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	sigemptyset(&none);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return ENOMEM;
+	int cause = posix_spawnattr_init(&attributes);
+	if (cause == 0) {
+		posix_spawnattr_setsigmask(&attributes, &none);
+		posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+		cause = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+		if (cause == 0)
+			cause = posix_spawn(pid, program, &actions, &attributes, argv, environ);
+		posix_spawnattr_destroy(&attributes);
+	}
+	posix_spawn_file_actions_destroy(&actions);
+	return cause;
+}
+
+/* Runs `program -j N directory`; its messages go to our standard error, so that standard output stays ours. */
+static void run_hpcstruct(const char *program, char *directory, unsigned n_workers)
+{
+	char workers[16], name[] = "hpcstruct-lite", jobs[] = "-j", end[] = "--";
+	char *argv[] = {name, jobs, workers, end, directory, NULL};
+	snprintf(workers, sizeof workers, "%u", n_workers);
+	pid_t pid;
+	int cause = start(&pid, program, argv);
+	if (cause) {
+		log_warn(program, "cannot be run: %s", strerror(cause));
+		return;
+	}
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		log_warn(directory, "hpcstruct-lite was ended by signal %d; some binaries have no structure", WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0)
+		log_warn(directory, "hpcstruct-lite failed with status %d; some binaries may have no structure", WEXITSTATUS(status));
+}
+
+static void make_missing(const struct load_structures_options *o)
+{
+	char program[PATH_MAX];
+	if (!load_find_hpcstruct(program, sizeof program)) {
+		log_warn(NULL, "hpcstruct-lite is not beside this program; functions and lines stay unknown where structures are missing");
+		return;
+	}
+	for (size_t d = 0; d < o->n_directories; d++)
+		run_hpcstruct(program, o->directories[d], o->n_workers);
+}
+
+/* ---- the whole ---- */
+
+void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n)
+{
+	if (open_what_is_there(o, list, n) && o->make) {
+		make_missing(o);
+		open_what_is_there(o, list, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].structure)
+			list[i].state = load_check_binary(list[i].module, list[i].path) == LOAD_BINARY_CHANGED ? MODEL_STRUCTURE_CHANGED
+				: MODEL_STRUCTURE_NONE;
+}
+
+void load_structures_close(struct load_structure *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!list[i].structure)
+			continue;
+		structure_close(list[i].structure);
+		list[i].structure = NULL;
+		mapfile_close(&list[i].map);
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Structure files of the modules that have samples: found beside the measurements, made by hpcstruct-lite where they are missing. What cannot be had is said and
+ * its module goes without. Test: tests/unit/test_structures.c, tests/cli/prof_structs.sh.
+ */
+#ifndef HPCPROF_LOAD_STRUCTURES_H
+#define HPCPROF_LOAD_STRUCTURES_H
+
+#include "common/base/mapfile.h"
+#include "common/format/measurement.h"
+#include "common/format/structure.h"
+#include "hpcprof-lite/model/model.h"
+
+struct load_structure {
+	/* in */
+	const struct msr_module *module;
+	const char *path;
+	/* out */
+	struct structure *structure; /* NULL: none */
+	enum model_structure state;
+	struct mapfile map;
+};
+
+struct load_structures_options {
+	char *const *directories; /* measurement directories: <directory>/structs/<key>.hpcstruct */
+	size_t n_directories;
+	unsigned n_workers;       /* for hpcstruct-lite -j */
+	bool make;                /* run hpcstruct-lite for what is missing */
+};
+
+/* Fills the out fields of list[0 .. n-1]. Never fails; logs what is amiss. */
+void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n);
+void load_structures_close(struct load_structure *list, size_t n);
+
+/* Path of hpcstruct-lite: beside this program, or in the same build tree. False when there is none. */
+bool load_find_hpcstruct(char *path, size_t path_bytes);
+
+/* Whether the binary on disk is the one that ran. */
+enum load_binary {
+	LOAD_BINARY_SAME,
+	LOAD_BINARY_CHANGED, /* another build id, or without one another size or time */
+	LOAD_BINARY_MISSING  /* not there, not readable, or no way to tell */
+};
+enum load_binary load_check_binary(const struct msr_module *m, const char *path);
+
+#endif

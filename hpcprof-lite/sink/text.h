@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the text sink can be told. Test: tests/cli/prof_text.sh, tests/unit/test_text.c. */
+#ifndef HPCPROF_SINK_TEXT_H
+#define HPCPROF_SINK_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum sink_text_view { /* bits */
+	SINK_TEXT_PATHS = 1,
+	SINK_TEXT_FUNCTIONS = 2,
+	SINK_TEXT_LINES = 4,
+	SINK_TEXT_MODULES = 8,
+	SINK_TEXT_THREADS = 16
+};
+
+struct sink_text_options {
+	FILE *out;           /* NULL: standard output */
+	bool all;            /* everything, tab separated: see text_all.c */
+	const char *metric;  /* name or event of the metric to show; NULL: the first */
+	unsigned views;      /* of enum sink_text_view; 0: paths, functions, lines and threads */
+	unsigned depth;      /* of the tree, in functions; 0: no bound */
+	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
+	unsigned width;      /* columns; 0: of the terminal, else 120 */
+	bool colour;
+};
+
+#endif

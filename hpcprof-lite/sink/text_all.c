@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See text_all.h. Must not compute: what stands here is what the model holds. Test: tests/cli/prof_all.sh. */
+#include "hpcprof-lite/sink/text_all.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void put_name(FILE *out, const char *s)
+{
+	putc('\t', out);
+	for (; *s; s++) {
+		if (*s == '\t')
+			fputs("\\t", out);
+		else if (*s == '\n')
+			fputs("\\n", out);
+		else if (*s == '\\')
+			fputs("\\\\", out);
+		else
+			putc(*s, out);
+	}
+}
+
+static void put_u64(FILE *out, uint64_t n)
+{
+	fprintf(out, "\t%" PRIu64, n);
+}
+
+/* An id, "-" for none. */
+static void put_id(FILE *out, uint32_t id)
+{
+	if (id == MODEL_NONE)
+		fputs("\t-", out);
+	else
+		put_u64(out, id);
+}
+
+static void put_scopes(FILE *out, const double at[MODEL_N_SCOPES])
+{
+	for (unsigned i = 0; i < MODEL_N_SCOPES; i++)
+		fprintf(out, "\t%.17g", at[i]);
+}
+
+static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct model_ledger *l)
+{
+	fprintf(out, "ledger\t%s", whose);
+	put_id(out, id);
+	const uint64_t fixed[] = {l->delivered, l->recorded, l->in_tree, l->n_marked, l->n_trace_records, l->bytes_damaged, l->bytes_file, l->handler_ns,
+		l->n_frames};
+	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		put_u64(out, fixed[i]);
+	putc('\n', out);
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		if (l->losses[i]) {
+			fprintf(out, "loss\t%s", whose);
+			put_id(out, id);
+			fprintf(out, "\t%s\t%d\t%" PRIu64 "\n", msr_loss_name(i), msr_loss_takes_sample(i), l->losses[i]);
+		}
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		if (l->path_ends[i]) {
+			fprintf(out, "end\t%s", whose);
+			put_id(out, id);
+			fprintf(out, "\t%s\t%" PRIu64 "\n", msr_path_end_name(i), l->path_ends[i]);
+		}
+}
+
+static void put_things(const struct model *m, FILE *out)
+{
+	static const char *const structure[] = {"none", "changed", "symbols", "lines"};
+	fputs("# module id structure build-id path\n", out);
+	for (uint32_t i = 0; i < m->n_modules; i++) {
+		fprintf(out, "module\t%u\t%s\t", i, structure[m->modules[i].structure]);
+		for (uint32_t k = 0; k < m->modules[i].build_id_bytes; k++)
+			fprintf(out, "%02x", m->modules[i].build_id[k]);
+		put_name(out, m->modules[i].path);
+		putc('\n', out);
+	}
+	fputs("# file id path\n", out);
+	for (uint32_t i = 0; i < m->n_files; i++) {
+		fprintf(out, "file\t%u", i);
+		put_name(out, m->files[i].path);
+		putc('\n', out);
+	}
+	fputs("# function id module file line address name\n", out);
+	for (uint32_t i = 0; i < m->n_functions; i++) {
+		const struct model_function *f = &m->functions[i];
+		fprintf(out, "function\t%u\t%u", i, f->module);
+		put_id(out, f->file);
+		fprintf(out, "\t%u\t%#" PRIx64, f->line, f->link_addr);
+		put_name(out, f->name);
+		putc('\n', out);
+	}
+	fputs("# metric id unit period source event name\n", out);
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		fprintf(out, "metric\t%u\t%s\t%" PRIu64 "\t%d", i, k->unit, k->period, (int)k->source);
+		put_name(out, k->event);
+		put_name(out, k->name);
+		putc('\n', out);
+	}
+}
+
+static void put_contexts(const struct model *m, FILE *out)
+{
+	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
+	static const char *const relations[] = {"lexical", "call", "inlined"};
+	static const char *const entries[] = {"main", "thread", "partial"};
+	fputs("# context id parent subtree kind relation marked function module file line address [entry end]\n", out);
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		fprintf(out, "context\t%u", i);
+		put_id(out, c->parent);
+		fprintf(out, "\t%u\t%s\t%s\t%d", c->subtree_n, kinds[c->kind], relations[c->relation], c->marked);
+		put_id(out, c->function);
+		put_id(out, c->module);
+		put_id(out, c->file);
+		fprintf(out, "\t%u\t%#" PRIx64, c->line, c->link_addr);
+		if (c->kind == MODEL_CONTEXT_ENTRY)
+			fprintf(out, "\t%s\t%s", entries[c->entry], msr_path_end_name(c->end));
+		putc('\n', out);
+	}
+}
+
+static void put_totals(const struct model *m, FILE *out)
+{
+	fputs("# total context metric profiles samples, then point function lex_aware execution of each: sum squares min max\n", out);
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		fprintf(out, "total\t%u\t%u\t%u\t%" PRIu64, t->context, t->metric, t->n_profiles, t->n_samples);
+		put_scopes(out, t->sum);
+		put_scopes(out, t->sum_of_squares);
+		put_scopes(out, t->min);
+		put_scopes(out, t->max);
+		putc('\n', out);
+	}
+}
+
+static void put_processes(const struct model *m, FILE *out)
+{
+	fputs("# process id rank pid exec host-id exit code start end host executable command\n", out);
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64, i, p->rank, p->pid, p->exec_seq, p->host_id,
+			p->exit_kind, p->exit_code, p->start_ns, p->end_ns);
+		put_name(out, p->host);
+		put_name(out, p->executable);
+		put_name(out, p->command);
+		putc('\n', out);
+		put_ledger(out, "process", i, &p->ledger);
+	}
+}
+
+static void put_time_line(const struct model *m, uint32_t profile, FILE *out)
+{
+	struct model_trace_cursor c = {0};
+	struct model_sample samples[1024];
+	for (size_t n; (n = model_trace_read(m, profile, &c, samples, 1024));)
+		for (size_t i = 0; i < n; i++)
+			fprintf(out, "sample\t%u\t%" PRIu64 "\t%u\t%u\n", profile, samples[i].time_ns, samples[i].context, samples[i].metric);
+}
+
+static void put_profiles(const struct model *m, FILE *out)
+{
+	fputs("# profile id process thread tid start end cpu-ns name\n"
+		"# value profile context metric, then point function lex_aware execution\n"
+		"# sample profile time context metric\n", out);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		fprintf(out, "profile\t%u\t%u\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, i, p->process, p->thread, p->tid, p->start_ns, p->end_ns, p->cpu_ns);
+		put_name(out, p->name);
+		putc('\n', out);
+		put_ledger(out, "profile", i, &p->ledger);
+		for (size_t k = 0; k < p->n_values; k++) {
+			fprintf(out, "value\t%u\t%u\t%u", i, p->values[k].context, p->values[k].metric);
+			put_scopes(out, p->values[k].at);
+			putc('\n', out);
+		}
+		put_time_line(m, i, out);
+	}
+}
+
+enum status sink_text_all(const struct model *m, FILE *out)
+{
+	fprintf(out, "# hpcprof-lite text 1\ntitle");
+	put_name(out, m->title);
+	fprintf(out, "\nextent\t%" PRIu64 "\t%" PRIu64 "\n", m->start_ns, m->end_ns);
+	put_things(m, out);
+	put_contexts(m, out);
+	put_totals(m, out);
+	fputs("# ledger of id delivered recorded in-tree marked trace-records bytes-damaged bytes-file handler-ns frames\n"
+		"# loss of id cause takes-sample n\n"
+		"# end of id how n\n", out);
+	put_processes(m, out);
+	put_profiles(m, out);
+	put_ledger(out, "all", MODEL_NONE, &m->ledger);
+	fprintf(out, "closes\t%d\n", m->ledger_closes);
+	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
+}
