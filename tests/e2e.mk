@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	.ci/run \
 	tests/e2e.sh \
 	tests/lib.sh \
+	tests/shares.awk \
 	tests/slurm.sh \
 	tests/workload/script.pl \
 	tests/workload/shares.h \
@@ -21,7 +22,8 @@ e2e_tests = \
 	tests/cli/e2e_programs.sh \
 	tests/cli/e2e_slurm.sh \
 	tests/cli/man.sh \
-	tests/cli/miniapp.sh
+	tests/cli/miniapp.sh \
+	tests/cli/shares.sh
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)
 

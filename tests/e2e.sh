@@ -51,7 +51,25 @@ processes() {
 	find "$1" -name '*.hpcrun' 2>/dev/null | grep -c .
 }
 
-# rank_row RANK: an expression for the row of this rank in the text output's table of threads.
-rank_row() {
-	echo "rank $1([^0-9]|\$)"
+# analyse NAME FORMS DIR...: merges measurement directories into the database $T/db-NAME; the complete text is then in
+# $T/text-NAME. Tests that it works and that the ledger closes.
+analyse() {
+	e2e_name=$1
+	e2e_forms=$2
+	shift 2
+	rm -rf "$T/db-$e2e_name"
+	ok "$e2e_name: analysis" run_limited 240 "$HPCPROF" --to "$e2e_forms" --all -o "$T/db-$e2e_name" "$@"
+	mv "$T/.ok.out" "$T/text-$e2e_name"
+	holds "$e2e_name: the ledger closes" "$e2e_name" "closes 1"
+}
+
+# holds DESCRIPTION NAME FIELDS: some line of the complete text begins with these fields; fields are separated by blanks here, by
+# tabs there, and are regular expressions.
+holds() {
+	if grep -Eq "^$(printf '%s' "$3" | tr ' ' '\t')(	|\$)" "$T/text-$2"; then
+		pass "$1"
+	else
+		fail "$1" "no such line: $3"
+		grep -Ev '^(sample|value|total|context|function|file)' "$T/text-$2" | tail -n 30 | sed 's/^/#   | /'
+	fi
 }

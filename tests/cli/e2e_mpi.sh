@@ -42,13 +42,11 @@ is "one directory for the job" $# 1
 M=$T/$1
 is "a file each rank" "$(processes "$M")" 4
 
-ok "analysis" run_limited 240 "$HPCPROF" --to text,cctdb --all -o "$T/db" "$M"
-text=$(cat "$T/.ok.out")
+analyse mpi text,cctdb "$M"
 for rank in 0 1 2 3; do
-	like "rank $rank is in the text" "$text" "$(rank_row "$rank")"
+	holds "rank $rank is in the database" mpi "process [0-9]+ $rank"
 done
-like "the ledger closes" "$text" 'ledger.*closes'
-like "the solver is in the tree" "$text" 'cg_solve'
+holds "the solver is in the tree" mpi "function [^ ]+ [^ ]+ [^ ]+ [^ ]+ [^ ]+ cg_solve"
 
 mpi 2 "$HPCRUN" -q -- "$melt" --cells 16 --steps 2 --threads 1 >/dev/null 2>"$T/err"
 is "a second job: status" $? 0

@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Workloads whose shares are known: functions, call paths, lines, inlined bodies, threads. What the profile says must agree with
+# what the workload counted, within four standard deviations of a sample of that size and half a percent
+# for the cost of loops and calls. The rate asked for is the rate delivered, and CPUTIME is the thread's own CPU
+# clock. gcc and clang, as an ordinary user.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+
+public_tools || skip_all "the tools are not staged; run make check"
+seconds=5
+tab=$(printf '\t')
+
+# measure NAME COMPILER SECONDS: builds the workload, measures it as nobody, leaves $T/NAME.truth and $T/NAME.sums.
+measure() {
+	m=$1-$(basename "$2")
+	rm -rf "$T/m" "$T/db"
+	if ! "$2" -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -I"$srcdir/tests/workload" -o "$T/$m" "$srcdir/tests/workload/shares_$1.c" \
+		>"$T/cc.out" 2>&1; then
+		fail "$m: compiles"
+		diag_file "$T/cc.out"
+		return 1
+	fi
+	dir=$(public_dir "$m.d")
+	as_nobody timeout --kill-after=5 240 "$HPCRUN" -q -e CPUTIME@f1000 -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
+	is "$m: runs" $? 0
+	diag_file "$T/$m.err"
+	grep '^truth ' "$T/$m.out" >"$T/$m.truth"
+	ok "$m: analysis" run_limited 240 "$HPCPROF" --to text --all -o "$T/$m.db" "$dir/m"
+	awk -f "$srcdir/tests/shares.awk" "$T/.ok.out" >"$T/$m.sums"
+	is "$m: the ledger closes" "$(sum all ledger 3)" 1
+	is "$m: no sample is lost" "$(sum all ledger 1)" "$(sum all ledger 2)"
+}
+
+# sum KIND KEY COLUMN: a number from the sums of the last measurement, 0 when there is none.
+sum() {
+	awk -F "$tab" -v k="$1" -v n="$2" -v c="$3" '$1 == k && $2 == n { s += $(c + 2) } END { printf "%.17g\n", s }' "$T/$m.sums"
+}
+
+truth() {
+	awk -v n="$1" '$2 == n { print $3 }' "$T/$m.truth"
+}
+
+# group DESCRIPTION: reads lines "NAME SAMPLES VALUE" of things that make up a whole, and tests each one's share against its truth.
+group() {
+	while read -r g_name g_samples g_value; do
+		echo "$g_name $(truth "$g_name") $g_samples $g_value"
+	done | awk '
+		{ name[NR] = $1; truth[NR] = $2; value[NR] = $4; truths += $2; samples += $3; values += $4 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				p = truths > 0 ? truth[i] / truths : -1
+				got = values > 0 ? value[i] / values : -2
+				bound = 4 * sqrt(p * (1 - p) / (samples > 0 ? samples : 1)) + 0.005
+				off = got > p ? got - p : p - got
+				printf "%s %.4f %.4f %.4f %d %d\n", name[i], p, got, bound, samples, p > 0 && samples > 500 && off <= bound
+			}
+		}' >"$T/group"
+	while read -r g_name g_p g_got g_bound g_samples g_good; do
+		if [ "$g_good" = 1 ]; then
+			pass "$m: $1: $g_name has $g_got of $g_p"
+		else
+			fail "$m: $1: $g_name" "got a share of $g_got, truth $g_p, bound $g_bound, $g_samples samples in the group"
+		fi
+	done <"$T/group"
+}
+
+# by_function NAME...: exclusive; by_callers NAME...: inclusive. by_lines NAME...: the line that ends in the comment NAME, with
+# its loop on the line before it; exclusive. by_sites NAME...: the same, inclusive.
+by_function() {
+	for f; do echo "$f $(sum function "$f" 1) $(sum function "$f" 2)"; done
+}
+
+by_callers() {
+	for f; do echo "$f $(sum function "$f" 3) $(sum function "$f" 4)"; done
+}
+
+line_of() {
+	grep -n "/\* $1 \*/" "$srcdir/tests/workload/shares_lines.c" | cut -d: -f1
+}
+
+two_lines() {
+	w=$(line_of "$1")
+	echo "$1 $(($(sum line "shares_lines.c:$w" "$2") + $(sum line "shares_lines.c:$((w - 1))" "$2")))" \
+		"$(echo "$(sum line "shares_lines.c:$w" "$3") $(sum line "shares_lines.c:$((w - 1))" "$3")" | awk '{ print $1 + $2 }')"
+}
+
+by_lines() {
+	for l; do two_lines "$l" 1 2; done
+}
+
+by_sites() {
+	for l; do two_lines "$l" 3 4; done
+}
+
+inlined_body() {
+	echo "$1 $(sum function "$2" 1) $(sum function "$2" 2)"
+}
+
+for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
+	compiler=${compiler%% *}
+	have "$compiler" || { skip "shares with $compiler" "not here"; continue; }
+	if measure functions "$compiler" $seconds; then
+		by_function one two five shared >"$T/g"
+		group functions <"$T/g"
+		by_callers straight_caller deep_caller >"$T/g"
+		group "call paths" <"$T/g"
+		is "$m: main holds everything" "$(sum function main 3)" "$(sum all ledger 2)"
+	fi
+	if measure lines "$compiler" $seconds; then
+		by_lines line_a line_b line_c >"$T/g"
+		group lines <"$T/g"
+		by_sites site_a site_b >"$T/g"
+		group "call sites" <"$T/g"
+		{ inlined_body outer outer_body; inlined_body inner inner_body; } >"$T/g"
+		group "inlined bodies" <"$T/g"
+	fi
+done
+
+if measure threads "${CC:-cc}" 10; then
+	for part in part1 part2 part3 part4; do echo "$part $(sum thread $part 1) $(sum thread $part 2)"; done >"$T/g"
+	group threads <"$T/g"
+	for part in part1 part2 part3 part4; do
+		clock=$(truth $part)
+		within "$part: CPUTIME is the thread's CPU clock, within 1 %" \
+			"$(echo "$(sum thread $part 2) $clock" | awk '{ print $1 / $2 }')" 0.99 1.01
+		within "$part: 1000 samples a CPU second, within 2 %" \
+			"$(echo "$(sum thread $part 1) $clock" | awk '{ print $1 / $2 }')" 980 1020
+	done
+fi
+
+done_testing
