@@ -48,18 +48,25 @@ static void open_in(const char *directory, struct load_structure *l)
 			l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
 		else
 			mapfile_close(&l->map);
+		l->refused = !l->structure;
 	}
 	free(path);
 }
 
-/* Returns how many modules of the list are still without. */
+/* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the measurements). */
+static bool can_be_made(const struct load_structure *l)
+{
+	return l->module->flags & MSR_MODULE_VDSO || load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
+}
+
+/* Returns how many modules of the list are still without and need not be. */
 static size_t open_what_is_there(const struct load_structures_options *o, struct load_structure *list, size_t n)
 {
 	size_t n_missing = 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t d = 0; d < o->n_directories && !list[i].structure; d++)
+		for (size_t d = 0; d < o->n_directories && !list[i].structure && !list[i].refused; d++)
 			open_in(o->directories[d], &list[i]);
-		n_missing += !list[i].structure;
+		n_missing += !list[i].structure && !list[i].refused && can_be_made(&list[i]);
 	}
 	return n_missing;
 }

@@ -19,6 +19,7 @@ struct load_structure {
 	struct structure *structure; /* NULL: none */
 	enum model_structure state;
 	struct mapfile map;
+	bool refused;                /* there is a file, but it is damaged, or of another version or binary */
 };
 
 struct load_structures_options {

@@ -72,6 +72,7 @@ struct gen_job {
 	uint32_t n_functions;            /* 0: 200 */
 	uint64_t seed;
 	bool ranks;                      /* processes are ranks 0, 1, ... */
+	bool structs;                    /* with structure files */
 	bool no_trace;
 	bool losses;                     /* some samples lost, some paths partial, some frames marked */
 	bool killed;                     /* every process ends as by SIGKILL with one sample in flight */

@@ -133,5 +133,7 @@ void gen_job(const char *directory, const struct gen_job *job)
 	}
 	for (uint32_t p = 0; p < job->n_processes; p++)
 		make_process(directory, job, p, nodes);
+	if (job->structs)
+		gen_program_structures(directory, job->n_functions ? job->n_functions : 200);
 	free(nodes);
 }

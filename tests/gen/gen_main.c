@@ -55,6 +55,12 @@ static enum status set_ranks(void *arg, const char *v)
 	((struct gen_job *)arg)->ranks = true;
 	return STATUS_OK;
 }
+static enum status set_structs(void *arg, const char *v)
+{
+	(void)v;
+	((struct gen_job *)arg)->structs = true;
+	return STATUS_OK;
+}
 static enum status set_no_trace(void *arg, const char *v)
 {
 	(void)v;
@@ -83,6 +89,7 @@ static const struct option_spec specs[] = {
 	{'m', "metrics", "N", "metrics, 1 to 3 (1)", set_metrics},
 	{'S', "seed", "N", "seed of the random numbers (1)", set_seed},
 	{'r', "ranks", NULL, "processes are MPI ranks", set_ranks},
+	{'b', "structs", NULL, "with structure files", set_structs},
 	{0, "no-trace", NULL, "no time lines", set_no_trace},
 	{'l', "losses", NULL, "lose some samples, mark some frames, cut some paths", set_losses},
 	{'k', "killed", NULL, "end as by SIGKILL", set_killed},
