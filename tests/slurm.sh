@@ -51,7 +51,7 @@ slurm_mpi() {
 # kind does nothing unless it is used.
 slurm_cgroup() {
 	case $(slurmd -V 2>/dev/null) in
-	*\ 2[0-2].*) echo cgroup/v1 ;;
+	*\ 2[0-3].*) echo cgroup/v1 ;;
 	*) echo disabled ;;
 	esac
 }
