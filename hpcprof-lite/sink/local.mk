@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# libhlsink: the sinks cctdb and otf2. They call the model's functions; who links them brings those.
+
+noinst_LTLIBRARIES += libhlsink.la
+libhlsink_la_SOURCES = \
+	hpcprof-lite/sink/cctdb.c hpcprof-lite/sink/cctdb.h \
+	hpcprof-lite/sink/cctdb_cct.c \
+	hpcprof-lite/sink/cctdb_format.c hpcprof-lite/sink/cctdb_format.h \
+	hpcprof-lite/sink/cctdb_meta.c \
+	hpcprof-lite/sink/cctdb_profile.c \
+	hpcprof-lite/sink/cctdb_source.c \
+	hpcprof-lite/sink/cctdb_trace.c \
+	hpcprof-lite/sink/cctdb_yaml.c \
+	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
+	hpcprof-lite/sink/sink.h

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The parts of the sink cctdb; private to it. Each cctdb_write_* makes one file of the database in o->directory, logs what goes wrong and then leaves
+ * no file of its own. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ *
+ * Context ids in all files are the ids of the model: the root is HPCToolkit's global context 0.
+ */
+#ifndef HPCPROF_SINK_CCTDB_H
+#define HPCPROF_SINK_CCTDB_H
+
+#include "hpcprof-lite/sink/sink.h"
+
+/* Summary statistics are computed by readers from sums over profiles of these. */
+enum cctdb_partial { CCTDB_SUM, CCTDB_COUNT, CCTDB_SUM_OF_SQUARES, CCTDB_MIN, CCTDB_MAX, CCTDB_N_PARTIALS };
+
+/*
+ * Ids of values. Those of profiles and those of the summary are two separate sets by the specification; a reader exists (Hatchet's of LLNL) that looks
+ * up the summary's values by the ids of the profiles, so the sum of a scope and the scope itself share their number.
+ */
+#define CCTDB_IDS_PER_METRIC (CCTDB_N_PARTIALS * MODEL_N_SCOPES)
+#define CCTDB_MAX_METRICS (65536 / CCTDB_IDS_PER_METRIC)
+static inline uint16_t cctdb_statistic_id(uint32_t metric, enum cctdb_partial partial, unsigned scope)
+{
+	return (uint16_t)(metric * CCTDB_IDS_PER_METRIC + (unsigned)partial * MODEL_N_SCOPES + scope);
+}
+static inline uint16_t cctdb_value_id(uint32_t metric, unsigned scope)
+{
+	return cctdb_statistic_id(metric, CCTDB_SUM, scope);
+}
+extern const char *const cctdb_scope_names[MODEL_N_SCOPES];
+extern const char *const cctdb_formulas[CCTDB_N_PARTIALS]; /* canonical, as in meta.db and default.yaml */
+extern const char *const cctdb_combines[CCTDB_N_PARTIALS]; /* "sum", "min", "max" */
+
+/* Source files copied below src/: by file id the path relative to the database, or NULL where it was not copied. */
+struct cctdb_sources {
+	char **relative;
+	uint32_t n;
+};
+enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o, struct cctdb_sources *s);
+void cctdb_sources_free(struct cctdb_sources *s);
+/* `path` made relative to the root directory with "." and ".." taken out, below "src"; NULL when it is not absolute or memory is short. Owned by the caller. */
+char *cctdb_source_path(const char *path);
+
+enum status cctdb_write_meta(const struct model *m, const struct sink_options *o, const struct cctdb_sources *s);
+enum status cctdb_write_profile(const struct model *m, const struct sink_options *o);
+enum status cctdb_write_cct(const struct model *m, const struct sink_options *o);
+enum status cctdb_write_trace(const struct model *m, const struct sink_options *o);
+/* Makes metrics/ and default.yaml in it. */
+enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o);
+
+/*
+ * Identifiers of a profile: NODE, RANK and THREAD. Readers tell profiles apart by these alone, so they are made distinct: without MPI ranks and with several
+ * processes, RANK is the number of the process in the model; where several processes share a node and a rank, their threads are numbered through.
+ */
+struct cctdb_identity {
+	uint32_t node;    /* dense */
+	uint64_t host_id;
+	int64_t rank;     /* -1: none */
+	uint32_t thread;
+};
+/* One for each profile of the model, owned by the caller; NULL (logged) when memory is short. */
+struct cctdb_identity *cctdb_identities(const struct model *m);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of the source files that contexts name, below src/ of the database at their absolute paths, where hpcviewer looks for them. A file that
+ * cannot be read, is no regular file or is unreasonably large is left out: its path still stands in meta.db. A copy that cannot be written fails the sink.
+ * Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ */
+#include "common/base/log.h"
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/cctdb.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 256 << 10 };
+
+char *cctdb_source_path(const char *path)
+{
+	if (path[0] != '/')
+		return NULL;
+	size_t n = 3;
+	char *out = malloc(strlen(path) + sizeof "src/");
+	if (!out)
+		return NULL;
+	memcpy(out, "src", n);
+	while (*path) {
+		while (*path == '/')
+			path++;
+		size_t length = strcspn(path, "/");
+		if (length == 2 && memcmp(path, "..", 2) == 0) {
+			while (n > 3 && out[--n] != '/')
+				;
+		} else if (length && !(length == 1 && *path == '.')) {
+			out[n++] = '/';
+			memcpy(out + n, path, length);
+			n += length;
+		}
+		path += length;
+	}
+	out[n] = '\0';
+	if (n == 3) { /* it named the root directory */
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+/* Makes the directories above directory/relative. False when that cannot be. */
+static bool make_parents(const char *directory, const char *relative)
+{
+	char *path = outfile_path(directory, relative);
+	if (!path)
+		return false;
+	bool ok = true;
+	for (char *slash = path + strlen(directory) + sizeof "/src"; ok && (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*slash = '/';
+	}
+	free(path);
+	return ok;
+}
+
+static int open_source(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_SOURCE_BYTES)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Sets *copied. A failure is one of writing; it has been logged. */
+static enum status copy(const char *directory, const char *path, const char *relative, uint8_t *buffer, bool *copied)
+{
+	struct outfile out;
+	int fd = open_source(path);
+	*copied = false;
+	if (fd < 0)
+		return STATUS_OK;
+	if (!make_parents(directory, relative)) {
+		int error = errno;
+		close(fd);
+		if (error == ENOTDIR || error == ENAMETOOLONG)
+			return STATUS_OK;
+		log_error(directory, "%s: %s", relative, strerror(error));
+		return STATUS_IO;
+	}
+	enum status status = outfile_create(&out, directory, relative);
+	if (status != STATUS_OK) {
+		close(fd);
+		return status;
+	}
+	uint64_t offset = 0;
+	ssize_t n;
+	while ((n = read(fd, buffer, COPY_BYTES)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || outfile_write(&out, buffer, (size_t)n, offset) != STATUS_OK)
+			break;
+		offset += (uint64_t)n;
+	}
+	close(fd);
+	if (n < 0) { /* unreadable half-way: as if it were not there */
+		outfile_abandon(&out);
+		return STATUS_OK;
+	}
+	status = outfile_close(&out);
+	*copied = status == STATUS_OK;
+	return status;
+}
+
+static bool *named_files(const struct model *m)
+{
+	bool *named = calloc(m->n_files ? m->n_files : 1, sizeof *named);
+	if (!named)
+		return NULL;
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		if (c->file < m->n_files)
+			named[c->file] = true;
+		if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions && m->functions[c->function].file < m->n_files)
+			named[m->functions[c->function].file] = true;
+	}
+	return named;
+}
+
+/* Copies the named files. Several file ids may mean one path. */
+static enum status copy_named(const struct model *m, const struct sink_options *o, const bool *named, struct cctdb_sources *s)
+{
+	struct map seen = {0}; /* hash of the path below src -> file id + whether it was copied */
+	enum status status = STATUS_OK;
+	uint8_t *buffer = malloc(COPY_BYTES);
+	for (uint32_t i = 0; buffer && i < m->n_files && status == STATUS_OK; i++) {
+		char *relative = named[i] ? cctdb_source_path(m->files[i].path) : NULL;
+		if (!relative)
+			continue;
+		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative), first = map_get(&seen, key, check);
+		bool copied = false;
+		if (first == MAP_NONE) {
+			status = copy(o->directory, m->files[i].path, relative, buffer, &copied);
+			if (map_put(&seen, key, check, i) == MAP_NONE)
+				status = STATUS_NO_MEMORY;
+		} else {
+			copied = s->relative[first] && strcmp(s->relative[first], relative) == 0;
+		}
+		if (copied && status == STATUS_OK)
+			s->relative[i] = relative;
+		else
+			free(relative);
+	}
+	if (!buffer || status == STATUS_NO_MEMORY) {
+		log_error(o->directory, "out of memory");
+		status = STATUS_NO_MEMORY;
+	}
+	free(buffer);
+	map_free(&seen);
+	return status;
+}
+
+enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o, struct cctdb_sources *s)
+{
+	char *root = outfile_path(o->directory, "src");
+	bool *named = named_files(m);
+	*s = (struct cctdb_sources){.relative = calloc(m->n_files ? m->n_files : 1, sizeof *s->relative), .n = m->n_files};
+	enum status status = STATUS_NO_MEMORY;
+	if (!root || !named || !s->relative)
+		log_error(o->directory, "out of memory");
+	else if ((status = outdir_make(root)) == STATUS_OK) {
+		status = copy_named(m, o, named, s);
+		if (status != STATUS_OK)
+			outdir_remove(root);
+	}
+	free(named);
+	free(root);
+	if (status != STATUS_OK)
+		cctdb_sources_free(s);
+	return status;
+}
+
+void cctdb_sources_free(struct cctdb_sources *s)
+{
+	for (uint32_t i = 0; s->relative && i < s->n; i++)
+		free(s->relative[i]);
+	free(s->relative);
+	*s = (struct cctdb_sources){0};
+}

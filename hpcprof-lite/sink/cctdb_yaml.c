@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of HPCToolkit (release 2024.01). Formulas have the form
+ * of a map {operator: [left, right]}, the only one hpcviewer reads. Names of roots equal the metrics' names, as Hatchet expects. Only sums are
+ * shown at first; mean, minimum, maximum and deviation over the profiles are there where there is more than one. Test: tests/unit/test_sink_cctdb.c.
+ */
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const partial_names[CCTDB_N_PARTIALS] = {"sum", "count", "sumsq", "min", "max"};
+
+static void put_quoted(FILE *out, const char *s)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c == 0x7f)
+			fprintf(out, "\\x%02x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void put_inputs(FILE *out, const struct model *m)
+{
+	fputs(m->n_metrics ? "inputs:\n" : "inputs: []\n", out);
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
+			for (unsigned s = MODEL_FUNCTION; s < MODEL_N_SCOPES; s++) {
+				fprintf(out, "  - &m%" PRIu32 "-%s-%s\n    metric: ", i, partial_names[p], cctdb_scope_names[s]);
+				put_quoted(out, m->metrics[i].name);
+				fprintf(out, "\n    scope: %s\n    formula: %s\n    combine: %s\n", cctdb_scope_names[s], cctdb_formulas[p], cctdb_combines[p]);
+			}
+}
+
+/* The value over the profiles named by `what`, of one metric and scope. Those without a value count as 0 in mean and deviation. */
+static void put_formula(FILE *out, const char *what, uint32_t metric, const char *scope, uint32_t n_profiles)
+{
+	if (strcmp(what, "Mean") == 0)
+		fprintf(out, "{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}\n", metric, scope, n_profiles);
+	else if (strcmp(what, "StdDev") == 0)
+		fprintf(out, "{sqrt: [{\"-\": [{\"/\": [*m%" PRIu32 "-sumsq-%s , %" PRIu32 "]}, {\"^\": [{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}, 2]}]}]}\n",
+			metric, scope, n_profiles, metric, scope, n_profiles);
+	else
+		fprintf(out, "*m%" PRIu32 "-%s-%s\n", metric, strcmp(what, "Sum") == 0 ? "sum" : strcmp(what, "Min") == 0 ? "min" : "max", scope);
+}
+
+static void put_variant(FILE *out, const char *what, uint32_t metric, uint32_t n_profiles)
+{
+	bool sum = strcmp(what, "Sum") == 0;
+	fprintf(out, "      %s:\n        render: [%s]\n        formula:\n          inclusive:\n            standard: ", what, sum ? "number, percent" : "number, hidden");
+	put_formula(out, what, metric, "execution", n_profiles);
+	fputs("          exclusive:\n", out);
+	if (sum) {
+		fputs("            custom: ", out);
+		put_formula(out, what, metric, "lex_aware", n_profiles);
+	}
+	fputs("            standard: ", out);
+	put_formula(out, what, metric, "function", n_profiles);
+}
+
+static void put_roots(FILE *out, const struct model *m)
+{
+	static const char *const variants[] = {"Sum", "Mean", "Min", "Max", "StdDev"};
+	unsigned n_variants = m->n_profiles > 1 ? 5 : 1;
+	fputs(m->n_metrics ? "roots:\n" : "roots: []\n", out);
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *metric = &m->metrics[i];
+		fputs("  - name: ", out);
+		put_quoted(out, metric->name);
+		fputs("\n    description: ", out);
+		put_quoted(out, metric->description && metric->description[0] ? metric->description : metric->name);
+		fputs("\n    variants:\n", out);
+		for (unsigned v = 0; v < n_variants; v++)
+			put_variant(out, variants[v], i, m->n_profiles);
+	}
+}
+
+enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o)
+{
+	char *text = NULL, *directory = outfile_path(o->directory, "metrics");
+	size_t n = 0;
+	FILE *out = directory ? open_memstream(&text, &n) : NULL;
+	enum status status = STATUS_NO_MEMORY;
+	if (out) {
+		fputs("version: 0\n", out);
+		put_inputs(out, m);
+		put_roots(out, m);
+		if (fclose(out) == 0)
+			status = STATUS_OK;
+	}
+	if (status != STATUS_OK)
+		log_error(o->directory, "out of memory");
+	else if ((status = outdir_make(directory)) == STATUS_OK) {
+		struct outfile file;
+		status = outfile_create(&file, directory, "default.yaml");
+		if (status == STATUS_OK) {
+			outfile_write(&file, text, n, 0);
+			status = outfile_close(&file);
+		}
+		if (status != STATUS_OK)
+			outdir_remove(directory);
+	}
+	free(text);
+	free(directory);
+	return status;
+}

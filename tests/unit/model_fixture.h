@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A hand-made struct model for the tests and the benchmark of the sinks: a few processes and threads, functions with lines, inlined calls, a callback through code
+ * without lines, recursion, partial paths, names that are hard to quote, several metrics, time lines made up on the fly. It defines the model's own
+ * functions (model_find_total() ...) and must not be linked with model.c.
+ */
+#ifndef TESTS_UNIT_MODEL_FIXTURE_H
+#define TESTS_UNIT_MODEL_FIXTURE_H
+
+#include "hpcprof-lite/model/model.h"
+
+struct fixture_options {
+	uint32_t n_processes, n_threads; /* threads of each process */
+	uint32_t n_metrics;              /* 1 to 3 */
+	uint32_t n_extra;                /* functions with 8 lines each added below main, for size */
+	uint32_t recursion;              /* depth of the recursive function */
+	uint64_t n_samples;              /* of each thread and metric */
+	bool ranks, traces, loops;
+	const char *source;              /* an existing source file, absolute; NULL: all files are missing */
+};
+
+/* Never NULL: ends the program when memory is short. */
+struct model *fixture_make(const struct fixture_options *o);
+void fixture_free(struct model *m);
+
+#endif

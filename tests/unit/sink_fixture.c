@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes the model of model_fixture.c through a sink, for the shell tests and judges:
+ *
+ *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [form=FORM]
+ *	sink_fixture sums - [NAME=NUMBER ...]
+ *
+ * Names are those of struct fixture_options, and workers. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
+ * separated by tabs. Not a test by itself.
+ */
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/sink.h"
+#include "tests/unit/model_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+static bool set(struct fixture_options *o, struct sink_options *so, const char *argument)
+{
+	const char *value = strchr(argument, '=');
+	if (!value)
+		return false;
+	size_t n = (size_t)(value++ - argument);
+	unsigned long long number = strtoull(value, NULL, 10);
+	const struct {
+		const char *name;
+		uint32_t *number;
+	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion}};
+	const struct {
+		const char *name;
+		bool *flag;
+	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}};
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		if (strncmp(argument, numbers[i].name, n) == 0 && numbers[i].name[n] == '\0') {
+			*numbers[i].number = (uint32_t)number;
+			return true;
+		}
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (strncmp(argument, flags[i].name, n) == 0 && flags[i].name[n] == '\0') {
+			*flags[i].flag = number != 0;
+			return true;
+		}
+	if (n == 9 && memcmp(argument, "n_samples", n) == 0)
+		o->n_samples = number;
+	else if (n == 7 && memcmp(argument, "workers", n) == 0)
+		so->n_workers = (unsigned)number;
+	else if (n == 6 && memcmp(argument, "source", n) == 0)
+		o->source = value;
+	else if (n == 4 && memcmp(argument, "form", n) == 0)
+		so->otf2_form = value;
+	else
+		return false;
+	return true;
+}
+
+/* Bytes that are no printable ASCII do not take part in comparisons of names. */
+static void print_name(const char *name)
+{
+	for (; *name; name++)
+		if (*name >= ' ' && *name <= '~')
+			putchar(*name);
+}
+
+static void print_sums(const struct model *m)
+{
+	double *by_function = calloc((size_t)m->n_functions * m->n_metrics + 1, sizeof *by_function);
+	printf("contexts\t%" PRIu32 "\nprofiles\t%" PRIu32 "\n", m->n_contexts, m->n_profiles);
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_total *t = model_find_total(m, 0, i);
+		printf("total\t%s\t%.12g\n", m->metrics[i].name, t ? t->sum[MODEL_EXECUTION] : 0);
+	}
+	for (size_t i = 0; i < m->n_totals && by_function; i++)
+		if (m->totals[i].sum[MODEL_POINT] != 0)
+			by_function[(size_t)m->contexts[m->totals[i].context].function * m->n_metrics + m->totals[i].metric] += m->totals[i].sum[MODEL_POINT];
+	for (uint32_t f = 0; f < m->n_functions && by_function; f++)
+		for (uint32_t i = 0; i < m->n_metrics; i++)
+			if (by_function[(size_t)f * m->n_metrics + i] != 0) {
+				printf("function\t%s\t", m->metrics[i].name);
+				print_name(m->functions[f].name);
+				printf("\t%.12g\n", by_function[(size_t)f * m->n_metrics + i]);
+			}
+	for (uint32_t p = 0; p < m->n_profiles; p++)
+		printf("samples\t%" PRIu32 "\t%" PRIu64 "\n", p, m->profiles[p].n_trace_records);
+	free(by_function);
+}
+
+int main(int argc, char **argv)
+{
+	struct fixture_options o = {.n_processes = 2, .n_threads = 2, .n_metrics = 2, .recursion = 4, .n_samples = 200, .ranks = true, .traces = true};
+	struct sink_options so = {.n_workers = 2};
+	static const struct sink_ops *const sinks[] = {
+		&sink_cctdb,
+	};
+	log_set_program("sink_fixture");
+	bool ok = argc >= 3;
+	for (int i = 3; ok && i < argc; i++)
+		ok = set(&o, &so, argv[i]);
+	if (!ok || o.n_metrics < 1 || o.n_metrics > 3 || !o.n_processes || !o.n_threads) {
+		fputs("usage: sink_fixture SINK|sums DIRECTORY [NAME=VALUE ...]\n", stderr);
+		return 2;
+	}
+	struct model *m = fixture_make(&o);
+	so.directory = argv[2];
+	int status = 2;
+	if (strcmp(argv[1], "sums") == 0) {
+		print_sums(m);
+		status = 0;
+	}
+	for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++)
+		if (strcmp(argv[1], sinks[i]->name) == 0)
+			status = status_exit_code(sinks[i]->write(m, &so));
+	fixture_free(m);
+	return status;
+}
