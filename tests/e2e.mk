@@ -15,6 +15,7 @@ EXTRA_DIST += \
 	tests/workload/threads.py
 
 e2e_tests = \
+	tests/lint/shell.sh \
 	tests/cli/taplib.sh \
 	tests/cli/bootstrap.sh \
 	tests/cli/e2e_events.sh \

@@ -10,7 +10,7 @@ n=${PAIRS:-5}
 t=$(mktemp -d "${TMPDIR:-/tmp}/bench-peers.XXXXXX") || exit 1
 trap 'rm -rf "$t"' EXIT
 app="$b/tests/bench/deep 2000"
-mini=$b/tests/workload/miniapp/miniapp
+mini=$b/tests/workload/miniapp/melt
 
 bytes_of() { du -sb "$1" | cut -f1; }
 
@@ -23,7 +23,7 @@ for depth in 25 170; do
 	else
 		echo "  perf is not to be had here: no peer figures"
 	fi
-	rm -rf "$t"/*
+	rm -rf "${t:?}"/*
 done
 [ -x "$mini" ] && "$pairs" "$n" "hpcrun-lite, the mini-application" "$hpcrun -q -o $t/a-\$\$ -- $mini" "$mini"
 "$pairs" 30 "start-up: hpcrun-lite /bin/true" "$hpcrun -q -o $t/s-\$\$ -- /bin/true" "/bin/true"
