@@ -22,13 +22,17 @@ noinst_LTLIBRARIES += libhltext.la
 libhltext_la_SOURCES = \
 	hpcprof-lite/sink/sink.h \
 	hpcprof-lite/sink/text.c hpcprof-lite/sink/text.h \
-	hpcprof-lite/sink/text_all.c hpcprof-lite/sink/text_all.h
+	hpcprof-lite/sink/text_all.c hpcprof-lite/sink/text_all.h \
+	hpcprof-lite/sink/text_print.c hpcprof-lite/sink/text_print.h \
+	hpcprof-lite/sink/text_report.c hpcprof-lite/sink/text_report.h \
+	hpcprof-lite/sink/text_table.c hpcprof-lite/sink/text_table.h \
+	hpcprof-lite/sink/text_tree.c
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
 	hpcprof-lite/main.c \
 	hpcprof-lite/sink/sinks.c hpcprof-lite/sink/sinks.h
-hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlprof.la
+hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/sink/local.mk

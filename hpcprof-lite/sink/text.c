@@ -1,20 +1,120 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text sink. Test: tests/cli/prof_text.sh. */
+/* The text sink: decides what to show and how, and puts the parts together. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text.h"
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text_all.h"
+#include "hpcprof-lite/sink/text_report.h"
 
 #include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static unsigned terminal_width(FILE *out)
+{
+	struct winsize size;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		return size.ws_col;
+	const char *columns = getenv("COLUMNS");
+	long n = columns ? strtol(columns, NULL, 10) : 0;
+	return n >= 40 && n <= 1000 ? (unsigned)n : 120;
+}
+
+static bool speaks_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	if (!locale)
+		return false;
+	bool yes = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return yes;
+}
+
+static struct text_style make_style(const struct sink_text_options *o, FILE *out)
+{
+	return (struct text_style){
+		.out = out,
+		.width = o->width ? o->width : terminal_width(out),
+		.depth = o->depth,
+		.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100,
+		.utf8 = speaks_utf8(),
+		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+	};
+}
+
+/* The metric by name or event; MODEL_NONE when there is no such. */
+static uint32_t choose_metric(const struct model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (!name || strcmp(m->metrics[i].name, name) == 0 || strcmp(m->metrics[i].event, name) == 0)
+			return i;
+	return MODEL_NONE;
+}
+
+static enum status refuse_metric(const struct model *m, const char *name)
+{
+	if (!name) {
+		log_error(NULL, "the measurements have no metric");
+		return STATUS_BAD_INPUT;
+	}
+	char have[512] = "";
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "", m->metrics[i].event);
+	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
+	return STATUS_USAGE;
+}
+
+static bool write_views(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
+{
+	bool ok = true;
+	if (views & SINK_TEXT_PATHS)
+		ok = ok && text_report_tree(m, t, s);
+	if (views & SINK_TEXT_FUNCTIONS)
+		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
+	if (views & SINK_TEXT_LINES)
+		ok = ok && text_report_table(m, t, TEXT_BY_LINE, s);
+	if (views & SINK_TEXT_MODULES)
+		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
+	if (views & SINK_TEXT_THREADS)
+		ok = ok && text_report_threads(m, t, s);
+	return ok;
+}
+
+static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
+{
+	struct text_style style = make_style(o, out);
+	struct text_metric t;
+	uint32_t metric = choose_metric(m, o->metric);
+	if (metric == MODEL_NONE)
+		return refuse_metric(m, o->metric);
+	if (!text_metric_open(m, metric, &t))
+		return STATUS_NO_MEMORY;
+	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS;
+	text_report_head(m, &style);
+	bool ok = write_views(m, &t, views, &style);
+	if (ok)
+		text_report_ledger(m, &t, &style);
+	text_metric_close(&t);
+	if (!ok)
+		return STATUS_NO_MEMORY;
+	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
+}
 
 static enum status write_text(const struct model *m, const struct sink_options *o)
 {
-	FILE *out = o->text && o->text->out ? o->text->out : stdout;
-	enum status s = sink_text_all(m, out);
+	static const struct sink_text_options defaults = {.threshold = -1};
+	const struct sink_text_options *t = o->text ? o->text : &defaults;
+	FILE *out = t->out ? t->out : stdout;
+	enum status s = t->all ? sink_text_all(m, out) : write_report(m, t, out);
 	if (s == STATUS_IO)
 		log_error("text", "cannot be written: %s", strerror(errno));
+	else if (s == STATUS_NO_MEMORY)
+		log_error("text", "out of memory");
 	return s;
 }
 

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See text_print.h. Independent of the locale's number format. Test: tests/unit/test_text.c. */
+#include "hpcprof-lite/sink/text_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *text_count(char cell[TEXT_CELL], uint64_t n)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof digits, "%" PRIu64, n), to = 0;
+	if (length + (length - 1) / 3 >= TEXT_CELL) { /* beyond 10^17 */
+		snprintf(cell, TEXT_CELL, "%.3e", (double)n);
+		return cell;
+	}
+	for (int i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			cell[to++] = ',';
+		cell[to++] = digits[i];
+	}
+	cell[to] = 0;
+	return cell;
+}
+
+/* Three significant digits or more. */
+static const char *scaled(char cell[TEXT_CELL], double value, const char *unit)
+{
+	double size = fabs(value);
+	snprintf(cell, TEXT_CELL, size >= 999.5 ? "%.0f %s" : size >= 99.95 ? "%.1f %s" : "%.2f %s", value, unit);
+	return cell;
+}
+
+static const char *seconds(char cell[TEXT_CELL], double v)
+{
+	double size = fabs(v);
+	if (size == 0)
+		return strcpy(cell, "0 s");
+	if (size >= 1)
+		return scaled(cell, v, "s");
+	return size >= 1e-3 ? scaled(cell, v * 1e3, "ms") : size >= 1e-6 ? scaled(cell, v * 1e6, "us") : scaled(cell, v * 1e9, "ns");
+}
+
+static const char *bytes(char cell[TEXT_CELL], double v)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+	unsigned i = 0;
+	for (; fabs(v) >= 1024 && i < 5; i++)
+		v /= 1024;
+	return scaled(cell, v, units[i]);
+}
+
+const char *text_value(char cell[TEXT_CELL], const char *unit, double value)
+{
+	if (strcmp(unit, "sec") == 0)
+		return seconds(cell, value);
+	if (strcmp(unit, "B") == 0)
+		return bytes(cell, value);
+	if (value >= 0 && value < 1e7)
+		return text_count(cell, (uint64_t)(value + 0.5));
+	return value < 1e9 ? scaled(cell, value / 1e6, "M") : value < 1e12 ? scaled(cell, value / 1e9, "G") : scaled(cell, value / 1e12, "T");
+}
+
+const char *text_share(char cell[TEXT_CELL], double part, double whole)
+{
+	double percent = whole > 0 ? 100 * part / whole : 0;
+	if (part == 0 || whole <= 0)
+		cell[0] = 0;
+	else if (percent < 0.05)
+		strcpy(cell, "<0.1%");
+	else
+		snprintf(cell, TEXT_CELL, "%.1f%%", percent);
+	return cell;
+}
+
+/* Bytes of the character at `s`: 1 for what is no UTF-8. */
+static size_t step(const char *s)
+{
+	unsigned char c = (unsigned char)*s;
+	size_t n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 1;
+	for (size_t i = 1; i < n; i++)
+		if (((unsigned char)s[i] & 0xC0) != 0x80)
+			return 1;
+	return n;
+}
+
+size_t text_columns(const char *s)
+{
+	size_t n = 0;
+	for (; *s; s += step(s))
+		n++;
+	return n;
+}
+
+static const char *put_columns(FILE *out, const char *s, size_t n)
+{
+	for (; *s && n; n--) {
+		size_t bytes_n = step(s);
+		unsigned char c = (unsigned char)*s;
+		if (bytes_n == 1 && (c < 0x20 || c == 0x7f || c >= 0x80))
+			putc('?', out);
+		else
+			fwrite(s, 1, bytes_n, out);
+		s += bytes_n;
+	}
+	return s;
+}
+
+void text_cell(FILE *out, const char *s, size_t columns)
+{
+	size_t n = text_columns(s);
+	if (columns == 0 || n <= columns) {
+		put_columns(out, s, n);
+		for (; n < columns; n++)
+			putc(' ', out);
+		return;
+	}
+	size_t tail = columns > 8 ? (columns - 2) / 3 : 0, head = columns > 8 ? columns - 2 - tail : columns;
+	put_columns(out, s, head);
+	if (!tail)
+		return;
+	fputs("..", out);
+	for (size_t skip = n - tail; skip; skip--)
+		s += step(s);
+	put_columns(out, s, tail);
+}
+
+const char *text_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void text_place(char *to, size_t n_bytes, const struct model *m, const struct model_context *c)
+{
+	to[0] = 0;
+	if (c->file != MODEL_NONE && c->line)
+		snprintf(to, n_bytes, "%s:%" PRIu32, text_base(m->files[c->file].path), c->line);
+	else if (c->kind == MODEL_CONTEXT_INSTRUCTION && c->function != MODEL_NONE) {
+		uint64_t entry = m->functions[c->function].link_addr;
+		if (entry && c->link_addr >= entry)
+			snprintf(to, n_bytes, "+%#" PRIx64, c->link_addr - entry);
+		else
+			snprintf(to, n_bytes, "%#" PRIx64, c->link_addr);
+	}
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Head, ledger, flat tables and balance of the report for people. Test: tests/cli/prof_text.sh. */
+#include "hpcprof-lite/sink/text_report.h"
+
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/text_print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- style ---- */
+
+void text_heading(const struct text_style *s, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fputs(s->colour ? "\033[1m" : "", s->out);
+	vfprintf(s->out, format, args);
+	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
+	va_end(args);
+}
+
+void text_emphasise(const struct text_style *s, double share)
+{
+	if (s->colour)
+		fputs(share >= 0.25 ? "\033[31m" : share >= 0.05 ? "\033[33m" : "", s->out);
+}
+
+void text_plain(const struct text_style *s)
+{
+	fputs(s->colour ? "\033[0m" : "", s->out);
+}
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c)
+{
+	switch (c->kind) {
+	case MODEL_CONTEXT_ROOT:
+		snprintf(name, n_bytes, "everything");
+		break;
+	case MODEL_CONTEXT_ENTRY:
+		if (c->entry == MODEL_ENTRY_PARTIAL)
+			snprintf(name, n_bytes, "<incomplete paths: %s>", msr_path_end_name(c->end));
+		else
+			snprintf(name, n_bytes, c->entry == MODEL_ENTRY_MAIN ? "<main thread>" : "<other threads>");
+		break;
+	case MODEL_CONTEXT_FUNCTION:
+		snprintf(name, n_bytes, "%s%s", m->functions[c->function].name, c->relation == MODEL_INLINED ? " [inlined]" : "");
+		break;
+	default: {
+		char place[256];
+		text_place(place, sizeof place, m, c);
+		snprintf(name, n_bytes, "%s%s", place, c->marked ? " [guessed frame]" : "");
+		break;
+	}
+	}
+}
+
+/* ---- head ---- */
+
+static size_t count_hosts(const struct model *m)
+{
+	struct map hosts = {0};
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		map_put(&hosts, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), 0, 1);
+	size_t n = hosts.n;
+	map_free(&hosts);
+	return n;
+}
+
+static size_t count_ranks(const struct model *m)
+{
+	struct map ranks = {0};
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->processes[i].rank >= 0)
+			map_put(&ranks, (uint64_t)m->processes[i].rank, 0, 1);
+	size_t n = ranks.n;
+	map_free(&ranks);
+	return n;
+}
+
+static void put_ends(const struct model *m, FILE *out)
+{
+	uint64_t n_killed = 0, n_signals = 0, n_failed = 0;
+	int first_code = 0, first_signal = 0;
+	for (uint32_t i = m->n_processes; i-- > 0;) {
+		const struct model_process *p = &m->processes[i];
+		n_killed += p->exit_kind == MSR_EXIT_NONE;
+		if (p->exit_kind == MSR_EXIT_SIGNAL) {
+			n_signals++;
+			first_signal = p->exit_code;
+		} else if ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) && p->exit_code) {
+			n_failed++;
+			first_code = p->exit_code;
+		}
+	}
+	if (n_killed)
+		fprintf(out, "  %" PRIu64 " %s before the end could be written (killed, or still running)\n", n_killed,
+			plural(n_killed, "process stopped", "processes stopped"));
+	if (n_signals)
+		fprintf(out, "  %" PRIu64 " %s ended by a signal (%d)\n", n_signals, plural(n_signals, "process was", "processes were"), first_signal);
+	if (n_failed)
+		fprintf(out, "  %" PRIu64 " %s with a failure (status %d)\n", n_failed, plural(n_failed, "process ended", "processes ended"), first_code);
+}
+
+static const char *source_name(enum msr_source source)
+{
+	switch (source) {
+	case MSR_SOURCE_PERF:
+		return "perf_event";
+	case MSR_SOURCE_TIMER_CPU:
+		return "CPU timer";
+	case MSR_SOURCE_TIMER_REAL:
+		return "timer";
+	case MSR_SOURCE_PAPI:
+		return "PAPI";
+	case MSR_SOURCE_TEST:
+		return "synthetic";
+	}
+	return "unknown source";
+}
+
+static uint64_t count_samples(const struct model *m, uint32_t metric)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].metric == metric)
+			n += m->totals[i].n_samples;
+	return n;
+}
+
+static void put_metric(const struct model *m, uint32_t i, FILE *out)
+{
+	const struct model_metric *k = &m->metrics[i];
+	const struct model_total *t = model_find_total(m, 0, i);
+	double sum = t ? t->sum[MODEL_EXECUTION] : 0;
+	uint64_t n = count_samples(m, i);
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	fprintf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
+	if (n)
+		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
+	if (k->period)
+		fprintf(out, " (asked: %s)", text_value(d, k->unit, strcmp(k->unit, "sec") == 0 ? (double)k->period / 1e9 : (double)k->period));
+	fprintf(out, ", %s\n", source_name(k->source));
+}
+
+void text_report_head(const struct model *m, const struct text_style *s)
+{
+	char when[64] = "", a[TEXT_CELL], b[TEXT_CELL];
+	time_t start = (time_t)(m->start_ns / 1000000000u);
+	struct tm tm;
+	if (gmtime_r(&start, &tm))
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
+	const char *command = m->n_processes ? m->processes[0].command : "";
+	text_heading(s, "%s", *command ? command : m->title);
+	size_t n_ranks = count_ranks(m), n_hosts = count_hosts(m);
+	fprintf(s->out, "  %s %s", text_count(a, m->n_processes), plural(m->n_processes, "process", "processes"));
+	if (n_ranks)
+		fprintf(s->out, " (%zu %s)", n_ranks, plural(n_ranks, "rank", "ranks"));
+	if (n_hosts == 1)
+		fprintf(s->out, " on %s", m->processes[0].host);
+	else
+		fprintf(s->out, " on %zu hosts", n_hosts);
+	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, m->n_profiles), plural(m->n_profiles, "thread", "threads"), when,
+		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
+	put_ends(m, s->out);
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		put_metric(m, i, s->out);
+	putc('\n', s->out);
+}
+
+/* ---- ledger ---- */
+
+static void put_losses(const struct model_ledger *l, bool takes_sample, const char *label, FILE *out)
+{
+	char n[TEXT_CELL];
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		if (l->losses[i] && msr_loss_takes_sample(i) == takes_sample)
+			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]), msr_loss_name(i), msr_loss_description(i));
+}
+
+static uint64_t count_lost(const struct model_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		n += msr_loss_takes_sample(i) ? l->losses[i] : 0;
+	return n;
+}
+
+static void put_paths(const struct model_ledger *l, FILE *out)
+{
+	uint64_t n = 0, cut = 0;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++) {
+		n += l->path_ends[i];
+		cut += i == MSR_END_ROOT ? 0 : l->path_ends[i];
+	}
+	if (!n)
+		return;
+	fprintf(out, "  call paths: %s complete (%.2f%%)", text_count(a, n - cut), 100 * (double)(n - cut) / (double)n);
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		if (i != MSR_END_ROOT && l->path_ends[i])
+			fprintf(out, ", %s ended by: %s", text_count(b, l->path_ends[i]), msr_path_end_name(i));
+	if (l->n_marked)
+		fprintf(out, ", %s with a guessed frame", text_count(c, l->n_marked));
+	putc('\n', out);
+}
+
+static void put_modules(const struct model *m, const struct text_metric *t, FILE *out)
+{
+	static const char *const why[] = {
+		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
+		[MODEL_STRUCTURE_CHANGED] = "is not the file that ran (changed since): its functions are unknown",
+	};
+	double *of_module = calloc(m->n_modules + 1, sizeof *of_module);
+	if (!of_module)
+		return;
+	for (uint32_t c = 0; c < m->n_contexts; c++)
+		if (m->contexts[c].module != MODEL_NONE)
+			of_module[m->contexts[c].module] += t->self[c];
+	for (uint32_t i = 0; i < m->n_modules; i++) {
+		char share[TEXT_CELL];
+		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED)
+			continue;
+		text_share(share, of_module[i], t->whole);
+		fprintf(out, "  %s %s", m->modules[i].path, m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
+		fprintf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
+	}
+	free(of_module);
+}
+
+void text_report_ledger(const struct model *m, const struct text_metric *t, const struct text_style *s)
+{
+	const struct model_ledger *l = &m->ledger;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	uint64_t cpu_ns = 0;
+	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s", text_count(a, l->delivered), text_count(b, l->in_tree),
+		text_count(c, count_lost(l)), m->ledger_closes ? "it closes for every thread" : "IT DOES NOT CLOSE: something is missing");
+	put_losses(l, true, "lost", s->out);
+	put_losses(l, false, "also", s->out);
+	put_paths(l, s->out);
+	if (!m->ledger_closes && l->recorded != l->in_tree)
+		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n", text_count(a, l->recorded), text_count(b, l->in_tree));
+	if (l->bytes_damaged)
+		fprintf(s->out, "  %s of %s bytes of the measurement files are damaged or missing\n", text_count(a, l->bytes_damaged),
+			text_count(b, l->bytes_file));
+	put_modules(m, t, s->out);
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		cpu_ns += m->profiles[i].cpu_ns;
+	if (cpu_ns && l->handler_ns)
+		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)l->handler_ns / (double)cpu_ns,
+			text_value(a, "sec", (double)cpu_ns / 1e9));
+	putc('\n', s->out);
+}
+
+/* ---- flat tables ---- */
+
+static void describe_row(const struct model *m, const struct text_row *r, enum text_by by, char *name, size_t n_bytes, char *where, size_t where_bytes)
+{
+	const struct model_context *c = &m->contexts[r->context];
+	const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
+	where[0] = 0;
+	if (by == TEXT_BY_MODULE) {
+		snprintf(name, n_bytes, "%s", m->modules[c->module].path);
+	} else if (by == TEXT_BY_FUNCTION) {
+		snprintf(name, n_bytes, "%s", f->name);
+		if (f->file != MODEL_NONE)
+			snprintf(where, where_bytes, "%s:%" PRIu32, text_base(m->files[f->file].path), f->line);
+		else
+			snprintf(where, where_bytes, "%s", text_base(m->modules[f->module].path));
+	} else {
+		if (c->kind == MODEL_CONTEXT_LINE)
+			text_place(name, n_bytes, m, c);
+		else
+			snprintf(name, n_bytes, "<no line>");
+		snprintf(where, where_bytes, "%s", f ? f->name : "");
+	}
+}
+
+bool text_report_table(const struct model *m, const struct text_metric *t, enum text_by by, const struct text_style *s)
+{
+	static const char *const titles[] = {"Functions", "Lines", "Modules"}, *const columns[] = {"function", "line", "module"},
+		*const wheres[] = {"defined at", "function", ""};
+	const char *unit = m->metrics[t->metric].unit;
+	struct text_rows rows;
+	size_t n_hidden = 0;
+	if (!text_rows_make(m, t, by, &rows))
+		return false;
+	text_heading(s, "%s by their own %s", titles[by], m->metrics[t->metric].name);
+	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_FUNCTION ? 24 : by == TEXT_BY_LINE ? room / 2 : 0;
+	room -= where_room ? where_room + 2 : 0;
+	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", "samples", (int)room, columns[by], where_room ? "  " : "", wheres[by]);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct text_row *r = &rows.at[i];
+		char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[512], where[512];
+		if (r->self <= 0 || r->self < s->threshold * t->whole) {
+			n_hidden += r->self > 0;
+			continue;
+		}
+		describe_row(m, r, by, name, sizeof name, where, sizeof where);
+		text_emphasise(s, t->whole > 0 ? r->self / t->whole : 0);
+		fprintf(s->out, "%7s %15s %7s %9s  ", text_share(a, r->self, t->whole), text_value(b, unit, r->self), text_share(c, r->total, t->whole),
+			text_count(d, r->n_samples));
+		text_plain(s);
+		size_t columns_n = text_columns(name);
+		text_cell(s->out, name, *where ? room : columns_n > room ? room : columns_n);
+		if (*where) {
+			size_t n = text_columns(where);
+			fputs("  ", s->out);
+			text_cell(s->out, where, n > where_room ? where_room : n);
+		}
+		putc('\n', s->out);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %15s %7s %9s  %zu more below %g%%\n", "", "", "", "", n_hidden, s->threshold * 100);
+	putc('\n', s->out);
+	text_rows_free(&rows);
+	return true;
+}
+
+/* ---- balance ---- */
+
+struct thread_row {
+	uint32_t profile;
+	double value;
+};
+
+static int compare_threads(const void *pa, const void *pb)
+{
+	const struct thread_row *a = pa, *b = pb;
+	if (a->value != b->value)
+		return a->value < b->value ? 1 : -1;
+	return (a->profile > b->profile) - (a->profile < b->profile);
+}
+
+static void put_thread(const struct model *m, const struct text_metric *t, const struct thread_row *r, double most, const struct text_style *s)
+{
+	enum { BAR = 20 };
+	const struct model_profile *p = &m->profiles[r->profile];
+	const struct model_process *q = &m->processes[p->process];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], bar[BAR + 1];
+	size_t n = most > 0 ? (size_t)(r->value / most * BAR + 0.5) : 0;
+	memset(bar, ' ', BAR);
+	memset(bar, '#', n > BAR ? BAR : n);
+	bar[BAR] = 0;
+	fprintf(s->out, "%15s %7s  %s  %9s %7s %12s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
+		text_count(c, p->ledger.in_tree), count_lost(&p->ledger) ? text_count(d, count_lost(&p->ledger)) : "",
+		p->cpu_ns ? text_value((char[TEXT_CELL]){0}, "sec", (double)p->cpu_ns / 1e9) : "");
+	if (q->rank >= 0)
+		fprintf(s->out, "rank %d ", q->rank);
+	fprintf(s->out, "%s pid %u", q->host, q->pid);
+	if (q->exec_seq)
+		fprintf(s->out, ".%u", q->exec_seq);
+	fprintf(s->out, " thread %u %s\n", p->thread, p->name);
+}
+
+bool text_report_threads(const struct model *m, const struct text_metric *t, const struct text_style *s)
+{
+	enum { MANY = 24, TOP = 16, BOTTOM = 4 };
+	struct thread_row *rows = calloc(m->n_profiles + 1, sizeof *rows);
+	double most = 0, mean = m->n_profiles ? t->whole / m->n_profiles : 0;
+	if (!rows)
+		return false;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_value *v = model_find_value(m, i, 0, t->metric);
+		rows[i] = (struct thread_row){i, v ? v->at[MODEL_EXECUTION] : 0};
+		most = rows[i].value > most ? rows[i].value : most;
+	}
+	qsort(rows, m->n_profiles, sizeof *rows, compare_threads);
+	char a[TEXT_CELL], b[TEXT_CELL];
+	text_heading(s, "Threads by %s: mean %s, most %s (%.2f times the mean)", m->metrics[t->metric].name,
+		text_value(a, m->metrics[t->metric].unit, mean), text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
+	fprintf(s->out, "%15s %7s  %-20s  %9s %7s %12s  thread\n", "value", "share", "", "samples", "lost", "CPU clock");
+	bool all = m->n_profiles <= MANY || s->threshold == 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		if (!all && i == TOP) {
+			fprintf(s->out, "%15s %7s  ... %u more ...\n", "", "", m->n_profiles - TOP - BOTTOM);
+			i = m->n_profiles - BOTTOM;
+		}
+		put_thread(m, t, &rows[i], most, s);
+	}
+	putc('\n', s->out);
+	free(rows);
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the report for people; text.c puts them together. Each writes one section. Test: tests/cli/prof_text.sh. */
+#ifndef HPCPROF_SINK_TEXT_REPORT_H
+#define HPCPROF_SINK_TEXT_REPORT_H
+
+#include "hpcprof-lite/sink/text.h"
+#include "hpcprof-lite/sink/text_table.h"
+
+/* How to write; the options with everything decided. */
+struct text_style {
+	FILE *out;
+	size_t width;
+	unsigned depth;     /* 0: no bound */
+	double threshold;   /* as a share: 0.01 */
+	bool utf8, colour;
+};
+
+/* What ran, and the totals of all metrics. */
+void text_report_head(const struct model *m, const struct text_style *s);
+/* What was delivered, recorded and lost; paths; modules; damage. */
+void text_report_ledger(const struct model *m, const struct text_metric *t, const struct text_style *s);
+/* The call paths from the top. False when memory is short. */
+bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_style *s);
+bool text_report_table(const struct model *m, const struct text_metric *t, enum text_by by, const struct text_style *s);
+bool text_report_threads(const struct model *m, const struct text_metric *t, const struct text_style *s);
+
+/* A heading line, emphasised where there is colour. */
+void text_heading(const struct text_style *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Begins and ends emphasis for what takes a large share. */
+void text_emphasise(const struct text_style *s, double share);
+void text_plain(const struct text_style *s);
+/* What a context is called: function, entry, line. `name` must hold n_bytes. */
+void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c);
+
+#endif

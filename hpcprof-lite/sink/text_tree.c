@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call paths from the top: one row for each entry and function, and for each line that takes time itself; the rest of a function's lines shows as the call site
+ * behind what they call. A function with nothing but one callee to show does not indent it, and the middle of a long run of such is left out. Explicit stack:
+ * paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ */
+#include "hpcprof-lite/sink/text_print.h"
+#include "hpcprof-lite/sink/text_report.h"
+
+#include "common/base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	NUMBERS_COLUMNS = 33,  /* "  total    self        total time  " */
+	PLACE_COLUMNS = 24,
+	LONG_RUN = 8,          /* functions one below the other without a branch ... */
+	RUN_HEAD = 3,          /* ... of which so many stay at the top */
+	RUN_TAIL = 2,          /* ... and at the end */
+	GUIDE_LEVELS = 24      /* of indentation that are drawn */
+};
+
+struct item {
+	uint32_t context;
+	bool is_line; /* a line's own time; else an entry or function with all below it */
+};
+
+struct level {
+	size_t first, end;  /* its items in the list; what comes after is of inner levels */
+	size_t next;
+	unsigned functions; /* depth in functions of these items */
+	bool indents;
+};
+
+struct walk {
+	const struct model *m;
+	const struct text_metric *t;
+	const struct text_style *s;
+	VEC(struct item) items;
+	VEC(struct level) levels;
+	bool failed;
+};
+
+static double weight(const struct walk *w, const struct item *i)
+{
+	return i->is_line ? w->t->self[i->context] : w->t->total[i->context];
+}
+
+static bool is_shown(const struct walk *w, double value)
+{
+	return value > 0 && value >= w->s->threshold * w->t->whole;
+}
+
+static void add_item(struct walk *w, uint32_t context, bool is_line)
+{
+	struct item i = {context, is_line}, *at;
+	if (!is_shown(w, weight(w, &i)))
+		return;
+	at = vec_push(&w->items);
+	if (at)
+		*at = i;
+	w->failed |= !at;
+}
+
+/* What belongs directly below `context`: its own lines' time, what they call, and what is inlined there; loops are passed through. */
+static void add_items_below(struct walk *w, uint32_t context)
+{
+	const struct model_context *all = w->m->contexts;
+	uint32_t end = context + all[context].subtree_n;
+	for (uint32_t c = context + 1; c < end;) {
+		uint8_t kind = all[c].kind;
+		if (kind == MODEL_CONTEXT_ENTRY || kind == MODEL_CONTEXT_FUNCTION) {
+			add_item(w, c, false);
+			c += all[c].subtree_n;
+			continue;
+		}
+		if (kind == MODEL_CONTEXT_LINE)
+			add_item(w, c, true);
+		c++; /* go inside */
+	}
+}
+
+static int compare_items(const void *pa, const void *pb, void *arg)
+{
+	const struct walk *w = arg;
+	const struct item *a = pa, *b = pb;
+	double x = weight(w, a), y = weight(w, b);
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+static void open_level(struct walk *w, uint32_t context, unsigned functions, bool indents)
+{
+	struct level l = {.first = w->items.n, .functions = functions, .indents = indents};
+	add_items_below(w, context);
+	l.end = w->items.n;
+	l.next = l.first;
+	if (l.end == l.first || w->failed)
+		return;
+	qsort_r(w->items.at + l.first, l.end - l.first, sizeof *w->items.at, compare_items, w);
+	struct level *at = vec_push(&w->levels);
+	if (at)
+		*at = l;
+	w->failed |= !at;
+}
+
+/* ---- rows ---- */
+
+static double self_of(const struct walk *w, uint32_t context)
+{
+	const struct model_context *all = w->m->contexts;
+	double self = w->t->self[context];
+	for (uint32_t c = context + 1; c < context + all[context].subtree_n;) {
+		if (all[c].kind == MODEL_CONTEXT_FUNCTION || all[c].kind == MODEL_CONTEXT_ENTRY) {
+			c += all[c].subtree_n;
+			continue;
+		}
+		self += w->t->self[c++];
+	}
+	return self;
+}
+
+static void put_numbers(const struct walk *w, double total, double self)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	text_emphasise(w->s, w->t->whole > 0 ? total / w->t->whole : 0);
+	fprintf(w->s->out, "%7s %7s %15s  ", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
+		text_value(c, w->m->metrics[w->t->metric].unit, total));
+	text_plain(w->s);
+}
+
+/* The guides of the levels around the present row, which begins a branch of the innermost or goes on below one. Returns their columns. */
+static size_t put_guides(const struct walk *w, bool branch)
+{
+	size_t n = w->levels.n, first = n > GUIDE_LEVELS ? n - GUIDE_LEVELS : 0, columns = 0;
+	if (first) {
+		fputs("..", w->s->out);
+		columns = 2;
+	}
+	for (size_t i = first; i < n; i++) {
+		const struct level *l = &w->levels.at[i];
+		bool last = l->next == l->end;
+		if (!l->indents)
+			continue;
+		if (branch && i + 1 == n)
+			fputs(w->s->utf8 ? (last ? "└ " : "├ ") : last ? "`-" : "|-", w->s->out);
+		else
+			fputs(last ? "  " : w->s->utf8 ? "│ " : "| ", w->s->out);
+		columns += 2;
+	}
+	return columns;
+}
+
+static void put_name(const struct walk *w, size_t guides, const char *name, const char *place)
+{
+	size_t room = w->s->width > NUMBERS_COLUMNS + guides + PLACE_COLUMNS + 2 ? w->s->width - NUMBERS_COLUMNS - guides - PLACE_COLUMNS - 2 : 0;
+	if (room < 16)
+		room = 16;
+	if (*place) {
+		text_cell(w->s->out, name, room);
+		fprintf(w->s->out, "  %s\n", place);
+	} else {
+		size_t columns = text_columns(name);
+		text_cell(w->s->out, name, columns > room + PLACE_COLUMNS ? room + PLACE_COLUMNS : columns);
+		putc('\n', w->s->out);
+	}
+}
+
+static void put_item(const struct walk *w, const struct item *i, bool branch)
+{
+	const struct model_context *c = &w->m->contexts[i->context];
+	char name[512], place[256] = "";
+	text_name(name, sizeof name, w->m, c);
+	put_numbers(w, weight(w, i), i->is_line ? weight(w, i) : self_of(w, i->context));
+	size_t guides = put_guides(w, branch);
+	if (!i->is_line && c->parent != MODEL_NONE)
+		text_place(place, sizeof place, w->m, &w->m->contexts[c->parent]);
+	put_name(w, guides, name, place);
+}
+
+/* ---- runs of functions without a branch ---- */
+
+/* The only item below a function that itself takes nothing worth showing; MODEL_NONE when there is another case. */
+static uint32_t only_child(struct walk *w, uint32_t context)
+{
+	size_t n = w->items.n;
+	add_items_below(w, context);
+	uint32_t child = w->items.n == n + 1 && !w->items.at[n].is_line ? w->items.at[n].context : MODEL_NONE;
+	w->items.n = n;
+	return is_shown(w, self_of(w, context)) ? MODEL_NONE : child;
+}
+
+/* Length of the run that begins at `context`; the context `RUN_TAIL` before its end goes to *resume. */
+static unsigned measure_run(struct walk *w, uint32_t context, uint32_t *resume)
+{
+	uint32_t tail[RUN_TAIL] = {context};
+	unsigned n = 0;
+	for (uint32_t c = context; c != MODEL_NONE; c = only_child(w, c))
+		tail[n++ % RUN_TAIL] = c;
+	*resume = tail[n % RUN_TAIL];
+	return n;
+}
+
+static void put_gap(const struct walk *w, unsigned n)
+{
+	char text[64];
+	fprintf(w->s->out, "%*s", NUMBERS_COLUMNS, "");
+	size_t guides = put_guides(w, false);
+	snprintf(text, sizeof text, w->s->utf8 ? "  ⋮ %u more calls" : "  : %u more calls", n);
+	put_name(w, guides, text, "");
+}
+
+/* Shows one item and what hangs on it without a branch; opens the level of what branches off at the end. */
+static void show(struct walk *w, struct item item, unsigned functions)
+{
+	uint32_t resume = MODEL_NONE;
+	unsigned run = item.is_line ? 0 : measure_run(w, item.context, &resume);
+	for (unsigned in_run = 0;; in_run++, functions++) {
+		put_item(w, &item, in_run == 0);
+		if (item.is_line || (w->s->depth && functions >= w->s->depth))
+			return;
+		uint32_t child = only_child(w, item.context);
+		if (child == MODEL_NONE)
+			break;
+		if (in_run + 1 == RUN_HEAD && run > LONG_RUN && !w->s->depth) {
+			put_gap(w, run - RUN_HEAD - RUN_TAIL);
+			child = resume;
+		}
+		item = (struct item){child, false};
+	}
+	open_level(w, item.context, functions + 1, true);
+}
+
+bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_style *s)
+{
+	struct walk w = {.m = m, .t = t, .s = s};
+	text_heading(s, "Call paths from the top, %s", m->metrics[t->metric].name);
+	fprintf(s->out, "%7s %7s %15s  %-*s%s\n", "total", "self", "total", (int)(s->width > 70 ? s->width - NUMBERS_COLUMNS - PLACE_COLUMNS : 18),
+		"call path", "called at");
+	open_level(&w, 0, 0, false);
+	while (w.levels.n && !w.failed) {
+		struct level *l = &w.levels.at[w.levels.n - 1];
+		if (l->next == l->end) {
+			w.items.n = l->first;
+			w.levels.n--;
+			continue;
+		}
+		struct item item = w.items.at[l->next++];
+		show(&w, item, l->functions);
+	}
+	putc('\n', s->out);
+	vec_free(&w.items);
+	vec_free(&w.levels);
+	return !w.failed;
+}
