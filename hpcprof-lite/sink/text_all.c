@@ -2,6 +2,10 @@
 /* See text_all.h. Must not compute: what stands here is what the model holds. Test: tests/cli/prof_all.sh. */
 #include "hpcprof-lite/sink/text_all.h"
 
+#include "hpcprof-lite/sink/text_print.h"
+#include "hpcprof-lite/sink/text_report.h"
+#include "hpcprof-lite/sink/text_table.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -178,6 +182,113 @@ static void put_profiles(const struct model *m, FILE *out)
 	}
 }
 
+/* ---- the same in words ---- */
+
+/* file:line with the whole path, or the address where no line is known. */
+static void put_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out)
+{
+	if (file != MODEL_NONE) {
+		put_name(out, m->files[file].path);
+		fprintf(out, ":%u", line);
+	} else if (link_addr) {
+		fprintf(out, "\t%#" PRIx64, link_addr);
+	} else {
+		putc('\t', out);
+	}
+}
+
+static void put_tree(const struct model *m, const struct text_metric *t, FILE *out)
+{
+	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
+	unsigned depth = 0;
+	uint32_t at = MODEL_NONE; /* the context before; the next one's parent is it or one of its ancestors */
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		const struct model_context *c = &m->contexts[i];
+		for (; at != MODEL_NONE && at != c->parent; at = m->contexts[at].parent)
+			depth--;
+		depth = i ? depth + 1 : 0;
+		at = i;
+		if (t->total[i] == 0)
+			continue;
+		char name[512];
+		text_name(name, sizeof name, m, c);
+		bool function = c->kind == MODEL_CONTEXT_FUNCTION;
+		fprintf(out, "tree\t%s\t%u\t%s", m->metrics[t->metric].name, depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
+		put_name(out, c->function != MODEL_NONE ? m->functions[c->function].name : name);
+		put_place(m, c->file, c->line, c->link_addr, out);
+		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", t->total[i], t->self[i], t->n_samples[i]);
+	}
+}
+
+static bool put_flat(const struct model *m, const struct text_metric *t, enum text_by by, FILE *out)
+{
+	static const char *const kinds[] = {"by-function", "by-line", "by-module"};
+	struct text_rows rows;
+	if (!text_rows_make(m, t, by, &rows))
+		return false;
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct text_row *r = &rows.at[i];
+		const struct model_context *c = &m->contexts[r->context];
+		const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
+		fprintf(out, "%s\t%s", kinds[by], m->metrics[t->metric].name);
+		if (by == TEXT_BY_FUNCTION) {
+			put_name(out, f->name);
+			put_place(m, f->file, f->line, f->link_addr, out);
+			put_name(out, m->modules[f->module].path);
+		} else if (by == TEXT_BY_LINE) {
+			put_place(m, c->file, c->line, 0, out);
+			put_name(out, f ? f->name : "");
+		} else {
+			put_name(out, m->modules[c->module].path);
+		}
+		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", r->self, r->total, r->n_samples);
+	}
+	text_rows_free(&rows);
+	return true;
+}
+
+static void put_threads(const struct model *m, FILE *out)
+{
+	fputs("# thread rank host pid exec thread name cpu-ns delivered in-tree lost closes metric value [metric value]...\n", out);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		const struct model_process *q = &m->processes[p->process];
+		const struct model_ledger *l = &p->ledger;
+		uint64_t lost = text_count_lost(l);
+		fprintf(out, "thread\t%d", q->rank);
+		put_name(out, q->host);
+		fprintf(out, "\t%u\t%u\t%u", q->pid, q->exec_seq, p->thread);
+		put_name(out, p->name);
+		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d", p->cpu_ns, l->delivered, l->in_tree, lost,
+			l->delivered == l->in_tree + lost && l->recorded == l->in_tree);
+		for (uint32_t k = 0; k < m->n_metrics; k++) {
+			const struct model_value *v = model_find_value(m, i, 0, k);
+			fprintf(out, "\t%s\t%.17g", m->metrics[k].name, v ? v->at[MODEL_EXECUTION] : 0);
+		}
+		putc('\n', out);
+	}
+}
+
+static bool put_words(const struct model *m, FILE *out)
+{
+	bool ok = true;
+	fputs("# tree metric depth kind name place inclusive exclusive samples\n"
+		"# by-function metric name place module exclusive inclusive samples\n"
+		"# by-line metric place function exclusive inclusive samples\n"
+		"# by-module metric path exclusive inclusive samples\n", out);
+	for (uint32_t i = 0; i < m->n_metrics && ok; i++) {
+		struct text_metric t;
+		if (!text_metric_open(m, i, &t))
+			return false;
+		put_tree(m, &t, out);
+		for (enum text_by by = TEXT_BY_FUNCTION; by <= TEXT_BY_MODULE && ok; by++)
+			ok = put_flat(m, &t, by, out);
+		text_metric_close(&t);
+	}
+	put_threads(m, out);
+	return ok;
+}
+
 enum status sink_text_all(const struct model *m, FILE *out)
 {
 	fprintf(out, "# hpcprof-lite text 1\ntitle");
@@ -191,6 +302,8 @@ enum status sink_text_all(const struct model *m, FILE *out)
 		"# end of id how n\n", out);
 	put_processes(m, out);
 	put_profiles(m, out);
+	if (!put_words(m, out))
+		return STATUS_NO_MEMORY;
 	put_ledger(out, "all", MODEL_NONE, &m->ledger);
 	fprintf(out, "closes\t%d\n", m->ledger_closes);
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;

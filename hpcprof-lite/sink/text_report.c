@@ -187,7 +187,7 @@ static void put_losses(const struct model_ledger *l, bool takes_sample, const ch
 			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]), msr_loss_name(i), msr_loss_description(i));
 }
 
-static uint64_t count_lost(const struct model_ledger *l)
+uint64_t text_count_lost(const struct model_ledger *l)
 {
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
@@ -243,7 +243,7 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	uint64_t cpu_ns = 0;
 	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s", text_count(a, l->delivered), text_count(b, l->in_tree),
-		text_count(c, count_lost(l)), m->ledger_closes ? "it closes for every thread" : "IT DOES NOT CLOSE: something is missing");
+		text_count(c, text_count_lost(l)), m->ledger_closes ? "it closes for every thread" : "IT DOES NOT CLOSE: something is missing");
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);
@@ -297,7 +297,8 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 	text_heading(s, "%s by their own %s", titles[by], m->metrics[t->metric].name);
 	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_FUNCTION ? 24 : by == TEXT_BY_LINE ? room / 2 : 0;
 	room -= where_room ? where_room + 2 : 0;
-	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", "samples", (int)room, columns[by], where_room ? "  " : "", wheres[by]);
+	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", "samples", where_room ? (int)room : 0, columns[by],
+		where_room ? "  " : "", wheres[by]);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct text_row *r = &rows.at[i];
 		char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[512], where[512];
@@ -352,7 +353,7 @@ static void put_thread(const struct model *m, const struct text_metric *t, const
 	memset(bar, '#', n > BAR ? BAR : n);
 	bar[BAR] = 0;
 	fprintf(s->out, "%15s %7s  %s  %9s %7s %12s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
-		text_count(c, p->ledger.in_tree), count_lost(&p->ledger) ? text_count(d, count_lost(&p->ledger)) : "",
+		text_count(c, p->ledger.in_tree), text_count_lost(&p->ledger) ? text_count(d, text_count_lost(&p->ledger)) : "",
 		p->cpu_ns ? text_value((char[TEXT_CELL]){0}, "sec", (double)p->cpu_ns / 1e9) : "");
 	if (q->rank >= 0)
 		fprintf(s->out, "rank %d ", q->rank);

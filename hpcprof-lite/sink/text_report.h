@@ -29,6 +29,8 @@ void text_heading(const struct text_style *s, const char *format, ...) __attribu
 /* Begins and ends emphasis for what takes a large share. */
 void text_emphasise(const struct text_style *s, double share);
 void text_plain(const struct text_style *s);
+/* Samples of a ledger that were lost, by the causes that take one. */
+uint64_t text_count_lost(const struct model_ledger *l);
 /* What a context is called: function, entry, line. `name` must hold n_bytes. */
 void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c);
 
