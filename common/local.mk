@@ -19,7 +19,9 @@ libhlbase_la_SOURCES = \
 	common/format/structure_write.c common/format/structure_write.h
 
 libhlsafe_la_SOURCES = \
+	common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
 	common/safe/load.c common/safe/load.h \
+	common/safe/text.c common/safe/text.h \
 	common/format/measurement.c common/format/measurement.h
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 

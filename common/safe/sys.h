@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * System calls without libc: they touch neither errno nor anything that the hooks (or the program) put in front of libc, and none is
+ * a cancellation point. Each returns what the kernel returns: the result, or -errno. Signal-safe. Must not: retry or wait.
+ * x86-64 Linux. Test: tests/unit/test_safe.c.
+ */
+#ifndef COMMON_SAFE_SYS_H
+#define COMMON_SAFE_SYS_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+static inline long sys_call6(long n, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long sys_call3(long n, long a, long b, long c)
+{
+	long result;
+	__asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline long sys_call4(long n, long a, long b, long c, long d)
+{
+	long result;
+	register long r10 __asm__("r10") = d;
+	__asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	return result;
+}
+
+/* True when `p`, a result of sys_mmap, is an error; the value is then -errno. */
+static inline int sys_is_error(long result)
+{
+	return (unsigned long)result > -4096UL;
+}
+
+static inline int sys_open(const char *path, int flags, int mode)
+{
+	return (int)sys_call4(SYS_openat, -100 /* AT_FDCWD */, (long)path, flags, mode);
+}
+static inline int sys_close(int fd)
+{
+	return (int)sys_call3(SYS_close, fd, 0, 0);
+}
+static inline long sys_read(int fd, void *to, size_t n)
+{
+	return sys_call3(SYS_read, fd, (long)to, (long)n);
+}
+static inline long sys_pread(int fd, void *to, size_t n, uint64_t at)
+{
+	return sys_call4(SYS_pread64, fd, (long)to, (long)n, (long)at);
+}
+static inline long sys_write(int fd, const void *from, size_t n)
+{
+	return sys_call3(SYS_write, fd, (long)from, (long)n);
+}
+static inline long sys_pwrite(int fd, const void *from, size_t n, uint64_t at)
+{
+	return sys_call4(SYS_pwrite64, fd, (long)from, (long)n, (long)at);
+}
+static inline long sys_mmap(void *at, size_t n, int prot, int flags, int fd, uint64_t offset)
+{
+	return sys_call6(SYS_mmap, (long)at, (long)n, prot, flags, fd, (long)offset);
+}
+static inline int sys_munmap(void *at, size_t n)
+{
+	return (int)sys_call3(SYS_munmap, (long)at, (long)n, 0);
+}
+static inline int sys_madvise(void *at, size_t n, int advice)
+{
+	return (int)sys_call3(SYS_madvise, (long)at, (long)n, advice);
+}
+static inline int sys_fallocate(int fd, int mode, uint64_t at, uint64_t n)
+{
+	return (int)sys_call4(SYS_fallocate, fd, mode, (long)at, (long)n);
+}
+static inline int sys_ftruncate(int fd, uint64_t n)
+{
+	return (int)sys_call3(SYS_ftruncate, fd, (long)n, 0);
+}
+static inline int sys_fcntl(int fd, int command, long argument)
+{
+	return (int)sys_call3(SYS_fcntl, fd, command, argument);
+}
+static inline int sys_ioctl(int fd, unsigned long request, long argument)
+{
+	return (int)sys_call3(SYS_ioctl, fd, (long)request, argument);
+}
+static inline int sys_getpid(void)
+{
+	return (int)sys_call3(SYS_getpid, 0, 0, 0);
+}
+static inline int sys_gettid(void)
+{
+	return (int)sys_call3(SYS_gettid, 0, 0, 0);
+}
+
+/* The clock in nanoseconds; 0 when it cannot be read. The vdso's clocks are cheaper through clock_ns(). */
+static inline uint64_t sys_clock_ns(int clock)
+{
+	struct timespec t;
+	if (sys_call3(SYS_clock_gettime, clock, (long)&t, 0) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Formatted text without stdio; see text.h. Must not allocate, must stay signal-safe. Test: tests/unit/test_safe.c.
+ */
+#include "common/safe/text.h"
+
+#include "common/safe/sys.h"
+
+struct text text_in(char *buffer, size_t room)
+{
+	buffer[0] = '\0';
+	return (struct text){.at = buffer, .room = room};
+}
+
+void text_put_char(struct text *t, char c)
+{
+	if (t->n + 1 >= t->room) {
+		t->cut = true;
+		return;
+	}
+	t->at[t->n++] = c;
+	t->at[t->n] = '\0';
+}
+
+void text_put(struct text *t, const char *s)
+{
+	while (*s)
+		text_put_char(t, *s++);
+}
+
+/* Digits of v, least significant first; returns how many. */
+static unsigned digits_of(uint64_t v, char digits[20])
+{
+	unsigned n = 0;
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	return n;
+}
+
+void text_put_padded(struct text *t, uint64_t v, unsigned width, char fill)
+{
+	char digits[20];
+	unsigned n = digits_of(v, digits);
+	for (; width > n; width--)
+		text_put_char(t, fill);
+	while (n)
+		text_put_char(t, digits[--n]);
+}
+
+void text_put_u64(struct text *t, uint64_t v)
+{
+	text_put_padded(t, v, 0, ' ');
+}
+
+void text_put_hex(struct text *t, const uint8_t *bytes, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	for (size_t i = 0; i < n; i++) {
+		text_put_char(t, hex[bytes[i] >> 4]);
+		text_put_char(t, hex[bytes[i] & 15]);
+	}
+}
+
+void text_put_grouped(struct text *t, uint64_t v)
+{
+	char digits[20];
+	unsigned n = digits_of(v, digits);
+	while (n) {
+		text_put_char(t, digits[--n]);
+		if (n && n % 3 == 0)
+			text_put_char(t, ',');
+	}
+}
+
+void text_put_fixed(struct text *t, uint64_t v, unsigned digits)
+{
+	uint64_t scale = 1;
+	for (unsigned i = 0; i < digits; i++)
+		scale *= 10;
+	text_put_u64(t, v / scale);
+	if (digits) {
+		text_put_char(t, '.');
+		text_put_padded(t, v % scale, digits, '0');
+	}
+}
+
+void text_write(const struct text *t, int fd)
+{
+	for (size_t done = 0; done < t->n;) {
+		long n = sys_write(fd, t->at + done, t->n - done);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		done += (size_t)n;
+	}
+}

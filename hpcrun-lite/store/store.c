@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The measurement file: chunks of reserved, mapped and touched space, from which extents are carved without a lock. See store.h.
+ * Must not: wait, allocate, raise SIGXFSZ or SIGBUS. Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
+ *
+ * A chunk is one mapping of a piece of the file. `next` is where its next extent goes (a compare-and-swap takes space), `touched` how far
+ * its pages have been made present. Allocation works in chunk `current`; when an extent does not fit, what is left becomes a
+ * free piece and `current` moves on. Free pieces, also the tails that finished threads give back, are kept in a small table of
+ * slots that are emptied by exchange.
+ */
+#include "hpcrun-lite/store/store.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/store/space.h"
+
+#include <sys/mman.h>
+#include <string.h>
+
+#define STORE_MAX_CHUNKS 8192u
+#define STORE_STEP_MIN (1u << 20)
+#define STORE_STEP_MAX (16u << 20)
+#define STORE_FIRST_TOUCH (128u << 10) /* pages made present at the start */
+#define STORE_TOUCH (256u << 10)       /* and at a time from then on: bounds the resident memory that is not in use */
+#define STORE_TOUCH_AHEAD (96u << 10)
+#define STORE_LOW_WATER (256u << 10)   /* grow when less is left */
+#define STORE_RETRY_NS 200000000u      /* after a failure to grow */
+#define STORE_MIN_PIECE 256u           /* smaller tails stay with their extent */
+#define STORE_N_PIECES 128u
+
+struct chunk {
+	uint8_t *base;
+	uint64_t offset; /* of base in the file */
+	uint64_t n_bytes;
+	_Atomic uint64_t next;
+	_Atomic uint64_t touched;
+};
+
+static struct {
+	struct space space;
+	struct msr_header *header;
+	uint64_t max_bytes;
+	_Atomic uint32_t n_chunks;  /* published with release after the chunk is complete */
+	_Atomic uint32_t current;
+	trylock growing, touching;
+	_Atomic bool closed;
+	_Atomic bool was_full;
+	_Atomic uint32_t last_failure; /* enum msr_loss of the last failed growth */
+	_Atomic uint64_t retry_ns;     /* no growth before this moment */
+	_Atomic uint64_t piece[STORE_N_PIECES]; /* file offset / 64 << 28 | bytes / 64; 0: empty */
+	struct chunk chunk[STORE_MAX_CHUNKS];
+} store;
+
+/* ---- growing ------------------------------------------------------------------------------------------- */
+
+static void touch(uint8_t *at, uint64_t n)
+{
+	if (sys_madvise(at, n, MADV_POPULATE_WRITE) == 0)
+		return;
+	/* Before Linux 5.14: the space is reserved and nobody else has it yet. */
+	for (uint64_t i = 0; i < n; i += 4096)
+		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
+}
+
+/* Makes pages present ahead of `next`, if nobody else is at it. */
+static void touch_ahead(struct chunk *c)
+{
+	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
+	uint64_t touched = atomic_load_explicit(&c->touched, memory_order_relaxed);
+	if (next + STORE_TOUCH_AHEAD <= touched || touched >= c->n_bytes || !trylock_take(&store.touching))
+		return;
+	touched = atomic_load_explicit(&c->touched, memory_order_relaxed);
+	uint64_t end = (next + STORE_TOUCH_AHEAD + STORE_TOUCH) & ~UINT64_C(4095);
+	end = end > c->n_bytes ? c->n_bytes : end;
+	if (end > touched) {
+		touch(c->base + touched, end - touched);
+		atomic_store_explicit(&c->touched, end, memory_order_relaxed);
+	}
+	trylock_give(&store.touching);
+}
+
+static uint64_t step_bytes(uint64_t size)
+{
+	uint64_t step = size / 4 & ~(uint64_t)(STORE_STEP_MIN - 1);
+	if (step < STORE_STEP_MIN)
+		step = STORE_STEP_MIN;
+	return step > STORE_STEP_MAX ? STORE_STEP_MAX : step;
+}
+
+/* Adds a chunk. The caller holds `growing` (or is alone). */
+static enum space_result add_chunk(uint64_t first_touch)
+{
+	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
+	uint64_t size = n ? store.chunk[n - 1].offset + store.chunk[n - 1].n_bytes : 0;
+	uint64_t step = step_bytes(size);
+	if (n == STORE_MAX_CHUNKS || (store.max_bytes && size >= store.max_bytes))
+		return SPACE_LIMIT;
+	if (store.max_bytes && size + step > store.max_bytes)
+		step = (store.max_bytes - size) & ~UINT64_C(4095);
+	struct chunk *c = &store.chunk[n];
+	enum space_result r = space_add(&store.space, size, &step, &c->base);
+	if (r != SPACE_OK)
+		return r;
+	c->offset = size;
+	c->n_bytes = step;
+	atomic_store_explicit(&c->next, 0, memory_order_relaxed);
+	first_touch = first_touch > step ? step : first_touch;
+	touch(c->base, first_touch);
+	atomic_store_explicit(&c->touched, first_touch, memory_order_relaxed);
+	atomic_store_explicit(&store.n_chunks, n + 1, memory_order_release); /* whoever sees it sees the chunk */
+	return SPACE_OK;
+}
+
+static enum msr_loss loss_of(enum space_result r)
+{
+	switch (r) {
+	case SPACE_LIMIT:
+		return MSR_LOSS_FILE_LIMIT;
+	case SPACE_NO_MEMORY:
+		return MSR_LOSS_NO_MEMORY;
+	default:
+		return MSR_LOSS_NO_SPACE;
+	}
+}
+
+/* One more chunk behind chunk `seen` - 1, unless someone added it or is about to. */
+static void grow(uint32_t seen)
+{
+	if (clock_mono_ns() < atomic_load_explicit(&store.retry_ns, memory_order_relaxed) || !trylock_take(&store.growing))
+		return;
+	if (atomic_load_explicit(&store.n_chunks, memory_order_relaxed) == seen
+	    && !atomic_load_explicit(&store.closed, memory_order_relaxed)) {
+		enum space_result r = add_chunk(0);
+		if (r != SPACE_OK) {
+			atomic_store_explicit(&store.was_full, true, memory_order_relaxed);
+			atomic_store_explicit(&store.last_failure, loss_of(r), memory_order_relaxed);
+			atomic_store_explicit(&store.retry_ns, clock_mono_ns() + STORE_RETRY_NS, memory_order_relaxed);
+		}
+	}
+	trylock_give(&store.growing);
+}
+
+/* ---- free pieces ----------------------------------------------------------------------------------------- */
+
+static uint8_t *pointer_to(uint64_t offset)
+{
+	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_acquire); i-- > 0;)
+		if (offset >= store.chunk[i].offset)
+			return store.chunk[i].base + (offset - store.chunk[i].offset);
+	return NULL;
+}
+
+static uint64_t offset_of(const void *p)
+{
+	const uint8_t *at = p;
+	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_acquire); i-- > 0;)
+		if (at >= store.chunk[i].base && at < store.chunk[i].base + store.chunk[i].n_bytes)
+			return store.chunk[i].offset + (uint64_t)(at - store.chunk[i].base);
+	return 0;
+}
+
+static void write_header(struct msr_extent *e, const struct store_request *r, uint64_t length)
+{
+	/* An extent is sound only with its magic number; while the rest changes it has none, so a kill in between leaves a gap. */
+	*(volatile uint32_t *)&e->magic = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&e->used, 0, memory_order_relaxed);
+	atomic_store_explicit(&e->length, length, memory_order_relaxed);
+	e->kind = (uint16_t)r->kind;
+	e->record_bytes = r->record_bytes;
+	e->thread = r->thread;
+	e->sequence = r->sequence;
+	e->first = r->first;
+	struct msr_extent complete = *e;
+	complete.magic = MSR_EXTENT_MAGIC;
+	e->check = msr_extent_check(&complete);
+	atomic_thread_fence(memory_order_release);
+	*(volatile uint32_t *)&e->magic = MSR_EXTENT_MAGIC;
+}
+
+static void free_piece(uint8_t *at, uint64_t offset, uint64_t n)
+{
+	static const struct store_request free_request = {.kind = MSR_FREE, .thread = UINT32_MAX};
+	write_header((struct msr_extent *)at, &free_request, n);
+	uint64_t value = offset / MSR_EXTENT_ALIGN << 28 | n / MSR_EXTENT_ALIGN;
+	if (n / MSR_EXTENT_ALIGN >= 1u << 28)
+		return;
+	for (unsigned i = 0; i < STORE_N_PIECES; i++) {
+		uint64_t empty = 0;
+		if (atomic_load_explicit(&store.piece[i], memory_order_relaxed) == 0
+		    && atomic_compare_exchange_strong_explicit(&store.piece[i], &empty, value, memory_order_release, memory_order_relaxed))
+			return;
+	}
+	/* No slot: the piece stays unused; store_finish releases its pages. */
+}
+
+/* A free piece of at least `least` bytes, of which at most `n` are taken. */
+static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
+{
+	for (unsigned i = 0; i < STORE_N_PIECES; i++) {
+		uint64_t value = atomic_load_explicit(&store.piece[i], memory_order_relaxed);
+		uint64_t bytes = (value & ((1u << 28) - 1)) * MSR_EXTENT_ALIGN;
+		if (value == 0 || bytes < least
+		    || !atomic_compare_exchange_strong_explicit(&store.piece[i], &value, 0, memory_order_acquire, memory_order_relaxed))
+			continue;
+		uint64_t offset = (value >> 28) * MSR_EXTENT_ALIGN;
+		uint8_t *at = pointer_to(offset);
+		*length = bytes;
+		if (bytes >= n + STORE_MIN_PIECE) {
+			/* The rest first, so that every moment's chain of lengths is whole. */
+			free_piece(at + n, offset + n, bytes - n);
+			*length = n;
+		}
+		return at;
+	}
+	return NULL;
+}
+
+/* ---- extents --------------------------------------------------------------------------------------------- */
+
+static void raise_allocated(uint64_t end)
+{
+	uint64_t seen = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
+	while (seen < end
+	       && !atomic_compare_exchange_weak_explicit(&store.header->allocated, &seen, end, memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* Takes n bytes at the end of a chunk; NULL when they do not fit. */
+static uint8_t *carve(struct chunk *c, uint64_t n)
+{
+	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
+	do
+		if (c->n_bytes - next < n)
+			return NULL;
+	while (!atomic_compare_exchange_weak_explicit(&c->next, &next, next + n, memory_order_relaxed, memory_order_relaxed));
+	raise_allocated(c->offset + next + n);
+	return c->base + next;
+}
+
+/* Nothing of the wanted size fits into chunk i any more: what is left becomes a free piece. */
+static void retire(uint32_t i)
+{
+	struct chunk *c = &store.chunk[i];
+	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
+	while (next < c->n_bytes
+	       && !atomic_compare_exchange_weak_explicit(&c->next, &next, c->n_bytes, memory_order_relaxed, memory_order_relaxed))
+		;
+	if (next < c->n_bytes) {
+		raise_allocated(c->offset + c->n_bytes);
+		free_piece(c->base + next, c->offset + next, c->n_bytes - next);
+	}
+	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed, memory_order_relaxed);
+}
+
+static uint8_t *take_space(uint64_t n)
+{
+	for (int attempt = 0; attempt < 4; attempt++) {
+		uint32_t current = atomic_load_explicit(&store.current, memory_order_relaxed);
+		uint32_t n_chunks = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
+		struct chunk *c = &store.chunk[current];
+		uint8_t *at = carve(c, n);
+		if (at) {
+			touch_ahead(c);
+			uint64_t left = c->n_bytes - atomic_load_explicit(&c->next, memory_order_relaxed);
+			if (current + 1 == n_chunks && left < STORE_LOW_WATER)
+				grow(n_chunks);
+			return at;
+		}
+		if (current + 1 < n_chunks)
+			retire(current);
+		else
+			grow(n_chunks);
+	}
+	return NULL;
+}
+
+struct msr_extent *store_extent(const struct store_request *request, enum msr_loss *cause)
+{
+	uint64_t n = ((uint64_t)request->n_bytes + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
+	uint64_t least = request->least_bytes ? request->least_bytes : n;
+	uint64_t length = n;
+	if (!store.header || atomic_load_explicit(&store.closed, memory_order_relaxed)) {
+		*cause = MSR_LOSS_NO_SPACE;
+		return NULL;
+	}
+	uint8_t *at = take_piece(least, n, &length);
+	if (!at)
+		at = take_space(n);
+	if (!at && least < n) {
+		length = (least + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
+		at = take_space(length);
+	}
+	if (!at) { /* no space, or another thread is making some: then the cause is the last one, or "busy" at first */
+		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure, memory_order_relaxed);
+		return NULL;
+	}
+	write_header((struct msr_extent *)at, request, length);
+	return (struct msr_extent *)at;
+}
+
+void store_give_tail(struct msr_extent *e)
+{
+	uint64_t used = atomic_load_explicit(&e->used, memory_order_relaxed);
+	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
+	uint64_t keep = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
+	uint64_t offset = offset_of(e);
+	if (length < keep + STORE_MIN_PIECE || offset == 0 || atomic_load_explicit(&store.closed, memory_order_relaxed))
+		return;
+	/* free_piece writes the tail's header, then offers it: the extent must have shrunk before anyone can take the tail. */
+	static const struct store_request free_request = {.kind = MSR_FREE, .thread = UINT32_MAX};
+	uint8_t *tail = (uint8_t *)e + keep;
+	write_header((struct msr_extent *)tail, &free_request, length - keep);
+	atomic_store_explicit(&e->length, keep, memory_order_release);
+	free_piece(tail, offset + keep, length - keep);
+}
+
+void store_drop(struct msr_extent *e)
+{
+	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
+	uintptr_t from = ((uintptr_t)e + 4095) & ~(uintptr_t)4095;
+	uintptr_t to = ((uintptr_t)e + length) & ~(uintptr_t)4095;
+	if (to > from)
+		sys_madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------- */
+
+static void fill_header(struct msr_header *h, const struct store_options *o)
+{
+	h->version_major = MSR_VERSION_MAJOR;
+	h->version_minor = MSR_VERSION_MINOR;
+	h->header_bytes = MSR_HEADER_BYTES;
+	h->pid = o->pid;
+	h->parent_pid = o->parent_pid;
+	h->rank = o->rank;
+	h->n_ranks = o->n_ranks;
+	h->exec_seq = o->exec_seq;
+	h->flags = o->flags;
+	h->host_id = 1469598103934665603u;
+	for (size_t i = 0; o->host[i] && i + 1 < sizeof h->host; i++) {
+		h->host[i] = o->host[i];
+		h->host_id = (h->host_id ^ (unsigned char)o->host[i]) * 1099511628211u;
+	}
+	h->start_mono_ns = clock_mono_ns();
+	h->start_real_ns = clock_ns(CLOCK_REALTIME);
+	h->process_start_ns = o->process_start_ns ? o->process_start_ns : h->start_mono_ns;
+	atomic_store_explicit(&h->allocated, MSR_HEADER_BYTES, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	memcpy(h->magic, MSR_MAGIC, sizeof h->magic);
+}
+
+bool store_open(const struct store_options *o, const char **cause)
+{
+	store_forget();
+	if (!space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause))
+		return false;
+	store.max_bytes = o->max_bytes;
+	enum space_result r = add_chunk(STORE_FIRST_TOUCH);
+	if (r != SPACE_OK) {
+		*cause = space_result_text(r);
+		space_remove(&store.space);
+		return false;
+	}
+	store.header = (struct msr_header *)store.chunk[0].base;
+	atomic_store_explicit(&store.chunk[0].next, MSR_HEADER_BYTES, memory_order_relaxed);
+	fill_header(store.header, o);
+	return true;
+}
+
+void store_forget(void)
+{
+	space_forget(&store.space);
+	store.header = NULL;
+	atomic_store_explicit(&store.n_chunks, 0, memory_order_relaxed);
+	atomic_store_explicit(&store.current, 0, memory_order_relaxed);
+	trylock_give(&store.growing);
+	trylock_give(&store.touching);
+	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
+	atomic_store_explicit(&store.was_full, false, memory_order_relaxed);
+	atomic_store_explicit(&store.last_failure, MSR_LOSS_BUSY, memory_order_relaxed);
+	atomic_store_explicit(&store.retry_ns, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < STORE_N_PIECES; i++)
+		atomic_store_explicit(&store.piece[i], 0, memory_order_relaxed);
+}
+
+/* Releases the whole pages behind the content of each extent of a chunk. */
+static void punch(const struct chunk *c, uint64_t from, uint64_t end)
+{
+	for (uint64_t at = from; at + sizeof(struct msr_extent) <= end;) {
+		const struct msr_extent *e = (const void *)(c->base + at);
+		uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
+		uint64_t used = atomic_load_explicit(&e->used, memory_order_relaxed);
+		if (e->magic != MSR_EXTENT_MAGIC || length < sizeof *e)
+			return;
+		uint64_t first = (c->offset + at + sizeof *e + used + 4095) & ~UINT64_C(4095);
+		uint64_t last = (c->offset + at + length) & ~UINT64_C(4095);
+		if (last > first)
+			space_punch(&store.space, first, last - first);
+		at += length;
+	}
+}
+
+/* Takes what is left of a chunk away from everyone; returns where its extents end. */
+static uint64_t seal(struct chunk *c)
+{
+	return atomic_exchange_explicit(&c->next, c->n_bytes, memory_order_relaxed);
+}
+
+void store_finish(bool quiet)
+{
+	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) || !trylock_take(&store.growing))
+		return;
+	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
+	uint64_t end = MSR_HEADER_BYTES;
+	/* Whoever is in the middle of taking an extent has taken its space before the seal, or gets none. */
+	for (uint32_t i = 0; i < n; i++) {
+		struct chunk *c = &store.chunk[i];
+		uint64_t used = seal(c);
+		if (quiet)
+			punch(c, i == 0 ? MSR_HEADER_BYTES : 0, used);
+		if (used > 0)
+			end = c->offset + used;
+	}
+	raise_allocated(end);
+	space_cut(&store.space, end);
+	/* `growing` stays taken: nothing is added behind the cut. store_reopen gives it back. */
+}
+
+void store_reopen(void)
+{
+	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed))
+		return;
+	/* The last chunks may reach over the new end of the file: they end where it was cut. */
+	uint64_t end = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
+	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
+	while (n > 1 && store.chunk[n - 1].offset >= end)
+		n--;
+	struct chunk *last = &store.chunk[n - 1];
+	if (last->offset + last->n_bytes > end) { /* all of it is sealed; the next chunk starts on a page */
+		last->n_bytes = ((end + 4095) & ~UINT64_C(4095)) - last->offset;
+		atomic_store_explicit(&last->next, last->n_bytes, memory_order_relaxed);
+	}
+	atomic_store_explicit(&store.n_chunks, n, memory_order_release);
+	atomic_store_explicit(&store.current, n - 1, memory_order_relaxed);
+	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
+	trylock_give(&store.growing);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------------- */
+
+const char *store_path(void)
+{
+	return store.space.path;
+}
+
+struct msr_header *store_header(void)
+{
+	return store.header;
+}
+
+void store_count_loss(enum msr_loss cause)
+{
+	if (store.header)
+		atomic_fetch_add_explicit(&store.header->losses[cause], 1, memory_order_relaxed);
+}
+
+uint64_t store_bytes(void)
+{
+	return store.header ? atomic_load_explicit(&store.header->allocated, memory_order_relaxed) : 0;
+}
+
+bool store_was_full(void)
+{
+	return atomic_load_explicit(&store.was_full, memory_order_relaxed);
+}
+
+int store_fd(void)
+{
+	return store.space.fd - 1;
+}
+
+bool store_move_fd(void)
+{
+	return space_move_fd(&store.space);
+}
