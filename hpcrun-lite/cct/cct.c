@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calling context tree of a thread; see cct.h. Must not allocate other than by mmap, must not wait. Tests: tests/unit/test_cct.c.
+ *
+ * The index is an open-addressing table with linear probing of 8-byte entries: 32 bits of the hash of (parent, address) and the node's
+ * id. It lives in anonymous memory and doubles when it is two thirds full; hashes are in the entries, so doubling
+ * does not touch the nodes. `memo` holds the nodes of the path inserted last, outermost first.
+ */
+#include "hpcrun-lite/cct/cct.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/cct/table.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <sys/mman.h>
+
+#define CCT_FIRST_SLOTS 512u
+#define CCT_TRACE_FIRST_BYTES 1024u
+#define CCT_TRACE_LAST_BYTES (64u << 10)
+
+struct slot {
+	uint32_t hash;
+	uint32_t node; /* 0: empty, for the root is never looked up */
+};
+
+struct cct {
+	struct cct_options options;
+	struct table nodes, cells;
+	struct slot *slot;
+	uint32_t n_slots;      /* a power of two */
+	uint32_t n_memo;       /* valid entries behind memo[0] */
+	struct msr_extent *trace;
+	uint32_t trace_sequence, trace_bytes;
+	uint64_t trace_ns;     /* time of the last record */
+	struct slot first_slots[CCT_FIRST_SLOTS];
+	uint32_t memo[];       /* [0]: the entry point; [i]: the i-th frame from the outermost */
+};
+
+size_t cct_bytes(uint32_t max_depth)
+{
+	return (sizeof(struct cct) + ((size_t)max_depth + 1) * sizeof(uint32_t) + 63) & ~(size_t)63;
+}
+
+struct cct *cct_init(void *memory, const struct cct_options *options)
+{
+	struct cct *t = memory;
+	t->options = *options;
+	table_init(&t->nodes, MSR_NODE, sizeof(struct msr_node), options->thread);
+	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread);
+	for (uint32_t i = 0; t->slot == t->first_slots && i < CCT_FIRST_SLOTS; i++) /* memory used before */
+		t->first_slots[i] = (struct slot){0, 0};
+	t->slot = t->first_slots;
+	t->n_slots = CCT_FIRST_SLOTS;
+	t->n_memo = 0;
+	t->trace = NULL;
+	t->trace_sequence = 0;
+	t->trace_bytes = CCT_TRACE_FIRST_BYTES;
+	return t;
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
+static uint32_t hash_of(uint32_t parent, msr_addr addr)
+{
+	uint64_t h = (addr ^ (uint64_t)parent << 32 ^ parent) * UINT64_C(0x9E3779B97F4A7C15);
+	h ^= h >> 32;
+	return (uint32_t)((h * UINT64_C(0xD6E8FEB86659FD93)) >> 32);
+}
+
+static void place(struct slot *slot, uint32_t n_slots, struct slot entry)
+{
+	uint32_t i = entry.hash & (n_slots - 1);
+	while (slot[i].node)
+		i = (i + 1) & (n_slots - 1);
+	slot[i] = entry;
+}
+
+static void release_slots(struct cct *t)
+{
+	if (t->slot != t->first_slots) {
+		sys_munmap(t->slot, (size_t)t->n_slots * sizeof *t->slot);
+		/* first_slots was in use before the index grew */
+		for (uint32_t i = 0; i < CCT_FIRST_SLOTS; i++)
+			t->first_slots[i] = (struct slot){0, 0};
+	}
+}
+
+static bool double_slots(struct cct *t)
+{
+	uint32_t n = t->n_slots * 2;
+	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_is_error(at))
+		return false;
+	struct slot *slot = (struct slot *)at;
+	for (uint32_t i = 0; i < t->n_slots; i++)
+		if (t->slot[i].node)
+			place(slot, n, t->slot[i]);
+	release_slots(t);
+	t->slot = slot;
+	t->n_slots = n;
+	return true;
+}
+
+static bool new_node(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, enum msr_loss *cause)
+{
+	if (t->nodes.n > t->options.max_nodes) {
+		*cause = MSR_LOSS_NODE_LIMIT;
+		return false;
+	}
+	struct msr_node *node = table_reserve(&t->nodes, cause);
+	if (!node)
+		return false;
+	node->addr = addr;
+	node->parent = parent;
+	*id = table_commit(&t->nodes);
+	return true;
+}
+
+/* The child of `parent` with this address, made if need be. */
+static bool child(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, enum msr_loss *cause)
+{
+	uint32_t hash = hash_of(parent, addr);
+	for (uint32_t i = hash & (t->n_slots - 1); t->slot[i].node; i = (i + 1) & (t->n_slots - 1)) {
+		if (t->slot[i].hash != hash)
+			continue;
+		const struct msr_node *node = table_at(&t->nodes, t->slot[i].node);
+		if (node->addr == addr && node->parent == parent) {
+			*id = t->slot[i].node;
+			return true;
+		}
+	}
+	if ((uint64_t)t->nodes.n * 3 >= (uint64_t)t->n_slots * 2 && !double_slots(t)) {
+		*cause = MSR_LOSS_NO_MEMORY;
+		return false;
+	}
+	if (!new_node(t, parent, addr, id, cause))
+		return false;
+	place(t->slot, t->n_slots, (struct slot){hash, *id});
+	return true;
+}
+
+static bool entry_node(struct cct *t, enum msr_path_end end, enum msr_loss *cause)
+{
+	uint64_t entry = t->options.is_main ? MSR_ENTRY_MAIN : MSR_ENTRY_THREAD;
+	uint32_t root;
+	if (t->nodes.n == 0 && !new_node(t, 0, 0, &root, cause))
+		return false;
+	if (end != MSR_END_ROOT)
+		entry = MSR_ENTRY_PARTIAL + (uint64_t)end;
+	return child(t, 0, msr_addr_make(MSR_MODULE_NONE, entry, false), &t->memo[0], cause);
+}
+
+bool cct_insert(struct cct *t, const struct cct_path *path, uint32_t *node, enum msr_loss *cause)
+{
+	uint32_t same = path->n_same < t->n_memo ? path->n_same : t->n_memo;
+	uint32_t n = path->n < t->options.max_depth ? path->n : t->options.max_depth;
+	if (same > n)
+		same = n;
+	t->n_memo = 0; /* until the path is complete, only what is found below counts */
+	if (same == 0 && !entry_node(t, path->end, cause))
+		return false;
+	uint32_t at = t->memo[same];
+	for (uint32_t i = same; i < n; i++) {
+		msr_addr addr = path->addr[path->n - 1 - i];
+		if (msr_addr_module(addr) == MSR_MODULE_NONE)
+			addr |= (uint64_t)MSR_MODULE_UNKNOWN << 48;
+		if (!child(t, at, addr, &at, cause)) {
+			t->n_memo = i;
+			return false;
+		}
+		t->memo[i + 1] = at;
+	}
+	t->n_memo = n;
+	*node = at;
+	return true;
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------ */
+
+/* One writer: a plain addition, but each word is stored whole. */
+static void add_to(_Atomic uint64_t *word, uint64_t n)
+{
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause)
+{
+	struct msr_node *node = table_at(&t->nodes, id);
+	uint32_t first = atomic_load_explicit(&node->first_cell, memory_order_relaxed);
+	for (uint32_t i = first; i;) {
+		struct msr_cell *cell = table_at(&t->cells, i - 1);
+		if (cell->metric == metric) {
+			add_to(&cell->sum, sum);
+			add_to(&cell->count, count);
+			return true;
+		}
+		i = cell->next;
+	}
+	struct msr_cell *cell = table_reserve(&t->cells, cause);
+	if (!cell)
+		return false;
+	cell->node = id;
+	cell->metric = (uint16_t)metric;
+	cell->next = first;
+	atomic_store_explicit(&cell->sum, sum, memory_order_relaxed);
+	atomic_store_explicit(&cell->count, count, memory_order_relaxed);
+	uint32_t made = table_commit(&t->cells);
+	atomic_store_explicit(&node->first_cell, made + 1, memory_order_release); /* after the cell itself */
+	return true;
+}
+
+/* ---- time line ---------------------------------------------------------------------------------------------- */
+
+static bool new_trace_extent(struct cct *t, uint64_t now_ns, enum msr_loss *cause)
+{
+	const struct store_request request = {
+		.kind = MSR_TRACE,
+		.record_bytes = sizeof(uint64_t),
+		.thread = t->options.thread,
+		.sequence = t->trace_sequence,
+		.first = now_ns,
+		.n_bytes = t->trace_bytes,
+		.least_bytes = t->trace_bytes / 4,
+	};
+	struct msr_extent *e = store_extent(&request, cause);
+	if (!e)
+		return false;
+	if (t->trace)
+		store_drop(t->trace);
+	t->trace = e;
+	t->trace_sequence++;
+	t->trace_ns = now_ns;
+	if (t->trace_bytes < CCT_TRACE_LAST_BYTES)
+		t->trace_bytes *= 2;
+	return true;
+}
+
+static uint64_t trace_room(const struct cct *t)
+{
+	if (!t->trace)
+		return 0;
+	return (atomic_load_explicit(&t->trace->length, memory_order_relaxed) - sizeof *t->trace
+		- atomic_load_explicit(&t->trace->used, memory_order_relaxed)) / sizeof(uint64_t);
+}
+
+bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, enum msr_loss *cause)
+{
+	bool absolute = now_ns - t->trace_ns > UINT32_MAX;
+	if (trace_room(t) < (absolute ? 3 : 1)) {
+		if (!new_trace_extent(t, now_ns, cause))
+			return false;
+		absolute = false; /* the extent itself says the time */
+	}
+	uint64_t used = atomic_load_explicit(&t->trace->used, memory_order_relaxed);
+	uint64_t *record = (uint64_t *)(t->trace + 1) + used / sizeof *record;
+	if (absolute) {
+		*record++ = msr_trace_make(0, MSR_TRACE_TAG_ESCAPE, MSR_TRACE_ABSOLUTE);
+		*record++ = now_ns;
+		used += 2 * sizeof *record;
+		t->trace_ns = now_ns;
+	}
+	*record = msr_trace_make((uint32_t)(now_ns - t->trace_ns), metric, node);
+	t->trace_ns = now_ns;
+	atomic_store_explicit(&t->trace->used, used + sizeof *record, memory_order_release); /* after the record */
+	return true;
+}
+
+/* ---- end ------------------------------------------------------------------------------------------------------ */
+
+void cct_forget(struct cct *t)
+{
+	release_slots(t);
+	t->slot = t->first_slots;
+}
+
+void cct_finish(struct cct *t)
+{
+	if (t->trace)
+		store_give_tail(t->trace);
+	if (t->nodes.n_extents)
+		store_give_tail(t->nodes.at[t->nodes.n_extents - 1].extent);
+	if (t->cells.n_extents)
+		store_give_tail(t->cells.at[t->cells.n_extents - 1].extent);
+	cct_forget(t);
+}
+
+uint32_t cct_n_nodes(const struct cct *t)
+{
+	return t->nodes.n;
+}

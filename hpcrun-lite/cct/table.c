@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Growing arrays in extents; see table.h. Must not move a record. Tests: tests/unit/test_cct.c.
+ */
+#include "hpcrun-lite/cct/table.h"
+
+#include "hpcrun-lite/store/store.h"
+
+void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread)
+{
+	t->n = t->end = t->n_extents = 0;
+	t->thread = thread;
+	t->kind = (uint16_t)kind;
+	t->record_bytes = record_bytes;
+	t->next_bytes = TABLE_FIRST_BYTES;
+}
+
+void *table_reserve(struct table *t, enum msr_loss *cause)
+{
+	if (t->n == t->end) {
+		if (t->n_extents == TABLE_MAX_EXTENTS) {
+			*cause = MSR_LOSS_NODE_LIMIT;
+			return NULL;
+		}
+		const struct store_request request = {
+			.kind = t->kind,
+			.record_bytes = t->record_bytes,
+			.thread = t->thread,
+			.sequence = t->n_extents,
+			.first = t->n,
+			.n_bytes = t->next_bytes,
+			.least_bytes = t->next_bytes / 4,
+		};
+		struct msr_extent *e = store_extent(&request, cause);
+		if (!e)
+			return NULL;
+		uint64_t room = atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e;
+		t->at[t->n_extents++] = (struct table_extent){e, t->n};
+		t->end = t->n + (uint32_t)(room / t->record_bytes);
+		if (t->next_bytes < TABLE_LAST_BYTES)
+			t->next_bytes *= 2;
+	}
+	return table_at(t, t->n);
+}
+
+uint32_t table_commit(struct table *t)
+{
+	const struct table_extent *last = &t->at[t->n_extents - 1];
+	uint64_t used = (uint64_t)(t->n + 1 - last->first) * t->record_bytes;
+	/* Release: whoever finds the length, also after a kill, finds the record. */
+	atomic_store_explicit(&last->extent->used, used, memory_order_release);
+	return t->n++;
+}
