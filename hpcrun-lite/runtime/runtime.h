@@ -68,9 +68,6 @@ int runtime_next_fd(int from);
  * number could be had; then ours is given up (counted, the file no longer grows). Signal-safe.
  */
 bool runtime_move_fd(int fd);
-/* All descriptors were closed behind our back (a raw system call), as found by the caller: checks that ours are still ours. Signal-safe. */
-void runtime_check_fds(void);
-
 /* ---- signals ---------------------------------------------------------------------------------------------------- */
 
 /*

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its first instruction of user code, and in front of
+ * dlclose, so that the unwinder forgets code that goes away. Must not call malloc, nor change what the program sees of these functions.
+ * Tests: tests/cli/run_threads.sh, tests/cli/run_modules.sh.
+ */
+#include "hpcrun-lite/runtime/hook_thread.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define HOOK_N_STARTS 256u
+
+typedef void *pthread_start_fn(void *);
+
+/* What a new thread has to know. From a fixed table, or when that is full a page of its own. */
+struct start {
+	_Atomic bool taken;
+	pthread_start_fn *posix;
+	thrd_start_t c11;
+	void *argument;
+};
+
+static struct start starts[HOOK_N_STARTS];
+
+static struct {
+	int (*pthread_create)(pthread_t *, const pthread_attr_t *, pthread_start_fn *, void *);
+	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+	int (*dlclose)(void *);
+} next;
+
+void hook_thread_start(void)
+{
+	*(void **)&next.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+	*(void **)&next.thrd_create = dlsym(RTLD_NEXT, "thrd_create");
+	*(void **)&next.dlclose = dlsym(RTLD_NEXT, "dlclose");
+}
+
+static struct start *take_start(void)
+{
+	for (unsigned i = 0; i < HOOK_N_STARTS; i++)
+		if (!atomic_load_explicit(&starts[i].taken, memory_order_relaxed)
+		    && !atomic_exchange_explicit(&starts[i].taken, true, memory_order_acquire))
+			return &starts[i];
+	long page = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return sys_is_error(page) ? NULL : (struct start *)page;
+}
+
+static void give_start(struct start *s)
+{
+	if (s >= starts && s < starts + HOOK_N_STARTS)
+		atomic_store_explicit(&s->taken, false, memory_order_release); /* all reads of it are done */
+	else
+		sys_munmap(s, 4096);
+}
+
+/* The start as the new thread has read it. */
+static struct start begin(void *argument)
+{
+	struct start *s = argument;
+	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
+	give_start(s);
+	if (process_is_alive())
+		thread_begin(false);
+	return copy;
+}
+
+static void *posix_thread(void *argument)
+{
+	struct start s = begin(argument);
+	return s.posix(s.argument);
+}
+
+static int c11_thread(void *argument)
+{
+	struct start s = begin(argument);
+	return s.c11(s.argument);
+}
+
+/* A start record when new threads are measured, else NULL: then the thread is made as if we were not there. */
+static struct start *prepare(void)
+{
+	process_start();
+	process_check_fork();
+	struct start *s = process_is_alive() ? take_start() : NULL;
+	if (!s && process_is_alive())
+		runtime_count_loss(MSR_LOSS_THREAD_SETUP);
+	return s;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread_start_fn *fn, void *argument)
+{
+	struct start *s = prepare();
+	if (!s)
+		return next.pthread_create(thread, attr, fn, argument);
+	s->posix = fn;
+	s->argument = argument;
+	int error = next.pthread_create(thread, attr, posix_thread, s);
+	if (error)
+		give_start(s);
+	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
+{
+	struct start *s = prepare();
+	if (!s)
+		return next.thrd_create(thread, fn, argument);
+	s->c11 = fn;
+	s->argument = argument;
+	int error = next.thrd_create(thread, c11_thread, s);
+	if (error != thrd_success)
+		give_start(s);
+	return error;
+}
+
+EXPORT int dlclose(void *handle)
+{
+	process_start();
+	unwind_flush_begin();
+	int result = next.dlclose(handle);
+	unwind_flush_end();
+	return result;
+}

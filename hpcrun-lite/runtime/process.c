@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program runs on, unmeasured and told so.
+ * Tests: tests/cli/run_basic.sh, tests/cli/run_fork.sh, tests/cli/run_space.sh.
+ */
+#include "hpcrun-lite/runtime/process.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/runtime/hooks.h"
+#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+struct process process;
+
+static struct {
+	bool started;             /* process_start was called */
+	_Atomic bool ended;       /* runtime_end has done its work */
+	unsigned exec_seq;
+	uint64_t process_start_ns;
+} life;
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+static void complain(const char *cause)
+{
+	char line[PATH_MAX + 256];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "hpcrun-lite: ");
+	text_put(&t, process.config.directory);
+	text_put(&t, ": ");
+	text_put(&t, cause);
+	text_put(&t, "; process ");
+	text_put_u64(&t, (uint64_t)sys_getpid());
+	text_put(&t, " runs unmeasured\n");
+	text_write(&t, STDERR_FILENO);
+}
+
+static bool open_store(const char **cause)
+{
+	const struct config *c = &process.config;
+	bool continued = c->exec_pid == (uint32_t)process.pid;
+	life.exec_seq = continued ? c->exec_seq : 0;
+	life.process_start_ns = continued && c->process_start_ns ? c->process_start_ns : clock_mono_ns();
+	const struct store_options options = {
+		.directory = c->directory,
+		.host = process.host,
+		.rank = c->rank,
+		.n_ranks = c->n_ranks,
+		.pid = (unsigned)process.pid,
+		.parent_pid = (unsigned)getppid(),
+		.exec_seq = life.exec_seq,
+		.process_start_ns = life.process_start_ns,
+		.max_bytes = c->max_bytes,
+		.flags = (c->trace ? MSR_FLAG_TRACE : 0) | (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
+	};
+	return store_open(&options, cause);
+}
+
+/* A page that every fork wipes, so that a child that came about without fork() is noticed. */
+static bool make_alive_page(void)
+{
+	long page = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_is_error(page))
+		return false;
+	process.alive = (_Atomic uint32_t *)page;
+	sys_madvise((void *)page, 4096, MADV_WIPEONFORK);
+	return true;
+}
+
+static void find_host(void)
+{
+	struct utsname u;
+	const char *name = uname(&u) == 0 && u.nodename[0] ? u.nodename : "localhost";
+	for (size_t i = 0; name[i] && i + 1 < sizeof process.host; i++)
+		process.host[i] = name[i] == '/' ? '_' : name[i];
+}
+
+static void forked(void);
+
+static void at_exit(int status, void *unused)
+{
+	(void)unused;
+	runtime_end(MSR_EXIT_RETURN, status);
+}
+
+static bool start(const char **cause)
+{
+	static char source_cause[256];
+	struct unwind_config unwind = {.module_of = module_of};
+	process.pid = sys_getpid();
+	find_host();
+	if (!make_alive_page()) {
+		*cause = "no memory";
+		return false;
+	}
+	if (!open_store(cause))
+		return false;
+	records_start();
+	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
+	unwind_init(&unwind);
+	module_start();
+	if (!process_choose_sources(source_cause, sizeof source_cause)) {
+		*cause = source_cause[0] ? source_cause : "no event can be measured";
+		return false;
+	}
+	if (!thread_start_process(cause))
+		return false;
+	process_write_records();
+	module_save_vdso(process.config.directory);
+	if (!sample_install() || pthread_atfork(NULL, NULL, forked) != 0 || on_exit(at_exit, NULL) != 0) {
+		*cause = "a handler cannot be registered";
+		return false;
+	}
+	return true;
+}
+
+void process_start(void)
+{
+	extern char **environ;
+	const char *cause = "no cause", *text;
+	if (life.started)
+		return;
+	life.started = true;
+	process.start_ns = clock_mono_ns();
+	text = getenv(CONFIG_VARIABLE);
+	bool wanted = text && config_decode(text, &process.config);
+	if (wanted)
+		config_find_rank(&process.config, environ);
+	hooks_start(text);
+	if (!wanted) {
+		if (text)
+			complain("the environment is damaged or of another version of hpcrun-lite");
+		return;
+	}
+	if (!start(&cause)) {
+		complain(cause);
+		return;
+	}
+	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
+	process.measuring = true;
+	thread_begin(sys_gettid() == process.pid);
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+	process_start();
+}
+
+/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+
+/* In the child, where only the calling thread is: no source signals it yet. */
+static void forked(void)
+{
+	const char *cause = "no cause";
+	if (!process.measuring)
+		return;
+	process.pid = sys_getpid();
+	process.start_ns = clock_mono_ns();
+	atomic_store_explicit(&process.ending, false, memory_order_relaxed);
+	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
+	store_forget();
+	unwind_after_fork();
+	hooks_forked();
+	if (!open_store(&cause)) {
+		process.measuring = false;
+		complain(cause);
+		return;
+	}
+	records_start();
+	module_forked();
+	process_restart_sources();
+	process_write_records();
+	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
+	thread_forked();
+}
+
+void process_check_fork(void)
+{
+	if (process.measuring && atomic_load_explicit(process.alive, memory_order_relaxed) != 1)
+		forked();
+}
+
+/* ---- end ----------------------------------------------------------------------------------------------------------- */
+
+static void write_end(enum msr_exit_kind kind, int code)
+{
+	struct msr_header *h = store_header();
+	h->exit_code = code;
+	h->end_mono_ns = kind == MSR_EXIT_NONE ? 0 : clock_mono_ns();
+	h->end_real_ns = kind == MSR_EXIT_NONE ? 0 : clock_ns(CLOCK_REALTIME);
+	h->exit_kind = kind;
+}
+
+static bool claim_end(void)
+{
+	return runtime_is_owner() && !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
+}
+
+static void end(enum msr_exit_kind kind, int code)
+{
+	if (thread_self)
+		thread_sources_stop(thread_self);
+	/* Sequential consistency: see enter() in sample.c. */
+	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
+	bool quiet = thread_all_outside();
+	thread_stamp_all(clock_mono_ns());
+	write_end(kind, code);
+	if (kind != MSR_EXIT_EXEC)
+		report_print();
+	store_finish(quiet);
+}
+
+void runtime_end(enum msr_exit_kind kind, int code)
+{
+	if (claim_end())
+		end(kind, code);
+}
+
+/* Blocks our signal in this thread; returns the mask before. */
+static uint64_t block_signal(void)
+{
+	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1), old = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&old, sizeof set);
+	return old;
+}
+
+static void drain_signal(void)
+{
+	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
+	const struct timespec zero = {0, 0};
+	while (sys_call4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&zero, sizeof set) == RUNTIME_SIGNAL)
+		;
+}
+
+void runtime_exec_begin(void)
+{
+	if (!process.measuring)
+		return;
+	uint64_t mask = block_signal();
+	if (claim_end())
+		end(MSR_EXIT_EXEC, 0);
+	drain_signal();
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+}
+
+void runtime_exec_failed(void)
+{
+	struct msr_header *h = store_header();
+	if (!runtime_is_owner() || !h || h->exit_kind != MSR_EXIT_EXEC)
+		return;
+	store_reopen();
+	write_end(MSR_EXIT_NONE, 0);
+	thread_unstamp_all();
+	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);
+	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
+	if (thread_self)
+		thread_sources_start(thread_self);
+}
+
+/* ---- what hooks ask -------------------------------------------------------------------------------------------------- */
+
+const struct config *runtime_config(void)
+{
+	return process.measuring ? &process.config : NULL;
+}
+
+bool runtime_is_owner(void)
+{
+	return process_is_alive() && sys_getpid() == process.pid;
+}
+
+unsigned runtime_exec_seq(void)
+{
+	return life.exec_seq;
+}
+
+uint64_t runtime_process_start_ns(void)
+{
+	return life.process_start_ns;
+}
+
+void runtime_suspend(void)
+{
+	if (thread_self)
+		thread_self->suspended++;
+	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
+}
+
+void runtime_resume(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (thread_self)
+		thread_self->suspended--;
+}
+
+bool runtime_owns_fd(int fd)
+{
+	return fd >= 0 && process_is_alive() && fd == store_fd();
+}
+
+int runtime_next_fd(int from)
+{
+	int fd = process_is_alive() ? store_fd() : -1;
+	return fd >= from ? fd : -1;
+}
+
+bool runtime_move_fd(int fd)
+{
+	return !runtime_owns_fd(fd) || store_move_fd();
+}
+
+void runtime_note(const char *text)
+{
+	if (store_header())
+		records_info_text("note", text);
+}
+
+void runtime_count_loss(enum msr_loss cause)
+{
+	if (process_is_alive())
+		store_count_loss(cause);
+}

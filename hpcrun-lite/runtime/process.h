@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process: what is constant in it, its start, its forks and its end. Internal to the run time; hooks use runtime.h.
+ * Tests: tests/cli/run_*.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_PROCESS_H
+#define HPCRUN_LITE_RUNTIME_PROCESS_H
+
+#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/runtime/runtime.h"
+#include "hpcrun-lite/runtime/thread.h"
+#include "hpcrun-lite/source/source.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct process_source {
+	const struct source_ops *ops;
+	unsigned n_events;
+	struct source_event event[MSR_MAX_METRICS];
+};
+
+struct process {
+	struct config config;
+	unsigned n_sources;
+	struct process_source source[THREAD_MAX_SOURCES];
+	bool has_cputime;             /* CPUTIME is among the events */
+	bool is_cputime[MSR_MAX_METRICS];
+	bool measuring;               /* set once, at the end of a start that went well */
+	int pid;
+	char host[65];
+	uint64_t start_ns;
+	_Atomic bool ending;          /* no sample is recorded any more */
+	_Atomic uint32_t *alive;      /* on a page that fork wipes: 1 in the process that owns the store */
+};
+extern struct process process;
+
+/* Starts the process's measurement, once; called by our constructor, or before it by a hook. Not signal-safe. */
+void process_start(void);
+
+/* True in the process that owns the store: false after a fork that did not call us (_Fork, clone). Signal-safe, no system call. */
+static inline bool process_is_alive(void)
+{
+	return process.measuring && atomic_load_explicit(process.alive, memory_order_relaxed) == 1;
+}
+
+/* Called where a thread is about to be made: measures the child of a fork that did not call us. Not signal-safe. */
+void process_check_fork(void);
+
+/* sources.c: chooses and starts the sources for the events; METRIC and INFO records. False with the cause. */
+bool process_choose_sources(char *cause, size_t cause_bytes);
+bool process_restart_sources(void);
+void process_write_records(void);
+
+/* report.c: the line or table at the end. */
+void report_print(void);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records of the process; see records.h. Must not wait. Tests: tests/cli/run_basic.sh. */
+#include "hpcrun-lite/runtime/records.h"
+
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <string.h>
+
+#define RECORDS_EXTENT_BYTES 4096u
+
+static struct writer {
+	trylock lock;
+	struct msr_extent *extent;
+	uint32_t sequence;
+} writer[MSR_CLOCK + 1];
+
+void records_start(void)
+{
+	for (unsigned i = 0; i < sizeof writer / sizeof *writer; i++) {
+		trylock_give(&writer[i].lock);
+		writer[i].extent = NULL;
+		writer[i].sequence = 0;
+	}
+}
+
+static bool has_room(const struct msr_extent *e, size_t n)
+{
+	return e && atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e - atomic_load_explicit(&e->used, memory_order_relaxed) >= n;
+}
+
+void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
+{
+	struct writer *w = &writer[kind];
+	*cause = MSR_LOSS_BUSY;
+	if (!trylock_take(&w->lock))
+		return NULL;
+	if (!has_room(w->extent, n_bytes)) {
+		size_t whole = sizeof(struct msr_extent) + n_bytes;
+		const struct store_request request = {
+			.kind = kind,
+			.record_bytes = kind == MSR_METRIC ? sizeof(struct msr_metric) : 0,
+			.thread = UINT32_MAX,
+			.sequence = w->sequence,
+			.n_bytes = whole > RECORDS_EXTENT_BYTES ? (uint32_t)whole : RECORDS_EXTENT_BYTES,
+			.least_bytes = (uint32_t)whole,
+		};
+		struct msr_extent *e = store_extent(&request, cause);
+		if (!e) {
+			trylock_give(&w->lock);
+			return NULL;
+		}
+		if (w->extent)
+			store_give_tail(w->extent);
+		w->extent = e;
+		w->sequence++;
+	}
+	return (uint8_t *)(w->extent + 1) + atomic_load_explicit(&w->extent->used, memory_order_relaxed);
+}
+
+void records_end(enum msr_kind kind, size_t n_bytes)
+{
+	struct writer *w = &writer[kind];
+	/* One writer under the lock; release publishes the record's content. */
+	atomic_store_explicit(&w->extent->used, atomic_load_explicit(&w->extent->used, memory_order_relaxed) + n_bytes, memory_order_release);
+	trylock_give(&w->lock);
+}
+
+bool records_info(const char *key, const char *value, size_t value_bytes)
+{
+	size_t key_bytes = strlen(key) + 1;
+	size_t n = (sizeof(struct msr_info) + key_bytes + value_bytes + 1 + 7) & ~(size_t)7;
+	enum msr_loss cause;
+	struct msr_info *info = records_begin(MSR_INFO, n, &cause);
+	if (!info)
+		return false;
+	info->bytes = (uint32_t)n;
+	info->key_bytes = (uint32_t)key_bytes;
+	info->value_bytes = (uint32_t)value_bytes + 1;
+	memcpy(info + 1, key, key_bytes);
+	memcpy((char *)(info + 1) + key_bytes, value, value_bytes); /* the NUL is there: extents start zeroed */
+	records_end(MSR_INFO, n);
+	return true;
+}
+
+bool records_info_text(const char *key, const char *value)
+{
+	return records_info(key, value, strlen(value));
+}
+
+bool records_metric(const struct msr_metric *metric)
+{
+	enum msr_loss cause;
+	struct msr_metric *m = records_begin(MSR_METRIC, sizeof *m, &cause);
+	if (!m)
+		return false;
+	*m = *metric;
+	records_end(MSR_METRIC, sizeof *m);
+	return true;
+}

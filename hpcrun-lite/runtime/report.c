@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the user is told at the end of the process: one line, or a table with -v. Not in handlers. Must not allocate: a program may end with no
+ * memory left. Tests: tests/cli/run_report.sh.
+ */
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct linux_dirent64 {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen;
+	uint8_t d_type;
+	char d_name[];
+};
+
+/* Measurement files in the run directory, ours included: the processes measured so far. */
+static uint64_t count_files(void)
+{
+	static _Alignas(8) char buffer[8192];
+	uint64_t n = 0;
+	int fd = sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	for (long got; fd >= 0 && (got = sys_call3(SYS_getdents64, fd, (long)buffer, sizeof buffer)) > 0;)
+		for (long at = 0; at < got;) {
+			const struct linux_dirent64 *d = (const void *)(buffer + at);
+			size_t length = strlen(d->d_name), suffix = strlen(MSR_SUFFIX);
+			n += length > suffix && strcmp(d->d_name + length - suffix, MSR_SUFFIX) == 0;
+			at += d->d_reclen;
+		}
+	if (fd >= 0)
+		sys_close(fd);
+	return n;
+}
+
+static uint64_t lost_samples(const struct thread_totals *sum)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
+		if (msr_loss_takes_sample((enum msr_loss)i))
+			n += sum->losses[i];
+	return n;
+}
+
+static uint64_t truncated_paths(const struct thread_totals *sum)
+{
+	uint64_t n = 0;
+	for (unsigned i = MSR_END_ROOT + 1; i < MSR_N_PATH_ENDS; i++)
+		n += sum->path_ends[i];
+	return n;
+}
+
+static void put_count(struct text *t, uint64_t n, const char *one, const char *many)
+{
+	text_put_grouped(t, n);
+	text_put_char(t, ' ');
+	text_put(t, n == 1 ? one : many);
+}
+
+/* Share of the threads' CPU time in hundredths of a percent. */
+static void put_share(struct text *t, const struct thread_totals *sum)
+{
+	uint64_t cpu = sum->cpu_ns ? sum->cpu_ns : 1;
+	text_put_fixed(t, sum->handler_ns * 10 / (cpu / 1000 + 1), 2);
+	text_put_char(t, '%');
+}
+
+static void put_losses(struct text *t, const struct thread_totals *sum, const char *before, const char *between)
+{
+	const struct msr_header *h = store_header();
+	for (unsigned i = 0; i < MSR_N_LOSSES; i++) {
+		uint64_t n = sum->losses[i] + h->losses[i];
+		if (n == 0 || i == MSR_LOSS_COALESCED)
+			continue;
+		text_put(t, before);
+		text_put(t, msr_loss_name((enum msr_loss)i));
+		text_put(t, between);
+		text_put_grouped(t, n);
+		before = between[0] == ' ' && between[1] == '\0' ? ", " : before;
+	}
+}
+
+static bool any_loss(const struct thread_totals *sum)
+{
+	const struct msr_header *h = store_header();
+	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
+		if (i != MSR_LOSS_COALESCED && sum->losses[i] + h->losses[i])
+			return true;
+	return false;
+}
+
+static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n_files)
+{
+	uint64_t lost = lost_samples(sum);
+	text_put(t, "hpcrun-lite: ");
+	put_count(t, sum->n_threads, "thread, ", "threads, ");
+	put_count(t, sum->recorded, "sample, ", "samples, ");
+	text_put_grouped(t, lost);
+	text_put(t, " lost");
+	if (any_loss(sum))
+		put_losses(t, sum, " (", " ");
+	text_put(t, any_loss(sum) ? "), " : ", ");
+	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
+	put_share(t, sum);
+	text_put(t, " of CPU time in handlers");
+	if (n_files > 1) {
+		text_put(t, " (this process; ");
+		put_count(t, n_files, "process", "processes");
+		text_put(t, " measured)");
+	}
+	text_put(t, ": ");
+	text_put(t, process.config.directory);
+	text_put_char(t, '\n');
+}
+
+static void put_row(struct text *t, const char *name, uint64_t v)
+{
+	size_t start = t->n;
+	text_put(t, "  ");
+	text_put(t, name);
+	while (t->n < start + 34 && !t->cut)
+		text_put_char(t, ' ');
+	text_put_grouped(t, v);
+	text_put_char(t, '\n');
+}
+
+static void put_table(struct text *t, const struct thread_totals *sum, uint64_t n_files)
+{
+	text_put(t, "hpcrun-lite: ");
+	text_put(t, process.config.directory);
+	text_put_char(t, '\n');
+	put_row(t, "processes measured so far", n_files);
+	put_row(t, "threads", sum->n_threads);
+	put_row(t, "samples delivered", sum->delivered);
+	put_row(t, "samples recorded", sum->recorded);
+	put_row(t, "expiries merged by the kernel", sum->losses[MSR_LOSS_COALESCED]);
+	put_losses(t, sum, "  lost: ", "   ");
+	if (any_loss(sum))
+		text_put_char(t, '\n');
+	put_row(t, "complete stacks", sum->path_ends[MSR_END_ROOT]);
+	for (unsigned i = MSR_END_ROOT + 1; i < MSR_N_PATH_ENDS; i++)
+		if (sum->path_ends[i]) {
+			text_put(t, "  truncated: ");
+			text_put(t, msr_path_end_name((enum msr_path_end)i));
+			text_put(t, "   ");
+			text_put_grouped(t, sum->path_ends[i]);
+			text_put_char(t, '\n');
+		}
+	put_row(t, "stacks with a guessed frame", sum->n_marked);
+	put_row(t, "frames a stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
+	put_row(t, "handler time, us", sum->handler_ns / 1000);
+	text_put(t, "  share of CPU time               ");
+	put_share(t, sum);
+	text_put_char(t, '\n');
+	put_row(t, "bytes of this process's file", store_bytes());
+	text_put(t, "  file                            ");
+	text_put(t, store_path());
+	text_put_char(t, '\n');
+}
+
+void report_print(void)
+{
+	static char buffer[16384];
+	struct text t = text_in(buffer, sizeof buffer);
+	struct thread_totals sum;
+	const struct config *c = &process.config;
+	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
+		return;
+	thread_sum(&sum);
+	if (c->rank > 0 && !any_loss(&sum) && c->say != CONFIG_VERBOSE)
+		return;
+	if (c->say == CONFIG_VERBOSE)
+		put_table(&t, &sum, count_files());
+	else
+		put_line(&t, &sum, count_files());
+	text_write(&t, STDERR_FILENO);
+}

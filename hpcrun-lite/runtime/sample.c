@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The signal handler and what it does with a sample. Must not: allocate, lock, wait, print, exit, change errno. All signals are
+ * blocked in it, so that no handler of the program runs on top of it and jumps out of it.
+ * Tests: tests/cli/run_*.sh, tests/bench/bench_sample.c.
+ */
+#include "hpcrun-lite/runtime/sample.h"
+
+#include "common/safe/clock.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+
+static _Atomic(runtime_foreign_signal_fn *) foreign;
+
+void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
+{
+	atomic_store_explicit(&foreign, fn, memory_order_release);
+}
+
+/* One writer, the thread itself: plain additions of whole words. */
+static inline void add(_Atomic uint64_t *word, uint64_t n)
+{
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
+{
+	struct msr_thread *r = t->record;
+	enum msr_loss cause;
+	if (!cct_add(t->cct, node, e->metric, 1, e->weight, &cause)) {
+		add(&r->losses[cause], 1);
+		return;
+	}
+	add(&r->recorded, 1);
+	if (process.is_cputime[e->metric])
+		t->cpu_given_ns += e->weight;
+	if (e->n_merged)
+		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
+	if (process.config.trace && !cct_trace(t->cct, node, e->metric, now_ns, &cause))
+		add(&r->losses[MSR_LOSS_TRACE], 1);
+}
+
+/* Samples of n metrics at one place. */
+static void take(struct thread *t, const struct source_expiry *expiry, unsigned n, const ucontext_t *context, uint64_t now_ns)
+{
+	struct msr_thread *r = t->record;
+	struct unwind_path walked;
+	enum msr_loss cause;
+	uint32_t node;
+	add(&r->delivered, n);
+	unwind_walk(t->unwind, context, &walked);
+	add(&r->n_frames, walked.n);
+	add(&r->path_ends[walked.end], 1);
+	if (walked.heuristic)
+		add(&r->n_marked, 1);
+	/* enum unwind_end has the order of enum msr_path_end */
+	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
+	if (!cct_insert(t->cct, &path, &node, &cause)) {
+		add(&r->losses[cause], n);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		record(t, node, &expiry[i], now_ns);
+}
+
+static bool is_outside(struct thread *t)
+{
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 && t->suspended == 0;
+}
+
+/* Sequential consistency: with `ending`, either we see the end or the end sees us. */
+static bool enter(struct thread *t)
+{
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+		return true;
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+	return false;
+}
+
+static void leave(struct thread *t, uint64_t start_ns)
+{
+	add(&t->record->handler_ns, clock_mono_ns() - start_ns);
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+void sample_from_source(const struct source_expiry *expiry, void *ucontext)
+{
+	struct thread *t = thread_self;
+	if (!t || !process_is_alive())
+		return;
+	if (!is_outside(t)) {
+		add(&t->record->delivered, 1);
+		add(&t->record->losses[MSR_LOSS_BUSY], 1);
+		return;
+	}
+	uint64_t now = clock_mono_ns();
+	if (!enter(t))
+		return;
+	take(t, expiry, 1, ucontext, now);
+	leave(t, now);
+}
+
+/* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
+static bool may_be_ours(const siginfo_t *info)
+{
+	return info->si_code > 0 || info->si_code == SI_TIMER;
+}
+
+static void poll_sources(struct thread *t, siginfo_t *info, void *context, uint64_t now)
+{
+	struct source_expiry expiry[MSR_MAX_METRICS];
+	unsigned n = 0;
+	bool ours = may_be_ours(info);
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops->poll && t->source_on[i])
+			n += process.source[i].ops->poll(t->source_state[i], info, context, &expiry[n], &ours);
+	if (n)
+		take(t, expiry, n, context, now);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+	struct thread *t = thread_self;
+	if (!may_be_ours(info)) {
+		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
+		if (fn)
+			fn(sig, info, context);
+	} else if (!process_is_alive()) {
+		/* a child that does not own the store: nothing of it may be touched */
+	} else if (!t) {
+		store_count_loss(MSR_LOSS_NO_THREAD);
+	} else if (!is_outside(t)) {
+		/* The sources are not asked: what expired stays with them and adds its weight to the next sample. */
+		add(&t->record->delivered, 1);
+		add(&t->record->losses[MSR_LOSS_BUSY], 1);
+	} else {
+		uint64_t now = clock_mono_ns();
+		if (enter(t)) {
+			poll_sources(t, info, context, now);
+			leave(t, now);
+		}
+	}
+	errno = saved_errno;
+}
+
+bool sample_install(void)
+{
+	/* The next sigaction, for the one in front may be our own hook, which hides this signal. */
+	int (*libc_sigaction)(int, const struct sigaction *, struct sigaction *);
+	*(void **)&libc_sigaction = dlsym(RTLD_NEXT, "sigaction");
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	sigfillset(&action.sa_mask);
+	return libc_sigaction && libc_sigaction(RUNTIME_SIGNAL, &action, NULL) == 0;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which source delivers which event, in the order of preference, and what is written about it. Runs at the start of a process only.
+ * Tests: tests/cli/run_rate.sh, tests/cli/run_basic.sh.
+ */
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/runtime/sample.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static const struct source_host host = {
+	.sample = sample_from_source,
+	.suspend = runtime_suspend,
+	.resume = runtime_resume,
+	.note = runtime_note,
+	.signal = RUNTIME_SIGNAL,
+};
+
+static struct process_source *slot_for(const struct source_ops *ops)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (process.source[i].ops == ops)
+			return &process.source[i];
+	struct process_source *s = &process.source[process.n_sources++];
+	s->ops = ops;
+	s->n_events = 0;
+	return s;
+}
+
+static void add_event(const struct source_ops *ops, uint32_t metric)
+{
+	const struct config_event *e = &process.config.event[metric];
+	struct process_source *s = slot_for(ops);
+	s->event[s->n_events++] = (struct source_event){
+		.name = e->name,
+		.metric = metric,
+		.unit = e->unit,
+		.perf_type = e->kind == CONFIG_CPUTIME ? PERF_TYPE_SOFTWARE : e->perf_type,
+		.perf_config = e->kind == CONFIG_CPUTIME ? PERF_COUNT_SW_TASK_CLOCK : e->perf_config,
+		.period = e->period,
+	};
+	if (e->kind == CONFIG_CPUTIME)
+		process.is_cputime[metric] = process.has_cputime = true;
+}
+
+/* The loadable module beside the library. */
+static const struct source_ops *load_module(const char *name, char *cause, size_t cause_bytes)
+{
+	char path[PATH_MAX];
+	struct text t = text_in(path, sizeof path), why = text_in(cause, cause_bytes);
+	const char *slash = strrchr(process.config.library, '/');
+	for (const char *p = process.config.library; slash && p <= slash; p++)
+		text_put_char(&t, *p);
+	text_put(&t, "libhpcrun-lite-");
+	text_put(&t, name);
+	text_put(&t, ".so");
+	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const struct source_ops *ops = module ? dlsym(module, SOURCE_MODULE_SYMBOL) : NULL;
+	if (!ops)
+		text_put(&why, "the module cannot be loaded");
+	return ops;
+}
+
+static bool start_source(struct process_source *s, char *cause, size_t cause_bytes)
+{
+	return s->ops->process_start(s->event, s->n_events, &host, cause, cause_bytes);
+}
+
+/* Events of one kind go to one source; where it cannot be had, to the next. */
+bool process_choose_sources(char *cause, size_t cause_bytes)
+{
+	const struct source_ops *cpu = &source_perf, *papi = NULL;
+	const struct config *c = &process.config;
+	struct source_event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK, .period = 1000000};
+	char why[128];
+	for (uint32_t i = 0; i < c->n_events; i++)
+		if (c->event[i].kind == CONFIG_CPUTIME && !source_perf.process_start(&probe, 1, &host, why, sizeof why)) {
+			cpu = &source_timer_cpu;
+			runtime_note(why);
+		}
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		if (c->event[i].kind == CONFIG_PAPI && !papi && !(papi = load_module("papi", cause, cause_bytes)))
+			return false;
+		const struct source_ops *const by_kind[] = {
+			[CONFIG_CPUTIME] = cpu, [CONFIG_REALTIME] = &source_timer_real, [CONFIG_PERF] = &source_perf, [CONFIG_PAPI] = papi};
+		add_event(by_kind[c->event[i].kind], i);
+	}
+	return process_restart_sources();
+}
+
+bool process_restart_sources(void)
+{
+	char cause[256];
+	for (unsigned i = 0; i < process.n_sources;) {
+		if (start_source(&process.source[i], cause, sizeof cause)) {
+			i++;
+			continue;
+		}
+		struct text t;
+		char note[512];
+		t = text_in(note, sizeof note);
+		text_put(&t, process.source[i].event[0].name);
+		text_put(&t, " is not measured: ");
+		text_put(&t, cause);
+		runtime_note(note);
+		process.source[i] = process.source[--process.n_sources];
+	}
+	return process.n_sources > 0;
+}
+
+/* ---- records --------------------------------------------------------------------------------------------------- */
+
+static void put_rate(struct text *t, const struct source_event *e, const struct source_ops *ops)
+{
+	uint64_t period = e->period;
+	if (e->unit != MSR_UNIT_NS) {
+		text_put(t, "every ");
+		text_put_u64(t, period);
+		return;
+	}
+	uint64_t tick_hz = ops == &source_timer_cpu ? (uint64_t)sysconf(_SC_CLK_TCK) : 0;
+	text_put_fixed(t, 10000000000u / period, 1);
+	text_put(t, " samples/s asked for");
+	if (tick_hz && 1000000000u / period > tick_hz)
+		text_put(t, ", limited by the kernel's tick (CONFIG_HZ)");
+}
+
+static void write_metric(const struct process_source *s, const struct source_event *e)
+{
+	struct msr_metric m = {.id = e->metric, .unit = e->unit, .period = e->period, .source = s->ops->id};
+	struct text name = text_in(m.name, sizeof m.name), description = text_in(m.description, sizeof m.description);
+	text_put(&name, e->name);
+	text_put(&description, s->ops->name);
+	text_put(&description, ", ");
+	put_rate(&description, e, s->ops);
+	records_metric(&m);
+}
+
+static void write_command(void)
+{
+	static char buffer[8192];
+	size_t n = 0;
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	for (long got; fd >= 0 && n < sizeof buffer && (got = sys_read(fd, buffer + n, sizeof buffer - n)) > 0;)
+		n += (size_t)got;
+	if (fd >= 0)
+		sys_close(fd);
+	if (n && buffer[n - 1] == '\0')
+		n--; /* the record's own NUL ends it */
+	records_info("command", buffer, n);
+}
+
+static void write_source(const struct process_source *s, const struct source_event *e)
+{
+	char line[256];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, e->name);
+	text_put(&t, ": ");
+	text_put(&t, s->ops->name);
+	text_put(&t, ", ");
+	put_rate(&t, e, s->ops);
+	records_info_text("source", line);
+}
+
+static void write_event(const struct config_event *e)
+{
+	char line[128];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, e->name);
+	text_put_char(&t, '@');
+	text_put_u64(&t, e->period);
+	records_info_text("event", line);
+}
+
+void process_write_records(void)
+{
+	char cwd[PATH_MAX];
+	for (unsigned i = 0; i < process.n_sources; i++)
+		for (unsigned j = 0; j < process.source[i].n_events; j++)
+			write_metric(&process.source[i], &process.source[i].event[j]);
+	write_command();
+	records_info_text("executable", module_program());
+	if (sys_call3(SYS_getcwd, (long)cwd, sizeof cwd, 0) > 0)
+		records_info_text("cwd", cwd);
+	if (process.config.job[0])
+		records_info_text("job", process.config.job);
+	for (uint32_t i = 0; i < process.config.n_events; i++)
+		write_event(&process.config.event[i]);
+	for (unsigned i = 0; i < process.n_sources; i++)
+		for (unsigned j = 0; j < process.source[i].n_events; j++)
+			write_source(&process.source[i], &process.source[i].event[j]);
+	records_info_text("version", "hpctoolkit-lite 0.1.0");
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads; see thread.h. Must not call malloc: a program may replace it, or be inside it. Tests: tests/cli/run_threads.sh.
+ */
+#include "hpcrun-lite/runtime/thread.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+extern void *__libc_stack_end; /* of the dynamic loader: where the first thread's stack began */
+
+__thread struct thread *thread_self;
+
+static struct {
+	pthread_key_t key;         /* its destructor tells the end of a thread */
+	size_t default_stack;
+	size_t block_bytes, unwind_at, cct_at, source_at[THREAD_MAX_SOURCES];
+	_Atomic(struct thread *) made;
+	_Atomic uint32_t n_numbers; /* threads numbered in the file */
+	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)]; /* struct thread_totals of ended threads */
+} threads;
+
+/* ---- blocks --------------------------------------------------------------------------------------------------- */
+
+static size_t align64(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+static void on_thread_exit(void *value);
+
+bool thread_start_process(const char **cause)
+{
+	pthread_attr_t attr;
+	uint32_t depth = process.config.max_depth;
+	if (pthread_key_create(&threads.key, on_thread_exit) != 0) {
+		*cause = "no thread-specific key is left";
+		return false;
+	}
+	if (pthread_attr_init(&attr) == 0) {
+		pthread_attr_getstacksize(&attr, &threads.default_stack);
+		pthread_attr_destroy(&attr);
+	}
+	threads.unwind_at = align64(sizeof(struct thread));
+	for (unsigned i = 0; i < process.n_sources; i++) {
+		threads.source_at[i] = threads.unwind_at;
+		threads.unwind_at += align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
+	}
+	threads.cct_at = threads.unwind_at + align64(unwind_thread_bytes(depth));
+	threads.block_bytes = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
+	return true;
+}
+
+static struct thread *take_block(void)
+{
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+		uint32_t expected = THREAD_FREE;
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE
+		    && atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE, memory_order_acquire, memory_order_relaxed)) {
+			/* Everything behind the first page must be zero again; that is also where the memory goes back. */
+			memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
+			sys_madvise((uint8_t *)t + 4096, threads.block_bytes - 4096, MADV_DONTNEED);
+			return t;
+		}
+	}
+	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(at))
+		return NULL;
+	struct thread *t = (struct thread *)at;
+	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
+	t->next_made = atomic_load_explicit(&threads.made, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&threads.made, &t->next_made, t, memory_order_release, memory_order_relaxed))
+		;
+	return t;
+}
+
+static void give_block(struct thread *t)
+{
+	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release); /* all that was written before belongs to the next owner */
+}
+
+/* ---- stack bounds ------------------------------------------------------------------------------------------------ */
+
+static void find_stack(struct unwind_stack *s)
+{
+	struct rlimit limit;
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	if (sys_gettid() != sys_getpid()) {
+		/* glibc keeps the thread's descriptor at the top of its stack, also of one that the program provided. */
+		s->hi = (uintptr_t)pthread_self();
+		s->lo = s->hi > threads.default_stack ? s->hi - threads.default_stack : 4096;
+		s->grows = false;
+		if (here < s->lo || here >= s->hi) { /* a stack of another size: as much as is known to be in use */
+			s->lo = here & ~(uintptr_t)4095;
+			s->hi = s->hi > here ? s->hi : s->lo + 4096;
+		}
+		return;
+	}
+	s->hi = ((uintptr_t)__libc_stack_end + 4095) & ~(uintptr_t)4095;
+	s->lo = 0;
+	s->grows = true;
+	if (sys_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < s->hi)
+		s->lo = s->hi - limit.rlim_cur;
+}
+
+/* ---- begin --------------------------------------------------------------------------------------------------------- */
+
+static bool make_record(struct thread *t, uint32_t *number)
+{
+	enum msr_loss cause;
+	*number = atomic_fetch_add_explicit(&threads.n_numbers, 1, memory_order_relaxed);
+	const struct store_request request = {
+		.kind = MSR_THREAD,
+		.record_bytes = sizeof(struct msr_thread),
+		.thread = *number,
+		.n_bytes = sizeof(struct msr_extent) + sizeof(struct msr_thread),
+	};
+	struct msr_extent *e = store_extent(&request, &cause);
+	if (!e)
+		return false;
+	struct msr_thread *r = (struct msr_thread *)(e + 1);
+	r->number = *number;
+	r->tid = (uint32_t)sys_gettid();
+	r->start_ns = clock_mono_ns();
+	r->cpu_start_ns = clock_thread_cpu_ns();
+	atomic_store_explicit(&e->used, sizeof *r, memory_order_release);
+	t->record = r;
+	t->tid = (int)r->tid;
+	return true;
+}
+
+static void make_tree(struct thread *t, uint32_t number)
+{
+	const struct cct_options options = {
+		.thread = number,
+		.is_main = t->is_main,
+		.max_depth = process.config.max_depth,
+		.max_nodes = process.config.max_nodes,
+	};
+	t->cct = cct_init((uint8_t *)t + threads.cct_at, &options);
+	t->cpu_given_ns = 0;
+	t->trace_ns = 0;
+}
+
+static void unmask_signal(void)
+{
+	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
+	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set);
+}
+
+void thread_sources_start(struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (!t->source_on[i]) {
+			t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i]);
+			if (!t->source_on[i])
+				store_count_loss(MSR_LOSS_THREAD_SETUP);
+		}
+}
+
+void thread_sources_stop(struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (t->source_on[i]) {
+			process.source[i].ops->thread_stop(t->source_state[i]);
+			t->source_on[i] = false;
+		}
+}
+
+void thread_begin(bool is_main)
+{
+	struct unwind_stack stack;
+	uint32_t number;
+	struct thread *t = take_block();
+	if (!t) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		return;
+	}
+	t->is_main = is_main;
+	t->suspended = 0;
+	t->destructor_rounds = 0;
+	t->record = NULL;
+	if (!make_record(t, &number)) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		give_block(t);
+		return;
+	}
+	make_tree(t, number);
+	find_stack(&stack);
+	t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &stack);
+	for (unsigned i = 0; i < process.n_sources; i++) {
+		t->source_state[i] = (uint8_t *)t + threads.source_at[i];
+		t->source_on[i] = false;
+	}
+	thread_self = t;
+	pthread_setspecific(threads.key, t);
+	unmask_signal();
+	thread_sources_start(t);
+}
+
+/* ---- end ------------------------------------------------------------------------------------------------------------ */
+
+/* The record's end; cpu_ns is 0 when the thread's clock cannot be read any more. */
+static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns, uint64_t cpu_ns)
+{
+	r->end_ns = now_ns;
+	r->cpu_end_ns = cpu_ns;
+	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
+		uint64_t used = cpu_ns - r->cpu_start_ns;
+		atomic_store_explicit(&r->cpu_unsampled_ns, used > t->cpu_given_ns ? used - t->cpu_given_ns : 0, memory_order_relaxed);
+	}
+}
+
+static uint64_t get(_Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+static void add_record(struct thread_totals *sum, struct msr_thread *r)
+{
+	sum->n_threads++;
+	sum->delivered += get(&r->delivered);
+	sum->recorded += get(&r->recorded);
+	sum->handler_ns += get(&r->handler_ns);
+	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
+	sum->n_frames += get(&r->n_frames);
+	sum->n_marked += get(&r->n_marked);
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		sum->losses[i] += get(&r->losses[i]);
+	for (unsigned i = 0; i < 16; i++)
+		sum->path_ends[i] += get(&r->path_ends[i]);
+}
+
+static void add_to_ended(struct msr_thread *r)
+{
+	struct thread_totals sum = {0};
+	const uint64_t *word = (const uint64_t *)&sum;
+	add_record(&sum, r);
+	for (unsigned i = 0; i < sizeof sum / sizeof *word; i++)
+		if (word[i])
+			atomic_fetch_add_explicit(&threads.ended[i], word[i], memory_order_relaxed);
+}
+
+void thread_end(void)
+{
+	struct thread *t = thread_self;
+	if (!t)
+		return;
+	thread_sources_stop(t);
+	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
+	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
+	thread_self = NULL;
+	cct_finish(t->cct);
+	add_to_ended(t->record);
+	t->record = NULL;
+	give_block(t);
+}
+
+/* Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again: ours ends in the last round. */
+static void on_thread_exit(void *value)
+{
+	struct thread *t = value;
+	if (t != thread_self)
+		return;
+	if (++t->destructor_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(threads.key, t);
+	else
+		thread_end();
+}
+
+/* ---- seen from the end of the process ------------------------------------------------------------------------------- */
+
+/* The record of a block that is in use; its thread may end at any time, but the record stays mapped. */
+static struct msr_thread *live_record(struct thread *t)
+{
+	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record : NULL;
+}
+
+void thread_stamp_all(uint64_t now_ns)
+{
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+		struct msr_thread *r = live_record(t);
+		if (r)
+			stamp(t, r, now_ns, t == thread_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+	}
+}
+
+void thread_unstamp_all(void)
+{
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+		struct msr_thread *r = live_record(t);
+		if (r) {
+			r->end_ns = r->cpu_end_ns = 0;
+			atomic_store_explicit(&r->cpu_unsampled_ns, 0, memory_order_relaxed);
+		}
+	}
+}
+
+bool thread_all_outside(void)
+{
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made)
+		if (t != thread_self && atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
+			return false;
+	return true;
+}
+
+void thread_sum(struct thread_totals *sum)
+{
+	uint64_t *word = (uint64_t *)sum;
+	for (unsigned i = 0; i < sizeof *sum / sizeof *word; i++)
+		word[i] = get(&threads.ended[i]);
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+		struct msr_thread *r = live_record(t);
+		if (r)
+			add_record(sum, r);
+	}
+}
+
+void thread_forked(void)
+{
+	struct thread *self = thread_self;
+	uint32_t number;
+	for (unsigned i = 0; i < sizeof threads.ended / sizeof *threads.ended; i++)
+		atomic_store_explicit(&threads.ended[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&threads.n_numbers, 0, memory_order_relaxed);
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t; t = t->next_made) {
+		if (t == self)
+			continue;
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE && t->cct)
+			cct_forget(t->cct);
+		t->record = NULL;
+		t->cct = NULL;
+		atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
+		give_block(t);
+	}
+	if (!self) {
+		thread_begin(true);
+		return;
+	}
+	for (unsigned i = 0; i < process.n_sources; i++) {
+		process.source[i].ops->thread_forked(self->source_state[i]);
+		self->source_on[i] = false;
+	}
+	cct_forget(self->cct);
+	self->record = NULL;
+	if (!make_record(self, &number)) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		thread_self = NULL;
+		give_block(self);
+		return;
+	}
+	make_tree(self, number);
+	thread_sources_start(self);
+}

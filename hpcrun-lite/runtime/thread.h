@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads: their state, from before the first user instruction to after the last. State lies in blocks of anonymous memory, one a thread, which are
+ * used again when a thread has ended; no malloc. Tests: tests/cli/run_threads.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_THREAD_H
+#define HPCRUN_LITE_RUNTIME_THREAD_H
+
+#include "common/format/measurement.h"
+#include "hpcrun-lite/cct/cct.h"
+#include "hpcrun-lite/unwind/unwind.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define THREAD_MAX_SOURCES 4u
+
+enum thread_state { THREAD_FREE, THREAD_ALIVE };
+
+struct thread {
+	struct thread *next_made;     /* all blocks there are; constant once linked */
+	_Atomic uint32_t state;       /* enum thread_state */
+	_Atomic uint32_t in_handler;  /* set by the thread itself while it is inside the tool */
+	uint32_t suspended;
+	uint32_t destructor_rounds;
+	bool is_main;                 /* complete paths start at main */
+	int tid;
+	struct msr_thread *record;    /* in the file; NULL: not measured */
+	struct unwind_thread *unwind;
+	struct cct *cct;
+	void *source_state[THREAD_MAX_SOURCES];
+	bool source_on[THREAD_MAX_SOURCES];
+	uint64_t cpu_given_ns;        /* weights of CPUTIME recorded */
+	uint64_t trace_ns;            /* time of the last trace record */
+};
+
+/* The calling thread's, NULL when it is not measured. Signal-safe. */
+extern __thread struct thread *thread_self;
+
+/* Once a process: sizes, key. False with the cause. Not signal-safe. */
+bool thread_start_process(const char **cause);
+
+/* Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP when it cannot. Not signal-safe, no malloc. */
+void thread_begin(bool is_main);
+/* The calling thread ends: its residue is written and its memory given back. */
+void thread_end(void);
+
+/* In the child of fork, after store_open: this thread goes on, as thread 0 of the new file; the others are no more. */
+void thread_forked(void);
+
+/* Writes the ends of all threads that live, as seen from outside; takes it back (an exec that failed). */
+void thread_stamp_all(uint64_t now_ns);
+void thread_unstamp_all(void);
+
+/* True when no thread but the caller is inside the tool. */
+bool thread_all_outside(void);
+
+/* Stops and restarts the sources of the calling thread. */
+void thread_sources_start(struct thread *t);
+void thread_sources_stop(struct thread *t);
+
+/* Sums over the threads that have ended and those that live, for the report. */
+struct thread_totals {
+	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, n_frames, n_marked;
+	uint64_t losses[MSR_LOSS_ROOM];
+	uint64_t path_ends[16];
+};
+void thread_sum(struct thread_totals *totals);
+
+#endif
