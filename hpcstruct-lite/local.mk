@@ -1,1 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# hpcstruct-lite: all but main is a library, so that tests link what is shipped.
+
+bin_PROGRAMS += hpcstruct-lite/hpcstruct-lite
+noinst_LTLIBRARIES += libhlstruct.la
+
+libhlstruct_la_SOURCES = \
+	hpcstruct-lite/analyse.c hpcstruct-lite/analyse.h \
+	hpcstruct-lite/cache.c hpcstruct-lite/cache.h \
+	hpcstruct-lite/jobs.c hpcstruct-lite/jobs.h \
+	hpcstruct-lite/print.c hpcstruct-lite/print.h \
+	hpcstruct-lite/rundir.c hpcstruct-lite/rundir.h \
+	hpcstruct-lite/tokens.c hpcstruct-lite/tokens.h \
+	hpcstruct-lite/debug/debug.h hpcstruct-lite/debug/debug_internal.h \
+	hpcstruct-lite/debug/debug_dies.c \
+	hpcstruct-lite/debug/debug_facts.c \
+	hpcstruct-lite/debug/debug_lines.c \
+	hpcstruct-lite/debug/debug_object.c \
+	hpcstruct-lite/debug/debug_session.c \
+	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
+	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
+	hpcstruct-lite/image/image_find.c \
+	hpcstruct-lite/image/image_frames.c \
+	hpcstruct-lite/image/image_stubs.c \
+	hpcstruct-lite/image/image_symbols.c \
+	hpcstruct-lite/scope/scope.h hpcstruct-lite/scope/scope_internal.h \
+	hpcstruct-lite/scope/demangle.c \
+	hpcstruct-lite/scope/fill.c \
+	hpcstruct-lite/scope/flatten.c \
+	hpcstruct-lite/scope/join.c \
+	hpcstruct-lite/scope/map.c \
+	hpcstruct-lite/scope/symbols.c \
+	hpcstruct-lite/scope/write.c
+libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBERTY_CPPFLAGS)
+libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) -lpthread
+
+hpcstruct_lite_hpcstruct_lite_SOURCES = hpcstruct-lite/main.c
+hpcstruct_lite_hpcstruct_lite_LDADD = libhlstruct.la

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Structure files on disk: the one asked for, and the user's cache of all that were made before. Files come into being by rename, so that any number of processes may
+ * work on the same ones. Test: tests/cli/struct-cache.sh.
+ */
+#ifndef HPCSTRUCT_CACHE_H
+#define HPCSTRUCT_CACHE_H
+
+#include "common/base/status.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* True when `path` is a sound structure file with this fingerprint. Says nothing. */
+bool cache_is_current(const char *path, uint64_t fingerprint);
+/* The cache's file for a key and a fingerprint. */
+void cache_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint);
+/* Finds any file for the key made by this version of the program; false when there is none. */
+bool cache_find(char path[PATH_MAX], const char *dir, const char *key);
+/* Makes `to` a copy of `from`. False, said unless `quiet`, when it cannot be. */
+bool cache_copy(const char *from, const char *to, bool quiet);
+
+/* A new file beside `path`, to become it. */
+struct cache_draft {
+	char path[PATH_MAX];
+	int fd;
+};
+/* Makes the directory of `path` too. Logs. */
+enum status cache_draft_open(const char *path, struct cache_draft *draft);
+/* Gives the draft its name, replacing what was there. Logs. */
+enum status cache_draft_keep(struct cache_draft *draft, const char *path);
+void cache_draft_drop(struct cache_draft *draft);
+
+#endif

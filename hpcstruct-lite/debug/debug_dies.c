@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a DIE is for is decided once for each abbreviation, so that
+ * types and variables cost nothing but the step over them. Test: tests/cli/struct-judge.sh.
+ */
+#include "hpcstruct-lite/debug/debug_internal.h"
+
+#define MAX_DEPTH 1024
+#define MAX_CACHED_CODE (1 << 16)
+
+static bool has(struct debug_session *s, Dwarf_Die die, Dwarf_Half attribute)
+{
+	Dwarf_Bool yes = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_hasattr(die, attribute, &yes, &error) != DW_DLV_OK) {
+		debug_forget(s->main.dbg, error);
+		return false;
+	}
+	return yes != 0;
+}
+
+static enum debug_die_class classify_tag(struct debug_session *s, Dwarf_Die die)
+{
+	Dwarf_Half tag = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_tag(die, &tag, &error) != DW_DLV_OK) {
+		debug_forget(s->main.dbg, error);
+		return DIE_SKIP;
+	}
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_entry_point:
+		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_FUNCTION : DIE_ENTER;
+	case DW_TAG_inlined_subroutine:
+		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_INLINED : DIE_ENTER;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type: /* Rust puts methods there */
+	case DW_TAG_lexical_block:
+	case DW_TAG_common_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		return DIE_ENTER;
+	default:
+		return DIE_SKIP;
+	}
+}
+
+static enum debug_die_class classify(struct debug_session *s, Dwarf_Die die)
+{
+	int code = dwarf_die_abbrev_code(die);
+	if (code < 0 || code >= MAX_CACHED_CODE)
+		return classify_tag(s, die);
+	if ((size_t)code >= s->classes.n && !vec_extend(&s->classes, (size_t)code + 1 - s->classes.n))
+		return classify_tag(s, die);
+	uint8_t *known = &s->classes.at[code];
+	if (*known == DIE_UNKNOWN)
+		*known = (uint8_t)classify_tag(s, die);
+	return (enum debug_die_class)*known;
+}
+
+/* Adds the scope of a function (parent DEBUG_NONE) or an inlined call. DEBUG_NONE when memory is short. */
+static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t parent)
+{
+	uint32_t id = (uint32_t)s->unit->scopes.n;
+	size_t n_ranges = s->unit->ranges.n;
+	if (!vec_push(&s->unit->scopes))
+		return DEBUG_NONE;
+	struct debug_facts f;
+	if (!debug_read_facts(s, die, DEBUG_MAIN, &f, id))
+		return DEBUG_NONE;
+	uint32_t definition = 0;
+	if (s->unit->ranges.n > n_ranges) { /* else it has no code left: its name does not matter */
+		definition = debug_define(s, die, &f);
+		if (definition == DEBUG_NONE)
+			return DEBUG_NONE;
+	}
+	uint64_t entry = f.has_low && !f.has_ranges ? f.low : 0;
+	if (f.has_entry && image_is_code(s->input.code, f.entry))
+		entry = f.entry;
+	else if (f.has_ranges && s->unit->ranges.n > n_ranges)
+		entry = s->unit->ranges.at[n_ranges].start;
+	s->unit->scopes.at[id] = (struct debug_scope){
+		.parent = parent,
+		.definition = definition,
+		.call_file = parent != DEBUG_NONE && f.has_call_file ? debug_file(s, die, DEBUG_MAIN, f.call_file) : DEBUG_NONE,
+		.call_line = f.call_line < UINT32_MAX ? (uint32_t)f.call_line : 0,
+		.entry = entry,
+	};
+	return id;
+}
+
+static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, unsigned depth);
+
+static bool visit(struct debug_session *s, Dwarf_Die die, uint32_t scope, unsigned depth)
+{
+	enum debug_die_class class = classify(s, die);
+	if (class == DIE_SKIP)
+		return true;
+	if (class == DIE_FUNCTION)
+		scope = add_scope(s, die, DEBUG_NONE);
+	else if (class == DIE_INLINED)
+		scope = add_scope(s, die, scope);
+	if (class != DIE_ENTER && scope == DEBUG_NONE)
+		return false;
+	return walk(s, die, scope, depth + 1);
+}
+
+static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, unsigned depth)
+{
+	Dwarf_Debug dbg = s->main.dbg;
+	Dwarf_Die die = NULL, next = NULL;
+	Dwarf_Error error = NULL;
+	if (depth > MAX_DEPTH) {
+		debug_complain(s, ".debug_info", s->unit->offset, "entries nested too deep in the unit", NULL);
+		return true;
+	}
+	int result = dwarf_child(parent_die, &die, &error);
+	bool ok = true;
+	while (result == DW_DLV_OK && ok) {
+		ok = visit(s, die, scope, depth);
+		result = ok ? dwarf_siblingof_b(dbg, die, 1, &next, &error) : DW_DLV_NO_ENTRY;
+		dwarf_dealloc_die(die);
+		die = next;
+	}
+	if (result == DW_DLV_ERROR) {
+		Dwarf_Off at = s->unit->offset;
+		debug_complain(s, ".debug_info", at, "the rest of the unit's entries cannot be read", error);
+	}
+	return ok;
+}
+
+/* Base address for range lists: the unit's low_pc. */
+static void read_base(struct debug_session *s)
+{
+	Dwarf_Addr base = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_lowpc(s->unit_die, &base, &error) == DW_DLV_OK)
+		s->base = base;
+	else
+		debug_forget(s->main.dbg, error);
+}
+
+bool debug_read_dies(struct debug_session *s)
+{
+	read_base(s);
+	return walk(s, s->unit_die, DEBUG_NONE, 0);
+}

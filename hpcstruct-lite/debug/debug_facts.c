@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Attributes of DIEs, code ranges, and the names of functions through abstract origins and specifications, which may lie in other units and in
+ * dwz's alternate file. Test: tests/cli/struct-judge.sh.
+ */
+#include "hpcstruct-lite/debug/debug_internal.h"
+
+#include <string.h>
+
+#define MAX_CHAIN 16 /* origins and specifications to follow from one DIE */
+#define MAX_RANGES 1000000
+
+/* Code outside the executable sections is what a linker left of discarded functions. */
+static bool add_range(struct debug_session *s, uint32_t scope, uint64_t start, uint64_t end)
+{
+	if (end <= start || !image_is_code(s->input.code, start) || !image_is_code(s->input.code, end - 1))
+		return true;
+	struct debug_range *r = vec_push(&s->unit->ranges);
+	if (!r)
+		return false;
+	*r = (struct debug_range){start, end, scope};
+	return true;
+}
+
+static bool read_ranges_v4(struct debug_session *s, Dwarf_Die die, Dwarf_Unsigned offset, uint32_t scope)
+{
+	Dwarf_Ranges *ranges = NULL;
+	Dwarf_Signed n = 0;
+	Dwarf_Unsigned n_bytes = 0;
+	Dwarf_Off real_offset = 0;
+	Dwarf_Error error = NULL;
+	int result = dwarf_get_ranges_b(s->main.dbg, offset, die, &real_offset, &ranges, &n, &n_bytes, &error);
+	if (result != DW_DLV_OK) {
+		if (result == DW_DLV_ERROR)
+			debug_complain(s, ".debug_ranges", offset, "a range list cannot be read", error);
+		return true;
+	}
+	uint64_t base = s->base;
+	bool ok = true;
+	for (Dwarf_Signed i = 0; i < n && ok && ranges[i].dwr_type != DW_RANGES_END; i++) {
+		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
+			base = ranges[i].dwr_addr2;
+		else
+			ok = add_range(s, scope, base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2);
+	}
+#ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
+	dwarf_dealloc_ranges(s->main.dbg, ranges, n);
+#else
+	dwarf_ranges_dealloc(s->main.dbg, ranges, n);
+#endif
+	return ok;
+}
+
+static bool read_ranges_v5(struct debug_session *s, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned value, uint32_t scope)
+{
+	Dwarf_Rnglists_Head head = NULL;
+	Dwarf_Unsigned n = 0, global_offset = 0;
+	Dwarf_Error error = NULL;
+	int result = dwarf_rnglists_get_rle_head(attribute, form, value, &head, &n, &global_offset, &error);
+	if (result != DW_DLV_OK) {
+		if (result == DW_DLV_ERROR)
+			debug_complain(s, ".debug_rnglists", value, "a range list cannot be read", error);
+		return true;
+	}
+	bool ok = true;
+	for (Dwarf_Unsigned i = 0; i < n && i < MAX_RANGES && ok; i++) {
+		unsigned entry_bytes = 0, kind = 0;
+		Dwarf_Unsigned raw1 = 0, raw2 = 0, start = 0, end = 0;
+		Dwarf_Bool unavailable = 0;
+		if (dwarf_get_rnglists_entry_fields_a(head, i, &entry_bytes, &kind, &raw1, &raw2, &unavailable, &start, &end, &error) !=
+			DW_DLV_OK) {
+			debug_complain(s, ".debug_rnglists", value, "a range list cannot be read", error);
+			break;
+		}
+		if (kind == DW_RLE_end_of_list)
+			break;
+		if (!unavailable && kind != DW_RLE_base_address && kind != DW_RLE_base_addressx)
+			ok = add_range(s, scope, start, end);
+	}
+	dwarf_dealloc_rnglists_head(head);
+	return ok;
+}
+
+static bool read_ranges(struct debug_session *s, Dwarf_Die die, Dwarf_Attribute attribute, uint32_t scope)
+{
+	Dwarf_Half form = 0;
+	Dwarf_Unsigned value = 0;
+	Dwarf_Error error = NULL;
+	int result = dwarf_whatform(attribute, &form, &error);
+	if (result == DW_DLV_OK && form == DW_FORM_rnglistx) {
+		result = dwarf_formudata(attribute, &value, &error);
+	} else if (result == DW_DLV_OK) {
+		Dwarf_Off offset = 0;
+		result = dwarf_global_formref(attribute, &offset, &error);
+		value = offset;
+	}
+	if (result != DW_DLV_OK) {
+		debug_complain(s, ".debug_info", s->unit->offset, "an attribute with code ranges cannot be read in the unit", error);
+		return true;
+	}
+	return s->version >= 5 ? read_ranges_v5(s, attribute, form, value, scope) : read_ranges_v4(s, die, value, scope);
+}
+
+static void take_number(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *value, bool *has)
+{
+	Dwarf_Unsigned u = 0;
+	Dwarf_Signed n = 0;
+	Dwarf_Error error = NULL;
+	(void)s;
+	if (dwarf_formudata(attribute, &u, &error) == DW_DLV_OK) {
+		*value = u;
+		*has = true;
+		return;
+	}
+	debug_forget(dbg, error);
+	error = NULL;
+	if (dwarf_formsdata(attribute, &n, &error) == DW_DLV_OK && n >= 0) { /* gcc 4 used signed forms */
+		*value = (uint64_t)n;
+		*has = true;
+		return;
+	}
+	debug_forget(dbg, error);
+}
+
+static void take_address(Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *value, bool *has)
+{
+	Dwarf_Addr a = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_formaddr(attribute, &a, &error) == DW_DLV_OK) {
+		*value = a;
+		*has = true;
+	} else {
+		debug_forget(dbg, error);
+	}
+}
+
+/* DW_AT_high_pc is an address, or a distance from the low one when its form is a number. */
+static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, struct debug_facts *f)
+{
+	Dwarf_Half form = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK) {
+		debug_forget(dbg, error);
+		return;
+	}
+	bool is_address = form == DW_FORM_addr || form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4) ||
+		form == DW_FORM_GNU_addr_index;
+	if (is_address) {
+		take_address(dbg, attribute, &f->high, &f->has_high);
+		return;
+	}
+	take_number(s, dbg, attribute, &f->high, &f->has_high);
+	f->high_is_distance = true;
+}
+
+static const char *take_string(Dwarf_Debug dbg, Dwarf_Attribute attribute)
+{
+	char *text = NULL;
+	Dwarf_Error error = NULL;
+	if (dwarf_formstring(attribute, &text, &error) == DW_DLV_OK)
+		return text;
+	debug_forget(dbg, error);
+	return NULL;
+}
+
+static void take_origin(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, enum debug_place place, struct debug_facts *f)
+{
+	Dwarf_Half form = 0;
+	Dwarf_Off offset = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK || dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK) {
+		debug_forget(dbg, error);
+		return;
+	}
+	bool elsewhere = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
+	if (elsewhere && !s->alternate.dbg)
+		return;
+	f->origin = offset;
+	f->origin_place = elsewhere ? DEBUG_ALTERNATE : place;
+	f->has_origin = true;
+}
+
+static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute a, Dwarf_Half what, enum debug_place place, struct debug_facts *f)
+{
+	bool ignored;
+	switch (what) {
+	case DW_AT_name:
+		f->name = take_string(dbg, a);
+		break;
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		f->linkage_name = take_string(dbg, a);
+		break;
+	case DW_AT_decl_file:
+		take_number(s, dbg, a, &f->decl_file, &f->has_decl_file);
+		break;
+	case DW_AT_decl_line:
+		take_number(s, dbg, a, &f->decl_line, &ignored);
+		break;
+	case DW_AT_call_file:
+		take_number(s, dbg, a, &f->call_file, &f->has_call_file);
+		break;
+	case DW_AT_call_line:
+		take_number(s, dbg, a, &f->call_line, &ignored);
+		break;
+	case DW_AT_abstract_origin:
+	case DW_AT_specification:
+		take_origin(s, dbg, a, place, f);
+		break;
+	case DW_AT_low_pc:
+		take_address(dbg, a, &f->low, &f->has_low);
+		break;
+	case DW_AT_high_pc:
+		take_high(s, dbg, a, f);
+		break;
+	case DW_AT_entry_pc:
+		take_address(dbg, a, &f->entry, &f->has_entry);
+		break;
+	default:
+		break;
+	}
+}
+
+bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place place, struct debug_facts *f, uint32_t ranges_of)
+{
+	Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+	Dwarf_Attribute *list = NULL;
+	Dwarf_Signed n = 0;
+	Dwarf_Error error = NULL;
+	*f = (struct debug_facts){0};
+	int result = dwarf_attrlist(die, &list, &n, &error);
+	if (result != DW_DLV_OK) {
+		if (result == DW_DLV_ERROR)
+			debug_complain(s, ".debug_info", s->unit->offset, "an entry of the unit cannot be read", error);
+		return true;
+	}
+	bool ok = true;
+	for (Dwarf_Signed i = 0; i < n; i++) {
+		Dwarf_Half what = 0;
+		if (dwarf_whatattr(list[i], &what, &error) == DW_DLV_OK) {
+			if (what == DW_AT_ranges && ranges_of != DEBUG_NONE && ok) {
+				f->has_ranges = true;
+				ok = read_ranges(s, die, list[i], ranges_of);
+			} else {
+				take_attribute(s, dbg, list[i], what, place, f);
+			}
+		}
+		dwarf_dealloc_attribute(list[i]);
+	}
+	dwarf_dealloc(dbg, list, DW_DLA_LIST);
+	if (ok && ranges_of != DEBUG_NONE && !f->has_ranges && f->has_low && f->has_high)
+		ok = add_range(s, ranges_of, f->low, f->high_is_distance ? f->low + f->high : f->high);
+	return ok;
+}
+
+/* Adds what `facts` know of a definition and it does not yet. */
+static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die die, enum debug_place place, const struct debug_facts *f)
+{
+	if (!d->name)
+		d->name = f->name;
+	if (!d->linkage_name)
+		d->linkage_name = f->linkage_name;
+	if (d->line == 0 && f->decl_line > 0 && f->decl_line < UINT32_MAX)
+		d->line = (uint32_t)f->decl_line;
+	if (d->file == DEBUG_NONE && f->has_decl_file)
+		d->file = debug_file(s, die, place, f->decl_file);
+}
+
+/* Follows origins from `facts` on. */
+static struct debug_definition resolve(struct debug_session *s, const struct debug_facts *facts, struct debug_definition d)
+{
+	struct debug_facts f = *facts;
+	for (int i = 0; i < MAX_CHAIN && f.has_origin; i++) {
+		enum debug_place place = f.origin_place;
+		Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
+		Dwarf_Die die = NULL;
+		Dwarf_Error error = NULL;
+		uint64_t at = f.origin;
+		if (dwarf_offdie_b(dbg, at, 1, &die, &error) != DW_DLV_OK) {
+			debug_complain(s, ".debug_info", at, "the entry that names a function cannot be read", error);
+			break;
+		}
+		debug_read_facts(s, die, place, &f, DEBUG_NONE);
+		fill(s, &d, die, place, &f);
+		dwarf_dealloc_die(die);
+	}
+	return d;
+}
+
+static uint32_t add_definition(struct debug_session *s, struct debug_definition d)
+{
+	struct debug_definition *slot = vec_push(&s->unit->definitions);
+	if (!slot)
+		return DEBUG_NONE;
+	*slot = d;
+	return (uint32_t)(s->unit->definitions.n - 1);
+}
+
+uint32_t debug_define(struct debug_session *s, Dwarf_Die die, const struct debug_facts *f)
+{
+	static const struct debug_definition nothing = {NULL, NULL, DEBUG_NONE, 0};
+	bool own = f->name || f->linkage_name || f->has_decl_file || f->decl_line;
+	if (!f->has_origin || own) {
+		struct debug_definition d = nothing;
+		fill(s, &d, die, DEBUG_MAIN, f);
+		return add_definition(s, resolve(s, f, d));
+	}
+	uint64_t known = map_get(&s->definitions, f->origin, f->origin_place);
+	if (known != MAP_NONE)
+		return (uint32_t)known;
+	uint32_t id = add_definition(s, resolve(s, f, nothing));
+	if (id != DEBUG_NONE)
+		map_put(&s->definitions, f->origin, f->origin_place, id);
+	return id;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening of images and the arithmetic of positions; see image.h. The table of kinds is at the end. Test:
+ * tests/unit/test_image.c.
+ */
+#include "hpcstruct-lite/image/image.h"
+
+#include "common/base/log.h"
+#include "hpcstruct-lite/image/image_elf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Code sections closer than this are one region: .plt, .text and .fini lie together. */
+#define REGION_GAP_BYTES (UINT64_C(1) << 20)
+
+static const struct image_kind *const kinds[] = {&image_elf};
+
+static const struct image_kind *find_kind(const struct image *image)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (kinds[i]->recognises(image->file.bytes, image->file.n_bytes))
+			return kinds[i];
+	return NULL;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct image_region *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Joins the code sections into regions and numbers the positions. */
+static enum status make_regions(struct image *image)
+{
+	if (image->code.n > 1)
+		qsort(image->code.at, image->code.n, sizeof *image->code.at, compare_regions);
+	uint64_t total = 0;
+	for (size_t i = 0; i < image->code.n; i++) {
+		const struct image_region *c = &image->code.at[i];
+		struct image_region *last = image->regions.n ? &image->regions.at[image->regions.n - 1] : NULL;
+		uint64_t end = c->start + c->n_bytes;
+		if (end < c->start)
+			continue;
+		if (last && c->start - last->start <= last->n_bytes + REGION_GAP_BYTES) {
+			if (end > last->start + last->n_bytes) {
+				total += end - (last->start + last->n_bytes);
+				last->n_bytes = end - last->start;
+			}
+		} else {
+			struct image_region *r = vec_push(&image->regions);
+			if (!r)
+				return STATUS_NO_MEMORY;
+			*r = (struct image_region){c->start, c->n_bytes, (uint32_t)total};
+			total += c->n_bytes;
+		}
+		if (total >= UINT32_MAX) {
+			log_error(image->path, "more than 4 GiB of code");
+			return STATUS_UNSUPPORTED;
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status image_open(const char *path, struct image **out)
+{
+	struct image *image = calloc(1, sizeof *image);
+	char *copy = strdup(path);
+	if (!image || !copy) {
+		free(copy);
+		free(image);
+		log_error(path, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	image->path = copy;
+	enum status status = mapfile_open(path, &image->file);
+	if (status == STATUS_NOT_FOUND)
+		log_error(path, "no such file");
+	if (status == STATUS_OK) {
+		image->kind = find_kind(image);
+		if (!image->kind) {
+			log_error(path, "not a binary this program knows");
+			status = STATUS_BAD_INPUT;
+		} else {
+			status = image->kind->load(image);
+		}
+	}
+	if (status == STATUS_OK)
+		status = make_regions(image);
+	if (status != STATUS_OK) {
+		image_close(image);
+		return status;
+	}
+	*out = image;
+	return STATUS_OK;
+}
+
+void image_close(struct image *image)
+{
+	if (!image)
+		return;
+	image_elf_free(image);
+	vec_free(&image->sections);
+	vec_free(&image->regions);
+	vec_free(&image->code);
+	mapfile_close(&image->file);
+	free((void *)(uintptr_t)image->path);
+	free(image);
+}
+
+const struct image_section *image_find(const struct image *image, const char *name)
+{
+	for (size_t i = 0; i < image->sections.n; i++)
+		if (image->sections.at[i].bytes && strcmp(image->sections.at[i].name, name) == 0)
+			return &image->sections.at[i];
+	return NULL;
+}
+
+/* The last of the regions that starts at or before the address, or NULL. */
+static const struct image_region *region_before(const struct image_region *at, size_t n, uint64_t link_addr)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (at[middle].start <= link_addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &at[low - 1] : NULL;
+}
+
+bool image_position(const struct image *image, uint64_t link_addr, uint32_t *position)
+{
+	const struct image_region *r = region_before(image->regions.at, image->regions.n, link_addr);
+	if (!r || link_addr - r->start >= r->n_bytes)
+		return false;
+	*position = r->position + (uint32_t)(link_addr - r->start);
+	return true;
+}
+
+bool image_position_end(const struct image *image, uint64_t end_addr, uint32_t *position)
+{
+	if (end_addr == 0 || !image_position(image, end_addr - 1, position))
+		return false;
+	++*position;
+	return true;
+}
+
+uint64_t image_address(const struct image *image, uint32_t position)
+{
+	size_t low = 0, high = image->regions.n;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (image->regions.at[middle].position <= position)
+			low = middle;
+		else
+			high = middle;
+	}
+	return image->regions.n ? image->regions.at[low].start + (position - image->regions.at[low].position) : 0;
+}
+
+uint32_t image_n_positions(const struct image *image)
+{
+	if (image->regions.n == 0)
+		return 0;
+	const struct image_region *last = &image->regions.at[image->regions.n - 1];
+	return last->position + (uint32_t)last->n_bytes;
+}
+
+bool image_is_code(const struct image *image, uint64_t link_addr)
+{
+	const struct image_region *c = region_before(image->code.at, image->code.n, link_addr);
+	return c && link_addr - c->start < c->n_bytes;
+}

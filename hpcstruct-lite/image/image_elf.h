@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ELF kind of image, read through libelf. Only image/ includes this. Test: tests/unit/test_image.c. */
+#ifndef HPCSTRUCT_IMAGE_IMAGE_ELF_H
+#define HPCSTRUCT_IMAGE_IMAGE_ELF_H
+
+#include "hpcstruct-lite/image/image.h"
+
+extern const struct image_kind image_elf;
+
+/* Releases what load() attached; safe on an image that was not loaded. */
+void image_elf_free(struct image *image);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Symbols of an ELF image that lie in code. Must not read a string beyond its table. Test:
+ * tests/unit/test_image.c.
+ */
+#include "hpcstruct-lite/image/image.h"
+
+#include "common/base/log.h"
+
+#include <elf.h>
+#include <string.h>
+
+/* Length of the name at `offset`, without symbol version; 0 when there is none. */
+static uint32_t name_at(const struct image_section *strings, uint32_t offset, const char **name)
+{
+	if (offset >= strings->n_bytes)
+		return 0;
+	*name = (const char *)strings->bytes + offset;
+	size_t left = strings->n_bytes - offset, n = strnlen(*name, left);
+	if (n == left || n > UINT32_MAX)
+		return 0;
+	const char *at = memchr(*name, '@', n);
+	return (uint32_t)(at && at != *name ? at - *name : (ptrdiff_t)n);
+}
+
+static bool is_function(const struct image *image, const Elf64_Sym *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+	if (s->st_shndx == SHN_UNDEF || s->st_shndx == SHN_ABS || s->st_shndx == SHN_COMMON)
+		return false;
+	if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+		return false;
+	return image_is_code(image, s->st_value);
+}
+
+static bool read_table(const struct image *image, const struct image_section *table, enum image_symbol_table which, struct image_symbols *out)
+{
+	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes || table->n_bytes % sizeof(Elf64_Sym) != 0)
+		log_warn(image->path, "section %s at file offset 0x%llx is damaged; %s", table->name, (unsigned long long)table->file_offset,
+			table->link >= image->sections.n ? "not used" : "used as far as it goes");
+	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes)
+		return true;
+	const struct image_section *strings = &image->sections.at[table->link];
+	uint32_t source = 0;
+	for (uint64_t i = 0; i < table->n_bytes / sizeof(Elf64_Sym); i++) {
+		Elf64_Sym s;
+		memcpy(&s, table->bytes + i * sizeof s, sizeof s);
+		if (ELF64_ST_TYPE(s.st_info) == STT_FILE)
+			source++;
+		if (!is_function(image, &s))
+			continue;
+		const char *name = "";
+		uint32_t name_bytes = name_at(strings, s.st_name, &name);
+		if (name_bytes == 0)
+			continue;
+		struct image_symbol *symbol = vec_push(out);
+		if (!symbol)
+			return false;
+		unsigned bind = ELF64_ST_BIND(s.st_info);
+		*symbol = (struct image_symbol){s.st_value, s.st_size, name, name_bytes, bind == STB_LOCAL ? source : 0,
+			(uint8_t)ELF64_ST_TYPE(s.st_info), (uint8_t)bind, (uint8_t)which};
+	}
+	return true;
+}
+
+enum status image_read_symbols(const struct image *image, struct image_symbols *symbols)
+{
+	for (size_t i = 0; i < image->sections.n; i++) {
+		const struct image_section *s = &image->sections.at[i];
+		bool wanted = s->type == SHT_SYMTAB || s->type == SHT_DYNSYM;
+		if (wanted && s->bytes && !read_table(image, s, s->type == SHT_SYMTAB ? IMAGE_SYMTAB : IMAGE_DYNSYM, symbols)) {
+			log_error(image->path, "out of memory");
+			return STATUS_NO_MEMORY;
+		}
+	}
+	return STATUS_OK;
+}

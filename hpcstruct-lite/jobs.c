@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs jobs in processes; see jobs.h. The parent only forks, waits and decides what to try next; it never reads a binary.
+ */
+#include "hpcstruct-lite/jobs.h"
+
+#include "common/base/log.h"
+#include "common/base/vec.h"
+#include "common/format/structure.h"
+#include "hpcstruct-lite/analyse.h"
+#include "hpcstruct-lite/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STUCK_CPU_SECONDS 300 /* without another unit done: no sound unit takes a tenth of it */
+#define POLL_MS 200
+
+/* Exit codes of a worker process: enum status, or these. */
+enum { EXIT_CHANGED = 50, EXIT_UP_TO_DATE = 51 };
+
+/* A worker process. */
+struct running {
+	pid_t pid;
+	int life_fd;           /* end of file when the process is gone */
+	struct job *job;
+	struct analyse_progress *progress;
+	uint64_t seen_done;
+	double seen_cpu;       /* the process's CPU time when seen_done changed */
+	unsigned n_workers;
+};
+
+struct manager {
+	const struct jobs_options *options;
+	struct tokens tokens;
+	struct job *jobs;
+	size_t n_jobs, n_started, n_ended;
+	VEC(struct running) running;
+	VEC(struct pollfd) polls;
+};
+
+static bool is_wanted(const struct job *job, const struct image *image)
+{
+	if (job->build_id_bytes > 0)
+		return image->build_id_bytes == job->build_id_bytes && memcmp(image->build_id, job->build_id, job->build_id_bytes) == 0;
+	if (job->file_bytes > 0 || job->file_mtime_ns > 0)
+		return image->file.n_bytes == job->file_bytes && image->file.mtime_ns == job->file_mtime_ns;
+	return true;
+}
+
+static void key_of(const struct job *job, const struct image *image, char key[STRUCTURE_KEY_BYTES])
+{
+	structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
+}
+
+/* The binary is not the one that ran: what an earlier analysis of the right one left in the cache still holds. */
+static int use_older(const struct job *job, const struct jobs_options *options)
+{
+	char path[PATH_MAX], key[STRUCTURE_KEY_BYTES];
+	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes, job->file_mtime_ns);
+	if (access(job->out, R_OK) == 0 || (options->cache_dir && cache_find(path, options->cache_dir, key) && cache_copy(path, job->out, false))) {
+		log_note(job->binary, "changed since the run; its structure from before is used");
+		return EXIT_UP_TO_DATE;
+	}
+	log_warn(job->binary, "changed since the run (%s); not used, its addresses stay without names",
+		job->build_id_bytes ? "other build id" : "other size or time");
+	return EXIT_CHANGED;
+}
+
+static enum status make(struct analysis *a, const struct job *job, const char *cached)
+{
+	struct cache_draft draft;
+	enum status status = analyse_read(a);
+	if (status == STATUS_OK)
+		status = cache_draft_open(job->out, &draft);
+	if (status != STATUS_OK)
+		return status;
+	status = analyse_write(a, draft.fd, job->out);
+	if (status != STATUS_OK) {
+		cache_draft_drop(&draft);
+		return status;
+	}
+	status = cache_draft_keep(&draft, job->out);
+	if (status == STATUS_OK && *cached)
+		cache_copy(job->out, cached, true);
+	return status;
+}
+
+/* Life of a worker process; returns its exit code. */
+static int work(const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
+{
+	struct analysis *a;
+	enum status status = analyse_open(job->binary, how, &a);
+	if (status != STATUS_OK)
+		return status;
+	int code;
+	char key[STRUCTURE_KEY_BYTES], cached[PATH_MAX] = "";
+	uint64_t fingerprint = analyse_fingerprint(a);
+	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
+	key_of(job, analyse_image(a), key);
+	if (options->cache_dir)
+		cache_path(cached, options->cache_dir, key, fingerprint);
+	if (!is_wanted(job, analyse_image(a)))
+		code = use_older(job, options);
+	else if (first_try && !options->force && cache_is_current(job->out, fingerprint))
+		code = EXIT_UP_TO_DATE;
+	else if (first_try && !options->force && *cached && cache_is_current(cached, fingerprint) && cache_copy(cached, job->out, false))
+		code = EXIT_UP_TO_DATE;
+	else
+		code = make(a, job, cached);
+	analyse_close(a);
+	return code;
+}
+
+static bool start(struct manager *m, struct job *job, struct analyse_progress *progress, unsigned n_workers)
+{
+	int life[2];
+	struct running *r = vec_push(&m->running);
+	if (!r || pipe2(life, O_CLOEXEC) != 0)
+		return false;
+	for (int i = 0; i < ANALYSE_MAX_WORKERS; i++)
+		atomic_store(&progress->unit[i], ANALYSE_NO_UNIT);
+	atomic_store(&progress->n_done, 0);
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(life[0]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		struct analyse_options how = {m->options->debug_dirs, n_workers, &m->tokens, progress};
+		int code = work(job, m->options, &how);
+		fflush(NULL);
+		_exit(code);
+	}
+	close(life[1]);
+	if (pid < 0) {
+		close(life[0]);
+		m->running.n--;
+		return false;
+	}
+	*r = (struct running){.pid = pid, .life_fd = life[0], .job = job, .progress = progress, .n_workers = n_workers};
+	return true;
+}
+
+/* The one unit that was being read, or ANALYSE_NO_UNIT; *n is how many were. */
+static uint64_t unit_in_flight(const struct analyse_progress *p, unsigned *n)
+{
+	uint64_t unit = ANALYSE_NO_UNIT;
+	*n = 0;
+	for (int i = 0; i < ANALYSE_MAX_WORKERS; i++) {
+		uint64_t u = atomic_load(&p->unit[i]);
+		if (u != ANALYSE_NO_UNIT) {
+			unit = u;
+			++*n;
+		}
+	}
+	return unit;
+}
+
+/* Decides what a binary's next try leaves out after its process died; false: nothing is left to try. */
+static bool plan_next_try(struct running *r, const char *how)
+{
+	struct analyse_progress *p = r->progress;
+	unsigned n_in_flight;
+	uint64_t unit = unit_in_flight(p, &n_in_flight);
+	if (n_in_flight > 1) {
+		r->n_workers = 1; /* alone it will show which one it was */
+		return true;
+	}
+	if (n_in_flight == 1 && p->n_skipped < ANALYSE_MAX_SKIPPED && !p->without_dwarf) {
+		log_warn(r->job->binary, "section .debug_info at offset 0x%llx: libdwarf %s there; the unit is left out", (unsigned long long)unit, how);
+		p->skipped[p->n_skipped++] = unit;
+		return true;
+	}
+	if (p->without_dwarf) {
+		log_error(r->job->binary, "the analysis %s", how);
+		return false;
+	}
+	log_warn(r->job->binary, "the analysis %s; tried again without debug information", how);
+	p->without_dwarf = true;
+	return true;
+}
+
+static void end_job(struct manager *m, struct job *job, struct analyse_progress *progress, int code)
+{
+	job->result = code == STATUS_OK ? JOB_MADE : code == EXIT_UP_TO_DATE ? JOB_UP_TO_DATE : code == EXIT_CHANGED ? JOB_CHANGED : JOB_FAILED;
+	munmap(progress, sizeof *progress);
+	m->n_ended++;
+	tokens_give(&m->tokens);
+}
+
+static void describe(int status, bool was_stuck, char *text, size_t n_bytes)
+{
+	if (was_stuck)
+		snprintf(text, n_bytes, "made no progress");
+	else if (WIFSIGNALED(status))
+		snprintf(text, n_bytes, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, n_bytes, "ended with code %d", WEXITSTATUS(status));
+}
+
+/* A worker process is gone. */
+static void reap(struct manager *m, size_t index, bool was_stuck)
+{
+	struct running r = m->running.at[index];
+	m->running.at[index] = m->running.at[--m->running.n];
+	close(r.life_fd);
+	int status = 0;
+	while (waitpid(r.pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	bool orderly = WIFEXITED(status) && (WEXITSTATUS(status) <= STATUS_USAGE || WEXITSTATUS(status) == EXIT_CHANGED || WEXITSTATUS(status) == EXIT_UP_TO_DATE);
+	if (orderly) {
+		end_job(m, r.job, r.progress, WEXITSTATUS(status));
+		return;
+	}
+	for (uint32_t n = atomic_exchange(&r.progress->n_tokens, 0); n > 0; n--)
+		tokens_give(&m->tokens); /* those that died with it */
+	char how[128];
+	describe(status, was_stuck, how, sizeof how);
+	if (!plan_next_try(&r, how) || !start(m, r.job, r.progress, r.n_workers))
+		end_job(m, r.job, r.progress, STATUS_BAD_INPUT);
+}
+
+static double cpu_seconds(pid_t pid)
+{
+	clockid_t clock;
+	struct timespec t;
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+		return 0;
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool is_stuck(struct running *r)
+{
+	uint64_t done = atomic_load(&r->progress->n_done);
+	double cpu = cpu_seconds(r->pid);
+	if (done != r->seen_done || r->seen_cpu == 0) {
+		r->seen_done = done;
+		r->seen_cpu = cpu;
+	}
+	return cpu - r->seen_cpu > STUCK_CPU_SECONDS * (double)r->n_workers;
+}
+
+static bool start_next(struct manager *m)
+{
+	struct analyse_progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct job *job = &m->jobs[m->n_started++];
+	if (p != MAP_FAILED && start(m, job, p, m->options->n_at_once))
+		return true;
+	log_error(job->binary, "a process for it cannot be had: %s", strerror(errno));
+	job->result = JOB_FAILED;
+	m->n_ended++;
+	if (p != MAP_FAILED)
+		munmap(p, sizeof *p);
+	return false;
+}
+
+static void show_progress(const struct manager *m)
+{
+	uint64_t done = 0, total = 0;
+	for (size_t i = 0; i < m->running.n; i++) {
+		done += atomic_load(&m->running.at[i].progress->n_done);
+		total += atomic_load(&m->running.at[i].progress->n_units);
+	}
+	if (m->n_jobs > 1)
+		log_progress("binaries", m->n_ended, m->n_jobs);
+	else if (total > 0)
+		log_progress("units", done, total);
+}
+
+/* Waits until a process ends or, when there is more to start, a token is free. */
+static bool wait_for_something(struct manager *m)
+{
+	vec_clear(&m->polls);
+	struct pollfd *p = vec_extend(&m->polls, m->running.n + 1);
+	if (!p)
+		return false;
+	for (size_t i = 0; i < m->running.n; i++)
+		p[i] = (struct pollfd){m->running.at[i].life_fd, POLLIN, 0};
+	p[m->running.n] = (struct pollfd){m->n_started < m->n_jobs ? m->tokens.read_fd : -1, POLLIN, 0};
+	poll(p, m->running.n + 1, POLL_MS);
+	for (size_t i = m->running.n; i-- > 0;) {
+		bool stuck = !p[i].revents && is_stuck(&m->running.at[i]);
+		if (stuck)
+			kill(m->running.at[i].pid, SIGKILL);
+		if (p[i].revents || stuck)
+			reap(m, i, stuck);
+	}
+	return true;
+}
+
+enum status jobs_run(struct job *jobs, size_t n, const struct jobs_options *options)
+{
+	struct manager m = {.options = options, .jobs = jobs, .n_jobs = n};
+	if (!tokens_make(&m.tokens, options->n_at_once)) {
+		log_error(NULL, "no pipe can be had: %s", strerror(errno));
+		return STATUS_IO;
+	}
+	bool ok = true;
+	while (ok && (m.n_started < n || m.running.n > 0)) {
+		while (m.n_started < n && tokens_try(&m.tokens))
+			if (!start_next(&m))
+				tokens_give(&m.tokens);
+		if (m.running.n > 0)
+			ok = wait_for_something(&m);
+		show_progress(&m);
+	}
+	log_progress(NULL, 0, 0);
+	vec_free(&m.running);
+	vec_free(&m.polls);
+	tokens_destroy(&m.tokens);
+	return ok ? STATUS_OK : STATUS_NO_MEMORY;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes structure files, each binary in a process of its own: libdwarf may crash or loop on damaged input, and then the unit it was at is left out and the binary is tried
+ * again, at last without DWARF. Test: tests/cli/struct-jobs.sh, tests/cli/struct-damage.sh.
+ */
+#ifndef HPCSTRUCT_JOBS_H
+#define HPCSTRUCT_JOBS_H
+
+#include "common/base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum job_result {
+	JOB_NOT_RUN,
+	JOB_MADE,
+	JOB_UP_TO_DATE,        /* the file was there, or came from the cache */
+	JOB_CHANGED,           /* the binary is not the one that ran; said */
+	JOB_FAILED             /* said */
+};
+
+struct job {
+	const char *binary;    /* path to read */
+	const char *out;       /* structure file to make, complete or not at all */
+	/* The binary that is wanted: its build id, else its size and modification time. All 0: any. */
+	const uint8_t *build_id;
+	size_t build_id_bytes;
+	uint64_t file_bytes, file_mtime_ns;
+	enum job_result result;
+};
+
+struct jobs_options {
+	const char *const *debug_dirs;
+	unsigned n_at_once;    /* at least 1 */
+	const char *cache_dir; /* NULL: none */
+	bool force;            /* make the file even when it is up to date */
+};
+
+/* Runs all jobs and sets their results. STATUS_IO (logged) when processes cannot be had. */
+enum status jobs_run(struct job *jobs, size_t n, const struct jobs_options *options);
+
+#endif

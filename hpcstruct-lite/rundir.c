@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds modules that context nodes refer to; see rundir.h. All bytes are foreign. */
+#include "hpcstruct-lite/rundir.h"
+
+#include "common/base/log.h"
+#include "common/base/map.h"
+#include "common/base/mapfile.h"
+#include "common/base/vec.h"
+#include "common/format/measurement.h"
+#include "common/format/structure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_MODULE_IDS = 1 << 16 };
+
+struct reader {
+	const char *dir;
+	struct { struct rundir_module *at; size_t n, capacity; } modules;
+	struct map by_key;     /* hash of key -> index */
+	size_t n_files;
+	/* of the file being read */
+	uint64_t n_nodes[N_MODULE_IDS];
+	const struct msr_module *by_id[N_MODULE_IDS];
+};
+
+static void count_nodes(struct reader *r, const struct msr_view *v)
+{
+	for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes; at += sizeof(struct msr_node)) {
+		const struct msr_node *n = (const void *)(v->content + at);
+		r->n_nodes[msr_addr_module(n->addr)]++;
+	}
+}
+
+static void note_modules(struct reader *r, const struct msr_view *v)
+{
+	for (uint64_t at = 0; at + sizeof(struct msr_module) <= v->n_bytes;) {
+		const struct msr_module *m = (const void *)(v->content + at);
+		if (m->bytes < sizeof *m || m->bytes % 8 != 0 || m->bytes > v->n_bytes - at || m->path_bytes == 0 ||
+			m->path_bytes > m->bytes - sizeof *m || ((const char *)(m + 1))[m->path_bytes - 1] != '\0' ||
+			m->build_id_bytes > MSR_BUILD_ID_MAX)
+			break;
+		r->by_id[m->id] = m;
+		at += m->bytes;
+	}
+}
+
+static char *image_path(const struct reader *r, const struct msr_module *m, const char *key)
+{
+	char path[PATH_MAX];
+	const char *name = (const char *)(m + 1);
+	if (!(m->flags & MSR_MODULE_VDSO) && strcmp(name, "[vdso]") != 0 && strncmp(name, "linux-vdso.so", 13) != 0)
+		return strdup(name);
+	if (snprintf(path, sizeof path, "%s/vdso/%s.so", r->dir, key) >= (int)sizeof path)
+		return NULL;
+	return strdup(path);
+}
+
+static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_nodes)
+{
+	char key[STRUCTURE_KEY_BYTES];
+	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes, m->file_mtime_ns);
+	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
+	if (i == MAP_NONE)
+		return false;
+	if (i < r->modules.n) {
+		r->modules.at[i].n_nodes += n_nodes;
+		return true;
+	}
+	char *path = image_path(r, m, key);
+	struct rundir_module *slot = path ? vec_push(&r->modules) : NULL;
+	if (!slot) {
+		free(path);
+		return false;
+	}
+	*slot = (struct rundir_module){.path = path, .build_id_bytes = m->build_id_bytes, .file_bytes = m->file_bytes,
+		.file_mtime_ns = m->file_mtime_ns, .n_nodes = n_nodes};
+	memcpy(slot->build_id, m->build_id, m->build_id_bytes);
+	memcpy(slot->key, key, sizeof key);
+	return true;
+}
+
+static bool read_extents(struct reader *r, const struct mapfile *file)
+{
+	uint64_t position = MSR_HEADER_BYTES, skipped;
+	struct msr_view v;
+	memset(r->n_nodes, 0, sizeof r->n_nodes);
+	memset(r->by_id, 0, sizeof r->by_id);
+	for (enum msr_scan s; (s = msr_next_extent(file->bytes, file->n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
+		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
+			count_nodes(r, &v);
+		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_MODULE)
+			note_modules(r, &v);
+	}
+	for (unsigned id = 1; id < N_MODULE_IDS; id++)
+		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
+			return false;
+	return true;
+}
+
+static enum status read_file(struct reader *r, const char *path)
+{
+	struct mapfile file;
+	enum status status = mapfile_open(path, &file);
+	if (status != STATUS_OK)
+		return status;
+	unsigned major = 0;
+	enum msr_header_state state = msr_check_header(file.bytes, file.n_bytes, &major);
+	if (state == MSR_HEADER_SOUND) {
+		r->n_files++;
+		if (!read_extents(r, &file)) {
+			log_error(path, "out of memory");
+			status = STATUS_NO_MEMORY;
+		}
+	} else if (state == MSR_HEADER_OTHER_VERSION) {
+		log_warn(path, "measurement file of version %u; this program reads version %u; left out", major, MSR_VERSION_MAJOR);
+	} else {
+		log_warn(path, "%s; left out", state == MSR_HEADER_SHORT ? "shorter than a header" : "not a measurement file");
+	}
+	mapfile_close(&file);
+	return status;
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct rundir_module *x = a, *y = b;
+	int by_path = strcmp(x->path, y->path);
+	return by_path ? by_path : strcmp(x->key, y->key);
+}
+
+static bool is_measurement(const char *name)
+{
+	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
+	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0;
+}
+
+static enum status read_all(struct reader *r, DIR *d)
+{
+	enum status status = STATUS_OK;
+	for (const struct dirent *e; status != STATUS_NO_MEMORY && (e = readdir(d));) {
+		char path[PATH_MAX];
+		if (is_measurement(e->d_name) && snprintf(path, sizeof path, "%s/%s", r->dir, e->d_name) < (int)sizeof path)
+			status = read_file(r, path); /* others than the last one's troubles have been said */
+	}
+	if (status != STATUS_NO_MEMORY && r->n_files == 0) {
+		log_error(r->dir, "no measurement file (*" MSR_SUFFIX ") that can be read is in this directory");
+		return STATUS_NOT_FOUND;
+	}
+	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+enum status rundir_read(const char *path, struct rundir *run)
+{
+	DIR *d = opendir(path);
+	if (!d) {
+		log_error(path, "%s", strerror(errno));
+		return STATUS_IO;
+	}
+	struct reader *r = calloc(1, sizeof *r);
+	enum status status = r ? STATUS_OK : STATUS_NO_MEMORY;
+	if (r) {
+		r->dir = path;
+		status = read_all(r, d);
+		if (r->modules.n > 1)
+			qsort(r->modules.at, r->modules.n, sizeof *r->modules.at, compare_modules);
+		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files};
+		map_free(&r->by_key);
+		free(r);
+		if (status != STATUS_OK)
+			rundir_free(run);
+	}
+	closedir(d);
+	return status;
+}
+
+void rundir_free(struct rundir *run)
+{
+	for (size_t i = 0; i < run->n_modules; i++)
+		free(run->modules[i].path);
+	free(run->modules);
+	*run = (struct rundir){0};
+}

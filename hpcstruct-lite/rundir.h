@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The binaries that a measurement directory has samples in. Test: tests/unit/test_rundir.c. */
+#ifndef HPCSTRUCT_RUNDIR_H
+#define HPCSTRUCT_RUNDIR_H
+
+#include "common/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rundir_module {
+	char *path;            /* owned; of the file to read: for the vdso its image in the directory */
+	uint8_t build_id[32];
+	size_t build_id_bytes; /* 0: none */
+	uint64_t file_bytes, file_mtime_ns; /* 0: unknown */
+	char key[80];          /* structure_key() */
+	uint64_t n_nodes;      /* context nodes with an address in it */
+};
+
+struct rundir {
+	struct rundir_module *modules; /* one for each key, sorted by path and key */
+	size_t n_modules;
+	size_t n_files;        /* measurement files read */
+};
+
+/*
+ * Reads all measurement files in `path`. Damaged ones are said and used as far as they go. Logs; STATUS_NOT_FOUND when there are none.
+ */
+enum status rundir_read(const char *path, struct rundir *run);
+void rundir_free(struct rundir *run);
+
+#endif

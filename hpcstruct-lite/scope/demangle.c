@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each distinct name once, at the end. Test: tests/unit/test_scope.c.
+ */
+#include "config.h"
+
+#include "common/base/pool.h"
+#include "hpcstruct-lite/scope/scope_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_IBERTY
+#define HAVE_DECL_BASENAME 1 /* libiberty.h asks for it; nothing here uses basename() */
+#include <demangle.h>
+
+#define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
+
+/* Compilers' clones: "_Z3foov.cold" is "foo() [clone .cold]" to libiberty itself; Rust's ".llvm.123" is dropped by it. */
+char *scope_demangle(const char *linkage_name)
+{
+	bool cpp = linkage_name[0] == '_' && linkage_name[1] == 'Z', rust = linkage_name[0] == '_' && linkage_name[1] == 'R';
+	if ((!cpp && !rust) || strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
+		return NULL;
+	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS) : NULL;
+	if (!text && cpp)
+		text = cplus_demangle_v3(linkage_name, DMGL_PARAMS | DMGL_ANSI);
+	return text;
+}
+#else
+char *scope_demangle(const char *linkage_name)
+{
+	(void)linkage_name;
+	return NULL;
+}
+#endif
+
+struct work {
+	struct scope_map *map;
+	char **names;          /* by definition; NULL: not mangled */
+};
+
+enum { BATCH = 256 };
+
+static void demangle_batch(void *arg, size_t batch, unsigned worker)
+{
+	struct work *w = arg;
+	(void)worker;
+	for (size_t i = batch * BATCH; i < (batch + 1) * BATCH && i < w->map->definitions.n; i++) {
+		const struct scope_definition *d = &w->map->definitions.at[i];
+		uint32_t mangled = d->linkage_name ? d->linkage_name : d->name;
+		if (!d->is_final)
+			w->names[i] = scope_demangle(strtab_get(&w->map->strings, mangled));
+	}
+}
+
+/* The name to show, with the linkage name kept where it says more. */
+static bool set_name(struct scope_map *map, struct scope_definition *d, const char *demangled)
+{
+	if (demangled) {
+		if (!d->linkage_name)
+			d->linkage_name = d->name;
+		d->name = strtab_add_z(&map->strings, demangled);
+	} else if (!d->name) {
+		d->name = d->linkage_name ? d->linkage_name : strtab_add_z(&map->strings, "<unnamed>");
+	}
+	if (d->linkage_name == d->name)
+		d->linkage_name = 0;
+	return d->name != STRTAB_FAILED;
+}
+
+bool scope_demangle_all(struct scope_map *map, unsigned n_workers)
+{
+	size_t n = map->definitions.n;
+	struct work w = {map, n ? calloc(n, sizeof(char *)) : NULL};
+	if (n == 0)
+		return true;
+	if (!w.names)
+		return false;
+	pool_run((n + BATCH - 1) / BATCH, n_workers, demangle_batch, &w);
+	bool ok = true;
+	for (size_t i = 0; i < n; i++) {
+		ok = ok && set_name(map, &map->definitions.at[i], w.names[i]);
+		free(w.names[i]);
+	}
+	free(w.names);
+	return ok;
+}

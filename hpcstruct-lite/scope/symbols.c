@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions that symbols know and DWARF does not; other names of those it does; parts that the compiler split off. Where DWARF and a symbol disagree, DWARF says
+ * what the function is and the symbol gives a name. Test: tests/cli/struct-golden.sh.
+ */
+#include "hpcstruct-lite/scope/scope_internal.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Symbols at one address. */
+struct entry {
+	size_t first, n;       /* in the sorted symbols; the first is the one to show */
+	uint32_t start, end;   /* positions */
+	uint32_t scope;        /* the function, once known */
+};
+struct entries {
+	struct entry *at;
+	size_t n, capacity;
+};
+
+/* A name, and the entry that has it. */
+struct named {
+	const struct image_symbol *symbol;
+	size_t entry;
+	bool is_ambiguous;     /* another entry has it too */
+};
+
+struct finder {
+	struct scope_map *map;
+	struct image_symbols symbols;
+	struct entries entries;
+	struct { struct named *at; size_t n, capacity; } names;
+	struct map by_name;    /* (hash of name, source file) -> index in names */
+};
+
+static unsigned leading_underscores(const struct image_symbol *s)
+{
+	unsigned n = 0;
+	while (n < s->name_bytes && s->name[n] == '_')
+		n++;
+	return n;
+}
+
+static int compare_names(const struct image_symbol *x, const struct image_symbol *y)
+{
+	if (x->name_bytes != y->name_bytes)
+		return x->name_bytes < y->name_bytes ? -1 : 1;
+	return memcmp(x->name, y->name, x->name_bytes);
+}
+
+/* By address, then the better name first: a function before a label, a name others can see, fewer underscores, shorter. */
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct image_symbol *x = a, *y = b;
+	if (x->link_addr != y->link_addr)
+		return x->link_addr < y->link_addr ? -1 : 1;
+	if ((x->type == STT_NOTYPE) != (y->type == STT_NOTYPE))
+		return x->type == STT_NOTYPE ? 1 : -1;
+	if ((x->bind == STB_LOCAL) != (y->bind == STB_LOCAL))
+		return x->bind == STB_LOCAL ? 1 : -1;
+	unsigned underscores_x = leading_underscores(x), underscores_y = leading_underscores(y);
+	if (underscores_x != underscores_y)
+		return underscores_x < underscores_y ? -1 : 1;
+	int by_name = compare_names(x, y);
+	return by_name ? by_name : (int)x->table - (int)y->table;
+}
+
+/* Labels of assembler code are no functions, unless other files can see them. */
+static bool is_wanted(const struct image_symbol *s)
+{
+	if (s->name[0] == '.' || s->name[0] == '$')
+		return false;
+	return s->type != STT_NOTYPE || s->bind != STB_LOCAL;
+}
+
+static void drop_unwanted(struct image_symbols *symbols)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < symbols->n; i++)
+		if (is_wanted(&symbols->at[i]))
+			symbols->at[n++] = symbols->at[i];
+	symbols->n = n;
+}
+
+/* Where the code section that holds `link_addr` ends. */
+static uint64_t section_end(const struct image *image, uint64_t link_addr)
+{
+	for (size_t i = 0; i < image->code.n; i++)
+		if (link_addr - image->code.at[i].start < image->code.at[i].n_bytes)
+			return image->code.at[i].start + image->code.at[i].n_bytes;
+	return link_addr;
+}
+
+static bool make_entries(struct finder *f)
+{
+	const struct image *image = f->map->image;
+	const struct image_symbol *s = f->symbols.at;
+	for (size_t i = 0, n; i < f->symbols.n; i += n) {
+		uint64_t start = s[i].link_addr, n_bytes = 0, end = section_end(image, start);
+		for (n = 0; i + n < f->symbols.n && s[i + n].link_addr == start; n++)
+			n_bytes = s[i + n].n_bytes > n_bytes ? s[i + n].n_bytes : n_bytes;
+		uint64_t next = i + n < f->symbols.n ? s[i + n].link_addr : end;
+		if (n_bytes == 0 && next < end)
+			end = next;
+		else if (n_bytes > 0 && n_bytes < end - start)
+			end = start + n_bytes;
+		struct entry e = {.first = i, .n = n, .scope = SCOPE_NONE};
+		if (!image_position(image, start, &e.start) || !image_position_end(image, end, &e.end))
+			continue;
+		struct entry *slot = vec_push(&f->entries);
+		if (!slot)
+			return false;
+		*slot = e;
+	}
+	return true;
+}
+
+/* Length of the part of a name before a suffix that a compiler gave a clone (".cold", ".part.3", ".constprop.0", ".isra.0", ".llvm.12"); the whole when it has none. */
+static size_t base_length(const char *name, size_t n_bytes)
+{
+	const char *dot = n_bytes > 1 ? memchr(name + 1, '.', n_bytes - 1) : NULL;
+	return dot && dot[1] && (isalpha((unsigned char)dot[1]) || dot[1] == '_') ? (size_t)(dot - name) : n_bytes;
+}
+
+/* True for "foo.cold" and "foo.cold.3": code of foo that was moved away, not a function of its own. */
+static bool is_cold(const struct image_symbol *s, size_t *base_bytes)
+{
+	for (size_t i = 1; i + 5 <= s->name_bytes; i++) {
+		if (memcmp(s->name + i, ".cold", 5) == 0 && (i + 5 == s->name_bytes || s->name[i + 5] == '.')) {
+			*base_bytes = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool index_names(struct finder *f)
+{
+	for (size_t i = 0; i < f->entries.n; i++) {
+		for (size_t k = 0; k < f->entries.at[i].n; k++) {
+			const struct image_symbol *s = &f->symbols.at[f->entries.at[i].first + k];
+			uint64_t id = map_put(&f->by_name, hash_bytes(s->name, s->name_bytes), s->source, f->names.n);
+			if (id == MAP_NONE)
+				return false;
+			if (id < f->names.n) {
+				struct named *known = &f->names.at[id];
+				known->is_ambiguous |= known->entry != i || compare_names(known->symbol, s) != 0;
+				continue;
+			}
+			struct named *slot = vec_push(&f->names);
+			if (!slot)
+				return false;
+			*slot = (struct named){s, i, false};
+		}
+	}
+	return true;
+}
+
+/* The one entry of that name in a source file (0: seen by all files), or NULL. */
+static struct entry *find_name(struct finder *f, const char *name, size_t n_bytes, uint32_t source)
+{
+	uint64_t id = map_get(&f->by_name, hash_bytes(name, n_bytes), source);
+	if (id == MAP_NONE || f->names.at[id].is_ambiguous)
+		return NULL;
+	const struct named *n = &f->names.at[id];
+	if (n->symbol->name_bytes != n_bytes || memcmp(n->symbol->name, name, n_bytes) != 0)
+		return NULL;
+	return &f->entries.at[n->entry];
+}
+
+static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+{
+	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
+	uint32_t name = strtab_add(&map->strings, s->name, s->name_bytes);
+	if (name == STRTAB_FAILED)
+		return false;
+	if (name == d->name || name == d->linkage_name)
+		return true;
+	for (size_t i = map->aliases.n; i-- > 0 && map->aliases.at[i].scope == scope;)
+		if (map->aliases.at[i].name == name)
+			return true;
+	struct scope_alias *a = vec_push(&map->aliases);
+	if (a)
+		*a = (struct scope_alias){scope, name};
+	return a != NULL;
+}
+
+/* A clone that DWARF calls by the name of the original ("foo" for foo.part.0) is called by its own. */
+static bool name_clone(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+{
+	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
+	size_t n = base_length(s->name, s->name_bytes);
+	const char *known = strtab_get(&map->strings, d->linkage_name ? d->linkage_name : d->name);
+	if (n == s->name_bytes || strlen(known) != n || memcmp(known, s->name, n) != 0)
+		return true;
+	uint32_t file = d->file, line = d->line, name = strtab_add(&map->strings, s->name, s->name_bytes);
+	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, name, 0, file, line) : SCOPE_NONE;
+	if (definition != SCOPE_NONE)
+		map->scopes.at[scope].definition = definition;
+	return definition != SCOPE_NONE;
+}
+
+static bool add_aliases(struct finder *f, const struct entry *e)
+{
+	for (size_t k = 0; k < e->n; k++)
+		if (!add_alias(f->map, e->scope, &f->symbols.at[e->first + k]))
+			return false;
+	return true;
+}
+
+/* Finds the entry's function, or makes one. Code split off that belongs to a function we know stays SCOPE_NONE for the second pass. */
+static bool assign(struct finder *f, struct entry *e, bool cold_too)
+{
+	struct scope_map *map = f->map;
+	const struct image_symbol *s = &f->symbols.at[e->first];
+	uint32_t inside = scope_at(map, e->start);
+	size_t base_bytes = 0;
+	if (inside != SCOPE_NONE) {
+		e->scope = scope_root(map, inside);
+		if (map->scopes.at[e->scope].entry != s->link_addr)
+			return true;
+		return name_clone(map, e->scope, s) && add_aliases(f, e);
+	}
+	bool cold = is_cold(s, &base_bytes);
+	if (cold && !cold_too)
+		return true;
+	const struct entry *base = cold ? find_name(f, s->name, base_bytes, s->source) : NULL;
+	if (cold && !base)
+		base = find_name(f, s->name, base_bytes, 0);
+	if (base && base->scope != SCOPE_NONE) {
+		e->scope = base->scope;
+		return true;
+	}
+	e->scope = scope_add_function(map, s->name, s->name_bytes, s->link_addr,
+		s->table == IMAGE_SYMTAB ? STRUCTURE_FROM_SYMTAB : STRUCTURE_FROM_DYNSYM, false);
+	return e->scope != SCOPE_NONE && add_aliases(f, e);
+}
+
+static bool run(struct finder *f)
+{
+	struct scope_map *map = f->map;
+	drop_unwanted(&f->symbols);
+	if (f->symbols.n > 1)
+		qsort(f->symbols.at, f->symbols.n, sizeof *f->symbols.at, compare_symbols);
+	bool ok = make_entries(f) && index_names(f);
+	for (size_t i = 0; i < f->entries.n && ok; i++)
+		ok = assign(f, &f->entries.at[i], false);
+	struct scope_ranges ranges = {0};
+	for (size_t i = 0; i < f->entries.n && ok; i++) {
+		struct entry *e = &f->entries.at[i];
+		ok = e->scope != SCOPE_NONE || assign(f, e, true);
+		struct scope_range *r = ok ? vec_push(&ranges) : NULL;
+		ok = r != NULL;
+		if (ok)
+			*r = (struct scope_range){e->start, e->end, e->scope, 0};
+	}
+	ok = ok && scope_fill(map, &ranges);
+	vec_free(&ranges);
+	return ok;
+}
+
+bool scope_fill_from_symbols(struct scope_map *map, const struct image *symbols_of)
+{
+	struct finder f = {.map = map};
+	bool ok = image_read_symbols(map->image, &f.symbols) == STATUS_OK &&
+		(!symbols_of || image_read_symbols(symbols_of, &f.symbols) == STATUS_OK) && run(&f);
+	vec_free(&f.symbols);
+	vec_free(&f.entries);
+	vec_free(&f.names);
+	map_free(&f.by_name);
+	return ok;
+}
