@@ -10,6 +10,7 @@ hpcrun_lite_hpcrun_lite_LDADD = libhlbase.la -ldl
 
 # Without main: also linked into the unit test.
 launch_sources = \
+	common/safe/exec_image.c common/safe/exec_image.h \
 	hpcrun-lite/launch/event.c hpcrun-lite/launch/event.h \
 	hpcrun-lite/launch/event_check.c \
 	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h \
@@ -21,3 +22,20 @@ launch_sources = \
 	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h \
 	hpcrun-lite/runtime/config_rank.c \
 	hpcrun-lite/source/papi_probe.h hpcrun-lite/source/source.h
+
+hpcrun_hooks += \
+	common/safe/exec_image.c common/safe/exec_image.h \
+	hpcrun-lite/runtime/hook_env.c hpcrun-lite/runtime/hook_env.h \
+	hpcrun-lite/runtime/hook_exec.c hpcrun-lite/runtime/hook_exec.h \
+	hpcrun-lite/runtime/hook_exit.c hpcrun-lite/runtime/hook_exit.h \
+	hpcrun-lite/runtime/hook_fd.c hpcrun-lite/runtime/hook_fd.h \
+	hpcrun-lite/runtime/hook_mask.c \
+	hpcrun-lite/runtime/hook_next.c hpcrun-lite/runtime/hook_next.h \
+	hpcrun-lite/runtime/hook_scratch.c hpcrun-lite/runtime/hook_scratch.h \
+	hpcrun-lite/runtime/hook_shell.c \
+	hpcrun-lite/runtime/hook_signal.c hpcrun-lite/runtime/hook_signal.h \
+	hpcrun-lite/runtime/hook_signal_internal.h \
+	hpcrun-lite/runtime/hook_signal_raw.c \
+	hpcrun-lite/runtime/hook_sleep.c \
+	hpcrun-lite/runtime/hook_wait.c hpcrun-lite/runtime/hook_wait.h \
+	hpcrun-lite/runtime/hook_wait_signal.c

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/hook_thread.h"
 
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/process.h"
 
 #include <dlfcn.h>
@@ -26,6 +27,7 @@ struct start {
 	pthread_start_fn *posix;
 	thrd_start_t c11;
 	void *argument;
+	unsigned long hidden; /* see hook_signal_inherit */
 };
 
 static struct start starts[HOOK_N_STARTS];
@@ -66,6 +68,7 @@ static struct start begin(void *argument)
 {
 	struct start *s = argument;
 	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
+	hook_signal_inherit(s->hidden);
 	give_start(s);
 	if (process_is_alive())
 		thread_begin(false);
@@ -92,6 +95,8 @@ static struct start *prepare(void)
 	struct start *s = process_is_alive() ? take_start() : NULL;
 	if (!s && process_is_alive())
 		runtime_count_loss(MSR_LOSS_THREAD_SETUP);
+	if (s)
+		s->hidden = hook_signal_hidden();
 	return s;
 }
 

@@ -4,14 +4,29 @@
  */
 #include "hpcrun-lite/runtime/hooks.h"
 
+#include "hpcrun-lite/runtime/hook_env.h"
+#include "hpcrun-lite/runtime/hook_exec.h"
+#include "hpcrun-lite/runtime/hook_exit.h"
+#include "hpcrun-lite/runtime/hook_fd.h"
+#include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/hook_thread.h"
+#include "hpcrun-lite/runtime/hook_wait.h"
 
 void hooks_start(const char *text)
 {
-	(void)text;
+	hook_env_start(text);
 	hook_thread_start();
+	hook_exec_start();
+	hook_shell_start();
+	hook_exit_start();
+	hook_fd_start();
+	hook_signal_start();
+	hook_wait_start();
+	hook_sleep_start();
+	hook_wait_signal_start();
 }
 
 void hooks_forked(void)
 {
+	hook_signal_forked();
 }

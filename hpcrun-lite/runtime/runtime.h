@@ -39,6 +39,9 @@ uint64_t runtime_process_start_ns(void);
 void runtime_suspend(void);
 void runtime_resume(void);
 
+/* Number of samples' signals that this thread has taken, of whatever source. Signal-safe. */
+unsigned runtime_n_signals(void);
+
 /* ---- the end of the process ------------------------------------------------------------------------------ */
 
 /*

@@ -15,6 +15,12 @@
 #include <signal.h>
 
 static _Atomic(runtime_foreign_signal_fn *) foreign;
+static _Thread_local volatile unsigned n_signals;
+
+unsigned runtime_n_signals(void)
+{
+	return n_signals;
+}
 
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
 {
@@ -91,6 +97,7 @@ static void leave(struct thread *t, uint64_t start_ns)
 void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 {
 	struct thread *t = thread_self;
+	n_signals++;
 	if (!t || !process_is_alive())
 		return;
 	if (!is_outside(t)) {
@@ -127,6 +134,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
+	n_signals += may_be_ours(info);
 	if (!may_be_ours(info)) {
 		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
 		if (fn)

@@ -6,6 +6,7 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_scratch.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -257,6 +258,7 @@ void thread_end(void)
 	if (!t)
 		return;
 	thread_sources_stop(t);
+	hook_scratch_thread_end();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
 	thread_self = NULL;

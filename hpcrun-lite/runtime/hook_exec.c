@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The exec family and posix_spawn: the program that starts is given our environment entries, also where the caller passes
+ * an environment of its own, unless it is one that cannot take the library and would show or trip over them. Sampling of the calling
+ * thread stops first, so that no sampling signal meets the next image. Must not allocate or lock: a child of vfork comes here.
+ * Test: tests/cli/sacred_exec.sh.
+ */
+#include "hpcrun-lite/runtime/hook_exec.h"
+
+#include "common/safe/exec_image.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_env.h"
+#include "hpcrun-lite/runtime/hook_next.h"
+#include "hpcrun-lite/runtime/hook_scratch.h"
+#include "hpcrun-lite/runtime/hook_signal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+HOOK_NEXT(execve);
+HOOK_NEXT(execvpe);
+HOOK_NEXT(fexecve);
+HOOK_NEXT(execveat);
+HOOK_NEXT(posix_spawn);
+HOOK_NEXT(posix_spawnp);
+
+extern char **environ;
+
+/* ---- what will be run? ------------------------------------------------------------------------------------- */
+
+/*
+ * False for a program into which the library does not get: it must not see our entries, and some print or fail over them. A file that
+ * is not found may be there for the child, which may change directory first.
+ */
+static bool takes_library(const char *path)
+{
+	struct exec_image image;
+	exec_image_examine(path, &image);
+	return image.kind <= EXEC_ERROR;
+}
+
+/* A name and a PATH joined, as execvp tries them; false when it does not fit. */
+static bool join(char *path, const char *directory, size_t n, const char *file)
+{
+	size_t length = strlen(file);
+	if (n + length + 2 > PATH_MAX)
+		return false;
+	memcpy(path, directory, n);
+	if (n)
+		path[n++] = '/';
+	memcpy(path + n, file, length + 1);
+	return true;
+}
+
+/* The file that execvp and posix_spawnp will find, looked at. `path` is room of PATH_MAX bytes. */
+static bool found_takes_library(const char *file, char *path)
+{
+	if (strchr(file, '/'))
+		return takes_library(file);
+	const char *at = NULL;
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, "PATH=", 5)) {
+			at = *e + 5;
+			break;
+		}
+	for (at = at ? at : "/bin:/usr/bin";; at++) {
+		size_t n = strcspn(at, ":");
+		if (join(path, at, n, file) && sys_call3(SYS_access, (long)path, X_OK, 0) == 0)
+			return takes_library(path);
+		at += n;
+		if (!*at)
+			return true;
+	}
+}
+
+/* "/proc/self/fd/N" */
+static void descriptor_path(char path[32], int fd)
+{
+	char digits[12];
+	int n = 0;
+	char *to = stpcpy(path, "/proc/self/fd/");
+	unsigned value = fd < 0 ? 0 : (unsigned)fd;
+	do
+		digits[n++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (n)
+		*to++ = digits[--n];
+	*to = 0;
+}
+
+static bool at_takes_library(int directory, const char *file, int flags)
+{
+	char path[32];
+	if (file[0] == '/' || (directory == AT_FDCWD && file[0]))
+		return takes_library(file);
+	int fd = file[0] ? (int)sys_call4(SYS_openat, directory, (long)file, O_PATH | O_CLOEXEC, 0)
+	                 : flags & AT_EMPTY_PATH ? directory : -1;
+	if (fd < 0)
+		return true;
+	descriptor_path(path, fd);
+	bool takes = takes_library(path);
+	if (file[0])
+		sys_close(fd);
+	return takes;
+}
+
+/* ---- this process becomes the program ----------------------------------------------------------------------------- */
+
+enum way { BY_PATH, BY_SEARCH, BY_FD, BY_AT };
+
+struct exec_call {
+	enum way way;
+	const char *file;
+	int fd, flags;
+	char *const *argv, *const *environment;
+};
+
+static bool call_takes_library(const struct exec_call *c, char *path)
+{
+	switch (c->way) {
+	case BY_PATH: return takes_library(c->file);
+	case BY_SEARCH: return found_takes_library(c->file, path);
+	case BY_FD: return at_takes_library(c->fd, "", AT_EMPTY_PATH);
+	case BY_AT: return at_takes_library(c->fd, c->file, c->flags);
+	}
+	return false;
+}
+
+static int call_next(const struct exec_call *c, char *const *environment)
+{
+	switch (c->way) {
+	case BY_PATH: return NEXT(execve)(c->file, c->argv, environment);
+	case BY_SEARCH: return NEXT(execvpe)(c->file, c->argv, environment);
+	case BY_FD: return NEXT(fexecve)(c->fd, c->argv, environment);
+	case BY_AT: return NEXT(execveat)(c->fd, c->file, c->argv, environment, c->flags);
+	}
+	return -1;
+}
+
+static int exec_call(const struct exec_call *c)
+{
+	int saved = errno;
+	if (!runtime_config() || ((c->way == BY_PATH || c->way == BY_SEARCH) && !c->file))
+		return call_next(c, c->environment);
+	size_t n = PATH_MAX + hook_env_bytes(c->environment);
+	char *memory = hook_scratch_take(n);
+	char *const *environment = c->environment;
+	if (memory && call_takes_library(c, memory))
+		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, runtime_is_owner());
+	runtime_exec_begin();
+	bool hidden = hook_signal_exec_begin();
+	errno = saved;
+	int result = call_next(c, environment);
+	saved = errno;
+	hook_signal_exec_failed(hidden);
+	runtime_exec_failed();
+	hook_scratch_release(memory);
+	errno = saved;
+	return result;
+}
+
+HOOK int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return exec_call(&(struct exec_call){.way = BY_PATH, .file = path, .argv = argv, .environment = envp});
+}
+
+HOOK int execv(const char *path, char *const argv[])
+{
+	return exec_call(&(struct exec_call){.way = BY_PATH, .file = path, .argv = argv, .environment = environ});
+}
+
+HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	return exec_call(&(struct exec_call){.way = BY_SEARCH, .file = file, .argv = argv, .environment = envp});
+}
+
+HOOK int execvp(const char *file, char *const argv[])
+{
+	return exec_call(&(struct exec_call){.way = BY_SEARCH, .file = file, .argv = argv, .environment = environ});
+}
+
+HOOK int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	return exec_call(&(struct exec_call){.way = BY_FD, .fd = fd, .argv = argv, .environment = envp});
+}
+
+HOOK int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	if (!hook_next(&next_execveat)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return exec_call(&(struct exec_call){.way = BY_AT, .fd = fd, .file = path, .flags = flags, .argv = argv, .environment = envp});
+}
+
+/* ---- lists of arguments --------------------------------------------------------------------------------------------- */
+
+#define FEW 256 /* arguments that fit on the stack */
+
+static size_t count_arguments(va_list args)
+{
+	size_t n = 1;
+	while (va_arg(args, const char *))
+		n++;
+	return n;
+}
+
+/* Calls with the arguments as an array; the variable arguments end with NULL, and with `takes_environment` the environment follows. */
+static int exec_list(struct exec_call *c, const char *first, va_list args, bool takes_environment)
+{
+	char *few[FEW];
+	va_list counting;
+	va_copy(counting, args);
+	size_t n = first ? count_arguments(counting) : 0;
+	va_end(counting);
+	size_t n_bytes = (n + 1) * sizeof(char *);
+	char **argv = n < FEW ? few : hook_scratch_take(n_bytes);
+	if (!argv) {
+		errno = ENOMEM;
+		return -1;
+	}
+	argv[0] = (char *)(uintptr_t)first;
+	for (size_t i = 1; i <= n; i++)
+		argv[i] = va_arg(args, char *);
+	c->argv = argv;
+	c->environment = takes_environment ? va_arg(args, char **) : environ;
+	int result = exec_call(c);
+	if (argv != few)
+		hook_scratch_release(argv);
+	return result;
+}
+
+HOOK int execl(const char *path, const char *arg, ...)
+{
+	va_list args;
+	va_start(args, arg);
+	int result = exec_list(&(struct exec_call){.way = BY_PATH, .file = path}, arg, args, false);
+	va_end(args);
+	return result;
+}
+
+HOOK int execlp(const char *file, const char *arg, ...)
+{
+	va_list args;
+	va_start(args, arg);
+	int result = exec_list(&(struct exec_call){.way = BY_SEARCH, .file = file}, arg, args, false);
+	va_end(args);
+	return result;
+}
+
+HOOK int execle(const char *path, const char *arg, ...)
+{
+	va_list args;
+	va_start(args, arg);
+	int result = exec_list(&(struct exec_call){.way = BY_PATH, .file = path}, arg, args, true);
+	va_end(args);
+	return result;
+}
+
+/* ---- another process becomes the program --------------------------------------------------------------------------------- */
+
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[], char *const[]);
+
+struct spawn_call {
+	spawn_fn *next;
+	bool search;
+	pid_t *pid;
+	const char *file;
+	const posix_spawn_file_actions_t *actions;
+	const posix_spawnattr_t *attributes;
+	char *const *argv, *const *environment;
+};
+
+static int spawn_call(const struct spawn_call *c)
+{
+	int saved = errno;
+	char *const *environment = c->environment;
+	char *memory = NULL;
+	if (runtime_config() && c->file) {
+		size_t n = PATH_MAX + hook_env_bytes(environment);
+		memory = hook_scratch_take(n);
+		if (memory && (c->search ? found_takes_library(c->file, memory) : takes_library(c->file)))
+			environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
+	}
+	errno = saved;
+	int result = c->next(c->pid, c->file, c->actions, c->attributes, c->argv, environment);
+	saved = errno;
+	hook_scratch_release(memory);
+	errno = saved;
+	return result;
+}
+
+HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                     char *const argv[], char *const envp[])
+{
+	return spawn_call(&(struct spawn_call){NEXT(posix_spawn), false, pid, path, actions, attributes, argv, envp});
+}
+
+HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                      char *const argv[], char *const envp[])
+{
+	return spawn_call(&(struct spawn_call){NEXT(posix_spawnp), true, pid, file, actions, attributes, argv, envp});
+}
+
+void hook_exec_start(void)
+{
+	struct hook_next *const all[] = {&next_execve, &next_execvpe, &next_fexecve, &next_execveat, &next_posix_spawn, &next_posix_spawnp};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		hook_next_find(all[i]);
+}

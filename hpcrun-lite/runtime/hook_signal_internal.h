@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between hook_signal.c, hook_mask.c and hook_signal_raw.c. All signal-safe. Test: tests/cli/sacred_signal.sh. */
+#ifndef HPCRUN_LITE_RUNTIME_HOOK_SIGNAL_INTERNAL_H
+#define HPCRUN_LITE_RUNTIME_HOOK_SIGNAL_INTERNAL_H
+
+#include "hpcrun-lite/runtime/hook_signal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <stdint.h>
+
+/* Signals 1 to 64 of a set as bits 0 to 63: the kernel's form. */
+uint64_t hook_signal_bits(const sigset_t *set);
+void hook_signal_set_bits(sigset_t *set, uint64_t bits);
+static inline uint64_t hook_signal_bit(int sig)
+{
+	return sig >= 1 && sig <= 64 ? UINT64_C(1) << (sig - 1) : 0;
+}
+
+/* The signals of ours. */
+uint64_t hook_signal_protected(void);
+
+/* Those that this thread has blocked, as it sees it, and those that wait for it to unblock them. */
+uint64_t hook_signal_hidden_bits(void);
+uint64_t hook_signal_hidden_pending(void);
+void hook_signal_set_hidden(uint64_t bits);
+
+/* False in a child of vfork, which shares what we keep, but not what it is about. */
+static inline bool hook_signal_may_change(void)
+{
+	return !runtime_config() || runtime_is_owner();
+}
+
+void hook_mask_start(void);
+
+/* ---- the kernel's table, past libc --------------------------------------------------------------------------------- */
+
+/* Ends the process by the default action of `sig`. Returns only when that is no end. */
+void hook_signal_raw_die(int sig);
+/* Replaces our handler of the sampling signal by SIG_IGN, and back. */
+void hook_signal_raw_ignore(void);
+void hook_signal_raw_restore(void);
+/* SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK; returns the mask before. */
+uint64_t hook_signal_raw_mask(int how, uint64_t bits);
+
+#endif
