@@ -39,3 +39,16 @@ hpcrun_hooks += \
 	hpcrun-lite/runtime/hook_sleep.c \
 	hpcrun-lite/runtime/hook_wait.c hpcrun-lite/runtime/hook_wait.h \
 	hpcrun-lite/runtime/hook_wait_signal.c
+
+if HAVE_PAPI
+pkglib_LTLIBRARIES += libhpcrun-lite-papi.la
+libhpcrun_lite_papi_la_SOURCES = \
+	hpcrun-lite/source/papi.c \
+	hpcrun-lite/source/papi_probe.c hpcrun-lite/source/papi_probe.h \
+	hpcrun-lite/source/papi_set.c hpcrun-lite/source/papi_set.h \
+	hpcrun-lite/source/source.h
+libhpcrun_lite_papi_la_CPPFLAGS = $(AM_CPPFLAGS) $(PAPI_CPPFLAGS)
+libhpcrun_lite_papi_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+libhpcrun_lite_papi_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,now -Wl,-z,defs
+libhpcrun_lite_papi_la_LIBADD = $(PAPI_LIBS)
+endif

@@ -162,7 +162,7 @@ void papi_client_list(const char *library_directory)
 		else if (*line == '-')
 			printf("  %.*s: not here: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
 		else
-			printf("  %-26.*s count  @%-9d %s\n", (int)(tab - line), line, 1000000, tab + 1);
+			printf("  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
 	}
 	fclose(f);
 	reap(child, how, sizeof how);

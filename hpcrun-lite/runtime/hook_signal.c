@@ -62,7 +62,8 @@ typedef void handler_fn(int, siginfo_t *, void *);
 /* All three arguments are there on x86-64 whether or not SA_SIGINFO is set. The call is in tail position: no frame of ours stays. */
 static void enter(int sig, siginfo_t *info, void *context)
 {
-	n_handlers++;
+	if (!(hook_signal_protected() & hook_signal_bit(sig))) /* PAPI's handler came in like one of the program's */
+		n_handlers++;
 	handler_fn *handler = (handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	handler(sig, info, context);
 }

@@ -5,6 +5,7 @@
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
+#include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -23,6 +24,7 @@ static const struct source_host host = {
 	.suspend = runtime_suspend,
 	.resume = runtime_resume,
 	.note = runtime_note,
+	.protect_signal = hook_signal_protect,
 	.signal = RUNTIME_SIGNAL,
 };
 

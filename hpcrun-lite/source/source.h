@@ -45,6 +45,8 @@ struct source_host {
 	void (*resume)(void);
 	/* A message for the user in the measurement file and, verbose, on stderr. Not signal-safe. */
 	void (*note)(const char *text);
+	/* The source's own signal, whose handler is installed: from now on the program can neither block nor replace it. Not signal-safe. */
+	void (*protect_signal)(int sig);
 	int signal;           /* the run time's sampling signal */
 };
 

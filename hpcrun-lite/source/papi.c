@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Samples by PAPI's overflow, in a module that is loaded when a PAPI event was asked for. Every thread has an event set of its own. The
+ * overflow handler runs in PAPI's signal handler, which is made like ours: all signals blocked, on the alternate stack. Must not
+ * call PAPI in the handler, but for the decoding of what overflowed. Tests: tests/cli/launch_papi.sh.
+ */
+#include "hpcrun-lite/source/papi_set.h"
+#include "hpcrun-lite/source/source.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct papi_thread {
+	int set;
+	bool registered, running;
+	volatile sig_atomic_t busy; /* inside PAPI: a signal handler of the program's that ends the process must not enter it */
+};
+
+static const struct source_host *host;
+static unsigned n_events;
+static struct papi_set_event events[MSR_MAX_METRICS];
+static uint32_t metrics[MSR_MAX_METRICS];
+static atomic_bool signal_prepared;
+
+/* One sample for each event that overflowed. PAPI says the position in the event set, which is the order of `events`. */
+static void on_overflow(int set, void *address, long long vector, void *context)
+{
+	int index[MSR_MAX_METRICS], n = MSR_MAX_METRICS, saved = errno;
+	(void)address;
+	if (PAPI_get_overflow_event_index(set, vector, index, &n) == PAPI_OK)
+		for (int i = 0; i < n; i++) {
+			unsigned k = (unsigned)index[i];
+			if (k < n_events)
+				host->sample(&(struct source_expiry){.metric = metrics[k], .weight = events[k].period}, context);
+		}
+	errno = saved;
+}
+
+static bool process_start(const struct source_event *wanted, unsigned n, const struct source_host *h, char *cause, size_t cause_bytes)
+{
+	host = h;
+	n_events = n;
+	for (unsigned i = 0; i < n; i++) {
+		events[i] = (struct papi_set_event){.name = wanted[i].name, .period = wanted[i].period};
+		metrics[i] = wanted[i].metric;
+	}
+	host->suspend();
+	bool good = papi_set_start_library(cause, cause_bytes) && papi_set_find(events, n_events, cause, cause_bytes);
+	host->resume();
+	return good;
+}
+
+static size_t thread_bytes(unsigned n)
+{
+	(void)n;
+	return sizeof(struct papi_thread);
+}
+
+/* PAPI's handler as ours is: nothing of the program's runs on top of it. From then on the program cannot touch the signal. */
+static void prepare_signal(void)
+{
+	int sig = papi_set_signal();
+	struct sigaction action;
+	if (sig <= 0 || atomic_exchange(&signal_prepared, true) || sigaction(sig, NULL, &action) != 0)
+		return;
+	sigfillset(&action.sa_mask);
+	action.sa_flags |= SA_ONSTACK | SA_RESTART;
+	if (sigaction(sig, &action, NULL) == 0)
+		host->protect_signal(sig);
+}
+
+static void unmask_signal(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	if (papi_set_signal() > 0) {
+		sigaddset(&set, papi_set_signal());
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	}
+}
+
+static bool thread_start(void *state)
+{
+	struct papi_thread *t = state;
+	char cause[256];
+	if (t->running || t->busy)
+		return t->running;
+	t->busy = 1;
+	host->suspend();
+	if (!t->registered)
+		t->registered = PAPI_register_thread() == PAPI_OK;
+	unmask_signal();
+	t->running = papi_set_start(events, n_events, on_overflow, &t->set, cause, sizeof cause);
+	if (t->running)
+		prepare_signal();
+	host->resume();
+	t->busy = 0;
+	return t->running;
+}
+
+static void thread_stop(void *state)
+{
+	struct papi_thread *t = state;
+	if (!t->running || t->busy)
+		return;
+	t->busy = 1;
+	t->running = false;
+	host->suspend();
+	papi_set_stop(t->set, n_events, events);
+	if (t->registered)
+		(void)PAPI_unregister_thread();
+	t->registered = false;
+	host->resume();
+	t->busy = 0;
+}
+
+/* process_start has begun PAPI anew: what the parent had is not ours to stop. */
+static void thread_forked(void *state)
+{
+	memset(state, 0, sizeof(struct papi_thread));
+}
+
+__attribute__((visibility("default"))) const struct source_ops hpcrun_lite_source = {
+	.name = "PAPI overflow",
+	.id = MSR_SOURCE_PAPI,
+	.process_start = process_start,
+	.thread_bytes = thread_bytes,
+	.thread_start = thread_start,
+	.thread_stop = thread_stop,
+	.thread_forked = thread_forked,
+	.poll = NULL,
+};

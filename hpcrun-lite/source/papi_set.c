@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PAPI's library and event sets; see papi_set.h. Components other than the CPU's are switched off before the start: they cannot sample, and
+ * some print, start threads or open devices. Tests: tests/cli/launch_papi.sh.
+ */
+#include "hpcrun-lite/source/papi_set.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int component = -1;
+
+int papi_set_component(void)
+{
+	return component;
+}
+
+int papi_set_signal(void)
+{
+	const PAPI_component_info_t *info = PAPI_get_component_info(component);
+	return info ? info->hardware_intr_sig : 0;
+}
+
+static void choose_component(void)
+{
+	for (int i = 0; i < PAPI_num_components(); i++) {
+		const PAPI_component_info_t *info = PAPI_get_component_info(i);
+		if (info && !strcmp(info->name, PAPI_SET_COMPONENT))
+			component = i;
+		else
+			(void)PAPI_disable_component(i);
+	}
+}
+
+/* PAPI's start with standard error closed off: what it prints is not the program's. */
+static int start_silently(void)
+{
+	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (kept >= 0 && nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	int version = PAPI_library_init(PAPI_VER_CURRENT);
+	if (kept >= 0 && nowhere >= 0)
+		dup2(kept, STDERR_FILENO);
+	if (kept >= 0)
+		close(kept);
+	if (nowhere >= 0)
+		close(nowhere);
+	return version;
+}
+
+static bool explain(const char *subject, const char *what, int error, char *cause, size_t cause_bytes)
+{
+	snprintf(cause, cause_bytes, "%s: %s: %s", subject, what, PAPI_strerror(error));
+	return false;
+}
+
+bool papi_set_start_library(char *cause, size_t cause_bytes)
+{
+	if (component < 0)
+		choose_component();
+	if (component < 0) {
+		snprintf(cause, cause_bytes, "this PAPI has no component %s", PAPI_SET_COMPONENT);
+		return false;
+	}
+	int version = start_silently();
+	if (version != PAPI_VER_CURRENT) {
+		snprintf(cause, cause_bytes, version > 0 ? "PAPI is of another version than the one hpctoolkit-lite was built with"
+		                                         : "PAPI cannot start");
+		return false;
+	}
+	const PAPI_component_info_t *info = PAPI_get_component_info(component);
+	if (info && info->disabled) {
+		snprintf(cause, cause_bytes, "PAPI cannot use the counters of this machine: %s", info->disabled_reason);
+		return false;
+	}
+	int error = PAPI_thread_init(pthread_self);
+	return error == PAPI_OK || explain("PAPI", "threads", error, cause, cause_bytes);
+}
+
+bool papi_set_find(struct papi_set_event *events, unsigned n_events, char *cause, size_t cause_bytes)
+{
+	for (unsigned i = 0; i < n_events; i++) {
+		PAPI_event_info_t info;
+		int error = PAPI_event_name_to_code(events[i].name, &events[i].code);
+		if (error != PAPI_OK)
+			return explain(events[i].name, "no event of this name that this machine has", error, cause, cause_bytes);
+		if (PAPI_get_event_info(events[i].code, &info) == PAPI_OK && IS_PRESET(events[i].code) && info.count > 1) {
+			snprintf(cause, cause_bytes, "%s is derived from %u hardware events and cannot be sampled; sample those: %s, %s",
+			         events[i].name, info.count, info.name[0], info.name[1]);
+			return false;
+		}
+		if (events[i].period > INT_MAX) {
+			snprintf(cause, cause_bytes, "%s: PAPI takes periods of up to %d", events[i].name, INT_MAX);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool fill(int set, const struct papi_set_event *events, unsigned n_events, PAPI_overflow_handler_t handler, char *cause,
+                 size_t cause_bytes)
+{
+	int error = PAPI_assign_eventset_component(set, component);
+	if (error != PAPI_OK)
+		return explain("PAPI", "event set", error, cause, cause_bytes);
+	for (unsigned i = 0; i < n_events; i++) {
+		error = PAPI_add_event(set, events[i].code);
+		if (error != PAPI_OK)
+			return explain(events[i].name, i ? "cannot be counted together with the events before it" : "cannot be counted", error,
+			               cause, cause_bytes);
+	}
+	for (unsigned i = 0; i < n_events; i++) {
+		error = PAPI_overflow(set, events[i].code, (int)events[i].period, 0, handler);
+		if (error != PAPI_OK)
+			return explain(events[i].name, "cannot be sampled", error, cause, cause_bytes);
+	}
+	error = PAPI_start(set);
+	return error == PAPI_OK || explain(events[0].name, "cannot be started", error, cause, cause_bytes);
+}
+
+bool papi_set_start(const struct papi_set_event *events, unsigned n_events, PAPI_overflow_handler_t handler, int *set, char *cause,
+                    size_t cause_bytes)
+{
+	int made = PAPI_NULL;
+	int error = PAPI_create_eventset(&made);
+	if (error != PAPI_OK)
+		return explain("PAPI", "event set", error, cause, cause_bytes);
+	if (fill(made, events, n_events, handler, cause, cause_bytes)) {
+		*set = made;
+		return true;
+	}
+	(void)PAPI_cleanup_eventset(made);
+	(void)PAPI_destroy_eventset(&made);
+	return false;
+}
+
+void papi_set_stop(int set, unsigned n_events, const struct papi_set_event *events)
+{
+	long long counts[64];
+	if (PAPI_stop(set, counts) != PAPI_OK)
+		return;
+	for (unsigned i = 0; i < n_events; i++)
+		(void)PAPI_overflow(set, events[i].code, 0, 0, NULL);
+	(void)PAPI_cleanup_eventset(set);
+	(void)PAPI_destroy_eventset(&set);
+}
