@@ -4,6 +4,7 @@
  * unit (LTO, dwz). Test: tests/cli/struct-judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
+#include "hpcstruct-lite/debug/line_program.h"
 
 #include <string.h>
 
@@ -46,45 +47,64 @@ static uint32_t add_file(struct strtab *files, const char *comp_dir, const char 
 	return add_path(files, parts);
 }
 
-/* One entry of the file table; *id is DEBUG_NONE where the table has none. */
-static bool file_at(struct debug_session *s, Dwarf_Line_Context context, Dwarf_Signed i, const char *comp_dir, unsigned version, uint32_t *id)
+static struct line_bytes bytes_of(const struct image *image, const char *name)
 {
-	const char *name = NULL, *dir = NULL;
-	Dwarf_Unsigned dir_index = 0, mtime = 0, n_bytes = 0;
-	Dwarf_Form_Data16 *md5 = NULL;
-	Dwarf_Error error = NULL;
-	*id = DEBUG_NONE;
-	if (dwarf_srclines_files_data_b(context, i, &name, &dir_index, &mtime, &n_bytes, &md5, &error) != DW_DLV_OK) {
-		debug_forget(s->main.dbg, error);
-		return true;
-	}
-	if ((version >= 5 || dir_index > 0) && dwarf_srclines_include_dir_data(context, (Dwarf_Signed)dir_index, &dir, &error) != DW_DLV_OK) {
-		debug_forget(s->main.dbg, error);
-		dir = NULL;
-	}
-	*id = add_file(&s->unit->files, comp_dir, dir, name);
-	return *id != STRTAB_FAILED || !name || !*name;
+	const struct image_section *s = image_find(image, name);
+	return s ? (struct line_bytes){s->bytes, s->n_bytes} : (struct line_bytes){NULL, 0};
 }
 
-static bool read_files(struct debug_session *s, Dwarf_Line_Context context, unsigned version)
+static struct line_sections sections_of(const struct image *image)
 {
-	const char *comp_dir = NULL;
-	Dwarf_Signed first = 0, n = 0, end = 0;
+	return (struct line_sections){bytes_of(image, ".debug_line"), bytes_of(image, ".debug_line_str"), bytes_of(image, ".debug_str")};
+}
+
+/* Where a unit's line table is, and its compilation directory (NULL: not said). False: it has none. */
+static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, const char **comp_dir)
+{
+	Dwarf_Attribute a = NULL;
 	Dwarf_Error error = NULL;
-	if (dwarf_srclines_comp_dir(context, &comp_dir, &error) != DW_DLV_OK) {
-		debug_forget(s->main.dbg, error);
-		error = NULL;
+	Dwarf_Off at = 0;
+	bool found = false;
+	*comp_dir = NULL;
+	int result = dwarf_attr(unit_die, DW_AT_stmt_list, &a, &error);
+	if (result == DW_DLV_OK) {
+		Dwarf_Unsigned number = 0; /* DWARF 2 and 3 use plain numbers */
+		if (dwarf_global_formref(a, &at, &error) == DW_DLV_OK) {
+			found = true;
+		} else {
+			debug_forget(dbg, error);
+			found = dwarf_formudata(a, &number, &error) == DW_DLV_OK;
+			at = number;
+			if (!found)
+				debug_forget(dbg, error);
+		}
+		dwarf_dealloc_attribute(a);
+	} else if (result == DW_DLV_ERROR) {
+		debug_forget(dbg, error);
 	}
-	if (dwarf_srclines_files_indexes(context, &first, &n, &end, &error) != DW_DLV_OK) {
-		debug_forget(s->main.dbg, error);
-		return true;
+	*offset = at;
+	if (dwarf_attr(unit_die, DW_AT_comp_dir, &a, &error) == DW_DLV_OK) {
+		char *text = NULL;
+		if (dwarf_formstring(a, &text, &error) == DW_DLV_OK)
+			*comp_dir = text;
+		dwarf_dealloc_attribute(a);
 	}
-	for (Dwarf_Signed i = 0; i < end; i++) {
-		uint32_t *id = vec_push(&s->files.ids);
+	return found;
+}
+
+/* Adds the paths of a table to the unit's files. Before DWARF 5 file 0 is none; from then on directory 0 is the compilation directory. */
+static bool take_files(struct debug_session *s, const struct line_header *h, const char *comp_dir, struct debug_file_table *t)
+{
+	if (h->version >= 5 && h->dirs.n > 0 && *h->dirs.at[0])
+		comp_dir = h->dirs.at[0];
+	for (size_t i = t->ids.n; i < h->files.n; i++) {
+		const struct line_file *f = &h->files.at[i];
+		const char *dir = f->dir > 0 && f->dir < h->dirs.n ? h->dirs.at[f->dir] : NULL;
+		uint32_t *id = vec_push(&t->ids);
 		if (!id)
 			return false;
-		*id = DEBUG_NONE;
-		if (i >= first && !file_at(s, context, i, comp_dir, version, id))
+		*id = add_file(&s->unit->files, comp_dir, dir, f->name);
+		if (*id == STRTAB_FAILED && *f->name)
 			return false;
 	}
 	return true;
@@ -95,83 +115,75 @@ static uint32_t id_of(const struct debug_file_table *t, uint64_t number)
 	return number < t->ids.n ? t->ids.at[number] : DEBUG_NONE;
 }
 
-static bool read_row(struct debug_session *s, Dwarf_Line line)
+/* What a row needs to become one of the unit's. */
+struct row_taker {
+	struct debug_session *session;
+	const struct line_header *header;
+	const char *comp_dir;
+};
+
+static bool take_row(void *arg, const struct line_row *r)
 {
-	Dwarf_Addr address = 0;
-	Dwarf_Unsigned number = 0, file = 0;
-	Dwarf_Bool is_end = 0;
-	Dwarf_Error error = NULL;
-	if (dwarf_lineaddr(line, &address, &error) != DW_DLV_OK || dwarf_lineno(line, &number, &error) != DW_DLV_OK ||
-		dwarf_line_srcfileno(line, &file, &error) != DW_DLV_OK || dwarf_lineendsequence(line, &is_end, &error) != DW_DLV_OK) {
-		debug_complain(s, ".debug_line", s->unit->offset, "a row of the unit's line table cannot be read", error);
-		return true;
-	}
+	const struct row_taker *t = arg;
+	struct debug_session *s = t->session;
 	struct debug_row *row = vec_push(&s->unit->rows);
-	if (!row)
+	if (!row || (s->files.ids.n < t->header->files.n && !take_files(s, t->header, t->comp_dir, &s->files)))
 		return false;
-	uint32_t id = id_of(&s->files, file);
-	bool known = number > 0 && number < UINT32_MAX && id != DEBUG_NONE;
-	*row = (struct debug_row){address, known ? id : DEBUG_NONE, known ? (uint32_t)number : 0, is_end != 0};
+	uint32_t id = id_of(&s->files, r->file);
+	bool known = r->line > 0 && r->line < UINT32_MAX && id != DEBUG_NONE;
+	*row = (struct debug_row){r->link_addr, known ? id : DEBUG_NONE, known ? (uint32_t)r->line : 0, r->is_end};
 	return true;
+}
+
+static bool report(struct debug_session *s, enum line_result r, uint64_t where)
+{
+	if (r == LINE_DAMAGED)
+		debug_complain(s, ".debug_line", where, "the line table is damaged; used up to there", NULL);
+	return r != LINE_NO_MEMORY;
 }
 
 bool debug_read_lines(struct debug_session *s)
 {
-	Dwarf_Unsigned version = 0;
-	Dwarf_Small n_tables = 0;
-	Dwarf_Line_Context context = NULL;
-	Dwarf_Error error = NULL;
-	int result = dwarf_srclines_b(s->unit_die, &version, &n_tables, &context, &error);
-	if (result != DW_DLV_OK) {
-		if (result == DW_DLV_ERROR)
-			debug_complain(s, ".debug_line", s->unit->offset, "the line table of the unit at this offset of .debug_info cannot be read", error);
+	uint64_t offset, where;
+	struct row_taker taker = {.session = s};
+	struct line_sections sections = sections_of(s->input.image);
+	struct line_header header;
+	if (!find_table(s->main.dbg, s->unit_die, &offset, &taker.comp_dir))
 		return true;
+	enum line_result r = line_header_read(&sections, offset, &header, &where);
+	if (r != LINE_OK)
+		return report(s, r, where);
+	taker.header = &header;
+	bool ok = take_files(s, &header, taker.comp_dir, &s->files);
+	if (ok) {
+		r = line_program_run(&sections, &header, take_row, &taker, &where);
+		ok = report(s, r, where);
 	}
-	bool ok = read_files(s, context, (unsigned)version);
-	Dwarf_Line *lines = NULL;
-	Dwarf_Signed n = 0;
-	if (ok && dwarf_srclines_from_linecontext(context, &lines, &n, &error) != DW_DLV_OK)
-		debug_complain(s, ".debug_line", s->unit->offset, "the line table of the unit at this offset of .debug_info cannot be read", error);
-	ok = ok && (n == 0 || vec_reserve(&s->unit->rows, (size_t)n));
-	for (Dwarf_Signed i = 0; i < n && ok; i++)
-		ok = read_row(s, lines[i]);
-	dwarf_srclines_dealloc_b(context);
+	line_header_free(&header);
 	return ok;
 }
 
-/* Fills the table of another unit, whose line rows do not matter. */
-static bool read_foreign(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Off unit_die_offset, struct debug_file_table *t)
+/* Fills the table of another unit, whose rows do not matter. */
+static bool read_foreign(struct debug_session *s, const struct image *image, Dwarf_Debug dbg, Dwarf_Off unit_die_offset, struct debug_file_table *t)
 {
 	Dwarf_Die die = NULL;
 	Dwarf_Error error = NULL;
-	char **names = NULL;
-	Dwarf_Signed n = 0;
 	if (dwarf_offdie_b(dbg, unit_die_offset, 1, &die, &error) != DW_DLV_OK) {
 		debug_forget(dbg, error);
 		return true;
 	}
-	Dwarf_Half version = 0, offset_size = 0;
-	if (dwarf_get_version_of_die(die, &version, &offset_size) != DW_DLV_OK)
-		version = 4;
+	uint64_t offset, where;
+	const char *comp_dir;
+	struct line_sections sections = sections_of(image);
+	struct line_header header;
 	bool ok = true;
-	if (dwarf_srcfiles(die, &names, &n, &error) == DW_DLV_OK) {
-		if (version < 5) {
-			uint32_t *none = vec_push(&t->ids);
-			ok = none != NULL;
-			if (ok)
-				*none = DEBUG_NONE;
+	if (find_table(dbg, die, &offset, &comp_dir)) {
+		enum line_result r = line_header_read(&sections, offset, &header, &where);
+		ok = report(s, r, where);
+		if (r == LINE_OK) {
+			ok = take_files(s, &header, comp_dir, t);
+			line_header_free(&header);
 		}
-		for (Dwarf_Signed i = 0; i < n && ok; i++) {
-			uint32_t *id = vec_push(&t->ids);
-			ok = id != NULL;
-			if (ok)
-				*id = add_file(&s->unit->files, NULL, NULL, names[i]);
-		}
-		for (Dwarf_Signed i = 0; i < n; i++)
-			dwarf_dealloc(dbg, names[i], DW_DLA_STRING);
-		dwarf_dealloc(dbg, names, DW_DLA_LIST);
-	} else {
-		debug_forget(dbg, error);
 	}
 	dwarf_dealloc_die(die);
 	return ok;
@@ -196,6 +208,6 @@ uint32_t debug_file(struct debug_session *s, Dwarf_Die die, enum debug_place pla
 		return DEBUG_NONE;
 	t->unit_die = unit_die;
 	t->place = place;
-	read_foreign(s, dbg, unit_die, t);
-	return id_of(&s->foreign.at[s->foreign.n - 1], number);
+	read_foreign(s, place == DEBUG_MAIN ? s->input.image : s->input.alternate, dbg, unit_die, t);
+	return id_of(t, number);
 }
