@@ -12,3 +12,38 @@ tests_gen_libgen_la_LIBADD = libhlbase.la
 check_PROGRAMS += tests/gen/gen_measurement
 tests_gen_gen_measurement_SOURCES = tests/gen/gen_main.c
 tests_gen_gen_measurement_LDADD = tests/gen/libgen.la
+
+if HAVE_CMOCKA
+check_LTLIBRARIES += tests/unit/libproffixture.la
+tests_unit_libproffixture_la_SOURCES = tests/unit/prof_fixture.c tests/unit/prof_fixture.h
+tests_unit_libproffixture_la_LIBADD = libhltext.la libhlprof.la tests/gen/libgen.la
+PROF_UNIT_LDADD = tests/unit/libproffixture.la $(CMOCKA_LIBS) -lm
+
+prof_unit_tests = \
+	tests/unit/test_load \
+	tests/unit/test_merge \
+	tests/unit/test_expand \
+	tests/unit/test_order \
+	tests/unit/test_sum \
+	tests/unit/test_ledger \
+	tests/unit/test_model \
+	tests/unit/test_text
+check_PROGRAMS += $(prof_unit_tests)
+TESTS += $(prof_unit_tests)
+tests_unit_test_load_SOURCES = tests/unit/test_load.c
+tests_unit_test_load_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_merge_SOURCES = tests/unit/test_merge.c
+tests_unit_test_merge_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_expand_SOURCES = tests/unit/test_expand.c
+tests_unit_test_expand_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_order_SOURCES = tests/unit/test_order.c
+tests_unit_test_order_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_sum_SOURCES = tests/unit/test_sum.c
+tests_unit_test_sum_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
+tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_model_SOURCES = tests/unit/test_model.c
+tests_unit_test_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_text_SOURCES = tests/unit/test_text.c
+tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
+endif

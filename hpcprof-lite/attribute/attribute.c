@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See attribute.h. Test: tests/unit/test_attribute.c. */
+/* See attribute.h. Test: tests/unit/test_order.c, tests/unit/test_ledger.c. */
 #include "hpcprof-lite/attribute/attribute.h"
 
 #include "common/base/log.h"
@@ -96,6 +96,7 @@ static bool merge_all(struct pipeline *p)
 			return false;
 		merge_free(&p->trees[i]);
 	}
+	map_free(&p->trees[0].index);
 	return !atomic_load(&p->failed);
 }
 
@@ -136,6 +137,9 @@ static bool make_contexts(struct pipeline *p)
 		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	free(out);
 	free(in);
+	/* of both only context_of is needed from here on, and memory is the measure of this program */
+	merge_free(&p->trees[0]);
+	expand_shrink(&p->expand);
 	return ok;
 }
 

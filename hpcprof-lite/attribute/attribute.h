@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From measurement files to the frozen model: merge, expand, order, sum up, check the ledger. The steps are in files of their own; this is their sequence.
- * Test: tests/unit/test_attribute.c.
+ * Test: tests/unit/test_order.c, tests/unit/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See describe.h. Test: tests/unit/test_attribute.c. */
+/* See describe.h. Test: tests/unit/test_order.c, tests/unit/test_ledger.c. */
 #include "hpcprof-lite/attribute/describe.h"
 
 #include "hpcprof-lite/attribute/ledger.h"
@@ -147,6 +147,7 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	line->context_of = t->node_to;
 	line->n_nodes = t->n_nodes;
 	t->node_to = NULL;
+	line->latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS;
 	line->to_real_ns = (int64_t)(f->header.start_real_ns - f->header.start_mono_ns);
 	for (unsigned k = 0; k < 16; k++)
 		line->metric_of[k] = k < MSR_MAX_METRICS && f->metrics[k] ? find_metric(m, f->metrics[k]) : MODEL_NONE;

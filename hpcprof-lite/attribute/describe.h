@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the model says of metrics, processes and threads, taken from their records: names, times of CLOCK_REALTIME, ledgers, where the time lines are.
- * The functions are called in the order in which they stand here. They return false when memory is short. Test: tests/unit/test_attribute.c.
+ * The functions are called in the order in which they stand here. They return false when memory is short. Test: tests/unit/test_order.c, tests/unit/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_DESCRIBE_H
 #define HPCPROF_ATTRIBUTE_DESCRIBE_H

@@ -277,12 +277,18 @@ bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expa
 	return !r.failed;
 }
 
-void expand_free(struct expand *e)
+void expand_shrink(struct expand *e)
 {
 	vec_free(&e->files);
 	vec_free(&e->functions);
 	vec_free(&e->contexts);
-	free(e->context_of);
 	map_free(&e->file_index);
 	map_free(&e->context_index);
+}
+
+void expand_free(struct expand *e)
+{
+	expand_shrink(e);
+	free(e->context_of);
+	e->context_of = NULL;
 }

@@ -39,6 +39,8 @@ struct expand {
 
 /* False when memory is short. */
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules, uint32_t n_modules);
+/* Frees all but context_of. */
+void expand_shrink(struct expand *e);
 void expand_free(struct expand *e);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification, "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h.
- * Test: tests/unit/test_structures.c.
+ * Test: tests/unit/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 

@@ -316,8 +316,11 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 {
 	if (t->trace.n)
 		qsort(t->trace.at, t->trace.n, sizeof *t->trace.at, compare_sequence);
+	uint64_t latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS;
 	for (size_t p = 0; p < t->trace.n; p++) {
-		struct load_trace_step s = {.time_ns = t->trace.at[p].first};
+		if (t->trace.at[p].first > latest_ns)
+			t->trace.at[p].first = t->last_trace_ns; /* the deltas are all that can be believed */
+		struct load_trace_step s = {.time_ns = t->trace.at[p].first, .latest_ns = latest_ns};
 		while (load_trace_next(&t->trace.at[p], &s)) {
 			if (!target_is_sound(f, t, s.node, s.metric)) {
 				f->bytes_damaged += sizeof(uint64_t);

@@ -72,12 +72,16 @@ static inline bool load_is_entry(msr_addr a)
 	return msr_addr_module(a) == MSR_MODULE_NONE;
 }
 
+/* No run lasts longer (nine years): a time further from its start than this is damage, and does not move the clock. */
+#define LOAD_LONGEST_NS (UINT64_C(1) << 58)
+
 /* One step over a time line. Returns false at the end of the part. An escape gives no sample but moves the clock. */
 struct load_trace_step {
 	uint64_t time_ns; /* running time, CLOCK_MONOTONIC; set to the part's `first` before the first step */
 	uint64_t offset;  /* of the next record in the part's content */
 	uint32_t node;
 	unsigned metric;
+	uint64_t latest_ns; /* an absolute time beyond this is passed over */
 };
 static inline bool load_trace_next(const struct load_part *p, struct load_trace_step *s)
 {
@@ -91,7 +95,8 @@ static inline bool load_trace_next(const struct load_part *p, struct load_trace_
 			return true;
 		}
 		if (s->node == MSR_TRACE_ABSOLUTE && s->offset < p->n_bytes) {
-			s->time_ns = *(const uint64_t *)(const void *)(p->content + s->offset);
+			word = *(const uint64_t *)(const void *)(p->content + s->offset);
+			s->time_ns = word <= s->latest_ns ? word : s->time_ns;
 			s->offset += sizeof word;
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Structure files of the modules that have samples: found beside the measurements, made by hpcstruct-lite where they are missing. What cannot be had is said and
- * its module goes without. Test: tests/unit/test_structures.c, tests/cli/prof_structs.sh.
+ * its module goes without. Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
 #define HPCPROF_LOAD_STRUCTURES_H

@@ -59,7 +59,7 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 			uint32_t metric = line->metric_of[word >> 28 & 15], node = (uint32_t)word & MSR_TRACE_NODE_MAX;
 			if ((word >> 28 & 15) == MSR_TRACE_TAG_ESCAPE) {
 				if (node == MSR_TRACE_ABSOLUTE && i < n_words) {
-					now = words[i] > now ? words[i] : now;
+					now = words[i] > now && words[i] <= line->latest_ns ? words[i] : now;
 					i++;
 				}
 				continue;

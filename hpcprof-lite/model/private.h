@@ -23,6 +23,7 @@ struct model_timeline {
 	uint32_t *context_of;           /* by node id, MODEL_NONE: damaged; owned */
 	uint32_t n_nodes;
 	uint32_t metric_of[16];         /* by the record's tag, MODEL_NONE: no such metric */
+	uint64_t latest_ns;             /* of CLOCK_MONOTONIC: an absolute time beyond it is damage */
 	int64_t to_real_ns;             /* added to a time of CLOCK_MONOTONIC */
 };
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of hpcprof-lite/attribute/ledger and describe: the ledger closes exactly when every sample is accounted for; times are of the wall clock. */
+#include "tests/unit/prof_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct run {
+	char *directory;
+	struct gen *g;
+	uint32_t metric, thread, node;
+};
+
+static void begin(struct run *r)
+{
+	r->directory = fixture_directory();
+	r->g = gen_open(r->directory, &(struct gen_process){.host = "h", .pid = 3, .rank = 4, .n_ranks = 8, .start_mono_ns = 1000, .start_real_ns = 9000});
+	gen_info(r->g, "command", "app one two");
+	gen_info(r->g, "executable", "/opt/bin/app");
+	uint16_t module = gen_module(r->g, "/opt/bin/app", NULL, 0, 0);
+	r->metric = gen_metric(r->g, "CPUTIME", MSR_UNIT_NS, 100, MSR_SOURCE_TEST);
+	r->thread = gen_thread(r->g, "first");
+	r->node = gen_child(r->g, r->thread, gen_entry(r->g, r->thread, MSR_ENTRY_MAIN), msr_addr_make(module, 16, false));
+	for (int i = 0; i < 10; i++)
+		gen_sample(r->g, r->thread, r->node, r->metric, 1100 + i * 100, 100);
+}
+
+static struct model *finish(struct run *r, enum msr_exit_kind kind)
+{
+	free(gen_close(r->g, kind, 0));
+	return fixture_model(r->directory, 1);
+}
+
+static void clean(struct run *r, struct model *m)
+{
+	model_free(m);
+	fixture_remove(r->directory);
+}
+
+static void test_closes(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_loss(r.g, r.thread, MSR_LOSS_BUSY, 3);
+	gen_loss(r.g, r.thread, MSR_LOSS_COALESCED, 50);
+	gen_process_loss(r.g, MSR_LOSS_NO_THREAD, 2);
+	gen_process_loss(r.g, MSR_LOSS_FORK, 1);
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_true(m->ledger_closes);
+	assert_int_equal(m->ledger.delivered, 15);
+	assert_int_equal(m->ledger.in_tree, 10);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_BUSY], 3);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_COALESCED], 50);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_NO_THREAD], 2);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_FORK], 1);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], 0);
+	clean(&r, m);
+}
+
+static void test_one_sample_may_be_in_flight_when_killed(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_in_flight(r.g, r.thread);
+	struct model *m = finish(&r, MSR_EXIT_NONE);
+	assert_true(m->ledger_closes);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], 1);
+	clean(&r, m);
+
+	begin(&r);
+	gen_in_flight(r.g, r.thread);
+	gen_in_flight(r.g, r.thread); /* two cannot be */
+	m = finish(&r, MSR_EXIT_NONE);
+	assert_false(m->ledger_closes);
+	clean(&r, m);
+
+	begin(&r);
+	gen_in_flight(r.g, r.thread); /* nor one when the thread has ended */
+	m = finish(&r, MSR_EXIT_RETURN);
+	assert_false(m->ledger_closes);
+	clean(&r, m);
+}
+
+static void test_recorded_lags_behind_when_killed(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_thread_record(r.g, r.thread)->recorded--; /* killed between the cell and its count */
+	struct model *m = finish(&r, MSR_EXIT_NONE);
+	assert_true(m->ledger_closes);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], 0);
+	clean(&r, m);
+}
+
+static void test_false_claims_are_found(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_thread_record(r.g, r.thread)->delivered++;
+	gen_thread_record(r.g, r.thread)->recorded++; /* says eleven; ten are there */
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_false(m->ledger_closes);
+	assert_int_equal(m->ledger.in_tree, 10);
+	clean(&r, m);
+}
+
+static void test_description(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_thread_record(r.g, r.thread)->cpu_start_ns = 10;
+	gen_thread_record(r.g, r.thread)->cpu_end_ns = 510;
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_string_equal(m->title, "app");
+	assert_string_equal(m->processes[0].command, "app one two");
+	assert_string_equal(m->processes[0].host, "h");
+	assert_int_equal(m->processes[0].rank, 4);
+	assert_int_equal(m->processes[0].start_ns, 9000);
+	assert_int_equal(m->processes[0].end_ns, 9000 + 1000 + 1000); /* last sample at 2000, and the generator's 1000 */
+	assert_string_equal(m->profiles[0].name, "first");
+	assert_int_equal(m->profiles[0].cpu_ns, 500);
+	assert_int_equal(m->profiles[0].n_trace_records, 10);
+	assert_string_equal(m->metrics[0].name, "CPUTIME (sec)");
+	assert_string_equal(m->metrics[0].event, "CPUTIME");
+	assert_string_equal(m->metrics[0].unit, "sec");
+	assert_int_equal(m->metrics[0].period, 100);
+	assert_true(m->has_traces);
+	clean(&r, m);
+
+	begin(&r);
+	m = finish(&r, MSR_EXIT_NONE);
+	assert_int_equal(m->processes[0].end_ns, 9000 + 1000); /* killed: the last record */
+	assert_int_equal(m->profiles[0].end_ns, 9000 + 1000);
+	clean(&r, m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_closes),
+		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
+		cmocka_unit_test(test_recorded_lags_behind_when_killed),
+		cmocka_unit_test(test_false_claims_are_found),
+		cmocka_unit_test(test_description),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
