@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory (some 60 bytes a context) and written at once.
- * Readers decode names as UTF-8 and fail on what is not, so bytes that are none become U+FFFD. Test: tests/unit/test_sink_cctdb.c.
+ * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory (some 60 bytes a context) and written at once. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <inttypes.h>
@@ -17,45 +17,6 @@
 
 /* ---- strings ------------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 sequence at `s` (RFC 3629), 0 when there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-static uint32_t add_string(struct strtab *t, const char *s)
-{
-	static const char replacement[] = "\xef\xbf\xbd";
-	const unsigned char *p = (const unsigned char *)s;
-	size_t n;
-	while (*p && (n = utf8_length(p)))
-		p += n;
-	if (!*p)
-		return strtab_add_z(t, s);
-	VEC(char) clean = {0};
-	for (p = (const unsigned char *)s; *p; p += n) {
-		n = utf8_length(p);
-		const void *from = n ? (const void *)p : replacement;
-		size_t length = n ? n : sizeof replacement - 1;
-		char *to = vec_extend(&clean, length);
-		if (!to) {
-			vec_free(&clean);
-			return STRTAB_FAILED;
-		}
-		memcpy(to, from, length);
-		n = n ? n : 1;
-	}
-	uint32_t id = strtab_add(t, clean.at, clean.n);
-	vec_free(&clean);
-	return id;
-}
-
 /* The common string table and the id in it of everything that has a name there. */
 struct names {
 	struct strtab table;
@@ -63,24 +24,6 @@ struct names {
 	uint64_t *offsets;                     /* by id, in the file */
 	uint64_t n_bytes;
 };
-
-static const char *entry_name(const struct model_context *c)
-{
-	static const char *const partial[MSR_N_PATH_ENDS] = {
-		[MSR_END_ROOT] = "partial call paths",
-		[MSR_END_NO_CFI] = "partial call paths: no unwind information",
-		[MSR_END_NO_MODULE] = "partial call paths: code outside every module",
-		[MSR_END_UNREADABLE] = "partial call paths: unreadable stack",
-		[MSR_END_BAD_CFI] = "partial call paths: damaged unwind information",
-		[MSR_END_NO_PROGRESS] = "partial call paths: no progress",
-		[MSR_END_TOO_DEEP] = "partial call paths: too deep",
-	};
-	switch (c->entry) {
-	case MODEL_ENTRY_MAIN: return "main thread";
-	case MODEL_ENTRY_THREAD: return "application thread";
-	default: return partial[c->end < MSR_N_PATH_ENDS ? c->end : MSR_END_ROOT];
-	}
-}
 
 static uint32_t *new_ids(uint32_t n)
 {
@@ -96,20 +39,14 @@ static bool add_names(struct names *names, const struct model *m, const struct c
 	names->functions = new_ids(m->n_functions);
 	if (!names->modules || !names->files || !names->functions)
 		return false;
-	for (uint32_t i = 0; i < m->n_modules && last != STRTAB_FAILED; i++)
-		last = names->modules[i] = add_string(t, m->modules[i].path);
-	if (last != STRTAB_FAILED)
-		last = names->modules[m->n_modules] = add_string(t, "<unknown module>");
+	for (uint32_t i = 0; i <= m->n_modules && last != STRTAB_FAILED; i++)
+		last = names->modules[i] = names_add(t, names_module(m, i));
 	for (uint32_t i = 0; i < m->n_files && last != STRTAB_FAILED; i++)
-		last = names->files[i] = add_string(t, sources->relative[i] ? sources->relative[i] : m->files[i].path);
-	for (uint32_t i = 0; i < m->n_functions && last != STRTAB_FAILED; i++) {
-		const char *name = m->functions[i].name; /* hpcviewer looks at the first letter: never "" */
-		last = names->functions[i] = add_string(t, name && name[0] ? name : "<unknown function>");
-	}
-	if (last != STRTAB_FAILED)
-		last = names->functions[m->n_functions] = add_string(t, "<unknown function>");
+		last = names->files[i] = names_add(t, sources->relative[i] ? sources->relative[i] : m->files[i].path);
+	for (uint32_t i = 0; i <= m->n_functions && last != STRTAB_FAILED; i++)
+		last = names->functions[i] = names_add(t, names_function(m, i)); /* never "": hpcviewer looks at the first letter */
 	for (uint32_t i = 1; i < m->n_contexts && last != STRTAB_FAILED; i += m->contexts[i].subtree_n)
-		last = add_string(t, entry_name(&m->contexts[i]));
+		last = names_add(t, names_entry(&m->contexts[i]));
 	return last != STRTAB_FAILED;
 }
 
@@ -452,7 +389,7 @@ static bool add_contexts(struct image *img, const struct model *m, const struct 
 			.children = children,
 			.context = id,
 			.entry_point = kinds[c->entry],
-			.pretty_name = names->offsets[add_string(table, entry_name(c))], /* is in the table */
+			.pretty_name = names->offsets[names_add(table, names_entry(c))], /* is in the table */
 		});
 	}
 	free(at);

@@ -11,5 +11,16 @@ libhlsink_la_SOURCES = \
 	hpcprof-lite/sink/cctdb_source.c \
 	hpcprof-lite/sink/cctdb_trace.c \
 	hpcprof-lite/sink/cctdb_yaml.c \
+	hpcprof-lite/sink/names.c hpcprof-lite/sink/names.h \
+	hpcprof-lite/sink/otf2_tree.c hpcprof-lite/sink/otf2_tree.h \
 	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
 	hpcprof-lite/sink/sink.h
+
+if HAVE_OTF2
+libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/otf2.c hpcprof-lite/sink/otf2.h \
+	hpcprof-lite/sink/otf2_defs.c \
+	hpcprof-lite/sink/otf2_events.c
+endif
+libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
+libhlsink_la_LIBADD = $(OTF2_LIBS)

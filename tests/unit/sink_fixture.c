@@ -8,6 +8,8 @@
  * Names are those of struct fixture_options, and workers. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
  * separated by tabs. Not a test by itself.
  */
+#include "config.h"
+
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "tests/unit/model_fixture.h"
@@ -16,10 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
 
 static bool set(struct fixture_options *o, struct sink_options *so, const char *argument)
 {
@@ -96,6 +94,9 @@ int main(int argc, char **argv)
 	struct sink_options so = {.n_workers = 2};
 	static const struct sink_ops *const sinks[] = {
 		&sink_cctdb,
+#ifdef HAVE_OTF2
+		&sink_otf2,
+#endif
 	};
 	log_set_program("sink_fixture");
 	bool ok = argc >= 3;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names as outputs show them, the same in all. Test: tests/unit/test_sink_names.c. */
+#ifndef HPCPROF_SINK_NAMES_H
+#define HPCPROF_SINK_NAMES_H
+
+#include "common/base/strtab.h"
+#include "hpcprof-lite/model/model.h"
+
+/* Interns a string; readers decode as UTF-8 and fail on what is not, so bytes that are none become U+FFFD. NULL counts as "". STRTAB_FAILED when memory is short. */
+uint32_t names_add(struct strtab *t, const char *s);
+/* "main thread", "application thread" (both HPCToolkit's), "partial call paths: no unwind information" ... */
+const char *names_entry(const struct model_context *c);
+/* The function's name, "<unknown function>" for an index that is none or a name that is empty. */
+const char *names_function(const struct model *m, uint32_t function);
+/* The module's path, "<unknown module>". */
+const char *names_module(const struct model *m, uint32_t module);
+
+#endif

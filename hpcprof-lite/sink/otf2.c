@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sink otf2: an archive otf2/traces.otf2 with the tree as calling contexts, the samples as events, totals and losses as metrics. This file opens and closes
+ * the archive and turns the library's errors into messages; an archive that could not be written whole is removed. Tests: tests/unit/test_sink_otf2.c,
+ * tests/cli/sink_otf2.sh.
+ */
+#include "config.h"
+
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/otf2.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <otf2/OTF2_Pthread_Locks.h>
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what)
+{
+	if (error == OTF2_SUCCESS)
+		return true;
+	if (!atomic_exchange(&w->failed, true))
+		log_error(w->path, "%s: %s", what, OTF2_Error_GetDescription(error));
+	return false;
+}
+
+/* The library would print by itself. It knows the cause better than those of its functions that only return "invalid data". */
+static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va)
+{
+	struct otf2_writer *w = arg;
+	char text[512];
+	(void)file;
+	(void)line;
+	if (error == OTF2_SUCCESS || error == OTF2_WARNING || error == OTF2_DEPRECATED)
+		return error;
+	vsnprintf(text, sizeof text, format, va);
+	if (!atomic_exchange(&w->failed, true)) {
+		char *path = text + strlen("POSIX: ");
+		if (strncmp(text, "POSIX: ", strlen("POSIX: ")) == 0) /* what its file layer says is the path, sometimes quoted */
+			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s", OTF2_Error_GetDescription(error));
+		else
+			log_error(w->path, "%s: %s", OTF2_Error_GetDescription(error), text);
+	} else {
+		log_detail(w->path, "%s: %s: %s", function, OTF2_Error_GetDescription(error), text);
+	}
+	return error;
+}
+
+static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
+{
+	(void)arg;
+	(void)type;
+	(void)location;
+	(void)caller;
+	(void)final;
+	return OTF2_FLUSH;
+}
+
+static void set_properties(struct otf2_writer *w)
+{
+	const struct model *m = w->m;
+	char text[256];
+	otf2_check(w, OTF2_Archive_SetCreator(w->archive, PACKAGE_NAME " " PACKAGE_VERSION), "creator");
+	snprintf(text, sizeof text, "%s: %" PRIu32 " processes, %" PRIu32 " threads; samples delivered %" PRIu64 ", in the tree %" PRIu64 "; the ledger %s",
+		m->title ? m->title : "", m->n_processes, m->n_profiles, m->ledger.delivered, m->ledger.in_tree, m->ledger_closes ? "closes" : "does not close");
+	otf2_check(w, OTF2_Archive_SetDescription(w->archive, text), "description");
+	if (m->n_processes)
+		otf2_check(w, OTF2_Archive_SetMachineName(w->archive, m->processes[0].host), "machine name");
+	snprintf(text, sizeof text, "%" PRIu64, m->ledger.delivered);
+	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_DELIVERED", text, true), "property");
+	snprintf(text, sizeof text, "%" PRIu64, m->ledger.in_tree);
+	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_IN_TREE", text, true), "property");
+	otf2_check(w, OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::LEDGER_CLOSES", m->ledger_closes, true), "property");
+}
+
+static void write_archive(struct otf2_writer *w)
+{
+	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always, .otf2_post_flush = NULL};
+	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
+		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	if (!w->archive) {
+		otf2_check(w, OTF2_ERROR_FILE_CAN_NOT_OPEN, "archive");
+		return;
+	}
+	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL), "flush callbacks")
+		&& otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive), "collective callbacks")
+		&& otf2_check(w, OTF2_Pthread_Archive_SetLockingCallbacks(w->archive, NULL), "locking callbacks")) {
+		set_properties(w);
+		otf2_write_events(w);
+		if (!atomic_load(&w->failed))
+			otf2_write_definitions(w);
+	}
+	otf2_check(w, OTF2_Archive_Close(w->archive), "closing");
+}
+
+static enum status write_otf2(const struct model *m, const struct sink_options *o)
+{
+	struct otf2_writer w = {.m = m, .o = o, .enter_leave = o->otf2_form && strcmp(o->otf2_form, "enterleave") == 0};
+	w.path = outfile_path(o->directory, "otf2");
+	if (!w.path)
+		return STATUS_NO_MEMORY;
+	enum status status = outdir_make(w.path);
+	if (status == STATUS_OK) {
+		w.n_events = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.n_events);
+		status = w.n_events ? otf2_tree_make(m, &w.tree) : STATUS_NO_MEMORY;
+		if (!w.n_events)
+			log_error(w.path, "out of memory");
+		if (status == STATUS_OK) {
+			struct sigaction old, ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error, not the end of us */
+			sigaction(SIGXFSZ, &ignore, &old);
+			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(on_error, &w);
+			write_archive(&w);
+			OTF2_Error_RegisterCallback(before, NULL);
+			sigaction(SIGXFSZ, &old, NULL);
+			otf2_tree_free(&w.tree);
+			status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
+		}
+		free(w.n_events);
+		if (status != STATUS_OK)
+			outdir_remove(w.path);
+	}
+	free(w.path);
+	return status;
+}
+
+const struct sink_ops sink_otf2 = {
+	.name = "otf2",
+	.what = "OTF2 archive: calling contexts and time lines for trace readers",
+	.write = write_otf2,
+};

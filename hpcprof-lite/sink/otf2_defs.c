@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Definitions of the archive. Readers want strings before what names them: all functions here run twice, first only to collect the strings (d->out
+ * is NULL), then to write. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ */
+#include "common/base/log.h"
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/sink/otf2.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct defs {
+	struct otf2_writer *w;
+	OTF2_GlobalDefWriter *out; /* NULL: collect strings */
+	struct strtab strings;
+	bool no_memory;
+};
+
+static OTF2_StringRef string(struct defs *d, const char *s)
+{
+	uint32_t id = names_add(&d->strings, s);
+	if (id == STRTAB_FAILED)
+		d->no_memory = true;
+	return id;
+}
+
+static void check(struct defs *d, OTF2_ErrorCode error)
+{
+	otf2_check(d->w, error, "definitions");
+}
+
+/* ---- properties: {name, text or number} of whatever `write` defines one for --------------------------------- */
+
+static void group_text(struct defs *d, uint32_t process, const char *name, const char *text)
+{
+	OTF2_StringRef key = string(d, name);
+	OTF2_AttributeValue value = {.stringRef = string(d, text)};
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_STRING, value));
+}
+
+static void group_number(struct defs *d, uint32_t process, const char *name, int64_t number)
+{
+	OTF2_StringRef key = string(d, name);
+	OTF2_AttributeValue value = {.int64 = number};
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_INT64, value));
+}
+
+static void location_number(struct defs *d, uint32_t profile, const char *name, uint64_t number)
+{
+	OTF2_StringRef key = string(d, name);
+	OTF2_AttributeValue value = {.uint64 = number};
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_UINT64, value));
+}
+
+static void context_number(struct defs *d, uint32_t node, const char *name, uint64_t number)
+{
+	OTF2_StringRef key = string(d, name);
+	OTF2_AttributeValue value = {.uint64 = number};
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_UINT64, value));
+}
+
+static void context_text(struct defs *d, uint32_t node, const char *name, const char *text)
+{
+	OTF2_StringRef key = string(d, name);
+	OTF2_AttributeValue value = {.stringRef = string(d, text)};
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_STRING, value));
+}
+
+/* ---- the system ---------------------------------------------------------------------------------------- */
+
+static void clock(struct defs *d)
+{
+	const struct model *m = d->w->m;
+	uint64_t first_ns = m->start_ns, last_ns = m->end_ns;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		first_ns = m->profiles[i].start_ns < first_ns ? m->profiles[i].start_ns : first_ns;
+		last_ns = m->profiles[i].end_ns > last_ns ? m->profiles[i].end_ns : last_ns;
+	}
+	if (!d->out)
+		return;
+#if OTF2_VERSION_MAJOR >= 3
+	check(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1, first_ns));
+#else
+	check(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1));
+#endif
+}
+
+static void tree_node(struct defs *d, uint32_t self, const char *name, const char *class, uint32_t parent, OTF2_SystemTreeDomain domain)
+{
+	OTF2_StringRef name_ref = string(d, name), class_ref = string(d, class);
+	if (!d->out)
+		return;
+	check(d, OTF2_GlobalDefWriter_WriteSystemTreeNode(d->out, self, name_ref, class_ref, parent));
+	check(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(d->out, self, domain));
+}
+
+static const char *exit_name(uint32_t kind)
+{
+	static const char *const names[] = {"killed, or still running", "exit", "_exit", "exec", "signal"};
+	return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
+}
+
+static void process(struct defs *d, uint32_t i, uint32_t node)
+{
+	const struct model_process *p = &d->w->m->processes[i];
+	char name[64];
+	if (p->rank >= 0)
+		snprintf(name, sizeof name, p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")" : "MPI Rank %" PRId32, p->rank, p->pid, p->exec_seq);
+	else
+		snprintf(name, sizeof name, p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32, p->pid, p->exec_seq);
+	OTF2_StringRef name_ref = string(d, name);
+	if (d->out)
+#if OTF2_VERSION_MAJOR >= 3
+		check(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node, OTF2_UNDEFINED_LOCATION_GROUP));
+#else
+		check(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node));
+#endif
+	group_number(d, i, "pid", p->pid);
+	if (p->rank >= 0)
+		group_number(d, i, "rank", p->rank);
+	group_text(d, i, "executable", p->executable);
+	group_text(d, i, "command", p->command);
+	group_text(d, i, "end", exit_name(p->exit_kind));
+	group_number(d, i, "exit code", p->exit_code);
+	group_text(d, i, "measurement", p->path);
+}
+
+static void location(struct defs *d, uint32_t i)
+{
+	const struct model_profile *p = &d->w->m->profiles[i];
+	char name[96];
+	snprintf(name, sizeof name, p->name && p->name[0] ? "Thread %" PRIu32 " (%s)" : "Thread %" PRIu32, p->thread, p->name);
+	OTF2_StringRef name_ref = string(d, name);
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteLocation(d->out, i, name_ref, OTF2_LOCATION_TYPE_CPU_THREAD, d->w->n_events[i], p->process));
+	location_number(d, i, "tid", p->tid);
+	if (p->cpu_ns)
+		location_number(d, i, "cpu time (ns)", p->cpu_ns);
+}
+
+/* Machine, nodes by host, processes, threads. */
+static void machine(struct defs *d)
+{
+	const struct model *m = d->w->m;
+	struct map nodes = {0};
+	uint32_t n_nodes = 0;
+	tree_node(d, 0, "machine", "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		uint64_t node = map_put(&nodes, m->processes[i].host_id, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), n_nodes + 1);
+		if (node == MAP_NONE)
+			d->no_memory = true;
+		else if (node == n_nodes + 1)
+			tree_node(d, ++n_nodes, m->processes[i].host, "node", 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+		process(d, i, (uint32_t)node);
+	}
+	map_free(&nodes);
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		location(d, i);
+}
+
+/* ---- the tree ------------------------------------------------------------------------------------------ */
+
+static const char *file_path(const struct model *m, uint32_t file)
+{
+	return file < m->n_files ? m->files[file].path : "";
+}
+
+static void region(struct defs *d, uint32_t i)
+{
+	const struct model *m = d->w->m;
+	const struct otf2_region *r = &d->w->tree.regions.at[i];
+	char loop[32];
+	const char *name = names_function(m, r->function), *description = "";
+	OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
+	if (r->kind == OTF2_REGION_ENTRY) {
+		name = names_entry(&m->contexts[r->context]);
+		role = OTF2_REGION_ROLE_ARTIFICIAL;
+	} else if (r->kind == OTF2_REGION_LOOP) {
+		description = name;
+		snprintf(loop, sizeof loop, "loop at line %" PRIu32, r->line);
+		name = loop;
+		role = OTF2_REGION_ROLE_LOOP;
+	} else if (r->function < m->n_functions) {
+		description = names_module(m, m->functions[r->function].module);
+	}
+	OTF2_StringRef name_ref = string(d, name), description_ref = string(d, description), file_ref = string(d, file_path(m, r->file));
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteRegion(d->out, i, name_ref, name_ref, description_ref, role, OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, file_ref, r->line, 0));
+}
+
+static void calling_context(struct defs *d, uint32_t i)
+{
+	const struct model *m = d->w->m;
+	const struct otf2_node *n = &d->w->tree.nodes.at[i];
+	const struct model_context *c = &m->contexts[n->context], *frame = &m->contexts[n->frame];
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteCallingContext(d->out, i, n->region, n->place == MODEL_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : n->place,
+			n->parent == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : n->parent));
+	if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
+		context_number(d, i, "address", c->link_addr);
+		context_text(d, i, "module", names_module(m, c->module));
+	}
+	if (frame->relation == MODEL_INLINED)
+		context_number(d, i, "inlined", 1);
+	if (c->marked)
+		context_number(d, i, "found by a heuristic", 1);
+}
+
+static void tree(struct defs *d)
+{
+	const struct otf2_tree *t = &d->w->tree;
+	for (uint32_t i = 0; i < t->regions.n; i++)
+		region(d, i);
+	for (uint32_t i = 0; i < t->places.n; i++) {
+		OTF2_StringRef file = string(d, file_path(d->w->m, t->places.at[i].file));
+		if (d->out)
+			check(d, OTF2_GlobalDefWriter_WriteSourceCodeLocation(d->out, i, file, t->places.at[i].line));
+	}
+	for (uint32_t i = 0; i < t->nodes.n; i++)
+		calling_context(d, i);
+}
+
+/* ---- metrics ------------------------------------------------------------------------------------------- */
+
+static bool is_time(const struct model_metric *metric)
+{
+	return metric->unit && strcmp(metric->unit, "sec") == 0;
+}
+
+static void member(struct defs *d, uint32_t self, const char *name, const char *description, OTF2_MetricType type, OTF2_MetricMode mode, OTF2_Type value, const char *unit)
+{
+	OTF2_StringRef name_ref = string(d, name), description_ref = string(d, description), unit_ref = string(d, unit);
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteMetricMember(d->out, self, name_ref, description_ref, type, mode, value, OTF2_BASE_DECIMAL, 0, unit_ref));
+}
+
+static void sampled_metrics(struct defs *d)
+{
+	const struct model *m = d->w->m;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *metric = &m->metrics[i];
+		OTF2_StringRef event = string(d, metric->event);
+		if (d->out)
+			check(d, OTF2_GlobalDefWriter_WriteInterruptGenerator(d->out, i, event, is_time(metric) ? OTF2_INTERRUPT_GENERATOR_MODE_TIME : OTF2_INTERRUPT_GENERATOR_MODE_COUNT,
+				OTF2_BASE_DECIMAL, is_time(metric) ? -9 : 0, metric->period));
+		member(d, i, metric->name, metric->description, metric->source == MSR_SOURCE_PAPI ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
+			OTF2_TYPE_DOUBLE, is_time(metric) ? "seconds" : metric->unit);
+		if (d->out)
+			check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, i, 1, &i, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+	}
+}
+
+static void ledgers(struct defs *d)
+{
+	const struct model *m = d->w->m;
+	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
+	OTF2_MetricMemberRef refs[OTF2_LEDGER_MEMBERS];
+	otf2_ledger_members(&m->ledger, members);
+	for (uint32_t i = 0; i < OTF2_LEDGER_MEMBERS; i++) {
+		refs[i] = m->n_metrics + i;
+		member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, "number");
+	}
+	if (!d->out)
+		return;
+	check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_thread_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+	check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_process_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		uint32_t owner = m->profiles[i].process;
+		if (i == 0 || m->profiles[i - 1].process != owner)
+			check(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_process_ledger(m, owner), otf2_class_process_ledger(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
+	}
+}
+
+static void attributes(struct defs *d)
+{
+	OTF2_StringRef name = string(d, "calling context"), description = string(d, "Where the value of this metric event belongs");
+	if (d->out)
+		check(d, OTF2_GlobalDefWriter_WriteAttribute(d->out, OTF2_ATTRIBUTE_CONTEXT, name, description, OTF2_TYPE_CALLING_CONTEXT));
+}
+
+static void everything(struct defs *d)
+{
+	clock(d);
+	attributes(d);
+	machine(d);
+	tree(d);
+	sampled_metrics(d);
+	ledgers(d);
+}
+
+void otf2_write_definitions(struct otf2_writer *w)
+{
+	struct defs d = {.w = w};
+	string(&d, "");
+	everything(&d);
+	if (d.no_memory)
+		otf2_check(w, OTF2_ERROR_MEM_ALLOC_FAILED, "definitions");
+	else if (!(d.out = OTF2_Archive_GetGlobalDefWriter(w->archive)))
+		otf2_check(w, OTF2_ERROR_FILE_CAN_NOT_OPEN, "definitions");
+	else {
+		for (uint32_t i = 0; i < d.strings.starts.n; i++)
+			check(&d, OTF2_GlobalDefWriter_WriteString(d.out, i, strtab_get(&d.strings, i)));
+		everything(&d);
+		check(&d, OTF2_Archive_CloseGlobalDefWriter(w->archive, d.out));
+	}
+	strtab_free(&d.strings);
+}

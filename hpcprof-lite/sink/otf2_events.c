@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events of the archive: the samples of each location in time order, then its totals by calling context and its ledger. Locations are written side by side; each has
+ * one open writer, whose buffer is flushed as it fills, so memory does not grow with samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ */
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/sink/otf2.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CHUNK_SAMPLES = 8192 };
+
+void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS])
+{
+	const struct otf2_ledger_member fixed[] = {
+		{"samples delivered", "Signals taken for a sample", l->delivered},
+		{"samples recorded", "Samples the run time says it put in its tree", l->recorded},
+		{"samples in the tree", "Samples found in the tree by counting", l->in_tree},
+		{"samples with a marked frame", "Paths with a frame that a heuristic found", l->n_marked},
+		{"trace records", "Records of the time line", l->n_trace_records},
+		{"bytes damaged", "Bytes of the measurement that were skipped", l->bytes_damaged},
+	};
+	size_t n = 0;
+	for (; n < sizeof fixed / sizeof fixed[0]; n++)
+		members[n] = fixed[n];
+	for (unsigned i = 0; i < MSR_N_LOSSES; i++, n++) {
+		snprintf(members[n].name, sizeof members[n].name, "loss: %s", msr_loss_name((enum msr_loss)i));
+		snprintf(members[n].description, sizeof members[n].description, "%s", msr_loss_description((enum msr_loss)i));
+		members[n].value = l->losses[i];
+	}
+	for (unsigned i = 1; i < MSR_N_PATH_ENDS; i++, n++) {
+		snprintf(members[n].name, sizeof members[n].name, "partial: %s", msr_path_end_name((enum msr_path_end)i));
+		snprintf(members[n].description, sizeof members[n].description, "Call paths that could not be followed to their root");
+		members[n].value = l->path_ends[i];
+	}
+}
+
+/* State of one location. */
+struct line {
+	struct otf2_writer *w;
+	OTF2_EvtWriter *out;
+	uint32_t node;     /* of the last sample, MODEL_NONE before the first */
+	uint64_t time_ns;  /* of the last event */
+};
+
+static void put_sample(struct line *l, const struct model_sample *s)
+{
+	uint32_t node = l->w->tree.node_of[s->context];
+	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
+	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
+	otf2_check(l->w, OTF2_EvtWriter_CallingContextSample(l->out, NULL, l->time_ns, node == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : node, step.distance, s->metric), "sample");
+	l->node = node;
+}
+
+/* Enters the last `n` regions on the path to `node`, outermost first. */
+static void enter(struct line *l, uint32_t node, uint32_t n)
+{
+	const struct otf2_node *nodes = l->w->tree.nodes.at;
+	uint32_t small[64], *path = n <= 64 ? small : malloc(n * sizeof *path);
+	if (!path) {
+		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "enter");
+		return;
+	}
+	for (uint32_t i = n; i-- > 0; node = nodes[node].parent)
+		path[i] = nodes[node].region;
+	for (uint32_t i = 0; i < n; i++)
+		otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, NULL, l->time_ns, path[i]), "enter");
+	if (path != small)
+		free(path);
+}
+
+static void leave(struct line *l, uint32_t n)
+{
+	for (uint32_t node = l->node; n > 0; n--, node = l->w->tree.nodes.at[node].parent)
+		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns, l->w->tree.nodes.at[node].region), "leave");
+}
+
+/* What is on the stack of two samples in a row was there all the time between, as far as can be known. */
+static void put_enter_leave(struct line *l, const struct model_sample *s)
+{
+	uint32_t node = l->w->tree.node_of[s->context];
+	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
+	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
+	leave(l, step.n_left);
+	enter(l, node, step.n_entered);
+	l->node = node;
+}
+
+static void put_time_line(struct line *l, uint32_t profile, struct model_sample *samples)
+{
+	const struct model *m = l->w->m;
+	struct model_trace_cursor cursor = {0};
+	void (*put)(struct line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
+	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));)
+		for (size_t i = 0; i < n; i++)
+			put(l, &samples[i]);
+	uint64_t end_ns = m->profiles[profile].end_ns;
+	l->time_ns = end_ns > l->time_ns ? end_ns : l->time_ns;
+	if (l->w->enter_leave && l->node != MODEL_NONE)
+		leave(l, l->w->tree.nodes.at[l->node].depth);
+}
+
+/* The values of the thread at each calling context, which have no time line of their own. */
+static void put_totals(struct line *l, const struct model_profile *p)
+{
+	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
+	OTF2_AttributeList *attributes = OTF2_AttributeList_New();
+	for (size_t i = 0; attributes && i < p->n_values && !atomic_load_explicit(&l->w->failed, memory_order_relaxed); i++) {
+		const struct model_value *v = &p->values[i];
+		uint32_t node = l->w->tree.node_of[v->context];
+		OTF2_MetricValue value = {.floating_point = v->at[MODEL_POINT]};
+		if (v->at[MODEL_POINT] == 0)
+			continue;
+		otf2_check(l->w, OTF2_AttributeList_AddCallingContextRef(attributes, OTF2_ATTRIBUTE_CONTEXT, node == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : node), "attribute");
+		otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, attributes, l->time_ns, v->metric, 1, &type, &value), "total"); /* empties the list */
+	}
+	if (attributes)
+		OTF2_AttributeList_Delete(attributes);
+	else
+		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "attributes");
+}
+
+static void put_ledger(struct line *l, OTF2_MetricRef metric, const struct model_ledger *ledger)
+{
+	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
+	OTF2_Type types[OTF2_LEDGER_MEMBERS];
+	OTF2_MetricValue values[OTF2_LEDGER_MEMBERS];
+	otf2_ledger_members(ledger, members);
+	for (unsigned i = 0; i < OTF2_LEDGER_MEMBERS; i++) {
+		types[i] = OTF2_TYPE_UINT64;
+		values[i].unsigned_int = members[i].value;
+	}
+	otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, OTF2_LEDGER_MEMBERS, types, values), "ledger");
+}
+
+static void write_location(void *arg, size_t profile, unsigned worker)
+{
+	struct otf2_writer *w = arg;
+	const struct model_profile *p = &w->m->profiles[profile];
+	struct line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns};
+	(void)worker;
+	if (atomic_load(&w->failed))
+		return;
+	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
+	l.out = OTF2_Archive_GetEvtWriter(w->archive, profile);
+	if (!samples || !l.out)
+		otf2_check(w, samples ? OTF2_ERROR_FILE_CAN_NOT_OPEN : OTF2_ERROR_MEM_ALLOC_FAILED, "events");
+	if (samples && l.out) {
+		put_time_line(&l, (uint32_t)profile, samples);
+		put_totals(&l, p);
+		put_ledger(&l, otf2_class_thread_ledger(w->m), &p->ledger);
+		if (profile == 0 || w->m->profiles[profile - 1].process != p->process)
+			put_ledger(&l, otf2_instance_process_ledger(w->m, p->process), &w->m->processes[p->process].ledger);
+		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[profile]), "events");
+	}
+	if (l.out)
+		otf2_check(w, OTF2_Archive_CloseEvtWriter(w->archive, l.out), "events");
+	free(samples);
+}
+
+/* Our definitions are all global, but readers ask for a local file of each location and complain when there is none. */
+static void write_local_definitions(struct otf2_writer *w)
+{
+	if (!otf2_check(w, OTF2_Archive_OpenDefFiles(w->archive), "local definitions"))
+		return;
+	for (uint32_t i = 0; i < w->m->n_profiles && !atomic_load(&w->failed); i++) {
+		OTF2_DefWriter *out = OTF2_Archive_GetDefWriter(w->archive, i);
+		otf2_check(w, out ? OTF2_Archive_CloseDefWriter(w->archive, out) : OTF2_ERROR_FILE_CAN_NOT_OPEN, "local definitions");
+	}
+	otf2_check(w, OTF2_Archive_CloseDefFiles(w->archive), "local definitions");
+}
+
+void otf2_write_events(struct otf2_writer *w)
+{
+	if (!otf2_check(w, OTF2_Archive_OpenEvtFiles(w->archive), "event files"))
+		return;
+	pool_run(w->m->n_profiles, w->o->n_workers, write_location, w);
+	otf2_check(w, OTF2_Archive_CloseEvtFiles(w->archive), "event files");
+	if (!atomic_load(&w->failed))
+		write_local_definitions(w);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# The OTF2 archive of a hand-made model as the OTF2 tools see it: otf2-print reads it through, unwind distances follow the definition, sums and counts
+# are the model's, failures leave nothing behind.
+. "${top_srcdir:-.}/tests/lib.sh"
+
+FIXTURE=$builddir/tests/unit/sink_fixture
+JUDGE=$srcdir/tests/judge
+grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" || skip_all "built without OTF2"
+need otf2-print "${PYTHON3:-python3}"
+
+# judged DESCRIPTION FORM ARGUMENTS...: the archive reads through and its facts are those of the model
+n=0
+judged() {
+	desc=$1
+	form=$2
+	shift 2
+	n=$((n + 1))
+	mkdir "$T/db$n"
+	kinds="profiles total function"
+	if [ "$form" = callingcontext ]; then kinds="$kinds samples"; fi
+	if "$FIXTURE" otf2 "$T/db$n" form="$form" "$@" && "$PYTHON3" "$JUDGE/read_otf2.py" "$T/db$n/otf2/traces.otf2" >"$T/got$n"; then
+		"$FIXTURE" sums - "$@" >"$T/want"
+		# shellcheck disable=SC2086 # a list of words
+		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/got$n" "$T/want" $kinds
+	else
+		fail "$desc"
+	fi
+}
+
+judged "two processes, three metrics, loops" callingcontext loops=1 n_metrics=3 recursion=30
+judged "one thread without time line: totals and ledger are there" callingcontext n_processes=1 n_threads=1 n_metrics=1 ranks=0 traces=0
+judged "many threads of processes without ranks" callingcontext n_processes=5 n_threads=20 n_extra=30 n_samples=300 ranks=0
+judged "deep recursion" callingcontext recursion=3000 n_samples=100 n_processes=1
+judged "no samples at all" callingcontext n_samples=0
+judged "Enter and Leave: two processes, three metrics, loops" enterleave loops=1 n_metrics=3 recursion=30
+judged "Enter and Leave: many threads" enterleave n_processes=2 n_threads=20 n_extra=30 n_samples=300
+judged "Enter and Leave: deep recursion" enterleave recursion=3000 n_samples=100 n_processes=1
+
+is "the ledger is in it" "$(grep '^ledger' "$T/got1" | grep -v trace | tr '\t' ' ' | head -n 2 | tail -n 1)" "ledger thread loss: no-space 4"
+otf2-print -A "$T/db1/otf2/traces.otf2" >"$T/anchor" 2>&1
+like "the creator is named" "$(cat "$T/anchor")" "hpctoolkit-lite"
+otf2-print -G "$T/db1/otf2/traces.otf2" | grep -a '^INTERRUPT_GENERATOR\|^CLOCK\|^LOCATION_GROUP ' >"$T/defs"
+like "an interrupt generator for each event, with its period" "$(cat "$T/defs")" '"CPUTIME" <[0-9]+>, Mode: TIME, Base: DECIMAL, Exponent: -9, Period: 1000000$'
+like "... counting ones too" "$(cat "$T/defs")" '"perf::PAGE-FAULTS" <[0-9]+>, Mode: COUNT, Base: DECIMAL, Exponent: 0, Period: 100$'
+like "times are those of the day" "$(cat "$T/defs")" "Ticks per Seconds: 1000000000, Global Offset: 1700000000000000000"
+like "a rank is named as one" "$(cat "$T/defs")" 'Name: "MPI Rank 1" .*Type: PROCESS'
+
+if have otf2-snapshots; then
+	cp -R "$T/db6" "$T/snap"
+	ok "otf2-snapshots reads the Enter/Leave form" otf2-snapshots -n 3 "$T/snap/otf2/traces.otf2"
+else
+	skip "otf2-snapshots" "not here"
+fi
+
+# The judge must be able to say no: an event of another location's file, a lost file.
+cp -R "$T/db1" "$T/broken"
+cp "$T/broken/otf2/traces/0.evt" "$T/broken/otf2/traces/1.evt"
+not_ok "the judge sees exchanged events" "$PYTHON3" "$JUDGE/read_otf2.py" "$T/broken/otf2/traces.otf2"
+rm "$T/broken/otf2/traces/1.evt"
+not_ok "the judge sees a lost file" "$PYTHON3" "$JUDGE/read_otf2.py" "$T/broken/otf2/traces.otf2"
+
+# Failures.
+"$FIXTURE" otf2 "$T/db1" 2>"$T/err" && rc=0 || rc=$?
+is "an existing archive is refused" "$rc" 1
+is "... with the file and the cause" "$(cat "$T/err")" "sink_fixture: $T/db1/otf2: File exists"
+ok "... and left as it was" "$PYTHON3" "$JUDGE/read_otf2.py" "$T/db1/otf2/traces.otf2"
+"$FIXTURE" otf2 "$T/none" 2>"$T/err" && rc=0 || rc=$?
+is "a directory that is not there is an error" "$rc" 1
+is "... with the file and the cause" "$(cat "$T/err")" "sink_fixture: $T/none/otf2: No such file or directory"
+if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" && mount -t tmpfs -o size=256k tmpfs "$T/full" 2>/dev/null; then
+	at_exit "umount '$T/full'"
+	"$FIXTURE" otf2 "$T/full" n_samples=100000 2>"$T/err" && rc=0 || rc=$?
+	is "a full file system is an error" "$rc" 1
+	like "... with the file and the cause" "$(cat "$T/err")" "^sink_fixture: $T/full/otf2/traces/[0-9].evt: No space left on device$"
+	is "... said once" "$(wc -l <"$T/err")" 1
+	is "... and leaves nothing" "$(find "$T/full" -mindepth 1)" ""
+else
+	skip "a full file system" "needs root and mount"
+fi
+done_testing

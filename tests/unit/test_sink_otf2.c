@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sink otf2: the tree of calling contexts and the steps between them against a second computation from whole paths; the archive, read with the library's own
+ * reader, holds exactly the model's values and samples; failures leave nothing. otf2-print's view is tested by tests/cli/sink_otf2.sh.
+ */
+#include "config.h"
+
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/otf2_tree.h"
+#include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/sink.h"
+#include "tests/unit/model_fixture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifdef HAVE_OTF2
+#include <otf2/otf2.h>
+#endif
+
+#include <cmocka.h>
+
+static struct model *make(bool loops)
+{
+	return fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 3, .n_samples = 300, .recursion = 5, .ranks = true, .traces = true, .loops = loops});
+}
+
+static void the_tree_is_dense_and_whole(void **state)
+{
+	(void)state;
+	for (int loops = 0; loops < 2; loops++) {
+		struct model *m = make(loops);
+		struct otf2_tree t;
+		assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
+		for (uint32_t i = 0; i < t.nodes.n; i++) {
+			const struct otf2_node *n = &t.nodes.at[i];
+			assert_int_equal(t.node_of[n->context], i);
+			assert_in_range(n->region, 0, t.regions.n - 1);
+			assert_true(n->place == MODEL_NONE || n->place < t.places.n);
+			assert_true(n->parent == MODEL_NONE ? n->depth == 1 : n->parent < i && n->depth == t.nodes.at[n->parent].depth + 1);
+			assert_true(n->depth == 1 ? m->contexts[n->context].kind == MODEL_CONTEXT_ENTRY : m->contexts[n->context].kind != MODEL_CONTEXT_ENTRY);
+		}
+		for (uint32_t c = 1; c < m->n_contexts; c++) { /* lines have a node with their place, in their function or loop */
+			const struct otf2_node *n = &t.nodes.at[t.node_of[c]];
+			if (m->contexts[c].kind != MODEL_CONTEXT_LINE)
+				continue;
+			assert_int_equal(n->context, c);
+			assert_int_equal(t.places.at[n->place].line, m->contexts[c].line);
+			const struct otf2_region *r = &t.regions.at[n->region];
+			assert_int_equal(r->function, m->contexts[c].function);
+			assert_int_equal(r->kind, m->contexts[m->contexts[c].parent].kind == MODEL_CONTEXT_LOOP ? OTF2_REGION_LOOP : OTF2_REGION_FUNCTION);
+		}
+		otf2_tree_free(&t);
+		fixture_free(m);
+	}
+}
+
+static void steps_follow_the_definition(void **state)
+{
+	(void)state;
+	struct model *m = make(true);
+	struct otf2_tree t;
+	uint32_t a[64], b[64];
+	unsigned n_progress = 0;
+	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
+	for (uint32_t from = 0; from <= t.nodes.n; from++)
+		for (uint32_t to = 0; to < t.nodes.n; to++) {
+			uint32_t f = from == t.nodes.n ? MODEL_NONE : from, n_a = f == MODEL_NONE ? 0 : t.nodes.at[f].depth, n_b = t.nodes.at[to].depth, common = 0;
+			for (uint32_t i = n_a, n = f; i-- > 0; n = t.nodes.at[n].parent)
+				a[i] = n;
+			for (uint32_t i = n_b, n = to; i-- > 0; n = t.nodes.at[n].parent)
+				b[i] = n;
+			while (common < n_a && common < n_b && a[common] == b[common])
+				common++;
+			if (common < n_a && common < n_b && t.nodes.at[a[common]].frame == t.nodes.at[b[common]].frame) {
+				common++; /* the same frame at another place: progress */
+				n_progress++;
+			}
+			struct otf2_step step = otf2_tree_step(&t, f, to);
+			assert_int_equal(step.n_left, n_a - common);
+			assert_int_equal(step.n_entered, n_b - common);
+			assert_int_equal(step.distance, n_b - common + 1);
+		}
+	assert_true(n_progress > 100);
+	otf2_tree_free(&t);
+	fixture_free(m);
+}
+
+/* By hand: main:12 -> work:21, main:13 -> work:21, main:13 itself. */
+static void steps_by_hand(void **state)
+{
+	(void)state;
+	struct model *m = make(false);
+	struct otf2_tree t;
+	uint32_t work12 = MODEL_NONE, work12b = MODEL_NONE, work13 = MODEL_NONE, main13 = MODEL_NONE;
+	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
+	for (uint32_t i = 0; i < t.nodes.n; i++) {
+		const struct otf2_node *n = &t.nodes.at[i], *up = n->parent == MODEL_NONE ? NULL : &t.nodes.at[n->parent];
+		uint32_t line = m->contexts[n->context].line, above = up ? m->contexts[up->context].line : 0;
+		if (line == 21 && above == 12)
+			work12 = i;
+		if (line == 23 && above == 12)
+			work12b = i;
+		if (line == 21 && above == 13)
+			work13 = i;
+		if (line == 13 && n->depth == 2)
+			main13 = i;
+	}
+	assert_int_equal(t.nodes.at[work12].depth, 3);
+	assert_int_equal(otf2_tree_step(&t, MODEL_NONE, work12).distance, 4);  /* everything is new */
+	assert_int_equal(otf2_tree_step(&t, work12, work12).distance, 1);      /* work made progress */
+	assert_int_equal(otf2_tree_step(&t, work12, work12b).distance, 1);     /* work made progress: another line of the same call */
+	assert_int_equal(otf2_tree_step(&t, work12, work13).distance, 2);      /* main made progress and called work again */
+	assert_int_equal(otf2_tree_step(&t, work13, main13).distance, 1);      /* back in main */
+	assert_int_equal(otf2_tree_step(&t, main13, work13).distance, 2);      /* called work */
+	assert_int_equal(otf2_tree_step(&t, work12, main13).distance, 1);
+	otf2_tree_free(&t);
+	fixture_free(m);
+}
+
+#ifdef HAVE_OTF2
+
+struct seen {
+	const struct model *m;
+	const struct otf2_tree *tree;
+	uint64_t n_samples[4], n_ledgers;
+	size_t next[4];                   /* value of the profile that comes next */
+	struct model_trace_cursor at[4];
+};
+
+static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_CallingContextRef context,
+	uint32_t distance, OTF2_InterruptGeneratorRef generator)
+{
+	struct seen *s = arg;
+	struct model_sample expected;
+	(void)attributes;
+	(void)distance;
+	assert_int_equal(model_trace_read(s->m, (uint32_t)location, &s->at[location], &expected, 1), 1);
+	assert_int_equal(time, expected.time_ns);
+	assert_int_equal(context, s->tree->node_of[expected.context]);
+	assert_int_equal(generator, expected.metric);
+	s->n_samples[location]++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_MetricRef metric, uint8_t n,
+	const OTF2_Type *types, const OTF2_MetricValue *values)
+{
+	struct seen *s = arg;
+	const struct model_profile *p = &s->m->profiles[location];
+	OTF2_CallingContextRef context;
+	assert_int_equal(time, p->end_ns);
+	if (n > 1) {
+		assert_int_equal(values[2].unsigned_int, metric == s->m->n_metrics ? p->ledger.in_tree : 0);
+		s->n_ledgers++;
+		return OTF2_CALLBACK_SUCCESS;
+	}
+	while (p->values[s->next[location]].at[MODEL_POINT] == 0)
+		s->next[location]++;
+	const struct model_value *v = &p->values[s->next[location]++];
+	assert_int_equal(OTF2_AttributeList_GetCallingContextRef(attributes, 0, &context), OTF2_SUCCESS);
+	assert_int_equal(context, s->tree->node_of[v->context]);
+	assert_int_equal(metric, v->metric);
+	assert_int_equal(types[0], OTF2_TYPE_DOUBLE);
+	assert_true(values[0].floating_point == v->at[MODEL_POINT]);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_location(void *arg, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, uint64_t n_events, OTF2_LocationGroupRef group)
+{
+	(void)name;
+	(void)n_events;
+	assert_int_equal(type, OTF2_LOCATION_TYPE_CPU_THREAD);
+	assert_in_range(self, 0, 3);
+	assert_int_equal(group, self / 2);
+	return OTF2_Reader_SelectLocation(arg, self) == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+}
+
+static void read_archive(const char *path, struct seen *seen)
+{
+	OTF2_Reader *reader = OTF2_Reader_Open(path);
+	uint64_t n;
+	assert_non_null(reader);
+	assert_int_equal(OTF2_Reader_SetSerialCollectiveCallbacks(reader), OTF2_SUCCESS);
+	OTF2_GlobalDefReader *defs = OTF2_Reader_GetGlobalDefReader(reader);
+	OTF2_GlobalDefReaderCallbacks *def_callbacks = OTF2_GlobalDefReaderCallbacks_New();
+	OTF2_GlobalDefReaderCallbacks_SetLocationCallback(def_callbacks, on_location);
+	OTF2_Reader_RegisterGlobalDefCallbacks(reader, defs, def_callbacks, reader);
+	OTF2_GlobalDefReaderCallbacks_Delete(def_callbacks);
+	assert_int_equal(OTF2_Reader_ReadAllGlobalDefinitions(reader, defs, &n), OTF2_SUCCESS);
+	assert_int_equal(OTF2_Reader_OpenEvtFiles(reader), OTF2_SUCCESS);
+	for (OTF2_LocationRef i = 0; i < 4; i++)
+		assert_non_null(OTF2_Reader_GetEvtReader(reader, i));
+	OTF2_GlobalEvtReader *events = OTF2_Reader_GetGlobalEvtReader(reader);
+	OTF2_GlobalEvtReaderCallbacks *callbacks = OTF2_GlobalEvtReaderCallbacks_New();
+	OTF2_GlobalEvtReaderCallbacks_SetCallingContextSampleCallback(callbacks, on_sample);
+	OTF2_GlobalEvtReaderCallbacks_SetMetricCallback(callbacks, on_metric);
+	OTF2_Reader_RegisterGlobalEvtCallbacks(reader, events, callbacks, seen);
+	OTF2_GlobalEvtReaderCallbacks_Delete(callbacks);
+	assert_int_equal(OTF2_Reader_ReadAllGlobalEvents(reader, events, &n), OTF2_SUCCESS);
+	OTF2_Reader_CloseGlobalEvtReader(reader, events);
+	OTF2_Reader_CloseEvtFiles(reader);
+	assert_int_equal(OTF2_Reader_Close(reader), OTF2_SUCCESS);
+}
+
+static void the_archive_holds_the_model(void **state)
+{
+	char dir[] = "/tmp/test_sink_otf2.XXXXXX";
+	struct model *m = make(true);
+	struct otf2_tree t;
+	struct seen seen = {.m = m, .tree = &t};
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
+	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 3}), STATUS_OK);
+	char *path = outfile_path(dir, "otf2/traces.otf2");
+	read_archive(path, &seen);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct model_profile *p = &m->profiles[i];
+		assert_int_equal(seen.n_samples[i], p->n_trace_records);
+		while (seen.next[i] < p->n_values && p->values[seen.next[i]].at[MODEL_POINT] == 0)
+			seen.next[i]++;
+		assert_int_equal(seen.next[i], p->n_values);
+	}
+	assert_int_equal(seen.n_ledgers, 4 + 2);
+	free(path);
+	otf2_tree_free(&t);
+	fixture_free(m);
+	outdir_remove(dir);
+}
+
+static void failures_leave_nothing(void **state)
+{
+	char dir[] = "/tmp/test_sink_otf2.XXXXXX";
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 1, .n_threads = 2, .n_metrics = 2, .n_samples = 20000, .traces = true});
+	struct rlimit old, limit;
+	unsigned n_failures = 0;
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	char *path = outfile_path(dir, "otf2");
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	for (rlim_t size = 0;; size += 16384) {
+		limit = (struct rlimit){size, old.rlim_max};
+		uint64_t before = log_n_errors();
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		enum status status = sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 2});
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+		if (status == STATUS_OK)
+			break;
+		n_failures++;
+		assert_int_equal(status, STATUS_IO);
+		assert_int_equal(log_n_errors(), before + 1);
+		assert_int_not_equal(access(path, F_OK), 0);
+		assert_true(size < 100 << 20);
+	}
+	assert_true(n_failures > 5);
+	assert_int_equal(access(path, F_OK), 0);
+	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir}), STATUS_IO); /* exists: refused, and left as it was */
+	assert_int_equal(access(path, F_OK), 0);
+	free(path);
+	fixture_free(m);
+	outdir_remove(dir);
+}
+
+#endif
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tree_is_dense_and_whole),
+		cmocka_unit_test(steps_follow_the_definition),
+		cmocka_unit_test(steps_by_hand),
+#ifdef HAVE_OTF2
+		cmocka_unit_test(the_archive_holds_the_model),
+		cmocka_unit_test(failures_leave_nothing),
+#endif
+	};
+	log_set_program("test_sink_otf2");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
