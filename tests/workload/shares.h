@@ -20,16 +20,10 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* One unit: a chain of sixteen dependent multiplications, bound by their latency, so that alignment and neighbours do not
- * matter. A macro, because the line it stands on is the line that must be found. */
-#define UNIT(x)                                                                                                               \
-	({                                                                                                                    \
-		__asm__ volatile("imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t"                               \
-				 "imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t"                               \
-				 "imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0\n\t"                               \
-				 "imul %0, %0\n\timul %0, %0\n\timul %0, %0\n\timul %0, %0"                                   \
-				 : "+r"(x));                                                                                  \
-	})
+/* One unit: a chain of 64 dependent multiplications, bound by their latency, so that alignment and neighbours do not matter, and
+ * long, so that an interrupt that is taken one instruction late changes little. A macro, because the line it stands on is
+ * the line that must be found. */
+#define UNIT(x) ({ __asm__ volatile(".rept 64\n\timul %0, %0\n\t.endr" : "+r"(x)); })
 
 /* A number from 500 to 1499, from a generator that is the same in every run. */
 static inline uint64_t shares_length(uint64_t *seed)

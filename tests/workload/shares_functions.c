@@ -78,6 +78,7 @@ int main(int argc, char **argv)
 			deep_caller(n, 10), n_deep += n;
 		}
 	}
+	shares_truth("cpu", shares_thread_cpu_s());
 	shares_truth("one", (double)n_one);
 	shares_truth("two", (double)n_two);
 	shares_truth("five", (double)n_five);

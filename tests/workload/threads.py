@@ -38,7 +38,7 @@ if child == 0:
     sys.stdout.flush()
     os._exit(7)
 print("status", os.WEXITSTATUS(os.waitpid(child, 0)[1]))
-print("environment", sorted(k for k in os.environ if k.startswith(("HPC", "LD_"))))
+print("environment", sorted(k for k in os.environ if k.startswith(("HPCTOOLKIT", "LD_"))))
 print("descriptors", sorted(int(d) for d in os.listdir("/proc/self/fd"))[:4])
 try:
     {}["missing"]
