@@ -33,6 +33,6 @@ hpcprof_lite_hpcprof_lite_SOURCES = \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
 	hpcprof-lite/main.c \
 	hpcprof-lite/sink/sinks.c hpcprof-lite/sink/sinks.h
-hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlprof.la -lm
+hpcprof_lite_hpcprof_lite_LDADD = libhltext.la libhlsink.la libhlprof.la -lm
 
 include $(top_srcdir)/hpcprof-lite/sink/local.mk

@@ -82,13 +82,17 @@ static bool list_touched(const struct model *m, struct worker *w)
 	return true;
 }
 
-/* What a child adds to its parent, by scope. Children come before their parents here, so theirs are complete. */
-static void add_to_parent(const struct model_context *child, const struct model_context *parent, const struct sums *from, struct sums *to)
+/*
+ * What a child adds to its parent, by scope. Children come before their parents here, so theirs are complete. Until a context is done, its
+ * MODEL_LEX_AWARE holds the sum without loops, whatever it is.
+ */
+static void add_to_parent(const struct model_context *child, const struct sums *from, struct sums *to)
 {
 	to->at[MODEL_EXECUTION] += from->at[MODEL_EXECUTION];
-	if (child->relation != MODEL_CALL)
-		to->at[MODEL_FUNCTION] += from->at[MODEL_FUNCTION];
-	if (parent->kind != MODEL_CONTEXT_FUNCTION && child->relation == MODEL_LEXICAL && child->kind != MODEL_CONTEXT_LOOP)
+	if (child->relation != MODEL_LEXICAL)
+		return;
+	to->at[MODEL_FUNCTION] += from->at[MODEL_FUNCTION];
+	if (child->kind != MODEL_CONTEXT_LOOP)
 		to->at[MODEL_LEX_AWARE] += from->at[MODEL_LEX_AWARE];
 }
 
@@ -100,10 +104,10 @@ static void propagate(const struct model *m, struct worker *w)
 		struct sums *own = &w->sums.at[i * n_metrics];
 		struct sums *up = i ? &w->sums.at[(size_t)w->index_of[c->parent] * n_metrics] : NULL;
 		for (uint32_t k = 0; k < n_metrics; k++) {
-			if (c->kind == MODEL_CONTEXT_FUNCTION)
-				own[k].at[MODEL_LEX_AWARE] = own[k].at[MODEL_FUNCTION];
 			if (up)
-				add_to_parent(c, &m->contexts[c->parent], &own[k], &up[k]);
+				add_to_parent(c, &own[k], &up[k]);
+			if (c->kind != MODEL_CONTEXT_LOOP)
+				own[k].at[MODEL_LEX_AWARE] = own[k].at[MODEL_FUNCTION];
 		}
 	}
 }

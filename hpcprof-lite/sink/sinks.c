@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of sinks: one row each. */
+#include "config.h"
+
 #include "hpcprof-lite/sink/sinks.h"
 
 #include <stddef.h>
 
 const struct sink_ops *const sinks[] = {
 	&sink_text,
+	&sink_cctdb,
+#ifdef HAVE_OTF2
+	&sink_otf2,
+#endif
 	NULL,
 };

@@ -14,18 +14,16 @@ static bool counts(const struct model *m, uint32_t c, uint32_t d, enum model_sco
 	if (d == c)
 		return true;
 	const struct model_context *all = m->contexts;
-	if (scope == MODEL_LEX_AWARE && all[c].kind == MODEL_CONTEXT_FUNCTION)
-		scope = MODEL_FUNCTION;
+	bool without_loops = scope == MODEL_LEX_AWARE && all[c].kind == MODEL_CONTEXT_LOOP;
 	switch (scope) {
 	case MODEL_POINT:
 		return false;
 	case MODEL_FUNCTION:
+	case MODEL_LEX_AWARE:
 		for (; d != c; d = all[d].parent)
-			if (all[d].relation == MODEL_CALL)
+			if (all[d].relation != MODEL_LEXICAL || (without_loops && all[d].kind == MODEL_CONTEXT_LOOP))
 				return false;
 		return true;
-	case MODEL_LEX_AWARE:
-		return all[d].parent == c && all[d].relation == MODEL_LEXICAL && all[d].kind != MODEL_CONTEXT_LOOP;
 	default:
 		return true;
 	}
