@@ -15,6 +15,7 @@
 #	srcdir, builddir   absolute paths of the source and the build tree
 #	HPCRUN HPCSTRUCT HPCPROF   absolute paths of the three tools; a test says "$HPCRUN" ...
 #	T                  a private empty directory, readable by everyone, removed at the end
+#	HPCTOOLKIT_LITE_CACHE   a cache of structures below $T
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
@@ -34,7 +35,8 @@ tap_runuser=$(command -v runuser || echo /usr/sbin/runuser)
 
 T=$(mktemp -d "${TMPDIR:-/tmp}/hpctoolkit-lite-test.XXXXXX") || exit 99
 chmod 755 "$T"
-export T
+HPCTOOLKIT_LITE_CACHE=$T/cache
+export T HPCTOOLKIT_LITE_CACHE
 
 # Runs at every end of the script. An early end turns into a failure here.
 tap_exit() {
