@@ -17,16 +17,26 @@ struct ktimer {
 	bool armed;
 };
 
-/* A timer on `clock` that expires every period_ns and sends `sig` to the calling thread with `cookie` as its value. */
-static inline bool ktimer_start(struct ktimer *t, int clock, int sig, void *cookie, uint64_t period_ns)
+static inline struct timespec ktimer_timespec(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+/* First expiry and period; the timer exists. */
+static inline bool ktimer_set(struct ktimer *t, uint64_t first_ns, uint64_t period_ns)
+{
+	struct itimerspec when = {.it_interval = ktimer_timespec(period_ns), .it_value = ktimer_timespec(first_ns)};
+	return sys_call4(SYS_timer_settime, t->id, 0, (long)&when, 0) == 0;
+}
+
+/* A timer on `clock` that expires every period_ns, for the first time after first_ns (> 0), and sends `sig` to the calling thread with `cookie` as its value. */
+static inline bool ktimer_start(struct ktimer *t, int clock, int sig, void *cookie, uint64_t first_ns, uint64_t period_ns)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = sig, .sigev_value.sival_ptr = cookie};
 	event._sigev_un._tid = sys_gettid();
-	struct timespec period = {.tv_sec = (time_t)(period_ns / 1000000000u), .tv_nsec = (long)(period_ns % 1000000000u)};
-	struct itimerspec when = {period, period};
 	if (sys_call3(SYS_timer_create, clock, (long)&event, (long)&t->id) != 0)
 		return false;
-	if (sys_call4(SYS_timer_settime, t->id, 0, (long)&when, 0) != 0) {
+	if (!ktimer_set(t, first_ns, period_ns)) {
 		sys_call3(SYS_timer_delete, t->id, 0, 0);
 		return false;
 	}

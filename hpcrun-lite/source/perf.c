@@ -6,6 +6,11 @@
  * Once the ring is mapped the descriptor is closed: the mapping keeps the event and its signals alive, and no thread costs the program
  * a descriptor. Where the kernel refuses the mapping (locked memory), the descriptor stays and is read.
  *
+ * A thread's task clock starts as a timer on the CPU clock; only when that expires for the first time is the event opened (upgrade). Threads
+ * and programs shorter than that do not pay for it (the first event in a system costs 12 to 15 ms), and a first sample at the
+ * first tick that stands for a whole tick makes the sum over many short threads right: the tick falls into a thread with
+ * a probability of its length over the tick's.
+ *
  * Without the right to look into the kernel an event skips expiries that fall into it. The time of the task clock must not go to the wrong
  * place, so then each sample counts one period, and a second timer, on the CPU clock, gives what the kernel used to the context it finds
  * in a system call (poll_tick).
@@ -18,6 +23,7 @@
 #include "hpcrun-lite/source/source.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -35,9 +41,10 @@ struct perf_event_state {
 	int fd;                            /* + 1; 0: none */
 	bool user_only;                    /* kernel excluded */
 	uint64_t last;                     /* count at the last sample */
-	/* Task clock with the kernel excluded: */
-	struct ktimer tick;
-	uint64_t start_cpu_ns;             /* CPU clock when the event was started */
+	/* Task clock: */
+	bool early;                        /* not opened yet: the timer samples */
+	struct ktimer tick;                /* armed while early, and when the kernel is excluded */
+	uint64_t start_cpu_ns;             /* CPU clock when the event, or the early phase, was started */
 	uint64_t given_ns;                 /* weights given since */
 };
 
@@ -45,6 +52,7 @@ static struct {
 	const struct source_event *events;
 	unsigned n_events;
 	int signal;
+	uint64_t tick_ns;                  /* the kernel's tick: CPU timers expire on it */
 	bool user_only[MSR_MAX_METRICS];   /* found out once */
 } perf;
 
@@ -55,7 +63,8 @@ static bool is_task_clock(unsigned i)
 
 /* ---- setting up ------------------------------------------------------------------------------------------ */
 
-static int open_event(const struct source_event *e, bool user_only)
+/* `pid` 0: for the calling thread. */
+static int open_event(const struct source_event *e, bool user_only, int pid)
 {
 	struct perf_event_attr attr = {
 		.type = e->perf_type,
@@ -68,7 +77,7 @@ static int open_event(const struct source_event *e, bool user_only)
 		.exclude_hv = 1,
 		.wakeup_events = 1,
 	};
-	return (int)sys_call6(SYS_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+	return (int)sys_call6(SYS_perf_event_open, (long)&attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
 static const char *error_text(int error)
@@ -92,24 +101,36 @@ static const char *error_text(int error)
 	}
 }
 
+/*
+ * Whether an event can be had. For the task clock the kernel is asked about a process that cannot be: it then checks rights and attributes but makes no
+ * event, which spares its cost. 0, or the error.
+ */
+static int try_event(unsigned i, bool user_only)
+{
+	int fd = open_event(&perf.events[i], user_only, is_task_clock(i) ? INT_MAX : 0);
+	if (fd >= 0)
+		sys_close(fd);
+	return fd >= 0 || fd == -ESRCH ? 0 : -fd;
+}
+
 static bool perf_process_start(const struct source_event *events, unsigned n, const struct source_host *host, char *cause, size_t cause_bytes)
 {
+	struct timespec tick;
 	perf.events = events;
 	perf.n_events = n;
 	perf.signal = host->signal;
+	/* The coarse clocks advance with the tick. */
+	perf.tick_ns = clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : PERF_TICK_NS;
 	for (unsigned i = 0; i < n; i++) {
-		perf.user_only[i] = false;
-		int fd = open_event(&events[i], false);
-		if (fd == -EACCES || fd == -EPERM) {
-			perf.user_only[i] = true;
-			fd = open_event(&events[i], true);
-		}
-		if (fd < 0) {
+		int error = try_event(i, false);
+		perf.user_only[i] = error == EACCES || error == EPERM;
+		if (perf.user_only[i])
+			error = try_event(i, true);
+		if (error) {
 			struct text t = text_in(cause, cause_bytes);
-			text_put(&t, error_text(-fd));
+			text_put(&t, error_text(error));
 			return false;
 		}
-		sys_close(fd);
 	}
 	return true;
 }
@@ -119,11 +140,10 @@ static size_t perf_thread_bytes(unsigned n_events)
 	return n_events * sizeof(struct perf_event_state);
 }
 
-static void stop_event(struct perf_event_state *s)
+static void close_event(struct perf_event_state *s)
 {
 	struct perf_event_mmap_page *ring = s->ring;
 	int fd = s->fd;
-	ktimer_stop(&s->tick);
 	/* A signal may still arrive in the middle of this: it must find nothing. */
 	s->ring = NULL;
 	s->fd = 0;
@@ -132,6 +152,12 @@ static void stop_event(struct perf_event_state *s)
 		sys_close(fd - 1);
 	if (ring)
 		sys_munmap(ring, PERF_RING_BYTES);
+}
+
+static void stop_event(struct perf_event_state *s)
+{
+	ktimer_stop(&s->tick);
+	close_event(s);
 }
 
 static void perf_thread_stop(void *state)
@@ -148,22 +174,18 @@ static bool set_signal(int fd)
 		&& sys_fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
 }
 
-static bool start_event(struct perf_event_state *s, unsigned i)
+/* Opens the event; on failure nothing of it is left, the timer is as it was. */
+static bool open_thread_event(struct perf_event_state *s, unsigned i)
 {
-	int fd = open_event(&perf.events[i], perf.user_only[i]);
+	int fd = open_event(&perf.events[i], perf.user_only[i], 0);
 	if (fd < 0)
 		return false;
 	long ring = sys_mmap(NULL, PERF_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	*s = (struct perf_event_state){.fd = fd + 1, .user_only = perf.user_only[i], .start_cpu_ns = clock_thread_cpu_ns()};
-	if (!sys_is_error(ring))
-		s->ring = (struct perf_event_mmap_page *)ring;
-	bool ok = set_signal(fd);
-	if (ok && s->user_only && is_task_clock(i))
-		ok = ktimer_start(&s->tick, CLOCK_THREAD_CPUTIME_ID, perf.signal, s, PERF_TICK_NS);
-	if (ok)
-		ok = sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
-	if (!ok) {
-		stop_event(s);
+	s->last = 0;
+	s->fd = fd + 1;
+	s->ring = sys_is_error(ring) ? NULL : (struct perf_event_mmap_page *)ring;
+	if (!set_signal(fd) || sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+		close_event(s);
 		return false;
 	}
 	if (s->ring) {
@@ -171,6 +193,31 @@ static bool start_event(struct perf_event_state *s, unsigned i)
 		sys_close(fd);
 	}
 	return true;
+}
+
+/* Where in the first period a thread is sampled first: anywhere, if the period is longer than the tick, else at the first tick. */
+static uint64_t first_expiry_ns(uint64_t period)
+{
+	if (period <= perf.tick_ns)
+		return 1;
+	uint64_t h = (clock_mono_ns() ^ (uint64_t)sys_gettid() << 32) * UINT64_C(0x9E3779B97F4A7C15);
+	return 1 + (h >> 16) % period;
+}
+
+static uint64_t early_period_ns(unsigned i)
+{
+	uint64_t period = perf.events[i].period;
+	return period > perf.tick_ns ? period : perf.tick_ns;
+}
+
+static bool start_event(struct perf_event_state *s, unsigned i)
+{
+	*s = (struct perf_event_state){.user_only = perf.user_only[i]};
+	if (!is_task_clock(i))
+		return open_thread_event(s, i);
+	s->early = true;
+	s->start_cpu_ns = clock_thread_cpu_ns();
+	return ktimer_start(&s->tick, CLOCK_THREAD_CPUTIME_ID, perf.signal, s, first_expiry_ns(perf.events[i].period), early_period_ns(i));
 }
 
 static bool perf_thread_start(void *state)
@@ -266,11 +313,36 @@ static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_
 	return owed;
 }
 
+/* Before the event is opened: the timer's sample, and the event from now on. Where it cannot be had the timer goes on alone. */
+static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo_t *info)
+{
+	if (!ktimer_is(info, s))
+		return 0;
+	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
+	uint64_t weight = s->given_ns ? used - s->given_ns : used;
+	if (s->given_ns == 0 && weight < early_period_ns(i))
+		weight = early_period_ns(i);
+	s->given_ns = used;
+	if (open_thread_event(s, i)) {
+		s->early = false;
+		s->start_cpu_ns = clock_thread_cpu_ns();
+		s->given_ns = 0;
+		if (!s->user_only)
+			ktimer_stop(&s->tick);
+		else
+			ktimer_set(&s->tick, PERF_TICK_NS, PERF_TICK_NS);
+	}
+	return weight;
+}
+
 static unsigned poll_event(struct perf_event_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context, struct source_expiry *expiry)
 {
 	uint64_t count = s->last, weight;
-	unsigned n = expiries(s, i, info, &count);
-	if (s->tick.armed) {
+	unsigned n = s->early ? 0 : expiries(s, i, info, &count);
+	if (s->early) {
+		weight = poll_early(s, i, info);
+		n = weight != 0;
+	} else if (s->tick.armed) {
 		weight = n * perf.events[i].period;
 		s->given_ns += weight;
 		uint64_t owed = poll_tick(s, i, info, context);

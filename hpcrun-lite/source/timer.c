@@ -52,7 +52,7 @@ static bool start(const struct clock_source *c, struct timer_state *s)
 {
 	for (unsigned i = 0; i < c->n_events; i++) {
 		s[i].last_ns = read_clock(c);
-		if (!ktimer_start(&s[i].timer, c->clock, c->signal, &s[i], c->events[i].period)) {
+		if (!ktimer_start(&s[i].timer, c->clock, c->signal, &s[i], c->events[i].period, c->events[i].period)) {
 			stop(c, s);
 			return false;
 		}

@@ -151,13 +151,13 @@ static uint8_t *pointer_to(uint64_t offset)
 	return NULL;
 }
 
-static uint64_t offset_of(const void *p)
+static struct chunk *chunk_of(const void *p)
 {
 	const uint8_t *at = p;
 	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_acquire); i-- > 0;)
 		if (at >= store.chunk[i].base && at < store.chunk[i].base + store.chunk[i].n_bytes)
-			return store.chunk[i].offset + (uint64_t)(at - store.chunk[i].base);
-	return 0;
+			return &store.chunk[i];
+	return NULL;
 }
 
 static void write_header(struct msr_extent *e, const struct store_request *r, uint64_t length)
@@ -179,10 +179,15 @@ static void write_header(struct msr_extent *e, const struct store_request *r, ui
 	*(volatile uint32_t *)&e->magic = MSR_EXTENT_MAGIC;
 }
 
-static void free_piece(uint8_t *at, uint64_t offset, uint64_t n)
+static void write_free_header(uint8_t *at, uint64_t n)
 {
-	static const struct store_request free_request = {.kind = MSR_FREE, .thread = UINT32_MAX};
-	write_header((struct msr_extent *)at, &free_request, n);
+	static const struct store_request request = {.kind = MSR_FREE, .thread = UINT32_MAX};
+	write_header((struct msr_extent *)at, &request, n);
+}
+
+/* Offers a piece whose header is written. */
+static void offer_piece(uint64_t offset, uint64_t n)
+{
 	uint64_t value = offset / MSR_EXTENT_ALIGN << 28 | n / MSR_EXTENT_ALIGN;
 	if (n / MSR_EXTENT_ALIGN >= 1u << 28)
 		return;
@@ -209,7 +214,8 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 		*length = bytes;
 		if (bytes >= n + STORE_MIN_PIECE) {
 			/* The rest first, so that every moment's chain of lengths is whole. */
-			free_piece(at + n, offset + n, bytes - n);
+			write_free_header(at + n, bytes - n);
+			offer_piece(offset + n, bytes - n);
 			*length = n;
 		}
 		return at;
@@ -249,7 +255,8 @@ static void retire(uint32_t i)
 		;
 	if (next < c->n_bytes) {
 		raise_allocated(c->offset + c->n_bytes);
-		free_piece(c->base + next, c->offset + next, c->n_bytes - next);
+		write_free_header(c->base + next, c->n_bytes - next);
+		offer_piece(c->offset + next, c->n_bytes - next);
 	}
 	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed, memory_order_relaxed);
 }
@@ -305,15 +312,15 @@ void store_give_tail(struct msr_extent *e)
 	uint64_t used = atomic_load_explicit(&e->used, memory_order_relaxed);
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
 	uint64_t keep = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
-	uint64_t offset = offset_of(e);
-	if (length < keep + STORE_MIN_PIECE || offset == 0 || atomic_load_explicit(&store.closed, memory_order_relaxed))
+	struct chunk *c = chunk_of(e);
+	if (length < keep + STORE_MIN_PIECE || !c || atomic_load_explicit(&store.closed, memory_order_relaxed))
 		return;
-	/* free_piece writes the tail's header, then offers it: the extent must have shrunk before anyone can take the tail. */
-	static const struct store_request free_request = {.kind = MSR_FREE, .thread = UINT32_MAX};
-	uint8_t *tail = (uint8_t *)e + keep;
-	write_header((struct msr_extent *)tail, &free_request, length - keep);
+	/* The tail's header first, then the extent shrinks, then others may have the tail: the chain is whole at every moment. */
+	write_free_header((uint8_t *)e + keep, length - keep);
 	atomic_store_explicit(&e->length, keep, memory_order_release);
-	free_piece(tail, offset + keep, length - keep);
+	uint64_t start = (uint64_t)((uint8_t *)e - c->base), end = start + length;
+	if (!atomic_compare_exchange_strong_explicit(&c->next, &end, start + keep, memory_order_release, memory_order_relaxed))
+		offer_piece(c->offset + start + keep, length - keep); /* it was not the last extent */
 }
 
 void store_drop(struct msr_extent *e)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of common/safe: text never leaves its buffer, clocks agree with libc's, a try-lock excludes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "common/safe/trylock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void formats(void **state)
+{
+	char buffer[256];
+	struct text t = text_in(buffer, sizeof buffer);
+	(void)state;
+	text_put(&t, "a ");
+	text_put_u64(&t, 0);
+	text_put_char(&t, ' ');
+	text_put_u64(&t, UINT64_MAX);
+	text_put_char(&t, ' ');
+	text_put_padded(&t, 42, 6, '0');
+	text_put_char(&t, ' ');
+	text_put_grouped(&t, 1234567);
+	text_put_char(&t, ' ');
+	text_put_grouped(&t, 999);
+	text_put_char(&t, ' ');
+	text_put_fixed(&t, 12345, 2);
+	text_put_char(&t, ' ');
+	text_put_fixed(&t, 5, 2);
+	text_put_char(&t, ' ');
+	text_put_hex(&t, (const uint8_t *)"\x00\xff\x1a", 3);
+	assert_string_equal(buffer, "a 0 18446744073709551615 000042 1,234,567 999 123.45 0.05 00ff1a");
+	assert_false(t.cut);
+	assert_int_equal(t.n, strlen(buffer));
+}
+
+static void stays_inside(void **state)
+{
+	(void)state;
+	for (size_t room = 1; room < 20; room++) {
+		char buffer[32];
+		memset(buffer, 'x', sizeof buffer);
+		struct text t = text_in(buffer, room);
+		text_put(&t, "1234567890");
+		text_put_u64(&t, 987654);
+		assert_int_equal(buffer[t.n], '\0');
+		assert_true(t.n < room);
+		assert_int_equal(t.cut, room < 17);
+		for (size_t i = room; i < sizeof buffer; i++)
+			assert_int_equal(buffer[i], 'x');
+	}
+}
+
+static void writes(void **state)
+{
+	int fds[2];
+	char buffer[16], got[16] = "";
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	struct text t = text_in(buffer, sizeof buffer);
+	text_put(&t, "through");
+	text_write(&t, fds[1]);
+	assert_int_equal(read(fds[0], got, sizeof got), 7);
+	assert_string_equal(got, "through");
+	close(fds[0]);
+	close(fds[1]);
+	text_write(&t, fds[1]); /* an error is no reason to loop */
+}
+
+static void keeps_errno(void **state)
+{
+	(void)state;
+	errno = 77;
+	assert_int_equal(sys_close(-1), -EBADF);
+	assert_int_equal(sys_open("/nonexistent/file", O_RDONLY, 0), -ENOENT);
+	assert_true(sys_is_error(sys_mmap(NULL, 0, 0, 0, -1, 0)));
+	assert_int_equal(errno, 77);
+	assert_int_equal(sys_getpid(), getpid());
+}
+
+static void *report_tid(void *tid)
+{
+	volatile double x = 0;
+	for (int i = 0; i < 3000000; i++)
+		x += i;
+	__atomic_store_n((int *)tid, sys_gettid(), __ATOMIC_RELEASE);
+	while (__atomic_load_n((int *)tid, __ATOMIC_ACQUIRE) != 0)
+		usleep(100);
+	return NULL;
+}
+
+static void clocks(void **state)
+{
+	struct timespec t;
+	pthread_t thread;
+	int tid = 0, other;
+	(void)state;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, now = clock_mono_ns();
+	assert_true(now >= before && now - before < 10000000000u);
+	uint64_t cpu = clock_thread_cpu_ns();
+	assert_true(cpu > 0 && clock_thread_cpu_ns() >= cpu);
+	assert_int_equal(pthread_create(&thread, NULL, report_tid, &tid), 0);
+	while ((other = __atomic_load_n(&tid, __ATOMIC_ACQUIRE)) == 0)
+		usleep(100);
+	clockid_t id;
+	assert_int_equal(pthread_getcpuclockid(thread, &id), 0);
+	uint64_t ours = clock_other_cpu_ns(other), theirs = clock_ns(id);
+	assert_true(ours > 0 && ours <= theirs);
+	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	assert_int_equal(clock_other_cpu_ns(other), 0);
+}
+
+static trylock lock;
+static int inside, n_taken, n_refused;
+
+static void *contend(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < 100000; i++) {
+		if (!trylock_take(&lock)) {
+			__atomic_fetch_add(&n_refused, 1, __ATOMIC_RELAXED);
+			continue;
+		}
+		assert_int_equal(__atomic_fetch_add(&inside, 1, __ATOMIC_RELAXED), 0);
+		n_taken++;
+		__atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
+		trylock_give(&lock);
+	}
+	return NULL;
+}
+
+static void lock_excludes(void **state)
+{
+	pthread_t thread[3];
+	(void)state;
+	assert_true(trylock_take(&lock));
+	assert_false(trylock_take(&lock));
+	trylock_give(&lock);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, contend, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	assert_int_equal(n_taken + n_refused, 300000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats),
+		cmocka_unit_test(stays_inside),
+		cmocka_unit_test(writes),
+		cmocka_unit_test(keeps_errno),
+		cmocka_unit_test(clocks),
+		cmocka_unit_test(lock_excludes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
