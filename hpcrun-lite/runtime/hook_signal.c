@@ -15,11 +15,13 @@
 #include <string.h>
 
 #define N_SIGNALS 65
+#define NEVER_BLOCKED (hook_signal_bit(SIGKILL) | hook_signal_bit(SIGSTOP)) /* the kernel takes them out of a handler's mask */
 
 HOOK_NEXT(sigaction);
 HOOK_NEXT(signal);
 HOOK_NEXT(sysv_signal);
 HOOK_NEXT(sigset);
+HOOK_NEXT(raise);
 
 static _Atomic uint64_t protected_bits; /* signals of ours, bit sig - 1 */
 
@@ -36,6 +38,7 @@ static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 static _Thread_local volatile unsigned n_handlers;
 static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
 static _Thread_local volatile uint64_t hidden_pending;
+static _Thread_local volatile unsigned n_foreign; /* deliveries of our signals that others sent */
 
 uint64_t hook_signal_bits(const sigset_t *set)
 {
@@ -120,8 +123,10 @@ static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 		                                   : "the program handles the signal that PAPI's samples use; its handler is not called");
 	uint64_t before = lock();
 	struct sigaction was = kept[sig];
-	if (act && hook_signal_may_change())
+	if (act && hook_signal_may_change()) {
 		kept[sig] = now;
+		hook_signal_set_bits(&kept[sig].sa_mask, hook_signal_bits(&now.sa_mask) & ~NEVER_BLOCKED);
+	}
 	unlock(before);
 	if (old)
 		*old = was;
@@ -131,6 +136,7 @@ static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 /* A sampling signal that somebody else sent: as the program's own disposition has it. Runs in our handler with all signals blocked. */
 static void on_foreign(int sig, siginfo_t *info, void *context)
 {
+	n_foreign++;
 	if (hidden & hook_signal_bit(sig)) {
 		hidden_pending |= hook_signal_bit(sig);
 		return;
@@ -147,16 +153,14 @@ static void on_foreign(int sig, siginfo_t *info, void *context)
 		hook_signal_raw_die(sig);
 		return;
 	}
-	/* as the kernel would: the mask of the interrupted code, the handler's, and the signal itself except ours */
+	/* As the kernel would: really blocked, so that the program may jump out. There are no samples in this handler. */
 	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) | hook_signal_bits(&act.sa_mask);
-	during &= ~hook_signal_protected();
+	if (!(act.sa_flags & SA_NODEFER))
+		during |= hook_signal_bit(sig);
 	n_handlers++;
-	uint64_t was_hidden = hidden;
-	hidden |= (act.sa_flags & SA_NODEFER ? 0 : hook_signal_bit(sig)) | (hook_signal_bits(&act.sa_mask) & hook_signal_protected());
 	hook_signal_raw_mask(SIG_SETMASK, during);
 	((handler_fn *)(void *)act.sa_sigaction)(sig, info, context);
 	hook_signal_raw_mask(SIG_SETMASK, ~UINT64_C(0));
-	hidden = was_hidden;
 }
 
 void hook_signal_protect(int sig)
@@ -176,20 +180,21 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	bool masked = entries[sig].masks_ours;
 	struct sigaction changed, was;
+	uint64_t asked = act ? hook_signal_bits(&act->sa_mask) : 0; /* before old is written: they may be one */
 	if (act) {
 		changed = *act;
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
-		hook_signal_set_bits(&changed.sa_mask, hook_signal_bits(&act->sa_mask) & ~ours);
+		hook_signal_set_bits(&changed.sa_mask, asked & ~ours);
 	}
 	int result = NEXT(sigaction)(sig, act ? &changed : NULL, &was);
 	if (result != 0)
 		return result;
-	if (act && changed.sa_handler == (__sighandler_t)(void *)enter)
-		entries[sig].masks_ours = (hook_signal_bits(&act->sa_mask) & ours) != 0;
+	if (act && (bool)(asked & ours) != masked && hook_signal_may_change())
+		entries[sig].masks_ours = (asked & ours) != 0;
 	if (old) {
 		*old = was;
 		old->sa_handler = (__sighandler_t)unwrap(known, (void *)was.sa_handler);
-		if (masked && was.sa_handler == (__sighandler_t)(void *)enter)
+		if (masked)
 			hook_signal_set_bits(&old->sa_mask, hook_signal_bits(&old->sa_mask) | ours);
 	}
 	return 0;
@@ -213,7 +218,7 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 		return next(sig, handler);
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	__sighandler_t was = next(sig, (__sighandler_t)wrap(sig, (void *)handler));
-	if (was != SIG_ERR && is_function((void *)handler))
+	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours && hook_signal_may_change())
 		entries[sig].masks_ours = false;
 	return (__sighandler_t)unwrap(known, (void *)was);
 }
@@ -256,6 +261,27 @@ uint64_t hook_signal_hidden_bits(void)
 	return hidden;
 }
 
+/* One of this kind is pending at most: ours is lost when a sample's is. Then again. */
+static int raise_ours(int sig)
+{
+	unsigned before = n_foreign;
+	long result = 0;
+	for (int i = 0; i < 1000 && result == 0 && n_foreign == before; i++)
+		result = sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
+	return (int)result;
+}
+
+HOOK int raise(int sig)
+{
+	if (sig != RUNTIME_SIGNAL || !runtime_config())
+		return NEXT(raise)(sig);
+	int result = raise_ours(sig);
+	if (result == 0)
+		return 0;
+	errno = -result;
+	return -1;
+}
+
 void hook_signal_set_hidden(uint64_t bits)
 {
 	if (bits == hidden || !hook_signal_may_change())
@@ -267,7 +293,7 @@ void hook_signal_set_hidden(uint64_t bits)
 	hidden_pending &= bits;
 	for (int sig = 1; sig < N_SIGNALS; sig++)
 		if (now & hook_signal_bit(sig)) /* comes back to on_foreign, this time unblocked */
-			sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
+			raise_ours(sig);
 }
 
 uint64_t hook_signal_hidden_pending(void)
@@ -299,7 +325,7 @@ const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy)
 
 void hook_signal_start(void)
 {
-	struct hook_next *const all[] = {&next_sigaction, &next_signal, &next_sysv_signal, &next_sigset};
+	struct hook_next *const all[] = {&next_sigaction, &next_signal, &next_sysv_signal, &next_sigset, &next_raise};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 	hook_mask_start();
