@@ -16,16 +16,25 @@ static uint64_t count_cells(const struct load_file *f, const struct load_thread 
 	return n;
 }
 
+static unsigned count_metrics(const struct load_file *f)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < MSR_MAX_METRICS; i++)
+		n += f->metrics[i] != NULL;
+	return n;
+}
+
 /*
- * The run time counts a sample as delivered, then writes its cell, then counts it as recorded. A kill in between leaves one sample delivered only, or in the
- * tree and not yet counted as recorded: it is in flight, or it is simply there.
+ * The run time counts the samples of one signal (one for each metric that expired) as delivered, then writes each one's cell, then counts it as recorded. A kill in
+ * between leaves some delivered only, and one perhaps in the tree and not yet counted as recorded: those are in flight, this is simply there.
  */
-static void settle_kill(struct model_ledger *l)
+static void settle_kill(const struct load_file *f, struct model_ledger *l)
 {
 	if (l->in_tree == l->recorded + 1)
 		l->recorded = l->in_tree;
-	if (l->delivered == l->in_tree + ledger_samples_lost(l) + 1 && l->recorded == l->in_tree)
-		l->losses[MSR_LOSS_IN_FLIGHT]++;
+	uint64_t accounted = l->in_tree + ledger_samples_lost(l);
+	if (l->recorded == l->in_tree && l->delivered > accounted && l->delivered - accounted <= count_metrics(f))
+		l->losses[MSR_LOSS_IN_FLIGHT] += l->delivered - accounted;
 }
 
 void ledger_of_thread(const struct load_file *f, const struct load_thread *t, struct model_ledger *l)
@@ -39,7 +48,7 @@ void ledger_of_thread(const struct load_file *f, const struct load_thread *t, st
 		l->path_ends[i] = r->path_ends[i];
 	l->in_tree = count_cells(f, t);
 	if (t->has_record && r->end_ns == 0)
-		settle_kill(l);
+		settle_kill(f, l);
 }
 
 void ledger_of_process(const struct load_file *f, struct model_ledger *l)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The call paths from the top: one row for each entry and function, and for each line that takes time itself; the rest of a function's lines shows as the call site
- * behind what they call. A function with nothing but one callee to show does not indent it, and the middle of a long run of such is left out. Explicit stack:
+ * behind what they call. A function with one callee alone to show does not indent it, and the middle of a long run of
+ * such is left out where nothing takes time itself. Explicit stack:
  * paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
 #include "hpcprof-lite/sink/text_print.h"
@@ -14,11 +15,9 @@
 
 enum {
 	NUMBERS_COLUMNS = 33,  /* "  total    self        total time  " */
-	PLACE_COLUMNS = 24,
-	LONG_RUN = 8,          /* functions one below the other without a branch ... */
+	LONG_RUN = 8,          /* functions one below the other without a branch or time of their own ... */
 	RUN_HEAD = 3,          /* ... of which so many stay at the top */
-	RUN_TAIL = 2,          /* ... and at the end */
-	GUIDE_LEVELS = 24      /* of indentation that are drawn */
+	RUN_TAIL = 2           /* ... and at the end */
 };
 
 struct item {
@@ -131,10 +130,21 @@ static void put_numbers(const struct walk *w, double total, double self)
 	text_plain(w->s);
 }
 
+/* Columns of the call site, and levels of indentation that are drawn, so that the names keep their room. */
+static size_t place_columns(const struct text_style *s)
+{
+	return s->width < 100 ? 16 : 24;
+}
+
+static size_t guide_levels(const struct text_style *s)
+{
+	return s->width < 78 ? 3 : s->width > 200 ? 24 : (s->width - 60) / 6;
+}
+
 /* The guides of the levels around the present row, which begins a branch of the innermost or goes on below one. Returns their columns. */
 static size_t put_guides(const struct walk *w, bool branch)
 {
-	size_t n = w->levels.n, first = n > GUIDE_LEVELS ? n - GUIDE_LEVELS : 0, columns = 0;
+	size_t n = w->levels.n, first = n > guide_levels(w->s) ? n - guide_levels(w->s) : 0, columns = 0;
 	if (first) {
 		fputs("..", w->s->out);
 		columns = 2;
@@ -155,17 +165,17 @@ static size_t put_guides(const struct walk *w, bool branch)
 
 static void put_name(const struct walk *w, size_t guides, const char *name, const char *place)
 {
-	size_t room = w->s->width > NUMBERS_COLUMNS + guides + PLACE_COLUMNS + 2 ? w->s->width - NUMBERS_COLUMNS - guides - PLACE_COLUMNS - 2 : 0;
-	if (room < 16)
-		room = 16;
+	size_t places = place_columns(w->s), taken = NUMBERS_COLUMNS + guides + places + 2;
+	size_t room = w->s->width > taken + 12 ? w->s->width - taken : 12, n = text_columns(name);
 	if (*place) {
 		text_cell(w->s->out, name, room);
-		fprintf(w->s->out, "  %s\n", place);
+		fputs("  ", w->s->out);
+		n = text_columns(place);
+		text_cell(w->s->out, place, n < places ? n : places);
 	} else {
-		size_t columns = text_columns(name);
-		text_cell(w->s->out, name, columns > room + PLACE_COLUMNS ? room + PLACE_COLUMNS : columns);
-		putc('\n', w->s->out);
+		text_cell(w->s->out, name, n > room + places + 2 ? room + places + 2 : n);
 	}
+	putc('\n', w->s->out);
 }
 
 static void put_item(const struct walk *w, const struct item *i, bool branch)
@@ -182,23 +192,25 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 
 /* ---- runs of functions without a branch ---- */
 
-/* The only item below a function that itself takes nothing worth showing; MODEL_NONE when there is another case. */
+/* The only item to show below a function, when it is a function; else MODEL_NONE. */
 static uint32_t only_child(struct walk *w, uint32_t context)
 {
 	size_t n = w->items.n;
 	add_items_below(w, context);
 	uint32_t child = w->items.n == n + 1 && !w->items.at[n].is_line ? w->items.at[n].context : MODEL_NONE;
 	w->items.n = n;
-	return is_shown(w, self_of(w, context)) ? MODEL_NONE : child;
+	return child;
 }
 
-/* Length of the run that begins at `context`; the context `RUN_TAIL` before its end goes to *resume. */
+/* How many contexts from `context` on have one child to show and nothing of their own; the one RUN_TAIL before the end goes to *resume. */
 static unsigned measure_run(struct walk *w, uint32_t context, uint32_t *resume)
 {
 	uint32_t tail[RUN_TAIL] = {context};
 	unsigned n = 0;
-	for (uint32_t c = context; c != MODEL_NONE; c = only_child(w, c))
-		tail[n++ % RUN_TAIL] = c;
+	for (uint32_t c = context; c != MODEL_NONE && !is_shown(w, self_of(w, c)); n++) {
+		tail[n % RUN_TAIL] = c;
+		c = only_child(w, c);
+	}
 	*resume = tail[n % RUN_TAIL];
 	return n;
 }
@@ -215,17 +227,18 @@ static void put_gap(const struct walk *w, unsigned n)
 /* Shows one item and what hangs on it without a branch; opens the level of what branches off at the end. */
 static void show(struct walk *w, struct item item, unsigned functions)
 {
-	uint32_t resume = MODEL_NONE;
-	unsigned run = item.is_line ? 0 : measure_run(w, item.context, &resume);
-	for (unsigned in_run = 0;; in_run++, functions++) {
-		put_item(w, &item, in_run == 0);
+	unsigned quiet = 0; /* rows in a row without time of their own */
+	for (bool branch = true;; branch = false, functions++) {
+		put_item(w, &item, branch);
 		if (item.is_line || (w->s->depth && functions >= w->s->depth))
 			return;
-		uint32_t child = only_child(w, item.context);
+		uint32_t child = only_child(w, item.context), resume;
 		if (child == MODEL_NONE)
 			break;
-		if (in_run + 1 == RUN_HEAD && run > LONG_RUN && !w->s->depth) {
-			put_gap(w, run - RUN_HEAD - RUN_TAIL);
+		quiet = is_shown(w, self_of(w, item.context)) ? 0 : quiet + 1;
+		unsigned ahead = quiet == RUN_HEAD && !w->s->depth ? measure_run(w, child, &resume) : 0;
+		if (ahead > LONG_RUN - RUN_HEAD) {
+			put_gap(w, ahead - RUN_TAIL);
 			child = resume;
 		}
 		item = (struct item){child, false};
@@ -237,7 +250,7 @@ bool text_report_tree(const struct model *m, const struct text_metric *t, const 
 {
 	struct walk w = {.m = m, .t = t, .s = s};
 	text_heading(s, "Call paths from the top, %s", m->metrics[t->metric].name);
-	fprintf(s->out, "%7s %7s %15s  %-*s%s\n", "total", "self", "total", (int)(s->width > 70 ? s->width - NUMBERS_COLUMNS - PLACE_COLUMNS : 18),
+	fprintf(s->out, "%7s %7s %15s  %-*s%s\n", "total", "self", "total", (int)(s->width > 70 ? s->width - NUMBERS_COLUMNS - place_columns(s) : 18),
 		"call path", "called at");
 	open_level(&w, 0, 0, false);
 	while (w.levels.n && !w.failed) {

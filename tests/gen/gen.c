@@ -226,7 +226,8 @@ void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, 
 		depth++;
 	uint64_t entry = msr_addr_link(t->nodes.at[top].addr);
 	t->record.n_frames += depth;
-	t->record.path_ends[entry >= MSR_ENTRY_PARTIAL ? entry - MSR_ENTRY_PARTIAL : MSR_END_ROOT]++;
+	uint64_t end = entry >= MSR_ENTRY_PARTIAL ? entry - MSR_ENTRY_PARTIAL : MSR_END_ROOT;
+	t->record.path_ends[end < 16 ? end : 15]++;
 	if (!g->no_trace && time_ns)
 		add_trace(g, t, node, metric, time_ns);
 	if (time_ns > g->last_ns)

@@ -71,7 +71,7 @@ static void test_one_sample_may_be_in_flight_when_killed(void **state)
 
 	begin(&r);
 	gen_in_flight(r.g, r.thread);
-	gen_in_flight(r.g, r.thread); /* two cannot be */
+	gen_in_flight(r.g, r.thread); /* two cannot be: there is one metric */
 	m = finish(&r, MSR_EXIT_NONE);
 	assert_false(m->ledger_closes);
 	clean(&r, m);
@@ -80,6 +80,15 @@ static void test_one_sample_may_be_in_flight_when_killed(void **state)
 	gen_in_flight(r.g, r.thread); /* nor one when the thread has ended */
 	m = finish(&r, MSR_EXIT_RETURN);
 	assert_false(m->ledger_closes);
+	clean(&r, m);
+
+	begin(&r);
+	gen_metric(r.g, "REALTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST); /* one signal for both may be on its way */
+	gen_in_flight(r.g, r.thread);
+	gen_in_flight(r.g, r.thread);
+	m = finish(&r, MSR_EXIT_NONE);
+	assert_true(m->ledger_closes);
+	assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], 2);
 	clean(&r, m);
 }
 

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command line of hpcprof-lite: usage, refusals, exit codes, names of databases, and that nothing half-written is left behind.
+. "${srcdir:-.}/tests/lib.sh"
+
+gen=$builddir/tests/gen/gen_measurement
+job=$srcdir/tests/golden/prof/job
+cd "$T" || exit 99
+
+status() { "$HPCPROF" "$@" >"$T/out" 2>"$T/err"; echo $?; }
+
+is "--help succeeds" "$(status --help)" 0
+like "and names the options" "$(cat out)" '^ +--to=LIST '
+is "no directory is a usage error" "$(status)" 2
+is "said so" "$(head -n 1 err)" "hpcprof-lite: which measurement directory?"
+is "an unknown output is a usage error" "$(status --to xml "$job")" 2
+like "said with what there is" "$(cat err)" "^hpcprof-lite: --to: 'xml' is not an output of this build \(text"
+is "-j 0 is a usage error" "$(status -j 0 "$job")" 2
+is "--by nonsense is a usage error" "$(status --by nonsense "$job")" 2
+is "--otf2 nonsense is a usage error" "$(status --otf2 nonsense "$job")" 2
+is "an unknown option is a usage error" "$(status --nonsense "$job")" 2
+
+is "a directory that is not there" "$(status --to text absent)" 1
+is "is named with the cause" "$(cat err)" "hpcprof-lite: absent: No such file or directory"
+mkdir empty
+is "a directory without measurements" "$(status --to text empty)" 1
+is "is named with the cause" "$(cat err)" "hpcprof-lite: empty: no measurement files (*.hpcrun) in this directory"
+is "and nothing was printed" "$(cat out)" ""
+
+# Bad files.
+mkdir other && cp "$job"/0-*.hpcrun other/a.hpcrun && printf '\011' | dd of=other/a.hpcrun bs=1 seek=8 conv=notrunc 2>dd.err
+is "another major version is refused" "$(status --to text other)" 1
+is "by name and version" "$(cat err)" "hpcprof-lite: other/a.hpcrun: measurement format version 9 is not supported; this program reads version 1"
+mkdir foreign && head -c 8192 /dev/zero >foreign/a.hpcrun
+is "a foreign file is refused" "$(status --to text foreign)" 1
+is "by name" "$(cat err)" "hpcprof-lite: foreign/a.hpcrun: not a measurement file of hpcrun-lite"
+mkdir short && head -c 100 "$job"/0-*.hpcrun >short/a.hpcrun
+is "nothing but a file without a header" "$(status --to text short)" 1
+like "is said" "$(cat err)" "none of the measurement files holds anything"
+cp "$job"/1-*.hpcrun short/b.hpcrun
+is "beside a sound file it is only a warning" "$(status --to text --no-structs short)" 0
+like "which is said" "$(cat err)" "short/a.hpcrun: warning: holds nothing: 100 bytes"
+
+# Truncated: read as far as it goes, said, counted, and the ledger shows it.
+mkdir cut && head -c 12000 "$job"/0-*.hpcrun >cut/a.hpcrun
+is "a truncated file is read" "$(status --to text --no-structs cut)" 0
+like "said" "$(cat err)" "cut/a.hpcrun: warning: truncated: read as far as it goes \([0-9]+ bytes missing or damaged\)"
+like "and the ledger does not close" "$(cat out)" "^Ledger: .*IT DOES NOT CLOSE"
+like "and the damage is counted" "$(cat out)" "bytes of the measurement files are damaged or missing"
+
+# --to text alone makes no database.
+before=$(ls)
+is "--to text" "$(status --to text --no-structs "$job")" 0
+is "leaves nothing behind" "$(ls)" "$before"
+
+if "$HPCPROF" --to cctdb --no-structs -o db "$job" >out 2>err; then
+	is "--to cctdb prints no report" "$(cat out)" ""
+	like "and says what is where" "$(cat err)" "^hpcprof-lite: cctdb in db$"
+	ok "the database is there" test -f db/meta.db
+	is "an existing database is not touched" "$(status --to cctdb --no-structs -o db "$job")" 1
+	like "said" "$(cat err)" "^hpcprof-lite: db: exists already"
+	cp -R "$job" hpctoolkit-lite-mini-measurements-77
+	is "the default name" "$(status --to cctdb --no-structs hpctoolkit-lite-mini-measurements-77/)" 0
+	ok "follows that of the measurements" test -f hpctoolkit-lite-mini-database-77/meta.db
+	is "again" "$(status --to cctdb --no-structs hpctoolkit-lite-mini-measurements-77)" 0
+	ok "is numbered" test -f hpctoolkit-lite-mini-database-77-2/meta.db
+	is "another name of the measurements" "$(status --to cctdb --no-structs "$job")" 0
+	ok "gives the program's" test -f hpctoolkit-lite-synthetic-database/meta.db
+	is "the place cannot be made" "$(status --to cctdb --no-structs -o absent/db "$job")" 1
+	like "said" "$(cat err)" "^hpcprof-lite: absent/db: cannot be made: No such file or directory"
+	# A full disk, for one writer: the file size limit.
+	is "a write that fails" "$(
+		(ulimit -f 1; trap '' XFSZ; "$HPCPROF" --to cctdb --no-structs -o full "$job") >out 2>err; echo $?)" 1
+	is "leaves nothing behind" "$(ls -d full* 2>/dev/null)" ""
+	# Signals at some moments of a longer run.
+	"$gen" -p 1 -t 20 -n 3000 -s 20000 -b big
+	left=
+	for after in 0.02 0.05 0.1 0.2 0.3; do
+		timeout -s TERM "$after" "$HPCPROF" --to cctdb --no-structs -o gone big >out 2>err
+		left="$left$(ls -d gone.partial* 2>/dev/null)"
+		rm -rf gone
+	done
+	is "SIGTERM leaves nothing half-written" "$left" ""
+else
+	skip "databases" "this build has no sink that writes files"
+fi
+
+done_testing

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The text of hpcprof-lite on the golden measurements, letter by letter; and what the options of the text change.
+# prof_text.sh --accept writes the expected text anew.
+. "${srcdir:-.}/tests/lib.sh"
+
+golden=$srcdir/tests/golden/prof
+accept=no
+[ "${1:-}" = --accept ] && accept=yes
+unset COLUMNS NO_COLOR
+
+ok "the measurements are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"
+
+# expect NAME COMMAND...: standard output equals golden/NAME.txt
+expect() {
+	name=$1
+	shift
+	"$@" >"$T/out" 2>"$T/err" || fail "$name: status $?"
+	if [ $accept = yes ]; then cp "$T/out" "$golden/$name.txt"; fi
+	same "$name as expected" "$T/out" "$golden/$name.txt"
+}
+
+cd "$golden" || exit 99
+for m in job killed; do
+	expect $m-text env LC_ALL=C.UTF-8 "$HPCPROF" --no-structs --to text $m
+	expect $m-ascii env LC_ALL=C "$HPCPROF" --no-structs --to text $m
+	expect $m-all "$HPCPROF" --no-structs --to text --all $m
+	"$HPCPROF" --no-structs --to text --all -j 3 $m >"$T/j3" 2>&1
+	same "$m: the number of workers changes nothing" "$T/j3" "$golden/$m-all.txt"
+done
+
+report() { "$HPCPROF" --no-structs --to text "$@" job 2>"$T/err"; }
+
+like "--metric chooses by event" "$(report --metric REALTIME --by function)" '^Functions by their own REALTIME \(sec\)$'
+like "--metric chooses by name" "$(report --metric 'REALTIME (sec)' --by line)" '^Lines by their own REALTIME \(sec\)$'
+not_ok "--metric refuses what was not measured" "$HPCPROF" --no-structs --to text --metric CYCLES job
+like "and says what there is" "$("$HPCPROF" --no-structs --to text --metric CYCLES job 2>&1)" "no metric 'CYCLES' was measured; there is: CPUTIME, REALTIME"
+unlike "--by shows nothing else" "$(report --by module,thread)" '^(Call paths|Functions|Lines) '
+like "--by module" "$(report --by module)" '/opt/synthetic/lib/libsolve.so.1$'
+is "--depth 1 shows the entries' callees and no deeper" "$(report --by path --depth 1 --threshold 30 | grep -c 'synthetic::')" 2
+is "--threshold 101 is refused" "$("$HPCPROF" --threshold 101 --to text job >/dev/null 2>&1; echo $?)" 2
+shown() { report --by line --threshold "$1" | grep -cE '^ *(<0|[0-9]).*%'; }
+within "--threshold 0 shows every line" "$(shown 0)" "$(($(shown 4) + 10))" 1000
+is "and hides none" "$(report --by line --threshold 0 | grep -c ' more below ')" 0
+is "no line is wider than the terminal" "$(LC_ALL=C COLUMNS=80 report | awk '/^Ledger|^  (lost|also|call paths|[12] process|CPU|REAL|\/opt)/ || /rank [0-9] node0/ { next } length > 80' | wc -l)" 0
+unlike "no escape sequences in a file" "$(report)" "$(printf '\033')"
+
+done_testing
