@@ -47,3 +47,9 @@ tests_unit_test_model_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
 endif
+
+prof_cli_tests = \
+	tests/cli/prof_cli.sh \
+	tests/cli/prof_text.sh
+TESTS += $(prof_cli_tests)
+EXTRA_DIST += $(prof_cli_tests) tests/golden/prof

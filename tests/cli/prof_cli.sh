@@ -12,7 +12,7 @@ status() { "$HPCPROF" "$@" >"$T/out" 2>"$T/err"; echo $?; }
 is "--help succeeds" "$(status --help)" 0
 like "and names the options" "$(cat out)" '^ +--to=LIST '
 is "no directory is a usage error" "$(status)" 2
-is "said so" "$(head -n 1 err)" "hpcprof-lite: which measurement directory?"
+is "said so" "$(head -n 1 err)" "hpcprof-lite: which measurement directory? (--help lists the options)"
 is "an unknown output is a usage error" "$(status --to xml "$job")" 2
 like "said with what there is" "$(cat err)" "^hpcprof-lite: --to: 'xml' is not an output of this build \(text"
 is "-j 0 is a usage error" "$(status -j 0 "$job")" 2
