@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	tests/workload/shares.h \
 	tests/workload/shares_functions.c \
 	tests/workload/shares_lines.c \
+	tests/workload/shares_switches.c \
 	tests/workload/shares_threads.c \
 	tests/workload/threads.py
 

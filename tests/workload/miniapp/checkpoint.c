@@ -131,6 +131,7 @@ static void *writer(void *arg)
 {
 	struct checkpoint *c = arg;
 
+	pthread_setname_np(pthread_self(), "checkpoint");
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
 		int failed;
