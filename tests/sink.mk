@@ -26,6 +26,6 @@ tests_unit_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
-sink_cli_tests = tests/cli/sink_cctdb.sh tests/cli/sink_otf2.sh
+sink_cli_tests = tests/cli/sink_agree.sh tests/cli/sink_cctdb.sh tests/cli/sink_otf2.sh
 TESTS += $(sink_cli_tests)
-EXTRA_DIST += $(sink_cli_tests) tests/judge/compare_facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py
+EXTRA_DIST += $(sink_cli_tests) tests/judge/compare_facts.py tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py tests/judge/read_text.py

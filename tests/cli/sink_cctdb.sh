@@ -25,7 +25,7 @@ judged() {
 	n=$((n + 1))
 	if write "db$n" "$@" && "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db$n" >"$T/got"; then
 		"$FIXTURE" sums - "$@" >"$T/want"
-		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want"
+		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want" contexts profiles total function samples
 	else
 		fail "$desc"
 	fi

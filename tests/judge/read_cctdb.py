@@ -5,7 +5,7 @@
     read_cctdb.py DIRECTORY
 
 Checks every pointer, alignment, order, footer and sum in meta.db, profile.db, cct.db and trace.db and that the four agree, then prints what
-the database holds as facts, one a line, fields separated by tabs, for comparison with other outputs. Exit status 1 and a message when
+the database holds as facts (see facts.py). Exit status 1 and a message when
 something is wrong. Standard library only. Test of itself: tests/cli/sink_cctdb.sh breaks databases and sees it complain.
 """
 import math
@@ -13,6 +13,9 @@ import os
 import re
 import struct
 import sys
+
+sys.dont_write_bytecode = True
+from facts import Facts, Paths  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Bad(Exception):
@@ -408,31 +411,40 @@ def check_yaml(directory, meta):
     need([re.sub(r"\\(.)", r"\1", r) for r in roots] == meta.metrics, f"default.yaml: roots {roots}")
 
 
-def plain(name):
-    return "".join(c for c in name if " " <= c <= "~")
-
-
-def enclosing_function(c):
-    while c and c.kind != "function":
-        c = c.parent
-    return plain(c.function) if c else "?"
+def make_paths(meta):
+    paths = Paths()
+    paths.known[0] = paths.known[None]
+    for i in sorted(meta.contexts):
+        c = meta.contexts[i]
+        if c.kind == "entry":
+            paths.frame(i, 0, c.entry[1], c.entry[1], False)
+        elif c.kind == "function":
+            paths.frame(i, c.parent.id, c.function, c.function, c.relation == 2)
+        elif c.kind == "loop":
+            paths.frame(i, c.parent.id, f"loop at line {c.place[1]}", paths.function(c.parent.id), False)
+        elif c.kind in ("line", "instruction"):
+            paths.place(i, c.parent.id, c.place if c.kind == "line" else c.place[1])
+    return paths
 
 
 def print_facts(meta, profiles, traces):
-    print(f"contexts\t{len(meta.contexts)}\nprofiles\t{len(profiles.values) - 1}")
+    facts, paths = Facts(), make_paths(meta)
+    facts.add("contexts", len(meta.contexts))
+    facts.add("profiles", len(profiles.values) - 1)
     for i, metric in enumerate(meta.metrics):
-        point, execution = (next(k for k, v in meta.value_ids.items() if v == (i, s)) for s in ("point", "execution"))
-        print(f"total\t{metric}\t{sum(p.get(0, {}).get(execution, 0.0) for p in profiles.values[1:]):.12g}")
-        functions = {}
+        point = next(k for k, v in meta.value_ids.items() if v == (i, "point"))
+        facts.add("total", metric, 0)
         for p in profiles.values[1:]:
             for context, values in p.items():
                 if point in values:
-                    name = enclosing_function(meta.contexts[context])
-                    functions[name] = functions.get(name, 0.0) + values[point]
-        for name, value in functions.items():
-            print(f"function\t{metric}\t{name}\t{value:.12g}")
+                    facts.value(metric, paths.function(context), paths.hash(context), values[point])
     for i, n in enumerate(traces or [0] * (len(profiles.values) - 1)):
-        print(f"samples\t{i}\t{n}")
+        facts.add("samples", i, n)
+    for key, text in (("samples delivered", "samples delivered"), ("samples in the tree", "samples in the tree")):
+        found = re.search(rf"^- {text}: (\d+)$", meta.description, re.M)
+        need(found, f"meta.db: the description does not tell {text}")
+        facts.add("ledger", key, int(found.group(1)))
+    facts.print()
 
 
 def main():

@@ -7,11 +7,14 @@
 Checks: otf2-print reads definitions and events to the end without a complaint; references are dense and known; times of a location never go back and lie
 within the clock's range; the number of events of each location is the defined one; each sample's unwind distance is the one that follows, by the
 definition in OTF2_GlobalDefWriter.h, from it and the sample before it; or Enter and Leave nest and end on an empty stack. Then prints facts
-(see read_cctdb.py); otf2-print shows six digits of a value. Exit status 1 and a message when something is wrong. Standard library only.
+(see facts.py); otf2-print shows six digits of a value. Exit status 1 and a message when something is wrong. Standard library only.
 """
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+from facts import Facts, Paths  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Bad(Exception):
@@ -43,7 +46,7 @@ class Definitions:
     def __init__(self, lines):
         self.strings, self.regions, self.places, self.contexts = {}, {}, {}, {}
         self.generators, self.members, self.classes, self.instances = {}, {}, {}, {}
-        self.locations, self.groups, self.inlined = {}, {}, set()
+        self.locations, self.groups, self.inlined, self.addresses = {}, {}, set(), {}
         self.clock = None
         readers = {
             "STRING": (self.strings, r'"(?P<text>.*)"$', lambda m: m["text"]),
@@ -51,7 +54,7 @@ class Definitions:
                        lambda m: (m["name"], m["role"], m["descr"])),
             "SOURCE_CODE_LOCATION": (self.places, r"File: (?P<file>.*), Line Number: (?P<line>\d+)$", lambda m: (reference(m["file"]), int(m["line"]))),
             "CALLING_CONTEXT": (self.contexts, r"Region: (?P<region>.*), Source code location: (?P<place>.*), Parent: (?P<parent>.*)$",
-                                lambda m: (reference(m["region"]), m["place"], reference(m["parent"]))),
+                                lambda m: (reference(m["region"]), reference(m["place"]), reference(m["parent"]))),
             "INTERRUPT_GENERATOR": (self.generators, r"Name: (?P<name>.*), Mode: (?P<mode>\w+), .* Period: (?P<period>\d+)$",
                                     lambda m: (reference(m["name"]), int(m["period"]))),
             "METRIC_MEMBER": (self.members, r'Name: "(?P<name>.*?)" <\d+>, Descr', lambda m: m["name"]),
@@ -74,6 +77,9 @@ class Definitions:
                 self.clock = tuple(int(x) for x in m.groups())
             elif kind == "CALLING_CONTEXT_PROPERTY" and 'Name: "inlined"' in line:
                 self.inlined.add(int(re.search(r"<(\d+)>, Name: ", line).group(1)))
+            elif kind == "CALLING_CONTEXT_PROPERTY" and 'Name: "address"' in line:
+                m = re.search(r"<(\d+)>, Name: .*Value: (\d+)$", line)
+                self.addresses[int(m.group(1))] = int(m.group(2))
         self.check()
 
     def check(self):
@@ -84,8 +90,9 @@ class Definitions:
         need(set(self.classes) & set(self.instances) == set(), "a metric is class and instance")
         self.paths = {None: ()}
         for number in sorted(self.contexts):
-            region, _, parent = self.contexts[number]
+            region, place, parent = self.contexts[number]
             need(region in self.regions, f"calling context {number}: region {region}")
+            need(place is None or place in self.places, f"calling context {number}: place {place}")
             need(parent is None or parent < number, f"calling context {number}: parent {parent}")
             # what tells frames of one function apart: where they were called from, and whether inlined
             frame = (parent, region, number in self.inlined)
@@ -188,26 +195,32 @@ class Events:
         self.totals[key] = self.totals.get(key, 0.0) + pending[1]
 
 
-def plain(name):
-    return "".join(c for c in name if " " <= c <= "~")
+def make_paths(defs):
+    """A calling context is a frame with its place."""
+    paths = Paths()
+    for i in sorted(defs.contexts):
+        region, place, parent = defs.contexts[i]
+        place = defs.addresses.get(i) if place is None else (defs.strings[defs.places[place][0]], defs.places[place][1])
+        paths.frame(i, parent, defs.regions[region][0], defs.function(i), i in defs.inlined)
+        if place is not None:
+            paths.place(i, i, place)
+    return paths
 
 
 def print_facts(defs, events):
-    print(f"profiles\t{len(defs.locations)}")
-    metrics = {defs.members[c[0]]: {} for c in defs.classes.values() if len(c) == 1}
+    facts, paths = Facts(), make_paths(defs)
+    facts.add("profiles", len(defs.locations))
+    for members in defs.classes.values():
+        if len(members) == 1:
+            facts.add("total", defs.members[members[0]], 0)
     for (metric, context), value in events.totals.items():
-        functions = metrics[metric]
-        name = plain(defs.function(context))
-        functions[name] = functions.get(name, 0.0) + value
-    for metric, functions in metrics.items():
-        print(f"total\t{metric}\t{sum(functions.values()):.12g}")
-        for name, value in functions.items():
-            print(f"function\t{metric}\t{name}\t{value:.12g}")
-    for location in sorted(defs.locations):
-        print(f"samples\t{location}\t{events.samples.get(location, 0)}")
-    for (whose, name), value in sorted(events.ledger.items()):
-        if value:
-            print(f"ledger\t{whose}\t{name}\t{value}")
+        facts.value(metric, paths.function(context), paths.hash(context), value)
+    for location in defs.locations:
+        facts.add("samples", location, events.samples.get(location, 0))
+    for (whose, name), value in events.ledger.items():
+        if whose == "thread":
+            facts.add("ledger", name, value)
+    facts.print()
 
 
 def main():

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# The three outputs of one model agree: the complete text, the CCT database and the OTF2 archive, each read back by a program of its own, hold the same contexts, the
+# same sums by metric, function and calling context, the same time lines and the same ledger; on synthetic measurements of all kinds and on every golden one.
+. "${top_srcdir:-.}/tests/lib.sh"
+
+GEN=$builddir/tests/gen/gen_measurement
+JUDGE=$srcdir/tests/judge
+need "${PYTHON3:-python3}"
+[ -x "$HPCPROF" ] || skip_all "hpcprof-lite is not built"
+otf2=no
+if grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" && have otf2-print; then otf2=yes; fi
+
+# agree NAME DIRECTORY: three tests
+agree() {
+	rm -rf "$T/db" "$T/el"
+	if ! "$HPCPROF" -q --no-structs --all -o "$T/db" "$2" >"$T/all" 2>"$T/err"; then
+		fail "$1: hpcprof-lite writes all outputs" "$(cat "$T/err")"
+		return
+	fi
+	"$PYTHON3" "$JUDGE/read_text.py" "$T/all" >"$T/text"
+	if "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db" >"$T/cctdb"; then
+		ok "$1: text and CCT database agree" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/text" "$T/cctdb"
+	else
+		fail "$1: the CCT database is sound"
+	fi
+	if [ "$otf2" = no ]; then
+		skip "$1: text and OTF2 archive agree" "no OTF2, or no otf2-print"
+		return
+	fi
+	# otf2-print shows six digits
+	if "$PYTHON3" "$JUDGE/read_otf2.py" "$T/db/otf2/traces.otf2" >"$T/otf2"; then
+		grep -v '^contexts' "$T/text" >"$T/text-otf2"
+		grep -v '^ledger' "$T/otf2" >"$T/otf2-facts"
+		grep -E '^ledger	samples (delivered|in the tree)' "$T/otf2" >>"$T/otf2-facts"
+		ok "$1: text and OTF2 archive agree" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text-otf2" "$T/otf2-facts"
+	else
+		fail "$1: the OTF2 archive is sound"
+	fi
+	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" && "$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
+		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text" "$T/el.facts" profiles total function path
+	else
+		fail "$1: the archive of the form enterleave is sound"
+	fi
+}
+
+# synthetic NAME OPTIONS...
+synthetic() {
+	name=$1
+	shift
+	rm -rf "$T/m"
+	"$GEN" "$@" "$T/m"
+	agree "$name" "$T/m"
+}
+
+synthetic "one thread" -n 300 -s 3000
+synthetic "ranks and threads, three metrics, lines" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b
+synthetic "losses, marked frames, cut paths" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l
+synthetic "killed" -p 2 -t 2 -n 300 -s 1000 -b -k
+synthetic "no time lines" -t 2 -n 300 -s 1000 -m 2 -b --no-trace
+synthetic "many threads" -t 100 -n 100 -s 100
+synthetic "no samples" -t 2 -n 50 -s 0
+
+for dir in "$srcdir"/tests/golden/*/; do
+	if [ -n "$(find "$dir" -maxdepth 1 -name '*.hpcrun' | head -n 1)" ]; then
+		agree "golden $(basename "$dir")" "$dir"
+	fi
+done
+done_testing
