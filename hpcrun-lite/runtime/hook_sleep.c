@@ -30,8 +30,13 @@ HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
 {
 	struct wait_mark mark = wait_mark();
 	uint64_t deadline = wait_deadline(wanted);
-	int result = NEXT(nanosleep)(wanted, rest);
-	return result < 0 && wait_was_ours(&mark) ? sleep_on(&mark, deadline, rest) : result;
+	struct timespec now_rest; /* the program's is written for an end that it sees */
+	int result = NEXT(nanosleep)(wanted, &now_rest);
+	if (result < 0 && wait_was_ours(&mark))
+		return sleep_on(&mark, deadline, rest);
+	if (result < 0 && errno == EINTR && rest)
+		*rest = now_rest;
+	return result;
 }
 
 /* A point in time of `clock` as one of CLOCK_MONOTONIC; later changes of that clock are not followed. */
@@ -50,10 +55,14 @@ HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *want
 	bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME || clock == CLOCK_TAI;
 	uint64_t deadline = !known ? 0 : flags & TIMER_ABSTIME ? absolute_deadline(clock, wanted) : wait_deadline(wanted);
 	int saved = errno;
-	int result = NEXT(clock_nanosleep)(clock, flags, wanted, rest);
+	struct timespec now_rest;
+	bool absolute = flags & TIMER_ABSTIME;
+	int result = NEXT(clock_nanosleep)(clock, flags, wanted, absolute ? NULL : &now_rest);
 	errno = result;
 	if (known && result == EINTR && wait_was_ours(&mark))
-		result = sleep_on(&mark, deadline, flags & TIMER_ABSTIME ? NULL : rest) == 0 ? 0 : EINTR;
+		result = sleep_on(&mark, deadline, absolute ? NULL : rest) == 0 ? 0 : EINTR;
+	else if (result == EINTR && rest && !absolute)
+		*rest = now_rest;
 	errno = saved;
 	return result;
 }
@@ -93,13 +102,16 @@ HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
 {
 	struct wait_mark mark = wait_mark();
 	uint64_t deadline = wait_deadline(wanted);
-	int result = NEXT(thrd_sleep)(wanted, rest);
+	struct timespec now_rest;
+	int result = NEXT(thrd_sleep)(wanted, &now_rest);
 	if (result != -1) /* -1: interrupted */
 		return result;
 	int saved = errno;
 	errno = EINTR;
 	if (wait_was_ours(&mark))
 		result = sleep_on(&mark, deadline, rest);
+	else if (rest)
+		*rest = now_rest;
 	errno = saved;
 	return result;
 }
