@@ -78,6 +78,12 @@ static bool is_outside(struct thread *t)
 	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 && t->suspended == 0;
 }
 
+static void count_busy(struct thread *t)
+{
+	add(&t->record->delivered, 1);
+	add(&t->record->losses[MSR_LOSS_BUSY], 1);
+}
+
 /* Sequential consistency: with `ending`, either we see the end or the end sees us. */
 static bool enter(struct thread *t)
 {
@@ -88,9 +94,17 @@ static bool enter(struct thread *t)
 	return false;
 }
 
+/*
+ * A sample that took long is followed by as long a rest, or a period shorter than what a sample costs (a slow machine, the walks around a dlclose)
+ * would leave the program no time at all.
+ */
+#define LONG_NS 20000u
+
 static void leave(struct thread *t, uint64_t start_ns)
 {
-	add(&t->record->handler_ns, clock_mono_ns() - start_ns);
+	uint64_t now = clock_mono_ns(), took = now - start_ns;
+	t->rest_until_ns = took > LONG_NS ? now + took : 0;
+	add(&t->record->handler_ns, took);
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
@@ -101,8 +115,7 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	if (!t || !process_is_alive())
 		return;
 	if (!is_outside(t)) {
-		add(&t->record->delivered, 1);
-		add(&t->record->losses[MSR_LOSS_BUSY], 1);
+		count_busy(t);
 		return;
 	}
 	uint64_t now = clock_mono_ns();
@@ -145,11 +158,12 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		store_count_loss(MSR_LOSS_NO_THREAD);
 	} else if (!is_outside(t)) {
 		/* The sources are not asked: what expired stays with them and adds its weight to the next sample. */
-		add(&t->record->delivered, 1);
-		add(&t->record->losses[MSR_LOSS_BUSY], 1);
+		count_busy(t);
 	} else {
 		uint64_t now = clock_mono_ns();
-		if (enter(t)) {
+		if (now < t->rest_until_ns) {
+			count_busy(t);
+		} else if (enter(t)) {
 			poll_sources(t, info, context, now);
 			leave(t, now);
 		}

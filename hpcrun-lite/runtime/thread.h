@@ -24,6 +24,7 @@ struct thread {
 	_Atomic uint32_t in_handler;  /* set by the thread itself while it is inside the tool */
 	uint32_t suspended;
 	uint32_t destructor_rounds;
+	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
 	bool is_main;                 /* complete paths start at main */
 	int tid;
 	struct msr_thread *record;    /* in the file; NULL: not measured */
