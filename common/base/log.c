@@ -48,7 +48,8 @@ static void erase_progress(void)
 	progress_shown = false;
 }
 
-static void emit(const char *subject, const char *weight, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void emit(const char *subject, const char *weight, const char *format,
+		va_list args)
 {
 	pthread_mutex_lock(&lock);
 	erase_progress();
