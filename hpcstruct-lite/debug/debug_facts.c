@@ -153,10 +153,14 @@ static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute 
 	f->high_is_distance = true;
 }
 
-static const char *take_string(Dwarf_Debug dbg, Dwarf_Attribute attribute)
+/* A string that is in the alternate file is unknown without it; libdwarf would give a text that says so. */
+static const char *take_string(const struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute)
 {
 	char *text = NULL;
+	Dwarf_Half form = 0;
 	Dwarf_Error error = NULL;
+	if (!s->alternate.dbg && dwarf_whatform(attribute, &form, &error) == DW_DLV_OK && (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup))
+		return NULL;
 	if (dwarf_formstring(attribute, &text, &error) == DW_DLV_OK)
 		return text;
 	debug_forget(dbg, error);
@@ -185,11 +189,11 @@ static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attri
 	bool ignored;
 	switch (what) {
 	case DW_AT_name:
-		f->name = take_string(dbg, a);
+		f->name = take_string(s, dbg, a);
 		break;
 	case DW_AT_linkage_name:
 	case DW_AT_MIPS_linkage_name:
-		f->linkage_name = take_string(dbg, a);
+		f->linkage_name = take_string(s, dbg, a);
 		break;
 	case DW_AT_decl_file:
 		take_number(s, dbg, a, &f->decl_file, &f->has_decl_file);

@@ -191,15 +191,17 @@ static enum status elf_load(struct image *image)
 		log_error(image->path, "damaged ELF header: %s", elf_errmsg(-1));
 		return STATUS_BAD_INPUT;
 	}
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN) {
-		log_error(image->path, "neither a program nor a shared library (ELF type %u)", header.e_type);
-		return STATUS_UNSUPPORTED;
-	}
 	image->machine = header.e_machine;
 	enum status status = load_sections(image, h);
 	if (status == STATUS_OK)
 		status = load_code(image, h);
 	load_build_id(image, h);
+	/* dwz writes its shared file as ET_REL; code in such a file has no addresses yet */
+	bool linked = header.e_type == ET_EXEC || header.e_type == ET_DYN || (header.e_type == ET_REL && image->code.n == 0);
+	if (status == STATUS_OK && !linked) {
+		log_error(image->path, "neither a program nor a shared library (ELF type %u)", header.e_type);
+		status = STATUS_UNSUPPORTED;
+	}
 	return status;
 }
 

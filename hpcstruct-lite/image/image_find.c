@@ -158,9 +158,9 @@ void image_find_alternate(const struct image *image, const char *const *dirs, st
 	directory_of(image, here);
 	snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : here, name[0] == '/' ? "" : "/", name);
 	*found = try_open(path);
-	const char *base = strrchr(name, '/');
-	for (const char *const *d = dirs; *d && !*found && base; d++) {
-		snprintf(path, sizeof path, "%s/.dwz%s", *d, base);
+	const char *below = strstr(name, "/.dwz/"); /* as distributions lay it out */
+	for (const char *const *d = dirs; *d && !*found && below; d++) {
+		snprintf(path, sizeof path, "%s%s", *d, below);
 		*found = try_open(path);
 	}
 	if (*found && !same_build_id(*found, id, id_bytes)) {

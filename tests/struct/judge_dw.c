@@ -32,7 +32,16 @@ struct answer {
 
 static Dwfl_Module *module;
 static Dwarf_Addr bias;
-static unsigned n_addresses, n_differ, n_no_function, n_shown;
+
+/* Which unit has an address: by the units' own ranges, as not every compiler writes .debug_aranges, which libdwfl goes by. */
+struct unit_range {
+	Dwarf_Addr start, end;
+	Dwarf_Die unit;
+	Dwarf_Addr bias;
+};
+static struct { struct unit_range *at; size_t n, capacity; } units;
+
+static unsigned n_addresses, n_differ, n_no_unit, n_no_function, n_shown;
 
 /* Both sides leave out "." and empty path parts. */
 static void put_place(char *out, size_t n_bytes, const char *file, int line)
@@ -90,37 +99,137 @@ static void put_call_site(struct frame *f, Dwarf_Die *die)
 	put_place(f->call_site, sizeof f->call_site, join(dir, path, full), (int)line);
 }
 
-/* The chain of scopes as eu-addr2line -i finds it. */
-static void ask_scopes(Dwarf_Addr addr, struct answer *a)
+static struct unit_range *find_unit(Dwarf_Addr addr)
 {
-	Dwarf_Addr unit_bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, addr + bias, &unit_bias), *scopes = NULL, *chain = NULL;
-	int n = unit ? dwarf_getscopes(unit, addr + bias - unit_bias, &scopes) : 0;
-	n = n > 0 ? dwarf_getscopes_die(&scopes[0], &chain) : 0;
-	for (int i = 0; i < n && a->n < MAX_DEPTH; i++) {
-		int tag = dwarf_tag(&chain[i]);
-		if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine)
-			continue;
-		struct frame *f = &a->frames[a->n++];
-		f->name = name_of(&chain[i]);
-		f->call_site[0] = '\0';
-		if (tag == DW_TAG_subprogram)
-			break;
-		put_call_site(f, &chain[i]);
-	}
-	free(chain);
-	free(scopes);
+	for (size_t i = 0; i < units.n; i++)
+		if (units.at[i].start <= addr && addr < units.at[i].end)
+			return &units.at[i];
+	return NULL;
 }
 
-static void ask_libdw(Dwarf_Addr addr, struct answer *a)
+/* Functions with code, by start. dwarf_getscopes() is of no use: it gives up where names lie in another unit (LTO). */
+struct function {
+	Dwarf_Addr start, end;
+	size_t order;          /* in the file: of several that claim the same code (assembler labels) the first counts */
+	Dwarf_Die die;
+};
+static struct { struct function *at; size_t n, capacity; } functions;
+
+static void add_function(Dwarf_Die *die, Dwarf_Addr unit_bias)
 {
+	Dwarf_Addr base, start, end;
+	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
+		if (functions.n == functions.capacity) {
+			functions.capacity = functions.capacity ? 2 * functions.capacity : 1024;
+			functions.at = realloc(functions.at, functions.capacity * sizeof *functions.at);
+			if (!functions.at)
+				exit(1);
+		}
+		functions.at[functions.n] = (struct function){start + unit_bias, end + unit_bias, functions.n, *die};
+		functions.n++;
+	}
+}
+
+static void collect_functions(Dwarf_Die *parent, Dwarf_Addr unit_bias)
+{
+	Dwarf_Die die;
+	for (int r = dwarf_child(parent, &die); r == 0; r = dwarf_siblingof(&die, &die)) {
+		if (dwarf_tag(&die) == DW_TAG_subprogram)
+			add_function(&die, unit_bias);
+		collect_functions(&die, unit_bias);
+	}
+}
+
+static void collect_units(void)
+{
+	Dwarf_Addr unit_bias;
+	for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &unit_bias));) {
+		Dwarf_Addr base, start, end;
+		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;) {
+			if (units.n == units.capacity) {
+				units.capacity = units.capacity ? 2 * units.capacity : 64;
+				units.at = realloc(units.at, units.capacity * sizeof *units.at);
+				if (!units.at)
+					exit(1);
+			}
+			units.at[units.n++] = (struct unit_range){start + unit_bias, end + unit_bias, *unit, unit_bias};
+		}
+		collect_functions(unit, unit_bias);
+	}
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->order > y->order ? -1 : 1;
+}
+
+static struct function *find_function(Dwarf_Addr addr)
+{
+	size_t low = 0, high = functions.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (functions.at[middle].start <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low > 0; low--)
+		if (functions.at[low - 1].start <= addr && addr < functions.at[low - 1].end)
+			return &functions.at[low - 1];
+		else if (functions.at[low - 1].start + 0x1000000 < addr)
+			return NULL;
+	return NULL;
+}
+
+/* Puts the frames inside `die` in front, so that the innermost is first. Blocks may overlap: one that has no inlined call at pc does not end the search. */
+static void descend(Dwarf_Die *die, Dwarf_Addr pc, struct answer *a)
+{
+	Dwarf_Die child;
+	unsigned n = a->n;
+	for (int r = dwarf_child(die, &child); r == 0 && a->n == n; r = dwarf_siblingof(&child, &child)) {
+		int tag = dwarf_tag(&child);
+		bool is_block = tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+		if ((!is_block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, pc) <= 0)
+			continue;
+		descend(&child, pc, a);
+		if (tag == DW_TAG_inlined_subroutine && a->n < MAX_DEPTH) {
+			struct frame *f = &a->frames[a->n++];
+			f->name = name_of(&child);
+			put_call_site(f, &child);
+		}
+	}
+}
+
+static void ask_scopes(struct unit_range *unit, Dwarf_Addr addr, struct answer *a)
+{
+	struct function *f = find_function(addr);
+	if (!f)
+		return;
+	descend(&f->die, addr - unit->bias, a);
+	a->frames[a->n].name = name_of(&f->die);
+	a->frames[a->n++].call_site[0] = '\0';
+}
+
+/* False: in no unit. */
+static bool ask_libdw(Dwarf_Addr addr, struct answer *a)
+{
+	struct unit_range *unit = find_unit(addr + bias);
 	a->n = 0;
-	Dwfl_Line *line = dwfl_module_getsrc(module, addr + bias);
+	snprintf(a->place, sizeof a->place, "?");
+	if (!unit)
+		return false;
+	Dwarf_Line *line = dwarf_getsrc_die(&unit->unit, addr + bias - unit->bias);
 	int number = 0;
-	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	Dwarf_Attribute dir;
 	char full[1024];
-	put_place(a->place, sizeof a->place, join(line ? dwfl_line_comp_dir(line) : NULL, file, full), number);
-	ask_scopes(addr, a);
+	if (line && dwarf_lineno(line, &number) == 0)
+		put_place(a->place, sizeof a->place,
+			join(dwarf_attr(&unit->unit, DW_AT_comp_dir, &dir) ? dwarf_formstring(&dir) : NULL, dwarf_linesrc(line, NULL, NULL), full), number);
+	ask_scopes(unit, addr + bias, a);
+	return true;
 }
 
 static void put_our_place(const struct structure *s, char *out, size_t n_bytes, uint32_t file, uint32_t line)
@@ -180,7 +289,10 @@ static void show(const char *who, const struct answer *a)
 static void compare(const struct structure *s, Dwarf_Addr addr)
 {
 	static struct answer dw, ours;
-	ask_libdw(addr, &dw);
+	if (!ask_libdw(addr, &dw)) {
+		n_no_unit++;
+		return;
+	}
 	enum structure_origin origin = ask_structure(s, addr, &ours);
 	if (origin != STRUCTURE_FROM_DWARF)
 		ours.n = 0; /* libdw knows no symbols here */
@@ -279,10 +391,12 @@ int main(int argc, char **argv)
 		return 1;
 	if (!open_binary(argv[2], getenv("JUDGE_DEBUG_PATH")))
 		return 1;
+	collect_units();
+	qsort(functions.at, functions.n, sizeof *functions.at, compare_functions);
 	collect(s, stride);
 	for (size_t i = 0; i < addresses.n; i++)
 		if (i == 0 || addresses.at[i] != addresses.at[i - 1])
 			compare(s, addresses.at[i]);
-	printf("# %s: %u addresses, %u of them in no function, %u differ\n", argv[2], n_addresses, n_no_function, n_differ);
+	printf("# %s: %u addresses in units and %u outside; of the first %u in no function; %u differ\n", argv[2], n_addresses, n_no_unit, n_no_function, n_differ);
 	return n_differ > 0;
 }
