@@ -39,6 +39,7 @@ struct record {
 	bool exact : 1;
 	bool skipped : 1; /* without an address */
 	bool marked : 1;
+	bool laid : 1; /* its start was laid down as a return address: nobody called it */
 };
 
 struct unwind_thread {
@@ -73,9 +74,10 @@ struct walk {
 	uint32_t n_records, n_addresses; /* new ones */
 	uint32_t old;                    /* in the previous path: the first record that may still match */
 	uint32_t n_tail;                 /* records of the previous path that end this one */
-	uint32_t n_switches;             /* times sp went down */
+	uint32_t n_switches;             /* times sp did not go up */
 	bool bypass;                     /* a flush window is open */
 	bool heuristic;
+	bool laid;
 	bool mark;   /* the state was found by a heuristic */
 	bool closed; /* the last record is a root by its pc alone */
 };

@@ -12,7 +12,7 @@ _Atomic uint64_t recipe_epoch = GENERATION;
 
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset, uint64_t *recipe)
 {
-	enum { BP_WORDS_MAX = 1 << 21 };
+	enum { BP_WORDS_MAX = 1 << 20 };
 	if (cfa_offset != (int32_t)cfa_offset || bp_offset % 8 != 0 || bp_offset / 8 >= BP_WORDS_MAX ||
 	    bp_offset / 8 < -BP_WORDS_MAX)
 		return false;

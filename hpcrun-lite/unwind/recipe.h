@@ -35,7 +35,13 @@ enum {
 	RECIPE_IN_TEXT = 1 << 6,     /* pc lies in the executable part of a module, as far as can be told */
 	RECIPE_SKIP = 1 << 7,        /* our own code: not part of the path */
 	RECIPE_AFTER_CALL = 1 << 8,  /* the instruction that ends at pc + 1 is a call */
-	RECIPE_BP_OFFSET_SHIFT = 10, /* bits 10..31: signed, in words, from the CFA or from bp */
+	RECIPE_AT_START = 1 << 9,    /* pc is the first of what its FDE covers */
+	/*
+	 * bit 10: saves the registers that carry data to a landing pad, so it ends by __builtin_eh_return (_Unwind_RaiseException and the like). Just
+	 * before, it overwrites its own saved registers and return address.
+	 */
+	RECIPE_REWRITES = 1 << 10,
+	RECIPE_BP_OFFSET_SHIFT = 11, /* bits 11..31: signed, in words, from the CFA or from bp */
 	RECIPE_CFA_SHIFT = 32,       /* bits 32..63: signed, in bytes */
 };
 

@@ -39,6 +39,7 @@ enum unwind_end {
 	UNWIND_BAD_CFI,    /* the CFI is damaged or asks for a register whose value is not known */
 	UNWIND_LOOP,       /* the stack does not progress */
 	UNWIND_DEEP,       /* more frames than max_depth; the innermost max_depth are in the path */
+	UNWIND_THROWING,   /* the C++ run time is just rewriting the stack that it is about to return to */
 	UNWIND_N_ENDS
 };
 

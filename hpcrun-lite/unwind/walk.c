@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SWITCHES_MAX = 32 }; /* changes to a lower stack in one walk: more is a loop */
+enum { SWITCHES_MAX = 32 }; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
 
 static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
 {
@@ -35,7 +35,10 @@ static uint64_t compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
 	*delta = bias - ((uint64_t)module << UNWIND_ADDR_MODULE_SHIFT);
 	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
-	case CFI_OK: recipe = arch_recipe(&t->cfi.row, &frame, key); break;
+	case CFI_OK:
+		recipe = arch_recipe(&t->cfi.row, &frame, key);
+		recipe |= key == frame.pc_lo ? RECIPE_AT_START : 0;
+		break;
 	case CFI_NONE: recipe = RECIPE_NO_CFI; break;
 	default: recipe = RECIPE_BAD;
 	}
@@ -206,36 +209,52 @@ static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, u
 	r->kind = RECORD_OPEN;
 	r->skipped = recipe & RECIPE_SKIP;
 	r->marked = w->mark;
+	r->laid = w->laid;
 	if (!r->skipped)
 		t->addresses[w->n_addresses++] = (key - delta) | (w->mark ? UNWIND_ADDR_MARK : 0);
 	return r;
 }
 
-/*
- * A return address that no call precedes, or that lies nowhere. Where the frame that yielded it was interrupted, its CFI may be wrong (assembler that
- * moves sp and does not say so): then a heuristic on that frame may do better. True: w->state has been replaced. *drop: it cannot be a frame at all.
- */
-static bool doubt(struct walk *w, uint64_t recipe, bool *drop)
+enum doubt { DOUBT_REPLACED, DOUBT_KEEP, DOUBT_ROOT, DOUBT_DROP };
+
+static bool has_cfi(uint64_t recipe)
 {
-	struct unwind_thread *t = w->thread;
-	const bool is_code = recipe_kind(recipe) != RECIPE_NO_MODULE && recipe_kind(recipe) != RECIPE_NO_CFI;
-	*drop = !(recipe & RECIPE_IN_TEXT);
-	if (!is_code && w->n_records > 0 && !w->mark) {
-		struct record *callee = &t->records[w->n_records - 1];
-		const struct state s = {.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
-		struct state next;
-		if (callee->exact && heuristic_step(w, &s, &next)) {
-			callee->kind = RECORD_OPEN;
-			w->state = next;
-			w->mark = true;
-			return true;
-		}
+	return recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW;
+}
+
+/*
+ * What to make of a return address that no call precedes, or that lies nowhere. In code with CFI it is a place laid down to be returned into: a landing
+ * pad, or the start of a function (makecontext), which then is a root if it has no credible caller. Where the frame that yielded it was interrupted, its
+ * CFI may be wrong (assembler that moves sp and does not say so): then a heuristic on that frame may do better. DOUBT_REPLACED: w->state is another
+ * one now. DOUBT_KEEP: it may be code, so it stays, marked. DOUBT_DROP: it cannot be a frame at all.
+ */
+static enum doubt doubt(struct walk *w, uint64_t recipe)
+{
+	struct record *callee = &w->thread->records[w->n_records - 1];
+	const struct state from = {.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
+	struct state next;
+	uint64_t delta;
+	const uint64_t at = find_recipe(w, w->state.pc, &delta);
+	callee->kind = RECORD_OPEN;
+	if (callee->laid && !(at & RECIPE_AT_START))
+		return DOUBT_ROOT;
+	if (has_cfi(at)) {
+		w->state.exact = true;
+		w->laid = at & RECIPE_AT_START;
+		w->mark = recipe_kind(at) != RECIPE_ROOT;
+		w->heuristic |= w->mark;
+		return DOUBT_REPLACED;
 	}
+	if (!w->mark && callee->exact && heuristic_step(w, &from, &next)) {
+		w->state = next;
+		w->mark = true;
+		return DOUBT_REPLACED;
+	}
+	if (!(recipe & RECIPE_IN_TEXT))
+		return DOUBT_DROP;
 	w->mark = true;
-	w->heuristic |= !*drop;
-	if (w->n_records > 0)
-		t->records[w->n_records - 1].kind = RECORD_OPEN;
-	return false;
+	w->heuristic = true;
+	return DOUBT_KEEP;
 }
 
 static enum unwind_end end_of(enum step_status status)
@@ -245,11 +264,27 @@ static enum unwind_end end_of(enum step_status status)
 	return of[status];
 }
 
+/*
+ * For a frame that ends by __builtin_eh_return: its return address is its own as long as it is that of a call of its function. Afterwards it belongs to
+ * the landing pad's caller, and nothing further out can be told.
+ */
+static bool is_rewritten(struct walk *w, uint64_t key)
+{
+	struct unwind_thread *t = w->thread;
+	struct cfi_frame frame;
+	if (!image_find(key, w->bypass, &t->image) || cfi_lookup(&t->image.cfi, key, &t->cfi, &frame) != CFI_OK)
+		return true;
+	const enum arch_call calls = arch_calls(&t->mem, w->state.pc, frame.pc_lo);
+	w->mark = calls == ARCH_CALL_UNKNOWN;
+	w->heuristic |= w->mark;
+	return calls == ARCH_CALL_NO;
+}
+
 /* All that the plain step cannot do. False: the walk is over, *end says how. */
 static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum unwind_end *end)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
-	const uint64_t sp = w->state.sp;
+	const uint64_t sp = w->state.sp, key = state_key(&w->state);
 	struct state next;
 	enum step_status status = STEP_OK;
 	switch (kind) {
@@ -263,7 +298,13 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	case RECIPE_SIGNAL:
 		if (!step_general(&w->thread->mem, recipe, r, &w->state))
 			status = STEP_UNREADABLE;
-		else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
+		else if (recipe & RECIPE_REWRITES) {
+			r->kind = RECORD_OPEN;
+			if (is_rewritten(w, key)) {
+				*end = UNWIND_THROWING;
+				return false;
+			}
+		} else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
 			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp, w->thread->stack.grows);
 		break;
 	case RECIPE_SLOW:
@@ -284,7 +325,7 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	}
 	if (w->state.sp <= sp) {
 		w->old = 0;
-		if (w->state.sp == sp || ++w->n_switches > SWITCHES_MAX) {
+		if (++w->n_switches > SWITCHES_MAX) {
 			*end = UNWIND_LOOP;
 			return false;
 		}
@@ -305,15 +346,15 @@ static enum unwind_end follow(struct walk *w)
 			return UNWIND_ROOT;
 		uint64_t delta, key = state_key(&w->state), recipe = find_recipe(w, key, &delta);
 		if (!w->state.exact && !(recipe & RECIPE_AFTER_CALL) && recipe_kind(recipe) != RECIPE_SIGNAL) {
-			bool drop;
-			if (doubt(w, recipe, &drop))
+			const enum doubt found = doubt(w, recipe);
+			if (found == DOUBT_REPLACED)
 				continue;
-			if (drop)
-				return UNWIND_NO_MODULE;
+			if (found != DOUBT_KEEP)
+				return found == DOUBT_ROOT ? UNWIND_ROOT : UNWIND_NO_MODULE;
 		}
 		struct record *r = add_frame(w, key, recipe, delta);
-		w->mark = false;
-		const enum recipe_kind kind = recipe_kind(recipe);
+		w->mark = w->laid = false;
+		const uint64_t kind = recipe & (RECIPE_KIND_MASK | RECIPE_REWRITES);
 		enum unwind_end end;
 		if (__builtin_expect(kind > RECIPE_BP || !step_plain(&t->mem, recipe, r, &w->state), 0) &&
 		    !step_other(w, recipe, r, &end))
