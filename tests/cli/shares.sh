@@ -11,6 +11,7 @@
 
 public_tools || skip_all "the tools are not staged; run make check"
 seconds=4
+user=as_nobody
 tab=$(printf '\t')
 
 # measure NAME COMPILER SECONDS: builds the workload, measures it as nobody, leaves $T/NAME.truth and $T/NAME.sums.
@@ -24,7 +25,7 @@ measure() {
 		return 1
 	fi
 	dir=$(public_dir "$m.d")
-	as_nobody timeout --kill-after=5 240 "$HPCRUN" -q -e CPUTIME@f1000 -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
+	$user timeout --kill-after=5 240 "$HPCRUN" -q -e CPUTIME@f1000 -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
 	is "$m: runs" $? 0
 	diag_file "$T/$m.err"
 	grep '^truth ' "$T/$m.out" >"$T/$m.truth"
@@ -147,6 +148,12 @@ fi
 if measure switches "${CC:-cc}" 6; then
 	clock_agrees ping1 pong1 ping2 pong2
 fi
+# The same with the right to look into the kernel, if we have it: then the source is another.
+user=
+if [ "$(id -u)" -eq 0 ] && measure switches "${CC:-cc}" 6; then
+	clock_agrees ping1 pong1 ping2 pong2
+fi
+user=as_nobody
 
 # The rate needs a processor that is there: while a virtual machine's host takes it away, or the kernel is busy with others, expiries
 # of the timer are missed (the samples then carry their weight). So the best of some runs counts; a source that is
