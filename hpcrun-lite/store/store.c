@@ -430,7 +430,8 @@ void store_finish(bool quiet)
 		if (used > 0)
 			end = c->offset + used;
 	}
-	raise_allocated(end);
+	/* Not raise_allocated: tails that went back to their chunk have left it too high. */
+	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
 	space_cut(&store.space, end);
 	/* `growing` stays taken: nothing is added behind the cut. store_reopen gives it back. */
 }
