@@ -50,6 +50,15 @@ endif
 
 prof_cli_tests = \
 	tests/cli/prof_cli.sh \
+	tests/cli/prof_fuzz.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)
 EXTRA_DIST += $(prof_cli_tests) tests/golden/prof
+
+check_PROGRAMS += tests/fuzz/fuzz_measurement
+tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c
+tests_fuzz_fuzz_measurement_LDADD = libhltext.la libhlprof.la -lm
+
+BENCH_NEEDS += tests/gen/gen_measurement$(EXEEXT)
+BENCHES += tests/bench/bench_prof.sh
+EXTRA_DIST += tests/bench/bench_prof.sh

@@ -159,6 +159,8 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 		/* relaxed: a plain sum, read after the threads were joined */
 		atomic_fetch_add_explicit(&s->n_samples[(size_t)context * m->n_metrics + metric], c->count, memory_order_relaxed);
 	}
+	for (size_t p = 0; p < source->thread->cells.n; p++)
+		load_release(source->file, source->thread->cells.at[p].content, source->thread->cells.at[p].n_bytes);
 	propagate(m, w);
 	return keep_values(s, w, &m->private_->profiles[i]);
 }
@@ -172,7 +174,7 @@ static void sum_job(void *arg, size_t i, unsigned worker)
 
 /* ---- totals ---- */
 
-enum { CONTEXTS_A_CHUNK = 2048 };
+enum { CHUNKS_A_WORKER = 16, LEAST_CHUNK = 2048 };
 
 struct chunk {
 	VEC(struct model_total) totals;
@@ -181,6 +183,7 @@ struct chunk {
 struct totalling {
 	struct summing *s;
 	struct chunk *chunks;
+	uint32_t chunk_contexts; /* few enough to share the work, many enough that finding a chunk in each profile costs nothing */
 };
 
 static const struct model_value *first_at(const struct model_profile *p, uint32_t context)
@@ -214,8 +217,8 @@ static void total_job(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	struct totalling *t = arg;
 	const struct model *m = t->s->m;
-	uint32_t begin = (uint32_t)i * CONTEXTS_A_CHUNK, n_metrics = m->n_metrics;
-	uint32_t end = m->n_contexts - begin < CONTEXTS_A_CHUNK ? m->n_contexts : begin + CONTEXTS_A_CHUNK;
+	uint32_t begin = (uint32_t)i * t->chunk_contexts, n_metrics = m->n_metrics;
+	uint32_t end = m->n_contexts - begin < t->chunk_contexts ? m->n_contexts : begin + t->chunk_contexts;
 	struct chunk *c = &t->chunks[i];
 	if (!vec_extend(&c->totals, (size_t)(end - begin) * n_metrics)) {
 		atomic_store(&t->s->failed, true);
@@ -248,8 +251,10 @@ static void total_job(void *arg, size_t i, unsigned worker)
 static bool total_up(struct summing *s, unsigned n_workers)
 {
 	struct model *m = s->m;
-	size_t n_chunks = ((size_t)m->n_contexts + CONTEXTS_A_CHUNK - 1) / CONTEXTS_A_CHUNK, n = 0;
-	struct totalling t = {s, calloc(n_chunks, sizeof *t.chunks)};
+	uint32_t chunk = m->n_contexts / (n_workers * CHUNKS_A_WORKER);
+	chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
+	size_t n_chunks = ((size_t)m->n_contexts + chunk - 1) / chunk, n = 0;
+	struct totalling t = {s, calloc(n_chunks, sizeof *t.chunks), chunk};
 	if (!t.chunks)
 		return false;
 	pool_run(n_chunks, n_workers, total_job, &t);

@@ -66,6 +66,12 @@ void load_file_close(struct load_file *f);
 /* False: the cell names a node or metric that is not sound; counted as damage when the file was opened, to be passed over. */
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);
 
+/*
+ * The bytes were read and will not be again soon: they need not stay resident, being in the page cache. Only the pages that lie wholly inside, and only of a
+ * mapped file; harmless otherwise.
+ */
+void load_release(const struct load_file *f, const uint8_t *at, uint64_t n_bytes);
+
 /* True for the address of a path's entry (module MSR_MODULE_NONE). */
 static inline bool load_is_entry(msr_addr a)
 {

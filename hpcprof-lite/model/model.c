@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* First index in [0, n) whose (context, metric) is not before the pair looked for. Values and totals begin with these two fields. */
 static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32_t context, uint32_t metric)
@@ -45,6 +46,15 @@ static uint64_t begin_part(const struct model_trace_part *p, const struct model_
 	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
 }
 
+/* The pages that lie wholly in a part that was read: back to the page cache, so that memory does not grow with samples. */
+static void release(const struct model_timeline *line, const struct model_trace_part *part)
+{
+	const uintptr_t page = 4096;
+	uintptr_t first = ((uintptr_t)part->content + page - 1) & ~(page - 1), end = ((uintptr_t)part->content + part->n_bytes) & ~(page - 1);
+	if (line->is_mapped && first < end)
+		madvise((void *)first, end - first, MADV_DONTNEED);
+}
+
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n)
 {
 	const struct model_timeline *line = &m->private_->timelines[profile];
@@ -73,6 +83,7 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 		c->offset = i;
 		if (i < n_words)
 			break;
+		release(line, part);
 	}
 	return count;
 }

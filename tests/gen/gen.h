@@ -62,7 +62,7 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code);
 
 /*
  * A whole synthetic job, the same for the same parameters: `n_processes` x `n_threads`, each with up to `n_nodes` context nodes of a program of
- * `n_functions` functions, and `n_samples` samples. Half of each thread's tree is common to all threads. The program's modules are in gen_program.h.
+ * `n_functions` functions, and `n_samples` samples. Of each thread's tree `common_percent` is common to all threads. The program's modules are in gen_program.h.
  */
 struct gen_job {
 	uint32_t n_processes, n_threads; /* threads of each process */
@@ -70,6 +70,7 @@ struct gen_job {
 	uint32_t n_samples;              /* of each thread */
 	uint32_t n_metrics;              /* 1 to 3: CPUTIME, REALTIME, PAPI_TOT_CYC */
 	uint32_t n_functions;            /* 0: 200 */
+	uint32_t common_percent;         /* 0: 50 */
 	uint64_t seed;
 	bool ranks;                      /* processes are ranks 0, 1, ... */
 	bool structs;                    /* with structure files */

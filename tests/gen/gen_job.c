@@ -41,16 +41,17 @@ static msr_addr random_address(const struct builder *b, uint64_t *state)
 	return msr_addr_make(b->modules[gen_program_module(f)], link, marked);
 }
 
-/* Nodes grow as children of random nodes, rather deep than wide. The first half comes from the common seed: all threads have it. */
+/* Nodes grow as children of random nodes, rather deep than wide. The first of them come from the common seed: all threads have them. */
 static void grow_tree(struct builder *b, uint64_t *own)
 {
 	uint64_t common = b->job->seed;
 	uint32_t entry = gen_entry(b->g, b->thread, b->thread ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN);
-	uint32_t bound = b->job->n_nodes;
+	uint32_t bound = b->job->n_nodes, percent = b->job->common_percent ? b->job->common_percent : 50;
+	uint32_t n_common = (uint32_t)((uint64_t)bound * percent / 100);
 	b->n_nodes = 0;
 	uint32_t parent = entry;
 	for (uint32_t tries = 0; b->n_nodes + 4 < bound && tries < 2 * bound; tries++) {
-		uint64_t *state = b->n_nodes < bound / 2 ? &common : own;
+		uint64_t *state = b->n_nodes < n_common ? &common : own;
 		if (b->n_nodes && pick(state, 8) == 0)
 			parent = b->nodes[pick(state, b->n_nodes)];
 		uint32_t node = gen_child(b->g, b->thread, parent, random_address(b, state));

@@ -35,6 +35,12 @@ static enum status set_functions(void *arg, const char *v)
 {
 	return set_u32(&((struct gen_job *)arg)->n_functions, v, 1);
 }
+static enum status set_common(void *arg, const char *v)
+{
+	struct gen_job *job = arg;
+	enum status s = set_u32(&job->common_percent, v, 1);
+	return s || job->common_percent <= 100 ? s : options_refuse("at most 100 percent");
+}
 static enum status set_metrics(void *arg, const char *v)
 {
 	struct gen_job *job = arg;
@@ -86,6 +92,7 @@ static const struct option_spec specs[] = {
 	{'n', "nodes", "N", "bound on context nodes of a thread (1000)", set_nodes},
 	{'s', "samples", "N", "samples of each thread (1000)", set_samples},
 	{'f', "functions", "N", "functions of the program (200)", set_functions},
+	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)", set_common},
 	{'m', "metrics", "N", "metrics, 1 to 3 (1)", set_metrics},
 	{'S', "seed", "N", "seed of the random numbers (1)", set_seed},
 	{'r', "ranks", NULL, "processes are MPI ranks", set_ranks},
