@@ -28,7 +28,8 @@ bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what)
 }
 
 /* The library would print by itself. It knows the cause better than those of its functions that only return "invalid data". */
-__attribute__((format(printf, 6, 0))) static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va)
+__attribute__((format(printf, 6, 0))) __attribute__((format(printf, 6, 0)))
+static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va)
 {
 	struct otf2_writer *w = arg;
 	char text[512];

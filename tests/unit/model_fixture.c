@@ -227,7 +227,7 @@ static void make_objects(struct model *m, const struct fixture_options *o)
 	files[MISSING_C].path = "/no/such/dir/sub/../missing.c";
 	files[UMLAUT_C].path = "/no/such/dir/gr\xc3\xb6\xc3\x9f" "e.c";
 	static const char *const names[F_NAMED] = {"main", "work", "inlined", "recurse", "qsort_r", "compare",
-		"std::vector<int, std::allocator<int> >::push_back(int const&)", "gr\xc3\xb6\xc3\x9f" "e(double)", "thread_main", "bad\xff\xfe \"quoted\" \\name\\"};
+		"std::vector<int, std::allocator<int> >::push_back(int const&)", ("gr\xc3\xb6\xc3\x9f" "e(double)"), "thread_main", "bad\xff\xfe \"quoted\" \\name\\"};
 	m->n_functions = F_NAMED + o->n_extra;
 	struct model_function *functions = must(calloc(m->n_functions, sizeof *functions));
 	for (uint32_t i = 0; i < m->n_functions; i++)
