@@ -102,7 +102,8 @@ bool describe_processes(struct model *m, const struct load_job *job)
 		out[i] = (struct model_process){.path = f->path, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
 			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
-			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f))};
+			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f)),
+			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n};
 		ledger_of_process(f, &out[i].ledger);
 	}
 	return true;

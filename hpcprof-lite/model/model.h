@@ -149,6 +149,8 @@ struct model_process {
 	int32_t exit_code;
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME since the epoch; end is that of the last record when killed */
 	struct model_ledger ledger;/* of the process: losses outside threads, damage */
+	const char *const *notes;  /* what the run time had to say to the user */
+	uint32_t n_notes;
 };
 
 struct model_profile {

@@ -140,7 +140,7 @@ static void put_totals(const struct model *m, FILE *out)
 
 static void put_processes(const struct model *m, FILE *out)
 {
-	fputs("# process id rank pid exec host-id exit code start end host executable command\n", out);
+	fputs("# process id rank pid exec host-id exit code start end host executable command\n# note process text\n", out);
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64, i, p->rank, p->pid, p->exec_seq, p->host_id,
@@ -149,6 +149,11 @@ static void put_processes(const struct model *m, FILE *out)
 		put_name(out, p->executable);
 		put_name(out, p->command);
 		putc('\n', out);
+		for (uint32_t k = 0; k < p->n_notes; k++) {
+			fprintf(out, "note\t%u", i);
+			put_name(out, p->notes[k]);
+			putc('\n', out);
+		}
 		put_ledger(out, "process", i, &p->ledger);
 	}
 }

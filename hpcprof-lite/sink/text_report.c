@@ -111,6 +111,33 @@ static void put_ends(const struct model *m, FILE *out)
 		fprintf(out, "  %" PRIu64 " %s with a failure (status %d)\n", n_failed, plural(n_failed, "process ended", "processes ended"), first_code);
 }
 
+/* Each note once. */
+static void put_notes(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	const char *said[MOST];
+	unsigned n_said = 0, n_more = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		for (uint32_t k = 0; k < m->processes[i].n_notes; k++) {
+			const char *note = m->processes[i].notes[k];
+			unsigned at = 0;
+			while (at < n_said && strcmp(said[at], note) != 0)
+				at++;
+			if (at < n_said)
+				continue;
+			if (n_said == MOST) {
+				n_more++;
+				continue;
+			}
+			said[n_said++] = note;
+			fputs("  note: ", out);
+			text_cell(out, note, 0);
+			putc('\n', out);
+		}
+	if (n_more)
+		fprintf(out, "  %u more notes\n", n_more);
+}
+
 static const char *source_name(enum msr_source source)
 {
 	switch (source) {
@@ -172,6 +199,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, m->n_profiles), plural(m->n_profiles, "thread", "threads"), when,
 		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
 	put_ends(m, s->out);
+	put_notes(m, s->out);
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		put_metric(m, i, s->out);
 	putc('\n', s->out);
