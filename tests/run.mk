@@ -16,3 +16,33 @@ endif
 check_PROGRAMS += tests/workload/run_check
 tests_workload_run_check_SOURCES = tests/workload/run_check.c
 tests_workload_run_check_LDADD = libhlsafe.la
+
+# Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
+check_PROGRAMS += tests/workload/run_life tests/workload/run_nomalloc
+tests_workload_run_life_SOURCES = tests/workload/run_life.c
+tests_workload_run_life_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_life_LDFLAGS =
+tests_workload_run_life_LDADD = -ldl -lpthread
+tests_workload_run_nomalloc_SOURCES = tests/workload/run_nomalloc.c
+tests_workload_run_nomalloc_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_nomalloc_LDFLAGS =
+tests_workload_run_nomalloc_LDADD = -ldl -lpthread
+check_LTLIBRARIES += tests/workload/run_plugin.la tests/workload/run_constructor.la
+tests_workload_run_plugin_la_SOURCES = tests/workload/run_plugin.c
+tests_workload_run_plugin_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_plugin_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_workload_run_constructor_la_SOURCES = tests/workload/run_plugin.c
+tests_workload_run_constructor_la_CFLAGS = $(HL_CFLAGS) -DRUN_CONSTRUCTOR
+tests_workload_run_constructor_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_workload_run_constructor_la_LIBADD = -lpthread
+
+run_tests = \
+	tests/cli/run_rate.sh \
+	tests/cli/run_threads.sh \
+	tests/cli/run_processes.sh \
+	tests/cli/run_kill.sh \
+	tests/cli/run_space.sh \
+	tests/cli/run_modules.sh \
+	tests/cli/run_handler.sh
+TESTS += $(run_tests)
+EXTRA_DIST += $(run_tests) tests/run_lib.sh

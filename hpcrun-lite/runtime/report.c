@@ -63,11 +63,10 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-/* Share of the threads' CPU time in hundredths of a percent. */
+/* Both are time by the clock on the wall, so that a handler that is preempted does not count for more than the thread around it. */
 static void put_share(struct text *t, const struct thread_totals *sum)
 {
-	uint64_t cpu = sum->cpu_ns ? sum->cpu_ns : 1;
-	text_put_fixed(t, sum->handler_ns * 10 / (cpu / 1000 + 1), 2);
+	text_put_fixed(t, sum->handler_ns * 10 / (sum->wall_ns / 1000 + 1), 2);
 	text_put_char(t, '%');
 }
 
@@ -108,7 +107,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n
 	text_put(t, any_loss(sum) ? "), " : ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
 	put_share(t, sum);
-	text_put(t, " of CPU time in handlers");
+	text_put(t, " of thread time in handlers");
 	if (n_files > 1) {
 		text_put(t, " (this process; ");
 		put_count(t, n_files, "process", "processes");
@@ -155,7 +154,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, uint64_t 
 	put_row(t, "stacks with a guessed frame", sum->n_marked);
 	put_row(t, "frames a stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
 	put_row(t, "handler time, us", sum->handler_ns / 1000);
-	text_put(t, "  share of CPU time               ");
+	text_put(t, "  share of the threads' time      ");
 	put_share(t, sum);
 	text_put_char(t, '\n');
 	put_row(t, "bytes of this process's file", store_bytes());

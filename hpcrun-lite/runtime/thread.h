@@ -63,7 +63,7 @@ void thread_sources_stop(struct thread *t);
 
 /* Sums over the threads that have ended and those that live, for the report. */
 struct thread_totals {
-	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, n_frames, n_marked;
+	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, wall_ns, n_frames, n_marked;
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[16];
 };

@@ -8,8 +8,7 @@
  *
  * A thread's task clock starts as a timer on the CPU clock; only when that expires for the first time is the event opened (upgrade). Threads
  * and programs shorter than that do not pay for it (the first event in a system costs 12 to 15 ms), and a first sample at the
- * first tick that stands for a whole tick makes the sum over many short threads right: the tick falls into a thread with
- * a probability of its length over the tick's.
+ * first tick, weighted for its chance, makes the sum over many short threads right (first_weight_ns).
  *
  * Without the right to look into the kernel an event skips expiries that fall into it. The time of the task clock must not go to the wrong
  * place, so then each sample counts one period, and a second timer, on the CPU clock, gives what the kernel used to the context it finds
@@ -313,15 +312,23 @@ static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_
 	return owed;
 }
 
+/*
+ * The weight of a thread's first sample, at its CPU time t. The tick falls anywhere in the first T of it, and from then on all is sampled but half a
+ * period P on average; so that the expected sum is the thread's length, however short, the weight has to be T - t + P/2.
+ */
+static uint64_t first_weight_ns(unsigned i, uint64_t t)
+{
+	uint64_t whole = early_period_ns(i);
+	return t < whole ? whole - t + perf.events[i].period / 2 : t;
+}
+
 /* Before the event is opened: the timer's sample, and the event from now on. Where it cannot be had the timer goes on alone. */
 static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo_t *info)
 {
 	if (!ktimer_is(info, s))
 		return 0;
 	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
-	uint64_t weight = s->given_ns ? used - s->given_ns : used;
-	if (s->given_ns == 0 && weight < early_period_ns(i))
-		weight = early_period_ns(i);
+	uint64_t weight = s->given_ns ? used - s->given_ns : first_weight_ns(i, used);
 	s->given_ns = used;
 	if (open_thread_event(s, i)) {
 		s->early = false;

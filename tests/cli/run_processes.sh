@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every process writes a file of its own, however it came about and however it ends.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+# mode STATUS FILES EXIT_KINDS NAME ARGUMENTS...
+mode() {
+	want=$1 files=$2 kinds=$3
+	shift 3
+	measure -- "$LIFE" "$@"
+	is "$1: exit status" "$status" "$want"
+	sound "$1: files are sound" "${flag:-}"
+	is "$1: number of files" "$(n_files)" "$files"
+	is "$1: how they ended" "$(sed -n 's/^exit_kind //p' "$T/values" | sort | tr '\n' ' ')" "$kinds"
+}
+
+mode 0 4 "1 1 1 1 " forks 3
+within "forks: all CPU time is sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.9 1.1
+is "forks: children have threads" "$(value threads)" 7
+mode 0 2 "1 1 " thread-forks
+# The bare clone does nothing that we see, so it has no file; the child of _Fork is found when it makes a thread.
+mode 0 2 "1 2 " bare-forks
+mode 0 6 "1 2 2 2 2 2 " vforks
+mode 8 1 "2 " quick_exit
+mode 9 1 "2 " _exit
+mode 0 2 "1 3 " exec "$LIFE" spin 0.1
+flag=-k
+mode 134 1 "0 " abort
+mode 139 1 "0 " fault
+flag=
+
+measure -- sh -c "'$LIFE' spin 0.1; ('$LIFE' spin 0.1 | cat); exec '$LIFE' spin 0.1"
+is "a shell script: exit status" "$status" 0
+sound "a shell script: files are sound"
+within "a shell script: the programs are sampled" "$(value count0)" 270 400
+is "one line is printed" "$(wc -l <"$T/stderr" | tr -d ' ')" 1
+like "the line says what was measured" "$(cat "$T/stderr")" \
+	'^hpcrun-lite: 1 thread, [0-9]+ samples, 0 lost, 0 truncated stacks, [0-9.]+% of thread time in handlers \(this process; [0-9]+ processes measured\): .*/out$'
+
+measure -v -- "$LIFE" spin 0.1
+like "-v prints a table" "$(cat "$T/stderr")" '^  samples delivered +[0-9]+$'
+measure -q -- "$LIFE" spin 0.1
+is "-q prints nothing" "$(cat "$T/stderr")" ""
+measure --no-trace -- "$LIFE" spin 0.1
+sound "--no-trace: files are sound"
+is "--no-trace: no time line" "$(value trace)" 0
+done_testing

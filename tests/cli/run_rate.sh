@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The rate asked for is the rate delivered, per second of CPU time, and weights add up to the thread's own CPU clock: for root and for a user without
+# rights, in user code and in the kernel. No wall-clock time enters.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+# rate WHO: samples a CPU second, and the share of the CPU clock that the weights make.
+rate() {
+	echo $(($(value count0) * 1000000000 / $(value cpu_ns)))
+}
+weights() {
+	ratio "$(value sum0)" "$(value cpu_ns)"
+}
+
+for f in 200 1000 4000; do
+	measure -e "CPUTIME@f$f" -- "$LIFE" spin 2
+	sound "files are sound at $f Hz"
+	within "$f Hz are delivered" "$(rate)" $((f * 98 / 100)) $((f * 102 / 100))
+	within "weights are the CPU time at $f Hz" "$(weights)" 0.99 1.01
+done
+
+measure -- "$LIFE" spin 1 1
+sound "files are sound with kernel time"
+within "weights are the CPU time with kernel time" "$(weights)" 0.99 1.01
+
+measure -e REALTIME@f500 -- "$LIFE" threads 2 0.5
+sound "REALTIME: files are sound"
+within "REALTIME: weights are the time of three threads" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.99 1000
+
+measure -e CPUTIME -e REALTIME@f200 -- "$LIFE" spin 1
+sound "two events: files are sound"
+is "two events: two metrics" "$(value metrics)" 2
+within "two events: CPUTIME keeps its weights" "$(weights)" 0.99 1.01
+
+# Without rights: as nobody, from copies that anyone can read.
+if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
+	OUT=$(public_dir free)/out
+	for part in "2 0" "1 1" "0 1"; do
+		rm -rf "$OUT"
+		# shellcheck disable=SC2086 # two numbers
+		ok "nobody is measured: $part" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/run_life" spin $part
+		sound "nobody: files are sound: $part"
+		within "nobody: weights are the CPU time: $part" "$(weights)" 0.985 1.01
+		[ "$part" != "2 0" ] || within "nobody: 1000 Hz are delivered in user code" "$(rate)" 980 1020
+	done
+else
+	skip "as nobody" "not root, or no staged installation"
+fi
+done_testing

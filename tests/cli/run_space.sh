@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# No space, no rights, no descriptors: the program runs as without us, samples that could not be kept are counted, and the user is told.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+measure -e CPUTIME@f5000 -- sh -c "ulimit -f 600; exec '$LIFE' wander 2"
+is "file size limit: no SIGXFSZ" "$status" 0
+sound "file size limit: files are sound"
+
+# A process that starts under a limit too small for anything.
+measure -- sh -c "ulimit -f 8; exec '$LIFE' spin 0.1"
+is "tiny file size limit: the program runs" "$status" 0
+like "tiny file size limit: the user is told" "$(cat "$T/stderr")" 'ulimit -f.*runs unmeasured'
+
+measure -- sh -c "ulimit -n 12; exec '$LIFE' spin 0.1"
+is "few descriptors: the program runs" "$status" 0
+
+measure -- sh -c "ulimit -v 200000; exec '$LIFE' threads 8 0.05"
+is "memory limit: the program runs" "$status" 0
+sound "memory limit: files are sound"
+
+measure -- sh -c "rm -rf '$OUT'; exec '$LIFE' spin 0.1"
+is "directory removed: the program runs" "$status" 0
+like "directory removed: the user is told" "$(cat "$T/stderr")" 'the directory does not exist; process [0-9]+ runs unmeasured'
+
+if [ "$(id -u)" -eq 0 ]; then
+	disk=$T/disk
+	mkdir "$disk"
+	if mount -t tmpfs -o size=2000k none "$disk" 2>/dev/null; then
+		at_exit "umount '$disk'"
+		OUT=$disk/out
+		# the first reservation shrinks to what is there, and the time line needs more
+		dd if=/dev/zero of="$disk/fill" bs=1k count=1400 2>/dev/null
+		measure -e CPUTIME@f10000 -- "$LIFE" threads 16 0.6
+		is "disk full: exit status" "$status" 0
+		sound "disk full: files are sound"
+		within "disk full: some samples are in the tree" "$(value recorded)" 1000 1000000
+		lost=$(($(value lost-no-space) + $(value lost-trace) + $(value lost-thread-setup)))
+		within "disk full: the rest is counted" "$lost" 1 100000000
+		like "disk full: the line says so" "$(cat "$T/stderr")" '(no-space|trace) [0-9]'
+		rm -rf "$OUT"
+		dd if=/dev/zero of="$disk/fill" bs=1k count=1960 2>/dev/null
+		measure -- "$LIFE" spin 0.1
+		is "disk full from the start: the program runs" "$status" 0
+		like "disk full from the start: the user is told" "$(cat "$T/stderr")" 'no space on the device'
+	else
+		skip "disk full" "tmpfs cannot be mounted here"
+	fi
+else
+	skip "disk full" "not root"
+fi
+done_testing

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Threads of every kind are measured from their first instruction to their last, and the program's result is its own.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+# mode NAME STATUS THREADS ARGUMENTS...: runs it, checks status, identities, number of threads, and that each path reaches its root.
+mode() {
+	name=$1 want=$2 threads=$3
+	shift 3
+	measure -- "$LIFE" "$name" "$@"
+	is "$name: exit status" "$status" "$want"
+	sound "$name: files are sound"
+	is "$name: number of threads" "$(value threads)" "$threads"
+	is "$name: nothing is lost but to rests" "$(value delivered)" $(($(value recorded) + $(value lost-busy)))
+	is "$name: all paths are complete" "$(value complete)" "$(value recorded)"
+}
+
+mode threads 0 9 8 0.3
+within "threads: weights are the CPU time" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.98 1.02
+mode threads 0 3001 3000
+within "3000 short threads take little of the file" "$(value bytes)" 1 $((3000 * 1000 + 200000))
+mode threads 0 401 400 0.004
+# On an idle machine the mean is right; on a busy one threads start right after a tick, and fewer meet the next.
+within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.1 1.5
+mode thrd 0 2
+mode outlive 5 2
+mode abandon 6 4
+mode cancel 0 2
+
+measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" spin 0.2
+is "a constructor's thread: exit status" "$status" 0
+"$CHECK" "$OUT"/*.hpcrun >"$T/values"
+like "a constructor's thread is measured" "$(cat "$T/values")" '^threads 2$'
+within "a constructor's thread is sampled" "$(value count0)" 400 700
+
+measure -- "$LIFE" descriptors
+is "descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
+done_testing

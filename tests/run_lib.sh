@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# For the tests of the run time: measure a program and question the measurement files with run_check. Source it after tests/lib.sh.
+#
+#	LIFE CHECK PLUGIN CONSTRUCTOR   what was built for these tests
+#	OUT                             the run directory of measure
+
+LIFE=$builddir/tests/workload/run_life
+CHECK=$builddir/tests/workload/run_check
+PLUGIN=$builddir/tests/workload/.libs/run_plugin.so
+CONSTRUCTOR=$builddir/tests/workload/.libs/run_constructor.so
+OUT=$T/out
+
+# measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and $T/stderr.
+measure() {
+	rm -rf "$OUT"
+	status=0
+	run_limited 120 "$HPCRUN" -o "$OUT" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
+}
+
+# sound DESCRIPTION [-k]: every identity holds in every file of the run; leaves the values in $T/values.
+sound() {
+	"$CHECK" ${2:+"$2"} "$OUT"/*.hpcrun >"$T/values" 2>&1
+	tap_check=$?
+	if [ $tap_check -eq 0 ]; then pass "$1"; else
+		fail "$1"
+		grep '^#' "$T/values" | head -n 20
+	fi
+}
+
+# value NAME: summed over all files. n_files: how many files.
+value() {
+	awk -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f\n", sum }' "$T/values"
+}
+n_files() {
+	find "$OUT" -name '*.hpcrun' | wc -l | tr -d ' '
+}
+
+# ratio A B: to four places.
+ratio() {
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", b ? a / b : 0 }'
+}
