@@ -38,6 +38,11 @@ static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 static _Thread_local volatile unsigned n_handlers;
 static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
 static _Thread_local volatile uint64_t hidden_pending;
+/* The same for a child of vfork, which sees our memory but has a mask of its own. */
+static _Thread_local struct {
+	int pid;
+	uint64_t hidden;
+} of_child;
 static _Thread_local volatile unsigned n_foreign; /* deliveries of our signals that others sent */
 
 uint64_t hook_signal_bits(const sigset_t *set)
@@ -258,7 +263,9 @@ HOOK __sighandler_t sigset(int sig, __sighandler_t handler)
 
 uint64_t hook_signal_hidden_bits(void)
 {
-	return hidden;
+	if ((hidden | of_child.hidden) == 0 || hook_signal_may_change())
+		return hidden;
+	return of_child.pid == sys_getpid() ? of_child.hidden : hidden;
 }
 
 /* One of this kind is pending at most: ours is lost when a sample's is. Then again. */
@@ -284,9 +291,15 @@ HOOK int raise(int sig)
 
 void hook_signal_set_hidden(uint64_t bits)
 {
-	if (bits == hidden || !hook_signal_may_change())
+	if (bits == hidden && of_child.hidden == 0)
 		return;
+	if (!hook_signal_may_change()) {
+		of_child.pid = sys_getpid();
+		of_child.hidden = bits;
+		return;
+	}
 	hidden = bits;
+	of_child.hidden = 0;
 	uint64_t now = hidden_pending & ~bits;
 	if (!now)
 		return;
@@ -345,11 +358,12 @@ void hook_signal_forked(void)
 
 bool hook_signal_exec_begin(void)
 {
-	if (!runtime_config() || (kept[RUNTIME_SIGNAL].sa_handler != SIG_IGN && !(hidden & hook_signal_bit(RUNTIME_SIGNAL))))
+	uint64_t blocked = hook_signal_hidden_bits();
+	if (!runtime_config() || (kept[RUNTIME_SIGNAL].sa_handler != SIG_IGN && !blocked))
 		return false;
 	if (kept[RUNTIME_SIGNAL].sa_handler == SIG_IGN)
 		hook_signal_raw_ignore();
-	hook_signal_raw_mask(SIG_BLOCK, hidden);
+	hook_signal_raw_mask(SIG_BLOCK, blocked);
 	return true;
 }
 
@@ -359,5 +373,5 @@ void hook_signal_exec_failed(bool begun)
 		return;
 	if (kept[RUNTIME_SIGNAL].sa_handler == SIG_IGN)
 		hook_signal_raw_restore();
-	hook_signal_raw_mask(SIG_UNBLOCK, hidden);
+	hook_signal_raw_mask(SIG_UNBLOCK, hook_signal_hidden_bits());
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #include <unistd.h>
 
 extern char **environ;
-static const char *self;
-static char *const few[] = {"A=1", "LD_PRELOAD=", "B=2", NULL};
+static char *self;
+static char a[] = "A=1", b[] = "LD_PRELOAD=", c[] = "B=2";
+static char *const few[] = {a, b, c, NULL};
 static char *const none[] = {NULL};
 
 static void spin(void)
@@ -30,8 +32,8 @@ static int shown(int argc, char **argv)
 	unsigned long sum = 0;
 	spin();
 	for (char **e = environ; *e; e++)
-		for (char *c = *e; *c; c++)
-			sum = sum * 31 + (unsigned char)*c;
+		for (char *at = *e; *at; at++)
+			sum = sum * 31 + (unsigned char)*at;
 	int n = 0;
 	while (environ[n])
 		n++;
@@ -47,12 +49,15 @@ static void wait_for(pid_t child)
 	printf("  status %#x\n", (unsigned)status);
 }
 
+/* Arguments are not const, for no good reason. */
+#define A(text) ((char *)(uintptr_t)(text))
+
 static void many(char **argv, int n)
 {
-	argv[0] = (char *)self;
-	argv[1] = "show";
+	argv[0] = self;
+	argv[1] = A("show");
 	for (int i = 2; i < n; i++)
-		argv[i] = "x";
+		argv[i] = A("x");
 	argv[n] = NULL;
 }
 
@@ -60,12 +65,12 @@ enum { EXECVE, EXECV, EXECVP, EXECVPE, EXECL, EXECLP, EXECLE, FEXECVE, EXECVEAT,
 
 static void become(int way)
 {
-	char *argv[] = {(char *)self, "show", "one", NULL};
+	char *argv[] = {self, A("show"), A("one"), NULL};
 	switch (way) {
 	case EXECVE: execve(self, argv, few); break;
 	case EXECV: execv(self, argv); break;
 	case EXECVP: execvp(self, argv); break;
-	case EXECVPE: execvpe("env", (char *[]){"env", NULL}, few); break;
+	case EXECVPE: execvpe("env", (char *[]){A("env"), NULL}, few); break;
 	case EXECL: execl(self, self, "show", "two", (char *)NULL); break;
 	case EXECLP: execlp("sh", "sh", "-c", "echo \"  $0 $1 $A\"; exit 9", "zero", "first", (char *)NULL); break;
 	case EXECLE: execle(self, self, "show", "three", (char *)NULL, few); break;
@@ -105,7 +110,7 @@ static void by_fork(void)
 static void by_vfork(void)
 {
 	for (volatile int i = 0; i < 30; i++) {
-		char *argv[] = {(char *)self, "show", "vfork", NULL};
+		char *argv[] = {self, A("show"), A("vfork"), NULL};
 		fflush(stdout);
 		pid_t child = vfork();
 		if (child == 0) {
@@ -121,7 +126,7 @@ static void by_vfork(void)
 
 static void by_spawn(void)
 {
-	char *argv[] = {(char *)self, "show", "spawn", NULL};
+	char *argv[] = {self, A("show"), A("spawn"), NULL};
 	pid_t child;
 	posix_spawn_file_actions_t actions;
 	posix_spawn_file_actions_init(&actions);
@@ -131,7 +136,7 @@ static void by_spawn(void)
 	printf("posix_spawn %d\n", posix_spawn(&child, self, &actions, NULL, argv, few));
 	wait_for(child);
 	fflush(stdout);
-	printf("posix_spawnp %d\n", posix_spawnp(&child, "sh", NULL, NULL, (char *[]){"sh", "-c", "exit 5", NULL}, environ));
+	printf("posix_spawnp %d\n", posix_spawnp(&child, "sh", NULL, NULL, (char *[]){A("sh"), A("-c"), A("exit 5"), NULL}, environ));
 	wait_for(child);
 	printf("missing %d\n", posix_spawn(&child, "/nonexistent", NULL, NULL, argv, few));
 }

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Waits: no sample cuts one short, and a signal of the program's own still does.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/sacred.sh"
+
+sacred "waits last as long as asked for" "$W/sacred_wait"
+sacred_sampled "waits: the measurement is sound"
+
+done_testing
