@@ -105,7 +105,7 @@ printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; test ! -e $(T)/fails\n' >"$work/Makef
 
 # last_line: the last line of "bootstrap check" with the result files of $T/trs, and its status.
 last_line() {
-	rm -f "$work"/*.trs
+	rm -f "$work"/*.trs "$work"/*.log
 	sh "$boot" --no-install --build-dir "$work" check >"$T/said" 2>&1
 	status=$?
 	echo "$(tail -n 1 "$T/said") / $status"
@@ -114,10 +114,12 @@ mkdir "$T/trs"
 printf ':test-result: PASS 1 - a\n:test-result: SKIP 2 - b\n:test-global-result: PASS\n' >"$T/trs/one.trs"
 printf ':test-result: PASS\n:test-result: XFAIL 2 - x\n' >"$T/trs/two.trs"
 is "check: all good" "$(last_line)" "3 passed, 0 failed, 1 skipped / 0"
-printf ':test-result: FAIL 1 - c\n:test-result: ERROR - d\n' >"$T/trs/three.trs"
+printf ':test-result: FAIL\n:test-result: ERROR\n' >"$T/trs/three.trs"
+printf 'ok 1 - b\nnot ok 2 - c\n# why\n' >"$T/trs/three.log"
 touch "$T/fails"
 is "check: some fail" "$(last_line)" "3 passed, 2 failed, 1 skipped / 1"
-like "check: which ones" "$(cat "$T/said")" 'three: FAIL 1 - c'
+like "check: which ones" "$(cat "$T/said")" 'failed in three.log'
+like "check: what" "$(cat "$T/said")" '^ *not ok 2 - c'
 rm "$T/trs/three.trs"
 is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1 skipped / 1"
 rm "$T"/trs/* "$T/fails"
