@@ -8,7 +8,7 @@ AC_DEFUN([HL_WITH], [
   result=no
   m4_toupper($1)_CPPFLAGS= m4_toupper($1)_LIBS= m4_toupper($1)_LDFLAGS=
   AS_IF([test "x$with_$1" != xno], [
-    AS_CASE([$with_$1], [yes|check], [m4_toupper($1)_CPPFLAGS="m4_ifval([$8], [-I/usr/include/$8])"],
+    AS_CASE([$with_$1], [yes|check], [m4_toupper($1)_CPPFLAGS="m4_ifval([$8], [-isystem /usr/include/$8])"],
       [m4_toupper($1)_CPPFLAGS="-I$with_$1/include m4_ifval([$8], [-I$with_$1/include/$8])"
        m4_toupper($1)_LDFLAGS="-L$with_$1/lib -Wl,-rpath,$with_$1/lib"])
     hl_saved_cppflags=$CPPFLAGS hl_saved_ldflags=$LDFLAGS hl_saved_libs=$LIBS
