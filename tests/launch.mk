@@ -35,6 +35,11 @@ tests_workload_libsacred_preload_la_LDFLAGS = -module -avoid-version -shared -rp
 tests_workload_libsacred_preload_la_LIBADD = -ldl
 
 launch_tests = \
+	tests/cli/launch_cli.sh \
+	tests/cli/launch_dir.sh \
+	tests/cli/launch_events.sh \
+	tests/cli/launch_place.sh \
+	tests/cli/launch_rights.sh \
 	tests/cli/sacred_env.sh \
 	tests/cli/sacred_exec.sh \
 	tests/cli/sacred_exit.sh \

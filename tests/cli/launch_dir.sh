@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The measurement directory: its name, numbers, sharing by the ranks of a job, and two jobs never in one; without launchers, by the
+# environment that they leave. The real ones are in e2e_mpi.sh and e2e_slurm.sh.
+
+. "${srcdir:-.}/tests/lib.sh"
+mkdir "$T/w" && cd "$T/w" || exit 99
+for v in $(env | sed -n 's/^\([A-Z0-9_]*\)=.*/\1/p' | grep -E '^(SLURM|PMI|PMIX|OMPI|PBS|FLUX|PALS|LSB|COBALT|JOB_ID|MPI_|MV2)'); do unset "$v"; done
+
+quiet() { "$HPCRUN" -q "$@" 2>&1; }
+names() { find . -mindepth 1 -maxdepth 1 -type d | sed 's,^\./,,' | LC_ALL=C sort | tr '\n' ' '; }
+again() { rm -rf ./*; }
+
+quiet true; quiet true; quiet /bin/true
+is "numbered when it exists" "$(names)" "hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 hpctoolkit-lite-true-measurements-3 "
+n=$(find . -name '*.hpcrun' | wc -l)
+is "one file in each" "$n" 3
+
+again
+mkdir hpctoolkit-lite-true-measurements
+quiet true
+is "an empty directory of that name is taken" "$(names)$(find hpctoolkit-lite-true-measurements -name '*.hpcrun' | wc -l)" "hpctoolkit-lite-true-measurements 1"
+again
+mkdir hpctoolkit-lite-true-measurements
+touch hpctoolkit-lite-true-measurements/mine
+quiet true
+is "one with things in it is left alone" "$(names)$(ls hpctoolkit-lite-true-measurements)" "hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 mine"
+
+again
+quiet -o out/ true
+is "-o" "$(names)" "out "
+is "-o a second time is refused" "$(quiet -o out true; echo $?)" "hpcrun-lite: out: holds the measurement of another run; remove it or name another directory with -o
+1"
+mkdir own && touch own/file
+quiet -o own true
+is "-o a directory with other things in it" "$(find own -name '*.hpcrun' | wc -l)" 1
+quiet -o . true
+is "-o the current directory" "$(find . -maxdepth 1 -name '*.hpcrun' | wc -l)" 1
+touch plain
+is "-o a file: said, and the program runs" "$(quiet -o plain echo ran)" "hpcrun-lite: plain: cannot make the measurement directory: Not a directory
+hpcrun-lite: the program runs without being measured
+ran"
+is "-o below nothing" "$(quiet -o no/such echo ran)" "hpcrun-lite: no/such: cannot make the measurement directory: No such file or directory
+hpcrun-lite: the program runs without being measured
+ran"
+if [ "$(id -u)" -eq 0 ] && public_tools; then
+	mkdir -m 755 "$T/locked"
+	is "where we may not write" "$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1)" "hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot make the measurement directory: Permission denied
+hpcrun-lite: the program runs without being measured
+ran"
+else
+	skip "where we may not write" "not root"
+fi
+cd "$T/w" || exit 99
+
+# ranks NAME=VALUE... -- N: N ranks of one job at the same moment; RANK in a value is the rank.
+ranks() {
+	ranks_env=
+	while [ "$1" != -- ]; do ranks_env="$ranks_env $1"; shift; done
+	ranks_i=0
+	while [ "$ranks_i" -lt "$2" ]; do
+		# shellcheck disable=SC2046,SC2086 # words
+		env $(echo $ranks_env | sed "s/RANK_/$ranks_i/g") "$HPCRUN" -q true &
+		ranks_i=$((ranks_i + 1))
+	done
+	wait
+}
+# files: how many measurement files each directory holds, with the ranks in their names.
+files() {
+	for files_d in *; do
+		printf '%s:%s ' "${files_d#hpctoolkit-lite-true-measurements}" "$(find "$files_d" -name '*.hpcrun' | sed 's,.*/,,; s/-.*//; s/^0*\([0-9]\)/\1/' | LC_ALL=C sort -n | tr '\n' ' ' | sed 's/ $//')"
+	done
+}
+
+again
+for i in 1 2 3 4 5; do
+	again
+	ranks PMIX_NAMESPACE=job1 PMIX_RANK=RANK_ OMPI_COMM_WORLD_RANK=RANK_ OMPI_COMM_WORLD_SIZE=8 -- 8
+	[ "$(files)" = ":0 1 2 3 4 5 6 7 " ] || break
+done
+is "eight ranks at once share a directory, five times" "$(files)" ":0 1 2 3 4 5 6 7 "
+ranks PMIX_NAMESPACE=job2 PMIX_RANK=RANK_ OMPI_COMM_WORLD_RANK=RANK_ OMPI_COMM_WORLD_SIZE=2 -- 2
+is "the next job has its own" "$(files)" ":0 1 2 3 4 5 6 7 -2:0 1 "
+
+again
+ranks SLURM_JOB_ID=77 SLURM_STEP_ID=0 SLURM_PROCID=RANK_ SLURM_STEP_NUM_TASKS=3 -- 3
+ranks SLURM_JOB_ID=77 SLURM_STEP_ID=1 SLURM_PROCID=RANK_ SLURM_STEP_NUM_TASKS=3 -- 3
+SLURM_JOB_ID=77 SLURM_PROCID=0 SLURM_NTASKS=4 "$HPCRUN" -q true
+is "Slurm: a directory for each step, one for a command of the batch script" "$(files)" "-77:norank -77.0:0 1 2 -77.1:0 1 2 "
+
+again
+ranks PBS_JOBID=12.server PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
+ranks PBS_JOBID=12.server PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
+is "two runs of one batch job that nothing tells apart but their ranks" "$(files)" "-12.server:0 1 2 -12.server-2:0 1 2 "
+
+again
+ranks PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
+is "a launcher without any name: its process" "$(files)" ":0 1 2 "
+again
+ranks FLUX_JOB_ID=f23AB FLUX_TASK_RANK=RANK_ FLUX_JOB_SIZE=2 -- 2
+ranks PALS_APID=a-b/c PALS_RANKID=RANK_ -- 2
+is "Flux and PALS" "$(files)" "-a-b_c:0 1 -f23AB:0 1 "
+
+done_testing
