@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
@@ -31,7 +32,7 @@ struct analysis {
 	const struct analyse_options *options;
 	struct analyse_progress *progress;
 	struct image *code, *separate, *alternate; /* the last two may be NULL */
-	const struct image *dwarf;                 /* the one of the first two with units, or NULL */
+	struct image *dwarf;                       /* the one of the first two with units, or NULL */
 	struct debug_unit_places places;
 	struct scope_map *map;
 	struct worker *workers;
@@ -40,6 +41,39 @@ struct analysis {
 	atomic_bool incomplete;
 	int cancel_fd;                             /* readable when there are no units left to wait for */
 };
+
+/* With -v: how long a step took. */
+static void note_step(const struct analysis *a, const char *step, struct timespec *since)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	log_detail(a->code->path, "%s: %.3f s", step, (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) * 1e-9);
+	*since = now;
+}
+
+/* Takes what tokens are free, for a step that can use up to n_workers threads. Returns the number of threads, with this one. */
+static unsigned borrow_workers(const struct analysis *a)
+{
+	unsigned n = 1;
+	while (n < a->options->n_workers && (!a->options->tokens || tokens_try(a->options->tokens)))
+		n++;
+	atomic_fetch_add(&a->progress->n_tokens, n - 1);
+	return n;
+}
+
+static void return_workers(const struct analysis *a, unsigned n)
+{
+	for (unsigned i = 1; i < n && a->options->tokens; i++)
+		tokens_give(a->options->tokens);
+	atomic_fetch_sub(&a->progress->n_tokens, n - 1);
+}
+
+static void unpack(const struct analysis *a, struct image *image)
+{
+	unsigned n = borrow_workers(a);
+	image_unpack(image, debug_sections, n);
+	return_workers(a, n);
+}
 
 static void fail(struct analysis *a, enum status status)
 {
@@ -181,6 +215,8 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 		log_error(path, "out of memory");
 		return STATUS_NO_MEMORY;
 	}
+	struct timespec since;
+	clock_gettime(CLOCK_MONOTONIC, &since);
 	a->options = options;
 	a->progress = options->progress;
 	enum status status = image_open(path, &a->code);
@@ -195,6 +231,7 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 	if (a->dwarf)
 		image_find_alternate(a->dwarf, options->debug_dirs, &a->alternate, &missing);
 	atomic_store(&a->incomplete, missing);
+	note_step(a, "files opened", &since);
 	*out = a;
 	return STATUS_OK;
 }
@@ -214,14 +251,26 @@ void analyse_close(struct analysis *a)
 
 enum status analyse_read(struct analysis *a)
 {
+	struct timespec since;
+	clock_gettime(CLOCK_MONOTONIC, &since);
 	a->map = scope_map_new(a->code);
 	enum status status = a->map ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status == STATUS_OK && a->dwarf && !a->progress->without_dwarf) {
+		unpack(a, a->dwarf);
+		if (a->alternate)
+			unpack(a, a->alternate);
+		note_step(a, "sections decompressed", &since);
+	}
 	if (status == STATUS_OK && a->dwarf && a->progress->without_dwarf)
 		atomic_store(&a->incomplete, true);
 	else if (status == STATUS_OK && a->dwarf)
 		status = read_dwarf(a);
+	note_step(a, "debug information read", &since);
+	unsigned n = borrow_workers(a);
 	if (status == STATUS_OK)
-		status = scope_finish(a->map, a->separate, a->options->n_workers);
+		status = scope_finish(a->map, a->separate, n);
+	return_workers(a, n);
+	note_step(a, "joined with symbols", &since);
 	if (status == STATUS_NO_MEMORY)
 		log_error(a->code->path, "out of memory");
 	return status;
@@ -231,5 +280,9 @@ enum status analyse_write(struct analysis *a, int fd, const char *out_path)
 {
 	struct scope_facts facts = {a->code->path, a->separate ? a->separate->path : NULL, PRODUCER, analyse_fingerprint(a), a->dwarf != NULL,
 		atomic_load(&a->incomplete)};
-	return scope_write(a->map, &facts, fd, out_path);
+	struct timespec since;
+	clock_gettime(CLOCK_MONOTONIC, &since);
+	enum status status = scope_write(a->map, &facts, fd, out_path);
+	note_step(a, "written", &since);
+	return status;
 }

@@ -23,6 +23,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/image/image_find.c \
 	hpcstruct-lite/image/image_frames.c \
 	hpcstruct-lite/image/image_stubs.c \
+	hpcstruct-lite/image/image_unpack.c \
 	hpcstruct-lite/image/image_symbols.c \
 	hpcstruct-lite/scope/scope.h hpcstruct-lite/scope/scope_internal.h \
 	hpcstruct-lite/scope/demangle.c \

@@ -1,1 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Structure files: unit tests, golden structures, judges, fuzz targets, benchmark.
+
+STRUCT_LDADD = libhlstruct.la libhlbase.la
+
+if HAVE_CMOCKA
+struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program
+check_PROGRAMS += $(struct_unit_tests)
+TESTS += $(struct_unit_tests)
+tests_unit_test_structure_SOURCES = tests/unit/test_structure.c
+tests_unit_test_structure_LDADD = $(UNIT_LDADD)
+tests_unit_test_scope_SOURCES = tests/unit/test_scope.c
+tests_unit_test_scope_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_line_program_SOURCES = tests/unit/test_line_program.c
+tests_unit_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+endif
+
+EXTRA_PROGRAMS += tests/bench/bench_struct
+BENCHES += tests/bench/bench_struct
+CLEANFILES += tests/bench/bench_struct
+tests_bench_bench_struct_SOURCES = tests/bench/bench_struct.c
+tests_bench_bench_struct_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
+tests_bench_bench_struct_LDADD = $(STRUCT_LDADD) $(DWARF_LIBS)

@@ -73,7 +73,9 @@ struct debug_unit_places {
 	size_t n, capacity;
 };
 
-/* True when there is DWARF to read. */
+/* Names of the sections this room reads, ended by NULL: what is to be unpacked. */
+extern const char *const debug_sections[];
+/* True when there is DWARF to read, packed or not. */
 bool debug_has_units(const struct image *image);
 /*
  * Lists the units of .debug_info that may hold code, in order. A damaged header ends the list and sets *damaged.

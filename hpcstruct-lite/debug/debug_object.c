@@ -113,9 +113,9 @@ static const access_methods methods = {
 enum status debug_object_open(const struct image *image, struct debug_object *o)
 {
 	*o = (struct debug_object){.image = image};
-	for (size_t i = 0; i < image->sections.n; i++) {
-		const struct image_section *s = &image->sections.at[i];
-		if (!s->bytes || s->n_bytes == 0 || strncmp(s->name, ".debug_", 7) != 0)
+	for (const char *const *name = debug_sections; *name; name++) {
+		const struct image_section *s = image_find(image, *name);
+		if (!s || s->n_bytes == 0)
 			continue;
 		const struct image_section **slot = vec_push(&o->sections);
 		if (!slot)

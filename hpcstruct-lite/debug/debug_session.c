@@ -22,10 +22,17 @@ void debug_unit_free(struct debug_unit *unit)
 	vec_free(&unit->rows);
 }
 
+const char *const debug_sections[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_str_offsets",
+	".debug_ranges", ".debug_rnglists", ".debug_addr", NULL};
+
 bool debug_has_units(const struct image *image)
 {
-	const struct image_section *s = image_find(image, ".debug_info");
-	return s && s->n_bytes > 0;
+	for (size_t i = 0; i < image->sections.n; i++) {
+		const struct image_section *s = &image->sections.at[i];
+		if (s->bytes && s->n_bytes > 0 && strcmp(s->name, ".debug_info") == 0)
+			return true;
+	}
+	return false;
 }
 
 enum status debug_list_units(const struct image *image, struct debug_unit_places *places, bool *damaged)

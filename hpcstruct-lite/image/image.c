@@ -100,6 +100,9 @@ void image_close(struct image *image)
 	if (!image)
 		return;
 	image_elf_free(image);
+	for (size_t i = 0; i < image->unpacked.n; i++)
+		free(image->unpacked.at[i]);
+	vec_free(&image->unpacked);
 	vec_free(&image->sections);
 	vec_free(&image->regions);
 	vec_free(&image->code);
@@ -111,7 +114,7 @@ void image_close(struct image *image)
 const struct image_section *image_find(const struct image *image, const char *name)
 {
 	for (size_t i = 0; i < image->sections.n; i++)
-		if (image->sections.at[i].bytes && strcmp(image->sections.at[i].name, name) == 0)
+		if (image->sections.at[i].bytes && image->sections.at[i].packed == IMAGE_PLAIN && strcmp(image->sections.at[i].name, name) == 0)
 			return &image->sections.at[i];
 	return NULL;
 }

@@ -17,13 +17,16 @@
 
 #define IMAGE_BUILD_ID_MAX 32
 
+enum image_packing { IMAGE_PLAIN, IMAGE_PACKED_ELF, IMAGE_PACKED_GNU };
+
 struct image_section {
 	const char *name;      /* ".debug_" also where the file says ".zdebug_" */
 	uint32_t type;         /* SHT_* */
-	uint64_t flags;        /* SHF_*, less SHF_COMPRESSED once it is decompressed */
+	uint64_t flags;        /* SHF_* */
 	uint64_t link_addr;    /* 0 when it is not loaded */
 	uint64_t n_bytes;
-	const uint8_t *bytes;  /* decompressed; NULL when the file has none (SHT_NOBITS, damage) */
+	const uint8_t *bytes;  /* NULL when the file has none (SHT_NOBITS, damage) */
+	enum image_packing packed; /* compressed: of use only to image_unpack() */
 	uint32_t link, info;
 	uint64_t entry_bytes;
 	uint64_t file_offset;
@@ -55,6 +58,7 @@ struct image {
 	VEC(struct image_region) code;      /* executable sections, rising; position is unused */
 	uint8_t build_id[IMAGE_BUILD_ID_MAX];
 	size_t build_id_bytes;
+	VEC(uint8_t *) unpacked; /* memory of decompressed sections */
 	void *handle;          /* the kind's own */
 };
 
@@ -62,7 +66,13 @@ struct image {
 enum status image_open(const char *path, struct image **image);
 void image_close(struct image *image);
 
-/* The section of that name which has contents, or NULL. */
+/*
+ * Decompresses the sections named in `names`, ended by NULL, with up to n_workers threads. One that cannot be is said, and is left without contents. To be called
+ * before the image is shared.
+ */
+void image_unpack(struct image *image, const char *const *names, unsigned n_workers);
+
+/* The section of that name which has contents that are not compressed, or NULL. */
 const struct image_section *image_find(const struct image *image, const char *name);
 
 /*

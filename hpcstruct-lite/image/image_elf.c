@@ -13,7 +13,6 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define GNU_BUILD_ID 3
 
@@ -47,30 +46,22 @@ static const char *plain_name(struct elf_handle *h, const char *name)
 	return *slot = copy;
 }
 
-/* Brings a section's contents into memory; a debug section that cannot be decompressed is said and left without contents. */
+/* A section's contents as they are in the file. Those of other sections than debug sections are never compressed. */
 static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *scn, struct image_section *s)
 {
 	bool gnu = strncmp(s->name, ".zdebug_", 8) == 0, packed = gnu || (s->flags & SHF_COMPRESSED);
 	if (packed && !is_debug_name(s->name))
 		return;
-	/* elf_compress() writes into the section header it was given; the mapping is private, so only into our copy of that page */
-	if (packed && mprotect((void *)(uintptr_t)image->file.bytes, image->file.n_bytes, PROT_READ | PROT_WRITE) != 0)
-		return;
-	if (packed && (gnu ? elf_compress_gnu(scn, 0, 0) : elf_compress(scn, 0, 0)) < 0) {
-		log_warn(image->path, "section %s at file offset 0x%llx cannot be decompressed: %s", s->name,
-			(unsigned long long)s->file_offset, elf_errmsg(-1));
-		return;
-	}
-	if (gnu)
-		s->name = plain_name(h, s->name);
-	s->flags &= ~(uint64_t)SHF_COMPRESSED;
-	Elf_Data *d = packed ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
-	if (d && d->d_buf) {
+	Elf_Data *d = elf_rawdata(scn, NULL);
+	if (d && d->d_buf && d->d_size == s->n_bytes) {
 		s->bytes = d->d_buf;
-		s->n_bytes = d->d_size;
 	} else if (s->n_bytes > 0) {
 		log_warn(image->path, "section %s at file offset 0x%llx is outside the file", s->name, (unsigned long long)s->file_offset);
+		return;
 	}
+	s->packed = gnu ? IMAGE_PACKED_GNU : packed ? IMAGE_PACKED_ELF : IMAGE_PLAIN;
+	if (gnu)
+		s->name = plain_name(h, s->name);
 }
 
 static enum status load_sections(struct image *image, struct elf_handle *h)

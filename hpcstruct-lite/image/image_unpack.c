@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form. Other methods go through libelf where that knows them. A size that
+ * zlib cannot reach is damage and costs no memory. Test: tests/cli/struct-debugfiles.sh.
+ */
+#include "config.h"
+
+#include "hpcstruct-lite/image/image.h"
+
+#include "common/base/log.h"
+#include "common/base/pool.h"
+
+#include <elf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define MAX_ZLIB_RATIO 1032 /* of what deflate can do to a run of equal bytes */
+#define MAX_SECTION_BYTES (UINT64_C(1) << 36)
+#define COMPRESSED_ZSTD 2
+
+struct unpacking {
+	const struct image *image;
+	VEC(struct image_section *) sections;
+	VEC(uint8_t *) results;
+};
+
+/* Where the compressed bytes start, and how many there will be; false when the header is damaged or of an unknown kind. */
+static bool read_header(const struct image_section *s, size_t *header_bytes, uint64_t *n_bytes, uint32_t *method)
+{
+	if (s->packed == IMAGE_PACKED_GNU) {
+		if (s->n_bytes < 12 || memcmp(s->bytes, "ZLIB", 4) != 0)
+			return false;
+		*n_bytes = 0;
+		for (int i = 4; i < 12; i++)
+			*n_bytes = *n_bytes << 8 | s->bytes[i];
+		*header_bytes = 12;
+		*method = ELFCOMPRESS_ZLIB;
+		return true;
+	}
+	Elf64_Chdr h;
+	if (s->n_bytes < sizeof h)
+		return false;
+	memcpy(&h, s->bytes, sizeof h);
+	*header_bytes = sizeof h;
+	*n_bytes = h.ch_size;
+	*method = h.ch_type;
+	return true;
+}
+
+static uint8_t *unpack_zlib(const struct image_section *s, size_t header_bytes, uint64_t n_bytes)
+{
+	uint64_t n_packed = s->n_bytes - header_bytes;
+	if (n_bytes == 0 || n_bytes / MAX_ZLIB_RATIO > n_packed)
+		return NULL;
+	uint8_t *out = malloc(n_bytes);
+	uLongf n_out = n_bytes;
+	if (out && (uncompress(out, &n_out, s->bytes + header_bytes, n_packed) != Z_OK || n_out != n_bytes)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+/* Other methods: libelf's own, on a copy of the section in a small image of one. */
+static uint8_t *unpack_other(const struct image *image, const struct image_section *s, uint64_t n_bytes)
+{
+	uint8_t *out = NULL;
+	if (n_bytes == 0 || n_bytes > MAX_SECTION_BYTES)
+		return NULL;
+	uint8_t *copy = malloc(image->file.n_bytes); /* elf_compress() writes into the section header */
+	if (!copy)
+		return NULL;
+	memcpy(copy, image->file.bytes, image->file.n_bytes);
+	Elf *elf = elf_memory((char *)copy, image->file.n_bytes);
+	Elf_Scn *scn = elf ? elf_getscn(elf, (size_t)(s - image->sections.at)) : NULL;
+	Elf_Data *d = scn && elf_compress(scn, 0, 0) >= 0 ? elf_getdata(scn, NULL) : NULL;
+	if (d && d->d_buf && d->d_size == n_bytes && (out = malloc(n_bytes)))
+		memcpy(out, d->d_buf, n_bytes);
+	if (elf)
+		elf_end(elf);
+	free(copy);
+	return out;
+}
+
+static void unpack_one(void *arg, size_t i, unsigned worker)
+{
+	struct unpacking *u = arg;
+	struct image_section *s = u->sections.at[i];
+	size_t header_bytes;
+	uint64_t n_bytes = 0;
+	uint32_t method = 0;
+	(void)worker;
+	uint8_t *out = NULL;
+	if (read_header(s, &header_bytes, &n_bytes, &method))
+		out = method == ELFCOMPRESS_ZLIB ? unpack_zlib(s, header_bytes, n_bytes) : unpack_other(u->image, s, n_bytes);
+	if (!out)
+		log_warn(u->image->path, "section %s at file offset 0x%llx cannot be decompressed (method %u)", s->name,
+			(unsigned long long)s->file_offset, method);
+	u->results.at[i] = out;
+	s->bytes = out;
+	s->n_bytes = out ? n_bytes : 0;
+	s->packed = IMAGE_PLAIN;
+}
+
+static bool is_named(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(*names, name) == 0)
+			return true;
+	return false;
+}
+
+void image_unpack(struct image *image, const char *const *names, unsigned n_workers)
+{
+	struct unpacking u = {.image = image};
+	bool ok = true;
+	for (size_t i = 0; i < image->sections.n && ok; i++) {
+		struct image_section *s = &image->sections.at[i];
+		struct image_section **slot = s->packed != IMAGE_PLAIN && s->bytes && is_named(s->name, names) ? vec_push(&u.sections) : NULL;
+		if (slot)
+			*slot = s;
+	}
+	ok = u.sections.n == 0 || (vec_extend(&u.results, u.sections.n) && vec_reserve(&image->unpacked, image->unpacked.n + u.sections.n));
+	if (ok && u.sections.n > 0) {
+		pool_run(u.sections.n, n_workers, unpack_one, &u);
+		for (size_t i = 0; i < u.results.n; i++)
+			*vec_push(&image->unpacked) = u.results.at[i];
+	}
+	vec_free(&u.sections);
+	vec_free(&u.results);
+}
