@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Head, ledger, flat tables and balance of the report for people. Test: tests/cli/prof_text.sh. */
+/* Head, ledger and flat tables of the report for people. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text_report.h"
 
 #include "common/base/map.h"
@@ -40,6 +40,14 @@ static const char *plural(uint64_t n, const char *one, const char *many)
 	return n == 1 ? one : many;
 }
 
+/* A name that was made up says where it is: "<unknown at 0x1234> [libx.so]". */
+static void name_function(char *name, size_t n_bytes, const struct model *m, uint32_t function)
+{
+	const struct model_function *f = &m->functions[function];
+	bool made_up = f->name[0] == '<' && !strchr(f->name, '[') && m->modules[f->module].path[0] != '<';
+	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_base(m->modules[f->module].path));
+}
+
 void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c)
 {
 	switch (c->kind) {
@@ -53,7 +61,9 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 			snprintf(name, n_bytes, c->entry == MODEL_ENTRY_MAIN ? "<main thread>" : "<other threads>");
 		break;
 	case MODEL_CONTEXT_FUNCTION:
-		snprintf(name, n_bytes, "%s%s", m->functions[c->function].name, c->relation == MODEL_INLINED ? " [inlined]" : "");
+		name_function(name, n_bytes, m, c->function);
+		if (c->relation == MODEL_INLINED)
+			snprintf(name + strlen(name), n_bytes - strlen(name), " [inlined]");
 		break;
 	default: {
 		char place[256];
@@ -299,7 +309,7 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 	if (by == TEXT_BY_MODULE) {
 		snprintf(name, n_bytes, "%s", m->modules[c->module].path);
 	} else if (by == TEXT_BY_FUNCTION) {
-		snprintf(name, n_bytes, "%s", f->name);
+		name_function(name, n_bytes, m, c->function);
 		if (f->file != MODEL_NONE)
 			snprintf(where, where_bytes, "%s:%" PRIu32, text_base(m->files[f->file].path), f->line);
 		else
@@ -309,7 +319,8 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 			text_place(name, n_bytes, m, c);
 		else
 			snprintf(name, n_bytes, "<no line>");
-		snprintf(where, where_bytes, "%s", f ? f->name : "");
+		if (f)
+			name_function(where, where_bytes, m, c->function);
 	}
 }
 
@@ -352,71 +363,5 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 		fprintf(s->out, "%7s %15s %7s %9s  %zu more below %g%%\n", "", "", "", "", n_hidden, s->threshold * 100);
 	putc('\n', s->out);
 	text_rows_free(&rows);
-	return true;
-}
-
-/* ---- balance ---- */
-
-struct thread_row {
-	uint32_t profile;
-	double value;
-};
-
-static int compare_threads(const void *pa, const void *pb)
-{
-	const struct thread_row *a = pa, *b = pb;
-	if (a->value != b->value)
-		return a->value < b->value ? 1 : -1;
-	return (a->profile > b->profile) - (a->profile < b->profile);
-}
-
-static void put_thread(const struct model *m, const struct text_metric *t, const struct thread_row *r, double most, const struct text_style *s)
-{
-	enum { BAR = 20 };
-	const struct model_profile *p = &m->profiles[r->profile];
-	const struct model_process *q = &m->processes[p->process];
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], bar[BAR + 1];
-	size_t n = most > 0 ? (size_t)(r->value / most * BAR + 0.5) : 0;
-	memset(bar, ' ', BAR);
-	memset(bar, '#', n > BAR ? BAR : n);
-	bar[BAR] = 0;
-	fprintf(s->out, "%15s %7s  %s  %9s %7s %12s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
-		text_count(c, p->ledger.in_tree), text_count_lost(&p->ledger) ? text_count(d, text_count_lost(&p->ledger)) : "",
-		p->cpu_ns ? text_value((char[TEXT_CELL]){0}, "sec", (double)p->cpu_ns / 1e9) : "");
-	if (q->rank >= 0)
-		fprintf(s->out, "rank %d ", q->rank);
-	fprintf(s->out, "%s pid %u", q->host, q->pid);
-	if (q->exec_seq)
-		fprintf(s->out, ".%u", q->exec_seq);
-	fprintf(s->out, " thread %u %s\n", p->thread, p->name);
-}
-
-bool text_report_threads(const struct model *m, const struct text_metric *t, const struct text_style *s)
-{
-	enum { MANY = 24, TOP = 16, BOTTOM = 4 };
-	struct thread_row *rows = calloc(m->n_profiles + 1, sizeof *rows);
-	double most = 0, mean = m->n_profiles ? t->whole / m->n_profiles : 0;
-	if (!rows)
-		return false;
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_value *v = model_find_value(m, i, 0, t->metric);
-		rows[i] = (struct thread_row){i, v ? v->at[MODEL_EXECUTION] : 0};
-		most = rows[i].value > most ? rows[i].value : most;
-	}
-	qsort(rows, m->n_profiles, sizeof *rows, compare_threads);
-	char a[TEXT_CELL], b[TEXT_CELL];
-	text_heading(s, "Threads by %s: mean %s, most %s (%.2f times the mean)", m->metrics[t->metric].name,
-		text_value(a, m->metrics[t->metric].unit, mean), text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
-	fprintf(s->out, "%15s %7s  %-20s  %9s %7s %12s  thread\n", "value", "share", "", "samples", "lost", "CPU clock");
-	bool all = m->n_profiles <= MANY || s->threshold == 0;
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		if (!all && i == TOP) {
-			fprintf(s->out, "%15s %7s  ... %u more ...\n", "", "", m->n_profiles - TOP - BOTTOM);
-			i = m->n_profiles - BOTTOM;
-		}
-		put_thread(m, t, &rows[i], most, s);
-	}
-	putc('\n', s->out);
-	free(rows);
 	return true;
 }
