@@ -78,3 +78,46 @@ bool heuristic_step(struct walk *w, const struct state *s, struct state *next)
 	w->thread->counts.heuristics += found;
 	return found;
 }
+
+/* Copies up to n bytes of code. */
+static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size_t n)
+{
+	const struct image *image = &t->image;
+	if (pc >= image->text_lo && pc < image->text_hi) {
+		n = n < image->text_hi - pc ? n : image->text_hi - pc;
+		__builtin_memcpy(dst, (const void *)pc, n);
+		return n;
+	}
+	return mem_load_guarded(&t->mem, pc, dst, n) ? n : 0;
+}
+
+static bool is_function(struct unwind_thread *t, uint64_t pc)
+{
+	struct cfi_frame frame;
+	return cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) == CFI_OK && frame.pc_lo == pc;
+}
+
+/*
+ * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook(); __builtin_eh_return(). So from the first of these calls on, at most one more call lies before
+ * the exit, and before it at least two.
+ */
+enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc)
+{
+	enum { CODE_BYTES = sizeof w->thread->code, CALLS_LEFT = 1 };
+	struct unwind_thread *t = w->thread;
+	struct cfi_frame frame;
+	if (!image_find(pc, w->bypass, &t->image) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
+		return REWRITING_UNKNOWN;
+	const size_t left = frame.pc_hi - pc;
+	const size_t n = read_code(t, pc, t->code, left < CODE_BYTES ? left : CODE_BYTES);
+	const uint8_t *exit = arch_find_eh_return(t->code, n);
+	if (!exit)
+		return left > CODE_BYTES ? REWRITING_NOT : REWRITING_UNKNOWN;
+	unsigned n_calls = 0;
+	for (const uint8_t *at = t->code; at < exit && n_calls <= CALLS_LEFT; at++) {
+		uint64_t target;
+		if (arch_direct_call(at, (size_t)(exit - at), pc + (uint64_t)(at - t->code), &target))
+			n_calls += is_function(t, target);
+	}
+	return n_calls <= CALLS_LEFT ? REWRITING_NOW : REWRITING_NOT;
+}

@@ -65,6 +65,7 @@ struct unwind_thread {
 	uint64_t expr_stack[EXPR_STACK_MAX];
 	struct cfi_work cfi;
 	struct image image;
+	uint8_t code[384];
 };
 
 struct walk {
@@ -98,6 +99,13 @@ bool heuristic_step(struct walk *w, const struct state *s, struct state *next);
 
 /* Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. */
 bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text);
+
+/*
+ * For a frame at pc whose function ends by __builtin_eh_return: is it past the point where libgcc's uw_install_context_1 overwrites this very frame's saved registers
+ * with those of the landing pad's frame?
+ */
+enum rewriting { REWRITING_NOT, REWRITING_NOW, REWRITING_UNKNOWN };
+enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc);
 
 /* Parameters of unwind_init. */
 extern struct unwind_config unwind_config;

@@ -32,10 +32,10 @@ enum recipe_bp { RECIPE_BP_SAME, RECIPE_BP_AT_CFA, RECIPE_BP_AT_BP };
 enum {
 	RECIPE_KIND_MASK = 0xf,
 	RECIPE_BP_SHIFT = 4,
-	RECIPE_IN_TEXT = 1 << 6,     /* pc lies in the executable part of a module, as far as can be told */
-	RECIPE_SKIP = 1 << 7,        /* our own code: not part of the path */
-	RECIPE_AFTER_CALL = 1 << 8,  /* the instruction that ends at pc + 1 is a call */
-	RECIPE_AT_START = 1 << 9,    /* pc is the first of what its FDE covers */
+	RECIPE_IN_TEXT = 1 << 6,    /* pc lies in the executable part of a module, as far as can be told */
+	RECIPE_SKIP = 1 << 7,       /* our own code: not part of the path */
+	RECIPE_AFTER_CALL = 1 << 8, /* the instruction that ends at pc + 1 is a call */
+	RECIPE_AT_START = 1 << 9,   /* pc is the first of what its FDE covers */
 	/*
 	 * bit 10: saves the registers that carry data to a landing pad, so it ends by __builtin_eh_return (_Unwind_RaiseException and the like). Just
 	 * before, it overwrites its own saved registers and return address.

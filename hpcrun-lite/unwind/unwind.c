@@ -9,7 +9,8 @@ struct unwind_config unwind_config;
 const char *unwind_end_name(enum unwind_end end)
 {
 	static const char *const name[UNWIND_N_ENDS] = {
-		"root", "no CFI", "no module", "unreadable stack", "bad CFI", "loop", "too deep", "stack being rewritten by a throw",
+		"root",    "no CFI", "no module", "unreadable stack",
+		"bad CFI", "loop",   "too deep",  "stack being rewritten by a throw",
 	};
 	return (unsigned)end < UNWIND_N_ENDS ? name[end] : "unknown";
 }

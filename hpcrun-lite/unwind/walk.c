@@ -264,22 +264,6 @@ static enum unwind_end end_of(enum step_status status)
 	return of[status];
 }
 
-/*
- * For a frame that ends by __builtin_eh_return: its return address is its own as long as it is that of a call of its function. Afterwards it belongs to
- * the landing pad's caller, and nothing further out can be told.
- */
-static bool is_rewritten(struct walk *w, uint64_t key)
-{
-	struct unwind_thread *t = w->thread;
-	struct cfi_frame frame;
-	if (!image_find(key, w->bypass, &t->image) || cfi_lookup(&t->image.cfi, key, &t->cfi, &frame) != CFI_OK)
-		return true;
-	const enum arch_call calls = arch_calls(&t->mem, w->state.pc, frame.pc_lo);
-	w->mark = calls == ARCH_CALL_UNKNOWN;
-	w->heuristic |= w->mark;
-	return calls == ARCH_CALL_NO;
-}
-
 /* All that the plain step cannot do. False: the walk is over, *end says how. */
 static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum unwind_end *end)
 {
@@ -300,10 +284,13 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 			status = STEP_UNREADABLE;
 		else if (recipe & RECIPE_REWRITES) {
 			r->kind = RECORD_OPEN;
-			if (is_rewritten(w, key)) {
+			const enum rewriting found = heuristic_rewriting(w, key);
+			if (found == REWRITING_NOW) {
 				*end = UNWIND_THROWING;
 				return false;
 			}
+			w->mark = found == REWRITING_UNKNOWN;
+			w->heuristic |= w->mark;
 		} else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
 			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp, w->thread->stack.grows);
 		break;
@@ -333,11 +320,49 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	return true;
 }
 
+/*
+ * As many ordinary frames as there are, in registers: known recipe, called, followed by the plain step, nothing of the previous path at this sp. This is where the time
+ * goes; whatever is not ordinary is left to follow().
+ */
+static void run_ordinary(struct walk *w)
+{
+	enum {
+		MASK = RECIPE_KIND_MASK | RECIPE_REWRITES | RECIPE_SKIP | RECIPE_AFTER_CALL,
+		LEAST = RECIPE_AFTER_CALL | RECIPE_SP
+	};
+	struct unwind_thread *t = w->thread;
+	const struct record *previous = previous_records(t), *old = previous + w->old, *old_end = previous + t->n_records;
+	struct record *r = t->records + w->n_records, *r_end = t->records + t->max_depth;
+	uint64_t *address = t->addresses + w->n_addresses;
+	const uint64_t tag = w->tag;
+	struct state s = w->state;
+	for (; r < r_end; r++) {
+		uint64_t recipe, delta;
+		while (old < old_end && old->sp < s.sp)
+			old++;
+		if ((old < old_end && old->sp == s.sp) || !recipe_find(tag, s.pc - 1, &recipe, &delta))
+			break;
+		if ((recipe & MASK) - LEAST > RECIPE_BP - RECIPE_SP)
+			break;
+		*r = (struct record){.pc = s.pc, .sp = s.sp, .bp = s.bp};
+		*address = s.pc - 1 - delta;
+		if (!step_plain(&t->mem, recipe, r, &s))
+			break;
+		address++;
+	}
+	w->n_records = (uint32_t)(r - t->records);
+	w->n_addresses = (uint32_t)(address - t->addresses);
+	w->old = (uint32_t)(old - previous);
+	w->state = s;
+}
+
 /* Follows the frames; the end is that of the whole path, with the previous one's tail if w->n_tail is not 0. */
 static enum unwind_end follow(struct walk *w)
 {
 	struct unwind_thread *t = w->thread;
 	for (;;) {
+		if (!w->state.exact && !w->mark && !w->bypass)
+			run_ordinary(w);
 		if (meet_previous(w))
 			return UNWIND_ROOT;
 		if (w->n_records == t->max_depth)

@@ -60,7 +60,8 @@ static struct {
 	bool have_base;
 	uint64_t previous_pc, previous_sp;
 	const struct steps_case *now;
-	uint64_t steps, distinct, as_truth, as_libunwind, leaving, truncated, agreed, libunwind_differs, marked, differences, reuse_differs;
+	uint64_t steps, distinct, as_truth, as_libunwind, leaving, truncated, agreed, libunwind_differs, marked, differences,
+		reuse_differs;
 	uint64_t pcs[PC_SET];
 } judge;
 
@@ -111,7 +112,8 @@ void steps_in_handler(const ucontext_t *interrupted)
 
 static bool is_call(const uint8_t *code)
 {
-	while ((*code & 0xf0) == 0x40 || *code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0x3e || *code == 0x64 || *code == 0x65)
+	while ((*code & 0xf0) == 0x40 || *code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0x3e || *code == 0x64 ||
+	       *code == 0x65)
 		code++;
 	return *code == 0xe8 || (*code == 0xff && (code[1] >> 3 & 7) == 2);
 }
@@ -200,7 +202,8 @@ static void report(const char *what, const struct unwind_path *out)
 {
 	if (judge.differences + judge.reuse_differs > MAX_REPORTS)
 		return;
-	printf("# %s: %s at %lx %s, end: %s\n", judge.now->name, what, (unsigned long)ours.pc[0], object_of(ours.pc[0]), unwind_end_name(out->end));
+	printf("# %s: %s at %lx %s, end: %s\n", judge.now->name, what, (unsigned long)ours.pc[0], object_of(ours.pc[0]),
+	       unwind_end_name(out->end));
 	print_path("truth", &truth);
 	print_path("ours", &ours);
 	print_path("libunwind", &library);
@@ -236,7 +239,8 @@ static bool is_leaving(void)
 	if (ours.n > truth.n)
 		return false;
 	const uint64_t *rest = truth.pc + truth.n - ours.n;
-	return memcmp(rest + 2, ours.pc + 2, (ours.n - 2) * sizeof *rest) == 0 && function_of(rest[1]) == function_of(ours.pc[1]) && function_of(rest[1]);
+	return memcmp(rest + 2, ours.pc + 2, (ours.n - 2) * sizeof *rest) == 0 &&
+	       function_of(rest[1]) == function_of(ours.pc[1]) && function_of(rest[1]);
 }
 
 /*
@@ -246,7 +250,8 @@ static bool is_leaving(void)
 static bool is_switching(const struct unwind_path *out)
 {
 	const uint64_t function = function_of(ours.pc[0]);
-	return (function == function_of((uint64_t)swapcontext) || function == function_of((uint64_t)setcontext)) && (same(&ours, &library) || out->heuristic);
+	return (function == function_of((uint64_t)swapcontext) || function == function_of((uint64_t)setcontext)) &&
+	       (same(&ours, &library) || out->heuristic);
 }
 
 /* A coroutine that has returned into __start_context, which has no CFI at all: what is found above it must be marked, or not be called the root. */
@@ -265,7 +270,7 @@ static void judge_paths(const struct shadow *s, const struct unwind_path *out)
 	judge.marked += out->heuristic;
 	if (true_to_life)
 		return;
-	if (out->end != UNWIND_ROOT && ours.n <= truth.n && memcmp(ours.pc, truth.pc, ours.n * sizeof *ours.pc) == 0) {
+	if (out->end == UNWIND_THROWING && ours.n <= truth.n && memcmp(ours.pc, truth.pc, ours.n * sizeof *ours.pc) == 0) {
 		judge.truncated++;
 		return;
 	}
@@ -377,11 +382,14 @@ int main(int argc, char **argv)
 	run_cases(code_cases, argc > 1 ? argv[1] : NULL);
 	run_cases(code_cxx_cases, argc > 1 ? argv[1] : NULL);
 	const struct unwind_counts *counts = unwind_counts(judge.reusing);
-	printf("# %lu instructions, %lu distinct pcs; as the truth %lu, at a non-local exit %lu, truncated but true %lu, as libunwind alone %lu; libunwind differs at %lu; marked %lu\n",
-	       (unsigned long)judge.steps, (unsigned long)judge.distinct, (unsigned long)judge.as_truth, (unsigned long)judge.leaving, (unsigned long)judge.truncated, (unsigned long)judge.agreed,
+	printf("# %lu instructions, %lu distinct pcs; as the truth %lu, at a non-local exit %lu, truncated but true %lu, as "
+	       "libunwind alone %lu; libunwind differs at %lu; marked %lu\n",
+	       (unsigned long)judge.steps, (unsigned long)judge.distinct, (unsigned long)judge.as_truth,
+	       (unsigned long)judge.leaving, (unsigned long)judge.truncated, (unsigned long)judge.agreed,
 	       (unsigned long)judge.libunwind_differs, (unsigned long)judge.marked);
-	printf("# reused %lu of %lu frames; slow %lu\n", (unsigned long)counts->frames_reused, (unsigned long)(counts->frames_reused + counts->frames_walked),
-	       (unsigned long)counts->slow_frames);
+	printf("# reused %lu of %lu frames; slow %lu\n", (unsigned long)counts->frames_reused,
+	       (unsigned long)(counts->frames_reused + counts->frames_walked), (unsigned long)counts->slow_frames);
 	printf("# wrong paths: %lu; reuse differs: %lu\n", (unsigned long)judge.differences, (unsigned long)judge.reuse_differs);
-	return judge.differences || judge.reuse_differs || judge.steps == 0;
+	/* Only the C++ run time's last steps before a landing pad may cut a path off. */
+	return judge.differences || judge.reuse_differs || judge.steps == 0 || judge.truncated > judge.steps / 20;
 }
