@@ -5,7 +5,7 @@ sacred_programs = \
 	tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fd tests/workload/sacred_signal \
 	tests/workload/sacred_storm tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
-check_LTLIBRARIES += tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
+check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
 # Not instrumented: they are measured, and compared with themselves.
 sacred_cflags = $(HL_CFLAGS) -O1 -g -Wno-deprecated-declarations -Wno-null-dereference
@@ -27,6 +27,10 @@ tests_workload_sacred_storm_LDADD = -ldl
 tests_workload_sacred_wait_SOURCES = tests/workload/sacred_wait.c
 tests_workload_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_wait_LDFLAGS = -pthread
+tests_workload_libpapi_pmu_la_SOURCES = tests/workload/papi_pmu.c
+tests_workload_libpapi_pmu_la_CFLAGS = $(sacred_cflags)
+tests_workload_libpapi_pmu_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_workload_libpapi_pmu_la_LIBADD = -ldl
 tests_workload_libsacred_library_la_SOURCES = tests/workload/sacred_library.cc
 tests_workload_libsacred_library_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_workload_libsacred_preload_la_SOURCES = tests/workload/sacred_preload.c
@@ -38,6 +42,7 @@ launch_tests = \
 	tests/cli/launch_cli.sh \
 	tests/cli/launch_dir.sh \
 	tests/cli/launch_events.sh \
+	tests/cli/launch_papi.sh \
 	tests/cli/launch_place.sh \
 	tests/cli/launch_rights.sh \
 	tests/cli/sacred_env.sh \

@@ -4,6 +4,7 @@
  * overflow handler runs in PAPI's signal handler, which is made like ours: all signals blocked, on the alternate stack. Must not
  * call PAPI in the handler, but for the decoding of what overflowed. Tests: tests/cli/launch_papi.sh.
  */
+#include "common/safe/sys.h"
 #include "hpcrun-lite/source/papi_set.h"
 #include "hpcrun-lite/source/source.h"
 
@@ -12,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct papi_thread {
 	int set;
@@ -73,14 +73,12 @@ static void prepare_signal(void)
 		host->protect_signal(sig);
 }
 
+/* Past the hooks, which keep what the program sees of its mask. */
 static void unmask_signal(void)
 {
-	sigset_t set;
-	sigemptyset(&set);
-	if (papi_set_signal() > 0) {
-		sigaddset(&set, papi_set_signal());
-		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	}
+	int sig = papi_set_signal();
+	uint64_t set = sig > 0 ? UINT64_C(1) << (sig - 1) : 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set);
 }
 
 static bool thread_start(void *state)

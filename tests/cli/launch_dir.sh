@@ -74,7 +74,7 @@ files() {
 }
 
 again
-for i in 1 2 3 4 5; do
+for _ in 1 2 3 4 5; do
 	again
 	ranks PMIX_NAMESPACE=job1 PMIX_RANK=RANK_ OMPI_COMM_WORLD_RANK=RANK_ OMPI_COMM_WORLD_SIZE=8 -- 8
 	[ "$(files)" = ":0 1 2 3 4 5 6 7 " ] || break

@@ -15,6 +15,7 @@ options=$(findmnt -no OPTIONS -T . 2>/dev/null)
 case $options in *nosuid*) skip_all "the file system here knows no set-user-ID" ;; esac
 
 refusal() {
+	# shellcheck disable=SC2069 # standard error is what is wanted
 	as_nobody env HOME=/ "$HPCRUN" -q -o "$dir/m" "./$1" 2>&1 >/dev/null
 }
 like "set-user-ID" "$(refusal suid)" '^hpcrun-lite: \./suid is set-user-ID: the system keeps measurement libraries out of it\. Run it as its owner'

@@ -24,7 +24,9 @@ sacred "limits, directory, mask of new files, terminal, nice value" \
 	sh -c 'ulimit -a; pwd; umask; tty; nice; cut -d" " -f1-3 /proc/self/statm >/dev/null; cat /proc/self/comm; readlink /proc/self/exe'
 (
 	umask 077
+	# shellcheck disable=SC3045 # dash, bash and busybox have it
 	ulimit -S -n 50
+	# shellcheck disable=SC3045
 	ulimit -S -c 0
 	cd /
 	# shellcheck disable=SC2016

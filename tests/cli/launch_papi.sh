@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# PAPI's events: refused with PAPI's reason where they cannot be had; sampled in every thread and forked child where they can, with the program as
+# untouched as by our own sources.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/sacred.sh"
+cd "$T" || exit 99
+
+if [ -z "$(find "$builddir/.libs" -name 'libhpcrun-lite-papi.so')" ]; then
+	is "without PAPI its events are refused" "$("$HPCRUN" -e PAPI_TOT_CYC true 2>&1)" \
+		"hpcrun-lite: PAPI: hpctoolkit-lite was built without PAPI; install PAPI (libpapi-dev) and build again (-L lists what can be had)"
+	done_testing
+	exit
+fi
+
+like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
+like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: PAPI: .* \(-L lists what can be had\)$'
+
+shim=$(find "$W/.libs" -name 'libpapi_pmu.so' | head -n 1)
+LD_PRELOAD=$shim
+export LD_PRELOAD
+event=PERF_COUNT_SW_TASK_CLOCK
+if ! "$HPCRUN" -L 2>/dev/null | grep -q "^  $event "; then
+	unset LD_PRELOAD
+	skip "samples by PAPI" "PAPI finds no unit here, not even with the kernel's own events"
+	done_testing
+	exit
+fi
+like "with a unit, a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
+	'^hpcrun-lite: PAPI: NOT_AN_EVENT: no event of this name that this machine has: '
+
+# total METRIC: the sum that hpcprof-lite reports, in ms, of the last measurement.
+total() {
+	env -u LD_PRELOAD "$HPCPROF" --to text -o "$T/m-database" "$T/m" 2>/dev/null |
+		sed -n "s/^  $1 (sec)  *\([0-9.]*\) \(m*s\) in .*/\1 \2/p" | awk '{ print $2 == "s" ? $1 * 1000 : $1 }'
+}
+
+rm -rf m m-database
+"$HPCRUN" -q -e "$event@1000000" -e CPUTIME -o m "$W/sacred_exit" return >out 2>&1
+is "PAPI beside CPUTIME: the program's status" "$?" 44
+papi=$(total $event)
+cpu=$(total CPUTIME)
+diag "PAPI $papi ms, CPUTIME $cpu ms"
+within "PAPI's overflows add up to the CPU time, but for what PAPI misses" "$(awk -v a="$papi" -v b="$cpu" 'BEGIN { print b ? a / b : 0 }')" 0.75 1.1
+
+SACRED_EVENTS="-e $event@200000 -e REALTIME@f2000"
+for storm in "threads 100" "fork 60" "malloc 20000" "throw 3000" "signals 3000"; do
+	# shellcheck disable=SC2086 # words
+	sacred "sampled by PAPI: $storm" "$W/sacred_storm" $storm
+	unset LD_PRELOAD
+	sacred_sampled "sampled by PAPI: $storm: the ledger closes"
+	LD_PRELOAD=$shim
+	export LD_PRELOAD
+done
+sacred "sampled by PAPI: signals as the program sees them" "$W/sacred_signal" masks
+sacred "sampled by PAPI: exec" sh -c 'sh -c "exit 3"; echo $?; exec sh -c "kill -TERM \$\$"'
+
+done_testing
