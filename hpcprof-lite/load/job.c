@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See job.h. Test: tests/unit/test_load.c, tests/cli/prof_load.sh. */
+/* See job.h. Test: tests/unit/test_load.c, tests/cli/prof_cli.sh. */
 #include "hpcprof-lite/load/job.h"
 
 #include "common/base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All measurement files of some directories, opened side by side and put in their lasting order: rank, host, pid, exec number, start, path.
- * Test: tests/unit/test_load.c, tests/cli/prof_load.sh.
+ * Test: tests/unit/test_load.c, tests/cli/prof_cli.sh.
  */
 #ifndef HPCPROF_LOAD_JOB_H
 #define HPCPROF_LOAD_JOB_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The complete form of the text: one record a line, for programs. Test: tests/cli/prof_all.sh. */
+/* The complete form of the text: one record a line, for programs. Test: tests/cli/prof_text.sh. */
 #ifndef HPCPROF_SINK_TEXT_ALL_H
 #define HPCPROF_SINK_TEXT_ALL_H
 

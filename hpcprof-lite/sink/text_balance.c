@@ -71,7 +71,7 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 		if (threads) {
 			const struct model_profile *p = &m->profiles[rows[i].id];
 			put_process(&m->processes[p->process], s->out);
-			fprintf(s->out, " thread %u %s\n", p->thread, p->name);
+			fprintf(s->out, *p->name ? " thread %u %s\n" : " thread %u\n", p->thread, p->name);
 		} else {
 			put_process(&m->processes[rows[i].id], s->out);
 			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");
