@@ -60,6 +60,44 @@ static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationR
 	return OTF2_FLUSH;
 }
 
+/* By default a writer keeps up to 128 MiB before it flushes. Here it gets a few chunks, used again after each flush, so that memory does not grow with
+ * events. No chunk means: flush. A chunk is wanted before the last one is written, so one alone would not do. */
+enum { MAX_CHUNKS = 2 };
+struct chunks {
+	void *at[MAX_CHUNKS];
+	unsigned n_used;
+};
+
+static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, uint64_t n_bytes)
+{
+	struct chunks *c = *mine ? *mine : (*mine = calloc(1, sizeof *c));
+	(void)arg;
+	(void)type;
+	(void)location;
+	if (!c || c->n_used == MAX_CHUNKS)
+		return NULL;
+	if (!c->at[c->n_used])
+		c->at[c->n_used] = malloc(n_bytes);
+	return c->at[c->n_used] ? c->at[c->n_used++] : NULL;
+}
+
+static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, bool final)
+{
+	struct chunks *c = *mine;
+	(void)arg;
+	(void)type;
+	(void)location;
+	if (!c)
+		return;
+	c->n_used = 0;
+	if (!final)
+		return;
+	for (unsigned i = 0; i < MAX_CHUNKS; i++)
+		free(c->at[i]);
+	free(c);
+	*mine = NULL;
+}
+
 static void set_properties(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
@@ -80,6 +118,7 @@ static void set_properties(struct otf2_writer *w)
 static void write_archive(struct otf2_writer *w)
 {
 	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always, .otf2_post_flush = NULL};
+	static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate_chunk, .otf2_free_all = free_chunks};
 	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
 		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!w->archive) {
@@ -87,6 +126,7 @@ static void write_archive(struct otf2_writer *w)
 		return;
 	}
 	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL), "flush callbacks")
+		&& otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, NULL), "memory callbacks")
 		&& otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive), "collective callbacks")
 		&& otf2_check(w, OTF2_Pthread_Archive_SetLockingCallbacks(w->archive, NULL), "locking callbacks")) {
 		set_properties(w);
