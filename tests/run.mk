@@ -46,3 +46,10 @@ run_tests = \
 	tests/cli/run_handler.sh
 TESTS += $(run_tests)
 EXTRA_DIST += $(run_tests) tests/run_lib.sh
+
+EXTRA_PROGRAMS += tests/bench/bench_sample
+tests_bench_bench_sample_SOURCES = tests/bench/bench_sample.c
+tests_bench_bench_sample_CFLAGS = $(HL_CFLAGS)
+BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run_check$(EXEEXT) tests/workload/run_life$(EXEEXT)
+BENCHES += tests/bench/bench_sample.sh
+EXTRA_DIST += tests/bench/bench_sample.sh

@@ -205,7 +205,7 @@ static void check_file(const char *name)
 {
 	uint64_t n_bytes, n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
 	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, cpu = 0, unsampled = 0,
-		 complete = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES];
+		 complete = 0, handler = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES];
 	unsigned major;
 	uint8_t *bytes = read_file(name, &n_bytes);
 	const struct msr_header *h = (const void *)bytes;
@@ -234,6 +234,7 @@ static void check_file(const char *name)
 		in_flight += atomic_load(&r->delivered) - atomic_load(&r->recorded);
 		cpu += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
 		unsampled += atomic_load(&r->cpu_unsampled_ns);
+		handler += atomic_load(&r->handler_ns);
 		complete += atomic_load(&r->path_ends[MSR_END_ROOT]);
 		for (unsigned m = 0; m < MSR_MAX_METRICS; m++) {
 			sum[m] += threads[i].sum[m];
@@ -249,7 +250,7 @@ static void check_file(const char *name)
 	       "\ninfo %" PRIu64 "\nmetrics %" PRIu64 "\n", name, n_bytes, n_free, h->exit_kind, h->exit_code, h->exec_seq, h->rank, h->n_ranks, measured, n_modules,
 	       n_info, n_metrics);
 	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64 "\ntrace %" PRIu64 "\ncomplete %" PRIu64
-	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled);
+	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
 	for (unsigned m = 0; m < n_metrics && m < MSR_MAX_METRICS; m++)
 		printf("count%u %" PRIu64 "\nsum%u %" PRIu64 "\n", m, count[m], m, sum[m]);
 	for (unsigned l = 0; l < MSR_N_LOSSES; l++)
