@@ -21,3 +21,17 @@ CLEANFILES += tests/bench/bench_struct
 tests_bench_bench_struct_SOURCES = tests/bench/bench_struct.c
 tests_bench_bench_struct_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
 tests_bench_bench_struct_LDADD = $(STRUCT_LDADD) $(DWARF_LIBS)
+
+struct_tests = \
+	tests/cli/struct-golden.sh
+TESTS += $(struct_tests)
+EXTRA_DIST += $(struct_tests) tests/golden/struct
+
+# libdw exports libdwarf's names: a program of its own
+if HAVE_DW
+check_PROGRAMS += tests/struct/judge_dw
+tests_struct_judge_dw_SOURCES = tests/struct/judge_dw.c
+tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
+endif
+TESTS += tests/cli/struct-judge.sh
+EXTRA_DIST += tests/cli/struct-judge.sh

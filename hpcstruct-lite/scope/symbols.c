@@ -188,16 +188,25 @@ static bool add_alias(struct scope_map *map, uint32_t scope, const struct image_
 	return a != NULL;
 }
 
-/* A clone that DWARF calls by the name of the original ("foo" for foo.part.0) is called by its own. */
-static bool name_clone(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+static bool is_mangled(const char *name)
 {
-	const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope].definition];
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+}
+
+/*
+ * The symbol knows more than DWARF of two kinds of functions: clones ("foo.part.0"), which DWARF calls by the name of the original, and C++ functions that no other file
+ * can see, of which gcc gives the bare identifier alone.
+ */
+static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
+{
+	struct scope_definition d = map->definitions.at[map->scopes.at[scope].definition];
 	size_t n = base_length(s->name, s->name_bytes);
-	const char *known = strtab_get(&map->strings, d->linkage_name ? d->linkage_name : d->name);
-	if (n == s->name_bytes || strlen(known) != n || memcmp(known, s->name, n) != 0)
+	const char *known = strtab_get(&map->strings, d.linkage_name ? d.linkage_name : d.name);
+	bool clone = n < s->name_bytes && strlen(known) == n && memcmp(known, s->name, n) == 0;
+	if (!clone && (d.linkage_name || !is_mangled(s->name)))
 		return true;
-	uint32_t file = d->file, line = d->line, name = strtab_add(&map->strings, s->name, s->name_bytes);
-	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, name, 0, file, line) : SCOPE_NONE;
+	uint32_t name = strtab_add(&map->strings, s->name, s->name_bytes);
+	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, clone ? name : d.name, clone ? 0 : name, d.file, d.line) : SCOPE_NONE;
 	if (definition != SCOPE_NONE)
 		map->scopes.at[scope].definition = definition;
 	return definition != SCOPE_NONE;
@@ -222,7 +231,7 @@ static bool assign(struct finder *f, struct entry *e, bool cold_too)
 		e->scope = scope_root(map, inside);
 		if (map->scopes.at[e->scope].entry != s->link_addr)
 			return true;
-		return name_clone(map, e->scope, s) && add_aliases(f, e);
+		return name_from_symbol(map, e->scope, s) && add_aliases(f, e);
 	}
 	bool cold = is_cold(s, &base_bytes);
 	if (cold && !cold_too)
