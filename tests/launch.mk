@@ -2,7 +2,7 @@
 # The launcher, the hooks, PAPI, and the sacredness of the measured program.
 
 sacred_programs = \
-	tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fd tests/workload/sacred_signal \
+	tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
 	tests/workload/sacred_storm tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
@@ -15,6 +15,9 @@ tests_workload_sacred_exec_LDFLAGS =
 tests_workload_sacred_exit_SOURCES = tests/workload/sacred_exit.c
 tests_workload_sacred_exit_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_exit_LDFLAGS = -pthread
+tests_workload_sacred_fault_SOURCES = tests/workload/sacred_fault.c
+tests_workload_sacred_fault_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_fault_LDFLAGS =
 tests_workload_sacred_fd_SOURCES = tests/workload/sacred_fd.c
 tests_workload_sacred_fd_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_fd_LDFLAGS =
@@ -48,6 +51,7 @@ launch_tests = \
 	tests/cli/sacred_env.sh \
 	tests/cli/sacred_exec.sh \
 	tests/cli/sacred_exit.sh \
+	tests/cli/sacred_fault.sh \
 	tests/cli/sacred_fd.sh \
 	tests/cli/sacred_purity.sh \
 	tests/cli/sacred_signal.sh \
@@ -55,3 +59,11 @@ launch_tests = \
 	tests/cli/sacred_wait.sh
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/sacred.sh tests/workload/sacred_static.c
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_launch
+TESTS += tests/unit/test_launch
+tests_unit_test_launch_SOURCES = tests/unit/test_launch.c $(launch_sources)
+tests_unit_test_launch_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' -DPKGLIBDIR='"$(pkglibdir)"'
+tests_unit_test_launch_LDADD = $(UNIT_LDADD) -ldl
+endif

@@ -45,6 +45,7 @@ cpu=$(total CPUTIME)
 diag "PAPI $papi ms, CPUTIME $cpu ms"
 within "PAPI's overflows add up to the CPU time, but for what PAPI misses" "$(awk -v a="$papi" -v b="$cpu" 'BEGIN { print b ? a / b : 0 }')" 0.75 1.1
 
+# shellcheck disable=SC2034 # for sacred
 SACRED_EVENTS="-e $event@200000 -e REALTIME@f2000"
 for storm in "threads 100" "fork 60" "malloc 20000" "throw 3000" "signals 3000"; do
 	# shellcheck disable=SC2086 # words
