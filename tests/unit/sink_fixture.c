@@ -5,7 +5,7 @@
  *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [form=FORM]
  *	sink_fixture sums - [NAME=NUMBER ...]
  *
- * Names are those of struct fixture_options, and workers. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
+ * Names are those of struct fixture_options, and workers; peak=1 prints the largest resident set in KiB. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
  * separated by tabs. Not a test by itself.
  */
 #include "config.h"
@@ -18,6 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+
+static bool print_peak;
 
 static bool set(struct fixture_options *o, struct sink_options *so, const char *argument)
 {
@@ -33,7 +36,7 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		bool *flag;
-	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}};
+	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}};
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strncmp(argument, numbers[i].name, n) == 0 && numbers[i].name[n] == '\0') {
 			*numbers[i].number = (uint32_t)number;
@@ -117,5 +120,8 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], sinks[i]->name) == 0)
 			status = status_exit_code(sinks[i]->write(m, &so));
 	fixture_free(m);
+	struct rusage usage;
+	if (print_peak && getrusage(RUSAGE_SELF, &usage) == 0)
+		printf("%ld\n", usage.ru_maxrss);
 	return status;
 }
