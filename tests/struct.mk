@@ -22,8 +22,13 @@ tests_bench_bench_struct_SOURCES = tests/bench/bench_struct.c
 tests_bench_bench_struct_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
 tests_bench_bench_struct_LDADD = $(STRUCT_LDADD) $(DWARF_LIBS)
 
+check_PROGRAMS += tests/struct/make_run
+tests_struct_make_run_SOURCES = tests/struct/make_run.c
+tests_struct_make_run_LDADD = $(STRUCT_LDADD)
+
 struct_tests = \
-	tests/cli/struct-golden.sh
+	tests/cli/struct-golden.sh \
+	tests/cli/struct-jobs.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct
 

@@ -266,7 +266,8 @@ static bool same_name(const char *dw, const char *ours)
 	if (!dw)
 		return strcmp(ours, "<unnamed>") == 0;
 	char identifier[256];
-	snprintf(identifier, sizeof identifier, "%.*s", (int)strcspn(dw, "< "), dw);
+	const char *bare = dw[0] == '~' ? dw + 1 : dw;
+	snprintf(identifier, sizeof identifier, "%.*s", (int)strcspn(bare, "< "), bare);
 	if (strncmp(ours, "_Z", 2) == 0 && strncmp(dw, "_Z", 2) != 0)
 		return strstr(ours, identifier) != NULL || strncmp(dw, "operator", 8) == 0;
 	return strncmp(dw, ours, n) == 0 && (ours[n] == '\0' || ours[n] == '.');
@@ -297,7 +298,7 @@ static void show(const char *who, const struct answer *a)
 static bool is_empty_row(Dwarf_Addr addr, const struct answer *ours)
 {
 	struct unit_range *unit = find_unit(addr + bias);
-	Dwarf_Line *line = dwarf_getsrc_die(&unit->unit, addr + bias - unit->bias);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(&unit->unit, addr + bias - unit->bias) : NULL;
 	Dwarf_Addr at, other;
 	Dwarf_Lines *lines;
 	size_t n;

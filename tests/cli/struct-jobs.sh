@@ -1,0 +1,138 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# hpcstruct-lite over a measurement directory: which binaries, the cache, changed binaries, the vdso, several processes at a time, bad input and usage.
+
+. "${srcdir:-.}/tests/lib.sh"
+
+golden=$srcdir/tests/golden/struct
+make_run=$builddir/tests/struct/make_run
+[ -x "$make_run" ] || skip_all "no tests/struct/make_run"
+XDG_CACHE_HOME=$T/cache
+export XDG_CACHE_HOME
+unset HPCTOOLKIT_LITE_CACHE
+cache=$XDG_CACHE_HOME/hpctoolkit-lite
+
+id_of() {
+	sed -n 's/^build-id //p' "$golden/${1##*/}.txt"
+}
+count() {
+	find "$1" -name '*.hpcstruct' 2>/dev/null | wc -l
+}
+# lines of standard error, standard output ignored
+said() {
+	"$@" 2>&1 >/dev/null
+}
+
+mkdir "$T/bin" "$T/run"
+cp "$golden"/shapes-gcc-O2-g.so "$golden"/shapes-gcc-O2-nog.so "$golden"/names-clang-O2-g.so "$T/bin"
+a=$T/bin/shapes-gcc-O2-g.so b=$T/bin/shapes-gcc-O2-nog.so c=$T/bin/names-clang-O2-g.so
+id_a=$(id_of shapes-gcc-O2-g) id_c=$(id_of names-clang-O2-g)
+
+"$make_run" "$T/run/one.hpcrun" "$a" "$b" "unused:$c"
+is "binaries with samples" "$(said "$HPCSTRUCT" -j2 "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
+ok "named by build id" test -s "$T/run/structs/$id_a.hpcstruct"
+not_ok "none for a module without samples" test -e "$T/run/structs/$id_c.hpcstruct"
+is "again: up to date" "$(said "$HPCSTRUCT" "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 0 made, 2 up to date, 0 missing"
+is "-f makes them again" "$(said "$HPCSTRUCT" -f "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
+is "nothing but structures is left" "$(find "$T/run/structs" ! -name '*.hpcstruct' -type f | wc -l)" 0
+
+is "the cache has them" "$(count "$cache")" 2
+mkdir "$T/other"
+"$make_run" "$T/other/x.hpcrun" "$a"
+is "and serves another run" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 0 made, 1 up to date, 0 missing"
+same "with the same file" "$T/other/structs/$id_a.hpcstruct" "$T/run/structs/$id_a.hpcstruct"
+rm -rf "$T/other/structs"
+is "--no-cache: made" "$(said "$HPCSTRUCT" --no-cache "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+rm -rf "$T/other/structs"
+is "an empty HPCTOOLKIT_LITE_CACHE: made" "$(HPCTOOLKIT_LITE_CACHE='' said "$HPCSTRUCT" "$T/other")" \
+	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+for f in "$cache"/"$id_a"*; do
+	printf x | dd of="$f" bs=1 seek=400 conv=notrunc 2>/dev/null
+done
+rm -rf "$T/other/structs"
+is "a damaged file in the cache is not used" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+same "and replaced" "$T/other/structs/$id_a.hpcstruct" "$T/run/structs/$id_a.hpcstruct"
+
+# a binary that changed
+mkdir "$T/changed"
+cp "$a" "$T/bin/app"
+"$make_run" "$T/changed/x.hpcrun" "$T/bin/app" "$b"
+cp "$golden/shapes-clang-O2-g.so" "$T/bin/app"
+out=$(said "$HPCSTRUCT" "$T/changed")
+like "changed, but known from before: the structure of what ran" "$out" "$T/bin/app: changed since the run; its structure from before is used"
+same "which is right" "$T/changed/structs/$id_a.hpcstruct" "$T/run/structs/$id_a.hpcstruct"
+rm -rf "$T/changed/structs"
+out=$(said "$HPCSTRUCT" --no-cache "$T/changed")
+like "changed and not known: said" "$out" "$T/bin/app: warning: changed since the run \\(other build id\\); not used"
+like "and counted" "$out" "2 structures: 1 made, 0 up to date, 1 missing"
+not_ok "and not used" test -e "$T/changed/structs/$id_a.hpcstruct"
+"$HPCSTRUCT" -q --no-cache "$T/changed" 2>/dev/null
+is "exit status 1 says that one is missing" $? 1
+objcopy --remove-section=.note.gnu.build-id "$golden/shapes-gcc-O2-g.so" "$T/bin/noid" 2>/dev/null && {
+	mkdir "$T/noid"
+	"$make_run" "$T/noid/x.hpcrun" "$T/bin/noid"
+	is "no build id: known by path, size and time" "$(said "$HPCSTRUCT" "$T/noid")" "hpcstruct-lite: $T/noid: 1 structures: 1 made, 0 up to date, 0 missing"
+	like "the key is a hash" "$(ls "$T/noid/structs")" '^x[0-9a-f]{16}\.hpcstruct$'
+	rm -rf "$T/noid/structs"
+	touch -d '2001-01-01' "$T/bin/noid"
+	like "and noticed when it changed" "$(said "$HPCSTRUCT" --no-cache "$T/noid")" "changed since the run \\(other size or time\\)"
+}
+rm "$T/bin/app"
+like "a binary that is gone" "$(said "$HPCSTRUCT" --no-cache "$T/changed")" "$T/bin/app: no such file"
+
+# the vdso is kept with the run
+mkdir -p "$T/vdso/vdso"
+cp "$golden/shapes-gcc-O2-stripped.so" "$T/vdso/vdso/$(id_of shapes-gcc-O2-stripped).so"
+"$make_run" "$T/vdso/x.hpcrun" "vdso=$(id_of shapes-gcc-O2-stripped)"
+is "vdso" "$(said "$HPCSTRUCT" "$T/vdso")" "hpcstruct-lite: $T/vdso: 1 structures: 1 made, 0 up to date, 0 missing"
+
+# many at a time, in one cache and one directory
+mkdir "$T/many"
+"$make_run" "$T/many/x.hpcrun" "$golden"/*-O2-*.so
+n=$(sed -n 's/^build-id //p' "$golden"/*-O2-*.txt | sort -u | wc -l) # a stripped copy has the id of the original
+rm -rf "$cache"
+pids=
+for i in 1 2 3 4; do
+	"$HPCSTRUCT" -q -j2 "$T/many" 2>"$T/err.$i" &
+	pids="$pids $!"
+done
+rc=0
+for p in $pids; do wait "$p" || rc=1; done
+is "four processes at a time" "$rc" 0
+is "every structure is there" "$(count "$T/many/structs") $(count "$cache")" "$n $n"
+broken=0
+for f in "$T"/many/structs/*.hpcstruct "$cache"/*.hpcstruct; do
+	"$HPCSTRUCT" --print "$f" >/dev/null 2>&1 || broken=$((broken + 1))
+done
+is "and sound" "$broken" 0
+
+# a cache that cannot be written is no reason to stop
+rm -rf "$cache" "$T/other/structs"
+mkdir -p "$XDG_CACHE_HOME"
+: >"$cache"
+is "a cache that cannot be written" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+
+# damage and usage
+printf 'not one' >"$T/run/bad.hpcrun"
+like "a file that is no measurement" "$(said "$HPCSTRUCT" "$T/run")" "run/bad.hpcrun: warning: shorter than a header; left out"
+mkdir "$T/empty"
+out=$(said "$HPCSTRUCT" "$T/empty")
+is "no measurement at all" "$?/$out" "1/hpcstruct-lite: $T/empty: no measurement file (*.hpcrun) that can be read is in this directory"
+out=$(said "$HPCSTRUCT" -o "$T/x" "$T/nothing")
+is "no such binary" "$?/$out" "1/hpcstruct-lite: $T/nothing: no such file"
+out=$(said "$HPCSTRUCT" -o "$T/x" "$srcdir/tests/lib.sh")
+is "not a binary" "$?/$out" "1/hpcstruct-lite: $srcdir/tests/lib.sh: not a binary this program knows"
+out=$(said "$HPCSTRUCT" --print "$srcdir/tests/lib.sh")
+is "not a structure" "$?/$out" "1/hpcstruct-lite: $srcdir/tests/lib.sh: not a structure file"
+"$HPCSTRUCT" 2>/dev/null
+is "nothing given: usage" $? 2
+"$HPCSTRUCT" -j 0 "$a" 2>/dev/null
+is "-j 0: usage" $? 2
+"$HPCSTRUCT" -o "$T/x" "$T/run" 2>/dev/null
+is "-o with a directory: usage" $? 2
+(cd "$T" && "$HPCSTRUCT" -q --no-cache "$a")
+ok "the default output is in the working directory" test -s "$T/shapes-gcc-O2-g.so.hpcstruct"
+out=$(said "$HPCSTRUCT" --no-cache -o /proc/nowhere "$a")
+like "an output that cannot be written" "$out" "/proc/nowhere: cannot be created"
+done_testing

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes a measurement file with one context node in each of the given binaries, for tests of what reads such directories.
+ *
+ *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY]...
+ *
+ * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with another; "unused:" without a node.
+ */
+#include "common/base/log.h"
+#include "common/format/measurement.h"
+#include "hpcstruct-lite/image/image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Alignas(64) uint8_t file[1 << 20];
+static size_t n_bytes = MSR_HEADER_BYTES;
+
+static void *add_extent(uint16_t kind, size_t used)
+{
+	struct msr_extent *e = (void *)(file + n_bytes);
+	size_t length = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) / MSR_EXTENT_ALIGN * MSR_EXTENT_ALIGN;
+	e->magic = MSR_EXTENT_MAGIC;
+	e->kind = kind;
+	e->length = length;
+	e->used = used;
+	e->check = msr_extent_check(e);
+	n_bytes += length;
+	return e + 1;
+}
+
+static size_t parse_hex(const char *text, uint8_t *id)
+{
+	size_t n = 0;
+	for (unsigned byte; n < MSR_BUILD_ID_MAX && sscanf(text + 2 * n, "%2x", &byte) == 1; n++)
+		id[n] = (uint8_t)byte;
+	return n;
+}
+
+static bool add_module(uint16_t id, const char *path, const char *build_id)
+{
+	struct msr_module m = {.id = id, .path_bytes = (uint32_t)strlen(path) + 1};
+	bool is_vdso = strcmp(path, "vdso") == 0;
+	if (is_vdso) {
+		path = "[vdso]";
+		m.path_bytes = (uint32_t)strlen(path) + 1;
+		m.flags = MSR_MODULE_VDSO;
+	} else {
+		struct image *image;
+		if (image_open(path, &image) != STATUS_OK)
+			return false;
+		m.build_id_bytes = (uint32_t)image->build_id_bytes;
+		memcpy(m.build_id, image->build_id, image->build_id_bytes);
+		m.file_bytes = image->file.n_bytes;
+		m.file_mtime_ns = image->file.mtime_ns;
+		image_close(image);
+	}
+	if (build_id)
+		m.build_id_bytes = (uint32_t)parse_hex(build_id, m.build_id);
+	m.bytes = (uint32_t)((sizeof m + m.path_bytes + 7) / 8 * 8);
+	uint8_t *at = add_extent(MSR_MODULE, m.bytes);
+	memcpy(at, &m, sizeof m);
+	memcpy(at + sizeof m, path, m.path_bytes);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct msr_header *h = (void *)file;
+	memcpy(h->magic, MSR_MAGIC, sizeof h->magic);
+	h->version_major = MSR_VERSION_MAJOR;
+	h->header_bytes = MSR_HEADER_BYTES;
+	if (argc < 2)
+		return 2;
+	for (int i = 2; i < argc; i++) {
+		bool unused = strncmp(argv[i], "unused:", 7) == 0;
+		char *path = argv[i] + (unused ? 7 : 0), *build_id = strchr(path, '=');
+		if (build_id)
+			*build_id++ = '\0';
+		if (!add_module((uint16_t)(i - 1), path, build_id))
+			return 1;
+		if (unused)
+			continue;
+		struct msr_node *node = add_extent(MSR_NODE, sizeof *node);
+		node->addr = msr_addr_make((uint16_t)(i - 1), 0x1000, false);
+	}
+	h->allocated = n_bytes;
+	FILE *f = fopen(argv[1], "wb");
+	return !f || fwrite(file, 1, n_bytes, f) != n_bytes || fclose(f) != 0;
+}
