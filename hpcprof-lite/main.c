@@ -23,7 +23,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all */
 	const char *otf2_form;
-	bool no_structs;
+	bool no_structs, quiet;
 	struct sink_text_options text;
 };
 
@@ -144,7 +144,8 @@ static enum status set_no_structs(void *arg, const char *value)
 
 static enum status set_quiet(void *arg, const char *value)
 {
-	(void)arg, (void)value;
+	(void)value;
+	((struct arguments *)arg)->quiet = true;
 	log_set_quiet(true);
 	return STATUS_OK;
 }
@@ -201,7 +202,7 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 			s->list[s->n].module = all->list.at[i].record;
 			s->list[s->n++].path = all->list.at[i].path;
 		}
-	struct load_structures_options o = {s->directories, s->n_directories, s->a->n_workers, !s->a->no_structs};
+	struct load_structures_options o = {s->directories, s->n_directories, s->a->n_workers, !s->a->no_structs, s->a->quiet};
 	load_structures_open(&o, s->list, s->n);
 	for (size_t i = 0, k = 0; i < all->list.n; i++)
 		if (needed[i]) {

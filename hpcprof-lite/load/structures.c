@@ -121,14 +121,14 @@ static int start(pid_t *pid, const char *program, char **argv)
 	return cause;
 }
 
-/* Runs `program -j N directory`; its messages go to our standard error, so that standard output stays ours. */
-static void run_hpcstruct(const char *program, char *directory, unsigned n_workers)
+/* Runs `program [-q] -j N directory`; its messages go to our standard error, so that standard output stays ours. */
+static void run_hpcstruct(const char *program, char *directory, const struct load_structures_options *o)
 {
-	char workers[16], name[] = "hpcstruct-lite", jobs[] = "-j", end[] = "--";
-	char *argv[] = {name, jobs, workers, end, directory, NULL};
-	snprintf(workers, sizeof workers, "%u", n_workers);
+	char workers[16], name[] = "hpcstruct-lite", jobs[] = "-j", quiet[] = "-q", end[] = "--";
+	char *loud[] = {name, jobs, workers, end, directory, NULL}, *silent[] = {name, quiet, jobs, workers, end, directory, NULL};
+	snprintf(workers, sizeof workers, "%u", o->n_workers);
 	pid_t pid;
-	int cause = start(&pid, program, argv);
+	int cause = start(&pid, program, o->quiet ? silent : loud);
 	if (cause) {
 		log_warn(program, "cannot be run: %s", strerror(cause));
 		return;
@@ -150,7 +150,7 @@ static void make_missing(const struct load_structures_options *o)
 		return;
 	}
 	for (size_t d = 0; d < o->n_directories; d++)
-		run_hpcstruct(program, o->directories[d], o->n_workers);
+		run_hpcstruct(program, o->directories[d], o);
 }
 
 /* ---- the whole ---- */

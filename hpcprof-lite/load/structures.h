@@ -27,6 +27,7 @@ struct load_structures_options {
 	size_t n_directories;
 	unsigned n_workers;       /* for hpcstruct-lite -j */
 	bool make;                /* run hpcstruct-lite for what is missing */
+	bool quiet;               /* tell it so */
 };
 
 /* Fills the out fields of list[0 .. n-1]. Never fails; logs what is amiss. */

@@ -35,6 +35,9 @@ ok "and kept" sh -c 'ls m/structs/*.hpcstruct'
 like "the inlined call hangs on its line" "$("$HPCPROF" --to text --by path m 2>err)" 'body \[inlined\] +app.c:9$'
 is "not made again" "$("$HPCPROF" --to text --by path -q m 2>&1 >out)" ""
 
+rm -rf m/structs cache
+is "with -q nothing is said of making" "$(run_limited 120 "$HPCPROF" --to text --by path -q m 2>&1 >out)" ""
+
 # Standard output stays a report, whatever hpcstruct-lite prints.
 rm -rf m/structs
 is "nothing of hpcstruct-lite on standard output" "$("$HPCPROF" --to text --all m 2>err | cut -f1 | grep -v '^#' | sort -u | grep -c hpcstruct)" 0

@@ -49,7 +49,7 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 		f->list[i].module = all->list.at[i].record;
 		f->list[i].path = all->list.at[i].path;
 	}
-	struct load_structures_options o = {&f->directory, 1, 1, false};
+	struct load_structures_options o = {.directories = &f->directory, .n_directories = 1};
 	load_structures_open(&o, f->list, f->n);
 	for (size_t i = 0; i < f->n; i++) {
 		structures[i] = needed[i] ? f->list[i].structure : NULL;

@@ -12,7 +12,8 @@ static const uint8_t id_app[3] = {0xaa, 0xbb, 0xcc};
 
 /*
  * /bin/app: main at 0x1000 (main.c:10): 0x1010 line 12; 0x1020 line 13 in small (inlined at main.c:13, small.h:3), 0x1030 tiny inlined in
- * small (at small.h:4), small.h:7; 0x1040 line 15; work at 0x2000 with a loop at work.c:22: 0x2010 line 23; 0x2020 has no line; nothing from 0x3000 on.
+ * small (at small.h:4), small.h:7; 0x1040 line 15; work at 0x2000 with a loop at work.c:22: 0x2010 line 23, in it a loop at work.c:24: 0x2018 line 25; 0x2020 has no line; nothing
+ * from 0x3000 on.
  */
 static void write_structure(const char *directory)
 {
@@ -25,6 +26,7 @@ static void write_structure(const char *directory)
 	uint32_t tiny = gen_structure_inline(s, small, d_tiny, small_h, 4, 0x1030);
 	uint32_t work = gen_structure_function(s, d_work, 0x2000);
 	uint32_t loop = gen_structure_loop(s, work, work_c, 22, 0x2010);
+	uint32_t inner = gen_structure_loop(s, loop, work_c, 24, 0x2018);
 	gen_structure_interval(s, 0x1000, main_, main_c, 10);
 	gen_structure_interval(s, 0x1010, main_, main_c, 12);
 	gen_structure_interval(s, 0x1020, small, small_h, 3);
@@ -33,6 +35,7 @@ static void write_structure(const char *directory)
 	gen_structure_interval(s, 0x1050, STRUCTURE_NONE, STRUCTURE_NONE, 0);
 	gen_structure_interval(s, 0x2000, work, work_c, 20);
 	gen_structure_interval(s, 0x2010, loop, work_c, 23);
+	gen_structure_interval(s, 0x2018, inner, work_c, 25);
 	gen_structure_interval(s, 0x2020, work, STRUCTURE_NONE, 0);
 	gen_structure_interval(s, 0x3000, STRUCTURE_NONE, STRUCTURE_NONE, 0);
 	free(gen_structure_close(s, directory));
@@ -143,6 +146,23 @@ static void test_calls_hang_on_their_line_and_recursion_stays(void **state)
 	clean(&r);
 }
 
+static void test_loops(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	sample(&r, call(&r, r.entry, 0x2010));
+	sample(&r, call(&r, r.entry, 0x2018));
+	sample(&r, call(&r, r.entry, 0x201c));
+	end(&r, true);
+	uint32_t work = fixture_find_function(r.m, 1, "work"), outer = work + 1, inner = outer + 1;
+	assert_true(r.m->contexts[outer].kind == MODEL_CONTEXT_LOOP && r.m->contexts[outer].line == 22);
+	assert_true(r.m->contexts[inner].kind == MODEL_CONTEXT_LOOP && r.m->contexts[inner].line == 24 && r.m->contexts[inner].parent == outer);
+	assert_true(at(&r, outer, MODEL_FUNCTION) == 3 && at(&r, outer, MODEL_LEX_AWARE) == 1 && at(&r, outer, MODEL_POINT) == 0);
+	assert_true(at(&r, inner, MODEL_LEX_AWARE) == 2 && at(&r, work, MODEL_LEX_AWARE) == 3);
+	clean(&r);
+}
+
 static void test_addresses_without_line_or_function(void **state)
 {
 	(void)state;
@@ -216,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_inlined_calls),
 		cmocka_unit_test(test_calls_hang_on_their_line_and_recursion_stays),
+		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_addresses_without_line_or_function),
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_damaged_structure_is_left_out),

@@ -161,13 +161,13 @@ static void test_other_version(void **state)
 	free(bytes);
 }
 
-/* Finds the first record of the extent of `kind` for `thread`. */
-static void *find_record(uint8_t *bytes, size_t n, enum msr_kind kind, uint32_t thread)
+/* The first record of an extent. */
+static void *find_record(uint8_t *bytes, size_t n, enum msr_kind kind, uint32_t thread, uint32_t sequence)
 {
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
 	for (enum msr_scan s; (s = msr_next_extent(bytes, n, &pos, &v, &skipped)) != MSR_SCAN_END;)
-		if (s == MSR_SCAN_EXTENT && v.extent->kind == kind && v.extent->thread == thread)
+		if (s == MSR_SCAN_EXTENT && v.extent->kind == kind && v.extent->thread == thread && v.extent->sequence == sequence)
 			return (void *)(uintptr_t)v.content;
 	fail_msg("no such extent");
 	abort();
@@ -178,7 +178,7 @@ static void test_bad_node_costs_its_subtree(void **state)
 	(void)state;
 	size_t n;
 	uint8_t *bytes = make_small(&n);
-	struct msr_node *nodes = find_record(bytes, n, MSR_NODE, 1);
+	struct msr_node *nodes = find_record(bytes, n, MSR_NODE, 1, 0);
 	struct load_file f = {0};
 	nodes[4].parent = 4; /* its own parent */
 	assert_int_equal(load_file_bytes("cycle", bytes, n, &f), STATUS_OK);
@@ -190,6 +190,55 @@ static void test_bad_node_costs_its_subtree(void **state)
 	/* ten nodes, their cells, eleven trace records */
 	assert_int_equal(f.bytes_damaged, 10 * sizeof(struct msr_node) + 10 * sizeof(struct msr_cell) + 11 * 8);
 	load_file_close(&f);
+	free(bytes);
+}
+
+/* Two extents that claim the same indices: cells would count twice, nodes would be whichever came last. */
+static void test_overlap(void **state)
+{
+	(void)state;
+	static const enum msr_kind kinds[] = {MSR_NODE, MSR_CELL};
+	for (int k = 0; k < 2; k++) {
+		size_t n;
+		uint8_t *bytes = make_small(&n);
+		struct msr_extent *e = (struct msr_extent *)find_record(bytes, n, kinds[k], 0, 1) - 1;
+		struct load_file f = {0};
+		e->first = 0;
+		e->check = msr_extent_check(e);
+		assert_int_equal(load_file_bytes("overlap", bytes, n, &f), STATUS_OK);
+		assert_true(f.bytes_damaged >= 96);
+		uint64_t count = 0;
+		for (size_t p = 0; p < f.threads.at[0].cells.n; p++)
+			for (size_t i = 0; i < f.threads.at[0].cells.at[p].n_bytes / sizeof(struct msr_cell); i++)
+				count += ((const struct msr_cell *)f.threads.at[0].cells.at[p].content)[i].count;
+		assert_true(k == 0 || count == 10); /* 13 samples, 3 of them in the extent that is out */
+		load_file_close(&f);
+		free(bytes);
+	}
+}
+
+static void test_time_beyond_reason(void **state)
+{
+	(void)state;
+	size_t n;
+	uint8_t *bytes = make_small(&n);
+	uint64_t *words = find_record(bytes, n, MSR_TRACE, 0, 1);
+	struct load_file f = {0};
+	assert_true(words[2] == msr_trace_make(0, MSR_TRACE_TAG_ESCAPE, MSR_TRACE_ABSOLUTE) && words[3] == UINT64_C(6000000000));
+	words[3] = UINT64_MAX - 5;
+	assert_int_equal(load_file_bytes("late", bytes, n, &f), STATUS_OK);
+	assert_int_equal(f.threads.at[0].n_trace_records, 13);
+	assert_int_equal(f.threads.at[0].last_trace_ns, 2110); /* the clock stays where it was */
+	load_file_close(&f);
+	struct load_job job = {0};
+	struct load_file *again = vec_push(&job.files);
+	assert_int_equal(load_file_bytes("late", bytes, n, again), STATUS_OK);
+	struct model *m = fixture_model_of(&job, NULL, 1);
+	struct model_trace_cursor c = {0};
+	struct model_sample samples[16];
+	assert_int_equal(model_trace_read(m, 0, &c, samples, 16), 13);
+	assert_int_equal(samples[12].time_ns, 2110 + 4000);
+	model_free(m);
 	free(bytes);
 }
 
@@ -224,6 +273,8 @@ int main(void)
 		cmocka_unit_test(test_every_byte_flipped),
 		cmocka_unit_test(test_other_version),
 		cmocka_unit_test(test_bad_node_costs_its_subtree),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_time_beyond_reason),
 		cmocka_unit_test(test_job),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,6 +103,30 @@ static void test_equal_paths_meet(void **state)
 	unmake(&x);
 }
 
+/* A frame that was guessed is not the frame that is known. */
+static void test_marked_frames_stay_apart(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 1, .rank = -1});
+	uint16_t app = gen_module(g, "/bin/app", id_a, 2, 0);
+	uint32_t t = gen_thread(g, "t"), entry = gen_entry(g, t, MSR_ENTRY_MAIN);
+	gen_child(g, t, entry, msr_addr_make(app, 0x10, false));
+	gen_child(g, t, entry, msr_addr_make(app, 0x10, true));
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct load_job job = {0};
+	struct merge_tree tree = {0};
+	static const uint32_t module_of[2] = {0, 0};
+	assert_int_equal(load_job_open(&directory, 1, 1, &job), STATUS_OK);
+	assert_true(merge_init(&tree));
+	assert_true(merge_thread(&tree, &job.files.at[0].threads.at[0], module_of));
+	assert_int_equal(tree.nodes.n, 4);
+	assert_true(!tree.nodes.at[2].marked && tree.nodes.at[3].marked);
+	merge_free(&tree);
+	load_job_close(&job);
+	fixture_remove(directory);
+}
+
 static void test_trees_join_as_threads_do(void **state)
 {
 	(void)state;
@@ -134,6 +158,7 @@ int main(void)
 		cmocka_unit_test(test_modules_by_build_id),
 		cmocka_unit_test(test_modules_without_build_id),
 		cmocka_unit_test(test_equal_paths_meet),
+		cmocka_unit_test(test_marked_frames_stay_apart),
 		cmocka_unit_test(test_trees_join_as_threads_do),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
