@@ -12,7 +12,8 @@
  *
  * Without the right to look into the kernel an event skips expiries that fall into it. The time of the task clock must not go to the wrong
  * place, so then each sample counts one period, and a second timer, on the CPU clock, gives what the kernel used to the context it finds
- * in a system call (poll_tick).
+ * in a system call (poll_tick). With the right, the count misses what switching to and from the thread costs, which goes the
+ * same way, without a timer (poll_switches).
  * Must not wait or allocate. Tests: tests/cli/run_rate.sh, tests/cli/run_kernel.sh.
  */
 #include "common/safe/clock.h"
@@ -40,6 +41,7 @@ struct perf_event_state {
 	int fd;                            /* + 1; 0: none */
 	bool user_only;                    /* kernel excluded */
 	uint64_t last;                     /* count at the last sample */
+	uint64_t compared;                 /* count when it was compared with the CPU clock */
 	/* Task clock: */
 	bool early;                        /* not opened yet: the timer samples */
 	struct ktimer tick;                /* armed while early, and when the kernel is excluded */
@@ -294,22 +296,40 @@ static bool in_system_call(const ucontext_t *context)
 }
 
 /*
- * Task clock without the kernel: what the thread has used beyond the weights given so far is kernel time (or expiries that the kernel
- * dropped). It belongs to a tick that was in the kernel, which is seen by the system call before the pc; page faults and the
- * like cannot be seen, so a tick elsewhere takes it once much has come together.
+ * What the thread has used of the CPU clock beyond the weights given so far, if this context shall take it: it is kernel time (or expiries that
+ * the kernel dropped), and belongs to a sample in the kernel, which is seen by the system call before the pc; page faults and the
+ * like cannot be seen, so a sample elsewhere takes it once much has come together.
  */
-static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context)
+static uint64_t owed_ns(struct perf_event_state *s, unsigned i, const ucontext_t *context)
 {
 	uint64_t period = perf.events[i].period;
-	if (!s->tick.armed || !ktimer_is(info, s))
-		return 0;
 	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
 	if (used < s->given_ns + period + period / 2)
 		return 0;
 	uint64_t owed = used - s->given_ns;
 	if (!in_system_call(context) && owed < PERF_TICK_PATIENCE * period)
 		return 0;
+	s->given_ns += owed;
 	return owed;
+}
+
+/* Task clock without the kernel. */
+static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context)
+{
+	return ktimer_is(info, s) ? owed_ns(s, i, context) : 0;
+}
+
+/*
+ * Task clock with the kernel: the event rests while the kernel switches from and to the thread, which the CPU clock counts. A thread that
+ * waits often loses a fifth of its time that way. So the two are compared once a tick.
+ */
+static uint64_t poll_switches(struct perf_event_state *s, unsigned i, uint64_t weight, const ucontext_t *context)
+{
+	s->given_ns += weight;
+	if (s->last < s->compared + PERF_TICK_NS)
+		return 0;
+	s->compared = s->last;
+	return owed_ns(s, i, context);
 }
 
 /*
@@ -353,12 +373,13 @@ static unsigned poll_event(struct perf_event_state *s, unsigned i, const siginfo
 		weight = n * perf.events[i].period;
 		s->given_ns += weight;
 		uint64_t owed = poll_tick(s, i, info, context);
-		s->given_ns += owed;
 		weight += owed;
 		n = n ? n : owed != 0;
 	} else {
 		weight = count > s->last ? count - s->last : 0;
 		s->last = count > s->last ? count : s->last;
+		if (n && is_task_clock(i))
+			weight += poll_switches(s, i, weight, context);
 	}
 	if (n == 0 || weight == 0)
 		return 0;
