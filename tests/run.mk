@@ -2,8 +2,10 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct
-TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct
+check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config
+TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config
+tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config_rank.c
+tests_unit_test_config_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_safe_SOURCES = tests/unit/test_safe.c
 tests_unit_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_test_store_SOURCES = tests/unit/test_store.c

@@ -273,14 +273,17 @@ void cct_forget(struct cct *t)
 	t->slot = t->first_slots;
 }
 
-void cct_finish(struct cct *t)
+void cct_trim(struct cct *t)
 {
 	if (t->trace)
 		store_give_tail(t->trace);
-	if (t->nodes.n_extents)
-		store_give_tail(t->nodes.at[t->nodes.n_extents - 1].extent);
-	if (t->cells.n_extents)
-		store_give_tail(t->cells.at[t->cells.n_extents - 1].extent);
+	table_trim(&t->nodes);
+	table_trim(&t->cells);
+}
+
+void cct_finish(struct cct *t)
+{
+	cct_trim(t);
 	cct_forget(t);
 }
 

@@ -47,6 +47,9 @@ bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, u
 /* Appends a record to the time line; now_ns of CLOCK_MONOTONIC, not before the record before it. */
 bool cct_trace(struct cct *tree, uint32_t node, uint32_t metric, uint64_t now_ns, enum msr_loss *cause);
 
+/* Unused space goes back to the store; the tree may go on all the same. */
+void cct_trim(struct cct *tree);
+
 /* At the end of the thread: unused space goes back to the store, the index is released. No call may follow but cct_init. */
 void cct_finish(struct cct *tree);
 

@@ -51,3 +51,10 @@ uint32_t table_commit(struct table *t)
 	atomic_store_explicit(&last->extent->used, used, memory_order_release);
 	return t->n++;
 }
+
+void table_trim(struct table *t)
+{
+	if (t->n_extents)
+		store_give_tail(t->at[t->n_extents - 1].extent);
+	t->end = t->n;
+}

@@ -48,6 +48,9 @@ static inline void *table_at(const struct table *t, uint32_t id)
 /* Room for one more record, number t->n: zeroed memory to fill in. NULL with the loss. */
 void *table_reserve(struct table *t, enum msr_loss *cause);
 
+/* Gives the unused end of the last extent back; the next record starts a new one. */
+void table_trim(struct table *t);
+
 /* Publishes the record that was filled in; returns its number. */
 uint32_t table_commit(struct table *t);
 

@@ -27,6 +27,7 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/process.c hpcrun-lite/runtime/process.h \
 	hpcrun-lite/runtime/records.c hpcrun-lite/runtime/records.h \
 	hpcrun-lite/runtime/report.c \
+	hpcrun-lite/runtime/report_files.c \
 	hpcrun-lite/runtime/runtime.h \
 	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \
 	hpcrun-lite/runtime/sources.c \

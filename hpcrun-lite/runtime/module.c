@@ -46,7 +46,10 @@ static struct {
 	_Atomic uintptr_t start[MODULE_MAX]; /* 0: moving; read without the lock */
 	struct module module[MODULE_MAX];
 	char program[PATH_MAX];
+	/* Under the lock: the handler's stack is small. */
 	char scratch[PATH_MAX];
+	char line[512];
+	char buffer[1024];
 	size_t text_used;
 	char text[MODULE_TEXT_BYTES];
 } modules;
@@ -83,18 +86,17 @@ static bool write_record(uint32_t i)
 /* The file mapped at `address`, from /proc/self/maps, into `path`; for names that are relative to a directory the program may have left. */
 static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 {
-	char line[512];
+	char *line = modules.line;
 	size_t n = 0;
 	bool overlong = false;
 	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	char buffer[1024];
-	for (long got; (got = sys_read(fd, buffer, sizeof buffer)) > 0;) {
+	for (long got; (got = sys_read(fd, modules.buffer, sizeof modules.buffer)) > 0;) {
 		for (long i = 0; i < got; i++) {
-			if (buffer[i] != '\n') {
-				if (n + 1 < sizeof line)
-					line[n++] = buffer[i];
+			if (modules.buffer[i] != '\n') {
+				if (n + 1 < sizeof modules.line)
+					line[n++] = modules.buffer[i];
 				else
 					overlong = true;
 				continue;

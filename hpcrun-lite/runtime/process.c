@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program runs on, unmeasured and told so.
- * Tests: tests/cli/run_basic.sh, tests/cli/run_fork.sh, tests/cli/run_space.sh.
+ * Tests: tests/cli/run_processes.sh, tests/cli/run_space.sh.
  */
 #include "hpcrun-lite/runtime/process.h"
 
@@ -219,6 +219,9 @@ static void end(enum msr_exit_kind kind, int code)
 	write_end(kind, code);
 	if (kind != MSR_EXIT_EXEC)
 		report_print();
+	if (thread_self)
+		cct_trim(thread_self->cct);
+	records_trim();
 	store_finish(quiet);
 }
 

@@ -54,5 +54,7 @@ void process_write_records(void);
 
 /* report.c: the line or table at the end. */
 void report_print(void);
+/* report_files.c: adds what the other processes of this rank have written so far; returns how many processes. */
+uint64_t report_add_others(struct thread_totals *sum);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of the process; see records.h. Must not wait. Tests: tests/cli/run_basic.sh. */
+/* Records of the process; see records.h. Must not wait. Tests: tests/cli/run_processes.sh. */
 #include "hpcrun-lite/runtime/records.h"
 
 #include "common/safe/trylock.h"
@@ -22,6 +22,16 @@ void records_start(void)
 		writer[i].extent = NULL;
 		writer[i].sequence = 0;
 	}
+}
+
+void records_trim(void)
+{
+	for (unsigned i = 0; i < sizeof writer / sizeof *writer; i++)
+		if (trylock_take(&writer[i].lock)) {
+			if (writer[i].extent)
+				store_give_tail(writer[i].extent);
+			trylock_give(&writer[i].lock);
+		}
 }
 
 static bool has_room(const struct msr_extent *e, size_t n)

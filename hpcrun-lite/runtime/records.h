@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes records that belong to the process (INFO, METRIC, MODULE) to the measurement file. Under try-locks: signal-safe.
- * Tests: tests/cli/run_basic.sh.
+ * Tests: tests/cli/run_processes.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RECORDS_H
 #define HPCRUN_LITE_RUNTIME_RECORDS_H
@@ -20,6 +20,9 @@ void records_start(void);
  */
 void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause);
 void records_end(enum msr_kind kind, size_t n_bytes);
+
+/* At the end: unused space goes back to the store. Later records take new space. */
+void records_trim(void);
 
 /* An INFO record; a value may hold NUL bytes. False: no room. */
 bool records_info(const char *key, const char *value, size_t value_bytes);

@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user is told at the end of the process: one line, or a table with -v. Not in handlers. Must not allocate: a program may end with no
- * memory left. Tests: tests/cli/run_report.sh.
+ * What the user is told at the end of the process that the launcher started: one line, or a table with -v, about it and the processes that it started. Not in handlers. Must not allocate: a program may end with no
+ * memory left. Tests: tests/cli/run_processes.sh.
  */
-#include "common/safe/clock.h"
-#include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-
-struct linux_dirent64 {
-	uint64_t d_ino;
-	int64_t d_off;
-	uint16_t d_reclen;
-	uint8_t d_type;
-	char d_name[];
-};
-
-/* Measurement files in the run directory, ours included: the processes measured so far. */
-static uint64_t count_files(void)
-{
-	static _Alignas(8) char buffer[8192];
-	uint64_t n = 0;
-	int fd = sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-	for (long got; fd >= 0 && (got = sys_call3(SYS_getdents64, fd, (long)buffer, sizeof buffer)) > 0;)
-		for (long at = 0; at < got;) {
-			const struct linux_dirent64 *d = (const void *)(buffer + at);
-			size_t length = strlen(d->d_name), suffix = strlen(MSR_SUFFIX);
-			n += length > suffix && strcmp(d->d_name + length - suffix, MSR_SUFFIX) == 0;
-			at += d->d_reclen;
-		}
-	if (fd >= 0)
-		sys_close(fd);
-	return n;
-}
 
 static uint64_t lost_samples(const struct thread_totals *sum)
 {
@@ -72,9 +43,8 @@ static void put_share(struct text *t, const struct thread_totals *sum)
 
 static void put_losses(struct text *t, const struct thread_totals *sum, const char *before, const char *between)
 {
-	const struct msr_header *h = store_header();
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++) {
-		uint64_t n = sum->losses[i] + h->losses[i];
+		uint64_t n = sum->losses[i];
 		if (n == 0 || i == MSR_LOSS_COALESCED)
 			continue;
 		text_put(t, before);
@@ -87,17 +57,18 @@ static void put_losses(struct text *t, const struct thread_totals *sum, const ch
 
 static bool any_loss(const struct thread_totals *sum)
 {
-	const struct msr_header *h = store_header();
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
-		if (i != MSR_LOSS_COALESCED && sum->losses[i] + h->losses[i])
+		if (i != MSR_LOSS_COALESCED && sum->losses[i])
 			return true;
 	return false;
 }
 
-static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n_files)
+static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n_processes)
 {
 	uint64_t lost = lost_samples(sum);
 	text_put(t, "hpcrun-lite: ");
+	if (n_processes > 1)
+		put_count(t, n_processes, "process, ", "processes, ");
 	put_count(t, sum->n_threads, "thread, ", "threads, ");
 	put_count(t, sum->recorded, "sample, ", "samples, ");
 	text_put_grouped(t, lost);
@@ -107,13 +78,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n
 	text_put(t, any_loss(sum) ? "), " : ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
 	put_share(t, sum);
-	text_put(t, " of thread time in handlers");
-	if (n_files > 1) {
-		text_put(t, " (this process; ");
-		put_count(t, n_files, "process", "processes");
-		text_put(t, " measured)");
-	}
-	text_put(t, ": ");
+	text_put(t, " of thread time in handlers: ");
 	text_put(t, process.config.directory);
 	text_put_char(t, '\n');
 }
@@ -129,12 +94,12 @@ static void put_row(struct text *t, const char *name, uint64_t v)
 	text_put_char(t, '\n');
 }
 
-static void put_table(struct text *t, const struct thread_totals *sum, uint64_t n_files)
+static void put_table(struct text *t, const struct thread_totals *sum, uint64_t n_processes)
 {
 	text_put(t, "hpcrun-lite: ");
 	text_put(t, process.config.directory);
 	text_put_char(t, '\n');
-	put_row(t, "processes measured so far", n_files);
+	put_row(t, "processes", n_processes);
 	put_row(t, "threads", sum->n_threads);
 	put_row(t, "samples delivered", sum->delivered);
 	put_row(t, "samples recorded", sum->recorded);
@@ -172,11 +137,14 @@ void report_print(void)
 	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
 		return;
 	thread_sum(&sum);
+	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
+		sum.losses[i] += store_header()->losses[i];
 	if (c->rank > 0 && !any_loss(&sum) && c->say != CONFIG_VERBOSE)
 		return;
+	uint64_t n_processes = 1 + report_add_others(&sum);
 	if (c->say == CONFIG_VERBOSE)
-		put_table(&t, &sum, count_files());
+		put_table(&t, &sum, n_processes);
 	else
-		put_line(&t, &sum, count_files());
+		put_line(&t, &sum, n_processes);
 	text_write(&t, STDERR_FILENO);
 }

@@ -227,7 +227,7 @@ static uint64_t get(_Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static void add_record(struct thread_totals *sum, struct msr_thread *r)
+void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 {
 	sum->n_threads++;
 	sum->delivered += get(&r->delivered);
@@ -247,7 +247,7 @@ static void add_to_ended(struct msr_thread *r)
 {
 	struct thread_totals sum = {0};
 	const uint64_t *word = (const uint64_t *)&sum;
-	add_record(&sum, r);
+	thread_add_record(&sum, r);
 	for (unsigned i = 0; i < sizeof sum / sizeof *word; i++)
 		if (word[i])
 			atomic_fetch_add_explicit(&threads.ended[i], word[i], memory_order_relaxed);
@@ -325,7 +325,7 @@ void thread_sum(struct thread_totals *sum)
 	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (r)
-			add_record(sum, r);
+			thread_add_record(sum, r);
 	}
 }
 

@@ -68,5 +68,7 @@ struct thread_totals {
 	uint64_t path_ends[16];
 };
 void thread_sum(struct thread_totals *totals);
+/* Adds one record. Signal-safe. */
+void thread_add_record(struct thread_totals *totals, struct msr_thread *record);
 
 #endif

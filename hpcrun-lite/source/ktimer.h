@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernel timers that signal the calling thread, without libc's bookkeeping. Signal-safe. Test: tests/unit/test_source.c.
+ * Kernel timers that signal the calling thread, without libc's bookkeeping. Signal-safe. Test: tests/cli/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_KTIMER_H
 #define HPCRUN_LITE_SOURCE_KTIMER_H

@@ -14,7 +14,7 @@
  * place, so then each sample counts one period, and a second timer, on the CPU clock, gives what the kernel used to the context it finds
  * in a system call (poll_tick). With the right, the count misses what switching to and from the thread costs, which goes the
  * same way, without a timer (poll_switches).
- * Must not wait or allocate. Tests: tests/cli/run_rate.sh, tests/cli/run_kernel.sh.
+ * Must not wait or allocate. Tests: tests/cli/run_rate.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"

@@ -5,7 +5,7 @@
  * - PAPI, in a loadable module, has signals and a handler of its own and calls host->sample from there.
  *
  * A source serves all its events of a process; each thread has a state of its own in memory that the run time gives
- * (zeroed, aligned to 64). Sources never allocate or lock in `poll`. Tests: tests/cli/run_rate.sh, tests/unit/test_source.c.
+ * (zeroed, aligned to 64). Sources never allocate or lock in `poll`. Tests: tests/cli/run_rate.sh, tests/cli/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_SOURCE_H
 #define HPCRUN_LITE_SOURCE_SOURCE_H

@@ -170,6 +170,8 @@ static void random_paths(void **state)
 		for (uint32_t j = 0; j < length[i]; j++)
 			addr[i][length[i] - 1 - j] = j < keep ? addr[i - 1][length[i - 1] - 1 - j] : address((unsigned)rand() % 20);
 		uint32_t same = keep ? (uint32_t)rand() % (keep + 1) : 0;
+		if (i % 1000 == 999)
+			cct_trim(tree); /* an exec that failed */
 		assert_true(insert(addr[i], length[i], same, &node[i], &cause));
 	}
 	assert_in_range(cct_n_nodes(tree), 100000, 400000);

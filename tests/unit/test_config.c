@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of hpcrun-lite/runtime/config: what is encoded is decoded, damage is refused, and ranks are found in each launcher's environment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/runtime/config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct config sample(void)
+{
+	struct config c;
+	config_defaults(&c);
+	strcpy(c.directory, "/a dir/with;odd,chars=%20\n\xc3\xa9");
+	strcpy(c.library, "/usr/lib/hpctoolkit-lite/libhpcrun-lite.so");
+	strcpy(c.job, "job;1");
+	c.trace = true;
+	c.say = CONFIG_VERBOSE;
+	c.rank = 12;
+	c.n_ranks = 4000;
+	c.root_pid = 4194303;
+	c.exec_pid = 77;
+	c.exec_seq = 3;
+	c.process_start_ns = UINT64_C(123456789012345678);
+	c.max_bytes = UINT64_C(1) << 40;
+	c.n_events = 2;
+	c.event[0] = (struct config_event){.name = "CPUTIME", .kind = CONFIG_CPUTIME, .unit = MSR_UNIT_NS, .period = 1000000, .as_rate = true};
+	c.event[1] = (struct config_event){.name = "perf::X:u=1,a;b", .kind = CONFIG_PERF, .perf_type = 1, .perf_config = UINT64_MAX, .period = 100};
+	return c;
+}
+
+static void round_trip(void **state)
+{
+	static char text[CONFIG_MAX_BYTES];
+	struct config c = sample(), d;
+	(void)state;
+	size_t n = config_encode(&c, text, sizeof text);
+	assert_int_equal(n, strlen(text));
+	for (size_t i = 0; i < n; i++)
+		assert_in_range((unsigned char)text[i], 0x20, 0x7e);
+	memset(&d, 0x55, sizeof d);
+	assert_true(config_decode(text, &d));
+	assert_string_equal(d.directory, c.directory);
+	assert_string_equal(d.library, c.library);
+	assert_string_equal(d.job, c.job);
+	assert_int_equal(d.trace, 1);
+	assert_int_equal(d.say, c.say);
+	assert_int_equal(d.rank, 12);
+	assert_int_equal(d.n_ranks, 4000);
+	assert_int_equal(d.root_pid, c.root_pid);
+	assert_int_equal(d.exec_pid, c.exec_pid);
+	assert_int_equal(d.exec_seq, 3);
+	assert_int_equal(d.process_start_ns, c.process_start_ns);
+	assert_int_equal(d.max_depth, CONFIG_MAX_DEPTH);
+	assert_int_equal(d.max_nodes, CONFIG_MAX_NODES);
+	assert_int_equal(d.max_bytes, c.max_bytes);
+	assert_int_equal(d.n_events, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_string_equal(d.event[i].name, c.event[i].name);
+		assert_int_equal(d.event[i].kind, c.event[i].kind);
+		assert_int_equal(d.event[i].unit, c.event[i].unit);
+		assert_int_equal(d.event[i].perf_type, c.event[i].perf_type);
+		assert_int_equal(d.event[i].perf_config, c.event[i].perf_config);
+		assert_int_equal(d.event[i].period, c.event[i].period);
+		assert_int_equal(d.event[i].as_rate, c.event[i].as_rate);
+	}
+}
+
+static void too_small(void **state)
+{
+	static char text[CONFIG_MAX_BYTES];
+	struct config c = sample();
+	(void)state;
+	size_t n = config_encode(&c, text, sizeof text);
+	for (size_t room = 0; room <= n; room++) {
+		text[room] = '#';
+		assert_int_equal(config_encode(&c, text, room), 0);
+		assert_int_equal(text[room], '#');
+	}
+	assert_int_equal(config_encode(&c, text, n + 1), n);
+}
+
+static void refused(void **state)
+{
+	static const char *const bad[] = {
+		"", "1", "2;dir=/d;event=C,1,1,0,0,1,0", "1;dir=relative;event=C,1,1,0,0,1,0", "1;dir=/d", /* no event */
+		"1;dir=/d;event=C,1,1,0,0,0,0", /* no period */ "1;dir=/d;event=C,9,1,0,0,1,0", "1;dir=/d;event=C,1,1", "1;dir=/d%2;event=C,1,1,0,0,1,0",
+		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0", "1;dir=/d;event=C,1,1,0,0,1,0x",
+		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0", "1;;dir=/d", "1;dir",
+	};
+	struct config c;
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (config_decode(bad[i], &c))
+			fail_msg("accepted: %s", bad[i]);
+	assert_true(config_decode("1;dir=/d;unknown=4,5,six;event=C,1,1,0,0,1,0", &c));
+	assert_int_equal(c.rank, -1);
+}
+
+/* Any change of any byte: never outside the buffers (under a sanitizer), and the result is within its bounds. */
+static void mutations(void **state)
+{
+	static char text[CONFIG_MAX_BYTES], copy[CONFIG_MAX_BYTES];
+	struct config c = sample(), d;
+	(void)state;
+	size_t n = config_encode(&c, text, sizeof text);
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		memcpy(copy, text, n + 1);
+		for (int j = rand() % 4; j >= 0; j--)
+			copy[(size_t)rand() % n] = (char)rand();
+		if (rand() % 4 == 0)
+			copy[(size_t)rand() % n] = '\0';
+		if (config_decode(copy, &d)) {
+			assert_in_range(d.n_events, 1, MSR_MAX_METRICS);
+			assert_in_range(d.max_depth, 16, 65535);
+			assert_true(strlen(d.directory) < sizeof d.directory);
+		}
+	}
+}
+
+static void ranks(void **state)
+{
+	static const struct {
+		const char *env[5];
+		int rank, size;
+	} cases[] = {
+		{{"HOME=/", NULL}, -1, -1},
+		{{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", NULL}, 3, 4},
+		{{"PMI_RANK=1", "PMI_SIZE=2", NULL}, 1, 2},
+		{{"PMIX_RANK=5", NULL}, 5, -1},
+		{{"PALS_RANKID=6", "PALS_SIZE=8", NULL}, 6, 8},
+		{{"FLUX_TASK_RANK=2", "FLUX_JOB_SIZE=3", NULL}, 2, 3},
+		{{"SLURM_PROCID=1", "SLURM_NTASKS=2", "SLURM_STEP_ID=0", NULL}, 1, 2},
+		{{"SLURM_PROCID=0", "SLURM_NTASKS=2", "SLURM_STEP_ID=4294967291", NULL}, -1, -1}, /* the batch script */
+		{{"SLURM_PROCID=0", "SLURM_NTASKS=2", NULL}, -1, -1},
+		{{"SLURM_PROCID=0", "SLURM_STEP_ID=0", "OMPI_COMM_WORLD_RANK=7", "OMPI_COMM_WORLD_SIZE=9", NULL}, 7, 9}, /* mpirun within a step */
+		{{"PMI_RANK=x1", "PMI_SIZE=2", NULL}, -1, -1},
+		{{"PMI_RANKS=1", NULL}, -1, -1},
+		{{"PMI_RANK=99999999999", NULL}, -1, -1},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct config c;
+		config_defaults(&c);
+		config_find_rank(&c, (char *const *)(uintptr_t)cases[i].env);
+		if (c.rank != cases[i].rank || c.n_ranks != cases[i].size)
+			fail_msg("case %zu: rank %d of %d", i, c.rank, c.n_ranks);
+	}
+	struct config c = sample();
+	config_find_rank(&c, (char *const *)(uintptr_t)cases[1].env);
+	assert_int_equal(c.rank, 12); /* what the launcher said stands */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip), cmocka_unit_test(too_small), cmocka_unit_test(refused), cmocka_unit_test(mutations), cmocka_unit_test(ranks),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
