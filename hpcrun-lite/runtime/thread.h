@@ -24,6 +24,8 @@ struct thread {
 	_Atomic uint32_t in_handler;  /* set by the thread itself while it is inside the tool */
 	uint32_t suspended;
 	uint32_t destructor_rounds;
+	uint32_t n_long;              /* samples in a row that left the program too little time */
+	uint64_t left_ns;             /* CLOCK_MONOTONIC: end of the last sample */
 	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
 	bool is_main;                 /* complete paths start at main */
 	int tid;
