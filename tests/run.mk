@@ -20,7 +20,8 @@ tests_workload_run_check_SOURCES = tests/workload/run_check.c
 tests_workload_run_check_LDADD = libhlsafe.la
 
 # Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
-check_PROGRAMS += tests/workload/run_life tests/workload/run_nomalloc
+check_PROGRAMS += tests/workload/run_life tests/workload/run_nomalloc tests/workload/run_deny
+tests_workload_run_deny_SOURCES = tests/workload/run_deny.c
 tests_workload_run_life_SOURCES = tests/workload/run_life.c
 tests_workload_run_life_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_life_LDFLAGS =
@@ -45,7 +46,8 @@ run_tests = \
 	tests/cli/run_kill.sh \
 	tests/cli/run_space.sh \
 	tests/cli/run_modules.sh \
-	tests/cli/run_handler.sh
+	tests/cli/run_handler.sh \
+	tests/cli/run_denied.sh
 TESTS += $(run_tests)
 EXTRA_DIST += $(run_tests) tests/run_lib.sh
 

@@ -75,29 +75,32 @@ static void place(struct slot *slot, uint32_t n_slots, struct slot entry)
 	slot[i] = entry;
 }
 
-static void release_slots(struct cct *t)
+static void release_slots(struct cct *t, struct slot *slot, uint32_t n_slots)
 {
-	if (t->slot != t->first_slots) {
-		sys_munmap(t->slot, (size_t)t->n_slots * sizeof *t->slot);
-		/* first_slots was in use before the index grew */
-		for (uint32_t i = 0; i < CCT_FIRST_SLOTS; i++)
-			t->first_slots[i] = (struct slot){0, 0};
-	}
+	if (slot == t->first_slots)
+		return;
+	sys_munmap(slot, (size_t)n_slots * sizeof *slot);
+	/* first_slots was in use before the index grew */
+	for (uint32_t i = 0; i < CCT_FIRST_SLOTS; i++)
+		t->first_slots[i] = (struct slot){0, 0};
 }
 
 static bool double_slots(struct cct *t)
 {
-	uint32_t n = t->n_slots * 2;
+	uint32_t old_n = t->n_slots, n = old_n * 2;
+	struct slot *old = t->slot;
 	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(at))
 		return false;
 	struct slot *slot = (struct slot *)at;
-	for (uint32_t i = 0; i < t->n_slots; i++)
-		if (t->slot[i].node)
-			place(slot, n, t->slot[i]);
-	release_slots(t);
+	for (uint32_t i = 0; i < old_n; i++)
+		if (old[i].node)
+			place(slot, n, old[i]);
+	/* In this order, since another thread may fork here and its child then calls cct_forget. */
 	t->slot = slot;
 	t->n_slots = n;
+	atomic_signal_fence(memory_order_seq_cst);
+	release_slots(t, old, old_n);
 	return true;
 }
 
@@ -269,7 +272,7 @@ bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, e
 
 void cct_forget(struct cct *t)
 {
-	release_slots(t);
+	release_slots(t, t->slot, t->n_slots);
 	t->slot = t->first_slots;
 }
 

@@ -216,9 +216,9 @@ static bool start_event(struct perf_event_state *s, unsigned i)
 	*s = (struct perf_event_state){.user_only = perf.user_only[i]};
 	if (!is_task_clock(i))
 		return open_thread_event(s, i);
-	s->early = true;
 	s->start_cpu_ns = clock_thread_cpu_ns();
-	return ktimer_start(&s->tick, CLOCK_THREAD_CPUTIME_ID, perf.signal, s, first_expiry_ns(perf.events[i].period), early_period_ns(i));
+	s->early = ktimer_start(&s->tick, CLOCK_THREAD_CPUTIME_ID, perf.signal, s, first_expiry_ns(perf.events[i].period), early_period_ns(i));
+	return s->early || open_thread_event(s, i); /* no timer to be had (ulimit -i): at once then */
 }
 
 static bool perf_thread_start(void *state)

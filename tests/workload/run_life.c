@@ -308,6 +308,19 @@ static int plugins(char **argv)
 	return 0;
 }
 
+/* memory SECONDS: many contexts, then the largest resident set, in KiB. */
+static int memory(char **argv)
+{
+	char line[256];
+	FILE *f;
+	wander_for(argv);
+	f = fopen("/proc/self/status", "r");
+	while (f && fgets(line, sizeof line, f))
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			printf("%d\n", atoi(line + 6));
+	return 0;
+}
+
 /* Descriptors as the program sees them, and its limit on them. */
 static int descriptors(char **argv)
 {
@@ -356,7 +369,7 @@ static const struct {
 } modes[] = {
 	{"spin", spin}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"descriptors", descriptors}, {"exec", plain_exec}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
+	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };
 

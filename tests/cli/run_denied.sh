@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# System calls that fail, as in containers and on other file systems: another way is taken, said, and the values stay right. And the memory we take.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+DENY=$builddir/tests/workload/run_deny
+
+"$DENY" madvise=1 -- true
+is "a filter can be set here" "$?" 0
+
+# denied WHAT... -- MODE ARGUMENTS: the program runs under the filter, measured.
+denied() {
+	what=
+	while [ "$1" != -- ]; do
+		what="$what $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086 # a list
+	measure -e "${event:-CPUTIME}" -- "$DENY" $what -- "$LIFE" "$@"
+	is "denied$what: the program runs" "$status" 0
+	sound "denied$what: files are sound"
+}
+weights() {
+	within "denied$what: weights are the CPU time" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.98 1.02
+}
+
+denied perf_event_open=1 -- spin 1
+weights
+within "denied perf_event_open: samples come on the tick" "$(value count0)" 90 1010
+like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.1.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
+denied timer_create=11 -- spin 1
+weights
+denied perf_event_open=1 timer_create=11 -- spin 0.2
+is "denied both: no sample" "$(value delivered)" 0
+denied fallocate=95 -- wander 1
+weights
+is "denied fallocate: nothing is lost" "$(value recorded)" "$(($(value delivered) - $(value lost-busy)))"
+denied fallocate=95 madvise=22 ftruncate=22 -- threads 100 0.01
+denied process_vm_readv=1 -- plugins "$PLUGIN" 5 0.1
+is "denied process_vm_readv: paths are complete" "$(value complete)" "$(value recorded)"
+denied fallocate=28 -- spin 0.1
+like "no space at all: the user is told" "$(cat "$T/stderr")" 'no space on the device.*runs unmeasured'
+
+# At most 4 MiB and 64 bytes a context node.
+alone=$("$LIFE" memory 0.1)
+measure -e CPUTIME@f4000 -- "$LIFE" memory 6
+sound "memory: files are sound"
+took=$(($(cat "$T/stdout") - alone))
+within "memory: resident KiB beyond 64 bytes for each of $(value nodes) nodes" $((took - $(value nodes) * 64 / 1024)) -1000000 4096
+done_testing

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs a command in which some system calls fail, by a seccomp filter, as in a container or on another file system.
+ * Usage: run_deny NAME=ERRNO... -- COMMAND...   NAME: one of the table below; ERRNO: a number.
+ */
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const struct {
+	const char *name;
+	int number;
+} calls[] = {
+	{"perf_event_open", SYS_perf_event_open}, {"fallocate", SYS_fallocate}, {"process_vm_readv", SYS_process_vm_readv},
+	{"timer_create", SYS_timer_create}, {"madvise", SYS_madvise}, {"ftruncate", SYS_ftruncate},
+};
+
+static int number_of(const char *text, size_t n)
+{
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strlen(calls[i].name) == n && strncmp(calls[i].name, text, n) == 0)
+			return calls[i].number;
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct sock_filter code[64];
+	unsigned short n = 0;
+	int i = 1;
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (; i < argc && strcmp(argv[i], "--") != 0 && n < 60; i++) {
+		size_t length = strcspn(argv[i], "=");
+		int number = number_of(argv[i], length);
+		if (number < 0 || argv[i][length] != '=')
+			return 99;
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)atoi(argv[i] + length + 1));
+	}
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {.len = n, .filter = code};
+	if (i + 1 >= argc || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+		perror("run_deny");
+		return 98;
+	}
+	execvp(argv[i + 1], argv + i + 1);
+	perror(argv[i + 1]);
+	return 97;
+}
