@@ -25,7 +25,7 @@ for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
 	fi
 	"$program" --help | grep -E "^ {2,6}-" | options >"$T/help"
 	# Only what stands as an item of a list counts, not a mention.
-	mandoc -Tascii "$page" | col -b | grep -E '^ {5}-' | options >"$T/page"
+	mandoc -Tascii "$page" | sed "s/.$(printf '\b')//g" | grep -E '^ {5}-' | options >"$T/page"
 	same "$tool.1: the options of --help" "$T/help" "$T/page"
 done
 
