@@ -2,13 +2,16 @@
 # The launcher, the hooks, PAPI, and the sacredness of the measured program.
 
 sacred_programs = \
-	tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
+	tests/workload/sacred_chain tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
 	tests/workload/sacred_storm tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
 # Not instrumented: they are measured, and compared with themselves.
 sacred_cflags = $(HL_CFLAGS) -O1 -g -Wno-deprecated-declarations -Wno-null-dereference
+tests_workload_sacred_chain_SOURCES = tests/workload/sacred_chain.c
+tests_workload_sacred_chain_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_chain_LDFLAGS = -pthread
 tests_workload_sacred_exec_SOURCES = tests/workload/sacred_exec.c
 tests_workload_sacred_exec_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_exec_LDFLAGS =

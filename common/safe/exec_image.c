@@ -72,8 +72,60 @@ static bool is_linker(const char *path)
 	return !strcmp(name, DYNAMIC_LINKER) || !strcmp(name, "ld.so") || !strncmp(name, "ld-2.", 5);
 }
 
+static bool read_segment(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *segment)
+{
+	return sys_pread(fd, segment, sizeof *segment, header->e_phoff + (uint64_t)i * header->e_phentsize) == sizeof *segment;
+}
+
+/* The place in the file of an address in the image; 0 when it has none. */
+static uint64_t file_offset(int fd, const Elf64_Ehdr *header, uint64_t address)
+{
+	Elf64_Phdr s;
+	for (unsigned i = 0; i < header->e_phnum && read_segment(fd, header, i, &s); i++)
+		if (s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_filesz)
+			return s.p_offset + (address - s.p_vaddr);
+	return 0;
+}
+
+#define DYNAMIC_MAX 512 /* entries looked at */
+
+/* The first value of a tag at or after entry *i of the dynamic section, where *i is left behind it; false when there is none. */
+static bool next_entry(int fd, const Elf64_Phdr *dynamic, int64_t tag, unsigned *i, uint64_t *value)
+{
+	Elf64_Dyn d;
+	for (; *i < DYNAMIC_MAX && *i < dynamic->p_filesz / sizeof d; ++*i) {
+		if (sys_pread(fd, &d, sizeof d, dynamic->p_offset + *i * sizeof d) != sizeof d || d.d_tag == DT_NULL)
+			return false;
+		if (d.d_tag == tag) {
+			++*i;
+			*value = d.d_un.d_val;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool needs_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *dynamic)
+{
+	static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
+	uint64_t address, strings, name;
+	unsigned i = 0;
+	if (!next_entry(fd, dynamic, DT_STRTAB, &i, &address) || (strings = file_offset(fd, header, address)) == 0)
+		return false;
+	for (i = 0; next_entry(fd, dynamic, DT_NEEDED, &i, &name);) {
+		char text[20] = "";
+		if (sys_pread(fd, text, sizeof text - 1, strings + name) <= 0)
+			return false;
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+			if (!strncmp(text, names[k], strlen(names[k])))
+				return true;
+	}
+	return false;
+}
+
 static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_image *image)
 {
+	Elf64_Phdr linker = {0}, dynamic = {0};
 	image->machine = header->e_machine; /* at the same place in both classes */
 	if (header->e_machine != EM_X86_64)
 		return EXEC_OTHER_MACHINE;
@@ -81,10 +133,16 @@ static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_im
 		return EXEC_OTHER_ABI;
 	for (unsigned i = 0; i < header->e_phnum; i++) {
 		Elf64_Phdr segment;
-		if (sys_pread(fd, &segment, sizeof segment, header->e_phoff + (uint64_t)i * header->e_phentsize) != sizeof segment)
+		if (!read_segment(fd, header, i, &segment))
 			return EXEC_DAMAGED;
 		if (segment.p_type == PT_INTERP)
-			return check_linker(fd, &segment, image->detail);
+			linker = segment;
+		else if (segment.p_type == PT_DYNAMIC)
+			dynamic = segment;
+	}
+	if (linker.p_type) {
+		enum exec_kind kind = check_linker(fd, &linker, image->detail);
+		return kind == EXEC_GOOD && dynamic.p_type && needs_sanitizer(fd, header, &dynamic) ? EXEC_SANITIZED : kind;
 	}
 	return is_linker(image->file) ? EXEC_GOOD : EXEC_STATIC;
 }

@@ -2,7 +2,7 @@
 /*
  * Looks at a program file as execve(2) would, through the interpreters of scripts, and tells whether a preloaded library gets into
  * it: not when it is linked statically or to another C library, is for another architecture, or gives its caller more rights. Reads
- * headers by system calls of its own; signal-safe, no memory, no errno. Test: tests/unit/test_exec_image.c.
+ * headers and the list of needed libraries by system calls of its own; signal-safe, no memory, no errno. Test: tests/unit/test_exec_image.c.
  */
 #ifndef COMMON_SAFE_EXEC_IMAGE_H
 #define COMMON_SAFE_EXEC_IMAGE_H
@@ -21,7 +21,8 @@ enum exec_kind {
 	EXEC_CAPABLE,
 	EXEC_OTHER_MACHINE,/* `machine` is its ELF machine number */
 	EXEC_OTHER_ABI,    /* x32 */
-	EXEC_OTHER_LIBC    /* `detail` is its dynamic linker */
+	EXEC_OTHER_LIBC,   /* `detail` is its dynamic linker */
+	EXEC_SANITIZED     /* linked to AddressSanitizer's shared run time, which ends a program that has any library in front of it */
 };
 
 #define EXEC_NAME_MAX 256 /* the kernel reads as much of a "#!" line */

@@ -79,6 +79,9 @@ static enum program_verdict check_file(struct program *p)
 	case EXEC_OTHER_LIBC:
 		return say(p, PROGRAM_REFUSED, "%s%s is linked to another C library (its dynamic linker is %s); only programs of the "
 		           "GNU C library can be measured", whose, file, image.detail);
+	case EXEC_SANITIZED:
+		return say(p, PROGRAM_REFUSED, "%s%s is linked to AddressSanitizer's shared run time, which lets no library be loaded before it. "
+		           "Link it with -static-libasan", whose, file);
 	}
 	return PROGRAM_GOOD;
 }

@@ -54,6 +54,17 @@ if ${CC:-cc} -static -o static "$srcdir/tests/workload/sacred_static.c" 2>/dev/n
 else
 	skip "a static program" "the compiler cannot link statically"
 fi
+echo 'int main(void) { return 3; }' >sanitized.c
+if ${CC:-cc} -fsanitize=address -o sanitized sanitized.c 2>/dev/null && ldd sanitized | grep -q -e libasan -e clang_rt; then
+	refused "a program with AddressSanitizer's shared run time" 1 "hpcrun-lite: ./sanitized is linked to AddressSanitizer's shared run time, which lets no library be loaded before it. Link it with -static-libasan" ./sanitized
+	# shellcheck disable=SC2016 # for the inner shell
+	"$HPCRUN" -q -o sm sh -c './sanitized; exit $?' 2>/dev/null
+	is "... which a measured program starts" "$?" 3
+	rm -rf sm
+else
+	skip "a program with AddressSanitizer's shared run time" "the compiler does not make one"
+fi
+rm -f sanitized sanitized.c
 # An ELF header alone tells the architecture: 32-bit x86 (machine 3) and 64-bit ARM (183).
 printf '\177ELF\001\001\001\0\0\0\0\0\0\0\0\0\002\0\003\0\001\0\0\0%040d' 0 >x86_32
 printf '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\002\0\267\0\001\0\0\0%060d' 0 >arm64

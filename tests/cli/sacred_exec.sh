@@ -13,6 +13,10 @@ sacred_sampled "every way: the measurements are sound"
 n=$(find "$T/m" -name '*.hpcrun' | wc -l)
 within "every process has its file" "$n" 55 80
 
+sacred "a chain of 60 programs, with threads" "$W/sacred_chain" 60
+sacred_sampled "a chain of 60 programs: the measurements are sound"
+is "... and of one process" "$(find "$T/m" -name '*.hpcrun' | wc -l)" 61
+
 # shellcheck disable=SC2016 # for the inner shell
 sacred "nested shells and pipes" sh -c 'for i in 1 2 3; do (echo $i; sh -c "exit $i"; echo $?) | cat | sort -r; done; exec sh -c "exit 5"'
 
