@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From one binary to its structure file: image, debug files, units (in parallel), scopes. Runs in a process of its own, see jobs.h, so that what a damaged
- * file does to a library costs this binary alone. Tests: tests/cli/struct-*.sh.
+ * file does to a library costs this binary alone. Tests: tests/cli/struct_*.sh.
  */
 #ifndef HPCSTRUCT_ANALYSE_H
 #define HPCSTRUCT_ANALYSE_H

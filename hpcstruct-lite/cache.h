@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Structure files on disk: the one asked for, and the user's cache of all that were made before. Files come into being by rename, so that any number of processes may
- * work on the same ones. Test: tests/cli/struct-cache.sh.
+ * work on the same ones. Test: tests/cli/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_CACHE_H
 #define HPCSTRUCT_CACHE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes structure files, each binary in a process of its own: libdwarf may crash or loop on damaged input, and then the unit it was at is left out and the binary is tried
- * again, at last without DWARF. Test: tests/cli/struct-jobs.sh, tests/cli/struct-damage.sh.
+ * again, at last without DWARF. Test: tests/cli/struct_jobs.sh, tests/cli/struct_damage.sh.
  */
 #ifndef HPCSTRUCT_JOBS_H
 #define HPCSTRUCT_JOBS_H

@@ -18,6 +18,8 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/debug/debug_object.c \
 	hpcstruct-lite/debug/debug_session.c \
 	hpcstruct-lite/debug/line_program.c hpcstruct-lite/debug/line_program.h \
+	hpcstruct-lite/debug/range_list.c hpcstruct-lite/debug/range_list.h \
+	hpcstruct-lite/debug/section_bytes.h \
 	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \

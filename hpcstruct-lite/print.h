@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints a structure file as text for people and for golden tests. Test: tests/cli/struct-golden.sh. */
+/* Prints a structure file as text for people and for golden tests. Test: tests/cli/struct_golden.sh. */
 #ifndef HPCSTRUCT_PRINT_H
 #define HPCSTRUCT_PRINT_H
 

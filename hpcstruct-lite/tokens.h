@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tokens shared by processes and their threads, as make's job server has them: who works holds one, so that -j N bounds what runs whether it is many binaries or one
- * big one. Test: tests/cli/struct-jobs.sh.
+ * big one. Test: tests/cli/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_TOKENS_H
 #define HPCSTRUCT_TOKENS_H

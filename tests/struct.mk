@@ -4,7 +4,7 @@
 STRUCT_LDADD = libhlstruct.la libhlbase.la
 
 if HAVE_CMOCKA
-struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program
+struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
 tests_unit_test_structure_SOURCES = tests/unit/test_structure.c
@@ -13,6 +13,8 @@ tests_unit_test_scope_SOURCES = tests/unit/test_scope.c
 tests_unit_test_scope_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_line_program_SOURCES = tests/unit/test_line_program.c
 tests_unit_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_range_list_SOURCES = tests/unit/test_range_list.c
+tests_unit_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
 
 EXTRA_PROGRAMS += tests/bench/bench_struct
@@ -27,8 +29,10 @@ tests_struct_make_run_SOURCES = tests/struct/make_run.c
 tests_struct_make_run_LDADD = $(STRUCT_LDADD)
 
 struct_tests = \
-	tests/cli/struct-golden.sh \
-	tests/cli/struct-jobs.sh
+	tests/cli/struct_damage.sh \
+	tests/cli/struct_files.sh \
+	tests/cli/struct_golden.sh \
+	tests/cli/struct_jobs.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct
 
@@ -38,5 +42,19 @@ check_PROGRAMS += tests/struct/judge_dw
 tests_struct_judge_dw_SOURCES = tests/struct/judge_dw.c
 tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
 endif
-TESTS += tests/cli/struct-judge.sh
-EXTRA_DIST += tests/cli/struct-judge.sh
+TESTS += tests/cli/struct_judge.sh
+EXTRA_DIST += tests/cli/struct_judge.sh
+
+check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf
+tests_fuzz_fuzz_structure_SOURCES = tests/fuzz/fuzz_structure.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_structure_LDADD = libhlbase.la
+tests_fuzz_fuzz_elf_SOURCES = tests/fuzz/fuzz_elf.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_elf_LDADD = $(STRUCT_LDADD)
+
+# preloaded: a libdwarf that crashes
+check_LTLIBRARIES += tests/struct/crash_dwarf.la
+tests_struct_crash_dwarf_la_SOURCES = tests/struct/crash_dwarf.c
+tests_struct_crash_dwarf_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
+tests_struct_crash_dwarf_la_CFLAGS = $(HL_CFLAGS)
+tests_struct_crash_dwarf_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_struct_crash_dwarf_la_LIBADD = -ldl

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The debug room: image -> per compilation unit the line table, the functions with their inlined calls, and names. The only user of libdwarf; nothing of libdwarf shows here.
- * DWARF 2 to 5, dwz's alternate files, split units (.dwo). A debug_session is for one thread at a time, several on one image are independent. Tests: tests/cli/struct-judge.sh.
+ * DWARF 2 to 5, dwz's alternate files, split units (.dwo). A debug_session is for one thread at a time, several on one image are independent. Tests: tests/cli/struct_judge.sh.
  */
 #ifndef HPCSTRUCT_DEBUG_DEBUG_H
 #define HPCSTRUCT_DEBUG_DEBUG_H

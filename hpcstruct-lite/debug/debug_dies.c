@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a DIE is for is decided once for each abbreviation, so that
- * types and variables cost nothing but the step over them. Test: tests/cli/struct-judge.sh.
+ * types and variables cost nothing but the step over them. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -135,19 +135,36 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, 
 	return ok;
 }
 
-/* Base address for range lists: the unit's low_pc. */
-static void read_base(struct debug_session *s)
+/* An offset or address of the unit's own DIE; 0 when it has none. */
+static uint64_t unit_number(struct debug_session *s, Dwarf_Half attribute)
+{
+	Dwarf_Attribute a = NULL;
+	Dwarf_Off offset = 0;
+	Dwarf_Error error = NULL;
+	if (dwarf_attr(s->unit_die, attribute, &a, &error) != DW_DLV_OK) {
+		debug_forget(s->main.dbg, error);
+		return 0;
+	}
+	if (dwarf_global_formref(a, &offset, &error) != DW_DLV_OK)
+		debug_forget(s->main.dbg, error);
+	dwarf_dealloc_attribute(a);
+	return offset;
+}
+
+/* What range lists are relative to. */
+static void read_bases(struct debug_session *s)
 {
 	Dwarf_Addr base = 0;
 	Dwarf_Error error = NULL;
-	if (dwarf_lowpc(s->unit_die, &base, &error) == DW_DLV_OK)
-		s->base = base;
-	else
+	if (dwarf_lowpc(s->unit_die, &base, &error) != DW_DLV_OK)
 		debug_forget(s->main.dbg, error);
+	s->lists.base = base;
+	s->lists.rnglists_base = unit_number(s, DW_AT_rnglists_base);
+	s->lists.addr_base = unit_number(s, DW_AT_addr_base);
 }
 
 bool debug_read_dies(struct debug_session *s)
 {
-	read_base(s);
+	read_bases(s);
 	return walk(s, s->unit_die, DEBUG_NONE, 0);
 }

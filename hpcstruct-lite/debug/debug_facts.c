@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Attributes of DIEs, code ranges, and the names of functions through abstract origins and specifications, which may lie in other units and in
- * dwz's alternate file. Test: tests/cli/struct-judge.sh.
+ * dwz's alternate file. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
 #include <string.h>
 
 #define MAX_CHAIN 16 /* origins and specifications to follow from one DIE */
-#define MAX_RANGES 1000000
 
 /* Code outside the executable sections is what a linker left of discarded functions. */
 static bool add_range(struct debug_session *s, uint32_t scope, uint64_t start, uint64_t end)
@@ -22,83 +21,52 @@ static bool add_range(struct debug_session *s, uint32_t scope, uint64_t start, u
 	return true;
 }
 
-static bool read_ranges_v4(struct debug_session *s, Dwarf_Die die, Dwarf_Unsigned offset, uint32_t scope)
+struct range_taker {
+	struct debug_session *session;
+	uint32_t scope;
+};
+
+static bool take_range(void *arg, uint64_t start, uint64_t end)
 {
-	Dwarf_Ranges *ranges = NULL;
-	Dwarf_Signed n = 0;
-	Dwarf_Unsigned n_bytes = 0;
-	Dwarf_Off real_offset = 0;
-	Dwarf_Error error = NULL;
-	int result = dwarf_get_ranges_b(s->main.dbg, offset, die, &real_offset, &ranges, &n, &n_bytes, &error);
-	if (result != DW_DLV_OK) {
-		if (result == DW_DLV_ERROR)
-			debug_complain(s, ".debug_ranges", offset, "a range list cannot be read", error);
-		return true;
-	}
-	uint64_t base = s->base;
-	bool ok = true;
-	for (Dwarf_Signed i = 0; i < n && ok && ranges[i].dwr_type != DW_RANGES_END; i++) {
-		if (ranges[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
-			base = ranges[i].dwr_addr2;
-		else
-			ok = add_range(s, scope, base + ranges[i].dwr_addr1, base + ranges[i].dwr_addr2);
-	}
-#ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
-	dwarf_dealloc_ranges(s->main.dbg, ranges, n);
-#else
-	dwarf_ranges_dealloc(s->main.dbg, ranges, n);
-#endif
-	return ok;
+	const struct range_taker *t = arg;
+	return add_range(t->session, t->scope, start, end);
 }
 
-static bool read_ranges_v5(struct debug_session *s, Dwarf_Attribute attribute, Dwarf_Half form, Dwarf_Unsigned value, uint32_t scope)
+/* Adds the ranges of a list to a scope. */
+static bool read_ranges(struct debug_session *s, Dwarf_Attribute attribute, uint32_t scope)
 {
-	Dwarf_Rnglists_Head head = NULL;
-	Dwarf_Unsigned n = 0, global_offset = 0;
-	Dwarf_Error error = NULL;
-	int result = dwarf_rnglists_get_rle_head(attribute, form, value, &head, &n, &global_offset, &error);
-	if (result != DW_DLV_OK) {
-		if (result == DW_DLV_ERROR)
-			debug_complain(s, ".debug_rnglists", value, "a range list cannot be read", error);
-		return true;
-	}
-	bool ok = true;
-	for (Dwarf_Unsigned i = 0; i < n && i < MAX_RANGES && ok; i++) {
-		unsigned entry_bytes = 0, kind = 0;
-		Dwarf_Unsigned raw1 = 0, raw2 = 0, start = 0, end = 0;
-		Dwarf_Bool unavailable = 0;
-		if (dwarf_get_rnglists_entry_fields_a(head, i, &entry_bytes, &kind, &raw1, &raw2, &unavailable, &start, &end, &error) !=
-			DW_DLV_OK) {
-			debug_complain(s, ".debug_rnglists", value, "a range list cannot be read", error);
-			break;
-		}
-		if (kind == DW_RLE_end_of_list)
-			break;
-		if (!unavailable && kind != DW_RLE_base_address && kind != DW_RLE_base_addressx)
-			ok = add_range(s, scope, start, end);
-	}
-	dwarf_dealloc_rnglists_head(head);
-	return ok;
-}
-
-static bool read_ranges(struct debug_session *s, Dwarf_Die die, Dwarf_Attribute attribute, uint32_t scope)
-{
+	const char *section = s->lists.version < 5 ? ".debug_ranges" : ".debug_rnglists";
 	Dwarf_Half form = 0;
-	Dwarf_Unsigned value = 0;
+	Dwarf_Unsigned index = 0;
+	Dwarf_Off offset = 0;
 	Dwarf_Error error = NULL;
+	uint64_t at = 0, where = 0;
 	int result = dwarf_whatform(attribute, &form, &error);
 	if (result == DW_DLV_OK && form == DW_FORM_rnglistx) {
-		result = dwarf_formudata(attribute, &value, &error);
+		result = dwarf_formudata(attribute, &index, &error);
+		if (result == DW_DLV_OK && !range_list_find(&s->lists, index, &at)) {
+			debug_complain(s, section, s->lists.rnglists_base, "there is no range list of a number that is used", NULL);
+			return true;
+		}
 	} else if (result == DW_DLV_OK) {
-		Dwarf_Off offset = 0;
 		result = dwarf_global_formref(attribute, &offset, &error);
-		value = offset;
+		if (result != DW_DLV_OK) { /* DWARF 3 uses plain numbers */
+			debug_forget(s->main.dbg, error);
+			error = NULL;
+			result = dwarf_formudata(attribute, &index, &error);
+			offset = index;
+		}
+		at = offset;
 	}
 	if (result != DW_DLV_OK) {
 		debug_complain(s, ".debug_info", s->unit->offset, "an attribute with code ranges cannot be read in the unit", error);
 		return true;
 	}
-	return s->version >= 5 ? read_ranges_v5(s, attribute, form, value, scope) : read_ranges_v4(s, die, value, scope);
+	struct range_taker taker = {s, scope};
+	enum range_result r = range_list_read(&s->lists, at, take_range, &taker, &where);
+	if (r == RANGE_DAMAGED)
+		debug_complain(s, section, where, "a range list is damaged; used up to there", NULL);
+	return r != RANGE_STOPPED;
 }
 
 static void take_number(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *value, bool *has)
@@ -244,7 +212,7 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 		if (dwarf_whatattr(list[i], &what, &error) == DW_DLV_OK) {
 			if (what == DW_AT_ranges && ranges_of != DEBUG_NONE && ok) {
 				f->has_ranges = true;
-				ok = read_ranges(s, die, list[i], ranges_of);
+				ok = read_ranges(s, list[i], ranges_of);
 			} else {
 				take_attribute(s, dbg, list[i], what, place, f);
 			}

@@ -7,6 +7,7 @@
 
 #include "common/base/map.h"
 #include "hpcstruct-lite/debug/debug.h"
+#include "hpcstruct-lite/debug/range_list.h"
 
 #include <dwarf.h>
 #include <libdwarf.h>
@@ -48,8 +49,7 @@ struct debug_session {
 	uint64_t unit_end;
 	Dwarf_Die unit_die;
 	uint64_t unit_die_offset;
-	uint64_t base;         /* base address of .debug_ranges lists */
-	unsigned version;
+	struct range_context lists;
 	VEC(uint8_t) classes;  /* enum debug_die_class by abbreviation code */
 	struct map definitions;/* (DIE offset, place) -> index in unit->definitions */
 	struct debug_file_table files;
@@ -69,6 +69,8 @@ struct debug_facts {
 
 /* Says that something at `offset` of a section is damaged; at most a few for each unit. Frees `error`, which may be NULL. Marks the unit incomplete. */
 void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what, Dwarf_Error error);
+/* The unpacked section of that name. */
+struct section_bytes debug_bytes(const struct image *image, const char *name);
 /* Drops an error that does not matter. */
 void debug_forget(Dwarf_Debug dbg, Dwarf_Error error);
 

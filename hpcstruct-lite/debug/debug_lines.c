@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Line tables and file numbers of units. A number means something only together with the unit it is used in, also when a name comes from another
- * unit (LTO, dwz). Test: tests/cli/struct-judge.sh.
+ * unit (LTO, dwz). Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 #include "hpcstruct-lite/debug/line_program.h"
@@ -47,15 +47,9 @@ static uint32_t add_file(struct strtab *files, const char *comp_dir, const char 
 	return add_path(files, parts);
 }
 
-static struct line_bytes bytes_of(const struct image *image, const char *name)
-{
-	const struct image_section *s = image_find(image, name);
-	return s ? (struct line_bytes){s->bytes, s->n_bytes} : (struct line_bytes){NULL, 0};
-}
-
 static struct line_sections sections_of(const struct image *image)
 {
-	return (struct line_sections){bytes_of(image, ".debug_line"), bytes_of(image, ".debug_line_str"), bytes_of(image, ".debug_str")};
+	return (struct line_sections){debug_bytes(image, ".debug_line"), debug_bytes(image, ".debug_line_str"), debug_bytes(image, ".debug_str")};
 }
 
 /* Where a unit's line table is, and its compilation directory (NULL: not said). False: it has none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gives libdwarf the debug sections of an image through its access interface, so that it opens, maps and decompresses nothing itself.
- * Test: tests/cli/struct-judge.sh.
+ * Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -115,7 +115,10 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	*o = (struct debug_object){.image = image};
 	for (const char *const *name = debug_sections; *name; name++) {
 		const struct image_section *s = image_find(image, *name);
-		if (!s || s->n_bytes == 0)
+		/* line tables and range lists are read by decoders of our own */
+		bool ours = strcmp(*name, ".debug_line") == 0 || strcmp(*name, ".debug_line_str") == 0 || strcmp(*name, ".debug_ranges") == 0 ||
+			strcmp(*name, ".debug_rnglists") == 0;
+		if (!s || s->n_bytes == 0 || ours)
 			continue;
 		const struct image_section **slot = vec_push(&o->sections);
 		if (!slot)

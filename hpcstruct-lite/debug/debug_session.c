@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions, and from one unit to the next; see debug.h. The list of units is read here without libdwarf, whose headers come one after the
- * other only. Test: tests/cli/struct-judge.sh.
+ * other only. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -35,11 +35,19 @@ bool debug_has_units(const struct image *image)
 	return false;
 }
 
+struct section_bytes debug_bytes(const struct image *image, const char *name)
+{
+	const struct image_section *s = image_find(image, name);
+	return s ? (struct section_bytes){s->bytes, s->n_bytes} : (struct section_bytes){NULL, 0};
+}
+
 enum status debug_list_units(const struct image *image, struct debug_unit_places *places, bool *damaged)
 {
 	const struct image_section *s = image_find(image, ".debug_info");
-	struct cursor c = s ? cursor_make(s->bytes, s->n_bytes) : cursor_make(NULL, 0);
 	*damaged = false;
+	if (!s)
+		return STATUS_OK;
+	struct cursor c = cursor_make(s->bytes, s->n_bytes);
 	while (cursor_left(&c) > 0) {
 		uint64_t at = cursor_offset(&c), n_bytes = cursor_u32(&c);
 		if (n_bytes == UINT32_MAX)
@@ -87,6 +95,9 @@ enum status debug_session_open(const struct debug_input *input, struct debug_ses
 		return STATUS_NO_MEMORY;
 	}
 	s->input = *input;
+	s->lists.ranges = debug_bytes(input->image, ".debug_ranges");
+	s->lists.rnglists = debug_bytes(input->image, ".debug_rnglists");
+	s->lists.addr = debug_bytes(input->image, ".debug_addr");
 	enum status status = debug_object_open(input->image, &s->main);
 	if (status == STATUS_OK && input->alternate && debug_object_open(input->alternate, &s->alternate) == STATUS_OK) {
 		Dwarf_Error error = NULL;
@@ -126,7 +137,6 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 	vec_clear(&unit->rows);
 	unit->incomplete = false;
 	s->unit = unit;
-	s->base = 0;
 	s->n_said = 0;
 	vec_clear(&s->classes);
 	map_free(&s->definitions);
@@ -159,7 +169,8 @@ static bool seek(struct debug_session *s, uint64_t offset, Dwarf_Error *error)
 		}
 		s->next_header = next;
 		if (at == offset) {
-			s->version = version;
+			s->lists.version = version;
+			s->lists.offset_bytes = length_size == 8 ? 8 : 4;
 			s->unit_end = next;
 			return true;
 		}

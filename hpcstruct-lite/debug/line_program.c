@@ -11,7 +11,7 @@
 enum { MAX_ENTRY_FORMATS = 32 };
 
 /* A string of another section; "" when it is not there or does not end. */
-static const char *string_in(const struct line_bytes *s, uint64_t offset)
+static const char *string_in(const struct section_bytes *s, uint64_t offset)
 {
 	if (offset >= s->n_bytes || !memchr(s->at + offset, '\0', s->n_bytes - offset))
 		return "";
@@ -182,6 +182,8 @@ enum line_result line_header_read(const struct line_sections *s, uint64_t offset
 {
 	*h = (struct line_header){0};
 	*where = offset;
+	if (!s->line.at)
+		return LINE_DAMAGED;
 	struct cursor c = cursor_make(s->line.at, s->line.n_bytes);
 	cursor_seek(&c, offset);
 	enum line_result r = cursor_ok(&c) ? read_header(s, &c, h) : LINE_DAMAGED;

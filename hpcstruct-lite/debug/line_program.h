@@ -7,18 +7,14 @@
 #ifndef HPCSTRUCT_DEBUG_LINE_PROGRAM_H
 #define HPCSTRUCT_DEBUG_LINE_PROGRAM_H
 
+#include "hpcstruct-lite/debug/section_bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of a section; NULL, 0 when it is not there. */
-struct line_bytes {
-	const uint8_t *at;
-	size_t n_bytes;
-};
-
 struct line_sections {
-	struct line_bytes line, line_str, str;
+	struct section_bytes line, line_str, str;
 };
 
 struct line_file {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Separate debug files: by build id, by .gnu_debuglink, and dwz's shared part. The search is that of GDB ("Debugging Information in Separate Files").
- * A file that does not belong is never used. Test: tests/cli/struct-debugfiles.sh.
+ * A file that does not belong is never used. Test: tests/cli/struct_files.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

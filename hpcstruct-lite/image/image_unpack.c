@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form. Other methods go through libelf where that knows them. A size that
- * zlib cannot reach is damage and costs no memory. Test: tests/cli/struct-debugfiles.sh.
+ * zlib cannot reach is damage and costs no memory. Test: tests/cli/struct_files.sh.
  */
 #include "config.h"
 

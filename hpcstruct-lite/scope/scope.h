@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The scope room: joins what debug says of each unit with symbols, PLT stubs and unwind ranges into functions, inlined calls and one interval map, and lays it
- * out as a structure file. The result does not depend on the order in which units are added. Tests: tests/unit/test_scope.c, tests/cli/struct-*.sh.
+ * out as a structure file. The result does not depend on the order in which units are added. Tests: tests/unit/test_scope.c, tests/cli/struct_*.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_SCOPE_H
 #define HPCSTRUCT_SCOPE_SCOPE_H

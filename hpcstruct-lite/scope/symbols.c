@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that symbols know and DWARF does not; other names of those it does; parts that the compiler split off. Where DWARF and a symbol disagree, DWARF says
- * what the function is and the symbol gives a name. Test: tests/cli/struct-golden.sh.
+ * what the function is and the symbol gives a name. Test: tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Brings the map into the order of the file, drops what no address refers to, and writes it. The order depends on addresses and names alone, not on the
- * order in which threads added units. Test: tests/unit/test_scope.c, tests/cli/struct-golden.sh.
+ * order in which threads added units. Test: tests/unit/test_scope.c, tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

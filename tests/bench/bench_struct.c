@@ -4,7 +4,7 @@
  *
  *	bench_struct [BINARY...]
  *
- * Without arguments the binaries are a generated program (tests/bench/gen_struct.sh) and this tool itself. Each figure is the least of several runs; CPU time for ratios
+ * Without arguments the binary is this tool itself. Each figure is the least of several runs; CPU time for ratios
  * on one core, elapsed time for the gain of a second one.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
@@ -92,26 +92,33 @@ static int walk_file(const char *path)
 {
 	static const char *const dirs[] = {"/usr/lib/debug", NULL};
 	struct image *image, *separate = NULL;
-	struct debug_object object;
+	Dwarf_Debug dbg = NULL;
 	if (image_open(path, &image) != STATUS_OK)
 		return 1;
 	if (!debug_has_units(image))
 		image_find_debug(image, dirs, &separate);
-	if (debug_object_open(separate ? separate : image, &object) != STATUS_OK)
+	dwarf_set_de_alloc_flag(0);
+	const char *file = separate ? separate->path : path;
+#ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
+	if (dwarf_init_path(file, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg, NULL) != DW_DLV_OK)
 		return 1;
+#else
+	if (dwarf_init_path(file, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg, NULL, 0, NULL, NULL) != DW_DLV_OK)
+		return 1;
+#endif
 	for (;;) {
 		Dwarf_Unsigned length, type_offset, next;
 		Dwarf_Off abbrevs;
 		Dwarf_Half version, address_size, length_size, extension_size, type;
 		Dwarf_Sig8 signature;
 		Dwarf_Die unit;
-		if (dwarf_next_cu_header_d(object.dbg, 1, &length, &version, &abbrevs, &address_size, &length_size, &extension_size, &signature,
+		if (dwarf_next_cu_header_d(dbg, 1, &length, &version, &abbrevs, &address_size, &length_size, &extension_size, &signature,
 			    &type_offset, &next, &type, NULL) != DW_DLV_OK)
 			break;
-		if (dwarf_siblingof_b(object.dbg, NULL, 1, &unit, NULL) != DW_DLV_OK)
+		if (dwarf_siblingof_b(dbg, NULL, 1, &unit, NULL) != DW_DLV_OK)
 			continue;
 		walk_lines(unit);
-		walk_dies(object.dbg, unit);
+		walk_dies(dbg, unit);
 		dwarf_dealloc_die(unit);
 	}
 	printf("  %llu DIEs, %llu attributes, %llu line rows\n", (unsigned long long)n_dies, (unsigned long long)n_attributes,

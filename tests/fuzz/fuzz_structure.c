@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: any bytes as a structure file, with the check value made right first so that they get past it; then every lookup. As LLVMFuzzerTestOneInput for
+ * libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files and mutants of them:
+ *
+ *	fuzz_structure [-n MUTANTS] FILE...
+ */
+#include "common/base/log.h"
+#include "common/format/structure.h"
+#include "common/format/structure_layout.h"
+#include "tests/fuzz/mutate.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static uint64_t sum; /* of all that was read, so that it is read */
+
+static void read_all(const struct structure *s)
+{
+	struct structure_place place;
+	uint64_t start, end;
+	uint32_t scope;
+	size_t n_bytes;
+	for (uint32_t i = 0; i < structure_n_scopes(s); i++) {
+		struct structure_scope c = structure_get_scope(s, i);
+		sum += strlen(c.name) + strlen(c.linkage_name) + c.line;
+		if (c.file != STRUCTURE_NONE)
+			sum += strlen(structure_get_file(s, c.file));
+		if (c.call_file != STRUCTURE_NONE)
+			sum += strlen(structure_get_file(s, c.call_file));
+		if ((c.kind == STRUCTURE_FUNCTION) != (c.parent == STRUCTURE_NONE) || (c.parent != STRUCTURE_NONE && c.parent >= i))
+			abort();
+	}
+	for (size_t i = 0; i < structure_n_intervals(s); i++) {
+		bool known = structure_get_interval(s, i, &start, &end, &place);
+		struct structure_place looked_up;
+		if (end <= start || structure_lookup(s, start, &looked_up) != known || structure_lookup(s, end - 1, &looked_up) != known)
+			abort();
+		if (known && (looked_up.scope != place.scope || looked_up.file != place.file || looked_up.line != place.line))
+			abort();
+		if (known && place.file != STRUCTURE_NONE)
+			sum += strlen(structure_get_file(s, place.file));
+	}
+	for (size_t i = 0; i < structure_n_aliases(s); i++)
+		sum += strlen(structure_get_alias(s, i, &scope));
+	sum += strlen(structure_binary(s)) + strlen(structure_debug_file(s)) + strlen(structure_producer(s));
+	for (uint64_t a = 0; a < 64; a++)
+		sum += structure_lookup(s, UINT64_C(1) << a, &place);
+	structure_build_id(s, &n_bytes);
+	sum += n_bytes;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct structure *s;
+	void *bytes;
+	if (posix_memalign(&bytes, 64, n ? n : 1) != 0) /* exactly as long as the input */
+		return 0;
+	memcpy(bytes, data, n);
+	struct structure_header *h = bytes;
+	if (n >= sizeof *h) {
+		h->file_bytes = n;
+		h->check = structure_check_file(bytes, n);
+	}
+	if (structure_open("fuzz", bytes, n, &s) == STATUS_OK) {
+		read_all(s);
+		structure_close(s);
+	}
+	free(bytes);
+	return 0;
+}
+
+#ifndef FUZZ_ENGINE
+int main(int argc, char **argv)
+{
+	unsigned long n_mutants = 0;
+	int first = 1;
+	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
+		n_mutants = strtoul(argv[2], NULL, 10);
+		first = 3;
+	}
+	if (!freopen("/dev/null", "w", stderr)) /* the reader speaks of damage */
+		return 1;
+	for (int i = first; i < argc; i++) {
+		size_t n;
+		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n + 1);
+		uint64_t state = 88172645463325252u + n;
+		if (!mutant)
+			return 1;
+		LLVMFuzzerTestOneInput(bytes, n);
+		for (unsigned long k = 0; k < n_mutants && n; k++) {
+			memcpy(mutant, bytes, n);
+			mutate_bytes(mutant, 0, n, &state);
+			LLVMFuzzerTestOneInput(mutant, k % 16 ? n : n - mutate_random(&state) % n);
+		}
+		free(bytes);
+		free(mutant);
+	}
+	printf("# %d files, %lu mutants each, sum %llu\n", argc - first, n_mutants, (unsigned long long)sum);
+	return 0;
+}
+#endif
