@@ -25,6 +25,8 @@ mode 0 6 "1 2 2 2 2 2 " vforks
 mode 8 1 "2 " quick_exit
 mode 9 1 "2 " _exit
 mode 0 2 "1 3 " exec "$LIFE" spin 0.1
+mode 0 1 "1 " exec-fails
+within "exec-fails: sampling goes on" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.7 1.1
 flag=-k
 mode 134 1 "0 " abort
 mode 139 1 "0 " fault

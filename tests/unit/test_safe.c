@@ -93,7 +93,7 @@ static void *report_tid(void *tid)
 {
 	volatile double x = 0;
 	for (int i = 0; i < 3000000; i++)
-		x += i;
+		x = x + i;
 	__atomic_store_n((int *)tid, sys_gettid(), __ATOMIC_RELEASE);
 	while (__atomic_load_n((int *)tid, __ATOMIC_ACQUIRE) != 0)
 		usleep(100);

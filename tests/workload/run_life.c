@@ -338,6 +338,20 @@ static int plain_exec(char **argv)
 	return 1;
 }
 
+/* Between samples, again and again, an exec that fails; another thread samples on. */
+static int exec_fails(char **argv)
+{
+	static double seconds = 0.4;
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0)
+		return 1;
+	for (int i = 0; i < 20; i++) {
+		burn(0.02);
+		execv("/nonexistent/program", argv);
+	}
+	return pthread_join(thread, NULL);
+}
+
 static int end_quickly(char **argv)
 {
 	burn(number(argv, 0, 0.2));
@@ -369,7 +383,7 @@ static const struct {
 } modes[] = {
 	{"spin", spin}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
+	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };
 
