@@ -215,7 +215,7 @@ static void put_tree(const struct model *m, const struct text_metric *t, FILE *o
 		at = i;
 		if (t->total[i] == 0)
 			continue;
-		char name[512];
+		char name[TEXT_NAME];
 		text_name(name, sizeof name, m, c);
 		bool function = c->kind == MODEL_CONTEXT_FUNCTION;
 		fprintf(out, "tree\t%s\t%u\t%s", m->metrics[t->metric].name, depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);

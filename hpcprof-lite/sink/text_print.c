@@ -125,6 +125,78 @@ void text_cell(FILE *out, const char *s, size_t columns)
 	put_columns(out, s, tail);
 }
 
+/* Behind the bracket that closes the one at `s`; at the end when there is none. "->" and the operators' own signs close nothing. */
+static const char *skip_brackets(const char *s, char open, char close)
+{
+	unsigned depth = 0;
+	for (; *s; s++) {
+		if (*s == open)
+			depth++;
+		else if (*s == close && !(close == '>' && s[-1] == '-') && --depth == 0)
+			return s + 1;
+	}
+	return s;
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* Copies an operator's name, of which "<", "(" and so on are part; returns how far it goes. */
+static const char *copy_operator(const char *s, char **to)
+{
+	static const char word[] = "operator";
+	const char *end = s + sizeof word - 1;
+	if (end[0] == '(' && end[1] == ')')
+		end += 2;
+	else
+		while (*end && strchr("<>=!+-*/%^&|~,[]", *end))
+			end++;
+	while (s < end)
+		*(*to)++ = *s++;
+	if (s[0] == ' ' && s[1] == '<') /* operator< <int>: a space keeps the two apart */
+		*(*to)++ = *s++;
+	return s;
+}
+
+/* Leaves out what stands between the brackets. Never longer than before: empty and two-letter contents are kept. */
+static void leave_out(char *name, char open, char close)
+{
+	char *to = name;
+	for (const char *s = name; *s;) {
+		if (strncmp(s, "operator", 8) == 0 && (s == name || !is_word(s[-1])) && !is_word(s[8])) {
+			s = copy_operator(s, &to);
+			if (*s != open)
+				continue;
+		}
+		if (*s != open || s == name || strncmp(s, "(anonymous", 10) == 0) {
+			*to++ = *s++;
+			continue;
+		}
+		const char *end = skip_brackets(s, open, close);
+		if (end - s <= 4) {
+			while (s < end)
+				*to++ = *s++;
+			continue;
+		}
+		*to++ = open;
+		*to++ = '.';
+		*to++ = '.';
+		*to++ = close;
+		s = end;
+	}
+	*to = 0;
+}
+
+void text_shorten(char *name, size_t columns)
+{
+	if (text_columns(name) > columns)
+		leave_out(name, '<', '>');
+	if (text_columns(name) > columns)
+		leave_out(name, '(', ')');
+}
+
 const char *text_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

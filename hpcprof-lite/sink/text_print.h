@@ -7,7 +7,10 @@
 
 #include <stdio.h>
 
-enum { TEXT_CELL = 24 }; /* enough for any of the numbers below */
+enum {
+	TEXT_CELL = 24,  /* enough for any of the numbers below */
+	TEXT_NAME = 4096 /* and for a name: a longer one is cut */
+};
 
 /* "12.34 s", "56.7 ms", "1,234", "12.3 G", "4.0 MiB" by the metric's unit. */
 const char *text_value(char cell[TEXT_CELL], const char *unit, double value);
@@ -23,6 +26,12 @@ size_t text_columns(const char *s);
  * qualifiers and the end of a C++ name stay.
  */
 void text_cell(FILE *out, const char *s, size_t columns);
+
+/*
+ * Shortens the name of a C++ or Rust function in place, until it takes no more than `columns`: first template arguments become "<..>", then parameters "(..)". What is
+ * still too long is for text_cell().
+ */
+void text_shorten(char *name, size_t columns);
 
 /* The last part of a path. */
 const char *text_base(const char *path);

@@ -197,7 +197,14 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
 	const char *command = m->n_processes ? m->processes[0].command : "";
-	text_heading(s, "%s", *command ? command : m->title);
+	char *line = strdup(*command ? command : m->title);
+	for (char *at = line; at && *at; at++)
+		if ((unsigned char)*at < 0x20)
+			*at = ' ';
+	fputs(s->colour ? "\033[1m" : "", s->out);
+	text_cell(s->out, line ? line : m->title, line && text_columns(line) > 2 * s->width ? 2 * s->width : 0);
+	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
+	free(line);
 	size_t n_ranks = count_ranks(m), n_hosts = count_hosts(m);
 	fprintf(s->out, "  %s %s", text_count(a, m->n_processes), plural(m->n_processes, "process", "processes"));
 	if (n_ranks)
@@ -279,7 +286,7 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
-	uint64_t cpu_ns = 0;
+	uint64_t cpu_ns = 0, handler_ns = 0;
 	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s", text_count(a, l->delivered), text_count(b, l->in_tree),
 		text_count(c, text_count_lost(l)), m->ledger_closes ? "it closes for every thread" : "IT DOES NOT CLOSE: something is missing");
 	put_losses(l, true, "lost", s->out);
@@ -291,10 +298,13 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 		fprintf(s->out, "  %s of %s bytes of the measurement files are damaged or missing\n", text_count(a, l->bytes_damaged),
 			text_count(b, l->bytes_file));
 	put_modules(m, t, s->out);
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		cpu_ns += m->profiles[i].cpu_ns;
-	if (cpu_ns && l->handler_ns)
-		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)l->handler_ns / (double)cpu_ns,
+	for (uint32_t i = 0; i < m->n_profiles; i++) /* a killed thread's CPU clock is not known */
+		if (m->profiles[i].cpu_ns) {
+			cpu_ns += m->profiles[i].cpu_ns;
+			handler_ns += m->profiles[i].ledger.handler_ns;
+		}
+	if (handler_ns)
+		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)handler_ns / (double)cpu_ns,
 			text_value(a, "sec", (double)cpu_ns / 1e9));
 	putc('\n', s->out);
 }
@@ -340,7 +350,7 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 		where_room ? "  " : "", wheres[by]);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct text_row *r = &rows.at[i];
-		char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[512], where[512];
+		char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME], where[TEXT_NAME];
 		if (r->self <= 0 || r->self < s->threshold * t->whole) {
 			n_hidden += r->self > 0;
 			continue;
@@ -350,6 +360,8 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 		fprintf(s->out, "%7s %15s %7s %9s  ", text_share(a, r->self, t->whole), text_value(b, unit, r->self), text_share(c, r->total, t->whole),
 			text_count(d, r->n_samples));
 		text_plain(s);
+		text_shorten(name, room);
+		text_shorten(where, where_room);
 		size_t columns_n = text_columns(name);
 		text_cell(s->out, name, *where ? room : columns_n > room ? room : columns_n);
 		if (*where) {

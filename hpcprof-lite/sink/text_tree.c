@@ -163,10 +163,12 @@ static size_t put_guides(const struct walk *w, bool branch)
 	return columns;
 }
 
-static void put_name(const struct walk *w, size_t guides, const char *name, const char *place)
+static void put_name(const struct walk *w, size_t guides, char *name, const char *place)
 {
 	size_t places = place_columns(w->s), taken = NUMBERS_COLUMNS + guides + places + 2;
-	size_t room = w->s->width > taken + 12 ? w->s->width - taken : 12, n = text_columns(name);
+	size_t room = w->s->width > taken + 12 ? w->s->width - taken : 12;
+	text_shorten(name, room);
+	size_t n = text_columns(name);
 	if (*place) {
 		text_cell(w->s->out, name, room);
 		fputs("  ", w->s->out);
@@ -181,7 +183,7 @@ static void put_name(const struct walk *w, size_t guides, const char *name, cons
 static void put_item(const struct walk *w, const struct item *i, bool branch)
 {
 	const struct model_context *c = &w->m->contexts[i->context];
-	char name[512], place[256] = "";
+	char name[TEXT_NAME], place[256] = "";
 	text_name(name, sizeof name, w->m, c);
 	put_numbers(w, weight(w, i), i->is_line ? weight(w, i) : self_of(w, i->context));
 	size_t guides = put_guides(w, branch);

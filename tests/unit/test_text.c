@@ -57,6 +57,34 @@ static void test_cells(void **state)
 	assert_int_equal(text_columns("h\xc3\xa9llo"), 5);
 }
 
+static void check_short(const char *name, size_t columns, const char *want)
+{
+	char text[TEXT_NAME];
+	strcpy(text, name);
+	text_shorten(text, columns);
+	assert_string_equal(text, want);
+}
+
+static void test_shortened_names(void **state)
+{
+	(void)state;
+	check_short("main", 3, "main");
+	check_short("f(int, double)", 40, "f(int, double)");
+	check_short("f(int, double)", 8, "f(..)");
+	check_short("std::map<int, std::vector<int> >::at(int const&) const", 34, "std::map<..>::at(int const&) const");
+	check_short("std::map<int, std::vector<int> >::at(int const&) const", 28, "std::map<..>::at(..) const");
+	check_short("bool std::operator< <char, int>(a const&, b const&)", 10, "bool std::operator< <..>(..)");
+	check_short("a::operator<<(int, char)", 10, "a::operator<<(..)");
+	check_short("a<int, char>::operator->() const", 10, "a<..>::operator->() const");
+	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 10, "f::{lambda(..)#1}::operator()(..) const");
+	check_short("(anonymous namespace)::go(int, int)", 10, "(anonymous namespace)::go(..)");
+	check_short("<unknown function> [libx.so]", 10, "<unknown function> [libx.so]");
+	check_short("<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", 10, "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend");
+	check_short("f<a->b, c>::g", 3, "f<..>::g");
+	check_short("broken<<<(((", 3, "broken<..>");
+	check_short("my_operator(int, int)", 3, "my_operator(..)");
+}
+
 static const struct text_row *find_row(const struct model *m, const struct text_rows *rows, const char *function)
 {
 	for (size_t i = 0; i < rows->n; i++)
@@ -140,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_shortened_names),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_flat_sums_are_the_whole),
 	};
