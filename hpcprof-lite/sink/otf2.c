@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
+
 bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what)
 {
 	if (error == OTF2_SUCCESS)
@@ -60,31 +62,60 @@ static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationR
 	return OTF2_FLUSH;
 }
 
-/* By default a writer keeps up to 128 MiB before it flushes. Here it gets a few chunks, used again after each flush, so that memory does not grow with
- * events. No chunk means: flush. A chunk is wanted before the last one is written, so one alone would not do. */
+/*
+ * By default a writer keeps up to 128 MiB before it flushes. Here it gets two chunks, used again after each flush, so that memory does not grow with
+ * events; no chunk means: flush. The library clears a whole chunk even for an empty file, so chunks that a writer leaves behind go to the next one instead of
+ * back to the system: with thousands of locations page faults would be most of the work.
+ */
 enum { MAX_CHUNKS = 2 };
 struct chunks {
 	void *at[MAX_CHUNKS];
 	unsigned n_used;
+	uint64_t n_bytes; /* of each */
 };
+struct spare {
+	struct spare *next;
+	uint64_t n_bytes;
+};
+
+static void *take_chunk(struct otf2_writer *w, uint64_t n_bytes)
+{
+	pthread_mutex_lock(&w->spares_lock);
+	struct spare **at = &w->spares, *found;
+	while (*at && (*at)->n_bytes != n_bytes)
+		at = &(*at)->next;
+	found = *at;
+	if (found)
+		*at = found->next;
+	pthread_mutex_unlock(&w->spares_lock);
+	return found ? found : malloc(n_bytes);
+}
+
+static void leave_chunk(struct otf2_writer *w, void *chunk, uint64_t n_bytes)
+{
+	struct spare *s = chunk;
+	pthread_mutex_lock(&w->spares_lock);
+	*s = (struct spare){w->spares, n_bytes};
+	w->spares = s;
+	pthread_mutex_unlock(&w->spares_lock);
+}
 
 static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, uint64_t n_bytes)
 {
 	struct chunks *c = *mine ? *mine : (*mine = calloc(1, sizeof *c));
-	(void)arg;
 	(void)type;
 	(void)location;
 	if (!c || c->n_used == MAX_CHUNKS)
 		return NULL;
+	c->n_bytes = n_bytes;
 	if (!c->at[c->n_used])
-		c->at[c->n_used] = malloc(n_bytes);
+		c->at[c->n_used] = take_chunk(arg, n_bytes);
 	return c->at[c->n_used] ? c->at[c->n_used++] : NULL;
 }
 
 static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, bool final)
 {
 	struct chunks *c = *mine;
-	(void)arg;
 	(void)type;
 	(void)location;
 	if (!c)
@@ -93,9 +124,18 @@ static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location
 	if (!final)
 		return;
 	for (unsigned i = 0; i < MAX_CHUNKS; i++)
-		free(c->at[i]);
+		if (c->at[i])
+			leave_chunk(arg, c->at[i], c->n_bytes);
 	free(c);
 	*mine = NULL;
+}
+
+static void free_spares(struct otf2_writer *w)
+{
+	for (struct spare *s = w->spares, *next; s; s = next) {
+		next = s->next;
+		free(s);
+	}
 }
 
 static void set_properties(struct otf2_writer *w)
@@ -119,14 +159,14 @@ static void write_archive(struct otf2_writer *w)
 {
 	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always, .otf2_post_flush = NULL};
 	static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate_chunk, .otf2_free_all = free_chunks};
-	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
+	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_BYTES, DEFINITION_CHUNK_BYTES,
 		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!w->archive) {
 		otf2_check(w, OTF2_ERROR_FILE_CAN_NOT_OPEN, "archive");
 		return;
 	}
 	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL), "flush callbacks")
-		&& otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, NULL), "memory callbacks")
+		&& otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, w), "memory callbacks")
 		&& otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive), "collective callbacks")
 		&& otf2_check(w, OTF2_Pthread_Archive_SetLockingCallbacks(w->archive, NULL), "locking callbacks")) {
 		set_properties(w);
@@ -139,7 +179,7 @@ static void write_archive(struct otf2_writer *w)
 
 static enum status write_otf2(const struct model *m, const struct sink_options *o)
 {
-	struct otf2_writer w = {.m = m, .o = o, .enter_leave = o->otf2_form && strcmp(o->otf2_form, "enterleave") == 0};
+	struct otf2_writer w = {.m = m, .o = o, .spares_lock = PTHREAD_MUTEX_INITIALIZER, .enter_leave = o->otf2_form && strcmp(o->otf2_form, "enterleave") == 0};
 	w.path = outfile_path(o->directory, "otf2");
 	if (!w.path)
 		return STATUS_NO_MEMORY;
@@ -156,6 +196,7 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 			write_archive(&w);
 			OTF2_Error_RegisterCallback(before, NULL);
 			sigaction(SIGXFSZ, &old, NULL);
+			free_spares(&w);
 			otf2_tree_free(&w.tree);
 			status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
 		}

@@ -15,6 +15,7 @@
 
 #include <otf2/otf2.h>
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 /* Metric classes: one for each metric of the model, holding a total of one calling context; then the ledger of a thread, and that of a process as an
@@ -52,6 +53,8 @@ struct otf2_writer {
 	uint64_t *n_events;      /* by location, known when its events are written */
 	char *path;              /* of the archive's directory */
 	atomic_bool failed;      /* and logged */
+	struct spare *spares;    /* buffer memory of writers that are closed */
+	pthread_mutex_t spares_lock;
 };
 
 /* Counts a failure of the library; the first is logged as "path: what: cause". False unless `error` is OTF2_SUCCESS. */

@@ -20,9 +20,20 @@ struct defs {
 	bool no_memory;
 };
 
+/* A record must fit into a chunk of the library's buffer; no reader shows names that long. */
+enum { MAX_STRING_BYTES = 65535 };
+
+static uint32_t add_cut(struct strtab *t, const char *s)
+{
+	char *cut = strndup(s, MAX_STRING_BYTES);
+	uint32_t id = cut ? names_add(t, cut) : STRTAB_FAILED;
+	free(cut);
+	return id;
+}
+
 static OTF2_StringRef string(struct defs *d, const char *s)
 {
-	uint32_t id = names_add(&d->strings, s);
+	uint32_t id = s && strlen(s) > MAX_STRING_BYTES ? add_cut(&d->strings, s) : names_add(&d->strings, s);
 	if (id == STRTAB_FAILED)
 		d->no_memory = true;
 	return id;
@@ -77,7 +88,7 @@ static void context_text(struct defs *d, uint32_t node, const char *name, const 
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
-static void clock(struct defs *d)
+static void clock_properties(struct defs *d)
 {
 	const struct model *m = d->w->m;
 	uint64_t first_ns = m->start_ns, last_ns = m->end_ns;
@@ -289,7 +300,7 @@ static void attributes(struct defs *d)
 
 static void everything(struct defs *d)
 {
-	clock(d);
+	clock_properties(d);
 	attributes(d);
 	machine(d);
 	tree(d);
