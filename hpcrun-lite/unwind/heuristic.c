@@ -8,7 +8,7 @@
 
 enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20 };
 
-bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text)
+bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *in_text)
 {
 	struct unwind_thread *t = w->thread;
 	uint8_t code[ARCH_CALL_MAX_BYTES];
@@ -16,7 +16,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text)
 	*in_text = false;
 	if (address < 4096)
 		return false;
-	if (image_find(address - 1, w->bypass, &t->image)) {
+	if (image_find(address - 1, guarded, &t->image)) {
 		const struct image *image = &t->image;
 		if (image->has_segments && image->text_hi == 0)
 			return false;
@@ -31,7 +31,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text)
 static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
 {
 	bool in_text;
-	return mem_load(&w->thread->mem, slot, pc) && heuristic_is_return(w, *pc, &in_text) && in_text;
+	return mem_load(&w->thread->mem, slot, pc) && heuristic_is_return(w, *pc, w->bypass, &in_text) && in_text;
 }
 
 /* push %rbp; mov %rsp, %rbp. Callers in generated code count too: the chain itself speaks for them. */
@@ -42,7 +42,7 @@ static bool by_frame_pointer(struct walk *w, const struct state *s, struct state
 	if (s->bp % 8 != 0 || s->bp < s->sp || s->bp - s->sp > BP_DISTANCE_MAX)
 		return false;
 	if (!mem_load(&w->thread->mem, s->bp, &bp) || !mem_load(&w->thread->mem, s->bp + 8, &pc) ||
-	    !heuristic_is_return(w, pc, &in_text))
+	    !heuristic_is_return(w, pc, w->bypass, &in_text))
 		return false;
 	*next = (struct state){.pc = pc, .sp = s->bp + 16, .bp = bp};
 	return true;
@@ -106,7 +106,7 @@ enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc)
 	enum { CODE_BYTES = sizeof w->thread->code, CALLS_LEFT = 1 };
 	struct unwind_thread *t = w->thread;
 	struct cfi_frame frame;
-	if (!image_find(pc, w->bypass, &t->image) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
+	if (!image_find(pc, false, &t->image) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
 		return REWRITING_UNKNOWN;
 	const size_t left = frame.pc_hi - pc;
 	const size_t n = read_code(t, pc, t->code, left < CODE_BYTES ? left : CODE_BYTES);

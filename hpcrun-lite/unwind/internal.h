@@ -92,13 +92,16 @@ enum step_status { STEP_OK, STEP_ROOT, STEP_NO_MODULE, STEP_NO_CFI, STEP_BAD_CFI
 enum step_status step_slow(struct walk *w, struct state *next);
 
 /* One step with thread->regs; for tests and step_slow. `exact` of the frame, then of its caller. */
-enum step_status step_regs(struct unwind_thread *t, bool bypass, bool *exact);
+enum step_status step_regs(struct unwind_thread *t, bool *exact);
 
 /* Guesses the caller of s, in code without CFI or with a wrong one. False: nothing plausible. */
 bool heuristic_step(struct walk *w, const struct state *s, struct state *next);
 
-/* Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. */
-bool heuristic_is_return(struct walk *w, uint64_t address, bool *in_text);
+/*
+ * Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. `guarded`: the address is a guess, and a module may
+ * be vanishing, so nothing of it is read directly.
+ */
+bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *in_text);
 
 /*
  * For a frame at pc whose function ends by __builtin_eh_return: is it past the point where libgcc's uw_install_context_1 overwrites this very frame's saved registers

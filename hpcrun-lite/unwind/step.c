@@ -56,9 +56,9 @@ static enum step_status apply_rule(struct unwind_thread *t, unsigned r, bool kee
 	return status;
 }
 
-static enum step_status find_row(struct unwind_thread *t, bool bypass, uint64_t key, struct cfi_frame *frame)
+static enum step_status find_row(struct unwind_thread *t, uint64_t key, struct cfi_frame *frame)
 {
-	if (!image_find(key, bypass, &t->image))
+	if (!image_find(key, false, &t->image))
 		return STEP_NO_MODULE;
 	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, frame)) {
 	case CFI_OK: return STEP_OK;
@@ -67,11 +67,11 @@ static enum step_status find_row(struct unwind_thread *t, bool bypass, uint64_t 
 	}
 }
 
-enum step_status step_regs(struct unwind_thread *t, bool bypass, bool *exact)
+enum step_status step_regs(struct unwind_thread *t, bool *exact)
 {
 	struct cfi_frame frame;
 	uint64_t cfa;
-	enum step_status status = find_row(t, bypass, t->regs.reg[ARCH_PC] - !*exact, &frame);
+	enum step_status status = find_row(t, t->regs.reg[ARCH_PC] - !*exact, &frame);
 	if (status != STEP_OK)
 		return status;
 	if (t->cfi.row.reg[frame.return_column].kind == CFI_UNDEFINED)
@@ -122,7 +122,7 @@ static enum step_status carry(struct walk *w)
 		bool exact = t->records[t->regs_at].exact;
 		const struct record *to = &t->records[t->regs_at + 1];
 		t->counts.slow_frames++;
-		if (step_regs(t, w->bypass, &exact) != STEP_OK || !is_at(&t->regs, to)) {
+		if (step_regs(t, &exact) != STEP_OK || !is_at(&t->regs, to)) {
 			/* A heuristic took over here: it tells pc, sp and bp alone. */
 			t->regs.reg[ARCH_PC] = to->pc;
 			t->regs.reg[ARCH_SP] = to->sp;
@@ -141,7 +141,7 @@ enum step_status step_slow(struct walk *w, struct state *next)
 	enum step_status status = carry(w);
 	if (status == STEP_OK) {
 		t->counts.slow_frames++;
-		status = step_regs(t, w->bypass, &exact);
+		status = step_regs(t, &exact);
 	}
 	if (status != STEP_OK)
 		return status;

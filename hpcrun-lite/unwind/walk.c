@@ -12,10 +12,11 @@ enum { SWITCHES_MAX = 32 }; /* steps without a higher sp (another stack, a non-l
 
 static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
 {
+	const bool guess = w->bypass && w->mark;
 	bool in_text;
 	if (key >= unwind_config.skip_lo && key < unwind_config.skip_hi)
 		recipe |= RECIPE_SKIP;
-	if (heuristic_is_return(w, key + 1, &in_text))
+	if (heuristic_is_return(w, key + 1, guess, &in_text))
 		recipe |= RECIPE_AFTER_CALL;
 	return in_text ? recipe | RECIPE_IN_TEXT : recipe;
 }
@@ -29,7 +30,7 @@ static uint64_t compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	uintptr_t bias;
 	t->counts.cache_misses++;
 	*delta = 0;
-	if (!image_find(key, w->bypass, &t->image))
+	if (!image_find(key, w->bypass && w->mark, &t->image))
 		return recipe_flags(w, key, RECIPE_NO_MODULE);
 	bias = t->image.bias;
 	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
