@@ -1,10 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests of hpcrun-lite/unwind and common/safe/load.
 
-TESTS += tests/cli/unwind_steps.sh
-EXTRA_DIST += tests/cli/unwind_steps.sh \
+# With the tests' own flags, so that a sanitizer sees the parsers.
+UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind
+TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind
+tests_unit_test_safe_load_SOURCES = tests/unit/test_safe_load.c $(UNWIND_TESTED)
+tests_unit_test_safe_load_LDADD = $(CMOCKA_LIBS)
+tests_unit_test_unwind_cfi_SOURCES = tests/unit/test_unwind_cfi.c $(UNWIND_TESTED)
+tests_unit_test_unwind_cfi_LDADD = $(CMOCKA_LIBS)
+tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c
+tests_unit_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS)
+endif
+
+check_PROGRAMS += tests/fuzz/fuzz_cfi
+TESTS += tests/fuzz/fuzz_cfi
+tests_fuzz_fuzz_cfi_SOURCES = tests/fuzz/fuzz_cfi.c $(UNWIND_TESTED)
+EXTRA_DIST += tests/fuzz/cfi
+
+TESTS += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh
+EXTRA_DIST += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh \
 	tests/workload/unwind_steps.c tests/workload/unwind_steps.h tests/workload/unwind_code.c \
-	tests/workload/unwind_code_cxx.cc tests/workload/unwind_plugin.c
+	tests/workload/unwind_code_cxx.cc tests/workload/unwind_plugin.c \
+	tests/workload/unwind_shadow.cc tests/workload/unwind_shadow_plugin.c
 
 BENCHES += tests/bench/bench_unwind
 EXTRA_PROGRAMS += tests/bench/bench_unwind

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded load, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_load.c. */
+/* Guarded load, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_safe_load.c. */
 #include "common/safe/load.h"
 
 #include <errno.h>

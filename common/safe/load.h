@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Guarded load: reads memory of this process that may not be there. An address that cannot be read gives a short count, never a
- * signal. Signal-safe; errno is as it was. Any thread. Test: tests/unit/test_load.c.
+ * signal. Signal-safe; errno is as it was. Any thread. Test: tests/unit/test_safe_load.c.
  */
 #ifndef COMMON_SAFE_LOAD_H
 #define COMMON_SAFE_LOAD_H

@@ -6,7 +6,7 @@
  */
 #include "hpcrun-lite/unwind/internal.h"
 
-enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20 };
+enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20, PAGE = 4096 };
 
 bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *in_text)
 {
@@ -14,7 +14,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	uint8_t code[ARCH_CALL_MAX_BYTES];
 	const uint64_t from = address - sizeof code;
 	*in_text = false;
-	if (address < 4096)
+	if (address < PAGE)
 		return false;
 	if (image_find(address - 1, guarded, &t->image)) {
 		const struct image *image = &t->image;
@@ -24,7 +24,11 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 		if (from >= image->text_lo && address <= image->text_hi)
 			return arch_ends_in_call((const uint8_t *)from, sizeof code);
 	}
-	return mem_load_guarded(&t->mem, from, code, sizeof code) && arch_ends_in_call(code, sizeof code);
+	/* At the start of a region of generated code there may be nothing before the page. */
+	const size_t in_page = (address - 1) % PAGE + 1, n = in_page < sizeof code ? in_page : sizeof code;
+	if (mem_load_guarded(&t->mem, from, code, sizeof code))
+		return arch_ends_in_call(code, sizeof code);
+	return mem_load_guarded(&t->mem, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
 /* Whether the word at `slot` is a return address into a module. */

@@ -59,7 +59,7 @@ static inline int64_t recipe_cfa_offset(uint64_t recipe)
 }
 static inline int64_t recipe_bp_offset(uint64_t recipe)
 {
-	return (int64_t)(int32_t)(uint32_t)recipe >> RECIPE_BP_OFFSET_SHIFT << 3;
+	return ((int64_t)(int32_t)(uint32_t)recipe >> RECIPE_BP_OFFSET_SHIFT) * 8;
 }
 
 /* Encodes; false where an offset does not fit. */

@@ -12,7 +12,6 @@ extern "C" {
 
 #include <algorithm>
 #include <alloca.h>
-#include <atomic>
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
@@ -52,7 +51,7 @@ __thread shadow mine;
 thread_local unwind_thread *walker;
 thread_local tally counts;
 __thread volatile unsigned sink;
-std::atomic<uint64_t> plugin_lo, plugin_hi;
+volatile uint64_t plugin_lo, plugin_hi;
 const char *plugin_path;
 uint64_t samples_wanted;
 
