@@ -77,7 +77,14 @@ bool heuristic_step(struct walk *w, const struct state *s, struct state *next)
 		*next = (struct state){.pc = pc, .sp = s->sp + 16, .bp = s->bp};
 		found = true;
 	}
-	found = found || by_frame_pointer(w, s, next) || by_scan(w, s, next);
+	/*
+	 * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: the nearest return address counts. One that has called is more likely
+	 * to be compiled code with a frame pointer, and what lies about in its frame is old.
+	 */
+	if (!found && s->exact)
+		found = by_scan(w, s, next) || by_frame_pointer(w, s, next);
+	else if (!found)
+		found = by_frame_pointer(w, s, next) || by_scan(w, s, next);
 	w->heuristic |= found;
 	w->thread->counts.heuristics += found;
 	return found;
