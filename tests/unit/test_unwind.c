@@ -211,7 +211,7 @@ __asm__(".pushsection tested, \"ax\", @progbits\n"
 	"without_cfi_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n pop %r12\n pop %rbx\n ret\n"
 	"without_cfi_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n ret\n"
 	"without_cfi_leaf: ud2\n ret\n"
-	"wrong_cfi_leaf:\n .cfi_startproc\n sub $40, %rsp\n movq $1, (%rsp)\n ud2\n add $40, %rsp\n ret\n .cfi_endproc\n"
+	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n ud2\n add $40, %rsp\n ret\n .cfi_endproc\n"
 	".popsection\n");
 void without_cfi_pushes(void (*f)(void));
 void without_cfi_frame(void (*f)(void));
