@@ -260,10 +260,13 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (s.list)
 		load_structures_close(s.list, s.n);
 	free(s.list);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && names(a->to, sink_text.name))
+		status = sink_text_check(m, &a->text);
+	if (status == STATUS_OK) {
 		status = write_files(m, a, directories[0]);
-	if (status == STATUS_OK)
-		status = write_text(m, a);
+		enum status said = write_text(m, a); /* the report is of use where the database could not be written */
+		status = status == STATUS_OK ? said : status;
+	}
 	model_free(m);
 	load_job_close(&job);
 	return status;

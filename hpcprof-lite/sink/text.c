@@ -56,8 +56,11 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 	return MODEL_NONE;
 }
 
-static enum status refuse_metric(const struct model *m, const char *name)
+enum status sink_text_check(const struct model *m, const struct sink_text_options *o)
 {
+	const char *name = o->metric;
+	if (o->all || choose_metric(m, name) != MODEL_NONE)
+		return STATUS_OK;
 	if (!name) {
 		log_error(NULL, "the measurements have no metric");
 		return STATUS_BAD_INPUT;
@@ -89,10 +92,10 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 {
 	struct text_style style = make_style(o, out);
 	struct text_metric t;
-	uint32_t metric = choose_metric(m, o->metric);
-	if (metric == MODEL_NONE)
-		return refuse_metric(m, o->metric);
-	if (!text_metric_open(m, metric, &t))
+	enum status s = sink_text_check(m, o);
+	if (s != STATUS_OK)
+		return s;
+	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS;
 	text_report_head(m, &style);

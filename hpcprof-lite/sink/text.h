@@ -3,6 +3,9 @@
 #ifndef HPCPROF_SINK_TEXT_H
 #define HPCPROF_SINK_TEXT_H
 
+#include "common/base/status.h"
+#include "hpcprof-lite/model/model.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -22,7 +25,9 @@ struct sink_text_options {
 	unsigned depth;      /* of the tree, in functions; 0: no bound */
 	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
 	unsigned width;      /* columns; 0: of the terminal, else 120 */
-	bool colour;
 };
+
+/* Whether the model has what the options ask for: STATUS_USAGE, logged, when there is no such metric. For refusing before anything is written. */
+enum status sink_text_check(const struct model *m, const struct sink_text_options *o);
 
 #endif

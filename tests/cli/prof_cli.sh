@@ -72,6 +72,8 @@ if "$HPCPROF" --to cctdb --no-structs -o db "$job" >out 2>err; then
 	is "a write that fails" "$(
 		(ulimit -f 1; trap '' XFSZ; "$HPCPROF" --to cctdb --no-structs -o full "$job") >out 2>err; echo $?)" 1
 	is "leaves nothing behind" "$(ls -d full* 2>/dev/null)" ""
+	is "a metric that was not measured" "$(status --metric NONE --no-structs -o refused "$job")" 2
+	is "is refused before anything is written" "$(ls -d refused* 2>/dev/null)" ""
 	# Signals at some moments of a longer run.
 	"$gen" -p 1 -t 20 -n 3000 -s 20000 -b big
 	left=
