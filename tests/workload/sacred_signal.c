@@ -236,6 +236,29 @@ static void show(void)
 	spin();
 }
 
+static void compute_in_handler(int sig)
+{
+	(void)sig;
+	spin();
+	spin();
+}
+
+/* Computes with all signals blocked, by a mask and then by a handler's: it must be sampled all the same. */
+static void blocked(void)
+{
+	struct sigaction a = {.sa_handler = compute_in_handler};
+	sigset_t all, old;
+	sigfillset(&all);
+	sigfillset(&a.sa_mask);
+	sigaction(SIGUSR1, &a, NULL);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	spin();
+	spin();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	raise(SIGUSR1);
+	puts("computed");
+}
+
 static void wait_for(void)
 {
 	sigset_t all;
@@ -273,6 +296,8 @@ int main(int argc, char **argv)
 		show();
 	else if (!strcmp(part, "wait"))
 		wait_for();
+	else if (!strcmp(part, "blocked"))
+		blocked();
 	else if (!strcmp(part, "die"))
 		raise(SIGSTKFLT);
 	spin();
