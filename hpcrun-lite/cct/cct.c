@@ -14,7 +14,7 @@
 
 #include <sys/mman.h>
 
-#define CCT_FIRST_SLOTS 512u
+#define CCT_FIRST_SLOTS 128u
 #define CCT_TRACE_FIRST_BYTES 1024u
 #define CCT_TRACE_LAST_BYTES (64u << 10)
 
@@ -36,17 +36,24 @@ struct cct {
 	uint32_t memo[];       /* [0]: the entry point; [i]: the i-th frame from the outermost */
 };
 
-size_t cct_bytes(uint32_t max_depth)
+/* Where the large arrays of the tables start, behind the memo. */
+static size_t arrays_at(uint32_t max_depth)
 {
 	return (sizeof(struct cct) + ((size_t)max_depth + 1) * sizeof(uint32_t) + 63) & ~(size_t)63;
+}
+
+size_t cct_bytes(uint32_t max_depth)
+{
+	return arrays_at(max_depth) + 2 * TABLE_MANY_BYTES;
 }
 
 struct cct *cct_init(void *memory, const struct cct_options *options)
 {
 	struct cct *t = memory;
+	uint8_t *arrays = (uint8_t *)memory + arrays_at(options->max_depth);
 	t->options = *options;
-	table_init(&t->nodes, MSR_NODE, sizeof(struct msr_node), options->thread);
-	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread);
+	table_init(&t->nodes, MSR_NODE, sizeof(struct msr_node), options->thread, (struct table_extent *)arrays);
+	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread, (struct table_extent *)(arrays + TABLE_MANY_BYTES));
 	for (uint32_t i = 0; t->slot == t->first_slots && i < CCT_FIRST_SLOTS; i++) /* memory used before */
 		t->first_slots[i] = (struct slot){0, 0};
 	t->slot = t->first_slots;

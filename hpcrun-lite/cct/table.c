@@ -6,8 +6,12 @@
 
 #include "hpcrun-lite/store/store.h"
 
-void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread)
+#include <string.h>
+
+void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread, struct table_extent *many)
 {
+	t->at = t->few;
+	t->many = many;
 	t->n = t->end = t->n_extents = 0;
 	t->thread = thread;
 	t->kind = (uint16_t)kind;
@@ -35,6 +39,10 @@ void *table_reserve(struct table *t, enum msr_loss *cause)
 		if (!e)
 			return NULL;
 		uint64_t room = atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e;
+		if (t->n_extents == TABLE_FEW_EXTENTS) {
+			memcpy(t->many, t->few, sizeof t->few);
+			t->at = t->many;
+		}
 		t->at[t->n_extents++] = (struct table_extent){e, t->n};
 		t->end = t->n + (uint32_t)(room / t->record_bytes);
 		if (t->next_bytes < TABLE_LAST_BYTES)

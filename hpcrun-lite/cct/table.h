@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define TABLE_MAX_EXTENTS 2048u
+#define TABLE_FEW_EXTENTS 6u      /* short threads touch no more memory than this */
 #define TABLE_FIRST_BYTES 1024u
 #define TABLE_LAST_BYTES (256u << 10)
 
@@ -26,10 +27,14 @@ struct table {
 	struct table_extent {
 		struct msr_extent *extent;
 		uint32_t first;       /* number of its first record */
-	} at[TABLE_MAX_EXTENTS];
+	} *at;                        /* `few`, later `many` */
+	struct table_extent *many;    /* room for TABLE_MAX_EXTENTS, the owner's; not touched before `few` is full */
+	struct table_extent few[TABLE_FEW_EXTENTS];
 };
 
-void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread);
+#define TABLE_MANY_BYTES (TABLE_MAX_EXTENTS * sizeof(struct table_extent))
+
+void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread, struct table_extent *many);
 
 /* Record `id`, which exists or is the one table_reserve made room for. */
 static inline void *table_at(const struct table *t, uint32_t id)

@@ -52,13 +52,14 @@ bool thread_start_process(const char **cause)
 		pthread_attr_getstacksize(&attr, &threads.default_stack);
 		pthread_attr_destroy(&attr);
 	}
-	threads.unwind_at = align64(sizeof(struct thread));
+	/* The tree behind the small things: what a short thread touches of them is one page. */
+	threads.cct_at = align64(sizeof(struct thread));
 	for (unsigned i = 0; i < process.n_sources; i++) {
-		threads.source_at[i] = threads.unwind_at;
-		threads.unwind_at += align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
+		threads.source_at[i] = threads.cct_at;
+		threads.cct_at += align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
 	}
-	threads.cct_at = threads.unwind_at + align64(unwind_thread_bytes(depth));
-	threads.block_bytes = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
+	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
+	threads.block_bytes = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	return true;
 }
 
