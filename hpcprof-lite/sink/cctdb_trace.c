@@ -8,6 +8,7 @@
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/progress.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,7 @@ struct writer {
 	const struct model *m;
 	struct outfile *file;
 	struct line *lines; /* by profile */
+	struct progress progress;
 };
 
 static void fail(struct writer *w, const char *why)
@@ -46,7 +48,6 @@ static void write_line(void *arg, size_t profile, unsigned worker)
 	struct model_trace_cursor cursor = {0};
 	struct outstream out;
 	uint32_t context = 0; /* of the last sample; nothing is idle before the first */
-	(void)worker;
 	if (p->n_trace_records == 0)
 		return;
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
@@ -66,6 +67,7 @@ static void write_line(void *arg, size_t profile, unsigned worker)
 				context = samples[i].context;
 				put(l, &out, samples[i].time_ns, context);
 			}
+			progress_add(&w->progress, n, worker);
 		}
 		if (context != 0)
 			put(l, &out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
@@ -118,7 +120,9 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 			w.lines[i].start = cctdb_align(end, 8);
 			end = w.lines[i].start + (n ? n + 1 : 0) * CCTDB_SAMPLE_BYTES; /* and the idle one at the end */
 		}
+		w.progress = progress_of_traces(m, o, "trace.db");
 		pool_run(m->n_profiles, o->n_workers, write_line, &w);
+		progress_end(&w.progress);
 		write_front(&w);
 		cctdb_put_footer(footer, CCTDB_TRACE);
 		outfile_write(&file, footer, sizeof footer, end);

@@ -11,6 +11,7 @@
 
 #include "common/base/strtab.h"
 #include "hpcprof-lite/sink/otf2_tree.h"
+#include "hpcprof-lite/sink/progress.h"
 #include "hpcprof-lite/sink/sink.h"
 
 #include <otf2/otf2.h>
@@ -51,6 +52,7 @@ struct otf2_writer {
 	struct otf2_tree tree;
 	OTF2_Archive *archive;
 	uint64_t *n_events;      /* by location, known when its events are written */
+	struct progress progress;
 	char *path;              /* of the archive's directory */
 	atomic_bool failed;      /* and logged */
 	struct spare *spares;    /* buffer memory of writers that are closed */

@@ -43,6 +43,7 @@ struct line {
 	OTF2_EvtWriter *out;
 	uint32_t node;     /* of the last sample, MODEL_NONE before the first */
 	uint64_t time_ns;  /* of the last event */
+	unsigned worker;
 };
 
 static void put_sample(struct line *l, const struct model_sample *s)
@@ -93,9 +94,11 @@ static void put_time_line(struct line *l, uint32_t profile, struct model_sample 
 	const struct model *m = l->w->m;
 	struct model_trace_cursor cursor = {0};
 	void (*put)(struct line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
-	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));)
+	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++)
 			put(l, &samples[i]);
+		progress_add(&l->w->progress, n, l->worker);
+	}
 	uint64_t end_ns = m->profiles[profile].end_ns;
 	l->time_ns = end_ns > l->time_ns ? end_ns : l->time_ns;
 	if (l->w->enter_leave && l->node != MODEL_NONE)
@@ -139,8 +142,7 @@ static void write_location(void *arg, size_t profile, unsigned worker)
 {
 	struct otf2_writer *w = arg;
 	const struct model_profile *p = &w->m->profiles[profile];
-	struct line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns};
-	(void)worker;
+	struct line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns, .worker = worker};
 	if (atomic_load(&w->failed))
 		return;
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
@@ -176,7 +178,9 @@ void otf2_write_events(struct otf2_writer *w)
 {
 	if (!otf2_check(w, OTF2_Archive_OpenEvtFiles(w->archive), "event files"))
 		return;
+	w->progress = progress_of_traces(w->m, w->o, "otf2");
 	pool_run(w->m->n_profiles, w->o->n_workers, write_location, w);
+	progress_end(&w->progress);
 	otf2_check(w, OTF2_Archive_CloseEvtFiles(w->archive), "event files");
 	if (!atomic_load(&w->failed))
 		write_local_definitions(w);
