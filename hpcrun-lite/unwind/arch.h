@@ -18,6 +18,7 @@ enum {
 	ARCH_CALLEE_SAVED = 1 << 3 | 1 << 6 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 15, /* rbx rbp r12..r15 */
 	ARCH_ALL_REGS = (1 << CFI_N_REGS) - 1,
 	ARCH_CALL_MAX_BYTES = 7,
+	ARCH_STUB_BYTES = 11, /* of a PLT stub: endbr64, bnd jmp *slot(%rip) */
 	/* From sp in a signal frame (struct rt_sigframe behind its return address) to the saved registers. */
 	ARCH_SIGNAL_BP = 120,
 	ARCH_SIGNAL_SP = 160,
@@ -34,6 +35,11 @@ uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, u
 
 /* Whether the last of n bytes is the last byte of a call instruction. */
 bool arch_ends_in_call(const uint8_t *code, size_t n_bytes);
+
+enum arch_call { ARCH_CALL_NO, ARCH_CALL_YES, ARCH_CALL_UNKNOWN };
+
+/* Whether the call before return_address calls `function`, directly or through a PLT stub or a slot; UNKNOWN for a call through a register. */
+enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function);
 
 /* Where in the code __builtin_eh_return leaves the function: the first such place, or NULL. */
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);

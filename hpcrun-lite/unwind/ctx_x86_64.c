@@ -205,6 +205,39 @@ bool arch_direct_call(const uint8_t *code, size_t n_bytes, uint64_t address, uin
 	return true;
 }
 
+static bool is_jump_through_slot(const uint8_t *stub, uint64_t address, uint64_t *slot)
+{
+	static const uint8_t endbr[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+	int32_t distance;
+	unsigned i = memcmp(stub, endbr, sizeof endbr) == 0 ? sizeof endbr : 0;
+	i += stub[i] == 0xf2; /* bnd */
+	if (stub[i] != 0xff || stub[i + 1] != 0x25)
+		return false;
+	memcpy(&distance, stub + i + 2, sizeof distance);
+	*slot = address + i + 6 + (uint64_t)(int64_t)distance;
+	return true;
+}
+
+enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function)
+{
+	uint8_t code[6], stub[ARCH_STUB_BYTES];
+	int32_t distance;
+	uint64_t target, slot;
+	if (!mem_load_guarded(mem, return_address - sizeof code, code, sizeof code))
+		return ARCH_CALL_NO;
+	memcpy(&distance, code + 2, sizeof distance);
+	slot = target = return_address + (uint64_t)(int64_t)distance;
+	if (code[0] == 0xff && code[1] == 0x15) /* call *slot(%rip) */
+		return mem_load_guarded(mem, slot, &target, sizeof target) && target == function ? ARCH_CALL_YES : ARCH_CALL_NO;
+	if (code[1] != 0xe8)
+		return arch_ends_in_call(code, sizeof code) ? ARCH_CALL_UNKNOWN : ARCH_CALL_NO;
+	if (target == function)
+		return ARCH_CALL_YES;
+	if (!mem_load_guarded(mem, target, stub, sizeof stub) || !is_jump_through_slot(stub, target, &slot))
+		return ARCH_CALL_NO;
+	return mem_load_guarded(mem, slot, &target, sizeof target) && target == function ? ARCH_CALL_YES : ARCH_CALL_NO;
+}
+
 /* Stores by DWARF number; rip and rsp are those after the return. */
 __asm__(".text\n"
 	".globl unwind_here\n"

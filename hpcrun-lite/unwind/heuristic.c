@@ -110,25 +110,28 @@ static bool is_function(struct unwind_thread *t, uint64_t pc)
 
 /*
  * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook(); __builtin_eh_return(). So from the first of these calls on, at most one more call lies before
- * the exit, and before it at least two.
+ * the exit, and before it at least two. The return address is overwritten last of all: while it is that of a call of this function, the path is likely right.
  */
-enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc)
+enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address)
 {
 	enum { CODE_BYTES = sizeof w->thread->code, CALLS_LEFT = 1 };
 	struct unwind_thread *t = w->thread;
 	struct cfi_frame frame;
 	if (!image_find(pc, false, &t->image) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
-		return REWRITING_UNKNOWN;
+		return REWRITING_NOW;
+	const uint64_t function = frame.pc_lo;
 	const size_t left = frame.pc_hi - pc;
 	const size_t n = read_code(t, pc, t->code, left < CODE_BYTES ? left : CODE_BYTES);
 	const uint8_t *exit = arch_find_eh_return(t->code, n);
 	if (!exit)
-		return left > CODE_BYTES ? REWRITING_NOT : REWRITING_UNKNOWN;
+		return left > CODE_BYTES ? REWRITING_NOT : REWRITING_REGISTERS;
 	unsigned n_calls = 0;
 	for (const uint8_t *at = t->code; at < exit && n_calls <= CALLS_LEFT; at++) {
 		uint64_t target;
 		if (arch_direct_call(at, (size_t)(exit - at), pc + (uint64_t)(at - t->code), &target))
 			n_calls += is_function(t, target);
 	}
-	return n_calls <= CALLS_LEFT ? REWRITING_NOW : REWRITING_NOT;
+	if (n_calls > CALLS_LEFT)
+		return REWRITING_NOT;
+	return arch_calls(&t->mem, return_address, function) == ARCH_CALL_YES ? REWRITING_REGISTERS : REWRITING_NOW;
 }

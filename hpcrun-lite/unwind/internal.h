@@ -107,8 +107,12 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
  * For a frame at pc whose function ends by __builtin_eh_return: is it past the point where libgcc's uw_install_context_1 overwrites this very frame's saved registers
  * with those of the landing pad's frame?
  */
-enum rewriting { REWRITING_NOT, REWRITING_NOW, REWRITING_UNKNOWN };
-enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc);
+enum rewriting {
+	REWRITING_NOT,
+	REWRITING_REGISTERS, /* it may be, but the return address, which goes last, is still its own (or it is not clear) */
+	REWRITING_NOW
+};
+enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address);
 
 /* Parameters of unwind_init. */
 extern struct unwind_config unwind_config;

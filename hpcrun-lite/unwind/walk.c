@@ -285,12 +285,12 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 			status = STEP_UNREADABLE;
 		else if (recipe & RECIPE_REWRITES) {
 			r->kind = RECORD_OPEN;
-			const enum rewriting found = heuristic_rewriting(w, key);
+			const enum rewriting found = heuristic_rewriting(w, key, w->state.pc);
 			if (found == REWRITING_NOW) {
 				*end = UNWIND_THROWING;
 				return false;
 			}
-			w->mark = found == REWRITING_UNKNOWN;
+			w->mark = found == REWRITING_REGISTERS;
 			w->heuristic |= w->mark;
 		} else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
 			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp, w->thread->stack.grows);
