@@ -104,6 +104,8 @@ bool describe_processes(struct model *m, const struct load_job *job)
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
 			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f)),
 			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n};
+		if (out[i].end_ns < out[i].start_ns) /* a damaged header */
+			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
 	}
 	return true;

@@ -99,7 +99,11 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS;
 	text_report_head(m, &style);
-	bool ok = write_views(m, &t, views, &style);
+	bool ok = true;
+	if (t.whole > 0)
+		ok = write_views(m, &t, views, &style);
+	else
+		fprintf(out, "No samples of %s.\n\n", m->metrics[t.metric].name);
 	if (ok)
 		text_report_ledger(m, &t, &style);
 	text_metric_close(&t);

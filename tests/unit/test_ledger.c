@@ -122,11 +122,14 @@ static void test_description(void **state)
 	(void)state;
 	struct run r;
 	begin(&r);
+	gen_info(r.g, "note", "the timer was coarse");
 	gen_thread_record(r.g, r.thread)->cpu_start_ns = 10;
 	gen_thread_record(r.g, r.thread)->cpu_end_ns = 510;
 	struct model *m = finish(&r, MSR_EXIT_RETURN);
 	assert_string_equal(m->title, "app");
 	assert_string_equal(m->processes[0].command, "app one two");
+	assert_int_equal(m->processes[0].n_notes, 1);
+	assert_string_equal(m->processes[0].notes[0], "the timer was coarse");
 	assert_string_equal(m->processes[0].host, "h");
 	assert_int_equal(m->processes[0].rank, 4);
 	assert_int_equal(m->processes[0].start_ns, 9000);
