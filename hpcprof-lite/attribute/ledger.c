@@ -37,6 +37,20 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
 		l->losses[MSR_LOSS_IN_FLIGHT] += l->delivered - accounted;
 }
 
+/*
+ * The thread was stopped from outside, perhaps inside a handler: no end was written, or it still ran when another thread ended the process, which then wrote one end for
+ * all. A thread that ends by itself, or that ends the process, is in no handler.
+ */
+static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
+{
+	if (t->record.end_ns == 0)
+		return true;
+	for (size_t i = 0; i < f->threads.n; i++)
+		if (&f->threads.at[i] != t && f->threads.at[i].record.end_ns == t->record.end_ns)
+			return true;
+	return false;
+}
+
 void ledger_of_thread(const struct load_file *f, const struct load_thread *t, struct model_ledger *l)
 {
 	const struct msr_thread *r = &t->record;
@@ -47,7 +61,7 @@ void ledger_of_thread(const struct load_file *f, const struct load_thread *t, st
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		l->path_ends[i] = r->path_ends[i];
 	l->in_tree = count_cells(f, t);
-	if (t->has_record && r->end_ns == 0)
+	if (t->has_record && !ledger_closes(l) && may_be_in_handler(f, t))
 		settle_kill(f, l);
 }
 

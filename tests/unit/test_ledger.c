@@ -92,6 +92,23 @@ static void test_one_sample_may_be_in_flight_when_killed(void **state)
 	clean(&r, m);
 }
 
+static void test_or_when_another_thread_ended_the_process(void **state)
+{
+	(void)state;
+	struct run r;
+	for (int together = 0; together < 2; together++) {
+		begin(&r);
+		gen_in_flight(r.g, r.thread);
+		uint32_t other = gen_thread(r.g, "other");
+		if (!together)
+			gen_thread_record(r.g, other)->end_ns = 1500; /* by itself, earlier; then the first ended the process and was in no handler */
+		struct model *m = finish(&r, MSR_EXIT_RETURN);
+		assert_int_equal(m->ledger_closes, together);
+		assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], together);
+		clean(&r, m);
+	}
+}
+
 static void test_recorded_lags_behind_when_killed(void **state)
 {
 	(void)state;
@@ -156,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closes),
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
+		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
 		cmocka_unit_test(test_recorded_lags_behind_when_killed),
 		cmocka_unit_test(test_false_claims_are_found),
 		cmocka_unit_test(test_description),
