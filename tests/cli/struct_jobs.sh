@@ -21,7 +21,7 @@ count() {
 }
 # lines of standard error, standard output ignored
 said() {
-	"$@" 2>&1 >/dev/null
+	{ "$@" >/dev/null; } 2>&1
 }
 
 mkdir "$T/bin" "$T/run"
