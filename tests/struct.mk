@@ -20,6 +20,7 @@ endif
 EXTRA_PROGRAMS += tests/bench/bench_struct
 BENCHES += tests/bench/bench_struct
 CLEANFILES += tests/bench/bench_struct
+EXTRA_DIST += tests/bench/gen_struct.sh
 tests_bench_bench_struct_SOURCES = tests/bench/bench_struct.c
 tests_bench_bench_struct_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
 tests_bench_bench_struct_LDADD = $(STRUCT_LDADD) $(DWARF_LIBS)

@@ -4,8 +4,9 @@
  *
  *	bench_struct [BINARY...]
  *
- * Without arguments the binary is this tool itself. Each figure is the least of several runs; CPU time for ratios
- * on one core, elapsed time for the gain of a second one.
+ * Without arguments the binaries are generated ones (tests/bench/gen_struct.sh) and this tool itself; give others, as Debian's C library with its debug symbols, for real
+ * figures. Each figure is the least of several runs: CPU time for ratios on one core, elapsed time for the gain of a second one, which needs a machine
+ * with nothing else to do.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +27,8 @@ struct cost {
 	long peak_kib;
 };
 
-static const char *tool;
+static char tool_path[4096];
+static const char *build_dir;
 static uint64_t n_dies, n_attributes, n_rows;
 
 static double seconds(void)
@@ -127,9 +130,11 @@ static int walk_file(const char *path)
 	return 0;
 }
 
-/* Runs one process: the tool with -j `n_jobs`, or the bare walk when that is 0. */
+/* Runs one process: the tool with -j `n_jobs` on a binary or a directory, or the bare walk when that is 0. */
 static struct cost run_once(const char *path, int n_jobs, bool quiet)
 {
+	struct stat st;
+	bool is_directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 	double start = seconds();
 	fflush(stdout);
 	pid_t pid = fork();
@@ -140,7 +145,9 @@ static struct cost run_once(const char *path, int n_jobs, bool quiet)
 			_exit(1);
 		if (n_jobs == 0)
 			_exit(walk_file(path));
-		execl(tool, tool, jobs, "-f", "-q", "--no-cache", "-o", "bench_struct.tmp", path, (char *)NULL);
+		if (is_directory)
+			execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", path, (char *)NULL);
+		execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", "-o", "bench_struct.tmp", path, (char *)NULL);
 		_exit(127);
 	}
 	int status;
@@ -177,15 +184,49 @@ static void bench(const char *path)
 	unlink("bench_struct.tmp");
 }
 
+/* All binaries at a time, as from a run that had samples in each. */
+static void bench_directory(int n, char **binaries)
+{
+	char command[16384];
+	size_t used = (size_t)snprintf(command, sizeof command, "mkdir -p bench_struct.run && '%s/tests/struct/make_run' bench_struct.run/x.hpcrun", build_dir);
+	for (int i = 0; i < n && used < sizeof command; i++)
+		used += (size_t)snprintf(command + used, sizeof command - used, " '%s'", binaries[i]);
+	if (used >= sizeof command || system(command) != 0)
+		return;
+	struct cost one = run("bench_struct.run", 1), two = run("bench_struct.run", 2);
+	printf("a directory with these %d binaries\n  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n", n, two.wall_s, one.wall_s,
+		one.wall_s / two.wall_s);
+	if (system("rm -rf bench_struct.run") != 0)
+		printf("  bench_struct.run is left\n");
+}
+
+/* The binaries to measure when none are given. */
+static int generate(char **binaries)
+{
+	static char many[] = "bench_struct.gen/many.so", single[] = "bench_struct.gen/one.so";
+	const char *source = getenv("top_srcdir");
+	char command[4200];
+	int n = 0;
+	binaries[n++] = tool_path;
+	snprintf(command, sizeof command, "mkdir -p bench_struct.gen && sh '%s/tests/bench/gen_struct.sh' bench_struct.gen", source ? source : ".");
+	if (system(command) == 0) {
+		binaries[n++] = many;
+		binaries[n++] = single;
+	}
+	return n;
+}
+
 int main(int argc, char **argv)
 {
-	static char path[4096];
+	char *generated[3];
 	const char *build = getenv("top_builddir");
-	snprintf(path, sizeof path, "%s/hpcstruct-lite/hpcstruct-lite", build ? build : ".");
-	tool = path;
-	for (int i = 1; i < argc; i++)
-		bench(argv[i]);
-	if (argc == 1)
-		bench(tool);
-	return 0;
+	build_dir = build ? build : ".";
+	snprintf(tool_path, sizeof tool_path, "%s/hpcstruct-lite/hpcstruct-lite", build_dir);
+	int n = argc > 1 ? argc - 1 : generate(generated);
+	char **binaries = argc > 1 ? argv + 1 : generated;
+	for (int i = 0; i < n; i++)
+		bench(binaries[i]);
+	if (n > 1)
+		bench_directory(n, binaries);
+	return argc > 1 ? 0 : system("rm -rf bench_struct.gen") != 0;
 }
