@@ -95,16 +95,20 @@ static bool enter(struct thread *t)
 }
 
 /*
- * A sample that took long is followed by as long a rest, or a period shorter than what a sample costs (a slow machine, the walks around a dlclose)
- * would leave the program no time at all. By the clock on the wall a handler that was preempted took long too, hence the bound.
+ * Several samples in a row that each took long, and longer than the program ran before it, are followed by as long a rest, or a period shorter than what
+ * a sample costs (a slow machine, the walks around a dlclose) would leave the program no time at all. By the clock on the wall a handler that was
+ * preempted took long too, hence the number and the bound.
  */
 #define LONG_NS 20000u
+#define LONG_IN_A_ROW 4u
 #define REST_MAX_NS 500000u
 
 static void leave(struct thread *t, uint64_t start_ns)
 {
 	uint64_t now = clock_mono_ns(), took = now - start_ns;
-	t->rest_until_ns = took > LONG_NS ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
+	t->rest_until_ns = t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	t->left_ns = now;
 	add(&t->record->handler_ns, took);
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }

@@ -17,6 +17,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct source_host host = {
@@ -130,7 +131,9 @@ static void put_rate(struct text *t, const struct source_event *e, const struct 
 		text_put_u64(t, period);
 		return;
 	}
-	uint64_t tick_hz = ops == &source_timer_cpu ? (uint64_t)sysconf(_SC_CLK_TCK) : 0;
+	struct timespec tick; /* the coarse clocks advance with the kernel's tick */
+	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	uint64_t tick_hz = ops == &source_timer_cpu && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
 	text_put_fixed(t, 10000000000u / period, 1);
 	text_put(t, " samples/s asked for");
 	if (tick_hz && 1000000000u / period > tick_hz)
