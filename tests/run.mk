@@ -22,6 +22,8 @@ tests_workload_run_check_LDADD = libhlsafe.la
 # Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
 check_PROGRAMS += tests/workload/run_life tests/workload/run_nomalloc tests/workload/run_deny
 tests_workload_run_deny_SOURCES = tests/workload/run_deny.c
+tests_workload_run_deny_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_deny_LDFLAGS =
 tests_workload_run_life_SOURCES = tests/workload/run_life.c
 tests_workload_run_life_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_life_LDFLAGS =
@@ -54,6 +56,7 @@ EXTRA_DIST += $(run_tests) tests/run_lib.sh
 EXTRA_PROGRAMS += tests/bench/bench_sample
 tests_bench_bench_sample_SOURCES = tests/bench/bench_sample.c
 tests_bench_bench_sample_CFLAGS = $(HL_CFLAGS)
+tests_bench_bench_sample_LDFLAGS =
 BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run_check$(EXEEXT) tests/workload/run_life$(EXEEXT)
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
