@@ -39,6 +39,7 @@ struct analysis {
 	atomic_size_t next_unit;
 	_Atomic int status;
 	atomic_bool incomplete;
+	atomic_size_t n_split;                     /* units whose functions are in .dwo files */
 	int cancel_fd;                             /* readable when there are no units left to wait for */
 };
 
@@ -111,8 +112,10 @@ static void read_unit(struct worker *w, size_t i)
 		status = debug_read_unit(w->session, offset, &w->unit);
 	if (status == STATUS_OK) {
 		status = scope_add_unit(a->map, &w->unit, (uint32_t)i, w->scratch);
-		if (w->unit.incomplete)
+		if (w->unit.incomplete || w->unit.is_split)
 			atomic_store(&a->incomplete, true);
+		if (w->unit.is_split)
+			atomic_fetch_add(&a->n_split, 1);
 	}
 	if (status != STATUS_OK)
 		fail(a, status);
@@ -179,6 +182,9 @@ static enum status read_dwarf(struct analysis *a)
 	enum status status = debug_list_units(a->dwarf, &a->places, &damaged);
 	if (status == STATUS_OK && a->places.n > 0)
 		status = run_workers(a);
+	if (atomic_load(&a->n_split) > 0)
+		log_warn(a->dwarf->path, "%zu of %zu units keep their functions in .dwo files, which are not read: lines and symbols alone",
+			atomic_load(&a->n_split), a->places.n);
 	if (damaged || status == STATUS_BAD_INPUT)
 		atomic_store(&a->incomplete, true);
 	return status == STATUS_BAD_INPUT ? STATUS_OK : status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The binaries that a measurement directory has samples in. Test: tests/unit/test_rundir.c. */
+/* The binaries that a measurement directory has samples in. Test: tests/cli/struct_jobs.sh. */
 #ifndef HPCSTRUCT_RUNDIR_H
 #define HPCSTRUCT_RUNDIR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The debug room: image -> per compilation unit the line table, the functions with their inlined calls, and names. The only user of libdwarf; nothing of libdwarf shows here.
- * DWARF 2 to 5, dwz's alternate files, split units (.dwo). A debug_session is for one thread at a time, several on one image are independent. Tests: tests/cli/struct_judge.sh.
+ * DWARF 2 to 5, dwz's alternate files; of split units (.dwo) the line tables alone. A debug_session is for one thread at a time, several on one image are independent. Tests: tests/cli/struct_judge.sh.
  */
 #ifndef HPCSTRUCT_DEBUG_DEBUG_H
 #define HPCSTRUCT_DEBUG_DEBUG_H
@@ -52,6 +52,7 @@ struct debug_unit {
 	struct { struct debug_range *at; size_t n, capacity; } ranges;
 	struct { struct debug_row *at; size_t n, capacity; } rows;
 	bool incomplete;       /* part of it could not be read; said in the log */
+	bool is_split;         /* its functions are in a .dwo file, which is not read: rows alone */
 };
 void debug_unit_free(struct debug_unit *unit);
 

@@ -165,6 +165,7 @@ static void read_bases(struct debug_session *s)
 
 bool debug_read_dies(struct debug_session *s)
 {
+	s->unit->is_split |= has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
 	read_bases(s);
 	return walk(s, s->unit_die, DEBUG_NONE, 0);
 }

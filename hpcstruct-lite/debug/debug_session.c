@@ -136,6 +136,7 @@ static void clear(struct debug_session *s, uint64_t offset, struct debug_unit *u
 	vec_clear(&unit->ranges);
 	vec_clear(&unit->rows);
 	unit->incomplete = false;
+	unit->is_split = false;
 	s->unit = unit;
 	s->n_said = 0;
 	vec_clear(&s->classes);
@@ -169,6 +170,7 @@ static bool seek(struct debug_session *s, uint64_t offset, Dwarf_Error *error)
 		}
 		s->next_header = next;
 		if (at == offset) {
+			s->unit->is_split = type == DW_UT_skeleton;
 			s->lists.version = version;
 			s->lists.offset_bytes = length_size == 8 ? 8 : 4;
 			s->unit_end = next;

@@ -2,7 +2,7 @@
 /*
  * The image room: path -> sections, symbols, build id, ranges of code. ELF for now; a kind of file (cubin, fatbin) is one entry of the table
  * in image.c. Knows nothing of DWARF beyond the names of its sections. An image is constant after image_open(), so that any thread may read it.
- * Tests: tests/unit/test_image.c.
+ * Tests: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_H
 #define HPCSTRUCT_IMAGE_IMAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ELF kind of image, read through libelf. Only image/ includes this. Test: tests/unit/test_image.c. */
+/* The ELF kind of image, read through libelf. Only image/ includes this. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh. */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_ELF_H
 #define HPCSTRUCT_IMAGE_IMAGE_ELF_H
 

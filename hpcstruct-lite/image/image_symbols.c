@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Symbols of an ELF image that lie in code. Must not read a string beyond its table. Test:
- * tests/unit/test_image.c.
+ * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

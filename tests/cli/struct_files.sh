@@ -57,4 +57,14 @@ for to in "$T/app" "$T/app/.debug" "$T/debug$T/app"; do
 	rm "$to/noid.debug"
 done
 
+# DWARF in .dwo files is not read, and that is said
+for version in 4 5; do
+	if "${CC:-gcc}" -g -gdwarf-$version -gsplit-dwarf -O2 -fPIC -shared -nostdlib "$golden/shapes.c" -o "$T/dwo.so" 2>/dev/null; then
+		ok "split DWARF $version" run_struct "$T/dwo.so"
+		like "is said" "$(cat "$T/err")" "dwo.so: warning: 1 of 1 units keep their functions in .dwo files, which are not read: lines and symbols alone"
+		like "lines and symbols are there" "$("$HPCSTRUCT" --print "$T/s" | sed -n '/^function .* twice from symtab/,/^$/p')" "shapes.c:4[0-9]"
+	else
+		skip "split DWARF $version" "the compiler refuses"
+	fi
+done
 done_testing
