@@ -205,8 +205,8 @@ void job_find(char *const *environment, struct job *job)
 		append(job->identity, sizeof job->identity, " SLURM_STEP_ID=%s", step);
 	if (named || step)
 		return;
-	if (batch)
-		job->scope = JOB_CLAIMED;
-	else
+	job->scope = batch ? JOB_CLAIMED : JOB_NODE;
+	job->common_bytes = strlen(job->identity);
+	if (!batch)
 		append_launcher(job);
 }

@@ -6,10 +6,13 @@
 #ifndef HPCRUN_LITE_LAUNCH_JOB_H
 #define HPCRUN_LITE_LAUNCH_JOB_H
 
+#include <stddef.h>
+
 
 enum job_scope {
 	JOB_ALONE,   /* one process: no other launcher may use its directory */
 	JOB_SHARED,  /* the identity is that of one parallel run: equal identities share */
+	JOB_NODE,    /* the same, but ranks on other nodes cannot know it: common_bytes of it are theirs too */
 	JOB_CLAIMED  /* the identity may come back with the next run of the same batch job: a rank that is already there tells them apart */
 };
 
@@ -18,6 +21,7 @@ struct job {
 	enum job_scope scope;
 	char name[96];       /* for the directory's name: id of the batch job (and step); "" when there is none; only [A-Za-z0-9._-] */
 	char identity[1024]; /* one line without control characters */
+	size_t common_bytes; /* JOB_NODE */
 };
 
 /* From the environment and, where it says nothing that is unique, from the processes that started us. Cannot fail. */

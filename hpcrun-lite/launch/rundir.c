@@ -212,7 +212,12 @@ enum status rundir_open(const char *wanted, const char *program, const struct jo
 		while (n > 1 && wanted[n - 1] == '/')
 			n--;
 		snprintf(directory, sizeof directory, "%.*s", (int)n, wanted);
-		status = take_named(directory, job);
+		struct job named = *job;
+		if (job->scope == JOB_NODE) { /* all nodes were given this name */
+			named.identity[job->common_bytes] = 0;
+			named.scope = JOB_CLAIMED;
+		}
+		status = take_named(directory, &named);
 	} else {
 		const char *slash = strrchr(program, '/');
 		snprintf(base, sizeof base, "hpctoolkit-lite-%.200s-measurements%s%s", slash ? slash + 1 : program, job->name[0] ? "-" : "", job->name);

@@ -16,7 +16,8 @@
 
 /*
  * `wanted` is the directory that the user named, or NULL for hpctoolkit-lite-<program>-measurements[-<job>], in the current directory, with
- * -2, -3 ... added as long as that name is another run's. On success `path` is its absolute path. STATUS_IO: it cannot be had
+ * -2, -3 ... added as long as that name is another run's. Where a launcher tells its ranks nothing that is known on all nodes (MPICH's without a batch
+ * system), the default is one directory a node. On success `path` is its absolute path. STATUS_IO: it cannot be had
  * (logged); STATUS_USAGE: the directory that was named holds another run (logged).
  */
 enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes);

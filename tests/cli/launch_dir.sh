@@ -98,6 +98,11 @@ again
 ranks PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
 is "a launcher without any name: its process" "$(files)" ":0 1 2 "
 again
+sh -c 'PMI_RANK=0 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
+sh -c 'PMI_RANK=1 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
+is "... on several nodes share the directory that is named" "$(files)" "shared:0 1 "
+like "... once" "$(PMI_RANK=1 PMI_SIZE=2 quiet -o shared true)" '^hpcrun-lite: shared: holds the measurement of another run'
+again
 ranks FLUX_JOB_ID=f23AB FLUX_TASK_RANK=RANK_ FLUX_JOB_SIZE=2 -- 2
 ranks PALS_APID=a-b/c PALS_RANKID=RANK_ -- 2
 is "Flux and PALS" "$(files)" "-a-b_c:0 1 -f23AB:0 1 "
