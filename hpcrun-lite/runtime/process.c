@@ -194,11 +194,12 @@ void process_check_fork(void)
 
 /* ---- end ----------------------------------------------------------------------------------------------------------- */
 
-static void write_end(enum msr_exit_kind kind, int code)
+/* now_ns: also the end of the threads that live. */
+static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 {
 	struct msr_header *h = store_header();
 	h->exit_code = code;
-	h->end_mono_ns = kind == MSR_EXIT_NONE ? 0 : clock_mono_ns();
+	h->end_mono_ns = now_ns;
 	h->end_real_ns = kind == MSR_EXIT_NONE ? 0 : clock_ns(CLOCK_REALTIME);
 	h->exit_kind = kind;
 }
@@ -215,8 +216,9 @@ static void end(enum msr_exit_kind kind, int code)
 	/* Sequential consistency: see enter() in sample.c. */
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	bool quiet = thread_all_outside();
-	thread_stamp_all(clock_mono_ns());
-	write_end(kind, code);
+	uint64_t now_ns = clock_mono_ns();
+	thread_stamp_all(now_ns);
+	write_end(kind, code, now_ns);
 	if (kind != MSR_EXIT_EXEC)
 		report_print();
 	if (thread_self)
@@ -264,7 +266,7 @@ void runtime_exec_failed(void)
 	if (!runtime_is_owner() || !h || h->exit_kind != MSR_EXIT_EXEC)
 		return;
 	store_reopen();
-	write_end(MSR_EXIT_NONE, 0);
+	write_end(MSR_EXIT_NONE, 0, 0);
 	thread_unstamp_all();
 	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);

@@ -6,10 +6,12 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "common/safe/text.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -290,12 +292,30 @@ static struct msr_thread *live_record(struct thread *t)
 	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record : NULL;
 }
 
+/* The name of a thread that lives, as prctl(PR_GET_NAME) would tell it. */
+static void read_name(struct msr_thread *r)
+{
+	char path[48];
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, "/proc/self/task/");
+	text_put_u64(&t, r->tid);
+	text_put(&t, "/comm");
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	long n = sys_read(fd, r->name, sizeof r->name - 1);
+	sys_close(fd);
+	r->name[n > 0 ? n - 1 : 0] = '\0'; /* without the line feed */
+}
+
 void thread_stamp_all(uint64_t now_ns)
 {
 	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
 		struct msr_thread *r = live_record(t);
-		if (r)
-			stamp(t, r, now_ns, t == thread_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+		if (!r)
+			continue;
+		stamp(t, r, now_ns, t == thread_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+		read_name(r);
 	}
 }
 

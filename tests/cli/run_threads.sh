@@ -26,6 +26,7 @@ within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 
 mode thrd 0 2
 mode outlive 5 2
 mode abandon 6 4
+is "abandon: threads have their names" "$(sed -n 's/^name[0-9]* //p' "$T/values" | sort | uniq -c | tr -s ' \n' ' ')" " 1 run_life 3 worker "
 mode cancel 0 2
 
 measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" spin 0.2

@@ -159,7 +159,7 @@ static void read_rest(const uint8_t *bytes, uint64_t n_bytes, uint64_t *n_module
 	}
 }
 
-static void check_thread(uint64_t number, uint64_t n_metrics, int trace)
+static void check_thread(uint64_t number, uint64_t n_metrics, int trace, uint64_t end_ns)
 {
 	const struct thread *t = &threads[number];
 	const struct msr_thread *r = t->record;
@@ -172,12 +172,14 @@ static void check_thread(uint64_t number, uint64_t n_metrics, int trace)
 		if (msr_loss_takes_sample((enum msr_loss)i))
 			lost += atomic_load(&r->losses[i]);
 	uint64_t delivered = atomic_load(&r->delivered), recorded = atomic_load(&r->recorded);
-	uint64_t flight = killed ? n_metrics : 0, trace_lost = atomic_load(&r->losses[MSR_LOSS_TRACE]);
+	/* A thread that lived when another ended the process may have been inside the handler. */
+	bool stopped = killed || r->end_ns == end_ns;
+	uint64_t flight = stopped ? n_metrics : 0, trace_lost = atomic_load(&r->losses[MSR_LOSS_TRACE]);
 	if (delivered < recorded + lost || delivered > recorded + lost + flight)
 		FAIL("thread %" PRIu64 ": delivered %" PRIu64 ", recorded %" PRIu64 ", lost %" PRIu64, number, delivered, recorded, lost);
-	if (t->cell_count < recorded || t->cell_count > recorded + (killed ? 1 : 0))
+	if (t->cell_count < recorded || t->cell_count > recorded + (stopped ? 1 : 0))
 		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", in cells %" PRIu64, number, recorded, t->cell_count);
-	if (trace && (t->n_trace + trace_lost > recorded || t->n_trace + trace_lost + (killed ? 1 : 0) < recorded))
+	if (trace && (t->n_trace + trace_lost > recorded || t->n_trace + trace_lost + (stopped ? 1 : 0) < recorded))
 		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", trace records %" PRIu64, number, recorded, t->n_trace);
 	if (!killed && r->end_ns < r->start_ns)
 		FAIL("thread %" PRIu64 " has no end", number);
@@ -223,7 +225,7 @@ static void check_file(const char *name)
 		losses[i] = atomic_load(&h->losses[i]);
 	for (uint64_t i = 0; i < n_threads; i++) {
 		const struct msr_thread *r = threads[i].record;
-		check_thread(i, n_metrics, h->flags & MSR_FLAG_TRACE);
+		check_thread(i, n_metrics, h->flags & MSR_FLAG_TRACE, h->end_mono_ns);
 		if (!r)
 			continue;
 		measured++;
@@ -249,6 +251,9 @@ static void check_file(const char *name)
 	printf("file %s\nbytes %" PRIu64 "\nfree %" PRIu64 "\nexit_kind %u\nexit_code %d\nexec_seq %u\nrank %d\nn_ranks %d\nthreads %" PRIu64 "\nmodules %" PRIu64
 	       "\ninfo %" PRIu64 "\nmetrics %" PRIu64 "\n", name, n_bytes, n_free, h->exit_kind, h->exit_code, h->exec_seq, h->rank, h->n_ranks, measured, n_modules,
 	       n_info, n_metrics);
+	for (uint64_t i = 0; i < n_threads && i < 16; i++)
+		if (threads[i].record)
+			printf("name%" PRIu64 " %.31s\n", i, threads[i].record->name);
 	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64 "\ntrace %" PRIu64 "\ncomplete %" PRIu64
 	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
 	for (unsigned m = 0; m < n_metrics && m < MSR_MAX_METRICS; m++)

@@ -127,7 +127,7 @@ static int abandon(char **argv)
 	static double seconds = 1000;
 	pthread_t thread;
 	for (int i = 0; i < 3; i++)
-		if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0)
+		if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0 || pthread_setname_np(thread, "worker") != 0)
 			return 1;
 	burn(number(argv, 0, 0.2));
 	return 6;
