@@ -141,6 +141,53 @@ static void test_reuse_is_exact(void **state)
 	}
 }
 
+TESTED static unsigned inner(void)
+{
+	walk_here();
+	return sink;
+}
+
+TESTED static unsigned middle(void)
+{
+	sink = inner();
+	return sink + 1;
+}
+
+/* Two call sites with the same stack pointer. */
+TESTED static unsigned outer(unsigned which)
+{
+	if (which)
+		sink = middle() + 1;
+	else
+		sink = middle() + 2;
+	return sink;
+}
+
+/* Calls with the same rbp every time. */
+__asm__(".pushsection tested, \"ax\", @progbits\n"
+	"call_steadily:\n .cfi_startproc\n push %rbp\n .cfi_adjust_cfa_offset 8\n .cfi_rel_offset %rbp, 0\n xor %ebp, %ebp\n "
+	"call *%rsi\n"
+	" pop %rbp\n .cfi_adjust_cfa_offset -8\n .cfi_restore %rbp\n ret\n .cfi_endproc\n"
+	".popsection\n");
+unsigned call_steadily(unsigned which, unsigned (*f)(unsigned));
+
+/* The frames of inner and middle are met again as they were; that the one behind them has another pc must be seen. */
+static void test_reuse_sees_another_call_site(void **state)
+{
+	(void)state;
+	static const uint8_t which[] = {0, 1, 1, 0, 0, 1, 0};
+	static uint64_t first[2][MAX_DEPTH];
+	new_thread(MAX_DEPTH);
+	for (unsigned i = 0; i < sizeof which; i++) {
+		call_steadily(which[i], outer);
+		assert_int_equal(count_tested(), 4);
+		if (i < 2)
+			memcpy(first[which[i]], path.addr, path.n * sizeof *path.addr);
+		assert_memory_equal(first[which[i]], path.addr, path.n * sizeof *path.addr);
+	}
+	assert_memory_not_equal(first[0], first[1], path.n * sizeof *path.addr);
+}
+
 static void test_flush(void **state)
 {
 	(void)state;
@@ -211,7 +258,8 @@ __asm__(".pushsection tested, \"ax\", @progbits\n"
 	"without_cfi_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n pop %r12\n pop %rbx\n ret\n"
 	"without_cfi_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n ret\n"
 	"without_cfi_leaf: ud2\n ret\n"
-	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n ud2\n add $40, %rsp\n ret\n .cfi_endproc\n"
+	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n ud2\n add $40, %rsp\n ret\n "
+	".cfi_endproc\n"
 	".popsection\n");
 void without_cfi_pushes(void (*f)(void));
 void without_cfi_frame(void (*f)(void));
@@ -434,10 +482,12 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path),        cmocka_unit_test(test_reuse),          cmocka_unit_test(test_reuse_is_exact),
-		cmocka_unit_test(test_flush),       cmocka_unit_test(test_skip),           cmocka_unit_test(test_depth),
-		cmocka_unit_test(test_without_cfi), cmocka_unit_test(test_generated_code), cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_stack_use),   cmocka_unit_test(test_other_thread),
+		cmocka_unit_test(test_path),           cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_reuse_is_exact), cmocka_unit_test(test_reuse_sees_another_call_site),
+		cmocka_unit_test(test_flush),          cmocka_unit_test(test_skip),
+		cmocka_unit_test(test_depth),          cmocka_unit_test(test_without_cfi),
+		cmocka_unit_test(test_generated_code), cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_stack_use),      cmocka_unit_test(test_other_thread),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, set_up, NULL);
 }
