@@ -40,7 +40,7 @@ struct scope_facts {
 	bool has_dwarf, incomplete;
 };
 /*
- * Writes the structure file to `fd`. Logs and returns STATUS_IO when the operating system refuses; `path` is the subject of messages.
+ * Writes the structure file to `fd`; the map is good for scope_map_free() alone afterwards. Logs and returns STATUS_IO when the operating system refuses; `path` is the subject of messages.
  */
 enum status scope_write(struct scope_map *map, const struct scope_facts *facts, int fd, const char *path);
 

@@ -183,34 +183,51 @@ static int compare_aliases(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
+/* Makes room for one more interval before the i-th, which is the next to be read. */
+static bool insert_before(struct scope_intervals *v, size_t i)
+{
+	if (!vec_push(v))
+		return false;
+	memmove(&v->at[i + 1], &v->at[i], (v->n - 1 - i) * sizeof *v->at);
+	return true;
+}
+
 /*
- * Rewrites the intervals with the file's numbers and offsets, and splits them at the ends of regions. A gap is kept only where it ends something; an interval that
- * reaches into the next region is said again at its start.
+ * Rewrites the map's intervals in place with the file's numbers and offsets, and splits them at the ends of regions. A gap is kept only where it ends something; an interval
+ * that reaches into the next region is said again at its start.
  */
-static bool emit_intervals(struct writer *w, struct scope_intervals *out)
+static bool emit_intervals(struct writer *w)
 {
 	const struct image *image = w->map->image;
-	const struct scope_intervals *in = &w->map->intervals;
-	bool ok = vec_reserve(out, in->n + image->regions.n);
-	size_t i = 0;
+	struct scope_intervals *v = &w->map->intervals;
+	struct structure_interval_record last = {0, SCOPE_NONE, SCOPE_NONE, 0};
+	size_t in = 0, out = 0; /* out <= in: what is written has been read */
+	bool ok = true;
 	for (size_t k = 0; k < image->regions.n && ok; k++) {
 		const struct image_region *region = &image->regions.at[k];
 		uint64_t end = (uint64_t)region->position + region->n_bytes;
-		size_t first = out->n;
-		if (i > 0 && (i == in->n || in->at[i].offset > region->position))
-			i--; /* the one that reaches in from the region before */
-		for (; i < in->n && in->at[i].offset < end && ok; i++) {
-			const struct structure_interval_record *v = &in->at[i];
-			uint32_t scope = v->scope == SCOPE_NONE ? SCOPE_NONE : w->new_ids[v->scope], f = file(w, v->file, &ok);
-			uint32_t offset = v->offset > region->position ? v->offset - region->position : 0;
-			ok = ok && (out->n > first || scope != SCOPE_NONE || f != SCOPE_NONE ?
-				(*vec_push(out) = (struct structure_interval_record){offset, scope, f, v->line}, true) : true);
+		size_t first = out;
+		bool reaches_in = (in == v->n || v->at[in].offset > region->position) && (last.scope != SCOPE_NONE || last.file != SCOPE_NONE);
+		if (reaches_in && out == in) {
+			ok = insert_before(v, in);
+			in++;
+		}
+		if (ok && reaches_in)
+			v->at[out++] = (struct structure_interval_record){0, last.scope, last.file, last.line};
+		for (; in < v->n && v->at[in].offset < end && ok; in++) {
+			struct structure_interval_record r = v->at[in];
+			last.scope = r.scope == SCOPE_NONE ? SCOPE_NONE : w->new_ids[r.scope];
+			last.file = file(w, r.file, &ok);
+			last.line = r.line;
+			if (out > first || last.scope != SCOPE_NONE || last.file != SCOPE_NONE)
+				v->at[out++] = (struct structure_interval_record){r.offset - region->position, last.scope, last.file, last.line};
 		}
 		struct structure_region_record *r = vec_push(&w->regions);
 		ok = ok && r;
 		if (ok)
-			*r = (struct structure_region_record){region->start, region->n_bytes, (uint32_t)first, (uint32_t)(out->n - first)};
+			*r = (struct structure_region_record){region->start, region->n_bytes, (uint32_t)first, (uint32_t)(out - first)};
 	}
+	v->n = out;
 	return ok;
 }
 
@@ -273,11 +290,10 @@ static uint32_t text(struct writer *w, const char *s, bool *ok)
 enum status scope_write(struct scope_map *map, const struct scope_facts *facts, int fd, const char *path)
 {
 	struct writer w = {.map = map};
-	struct scope_intervals intervals = {0};
 	bool ok = prepare(&w);
 	if (ok)
 		note_uses(&w);
-	ok = ok && emit_scopes(&w) && emit_intervals(&w, &intervals) && emit_aliases(&w);
+	ok = ok && emit_scopes(&w) && emit_intervals(&w) && emit_aliases(&w);
 	uint32_t binary = text(&w, facts->binary, &ok), debug_file = text(&w, facts->debug_file, &ok), producer = text(&w, facts->producer, &ok);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok) {
@@ -295,7 +311,7 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 			.definitions = w.definitions.at, .n_definitions = w.definitions.n,
 			.scopes = w.scopes.at, .n_scopes = w.scopes.n,
 			.regions = w.regions.at, .n_regions = w.regions.n,
-			.intervals = intervals.at, .n_intervals = intervals.n,
+			.intervals = map->intervals.at, .n_intervals = map->intervals.n,
 			.aliases = w.aliases.at, .n_aliases = w.aliases.n,
 		};
 		struct structure_pieces pieces;
@@ -304,7 +320,6 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 	} else {
 		log_error(path, "out of memory");
 	}
-	vec_free(&intervals);
 	release(&w);
 	return status;
 }
