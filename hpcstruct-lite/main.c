@@ -12,6 +12,7 @@
 #include "hpcstruct-lite/rundir.h"
 
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,8 @@ int main(int argc, char **argv)
 {
 	struct settings s = {0};
 	int first = 1, done = 0;
+	/* large tables go back to the system when they are freed; glibc would else raise this threshold as it goes */
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	log_set_program(argv[0]);
 	enum status status = options_parse(&table, argc, argv, 0, &s, &first, &done);
 	if (status == STATUS_OK && !done)
