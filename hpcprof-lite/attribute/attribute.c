@@ -76,8 +76,7 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 	p->threads.at[i].worker = worker;
 	if (!atomic_load(&p->failed) && !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file]))
 		atomic_store(&p->failed, true);
-	for (size_t k = 0; k < thread_of(p, i)->nodes.n; k++)
-		load_release(&p->job->files.at[p->threads.at[i].file], thread_of(p, i)->nodes.at[k].content, thread_of(p, i)->nodes.at[k].n_bytes);
+	load_release(&p->job->files.at[p->threads.at[i].file], thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
 }
 

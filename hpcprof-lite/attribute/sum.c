@@ -160,7 +160,7 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 		atomic_fetch_add_explicit(&s->n_samples[(size_t)context * m->n_metrics + metric], c->count, memory_order_relaxed);
 	}
 	for (size_t p = 0; p < source->thread->cells.n; p++)
-		load_release(source->file, source->thread->cells.at[p].content, source->thread->cells.at[p].n_bytes);
+		load_release(source->file, source->thread->cells.at[p].n_bytes);
 	propagate(m, w);
 	return keep_values(s, w, &m->private_->profiles[i]);
 }

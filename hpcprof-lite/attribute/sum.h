@@ -11,7 +11,7 @@
 
 /* Where a profile's cells are. context_of and metric_of come from the profile's timeline. */
 struct sum_source {
-	const struct load_file *file;
+	struct load_file *file;
 	const struct load_thread *thread;
 };
 

@@ -12,12 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-void load_release(const struct load_file *f, const uint8_t *at, uint64_t n_bytes)
+void load_release(struct load_file *f, uint64_t n_bytes)
 {
-	const uintptr_t page = 4096;
-	uintptr_t first = ((uintptr_t)at + page - 1) & ~(page - 1), end = ((uintptr_t)at + n_bytes) & ~(page - 1);
-	if (f->path && first < end)
-		madvise((void *)first, end - first, MADV_DONTNEED);
+	enum { WINDOW = 4 << 20 };
+	/* relaxed: a hint; nothing is read on the strength of it */
+	if (!f->path || atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes < WINDOW)
+		return;
+	atomic_store_explicit(&f->n_unreleased, 0, memory_order_relaxed);
+	madvise((void *)(uintptr_t)f->map.bytes, f->map.n_bytes, MADV_DONTNEED);
 }
 
 /* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
@@ -212,15 +214,12 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 
 static enum status scan(struct load_file *f)
 {
-	enum { WINDOW = 4 << 20 }; /* the kernel maps around what is touched: to look at all headers is to have it all */
 	uint64_t pos = MSR_HEADER_BYTES, skipped = 0, clamped = 0, released = 0;
 	struct msr_view v;
 	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, f->map.n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
 		f->bytes_damaged += skipped;
-		if (pos - released > WINDOW) {
-			load_release(f, f->map.bytes + released, pos - released);
-			released = pos;
-		}
+		load_release(f, pos - released);
+		released = pos;
 		if (s != MSR_SCAN_EXTENT)
 			continue;
 		if (v.clamped)
@@ -345,7 +344,7 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 			if (s.time_ns > t->last_trace_ns)
 				t->last_trace_ns = s.time_ns;
 		}
-		load_release(f, t->trace.at[p].content, t->trace.at[p].n_bytes);
+		load_release(f, t->trace.at[p].n_bytes);
 	}
 }
 
@@ -415,7 +414,7 @@ enum status load_file_open(const char *path, struct load_file *f)
 	if (s)
 		return s;
 	s = read_all(path, f);
-	load_release(f, f->map.bytes, f->map.n_bytes);
+	load_release(f, UINT32_MAX); /* all of it */
 	if (s == STATUS_OK && f->truncated)
 		log_warn(path, "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)", f->bytes_damaged);
 	else if (s == STATUS_OK && f->bytes_damaged)

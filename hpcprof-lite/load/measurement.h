@@ -51,6 +51,7 @@ struct load_file {
 	VEC(const char *) notes;         /* INFO "note" */
 	uint64_t bytes_damaged;
 	bool truncated;
+	_Atomic uint64_t n_unreleased;   /* bytes read since pages were given back */
 };
 
 /*
@@ -67,10 +68,10 @@ void load_file_close(struct load_file *f);
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);
 
 /*
- * The bytes were read and will not be again soon: they need not stay resident, being in the page cache. Only the pages that lie wholly inside, and only of a
- * mapped file; harmless otherwise.
+ * So many bytes of the file were read and will not be again soon: they need not stay resident, being in the page cache. Now and then gives all pages of a mapped file
+ * back (the kernel maps around what is touched, so single ranges would leave much behind). Any thread; harmless at any time.
  */
-void load_release(const struct load_file *f, const uint8_t *at, uint64_t n_bytes);
+void load_release(struct load_file *f, uint64_t n_bytes);
 
 /* True for the address of a path's entry (module MSR_MODULE_NONE). */
 static inline bool load_is_entry(msr_addr a)

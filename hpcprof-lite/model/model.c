@@ -46,13 +46,15 @@ static uint64_t begin_part(const struct model_trace_part *p, const struct model_
 	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
 }
 
-/* The pages that lie wholly in a part that was read: back to the page cache, so that memory does not grow with samples. */
-static void release(const struct model_timeline *line, const struct model_trace_part *part)
+/* A part was read. Now and then the pages of the file go back to the page cache, so that memory does not grow with samples. */
+static void release(const struct model_timeline *line, const struct model_trace_part *part, struct model_trace_cursor *c)
 {
-	const uintptr_t page = 4096;
-	uintptr_t first = ((uintptr_t)part->content + page - 1) & ~(page - 1), end = ((uintptr_t)part->content + part->n_bytes) & ~(page - 1);
-	if (line->is_mapped && first < end)
-		madvise((void *)first, end - first, MADV_DONTNEED);
+	enum { WINDOW = 4 << 20 };
+	c->n_unreleased += part->n_bytes;
+	if (!line->mapped || c->n_unreleased < WINDOW)
+		return;
+	c->n_unreleased = 0;
+	madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
 }
 
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n)
@@ -83,7 +85,7 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 		c->offset = i;
 		if (i < n_words)
 			break;
-		release(line, part);
+		release(line, part, c);
 	}
 	return count;
 }

@@ -214,7 +214,7 @@ struct model_sample {
  * into `out` and returns how many; 0 at the end. Start with a zeroed cursor. Several cursors, also on one profile and in several threads, are independent.
  */
 struct model_trace_cursor {
-	uint64_t extent, offset, time_ns; /* private */
+	uint64_t extent, offset, time_ns, n_unreleased; /* private */
 };
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n);
 

@@ -20,7 +20,8 @@ struct model_trace_part {
 struct model_timeline {
 	struct model_trace_part *parts; /* owned */
 	size_t n_parts;
-	bool is_mapped;                 /* the parts lie in a file mapped for reading: pages may be given back after use */
+	const uint8_t *mapped;          /* the file that the parts lie in, when it is mapped: its pages may be given back after use; else NULL */
+	uint64_t mapped_bytes;
 	uint32_t *context_of;           /* by node id, MODEL_NONE: damaged; owned */
 	uint32_t n_nodes;
 	uint32_t metric_of[16];         /* by the record's tag, MODEL_NONE: no such metric */
