@@ -9,6 +9,7 @@ tests_unit_sink_fixture_LDADD = $(SINK_LDADD)
 
 if HAVE_CMOCKA
 sink_unit_tests = \
+	tests/unit/test_sink_alloc \
 	tests/unit/test_sink_cctdb \
 	tests/unit/test_sink_names \
 	tests/unit/test_sink_otf2 \
@@ -19,6 +20,9 @@ tests_unit_test_sink_outfile_SOURCES = tests/unit/test_sink_outfile.c
 tests_unit_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_cctdb_SOURCES = tests/unit/test_sink_cctdb.c tests/unit/model_fixture.c tests/unit/model_fixture.h
 tests_unit_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_sink_alloc_SOURCES = tests/unit/test_sink_alloc.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_sink_alloc_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_names_SOURCES = tests/unit/test_sink_names.c
 tests_unit_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c tests/unit/model_fixture.c tests/unit/model_fixture.h

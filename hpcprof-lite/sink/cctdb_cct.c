@@ -126,11 +126,13 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	struct writer *w = arg;
 	const struct range *r = &w->ranges.at[i];
 	const struct cctdb_block *last = &w->blocks[r->end - 1];
+	(void)worker;
+	if (atomic_load(&w->file->failed)) /* then the blocks may have no place */
+		return;
 	uint64_t base = w->blocks[r->first].values, n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
 	uint32_t *counters = count_range(w, r);
 	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
 	uint8_t *bytes = calloc(1, n_bytes + 1);
-	(void)worker;
 	if (!counters || !positions || !bytes)
 		out_of_memory(w);
 	else {

@@ -50,12 +50,14 @@ char *cctdb_source_path(const char *path)
 	return out;
 }
 
-/* Makes the directories above directory/relative. False when that cannot be. */
+/* Makes the directories above directory/relative. False, with errno, when that cannot be. */
 static bool make_parents(const char *directory, const char *relative)
 {
 	char *path = outfile_path(directory, relative);
-	if (!path)
+	if (!path) {
+		errno = ENOMEM;
 		return false;
+	}
 	bool ok = true;
 	for (char *slash = path + strlen(directory) + sizeof "/src"; ok && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';

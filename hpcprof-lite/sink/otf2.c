@@ -10,8 +10,6 @@
 #include "hpcprof-lite/sink/otf2.h"
 #include "hpcprof-lite/sink/outfile.h"
 
-#include <otf2/OTF2_Pthread_Locks.h>
-
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,7 +108,13 @@ static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef loca
 	c->n_bytes = n_bytes;
 	if (!c->at[c->n_used])
 		c->at[c->n_used] = take_chunk(arg, n_bytes);
-	return c->at[c->n_used] ? c->at[c->n_used++] : NULL;
+	if (c->at[c->n_used])
+		return c->at[c->n_used++];
+	if (c->n_used == 0) { /* nothing in it, and free_chunks() is not called for a writer that never had a chunk */
+		free(c);
+		*mine = NULL;
+	}
+	return NULL;
 }
 
 static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, bool final)
@@ -138,6 +142,34 @@ static void free_spares(struct otf2_writer *w)
 	}
 }
 
+/* Locks of the archive: after OTF2_Pthread_Locks.h, but without memory of their own, as that header's are freed twice when memory is short. */
+static OTF2_CallbackCode create_lock(void *arg, OTF2_Lock *lock)
+{
+	struct otf2_writer *w = arg;
+	if (w->n_locks == OTF2_MAX_LOCKS || pthread_mutex_init(&w->locks[w->n_locks].mutex, NULL) != 0)
+		return OTF2_CALLBACK_ERROR;
+	*lock = &w->locks[w->n_locks++];
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode destroy_lock(void *arg, OTF2_Lock lock)
+{
+	(void)arg;
+	return pthread_mutex_destroy(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+}
+
+static OTF2_CallbackCode take_lock(void *arg, OTF2_Lock lock)
+{
+	(void)arg;
+	return pthread_mutex_lock(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+}
+
+static OTF2_CallbackCode leave_lock(void *arg, OTF2_Lock lock)
+{
+	(void)arg;
+	return pthread_mutex_unlock(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+}
+
 static void set_properties(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
@@ -158,6 +190,7 @@ static void set_properties(struct otf2_writer *w)
 static void write_archive(struct otf2_writer *w)
 {
 	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always, .otf2_post_flush = NULL};
+	static const OTF2_LockingCallbacks locking = {NULL, create_lock, destroy_lock, take_lock, leave_lock};
 	static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate_chunk, .otf2_free_all = free_chunks};
 	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_BYTES, DEFINITION_CHUNK_BYTES,
 		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -168,7 +201,7 @@ static void write_archive(struct otf2_writer *w)
 	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL), "flush callbacks")
 		&& otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, w), "memory callbacks")
 		&& otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive), "collective callbacks")
-		&& otf2_check(w, OTF2_Pthread_Archive_SetLockingCallbacks(w->archive, NULL), "locking callbacks")) {
+		&& otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w), "locking callbacks")) {
 		set_properties(w);
 		otf2_write_events(w);
 		if (!atomic_load(&w->failed))

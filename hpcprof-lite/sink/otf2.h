@@ -45,6 +45,11 @@ void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member
 
 #define OTF2_ATTRIBUTE_CONTEXT 0 /* attribute of the metric events of totals: the calling context they are of */
 
+#define OTF2_MAX_LOCKS 8 /* the library (3.0) makes one for an archive */
+struct OTF2_LockObject { /* the library's name for what its users define */
+	pthread_mutex_t mutex;
+};
+
 struct otf2_writer {
 	const struct model *m;
 	const struct sink_options *o;
@@ -57,6 +62,8 @@ struct otf2_writer {
 	atomic_bool failed;      /* and logged */
 	struct spare *spares;    /* buffer memory of writers that are closed */
 	pthread_mutex_t spares_lock;
+	struct OTF2_LockObject locks[OTF2_MAX_LOCKS];
+	unsigned n_locks;
 };
 
 /* Counts a failure of the library; the first is logged as "path: what: cause". False unless `error` is OTF2_SUCCESS. */
