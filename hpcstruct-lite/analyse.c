@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
+#define ANALYSIS_REVISION "2" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
 
 /* One thread's own. */
 struct worker {
@@ -205,7 +206,7 @@ static uint64_t mix_image(uint64_t h, const struct image *image)
 
 uint64_t analyse_fingerprint(const struct analysis *a)
 {
-	uint64_t h = mix(0, PRODUCER, sizeof PRODUCER);
+	uint64_t h = mix(0, PRODUCER ANALYSIS_REVISION, sizeof PRODUCER ANALYSIS_REVISION);
 	return mix_image(mix_image(mix_image(h, a->code), a->separate), a->alternate);
 }
 

@@ -17,7 +17,7 @@
 bool cache_is_current(const char *path, uint64_t fingerprint);
 /* The cache's file for a key and a fingerprint. */
 void cache_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint);
-/* Finds any file for the key made by this version of the program; false when there is none. */
+/* Finds any file for the key, whichever version of the program made it; false when there is none. */
 bool cache_find(char path[PATH_MAX], const char *dir, const char *key);
 /* Makes `to` a copy of `from`. False, said unless `quiet`, when it cannot be. */
 bool cache_copy(const char *from, const char *to, bool quiet);
