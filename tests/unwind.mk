@@ -20,8 +20,8 @@ TESTS += tests/fuzz/fuzz_cfi
 tests_fuzz_fuzz_cfi_SOURCES = tests/fuzz/fuzz_cfi.c $(UNWIND_TESTED)
 EXTRA_DIST += tests/fuzz/cfi
 
-TESTS += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh
-EXTRA_DIST += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh \
+TESTS += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh tests/cli/unwind_gaps.sh
+EXTRA_DIST += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh tests/cli/unwind_gaps.sh \
 	tests/workload/unwind_complete.c tests/workload/unwind_load.cc tests/workload/unwind_load.rs \
 	tests/workload/unwind_steps.c tests/workload/unwind_steps.h tests/workload/unwind_code.c \
 	tests/workload/unwind_code_cxx.cc tests/workload/unwind_plugin.c \

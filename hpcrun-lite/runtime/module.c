@@ -15,6 +15,7 @@
 #include "hpcrun-lite/store/store.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -206,14 +207,35 @@ static bool find_again(const char *path, const struct elf_note *note, const stru
 	return false;
 }
 
+static bool is_elf_header(uintptr_t at)
+{
+	char magic[SELFMAG];
+	return load_guarded(magic, at, sizeof magic) == sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
+}
+
+/*
+ * Where the object's ELF header lies. _dl_find_object gives one piece for each segment of an object with gaps between its segments
+ * (an executable that is not PIE, as node), and then the piece does not start with it.
+ */
+static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
+{
+	uintptr_t start = (uintptr_t)object->dlfo_map_start;
+	if (is_elf_header(start))
+		return start;
+	uintptr_t program = getauxval(AT_PHDR) - sizeof(ElfW(Ehdr));
+	if ((flags & MSR_MODULE_MAIN) && is_elf_header(program))
+		return program;
+	return is_elf_header(object->dlfo_link_map->l_addr) ? object->dlfo_link_map->l_addr : start;
+}
+
 /* Adds the object or gives it back its number. The lock is held. Returns the index, or MODULE_MAX. */
 static uint32_t add(const struct dl_find_object *object)
 {
 	struct elf_note note;
 	uint32_t i, n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	struct module fresh = {0};
-	elf_note_find((uintptr_t)object->dlfo_map_start, object->dlfo_link_map->l_addr, &note);
 	fresh.path = path_of(object, &fresh.flags);
+	elf_note_find(header_of(object, fresh.flags), object->dlfo_link_map->l_addr, &note);
 	describe_file(&fresh);
 	if (find_again(fresh.path, &note, &fresh, &i)) {
 		place_at(i, object, &note);

@@ -79,9 +79,10 @@ bool heuristic_step(struct walk *w, const struct state *s, struct state *next)
 	}
 	/*
 	 * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: the nearest return address counts. One that has called is more likely
-	 * to be compiled code with a frame pointer, and what lies about in its frame is old.
+	 * to be compiled code with a frame pointer, and what lies about in its frame is old. So is code in no module: what generates code keeps frame
+	 * pointers (V8, LuaJIT, .NET, the JVM when asked to).
 	 */
-	if (!found && s->exact)
+	if (!found && s->exact && image_find(s->pc, w->bypass, &w->thread->image))
 		found = by_scan(w, s, next) || by_frame_pointer(w, s, next);
 	else if (!found)
 		found = by_frame_pointer(w, s, next) || by_scan(w, s, next);

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { FIRST_PAGE = 4096 };
 
@@ -18,14 +19,37 @@ static bool headers_are_sound(const Elf64_Ehdr *e)
 	       e->e_phoff % _Alignof(Elf64_Phdr) == 0 && e->e_phnum <= (FIRST_PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
 }
 
+/*
+ * The ELF header, or NULL. Of an executable with gaps between its segments (not PIE, as node) _dl_find_object gives one segment at a time:
+ * then the header and the CFI lie in another one, and the object's range is that of all of them.
+ */
+static const Elf64_Ehdr *header_of(struct image *image)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image->object.dlfo_map_start;
+	if (image->cfi.map_hi - image->cfi.map_lo >= FIRST_PAGE && headers_are_sound(e))
+		return e;
+	e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
+	if (image->object.dlfo_link_map->l_name[0] != '\0' || (uintptr_t)e % FIRST_PAGE != 0 || !headers_are_sound(e))
+		return NULL;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_memsz;
+		if (p[i].p_type != PT_LOAD)
+			continue;
+		image->cfi.map_lo = lo < image->cfi.map_lo ? lo : image->cfi.map_lo;
+		image->cfi.map_hi = hi > image->cfi.map_hi ? hi : image->cfi.map_hi;
+	}
+	return e;
+}
+
 static void read_segments(struct image *image, uintptr_t pc)
 {
-	const uintptr_t map_lo = (uintptr_t)image->object.dlfo_map_start;
-	const Elf64_Ehdr *e = (const Elf64_Ehdr *)map_lo;
-	if (image->cfi.map_hi - map_lo < FIRST_PAGE || !headers_are_sound(e))
+	const Elf64_Ehdr *e = header_of(image);
+	if (!e)
 		return;
+	const uintptr_t map_lo = image->cfi.map_lo;
 	image->has_segments = true;
-	const Elf64_Phdr *p = (const Elf64_Phdr *)(map_lo + e->e_phoff);
+	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
 		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo || hi > image->cfi.map_hi || lo >= hi)
