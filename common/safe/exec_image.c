@@ -88,33 +88,44 @@ static uint64_t file_offset(int fd, const Elf64_Ehdr *header, uint64_t address)
 }
 
 #define DYNAMIC_MAX 512 /* entries looked at */
+#define NEEDED_MAX 64
 
-/* The first value of a tag at or after entry *i of the dynamic section, where *i is left behind it; false when there is none. */
-static bool next_entry(int fd, const Elf64_Phdr *dynamic, int64_t tag, unsigned *i, uint64_t *value)
+/* What of the dynamic section is of interest. */
+struct dynamic {
+	uint64_t string_table; /* an address; 0: none */
+	unsigned n_needed;
+	uint32_t needed[NEEDED_MAX]; /* offsets in the string table */
+};
+
+static void read_dynamic(int fd, const Elf64_Phdr *segment, struct dynamic *d)
 {
-	Elf64_Dyn d;
-	for (; *i < DYNAMIC_MAX && *i < dynamic->p_filesz / sizeof d; ++*i) {
-		if (sys_pread(fd, &d, sizeof d, dynamic->p_offset + *i * sizeof d) != sizeof d || d.d_tag == DT_NULL)
-			return false;
-		if (d.d_tag == tag) {
-			++*i;
-			*value = d.d_un.d_val;
-			return true;
+	Elf64_Dyn some[16];
+	d->string_table = d->n_needed = 0;
+	for (unsigned i = 0; i < DYNAMIC_MAX && i < segment->p_filesz / sizeof *some; i++) {
+		if (i % 16 == 0) {
+			memset(some, 0, sizeof some); /* a short read ends at DT_NULL */
+			if (sys_pread(fd, some, sizeof some, segment->p_offset + i * sizeof *some) <= 0)
+				return;
 		}
+		const Elf64_Dyn *e = &some[i % 16];
+		if (e->d_tag == DT_NULL)
+			return;
+		if (e->d_tag == DT_STRTAB)
+			d->string_table = e->d_un.d_ptr;
+		else if (e->d_tag == DT_NEEDED && d->n_needed < NEEDED_MAX)
+			d->needed[d->n_needed++] = (uint32_t)e->d_un.d_val;
 	}
-	return false;
 }
 
-static bool needs_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *dynamic)
+static bool needs_sanitizer(int fd, const Elf64_Ehdr *header, const Elf64_Phdr *segment)
 {
 	static const char *const names[] = {"libasan.so", "libclang_rt.asan"};
-	uint64_t address, strings, name;
-	unsigned i = 0;
-	if (!next_entry(fd, dynamic, DT_STRTAB, &i, &address) || (strings = file_offset(fd, header, address)) == 0)
-		return false;
-	for (i = 0; next_entry(fd, dynamic, DT_NEEDED, &i, &name);) {
+	struct dynamic d;
+	read_dynamic(fd, segment, &d);
+	uint64_t strings = file_offset(fd, header, d.string_table);
+	for (unsigned i = 0; strings && i < d.n_needed; i++) {
 		char text[20] = "";
-		if (sys_pread(fd, text, sizeof text - 1, strings + name) <= 0)
+		if (sys_pread(fd, text, sizeof text - 1, strings + d.needed[i]) <= 0)
 			return false;
 		for (size_t k = 0; k < sizeof names / sizeof *names; k++)
 			if (!strncmp(text, names[k], strlen(names[k])))
