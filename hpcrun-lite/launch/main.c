@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,10 +179,20 @@ static enum status set_environment(struct config *c)
 	return set ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
+/* A shell gives the path of what it starts in "_": where that is us, the program shall find its own. */
+static void pass_own_path(const char *path)
+{
+	struct stat named, own;
+	const char *given = getenv("_");
+	if (given && stat(given, &named) == 0 && stat("/proc/self/exe", &own) == 0 && named.st_dev == own.st_dev && named.st_ino == own.st_ino)
+		setenv("_", path, 1);
+}
+
 /* Returns only when the program could not be started. */
 static int become(const struct program *p, char **argv, int argc)
 {
 	extern char **environ;
+	pass_own_path(p->path);
 	if (p->by_shell) {
 		char **with_shell = calloc((size_t)argc + 2, sizeof *with_shell);
 		if (!with_shell)

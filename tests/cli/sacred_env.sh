@@ -11,6 +11,7 @@ sacred "the environment" env
 sacred "an empty environment" env -i /usr/bin/env
 sacred "an environment of one's own" env -i A=1 LD_LIBRARY_PATH=/nowhere B=2 /usr/bin/env
 
+like "a shell's _ names the program" "$(env _="$HPCRUN" "$HPCRUN" -q -o "$T/u" env)" "^_=$(command -v env)\$"
 LD_PRELOAD="" "$HPCRUN" -q -o "$T/a" env >"$T/out"
 like "an empty LD_PRELOAD stays" "$(cat "$T/out")" '^LD_PRELOAD=$'
 other=$(find "$W/.libs" -name libsacred_preload.so | head -n 1)
