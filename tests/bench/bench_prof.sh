@@ -32,10 +32,11 @@ for to in $(echo "$sinks" | tr , ' ') "$sinks"; do
 	cost "$t/records" "$to" | awk -v to="$to" '{ printf "  %-20s %6.2f s  %6.2f million records/s  %7.1f MiB\n", to, $1, 8 / $1, $2 / 1024 }'
 done
 
-echo "memory over samples: the same contexts, ten times the records; all outputs"
-"$gen" -p 1 -t 8 -n 2000 -s 100000 -b "$t/fewer"
-few=$(cost "$t/fewer" "$sinks")
-many=$(cost "$t/records" "$sinks")
+echo "memory over samples: the same contexts, four times the records; all outputs"
+"$gen" -p 1 -t 8 -n 2000 -s 4000000 -b "$t/more"
+few=$(cost "$t/records" "$sinks")
+many=$(cost "$t/more" "$sinks")
+rm -rf "$t/more"
 echo "$few $many" | awk '{ printf "  %.1f MiB and %.1f MiB: ratio %.2f (CPU time %.2f)\n", $2 / 1024, $4 / 1024, $4 / $2, $3 / $1 }'
 
 echo "cost over threads: 100 and 1,000 threads of one tree (2,000 nodes, 2,000 records each); text, then all outputs"
