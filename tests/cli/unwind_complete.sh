@@ -11,8 +11,8 @@ export UNWIND_COMPLETE
 # shellcheck disable=SC2086
 ${CC:-gcc} -O2 -shared -fPIC -std=gnu11 -D_GNU_SOURCE -I"$srcdir" -Wl,-z,now "$work/unwind_complete.c" $libs -o "$T/complete.so" || exit 99
 
-# complete NAME COMMAND...: at least 500 samples, 999 of 1000 to the root, hardly any marked.
-complete() {
+# paths_complete NAME COMMAND...: at least 500 samples, 999 of 1000 to the root, hardly any marked.
+paths_complete() {
 	name=$1
 	shift
 	timeout -s KILL 100 env LD_PRELOAD="$T/complete.so" "$@" >"$T/out" 2>&1
@@ -32,27 +32,27 @@ complete() {
 
 if command -v g++ >/dev/null; then
 	g++ -O2 -fomit-frame-pointer -std=c++17 "$work/unwind_load.cc" -o "$T/load_cxx" || exit 99
-	complete "C++ -O2" "$T/load_cxx" 150
+	paths_complete "C++ -O2" "$T/load_cxx" 150
 else
 	skip "C++ -O2" "no g++"
 fi
 if "${RUSTC:-rustc}" --version >/dev/null 2>&1; then
 	"${RUSTC:-rustc}" -O "$work/unwind_load.rs" -o "$T/load_rust" || exit 99
-	complete "Rust -O" "$T/load_rust" 400
+	paths_complete "Rust -O" "$T/load_rust" 400
 else
 	skip "Rust -O" "no rustc"
 fi
 # C as the distribution builds it: a compressor and a compiler (cc1 is C++ without exceptions).
 if command -v xz >/dev/null; then
 	head -c 3000000 "$(command -v "${CC:-gcc}")" /proc/self/exe "$T/complete.so" /lib/x86_64-linux-gnu/libc.so.6 2>/dev/null >"$T/data"
-	complete "xz" xz -kf -9 "$T/data"
+	paths_complete "xz" xz -kf -9 "$T/data"
 else
 	skip "xz" "no xz"
 fi
 cc1=$(${CC:-gcc} -print-prog-name=cc1plus)
 if [ -x "$cc1" ]; then
 	g++ -E -std=c++17 "$work/unwind_load.cc" -o "$T/load.ii" || exit 99
-	complete "cc1plus" "$cc1" -fpreprocessed -quiet -O2 -std=c++17 "$T/load.ii" -o "$T/load.s"
+	paths_complete "cc1plus" "$cc1" -fpreprocessed -quiet -O2 -std=c++17 "$T/load.ii" -o "$T/load.s"
 else
 	skip "cc1plus" "not found"
 fi
