@@ -240,7 +240,7 @@ struct msr_thread {
 	uint64_t cpu_end_ns;        /* ... and when it ended; 0 when not written */
 	_Atomic uint64_t delivered; /* signals taken for a sample */
 	_Atomic uint64_t recorded;  /* samples in the tree */
-	_Atomic uint64_t handler_ns;/* time spent in our handlers */
+	_Atomic uint64_t handler_ns;/* CPU time of our handlers, estimated from every 16th sample */
 	_Atomic uint64_t n_frames;  /* frames walked, for the mean depth */
 	_Atomic uint64_t losses[MSR_LOSS_ROOM];
 	_Atomic uint64_t path_ends[16]; /* by enum msr_path_end */

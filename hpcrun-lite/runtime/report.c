@@ -34,10 +34,9 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-/* Both are time by the clock on the wall, so that a handler that is preempted does not count for more than the thread around it. */
 static void put_share(struct text *t, const struct thread_totals *sum)
 {
-	text_put_fixed(t, sum->handler_ns * 10 / (sum->wall_ns / 1000 + 1), 2);
+	text_put_fixed(t, sum->handler_ns * 10 / (sum->cpu_ns / 1000 + 1), 2);
 	text_put_char(t, '%');
 }
 
@@ -78,7 +77,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n
 	text_put(t, any_loss(sum) ? "), " : ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
 	put_share(t, sum);
-	text_put(t, " of thread time in handlers: ");
+	text_put(t, " of CPU time in handlers: ");
 	text_put(t, process.config.directory);
 	text_put_char(t, '\n');
 }

@@ -237,7 +237,6 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
 	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
-	sum->wall_ns += r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)

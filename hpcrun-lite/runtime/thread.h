@@ -26,6 +26,8 @@ struct thread {
 	uint32_t destructor_rounds;
 	uint32_t n_long;              /* samples in a row that left the program too little time */
 	uint64_t left_ns;             /* CLOCK_MONOTONIC: end of the last sample */
+	uint32_t n_handled;           /* samples entered; see begin_cost() in sample.c */
+	uint64_t cost_start_ns;       /* the thread's CPU clock when a sample whose cost is measured began, else 0 */
 	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
 	bool is_main;                 /* complete paths start at main */
 	int tid;
@@ -65,7 +67,7 @@ void thread_sources_stop(struct thread *t);
 
 /* Sums over the threads that have ended and those that live, for the report. */
 struct thread_totals {
-	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, wall_ns, n_frames, n_marked;
+	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, n_frames, n_marked;
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[16];
 };

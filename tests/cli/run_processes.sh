@@ -38,7 +38,7 @@ sound "a shell script: files are sound"
 within "a shell script: the programs are sampled" "$(value count0)" 270 400
 is "one line is printed" "$(wc -l <"$T/stderr" | tr -d ' ')" 1
 like "the line says what was measured" "$(cat "$T/stderr")" \
-	'^hpcrun-lite: [0-9]+ processes, [0-9]+ threads, [0-9]+ samples, [0-9]+ lost.*, 0 truncated stacks, [0-9.]+% of thread time in handlers: .*/out$'
+	'^hpcrun-lite: [0-9]+ processes, [0-9]+ threads, [0-9]+ samples, [0-9]+ lost.*, 0 truncated stacks, [0-9.]+% of CPU time in handlers: .*/out$'
 is "the line sums over all processes" "$(sed -n 's/.*threads, \([0-9]*\) samples.*/\1/p' "$T/stderr")" "$(value recorded)"
 
 measure -v -- "$LIFE" spin 0.1
