@@ -54,6 +54,7 @@ static void test_flatten(void **state)
 	/* an inlined call outside its function counts only inside */
 	EXPECT_FLAT("0:0 5:1 10:-", nested, {0, 10, 0, 0}, {5, 20, 1, 1});
 	EXPECT_FLAT("0:0 10:-", nested, {0, 10, 0, 0}, {50, 60, 1, 1});
+	EXPECT_FLAT("0:1 10:-", nested, {0, 15, 1, 1}, {0, 10, 0, 0});
 	/* a function in parts, and an inlined call in both */
 	EXPECT_FLAT("0:0 8:1 10:- 20:1 25:0 30:-", nested, {0, 10, 0, 0}, {20, 30, 0, 0}, {8, 10, 1, 1}, {20, 25, 1, 1});
 	/* the same code claimed twice: the first wins */
