@@ -35,7 +35,9 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
 {
 	bool in_text;
-	return mem_load(&w->thread->mem, slot, pc) && heuristic_is_return(w, *pc, w->bypass, &in_text) && in_text;
+	/* Most words are no address in a module: they must not cost the system call that looks at code elsewhere. */
+	return mem_load(&w->thread->mem, slot, pc) && *pc >= PAGE && image_find(*pc - 1, w->bypass, &w->thread->image) &&
+	       heuristic_is_return(w, *pc, w->bypass, &in_text) && in_text;
 }
 
 /* push %rbp; mov %rsp, %rbp. Callers in generated code count too: the chain itself speaks for them. */
