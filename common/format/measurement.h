@@ -228,7 +228,7 @@ const char *msr_path_end_name(enum msr_path_end e);
 
 /*
  * One per thread, updated in place by its thread alone. Identity to check for each thread:
- * delivered == recorded + sum of losses that take a sample + in flight (at most 1, when killed);
+ * delivered == recorded + sum of losses that take a sample + in flight (at most one a metric, in a thread that was killed or stopped by exit);
  * recorded == sum of `count` over the thread's cells.
  */
 struct msr_thread {
