@@ -36,6 +36,7 @@ AC_DEFUN([HL_WITH], [
   AS_VAR_POPDEF([result])
 ])
 
+AC_DEFUN([HL_LIB_ZLIB], [HL_WITH([z], [zlib.h], [z], [inflate], [], [required], [zlib, compressed sections])])
 AC_DEFUN([HL_LIB_ELF], [HL_WITH([elf], [libelf.h gelf.h], [elf], [elf_begin], [], [required], [libelf, reads ELF files])])
 AC_DEFUN([HL_LIB_DWARF], [
   HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required], [libdwarf, reads DWARF], [libdwarf])
