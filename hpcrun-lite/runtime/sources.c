@@ -3,6 +3,8 @@
  * Which source delivers which event, in the order of preference, and what is written about it. Runs at the start of a process only.
  * Tests: tests/cli/run_rate.sh, tests/cli/run_processes.sh.
  */
+#include <config.h> /* of configure, not of this room */
+
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/hook_signal.h"
@@ -204,5 +206,5 @@ void process_write_records(void)
 	for (unsigned i = 0; i < process.n_sources; i++)
 		for (unsigned j = 0; j < process.source[i].n_events; j++)
 			write_source(&process.source[i], &process.source[i].event[j]);
-	records_info_text("version", "hpctoolkit-lite 0.1.0");
+	records_info_text("version", PACKAGE_STRING);
 }
