@@ -31,7 +31,7 @@ AC_DEFUN([HL_SANITIZER], [
   AS_CASE([$enable_sanitizer],
     [no], [],
     [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, as in --enable-sanitizer=address,undefined])],
-    [HL_SANITIZE_CFLAGS="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
+    [HL_SANITIZE_CFLAGS="-DSANITIZED -fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
      hl_saved_cflags=$CFLAGS
      CFLAGS="$CFLAGS $HL_SANITIZE_CFLAGS"
      AC_LINK_IFELSE([AC_LANG_PROGRAM], [], [AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])

@@ -9,7 +9,8 @@ AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
-	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; export CC CLANG RUSTC MPICC PYTHON3;
+	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; export CC CLANG RUSTC MPICC PYTHON3; \
+	SANITIZER='$(HL_SANITIZE_CFLAGS)'; export SANITIZER;
 
 UNIT_CFLAGS = $(AM_CFLAGS)
 UNIT_LDADD = libhlbase.la $(CMOCKA_LIBS)

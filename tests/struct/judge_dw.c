@@ -438,5 +438,7 @@ int main(int argc, char **argv)
 		if (i == 0 || addresses.at[i] != addresses.at[i - 1])
 			compare(s, addresses.at[i]);
 	printf("# %s: %u addresses in units and %u outside; of the first %u in no function; %u differ\n", argv[2], n_addresses, n_no_unit, n_no_function, n_differ);
+	structure_close(s);
+	mapfile_close(&file);
 	return n_differ > 0;
 }

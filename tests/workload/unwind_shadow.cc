@@ -51,7 +51,8 @@ __thread shadow mine;
 thread_local unwind_thread *walker;
 thread_local tally counts;
 __thread volatile unsigned sink;
-volatile uint64_t plugin_lo, plugin_hi;
+// Of the thread that opens it: the other one must not see the two between their changes.
+__thread volatile uint64_t plugin_lo, plugin_hi;
 const char *plugin_path;
 uint64_t samples_wanted;
 
