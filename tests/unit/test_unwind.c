@@ -153,13 +153,18 @@ TESTED static unsigned middle(void)
 	return sink + 1;
 }
 
-/* Two call sites with the same stack pointer. */
+/* Two call sites with the same stack pointer; what stands around them keeps a compiler from making one of them. */
 TESTED static unsigned outer(unsigned which)
 {
-	if (which)
+	if (which) {
+		__asm__ volatile("nop");
 		sink = middle() + 1;
-	else
+		__asm__ volatile("nop");
+	} else {
+		__asm__ volatile("nop; nop");
 		sink = middle() + 2;
+		__asm__ volatile("nop; nop");
+	}
 	return sink;
 }
 
