@@ -77,6 +77,7 @@ const char *msr_path_end_name(enum msr_path_end e)
 		[MSR_END_BAD_CFI] = "damaged unwind information",
 		[MSR_END_NO_PROGRESS] = "no progress",
 		[MSR_END_TOO_DEEP] = "too deep",
+		[MSR_END_THROWING] = "stack being rewritten by a throw",
 	};
 	return e < MSR_N_PATH_ENDS ? names[e] : "unknown cause";
 }

@@ -72,6 +72,7 @@ enum msr_path_end {
 	MSR_END_BAD_CFI,      /* unwind information is damaged or uses what we do not support */
 	MSR_END_NO_PROGRESS,  /* the next frame is not outside the last */
 	MSR_END_TOO_DEEP,     /* more frames than the bound */
+	MSR_END_THROWING,     /* the C++ run time is just rewriting the stack that it is about to return to */
 	MSR_N_PATH_ENDS
 };
 

@@ -50,6 +50,12 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 		add(&r->losses[MSR_LOSS_TRACE], 1);
 }
 
+/* The ends of walks are written as they are. */
+_Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (int)MSR_END_NO_CFI && (int)UNWIND_NO_MODULE == (int)MSR_END_NO_MODULE
+	&& (int)UNWIND_UNREADABLE == (int)MSR_END_UNREADABLE && (int)UNWIND_BAD_CFI == (int)MSR_END_BAD_CFI
+	&& (int)UNWIND_LOOP == (int)MSR_END_NO_PROGRESS && (int)UNWIND_DEEP == (int)MSR_END_TOO_DEEP
+	&& (int)UNWIND_THROWING == (int)MSR_END_THROWING && (int)UNWIND_N_ENDS == (int)MSR_N_PATH_ENDS, "enum unwind_end is enum msr_path_end");
+
 /* Samples of n metrics at one place. */
 static void take(struct thread *t, const struct source_expiry *expiry, unsigned n, const ucontext_t *context, uint64_t now_ns)
 {
@@ -63,7 +69,6 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 	add(&r->path_ends[walked.end], 1);
 	if (walked.heuristic)
 		add(&r->n_marked, 1);
-	/* enum unwind_end has the order of enum msr_path_end */
 	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
 	if (!cct_insert(t->cct, &path, &node, &cause)) {
 		add(&r->losses[cause], n);
