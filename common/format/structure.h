@@ -83,6 +83,15 @@ bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start
 size_t structure_n_aliases(const struct structure *s);
 const char *structure_get_alias(const struct structure *s, size_t i, uint32_t *scope);
 
+/*
+ * From a name to its function scope, as for a GPU's kernel, which a measurement knows by name. structure_index_names() comes once, before the structure is
+ * shared between threads; STATUS_NO_MEMORY, logged against `name`, leaves it without index. Then structure_find_function() gives the function scope
+ * whose linkage name is `name`, else the one whose shown name or alias it is; of several the one with the lowest id, and *is_ambiguous (may be NULL) is set.
+ * STRUCTURE_NONE when there is none. O(1).
+ */
+enum status structure_index_names(struct structure *s, const char *name);
+uint32_t structure_find_function(const struct structure *s, const char *name, bool *is_ambiguous);
+
 /* Of what the file was made: equal fingerprints make equal files. "" where there is no separate debug file. */
 uint64_t structure_fingerprint(const struct structure *s);
 const char *structure_debug_file(const struct structure *s);

@@ -143,6 +143,30 @@ static void test_contents(void **state)
 	structure_close(s);
 }
 
+/* bar is the shown name of a function and an alias of another; inlined calls do not count. */
+static void test_names(void **state)
+{
+	struct file f;
+	struct structure *s;
+	bool several = true;
+	(void)state;
+	make(&f);
+	assert_int_equal(structure_open("test", f.bytes, f.n_bytes, &s), STATUS_OK);
+	assert_int_equal(structure_find_function(s, "foo", NULL), STRUCTURE_NONE);
+	assert_int_equal(structure_index_names(s, "test"), STATUS_OK);
+	assert_int_equal(structure_find_function(s, "foo", &several), 0);
+	assert_false(several);
+	assert_int_equal(structure_find_function(s, "_Z3barv_x", &several), 2);
+	assert_false(several);
+	assert_int_equal(structure_find_function(s, "bar", &several), 0);
+	assert_true(several);
+	assert_int_equal(structure_find_function(s, "ba", &several), STRUCTURE_NONE);
+	assert_int_equal(structure_find_function(s, "", NULL), STRUCTURE_NONE);
+	assert_int_equal(structure_index_names(s, "test"), STATUS_OK);
+	assert_int_equal(structure_find_function(s, "foo", NULL), 0);
+	structure_close(s);
+}
+
 static void test_refuses_other_files(void **state)
 {
 	struct file f;
@@ -234,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_contents),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_broken_rules),
 		cmocka_unit_test(test_accepts_what_is_newer),
