@@ -126,8 +126,18 @@ enum msr_kind {
 	MSR_NODE = 6,           /* struct msr_node: context nodes of one thread */
 	MSR_CELL = 7,           /* struct msr_cell: metric cells of one thread */
 	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
-	MSR_CLOCK = 9           /* struct msr_clock */
-	/* 16 and up are kept for GPU operations, aggregates, code objects, PC samples */
+	MSR_CLOCK = 9,          /* struct msr_clock */
+	/* 10 to 15 are free; what GPUs do is laid out in measurement_gpu.h */
+	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
+	MSR_GPU_SHAPE = 17,      /* struct msr_gpu_shape: launch characteristics */
+	MSR_GPU_CLOCK = 18,      /* struct msr_gpu_clock: pairs of a device's clock and ours */
+	MSR_GPU_LAUNCH = 19,     /* struct msr_gpu_launch of one thread (~0: of threads that are not measured) */
+	MSR_GPU_OP = 20,         /* struct msr_gpu_op */
+	MSR_GPU_AGGREGATE = 21,  /* struct msr_gpu_aggregate */
+	MSR_GPU_PC = 22,         /* struct msr_gpu_pc: PC samples */
+	MSR_GPU_PC_RANGE = 23,   /* struct msr_gpu_pc_range: what PC sampling delivered and lost */
+	MSR_GPU_VALUE = 24,      /* struct msr_gpu_value: counters of operations */
+	MSR_GPU_TALLY = 25       /* struct msr_gpu_tally: the ledger of a back end */
 };
 
 struct msr_extent {

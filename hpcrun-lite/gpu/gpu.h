@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a GPU back end (a loadable module: OpenCL layer, CUPTI injection, ...) calls of the neutral core. No vendor's type or name appears here. A back end
+ * finds the table through the one symbol GPU_HOST_SYMBOL that the preloaded library exports, and keeps it for the life of the process:
+ *
+ *     const struct gpu_host *host = find("opencl", GPU_HOST_VERSION);   // find: dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL); NULL: this process is not measured, or did not ask
+ *
+ * Each back end has a table of its own and passes it as the first argument, so that its operations and losses stand under its name.
+ *
+ * The order of life: define devices, contexts, queues, clocks as they appear; in the launching thread call launch(); when results are known, from any thread,
+ * op() or lost(). doc/adding-a-gpu-vendor.md tells how.
+ *
+ * Every function: any thread, never from a signal handler; keeps errno; never waits for the device, never calls back into a back end; does nothing harmful after the
+ * end of measurement or in a forked child (see generation). Ids given out are > 0; 0 means it could not be had (the loss is counted) and may be passed on.
+ * Tests: tests/unit/test_gpu_core.c with a back end of its own, tests/cli/ocl_*.sh.
+ */
+#ifndef HPCRUN_LITE_GPU_GPU_H
+#define HPCRUN_LITE_GPU_GPU_H
+
+#include "common/format/measurement_gpu.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPU_HOST_VERSION 1u
+#define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
+
+/* Definitions. Strings and arrays are copied; NULL counts as "". Zero: unknown. The fields are those of measurement_gpu.h. */
+struct gpu_device {
+	const char *name, *driver;
+	uint32_t ordinal, n_units, threads_per_unit, group_max, lanes, clock_mhz, registers_per_unit, shared_bytes_per_unit, groups_per_unit;
+	uint64_t memory_bytes;
+	uint8_t uuid[16];
+	enum msr_gpu_device_type type;
+};
+struct gpu_context {
+	const char *name;
+	uint32_t device, ordinal;
+};
+struct gpu_queue {
+	const char *name;
+	uint32_t context, device, ordinal, clock, flags;
+};
+struct gpu_code {
+	enum msr_gpu_code_kind kind;
+	const void *bytes;   /* NULL: only the hash is known, or nothing */
+	size_t n_bytes;
+	const char *options; /* build options */
+	uint32_t device;
+};
+struct gpu_function {
+	uint32_t code;
+	const char *name, *source_name;
+};
+struct gpu_shape {
+	uint32_t function, grid[3], block[3], cluster[3], registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+	uint64_t global[3];
+};
+
+/* A launched operation: what binds the launch to its ops. A plain value; the back end keeps it as long as it likes. */
+struct gpu_ticket {
+	uint64_t id;         /* 0: the launch was lost (and counted); ops with it are dropped in silence */
+	uint32_t thread, node;
+	uint8_t kind;        /* enum msr_gpu_kind */
+	bool aggregated;     /* beyond the bound on records */
+};
+
+struct gpu_launch {
+	enum msr_gpu_kind kind;
+	uint64_t enter_ns;   /* CLOCK_MONOTONIC when the program entered the call; 0: now */
+	uint64_t id;         /* the vendor's own correlation, made 64 bits wide by widen(); 0: the core chooses one. Ids of one process come from one of the two ways only for each back end */
+};
+
+struct gpu_op {
+	enum msr_gpu_kind kind;
+	unsigned detail;     /* direction, memory, sync: see measurement_gpu.h */
+	uint64_t start_ns, end_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC */
+	uint64_t amount;
+	uint32_t queue, shape;
+	bool has_waits;      /* the next two are known */
+	uint64_t queued_ns, submitted_ns; /* by the queue's clock */
+};
+
+struct gpu_pc_sample {
+	uint32_t function;
+	uint64_t offset, id, count;
+	unsigned stall;      /* the vendor's index, as given to stall() */
+	uint32_t queue;
+};
+
+struct gpu_host {
+	uint32_t version;
+
+	/* ---- life ---- */
+
+	/*
+	 * Changes in the child of a fork: a back end that sees another number than it kept must forget all tickets, ids and pending ops without touching the
+	 * vendor's objects, and may define everything anew. 0: no measurement (any more).
+	 */
+	uint32_t (*generation)(const struct gpu_host *h);
+	/* What stood behind "gpu=<back end>": ",pc@10" is "pc@10". "" when nothing did. Valid for ever. */
+	const char *(*options)(const struct gpu_host *h);
+	/* Called once at the end of the process, before the file is finished, in the thread that ends it: the last chance to deliver. Must not wait
+	 * longer than `may_wait_ns` in all. NULL takes it back. */
+	void (*at_end)(const struct gpu_host *h, void (*fn)(uint64_t may_wait_ns));
+	/* How the back end came in, for people: see struct msr_gpu_tally. Also tells which module's frames are left out of call paths: `text` is an address in it. */
+	void (*entered)(const struct gpu_host *h, const char *how, const void *text);
+	/* A message for the user in the file, and on stderr when the run is verbose. */
+	void (*note)(const struct gpu_host *h, const char *text);
+	/* Between the two, no sample is taken in this thread and threads it creates are not measured (threads of vendors and back ends). Nests. */
+	void (*suspend)(const struct gpu_host *h);
+	void (*resume)(const struct gpu_host *h);
+
+	/* ---- definitions: each call makes one, but for code, function and shape, which give the same id for equal contents ---- */
+	uint32_t (*device)(const struct gpu_host *h, const struct gpu_device *d);
+	uint32_t (*context)(const struct gpu_host *h, const struct gpu_context *c);
+	uint32_t (*queue)(const struct gpu_host *h, const struct gpu_queue *q);
+	uint32_t (*clock)(const struct gpu_host *h);
+	void (*clock_pair)(const struct gpu_host *h, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns);
+	/* Writes the content to <run>/gpubins, once per content in all processes of the run. hash[2] is set, also when 0 is returned. */
+	uint32_t (*code)(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]);
+	uint32_t (*function)(const struct gpu_host *h, const struct gpu_function *f);
+	uint32_t (*shape)(const struct gpu_host *h, const struct gpu_shape *s);
+	void (*stall)(const struct gpu_host *h, unsigned index, const char *name, const char *description, uint32_t device, uint32_t flags);
+	uint32_t (*counter)(const struct gpu_host *h, const char *name, const char *description, enum msr_unit unit);
+
+	/* ---- operations ---- */
+
+	/* Makes a 32-bit id that wraps 48 bits wide: ids that come within 2^31 of each other, in any order, keep their distance. `state` starts at 0 and is the back end's. */
+	uint64_t (*widen)(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id);
+	/*
+	 * In the thread that asked for it, from inside the call: takes the call path (frames of the back end and of the core left out) and writes the launch. Cost: about a walk of the stack.
+	 * False: lost and counted; *t is then a ticket with id 0.
+	 */
+	bool (*launch)(const struct gpu_host *h, const struct gpu_launch *l, struct gpu_ticket *t);
+	/* An operation is done. Also for SYNC, ALLOC and FREE, directly after their launch. */
+	void (*op)(const struct gpu_host *h, const struct gpu_ticket *t, const struct gpu_op *op);
+	/* ... or it will never be, and why. */
+	void (*lost)(const struct gpu_host *h, const struct gpu_ticket *t, enum msr_gpu_loss cause);
+	/* The same where only the id is known, as in records that come from a vendor's buffer. */
+	void (*op_by_id)(const struct gpu_host *h, uint64_t id, const struct gpu_op *op);
+	void (*lost_by_id)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause);
+	/* n operations are lost of which nothing more is known. */
+	void (*lost_unknown)(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n);
+
+	/* ---- samples and counters of devices ---- */
+	void (*pc_sample)(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n);
+	void (*pc_range)(const struct gpu_host *h, const struct msr_gpu_pc_range *r);
+	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter, uint64_t value);
+};
+
+/* The exported symbol: the table of this version for the back end of that name, NULL when the process is not measured by it. Not signal-safe. */
+typedef const struct gpu_host *gpu_host_fn(const char *backend, uint32_t version);
+
+#endif
