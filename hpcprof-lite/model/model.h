@@ -12,7 +12,7 @@
 #ifndef HPCPROF_MODEL_MODEL_H
 #define HPCPROF_MODEL_MODEL_H
 
-#include "common/format/measurement.h"
+#include "common/format/measurement_gpu.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +34,7 @@ struct model_module {
 	const uint8_t *build_id;
 	uint32_t build_id_bytes;
 	enum model_structure structure;
+	bool is_gpu;                   /* a code object that ran on a GPU; path is where it is kept (or "" then named by its hash), build_id the hash of its content */
 };
 
 struct model_file {
@@ -45,6 +46,11 @@ struct model_function {
 	uint32_t module;
 	uint32_t file, line;           /* definition; file MODEL_NONE and line 0 when unknown */
 	uint64_t link_addr;            /* entry, 0 when unknown */
+	/*
+	 * Not MSR_GPU_NO_KIND: a placeholder, "<gpu kernel>", "<gpu copy>" ..., which stands between the CPU context that asked for operations of this kind and what the GPU did; module is
+	 * MODEL_NONE. Kernels and device functions below it are ordinary functions of modules with is_gpu.
+	 */
+	uint8_t gpu_kind;
 };
 
 /* ---- contexts -------------------------------------------------------------------------------------------- */
@@ -86,7 +92,18 @@ struct model_context {
 
 /* ---- metrics --------------------------------------------------------------------------------------------- */
 
+enum model_metric_kind {
+	MODEL_METRIC_SAMPLED,      /* events sampled on CPUs: has samples and time lines */
+	MODEL_METRIC_GPU_TIME,     /* "GPUOP (sec)", "GKER (sec)" ...: sums of durations of operations */
+	MODEL_METRIC_GPU_COUNT,    /* "GKER:COUNT", "GXCOPY:H2D (B)" ...: sums */
+	MODEL_METRIC_GPU_MEAN,     /* launch characteristics: the values are sums over launches (readers add); what people read is value / value of `divisor` */
+	MODEL_METRIC_GPU_SAMPLES   /* PC samples and stall reasons: "GINS", "GINS:STL_*", "GSAMP:*" */
+};
+
 struct model_metric {
+	uint8_t kind;              /* enum model_metric_kind */
+	uint32_t parent;           /* metric of which this is a part ("GKER (sec)" of "GPUOP (sec)"), MODEL_NONE */
+	uint32_t divisor;          /* GPU_MEAN: the metric that counts launches; else MODEL_NONE */
 	const char *name;          /* as readers of HPCToolkit know it: "CPUTIME (sec)", "PAPI_TOT_CYC" */
 	const char *event;         /* as it was asked for: "CPUTIME" */
 	const char *unit;          /* "sec", "count", "B" */
@@ -136,7 +153,31 @@ struct model_ledger {
 	uint64_t n_frames;
 };
 
+/*
+ * What became of the GPU operations of one back end, counted by the reader. Closes when for each kind launched == joined + aggregated + lost, where lost is by cause and
+ * unexplained is 0.
+ */
+struct model_gpu_ledger {
+	const char *backend;       /* "opencl"; "" in sums over back ends */
+	const char *entrance;      /* how it came in */
+	uint64_t launched[16];     /* by enum msr_gpu_kind, as the run time counted: calls that asked for operations */
+	uint64_t joined[16];       /* ... that have at least one operation, found under a CPU path (NO_PATH: under an entry of its own) */
+	uint64_t aggregated[16];   /* ... that were summed up in the run and are done */
+	uint64_t losses[MSR_GPU_LOSS_ROOM]; /* ... that were lost, by cause: each launch once */
+	uint64_t unexplained;      /* launches that are none of these, and operations beyond what was launched */
+	uint64_t n_ops;            /* operations in the tree, aggregated ones included; a graph has several for a launch */
+	uint64_t n_orphans;        /* operation records without a launch (its record was lost): in the tree under an entry of their own */
+	uint64_t n_no_path;        /* launched by threads that are not measured */
+	uint64_t n_bad_order;      /* operations whose times are not enqueue <= start <= end within the clocks' error: in the tree, marked here */
+	uint64_t n_unknown_calls;
+	uint64_t n_clipped;        /* operations that overlap more others of their queue than there are lanes: shortened on the time line alone */
+	uint64_t handler_ns;
+	bool closes;
+};
+
 struct model_process {
+	const struct model_gpu_ledger *gpu; /* n_gpu, by back end */
+	uint32_t n_gpu;
 	const char *path;          /* the measurement file */
 	const char *host;
 	uint64_t host_id;
@@ -153,9 +194,34 @@ struct model_process {
 	uint32_t n_notes;
 };
 
+enum model_profile_kind {
+	MODEL_PROFILE_THREAD,      /* a thread of a CPU */
+	MODEL_PROFILE_QUEUE        /* a queue (stream) of a GPU: a time line without values; what it did counts in the threads that asked for it */
+};
+
+struct model_gpu_device {
+	const char *name, *driver;
+	const struct msr_gpu_def_device *definition; /* of the first process that has it */
+	uint32_t process;          /* MODEL_NONE when several have it (equal uuid on one host) */
+	uint32_t ordinal;
+};
+struct model_gpu_context {
+	uint32_t process, device, ordinal;
+};
+struct model_gpu_queue {
+	const char *name;          /* for people: "GPU 0 context 0 queue 1", as short as is unique in the process */
+	uint32_t context, device, ordinal;
+	uint32_t flags;            /* MSR_GPU_QUEUE_* */
+	uint32_t n_lanes;
+	uint64_t busy_ns;          /* time with at least one operation */
+};
+
 struct model_profile {
+	uint8_t kind;              /* enum model_profile_kind */
+	uint32_t queue;            /* QUEUE: into queues; else MODEL_NONE */
+	uint32_t lane;             /* QUEUE: operations that overlap (out-of-order queues) lie in further lanes, each a profile of its own */
 	uint32_t process;
-	uint32_t thread;           /* number in its process, 0 ran main */
+	uint32_t thread;           /* number in its process, 0 ran main; QUEUE: MODEL_NONE */
 	uint32_t tid;
 	const char *name;          /* may be "" */
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
@@ -181,7 +247,17 @@ struct model {
 	uint32_t n_metrics;
 	const struct model_process *processes;
 	uint32_t n_processes;
-	const struct model_profile *profiles; /* sorted by rank, host, pid, exec_seq, thread */
+	const struct model_gpu_device *gpu_devices;
+	uint32_t n_gpu_devices;
+	const struct model_gpu_context *gpu_contexts;
+	uint32_t n_gpu_contexts;
+	const struct model_gpu_queue *gpu_queues;
+	uint32_t n_gpu_queues;
+	const struct msr_gpu_shape *gpu_shapes; /* launch characteristics; ids in them are not used */
+	uint32_t n_gpu_shapes;
+	struct model_gpu_ledger gpu_ledger;   /* summed over all */
+	bool has_gpu;                         /* there was a back end, whatever it saw */
+	const struct model_profile *profiles; /* sorted by rank, host, pid, exec_seq, then threads by number, then queues by device, context, ordinal, lane */
 	uint32_t n_profiles;
 	const struct model_total *totals;     /* sorted by context, then metric */
 	size_t n_totals;
@@ -217,5 +293,25 @@ struct model_trace_cursor {
 	uint64_t extent, offset, time_ns, n_unreleased; /* private */
 };
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n);
+
+/* ---- operations of GPUs ---------------------------------------------------------------------------------- */
+
+struct model_gpu_op {
+	uint64_t start_ns, end_ns;     /* CLOCK_REALTIME since the epoch; within a profile (lane) rising and without overlap */
+	uint64_t enter_ns;             /* the call that asked for it was entered; 0: unknown */
+	uint64_t queued_ns, submitted_ns; /* 0: unknown */
+	uint64_t id;                   /* unique in its process: that of the launch */
+	uint64_t amount;               /* bytes; kernels: node of the graph or 0 */
+	uint32_t context;              /* kernel function, or the placeholder of its kind */
+	uint32_t shape;                /* into gpu_shapes; MODEL_NONE */
+	uint32_t launcher;             /* profile of the thread that asked for it; MODEL_NONE */
+	uint8_t kind, detail;          /* enum msr_gpu_kind, and the enum of its details */
+};
+
+/* Operations of one profile of kind QUEUE in order of time: as model_trace_read(). Such a profile has no samples. */
+struct model_gpu_cursor {
+	uint64_t next;                 /* private */
+};
+size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c, struct model_gpu_op *out, size_t n);
 
 #endif
