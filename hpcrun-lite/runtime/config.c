@@ -103,8 +103,14 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_number(&o, "depth", c->max_depth);
 	put_number(&o, "nodes", c->max_nodes);
 	put_number(&o, "bytes", (int64_t)c->max_bytes);
+	put_number(&o, "gpubytes", (int64_t)c->gpu_bytes);
 	for (uint32_t i = 0; i < c->n_events && i < MSR_MAX_METRICS; i++)
 		put_event(&o, &c->event[i]);
+	for (uint32_t i = 0; i < c->n_gpus && i < CONFIG_MAX_GPUS; i++) {
+		put_string(&o, "gpu", c->gpu[i].name);
+		put(&o, ',');
+		put_escaped(&o, c->gpu[i].options);
+	}
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
 }
@@ -200,6 +206,25 @@ static void get_event(struct in *in, struct config *c)
 		in->bad = true;
 }
 
+static bool is_gpu_name(const char *s)
+{
+	return *s && s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0';
+}
+
+static void get_gpu(struct in *in, struct config *c)
+{
+	struct config_gpu g = {"", ""};
+	get_text(in, g.name, sizeof g.name);
+	if (*in->at == ',') {
+		in->at++;
+		get_text(in, g.options, sizeof g.options);
+	}
+	if (c->n_gpus == CONFIG_MAX_GPUS || !is_gpu_name(g.name) || config_find_gpu(c, g.name))
+		in->bad = true;
+	else
+		c->gpu[c->n_gpus++] = g;
+}
+
 static void get_value(struct in *in, const char *key, struct config *c)
 {
 	char skipped[CONFIG_MAX_BYTES];
@@ -211,6 +236,10 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		get_text(in, c->job, sizeof c->job);
 	else if (!strcmp(key, "event"))
 		get_event(in, c);
+	else if (!strcmp(key, "gpu"))
+		get_gpu(in, c);
+	else if (!strcmp(key, "gpubytes"))
+		c->gpu_bytes = get_u64(in);
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
 	else if (!strcmp(key, "say"))
@@ -244,11 +273,20 @@ void config_defaults(struct config *c)
 	c->rank = c->n_ranks = -1;
 	c->max_depth = CONFIG_MAX_DEPTH;
 	c->max_nodes = CONFIG_MAX_NODES;
+	c->gpu_bytes = CONFIG_GPU_BYTES;
+}
+
+const struct config_gpu *config_find_gpu(const struct config *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->n_gpus; i++)
+		if (!strcmp(c->gpu[i].name, name))
+			return &c->gpu[i];
+	return NULL;
 }
 
 static bool in_bounds(const struct config *c)
 {
-	return c->directory[0] == '/' && c->n_events > 0 && c->max_depth >= 16 && c->max_depth <= 65535 && c->max_nodes > 0
+	return c->directory[0] == '/' && (c->n_events > 0 || c->n_gpus > 0) && c->max_depth >= 16 && c->max_depth <= 65535 && c->max_nodes > 0
 		&& c->max_nodes <= MSR_TRACE_NODE_MAX;
 }
 

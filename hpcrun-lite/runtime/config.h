@@ -4,7 +4,8 @@
  * One variable, so that the exec hooks have exactly two entries to take out and put back: this one and LD_PRELOAD.
  *
  *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;
- *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE;event=...
+ *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE;event=...;
+ *         gpu=NAME,OPTIONS;gpu=...
  *
  * (on one line). The first field is the protocol version. Bytes '%', ';', ',' and those below 0x20 or above 0x7e are written
  * %XX inside values. Unknown keys are skipped. config_encode is for the launcher and the exec hooks; config_decode allocates
@@ -27,6 +28,8 @@
 #define CONFIG_MAX_BYTES 16384
 #define CONFIG_MAX_DEPTH 8192u      /* default bound on the frames of a call path */
 #define CONFIG_MAX_NODES 16777216u  /* default bound on the context nodes of a thread */
+#define CONFIG_GPU_BYTES (UINT64_C(1) << 30) /* default bound on the records of GPU operations of a process */
+#define CONFIG_MAX_GPUS 3u          /* GPU back ends of a run: the two highest bits of an operation's id tell which */
 
 enum config_kind {
 	CONFIG_CPUTIME = 1, /* task clock of the thread: perf, else timer */
@@ -43,6 +46,12 @@ struct config_event {
 	uint64_t perf_config;
 	uint64_t period;      /* in units: ns for CPUTIME and REALTIME, counts else */
 	bool as_rate;         /* given as @fN: only for messages */
+};
+
+/* A GPU back end that was asked for: "gpu=opencl,options". The back end gets its options as they stand. */
+struct config_gpu {
+	char name[16];        /* "opencl"; letters, digits and '-' */
+	char options[112];    /* what stood behind the first comma; "" when nothing did */
 };
 
 enum config_say { CONFIG_QUIET, CONFIG_NORMAL, CONFIG_VERBOSE };
@@ -63,7 +72,13 @@ struct config {
 	uint64_t max_bytes;    /* bound on the measurement file of a process; 0: none */
 	uint32_t n_events;
 	struct config_event event[MSR_MAX_METRICS];
+	uint64_t gpu_bytes;    /* bound on the records of GPU operations of a process, beyond which they are summed up; 0: sum up from the start */
+	uint32_t n_gpus;       /* events and GPUs together are at least one */
+	struct config_gpu gpu[CONFIG_MAX_GPUS]; /* names differ */
 };
+
+/* The back end of that name among c->gpu; NULL when it was not asked for. Signal-safe. */
+const struct config_gpu *config_find_gpu(const struct config *c, const char *name);
 
 /* All zero, but rank and n_ranks -1 and the bounds at their defaults. Signal-safe. */
 void config_defaults(struct config *c);

@@ -120,7 +120,7 @@ bool process_restart_sources(void)
 		runtime_note(note);
 		process.source[i] = process.source[--process.n_sources];
 	}
-	return process.n_sources > 0;
+	return process.n_sources > 0 || process.config.n_gpus > 0;
 }
 
 /* ---- records --------------------------------------------------------------------------------------------------- */

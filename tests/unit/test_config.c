@@ -31,6 +31,10 @@ static struct config sample(void)
 	c.n_events = 2;
 	c.event[0] = (struct config_event){.name = "CPUTIME", .kind = CONFIG_CPUTIME, .unit = MSR_UNIT_NS, .period = 1000000, .as_rate = true};
 	c.event[1] = (struct config_event){.name = "perf::X:u=1,a;b", .kind = CONFIG_PERF, .perf_type = 1, .perf_config = UINT64_MAX, .period = 100};
+	c.gpu_bytes = UINT64_C(3) << 32;
+	c.n_gpus = 2;
+	c.gpu[0] = (struct config_gpu){"opencl", ""};
+	c.gpu[1] = (struct config_gpu){"nvidia", "pc@10,mode=serialized;x"};
 	return c;
 }
 
@@ -69,6 +73,15 @@ static void round_trip(void **state)
 		assert_int_equal(d.event[i].period, c.event[i].period);
 		assert_int_equal(d.event[i].as_rate, c.event[i].as_rate);
 	}
+	assert_int_equal(d.gpu_bytes, c.gpu_bytes);
+	assert_int_equal(d.n_gpus, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_string_equal(d.gpu[i].name, c.gpu[i].name);
+		assert_string_equal(d.gpu[i].options, c.gpu[i].options);
+	}
+	assert_ptr_equal(config_find_gpu(&d, "nvidia"), &d.gpu[1]);
+	assert_null(config_find_gpu(&d, "nvidi"));
+	assert_null(config_find_gpu(&d, "amd"));
 }
 
 static void too_small(void **state)
@@ -92,6 +105,8 @@ static void refused(void **state)
 		"1;dir=/d;event=C,1,1,0,0,0,0", /* no period */ "1;dir=/d;event=C,9,1,0,0,1,0", "1;dir=/d;event=C,1,1", "1;dir=/d%2;event=C,1,1,0,0,1,0",
 		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0", "1;dir=/d;event=C,1,1,0,0,1,0x",
 		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0", "1;;dir=/d", "1;dir",
+		"1;dir=/d;gpu=", "1;dir=/d;gpu=,pc", "1;dir=/d;gpu=a/b,", "1;dir=/d;gpu=a,;gpu=a,x", "1;dir=/d;gpu=a,;gpu=b,;gpu=c,;gpu=d,",
+		"1;dir=/d;gpu=abcdefghijklmnop,", "1;dir=/d;gpu=a,;gpubytes=x",
 	};
 	struct config c;
 	(void)state;
@@ -100,6 +115,11 @@ static void refused(void **state)
 			fail_msg("accepted: %s", bad[i]);
 	assert_true(config_decode("1;dir=/d;unknown=4,5,six;event=C,1,1,0,0,1,0", &c));
 	assert_int_equal(c.rank, -1);
+	assert_int_equal(c.gpu_bytes, CONFIG_GPU_BYTES);
+	assert_true(config_decode("1;dir=/d;gpu=opencl", &c)); /* GPUs alone will do */
+	assert_int_equal(c.n_events, 0);
+	assert_int_equal(c.n_gpus, 1);
+	assert_string_equal(c.gpu[0].options, "");
 }
 
 /* Any change of any byte: never outside the buffers (under a sanitizer), and the result is within its bounds. */
@@ -117,7 +137,8 @@ static void mutations(void **state)
 		if (rand() % 4 == 0)
 			copy[(size_t)rand() % n] = '\0';
 		if (config_decode(copy, &d)) {
-			assert_in_range(d.n_events, 1, MSR_MAX_METRICS);
+			assert_in_range(d.n_events, 0, MSR_MAX_METRICS);
+			assert_in_range(d.n_gpus, d.n_events ? 0 : 1, CONFIG_MAX_GPUS);
 			assert_in_range(d.max_depth, 16, 65535);
 			assert_true(strlen(d.directory) < sizeof d.directory);
 		}
