@@ -45,7 +45,8 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 		return false;
 	}
 	*owned = name;
-	metrics[m->n_metrics++] = (struct model_metric){name, r->name, unit_of(r), r->description, r->period, (enum msr_source)r->source};
+	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED, .parent = MODEL_NONE, .divisor = MODEL_NONE, .name = name,
+		.event = r->name, .unit = unit_of(r), .description = r->description, .period = r->period, .source = (enum msr_source)r->source};
 	return true;
 }
 
@@ -123,7 +124,7 @@ static struct model_profile describe_thread(const struct model *m, const struct 
 {
 	const struct msr_thread *r = &t->record;
 	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
-	struct model_profile p = {.process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
+	struct model_profile p = {.queue = MODEL_NONE, .process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
 		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
 		.cpu_ns = r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0, .n_trace_records = t->n_trace_records};
 	if (p.end_ns < p.start_ns)

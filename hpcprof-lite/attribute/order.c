@@ -114,7 +114,8 @@ static bool put_modules(struct sorter *s)
 		if (!used[old[r]])
 			continue;
 		const struct order_module *m = get_module(s, old[r]);
-		out[n_used] = (struct model_module){m->path, m->build_id, m->build_id_bytes, m->structure};
+		out[n_used] = (struct model_module){.path = m->path, .build_id = m->build_id,
+			.build_id_bytes = m->build_id_bytes, .structure = m->structure};
 		rank[old[r]] = n_used++;
 	}
 	s->m->modules = s->m->private_->modules = out;
@@ -148,8 +149,8 @@ static bool put_functions(struct sorter *s)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct expand_function *f = &s->e->functions.at[i];
-		out[s->function_rank[i]] = (struct model_function){get_string(s, f->name), s->module_rank[f->module], file_rank(s, f->file), f->line,
-			f->link_addr};
+		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = s->module_rank[f->module],
+			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr};
 	}
 	s->m->n_functions = n;
 	return true;

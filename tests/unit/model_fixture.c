@@ -219,8 +219,8 @@ static void make_objects(struct model *m, const struct fixture_options *o)
 {
 	static const uint8_t build_id[4] = {1, 2, 3, 4};
 	struct model_module *modules = must(calloc(N_MODULES, sizeof *modules));
-	modules[EXE] = (struct model_module){"/opt/app/bin/app", build_id, 4, MODEL_STRUCTURE_LINES};
-	modules[LIBC] = (struct model_module){"/lib/x86_64-linux-gnu/libc.so.6", NULL, 0, MODEL_STRUCTURE_SYMBOLS};
+	modules[EXE] = (struct model_module){.path = "/opt/app/bin/app", .build_id = build_id, .build_id_bytes = 4, .structure = MODEL_STRUCTURE_LINES};
+	modules[LIBC] = (struct model_module){.path = "/lib/x86_64-linux-gnu/libc.so.6", .structure = MODEL_STRUCTURE_SYMBOLS};
 	struct model_file *files = must(calloc(N_FILES, sizeof *files));
 	files[MAIN_C].path = o->source ? o->source : "/no/such/dir/main.c";
 	files[WORK_H].path = "include/work.h"; /* not absolute */
@@ -244,9 +244,9 @@ static void make_objects(struct model *m, const struct fixture_options *o)
 	m->n_files = N_FILES;
 	m->functions = functions;
 	static const struct model_metric metrics[3] = {
-		{"CPUTIME (sec)", "CPUTIME", "sec", "CPU time of the thread", PERIOD_NS, MSR_SOURCE_PERF},
-		{"REALTIME (sec)", "REALTIME", "sec", "Elapsed time: \"wall clock\"", PERIOD_NS, MSR_SOURCE_TIMER_REAL},
-		{"perf::PAGE-FAULTS", "perf::PAGE-FAULTS", "count", "", 100, MSR_SOURCE_PAPI},
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "CPUTIME (sec)", .event = "CPUTIME", .unit = "sec", .description = "CPU time of the thread", .period = PERIOD_NS, .source = MSR_SOURCE_PERF},
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "REALTIME (sec)", .event = "REALTIME", .unit = "sec", .description = "Elapsed time: \"wall clock\"", .period = PERIOD_NS, .source = MSR_SOURCE_TIMER_REAL},
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "perf::PAGE-FAULTS", .event = "perf::PAGE-FAULTS", .unit = "count", .description = "", .period = 100, .source = MSR_SOURCE_PAPI},
 	};
 	m->metrics = metrics;
 	m->n_metrics = o->n_metrics;
@@ -267,7 +267,7 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 		};
 		for (uint32_t t = 0; t < o->n_threads; t++) {
 			struct model_profile *p = &profiles[i * o->n_threads + t];
-			*p = (struct model_profile){.process = i, .thread = t, .tid = 2000 + 10 * i + t, .name = t ? "worker" : "", .start_ns = processes[i].start_ns + t,
+			*p = (struct model_profile){.queue = MODEL_NONE, .process = i, .thread = t, .tid = 2000 + 10 * i + t, .name = t ? "worker" : "", .start_ns = processes[i].start_ns + t,
 				.end_ns = processes[i].end_ns, .cpu_ns = length, .n_trace_records = o->traces ? o->n_samples * o->n_metrics : 0};
 			p->ledger = (struct model_ledger){.delivered = o->n_samples * o->n_metrics + 3, .recorded = o->n_samples * o->n_metrics,
 				.in_tree = o->n_samples * o->n_metrics, .losses = {[MSR_LOSS_BUSY] = 2, [MSR_LOSS_NO_SPACE] = 1},
