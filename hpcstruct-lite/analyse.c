@@ -7,17 +7,19 @@
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "hpcstruct-lite/debug/debug.h"
+#include "hpcstruct-lite/debug/opencl_source.h"
 #include "hpcstruct-lite/image/image.h"
 #include "hpcstruct-lite/scope/scope.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
-#define ANALYSIS_REVISION "2" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
+#define ANALYSIS_REVISION "3" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
 
 /* One thread's own. */
 struct worker {
@@ -191,6 +193,20 @@ static enum status read_dwarf(struct analysis *a)
 	return status == STATUS_BAD_INPUT ? STATUS_OK : status;
 }
 
+static enum status read_source(struct analysis *a)
+{
+	struct debug_unit unit = {.offset = 0};
+	struct strtab names = {0};
+	struct scope_scratch *scratch = scope_scratch_new();
+	enum status status = scratch ? source_read_unit(a->code, &unit, &names) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = scope_add_unit(a->map, &unit, 0, scratch);
+	scope_scratch_free(scratch);
+	debug_unit_free(&unit);
+	strtab_free(&names);
+	return status;
+}
+
 static uint64_t mix(uint64_t h, const void *bytes, size_t n_bytes)
 {
 	return hash_u64(h * UINT64_C(31) + hash_bytes(bytes, n_bytes));
@@ -204,10 +220,11 @@ static uint64_t mix_image(uint64_t h, const struct image *image)
 	return mix(mix(h, image->build_id, image->build_id_bytes), facts, sizeof facts);
 }
 
-uint64_t analyse_fingerprint(const struct analysis *a)
+uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 {
 	uint64_t h = mix(0, PRODUCER ANALYSIS_REVISION, sizeof PRODUCER ANALYSIS_REVISION);
-	return mix_image(mix_image(mix_image(h, a->code), a->separate), a->alternate);
+	h = content_key ? mix(h, content_key, strlen(content_key)) : mix_image(h, a->code);
+	return mix_image(mix_image(h, a->separate), a->alternate);
 }
 
 const struct image *analyse_image(const struct analysis *a)
@@ -231,7 +248,7 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 		analyse_close(a);
 		return status;
 	}
-	if (!debug_has_units(a->code))
+	if (!debug_has_units(a->code) && !a->code->kind->is_source)
 		image_find_debug(a->code, options->debug_dirs, &a->separate);
 	a->dwarf = debug_has_units(a->code) ? a->code : a->separate && debug_has_units(a->separate) ? a->separate : NULL;
 	bool missing = false;
@@ -272,6 +289,8 @@ enum status analyse_read(struct analysis *a)
 		atomic_store(&a->incomplete, true);
 	else if (status == STATUS_OK && a->dwarf)
 		status = read_dwarf(a);
+	else if (status == STATUS_OK && a->code->kind->is_source)
+		status = read_source(a);
 	note_step(a, "debug information read", &since);
 	unsigned n = borrow_workers(a);
 	if (status == STATUS_OK)
@@ -283,9 +302,9 @@ enum status analyse_read(struct analysis *a)
 	return status;
 }
 
-enum status analyse_write(struct analysis *a, int fd, const char *out_path)
+enum status analyse_write(struct analysis *a, const char *content_key, int fd, const char *out_path)
 {
-	struct scope_facts facts = {a->code->path, a->separate ? a->separate->path : NULL, PRODUCER, analyse_fingerprint(a), a->dwarf != NULL,
+	struct scope_facts facts = {a->code->path, a->separate ? a->separate->path : NULL, PRODUCER, analyse_fingerprint(a, content_key), a->dwarf != NULL,
 		atomic_load(&a->incomplete)};
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);

@@ -43,11 +43,14 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 void analyse_close(struct analysis *a);
 /* The binary itself. */
 const struct image *analyse_image(const struct analysis *a);
-/* Of all that goes into the structure: binary, debug files, version of this tool. */
-uint64_t analyse_fingerprint(const struct analysis *a);
+/*
+ * Of all that goes into the structure: binary, debug files, version of this tool. The binary counts by build id, size and time, or by the hash of its content, `content_key`, where that is
+ * known (else NULL).
+ */
+uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
 /* Reads symbols and debug information. Logs. */
 enum status analyse_read(struct analysis *a);
-/* Writes what analyse_read() found to `fd`; `out_path` is the subject of messages about that. Logs. */
-enum status analyse_write(struct analysis *a, int fd, const char *out_path);
+/* Writes what analyse_read() found to `fd`; content_key as above; `out_path` is the subject of messages about that. Logs. */
+enum status analyse_write(struct analysis *a, const char *content_key, int fd, const char *out_path);
 
 #endif

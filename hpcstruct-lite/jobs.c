@@ -5,6 +5,7 @@
 #include "hpcstruct-lite/jobs.h"
 
 #include "common/base/log.h"
+#include "common/base/mapfile.h"
 #include "common/base/vec.h"
 #include "common/format/structure.h"
 #include "hpcstruct-lite/analyse.h"
@@ -27,7 +28,7 @@
 #define POLL_MS 200
 
 /* Exit codes of a worker process: enum status, or these. */
-enum { EXIT_CHANGED = 50, EXIT_UP_TO_DATE = 51 };
+enum { EXIT_CHANGED = 50, EXIT_UP_TO_DATE = 51, EXIT_SKIPPED = 52 };
 
 /* A worker process. */
 struct running {
@@ -60,7 +61,10 @@ static bool is_wanted(const struct job *job, const struct image *image)
 
 static void key_of(const struct job *job, const struct image *image, char key[STRUCTURE_KEY_BYTES])
 {
-	structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
+	if (job->content_key)
+		snprintf(key, STRUCTURE_KEY_BYTES, "%s", job->content_key);
+	else
+		structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
 }
 
 /* The binary is not the one that ran: what an earlier analysis of the right one left in the cache still holds. */
@@ -85,7 +89,7 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 		status = cache_draft_open(job->out, &draft);
 	if (status != STATUS_OK)
 		return status;
-	status = analyse_write(a, draft.fd, job->out);
+	status = analyse_write(a, job->content_key, draft.fd, job->out);
 	if (status != STATUS_OK) {
 		cache_draft_drop(&draft);
 		return status;
@@ -96,19 +100,35 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 	return status;
 }
 
+/* True, and said, when there is nothing for us in a GPU code object. */
+static bool is_foreign(const struct job *job)
+{
+	struct mapfile file;
+	if (!job->content_key || mapfile_open(job->binary, &file) != STATUS_OK)
+		return false;
+	const char *form;
+	bool foreign = image_is_foreign(job->binary, file.bytes, file.n_bytes, &form);
+	if (foreign)
+		log_note(job->binary, "%s: kernels in it keep their names, without lines", form ? form : "code of unknown form");
+	mapfile_close(&file);
+	return foreign;
+}
+
 /* Life of a worker process; returns its exit code. */
 static int work(const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
 {
 	struct analysis *a;
+	if (is_foreign(job))
+		return EXIT_SKIPPED;
 	enum status status = analyse_open(job->binary, how, &a);
 	if (status != STATUS_OK)
-		return status;
+		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED : (int)status;
 	int code;
 	char key[STRUCTURE_KEY_BYTES], cached[PATH_MAX] = "";
-	uint64_t fingerprint = analyse_fingerprint(a);
+	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
 	key_of(job, analyse_image(a), key);
-	if (options->cache_dir)
+	if (options->cache_dir && !analyse_image(a)->kind->is_source) /* which names its own path, and is read in no time */
 		cache_path(cached, options->cache_dir, key, fingerprint);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
@@ -192,7 +212,7 @@ static bool plan_next_try(struct running *r, const char *how)
 
 static void end_job(struct manager *m, struct job *job, struct analyse_progress *progress, int code)
 {
-	job->result = code == STATUS_OK ? JOB_MADE : code == EXIT_UP_TO_DATE ? JOB_UP_TO_DATE : code == EXIT_CHANGED ? JOB_CHANGED : JOB_FAILED;
+	job->result = code == STATUS_OK ? JOB_MADE : code == EXIT_UP_TO_DATE ? JOB_UP_TO_DATE : code == EXIT_CHANGED ? JOB_CHANGED : code == EXIT_SKIPPED ? JOB_SKIPPED : JOB_FAILED;
 	munmap(progress, sizeof *progress);
 	m->n_ended++;
 	tokens_give(&m->tokens);
@@ -217,7 +237,7 @@ static void reap(struct manager *m, size_t index, bool was_stuck)
 	int status = 0;
 	while (waitpid(r.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	bool orderly = WIFEXITED(status) && (WEXITSTATUS(status) <= STATUS_USAGE || WEXITSTATUS(status) == EXIT_CHANGED || WEXITSTATUS(status) == EXIT_UP_TO_DATE);
+	bool orderly = WIFEXITED(status) && (WEXITSTATUS(status) <= STATUS_USAGE || (WEXITSTATUS(status) >= EXIT_CHANGED && WEXITSTATUS(status) <= EXIT_SKIPPED));
 	if (orderly) {
 		end_job(m, r.job, r.progress, WEXITSTATUS(status));
 		return;

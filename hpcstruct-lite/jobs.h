@@ -16,6 +16,7 @@ enum job_result {
 	JOB_NOT_RUN,
 	JOB_MADE,
 	JOB_UP_TO_DATE,        /* the file was there, or came from the cache */
+	JOB_SKIPPED,           /* a GPU code object in a form that is not looked into; said */
 	JOB_CHANGED,           /* the binary is not the one that ran; said */
 	JOB_FAILED             /* said */
 };
@@ -27,6 +28,7 @@ struct job {
 	const uint8_t *build_id;
 	size_t build_id_bytes;
 	uint64_t file_bytes, file_mtime_ns;
+	const char *content_key; /* of a GPU code object: hash of its content, which is what its structure is known by; else NULL */
 	enum job_result result;
 };
 

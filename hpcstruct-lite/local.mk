@@ -18,12 +18,14 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/debug/debug_object.c \
 	hpcstruct-lite/debug/debug_session.c \
 	hpcstruct-lite/debug/line_program.c hpcstruct-lite/debug/line_program.h \
+	hpcstruct-lite/debug/opencl_source.c hpcstruct-lite/debug/opencl_source.h \
 	hpcstruct-lite/debug/range_list.c hpcstruct-lite/debug/range_list.h \
 	hpcstruct-lite/debug/section_bytes.h \
 	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \
 	hpcstruct-lite/image/image_frames.c \
+	hpcstruct-lite/image/image_source.c hpcstruct-lite/image/image_source.h \
 	hpcstruct-lite/image/image_stubs.c \
 	hpcstruct-lite/image/image_unpack.c \
 	hpcstruct-lite/image/image_symbols.c \

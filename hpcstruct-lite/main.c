@@ -102,7 +102,8 @@ static const struct option_table table = {
 	.program = "hpcstruct-lite",
 	.synopsis = "hpcstruct-lite [options] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite --print FILE",
 	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, source lines.\n"
-		 "For a measurement directory, of all binaries with samples in it (DIR/structs/).",
+		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps\n"
+		 "(DIR/structs/). A BINARY may also be OpenCL source text (*.cl).",
 	.specs = specs,
 	.footer = "The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
 		  "HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
@@ -157,8 +158,10 @@ static enum status sum_up(const char *dir, const struct job *jobs, size_t n)
 	size_t by_result[JOB_FAILED + 1] = {0};
 	for (size_t i = 0; i < n; i++)
 		by_result[jobs[i].result]++;
-	size_t missing = n - by_result[JOB_MADE] - by_result[JOB_UP_TO_DATE];
-	log_note(dir, "%zu structures: %zu made, %zu up to date, %zu missing", n, by_result[JOB_MADE], by_result[JOB_UP_TO_DATE], missing);
+	size_t skipped = by_result[JOB_SKIPPED], missing = n - by_result[JOB_MADE] - by_result[JOB_UP_TO_DATE] - skipped;
+	log_note(dir, "%zu structures: %zu made, %zu up to date, %zu missing", n - skipped, by_result[JOB_MADE], by_result[JOB_UP_TO_DATE], missing);
+	if (skipped > 0)
+		log_note(dir, "%zu GPU code objects are in forms without lines to be read", skipped);
 	return missing ? STATUS_BAD_INPUT : STATUS_OK;
 }
 
@@ -190,7 +193,7 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 			status = options_refuse("the name of the directory is too long");
 		sized[i].n_bytes = stat(m->path, &st) == 0 ? st.st_size : 0;
 		sized[i].job = (struct job){.binary = m->path, .out = out, .build_id = m->build_id, .build_id_bytes = m->build_id_bytes,
-			.file_bytes = m->file_bytes, .file_mtime_ns = m->file_mtime_ns};
+			.file_bytes = m->file_bytes, .file_mtime_ns = m->file_mtime_ns, .content_key = m->is_code_object ? m->key : NULL};
 	}
 	if (status == STATUS_OK) {
 		qsort(sized, r->n_modules, sizeof *sized, compare_sizes);
@@ -214,6 +217,8 @@ static enum status do_directory(const struct settings *s, const char *dir)
 	enum status status = rundir_read(dir, &r);
 	if (status != STATUS_OK)
 		return status;
+	if (r.n_not_kept > 0)
+		log_note(dir, "%zu records of GPU code objects whose code was not kept", r.n_not_kept);
 	status = do_modules(s, dir, &r);
 	rundir_free(&r);
 	return status;

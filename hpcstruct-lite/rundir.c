@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds modules that context nodes refer to; see rundir.h. All bytes are foreign. */
+/* Finds modules that context nodes refer to, and GPU code objects; see rundir.h. All bytes are foreign. */
 #include "hpcstruct-lite/rundir.h"
 
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "common/base/mapfile.h"
 #include "common/base/vec.h"
-#include "common/format/measurement.h"
+#include "common/format/measurement_gpu.h"
 #include "common/format/structure.h"
 
 #include <dirent.h>
@@ -22,7 +22,7 @@ struct reader {
 	const char *dir;
 	struct { struct rundir_module *at; size_t n, capacity; } modules;
 	struct map by_key;     /* hash of key -> index */
-	size_t n_files;
+	size_t n_files, n_not_kept;
 	/* of the file being read */
 	uint64_t n_nodes[N_MODULE_IDS];
 	const struct msr_module *by_id[N_MODULE_IDS];
@@ -84,6 +84,55 @@ static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_
 	return true;
 }
 
+/* True for a name that can only mean a file in gpubins/: 32 hexadecimal digits and a suffix. */
+static bool is_code_name(const char *name, const char *hash)
+{
+	return strncmp(name, hash, 32) == 0 && name[32] == '.' && !strchr(name, '/');
+}
+
+static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
+{
+	char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+	const char *name = (const char *)(c + 1);
+	snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0], (unsigned long long)c->hash[1]);
+	if (!is_code_name(name, key) || snprintf(path, sizeof path, "%s/gpubins/%s", r->dir, name) >= (int)sizeof path) {
+		r->n_not_kept += c->kind != MSR_GPU_CODE_BUILTIN;
+		return true;
+	}
+	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
+	if (i == MAP_NONE || i < r->modules.n)
+		return i != MAP_NONE;
+	char *copy = strdup(path);
+	struct rundir_module *slot = copy ? vec_push(&r->modules) : NULL;
+	if (!slot) {
+		free(copy);
+		return false;
+	}
+	*slot = (struct rundir_module){.path = copy, .is_code_object = true};
+	memcpy(slot->key, key, sizeof key);
+	return true;
+}
+
+static bool read_definitions(struct reader *r, const struct msr_view *v)
+{
+	struct msr_gpu_def_code c;
+	for (uint64_t at = 0; at + sizeof c.head <= v->n_bytes; at += c.head.bytes) {
+		memcpy(&c.head, v->content + at, sizeof c.head);
+		if (c.head.bytes < sizeof c.head || c.head.bytes % 8 != 0 || c.head.bytes > v->n_bytes - at)
+			break;
+		if (c.head.type != MSR_GPU_DEF_CODE)
+			continue;
+		size_t room = c.head.bytes - sizeof c.head;
+		const struct msr_gpu_def_code *d = (const void *)(v->content + at);
+		if (c.head.bytes < sizeof c || c.head.name_bytes == 0 || c.head.name_bytes > room - (sizeof c - sizeof c.head) ||
+			((const char *)(d + 1))[c.head.name_bytes - 1] != '\0')
+			break;
+		if (!add_code(r, d))
+			return false;
+	}
+	return true;
+}
+
 static bool read_extents(struct reader *r, const struct mapfile *file)
 {
 	uint64_t position = MSR_HEADER_BYTES, skipped;
@@ -95,6 +144,8 @@ static bool read_extents(struct reader *r, const struct mapfile *file)
 			count_nodes(r, &v);
 		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_MODULE)
 			note_modules(r, &v);
+		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_GPU_DEFINITION && !read_definitions(r, &v))
+			return false;
 	}
 	for (unsigned id = 1; id < N_MODULE_IDS; id++)
 		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
@@ -167,7 +218,7 @@ enum status rundir_read(const char *path, struct rundir *run)
 		status = read_all(r, d);
 		if (r->modules.n > 1)
 			qsort(r->modules.at, r->modules.n, sizeof *r->modules.at, compare_modules);
-		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files};
+		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files, r->n_not_kept};
 		map_free(&r->by_key);
 		free(r);
 		if (status != STATUS_OK)

@@ -4,7 +4,7 @@
 STRUCT_LDADD = libhlstruct.la libhlbase.la
 
 if HAVE_CMOCKA
-struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list
+struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list tests/unit/test_opencl_source
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
 tests_unit_test_structure_SOURCES = tests/unit/test_structure.c
@@ -15,6 +15,8 @@ tests_unit_test_line_program_SOURCES = tests/unit/test_line_program.c
 tests_unit_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_range_list_SOURCES = tests/unit/test_range_list.c
 tests_unit_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_opencl_source_SOURCES = tests/unit/test_opencl_source.c
+tests_unit_test_opencl_source_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
 
 EXTRA_PROGRAMS += tests/bench/bench_struct
@@ -33,9 +35,10 @@ struct_tests = \
 	tests/cli/struct_damage.sh \
 	tests/cli/struct_files.sh \
 	tests/cli/struct_golden.sh \
+	tests/cli/struct_gpubins.sh \
 	tests/cli/struct_jobs.sh
 TESTS += $(struct_tests)
-EXTRA_DIST += $(struct_tests) tests/golden/struct
+EXTRA_DIST += $(struct_tests) tests/golden/struct tests/golden/opencl
 
 # libdw exports libdwarf's names: a program of its own
 if HAVE_DW
@@ -46,7 +49,9 @@ endif
 TESTS += tests/cli/struct_judge.sh
 EXTRA_DIST += tests/cli/struct_judge.sh
 
-check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf
+check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source
+tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz_source.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_source_LDADD = $(STRUCT_LDADD)
 tests_fuzz_fuzz_structure_SOURCES = tests/fuzz/fuzz_structure.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_structure_LDADD = libhlbase.la
 tests_fuzz_fuzz_elf_SOURCES = tests/fuzz/fuzz_elf.c tests/fuzz/mutate.h

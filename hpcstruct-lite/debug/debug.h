@@ -16,6 +16,9 @@
 
 #define DEBUG_NONE UINT32_MAX
 
+/* Who knows of the functions and lines of a unit. */
+enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SOURCE };
+
 /* A function's name and place in the source. Strings are borrowed from the image's sections; NULL when unknown. */
 struct debug_definition {
 	const char *name, *linkage_name;
@@ -46,6 +49,7 @@ struct debug_row {
 /* What one unit says, in its own numbers. Cleared and refilled for each unit. */
 struct debug_unit {
 	uint64_t offset;       /* in .debug_info */
+	enum debug_origin origin;
 	struct strtab files;   /* paths */
 	struct { struct debug_definition *at; size_t n, capacity; } definitions;
 	struct { struct debug_scope *at; size_t n, capacity; } scopes;

@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "hpcstruct-lite/image/image_elf.h"
+#include "hpcstruct-lite/image/image_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,12 @@
 /* Code sections closer than this are one region: .plt, .text and .fini lie together. */
 #define REGION_GAP_BYTES (UINT64_C(1) << 20)
 
-static const struct image_kind *const kinds[] = {&image_elf};
+static const struct image_kind *const kinds[] = {&image_elf, &image_source};
 
 static const struct image_kind *find_kind(const struct image *image)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (kinds[i]->recognises(image->file.bytes, image->file.n_bytes))
+		if (kinds[i]->recognises(image->path, image->file.bytes, image->file.n_bytes))
 			return kinds[i];
 	return NULL;
 }
@@ -79,7 +80,9 @@ enum status image_open(const char *path, struct image **out)
 	if (status == STATUS_OK) {
 		image->kind = find_kind(image);
 		if (!image->kind) {
-			log_error(path, "not a binary this program knows");
+			const char *form = NULL;
+			image_is_foreign(path, image->file.bytes, image->file.n_bytes, &form);
+			log_error(path, "not a binary this program knows%s%s", form ? ": " : "", form ? form : "");
 			status = STATUS_BAD_INPUT;
 		} else {
 			status = image->kind->load(image);

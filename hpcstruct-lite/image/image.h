@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The image room: path -> sections, symbols, build id, ranges of code. ELF for now; a kind of file (cubin, fatbin) is one entry of the table
+ * The image room: path -> sections, symbols, build id, ranges of code. A kind of file (ELF, OpenCL source) is one entry of the table
  * in image.c. Knows nothing of DWARF beyond the names of its sections. An image is constant after image_open(), so that any thread may read it.
  * Tests: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
@@ -43,7 +43,8 @@ struct image;
 /* One kind of file. */
 struct image_kind {
 	const char *name;
-	bool (*recognises)(const uint8_t *bytes, size_t n_bytes);
+	bool is_source;        /* program text: one region, whose addresses are offsets in the file */
+	bool (*recognises)(const char *path, const uint8_t *bytes, size_t n_bytes);
 	/* Fills sections, regions and build id. Logs what is wrong with the file. */
 	enum status (*load)(struct image *image);
 };
@@ -62,6 +63,11 @@ struct image {
 	void *handle;          /* the kind's own */
 };
 
+/*
+ * False when image_open() is worth a try. True when a file is in a form that this program does not look into: *form is "SPIR-V", "PTX text", ..., or NULL when it is not
+ * known. Looks at the first bytes alone.
+ */
+bool image_is_foreign(const char *path, const uint8_t *bytes, size_t n_bytes, const char **form);
 /* STATUS_NOT_FOUND is logged too. On success *image is owned by the caller. */
 enum status image_open(const char *path, struct image **image);
 void image_close(struct image *image);

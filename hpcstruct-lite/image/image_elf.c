@@ -22,8 +22,9 @@ struct elf_handle {
 	VEC(char *) names; /* of sections that were renamed */
 };
 
-static bool elf_recognises(const uint8_t *bytes, size_t n_bytes)
+static bool elf_recognises(const char *path, const uint8_t *bytes, size_t n_bytes)
 {
+	(void)path;
 	return n_bytes >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
 }
 
@@ -215,4 +216,4 @@ void image_elf_free(struct image *image)
 	image->handle = NULL;
 }
 
-const struct image_kind image_elf = {"ELF", elf_recognises, elf_load};
+const struct image_kind image_elf = {"ELF", false, elf_recognises, elf_load};

@@ -178,7 +178,7 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit, 
 		.call_line = from->call_line,
 		.entry = from->entry,
 		.kind = is_function ? STRUCTURE_FUNCTION : STRUCTURE_INLINE,
-		.origin = STRUCTURE_FROM_DWARF,
+		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE : STRUCTURE_FROM_DWARF,
 	};
 	s->scope_ids.at[local] = (uint32_t)(map->scopes.n - 1);
 	return true;

@@ -2,12 +2,13 @@
 /*
  * Makes a measurement file with one context node in each of the given binaries, for tests of what reads such directories.
  *
- *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY]...
+ *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY | code:NAME]...
  *
- * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with another; "unused:" without a node.
+ * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with another; "unused:" without a node. "code:" records a GPU code object whose
+ * file is gpubins/NAME: 32 hexadecimal digits, its hash, and a suffix; "code:" alone one that was not kept.
  */
 #include "common/base/log.h"
-#include "common/format/measurement.h"
+#include "common/format/measurement_gpu.h"
 #include "hpcstruct-lite/image/image.h"
 
 #include <stdio.h>
@@ -65,6 +66,20 @@ static bool add_module(uint16_t id, const char *path, const char *build_id)
 	return true;
 }
 
+static void add_code(const char *name)
+{
+	struct msr_gpu_def_code c = {.head = {.type = MSR_GPU_DEF_CODE, .name_bytes = (uint16_t)(strlen(name) + 1), .id = 1}, .kind = MSR_GPU_CODE_OTHER};
+	unsigned long long hash[2] = {0};
+	if (sscanf(name, "%16llx%16llx", &hash[0], &hash[1]) == 2)
+		memcpy(c.hash, hash, sizeof hash);
+	c.head.bytes = (uint32_t)((sizeof c + c.head.name_bytes + 7) / 8 * 8);
+	struct msr_gpu_def_queue q = {.head = {.bytes = sizeof q + 8, .type = MSR_GPU_DEF_QUEUE, .name_bytes = 1, .id = 1}};
+	uint8_t *at = add_extent(MSR_GPU_DEFINITION, c.head.bytes + q.head.bytes);
+	memcpy(at, &q, sizeof q); /* something to step over */
+	memcpy(at + q.head.bytes, &c, sizeof c);
+	memcpy(at + q.head.bytes + sizeof c, name, c.head.name_bytes);
+}
+
 int main(int argc, char **argv)
 {
 	struct msr_header *h = (void *)file;
@@ -74,6 +89,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	for (int i = 2; i < argc; i++) {
+		if (strncmp(argv[i], "code:", 5) == 0) {
+			add_code(argv[i] + 5);
+			continue;
+		}
 		bool unused = strncmp(argv[i], "unused:", 7) == 0;
 		char *path = argv[i] + (unused ? 7 : 0), *build_id = strchr(path, '=');
 		if (build_id)

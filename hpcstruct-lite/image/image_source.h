@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kind of image that is OpenCL source text. Test: tests/cli/struct_gpubins.sh. */
+#ifndef HPCSTRUCT_IMAGE_IMAGE_SOURCE_H
+#define HPCSTRUCT_IMAGE_IMAGE_SOURCE_H
+
+#include "hpcstruct-lite/image/image.h"
+
+extern const struct image_kind image_source;
+
+#endif
