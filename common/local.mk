@@ -13,7 +13,8 @@ libhlbase_la_SOURCES = \
 	common/base/status.h \
 	common/base/strtab.c common/base/strtab.h \
 	common/base/vec.c common/base/vec.h \
-	common/format/measurement.c common/format/measurement.h common/format/measurement_gpu.h \
+	common/format/measurement.c common/format/measurement.h \
+	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/structure.c common/format/structure.h \
 	common/format/structure_layout.h \
 	common/format/structure_write.c common/format/structure_write.h
@@ -22,7 +23,8 @@ libhlsafe_la_SOURCES = \
 	common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/text.c common/safe/text.h \
-	common/format/measurement.c common/format/measurement.h common/format/measurement_gpu.h
+	common/format/measurement.c common/format/measurement.h \
+	common/format/measurement_gpu.c common/format/measurement_gpu.h
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
 # Code inside the measured process: hidden symbols, static TLS, no instrumentation.

@@ -69,7 +69,11 @@ enum msr_gpu_loss {
 };
 const char *msr_gpu_loss_name(enum msr_gpu_loss l);        /* stable, lower case: "refused", "never-done" */
 const char *msr_gpu_loss_description(enum msr_gpu_loss l); /* one line for people */
+bool msr_gpu_loss_takes_op(enum msr_gpu_loss l);           /* false: the operation is there all the same (NO_PATH) */
 const char *msr_gpu_kind_name(enum msr_gpu_kind k);        /* "kernel", "copy", ... */
+const char *msr_gpu_direction_name(enum msr_gpu_direction d); /* "unknown", "H2D", ... */
+const char *msr_gpu_memory_name(enum msr_gpu_memory m);    /* "unknown", "device", ... */
+const char *msr_gpu_sync_name(enum msr_gpu_sync s);        /* "unknown", "queue", ... */
 
 /* ---- definitions ------------------------------------------------------------------------------------------- */
 
@@ -130,6 +134,8 @@ enum msr_gpu_code_kind {
 	MSR_GPU_CODE_PTX,         /* .ptx */
 	MSR_GPU_CODE_BUILTIN      /* built into the run time: nothing is kept */
 };
+#define MSR_GPU_CODE_DIRECTORY "gpubins"
+const char *msr_gpu_code_suffix(uint32_t kind); /* ".gpubin"; ".bin" for OTHER and what this version does not know */
 struct msr_gpu_def_code {     /* name: file in <run>/gpubins, "" when it could not be kept; more: build options or "" */
 	struct msr_gpu_definition head;
 	uint64_t hash[2];         /* of the content; the file's name is its 32 hex digits, hash[0] first, and the suffix of the kind */
@@ -203,12 +209,18 @@ struct msr_gpu_op {
 #define MSR_GPU_OP_LOST 0x80u  /* set in the kind */
 #define MSR_GPU_ID_MAX ((UINT64_C(1) << 48) - 1)
 
+#define MSR_GPU_BACKEND_SHIFT 46 /* the highest two bits of an id are the back end's number */
+
 static inline uint64_t msr_gpu_op_make(uint64_t id, unsigned kind, unsigned detail)
 {
 	return (id & MSR_GPU_ID_MAX) | (uint64_t)(kind & 255u) << 48 | (uint64_t)(detail & 255u) << 56;
 }
 
-/* Operations beyond the bound on records, summed up. Updated in place, like cells; (thread, node, kind, detail, queue, shape) is unique in a file. */
+/*
+ * Operations beyond the bound on records, summed up. Updated in place, like cells; (thread, node, kind, detail, queue, shape) is unique among the aggregates of one
+ * back end, whose number is the extent's `first`. A launch is counted where detail, queue and shape are 0, for they are not known yet, and so is an op that is lost; so what is in
+ * flight (n_launches - n_ops - n_lost) is to be summed over the aggregates of a thread, node and kind. GRAPH has launches alone: its ops are kernels, copies and sets.
+ */
 struct msr_gpu_aggregate {
 	uint32_t thread;          /* ~0: not measured */
 	uint32_t node;
@@ -253,7 +265,10 @@ struct msr_gpu_value {
 	uint32_t queue;
 };
 
-/* One for each back end, updated in place. launched == launch records + aggregated + lost at launch, by kind. */
+/*
+ * One for each back end, updated in place. The sum of launched == launch records + aggregated + launch_losses, but for NO_PATH, which takes no launch.
+ * Extent's thread: ~0, its sequence is the back end's number: the highest two bits of the ids.
+ */
 struct msr_gpu_tally {
 	char backend[16];         /* "opencl", "nvidia" */
 	char entrance[48];        /* how it came in: "ICD loader's layer", "preloaded" */
@@ -266,6 +281,12 @@ struct msr_gpu_tally {
 	_Atomic uint64_t handler_ns;     /* CPU time of our launch callbacks, estimated from every 16th */
 	_Atomic uint64_t n_bad_order;    /* ops whose times were not enqueue <= start <= end within the clocks' error, as seen in the run */
 	_Atomic uint64_t n_unknown_calls;
+	_Atomic uint64_t n_lost_definitions; /* names, queues, shapes ... that could not be written; what refers to them says 0 */
+	_Atomic uint64_t n_lost_contents;    /* code objects whose content could not be kept */
+	_Atomic uint64_t n_lost_pc;          /* PC samples (the sum of their counts) that could not be written */
+	_Atomic uint64_t n_lost_values;      /* counter values, PC ranges and clock pairs likewise */
+	_Atomic uint64_t record_bytes;       /* of the extents given out for launches and ops of all back ends */
+	_Atomic uint64_t aggregate_from_ns;  /* CLOCK_MONOTONIC: the bound on records was reached; 0: not */
 };
 
 #endif
