@@ -40,7 +40,6 @@ melt_sources = \
 	tests/workload/miniapp/heat.c \
 	tests/workload/miniapp/heat.h \
 	tests/workload/miniapp/kernels.h \
-	tests/workload/miniapp/kernels_omp.c \
 	tests/workload/miniapp/main.c \
 	tests/workload/miniapp/material.c \
 	tests/workload/miniapp/material.h \
@@ -49,22 +48,24 @@ melt_sources = \
 	tests/workload/miniapp/memory.h \
 	tests/workload/miniapp/multigrid.c \
 	tests/workload/miniapp/multigrid.h \
+	tests/workload/miniapp/physics.h \
 	tests/workload/miniapp/simulation.c \
 	tests/workload/miniapp/simulation.h
+melt_omp_sources = tests/workload/miniapp/heat_omp.c tests/workload/miniapp/kernels_omp.c
 melt_flags = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2 -g
-EXTRA_DIST += $(melt_sources) tests/workload/miniapp/comm_serial.c tests/workload/miniapp/comm_mpi.c
+EXTRA_DIST += $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_serial.c tests/workload/miniapp/comm_mpi.c
 if HAVE_OPENMP
 check_PROGRAMS += tests/workload/miniapp/melt
-tests_workload_miniapp_melt_SOURCES = $(melt_sources) tests/workload/miniapp/comm_serial.c
+tests_workload_miniapp_melt_SOURCES = $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_serial.c
 tests_workload_miniapp_melt_CFLAGS = $(melt_flags)
 tests_workload_miniapp_melt_LDFLAGS = $(OPENMP_CFLAGS)
 tests_workload_miniapp_melt_LDADD = -lm -lpthread
 if HAVE_MPI
 check_DATA += tests/workload/miniapp/melt-mpi
 CLEANFILES += tests/workload/miniapp/melt-mpi
-tests/workload/miniapp/melt-mpi: $(melt_sources) tests/workload/miniapp/comm_mpi.c
+tests/workload/miniapp/melt-mpi: $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_mpi.c
 	@$(MKDIR_P) tests/workload/miniapp
-	$(AM_V_CCLD)srcs=; for f in $(melt_sources) tests/workload/miniapp/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
+	$(AM_V_CCLD)srcs=; for f in $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
 	  $(MPICC) -O2 -g -fopenmp -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -o $@ $$srcs -lm -lpthread
 endif
 endif

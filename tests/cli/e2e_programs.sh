@@ -51,9 +51,9 @@ programs() {
 	program xz 0 1 xz -T2 -3 --block-size=500KiB -k -c "$T/data"
 	program zstd 0 1 zstd -q -T2 -9 -c "$T/data"
 	program gzip 0 1 gzip -9 -n -c "$T/data"
-	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat.c"
+	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat_omp.c"
 	program gcc-link 0 5 gcc -O1 -fopenmp -D_GNU_SOURCE -o melt "$T/src/cg.c" "$T/src/checkpoint.c" "$T/src/comm_serial.c" "$T/src/heat.c" \
-		"$T/src/kernels_omp.c" "$T/src/main.c" "$T/src/material.c" "$T/src/matrix.c" "$T/src/multigrid.c" \
+		"$T/src/heat_omp.c" "$T/src/kernels_omp.c" "$T/src/main.c" "$T/src/material.c" "$T/src/matrix.c" "$T/src/multigrid.c" \
 		"$T/src/simulation.c" -lm
 	program clang 0 1 clang -O2 -g -D_GNU_SOURCE -c -o material.o "$T/src/material.c"
 	# shellcheck disable=SC2016 # for bash
@@ -79,7 +79,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	export e2e_user=
 	rm -rf "$T"/m-* "$T"/db-* "$T"/plain-* "$T"/measured-* "$T"/text-*
 	program python 3 3 /usr/bin/python3 "$T/threads.py"
-	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat.c"
+	program gcc 0 3 gcc -O2 -g -fopenmp -D_GNU_SOURCE -c -o heat.o "$T/src/heat_omp.c"
 fi
 
 done_testing

@@ -25,21 +25,21 @@ struct cg *cg_create(const struct grid *grid, const struct matrix *matrix, struc
 	cg->grid = grid;
 	cg->matrix = matrix;
 	cg->mg = mg;
-	cg->r = memory_get(n, sizeof(double));
-	cg->z = memory_get(n, sizeof(double));
-	cg->p = memory_get(n, sizeof(double));
-	cg->q = memory_get(n, sizeof(double));
-	cg->plane = memory_get((size_t)grid->nz_global, sizeof(double));
+	cg->r = kernels_get(n, sizeof(double));
+	cg->z = kernels_get(n, sizeof(double));
+	cg->p = kernels_get(n, sizeof(double));
+	cg->q = kernels_get(n, sizeof(double));
+	cg->plane = kernels_get((size_t)grid->nz_global, sizeof(double));
 	return cg;
 }
 
 void cg_destroy(struct cg *cg)
 {
-	free(cg->r);
-	free(cg->z);
-	free(cg->p);
-	free(cg->q);
-	free(cg->plane);
+	kernels_free(cg->r);
+	kernels_free(cg->z);
+	kernels_free(cg->p);
+	kernels_free(cg->q);
+	kernels_free(cg->plane);
 	free(cg);
 }
 

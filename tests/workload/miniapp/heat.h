@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The discrete heat equation in enthalpy form, dH/dt = div(k grad T) + q, by finite volumes: material properties cell by cell,
- * assembly of the linear system of one implicit step, the update of the enthalpy, and sums over the mesh.
+ * assembly of the linear system of one implicit step, the update of the enthalpy, and sums over the mesh. heat.c has the fields; what is
+ * called by the team is in heat_omp.c, and for an accelerator in heat_opencl.c.
  */
 #ifndef MELT_HEAT_H
 #define MELT_HEAT_H
@@ -9,19 +10,6 @@
 #include "grid.h"
 #include "material.h"
 #include "matrix.h"
-
-/* A wall that exchanges heat with a bath through a film; film 0 is an insulated wall. */
-struct wall {
-	double film; /* W/(m2 K) */
-	double bath; /* K */
-};
-
-/* A torch: heat set free in a Gaussian spot that moves along the middle of the bottom wall. */
-struct torch {
-	double power;  /* W */
-	double radius; /* m */
-	double speed;  /* of the spot, box lengths per second */
-};
 
 struct heat_problem {
 	const struct material *material;
@@ -42,7 +30,7 @@ struct heat_state {
 	double *solution;     /* K: temperature at the end of the step, from the linear system */
 };
 
-/* Allocates the fields; outside a team. Ends the program when memory is short. */
+/* Allocates the fields, with kernels_get(); outside a team. Ends the program when memory is short. */
 void heat_create(struct heat_state *state, const struct grid *grid);
 void heat_destroy(struct heat_state *state);
 

@@ -6,9 +6,38 @@
 #include "kernels.h"
 
 #include "comm.h"
+#include "memory.h"
 
 /* x, y and z loops over the cells of a grid; the body is one row of cells in x. */
 #define FOR_ROWS _Pragma("omp for collapse(2) schedule(static)")
+
+void kernels_start(void)
+{
+}
+
+void kernels_stop(void)
+{
+}
+
+void *kernels_get(size_t n, size_t size)
+{
+	return memory_get(n, size);
+}
+
+void kernels_free(void *p)
+{
+	free(p);
+}
+
+void kernels_to_host(void *p)
+{
+	(void)p;
+}
+
+void kernels_from_host(void *p)
+{
+	(void)p;
+}
 
 static inline size_t row_number(const struct grid *grid, int y, int z)
 {
@@ -188,6 +217,78 @@ void kernel_prolong(const struct grid *fine, const struct grid *coarse, const do
 
 			for (int ix = 0; ix < fine->nx; ix++)
 				child[ix] += parent[ix / 2];
+		}
+	}
+}
+
+/* What a step by delta from a fine cell is on the coarse grid: 0 while it stays in the same coarse cell. odd_* tell which of
+ * the eight children the cell is. */
+static inline long coarse_step(const struct grid *fine, const struct grid *coarse, long delta, int odd_x, int odd_y, int odd_z)
+{
+	const long row = fine->nx, plane = (long)grid_plane(fine);
+
+	if (delta == (odd_x ? 1 : -1))
+		return delta;
+	if (delta == (odd_y ? row : -row))
+		return delta > 0 ? coarse->nx : -coarse->nx;
+	if (delta == (odd_z ? plane : -plane))
+		return delta > 0 ? (long)grid_plane(coarse) : -(long)grid_plane(coarse);
+	return 0;
+}
+
+static inline void add_to_column(const struct matrix *matrix, size_t row, size_t column, double value)
+{
+	size_t k = matrix->row_start[row] + 1;
+
+	while ((size_t)matrix->column[k] != column)
+		k++;
+	matrix->value[k] += value;
+}
+
+/* Adds one child's row to the row of its parent; returns the child's row sum, the part that does not conduct. */
+static double gather_child(const struct grid *fine, const struct matrix *from, const struct grid *coarse, const struct matrix *to, size_t child,
+			   size_t parent_row, int odd_x, int odd_y, int odd_z)
+{
+	const size_t row = child - grid_plane(fine);
+	const size_t parent = parent_row + grid_plane(coarse);
+	double sum = 0;
+
+	for (size_t k = from->row_start[row]; k < from->row_start[row + 1]; k++) {
+		const long delta = (long)from->column[k] - (long)child;
+		const long step = coarse_step(fine, coarse, delta, odd_x, odd_y, odd_z);
+
+		sum += from->value[k];
+		if (step)
+			add_to_column(to, parent_row, parent + (size_t)step, KERNEL_CONDUCTANCE_SCALE * from->value[k]);
+	}
+	return sum;
+}
+
+static void coarse_row(const struct grid *fine, const struct matrix *from, const struct grid *coarse, const struct matrix *to, int x, int y, int z)
+{
+	const size_t row = grid_cell(coarse, x, y, z) - grid_plane(coarse);
+	double diagonal = 0;
+
+	for (size_t k = to->row_start[row]; k < to->row_start[row + 1]; k++)
+		to->value[k] = 0;
+	for (int child = 0; child < 8; child++) {
+		const int odd_x = child & 1, odd_y = child >> 1 & 1, odd_z = child >> 2;
+		const size_t cell = grid_cell(fine, 2 * x + odd_x, 2 * y + odd_y, 2 * z + odd_z);
+
+		diagonal += gather_child(fine, from, coarse, to, cell, row, odd_x, odd_y, odd_z);
+	}
+	for (size_t k = to->row_start[row] + 1; k < to->row_start[row + 1]; k++)
+		diagonal -= to->value[k];
+	to->value[to->row_start[row]] = diagonal;
+}
+
+void kernel_coarsen(const struct grid *fine, const struct matrix *fine_matrix, const struct grid *coarse, const struct matrix *coarse_matrix)
+{
+	FOR_ROWS
+	for (int z = 0; z < coarse->nz; z++) {
+		for (int y = 0; y < coarse->ny; y++) {
+			for (int x = 0; x < coarse->nx; x++)
+				coarse_row(fine, fine_matrix, coarse, coarse_matrix, x, y, z);
 		}
 	}
 }

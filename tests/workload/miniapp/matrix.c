@@ -4,9 +4,7 @@
  */
 #include "matrix.h"
 
-#include "memory.h"
-
-#include <stdlib.h>
+#include "kernels.h"
 
 static size_t append_if(const struct matrix *matrix, size_t k, int exists, size_t column)
 {
@@ -22,9 +20,9 @@ void matrix_create(struct matrix *matrix, const struct grid *grid)
 	size_t k = 0, row = 0;
 
 	matrix->n_rows = n;
-	matrix->row_start = memory_get(n + 1, sizeof *matrix->row_start);
-	matrix->column = memory_get(7 * n, sizeof *matrix->column);
-	matrix->value = memory_get(7 * n, sizeof *matrix->value);
+	matrix->row_start = kernels_get(n + 1, sizeof *matrix->row_start);
+	matrix->column = kernels_get(7 * n, sizeof *matrix->column);
+	matrix->value = kernels_get(7 * n, sizeof *matrix->value);
 	for (int z = 0; z < grid->nz; z++) {
 		const int global = grid->z_first + z;
 
@@ -44,11 +42,13 @@ void matrix_create(struct matrix *matrix, const struct grid *grid)
 		}
 	}
 	matrix->row_start[n] = k;
+	kernels_from_host(matrix->row_start);
+	kernels_from_host(matrix->column);
 }
 
 void matrix_destroy(struct matrix *matrix)
 {
-	free(matrix->row_start);
-	free(matrix->column);
-	free(matrix->value);
+	kernels_free(matrix->row_start);
+	kernels_free(matrix->column);
+	kernels_free(matrix->value);
 }

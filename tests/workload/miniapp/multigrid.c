@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The multigrid hierarchy: coarse matrices and the V-cycle. See multigrid.h.
+ * The multigrid hierarchy and the V-cycle; the coarse matrices are kernel_coarsen. See multigrid.h.
  */
 #include "multigrid.h"
 
@@ -9,7 +9,6 @@
 
 #define JACOBI_WEIGHT 0.8
 #define COARSEST_SWEEPS 24
-#define CONDUCTANCE_SCALE 0.5
 
 struct level {
 	struct grid grid;
@@ -55,12 +54,12 @@ struct multigrid *multigrid_create(const struct grid *grid, const struct matrix 
 		coarse->grid = halve(&fine->grid);
 		matrix_create(&coarse->own, &coarse->grid);
 		coarse->matrix = &coarse->own;
-		coarse->x = memory_get(grid_field_size(&coarse->grid), sizeof(double));
-		coarse->b = memory_get(grid_field_size(&coarse->grid), sizeof(double));
+		coarse->x = kernels_get(grid_field_size(&coarse->grid), sizeof(double));
+		coarse->b = kernels_get(grid_field_size(&coarse->grid), sizeof(double));
 	}
 	for (int i = 0; i < mg->n_levels; i++) {
-		mg->level[i].x_next = memory_get(grid_field_size(&mg->level[i].grid), sizeof(double));
-		mg->level[i].r = memory_get(grid_field_size(&mg->level[i].grid), sizeof(double));
+		mg->level[i].x_next = kernels_get(grid_field_size(&mg->level[i].grid), sizeof(double));
+		mg->level[i].r = kernels_get(grid_field_size(&mg->level[i].grid), sizeof(double));
 	}
 	return mg;
 }
@@ -69,75 +68,12 @@ void multigrid_destroy(struct multigrid *mg)
 {
 	for (int i = 0; i < mg->n_levels; i++) {
 		matrix_destroy(&mg->level[i].own);
-		free(mg->level[i].x);
-		free(mg->level[i].x_next);
-		free(mg->level[i].b);
-		free(mg->level[i].r);
+		kernels_free(mg->level[i].x);
+		kernels_free(mg->level[i].x_next);
+		kernels_free(mg->level[i].b);
+		kernels_free(mg->level[i].r);
 	}
 	free(mg);
-}
-
-/* What a step by delta from a fine cell is on the coarse grid: 0 while it stays in the same coarse cell. odd_* tell which of
- * the eight children the cell is. */
-static inline long coarse_step(const struct grid *fine, const struct grid *coarse, long delta, int odd_x, int odd_y, int odd_z)
-{
-	const long row = fine->nx, plane = (long)grid_plane(fine);
-
-	if (delta == (odd_x ? 1 : -1))
-		return delta;
-	if (delta == (odd_y ? row : -row))
-		return delta > 0 ? coarse->nx : -coarse->nx;
-	if (delta == (odd_z ? plane : -plane))
-		return delta > 0 ? (long)grid_plane(coarse) : -(long)grid_plane(coarse);
-	return 0;
-}
-
-static inline void add_to_column(struct matrix *matrix, size_t row, size_t column, double value)
-{
-	size_t k = matrix->row_start[row] + 1;
-
-	while ((size_t)matrix->column[k] != column)
-		k++;
-	matrix->value[k] += value;
-}
-
-/* Adds one child's row to the row of its parent; returns the child's row sum, the part that does not conduct. */
-static double gather_child(const struct level *fine, struct level *coarse, size_t child, size_t parent_row, int odd_x,
-			   int odd_y, int odd_z)
-{
-	const struct matrix *from = fine->matrix;
-	const size_t row = child - grid_plane(&fine->grid);
-	const size_t parent = parent_row + grid_plane(&coarse->grid);
-	double sum = 0;
-
-	for (size_t k = from->row_start[row]; k < from->row_start[row + 1]; k++) {
-		const long delta = (long)from->column[k] - (long)child;
-		const long step = coarse_step(&fine->grid, &coarse->grid, delta, odd_x, odd_y, odd_z);
-
-		sum += from->value[k];
-		if (step)
-			add_to_column(&coarse->own, parent_row, parent + (size_t)step, CONDUCTANCE_SCALE * from->value[k]);
-	}
-	return sum;
-}
-
-static void coarse_row(const struct level *fine, struct level *coarse, int x, int y, int z)
-{
-	struct matrix *to = &coarse->own;
-	const size_t row = grid_cell(&coarse->grid, x, y, z) - grid_plane(&coarse->grid);
-	double diagonal = 0;
-
-	for (size_t k = to->row_start[row]; k < to->row_start[row + 1]; k++)
-		to->value[k] = 0;
-	for (int child = 0; child < 8; child++) {
-		const int odd_x = child & 1, odd_y = child >> 1 & 1, odd_z = child >> 2;
-		const size_t cell = grid_cell(&fine->grid, 2 * x + odd_x, 2 * y + odd_y, 2 * z + odd_z);
-
-		diagonal += gather_child(fine, coarse, cell, row, odd_x, odd_y, odd_z);
-	}
-	for (size_t k = to->row_start[row] + 1; k < to->row_start[row + 1]; k++)
-		diagonal -= to->value[k];
-	to->value[to->row_start[row]] = diagonal;
 }
 
 void multigrid_update(struct multigrid *mg)
@@ -146,13 +82,7 @@ void multigrid_update(struct multigrid *mg)
 		const struct level *fine = &mg->level[i - 1];
 		struct level *coarse = &mg->level[i];
 
-#pragma omp for collapse(2) schedule(static)
-		for (int z = 0; z < coarse->grid.nz; z++) {
-			for (int y = 0; y < coarse->grid.ny; y++) {
-				for (int x = 0; x < coarse->grid.nx; x++)
-					coarse_row(fine, coarse, x, y, z);
-			}
-		}
+		kernel_coarsen(&fine->grid, fine->matrix, &coarse->grid, &coarse->own);
 	}
 }
 

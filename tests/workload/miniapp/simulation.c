@@ -117,13 +117,14 @@ static int set_up(struct simulation *sim, const struct simulation_options *optio
 	matrix_create(&sim->matrix, &grid);
 	sim->mg = multigrid_create(&sim->state.grid, &sim->matrix);
 	sim->cg = cg_create(&sim->state.grid, &sim->matrix, sim->mg);
-	sim->plane = memory_get((size_t)n, sizeof(double));
+	sim->plane = kernels_get((size_t)n, sizeof(double));
 	if (options->restart) {
 		if (read_restart(sim) != 0)
 			return -1;
 	} else {
 		set_start(sim);
 	}
+	kernels_from_host(sim->state.enthalpy);
 	if (options->checkpoint) {
 		sim->checkpoint = checkpoint_start(options->checkpoint, comm_rank(), grid_rows(&grid));
 		if (!sim->checkpoint) {
@@ -146,7 +147,7 @@ static int tear_down(struct simulation *sim)
 		matrix_destroy(&sim->matrix);
 		heat_destroy(&sim->state);
 	}
-	free(sim->plane);
+	kernels_free(sim->plane);
 	return status;
 }
 
@@ -198,6 +199,9 @@ static void compare_with_mode(struct simulation *sim)
 	const double amplitude = MODE_K * pow(decay, sim->options->steps);
 	double error;
 
+#pragma omp master
+	kernels_to_host(state->temperature);
+#pragma omp barrier
 #pragma omp for schedule(static)
 	for (int z = 0; z < grid->nz; z++) {
 		for (int y = 0; y < grid->ny; y++) {
@@ -209,6 +213,9 @@ static void compare_with_mode(struct simulation *sim)
 			}
 		}
 	}
+#pragma omp master
+	kernels_from_host(state->rhs);
+#pragma omp barrier
 	error = heat_maximum(grid, state->rhs, sim->plane);
 #pragma omp master
 	sim->mode_error = error;
@@ -235,8 +242,10 @@ static void march(struct simulation *sim)
 #pragma omp master
 		{
 			sim->heat_in += heat_in * options->dt_s;
-			if (sim->checkpoint && step % (unsigned)options->checkpoint_every == 0)
+			if (sim->checkpoint && step % (unsigned)options->checkpoint_every == 0) {
+				kernels_to_host(state->enthalpy);
 				checkpoint_submit(sim->checkpoint, step, state->enthalpy + grid_cell(&state->grid, 0, 0, 0));
+			}
 		}
 		report_step(sim, step, time_s, &result);
 	}
@@ -277,6 +286,7 @@ int simulation_run(const struct simulation_options *options)
 	struct simulation sim = {.first_step = 0};
 	int good = 0;
 
+	kernels_start();
 	if (set_up(&sim, options) == 0) {
 		if (comm_rank() == 0)
 			printf("melt: %d x %d x %d cells, %d steps of %g s\n"
@@ -294,5 +304,6 @@ int simulation_run(const struct simulation_options *options)
 	}
 	if (tear_down(&sim) != 0)
 		good = 0;
+	kernels_stop();
 	return good ? 0 : 1;
 }
