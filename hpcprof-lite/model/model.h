@@ -48,7 +48,9 @@ struct model_function {
 	uint64_t link_addr;            /* entry, 0 when unknown */
 	/*
 	 * Not MSR_GPU_NO_KIND: a placeholder, "<gpu kernel>", "<gpu copy>" ..., which stands between the CPU context that asked for operations of this kind and what the GPU did; module is
-	 * MODEL_NONE. Kernels and device functions below it are ordinary functions of modules with is_gpu.
+	 * MODEL_NONE. Kernels are ordinary functions of modules with is_gpu, called by the placeholder itself (no line between); what a kernel did as a whole counts at its
+	 * FUNCTION context, PC samples at the lines, instructions and inlined calls below. Other operations count at the placeholder. A kernel whose code object is not known
+	 * has module MODEL_NONE too, and gpu_kind MSR_GPU_NO_KIND.
 	 */
 	uint8_t gpu_kind;
 };
@@ -73,7 +75,9 @@ enum model_relation { /* to the parent */
 enum model_entry {
 	MODEL_ENTRY_MAIN,          /* main thread, complete paths */
 	MODEL_ENTRY_THREAD,        /* other threads, complete paths */
-	MODEL_ENTRY_PARTIAL        /* paths that could not be followed to their root; `end` says why */
+	MODEL_ENTRY_PARTIAL,       /* paths that could not be followed to their root; `end` says why */
+	MODEL_ENTRY_GPU_NO_PATH,   /* GPU operations launched by threads that are not measured, or without a call path */
+	MODEL_ENTRY_GPU_NO_LAUNCH  /* GPU operations and samples whose launch is not known: its record was lost, or there is none */
 };
 
 struct model_context {
@@ -110,6 +114,7 @@ struct model_metric {
 	const char *description;
 	uint64_t period;           /* in the unit of the measurement (ns, count) */
 	enum msr_source source;
+	bool apportioned;          /* GPU_SAMPLES: some of it was shared out over the contexts that launched the kernel, in proportion to its time there; the description says so too */
 };
 
 /* Over which part of the tree a value is summed. The names are HPCToolkit's. */
@@ -175,9 +180,22 @@ struct model_gpu_ledger {
 	bool closes;
 };
 
+/* What PC sampling of GPUs delivered. Closes when total == recorded + dropped + outside and recorded == in_tree_exact + in_tree_apportioned. */
+struct model_gpu_sampling {
+	uint64_t n_ranges;         /* 0: there was none */
+	uint64_t total, recorded, dropped, outside; /* as the vendor says: samples; outside: of kernels that are not the program's */
+	uint64_t in_tree_exact;    /* ... found in the records, under the launch that they belong to */
+	uint64_t in_tree_apportioned; /* ... shared out over the contexts that launched the kernel; without any, under MODEL_ENTRY_GPU_NO_LAUNCH */
+	uint64_t in_tree_not_issued; /* samples counted a second time by reasons that only count where nothing was issued: in no sum */
+	uint64_t sampled_ns, gap_ns; /* ranges with sampling, and gaps between */
+	uint64_t n_buffer_full;
+	bool closes;
+};
+
 struct model_process {
 	const struct model_gpu_ledger *gpu; /* n_gpu, by back end */
 	uint32_t n_gpu;
+	struct model_gpu_sampling gpu_sampling;
 	const char *path;          /* the measurement file */
 	const char *host;
 	uint64_t host_id;
@@ -196,7 +214,7 @@ struct model_process {
 
 enum model_profile_kind {
 	MODEL_PROFILE_THREAD,      /* a thread of a CPU */
-	MODEL_PROFILE_QUEUE        /* a queue (stream) of a GPU: a time line without values; what it did counts in the threads that asked for it */
+	MODEL_PROFILE_QUEUE        /* a queue (stream) of a GPU: a time line without values; what it did counts in the threads that asked for it (in the process's first thread where none is known) */
 };
 
 struct model_gpu_device {
@@ -212,8 +230,8 @@ struct model_gpu_queue {
 	const char *name;          /* for people: "GPU 0 context 0 queue 1", as short as is unique in the process */
 	uint32_t context, device, ordinal;
 	uint32_t flags;            /* MSR_GPU_QUEUE_* */
-	uint32_t n_lanes;
-	uint64_t busy_ns;          /* time with at least one operation */
+	uint32_t n_lanes;          /* profiles it has; 0: nothing with times ran on it */
+	uint64_t busy_ns;          /* time with at least one operation; markers do not count and are on no time line */
 };
 
 struct model_profile {
@@ -229,7 +247,7 @@ struct model_profile {
 	struct model_ledger ledger;
 	const struct model_value *values; /* sorted by context, then metric */
 	size_t n_values;
-	uint64_t n_trace_records;
+	uint64_t n_trace_records;  /* QUEUE: operations of the lane */
 };
 
 /* ---- the whole ------------------------------------------------------------------------------------------- */
@@ -256,6 +274,7 @@ struct model {
 	const struct msr_gpu_shape *gpu_shapes; /* launch characteristics; ids in them are not used */
 	uint32_t n_gpu_shapes;
 	struct model_gpu_ledger gpu_ledger;   /* summed over all */
+	struct model_gpu_sampling gpu_sampling;
 	bool has_gpu;                         /* there was a back end, whatever it saw */
 	const struct model_profile *profiles; /* sorted by rank, host, pid, exec_seq, then threads by number, then queues by device, context, ordinal, lane */
 	uint32_t n_profiles;
@@ -298,7 +317,7 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 
 struct model_gpu_op {
 	uint64_t start_ns, end_ns;     /* CLOCK_REALTIME since the epoch; within a profile (lane) rising and without overlap */
-	uint64_t enter_ns;             /* the call that asked for it was entered; 0: unknown */
+	uint64_t enter_ns;             /* CLOCK_REALTIME: the call that asked for it was entered; 0: unknown */
 	uint64_t queued_ns, submitted_ns; /* 0: unknown */
 	uint64_t id;                   /* unique in its process: that of the launch */
 	uint64_t amount;               /* bytes; kernels: node of the graph or 0 */

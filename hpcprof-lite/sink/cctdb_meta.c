@@ -383,7 +383,8 @@ static bool add_contexts(struct image *img, const struct model *m, const struct 
 			cctdb_put_context(p + base + at[id], &out);
 			continue;
 		}
-		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD, CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN};
+		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD, CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN,
+			CCTDB_ENTRY_UNKNOWN};
 		cctdb_put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++, &(struct cctdb_entry){
 			.children_bytes = n_bytes,
 			.children = children,

@@ -107,7 +107,7 @@ static void put_contexts(const struct model *m, FILE *out)
 {
 	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
 	static const char *const relations[] = {"lexical", "call", "inlined"};
-	static const char *const entries[] = {"main", "thread", "partial"};
+	static const char *const entries[] = {"main", "thread", "partial", "gpu-no-path", "gpu-no-launch"};
 	fputs("# context id parent subtree kind relation marked function module file line address [entry end]\n", out);
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];

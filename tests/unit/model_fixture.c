@@ -10,13 +10,22 @@
 #include <string.h>
 
 enum { PERIOD_NS = 1000000 };
+enum { N_LANES = 3, N_QUEUES = 2, N_PC_LINES = 3 }; /* of each process with a GPU */
+
+/* The contexts that GPU operations and samples count at. */
+struct gpu_tree {
+	uint32_t kernels[2], copyin, copyout, sync, orphan;
+	uint32_t lines[2][N_PC_LINES]; /* below the kernels */
+};
 
 struct model_private {
 	VEC(struct model_context) contexts;
 	VEC(uint32_t) leaves;  /* contexts that take samples */
 	VEC(char *) strings;
-	uint64_t n_samples;
-	uint32_t n_threads;
+	struct model_metric *metrics;
+	uint32_t n_sampled;    /* metrics of CPUs: the first ones */
+	struct gpu_tree gpu;
+	uint32_t n_gpu_ops, n_threads, stride; /* stride: profiles of a process */
 };
 
 /* ---- what the sinks call --------------------------------------------------------------------------------- */
@@ -44,21 +53,59 @@ static struct model_sample sample(const struct model *m, uint32_t profile, uint6
 	const struct model_private *x = m->private_;
 	uint64_t h = hash_u64((uint64_t)profile << 40 ^ (k / (3 + profile % 5)));
 	return (struct model_sample){
-		.time_ns = m->profiles[profile].start_ns + (k + 1) * PERIOD_NS / m->n_metrics + h % 1000,
+		.time_ns = m->profiles[profile].start_ns + (k + 1) * PERIOD_NS / x->n_sampled + h % 1000,
 		.context = x->leaves.at[h % x->leaves.n],
-		.metric = (uint32_t)(k % m->n_metrics),
+		.metric = (uint32_t)(k % x->n_sampled),
 	};
 }
 
 size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n)
 {
 	size_t i = 0;
+	if (m->profiles[profile].kind == MODEL_PROFILE_QUEUE)
+		return 0;
 	for (; i < n && c->offset < m->profiles[profile].n_trace_records; i++, c->offset++) {
 		out[i] = sample(m, profile, c->offset);
 		if (out[i].time_ns < c->time_ns)
 			out[i].time_ns = c->time_ns;
 		c->time_ns = out[i].time_ns;
 	}
+	return i;
+}
+
+/* The k-th operation of a lane. Kernels, copies to the device and back take turns; the last one of the first lane has no launch. */
+static struct model_gpu_op gpu_op(const struct model *m, uint32_t profile, uint64_t k)
+{
+	const struct model_private *x = m->private_;
+	const struct gpu_tree *t = &x->gpu;
+	const uint32_t contexts[4] = {t->kernels[0], t->copyin, t->kernels[1], t->copyout};
+	uint32_t index = profile % x->stride - x->n_threads; /* 0: the in-order queue; 1, 2: lanes of the other */
+	bool is_orphan = index == 0 && k + 1 == x->n_gpu_ops;
+	unsigned turn = is_orphan ? 0 : k % 4;
+	struct model_gpu_op op = {
+		.start_ns = m->profiles[profile].start_ns + (k + 1) * PERIOD_NS + (index == 2 ? PERIOD_NS / 2 : 0),
+		.id = k * N_LANES + index + 1,
+		.context = is_orphan ? t->orphan : contexts[turn],
+		.shape = turn % 2 ? MODEL_NONE : turn / 2,
+		.launcher = is_orphan ? MODEL_NONE : profile / x->stride * x->stride + (uint32_t)(k % x->n_threads),
+		.kind = turn % 2 ? MSR_GPU_COPY : MSR_GPU_KERNEL,
+		.detail = turn == 1 ? MSR_GPU_COPY_H2D : turn == 3 ? MSR_GPU_COPY_D2H : 0,
+		.amount = turn % 2 ? 4096 * (k % 5 + 1) : 0,
+	};
+	op.end_ns = op.start_ns + PERIOD_NS / 4 * 3 - 1000 * (k % 7);
+	op.enter_ns = is_orphan ? 0 : op.start_ns - 20000;
+	op.queued_ns = k % 3 ? op.start_ns - 10000 : 0;
+	op.submitted_ns = k % 3 ? op.start_ns - 5000 : 0;
+	return op;
+}
+
+size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c, struct model_gpu_op *out, size_t n)
+{
+	size_t i = 0;
+	if (m->profiles[profile].kind != MODEL_PROFILE_QUEUE)
+		return 0;
+	for (; i < n && c->next < m->profiles[profile].n_trace_records; i++, c->next++)
+		out[i] = gpu_op(m, profile, c->next);
 	return i;
 }
 
@@ -83,9 +130,10 @@ static const char *keep(struct model_private *x, const char *prefix, uint32_t nu
 	return s;
 }
 
-enum { EXE, LIBC, N_MODULES };
-enum { MAIN_C, WORK_H, MISSING_C, UMLAUT_C, N_FILES };
-enum { F_MAIN, F_WORK, F_INLINED, F_RECURSE, F_QSORT, F_COMPARE, F_TEMPLATE, F_UMLAUT, F_THREAD, F_EVIL, F_NAMED };
+enum { EXE, LIBC, GPU_CODE, N_MODULES };
+enum { MAIN_C, WORK_H, MISSING_C, UMLAUT_C, KERNEL_CL, N_FILES };
+enum { F_MAIN, F_WORK, F_INLINED, F_RECURSE, F_QSORT, F_COMPARE, F_TEMPLATE, F_UMLAUT, F_THREAD, F_EVIL, F_ENQUEUE, F_KERNEL, F_DEVICE, F_OTHER_KERNEL,
+	F_GPU_KERNEL, F_GPU_COPYIN, F_GPU_COPYOUT, F_GPU_SYNC, F_NAMED };
 
 /* Appends a context; its subtree count is set by end(). Returns its id. */
 static uint32_t begin(struct model_private *x, uint32_t parent, struct model_context c)
@@ -170,6 +218,69 @@ static void sort(struct model_private *x, uint32_t call)
 	end(x, q);
 }
 
+static uint32_t placeholder(struct model_private *x, uint32_t parent, uint32_t f)
+{
+	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = f, .module = MODEL_NONE, .file = MODEL_NONE});
+}
+
+static uint32_t kernel_line(struct model_private *x, uint32_t parent, uint32_t f, uint32_t number)
+{
+	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_LINE, .relation = MODEL_LEXICAL, .function = f, .module = GPU_CODE, .file = KERNEL_CL, .line = number});
+}
+
+/* A kernel below its placeholder: PC samples in two lines and in a line of an inlined function. */
+static void build_kernel(struct model_private *x, uint32_t call, unsigned which)
+{
+	uint32_t p = placeholder(x, call, F_GPU_KERNEL);
+	uint32_t f = begin(x, p, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = F_KERNEL, .module = GPU_CODE, .file = KERNEL_CL,
+		.line = 4, .link_addr = 0x100});
+	uint32_t l = kernel_line(x, f, F_KERNEL, 6);
+	x->gpu.lines[which][0] = l;
+	uint32_t g = begin(x, l, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_INLINED, .function = F_DEVICE, .module = GPU_CODE, .file = KERNEL_CL,
+		.line = 1});
+	x->gpu.lines[which][1] = kernel_line(x, g, F_DEVICE, 2);
+	end(x, x->gpu.lines[which][1]);
+	end(x, g);
+	end(x, l);
+	l = begin(x, f, (struct model_context){.kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = F_KERNEL, .module = GPU_CODE, .file = MODEL_NONE,
+		.link_addr = 0x180});
+	x->gpu.lines[which][2] = l;
+	end(x, l);
+	end(x, f);
+	end(x, p);
+	x->gpu.kernels[which] = f;
+}
+
+/* What main asks of the GPU in one line. */
+static void build_gpu_calls(struct model_private *x, uint32_t main_, unsigned which)
+{
+	uint32_t l = line(x, main_, F_MAIN, MAIN_C, 14 + which), f = function(x, l, F_ENQUEUE, LIBC, MODEL_CALL);
+	uint32_t i = instruction(x, f, F_ENQUEUE, LIBC, 0xb010 + 16 * which), p;
+	build_kernel(x, i, which);
+	p = placeholder(x, i, which ? F_GPU_COPYOUT : F_GPU_COPYIN);
+	*(which ? &x->gpu.copyout : &x->gpu.copyin) = p;
+	end(x, p);
+	if (which) {
+		x->gpu.sync = placeholder(x, i, F_GPU_SYNC);
+		end(x, x->gpu.sync);
+	}
+	end(x, i);
+	end(x, f);
+	end(x, l);
+}
+
+static void build_orphan(struct model_private *x, uint32_t root)
+{
+	uint32_t entry = begin(x, root, (struct model_context){.kind = MODEL_CONTEXT_ENTRY, .entry = MODEL_ENTRY_GPU_NO_LAUNCH, .module = MODEL_NONE, .file = MODEL_NONE,
+		.function = MODEL_NONE});
+	uint32_t p = placeholder(x, entry, F_GPU_KERNEL);
+	x->gpu.orphan = begin(x, p, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = F_OTHER_KERNEL, .module = MODEL_NONE,
+		.file = MODEL_NONE});
+	end(x, x->gpu.orphan);
+	end(x, p);
+	end(x, entry);
+}
+
 static void build_tree(struct model_private *x, const struct fixture_options *o)
 {
 	uint32_t root = begin(x, MODEL_NONE, (struct model_context){.kind = MODEL_CONTEXT_ROOT, .module = MODEL_NONE, .file = MODEL_NONE, .function = MODEL_NONE});
@@ -193,6 +304,8 @@ static void build_tree(struct model_private *x, const struct fixture_options *o)
 		end(x, f);
 		end(x, l);
 	}
+	for (unsigned i = 0; o->n_gpu_ops && i < 2; i++)
+		build_gpu_calls(x, main_, i);
 	end(x, main_);
 	end(x, entry);
 	e.entry = MODEL_ENTRY_THREAD;
@@ -212,52 +325,192 @@ static void build_tree(struct model_private *x, const struct fixture_options *o)
 		end(x, f);
 		end(x, entry);
 	}
+	if (o->n_gpu_ops)
+		build_orphan(x, root);
 	end(x, root);
+}
+
+static void make_functions(struct model *m, const struct fixture_options *o)
+{
+	static const char *const names[F_NAMED] = {"main", "work", "inlined", "recurse", "qsort_r", "compare",
+		"std::vector<int, std::allocator<int> >::push_back(int const&)", ("gr\xc3\xb6\xc3\x9f" "e(double)"), "thread_main", "bad\xff\xfe \"quoted\" \\name\\",
+		"clEnqueueNDRangeKernel", "saxpy(float, float const*, float*)", "fma_of", "other_kernel", "<gpu kernel>", "<gpu copyin>", "<gpu copyout>", "<gpu sync>"};
+	static const uint8_t kinds[F_NAMED] = {[F_GPU_KERNEL] = MSR_GPU_KERNEL, [F_GPU_COPYIN] = MSR_GPU_COPY, [F_GPU_COPYOUT] = MSR_GPU_COPY, [F_GPU_SYNC] = MSR_GPU_SYNC};
+	m->n_functions = F_NAMED + o->n_extra;
+	struct model_function *functions = must(calloc(m->n_functions, sizeof *functions));
+	for (uint32_t i = 0; i < m->n_functions; i++) {
+		bool is_gpu = i == F_KERNEL || i == F_DEVICE, is_placeholder = i < F_NAMED && (kinds[i] || i == F_OTHER_KERNEL), is_libc = i == F_QSORT || i == F_ENQUEUE;
+		functions[i] = (struct model_function){
+			.name = i < F_NAMED ? names[i] : keep(m->private_, "extra_", i - F_NAMED, ""),
+			.module = is_placeholder ? MODEL_NONE : is_gpu ? GPU_CODE : is_libc ? LIBC : EXE,
+			.file = is_placeholder || is_libc ? MODEL_NONE : is_gpu ? KERNEL_CL : MAIN_C,
+			.line = is_placeholder || is_libc ? 0 : is_gpu ? (i == F_KERNEL ? 4 : 1) : 10 * (i + 1),
+			.link_addr = is_placeholder || i == F_DEVICE ? 0 : i == F_KERNEL ? 0x100 : 0x1000 * (i + 1),
+			.gpu_kind = i < F_NAMED ? kinds[i] : MSR_GPU_NO_KIND,
+		};
+	}
+	m->functions = functions;
+}
+
+enum { G_OP, G_KERNEL, G_COPY, G_SYNC, G_KERNELS, G_BLOCKS, G_BYTES_IN, G_BYTES_OUT, G_COPIES, G_INS, G_STALL, N_GPU_METRICS };
+
+static void make_metrics(struct model *m, const struct fixture_options *o)
+{
+	static const struct model_metric sampled[3] = {
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "CPUTIME (sec)", .event = "CPUTIME", .unit = "sec", .description = "CPU time of the thread",
+			.period = PERIOD_NS, .source = MSR_SOURCE_PERF},
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "REALTIME (sec)", .event = "REALTIME", .unit = "sec", .description = "Elapsed time: \"wall clock\"",
+			.period = PERIOD_NS, .source = MSR_SOURCE_TIMER_REAL},
+		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "perf::PAGE-FAULTS", .event = "perf::PAGE-FAULTS", .unit = "count", .description = "", .period = 100,
+			.source = MSR_SOURCE_PAPI},
+	};
+	static const struct {
+		const char *name, *unit;
+		enum model_metric_kind kind;
+		uint32_t parent, divisor;
+		bool apportioned;
+	} gpu[N_GPU_METRICS] = {
+		[G_OP] = {"GPUOP (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_NONE, MODEL_NONE, false},
+		[G_KERNEL] = {"GKER (sec)", "sec", MODEL_METRIC_GPU_TIME, G_OP, MODEL_NONE, false},
+		[G_COPY] = {"GXCOPY (sec)", "sec", MODEL_METRIC_GPU_TIME, G_OP, MODEL_NONE, false},
+		[G_SYNC] = {"GSYNC (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_NONE, MODEL_NONE, false},
+		[G_KERNELS] = {"GKER:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
+		[G_BLOCKS] = {"GKER:BLKS", "count", MODEL_METRIC_GPU_MEAN, MODEL_NONE, G_KERNELS, false},
+		[G_BYTES_IN] = {"GXCOPY:H2D (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
+		[G_BYTES_OUT] = {"GXCOPY:D2H (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
+		[G_COPIES] = {"GXCOPY:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
+		[G_INS] = {"GINS", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_NONE, MODEL_NONE, true},
+		[G_STALL] = {"GINS:STL_GMEM", "count", MODEL_METRIC_GPU_SAMPLES, G_INS, MODEL_NONE, true},
+	};
+	struct model_metric *metrics = must(calloc(o->n_metrics + N_GPU_METRICS, sizeof *metrics));
+	memcpy(metrics, sampled, o->n_metrics * sizeof *metrics);
+	m->n_metrics = o->n_metrics;
+	for (unsigned i = 0; o->n_gpu_ops && i < N_GPU_METRICS; i++) {
+		uint32_t parent = gpu[i].parent == MODEL_NONE ? MODEL_NONE : o->n_metrics + gpu[i].parent;
+		uint32_t divisor = gpu[i].divisor == MODEL_NONE ? MODEL_NONE : o->n_metrics + gpu[i].divisor;
+		metrics[m->n_metrics++] = (struct model_metric){.kind = (uint8_t)gpu[i].kind, .parent = parent, .divisor = divisor, .name = gpu[i].name, .event = "gpu=opencl",
+			.unit = gpu[i].unit, .description = "made up", .apportioned = gpu[i].apportioned};
+	}
+	m->metrics = m->private_->metrics = metrics;
+	m->private_->n_sampled = o->n_metrics;
 }
 
 static void make_objects(struct model *m, const struct fixture_options *o)
 {
-	static const uint8_t build_id[4] = {1, 2, 3, 4};
+	static const uint8_t build_id[4] = {1, 2, 3, 4}, code_hash[16] = {0xab, 0xcd};
 	struct model_module *modules = must(calloc(N_MODULES, sizeof *modules));
 	modules[EXE] = (struct model_module){.path = "/opt/app/bin/app", .build_id = build_id, .build_id_bytes = 4, .structure = MODEL_STRUCTURE_LINES};
 	modules[LIBC] = (struct model_module){.path = "/lib/x86_64-linux-gnu/libc.so.6", .structure = MODEL_STRUCTURE_SYMBOLS};
+	modules[GPU_CODE] = (struct model_module){.path = "/no/such/dir/gpubins/abcd0000000000000000000000000000.gpubin", .build_id = code_hash, .build_id_bytes = 16,
+		.structure = MODEL_STRUCTURE_LINES, .is_gpu = true};
 	struct model_file *files = must(calloc(N_FILES, sizeof *files));
 	files[MAIN_C].path = o->source ? o->source : "/no/such/dir/main.c";
 	files[WORK_H].path = "include/work.h"; /* not absolute */
 	files[MISSING_C].path = "/no/such/dir/sub/../missing.c";
 	files[UMLAUT_C].path = "/no/such/dir/gr\xc3\xb6\xc3\x9f" "e.c";
-	static const char *const names[F_NAMED] = {"main", "work", "inlined", "recurse", "qsort_r", "compare",
-		"std::vector<int, std::allocator<int> >::push_back(int const&)", ("gr\xc3\xb6\xc3\x9f" "e(double)"), "thread_main", "bad\xff\xfe \"quoted\" \\name\\"};
-	m->n_functions = F_NAMED + o->n_extra;
-	struct model_function *functions = must(calloc(m->n_functions, sizeof *functions));
-	for (uint32_t i = 0; i < m->n_functions; i++)
-		functions[i] = (struct model_function){
-			.name = i < F_NAMED ? names[i] : keep(m->private_, "extra_", i - F_NAMED, ""),
-			.module = i == F_QSORT ? LIBC : EXE,
-			.file = i == F_QSORT ? MODEL_NONE : MAIN_C,
-			.line = i == F_QSORT ? 0 : 10 * (i + 1),
-			.link_addr = 0x1000 * (i + 1),
-		};
+	files[KERNEL_CL].path = "/no/such/dir/saxpy.cl";
 	m->modules = modules;
-	m->n_modules = N_MODULES;
+	m->n_modules = o->n_gpu_ops ? N_MODULES : N_MODULES - 1; /* the last of both is the GPU's */
 	m->files = files;
-	m->n_files = N_FILES;
-	m->functions = functions;
-	static const struct model_metric metrics[3] = {
-		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "CPUTIME (sec)", .event = "CPUTIME", .unit = "sec", .description = "CPU time of the thread", .period = PERIOD_NS, .source = MSR_SOURCE_PERF},
-		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "REALTIME (sec)", .event = "REALTIME", .unit = "sec", .description = "Elapsed time: \"wall clock\"", .period = PERIOD_NS, .source = MSR_SOURCE_TIMER_REAL},
-		{.parent = MODEL_NONE, .divisor = MODEL_NONE, .name = "perf::PAGE-FAULTS", .event = "perf::PAGE-FAULTS", .unit = "count", .description = "", .period = 100, .source = MSR_SOURCE_PAPI},
+	m->n_files = o->n_gpu_ops ? N_FILES : N_FILES - 1;
+	make_functions(m, o);
+	make_metrics(m, o);
+}
+
+/* One device with one context and two queues for each process; two launch shapes; a ledger that closes with a few losses. */
+static void make_gpu(struct model *m, const struct fixture_options *o)
+{
+	static const struct msr_gpu_def_device definition = {.n_units = 132, .threads_per_unit = 2048, .group_max = 1024, .lanes = 32, .clock_mhz = 1980,
+		.memory_bytes = UINT64_C(141) << 30, .type = MSR_GPU_DEVICE_GPU};
+	static const struct msr_gpu_shape shapes[2] = {
+		{.grid = {64, 1, 1}, .block = {256, 1, 1}, .registers = 32},
+		{.grid = {16, 16, 1}, .block = {16, 16, 1}, .registers = 40, .static_shared_bytes = 2048, .dynamic_shared_bytes = 512, .local_bytes = 8},
 	};
-	m->metrics = metrics;
-	m->n_metrics = o->n_metrics;
+	uint32_t n = o->n_processes;
+	struct model_gpu_device *devices = must(calloc(n, sizeof *devices));
+	struct model_gpu_context *contexts = must(calloc(n, sizeof *contexts));
+	struct model_gpu_queue *queues = must(calloc((size_t)n * N_QUEUES, sizeof *queues));
+	struct model_gpu_ledger *ledgers = must(calloc(n, sizeof *ledgers));
+	for (uint32_t i = 0; i < n; i++) {
+		devices[i] = (struct model_gpu_device){.name = "Synthetic GPU", .driver = "OpenCL 3.0 made up", .definition = &definition, .process = i};
+		contexts[i] = (struct model_gpu_context){.process = i, .device = i};
+		for (uint32_t q = 0; q < N_QUEUES; q++)
+			queues[i * N_QUEUES + q] = (struct model_gpu_queue){.name = q ? "GPU 0 queue 1" : "GPU 0 queue 0", .context = i, .device = i, .ordinal = q,
+				.flags = q ? MSR_GPU_QUEUE_OUT_OF_ORDER : 0, .n_lanes = q + 1, .busy_ns = (uint64_t)o->n_gpu_ops * PERIOD_NS / 4 * 3};
+		uint64_t ops = (uint64_t)o->n_gpu_ops * N_LANES, kernels = 0;
+		for (uint32_t lane = 0; lane < N_LANES; lane++)
+			for (uint64_t k = 0; k < o->n_gpu_ops; k++)
+				kernels += gpu_op(m, i * m->private_->stride + o->n_threads + lane, k).kind == MSR_GPU_KERNEL;
+		ledgers[i] = (struct model_gpu_ledger){.backend = "opencl", .entrance = "ICD loader's layer", .n_ops = ops + o->n_threads, .n_orphans = 1, .handler_ns = 1500 * ops,
+			.launched = {[MSR_GPU_KERNEL] = kernels - 1 + 3, [MSR_GPU_COPY] = ops - kernels, [MSR_GPU_SYNC] = o->n_threads},
+			.joined = {[MSR_GPU_KERNEL] = kernels - 1, [MSR_GPU_COPY] = ops - kernels, [MSR_GPU_SYNC] = o->n_threads},
+			.losses = {[MSR_GPU_LOSS_FAILED] = 2, [MSR_GPU_LOSS_NEVER_DONE] = 1}, .closes = true};
+		struct model_process *p = (struct model_process *)&m->processes[i];
+		p->gpu = &ledgers[i];
+		p->n_gpu = 1;
+		struct model_gpu_ledger *sum = &m->gpu_ledger;
+		for (unsigned k = 0; k < 16; k++) {
+			sum->launched[k] += ledgers[i].launched[k];
+			sum->joined[k] += ledgers[i].joined[k];
+		}
+		for (unsigned k = 0; k < MSR_GPU_LOSS_ROOM; k++)
+			sum->losses[k] += ledgers[i].losses[k];
+		sum->n_ops += ledgers[i].n_ops;
+		sum->n_orphans++;
+		sum->handler_ns += ledgers[i].handler_ns;
+	}
+	m->gpu_ledger.backend = m->gpu_ledger.entrance = "";
+	m->gpu_ledger.closes = m->has_gpu = true;
+	m->gpu_devices = devices;
+	m->gpu_contexts = contexts;
+	m->gpu_queues = queues;
+	m->n_gpu_devices = m->n_gpu_contexts = n;
+	m->n_gpu_queues = n * N_QUEUES;
+	m->gpu_shapes = shapes;
+	m->n_gpu_shapes = 2;
+}
+
+/* Point values of one GPU metric in one profile. */
+static void add_gpu_points(const struct model *m, uint32_t profile, unsigned metric, double (*at)[MODEL_N_SCOPES], struct model_total *totals)
+{
+	const struct model_private *x = m->private_;
+	const struct gpu_tree *t = &x->gpu;
+	uint32_t first_lane = profile / x->stride * x->stride + x->n_threads;
+	for (uint32_t lane = first_lane; lane < first_lane + N_LANES; lane++)
+		for (uint64_t k = 0; k < x->n_gpu_ops; k++) {
+			struct model_gpu_op op = gpu_op(m, lane, k);
+			uint32_t profile_of = op.launcher == MODEL_NONE ? first_lane - x->n_threads : op.launcher;
+			double seconds = (double)(op.end_ns - op.start_ns) * 1e-9;
+			bool is_kernel = op.kind == MSR_GPU_KERNEL;
+			const double values[N_GPU_METRICS] = {[G_OP] = seconds, [G_KERNEL] = is_kernel ? seconds : 0, [G_COPY] = is_kernel ? 0 : seconds, [G_KERNELS] = is_kernel,
+				[G_BLOCKS] = is_kernel ? (op.shape ? 256 : 64) : 0, [G_COPIES] = !is_kernel,
+				[G_BYTES_IN] = op.detail == MSR_GPU_COPY_H2D ? (double)op.amount : 0, [G_BYTES_OUT] = op.detail == MSR_GPU_COPY_D2H ? (double)op.amount : 0};
+			if (profile_of != profile || values[metric] == 0)
+				continue;
+			at[op.context][MODEL_POINT] += values[metric];
+			totals[(size_t)op.context * m->n_metrics + x->n_sampled + metric].n_samples++;
+		}
+	if (metric == G_SYNC) {
+		at[t->sync][MODEL_POINT] += 0.25;
+		totals[(size_t)t->sync * m->n_metrics + x->n_sampled + metric].n_samples++;
+	}
+	for (unsigned k = 0; (metric == G_INS || metric == G_STALL) && k < 2 * N_PC_LINES; k++) {
+		uint32_t context = t->lines[k / N_PC_LINES][k % N_PC_LINES];
+		double samples = metric == G_INS ? 100 * (k + 1) : 60 * (k + 1);
+		at[context][MODEL_POINT] += samples;
+		totals[(size_t)context * m->n_metrics + x->n_sampled + metric].n_samples += (uint64_t)samples;
+	}
 }
 
 static void make_processes(struct model *m, const struct fixture_options *o)
 {
 	const uint64_t start_ns = UINT64_C(1700000000000000000);
-	uint64_t length = (o->n_samples + 10) * PERIOD_NS;
+	uint64_t length = ((o->n_samples > o->n_gpu_ops ? o->n_samples : o->n_gpu_ops) + 10) * PERIOD_NS;
+	uint32_t stride = m->private_->stride = o->n_threads + (o->n_gpu_ops ? N_LANES : 0);
+	m->private_->n_threads = o->n_threads;
+	m->private_->n_gpu_ops = o->n_gpu_ops;
 	struct model_process *processes = must(calloc(o->n_processes, sizeof *processes));
-	struct model_profile *profiles = must(calloc((size_t)o->n_processes * o->n_threads, sizeof *profiles));
+	struct model_profile *profiles = must(calloc((size_t)o->n_processes * stride, sizeof *profiles));
 	for (uint32_t i = 0; i < o->n_processes; i++) {
 		processes[i] = (struct model_process){
 			.path = keep(m->private_, "/tmp/run/", i, ".hpcrun"), .host = i < (o->n_processes + 1) / 2 ? "node1" : "node2",
@@ -266,18 +519,22 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 			.start_ns = start_ns + i * 1000, .end_ns = start_ns + i * 1000 + length, .ledger = {.bytes_file = 65536},
 		};
 		for (uint32_t t = 0; t < o->n_threads; t++) {
-			struct model_profile *p = &profiles[i * o->n_threads + t];
+			struct model_profile *p = &profiles[i * stride + t];
 			*p = (struct model_profile){.queue = MODEL_NONE, .process = i, .thread = t, .tid = 2000 + 10 * i + t, .name = t ? "worker" : "", .start_ns = processes[i].start_ns + t,
 				.end_ns = processes[i].end_ns, .cpu_ns = length, .n_trace_records = o->traces ? o->n_samples * o->n_metrics : 0};
 			p->ledger = (struct model_ledger){.delivered = o->n_samples * o->n_metrics + 3, .recorded = o->n_samples * o->n_metrics,
 				.in_tree = o->n_samples * o->n_metrics, .losses = {[MSR_LOSS_BUSY] = 2, [MSR_LOSS_NO_SPACE] = 1},
 				.path_ends = {[MSR_END_NO_CFI] = 5}, .n_trace_records = p->n_trace_records};
 		}
+		for (uint32_t lane = 0; o->n_gpu_ops && lane < N_LANES; lane++)
+			profiles[i * stride + o->n_threads + lane] = (struct model_profile){.kind = MODEL_PROFILE_QUEUE, .queue = i * N_QUEUES + (lane ? 1 : 0), .lane = lane ? lane - 1 : 0,
+				.process = i, .thread = MODEL_NONE, .name = lane ? "GPU 0 queue 1" : "GPU 0 queue 0", .start_ns = processes[i].start_ns, .end_ns = processes[i].end_ns,
+				.n_trace_records = o->traces ? o->n_gpu_ops : 0};
 	}
 	m->processes = processes;
 	m->n_processes = o->n_processes;
 	m->profiles = profiles;
-	m->n_profiles = o->n_processes * o->n_threads;
+	m->n_profiles = o->n_processes * stride;
 	m->start_ns = start_ns;
 	m->end_ns = processes[o->n_processes - 1].end_ns;
 }
@@ -304,14 +561,17 @@ static void make_values(struct model *m, const struct fixture_options *o)
 {
 	double (*at)[MODEL_N_SCOPES] = must(calloc(m->n_contexts, sizeof *at)), *no_loops = must(calloc(m->n_contexts, sizeof *no_loops));
 	struct model_total *totals = must(calloc((size_t)m->n_contexts * m->n_metrics, sizeof *totals));
-	uint64_t n_records = o->n_samples * m->n_metrics;
+	uint32_t n_sampled = m->private_->n_sampled;
+	uint64_t n_records = o->n_samples * n_sampled;
 	for (uint32_t p = 0; p < m->n_profiles; p++) {
 		struct model_profile *profile = (struct model_profile *)&m->profiles[p];
 		struct model_value *values = must(calloc((size_t)m->n_contexts * m->n_metrics, sizeof *values));
 		for (uint32_t metric = 0; metric < m->n_metrics; metric++) {
 			double weight = m->metrics[metric].source == MSR_SOURCE_PAPI ? 100 : PERIOD_NS * 1e-9;
 			memset(at, 0, m->n_contexts * sizeof *at);
-			for (uint64_t k = metric; k < n_records; k += m->n_metrics) {
+			if (metric >= n_sampled && profile->kind == MODEL_PROFILE_THREAD)
+				add_gpu_points(m, p, metric - n_sampled, at, totals);
+			for (uint64_t k = metric; metric < n_sampled && profile->kind == MODEL_PROFILE_THREAD && k < n_records; k += n_sampled) {
 				uint32_t context = sample(m, p, k).context;
 				at[context][MODEL_POINT] += weight;
 				totals[(size_t)context * m->n_metrics + metric].n_samples++;
@@ -361,6 +621,8 @@ struct model *fixture_make(const struct fixture_options *o)
 	make_processes(m, o);
 	m->has_traces = o->traces;
 	m->title = "app";
+	if (o->n_gpu_ops)
+		make_gpu(m, o);
 	make_values(m, o);
 	for (uint32_t p = 0; p < m->n_profiles; p++) {
 		const struct model_ledger *l = &m->profiles[p].ledger;
@@ -387,9 +649,15 @@ void fixture_free(struct model *m)
 	free((void *)m->modules);
 	free((void *)m->files);
 	free((void *)m->functions);
-	free((void *)m->processes);
 	free((void *)m->profiles);
 	free((void *)m->totals);
+	free(x->metrics);
+	free((void *)m->gpu_devices);
+	free((void *)m->gpu_contexts);
+	free((void *)m->gpu_queues);
+	if (m->n_gpu_devices)
+		free((void *)m->processes[0].gpu);
+	free((void *)m->processes);
 	vec_free(&x->contexts);
 	vec_free(&x->leaves);
 	vec_free(&x->strings);

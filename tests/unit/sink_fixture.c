@@ -32,7 +32,8 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		uint32_t *number;
-	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion}};
+	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion},
+		{"n_gpu_ops", &o->n_gpu_ops}};
 	const struct {
 		const char *name;
 		bool *flag;
@@ -77,7 +78,7 @@ static void print_sums(const struct model *m)
 		printf("total\t%s\t%.12g\n", m->metrics[i].name, t ? t->sum[MODEL_EXECUTION] : 0);
 	}
 	for (size_t i = 0; i < m->n_totals && by_function; i++)
-		if (m->totals[i].sum[MODEL_POINT] != 0)
+		if (m->totals[i].sum[MODEL_POINT] != 0 && m->contexts[m->totals[i].context].function != MODEL_NONE)
 			by_function[(size_t)m->contexts[m->totals[i].context].function * m->n_metrics + m->totals[i].metric] += m->totals[i].sum[MODEL_POINT];
 	for (uint32_t f = 0; f < m->n_functions && by_function; f++)
 		for (uint32_t i = 0; i < m->n_metrics; i++)
