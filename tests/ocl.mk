@@ -88,3 +88,15 @@ ocl_tests = \
 	tests/cli/ocl_workloads.sh
 TESTS += $(ocl_tests)
 EXTRA_DIST += $(ocl_tests) tests/ocl.sh
+
+if HAVE_OPENCL
+EXTRA_PROGRAMS += tests/bench/bench_enqueue
+tests_bench_bench_enqueue_SOURCES = tests/bench/bench_enqueue.c tests/workload/ocl_common.c tests/workload/ocl_common.h
+tests_bench_bench_enqueue_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_bench_bench_enqueue_CFLAGS = $(ocl_workload_cflags)
+tests_bench_bench_enqueue_LDFLAGS =
+tests_bench_bench_enqueue_LDADD = $(ocl_workload_ldadd)
+BENCH_NEEDS += tests/bench/bench_enqueue$(EXEEXT)
+BENCHES += tests/bench/bench_enqueue.sh
+endif
+EXTRA_DIST += tests/bench/bench_enqueue.sh
