@@ -6,6 +6,7 @@
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/e2e.sh"
 . "$srcdir/tests/ocl.sh"
 
 melt=$W/miniapp/melt

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One kernel asked for from two places in the program, once with three times the work, and another kernel from both. Everything is on a profiling queue of
- * its own, so that the sum of kernel times below each place is known: "ns kernel:once", "kernel:thrice", "kernel:other". Usage: ocl_paths [ROUNDS].
+ * its own, so that the sum of kernel times below each place is known: "ns kernel:path_once", "ns kernel:path_thrice". Usage: ocl_paths [ROUNDS].
  */
 #include "ocl_common.h"
 
@@ -51,15 +51,15 @@ static NOINLINE void do_work(int n, const char *part)
 
 static NOINLINE void path_once(void)
 {
-	do_work(WORK, "once");
-	launch(other, "other");
+	do_work(WORK, "path_once");
+	launch(other, "path_once");
 	__asm__ volatile("");
 }
 
 static NOINLINE void path_thrice(void)
 {
-	do_work(3 * WORK, "thrice");
-	launch(other, "other");
+	do_work(3 * WORK, "path_thrice");
+	launch(other, "path_thrice");
 	__asm__ volatile("");
 }
 
