@@ -3,3 +3,4 @@
 include $(top_srcdir)/hpcrun-lite/unwind/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/local.mk
 include $(top_srcdir)/hpcrun-lite/launch/local.mk
+include $(top_srcdir)/hpcrun-lite/gpu/opencl/local.mk

@@ -49,7 +49,7 @@ AC_DEFUN([HL_LIB_DWARF], [
 AC_DEFUN([HL_LIB_IBERTY], [HL_WITH([iberty], [demangle.h], [iberty], [cplus_demangle], [], [optional], [libiberty, demangles C++ and Rust names], [libiberty])])
 AC_DEFUN([HL_LIB_PAPI], [HL_WITH([papi], [papi.h], [papi], [PAPI_library_init], [], [optional], [PAPI, counter events])])
 AC_DEFUN([HL_LIB_OTF2], [HL_WITH([otf2], [otf2/otf2.h], [otf2], [OTF2_Archive_Open], [-lm], [optional], [OTF2, trace output])])
-AC_DEFUN([HL_LIB_OPENCL], [HL_WITH([opencl], [CL/cl.h], [OpenCL], [clGetPlatformIDs], [], [optional], [OpenCL, GPU events and their test programs])])
+AC_DEFUN([HL_LIB_OPENCL], [HL_WITH([opencl], [CL/cl.h CL/cl_icd.h CL/cl_layer.h], [OpenCL], [clGetPlatformIDs], [], [optional], [OpenCL, GPU events and their test programs])])
 AC_DEFUN([HL_LIB_UNWIND], [HL_WITH([unwind], [libunwind.h], [unwind], [unw_backtrace], [], [optional], [libunwind, judge of our unwinder in tests])])
 AC_DEFUN([HL_LIB_DW], [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_begin], [], [optional], [libdw, judge of our line tables in tests])])
 AC_DEFUN([HL_LIB_CMOCKA], [HL_WITH([cmocka], [cmocka.h], [cmocka], [_cmocka_run_group_tests], [], [optional], [cmocka, unit tests])])

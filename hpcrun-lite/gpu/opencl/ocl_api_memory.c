@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory objects as the program makes them. Test: tests/unit/test_opencl_layer.c. */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+#include "hpcrun-lite/gpu/opencl/ocl_api.h"
+
+/* Called directly after the call that made `m`, or did not. */
+static void made(struct ocl_state *s, cl_mem m, unsigned detail, uint64_t enter_ns)
+{
+	if (s && m)
+		ocl_buffer_made(s, m, detail, enter_ns);
+}
+
+static unsigned buffer_detail(cl_mem_flags flags)
+{
+	return flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR) ? MSR_GPU_MEMORY_HOST : MSR_GPU_MEMORY_DEVICE;
+}
+
+cl_mem layer_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateBuffer(context, flags, bytes, host, error);
+	made(s, m, buffer_detail(flags), enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateBuffer);
+
+cl_mem layer_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host, error);
+	made(s, m, buffer_detail(flags), enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateBufferWithProperties);
+
+cl_mem layer_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateImage(context, flags, format, description, host, error);
+	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateImage);
+
+cl_mem layer_clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, const cl_image_format *format,
+                                         const cl_image_desc *description, void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateImageWithProperties(context, properties, flags, format, description, host, error);
+	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateImageWithProperties);
+
+cl_mem layer_clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t row, void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateImage2D(context, flags, format, width, height, row, host, error);
+	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateImage2D);
+
+cl_mem layer_clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t depth, size_t row, size_t slice,
+                             void *host, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreateImage3D(context, flags, format, width, height, depth, row, slice, host, error);
+	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreateImage3D);
+
+cl_mem layer_clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint n_packets, const cl_pipe_properties *properties, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	cl_mem m = ocl_next.clCreatePipe(context, flags, packet_bytes, n_packets, properties, error);
+	made(s, m, MSR_GPU_MEMORY_DEVICE, enter);
+	ocl_leave();
+	return m;
+}
+OCL_EXPORT(clCreatePipe);
+
+/* ---- shared virtual memory ------------------------------------------------------------------------------------------------------- */
+
+void *layer_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s ? clock_mono_ns() : 0;
+	void *at = ocl_next.clSVMAlloc(context, flags, bytes, alignment);
+	if (s && at) {
+		ocl_svm_add(s, at, bytes);
+		ocl_done_here(s, MSR_GPU_ALLOC, MSR_GPU_MEMORY_MANAGED, bytes, enter);
+	}
+	ocl_leave();
+	return at;
+}
+OCL_EXPORT(clSVMAlloc);
+
+/* Forgotten before the call, as with memory objects. */
+void layer_clSVMFree(cl_context context, void *at)
+{
+	struct ocl_state *s = ocl_enter();
+	uint64_t enter = s && at ? clock_mono_ns() : 0, bytes = s && at ? ocl_svm_remove(s, at) : 0;
+	ocl_next.clSVMFree(context, at);
+	if (bytes)
+		ocl_done_here(s, MSR_GPU_FREE, MSR_GPU_MEMORY_MANAGED, bytes, enter);
+	ocl_leave();
+}
+OCL_EXPORT(clSVMFree);

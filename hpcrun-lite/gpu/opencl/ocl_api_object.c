@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contexts, programs and kernels as the program makes them: handles are used again by implementations, so what was known of one is forgotten
+ * when it is given out. Test: tests/unit/test_opencl_layer.c.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+#include "hpcrun-lite/gpu/opencl/ocl_api.h"
+
+/* ---- contexts ------------------------------------------------------------------------------------------------------------------ */
+
+cl_context layer_clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
+                                 void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_context context = ocl_next.clCreateContext(properties, n, devices, function, data, error);
+	if (s && context)
+		ocl_context_made(s, context);
+	ocl_leave();
+	return context;
+}
+OCL_EXPORT(clCreateContext);
+
+cl_context layer_clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
+                                         void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_context context = ocl_next.clCreateContextFromType(properties, type, function, data, error);
+	if (s && context)
+		ocl_context_made(s, context);
+	ocl_leave();
+	return context;
+}
+OCL_EXPORT(clCreateContextFromType);
+
+/* Events hold their queue, and queues their context: what has ended lets go of it first. */
+cl_int layer_clReleaseContext(cl_context context)
+{
+	struct ocl_state *s = ocl_enter();
+	if (s)
+		ocl_queue_collect_all(s);
+	cl_int status = ocl_next.clReleaseContext(context);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clReleaseContext);
+
+cl_int layer_clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *to, size_t *bytes_ret)
+{
+	struct ocl_state *s = ocl_enter();
+	if (s && what == CL_CONTEXT_REFERENCE_COUNT)
+		ocl_queue_collect_all(s);
+	cl_int status = ocl_next.clGetContextInfo(context, what, room, to, bytes_ret);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clGetContextInfo);
+
+/* ---- programs -------------------------------------------------------------------------------------------------------------------- */
+
+cl_program layer_clCreateProgramWithSource(cl_context context, cl_uint n, const char **strings, const size_t *lengths, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = ocl_next.clCreateProgramWithSource(context, n, strings, lengths, error);
+	ocl_program_made(s, program, OCL_FROM_SOURCE);
+	ocl_leave();
+	return program;
+}
+OCL_EXPORT(clCreateProgramWithSource);
+
+cl_program layer_clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths, const unsigned char **binaries,
+                                           cl_int *statuses, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = ocl_next.clCreateProgramWithBinary(context, n, devices, lengths, binaries, statuses, error);
+	ocl_program_made(s, program, OCL_FROM_BINARY);
+	ocl_leave();
+	return program;
+}
+OCL_EXPORT(clCreateProgramWithBinary);
+
+cl_program layer_clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = ocl_next.clCreateProgramWithIL(context, il, bytes, error);
+	ocl_program_made(s, program, OCL_FROM_SOURCE);
+	ocl_leave();
+	return program;
+}
+OCL_EXPORT(clCreateProgramWithIL);
+
+cl_program layer_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, const cl_device_id *devices, const char *names, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = ocl_next.clCreateProgramWithBuiltInKernels(context, n, devices, names, error);
+	ocl_program_made(s, program, OCL_BUILT_IN);
+	ocl_leave();
+	return program;
+}
+OCL_EXPORT(clCreateProgramWithBuiltInKernels);
+
+cl_int layer_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = ocl_next.clBuildProgram(program, n, devices, options, function, data);
+	if (status == CL_SUCCESS)
+		ocl_program_made(s, program, OCL_SAME_ORIGIN);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clBuildProgram);
+
+cl_int layer_clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_headers, const cl_program *headers,
+                              const char **names, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = ocl_next.clCompileProgram(program, n, devices, options, n_headers, headers, names, function, data);
+	if (status == CL_SUCCESS)
+		ocl_program_made(s, program, OCL_SAME_ORIGIN);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clCompileProgram);
+
+cl_program layer_clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_programs, const cl_program *programs,
+                               void(CL_CALLBACK *function)(cl_program, void *), void *data, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = ocl_next.clLinkProgram(context, n, devices, options, n_programs, programs, function, data, error);
+	ocl_program_made(s, program, OCL_FROM_SOURCE);
+	ocl_leave();
+	return program;
+}
+OCL_EXPORT(clLinkProgram);
+
+/* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
+
+cl_kernel layer_clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_kernel kernel = ocl_next.clCreateKernel(program, name, error);
+	ocl_kernel_made(s, kernel);
+	ocl_leave();
+	return kernel;
+}
+OCL_EXPORT(clCreateKernel);
+
+cl_int layer_clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_uint made = 0;
+	cl_int status = ocl_next.clCreateKernelsInProgram(program, n, kernels, &made);
+	if (status == CL_SUCCESS && n_ret)
+		*n_ret = made;
+	for (cl_uint i = 0; kernels && status == CL_SUCCESS && i < n && i < made; i++)
+		ocl_kernel_made(s, kernels[i]);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clCreateKernelsInProgram);
+
+cl_kernel layer_clCloneKernel(cl_kernel kernel, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_kernel clone = ocl_next.clCloneKernel(kernel, error);
+	ocl_kernel_made(s, clone);
+	ocl_leave();
+	return clone;
+}
+OCL_EXPORT(clCloneKernel);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory objects, what is mapped of them, and shared virtual memory. References are counted as the program makes and drops them: memory is freed, for
+ * whoever reads the profile, where the program lets go of it, also where the implementation keeps it for a while. Test: tests/unit/test_opencl_layer.c.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+#include "hpcrun-lite/gpu/opencl/ocl_api.h"
+
+#include <string.h>
+
+struct ocl_buffer {
+	uint64_t bytes;
+	_Atomic uint32_t n_references;
+	uint8_t detail; /* enum msr_gpu_memory */
+};
+
+static uint64_t ask_bytes(cl_mem handle)
+{
+	size_t bytes = 0;
+	return ocl_next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS ? bytes : 0;
+}
+
+void ocl_buffer_made(struct ocl_state *s, cl_mem handle, unsigned detail, uint64_t enter_ns)
+{
+	struct ocl_buffer *b = ocl_memory_get(&s->memory, sizeof *b);
+	void *old = NULL;
+	uint64_t bytes = ask_bytes(handle);
+	ocl_done_here(s, MSR_GPU_ALLOC, detail, bytes, enter_ns);
+	if (!b)
+		return;
+	b->bytes = bytes;
+	b->n_references = 1;
+	b->detail = (uint8_t)detail;
+	if (!ocl_map_put(&s->buffers, ocl_key(handle), b, &old))
+		ocl_memory_put(&s->memory, b, sizeof *b);
+	ocl_memory_put(&s->memory, old, sizeof *b);
+}
+
+uint64_t ocl_buffer_bytes(struct ocl_state *s, cl_mem handle)
+{
+	const struct ocl_buffer *b = ocl_map_get(&s->buffers, ocl_key(handle));
+	return b ? b->bytes : ask_bytes(handle);
+}
+
+uint64_t ocl_image_bytes(cl_mem image, const size_t *region)
+{
+	size_t element = 0;
+	if (!region || ocl_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL) != CL_SUCCESS)
+		return 0;
+	return (uint64_t)region[0] * region[1] * region[2] * element;
+}
+
+cl_int layer_clRetainMemObject(cl_mem handle)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = ocl_next.clRetainMemObject(handle);
+	struct ocl_buffer *b = s && status == CL_SUCCESS ? ocl_map_get(&s->buffers, ocl_key(handle)) : NULL;
+	if (b)
+		atomic_fetch_add_explicit(&b->n_references, 1, memory_order_relaxed);
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clRetainMemObject);
+
+/* Forgotten before the call: after it another thread may be given the same handle. */
+cl_int layer_clReleaseMemObject(cl_mem handle)
+{
+	struct ocl_state *s = ocl_enter();
+	struct ocl_buffer *b = s ? ocl_map_get(&s->buffers, ocl_key(handle)) : NULL;
+	uint64_t enter = b ? clock_mono_ns() : 0;
+	bool last = b && atomic_fetch_sub_explicit(&b->n_references, 1, memory_order_acq_rel) == 1;
+	if (last)
+		ocl_map_take(&s->buffers, ocl_key(handle));
+	cl_int status = ocl_next.clReleaseMemObject(handle);
+	if (last) {
+		if (status == CL_SUCCESS)
+			ocl_done_here(s, MSR_GPU_FREE, b->detail, b->bytes, enter);
+		ocl_memory_put(&s->memory, b, sizeof *b);
+	}
+	ocl_leave();
+	return status;
+}
+OCL_EXPORT(clReleaseMemObject);
+
+/* ---- mappings: how many bytes an unmap gives back ----------------------------------------------------------------------------- */
+
+static uint64_t map_key(cl_mem handle, const void *at)
+{
+	uint64_t h = ocl_key(handle);
+	return ocl_key(at) ^ (h << 20 | h >> 44);
+}
+
+/* Bytes are kept in the place of a pointer, plus one, since 0 stands for nothing. */
+void ocl_map_remember(struct ocl_state *s, cl_mem handle, const void *at, uint64_t bytes)
+{
+	ocl_map_put(&s->mapped, map_key(handle, at), (void *)(uintptr_t)(bytes + 1), NULL);
+}
+
+uint64_t ocl_map_forget(struct ocl_state *s, cl_mem handle, const void *at)
+{
+	uint64_t bytes = (uint64_t)(uintptr_t)ocl_map_take(&s->mapped, map_key(handle, at));
+	return bytes ? bytes - 1 : 0;
+}
+
+/* ---- shared virtual memory: ranges in the order of addresses -------------------------------------------------------------------- */
+
+struct range {
+	uint64_t start, bytes;
+};
+struct ocl_svm {
+	pthread_mutex_t lock;
+	struct range *ranges;
+	size_t n, room;
+};
+
+struct ocl_svm *ocl_svm_new(struct ocl_memory *m)
+{
+	struct ocl_svm *v = ocl_memory_get(m, sizeof *v);
+	if (v)
+		pthread_mutex_init(&v->lock, NULL);
+	return v;
+}
+
+/* The first range that starts behind `at`. */
+static size_t behind(const struct ocl_svm *v, uint64_t at)
+{
+	size_t low = 0, high = v->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (v->ranges[middle].start > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static bool make_room(struct ocl_svm *v)
+{
+	size_t room = v->room ? v->room * 2 : 256;
+	if (v->n < v->room)
+		return true;
+	struct range *ranges = ocl_memory_map(room * sizeof *ranges);
+	if (!ranges)
+		return false;
+	if (v->n)
+		memcpy(ranges, v->ranges, v->n * sizeof *ranges);
+	ocl_memory_unmap(v->ranges, v->room * sizeof *ranges);
+	v->ranges = ranges;
+	v->room = room;
+	return true;
+}
+
+void ocl_svm_add(struct ocl_state *s, const void *start, uint64_t bytes)
+{
+	struct ocl_svm *v = s->svm;
+	uint64_t at = ocl_key(start);
+	pthread_mutex_lock(&v->lock);
+	size_t i = behind(v, at);
+	if (i > 0 && v->ranges[i - 1].start == at) {
+		v->ranges[i - 1].bytes = bytes;
+	} else if (make_room(v)) {
+		memmove(v->ranges + i + 1, v->ranges + i, (v->n - i) * sizeof *v->ranges);
+		v->ranges[i] = (struct range){at, bytes};
+		v->n++;
+	}
+	pthread_mutex_unlock(&v->lock);
+}
+
+uint64_t ocl_svm_remove(struct ocl_state *s, const void *start)
+{
+	struct ocl_svm *v = s->svm;
+	uint64_t at = ocl_key(start), bytes = 0;
+	pthread_mutex_lock(&v->lock);
+	size_t i = behind(v, at);
+	if (i > 0 && v->ranges[i - 1].start == at) {
+		bytes = v->ranges[i - 1].bytes;
+		memmove(v->ranges + i - 1, v->ranges + i, (v->n - i) * sizeof *v->ranges);
+		v->n--;
+	}
+	pthread_mutex_unlock(&v->lock);
+	return bytes;
+}
+
+bool ocl_svm_has(struct ocl_state *s, const void *p)
+{
+	struct ocl_svm *v = s->svm;
+	uint64_t at = ocl_key(p);
+	pthread_mutex_lock(&v->lock);
+	size_t i = behind(v, at);
+	bool has = i > 0 && at - v->ranges[i - 1].start < v->ranges[i - 1].bytes;
+	pthread_mutex_unlock(&v->lock);
+	return has;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the back end comes into the process: what the two entrances have in common. The module links neither with the preloaded library nor with
+ * OpenCL; both are found by name. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+
+#include <dlfcn.h>
+
+_Atomic int ocl_entrance;
+cl_icd_dispatch ocl_next;
+const struct gpu_host *ocl_host;
+
+static const char *name_of(enum ocl_entrance how)
+{
+	return how == OCL_LAYER ? "ICD loader's layer" : "preloaded";
+}
+
+bool ocl_enter_process(enum ocl_entrance how)
+{
+	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
+	gpu_host_fn *find = (gpu_host_fn *)(uintptr_t)symbol;
+	ocl_host = find ? find("opencl", GPU_HOST_VERSION) : NULL;
+	if (!ocl_host)
+		return false;
+	ocl_host->entered(ocl_host, name_of(how), (const void *)(uintptr_t)ocl_enter_process);
+	/* release: the table and the host are set */
+	atomic_store_explicit(&ocl_entrance, how, memory_order_release);
+	return true;
+}

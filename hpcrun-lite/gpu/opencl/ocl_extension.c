@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions that the program asks for by name. Those that we know lead through us; others whose name says that they enqueue get a few instructions in front that
+ * count their calls, as their signatures are not known to us: what they enqueue is missing in the profile, and its number is said.
+ * Test: tests/unit/test_opencl_layer.c.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+#include "hpcrun-lite/gpu/opencl/ocl_api.h"
+
+#include <string.h>
+
+/* ---- calls that are counted only --------------------------------------------------------------------------------------------- */
+
+#define N_SLOTS 32u
+#define SLOT_BYTES 32u
+
+/* Slot i: count one, go on to where the function is. All registers stay as they are. */
+_Atomic uint64_t ocl_slot_counts[N_SLOTS] __attribute__((visibility("hidden")));
+_Atomic(void *) ocl_slot_targets[N_SLOTS] __attribute__((visibility("hidden")));
+extern const char ocl_slots[] __attribute__((visibility("hidden")));
+__asm__(".text\n"
+	".p2align 5\n"
+	".globl ocl_slots\n"
+	".hidden ocl_slots\n"
+	".type ocl_slots, @function\n"
+	"ocl_slots:\n"
+	".set ocl_slot_number, 0\n"
+	".rept 32\n"
+	".p2align 5\n"
+	"endbr64\n"
+	"lock incq ocl_slot_counts+8*ocl_slot_number(%rip)\n"
+	"jmp *ocl_slot_targets+8*ocl_slot_number(%rip)\n"
+	".set ocl_slot_number, ocl_slot_number+1\n"
+	".endr\n"
+	".p2align 5\n"
+	".size ocl_slots, .-ocl_slots\n");
+
+/* The slot of a function, made when it is first asked for; the function itself when there is none left. */
+static void *counted(struct ocl_state *s, void *function)
+{
+	void *result = function;
+	pthread_mutex_lock(&s->define);
+	for (unsigned i = 0; i < N_SLOTS; i++) {
+		void *target = atomic_load_explicit(&ocl_slot_targets[i], memory_order_relaxed);
+		if (target && target != function)
+			continue;
+		atomic_store_explicit(&ocl_slot_targets[i], function, memory_order_release);
+		result = (void *)(uintptr_t)(ocl_slots + (size_t)i * SLOT_BYTES);
+		break;
+	}
+	pthread_mutex_unlock(&s->define);
+	return result;
+}
+
+void ocl_extension_count(void)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < N_SLOTS; i++)
+		n += atomic_exchange_explicit(&ocl_slot_counts[i], 0, memory_order_relaxed);
+	if (n)
+		ocl_host->lost_unknown(ocl_host, MSR_GPU_LOSS_UNKNOWN_CALL, n);
+}
+
+/* ---- functions of extensions that we know --------------------------------------------------------------------------------------- */
+
+typedef cl_int enqueue_command_buffer_fn(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
+
+static _Atomic(cl_api_clCreateCommandQueueWithProperties) next_create_queue;
+static _Atomic(cl_api_clCreateProgramWithIL) next_create_program;
+static _Atomic(enqueue_command_buffer_fn *) next_command_buffer;
+
+static cl_command_queue create_queue_khr(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_command_queue queue = ocl_create_queue(s, next_create_queue, context, device, list, error);
+	ocl_leave();
+	return queue;
+}
+
+static cl_program create_program_khr(cl_context context, const void *il, size_t bytes, cl_int *error)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_program program = next_create_program(context, il, bytes, error);
+	ocl_program_made(s, program, OCL_FROM_SOURCE);
+	ocl_leave();
+	return program;
+}
+
+/* cl_khr_command_buffer: what it holds runs as one, with one event. It shows as one kernel. */
+static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *queues, void *buffer, cl_uint n_waits, const cl_event *waits, cl_event *event)
+{
+	struct ocl_enqueue e;
+	cl_command_queue queue = NULL;
+	struct ocl_what what = {.kind = MSR_GPU_KERNEL};
+	ocl_enqueue_begin(&e, ocl_enter(), event);
+	cl_int status = atomic_load_explicit(&next_command_buffer, memory_order_relaxed)(n_queues, queues, buffer, n_waits, waits, e.at);
+	if (e.s && status == CL_SUCCESS) {
+		ocl_next.clGetEventInfo(*e.at, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
+		what.shape = ocl_kernel_plain_shape("<command buffer>");
+	}
+	ocl_enqueue_end(&e, status, queue, &what);
+	ocl_leave();
+	return status;
+}
+
+/* ---- shared virtual memory of extensions: the signatures are those of OpenCL 2.0 -------------------------------------------------- */
+
+static _Atomic(cl_api_clEnqueueSVMMemcpy) next_memcpy_arm, next_memcpy_intel;
+static _Atomic(cl_api_clEnqueueSVMMemFill) next_fill_arm, next_fill_intel;
+
+static cl_int copy_with(struct ocl_state *s, cl_api_clEnqueueSVMMemcpy next, cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes,
+                        cl_uint n_waits, const cl_event *waits, cl_event *event)
+{
+	struct ocl_enqueue e;
+	ocl_enqueue_begin(&e, s, event);
+	cl_int status = next(queue, blocking, to, from, bytes, n_waits, waits, e.at);
+	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .amount = bytes, .blocking = blocking});
+	return status;
+}
+
+static cl_int fill_with(struct ocl_state *s, cl_api_clEnqueueSVMMemFill next, cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes,
+                        cl_uint n_waits, const cl_event *waits, cl_event *event)
+{
+	struct ocl_enqueue e;
+	ocl_enqueue_begin(&e, s, event);
+	cl_int status = next(queue, at, pattern, pattern_bytes, bytes, n_waits, waits, e.at);
+	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_SET, .amount = bytes});
+	return status;
+}
+
+static cl_int memcpy_arm(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = copy_with(s, next_memcpy_arm, queue, blocking, to, from, bytes, n, waits, event);
+	ocl_leave();
+	return status;
+}
+
+static cl_int memcpy_intel(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = copy_with(s, next_memcpy_intel, queue, blocking, to, from, bytes, n, waits, event);
+	ocl_leave();
+	return status;
+}
+
+static cl_int fill_arm(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = fill_with(s, next_fill_arm, queue, at, pattern, pattern_bytes, bytes, n, waits, event);
+	ocl_leave();
+	return status;
+}
+
+static cl_int fill_intel(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+{
+	struct ocl_state *s = ocl_enter();
+	cl_int status = fill_with(s, next_fill_intel, queue, at, pattern, pattern_bytes, bytes, n, waits, event);
+	ocl_leave();
+	return status;
+}
+
+/* ---- what the program gets -------------------------------------------------------------------------------------------------------- */
+
+struct known {
+	const char *name;
+	const void *ours;
+	_Atomic(void *) *next; /* where the function behind goes; NULL: it is one of the table, which loaders find by themselves */
+};
+
+#define CORE(name) {#name, (const void *)(uintptr_t)layer_##name, NULL},
+#define EXTENSION(name, ours, next) {name, (const void *)(uintptr_t)(ours), (_Atomic(void *) *)&(next)}
+static const struct known known[] = {
+	OCL_FUNCTIONS(CORE)
+	EXTENSION("clCreateCommandQueueWithPropertiesKHR", create_queue_khr, next_create_queue),
+	EXTENSION("clCreateProgramWithILKHR", create_program_khr, next_create_program),
+	EXTENSION("clEnqueueCommandBufferKHR", enqueue_command_buffer_khr, next_command_buffer),
+	EXTENSION("clEnqueueSVMMemcpyARM", memcpy_arm, next_memcpy_arm),
+	EXTENSION("clEnqueueSVMMemFillARM", fill_arm, next_fill_arm),
+	EXTENSION("clEnqueueMemcpyINTEL", memcpy_intel, next_memcpy_intel),
+	EXTENSION("clEnqueueMemFillINTEL", fill_intel, next_fill_intel),
+};
+
+/* Ours stands for one function only: that of another platform, which may differ, is counted. */
+static void *ours_for(const struct known *k, void *theirs)
+{
+	void *before = NULL;
+	if (!k->next || atomic_compare_exchange_strong_explicit(k->next, &before, theirs, memory_order_acq_rel, memory_order_acquire) || before == theirs)
+		return (void *)(uintptr_t)k->ours;
+	return NULL;
+}
+
+static void *function_for(struct ocl_state *s, const char *name, void *theirs)
+{
+	if (!s || !theirs || !name)
+		return theirs;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (!strcmp(known[i].name, name)) {
+			void *ours = ours_for(&known[i], theirs);
+			return ours ? ours : counted(s, theirs);
+		}
+	return strncmp(name, "clEnqueue", 9) ? theirs : counted(s, theirs);
+}
+
+void *layer_clGetExtensionFunctionAddress(const char *name)
+{
+	struct ocl_state *s = ocl_enter();
+	void *function = function_for(s, name, ocl_next.clGetExtensionFunctionAddress(name));
+	ocl_leave();
+	return function;
+}
+OCL_EXPORT(clGetExtensionFunctionAddress);
+
+void *layer_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+	struct ocl_state *s = ocl_enter();
+	void *function = function_for(s, name, ocl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
+	ocl_leave();
+	return function;
+}
+OCL_EXPORT(clGetExtensionFunctionAddressForPlatform);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OpenCL's headers, and what the oldest that we build with lack. The names are those of the standard. Each function of ours is `layer_NAME`; OCL_EXPORT makes it
+ * visible as NAME too, for preloading.
+ */
+#ifndef HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
+#define HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_gl.h>
+#include <CL/cl_icd.h>
+#include <CL/cl_layer.h>
+
+#include <stdint.h>
+
+#define OCL_UUID_SIZE 16u
+#define OCL_DEVICE_UUID_KHR 0x106A           /* cl_khr_device_uuid */
+#define OCL_DEVICE_REGISTERS_PER_BLOCK_NV 0x4002 /* cl_nv_device_attribute_query */
+#define OCL_DEVICE_WARP_SIZE_NV 0x4003
+#define OCL_DEVICE_WAVEFRONT_WIDTH_AMD 0x4043
+
+/* The entries of newer ICD loaders (2024). */
+typedef intptr_t ocl_layer_properties;
+cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch, const ocl_layer_properties *properties);
+cl_int clDeinitLayer(void);
+
+#define OCL_EXPORT(name) extern __typeof__(layer_##name) name __attribute__((alias("layer_" #name), visibility("default")))
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The entrance through the ICD loader: what cl_layer.h asks of a layer, in its first form and in that of the loaders of 2024, and the table of our functions.
+ * A loader that gets an error here goes on without us. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+#include "hpcrun-lite/gpu/opencl/ocl_api.h"
+
+#include <string.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+#define LAYER_NAME "hpctoolkit-lite"
+
+static cl_int answer(const void *value, size_t bytes, size_t room, void *to, size_t *bytes_ret)
+{
+	if (to && room < bytes)
+		return CL_INVALID_VALUE;
+	if (to)
+		memcpy(to, value, bytes);
+	if (bytes_ret)
+		*bytes_ret = bytes;
+	return CL_SUCCESS;
+}
+
+VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t *bytes_ret)
+{
+	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+	if (name == CL_LAYER_API_VERSION)
+		return answer(&version, sizeof version, room, to, bytes_ret);
+	if (name == CL_LAYER_NAME)
+		return answer(LAYER_NAME, sizeof LAYER_NAME, room, to, bytes_ret);
+	return CL_INVALID_VALUE;
+}
+
+VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch)
+{
+	if (!target || !n_ret || !dispatch)
+		return CL_INVALID_VALUE;
+	/* Preloaded too, or offered twice: never in front of ourselves. */
+	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) != OCL_NOT_IN)
+		return CL_INVALID_OPERATION;
+	size_t bytes = (size_t)n * sizeof(void *);
+	memcpy(&ocl_next, target, bytes < sizeof ocl_next ? bytes : sizeof ocl_next);
+	if (!ocl_enter_process(OCL_LAYER))
+		return CL_INVALID_OPERATION;
+	*n_ret = sizeof ocl_layer_dispatch / sizeof(void *);
+	*dispatch = &ocl_layer_dispatch;
+	return CL_SUCCESS;
+}
+
+VISIBLE cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch,
+                                         const ocl_layer_properties *properties)
+{
+	(void)properties;
+	return clInitLayer(n, target, n_ret, dispatch);
+}
+
+/* The loader takes its layers down at exit: our exit handler has run before, and what comes now is passed on. */
+VISIBLE cl_int clDeinitLayer(void)
+{
+	return CL_SUCCESS;
+}
+
+#define ENTRY(name) .name = layer_##name,
+const cl_icd_dispatch ocl_layer_dispatch = {OCL_FUNCTIONS(ENTRY)};

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues, and the operations they have in flight. An operation's end is noticed by looking at its event in later calls of the program, not by a callback: a callback
+ * costs an allocation and, on some implementations, a thread and a flush that the program did not ask for. Operations are taken off their queue's list, looked at without
+ * a lock, and what has not ended is put back in front. Test: tests/unit/test_opencl_layer.c.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+
+#include <string.h>
+
+#define LOOK_EVERY 32u
+#define SLICE_NS 200000
+
+/* ---- what is known of a queue ----------------------------------------------------------------------------------------- */
+
+static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
+{
+	struct ocl_queue *q = ocl_memory_get(&s->memory, sizeof *q);
+	if (!q)
+		return NULL;
+	q->handle = handle;
+	q->look_at = LOOK_EVERY;
+	pthread_mutex_init(&q->lock, NULL);
+	q->next_made = atomic_load_explicit(&s->all_queues, memory_order_relaxed);
+	/* release: whoever walks the list sees what stands in it */
+	while (!atomic_compare_exchange_weak_explicit(&s->all_queues, &q->next_made, q, memory_order_release, memory_order_relaxed))
+		;
+	return q;
+}
+
+struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle)
+{
+	return ocl_map_get(&s->queues, ocl_key(handle));
+}
+
+/* The block of a queue that is no more is used again, unless operations of it are still in flight. */
+static struct ocl_queue *block_for(struct ocl_state *s, cl_command_queue handle)
+{
+	struct ocl_queue *q = ocl_queue_find(s, handle);
+	if (q) {
+		pthread_mutex_lock(&q->lock);
+		bool idle = q->n_pending == 0;
+		pthread_mutex_unlock(&q->lock);
+		if (idle) {
+			ocl_memory_put(&s->memory, q->list, q->list_bytes);
+			q->list = NULL;
+			q->list_bytes = 0;
+			atomic_store_explicit(&q->defined, false, memory_order_relaxed);
+			return q;
+		}
+	}
+	q = queue_new(s, handle);
+	return q && ocl_map_put(&s->queues, ocl_key(handle), q, NULL) ? q : NULL;
+}
+
+static void keep_list(struct ocl_state *s, struct ocl_queue *q, const cl_queue_properties *list)
+{
+	size_t n = 0;
+	while (list[n])
+		n += 2;
+	q->list = ocl_memory_get(&s->memory, (n + 1) * sizeof *list);
+	if (!q->list)
+		return;
+	q->list_bytes = (n + 1) * sizeof *list;
+	memcpy(q->list, list, q->list_bytes);
+}
+
+void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced, const cl_queue_properties *list)
+{
+	struct ocl_queue *q = block_for(s, handle);
+	if (!q)
+		return;
+	q->forced = forced;
+	if (list)
+		keep_list(s, q, list);
+	ocl_state_register_exit(s);
+}
+
+static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device, cl_context context, cl_command_queue_properties properties)
+{
+	char name[32];
+	struct text t = text_in(name, sizeof name);
+	q->device = ocl_device_get(s, device);
+	struct ocl_context *c = q->device ? ocl_context_get(s, context, q->device) : NULL;
+	if (!c)
+		return;
+	uint32_t ordinal = atomic_fetch_add_explicit(&c->n_queues, 1, memory_order_relaxed);
+	q->out_of_order = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+	q->timed = properties & CL_QUEUE_PROFILING_ENABLE;
+	text_put(&t, "queue ");
+	text_put_u64(&t, ordinal);
+	q->id = ocl_host->queue(ocl_host, &(struct gpu_queue){
+		.name = name, .context = c->id, .device = q->device->id, .ordinal = ordinal, .clock = ocl_clock_id(q->device->clock),
+		.flags = (q->out_of_order ? MSR_GPU_QUEUE_OUT_OF_ORDER : 0) | (q->forced ? MSR_GPU_QUEUE_FORCED_PROFILING : 0)});
+	/* release: the fields are set */
+	atomic_store_explicit(&q->defined, true, memory_order_release);
+}
+
+/* Under s->define. */
+static struct ocl_queue *get_slowly(struct ocl_state *s, cl_command_queue handle)
+{
+	cl_device_id device = NULL;
+	cl_context context = NULL;
+	cl_command_queue_properties properties = 0;
+	struct ocl_queue *q = ocl_queue_find(s, handle);
+	if (q && atomic_load_explicit(&q->defined, memory_order_relaxed))
+		return q;
+	if (!q)
+		q = block_for(s, handle);
+	if (!q || ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
+	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
+	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) != CL_SUCCESS)
+		return NULL;
+	define(s, q, device, context, properties);
+	return atomic_load_explicit(&q->defined, memory_order_relaxed) ? q : NULL;
+}
+
+struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle)
+{
+	struct ocl_queue *q = ocl_queue_find(s, handle);
+	/* acquire: the fields of a defined queue are set */
+	if (q && atomic_load_explicit(&q->defined, memory_order_acquire))
+		return q;
+	ocl_state_register_exit(s);
+	pthread_mutex_lock(&s->define);
+	q = get_slowly(s, handle);
+	pthread_mutex_unlock(&s->define);
+	return q;
+}
+
+/* ---- the list of what is in flight ------------------------------------------------------------------------------------ */
+
+/* Under q->lock. */
+static struct ocl_pending *spare(struct ocl_state *s, struct ocl_queue *q)
+{
+	struct ocl_pending *p = q->spare;
+	if (!p)
+		return ocl_memory_get(&s->memory, sizeof *p);
+	q->spare = p->next;
+	return p;
+}
+
+/* True when there is now enough to look for ends. */
+static bool append(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *given, bool *kept)
+{
+	pthread_mutex_lock(&q->lock);
+	struct ocl_pending *p = spare(s, q);
+	*kept = p;
+	if (p) {
+		*p = *given;
+		p->next = NULL;
+		if (q->last)
+			q->last->next = p;
+		else
+			q->first = p;
+		q->last = p;
+		q->n_pending++;
+	}
+	bool look = q->n_pending >= q->look_at;
+	pthread_mutex_unlock(&q->lock);
+	return look;
+}
+
+/* Takes up to OCL_BATCH off the front, linked; NULL: none. */
+static struct ocl_pending *take(struct ocl_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	struct ocl_pending *first = q->first, *last = first;
+	for (unsigned n = 1; last && n < OCL_BATCH && last->next; n++)
+		last = last->next;
+	if (last) {
+		q->first = last->next;
+		if (!q->first)
+			q->last = NULL;
+		last->next = NULL;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return first;
+}
+
+/* `left`, linked, goes back to the front; `n_ended` blocks of `ended` become spare. */
+static void put_back(struct ocl_queue *q, struct ocl_pending *left, struct ocl_pending *ended, uint32_t n_ended)
+{
+	struct ocl_pending *last_left = left, *last_ended = ended;
+	while (last_left && last_left->next)
+		last_left = last_left->next;
+	while (last_ended && last_ended->next)
+		last_ended = last_ended->next;
+	pthread_mutex_lock(&q->lock);
+	if (left) {
+		last_left->next = q->first;
+		q->first = left;
+		if (!q->last)
+			q->last = last_left;
+	}
+	if (ended) {
+		last_ended->next = q->spare;
+		q->spare = ended;
+	}
+	q->n_pending -= n_ended;
+	q->look_at = q->n_pending + LOOK_EVERY;
+	pthread_mutex_unlock(&q->lock);
+}
+
+/* ---- ends -------------------------------------------------------------------------------------------------------------- */
+
+static bool times_of(cl_event event, uint64_t t[4])
+{
+	static const cl_profiling_info what[4] = {
+		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+	for (unsigned i = 0; i < 4; i++) {
+		cl_ulong v = 0;
+		if (ocl_next.clGetEventProfilingInfo(event, what[i], sizeof v, &v, NULL) != CL_SUCCESS)
+			return false;
+		t[i] = v;
+	}
+	return t[2] && t[3] >= t[2];
+}
+
+static void deliver(const struct ocl_queue *q, const struct ocl_pending *p, cl_int status)
+{
+	uint64_t t[4];
+	if (status < 0) {
+		ocl_host->lost(ocl_host, &p->ticket, MSR_GPU_LOSS_FAILED);
+		return;
+	}
+	if (!q->timed || !times_of(p->event, t)) {
+		ocl_host->lost(ocl_host, &p->ticket, MSR_GPU_LOSS_NO_TIMES);
+		return;
+	}
+	ocl_host->op(ocl_host, &p->ticket, &(struct gpu_op){
+		.kind = p->ticket.kind, .detail = p->detail, .start_ns = t[2], .end_ns = t[3], .amount = p->amount, .queue = q->id, .shape = p->shape,
+		.has_waits = t[0] && t[0] <= t[2] && t[1] && t[1] <= t[2], .queued_ns = t[0], .submitted_ns = t[1]});
+	if (p->for_clock)
+		ocl_clock_add(q->device->clock, &(struct ocl_moment){
+			.enter_ns = p->enter_ns, .return_ns = p->return_ns, .seen_ns = clock_mono_ns(), .queued = t[0], .start = t[2], .end = t[3]});
+}
+
+/* CL_COMPLETE, a negative error, or positive: not ended. An event that cannot be asked has failed. */
+static cl_int status_of(cl_event event)
+{
+	cl_int status = CL_QUEUED;
+	cl_int error = ocl_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+	return error == CL_SUCCESS ? status : error;
+}
+
+struct batch {
+	struct ocl_pending *left, **left_end, *ended;
+	uint32_t n_ended, n_running; /* n_running: of those left, handed to the device */
+};
+
+/* `in_order`: nothing behind the first that has not ended has ended. */
+static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_order, struct batch *b)
+{
+	bool stopped = false;
+	*b = (struct batch){.left_end = &b->left};
+	for (struct ocl_pending *p = list, *next; p; p = next) {
+		next = p->next;
+		cl_int status = stopped ? CL_QUEUED : status_of(p->event);
+		if (status > CL_COMPLETE) {
+			stopped |= in_order;
+			b->n_running += status < CL_QUEUED;
+			p->next = NULL;
+			*b->left_end = p;
+			b->left_end = &p->next;
+		} else {
+			deliver(q, p, status);
+			p->next = b->ended;
+			b->ended = p;
+			b->n_ended++;
+		}
+	}
+}
+
+static void release(struct ocl_state *s, const struct batch *b)
+{
+	for (struct ocl_pending *p = b->ended; p; p = p->next)
+		ocl_next.clReleaseEvent(p->event);
+	atomic_fetch_sub_explicit(&s->n_pending, b->n_ended, memory_order_relaxed);
+}
+
+/* One batch; returns how many had ended. */
+static uint32_t collect_some(struct ocl_state *s, struct ocl_queue *q)
+{
+	struct batch b;
+	struct ocl_pending *list = take(q);
+	if (!list)
+		return 0;
+	look(q, list, !q->out_of_order, &b);
+	release(s, &b);
+	put_back(q, b.left, b.ended, b.n_ended);
+	return b.n_ended;
+}
+
+void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q)
+{
+	while (collect_some(s, q) >= OCL_BATCH)
+		;
+}
+
+void ocl_queue_collect_all(struct ocl_state *s)
+{
+	if (atomic_load_explicit(&s->n_pending, memory_order_relaxed) == 0)
+		return;
+	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made)
+		if (atomic_load_explicit(&q->defined, memory_order_acquire))
+			ocl_queue_collect(s, q);
+}
+
+/* More in flight than is remembered: what has ended makes room, else the operation is given up. */
+static bool has_room(struct ocl_state *s)
+{
+	if (atomic_load_explicit(&s->n_pending, memory_order_relaxed) < OCL_MAX_PENDING)
+		return true;
+	ocl_queue_collect_all(s);
+	return atomic_load_explicit(&s->n_pending, memory_order_relaxed) < OCL_MAX_PENDING;
+}
+
+void ocl_queue_add(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *p)
+{
+	bool kept = false, look_now = has_room(s) && append(s, q, p, &kept);
+	if (kept) {
+		atomic_fetch_add_explicit(&s->n_pending, 1, memory_order_relaxed);
+	} else {
+		ocl_host->lost(ocl_host, &p->ticket, MSR_GPU_LOSS_PENDING);
+		ocl_next.clReleaseEvent(p->event);
+	}
+	if (look_now || atomic_load_explicit(&s->after_exit, memory_order_relaxed))
+		ocl_queue_collect(s, q);
+}
+
+unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event)
+{
+	unsigned n = 0;
+	pthread_mutex_lock(&q->lock);
+	for (const struct ocl_pending *p = q->first; p; p = p->next)
+		n += p->event == event;
+	pthread_mutex_unlock(&q->lock);
+	return n;
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------------------------------- */
+
+/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never will. */
+static struct ocl_pending *take_all(struct ocl_queue *q)
+{
+	struct timespec moment = {0, SLICE_NS};
+	for (unsigned tries = 0; pthread_mutex_trylock(&q->lock) != 0; tries++) {
+		if (tries == 50)
+			return NULL;
+		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&moment, 0);
+	}
+	struct ocl_pending *first = q->first;
+	q->first = q->last = NULL;
+	q->n_pending = 0;
+	pthread_mutex_unlock(&q->lock);
+	return first;
+}
+
+/* Looks at a list until nothing of it is with the device any more or the time is over; returns what is left. */
+static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list, uint64_t until_ns)
+{
+	struct timespec slice = {0, SLICE_NS};
+	struct batch b = {.left = list};
+	for (;;) {
+		look(q, b.left, false, &b);
+		if (!b.left || b.n_running == 0 || clock_mono_ns() >= until_ns)
+			return b.left;
+		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&slice, 0);
+	}
+}
+
+void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, bool may_call)
+{
+	uint64_t until = clock_mono_ns() + may_wait_ns;
+	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made) {
+		if (!atomic_load_explicit(&q->defined, memory_order_acquire))
+			continue;
+		struct ocl_pending *left = take_all(q);
+		if (may_call && left)
+			left = wait_for(q, left, until);
+		for (; left; left = left->next)
+			ocl_host->lost(ocl_host, &left->ticket, MSR_GPU_LOSS_NEVER_DONE);
+		if (may_call)
+			ocl_clock_flush(q->device->clock);
+	}
+	atomic_store_explicit(&s->n_pending, 0, memory_order_relaxed);
+}

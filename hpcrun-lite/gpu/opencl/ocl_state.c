@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of the process: made at the first call, made anew in the child of a fork (where the old one is left as it lies: its locks may be held and its handles
+ * are the parent's), and brought to an end. Test: tests/unit/test_opencl_layer.c.
+ */
+#include "hpcrun-lite/gpu/opencl/ocl.h"
+
+#include "common/safe/sys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define EXIT_WAIT_NS UINT64_C(2000000000)
+
+_Atomic(struct ocl_state *) ocl_state_now;
+__thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
+
+/* Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal handler: its locks are held below us. */
+static void at_end(uint64_t may_wait_ns)
+{
+	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
+	if (!s || s->pid != sys_getpid())
+		return;
+	bool may_call = ocl_depth == 0 && !atomic_load_explicit(&s->after_exit, memory_order_relaxed);
+	ocl_depth++;
+	ocl_queue_finish_all(s, may_wait_ns, may_call);
+	ocl_extension_count();
+	ocl_depth--;
+}
+
+/* exit() was called, or main returned, and the implementations are still whole. */
+static void at_exit(void)
+{
+	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
+	if (!s || s->pid != sys_getpid() || ocl_depth || atomic_exchange_explicit(&s->after_exit, true, memory_order_relaxed))
+		return;
+	ocl_depth++;
+	ocl_queue_finish_all(s, EXIT_WAIT_NS, true);
+	ocl_depth--;
+}
+
+void ocl_state_register_exit(struct ocl_state *s)
+{
+	/* relaxed: an exit handler too many does no harm */
+	if (atomic_load_explicit(&s->exits_registered, memory_order_relaxed) < 2 &&
+	    atomic_fetch_add_explicit(&s->exits_registered, 1, memory_order_relaxed) < 2)
+		atexit(at_exit);
+}
+
+static struct ocl_state *state_new(uint32_t generation)
+{
+	struct ocl_state *s = ocl_memory_map(sizeof *s);
+	if (!s)
+		return NULL;
+	s->generation = generation;
+	s->pid = sys_getpid();
+	ocl_memory_init(&s->memory);
+	pthread_mutex_init(&s->define, NULL);
+	struct ocl_map *const maps[] = {&s->devices, &s->contexts, &s->queues, &s->programs, &s->kernels, &s->buffers, &s->mapped};
+	for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+		ocl_map_init(maps[i]);
+	s->svm = ocl_svm_new(&s->memory);
+	if (!s->svm) {
+		ocl_memory_unmap(s, sizeof *s);
+		return NULL;
+	}
+	return s;
+}
+
+/* Of two threads that come here at once one wins; the other's is given back. */
+static struct ocl_state *renew(struct ocl_state *old, uint32_t generation)
+{
+	struct ocl_state *s = state_new(generation);
+	if (!s)
+		return NULL;
+	/* release: whoever sees it sees what it holds */
+	if (!atomic_compare_exchange_strong_explicit(&ocl_state_now, &old, s, memory_order_acq_rel, memory_order_acquire)) {
+		ocl_memory_unmap(s, sizeof *s);
+		return old && old->generation == generation ? old : NULL;
+	}
+	ocl_host->at_end(ocl_host, at_end);
+	return s;
+}
+
+struct ocl_state *ocl_state_slow(const void *caller)
+{
+	int saved = errno;
+	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_NOT_IN)
+		ocl_preload_start();
+	int entrance = atomic_load_explicit(&ocl_entrance, memory_order_acquire);
+	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
+	uint32_t generation = ocl_host && entrance != OCL_SHUT ? ocl_host->generation(ocl_host) : 0;
+	if (entrance == OCL_PRELOAD && ocl_preload_is_inner(caller))
+		s = NULL;
+	else if (generation == 0)
+		s = s && s->pid == sys_getpid() ? s : NULL; /* after the end: what is known of queues still holds */
+	else if (!s || s->generation != generation)
+		s = renew(s, generation);
+	errno = saved;
+	return s;
+}
