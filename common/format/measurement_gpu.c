@@ -25,7 +25,7 @@ static_assert(sizeof(struct msr_gpu_aggregate) == 88, "layout");
 static_assert(sizeof(struct msr_gpu_pc) == 32, "layout");
 static_assert(sizeof(struct msr_gpu_pc_range) == 72, "layout");
 static_assert(sizeof(struct msr_gpu_value) == 24, "layout");
-static_assert(sizeof(struct msr_gpu_tally) == 912, "layout");
+static_assert(sizeof(struct msr_gpu_tally) == 1104, "layout");
 static_assert(MSR_N_GPU_KINDS <= 16 && MSR_N_GPU_LOSSES <= MSR_GPU_LOSS_ROOM, "kinds fit a record, losses their table");
 
 static const struct {
@@ -45,6 +45,7 @@ static const struct {
 	[MSR_GPU_LOSS_UNKNOWN_CALL] = {"unknown-call", "a call of the API that the back end does not know"},
 	[MSR_GPU_LOSS_STOPPED] = {"stopped", "launched after the end of measurement had begun"},
 	[MSR_GPU_LOSS_IN_FLIGHT] = {"in-flight", "the process was killed before its end was noticed"},
+	[MSR_GPU_LOSS_BUSY] = {"busy", "inside the recording of another, or a lock was held too long"},
 };
 
 const char *msr_gpu_loss_name(enum msr_gpu_loss l)

@@ -64,6 +64,7 @@ enum msr_gpu_loss {
 	MSR_GPU_LOSS_UNKNOWN_CALL, /* a call of the API that the back end does not know */
 	MSR_GPU_LOSS_STOPPED,      /* launched after the end of measurement had begun */
 	MSR_GPU_LOSS_IN_FLIGHT,    /* computed by the reader: the process was killed before the op was noticed */
+	MSR_GPU_LOSS_BUSY,         /* inside the core already (the program's signal handler launched), or a lock was held too long */
 	MSR_N_GPU_LOSSES,
 	MSR_GPU_LOSS_ROOM = 24
 };
@@ -285,8 +286,9 @@ struct msr_gpu_tally {
 	_Atomic uint64_t n_lost_contents;    /* code objects whose content could not be kept */
 	_Atomic uint64_t n_lost_pc;          /* PC samples (the sum of their counts) that could not be written */
 	_Atomic uint64_t n_lost_values;      /* counter values, PC ranges and clock pairs likewise */
-	_Atomic uint64_t record_bytes;       /* of the extents given out for launches and ops of all back ends */
+	_Atomic uint64_t record_bytes;       /* of the extents given out for launches and ops */
 	_Atomic uint64_t aggregate_from_ns;  /* CLOCK_MONOTONIC: the bound on records was reached; 0: not */
+	_Atomic uint64_t lost[MSR_GPU_LOSS_ROOM]; /* ops told as lost, by cause: in op records and in aggregates; for reports of the run time */
 };
 
 #endif

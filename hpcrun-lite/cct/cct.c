@@ -185,6 +185,11 @@ bool cct_insert(struct cct *t, const struct cct_path *path, uint32_t *node, enum
 	return true;
 }
 
+void cct_forget_path(struct cct *t)
+{
+	t->n_memo = 0;
+}
+
 /* ---- cells ------------------------------------------------------------------------------------------------ */
 
 /* One writer: a plain addition, but each word is stored whole. */

@@ -41,6 +41,9 @@ struct cct_path {
  */
 bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node, enum msr_loss *cause);
 
+/* A path was walked that is not inserted: the next n_same does not speak of the path inserted last. */
+void cct_forget_path(struct cct *tree);
+
 /* Adds `count` samples with a weight of `sum` to a node's cell of a metric. */
 bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause);
 

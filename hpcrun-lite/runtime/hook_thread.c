@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/hook_thread.h"
 
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/process.h"
 
@@ -92,6 +93,8 @@ static struct start *prepare(void)
 {
 	process_start();
 	process_check_fork();
+	if (gpu_glue_hides_threads())
+		return NULL;
 	struct start *s = process_is_alive() ? take_start() : NULL;
 	if (!s && process_is_alive())
 		runtime_count_loss(MSR_LOSS_THREAD_SETUP);

@@ -8,6 +8,8 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
+#include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -150,6 +152,7 @@ void process_start(void)
 	}
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	process.measuring = true;
+	gpu_glue_start();
 	thread_begin(sys_gettid() == process.pid);
 }
 
@@ -179,6 +182,7 @@ static void forked(void)
 		return;
 	}
 	records_start();
+	gpu_glue_forked();
 	module_forked();
 	process_restart_sources();
 	process_write_records();
@@ -216,19 +220,24 @@ static void end(enum msr_exit_kind kind, int code)
 	/* Sequential consistency: see enter() in sample.c. */
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	bool quiet = thread_all_outside();
+	quiet = gpu_finish() && quiet;
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
 	write_end(kind, code, now_ns);
 	if (kind != MSR_EXIT_EXEC)
 		report_print();
-	if (thread_self)
+	if (thread_self) {
 		cct_trim(thread_self->cct);
+		gpu_thread_trim(&thread_self->gpu);
+	}
 	records_trim();
 	store_finish(quiet);
 }
 
 void runtime_end(enum msr_exit_kind kind, int code)
 {
+	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
+		gpu_glue_at_end(false, false);
 	if (claim_end())
 		end(kind, code);
 }
@@ -253,6 +262,8 @@ void runtime_exec_begin(void)
 {
 	if (!process.measuring)
 		return;
+	if (!atomic_load_explicit(&life.ended, memory_order_relaxed))
+		gpu_glue_at_end(false, true);
 	uint64_t mask = block_signal();
 	if (claim_end())
 		end(MSR_EXIT_EXEC, 0);
@@ -266,6 +277,7 @@ void runtime_exec_failed(void)
 	if (!runtime_is_owner() || !h || h->exit_kind != MSR_EXIT_EXEC)
 		return;
 	store_reopen();
+	gpu_reopen();
 	write_end(MSR_EXIT_NONE, 0, 0);
 	thread_unstamp_all();
 	atomic_store_explicit(&process.ending, false, memory_order_seq_cst);

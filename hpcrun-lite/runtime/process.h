@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_RUNTIME_PROCESS_H
 
 #include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/thread.h"
 #include "hpcrun-lite/source/source.h"
@@ -55,6 +56,6 @@ void process_write_records(void);
 /* report.c: the line or table at the end. */
 void report_print(void);
 /* report_files.c: adds what the other processes of this rank have written so far; returns how many processes. */
-uint64_t report_add_others(struct thread_totals *sum);
+uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
 
 #endif

@@ -4,6 +4,7 @@
  * memory left. Tests: tests/cli/run_processes.sh.
  */
 #include "common/safe/text.h"
+#include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -62,7 +63,36 @@ static bool any_loss(const struct thread_totals *sum)
 	return false;
 }
 
-static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n_processes)
+static void put_gpu_losses(struct text *t, const struct gpu_sums *gpu, const char *before, const char *between)
+{
+	for (unsigned i = 0; i < MSR_N_GPU_LOSSES; i++)
+		if (gpu->lost[i]) {
+			text_put(t, before);
+			text_put(t, msr_gpu_loss_name((enum msr_gpu_loss)i));
+			text_put(t, between);
+			text_put_grouped(t, gpu->lost[i]);
+			before = ", ";
+		}
+}
+
+/* "1,234 GPU operations (200 summed up), 3 lost (failed 3)" */
+static void put_gpu(struct text *t, const struct gpu_sums *gpu)
+{
+	put_count(t, gpu->launched, "GPU operation", "GPU operations");
+	if (gpu->aggregated) {
+		text_put(t, " (");
+		text_put_grouped(t, gpu->aggregated);
+		text_put(t, " summed up)");
+	}
+	text_put(t, ", ");
+	text_put_grouped(t, gpu_sums_lost(gpu));
+	text_put(t, " lost");
+	put_gpu_losses(t, gpu, " (", " ");
+	if (gpu_sums_lost(gpu) || gpu->lost[MSR_GPU_LOSS_NO_PATH])
+		text_put_char(t, ')');
+}
+
+static void put_line(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
 {
 	uint64_t lost = lost_samples(sum);
 	text_put(t, "hpcrun-lite: ");
@@ -77,7 +107,12 @@ static void put_line(struct text *t, const struct thread_totals *sum, uint64_t n
 	text_put(t, any_loss(sum) ? "), " : ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
 	put_share(t, sum);
-	text_put(t, " of CPU time in handlers: ");
+	text_put(t, " of CPU time in handlers");
+	if (process.config.n_gpus) {
+		text_put(t, ", ");
+		put_gpu(t, gpu);
+	}
+	text_put(t, ": ");
 	text_put(t, process.config.directory);
 	text_put_char(t, '\n');
 }
@@ -93,7 +128,35 @@ static void put_row(struct text *t, const char *name, uint64_t v)
 	text_put_char(t, '\n');
 }
 
-static void put_table(struct text *t, const struct thread_totals *sum, uint64_t n_processes)
+static void put_backend(struct text *t, const struct config_gpu *asked, const struct msr_gpu_tally *tally)
+{
+	text_put(t, "  gpu=");
+	text_put(t, asked->name);
+	text_put(t, ": ");
+	text_put(t, !tally ? "not used by this process" : tally->entrance[0] ? tally->entrance : "entered");
+	text_put_char(t, '\n');
+}
+
+static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
+{
+	for (unsigned i = 0; i < process.config.n_gpus; i++)
+		put_backend(t, &process.config.gpu[i], gpu_tally(i));
+	put_row(t, "GPU operations launched", gpu->launched);
+	put_row(t, "launches recorded", gpu->recorded);
+	put_row(t, "launches summed up", gpu->aggregated);
+	put_row(t, "GPU operations written", gpu->n_ops);
+	put_gpu_losses(t, gpu, "  GPU operations lost: ", " ");
+	if (gpu_sums_lost(gpu) || gpu->lost[MSR_GPU_LOSS_NO_PATH])
+		text_put_char(t, '\n');
+	if (gpu->n_bad_order)
+		put_row(t, "GPU times out of order", gpu->n_bad_order);
+	if (gpu->n_lost_definitions + gpu->n_lost_contents)
+		put_row(t, "GPU names or code objects lost", gpu->n_lost_definitions + gpu->n_lost_contents);
+	put_row(t, "bytes of GPU records", gpu->record_bytes);
+	put_row(t, "launch callbacks, us", gpu->handler_ns / 1000);
+}
+
+static void put_table(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
 {
 	text_put(t, "hpcrun-lite: ");
 	text_put(t, process.config.directory);
@@ -121,6 +184,8 @@ static void put_table(struct text *t, const struct thread_totals *sum, uint64_t 
 	text_put(t, "  share of the threads' time      ");
 	put_share(t, sum);
 	text_put_char(t, '\n');
+	if (process.config.n_gpus)
+		put_gpu_table(t, gpu);
 	put_row(t, "bytes of this process's file", store_bytes());
 	text_put(t, "  file                            ");
 	text_put(t, store_path());
@@ -132,18 +197,22 @@ void report_print(void)
 	static char buffer[16384];
 	struct text t = text_in(buffer, sizeof buffer);
 	struct thread_totals sum;
+	struct gpu_sums gpu = {0};
 	const struct config *c = &process.config;
 	if (c->say == CONFIG_QUIET || c->root_pid != (uint32_t)process.pid)
 		return;
 	thread_sum(&sum);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sum.losses[i] += store_header()->losses[i];
-	if (c->rank > 0 && !any_loss(&sum) && c->say != CONFIG_VERBOSE)
+	for (unsigned i = 0; i < c->n_gpus; i++)
+		if (gpu_tally(i))
+			gpu_sums_add(&gpu, gpu_tally(i));
+	if (c->rank > 0 && !any_loss(&sum) && !gpu_sums_lost(&gpu) && c->say != CONFIG_VERBOSE)
 		return;
-	uint64_t n_processes = 1 + report_add_others(&sum);
+	uint64_t n_processes = 1 + report_add_others(&sum, &gpu);
 	if (c->say == CONFIG_VERBOSE)
-		put_table(&t, &sum, n_processes);
+		put_table(&t, &sum, &gpu, n_processes);
 	else
-		put_line(&t, &sum, n_processes);
+		put_line(&t, &sum, &gpu, n_processes);
 	text_write(&t, STDERR_FILENO);
 }

@@ -30,11 +30,12 @@ static bool read_at(int fd, void *to, size_t n, uint64_t at)
 	return sys_pread(fd, to, n, at) == (long)n;
 }
 
-static void add_file(struct thread_totals *sum, int fd)
+static void add_file(struct thread_totals *sum, struct gpu_sums *gpu, int fd)
 {
 	struct msr_header header;
 	struct msr_extent e;
 	struct msr_thread record;
+	struct msr_gpu_tally tally;
 	if (!read_at(fd, &header, sizeof header, 0) || memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
 		return;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
@@ -45,6 +46,8 @@ static void add_file(struct thread_totals *sum, int fd)
 			return;
 		if (e.kind == MSR_THREAD && read_at(fd, &record, sizeof record, at + sizeof e))
 			thread_add_record(sum, &record);
+		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally && read_at(fd, &tally, sizeof tally, at + sizeof e))
+			gpu_sums_add(gpu, &tally);
 	}
 }
 
@@ -55,7 +58,7 @@ static bool is_other(const char *name, const char *own)
 	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0 && strncmp(name, own, prefix) == 0 && strcmp(name, own) != 0;
 }
 
-uint64_t report_add_others(struct thread_totals *sum)
+uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 {
 	static _Alignas(8) char buffer[8192];
 	static char path[PATH_MAX];
@@ -76,7 +79,7 @@ uint64_t report_add_others(struct thread_totals *sum)
 			if (fd < 0)
 				continue;
 			n++;
-			add_file(sum, fd);
+			add_file(sum, gpu, fd);
 			sys_close(fd);
 		}
 	if (directory >= 0)

@@ -80,7 +80,7 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 
 static bool is_outside(struct thread *t)
 {
-	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 && t->suspended == 0;
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 && t->suspended == 0 && t->holding == 0;
 }
 
 static void count_busy(struct thread *t)
@@ -107,16 +107,15 @@ static void find_cpu_clock_cost(void)
 	}
 }
 
-static void begin_cost(struct thread *t)
+uint64_t sample_begin_cost(struct thread *t)
 {
-	t->cost_start_ns = t->n_handled++ % COST_EVERY == t->record->tid % COST_EVERY ? clock_thread_cpu_ns() : 0;
+	return t->n_handled++ % COST_EVERY == t->record->tid % COST_EVERY ? clock_thread_cpu_ns() : 0;
 }
 
-static void end_cost(struct thread *t)
+uint64_t sample_end_cost(uint64_t begin)
 {
-	uint64_t took = t->cost_start_ns ? clock_thread_cpu_ns() - t->cost_start_ns : 0;
-	if (took > cpu_clock_cost_ns)
-		add(&t->record->handler_ns, (took - cpu_clock_cost_ns) * COST_EVERY);
+	uint64_t took = begin ? clock_thread_cpu_ns() - begin : 0;
+	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * COST_EVERY : 0;
 }
 
 /* Sequential consistency: with `ending`, either we see the end or the end sees us. */
@@ -124,7 +123,7 @@ static bool enter(struct thread *t)
 {
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
-		begin_cost(t);
+		t->cost_start_ns = sample_begin_cost(t);
 		return true;
 	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
@@ -146,9 +145,158 @@ static void leave(struct thread *t, uint64_t start_ns)
 	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
 	t->rest_until_ns = t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	t->left_ns = now;
-	end_cost(t);
+	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
+
+/* ---- samples held back --------------------------------------------------------------------------------------- */
+
+/*
+ * A signal handler of the program may jump out of the code that holds samples back. That is seen by the stack: what runs on top of that code, on the same stack, is deeper by a
+ * signal frame at least (128 bytes of red zone, registers, floating point state: more than 1000), and what runs inside it is not further out than its outermost frame.
+ */
+#define SIGNAL_FRAME_LEAST 768u
+#define HOLD_FRAMES_MOST 4096u /* from the caller of the tool to sample_hold */
+
+static bool is_on_stack(const struct thread *t, uintptr_t sp)
+{
+	return sp >= t->stack_lo && sp < t->stack_hi;
+}
+
+/* `margin`: so far out the code that holds back may still be running. */
+static bool hold_is_stale(const struct thread *t, uintptr_t sp, uintptr_t margin)
+{
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->holding && sp >= t->hold_sp + margin && is_on_stack(t, sp)
+		&& is_on_stack(t, t->hold_sp);
+}
+
+static void break_hold(struct thread *t)
+{
+	t->holding = 0;
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+static uintptr_t stack_of(const ucontext_t *context)
+{
+	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+/* In the handler. Of one metric only the first is kept as a sample; the weights of more add up. While they are being recorded none is changed. */
+static void hold_back(struct thread *t, const struct source_expiry *e)
+{
+	uint32_t n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
+	for (uint32_t i = 0; i < n && !t->recording_held; i++)
+		if (t->held[i].metric == e->metric) {
+			t->held[i].weight += e->weight;
+			t->held[i].n_merged += 1 + e->n_merged;
+			return;
+		}
+	if (n == THREAD_MAX_HELD) {
+		count_busy(t);
+		return;
+	}
+	t->held[n] = *e;
+	atomic_store_explicit(&t->n_held, n + 1, memory_order_relaxed); /* the reader is this thread */
+}
+
+static void record_one_held(struct thread *t, const struct source_expiry *e, const struct sample_place *place, uint64_t now_ns)
+{
+	struct msr_thread *r = t->record;
+	add(&r->delivered, 1);
+	add(&r->n_frames, place->walked->n);
+	add(&r->path_ends[place->walked->end], 1);
+	if (place->walked->heuristic)
+		add(&r->n_marked, 1);
+	if (place->has_node)
+		record(t, place->node, e, now_ns);
+	else
+		add(&r->losses[place->cause], 1);
+}
+
+/* More may be held back while we record; in the end there is none. */
+static void record_held(struct thread *t, const struct sample_place *place)
+{
+	uint32_t done = 0, n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
+	if (!n)
+		return;
+	uint64_t now_ns = clock_mono_ns();
+	t->recording_held = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	do
+		for (; done < n; done++)
+			record_one_held(t, &t->held[done], place, now_ns);
+	while (!atomic_compare_exchange_strong_explicit(&t->n_held, &n, 0, memory_order_relaxed, memory_order_relaxed));
+	atomic_signal_fence(memory_order_seq_cst);
+	t->recording_held = false;
+}
+
+enum sample_hold sample_hold(struct thread *t)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+	if (hold_is_stale(t, sp, 0 - (uintptr_t)SIGNAL_FRAME_LEAST))
+		break_hold(t);
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed))
+		return SAMPLE_NESTED;
+	t->hold_sp = sp;
+	t->holding++;
+	/* As in enter(). */
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+		return SAMPLE_HELD;
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+	t->holding--;
+	return SAMPLE_ENDED;
+}
+
+void sample_walk_here(struct thread *t, struct unwind_path *walked)
+{
+	struct unwind_regs regs;
+	unwind_here(&regs);
+	unwind_walk_regs(t->unwind, &regs, walked);
+}
+
+void sample_release(struct thread *t, const struct sample_place *place)
+{
+	do {
+		record_held(t, place);
+		atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+		atomic_signal_fence(memory_order_seq_cst);
+		t->holding--;
+		atomic_signal_fence(memory_order_seq_cst);
+		/* One that arrived between the two is still to be recorded. */
+	} while (!t->holding && atomic_load_explicit(&t->n_held, memory_order_relaxed) && sample_hold(t) == SAMPLE_HELD);
+}
+
+void sample_keep(struct thread *t)
+{
+	t->holding++;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+void sample_unkeep(struct thread *t)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (t->holding)
+		t->holding--;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) || sample_hold(t) != SAMPLE_HELD)
+		return;
+	struct unwind_path walked;
+	struct sample_place place = {.walked = &walked};
+	sample_walk_here(t, &walked);
+	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
+	place.has_node = cct_insert(t->cct, &path, &place.node, &place.cause);
+	sample_release(t, &place);
+}
+
+void sample_drop_held(struct thread *t)
+{
+	uint32_t n = atomic_exchange_explicit(&t->n_held, 0, memory_order_relaxed);
+	add(&t->record->delivered, n);
+	add(&t->record->losses[MSR_LOSS_BUSY], n);
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------------ */
 
 void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 {
@@ -156,8 +304,13 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	n_signals++;
 	if (!t || !process_is_alive())
 		return;
+	if (hold_is_stale(t, stack_of(ucontext), HOLD_FRAMES_MOST))
+		break_hold(t);
 	if (!is_outside(t)) {
-		count_busy(t);
+		if (t->holding && !t->suspended)
+			hold_back(t, expiry);
+		else
+			count_busy(t);
 		return;
 	}
 	uint64_t now = clock_mono_ns();
@@ -173,16 +326,39 @@ static bool may_be_ours(const siginfo_t *info)
 	return info->si_code > 0 || info->si_code == SI_TIMER;
 }
 
-static void poll_sources(struct thread *t, siginfo_t *info, void *context, uint64_t now)
+static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context, struct source_expiry *expiry)
 {
-	struct source_expiry expiry[MSR_MAX_METRICS];
 	unsigned n = 0;
 	bool ours = may_be_ours(info);
 	for (unsigned i = 0; i < process.n_sources; i++)
 		if (process.source[i].ops->poll && t->source_on[i])
 			n += process.source[i].ops->poll(t->source_state[i], info, context, &expiry[n], &ours);
-	if (n)
-		take(t, expiry, n, context, now);
+	return n;
+}
+
+static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
+{
+	struct source_expiry expiry[MSR_MAX_METRICS];
+	uint64_t now = clock_mono_ns();
+	if (hold_is_stale(t, stack_of(context), HOLD_FRAMES_MOST))
+		break_hold(t);
+	if (is_outside(t)) {
+		if (now < t->rest_until_ns) {
+			count_busy(t);
+		} else if (enter(t)) {
+			unsigned n = poll_sources(t, info, context, expiry);
+			if (n)
+				take(t, expiry, n, context, now);
+			leave(t, now);
+		}
+	} else if (t->holding && !t->suspended) {
+		unsigned n = poll_sources(t, info, context, expiry);
+		for (unsigned i = 0; i < n; i++)
+			hold_back(t, &expiry[i]);
+	} else {
+		/* The sources are not asked: what expired stays with them and adds its weight to the next sample. */
+		count_busy(t);
+	}
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -198,17 +374,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		/* a child that does not own the store: nothing of it may be touched */
 	} else if (!t) {
 		store_count_loss(MSR_LOSS_NO_THREAD);
-	} else if (!is_outside(t)) {
-		/* The sources are not asked: what expired stays with them and adds its weight to the next sample. */
-		count_busy(t);
 	} else {
-		uint64_t now = clock_mono_ns();
-		if (now < t->rest_until_ns) {
-			count_busy(t);
-		} else if (enter(t)) {
-			poll_sources(t, info, context, now);
-			leave(t, now);
-		}
+		take_or_hold(t, info, context);
 	}
 	errno = saved_errno;
 }

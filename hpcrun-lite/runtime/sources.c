@@ -189,6 +189,19 @@ static void write_event(const struct config_event *e)
 	records_info_text("event", line);
 }
 
+static void write_gpu(const struct config_gpu *g)
+{
+	char line[160];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "gpu=");
+	text_put(&t, g->name);
+	if (g->options[0]) {
+		text_put_char(&t, ',');
+		text_put(&t, g->options);
+	}
+	records_info_text("event", line);
+}
+
 void process_write_records(void)
 {
 	char cwd[PATH_MAX];
@@ -203,6 +216,8 @@ void process_write_records(void)
 		records_info_text("job", process.config.job);
 	for (uint32_t i = 0; i < process.config.n_events; i++)
 		write_event(&process.config.event[i]);
+	for (uint32_t i = 0; i < process.config.n_gpus; i++)
+		write_gpu(&process.config.gpu[i]);
 	for (unsigned i = 0; i < process.n_sources; i++)
 		for (unsigned j = 0; j < process.source[i].n_events; j++)
 			write_source(&process.source[i], &process.source[i].event[j]);

@@ -9,6 +9,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
@@ -193,6 +194,10 @@ void thread_begin(bool is_main)
 	t->is_main = is_main;
 	t->suspended = 0;
 	t->destructor_rounds = 0;
+	t->holding = 0;
+	t->recording_held = false;
+	atomic_store_explicit(&t->n_held, 0, memory_order_relaxed);
+	t->gpu = (struct gpu_thread){0};
 	t->record = NULL;
 	if (!make_record(t, &number)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
@@ -201,6 +206,8 @@ void thread_begin(bool is_main)
 	}
 	make_tree(t, number);
 	find_stack(&stack);
+	t->stack_lo = stack.lo;
+	t->stack_hi = stack.hi;
 	t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &stack);
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		t->source_state[i] = (uint8_t *)t + threads.source_at[i];
@@ -265,6 +272,8 @@ void thread_end(void)
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
 	thread_self = NULL;
+	sample_drop_held(t);
+	gpu_thread_trim(&t->gpu);
 	cct_finish(t->cct);
 	add_to_ended(t->record);
 	t->record = NULL;
@@ -375,6 +384,8 @@ void thread_forked(void)
 		self->source_on[i] = false;
 	}
 	cct_forget(self->cct);
+	atomic_store_explicit(&self->n_held, 0, memory_order_relaxed);
+	self->gpu = (struct gpu_thread){0};
 	self->record = NULL;
 	if (!make_record(self, &number)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);

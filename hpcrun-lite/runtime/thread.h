@@ -8,6 +8,8 @@
 
 #include "common/format/measurement.h"
 #include "hpcrun-lite/cct/cct.h"
+#include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/source/source.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
 #include <stdatomic.h>
@@ -15,6 +17,7 @@
 #include <stdint.h>
 
 #define THREAD_MAX_SOURCES 4u
+#define THREAD_MAX_HELD 16u
 
 enum thread_state { THREAD_FREE, THREAD_ALIVE };
 
@@ -38,6 +41,14 @@ struct thread {
 	bool source_on[THREAD_MAX_SOURCES];
 	uint64_t cpu_given_ns;        /* weights of CPUTIME recorded */
 	uint64_t trace_ns;            /* time of the last trace record */
+	uintptr_t stack_lo, stack_hi;
+	/* Samples held back while the thread is inside a GPU callback or a back end's own code; see sample_hold(). */
+	uint32_t holding;             /* nests */
+	bool recording_held;
+	uintptr_t hold_sp;            /* where the stack was when the thread was last taken inside */
+	_Atomic uint32_t n_held;
+	struct source_expiry held[THREAD_MAX_HELD];
+	struct gpu_thread gpu;
 };
 
 /* The calling thread's, NULL when it is not measured. Signal-safe. */

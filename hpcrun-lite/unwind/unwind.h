@@ -120,6 +120,11 @@ void unwind_walk_regs(struct unwind_thread *thread, const struct unwind_regs *re
 /* The registers of the caller, as they are when this function returns to it: the start for a walk outside of signal handlers. */
 void unwind_here(struct unwind_regs *regs);
 
+/*
+ * Whether the path of the last walk goes through the frame of a signal: the code runs in a signal handler. Also true when that is not known (the path was too deep).
+ */
+bool unwind_met_signal(const struct unwind_thread *thread);
+
 /* What the walks of one thread did. Written by the thread alone; others may read once it has stopped walking. */
 struct unwind_counts {
 	uint64_t walks;

@@ -474,3 +474,13 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, s
 	t->leaf.known = ARCH_ALL_REGS;
 	walk(t, path);
 }
+
+/* The frame that a signal interrupted stands exactly where execution stood; so does a frame that was laid down, or guessed, but these say so. */
+bool unwind_met_signal(const struct unwind_thread *t)
+{
+	const struct record *r = previous_records(t);
+	for (uint32_t i = 1; i < t->n_records; i++)
+		if (r[i - 1].kind == RECORD_SIGNAL || (r[i].exact && !r[i].laid && !r[i].marked))
+			return true;
+	return t->n_records == 0;
+}

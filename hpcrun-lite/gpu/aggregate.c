@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Aggregates: operations beyond the bound on records, summed up in place, so that a run of any length has an end to its file. Rows are found without a lock
+ * and made under one. Test: tests/unit/test_gpu_core.c.
+ */
+#include "hpcrun-lite/gpu/hash128.h"
+#include "hpcrun-lite/gpu/internal.h"
+
+static bool same(const void *value, const void *key)
+{
+	const struct msr_gpu_aggregate *a = value;
+	const struct aggregate_key *k = key;
+	return a->thread == k->thread && a->node == k->node && a->queue == k->queue && a->shape == k->shape && a->kind == k->kind && a->detail == k->detail;
+}
+
+static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggregate_key *k, uint64_t hash, enum msr_gpu_loss *cause)
+{
+	struct writer *w;
+	struct msr_gpu_aggregate *a = stream_begin(&b->aggregates, gpu_number_of(b), sizeof *a, &w, cause);
+	if (!a)
+		return NULL;
+	struct msr_gpu_aggregate *known = index_find(&b->aggregate_index, hash, same, k); /* another thread may have been faster */
+	if (!known) {
+		a->thread = k->thread;
+		a->node = k->node;
+		a->queue = k->queue;
+		a->shape = k->shape;
+		a->kind = k->kind;
+		a->detail = k->detail;
+		if (index_add(&b->aggregate_index, hash, a)) {
+			extent_publish(w->extent, sizeof *a);
+			known = a;
+		} else { /* a row that nobody finds again would be made anew each time */
+			*a = (struct msr_gpu_aggregate){0};
+			*cause = MSR_GPU_LOSS_NO_MEMORY;
+		}
+	}
+	stream_end(w, 0);
+	return known;
+}
+
+struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct aggregate_key *k, enum msr_gpu_loss *cause)
+{
+	uint64_t hash[2];
+	if (gpu_is_closed()) {
+		*cause = MSR_GPU_LOSS_STOPPED;
+		return NULL;
+	}
+	hash128(k, sizeof *k, 0, hash);
+	struct msr_gpu_aggregate *a = index_find(&b->aggregate_index, hash[0], same, k);
+	return a ? a : make(b, k, hash[0], cause);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of code objects; see content.h. Must not raise SIGXFSZ: the limit is read before. Test: tests/unit/test_gpu_core.c. */
+#include "hpcrun-lite/gpu/content.h"
+
+#include "common/format/measurement_gpu.h"
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define AT_CWD (-100)
+
+static void name_content(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], const char *suffix)
+{
+	struct text t = text_in(name, CONTENT_NAME_BYTES);
+	for (unsigned i = 0; i < 2; i++) {
+		uint8_t digits[8];
+		for (unsigned j = 0; j < 8; j++)
+			digits[j] = (uint8_t)(hash[i] >> (56 - 8 * j));
+		text_put_hex(&t, digits, sizeof digits);
+	}
+	text_put(&t, suffix);
+}
+
+static bool is_there(const char *path, size_t n)
+{
+	struct stat st;
+	return sys_call4(SYS_newfstatat, AT_CWD, (long)path, (long)&st, 0) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == n;
+}
+
+static bool is_within_limit(size_t n)
+{
+	struct rlimit limit;
+	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY || n <= limit.rlim_cur;
+}
+
+static bool write_all(int fd, const uint8_t *bytes, size_t n)
+{
+	while (n) {
+		long done = sys_write(fd, bytes, n);
+		if (done == -EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		bytes += done;
+		n -= (size_t)done;
+	}
+	return true;
+}
+
+/* Under a name that nobody else takes, also not on another host with the same process number. */
+static bool write_renamed(const char *folder, const char *final, const void *bytes, size_t n)
+{
+	char path[PATH_MAX];
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, folder);
+	text_put(&t, "/.");
+	text_put_u64(&t, (uint64_t)sys_gettid());
+	text_put_char(&t, '-');
+	text_put_u64(&t, clock_ns(CLOCK_REALTIME));
+	int fd = t.cut ? -1 : sys_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return false;
+	bool good = write_all(fd, bytes, n);
+	good = sys_close(fd) == 0 && good;
+	good = good && sys_call4(SYS_renameat, AT_CWD, (long)path, AT_CWD, (long)final) == 0;
+	if (!good)
+		sys_call3(SYS_unlinkat, AT_CWD, (long)path, 0);
+	return good;
+}
+
+bool content_save(const char *directory, const uint64_t hash[2], const char *suffix, const void *bytes, size_t n, char name[CONTENT_NAME_BYTES])
+{
+	char folder[PATH_MAX], final[PATH_MAX];
+	struct text t = text_in(folder, sizeof folder), f = text_in(final, sizeof final);
+	name_content(name, hash, suffix);
+	text_put(&t, directory);
+	text_put(&t, "/" MSR_GPU_CODE_DIRECTORY);
+	text_put(&f, folder);
+	text_put_char(&f, '/');
+	text_put(&f, name);
+	if (t.cut || f.cut)
+		return false;
+	if (is_there(final, n))
+		return true;
+	sys_call3(SYS_mkdirat, AT_CWD, (long)folder, 0777);
+	return is_within_limit(n) && write_renamed(folder, final, bytes, n);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Life of the GPU core: start, fork, end, ledgers; see core.h. Must not allocate. Tests: tests/unit/test_gpu_core.c, tests/cli/gpu_core.sh. */
+#include "hpcrun-lite/gpu/core.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/gpu/host.h"
+#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/lock.h"
+
+#include <string.h>
+
+struct gpu_core gpu_core;
+
+/* ---- streams ------------------------------------------------------------------------------------------------ */
+
+static void set_stream(struct stream *s, enum msr_kind kind, size_t record_bytes, uint32_t n_writers, struct gpu_backend *owner)
+{
+	s->kind = kind;
+	s->record_bytes = (uint16_t)record_bytes;
+	s->n_writers = n_writers;
+	s->owner = owner;
+}
+
+static void set_streams(void)
+{
+	set_stream(&gpu_core.definitions, MSR_GPU_DEFINITION, 0, 1, NULL);
+	set_stream(&gpu_core.shapes, MSR_GPU_SHAPE, sizeof(struct msr_gpu_shape), 1, NULL);
+	set_stream(&gpu_core.clocks, MSR_GPU_CLOCK, sizeof(struct msr_gpu_clock), 1, NULL);
+	set_stream(&gpu_core.pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 0, NULL);
+	set_stream(&gpu_core.pc_ranges, MSR_GPU_PC_RANGE, sizeof(struct msr_gpu_pc_range), 1, NULL);
+	set_stream(&gpu_core.values, MSR_GPU_VALUE, sizeof(struct msr_gpu_value), 0, NULL);
+	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS; b++) {
+		set_stream(&b->launches, MSR_GPU_LAUNCH, sizeof(struct msr_gpu_launch), 0, b);
+		set_stream(&b->short_ops, MSR_GPU_OP, MSR_GPU_OP_SHORT, 0, b);
+		set_stream(&b->long_ops, MSR_GPU_OP, MSR_GPU_OP_LONG, 0, b);
+		set_stream(&b->aggregates, MSR_GPU_AGGREGATE, sizeof(struct msr_gpu_aggregate), 1, NULL);
+	}
+}
+
+/* False when it was false for some stream. */
+static bool each_stream(bool (*fn)(struct stream *))
+{
+	struct stream *const common[] = {&gpu_core.definitions, &gpu_core.shapes, &gpu_core.clocks, &gpu_core.pcs, &gpu_core.pc_ranges, &gpu_core.values};
+	bool all = true;
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		all = fn(common[i]) && all;
+	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS; b++) {
+		struct stream *const own[] = {&b->launches, &b->short_ops, &b->long_ops, &b->aggregates};
+		for (size_t i = 0; b->name && i < sizeof own / sizeof *own; i++)
+			all = fn(own[i]) && all;
+	}
+	return all;
+}
+
+/* ---- ledgers --------------------------------------------------------------------------------------------------- */
+
+static struct msr_gpu_tally *tally_in_file(const struct gpu_backend *b)
+{
+	const struct store_request request = {
+		.kind = MSR_GPU_TALLY,
+		.record_bytes = sizeof(struct msr_gpu_tally),
+		.thread = UINT32_MAX,
+		.sequence = gpu_number_of(b),
+		.n_bytes = sizeof(struct msr_extent) + sizeof(struct msr_gpu_tally),
+	};
+	enum msr_gpu_loss cause;
+	struct msr_extent *e = stream_extent(&request, NULL, &cause);
+	return e ? (struct msr_gpu_tally *)(e + 1) : NULL;
+}
+
+static struct msr_gpu_tally *make_tally(struct gpu_backend *b)
+{
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally, memory_order_acquire);
+	if (t)
+		return t;
+	t = tally_in_file(b);
+	bool in_file = t != NULL;
+	t = in_file ? t : &b->spare;
+	struct text name = text_in(t->backend, sizeof t->backend), entrance = text_in(t->entrance, sizeof t->entrance);
+	text_put(&name, b->name);
+	text_put(&entrance, b->entrance);
+	if (atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed))
+		atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
+	if (in_file)
+		extent_publish((struct msr_extent *)t - 1, sizeof *t);
+	atomic_store_explicit(&b->tally, t, memory_order_release);
+	return t;
+}
+
+struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
+{
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally, memory_order_acquire);
+	if (t)
+		return t;
+	if (!gpu_lock_take(&gpu_core.tally_lock))
+		return &b->spare; /* inside a signal handler of the program that came before the first operation of this generation */
+	t = make_tally(b);
+	gpu_lock_give(&gpu_core.tally_lock);
+	return t;
+}
+
+const struct msr_gpu_tally *gpu_tally(unsigned number)
+{
+	return atomic_load_explicit(&gpu_core.backend[number].tally, memory_order_acquire);
+}
+
+void gpu_note_once(uint32_t bit, const char *text)
+{
+	if (!(atomic_fetch_or_explicit(&gpu_core.noted, bit, memory_order_relaxed) & bit))
+		gpu_core.runtime->note(text);
+}
+
+void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes)
+{
+	gpu_count(&gpu_tally_of(b)->record_bytes, n_bytes);
+	uint64_t all = atomic_fetch_add_explicit(&gpu_core.record_bytes, n_bytes, memory_order_relaxed) + n_bytes;
+	if (all < gpu_core.runtime->max_record_bytes || atomic_exchange_explicit(&gpu_core.aggregating, true, memory_order_acq_rel))
+		return;
+	for (struct gpu_backend *each = gpu_core.backend; each < gpu_core.backend + GPU_MAX_BACKENDS; each++) {
+		struct msr_gpu_tally *t = atomic_load_explicit(&each->tally, memory_order_acquire);
+		if (t)
+			atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
+	}
+	gpu_note_once(NOTED_AGGREGATING, "the bound on records of GPU operations was reached: from there on they are summed up");
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void begin_generation(void)
+{
+	atomic_store_explicit(&gpu_core.aggregating, gpu_core.runtime->max_record_bytes == 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.closed, false, memory_order_relaxed);
+	atomic_fetch_add_explicit(&gpu_core.generation, 1, memory_order_release);
+}
+
+void gpu_start(const struct gpu_runtime *runtime)
+{
+	set_streams();
+	gpu_core.runtime = runtime;
+	begin_generation();
+}
+
+const struct gpu_host *gpu_open(unsigned number, const char *name, const char *options)
+{
+	struct gpu_backend *b = &gpu_core.backend[number];
+	b->options = options;
+	b->name = name;
+	gpu_tally_of(b);
+	return host_table(number);
+}
+
+static bool forget_stream(struct stream *s)
+{
+	stream_forget(s);
+	return true;
+}
+
+static void forget_backend(struct gpu_backend *b)
+{
+	atomic_store_explicit(&b->tally, NULL, memory_order_relaxed);
+	memset(&b->spare, 0, sizeof b->spare);
+	atomic_store_explicit(&b->next_id, 0, memory_order_relaxed);
+	index_clear(&b->aggregate_index);
+	pending_clear(&b->pending);
+}
+
+void gpu_forked(void)
+{
+	if (!gpu_core.runtime)
+		return;
+	gpu_lock_sp = 0;
+	trylock_give(&gpu_core.tally_lock);
+	each_stream(forget_stream);
+	index_clear(&gpu_core.interned);
+	index_clear(&gpu_core.interned_shapes);
+	for (unsigned i = 0; i < sizeof gpu_core.n_defined / sizeof *gpu_core.n_defined; i++)
+		atomic_store_explicit(&gpu_core.n_defined[i], 0, memory_order_relaxed);
+	for (unsigned i = 0; i < sizeof gpu_core.sequence / sizeof *gpu_core.sequence; i++)
+		atomic_store_explicit(&gpu_core.sequence[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.n_shapes, 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.n_clocks, 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.record_bytes, 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.noted, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
+		forget_backend(&gpu_core.backend[i]);
+	begin_generation();
+}
+
+bool gpu_finish(void)
+{
+	if (!gpu_core.runtime)
+		return true;
+	/* Sequential consistency: whoever takes a stream's lock after us sees it. */
+	atomic_store_explicit(&gpu_core.closed, true, memory_order_seq_cst);
+	return each_stream(stream_finish);
+}
+
+void gpu_reopen(void)
+{
+	atomic_store_explicit(&gpu_core.closed, false, memory_order_seq_cst);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables that back ends call; see gpu.h. Test: tests/unit/test_gpu_core.c. */
+#ifndef HPCRUN_LITE_GPU_HOST_H
+#define HPCRUN_LITE_GPU_HOST_H
+
+#include "hpcrun-lite/gpu/gpu.h"
+
+/* The table of back end `number`, less than GPU_MAX_BACKENDS. */
+const struct gpu_host *host_table(unsigned number);
+
+#endif

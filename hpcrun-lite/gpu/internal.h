@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of the GPU core, shared by its parts: registry.c (definitions), launch.c, op.c, aggregate.c, pending.c, device_record.c (samples, counters), core.c (life), host.c (the table).
+ * Internal to the room. What belongs to the process alone lies in anonymous memory; what is written lies in extents. Tests: tests/unit/test_gpu_core.c.
+ */
+#ifndef HPCRUN_LITE_GPU_INTERNAL_H
+#define HPCRUN_LITE_GPU_INTERNAL_H
+
+#include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/gpu/index.h"
+#include "hpcrun-lite/gpu/pending.h"
+#include "hpcrun-lite/gpu/writer.h"
+
+struct gpu_backend {
+	const char *name, *options;       /* name NULL: never opened */
+	char entrance[sizeof ((struct msr_gpu_tally *)0)->entrance];
+	_Atomic(struct msr_gpu_tally *) tally; /* in the file, or `spare` where there was no space */
+	struct msr_gpu_tally spare;
+	_Atomic uint64_t next_id;         /* of launches to which the core gives the id */
+	struct stream launches;           /* of threads that are not measured */
+	struct stream short_ops, long_ops;
+	struct stream aggregates;
+	struct index aggregate_index;
+	struct pending pending;
+};
+
+struct gpu_core {
+	const struct gpu_runtime *runtime; /* NULL: no GPU was asked for */
+	_Atomic uint32_t generation;
+	_Atomic bool closed;              /* nothing is written any more */
+	_Atomic uint64_t record_bytes;    /* of extents of launches and ops */
+	_Atomic bool aggregating;
+	_Atomic uint32_t sequence[MSR_GPU_TALLY - MSR_GPU_DEFINITION + 1];
+	_Atomic uint32_t noted;           /* NOTED_*: messages that were given */
+	struct gpu_backend backend[GPU_MAX_BACKENDS];
+	trylock tally_lock;
+	/* registry.c; the lock of a stream's only writer is that of its index */
+	struct stream definitions, shapes;
+	struct index interned, interned_shapes;
+	_Atomic uint32_t n_defined[MSR_GPU_DEF_COUNTER + 1];
+	_Atomic uint32_t n_shapes, n_clocks;
+	/* device_record.c */
+	struct stream clocks, pcs, pc_ranges, values;
+};
+extern struct gpu_core gpu_core;
+
+static inline bool gpu_is_closed(void)
+{
+	return atomic_load_explicit(&gpu_core.closed, memory_order_seq_cst);
+}
+
+/* This process is measured, its store is its own: only then may a tally or an extent be touched. */
+static inline bool gpu_is_alive(void)
+{
+	return gpu_core.runtime && gpu_core.runtime->is_alive();
+}
+
+/* Definitions and operations are taken. */
+static inline bool gpu_is_open(void)
+{
+	return gpu_is_alive() && !gpu_is_closed();
+}
+
+/* Extents of launches and ops grew: beyond the bound operations are summed up from now on. */
+void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes);
+
+/* Gives a message once in a generation. */
+#define NOTED_DEFINITION 1u
+#define NOTED_CONTENT 2u
+#define NOTED_AGGREGATING 4u
+void gpu_note_once(uint32_t bit, const char *text);
+
+static inline void gpu_count(_Atomic uint64_t *word, uint64_t n)
+{
+	atomic_fetch_add_explicit(word, n, memory_order_relaxed);
+}
+
+/* The back end's ledger, made at the first need in a generation. Never NULL. */
+struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b);
+static inline unsigned gpu_number_of(const struct gpu_backend *b)
+{
+	return (unsigned)(b - gpu_core.backend);
+}
+/* An id of the vendor's or of the core's counter, with the back end's number. */
+static inline uint64_t gpu_full_id(const struct gpu_backend *b, uint64_t id)
+{
+	return (uint64_t)gpu_number_of(b) << MSR_GPU_BACKEND_SHIFT | (id & ((UINT64_C(1) << MSR_GPU_BACKEND_SHIFT) - 1));
+}
+
+/* ---- registry.c: see gpu.h ------------------------------------------------------------------------------- */
+
+uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d);
+uint32_t registry_context(struct gpu_backend *b, const struct gpu_context *c);
+uint32_t registry_queue(struct gpu_backend *b, const struct gpu_queue *q);
+uint32_t registry_code(struct gpu_backend *b, const struct gpu_code *c, uint64_t hash[2]);
+uint32_t registry_function(struct gpu_backend *b, const struct gpu_function *f);
+uint32_t registry_shape(struct gpu_backend *b, const struct gpu_shape *s);
+void registry_stall(struct gpu_backend *b, unsigned index, const char *name, const char *description, uint32_t device, uint32_t flags);
+uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *description, uint32_t unit);
+
+/* ---- launch.c, op.c ---------------------------------------------------------------------------------------- */
+
+bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t);
+void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op);
+void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_loss cause);
+void op_record_by_id(struct gpu_backend *b, uint64_t id, const struct gpu_op *op);
+void op_lost_by_id(struct gpu_backend *b, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause);
+
+/* ---- aggregate.c --------------------------------------------------------------------------------------------- */
+
+struct aggregate_key {
+	uint32_t thread, node, queue, shape;
+	uint16_t kind, detail;
+};
+/* The row of a key, made if need be; NULL with the cause. */
+struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct aggregate_key *key, enum msr_gpu_loss *cause);
+
+/* ---- device_record.c ------------------------------------------------------------------------------------------- */
+
+void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair);
+void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, size_t n);
+void device_pc_range(struct gpu_backend *b, const struct msr_gpu_pc_range *r);
+void device_value(struct gpu_backend *b, const struct msr_gpu_value *v);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations: what became of a launch. A record in the extents that all threads share, or a sum in an aggregate. Those with queue and submit times are longer and have
+ * extents of their own. Tests: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
+ */
+#include "hpcrun-lite/gpu/internal.h"
+
+#include <string.h>
+
+static void write_op(struct gpu_backend *b, const struct msr_gpu_op *op, bool is_long)
+{
+	struct msr_gpu_tally *tally = gpu_tally_of(b);
+	size_t n = is_long ? MSR_GPU_OP_LONG : MSR_GPU_OP_SHORT;
+	struct writer *w;
+	enum msr_gpu_loss cause;
+	void *at = stream_begin(is_long ? &b->long_ops : &b->short_ops, 0, n, &w, &cause);
+	if (!at) {
+		gpu_count(&tally->op_losses[cause], 1);
+		return;
+	}
+	memcpy(at, op, n);
+	stream_end(w, n);
+	gpu_count(&tally->n_ops, 1);
+}
+
+static uint32_t before(uint64_t start_ns, uint64_t ns)
+{
+	if (!ns || (ns < start_ns && start_ns - ns >= UINT32_MAX))
+		return UINT32_MAX;
+	return ns < start_ns ? (uint32_t)(start_ns - ns) : 0;
+}
+
+static bool is_in_order(const struct gpu_op *op)
+{
+	return op->start_ns <= op->end_ns && (!op->has_waits || ((!op->submitted_ns || op->submitted_ns <= op->start_ns) && op->queued_ns <= op->start_ns
+		&& (!op->submitted_ns || op->queued_ns <= op->submitted_ns)));
+}
+
+static void write_done(struct gpu_backend *b, uint64_t id, unsigned kind, const struct gpu_op *op)
+{
+	const struct msr_gpu_op r = {
+		.id_kind = msr_gpu_op_make(id, kind, op->detail),
+		.start_ns = op->start_ns,
+		.end_ns = op->end_ns,
+		.amount = op->amount,
+		.queue = op->queue,
+		.shape = op->shape,
+		.queued_before_ns = before(op->start_ns, op->queued_ns),
+		.submitted_before_ns = before(op->start_ns, op->submitted_ns),
+	};
+	write_op(b, &r, op->has_waits);
+}
+
+static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum msr_gpu_loss cause)
+{
+	const struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(id, kind | MSR_GPU_OP_LOST, cause)};
+	gpu_count(&gpu_tally_of(b)->lost[(unsigned)cause % MSR_GPU_LOSS_ROOM], 1);
+	write_op(b, &r, false);
+}
+
+/* ---- summed up -------------------------------------------------------------------------------------------- */
+
+static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind, const struct gpu_op *op)
+{
+	const struct aggregate_key key = {
+		.thread = thread, .node = node, .queue = op->queue, .shape = op->shape, .kind = (uint16_t)kind, .detail = (uint16_t)(op->detail & 255u)};
+	enum msr_gpu_loss cause;
+	struct msr_gpu_aggregate *a = aggregate_find(b, &key, &cause);
+	if (!a) {
+		gpu_count(&gpu_tally_of(b)->op_losses[cause], 1);
+		return;
+	}
+	gpu_count(&a->n_ops, 1);
+	gpu_count(&a->busy_ns, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
+	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount); /* of a kernel it is a name, not an amount */
+}
+
+static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind, enum msr_gpu_loss cause)
+{
+	const struct aggregate_key key = {.thread = thread, .node = node, .kind = (uint16_t)kind};
+	struct msr_gpu_tally *tally = gpu_tally_of(b);
+	enum msr_gpu_loss why = cause;
+	bool has_place = cause >= MSR_GPU_LOSS_REFUSED && cause <= MSR_GPU_LOSS_NO_TIMES;
+	struct msr_gpu_aggregate *a = has_place ? aggregate_find(b, &key, &why) : NULL;
+	if (!a) {
+		gpu_count(&tally->op_losses[(unsigned)why % MSR_GPU_LOSS_ROOM], 1);
+		return;
+	}
+	gpu_count(&a->n_lost[cause - MSR_GPU_LOSS_REFUSED], 1);
+	gpu_count(&tally->lost[cause], 1);
+}
+
+/* ---- what back ends say ------------------------------------------------------------------------------------- */
+
+static void check_order(struct gpu_backend *b, const struct gpu_op *op)
+{
+	if (!is_in_order(op))
+		gpu_count(&gpu_tally_of(b)->n_bad_order, 1);
+}
+
+/* A launch whose operation is told by its ticket is in flight no more; back ends that choose ids have put it among those. */
+static void forget_pending(struct gpu_backend *b, uint64_t id)
+{
+	struct pending_launch l;
+	if (b->pending.slot)
+		pending_take(&b->pending, id, &l);
+}
+
+void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op)
+{
+	unsigned kind = op->kind ? (unsigned)op->kind & 15u : t->kind;
+	if (!t->id)
+		return;
+	check_order(b, op);
+	if (!t->aggregated) {
+		write_done(b, t->id, kind, op);
+		return;
+	}
+	forget_pending(b, t->id);
+	sum_done(b, t->thread, t->node, kind, op);
+}
+
+void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_loss cause)
+{
+	if (!t->id)
+		return;
+	if (!t->aggregated) {
+		write_lost(b, t->id, t->kind, cause);
+		return;
+	}
+	forget_pending(b, t->id);
+	sum_lost(b, t->thread, t->node, t->kind, cause);
+}
+
+/* PENDING_RECORDED as long as nothing is summed up. */
+static enum pending_found find_launch(struct gpu_backend *b, uint64_t id, struct pending_launch *l)
+{
+	if (!atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire))
+		return PENDING_RECORDED;
+	return pending_take(&b->pending, id, l);
+}
+
+void op_record_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu_op *op)
+{
+	uint64_t id = gpu_full_id(b, vendor_id);
+	unsigned kind = (unsigned)op->kind & 15u;
+	struct pending_launch l;
+	check_order(b, op);
+	switch (find_launch(b, id, &l)) {
+	case PENDING_RECORDED:
+		write_done(b, id, kind, op);
+		break;
+	case PENDING_FOUND:
+		sum_done(b, l.thread, l.node, kind, op);
+		break;
+	case PENDING_BUSY:
+		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_BUSY], 1);
+		break;
+	case PENDING_GONE: /* counted when it was put out */
+		break;
+	}
+}
+
+void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind, enum msr_gpu_loss cause)
+{
+	uint64_t id = gpu_full_id(b, vendor_id);
+	struct pending_launch l;
+	switch (find_launch(b, id, &l)) {
+	case PENDING_RECORDED:
+		write_lost(b, id, (unsigned)kind & 15u, cause);
+		break;
+	case PENDING_FOUND:
+		sum_lost(b, l.thread, l.node, (unsigned)kind & 15u, cause);
+		break;
+	case PENDING_BUSY:
+		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_BUSY], 1);
+		break;
+	case PENDING_GONE:
+		break;
+	}
+}

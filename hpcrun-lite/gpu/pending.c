@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Launches in flight while operations are summed up; see pending.h. Must not allocate other than by mmap. Test: tests/unit/test_gpu_core.c. */
+#include "hpcrun-lite/gpu/pending.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/gpu/lock.h"
+
+#include <sys/mman.h>
+
+#define PENDING_NEAR 8u         /* places an id may have */
+#define PENDING_GRACE 65536u    /* ids so near to the first one may be of threads that had begun to write a record when the summing up began */
+
+/* 16 bytes: id (48 bits), kind (4), and thread and node (28), of which the file holds no more. */
+struct pending_slot {
+	uint64_t id_kind; /* id << 4 | kind; 0: free */
+	uint32_t thread, node;
+};
+
+static struct pending_slot *slots(struct pending *p)
+{
+	if (!p->slot) {
+		long at = sys_mmap(NULL, PENDING_SLOTS * sizeof *p->slot, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		p->slot = sys_is_error(at) ? NULL : (struct pending_slot *)at;
+	}
+	return p->slot;
+}
+
+static struct pending_slot *slot_at(const struct pending *p, uint64_t i)
+{
+	return &p->slot[i & (PENDING_SLOTS - 1)];
+}
+
+/* A free place near the id's, or else the one with the lowest id. */
+static struct pending_slot *choose(const struct pending *p, uint64_t id)
+{
+	struct pending_slot *oldest = slot_at(p, id);
+	for (unsigned i = 0; i < PENDING_NEAR; i++) {
+		struct pending_slot *s = slot_at(p, id + i);
+		if (!s->id_kind)
+			return s;
+		if (s->id_kind < oldest->id_kind)
+			oldest = s;
+	}
+	return oldest;
+}
+
+bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out, enum msr_gpu_loss *cause)
+{
+	*n_out = 0;
+	*cause = MSR_GPU_LOSS_BUSY;
+	if (!gpu_lock_take(&p->lock))
+		return false;
+	bool good = slots(p) != NULL;
+	*cause = good ? MSR_GPU_LOSS_NONE : MSR_GPU_LOSS_NO_MEMORY;
+	if (good) {
+		struct pending_slot *s = choose(p, l->id);
+		*n_out = s->id_kind && (s->id_kind & 15u) != MSR_GPU_GRAPH;
+		*s = (struct pending_slot){l->id << 4 | (unsigned)l->kind, l->thread, l->node};
+		if (!p->first_id || l->id < p->first_id)
+			p->first_id = l->id;
+	}
+	gpu_lock_give(&p->lock);
+	return good;
+}
+
+static enum pending_found find(struct pending *p, uint64_t id, struct pending_launch *l)
+{
+	for (unsigned i = 0; p->slot && i < PENDING_NEAR; i++) {
+		struct pending_slot *s = slot_at(p, id + i);
+		if (s->id_kind >> 4 != id)
+			continue;
+		*l = (struct pending_launch){.id = id, .thread = s->thread, .node = s->node, .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
+		if (l->kind != MSR_GPU_GRAPH)
+			s->id_kind = 0;
+		return PENDING_FOUND;
+	}
+	return p->first_id && id >= p->first_id + PENDING_GRACE ? PENDING_GONE : PENDING_RECORDED;
+}
+
+enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l)
+{
+	if (!gpu_lock_take(&p->lock))
+		return PENDING_BUSY;
+	enum pending_found found = find(p, id, l);
+	gpu_lock_give(&p->lock);
+	return found;
+}
+
+void pending_clear(struct pending *p)
+{
+	if (p->slot)
+		sys_munmap(p->slot, PENDING_SLOTS * sizeof *p->slot);
+	p->slot = NULL;
+	p->first_id = 0;
+	trylock_give(&p->lock);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared extents of the GPU core; see writer.h. Must not wait without bound. Tests: tests/unit/test_gpu_core.c. */
+#include "hpcrun-lite/gpu/writer.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/lock.h"
+
+#include <signal.h>
+
+#define WRITER_FIRST_BYTES 4096u
+#define WRITER_LAST_BYTES (256u << 10)
+#define GROWTH_WAITS 100u       /* for another thread that makes space, and then ... */
+#define GROWTH_WAIT_NS 100000
+
+static enum msr_gpu_loss loss_of(enum msr_loss l)
+{
+	switch (l) {
+	case MSR_LOSS_NO_MEMORY:
+		return MSR_GPU_LOSS_NO_MEMORY;
+	case MSR_LOSS_BUSY:
+		return MSR_GPU_LOSS_BUSY;
+	default:
+		return MSR_GPU_LOSS_NO_SPACE;
+	}
+}
+
+/* Signals wait: a jump out of a growth of the file would leave it locked. */
+static uint64_t block_signals(void)
+{
+	uint64_t all = ~UINT64_C(0), old = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof all);
+	return old;
+}
+
+static struct msr_extent *take_extent(const struct store_request *request, enum msr_loss *why)
+{
+	uint64_t mask = block_signals();
+	struct msr_extent *e = store_extent(request, why);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+	return e;
+}
+
+struct msr_extent *stream_extent(const struct store_request *request, struct gpu_backend *owner, enum msr_gpu_loss *cause)
+{
+	enum msr_loss why = MSR_LOSS_BUSY;
+	struct msr_extent *e = take_extent(request, &why);
+	for (unsigned i = 0; !e && why == MSR_LOSS_BUSY && i < GROWTH_WAITS; i++) {
+		const struct timespec wait = {0, GROWTH_WAIT_NS};
+		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&wait, 0);
+		e = take_extent(request, &why);
+	}
+	if (e && owner)
+		gpu_count_record_bytes(owner, atomic_load_explicit(&e->length, memory_order_relaxed));
+	*cause = e ? MSR_GPU_LOSS_NONE : loss_of(why);
+	return e;
+}
+
+uint32_t stream_sequence(enum msr_kind kind)
+{
+	return atomic_fetch_add_explicit(&gpu_core.sequence[kind - MSR_GPU_DEFINITION], 1, memory_order_relaxed);
+}
+
+static bool new_extent(struct stream *s, struct writer *w, uint64_t first, size_t n, enum msr_gpu_loss *cause)
+{
+	uint32_t whole = (uint32_t)(sizeof(struct msr_extent) + n);
+	uint32_t wanted = w->next_bytes ? w->next_bytes : WRITER_FIRST_BYTES;
+	const struct store_request request = {
+		.kind = s->kind,
+		.record_bytes = s->record_bytes,
+		.thread = UINT32_MAX,
+		.sequence = stream_sequence(s->kind),
+		.first = first,
+		.n_bytes = wanted > whole ? wanted : whole,
+		.least_bytes = wanted / 4 > whole ? wanted / 4 : whole,
+	};
+	struct msr_extent *e = stream_extent(&request, s->owner, cause);
+	if (!e)
+		return false;
+	if (w->extent)
+		store_give_tail(w->extent);
+	w->extent = e;
+	w->next_bytes = wanted < WRITER_LAST_BYTES ? wanted * 2 : wanted;
+	return true;
+}
+
+static bool is_dead(const struct writer *w)
+{
+	return atomic_load_explicit(&w->is_dead, memory_order_relaxed);
+}
+
+/* Some writer's lock; NULL when none could be had. */
+static struct writer *lock_writer(struct stream *s)
+{
+	uint32_t n = s->n_writers ? s->n_writers : STREAM_WRITERS;
+	for (uint32_t i = 0; i < n; i++)
+		if (!is_dead(&s->writer[i]) && gpu_lock_try(&s->writer[i].lock))
+			return &s->writer[i];
+	for (uint32_t i = 0; i < n && !gpu_lock_is_nested(); i++) {
+		struct writer *w = &s->writer[i];
+		if (is_dead(w))
+			continue;
+		if (gpu_lock_wait(&w->lock))
+			return w;
+		atomic_store_explicit(&w->is_dead, true, memory_order_relaxed);
+	}
+	return NULL;
+}
+
+void *stream_begin(struct stream *s, uint64_t first, size_t n_bytes, struct writer **w, enum msr_gpu_loss *cause)
+{
+	*cause = MSR_GPU_LOSS_BUSY;
+	*w = lock_writer(s);
+	if (!*w)
+		return NULL;
+	/* Under the lock: gpu_finish closes first and takes the locks then. */
+	if (gpu_is_closed()) {
+		*cause = MSR_GPU_LOSS_STOPPED;
+	} else {
+		struct msr_extent *e = (*w)->extent;
+		if ((e && e->first == first && extent_room(e) >= n_bytes) || new_extent(s, *w, first, n_bytes, cause))
+			return extent_next((*w)->extent);
+	}
+	gpu_lock_give(&(*w)->lock);
+	return NULL;
+}
+
+void stream_end(struct writer *w, size_t n_bytes)
+{
+	extent_publish(w->extent, n_bytes);
+	gpu_lock_give(&w->lock);
+}
+
+bool stream_finish(struct stream *s)
+{
+	bool all = true;
+	for (unsigned i = 0; i < STREAM_WRITERS; i++) {
+		struct writer *w = &s->writer[i];
+		if (is_dead(w) || !gpu_lock_take(&w->lock)) {
+			all = false;
+			continue;
+		}
+		if (w->extent)
+			store_give_tail(w->extent);
+		w->extent = NULL;
+		gpu_lock_give(&w->lock);
+	}
+	return all;
+}
+
+void stream_forget(struct stream *s)
+{
+	for (unsigned i = 0; i < STREAM_WRITERS; i++) {
+		trylock_give(&s->writer[i].lock);
+		s->writer[i].extent = NULL;
+		s->writer[i].next_bytes = 0;
+		atomic_store_explicit(&s->writer[i].is_dead, false, memory_order_relaxed);
+	}
+}

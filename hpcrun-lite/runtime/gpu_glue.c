@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The GPU core in this process; see gpu_glue.h. A launch is a walk of the stack outside of a handler: it holds back the thread's samples meanwhile, since both
+ * write the thread's tree. Must not: wait for a device, call a back end from a signal handler. Tests: tests/cli/gpu_core.sh, tests/bench/bench_gpu.sh.
+ */
+#include "hpcrun-lite/runtime/gpu_glue.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/runtime/hook_next.h"
+#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define END_PATIENCE_NS UINT64_C(2000000000) /* what all back ends together may wait at the end of a process */
+
+typedef void at_end_fn(uint64_t may_wait_ns);
+
+static struct {
+	struct gpu_runtime runtime;
+	_Atomic uint32_t module[GPU_MAX_BACKENDS]; /* number in the module map; 0: not known */
+	_Atomic(at_end_fn *) at_end[GPU_MAX_BACKENDS];
+	_Atomic bool registered;                   /* with exit, in this process */
+} glue;
+
+/* A launch's place, from begin_launch to end_launch. */
+static __thread struct {
+	struct thread *thread;     /* NULL: not measured, or inside already */
+	struct sample_place place;
+	struct unwind_path walked;
+	uint64_t cost_begin;
+} launching;
+
+static __thread uint32_t n_suspended;
+
+/* ---- launches ---------------------------------------------------------------------------------------------------- */
+
+/* The innermost frames are the back end's; what called it is the program, or the vendor's library, whose function names the call. */
+static uint32_t own_frames(const struct unwind_path *walked, uint32_t module)
+{
+	uint32_t n = 0;
+	while (module && n < walked->n && msr_addr_module(walked->addr[n]) == module)
+		n++;
+	return n;
+}
+
+static bool take_path(struct thread *t, unsigned number)
+{
+	struct unwind_path *w = &launching.walked;
+	struct sample_place *place = &launching.place;
+	sample_walk_here(t, w);
+	uint32_t n_own = own_frames(w, atomic_load_explicit(&glue.module[number], memory_order_relaxed));
+	const struct cct_path path = {.addr = w->addr + n_own, .n = w->n - n_own, .n_same = w->n_same, .end = (enum msr_path_end)w->end};
+	place->walked = w;
+	place->has_node = cct_insert(t->cct, &path, &place->node, &place->cause);
+	return place->has_node;
+}
+
+static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
+{
+	struct thread *t = thread_self;
+	*p = (struct gpu_place){.thread = UINT32_MAX};
+	if (!t)
+		return atomic_load_explicit(&process.ending, memory_order_relaxed) ? GPU_STOPPED : GPU_ENTERED;
+	switch (sample_hold(t)) {
+	case SAMPLE_ENDED:
+		return GPU_STOPPED;
+	case SAMPLE_NESTED:
+		return GPU_ENTERED;
+	default:
+		break;
+	}
+	launching.thread = t;
+	launching.cost_begin = sample_begin_cost(t);
+	p->thread = t->record->number;
+	p->writer = &t->gpu;
+	p->node = take_path(t, number) ? launching.place.node : 0;
+	return GPU_ENTERED;
+}
+
+static uint64_t end_launch(const struct gpu_place *p)
+{
+	if (!p->writer)
+		return 0;
+	uint64_t cost_ns = sample_end_cost(launching.cost_begin);
+	sample_release(launching.thread, &launching.place);
+	return cost_ns;
+}
+
+/* ---- what back ends ask ---------------------------------------------------------------------------------------------- */
+
+static void leave_out(unsigned number, const void *text)
+{
+	struct dl_find_object object;
+	uintptr_t bias;
+	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0 ? module_of(&object, &bias) : MSR_MODULE_NONE;
+	if (module != MSR_MODULE_UNKNOWN)
+		atomic_store_explicit(&glue.module[number], module, memory_order_relaxed);
+}
+
+static void note(const char *text)
+{
+	runtime_note(text);
+	if (process.config.say != CONFIG_VERBOSE)
+		return;
+	char line[1024];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "hpcrun-lite: ");
+	text_put(&t, text);
+	text_put_char(&t, '\n');
+	text_write(&t, STDERR_FILENO);
+}
+
+static void suspend(void)
+{
+	n_suspended++;
+	if (thread_self)
+		sample_keep(thread_self);
+}
+
+static void resume(void)
+{
+	if (!n_suspended)
+		return;
+	n_suspended--;
+	if (thread_self)
+		sample_unkeep(thread_self);
+}
+
+bool gpu_glue_hides_threads(void)
+{
+	return n_suspended != 0;
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_in_signal_handler(void)
+{
+	struct thread *t = thread_self;
+	struct unwind_path walked;
+	if (sample_hold(t) != SAMPLE_HELD)
+		return true;
+	sample_walk_here(t, &walked);
+	bool found = unwind_met_signal(t->unwind);
+	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
+	struct sample_place place = {.walked = &walked};
+	/* The tree gets a node of it only when a sample came in between. */
+	if (atomic_load_explicit(&t->n_held, memory_order_relaxed))
+		place.has_node = cct_insert(t->cct, &path, &place.node, &place.cause);
+	else
+		cct_forget_path(t->cct);
+	sample_release(t, &place);
+	return found;
+}
+
+void gpu_glue_at_end(bool from_exit, bool may_return)
+{
+	bool any = false;
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
+		any = any || atomic_load_explicit(&glue.at_end[i], memory_order_relaxed);
+	if (!any || !runtime_is_owner() || (thread_self ? is_in_signal_handler() : !from_exit))
+		return;
+	int saved_errno = errno;
+	uint64_t end_ns = clock_mono_ns() + END_PATIENCE_NS;
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
+		at_end_fn *fn = may_return ? atomic_load_explicit(&glue.at_end[i], memory_order_acquire)
+		                           : atomic_exchange_explicit(&glue.at_end[i], NULL, memory_order_acquire);
+		uint64_t now_ns = clock_mono_ns();
+		if (fn)
+			fn(now_ns < end_ns ? end_ns - now_ns : 0);
+	}
+	errno = saved_errno;
+}
+
+static void on_process_exit(int status, void *unused)
+{
+	(void)status;
+	(void)unused;
+	gpu_glue_at_end(true, false);
+}
+
+static void on_process_quick_exit(void)
+{
+	gpu_glue_at_end(true, false);
+}
+
+/*
+ * Registered with exit here and not at the start: such functions run in reverse order, and a vendor's library, which has set itself up by now, must be
+ * alive when its back end asks it for what is left.
+ */
+static void at_end(unsigned number, at_end_fn *fn)
+{
+	atomic_store_explicit(&glue.at_end[number], fn, memory_order_release);
+	if (!fn || atomic_exchange_explicit(&glue.registered, true, memory_order_relaxed))
+		return;
+	(void)on_exit(on_process_exit, NULL);
+	(void)at_quick_exit(on_process_quick_exit);
+}
+
+/* ---- start --------------------------------------------------------------------------------------------------------------- */
+
+void gpu_glue_start(void)
+{
+	if (!process.config.n_gpus)
+		return;
+	glue.runtime = (struct gpu_runtime){
+		.directory = process.config.directory,
+		.max_record_bytes = process.config.gpu_bytes,
+		.is_alive = process_is_alive,
+		.begin_launch = begin_launch,
+		.end_launch = end_launch,
+		.leave_out = leave_out,
+		.at_end = at_end,
+		.note = note,
+		.suspend = suspend,
+		.resume = resume,
+	};
+	gpu_start(&glue.runtime);
+}
+
+void gpu_glue_forked(void)
+{
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
+		atomic_store_explicit(&glue.at_end[i], NULL, memory_order_relaxed);
+	atomic_store_explicit(&glue.registered, false, memory_order_relaxed);
+	gpu_forked();
+}
+
+static void note_version(const char *backend, uint32_t version)
+{
+	char line[160];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "gpu=");
+	text_put(&t, backend);
+	text_put(&t, " is not measured: its back end speaks version ");
+	text_put_u64(&t, version);
+	text_put(&t, " of the interface, this library ");
+	text_put_u64(&t, GPU_HOST_VERSION);
+	note(line);
+}
+
+HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version)
+{
+	int saved_errno = errno;
+	process_start();
+	process_check_fork();
+	const struct config_gpu *asked = process_is_alive() ? config_find_gpu(&process.config, backend) : NULL;
+	if (asked && version != GPU_HOST_VERSION) {
+		note_version(backend, version);
+		asked = NULL;
+	}
+	const struct gpu_host *host = asked ? gpu_open((unsigned)(asked - process.config.gpu), asked->name, asked->options) : NULL;
+	errno = saved_errno;
+	return host;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t get(const _Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+void gpu_sums_add(struct gpu_sums *s, const struct msr_gpu_tally *t)
+{
+	for (unsigned i = 0; i < sizeof t->launched / sizeof *t->launched; i++) {
+		s->launched += get(&t->launched[i]);
+		s->recorded += get(&t->recorded[i]);
+		s->aggregated += get(&t->aggregated[i]);
+	}
+	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
+		s->lost[i] += get(&t->launch_losses[i]) + get(&t->op_losses[i]) + get(&t->lost[i]);
+	s->n_ops += get(&t->n_ops);
+	s->handler_ns += get(&t->handler_ns);
+	s->record_bytes += get(&t->record_bytes);
+	s->n_unknown_calls += get(&t->n_unknown_calls);
+	s->n_bad_order += get(&t->n_bad_order);
+	s->n_lost_definitions += get(&t->n_lost_definitions);
+	s->n_lost_contents += get(&t->n_lost_contents);
+}
+
+uint64_t gpu_sums_lost(const struct gpu_sums *s)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
+		n += i == MSR_GPU_LOSS_NO_PATH ? 0 : s->lost[i];
+	return n;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The neutral core of GPU measurement, with a vendor that does not exist.
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_gpu_hash
+TESTS += tests/unit/test_gpu_hash
+tests_unit_test_gpu_hash_SOURCES = tests/unit/test_gpu_hash.c
+tests_unit_test_gpu_hash_LDADD = libhlgpu.la $(CMOCKA_LIBS)
+endif
+
+check_PROGRAMS += tests/workload/gpu_fake
+tests_workload_gpu_fake_SOURCES = tests/workload/gpu_fake.c tests/workload/gpu_fake.h
+tests_workload_gpu_fake_CFLAGS = $(HL_CFLAGS)
+tests_workload_gpu_fake_LDFLAGS =
+tests_workload_gpu_fake_LDADD = -ldl -lpthread
+check_LTLIBRARIES += tests/workload/gpu_fake_backend.la
+tests_workload_gpu_fake_backend_la_SOURCES = tests/workload/gpu_fake_backend.c
+tests_workload_gpu_fake_backend_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_gpu_fake_backend_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
