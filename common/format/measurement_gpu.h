@@ -219,7 +219,7 @@ static inline uint64_t msr_gpu_op_make(uint64_t id, unsigned kind, unsigned deta
 
 /*
  * Operations beyond the bound on records, summed up. Updated in place, like cells; (thread, node, kind, detail, queue, shape) is unique among the aggregates of one
- * back end, whose number is the extent's `first`. A launch is counted where detail, queue and shape are 0, for they are not known yet, and so is an op that is lost; so what is in
+ * back end. A launch is counted where detail, queue and shape are 0, for they are not known yet, and so is an op that is lost; so what is in
  * flight (n_launches - n_ops - n_lost) is to be summed over the aggregates of a thread, node and kind. GRAPH has launches alone: its ops are kernels, copies and sets.
  */
 struct msr_gpu_aggregate {
@@ -227,7 +227,7 @@ struct msr_gpu_aggregate {
 	uint32_t node;
 	uint32_t queue, shape;
 	uint16_t kind, detail;
-	uint32_t reserved;
+	uint32_t backend;         /* its number: the highest two bits of its ids */
 	_Atomic uint64_t n_launches; /* launched so; those not yet in n_ops or n_lost are in flight */
 	_Atomic uint64_t n_ops;
 	_Atomic uint64_t busy_ns; /* sum of end less start */

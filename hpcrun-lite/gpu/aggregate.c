@@ -27,6 +27,7 @@ static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggreg
 		a->shape = k->shape;
 		a->kind = k->kind;
 		a->detail = k->detail;
+		a->backend = gpu_number_of(b);
 		if (index_add(&b->aggregate_index, hash, a)) {
 			extent_publish(w->extent, sizeof *a);
 			known = a;

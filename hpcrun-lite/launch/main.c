@@ -96,6 +96,22 @@ static enum status set_verbose(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+/* A number of bytes, with K, M or G for multiples of 1024. */
+static enum status set_gpu_memory(void *arg, const char *value)
+{
+	static const char units[] = "KMG";
+	char *end;
+	errno = 0;
+	unsigned long long n = *value >= '0' && *value <= '9' ? strtoull(value, &end, 10) : 0;
+	const char *unit = n || *value == '0' ? end : "?";
+	const char *found = *unit ? strchr(units, *unit) : NULL;
+	unsigned shift = found ? 10 * (unsigned)(found - units + 1) : 0;
+	if (errno || (*unit && (!found || unit[1])) || n > (unsigned long long)INT64_MAX >> shift)
+		return options_refuse("'%s' is no size: a number of bytes, or of K, M or G", value);
+	((struct request *)arg)->config.gpu_bytes = n << shift;
+	return STATUS_OK;
+}
+
 static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
@@ -105,6 +121,8 @@ static const struct option_spec specs[] = {
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
+	{0, "gpu-memory", "SIZE", "how much a process may record of GPU operations one by one; beyond it they\n"
+	 "are summed up for each context; K, M, G; default 1G", set_gpu_memory},
 	{'L', "list-events", NULL, "list the events of this machine, and why others cannot be had", set_list},
 	{'q', "quiet", NULL, "no report at the end", set_quiet},
 	{'v', "verbose", NULL, "say more, here and in the report at the end", set_verbose},
