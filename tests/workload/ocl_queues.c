@@ -64,7 +64,7 @@ static void round_of_lanes(cl_command_queue queue, cl_program program, cl_mem *l
 
 		OCL_DO(OCL_FILL, N * 4, clEnqueueFillBuffer(queue, lane[i], &one, sizeof one, 0, N * 4, 1, &gate, place(made, OCL_FILL)));
 		filled = made->event[made->n - 1];
-		ocl_must(clSetKernelArg(add, 0, sizeof lane[0], &lane[i > 0 ? i - 1 : LANES - 1]), "clSetKernelArg");
+		ocl_must(clSetKernelArg(add, 0, sizeof lane[0], &lane[i > 0 ? i - 1 : 0]), "clSetKernelArg");
 		ocl_must(clSetKernelArg(add, 1, sizeof lane[0], &lane[i]), "clSetKernelArg");
 		ocl_must(clSetKernelArg(add, 2, sizeof by, &by), "clSetKernelArg");
 		before[0] = filled;
