@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# OpenCL in the life of processes: fork, exec, SIGKILL in the middle, operations beyond the bound on records, several ranks, programs that the user measures
+# with a layer of their own, and processes that do not use OpenCL, into which nothing comes.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/e2e.sh"
+. "$srcdir/tests/ocl.sh"
+public_workloads ocl_end ocl_paths ocl_storm
+
+# --- fork and exec
+for way in fork before exec; do
+	native $way "$W/ocl_end" $way
+	measured $way $way -e CPUTIME -e gpu=opencl -- "$W/ocl_end" $way
+	is "$way: both are measured" "$(processes "$M")" 2
+	analyse $way text "$M"
+	holds "$way: the ledger of the GPU closes" $way "gpu-closes opencl 1"
+	is "$way: every kernel is in the ledger, once" "$(launched $way kernel)" "$(counted $way kernel)"
+done
+
+# --- killed: at random moments; what was launched is there, and what was not done yet is told apart
+for try in 1 2 3 4 5; do
+	M=$(public_dir killed$try)/m
+	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun" 2>"$T/err" &
+	pid=$!
+	until grep -q begun "$T/begun" || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+	sleep 0.0$((try * 17 % 10))$try
+	# runuser waits for the program: the program itself is its child
+	child=$(ps -o pid= --ppid $pid | tr -d ' ')
+	kill -KILL "${child:-$pid}"
+	wait $pid 2>/dev/null
+	analyse killed$try text "$M"
+	holds "killed $try: the ledger of the GPU closes" killed$try "gpu-closes opencl 1"
+	within "killed $try: kernels are there" "$(launched killed$try kernel)" 201 1000000000
+done
+
+# --- summed up beyond the bound
+native storm "$W/ocl_storm" 3 2000
+measured few storm -e gpu=opencl --gpu-memory 64K -- "$W/ocl_storm" 3 2000
+analyse few text "$M"
+accounted few
+same_time "records beyond the bound: kernel time" "$(gpu_total few "GKER (sec)")" "$(truth few ns kernel)"
+within "records beyond the bound: some are summed up" "$(awk -F '\t' '$1 == "gpu-kind" && $3 == "kernel" { print $6 }' "$T/text-few")" 1 5999
+measured none storm -e gpu=opencl --gpu-memory 0 -- "$W/ocl_storm" 3 2000
+analyse none text "$M"
+accounted none
+same_time "no records at all: kernel time" "$(gpu_total none "GKER (sec)")" "$(truth none ns kernel)"
+
+# --- no OpenCL, no trace of us
+cat >"$T/maps.sh" <<'SH'
+grep -c opencl /proc/self/maps
+env | grep -i opencl
+ls /proc/self/fd | wc -l
+SH
+chmod a+r "$T/maps.sh"
+run_in "$T/plain-none" sh "$T/maps.sh"
+M=$(public_dir without)/m
+run_in "$T/measured-none" "$HPCRUN" -q -e CPUTIME -e gpu=opencl -o "$M" -- sh "$T/maps.sh"
+same "a program without OpenCL: nothing is loaded, nothing in its environment" "$T/plain-none.out" "$T/measured-none.out"
+analyse without text "$M"
+unlike "a program without OpenCL: no operation" "$(cat "$T/text-without")" '^gpu-kind'
+
+# --- refused with a reason
+not_ok "an unknown option of the back end is refused" as_nobody "$HPCRUN" -q -e gpu=opencl,nonsense -o "$T/nonsense" -- true
+not_ok "an unknown back end is refused" as_nobody "$HPCRUN" -q -e gpu=nonsense -o "$T/nonsense" -- true
+like "it is told apart" "$(cat "$T/.ok.out")" 'nonsense'
+"$HPCRUN" -L >"$T/list" 2>&1
+like "-L lists gpu=opencl" "$(cat "$T/list")" 'gpu=opencl'
+
+# --- ranks
+if have mpirun && [ "$(id -u)" -eq 0 ]; then
+	M=$(public_dir ranks)/m
+	HOME=$(public_dir home) run_limited 120 "$tap_runuser" -u nobody -- mpirun --oversubscribe --bind-to none -n 2 \
+		"$HPCRUN" -q -e CPUTIME -e gpu=opencl -o "$M" -- "$W/ocl_paths" 5 >"$T/ranks.out" 2>"$T/ranks.err" </dev/null
+	is "two ranks: status" $? 0
+	is "two ranks: a file each" "$(processes "$M")" 2
+	analyse ranks text "$M"
+	is "two ranks: the kernels of both" "$(launched ranks kernel)" 40
+else
+	skip "two ranks" "no mpirun here, or not root"
+fi
+
+done_testing
