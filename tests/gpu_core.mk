@@ -17,3 +17,12 @@ check_LTLIBRARIES += tests/workload/gpu_fake_backend.la
 tests_workload_gpu_fake_backend_la_SOURCES = tests/workload/gpu_fake_backend.c
 tests_workload_gpu_fake_backend_la_CFLAGS = $(HL_CFLAGS)
 tests_workload_gpu_fake_backend_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+# Reads the GPU part of measurement files and checks all identities.
+check_PROGRAMS += tests/workload/gpu_check
+tests_workload_gpu_check_SOURCES = tests/workload/gpu_check.c
+tests_workload_gpu_check_LDADD = libhlsafe.la
+
+gpu_core_tests = tests/cli/gpu_core.sh
+TESTS += $(gpu_core_tests)
+EXTRA_DIST += $(gpu_core_tests)

@@ -170,6 +170,7 @@ void gpu_forked(void)
 	if (!gpu_core.runtime)
 		return;
 	gpu_lock_sp = 0;
+	launch_forget();
 	trylock_give(&gpu_core.tally_lock);
 	each_stream(forget_stream);
 	index_clear(&gpu_core.interned);

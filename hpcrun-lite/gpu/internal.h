@@ -101,6 +101,8 @@ uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *d
 /* ---- launch.c, op.c ---------------------------------------------------------------------------------------- */
 
 bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t);
+/* In the child of fork. */
+void launch_forget(void);
 void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op);
 void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_loss cause);
 void op_record_by_id(struct gpu_backend *b, uint64_t id, const struct gpu_op *op);

@@ -85,6 +85,30 @@ static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p
 	return MSR_GPU_LOSS_NONE;
 }
 
+/* Counted as launched in the calling thread, and not yet as anything else. Still set at the next launch: a longjmp of a signal handler has left it. */
+static __thread struct msr_gpu_tally *volatile unfinished;
+
+void launch_forget(void)
+{
+	unfinished = NULL;
+}
+
+static void begin_counting(struct msr_gpu_tally *tally, const struct gpu_place *p)
+{
+	if (!p->writer) /* on top of another, perhaps */
+		return;
+	if (unfinished)
+		gpu_count(&unfinished->launch_losses[MSR_GPU_LOSS_BUSY], 1);
+	unfinished = tally;
+}
+
+static void count_as(_Atomic uint64_t *word, const struct gpu_place *p)
+{
+	if (p->writer)
+		unfinished = NULL;
+	gpu_count(word, 1);
+}
+
 /* From here on the calling thread's place is known. */
 static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const struct gpu_place *p, const struct gpu_launch *l, uint64_t enter_ns, struct gpu_ticket *t)
 {
@@ -93,10 +117,10 @@ static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const str
 	bool aggregated = atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed);
 	enum msr_gpu_loss cause = aggregated ? sum_up(b, p, id, kind, l->id != 0) : write_record(b, p, id, enter_ns, kind);
 	if (cause != MSR_GPU_LOSS_NONE) {
-		gpu_count(&tally->launch_losses[cause], 1);
+		count_as(&tally->launch_losses[cause], p);
 		return false;
 	}
-	gpu_count(aggregated ? &tally->aggregated[kind] : &tally->recorded[kind], 1);
+	count_as(aggregated ? &tally->aggregated[kind] : &tally->recorded[kind], p);
 	if (!p->node)
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_NO_PATH], 1);
 	*t = (struct gpu_ticket){.id = id, .thread = p->thread, .node = p->node, .kind = (uint8_t)kind, .aggregated = aggregated};
@@ -109,11 +133,13 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 	uint64_t enter_ns = l->enter_ns ? l->enter_ns : clock_mono_ns();
 	struct gpu_place place;
 	*t = (struct gpu_ticket){.kind = (uint8_t)l->kind};
-	gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
 	if (gpu_is_closed() || gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED) {
+		gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_STOPPED], 1);
 		return false;
 	}
+	begin_counting(tally, &place);
+	gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
 	bool good = record(b, tally, &place, l, enter_ns, t);
 	uint64_t cost_ns = gpu_core.runtime->end_launch(&place);
 	if (cost_ns)
