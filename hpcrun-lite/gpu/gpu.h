@@ -44,7 +44,7 @@ struct gpu_queue {
 };
 struct gpu_code {
 	enum msr_gpu_code_kind kind;
-	const void *bytes;   /* NULL: only the hash is known, or nothing */
+	const void *bytes;   /* NULL: only the hash is known (given in hash[]), or nothing (hash 0, 0) */
 	size_t n_bytes;
 	const char *options; /* build options */
 	uint32_t device;
@@ -101,10 +101,16 @@ struct gpu_host {
 	uint32_t (*generation)(const struct gpu_host *h);
 	/* What stood behind "gpu=<back end>": ",pc@10" is "pc@10". "" when nothing did. Valid for ever. */
 	const char *(*options)(const struct gpu_host *h);
-	/* Called once at the end of the process, before the file is finished, in the thread that ends it: the last chance to deliver. Must not wait
-	 * longer than `may_wait_ns` in all. NULL takes it back. */
+	/*
+	 * Called once at the end of the process, before the file is finished, in the thread that ends it: the last chance to deliver. Must not wait
+	 * longer than `may_wait_ns` in all. Not called in a signal handler (_exit in one), nor after fork in the child (generation). Called before an exec too, and again later when that
+	 * exec fails. exit() calls it before functions that were registered with atexit earlier than at_end was called, so call at_end when the vendor's library is set up. NULL takes it back.
+	 */
 	void (*at_end)(const struct gpu_host *h, void (*fn)(uint64_t may_wait_ns));
-	/* How the back end came in, for people: see struct msr_gpu_tally. Also tells which module's frames are left out of call paths: `text` is an address in it. */
+	/*
+	 * How the back end came in, for people: see struct msr_gpu_tally; NULL: as it was said. Also tells which module's frames are left out of call paths where they are the innermost, but for the
+	 * outermost of them, which is the call that the program made: `text` is an address in it, or NULL. Up to four modules (the back end's own, the vendor's tool library ...).
+	 */
 	void (*entered)(const struct gpu_host *h, const char *how, const void *text);
 	/* A message for the user in the file, and on stderr when the run is verbose. */
 	void (*note)(const struct gpu_host *h, const char *text);
@@ -118,7 +124,7 @@ struct gpu_host {
 	uint32_t (*queue)(const struct gpu_host *h, const struct gpu_queue *q);
 	uint32_t (*clock)(const struct gpu_host *h);
 	void (*clock_pair)(const struct gpu_host *h, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns);
-	/* Writes the content to <run>/gpubins, once per content in all processes of the run. hash[2] is set, also when 0 is returned. */
+	/* Writes the content to <run>/gpubins, once per content in all processes of the run. hash[2] is set from bytes, also when 0 is returned. */
 	uint32_t (*code)(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]);
 	uint32_t (*function)(const struct gpu_host *h, const struct gpu_function *f);
 	uint32_t (*shape)(const struct gpu_host *h, const struct gpu_shape *s);

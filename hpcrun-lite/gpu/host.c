@@ -47,9 +47,11 @@ static void host_entered(const struct gpu_host *h, const char *how, const void *
 	struct gpu_backend *b = open_backend(h);
 	if (!b)
 		return;
-	struct text kept = text_in(b->entrance, sizeof b->entrance), shown = text_in(gpu_tally_of(b)->entrance, sizeof b->entrance);
-	text_put(&kept, how ? how : "");
-	text_put(&shown, how ? how : "");
+	if (how) {
+		struct text kept = text_in(b->entrance, sizeof b->entrance), shown = text_in(gpu_tally_of(b)->entrance, sizeof b->entrance);
+		text_put(&kept, how);
+		text_put(&shown, how);
+	}
 	if (text)
 		gpu_core.runtime->leave_out((unsigned)(h - hosts), text);
 }

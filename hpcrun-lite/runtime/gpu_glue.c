@@ -21,11 +21,13 @@
 
 #define END_PATIENCE_NS UINT64_C(2000000000) /* what all back ends together may wait at the end of a process */
 
+#define LEFT_OUT_MODULES 4u /* a back end's own, and those of the vendor between it and the call */
+
 typedef void at_end_fn(uint64_t may_wait_ns);
 
 static struct {
 	struct gpu_runtime runtime;
-	_Atomic uint32_t module[GPU_MAX_BACKENDS]; /* number in the module map; 0: not known */
+	_Atomic uint32_t module[GPU_MAX_BACKENDS][LEFT_OUT_MODULES]; /* numbers in the module map; 0: none */
 	_Atomic(at_end_fn *) at_end[GPU_MAX_BACKENDS];
 	_Atomic bool registered;                   /* with exit, in this process */
 } glue;
@@ -42,13 +44,21 @@ static __thread uint32_t n_suspended;
 
 /* ---- launches ---------------------------------------------------------------------------------------------------- */
 
-/* The innermost frames are the back end's; what called it is the program, or the vendor's library, whose function names the call. */
-static uint32_t own_frames(const struct unwind_path *walked, uint32_t module)
+static bool is_left_out(unsigned number, uint32_t module)
+{
+	for (unsigned i = 0; i < LEFT_OUT_MODULES; i++)
+		if (module && atomic_load_explicit(&glue.module[number][i], memory_order_relaxed) == module)
+			return true;
+	return false;
+}
+
+/* How many of the innermost frames say nothing to the user: those of the back end but for its outermost one, which is the call that the program made. */
+static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
 {
 	uint32_t n = 0;
-	while (module && n < walked->n && msr_addr_module(walked->addr[n]) == module)
+	while (n < walked->n && is_left_out(number, msr_addr_module(walked->addr[n])))
 		n++;
-	return n;
+	return n ? n - 1 : 0;
 }
 
 static bool take_path(struct thread *t, unsigned number)
@@ -56,8 +66,8 @@ static bool take_path(struct thread *t, unsigned number)
 	struct unwind_path *w = &launching.walked;
 	struct sample_place *place = &launching.place;
 	sample_walk_here(t, w);
-	uint32_t n_own = own_frames(w, atomic_load_explicit(&glue.module[number], memory_order_relaxed));
-	const struct cct_path path = {.addr = w->addr + n_own, .n = w->n - n_own, .n_same = w->n_same, .end = (enum msr_path_end)w->end};
+	uint32_t n_inner = inner_frames(w, number);
+	const struct cct_path path = {.addr = w->addr + n_inner, .n = w->n - n_inner, .n_same = w->n_same, .end = (enum msr_path_end)w->end};
 	place->walked = w;
 	place->has_node = cct_insert(t->cct, &path, &place->node, &place->cause);
 	return place->has_node;
@@ -101,8 +111,11 @@ static void leave_out(unsigned number, const void *text)
 	struct dl_find_object object;
 	uintptr_t bias;
 	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0 ? module_of(&object, &bias) : MSR_MODULE_NONE;
-	if (module != MSR_MODULE_UNKNOWN)
-		atomic_store_explicit(&glue.module[number], module, memory_order_relaxed);
+	for (unsigned i = 0; module != MSR_MODULE_UNKNOWN && module && !is_left_out(number, module) && i < LEFT_OUT_MODULES; i++) {
+		uint32_t none = 0;
+		if (atomic_compare_exchange_strong_explicit(&glue.module[number][i], &none, module, memory_order_relaxed, memory_order_relaxed))
+			return;
+	}
 }
 
 static void note(const char *text)
