@@ -3,6 +3,7 @@
 #include "hpcrun-lite/launch/list.h"
 
 #include "hpcrun-lite/launch/event.h"
+#include "hpcrun-lite/launch/gpu_client.h"
 #include "hpcrun-lite/launch/papi_client.h"
 
 #include <stdbool.h>
@@ -80,4 +81,5 @@ void list_events(const char *library_directory)
 	list_available();
 	list_missing();
 	papi_client_list(library_directory);
+	gpu_client_list(library_directory);
 }

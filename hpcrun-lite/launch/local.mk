@@ -11,8 +11,11 @@ hpcrun_lite_hpcrun_lite_LDADD = libhlbase.la -ldl
 # Without main: also linked into the unit test.
 launch_sources = \
 	common/safe/exec_image.c common/safe/exec_image.h \
+	hpcrun-lite/gpu/gpu_probe.h \
+	hpcrun-lite/launch/child.c hpcrun-lite/launch/child.h \
 	hpcrun-lite/launch/event.c hpcrun-lite/launch/event.h \
 	hpcrun-lite/launch/event_check.c \
+	hpcrun-lite/launch/gpu_client.c hpcrun-lite/launch/gpu_client.h \
 	hpcrun-lite/launch/job.c hpcrun-lite/launch/job.h \
 	hpcrun-lite/launch/list.c hpcrun-lite/launch/list.h \
 	hpcrun-lite/launch/papi_client.c hpcrun-lite/launch/papi_client.h \
@@ -29,6 +32,7 @@ hpcrun_hooks += \
 	hpcrun-lite/runtime/hook_exec.c hpcrun-lite/runtime/hook_exec.h \
 	hpcrun-lite/runtime/hook_exit.c hpcrun-lite/runtime/hook_exit.h \
 	hpcrun-lite/runtime/hook_fd.c hpcrun-lite/runtime/hook_fd.h \
+	hpcrun-lite/runtime/hook_getenv.c hpcrun-lite/runtime/hook_getenv.h \
 	hpcrun-lite/runtime/hook_mask.c \
 	hpcrun-lite/runtime/hook_next.c hpcrun-lite/runtime/hook_next.h \
 	hpcrun-lite/runtime/hook_scratch.c hpcrun-lite/runtime/hook_scratch.h \

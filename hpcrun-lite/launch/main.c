@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "hpcrun-lite/launch/event.h"
+#include "hpcrun-lite/launch/gpu_client.h"
 #include "hpcrun-lite/launch/job.h"
 #include "hpcrun-lite/launch/list.h"
 #include "hpcrun-lite/launch/papi_client.h"
@@ -39,6 +40,8 @@ static enum status set_event(void *arg, const char *value)
 {
 	struct config *c = &((struct request *)arg)->config;
 	struct config_event e;
+	if (!strncmp(value, GPU_CLIENT_PREFIX, strlen(GPU_CLIENT_PREFIX)))
+		return gpu_client_parse(value + strlen(GPU_CLIENT_PREFIX), c);
 	enum status status = event_parse(value, &e);
 	if (status != STATUS_OK)
 		return status;
@@ -116,6 +119,7 @@ static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
+	 "gpu=opencl: operations of OpenCL devices, every one\n"
 	 "default: " EVENT_DEFAULT, set_event},
 	{'o', "output", "DIR", "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
@@ -146,7 +150,7 @@ static enum status check_events(struct request *r, const char *library_directory
 	enum status status = STATUS_OK;
 	char why[512];
 	bool papi = false;
-	if (c->n_events == 0)
+	if (c->n_events == 0 && c->n_gpus == 0)
 		status = set_event(r, EVENT_DEFAULT);
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;
@@ -161,6 +165,8 @@ static enum status check_events(struct request *r, const char *library_directory
 		log_error("PAPI", "%s (-L lists what can be had)", why);
 		status = STATUS_UNSUPPORTED;
 	}
+	if (!gpu_client_check(library_directory, c))
+		status = STATUS_UNSUPPORTED;
 	return status;
 }
 
@@ -184,14 +190,15 @@ static enum status set_environment(struct config *c)
 	c->root_pid = c->exec_pid = (uint32_t)getpid();
 	c->process_start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	const char *others = getenv("LD_PRELOAD");
-	size_t bytes = strlen(c->library) + (others ? strlen(others) : 0) + 2;
+	size_t bytes = config_preload(c, NULL, 0) + (others ? strlen(others) : 0) + 2;
 	char *preload = malloc(bytes);
 	if (!preload || !config_encode(c, text, sizeof text)) {
 		free(preload);
 		log_error(NULL, "the environment for the program is too large");
 		return STATUS_NO_MEMORY;
 	}
-	snprintf(preload, bytes, "%s%s%s", c->library, others ? ":" : "", others ? others : "");
+	size_t n = config_preload(c, preload, bytes);
+	snprintf(preload + n, bytes - n, "%s%s", others ? ":" : "", others ? others : "");
 	bool set = setenv("LD_PRELOAD", preload, 1) == 0 && setenv(CONFIG_VARIABLE, text, 1) == 0;
 	free(preload);
 	return set ? STATUS_OK : STATUS_NO_MEMORY;

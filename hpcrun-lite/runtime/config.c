@@ -110,6 +110,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 		put_string(&o, "gpu", c->gpu[i].name);
 		put(&o, ',');
 		put_escaped(&o, c->gpu[i].options);
+		put(&o, ',');
+		put_u64(&o, c->gpu[i].preload);
 	}
 	o.text[o.n] = '\0';
 	return o.full ? 0 : o.n;
@@ -213,11 +215,15 @@ static bool is_gpu_name(const char *s)
 
 static void get_gpu(struct in *in, struct config *c)
 {
-	struct config_gpu g = {"", ""};
+	struct config_gpu g = {"", "", false};
 	get_text(in, g.name, sizeof g.name);
 	if (*in->at == ',') {
 		in->at++;
 		get_text(in, g.options, sizeof g.options);
+	}
+	if (*in->at == ',') {
+		in->at++;
+		g.preload = get_u64(in) != 0;
 	}
 	if (c->n_gpus == CONFIG_MAX_GPUS || !is_gpu_name(g.name) || config_find_gpu(c, g.name))
 		in->bad = true;
@@ -282,6 +288,35 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
 		if (!strcmp(c->gpu[i].name, name))
 			return &c->gpu[i];
 	return NULL;
+}
+
+/* Appends as far as there is room; counts all of it. */
+static void append(char *text, size_t n_bytes, size_t *n, const char *s, size_t length)
+{
+	for (size_t i = 0; i < length; i++, (*n)++)
+		if (*n + 1 < n_bytes) {
+			text[*n] = s[i];
+			text[*n + 1] = '\0';
+		}
+}
+
+size_t config_preload(const struct config *c, char *text, size_t n_bytes)
+{
+	const char *slash = strrchr(c->library, '/');
+	size_t n = 0, directory = slash ? (size_t)(slash - c->library) + 1 : 0;
+	if (n_bytes)
+		text[0] = '\0';
+	append(text, n_bytes, &n, c->library, strlen(c->library));
+	for (uint32_t i = 0; i < c->n_gpus; i++) {
+		if (!c->gpu[i].preload)
+			continue;
+		append(text, n_bytes, &n, ":", 1);
+		append(text, n_bytes, &n, c->library, directory);
+		append(text, n_bytes, &n, CONFIG_MODULE_HEAD, strlen(CONFIG_MODULE_HEAD));
+		append(text, n_bytes, &n, c->gpu[i].name, strlen(c->gpu[i].name));
+		append(text, n_bytes, &n, ".so", 3);
+	}
+	return n;
 }
 
 static bool in_bounds(const struct config *c)

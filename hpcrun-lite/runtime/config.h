@@ -5,7 +5,7 @@
  *
  *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;
  *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE;event=...;
- *         gpu=NAME,OPTIONS;gpu=...
+ *         gpu=NAME,OPTIONS,PRELOAD;gpu=...
  *
  * (on one line). The first field is the protocol version. Bytes '%', ';', ',' and those below 0x20 or above 0x7e are written
  * %XX inside values. Unknown keys are skipped. config_encode is for the launcher and the exec hooks; config_decode allocates
@@ -24,6 +24,7 @@
 
 #define CONFIG_VARIABLE "HPCTOOLKIT_LITE"
 #define CONFIG_LIBRARY "libhpcrun-lite.so" /* file name of the preloaded library, in <prefix>/lib/hpctoolkit-lite/ */
+#define CONFIG_MODULE_HEAD "libhpcrun-lite-" /* then a back end's name and ".so": its module, beside the library */
 #define CONFIG_VERSION "1"
 #define CONFIG_MAX_BYTES 16384
 #define CONFIG_MAX_DEPTH 8192u      /* default bound on the frames of a call path */
@@ -52,6 +53,7 @@ struct config_event {
 struct config_gpu {
 	char name[16];        /* "opencl"; letters, digits and '-' */
 	char options[112];    /* what stood behind the first comma; "" when nothing did */
+	bool preload;         /* its module stands in LD_PRELOAD, directly behind `library` and in the same directory */
 };
 
 enum config_say { CONFIG_QUIET, CONFIG_NORMAL, CONFIG_VERBOSE };
@@ -79,6 +81,12 @@ struct config {
 
 /* The back end of that name among c->gpu; NULL when it was not asked for. Signal-safe. */
 const struct config_gpu *config_find_gpu(const struct config *c, const char *name);
+
+/*
+ * What we put in front of LD_PRELOAD: the library, and behind it, separated by ':', the modules of back ends that are preloaded. Returns its length, also when it did not
+ * fit (then `text` is cut); always NUL-terminated when n_bytes > 0. No allocation; signal-safe.
+ */
+size_t config_preload(const struct config *c, char *text, size_t n_bytes);
 
 /* All zero, but rank and n_ranks -1 and the bounds at their defaults. Signal-safe. */
 void config_defaults(struct config *c);

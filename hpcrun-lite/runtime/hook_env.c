@@ -36,13 +36,22 @@ static const char *value_of(const char *entry, const char *name)
 	return !strncmp(entry, name, n) && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
-/* Finds `library` among the names in a value of LD_PRELOAD, which ':' and ' ' separate; NULL when it is not there. */
-static const char *find_library(const char *value, const char *library)
+/* True for our library, and for the modules that the launcher puts behind it: those of its directory that bear its name. */
+static bool is_ours(const char *name, size_t n, const char *library)
 {
-	size_t n = strlen(library);
+	const char *slash = strrchr(library, '/');
+	size_t directory = slash ? (size_t)(slash - library) + 1 : 0, head = strlen(CONFIG_MODULE_HEAD);
+	if (n == strlen(library) && !strncmp(name, library, n))
+		return true;
+	return n > directory + head && !strncmp(name, library, directory) && !strncmp(name + directory, CONFIG_MODULE_HEAD, head);
+}
+
+/* Finds the first of ours among the names in a value of LD_PRELOAD, which ':' and ' ' separate; NULL when there is none. */
+static const char *find_ours(const char *value, const char *library)
+{
 	for (const char *at = value;; at++) {
 		size_t name = strcspn(at, ": ");
-		if (name == n && !strncmp(at, library, n))
+		if (is_ours(at, name, library))
 			return at;
 		at += name;
 		if (!*at)
@@ -50,19 +59,19 @@ static const char *find_library(const char *value, const char *library)
 	}
 }
 
-/* Cuts our library out of "LD_PRELOAD=...", in place. True when the whole entry is ours and goes. */
+/* Cuts what is ours out of "LD_PRELOAD=...", in place. True when the whole entry is ours and goes. */
 static bool clean_preload(char *value, const char *library)
 {
-	char *at = (char *)(uintptr_t)find_library(value, library);
-	if (!at)
-		return false;
-	size_t n = strlen(library);
-	if (at[n]) /* with the separator behind it, which the launcher put there */
-		memmove(at, at + n + 1, strlen(at + n + 1) + 1);
-	else if (at > value)
-		at[-1] = 0;
-	else
-		return true;
+	char *at;
+	while ((at = (char *)(uintptr_t)find_ours(value, library))) {
+		size_t n = strcspn(at, ": ");
+		if (at[n]) /* with the separator behind it, which the launcher put there */
+			memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+		else if (at > value)
+			at[-1] = 0;
+		else
+			return true;
+	}
 	return false;
 }
 
@@ -119,7 +128,7 @@ static struct found examine(char *const *environment)
 static size_t preload_bytes(const struct found *f)
 {
 	const struct config *c = runtime_config();
-	return sizeof PRELOAD + 1 + (c ? strlen(c->library) : 0) + 1 + (f->preload ? strlen(f->preload) : 0);
+	return sizeof PRELOAD + 1 + (c ? config_preload(c, NULL, 0) : 0) + 1 + (f->preload ? strlen(f->preload) : 0);
 }
 
 static size_t aligned(size_t n)
@@ -134,11 +143,13 @@ size_t hook_env_bytes(char *const *environment)
 }
 
 /* "LD_PRELOAD=" ours, and what was there behind it. */
-static void make_preload(char *to, const char *library, const char *others)
+static void make_preload(char *to, const struct config *c, const char *others)
 {
 	char *at = stpcpy(to, PRELOAD "=");
-	if (!others || !find_library(others, library)) {
-		at = stpcpy(at, library);
+	if (!others || !find_ours(others, c->library)) {
+		size_t n = config_preload(c, NULL, 0);
+		config_preload(c, at, n + 1);
+		at += n;
 		if (others)
 			*at++ = ':';
 	}
@@ -160,7 +171,7 @@ static struct made *make_both(const struct found *f, void *memory, size_t n_byte
 	struct made *m = memory;
 	if (!runtime_config() || !memory || f->other_launcher || n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
 		return NULL;
-	make_preload(m->preload, m->config.library, f->preload);
+	make_preload(m->preload, &m->config, f->preload);
 	return m;
 }
 

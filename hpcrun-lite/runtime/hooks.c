@@ -8,6 +8,7 @@
 #include "hpcrun-lite/runtime/hook_exec.h"
 #include "hpcrun-lite/runtime/hook_exit.h"
 #include "hpcrun-lite/runtime/hook_fd.h"
+#include "hpcrun-lite/runtime/hook_getenv.h"
 #include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/hook_thread.h"
 #include "hpcrun-lite/runtime/hook_wait.h"
@@ -15,6 +16,7 @@
 void hooks_start(const char *text)
 {
 	hook_env_start(text);
+	hook_getenv_start();
 	hook_thread_start();
 	hook_exec_start();
 	hook_shell_start();

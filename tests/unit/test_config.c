@@ -33,8 +33,8 @@ static struct config sample(void)
 	c.event[1] = (struct config_event){.name = "perf::X:u=1,a;b", .kind = CONFIG_PERF, .perf_type = 1, .perf_config = UINT64_MAX, .period = 100};
 	c.gpu_bytes = UINT64_C(3) << 32;
 	c.n_gpus = 2;
-	c.gpu[0] = (struct config_gpu){"opencl", ""};
-	c.gpu[1] = (struct config_gpu){"nvidia", "pc@10,mode=serialized;x"};
+	c.gpu[0] = (struct config_gpu){"opencl", "", true};
+	c.gpu[1] = (struct config_gpu){"nvidia", "pc@10,mode=serialized;x", false};
 	return c;
 }
 
@@ -78,10 +78,34 @@ static void round_trip(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		assert_string_equal(d.gpu[i].name, c.gpu[i].name);
 		assert_string_equal(d.gpu[i].options, c.gpu[i].options);
+		assert_int_equal(d.gpu[i].preload, c.gpu[i].preload);
 	}
 	assert_ptr_equal(config_find_gpu(&d, "nvidia"), &d.gpu[1]);
 	assert_null(config_find_gpu(&d, "nvidi"));
 	assert_null(config_find_gpu(&d, "amd"));
+}
+
+/* What stands in LD_PRELOAD, whole and cut. */
+static void preload(void **state)
+{
+	struct config c;
+	char text[128];
+	(void)state;
+	config_defaults(&c);
+	strcpy(c.library, "/a/b/libhpcrun-lite.so");
+	assert_int_equal(config_preload(&c, text, sizeof text), strlen("/a/b/libhpcrun-lite.so"));
+	assert_string_equal(text, "/a/b/libhpcrun-lite.so");
+	c.n_gpus = 2;
+	c.gpu[0] = (struct config_gpu){"nvidia", "", false};
+	c.gpu[1] = (struct config_gpu){"opencl", "", true};
+	static const char both[] = "/a/b/libhpcrun-lite.so:/a/b/libhpcrun-lite-opencl.so";
+	assert_int_equal(config_preload(&c, text, sizeof text), sizeof both - 1);
+	assert_string_equal(text, both);
+	assert_int_equal(config_preload(&c, NULL, 0), sizeof both - 1);
+	memset(text, '#', sizeof text);
+	assert_int_equal(config_preload(&c, text, 10), sizeof both - 1);
+	assert_string_equal(text, "/a/b/libh");
+	assert_int_equal(text[10], '#');
 }
 
 static void too_small(void **state)
@@ -106,7 +130,7 @@ static void refused(void **state)
 		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0", "1;dir=/d;event=C,1,1,0,0,1,0x",
 		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0", "1;;dir=/d", "1;dir",
 		"1;dir=/d;gpu=", "1;dir=/d;gpu=,pc", "1;dir=/d;gpu=a/b,", "1;dir=/d;gpu=a,;gpu=a,x", "1;dir=/d;gpu=a,;gpu=b,;gpu=c,;gpu=d,",
-		"1;dir=/d;gpu=abcdefghijklmnop,", "1;dir=/d;gpu=a,;gpubytes=x",
+		"1;dir=/d;gpu=abcdefghijklmnop,", "1;dir=/d;gpu=a,;gpubytes=x", "1;dir=/d;gpu=a,,x",
 	};
 	struct config c;
 	(void)state;
@@ -181,7 +205,7 @@ static void ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip), cmocka_unit_test(too_small), cmocka_unit_test(refused), cmocka_unit_test(mutations), cmocka_unit_test(ranks),
+		cmocka_unit_test(round_trip), cmocka_unit_test(preload), cmocka_unit_test(too_small), cmocka_unit_test(refused), cmocka_unit_test(mutations), cmocka_unit_test(ranks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

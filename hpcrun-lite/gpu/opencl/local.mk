@@ -31,7 +31,9 @@ opencl_sources = \
 
 if HAVE_OPENCL
 pkglib_LTLIBRARIES += libhpcrun-lite-opencl.la
-libhpcrun_lite_opencl_la_SOURCES = $(opencl_sources)
+libhpcrun_lite_opencl_la_SOURCES = $(opencl_sources) \
+	hpcrun-lite/gpu/gpu_probe.h \
+	hpcrun-lite/gpu/opencl/ocl_probe.c
 libhpcrun_lite_opencl_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 libhpcrun_lite_opencl_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fvisibility=hidden
 # Never unloaded: exit handlers and functions given to the program lie in it.

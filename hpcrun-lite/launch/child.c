@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh, tests/cli/launch_gpu.sh. */
+#include "hpcrun-lite/launch/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TIME_LIMIT_S 60 /* for a library that hangs while it looks for devices */
+
+int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	fflush(NULL);
+	*child = fork();
+	if (*child == 0) {
+		int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (nowhere >= 0) {
+			dup2(nowhere, STDOUT_FILENO);
+			dup2(nowhere, STDERR_FILENO);
+		}
+		alarm(TIME_LIMIT_S);
+		work(arg, ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (*child < 0) {
+		close(ends[0]);
+		return -1;
+	}
+	return ends[0];
+}
+
+size_t child_read(int fd, void *to, size_t bytes)
+{
+	size_t n = 0;
+	for (ssize_t got; n < bytes && ((got = read(fd, (char *)to + n, bytes - n)) > 0 || (got < 0 && errno == EINTR));)
+		n += got > 0 ? (size_t)got : 0;
+	return n;
+}
+
+void child_reap(pid_t child, const char *what, char *how, size_t bytes)
+{
+	int status = 0;
+	how[0] = 0;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		snprintf(how, bytes, "%s did not answer within %d seconds", what, TIME_LIMIT_S);
+	else if (WIFSIGNALED(status))
+		snprintf(how, bytes, "%s crashed: %s", what, strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) != 0)
+		snprintf(how, bytes, "%s ended the process that asked it", what);
+}

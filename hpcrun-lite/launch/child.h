@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Questions asked in a child process, whose standard output and error go nowhere and that is killed when it takes too long: vendors' libraries start threads, print and
+ * install signal handlers as they like, and there they harm nobody. Not for the measured process. Test: tests/cli/launch_papi.sh, tests/cli/launch_gpu.sh.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_CHILD_H
+#define HPCRUN_LITE_LAUNCH_CHILD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Runs work(arg, out) in a child; `out` is a pipe. Returns the end to read from, or -1 with errno. */
+int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child);
+/* Up to `bytes`, until the end. */
+size_t child_read(int fd, void *to, size_t bytes);
+/* Waits for the child. `how` is "" when it ended well, else says how `what` ("PAPI") failed. */
+void child_reap(pid_t child, const char *what, char *how, size_t bytes);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GPU back ends for the launcher; see gpu_client.h. Test: tests/unit/test_launch.c, tests/cli/launch_gpu.sh. */
+#include "hpcrun-lite/launch/gpu_client.h"
+
+#include "common/base/log.h"
+#include "common/base/options.h"
+#include "hpcrun-lite/gpu/gpu_probe.h"
+#include "hpcrun-lite/launch/child.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WHY_BYTES 512
+
+struct backend {
+	const char *name, *about;
+	const char *options;      /* separated by ','; "" for none */
+	const char *missing;      /* when its module was not built */
+};
+
+static const struct backend backends[] = {
+	{"opencl", "OpenCL kernels, copies and allocations, with device times", "preload",
+	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again"},
+};
+#define N_BACKENDS (sizeof backends / sizeof backends[0])
+
+/* ---- what the user wrote -------------------------------------------------------------------------------------------------- */
+
+static const struct backend *find(const char *name)
+{
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		if (!strcmp(backends[i].name, name))
+			return &backends[i];
+	return NULL;
+}
+
+/* Whether `word`, `n` long, is among the names in `list`, which ',' separates. */
+static bool is_among(const char *word, size_t n, const char *list)
+{
+	while (*list) {
+		size_t m = strcspn(list, ",");
+		if (m == n && !strncmp(list, word, n))
+			return true;
+		list += m + (list[m] == ',');
+	}
+	return false;
+}
+
+static enum status check_options(const struct backend *b, const char *options)
+{
+	for (const char *at = options; *at;) {
+		size_t n = strcspn(at, ",");
+		if (!is_among(at, n, b->options))
+			return options_refuse("gpu=%s has no option '%.*s'; there is: %s", b->name, (int)n, at, b->options);
+		at += n + (at[n] == ',');
+	}
+	return STATUS_OK;
+}
+
+static void name_all(char *text, size_t bytes)
+{
+	text[0] = 0;
+	for (size_t i = 0; i < N_BACKENDS; i++) {
+		size_t n = strlen(text);
+		snprintf(text + n, bytes - n, "%s%s", n ? ", " : "", backends[i].name);
+	}
+}
+
+enum status gpu_client_parse(const char *text, struct config *c)
+{
+	char all[256];
+	struct config_gpu g = {.name = "", .options = ""};
+	size_t n = strcspn(text, ",");
+	const char *options = text[n] ? text + n + 1 : "";
+	if (n < sizeof g.name)
+		memcpy(g.name, text, n);
+	const struct backend *b = find(g.name);
+	if (!b) {
+		name_all(all, sizeof all);
+		return options_refuse("there is no GPU back end '%.*s'; there is: %s", (int)n, text, all);
+	}
+	if (config_find_gpu(c, g.name))
+		return options_refuse("gpu=%s is given twice", g.name);
+	if (strlen(options) >= sizeof g.options)
+		return options_refuse("the options of gpu=%s are too long", g.name);
+	memcpy(g.options, options, strlen(options));
+	enum status status = check_options(b, options);
+	if (status == STATUS_OK && c->n_gpus == CONFIG_MAX_GPUS)
+		return options_refuse("more than %u GPU back ends", CONFIG_MAX_GPUS);
+	if (status == STATUS_OK)
+		c->gpu[c->n_gpus++] = g;
+	return status;
+}
+
+/* ---- what the module says --------------------------------------------------------------------------------------------------- */
+
+struct question {
+	const char *directory;
+	const char *name, *options;
+	const char *missing;      /* what to say when there is no module */
+};
+
+struct answer {
+	bool good, preload;
+	char why[WHY_BYTES];
+};
+
+static const struct gpu_probe *open_module(const struct question *q, char *why, size_t bytes)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", q->directory, q->name);
+	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
+		snprintf(why, bytes, "%s", q->missing);
+		return NULL;
+	}
+	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!module) {
+		snprintf(why, bytes, "the module cannot be loaded: %.400s", dlerror());
+		return NULL;
+	}
+	const struct gpu_probe *probe = dlsym(module, GPU_PROBE_SYMBOL);
+	if (!probe)
+		snprintf(why, bytes, "the module %.300s is of another version", path);
+	return probe;
+}
+
+static void check_in_child(void *arg, int out)
+{
+	const struct question *q = arg;
+	struct answer a = {0};
+	const struct gpu_probe *probe = open_module(q, a.why, sizeof a.why);
+	a.good = probe != NULL;
+	a.preload = probe && probe->wants_preload(q->options, a.why, sizeof a.why);
+	if (write(out, &a, sizeof a) != sizeof a)
+		_exit(1);
+}
+
+static void list_in_child(void *arg, int out)
+{
+	char why[WHY_BYTES];
+	const struct gpu_probe *probe = open_module(arg, why, sizeof why);
+	if (probe)
+		probe->list(out);
+	else
+		dprintf(out, "-%s\n", why);
+}
+
+static bool check_one(const char *library_directory, struct config_gpu *g)
+{
+	const struct backend *b = find(g->name);
+	struct question q = {library_directory, g->name, g->options, b ? b->missing : ""};
+	struct answer a = {0};
+	char how[128], what[sizeof g->name + sizeof GPU_CLIENT_PREFIX];
+	pid_t child;
+	snprintf(what, sizeof what, GPU_CLIENT_PREFIX "%s", g->name);
+	int in = child_start(check_in_child, &q, &child);
+	if (in < 0) {
+		log_error(what, "no process could be started to ask for it: %s", strerror(errno));
+		return false;
+	}
+	size_t n = child_read(in, &a, sizeof a);
+	close(in);
+	child_reap(child, "its library", how, sizeof how);
+	if (n != sizeof a || !a.good) {
+		log_error(what, "%s (-L lists what can be had)", n == sizeof a ? a.why : how);
+		return false;
+	}
+	g->preload = a.preload;
+	if (a.why[0])
+		log_note(what, "%s", a.why);
+	return true;
+}
+
+bool gpu_client_check(const char *library_directory, struct config *c)
+{
+	bool good = true;
+	for (uint32_t i = 0; i < c->n_gpus; i++)
+		good &= check_one(library_directory, &c->gpu[i]);
+	return good;
+}
+
+static void list_one(const char *library_directory, const struct backend *b)
+{
+	struct question q = {library_directory, b->name, "", b->missing};
+	char how[128], line[1024];
+	pid_t child;
+	int in = child_start(list_in_child, &q, &child);
+	FILE *f = in < 0 ? NULL : fdopen(in, "r");
+	if (!f)
+		return;
+	while (fgets(line, sizeof line, f)) {
+		line[strcspn(line, "\n")] = 0;
+		if (*line == '-')
+			printf("      not here: %s\n", line + 1);
+		else
+			printf("      %s\n", line);
+	}
+	fclose(f);
+	child_reap(child, "its library", how, sizeof how);
+	if (how[0])
+		printf("      not here: %s\n", how);
+}
+
+void gpu_client_list(const char *library_directory)
+{
+	printf("\nGPUs: -e gpu=NAME[,OPTIONS]\n");
+	for (size_t i = 0; i < N_BACKENDS; i++) {
+		const struct backend *b = &backends[i];
+		printf("  gpu=%-26s %s%s%s\n", b->name, b->about, b->options[0] ? "; options: " : "", b->options);
+		list_one(library_directory, b);
+	}
+}
