@@ -10,6 +10,7 @@ libhlbase_la_SOURCES = \
 	common/base/mapfile.c common/base/mapfile.h \
 	common/base/options.c common/base/options.h \
 	common/base/pool.c common/base/pool.h \
+	common/base/space.c common/base/space.h \
 	common/base/status.h \
 	common/base/strtab.c common/base/strtab.h \
 	common/base/vec.c common/base/vec.h \

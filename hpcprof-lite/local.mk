@@ -6,11 +6,21 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
+	hpcprof-lite/attribute/gpu.c hpcprof-lite/attribute/gpu.h \
+	hpcprof-lite/attribute/gpu_clock.c hpcprof-lite/attribute/gpu_clock.h \
+	hpcprof-lite/attribute/gpu_describe.c \
+	hpcprof-lite/attribute/gpu_join.c hpcprof-lite/attribute/gpu_join.h \
+	hpcprof-lite/attribute/gpu_launches.c hpcprof-lite/attribute/gpu_launches.h \
+	hpcprof-lite/attribute/gpu_ledger.c hpcprof-lite/attribute/gpu_ledger.h \
+	hpcprof-lite/attribute/gpu_line.c hpcprof-lite/attribute/gpu_line.h \
+	hpcprof-lite/attribute/gpu_metrics.c hpcprof-lite/attribute/gpu_metrics.h \
+	hpcprof-lite/attribute/gpu_samples.c hpcprof-lite/attribute/gpu_samples.h \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/order.c hpcprof-lite/attribute/order.h \
 	hpcprof-lite/attribute/sum.c hpcprof-lite/attribute/sum.h \
 	hpcprof-lite/load/binary.c \
+	hpcprof-lite/load/gpu.c hpcprof-lite/load/gpu.h \
 	hpcprof-lite/load/job.c hpcprof-lite/load/job.h \
 	hpcprof-lite/load/measurement.c hpcprof-lite/load/measurement.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h \

@@ -6,9 +6,11 @@
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
+#include "hpcprof-lite/attribute/gpu.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/sum.h"
+#include "hpcprof-lite/load/structures.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +18,8 @@
 
 struct thread_work {
 	uint32_t file, thread;
-	unsigned worker; /* whose tree node_to refers to */
+	unsigned worker;  /* whose tree node_to refers to */
+	uint32_t profile;
 };
 
 struct pipeline {
@@ -26,10 +29,12 @@ struct pipeline {
 	unsigned n_workers;
 	struct merge_modules modules;
 	uint32_t **module_of;       /* by file, then module id of the file */
-	VEC(struct thread_work) threads; /* in the order of profiles */
+	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
+	uint32_t *first_thread;     /* by file: of its threads in the list above */
 	struct merge_tree *trees;   /* by worker; the first becomes the whole */
 	uint32_t **to_whole;        /* by worker, then node: node of the first tree; NULL for the first */
 	struct expand expand;
+	struct gpu_part gpu;
 	atomic_size_t n_done;
 	atomic_bool failed;
 };
@@ -55,13 +60,18 @@ static bool unify_modules(struct pipeline *p)
 
 static bool list_threads(struct pipeline *p)
 {
-	for (uint32_t i = 0; i < p->job->files.n; i++)
+	p->first_thread = calloc(p->job->files.n + 1, sizeof *p->first_thread);
+	if (!p->first_thread)
+		return false;
+	for (uint32_t i = 0; i < p->job->files.n; i++) {
+		p->first_thread[i] = (uint32_t)p->threads.n;
 		for (uint32_t k = 0; k < p->job->files.at[i].threads.n; k++) {
 			struct thread_work *w = vec_push(&p->threads);
 			if (!w)
 				return false;
-			*w = (struct thread_work){i, k, 0};
+			*w = (struct thread_work){.file = i, .thread = k};
 		}
+	}
 	return true;
 }
 
@@ -114,12 +124,14 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
 			if (p->trees[0].nodes.at[i].module < n)
 				needed[p->trees[0].nodes.at[i].module] = true;
+		gpu_need_modules(&p->gpu, needed);
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
 		for (size_t i = 0; i < n; i++) {
 			const struct merge_module *m = &p->modules.list.at[i];
 			in[i] = (struct expand_module){m->path, structures[i]};
-			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes, states[i]};
+			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes, states[i],
+				(m->flags & LOAD_MODULE_GPU) != 0};
 		}
 	}
 	free(needed);
@@ -128,13 +140,23 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 	return ok;
 }
 
+/* The node's context in the expanded tree. */
+static uint32_t node_context(const void *arg, uint32_t file, uint32_t thread, uint32_t node)
+{
+	const struct pipeline *p = arg;
+	size_t i = p->first_thread[file] + thread;
+	uint32_t merged = thread_of(p, i)->node_to[node];
+	const uint32_t *to_whole = p->to_whole[p->threads.at[i].worker];
+	return p->expand.context_of[to_whole ? to_whole[merged] : merged];
+}
+
 static bool make_contexts(struct pipeline *p)
 {
 	uint32_t n = (uint32_t)p->modules.list.n;
 	struct order_module *out = calloc((size_t)n + 1, sizeof *out);
 	struct expand_module *in = calloc((size_t)n + 1, sizeof *in);
 	p->expand.strings = &p->m->private_->strings;
-	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n)
+	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n) && gpu_expand(&p->gpu, &p->expand, in, n, node_context, p)
 		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	free(out);
 	free(in);
@@ -158,13 +180,39 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 			continue; /* the same value as MODEL_NONE */
 		t->node_to[n] = p->expand.context_of[to_whole ? to_whole[node] : node];
 	}
-	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[i]))
+	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[p->threads.at[i].profile]))
 		atomic_store(&p->failed, true);
+}
+
+static void number_profiles(struct pipeline *p, const uint32_t *n_queues)
+{
+	uint32_t profile = 0;
+	for (uint32_t i = 0; i < p->job->files.n; i++) {
+		gpu_set_first_profile(&p->gpu, i, profile);
+		for (uint32_t k = 0; k < p->job->files.at[i].threads.n; k++)
+			p->threads.at[p->first_thread[i] + k].profile = profile++;
+		profile += n_queues[i];
+	}
 }
 
 static bool make_profiles(struct pipeline *p)
 {
-	if (!describe_metrics(p->m, p->job) || !describe_processes(p->m, p->job) || !describe_profiles(p->m, p->job))
+	size_t n = p->job->files.n;
+	uint64_t *last_moments = calloc(n + 1, sizeof *last_moments);
+	uint32_t *n_queues = calloc(n + 1, sizeof *n_queues);
+	bool ok = last_moments && n_queues;
+	for (uint32_t i = 0; ok && i < n; i++) {
+		last_moments[i] = gpu_last_moment(&p->gpu, i);
+		n_queues[i] = gpu_n_profiles(&p->gpu, i);
+	}
+	ok = ok && describe_metrics(p->m, p->job) && gpu_settle(&p->gpu, p->m, p->expand.final_of) && describe_processes(p->m, p->job, last_moments)
+		&& describe_profiles(p->m, p->job, n_queues);
+	if (ok)
+		number_profiles(p, n_queues);
+	ok = ok && gpu_describe(&p->gpu, p->m);
+	free(last_moments);
+	free(n_queues);
+	if (!ok)
 		return false;
 	pool_run(p->threads.n, p->n_workers, timeline_job, p);
 	return !atomic_load(&p->failed);
@@ -172,12 +220,16 @@ static bool make_profiles(struct pipeline *p)
 
 static bool sum_all(struct pipeline *p)
 {
-	struct sum_source *sources = calloc(p->threads.n + 1, sizeof *sources);
+	struct sum_source *sources = calloc((size_t)p->m->n_profiles + 1, sizeof *sources);
 	double *divisors = calloc(p->m->n_metrics + 1, sizeof *divisors);
 	bool ok = sources && divisors;
 	if (ok) {
-		for (size_t i = 0; i < p->threads.n; i++)
-			sources[i] = (struct sum_source){&p->job->files.at[p->threads.at[i].file], thread_of(p, i)};
+		for (size_t i = 0; i < p->threads.n; i++) {
+			const struct thread_work *w = &p->threads.at[i];
+			struct sum_source *s = &sources[w->profile];
+			*s = (struct sum_source){.file = &p->job->files.at[w->file], .thread = thread_of(p, i)};
+			s->extras = gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras);
+		}
 		describe_divisors(p->m, divisors);
 		ok = sum_up(p->m, sources, divisors, p->n_workers);
 	}
@@ -199,6 +251,8 @@ static void free_pipeline(struct pipeline *p)
 	free(p->to_whole);
 	merge_free_modules(&p->modules);
 	vec_free(&p->threads);
+	free(p->first_thread);
+	gpu_free(&p->gpu);
 	expand_free(&p->expand);
 }
 
@@ -223,7 +277,8 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 	m->private_->sources = own;
 	m->private_->release = release_job;
 	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	bool ok = unify_modules(&p) && list_threads(&p) && merge_all(&p) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
+	bool ok = unify_modules(&p) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
+		&& gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
 	if (ok)
 		describe_whole(m);
 	free_pipeline(&p);

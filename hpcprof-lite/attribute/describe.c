@@ -75,9 +75,9 @@ static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 }
 
 /* The last moment the file knows of, where the process could not write its end. */
-static uint64_t last_moment(const struct load_file *f)
+static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 {
-	uint64_t last = f->header.start_mono_ns;
+	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
 	for (size_t i = 0; i < f->threads.n; i++) {
 		const struct load_thread *t = &f->threads.at[i];
 		if (t->last_trace_ns > last)
@@ -90,7 +90,7 @@ static uint64_t last_moment(const struct load_file *f)
 	return last;
 }
 
-bool describe_processes(struct model *m, const struct load_job *job)
+bool describe_processes(struct model *m, const struct load_job *job, const uint64_t *last_moments)
 {
 	struct model_process *out = calloc(job->files.n + 1, sizeof *out);
 	if (!out)
@@ -103,7 +103,7 @@ bool describe_processes(struct model *m, const struct load_job *job)
 		out[i] = (struct model_process){.path = f->path, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
 			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
-			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f)),
+			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i])),
 			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n};
 		if (out[i].end_ns < out[i].start_ns) /* a damaged header */
 			out[i].end_ns = out[i].start_ns;
@@ -112,11 +112,11 @@ bool describe_processes(struct model *m, const struct load_job *job)
 	return true;
 }
 
-static size_t count_threads(const struct load_job *job)
+static size_t count_profiles(const struct load_job *job, const uint32_t *n_more)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < job->files.n; i++)
-		n += job->files.at[i].threads.n;
+		n += job->files.at[i].threads.n + n_more[i];
 	return n;
 }
 
@@ -133,16 +133,18 @@ static struct model_profile describe_thread(const struct model *m, const struct 
 	return p;
 }
 
-bool describe_profiles(struct model *m, const struct load_job *job)
+bool describe_profiles(struct model *m, const struct load_job *job, const uint32_t *n_more)
 {
-	size_t n = count_threads(job);
+	size_t n = count_profiles(job, n_more);
 	m->profiles = m->private_->profiles = calloc(n + 1, sizeof *m->profiles);
 	m->private_->timelines = calloc(n + 1, sizeof *m->private_->timelines);
 	if (!m->profiles || !m->private_->timelines)
 		return false;
-	for (uint32_t i = 0; i < job->files.n; i++)
+	for (uint32_t i = 0; i < job->files.n; i++) {
 		for (size_t k = 0; k < job->files.at[i].threads.n; k++)
 			m->private_->profiles[m->n_profiles++] = describe_thread(m, &job->files.at[i], &job->files.at[i].threads.at[k], i);
+		m->n_profiles += n_more[i];
+	}
 	return true;
 }
 
@@ -199,6 +201,10 @@ void describe_whole(struct model *m)
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
 		ledger_add(&m->ledger, &p->ledger);
+		if (p->start_ns < m->start_ns)
+			m->start_ns = p->start_ns;
+		if (p->end_ns > m->end_ns)
+			m->end_ns = p->end_ns;
 		m->ledger_closes = m->ledger_closes && ledger_closes(&p->ledger);
 		m->has_traces = m->has_traces || p->n_trace_records;
 	}

@@ -13,9 +13,10 @@
 bool describe_metrics(struct model *m, const struct load_job *job);
 /* By metric: how many units of the measurement make one of the model's ("sec" from ns: 1e9). */
 void describe_divisors(const struct model *m, double *divisors);
-bool describe_processes(struct model *m, const struct load_job *job);
-/* Profiles in the order of files and thread numbers, with their ledgers; also makes room for the time lines. */
-bool describe_profiles(struct model *m, const struct load_job *job);
+/* last_moments: by file, what else is known of how long it lived, CLOCK_MONOTONIC; 0: nothing. */
+bool describe_processes(struct model *m, const struct load_job *job, const uint64_t *last_moments);
+/* Profiles in the order of files and thread numbers, with their ledgers; behind those of each file room for n_more[file] others. Also makes room for the time lines. */
+bool describe_profiles(struct model *m, const struct load_job *job, const uint32_t *n_more);
 /* The time line of a thread whose node_to[] holds contexts; takes node_to over. May run beside others of its kind. */
 bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t, struct model_timeline *line);
 /* Title, extent in time, ledger of the whole. */

@@ -14,7 +14,7 @@ struct memo {
 	uint32_t unknown_function;
 };
 
-struct run {
+struct expand_run {
 	struct expand *e;
 	const struct expand_module *modules;
 	uint32_t n_modules;
@@ -24,7 +24,7 @@ struct run {
 
 enum { MAX_SCOPE_DEPTH = 512 }; /* of inlined calls in one function */
 
-static uint32_t intern_file(struct run *r, const char *path)
+static uint32_t intern_file(struct expand_run *r, const char *path)
 {
 	struct expand *e = r->e;
 	uint32_t string = strtab_add_z(e->strings, path);
@@ -40,7 +40,7 @@ static uint32_t intern_file(struct run *r, const char *path)
 	return id == MAP_NONE ? 0 : (uint32_t)id;
 }
 
-static uint32_t add_function(struct run *r, struct expand_function f)
+static uint32_t add_function(struct expand_run *r, struct expand_function f)
 {
 	struct expand_function *new = NULL;
 	if (f.name != STRTAB_FAILED && f.linkage_name != STRTAB_FAILED)
@@ -61,7 +61,7 @@ static uint32_t *new_memo(size_t n)
 	return p;
 }
 
-static uint32_t get_file(struct run *r, uint32_t module, uint32_t file)
+static uint32_t get_file(struct expand_run *r, uint32_t module, uint32_t file)
 {
 	const struct structure *s = r->modules[module].structure;
 	struct memo *m = &r->memos[module];
@@ -77,7 +77,7 @@ static uint32_t get_file(struct run *r, uint32_t module, uint32_t file)
 }
 
 /* One function for each definition of the module, whether it was called or inlined. */
-static uint32_t get_function(struct run *r, uint32_t module, const struct structure_scope *scope)
+static uint32_t get_function(struct expand_run *r, uint32_t module, const struct structure_scope *scope)
 {
 	struct memo *m = &r->memos[module];
 	if (!m->function_of_definition && !(m->function_of_definition = new_memo(structure_n_definitions(r->modules[module].structure)))) {
@@ -104,7 +104,7 @@ static uint32_t get_function(struct run *r, uint32_t module, const struct struct
 	return id;
 }
 
-static uint32_t get_unknown_function(struct run *r, uint32_t module)
+static uint32_t get_unknown_function(struct expand_run *r, uint32_t module)
 {
 	struct memo *m = &r->memos[module];
 	if (m->unknown_function != UINT32_MAX)
@@ -130,9 +130,24 @@ static uint32_t get_unknown_function(struct run *r, uint32_t module)
 	return m->unknown_function = add_function(r, f);
 }
 
+/* One function for each name in a module; module MODEL_NONE is one more. */
+static uint32_t get_named_function(struct expand_run *r, struct expand_function f)
+{
+	if (f.name == STRTAB_FAILED || f.linkage_name == STRTAB_FAILED) {
+		r->failed = true;
+		return 0;
+	}
+	uint64_t id = map_put(&r->e->function_index, (uint64_t)f.module << 32 | f.name, (uint64_t)f.gpu_kind << 32 | f.linkage_name, r->e->functions.n);
+	if (id == MAP_NONE) {
+		r->failed = true;
+		return 0;
+	}
+	return id == r->e->functions.n ? add_function(r, f) : (uint32_t)id;
+}
+
 /* ---- contexts ---- */
 
-static uint32_t intern_context(struct run *r, struct model_context c, uint64_t a_low, uint64_t b)
+static uint32_t intern_context(struct expand_run *r, struct model_context c, uint64_t a_low, uint64_t b)
 {
 	struct expand *e = r->e;
 	uint64_t id = map_put(&e->context_index, (uint64_t)c.parent << 32 | a_low, b, e->contexts.n);
@@ -152,7 +167,7 @@ static uint64_t key_of(enum model_context_kind kind, uint64_t rest)
 	return (uint64_t)kind << 60 | rest;
 }
 
-static uint32_t enter_entry(struct run *r, uint64_t synthetic)
+static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 {
 	struct model_context c = {.parent = 0, .kind = MODEL_CONTEXT_ENTRY, .relation = MODEL_LEXICAL, .function = MODEL_NONE,
 		.module = MODEL_NONE, .file = MODEL_NONE};
@@ -166,7 +181,7 @@ static uint32_t enter_entry(struct run *r, uint64_t synthetic)
 	return intern_context(r, c, c.entry, key_of(MODEL_CONTEXT_ENTRY, c.end));
 }
 
-static uint32_t enter_function(struct run *r, uint32_t parent, uint32_t function, enum model_relation relation)
+static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t function, enum model_relation relation)
 {
 	const struct expand_function *f = &r->e->functions.at[function];
 	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_FUNCTION, .relation = (uint8_t)relation, .function = function,
@@ -174,7 +189,7 @@ static uint32_t enter_function(struct run *r, uint32_t parent, uint32_t function
 	return intern_context(r, c, function, key_of(MODEL_CONTEXT_FUNCTION, relation));
 }
 
-static uint32_t enter_line(struct run *r, uint32_t parent, enum model_context_kind kind, uint32_t file, uint32_t line)
+static uint32_t enter_line(struct expand_run *r, uint32_t parent, enum model_context_kind kind, uint32_t file, uint32_t line)
 {
 	const struct model_context *p = &r->e->contexts.at[parent];
 	struct model_context c = {.parent = parent, .kind = (uint8_t)kind, .relation = MODEL_LEXICAL, .function = p->function,
@@ -182,7 +197,7 @@ static uint32_t enter_line(struct run *r, uint32_t parent, enum model_context_ki
 	return intern_context(r, c, file, key_of(kind, line));
 }
 
-static uint32_t enter_instruction(struct run *r, uint32_t parent, uint64_t link_addr)
+static uint32_t enter_instruction(struct expand_run *r, uint32_t parent, uint64_t link_addr)
 {
 	const struct model_context *p = &r->e->contexts.at[parent];
 	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = p->function,
@@ -191,7 +206,7 @@ static uint32_t enter_instruction(struct run *r, uint32_t parent, uint64_t link_
 }
 
 /* The scopes around an address from the outside in; `innermost` is where it lies. */
-static uint32_t enter_scopes(struct run *r, uint32_t at, uint32_t module, uint32_t innermost)
+static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module, uint32_t innermost)
 {
 	const struct structure *s = r->modules[module].structure;
 	uint32_t chain[MAX_SCOPE_DEPTH];
@@ -213,7 +228,7 @@ static uint32_t enter_scopes(struct run *r, uint32_t at, uint32_t module, uint32
 	return at;
 }
 
-static uint32_t enter_frame(struct run *r, uint32_t caller, const struct merge_node *n)
+static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct merge_node *n)
 {
 	uint32_t module = n->module == MERGE_UNKNOWN ? r->n_modules : n->module;
 	const struct structure *s = module < r->n_modules ? r->modules[module].structure : NULL;
@@ -231,7 +246,7 @@ static uint32_t enter_frame(struct run *r, uint32_t caller, const struct merge_n
 	return at;
 }
 
-static void enter_all(struct run *r, const struct merge_tree *t)
+static void enter_all(struct expand_run *r, const struct merge_tree *t)
 {
 	struct expand *e = r->e;
 	struct model_context *root = vec_push(&e->contexts);
@@ -248,7 +263,7 @@ static void enter_all(struct run *r, const struct merge_tree *t)
 	}
 }
 
-/* FUNCTION contexts carry their function's entry, which is complete only now. */
+/* FUNCTION contexts carry their function's entry, which is complete only at the end. */
 static void set_entries(struct expand *e)
 {
 	for (size_t i = 0; i < e->contexts.n; i++) {
@@ -258,23 +273,139 @@ static void set_entries(struct expand *e)
 	}
 }
 
+static bool begin(struct expand_run *r, struct expand *e, const struct expand_module *modules, uint32_t n_modules)
+{
+	*r = (struct expand_run){.e = e, .modules = modules, .n_modules = n_modules, .memos = calloc((size_t)n_modules + 1, sizeof *r->memos)};
+	for (uint32_t i = 0; r->memos && i <= n_modules; i++)
+		r->memos[i].unknown_function = UINT32_MAX;
+	return r->memos != NULL;
+}
+
+static bool end(struct expand_run *r)
+{
+	if (!r->failed)
+		set_entries(r->e);
+	for (uint32_t i = 0; i <= r->n_modules; i++) {
+		free(r->memos[i].function_of_definition);
+		free(r->memos[i].file_of_file);
+	}
+	free(r->memos);
+	return !r->failed;
+}
+
 bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules, uint32_t n_modules)
 {
-	struct run r = {.e = e, .modules = modules, .n_modules = n_modules};
-	r.memos = calloc((size_t)n_modules + 1, sizeof *r.memos);
-	if (!r.memos)
+	struct expand_run r;
+	if (!begin(&r, e, modules, n_modules))
 		return false;
-	for (uint32_t i = 0; i <= n_modules; i++)
-		r.memos[i].unknown_function = UINT32_MAX;
 	enter_all(&r, t);
-	if (!r.failed)
-		set_entries(e);
-	for (uint32_t i = 0; i <= n_modules; i++) {
-		free(r.memos[i].function_of_definition);
-		free(r.memos[i].file_of_file);
+	return end(&r);
+}
+
+/* ---- GPUs ---- */
+
+struct expand_run *expand_gpu_begin(struct expand *e, const struct expand_module *modules, uint32_t n_modules)
+{
+	struct expand_run *r = malloc(sizeof *r);
+	if (r && !begin(r, e, modules, n_modules)) {
+		free(r);
+		r = NULL;
 	}
-	free(r.memos);
-	return !r.failed;
+	return r;
+}
+
+bool expand_gpu_end(struct expand_run *r)
+{
+	bool ok = end(r);
+	free(r);
+	return ok;
+}
+
+uint32_t expand_gpu_entry(struct expand_run *r, enum model_entry entry)
+{
+	struct model_context c = {.kind = MODEL_CONTEXT_ENTRY, .relation = MODEL_LEXICAL, .entry = (uint8_t)entry, .function = MODEL_NONE, .module = MODEL_NONE,
+		.file = MODEL_NONE};
+	return intern_context(r, c, c.entry, key_of(MODEL_CONTEXT_ENTRY, 0));
+}
+
+/* HPCToolkit's names where it has one. */
+static const char *placeholder_name(enum msr_gpu_kind kind, unsigned detail)
+{
+	switch (kind) {
+	case MSR_GPU_KERNEL: return "<gpu kernel>";
+	case MSR_GPU_COPY:
+		return detail == MSR_GPU_COPY_H2D ? "<gpu copyin>" : detail == MSR_GPU_COPY_D2H ? "<gpu copyout>" : "<gpu copy>";
+	case MSR_GPU_SET: return "<gpu memset>";
+	case MSR_GPU_ALLOC: return "<gpu alloc>";
+	case MSR_GPU_FREE: return "<gpu delete>";
+	case MSR_GPU_SYNC: return "<gpu sync>";
+	case MSR_GPU_MARKER: return "<gpu marker>";
+	default: return "<gpu operation>";
+	}
+}
+
+uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind, unsigned detail)
+{
+	struct strtab *strings = r->e->strings;
+	struct expand_function f = {.name = strtab_add_z(strings, placeholder_name(kind, detail)), .linkage_name = strtab_add_z(strings, ""), .module = MODEL_NONE,
+		.file = MODEL_NONE, .definition = MODEL_NONE, .gpu_kind = (uint8_t)kind};
+	uint32_t function = get_named_function(r, f);
+	return r->failed ? 0 : enter_function(r, parent, function, MODEL_CALL);
+}
+
+/* The function's scope in its module's structure, or STRUCTURE_NONE. */
+static uint32_t find_scope(const struct expand_run *r, const struct expand_kernel *k)
+{
+	const struct structure *s = k->module < r->n_modules ? r->modules[k->module].structure : NULL;
+	return s ? structure_find_function(s, k->name, NULL) : STRUCTURE_NONE;
+}
+
+static uint32_t function_of(struct expand_run *r, const struct expand_kernel *k)
+{
+	uint32_t scope_id = find_scope(r, k);
+	if (scope_id != STRUCTURE_NONE) {
+		struct structure_scope scope = structure_get_scope(r->modules[k->module].structure, scope_id);
+		return get_function(r, k->module, &scope);
+	}
+	struct expand_function f = {.name = strtab_add_z(r->e->strings, k->source_name[0] ? k->source_name : k->name[0] ? k->name : "<unknown kernel>"),
+		.linkage_name = strtab_add_z(r->e->strings, k->name), .module = k->module, .file = MODEL_NONE, .definition = MODEL_NONE};
+	return get_named_function(r, f);
+}
+
+uint32_t expand_gpu_kernel(struct expand_run *r, uint32_t placeholder, const struct expand_kernel *k)
+{
+	uint32_t function = function_of(r, k);
+	return r->failed ? 0 : enter_function(r, placeholder, function, MODEL_CALL);
+}
+
+static uint32_t outermost(const struct structure *s, uint32_t scope)
+{
+	for (uint32_t parent; (parent = structure_get_scope(s, scope).parent) != STRUCTURE_NONE;)
+		scope = parent;
+	return scope;
+}
+
+uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct expand_kernel *f, uint64_t offset)
+{
+	const struct structure *s = f->module < r->n_modules ? r->modules[f->module].structure : NULL;
+	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
+	uint32_t scope = find_scope(r, f), function = function_of(r, f);
+	if (r->failed)
+		return 0;
+	uint64_t addr = offset;
+	if (scope != STRUCTURE_NONE) {
+		addr += structure_get_scope(s, scope).entry;
+		if (!structure_lookup(s, addr, &place))
+			place = (struct structure_place){.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
+	}
+	/* the kernel itself is a child of the placeholder; another function was called by it */
+	bool is_kernel = r->e->contexts.at[kernel].function == function && (place.scope == STRUCTURE_NONE || outermost(s, place.scope) == scope);
+	uint32_t above = is_kernel ? r->e->contexts.at[kernel].parent : kernel;
+	uint32_t at = place.scope != STRUCTURE_NONE ? enter_scopes(r, above, f->module, place.scope) : enter_function(r, above, function, MODEL_CALL);
+	if (r->failed)
+		return 0;
+	return place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, f->module, place.file), place.line)
+		: enter_instruction(r, at, addr);
 }
 
 void expand_shrink(struct expand *e)
@@ -284,11 +415,13 @@ void expand_shrink(struct expand *e)
 	vec_free(&e->contexts);
 	map_free(&e->file_index);
 	map_free(&e->context_index);
+	map_free(&e->function_index);
 }
 
 void expand_free(struct expand *e)
 {
 	expand_shrink(e);
 	free(e->context_of);
-	e->context_of = NULL;
+	free(e->final_of);
+	e->context_of = e->final_of = NULL;
 }

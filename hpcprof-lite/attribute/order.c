@@ -56,13 +56,18 @@ static uint32_t file_rank(const struct sorter *s, uint32_t file)
 	return file == MODEL_NONE ? MODEL_NONE : s->file_rank[file];
 }
 
+static uint32_t module_rank(const struct sorter *s, uint32_t module)
+{
+	return module == MODEL_NONE ? MODEL_NONE : s->module_rank[module];
+}
+
 static int compare_functions(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
 	const struct expand_function *a = &s->e->functions.at[*(const uint32_t *)pa], *b = &s->e->functions.at[*(const uint32_t *)pb];
 	int c = a->name == b->name ? 0 : strcmp(get_string(s, a->name), get_string(s, b->name));
 	if (c == 0)
-		c = compare_u64(s->module_rank[a->module], s->module_rank[b->module]);
+		c = compare_u64(module_rank(s, a->module), module_rank(s, b->module));
 	if (c == 0)
 		c = compare_u64(file_rank(s, a->file), file_rank(s, b->file));
 	if (c == 0)
@@ -71,6 +76,8 @@ static int compare_functions(const void *pa, const void *pb, void *arg)
 		c = compare_u64(a->link_addr, b->link_addr);
 	if (c == 0)
 		c = strcmp(get_string(s, a->linkage_name), get_string(s, b->linkage_name));
+	if (c == 0)
+		c = compare_u64(a->gpu_kind, b->gpu_kind);
 	return c ? c : compare_u64(a->definition, b->definition);
 }
 
@@ -107,7 +114,8 @@ static bool put_modules(struct sorter *s)
 		return false;
 	}
 	for (size_t i = 0; i < s->e->functions.n; i++)
-		used[s->e->functions.at[i].module] = true;
+		if (s->e->functions.at[i].module != MODEL_NONE)
+			used[s->e->functions.at[i].module] = true;
 	for (uint32_t i = 0; i < n; i++)
 		old[rank[i]] = i;
 	for (uint32_t r = 0; r < n; r++) {
@@ -115,7 +123,7 @@ static bool put_modules(struct sorter *s)
 			continue;
 		const struct order_module *m = get_module(s, old[r]);
 		out[n_used] = (struct model_module){.path = m->path, .build_id = m->build_id,
-			.build_id_bytes = m->build_id_bytes, .structure = m->structure};
+			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu};
 		rank[old[r]] = n_used++;
 	}
 	s->m->modules = s->m->private_->modules = out;
@@ -149,8 +157,8 @@ static bool put_functions(struct sorter *s)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct expand_function *f = &s->e->functions.at[i];
-		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = s->module_rank[f->module],
-			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr};
+		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = module_rank(s, f->module),
+			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr, .gpu_kind = f->gpu_kind};
 	}
 	s->m->n_functions = n;
 	return true;
@@ -225,12 +233,13 @@ static bool put_contexts(struct sorter *s, size_t n_nodes)
 			s->e->context_of[i] = id[s->e->context_of[i]];
 		s->m->contexts = s->m->private_->contexts = out;
 		s->m->n_contexts = n;
+		s->e->final_of = id;
 	} else {
 		free(out);
+		free(id);
 	}
 	free(start);
 	free(children);
-	free(id);
 	return ok;
 }
 

@@ -16,10 +16,12 @@ struct order_module {
 	uint32_t build_id_bytes;
 	uint64_t file_bytes; /* 0: unknown */
 	enum model_structure structure;
+	bool is_gpu;
 };
 
 /*
- * Sets m's modules, files, functions and contexts; only what contexts name is kept. Rewrites the n_nodes entries of e->context_of to the final ids. The strings of `e` must be those of
+ * Sets m's modules, files, functions and contexts; only what contexts name is kept. Rewrites the n_nodes entries of e->context_of to the final ids and
+ * sets e->final_of. The strings of `e` must be those of
  * m->private_->strings, to which nothing may be added any more. False when memory is short.
  */
 bool order_contexts(struct model *m, struct expand *e, size_t n_nodes, const struct order_module *modules, uint32_t n_modules);

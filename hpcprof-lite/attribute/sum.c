@@ -19,7 +19,8 @@ struct worker {
 	uint64_t *touched;   /* bitmap over contexts, clear between profiles */
 	uint32_t *index_of;  /* by context: its place in `list`; valid for touched ones */
 	VEC(uint32_t) list;  /* touched contexts, ascending: parents first */
-	VEC(struct sums) sums; /* by place, then metric */
+	VEC(struct sums) sums; /* by place, then metric of the group */
+	VEC(struct model_value) values; /* of the profile */
 };
 
 struct summing {
@@ -27,7 +28,7 @@ struct summing {
 	const struct sum_source *sources;
 	const double *divisors;
 	struct worker *workers;
-	_Atomic uint64_t *n_samples; /* by context, then metric */
+	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have touch few pages */
 	atomic_bool failed;
 };
 
@@ -44,11 +45,11 @@ static void touch(const struct model *m, struct worker *w, uint32_t context)
 struct cell_iterator {
 	const struct sum_source *source;
 	const struct model_timeline *line;
-	size_t part, cell;
+	size_t part, cell, extra;
 };
 
-/* The next sound cell with its context and metric; NULL at the end. */
-static const struct msr_cell *next_cell(struct cell_iterator *it, uint32_t *context, uint32_t *metric)
+/* The next sound cell that holds something, as context, metric, count and sum. False at the end. */
+static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 {
 	const struct load_thread *t = it->source->thread;
 	for (; it->part < t->cells.n; it->part++, it->cell = 0) {
@@ -56,14 +57,16 @@ static const struct msr_cell *next_cell(struct cell_iterator *it, uint32_t *cont
 		while (it->cell < t->cells.at[it->part].n_bytes / sizeof *cells) {
 			const struct msr_cell *c = &cells[it->cell++];
 			if (c->node >= it->line->n_nodes || it->line->context_of[c->node] == MODEL_NONE || c->metric >= 16
-				|| it->line->metric_of[c->metric] == MODEL_NONE)
+				|| it->line->metric_of[c->metric] == MODEL_NONE || (!c->count && !c->sum))
 				continue;
-			*context = it->line->context_of[c->node];
-			*metric = it->line->metric_of[c->metric];
-			return c;
+			*out = (struct sum_extra){.context = it->line->context_of[c->node], .metric = it->line->metric_of[c->metric], .n_samples = c->count, .sum = c->sum};
+			return true;
 		}
 	}
-	return NULL;
+	if (it->extra == it->source->n_extras)
+		return false;
+	*out = it->source->extras[it->extra++];
+	return true;
 }
 
 static bool list_touched(const struct model *m, struct worker *w)
@@ -96,9 +99,24 @@ static void add_to_parent(const struct model_context *child, const struct sums *
 		to->at[MODEL_LEX_AWARE] += from->at[MODEL_LEX_AWARE];
 }
 
-static void propagate(const struct model *m, struct worker *w)
+/* Metrics that are summed in one go: contexts have values of few, and each context that is touched costs memory for all of the group. */
+struct group {
+	uint32_t first, n;
+};
+
+/* Those of CPUs, then those of GPUs by the dozen. */
+static struct group next_group(const struct model *m, uint32_t first)
 {
-	uint32_t n_metrics = m->n_metrics;
+	enum { MOST = 12 };
+	struct group g = {first, 0};
+	bool sampled = first < m->n_metrics && m->metrics[first].kind == MODEL_METRIC_SAMPLED;
+	while (first + g.n < m->n_metrics && (m->metrics[first + g.n].kind == MODEL_METRIC_SAMPLED) == sampled && (sampled || g.n < MOST))
+		g.n++;
+	return g;
+}
+
+static void propagate(const struct model *m, struct worker *w, uint32_t n_metrics)
+{
 	for (size_t i = w->list.n; i-- > 0;) {
 		const struct model_context *c = &m->contexts[w->list.at[i]];
 		struct sums *own = &w->sums.at[i * n_metrics];
@@ -112,57 +130,85 @@ static void propagate(const struct model *m, struct worker *w)
 	}
 }
 
-static bool keep_values(const struct summing *s, const struct worker *w, struct model_profile *p)
+static bool keep_values(const struct summing *s, struct worker *w, const struct group *g)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < w->sums.n; i++)
-		n += w->sums.at[i].at[MODEL_EXECUTION] != 0;
-	struct model_value *values = malloc((n ? n : 1) * sizeof *values), *v = values;
-	if (!values)
-		return false;
 	for (size_t i = 0; i < w->sums.n; i++) {
 		const struct sums *from = &w->sums.at[i];
-		uint32_t metric = (uint32_t)(i % s->m->n_metrics);
+		uint32_t metric = g->first + (uint32_t)(i % g->n);
+		struct model_value *v = from->at[MODEL_EXECUTION] ? vec_push(&w->values) : NULL;
 		if (!from->at[MODEL_EXECUTION])
 			continue;
-		v->context = w->list.at[i / s->m->n_metrics];
+		if (!v)
+			return false;
+		v->context = w->list.at[i / g->n];
 		v->metric = metric;
 		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
 			v->at[scope] = (double)from->at[scope] / s->divisors[metric];
-		v++;
 	}
-	p->values = values;
-	p->n_values = n;
 	return true;
+}
+
+static bool is_in(const struct group *g, const struct sum_extra *x)
+{
+	return x->metric >= g->first && x->metric - g->first < g->n;
+}
+
+static bool sum_group(struct summing *s, size_t i, struct worker *w, const struct group *g)
+{
+	const struct model *m = s->m;
+	const struct cell_iterator begin = {.source = &s->sources[i], .line = &m->private_->timelines[i]};
+	struct cell_iterator it = begin;
+	struct sum_extra x;
+	while (next_cell(&it, &x))
+		if (is_in(g, &x))
+			touch(m, w, x.context);
+	vec_clear(&w->sums);
+	if (!list_touched(m, w) || (w->list.n && !vec_extend(&w->sums, w->list.n * g->n)))
+		return false;
+	for (it = begin; next_cell(&it, &x);) {
+		if (!is_in(g, &x))
+			continue;
+		struct sums *at = &w->sums.at[(size_t)w->index_of[x.context] * g->n + x.metric - g->first];
+		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
+			at->at[scope] += x.sum;
+		/* relaxed: a plain sum, read after the threads were joined */
+		atomic_fetch_add_explicit(&s->n_samples[(size_t)x.metric * m->n_contexts + x.context], x.n_samples, memory_order_relaxed);
+	}
+	propagate(m, w, g->n);
+	return keep_values(s, w, g);
+}
+
+static int compare_values(const void *pa, const void *pb)
+{
+	const struct model_value *a = pa, *b = pb;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
 }
 
 static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 {
-	const struct model *m = s->m;
 	const struct sum_source *source = &s->sources[i];
-	uint32_t context, metric;
-	const struct msr_cell *c;
-	struct cell_iterator it = {.source = source, .line = &m->private_->timelines[i]};
-	while ((c = next_cell(&it, &context, &metric)))
-		if (c->count || c->sum)
-			touch(m, w, context);
-	vec_clear(&w->sums);
-	if (!list_touched(m, w) || (w->list.n && !vec_extend(&w->sums, w->list.n * m->n_metrics)))
+	struct model_profile *p = &s->m->private_->profiles[i];
+	size_t n_groups = 0;
+	if (!source->thread)
+		return true;
+	vec_clear(&w->values);
+	for (struct group g = next_group(s->m, 0); g.n; g = next_group(s->m, g.first + g.n), n_groups++)
+		if (!sum_group(s, i, w, &g))
+			return false;
+	for (size_t k = 0; k < source->thread->cells.n; k++)
+		load_release(source->file, source->thread->cells.at[k].n_bytes);
+	if (n_groups > 1 && w->values.n)
+		qsort(w->values.at, w->values.n, sizeof *w->values.at, compare_values);
+	struct model_value *values = malloc((w->values.n ? w->values.n : 1) * sizeof *values);
+	if (!values)
 		return false;
-	it = (struct cell_iterator){.source = source, .line = &m->private_->timelines[i]};
-	while ((c = next_cell(&it, &context, &metric))) {
-		if (!c->count && !c->sum)
-			continue;
-		struct sums *at = &w->sums.at[(size_t)w->index_of[context] * m->n_metrics + metric];
-		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
-			at->at[scope] += c->sum;
-		/* relaxed: a plain sum, read after the threads were joined */
-		atomic_fetch_add_explicit(&s->n_samples[(size_t)context * m->n_metrics + metric], c->count, memory_order_relaxed);
-	}
-	for (size_t p = 0; p < source->thread->cells.n; p++)
-		load_release(source->file, source->thread->cells.at[p].n_bytes);
-	propagate(m, w);
-	return keep_values(s, w, &m->private_->profiles[i]);
+	if (w->values.n)
+		memcpy(values, w->values.at, w->values.n * sizeof *values);
+	p->values = values;
+	p->n_values = w->values.n;
+	return true;
 }
 
 static void sum_job(void *arg, size_t i, unsigned worker)
@@ -174,7 +220,7 @@ static void sum_job(void *arg, size_t i, unsigned worker)
 
 /* ---- totals ---- */
 
-enum { CHUNKS_A_WORKER = 16, LEAST_CHUNK = 2048 };
+enum { CHUNKS_A_WORKER = 16, LEAST_CHUNK = 2048, MOST_TOTALS = 1 << 18 /* of a chunk, before those without a value go: about 40 MiB */ };
 
 struct chunk {
 	VEC(struct model_total) totals;
@@ -237,7 +283,7 @@ static void total_job(void *arg, size_t i, unsigned worker)
 		c->totals.at[kept] = c->totals.at[k];
 		c->totals.at[kept].context = begin + (uint32_t)(k / n_metrics);
 		c->totals.at[kept].metric = (uint32_t)(k % n_metrics);
-		c->totals.at[kept].n_samples = t->s->n_samples[(size_t)begin * n_metrics + k];
+		c->totals.at[kept].n_samples = t->s->n_samples[(k % n_metrics) * m->n_contexts + begin + k / n_metrics];
 		kept++;
 	}
 	c->totals.n = kept;
@@ -253,6 +299,7 @@ static bool total_up(struct summing *s, unsigned n_workers)
 	struct model *m = s->m;
 	uint32_t chunk = m->n_contexts / (n_workers * CHUNKS_A_WORKER);
 	chunk = chunk < LEAST_CHUNK ? LEAST_CHUNK : chunk;
+	chunk = chunk > 1 + MOST_TOTALS / m->n_metrics ? 1 + MOST_TOTALS / m->n_metrics : chunk;
 	size_t n_chunks = ((size_t)m->n_contexts + chunk - 1) / chunk, n = 0;
 	struct totalling t = {s, calloc(n_chunks, sizeof *t.chunks), chunk};
 	if (!t.chunks)
@@ -300,6 +347,7 @@ static void free_workers(struct summing *s, unsigned n)
 		free(s->workers[i].index_of);
 		vec_free(&s->workers[i].list);
 		vec_free(&s->workers[i].sums);
+		vec_free(&s->workers[i].values);
 	}
 	free(s->workers);
 }

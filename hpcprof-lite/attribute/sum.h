@@ -9,10 +9,19 @@
 #include "hpcprof-lite/load/measurement.h"
 #include "hpcprof-lite/model/private.h"
 
+/* A value that is in no cell of the measurement: what GPUs did for a thread. */
+struct sum_extra {
+	uint32_t thread;           /* index in its file */
+	uint32_t context, metric;
+	uint64_t n_samples, sum;
+};
+
 /* Where a profile's cells are. context_of and metric_of come from the profile's timeline. */
 struct sum_source {
 	struct load_file *file;
-	const struct load_thread *thread;
+	const struct load_thread *thread; /* NULL: a profile without values */
+	const struct sum_extra *extras;   /* n_extras, all of this thread; any order */
+	size_t n_extras;
 };
 
 /*

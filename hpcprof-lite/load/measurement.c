@@ -30,7 +30,7 @@ static uint64_t node_bound(const struct load_file *f)
 }
 
 /* Threads stay sorted by number. */
-static struct load_thread *get_thread(struct load_file *f, uint32_t number)
+struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 {
 	size_t low = 0, high = f->threads.n;
 	while (low < high) {
@@ -111,8 +111,7 @@ static enum status read_module(struct load_file *f, const uint8_t *record, uint3
 	return STATUS_OK;
 }
 
-/* Records that begin with their own length. The rest of the extent is lost with the first one whose length makes no sense. */
-static enum status read_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
+enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
 {
 	uint64_t at = 0;
 	while (v->n_bytes - at >= 8) {
@@ -153,7 +152,7 @@ static void read_metrics(struct load_file *f, const struct msr_view *v)
 
 static enum status read_thread(struct load_file *f, const struct msr_view *v)
 {
-	struct load_thread *t = get_thread(f, v->extent->thread);
+	struct load_thread *t = load_get_thread(f, v->extent->thread);
 	if (!t)
 		return STATUS_NO_MEMORY;
 	uint64_t n = v->n_bytes < sizeof t->record ? v->n_bytes : sizeof t->record;
@@ -177,7 +176,7 @@ static enum status add_part(struct load_file *f, const struct msr_view *v, size_
 	f->bytes_damaged += v->n_bytes % record_bytes;
 	if (v->n_bytes < record_bytes)
 		return STATUS_OK;
-	struct load_thread *t = get_thread(f, v->extent->thread);
+	struct load_thread *t = load_get_thread(f, v->extent->thread);
 	if (!t)
 		return STATUS_NO_MEMORY;
 	struct load_part part = {v->extent->first, v->extent->sequence, v->content, v->n_bytes / record_bytes * record_bytes};
@@ -193,9 +192,9 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 {
 	switch (v->extent->kind) {
 	case MSR_INFO:
-		return read_lengthed(f, v, read_info);
+		return load_lengthed(f, v, read_info);
 	case MSR_MODULE:
-		return read_lengthed(f, v, read_module);
+		return load_lengthed(f, v, read_module);
 	case MSR_METRIC:
 		read_metrics(f, v);
 		return STATUS_OK;
@@ -207,8 +206,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return add_part(f, v, sizeof(struct msr_cell));
 	case MSR_TRACE:
 		return add_part(f, v, sizeof(uint64_t));
-	default:
-		return STATUS_OK; /* a later minor version's: may be ignored */
+	default: /* a later minor version's may be ignored */
+		return load_gpu_is_kind(v->extent->kind) ? load_gpu_extent(f, v) : STATUS_OK;
 	}
 }
 
@@ -228,6 +227,10 @@ static enum status scan(struct load_file *f)
 		if (st)
 			return st;
 	}
+	/* what GPUs did counts in threads: there must be one */
+	if (f->gpu.is_present && !f->threads.n && !load_get_thread(f, 0))
+		return STATUS_NO_MEMORY;
+	load_gpu_finish(f);
 	uint64_t allocated = f->header.allocated;
 	f->truncated = clamped || allocated > f->map.n_bytes;
 	if (allocated > f->map.n_bytes && allocated < UINT64_C(1) << 48)
@@ -431,6 +434,7 @@ void load_file_close(struct load_file *f)
 		vec_free(&t->trace);
 		free(t->node_to);
 	}
+	load_gpu_free(&f->gpu);
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->notes);

@@ -11,6 +11,7 @@
 #include "common/base/status.h"
 #include "common/base/vec.h"
 #include "common/format/measurement.h"
+#include "hpcprof-lite/load/gpu.h"
 
 #define LOAD_DAMAGED UINT32_MAX /* in load_thread.node_to: the file does not hold this node in a sound form */
 
@@ -49,6 +50,7 @@ struct load_file {
 	const char *executable;          /* "" when unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */
+	struct load_gpu gpu;
 	uint64_t bytes_damaged;
 	bool truncated;
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were given back */
@@ -72,6 +74,11 @@ bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, 
  * back (the kernel maps around what is touched, so single ranges would leave much behind). Any thread; harmless at any time.
  */
 void load_release(struct load_file *f, uint64_t n_bytes);
+
+/* For the readers of other kinds of extents (gpu.c): the thread with this number, made when new, NULL when memory is short; it may move others. */
+struct load_thread *load_get_thread(struct load_file *f, uint32_t number);
+/* Walks records that begin with their own length; BAD_INPUT of `read` is damage. The rest of the extent is lost with the first one whose length makes no sense. */
+enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
 
 /* True for the address of a path's entry (module MSR_MODULE_NONE). */
 static inline bool load_is_entry(msr_addr a)

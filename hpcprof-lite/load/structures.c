@@ -22,6 +22,8 @@ extern char **environ;
 
 static bool belongs_to(const struct structure *s, const struct msr_module *m)
 {
+	if (m->flags & LOAD_MODULE_GPU)
+		return true; /* its name is the hash of the content; what it says is the build id of an ELF inside */
 	size_t n_bytes;
 	const uint8_t *id = structure_build_id(s, &n_bytes);
 	if (n_bytes > MSR_BUILD_ID_MAX)
@@ -43,6 +45,9 @@ static void open_in(const char *directory, struct load_structure *l)
 			log_warn(path, "is the structure of another binary than %s; not used", l->path);
 			structure_close(l->structure);
 			l->structure = NULL;
+		} else if (m->flags & LOAD_MODULE_GPU && structure_index_names(l->structure, path) != STATUS_OK) {
+			structure_close(l->structure); /* kernels are known by name alone */
+			l->structure = NULL;
 		}
 		if (l->structure)
 			l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
@@ -56,6 +61,8 @@ static void open_in(const char *directory, struct load_structure *l)
 /* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the measurements). */
 static bool can_be_made(const struct load_structure *l)
 {
+	if (l->module->flags & LOAD_MODULE_GPU)
+		return access(l->path, R_OK) == 0;
 	return l->module->flags & MSR_MODULE_VDSO || load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
 }
 
@@ -162,7 +169,9 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 		open_what_is_there(o, list, n);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].structure)
+		if (!list[i].structure && list[i].module->flags & LOAD_MODULE_GPU)
+			list[i].state = MODEL_STRUCTURE_NONE;
+		else if (!list[i].structure)
 			list[i].state = load_check_binary(list[i].module, list[i].path) == LOAD_BINARY_CHANGED ? MODEL_STRUCTURE_CHANGED
 				: MODEL_STRUCTURE_NONE;
 }

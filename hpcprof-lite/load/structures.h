@@ -11,6 +11,9 @@
 #include "common/format/structure.h"
 #include "hpcprof-lite/model/model.h"
 
+/* In msr_module.flags of a record that was made up for a code object of a GPU: its build id is the hash of its content. No file holds this flag. */
+#define LOAD_MODULE_GPU 0x8000u
+
 struct load_structure {
 	/* in */
 	const struct msr_module *module;

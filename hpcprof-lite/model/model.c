@@ -90,6 +90,42 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 	return count;
 }
 
+/* ---- operations of GPUs ---- */
+
+static struct model_gpu_op describe_op(const struct model_gpu_line *line, const struct model_gpu_item *i)
+{
+	const struct msr_gpu_op *r = i->record;
+	struct model_gpu_op op = {.start_ns = i->start_ns, .end_ns = i->end_ns, .enter_ns = i->enter_ns, .id = r->id_kind & MSR_GPU_ID_MAX, .amount = r->amount,
+		.context = line->cells[i->cell].context, .launcher = line->cells[i->cell].launcher, .kind = (uint8_t)(r->id_kind >> 48),
+		.detail = (uint8_t)(r->id_kind >> 56), .shape = r->shape < line->n_shapes ? line->shape_of[r->shape] : MODEL_NONE};
+	if (op.kind != MSR_GPU_KERNEL)
+		op.shape = MODEL_NONE;
+	if (i->has_waits && r->queued_before_ns != UINT32_MAX)
+		op.queued_ns = i->start_ns - r->queued_before_ns;
+	if (i->has_waits && r->submitted_before_ns != UINT32_MAX)
+		op.submitted_ns = i->start_ns - r->submitted_before_ns;
+	return op;
+}
+
+size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c, struct model_gpu_op *out, size_t n)
+{
+	enum { WINDOW = 4 << 20 };
+	const struct model_profile *p = &m->profiles[profile];
+	size_t count = 0;
+	if (p->kind != MODEL_PROFILE_QUEUE)
+		return 0;
+	const struct model_gpu_line *line = &m->private_->gpu_lines[p->queue];
+	for (; c->next < line->n && count < n; c->next++)
+		if (line->items[c->next].lane == p->lane)
+			out[count++] = describe_op(line, &line->items[c->next]);
+	c->n_unreleased += count * sizeof *line->items;
+	if (line->mapped && c->n_unreleased >= WINDOW) {
+		c->n_unreleased = 0;
+		madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
+	}
+	return count;
+}
+
 struct model *model_new(void)
 {
 	struct model *m = calloc(1, sizeof *m);
@@ -124,6 +160,10 @@ void model_free(struct model *m)
 	free(p->profiles);
 	free(p->totals);
 	free(p->timelines);
+	free(p->gpu_lines);
+	for (size_t i = 0; i < p->spaces.n; i++)
+		space_free(&p->spaces.at[i]);
+	vec_free(&p->spaces);
 	for (size_t i = 0; i < p->owned.n; i++)
 		free(p->owned.at[i]);
 	vec_free(&p->owned);

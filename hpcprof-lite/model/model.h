@@ -165,16 +165,20 @@ struct model_ledger {
 struct model_gpu_ledger {
 	const char *backend;       /* "opencl"; "" in sums over back ends */
 	const char *entrance;      /* how it came in */
-	uint64_t launched[16];     /* by enum msr_gpu_kind, as the run time counted: calls that asked for operations */
+	uint64_t launched[16];     /* by enum msr_gpu_kind, as the run time counted: calls that asked for operations; [0]: a kill came before their count */
 	uint64_t joined[16];       /* ... that have at least one operation, found under a CPU path (NO_PATH: under an entry of its own) */
 	uint64_t aggregated[16];   /* ... that were summed up in the run and are done */
 	uint64_t losses[MSR_GPU_LOSS_ROOM]; /* ... that were lost, by cause: each launch once */
+	uint64_t op_losses[MSR_GPU_LOSS_ROOM]; /* operations that were lost, by cause: those of the launches above, and such of graphs that have others; for people, in no sum */
 	uint64_t unexplained;      /* launches that are none of these, and operations beyond what was launched */
 	uint64_t n_ops;            /* operations in the tree, aggregated ones included; a graph has several for a launch */
 	uint64_t n_orphans;        /* operation records without a launch (its record was lost): in the tree under an entry of their own */
 	uint64_t n_no_path;        /* launched by threads that are not measured */
 	uint64_t n_bad_order;      /* operations whose times are not enqueue <= start <= end within the clocks' error: in the tree, marked here */
 	uint64_t n_unknown_calls;
+	uint64_t n_lost_definitions; /* names, queues, shapes that could not be written: what refers to them is there without */
+	uint64_t n_lost_contents;  /* code objects whose content could not be kept */
+	uint64_t n_lost_values;    /* values of counters, ranges of PC sampling and clock pairs that could not be written */
 	uint64_t n_clipped;        /* operations that overlap more others of their queue than there are lanes: shortened on the time line alone */
 	uint64_t handler_ns;
 	bool closes;
@@ -221,6 +225,7 @@ struct model_gpu_device {
 	const char *name, *driver;
 	const struct msr_gpu_def_device *definition; /* of the first process that has it */
 	uint32_t process;          /* MODEL_NONE when several have it (equal uuid on one host) */
+	uint32_t first_process;    /* the first that has it */
 	uint32_t ordinal;
 };
 struct model_gpu_context {
@@ -329,7 +334,7 @@ struct model_gpu_op {
 
 /* Operations of one profile of kind QUEUE in order of time: as model_trace_read(). Such a profile has no samples. */
 struct model_gpu_cursor {
-	uint64_t next;                 /* private */
+	uint64_t next, n_unreleased;   /* private */
 };
 size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c, struct model_gpu_op *out, size_t n);
 

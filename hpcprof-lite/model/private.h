@@ -6,6 +6,7 @@
 #ifndef HPCPROF_MODEL_PRIVATE_H
 #define HPCPROF_MODEL_PRIVATE_H
 
+#include "common/base/space.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
 #include "hpcprof-lite/model/model.h"
@@ -29,6 +30,33 @@ struct model_timeline {
 	int64_t to_real_ns;             /* added to a time of CLOCK_MONOTONIC */
 };
 
+/* An operation on the time line of its queue: what the file does not say. Times are CLOCK_REALTIME, after clipping. */
+struct model_gpu_item {
+	uint64_t start_ns, end_ns;
+	uint64_t enter_ns;               /* 0: unknown */
+	const struct msr_gpu_op *record; /* in the mapped file */
+	uint32_t cell;                   /* into the process's cells */
+	uint16_t lane;
+	uint16_t has_waits;              /* the record is long enough for queued and submitted */
+};
+
+/* Where the operations of one launching context of a process count. */
+struct model_gpu_cell {
+	uint32_t context;                /* MODEL_NONE while not known */
+	uint32_t launcher;               /* profile, MODEL_NONE: not known */
+};
+
+/* The time line of a queue; its lanes share it. */
+struct model_gpu_line {
+	struct model_gpu_item *items;    /* by start */
+	uint64_t n;
+	const struct model_gpu_cell *cells;
+	const uint32_t *shape_of;        /* by the file's shape id: into model.gpu_shapes, MODEL_NONE */
+	uint32_t n_shapes;
+	const uint8_t *mapped;           /* as in struct model_timeline */
+	uint64_t mapped_bytes;
+};
+
 struct model_private {
 	struct strtab strings;          /* names of functions and files */
 	VEC(void *) owned;              /* freed with the model */
@@ -41,6 +69,8 @@ struct model_private {
 	struct model_profile *profiles;
 	struct model_total *totals;
 	struct model_timeline *timelines; /* by profile */
+	struct model_gpu_line *gpu_lines; /* by queue of the model */
+	VEC(struct space) spaces;         /* memory of time lines, given back with the model */
 	void (*release)(void *sources); /* frees `sources`, the mapped files, when the model goes */
 	void *sources;
 };

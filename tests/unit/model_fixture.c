@@ -432,7 +432,7 @@ static void make_gpu(struct model *m, const struct fixture_options *o)
 	struct model_gpu_queue *queues = must(calloc((size_t)n * N_QUEUES, sizeof *queues));
 	struct model_gpu_ledger *ledgers = must(calloc(n, sizeof *ledgers));
 	for (uint32_t i = 0; i < n; i++) {
-		devices[i] = (struct model_gpu_device){.name = "Synthetic GPU", .driver = "OpenCL 3.0 made up", .definition = &definition, .process = i};
+		devices[i] = (struct model_gpu_device){.name = "Synthetic GPU", .driver = "OpenCL 3.0 made up", .definition = &definition, .process = i, .first_process = i};
 		contexts[i] = (struct model_gpu_context){.process = i, .device = i};
 		for (uint32_t q = 0; q < N_QUEUES; q++)
 			queues[i * N_QUEUES + q] = (struct model_gpu_queue){.name = q ? "GPU 0 queue 1" : "GPU 0 queue 0", .context = i, .device = i, .ordinal = q,

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See gpu_ledger.h. Test: tests/unit/test_gpu_ledger.c. */
+#include "hpcprof-lite/attribute/gpu_ledger.h"
+
+enum { N_KINDS = 16 };
+
+/* What the file holds of one back end. */
+struct found {
+	bool any;
+	uint64_t records[N_KINDS];      /* sound launch records */
+	uint64_t waiting[N_KINDS];      /* ... without operation and without a cause */
+	struct {
+		uint64_t launches, ops, lost;
+	} aggregates[N_KINDS];
+};
+
+static uint64_t total(const uint64_t *counts, unsigned n)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < n; i++)
+		sum += counts[i];
+	return sum;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t gpu_ledger_launched(const struct model_gpu_ledger *l)
+{
+	return total(l->launched, N_KINDS);
+}
+
+uint64_t gpu_ledger_lost(const struct model_gpu_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
+		n += msr_gpu_loss_takes_op(i) ? l->losses[i] : 0;
+	return n;
+}
+
+/* ---- counting ---- */
+
+static void count_launches(struct gpu_join *j, struct found *found, struct model_gpu_ledger *ledgers)
+{
+	uint32_t number = 0;
+	for (size_t k = 0; k < j->file->gpu.launches.n; k++) {
+		const struct load_gpu_part *p = &j->file->gpu.launches.at[k];
+		for (uint64_t i = 0; i < p->n; i++, number++) {
+			const struct msr_gpu_launch *l = load_gpu_at(p, i);
+			unsigned b = load_gpu_backend(load_gpu_launch_id(p, l)), kind = l->kind_node >> 28, state = j->launches.state[number];
+			if (state == GPU_LAUNCH_UNSOUND)
+				continue;
+			found[b].any = true;
+			found[b].records[kind]++;
+			if (state == GPU_LAUNCH_JOINED)
+				ledgers[b].joined[kind]++;
+			else if (state)
+				ledgers[b].losses[state]++;
+			else
+				found[b].waiting[kind]++;
+		}
+		load_release(j->file, p->n * p->stride);
+	}
+}
+
+static void count_aggregates(const struct load_gpu *g, struct found *found, struct model_gpu_ledger *ledgers)
+{
+	static const unsigned causes[4] = {MSR_GPU_LOSS_REFUSED, MSR_GPU_LOSS_FAILED, MSR_GPU_LOSS_NEVER_DONE, MSR_GPU_LOSS_NO_TIMES};
+	for (size_t k = 0; k < g->aggregates.n; k++) {
+		const struct load_gpu_part *p = &g->aggregates.at[k];
+		unsigned b = p->first % LOAD_GPU_BACKENDS;
+		for (uint64_t i = 0; i < p->n; i++) {
+			const struct msr_gpu_aggregate *a = load_gpu_at(p, i);
+			if (!load_gpu_kind_is_sound(a->kind))
+				continue;
+			found[b].any = true;
+			found[b].aggregates[a->kind].launches += a->n_launches;
+			found[b].aggregates[a->kind].ops += a->n_ops;
+			for (unsigned c = 0; c < 4; c++) {
+				found[b].aggregates[a->kind].lost += a->n_lost[c];
+				ledgers[b].losses[causes[c]] += a->n_lost[c];
+			}
+		}
+	}
+}
+
+/* ---- settling ---- */
+
+/*
+ * Aggregated launches that are done; the others wait. Operations beyond them are those of launches that have a record, made before the bound was reached. A
+ * graph's operations are of other kinds than its launch and of unknown number: where there are graphs, more operations than launches say nothing.
+ */
+static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
+{
+	uint64_t waiting = 0, beyond = 0;
+	for (unsigned k = 0; k < N_KINDS; k++) {
+		uint64_t launches = f->aggregates[k].launches, done = f->aggregates[k].ops + f->aggregates[k].lost;
+		bool is_graph = k == MSR_GPU_GRAPH;
+		if (done < launches && !is_graph)
+			waiting += launches - done;
+		if (done > launches)
+			beyond += done - launches;
+		l->aggregated[k] = is_graph ? launches - smaller(launches, f->aggregates[k].lost) : smaller(launches, done) - smaller(smaller(launches, done), f->aggregates[k].lost);
+	}
+	for (unsigned k = 0; k < N_KINDS && beyond; k++) {
+		uint64_t n = smaller(beyond, f->waiting[k]);
+		f->waiting[k] -= n;
+		l->aggregated[k] += n;
+		beyond -= n;
+	}
+	return waiting + total(f->waiting, N_KINDS);
+}
+
+/* Launches without record, aggregate and cause: `missing`. Where there are more of those than launches, the operations are too many. */
+static void settle_launches(const struct gpu_join *j, const struct found *f, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
+{
+	uint64_t known = total(f->records, N_KINDS), launched = 0;
+	for (unsigned k = 0; k < N_KINDS; k++) {
+		known += f->aggregates[k].launches;
+		l->launched[k] = t ? t->launched[k] : f->records[k] + f->aggregates[k].launches;
+		launched += l->launched[k];
+	}
+	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
+		l->losses[c] += t->launch_losses[c];
+		known += msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0;
+	}
+	/* A kill may come between a launch's record and its count: each thread can be at one launch. */
+	bool was_killed = j->file->header.exit_kind == MSR_EXIT_NONE;
+	uint64_t difference = launched > known ? launched - known : known - launched;
+	if (!was_killed || difference > j->file->threads.n)
+		l->unexplained += difference;
+	else if (launched > known)
+		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += difference;
+	else
+		l->launched[MSR_GPU_NO_KIND] += difference;
+}
+
+/* Launches whose operation never came: what the run time lost without knowing whose it was, then what a kill cut off. */
+static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
+{
+	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
+		uint64_t n = msr_gpu_loss_takes_op(c) ? smaller(waiting, t->op_losses[c]) : 0;
+		l->losses[c] += n;
+		waiting -= n;
+	}
+	if (j->file->header.exit_kind == MSR_EXIT_NONE || j->file->header.exit_kind == MSR_EXIT_SIGNAL)
+		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += waiting;
+	else
+		l->unexplained += waiting;
+}
+
+static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model_gpu_ledger *l)
+{
+	const struct msr_gpu_tally *t = j->file->gpu.has_tally[b] ? &j->file->gpu.tallies[b] : NULL;
+	l->backend = t && t->backend[0] ? t->backend : "unknown";
+	l->entrance = t ? t->entrance : "";
+	uint64_t waiting = settle_aggregates(f, l);
+	settle_launches(j, f, t, l);
+	settle_waiting(j, waiting, t, l);
+	l->n_ops = j->counts[b].ops;
+	l->n_orphans = j->counts[b].orphans;
+	l->n_no_path = j->counts[b].no_path;
+	l->n_bad_order = j->counts[b].bad_order;
+	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++)
+		l->op_losses[c] = j->counts[b].lost[c] + (t ? t->op_losses[c] : 0);
+	if (t) {
+		l->n_unknown_calls = t->n_unknown_calls;
+		l->handler_ns = t->handler_ns;
+		l->n_lost_definitions = t->n_lost_definitions;
+		l->n_lost_contents = t->n_lost_contents;
+		l->n_lost_values = t->n_lost_values;
+	}
+	/* operations without a launch are explained by launches that left no record */
+	uint64_t lost = 0;
+	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++)
+		lost += t->launch_losses[c];
+	if (!lost)
+		l->unexplained += l->n_orphans;
+	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == total(l->joined, N_KINDS) + total(l->aggregated, N_KINDS) + gpu_ledger_lost(l);
+}
+
+/* Which back end's operations a queue holds is what its operations' ids say. */
+static void count_clipped(const struct gpu_join *j, struct model_gpu_ledger *ledgers)
+{
+	for (size_t i = 0; i < j->lines.n; i++) {
+		const struct gpu_line *line = &j->lines.at[i];
+		if (line->n)
+			ledgers[load_gpu_backend(line->items[0].record->id_kind & MSR_GPU_ID_MAX)].n_clipped += line->n_clipped;
+	}
+}
+
+void gpu_ledger_make(struct gpu_join *j)
+{
+	struct found found[LOAD_GPU_BACKENDS] = {0};
+	struct model_gpu_ledger all[LOAD_GPU_BACKENDS] = {0};
+	count_launches(j, found, all);
+	count_aggregates(&j->file->gpu, found, all);
+	count_clipped(j, all);
+	j->n_ledgers = 0;
+	for (unsigned b = 0; b < LOAD_GPU_BACKENDS; b++) {
+		if (!found[b].any && !j->file->gpu.has_tally[b] && !j->counts[b].ops)
+			continue;
+		settle(j, b, &found[b], &all[b]);
+		j->ledgers[j->n_ledgers++] = all[b];
+	}
+}
+
+void gpu_ledger_add(struct model_gpu_ledger *to, const struct model_gpu_ledger *from)
+{
+	for (unsigned k = 0; k < N_KINDS; k++) {
+		to->launched[k] += from->launched[k];
+		to->joined[k] += from->joined[k];
+		to->aggregated[k] += from->aggregated[k];
+	}
+	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++) {
+		to->losses[c] += from->losses[c];
+		to->op_losses[c] += from->op_losses[c];
+	}
+	to->unexplained += from->unexplained;
+	to->n_ops += from->n_ops;
+	to->n_orphans += from->n_orphans;
+	to->n_no_path += from->n_no_path;
+	to->n_bad_order += from->n_bad_order;
+	to->n_unknown_calls += from->n_unknown_calls;
+	to->n_clipped += from->n_clipped;
+	to->n_lost_definitions += from->n_lost_definitions;
+	to->n_lost_contents += from->n_lost_contents;
+	to->n_lost_values += from->n_lost_values;
+	to->handler_ns += from->handler_ns;
+	to->closes = to->closes && from->closes;
+}
