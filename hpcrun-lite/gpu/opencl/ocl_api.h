@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of OpenCL that are ours to see. Each is `layer_NAME` with the signature that cl.h gives NAME; it calls the function behind it exactly once
- * (a queue's creation twice where profiling is refused) and returns what that returned. Tests: tests/unit/test_opencl_layer.c.
+ * The functions of OpenCL that are ours to see. They bear OpenCL's own names, for preloading, and since call paths end in them: `clFinish` here is always ours (the
+ * module is linked with -Bsymbolic), ocl_next.clFinish is what stands behind it. Each calls the function behind it exactly once (a queue's creation twice
+ * where profiling is refused) and returns what that returned. Tests: tests/unit/test_opencl_layer.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_API_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_API_H
@@ -37,7 +38,7 @@
 	/* ocl_extension.c */ \
 	X(clGetExtensionFunctionAddress) X(clGetExtensionFunctionAddressForPlatform)
 
-#define OCL_DECLARE(name) __typeof__(name) layer_##name;
+#define OCL_DECLARE(name) extern __typeof__(name) name __attribute__((visibility("default")));
 OCL_FUNCTIONS(OCL_DECLARE)
 #undef OCL_DECLARE
 

@@ -10,7 +10,7 @@ static uint64_t volume(const size_t *region)
 
 /* ---- between host and device ---------------------------------------------------------------------------------------------- */
 
-cl_int layer_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, void *to, cl_uint n_waits,
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, void *to, cl_uint n_waits,
                                  const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -20,9 +20,8 @@ cl_int layer_clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool 
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueReadBuffer);
 
-cl_int layer_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, const void *from, cl_uint n_waits,
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes, const void *from, cl_uint n_waits,
                                   const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -32,9 +31,8 @@ cl_int layer_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueWriteBuffer);
 
-cl_int layer_clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin, const size_t *host_origin,
+cl_int clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin, const size_t *host_origin,
                                      const size_t *region, size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice, void *to, cl_uint n_waits,
                                      const cl_event *waits, cl_event *event)
 {
@@ -47,9 +45,8 @@ cl_int layer_clEnqueueReadBufferRect(cl_command_queue queue, cl_mem buffer, cl_b
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueReadBufferRect);
 
-cl_int layer_clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin, const size_t *host_origin,
+cl_int clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *buffer_origin, const size_t *host_origin,
                                       const size_t *region, size_t buffer_row, size_t buffer_slice, size_t host_row, size_t host_slice, const void *from,
                                       cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
@@ -62,11 +59,10 @@ cl_int layer_clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem buffer, cl_
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueWriteBufferRect);
 
 /* ---- on the device ---------------------------------------------------------------------------------------------------------- */
 
-cl_int layer_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes, cl_uint n_waits,
+cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t bytes, cl_uint n_waits,
                                  const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -76,9 +72,8 @@ cl_int layer_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to,
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueCopyBuffer);
 
-cl_int layer_clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin, const size_t *region,
+cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin, const size_t *region,
                                      size_t from_row, size_t from_slice, size_t to_row, size_t to_slice, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -88,9 +83,8 @@ cl_int layer_clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueCopyBufferRect);
 
-cl_int layer_clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes, cl_uint n_waits,
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_bytes, size_t offset, size_t bytes, cl_uint n_waits,
                                  const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -100,11 +94,10 @@ cl_int layer_clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const vo
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueFillBuffer);
 
 /* ---- moved by request --------------------------------------------------------------------------------------------------------- */
 
-cl_int layer_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_mem_migration_flags flags, cl_uint n_waits,
+cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_mem_migration_flags flags, cl_uint n_waits,
                                         const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -118,11 +111,10 @@ cl_int layer_clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint n, const
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueMigrateMemObjects);
 
 /* ---- mapped into the host's memory ---------------------------------------------------------------------------------------------- */
 
-void *layer_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t bytes, cl_uint n_waits,
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset, size_t bytes, cl_uint n_waits,
                                const cl_event *waits, cl_event *event, cl_int *error)
 {
 	struct ocl_enqueue e;
@@ -138,9 +130,8 @@ void *layer_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool bl
 	ocl_leave();
 	return at;
 }
-OCL_EXPORT(clEnqueueMapBuffer);
 
-cl_int layer_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
@@ -151,4 +142,3 @@ cl_int layer_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueUnmapMemObject);

@@ -10,7 +10,7 @@ static void copied(struct ocl_enqueue *e, cl_int status, cl_command_queue queue,
 	ocl_enqueue_end(e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .detail = direction, .amount = bytes, .blocking = blocking});
 }
 
-cl_int layer_clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region, size_t row, size_t slice, void *to,
+cl_int clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region, size_t row, size_t slice, void *to,
                                 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -20,9 +20,8 @@ cl_int layer_clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool bl
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueReadImage);
 
-cl_int layer_clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region, size_t row, size_t slice,
+cl_int clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region, size_t row, size_t slice,
                                  const void *from, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -32,9 +31,8 @@ cl_int layer_clEnqueueWriteImage(cl_command_queue queue, cl_mem image, cl_bool b
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueWriteImage);
 
-cl_int layer_clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin, const size_t *region,
+cl_int clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin, const size_t *region,
                                 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -44,9 +42,8 @@ cl_int layer_clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to, 
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueCopyImage);
 
-cl_int layer_clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *region, size_t to_offset,
+cl_int clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *region, size_t to_offset,
                                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -56,9 +53,8 @@ cl_int layer_clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueCopyImageToBuffer);
 
-cl_int layer_clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, const size_t *to_origin, const size_t *region,
+cl_int clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, const size_t *to_origin, const size_t *region,
                                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -68,9 +64,8 @@ cl_int layer_clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem from, cl_
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueCopyBufferToImage);
 
-cl_int layer_clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin, const size_t *region, cl_uint n_waits,
+cl_int clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void *color, const size_t *origin, const size_t *region, cl_uint n_waits,
                                 const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -82,9 +77,8 @@ cl_int layer_clEnqueueFillImage(cl_command_queue queue, cl_mem image, const void
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueFillImage);
 
-void *layer_clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t *origin, const size_t *region, size_t *row,
+void *clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags, const size_t *origin, const size_t *region, size_t *row,
                               size_t *slice, cl_uint n_waits, const cl_event *waits, cl_event *event, cl_int *error)
 {
 	struct ocl_enqueue e;
@@ -100,4 +94,3 @@ void *layer_clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_bool bloc
 	ocl_leave();
 	return at;
 }
-OCL_EXPORT(clEnqueueMapImage);

@@ -17,7 +17,7 @@ static uint32_t shape_of(struct ocl_state *s, cl_int status, cl_command_queue qu
 	return shape;
 }
 
-cl_int layer_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dims, const size_t *offset, const size_t *global, const size_t *local,
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dims, const size_t *offset, const size_t *global, const size_t *local,
                                     cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -29,9 +29,8 @@ cl_int layer_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueNDRangeKernel);
 
-cl_int layer_clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	static const size_t one = 1;
 	struct ocl_enqueue e;
@@ -43,9 +42,8 @@ cl_int layer_clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_w
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueTask);
 
-cl_int layer_clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t bytes, cl_uint n_buffers,
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t bytes, cl_uint n_buffers,
                                    const cl_mem *buffers, const void **places, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -57,13 +55,12 @@ cl_int layer_clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *fun
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueNativeKernel);
 
 /* ---- order without work ------------------------------------------------------------------------------------------------- */
 
 static const struct ocl_what marker = {.kind = MSR_GPU_MARKER};
 
-cl_int layer_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -72,9 +69,8 @@ cl_int layer_clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueMarkerWithWaitList);
 
-cl_int layer_clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -83,10 +79,9 @@ cl_int layer_clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_wait
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueBarrierWithWaitList);
 
 /* The old forms. Only the first has an event of its own; the others are asked for in their new form where the device knows it, and again as they were should that be refused. */
-cl_int layer_clEnqueueMarker(cl_command_queue queue, cl_event *event)
+cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
@@ -97,7 +92,6 @@ cl_int layer_clEnqueueMarker(cl_command_queue queue, cl_event *event)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueMarker);
 
 /* A queue that has been used, of a device of OpenCL 1.2 or later. */
 static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
@@ -114,7 +108,7 @@ static void count_blind(struct ocl_state *s, cl_int status, uint64_t enter_ns)
 		ocl_host->lost(ocl_host, &ticket, MSR_GPU_LOSS_NO_TIMES);
 }
 
-cl_int layer_clEnqueueBarrier(cl_command_queue queue)
+cl_int clEnqueueBarrier(cl_command_queue queue)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
@@ -131,9 +125,8 @@ cl_int layer_clEnqueueBarrier(cl_command_queue queue)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueBarrier);
 
-cl_int layer_clEnqueueWaitForEvents(cl_command_queue queue, cl_uint n, const cl_event *events)
+cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint n, const cl_event *events)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
@@ -150,9 +143,8 @@ cl_int layer_clEnqueueWaitForEvents(cl_command_queue queue, cl_uint n, const cl_
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueWaitForEvents);
 
-cl_int layer_clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -161,9 +153,8 @@ cl_int layer_clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const 
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueAcquireGLObjects);
 
-cl_int layer_clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -172,4 +163,3 @@ cl_int layer_clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint n, const 
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueReleaseGLObjects);

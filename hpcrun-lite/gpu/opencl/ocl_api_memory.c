@@ -15,7 +15,7 @@ static unsigned buffer_detail(cl_mem_flags flags)
 	return flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR) ? MSR_GPU_MEMORY_HOST : MSR_GPU_MEMORY_DEVICE;
 }
 
-cl_mem layer_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -24,9 +24,8 @@ cl_mem layer_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateBuffer);
 
-cl_mem layer_clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -35,9 +34,8 @@ cl_mem layer_clCreateBufferWithProperties(cl_context context, const cl_mem_prope
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateBufferWithProperties);
 
-cl_mem layer_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
+cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -46,9 +44,8 @@ cl_mem layer_clCreateImage(cl_context context, cl_mem_flags flags, const cl_imag
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateImage);
 
-cl_mem layer_clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, const cl_image_format *format,
+cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, const cl_image_format *format,
                                          const cl_image_desc *description, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -58,9 +55,8 @@ cl_mem layer_clCreateImageWithProperties(cl_context context, const cl_mem_proper
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateImageWithProperties);
 
-cl_mem layer_clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t row, void *host, cl_int *error)
+cl_mem clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t row, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -69,9 +65,8 @@ cl_mem layer_clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_im
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateImage2D);
 
-cl_mem layer_clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t depth, size_t row, size_t slice,
+cl_mem clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t depth, size_t row, size_t slice,
                              void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -81,9 +76,8 @@ cl_mem layer_clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_im
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreateImage3D);
 
-cl_mem layer_clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint n_packets, const cl_pipe_properties *properties, cl_int *error)
+cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint n_packets, const cl_pipe_properties *properties, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -92,11 +86,10 @@ cl_mem layer_clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet
 	ocl_leave();
 	return m;
 }
-OCL_EXPORT(clCreatePipe);
 
 /* ---- shared virtual memory ------------------------------------------------------------------------------------------------------- */
 
-void *layer_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
+void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -108,10 +101,9 @@ void *layer_clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes,
 	ocl_leave();
 	return at;
 }
-OCL_EXPORT(clSVMAlloc);
 
 /* Forgotten before the call, as with memory objects. */
-void layer_clSVMFree(cl_context context, void *at)
+void clSVMFree(cl_context context, void *at)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s && at ? clock_mono_ns() : 0, bytes = s && at ? ocl_svm_remove(s, at) : 0;
@@ -120,4 +112,3 @@ void layer_clSVMFree(cl_context context, void *at)
 		ocl_done_here(s, MSR_GPU_FREE, MSR_GPU_MEMORY_MANAGED, bytes, enter);
 	ocl_leave();
 }
-OCL_EXPORT(clSVMFree);

@@ -8,7 +8,7 @@
 
 /* ---- contexts ------------------------------------------------------------------------------------------------------------------ */
 
-cl_context layer_clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
                                  void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -18,9 +18,8 @@ cl_context layer_clCreateContext(const cl_context_properties *properties, cl_uin
 	ocl_leave();
 	return context;
 }
-OCL_EXPORT(clCreateContext);
 
-cl_context layer_clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
+cl_context clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
                                          void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -30,10 +29,9 @@ cl_context layer_clCreateContextFromType(const cl_context_properties *properties
 	ocl_leave();
 	return context;
 }
-OCL_EXPORT(clCreateContextFromType);
 
 /* Events hold their queue, and queues their context: what has ended lets go of it first. */
-cl_int layer_clReleaseContext(cl_context context)
+cl_int clReleaseContext(cl_context context)
 {
 	struct ocl_state *s = ocl_enter();
 	if (s)
@@ -42,9 +40,8 @@ cl_int layer_clReleaseContext(cl_context context)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clReleaseContext);
 
-cl_int layer_clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *to, size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	if (s && what == CL_CONTEXT_REFERENCE_COUNT)
@@ -53,11 +50,10 @@ cl_int layer_clGetContextInfo(cl_context context, cl_context_info what, size_t r
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clGetContextInfo);
 
 /* ---- programs -------------------------------------------------------------------------------------------------------------------- */
 
-cl_program layer_clCreateProgramWithSource(cl_context context, cl_uint n, const char **strings, const size_t *lengths, cl_int *error)
+cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char **strings, const size_t *lengths, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_program program = ocl_next.clCreateProgramWithSource(context, n, strings, lengths, error);
@@ -65,9 +61,8 @@ cl_program layer_clCreateProgramWithSource(cl_context context, cl_uint n, const 
 	ocl_leave();
 	return program;
 }
-OCL_EXPORT(clCreateProgramWithSource);
 
-cl_program layer_clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths, const unsigned char **binaries,
+cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths, const unsigned char **binaries,
                                            cl_int *statuses, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -76,9 +71,8 @@ cl_program layer_clCreateProgramWithBinary(cl_context context, cl_uint n, const 
 	ocl_leave();
 	return program;
 }
-OCL_EXPORT(clCreateProgramWithBinary);
 
-cl_program layer_clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *error)
+cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_program program = ocl_next.clCreateProgramWithIL(context, il, bytes, error);
@@ -86,9 +80,8 @@ cl_program layer_clCreateProgramWithIL(cl_context context, const void *il, size_
 	ocl_leave();
 	return program;
 }
-OCL_EXPORT(clCreateProgramWithIL);
 
-cl_program layer_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, const cl_device_id *devices, const char *names, cl_int *error)
+cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, const cl_device_id *devices, const char *names, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_program program = ocl_next.clCreateProgramWithBuiltInKernels(context, n, devices, names, error);
@@ -96,9 +89,8 @@ cl_program layer_clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n
 	ocl_leave();
 	return program;
 }
-OCL_EXPORT(clCreateProgramWithBuiltInKernels);
 
-cl_int layer_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void(CL_CALLBACK *function)(cl_program, void *), void *data)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_int status = ocl_next.clBuildProgram(program, n, devices, options, function, data);
@@ -107,9 +99,8 @@ cl_int layer_clBuildProgram(cl_program program, cl_uint n, const cl_device_id *d
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clBuildProgram);
 
-cl_int layer_clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_headers, const cl_program *headers,
+cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_headers, const cl_program *headers,
                               const char **names, void(CL_CALLBACK *function)(cl_program, void *), void *data)
 {
 	struct ocl_state *s = ocl_enter();
@@ -119,9 +110,8 @@ cl_int layer_clCompileProgram(cl_program program, cl_uint n, const cl_device_id 
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clCompileProgram);
 
-cl_program layer_clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_programs, const cl_program *programs,
+cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_programs, const cl_program *programs,
                                void(CL_CALLBACK *function)(cl_program, void *), void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
@@ -130,11 +120,10 @@ cl_program layer_clLinkProgram(cl_context context, cl_uint n, const cl_device_id
 	ocl_leave();
 	return program;
 }
-OCL_EXPORT(clLinkProgram);
 
 /* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
 
-cl_kernel layer_clCreateKernel(cl_program program, const char *name, cl_int *error)
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_kernel kernel = ocl_next.clCreateKernel(program, name, error);
@@ -142,9 +131,8 @@ cl_kernel layer_clCreateKernel(cl_program program, const char *name, cl_int *err
 	ocl_leave();
 	return kernel;
 }
-OCL_EXPORT(clCreateKernel);
 
-cl_int layer_clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
+cl_int clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel *kernels, cl_uint *n_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_uint made = 0;
@@ -156,9 +144,8 @@ cl_int layer_clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel *
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clCreateKernelsInProgram);
 
-cl_kernel layer_clCloneKernel(cl_kernel kernel, cl_int *error)
+cl_kernel clCloneKernel(cl_kernel kernel, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_kernel clone = ocl_next.clCloneKernel(kernel, error);
@@ -166,4 +153,3 @@ cl_kernel layer_clCloneKernel(cl_kernel kernel, cl_int *error)
 	ocl_leave();
 	return clone;
 }
-OCL_EXPORT(clCloneKernel);

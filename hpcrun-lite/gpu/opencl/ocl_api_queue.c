@@ -12,7 +12,7 @@
 
 /* ---- making ---------------------------------------------------------------------------------------------------------------- */
 
-cl_command_queue layer_clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error)
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	bool forced = s && !(properties & CL_QUEUE_PROFILING_ENABLE);
@@ -27,7 +27,6 @@ cl_command_queue layer_clCreateCommandQueue(cl_context context, cl_device_id dev
 	ocl_leave();
 	return queue;
 }
-OCL_EXPORT(clCreateCommandQueue);
 
 /* `list` with profiling added, in `to`. False: nothing is to be added (profiling is on, or this is a queue of the device itself), or there is no room. */
 static bool add_profiling(const cl_queue_properties *list, cl_queue_properties to[MAX_LIST])
@@ -71,17 +70,16 @@ cl_command_queue ocl_create_queue(struct ocl_state *s, cl_api_clCreateCommandQue
 	return queue;
 }
 
-cl_command_queue layer_clCreateCommandQueueWithProperties(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_command_queue queue = ocl_create_queue(s, ocl_next.clCreateCommandQueueWithProperties, context, device, list, error);
 	ocl_leave();
 	return queue;
 }
-OCL_EXPORT(clCreateCommandQueueWithProperties);
 
 /* What has ended gives its references back, so that the queue can go when the program lets go of it. */
-cl_int layer_clReleaseCommandQueue(cl_command_queue queue)
+cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -93,9 +91,8 @@ cl_int layer_clReleaseCommandQueue(cl_command_queue queue)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clReleaseCommandQueue);
 
-cl_int layer_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties, cl_bool enable, cl_command_queue_properties *old)
+cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties, cl_bool enable, cl_command_queue_properties *old)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -109,7 +106,6 @@ cl_int layer_clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clSetCommandQueueProperty);
 
 /* ---- asking --------------------------------------------------------------------------------------------------------------------- */
 
@@ -125,7 +121,7 @@ static cl_int answer_list(const struct ocl_queue *q, size_t room, void *to, size
 	return CL_SUCCESS;
 }
 
-cl_int layer_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t room, void *to, size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -142,7 +138,6 @@ cl_int layer_clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clGetCommandQueueInfo);
 
 static struct ocl_queue *queue_of(struct ocl_state *s, cl_event event)
 {
@@ -152,7 +147,7 @@ static struct ocl_queue *queue_of(struct ocl_state *s, cl_event event)
 	return ocl_queue_find(s, queue);
 }
 
-cl_int layer_clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to, size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = what == CL_EVENT_REFERENCE_COUNT ? queue_of(s, event) : NULL;
@@ -164,9 +159,8 @@ cl_int layer_clGetEventInfo(cl_event event, cl_event_info what, size_t room, voi
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clGetEventInfo);
 
-cl_int layer_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *to, size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	const struct ocl_queue *q = queue_of(s, event);
@@ -176,11 +170,10 @@ cl_int layer_clGetEventProfilingInfo(cl_event event, cl_profiling_info what, siz
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clGetEventProfilingInfo);
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------------------ */
 
-cl_int layer_clFinish(cl_command_queue queue)
+cl_int clFinish(cl_command_queue queue)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -192,9 +185,8 @@ cl_int layer_clFinish(cl_command_queue queue)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clFinish);
 
-cl_int layer_clFlush(cl_command_queue queue)
+cl_int clFlush(cl_command_queue queue)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -204,10 +196,9 @@ cl_int layer_clFlush(cl_command_queue queue)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clFlush);
 
 /* A failed command among them ends the wait with an error; the thread has waited all the same. */
-cl_int layer_clWaitForEvents(cl_uint n, const cl_event *events)
+cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -221,4 +212,3 @@ cl_int layer_clWaitForEvents(cl_uint n, const cl_event *events)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clWaitForEvents);

@@ -13,7 +13,7 @@ static unsigned direction(struct ocl_state *s, const void *to, const void *from)
 	return ocl_svm_has(s, to) ? MSR_GPU_COPY_H2D : MSR_GPU_COPY_H2H;
 }
 
-cl_int layer_clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n_waits, const cl_event *waits,
+cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n_waits, const cl_event *waits,
                                 cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -25,9 +25,8 @@ cl_int layer_clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMMemcpy);
 
-cl_int layer_clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n_waits, const cl_event *waits,
+cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n_waits, const cl_event *waits,
                                  cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -37,9 +36,8 @@ cl_int layer_clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *p
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMMemFill);
 
-cl_int layer_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at, size_t bytes, cl_uint n_waits, const cl_event *waits,
+cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at, size_t bytes, cl_uint n_waits, const cl_event *waits,
                              cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -52,9 +50,8 @@ cl_int layer_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_fl
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMMap);
 
-cl_int layer_clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
@@ -65,9 +62,8 @@ cl_int layer_clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint n_waits
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMUnmap);
 
-cl_int layer_clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **at, const size_t *bytes, cl_mem_migration_flags flags, cl_uint n_waits,
+cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **at, const size_t *bytes, cl_mem_migration_flags flags, cl_uint n_waits,
                                     const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -80,13 +76,12 @@ cl_int layer_clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const voi
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMMigrateMem);
 
 /*
  * In the queue's order a marker; the memory is counted as freed where the program asked for it. A function of the program's that frees calls clSVMFree, which is
  * ours to see.
  */
-cl_int layer_clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[], void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *), void *data,
+cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[], void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *), void *data,
                               cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -102,4 +97,3 @@ cl_int layer_clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[], voi
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clEnqueueSVMFree);

@@ -50,7 +50,7 @@ uint64_t ocl_image_bytes(cl_mem image, const size_t *region)
 	return (uint64_t)region[0] * region[1] * region[2] * element;
 }
 
-cl_int layer_clRetainMemObject(cl_mem handle)
+cl_int clRetainMemObject(cl_mem handle)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_int status = ocl_next.clRetainMemObject(handle);
@@ -60,10 +60,9 @@ cl_int layer_clRetainMemObject(cl_mem handle)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clRetainMemObject);
 
 /* Forgotten before the call: after it another thread may be given the same handle. */
-cl_int layer_clReleaseMemObject(cl_mem handle)
+cl_int clReleaseMemObject(cl_mem handle)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_buffer *b = s ? ocl_map_get(&s->buffers, ocl_key(handle)) : NULL;
@@ -80,7 +79,6 @@ cl_int layer_clReleaseMemObject(cl_mem handle)
 	ocl_leave();
 	return status;
 }
-OCL_EXPORT(clReleaseMemObject);
 
 /* ---- mappings: how many bytes an unmap gives back ----------------------------------------------------------------------------- */
 

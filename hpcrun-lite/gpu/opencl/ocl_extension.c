@@ -168,7 +168,7 @@ struct known {
 	_Atomic(void *) *next; /* where the function behind goes; NULL: it is one of the table, which loaders find by themselves */
 };
 
-#define CORE(name) {#name, (const void *)(uintptr_t)layer_##name, NULL},
+#define CORE(name) {#name, (const void *)(uintptr_t)name, NULL},
 #define EXTENSION(name, ours, next) {name, (const void *)(uintptr_t)(ours), (_Atomic(void *) *)&(next)}
 static const struct known known[] = {
 	OCL_FUNCTIONS(CORE)
@@ -202,20 +202,18 @@ static void *function_for(struct ocl_state *s, const char *name, void *theirs)
 	return strncmp(name, "clEnqueue", 9) ? theirs : counted(s, theirs);
 }
 
-void *layer_clGetExtensionFunctionAddress(const char *name)
+void *clGetExtensionFunctionAddress(const char *name)
 {
 	struct ocl_state *s = ocl_enter();
 	void *function = function_for(s, name, ocl_next.clGetExtensionFunctionAddress(name));
 	ocl_leave();
 	return function;
 }
-OCL_EXPORT(clGetExtensionFunctionAddress);
 
-void *layer_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
 {
 	struct ocl_state *s = ocl_enter();
 	void *function = function_for(s, name, ocl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
 	ocl_leave();
 	return function;
 }
-OCL_EXPORT(clGetExtensionFunctionAddressForPlatform);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * OpenCL's headers, and what the oldest that we build with lack. The names are those of the standard. Each function of ours is `layer_NAME`; OCL_EXPORT makes it
- * visible as NAME too, for preloading.
- */
+/* OpenCL's headers, and what the oldest that we build with lack. The names are those of the standard. */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 
@@ -30,7 +27,5 @@
 typedef intptr_t ocl_layer_properties;
 cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch, const ocl_layer_properties *properties);
 cl_int clDeinitLayer(void);
-
-#define OCL_EXPORT(name) extern __typeof__(layer_##name) name __attribute__((alias("layer_" #name), visibility("default")))
 
 #endif

@@ -61,5 +61,5 @@ VISIBLE cl_int clDeinitLayer(void)
 	return CL_SUCCESS;
 }
 
-#define ENTRY(name) .name = layer_##name,
+#define ENTRY(name) .name = name,
 const cl_icd_dispatch ocl_layer_dispatch = {OCL_FUNCTIONS(ENTRY)};
