@@ -2,8 +2,10 @@
 # The neutral core of GPU measurement, with a vendor that does not exist.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_gpu_hash
-TESTS += tests/unit/test_gpu_hash
+check_PROGRAMS += tests/unit/test_gpu_core tests/unit/test_gpu_hash
+TESTS += tests/unit/test_gpu_core tests/unit/test_gpu_hash
+tests_unit_test_gpu_core_SOURCES = tests/unit/test_gpu_core.c
+tests_unit_test_gpu_core_LDADD = libhlgpu.la libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_test_gpu_hash_SOURCES = tests/unit/test_gpu_hash.c
 tests_unit_test_gpu_hash_LDADD = libhlgpu.la $(CMOCKA_LIBS)
 endif

@@ -55,6 +55,7 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 	if (good) {
 		struct pending_slot *s = choose(p, l->id);
 		*n_out = s->id_kind && (s->id_kind & 15u) != MSR_GPU_GRAPH;
+		p->has_put_out = p->has_put_out || *n_out;
 		*s = (struct pending_slot){l->id << 4 | (unsigned)l->kind, l->thread, l->node};
 		if (!p->first_id || l->id < p->first_id)
 			p->first_id = l->id;
@@ -74,7 +75,8 @@ static enum pending_found find(struct pending *p, uint64_t id, struct pending_la
 			s->id_kind = 0;
 		return PENDING_FOUND;
 	}
-	return p->first_id && id >= p->first_id + PENDING_GRACE ? PENDING_GONE : PENDING_RECORDED;
+	uint64_t grace = p->has_put_out ? 0 : PENDING_GRACE;
+	return p->first_id && id >= p->first_id + grace ? PENDING_GONE : PENDING_RECORDED;
 }
 
 enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l)
@@ -92,5 +94,6 @@ void pending_clear(struct pending *p)
 		sys_munmap(p->slot, PENDING_SLOTS * sizeof *p->slot);
 	p->slot = NULL;
 	p->first_id = 0;
+	p->has_put_out = false;
 	trylock_give(&p->lock);
 }

@@ -26,6 +26,7 @@ struct pending {
 	trylock lock;
 	struct pending_slot *slot;
 	uint64_t first_id;      /* the lowest that was put in */
+	bool has_put_out;       /* some entry had no place */
 };
 
 enum pending_found {
