@@ -32,40 +32,20 @@ const char *const cctdb_combines[CCTDB_N_PARTIALS] = {
 	[CCTDB_MAX] = "max",
 };
 
-struct cctdb_identity *cctdb_identities(const struct model *m)
+uint32_t cctdb_n_threads(const struct model *m)
 {
-	struct cctdb_identity *ids = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *ids);
-	if (!ids) {
-		log_error(NULL, "out of memory");
-		return NULL;
-	}
-	bool has_ranks = false;
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		has_ranks |= m->processes[i].rank >= 0;
-	/* Profiles come sorted by rank and host: equal (rank, node) are neighbours. Nodes are few: a linear search over those seen. */
-	uint32_t n_nodes = 0, thread = 0;
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		const struct model_process *process = &m->processes[m->profiles[i].process];
-		struct cctdb_identity *id = &ids[i], *last = i ? &ids[i - 1] : NULL;
-		id->host_id = process->host_id;
-		id->rank = has_ranks ? process->rank : m->n_processes > 1 ? (int64_t)m->profiles[i].process : -1;
-		id->node = n_nodes;
-		if (last && last->host_id == id->host_id)
-			id->node = last->node;
-		else
-			for (uint32_t j = 0; j < i; j++)
-				if (ids[j].host_id == id->host_id) {
-					id->node = ids[j].node;
-					break;
-				}
-		if (id->node == n_nodes)
-			n_nodes++;
-		bool same_group = last && last->rank == id->rank && last->node == id->node;
-		bool same_process = last && m->profiles[i - 1].process == m->profiles[i].process;
-		thread = !same_group ? 0 : same_process ? thread : last->thread + 1; /* number of the process's thread 0 */
-		id->thread = thread + m->profiles[i].thread;
-	}
-	return ids;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		n += m->profiles[i].kind == MODEL_PROFILE_THREAD;
+	return n;
+}
+
+bool cctdb_has_traces(const struct model *m)
+{
+	bool has = m->has_traces;
+	for (uint32_t i = 0; i < m->n_profiles && !has; i++)
+		has = m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->profiles[i].n_trace_records;
+	return has;
 }
 
 static const char *const made[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
@@ -107,7 +87,7 @@ static enum status write_database(const struct model *m, const struct sink_optio
 	have_yaml = status == STATUS_OK;
 	enum status (*const rest[])(const struct model *, const struct sink_options *) = {cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
-		if (i == 2 && !m->has_traces)
+		if (i == 2 && !cctdb_has_traces(m))
 			break;
 		status = rest[i](m, o);
 		n_files += status == STATUS_OK;

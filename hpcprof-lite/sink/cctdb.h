@@ -27,6 +27,10 @@ static inline uint16_t cctdb_value_id(uint32_t metric, unsigned scope)
 {
 	return cctdb_statistic_id(metric, CCTDB_SUM, scope);
 }
+/* Threads: profiles that have values, over which statistics are made. */
+uint32_t cctdb_n_threads(const struct model *m);
+/* Something goes into trace.db. */
+bool cctdb_has_traces(const struct model *m);
 extern const char *const cctdb_scope_names[MODEL_N_SCOPES];
 extern const char *const cctdb_formulas[CCTDB_N_PARTIALS]; /* canonical, as in meta.db and default.yaml */
 extern const char *const cctdb_combines[CCTDB_N_PARTIALS]; /* "sum", "min", "max" */
@@ -49,14 +53,17 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o);
 
 /*
- * Identifiers of a profile: NODE, RANK and THREAD. Readers tell profiles apart by these alone, so they are made distinct: without MPI ranks and with several
- * processes, RANK is the number of the process in the model; where several processes share a node and a rank, their threads are numbered through.
+ * Identifiers of a profile: NODE, RANK and THREAD of a thread; NODE, RANK, GPUDEVICE, GPUCONTEXT and GPUSTREAM of a queue, as HPCToolkit has them. Readers tell profiles
+ * apart by these alone, so they are made distinct: without MPI ranks and with several processes, RANK is the number of the process in the model; where several processes share a
+ * node and a rank, their threads and GPU contexts are numbered through. Further lanes of a queue are numbered as streams behind the queues of the process.
  */
 struct cctdb_identity {
 	uint32_t node;    /* dense */
 	uint64_t host_id;
 	int64_t rank;     /* -1: none */
-	uint32_t thread;
+	bool is_queue;
+	uint32_t thread;  /* of a thread */
+	uint32_t device, context, stream; /* of a queue */
 };
 /* One for each profile of the model, owned by the caller; NULL (logged) when memory is short. */
 struct cctdb_identity *cctdb_identities(const struct model *m);

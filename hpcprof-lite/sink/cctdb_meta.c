@@ -21,6 +21,7 @@
 struct names {
 	struct strtab table;
 	uint32_t *modules, *files, *functions; /* n + 1, the last for the unknown */
+	char **metrics;                        /* not in the table */
 	uint64_t *offsets;                     /* by id, in the file */
 	uint64_t n_bytes;
 };
@@ -37,8 +38,12 @@ static bool add_names(struct names *names, const struct model *m, const struct c
 	names->modules = new_ids(m->n_modules);
 	names->files = new_ids(m->n_files);
 	names->functions = new_ids(m->n_functions);
-	if (!names->modules || !names->files || !names->functions)
+	names->metrics = calloc((size_t)m->n_metrics + 1, sizeof *names->metrics);
+	if (!names->modules || !names->files || !names->functions || !names->metrics)
 		return false;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (!(names->metrics[i] = names_metric(&m->metrics[i])))
+			return false;
 	for (uint32_t i = 0; i <= m->n_modules && last != STRTAB_FAILED; i++)
 		last = names->modules[i] = names_add(t, names_module(m, i));
 	for (uint32_t i = 0; i < m->n_files && last != STRTAB_FAILED; i++)
@@ -83,6 +88,9 @@ static void free_names(struct names *names)
 	free(names->modules);
 	free(names->files);
 	free(names->functions);
+	for (char **name = names->metrics; name && *name; name++)
+		free(*name);
+	free(names->metrics);
 	free(names->offsets);
 }
 
@@ -117,7 +125,27 @@ static size_t put_string(uint8_t *at, const char *s)
 	return n;
 }
 
-/* Markdown for people: what was measured, and the ledger. Owned by the caller. */
+static void describe_gpu(const struct model_gpu_ledger *l, FILE *out)
+{
+	uint64_t sums[3] = {0};
+	fprintf(out, "\n## GPU ledger: %s, %s\n\n", l->backend, l->entrance);
+	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++) {
+		const uint64_t n[3] = {l->launched[k], l->joined[k], l->aggregated[k]};
+		for (unsigned i = 0; i < 3; i++)
+			sums[i] += n[i];
+		if (n[0] || n[1] || n[2])
+			fprintf(out, "- %s: launched %" PRIu64 ", joined %" PRIu64 ", summed up %" PRIu64 "\n", msr_gpu_kind_name((enum msr_gpu_kind)k), n[0], n[1], n[2]);
+	}
+	fprintf(out, "- GPU operations launched: %" PRIu64 "\n- GPU operations joined: %" PRIu64 "\n- GPU operations summed up: %" PRIu64 "\n", sums[0], sums[1], sums[2]);
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->losses[i])
+			fprintf(out, "- GPU loss, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
+	if (l->unexplained)
+		fprintf(out, "- GPU operations not explained: %" PRIu64 "\n", l->unexplained);
+	fprintf(out, "- GPU operations whose times are out of order: %" PRIu64 "\n- the GPU ledger %s\n", l->n_bad_order, l->closes ? "closes" : "does not close");
+}
+
+/* Markdown for people: what was measured, and the ledgers. Owned by the caller. */
 static char *describe(const struct model *m)
 {
 	char *text = NULL;
@@ -125,7 +153,7 @@ static char *describe(const struct model *m)
 	FILE *out = open_memstream(&text, &n);
 	if (!out)
 		return NULL;
-	fprintf(out, "# %s\n\n%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->title ? m->title : "", m->n_processes, m->n_profiles);
+	fprintf(out, "# %s\n\n%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->title ? m->title : "", m->n_processes, cctdb_n_threads(m));
 	for (uint32_t i = 0; i < m->n_processes && i < 64; i++) {
 		const struct model_process *p = &m->processes[i];
 		fprintf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);
@@ -146,6 +174,8 @@ static char *describe(const struct model *m)
 	if (l->bytes_damaged)
 		fprintf(out, "- damaged bytes of the measurement, skipped: %" PRIu64 "\n", l->bytes_damaged);
 	fprintf(out, "- the ledger %s\n", m->ledger_closes ? "closes" : "does not close");
+	if (m->has_gpu)
+		describe_gpu(&m->gpu_ledger, out);
 	if (fclose(out) == 0)
 		return text;
 	free(text);
@@ -189,7 +219,7 @@ static bool add_id_names(struct image *img)
 }
 
 /* Header, scopes, metrics, then for each metric its instances and summaries, then the strings. */
-static bool add_metrics(struct image *img, const struct model *m)
+static bool add_metrics(struct image *img, const struct model *m, const struct names *names)
 {
 	static const enum cctdb_scope_type types[MODEL_N_SCOPES] = {CCTDB_SCOPE_POINT, CCTDB_SCOPE_TRANSITIVE, CCTDB_SCOPE_CUSTOM, CCTDB_SCOPE_EXECUTION};
 	static const enum cctdb_combine combines[CCTDB_N_PARTIALS] = {CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_MIN, CCTDB_COMBINE_MAX};
@@ -202,7 +232,7 @@ static bool add_metrics(struct image *img, const struct model *m)
 	for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
 		n += strlen(cctdb_formulas[p]) + 1;
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		n += strlen(m->metrics[i].name) + 1;
+		n += strlen(names->metrics[i]) + 1;
 	uint8_t *at = section_room(img, CCTDB_META_METRICS, n);
 	if (!at)
 		return false;
@@ -219,7 +249,7 @@ static bool add_metrics(struct image *img, const struct model *m)
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		uint64_t instances = details + i * detail_bytes, summaries = instances + instances_bytes;
 		cctdb_put_metric(at + metrics + i * CCTDB_METRIC_BYTES, start + strings, start + instances, MODEL_N_SCOPES, start + summaries, CCTDB_IDS_PER_METRIC);
-		strings += put_string(at + strings, m->metrics[i].name);
+		strings += put_string(at + strings, names->metrics[i]);
 		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
 			cctdb_put_scope_instance(at + instances + s * CCTDB_SCOPE_INSTANCE_BYTES, start + scopes + s * CCTDB_SCOPE_BYTES, cctdb_value_id(i, s));
 		for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
@@ -284,9 +314,10 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 	for (uint32_t i = 0; i <= m->n_functions; i++, at += CCTDB_FUNCTION_BYTES) {
 		struct model_function unknown = {.module = MODEL_NONE, .file = MODEL_NONE};
 		const struct model_function *f = i < m->n_functions ? &m->functions[i] : &unknown;
+		bool placeholder = f->gpu_kind != MSR_GPU_NO_KIND; /* "<gpu kernel>": HPCToolkit gives it a name and nothing else */
 		cctdb_put_function(at, &(struct cctdb_function){
 			.name = names->offsets[names->functions[i]],
-			.module = module_pointer(img, m, f->module),
+			.module = placeholder ? 0 : module_pointer(img, m, f->module),
 			.offset = f->link_addr,
 			.file = file_pointer(img, m, f->file),
 			.line = f->file < m->n_files ? f->line : 0,
@@ -420,7 +451,7 @@ enum status cctdb_write_meta(const struct model *m, const struct sink_options *o
 	struct names names = {0};
 	uint64_t header;
 	bool ok = add_names(&names, m, s) && room(&img, cctdb_header_bytes(CCTDB_META), &header) && add_general(&img, m) && add_id_names(&img)
-		&& add_metrics(&img, m) && add_strings(&img, &names) && add_objects(&img, m, &names, s) && add_contexts(&img, m, &names, &names.table);
+		&& add_metrics(&img, m, &names) && add_strings(&img, &names) && add_objects(&img, m, &names, s) && add_contexts(&img, m, &names, &names.table);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok)
 		status = write_image(&img, o);

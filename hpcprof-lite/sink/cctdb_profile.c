@@ -96,13 +96,21 @@ static void write_one(void *arg, size_t profile, unsigned worker)
 	outstream_close(&values);
 }
 
+enum { MAX_IDS = 5 };
+
 static uint16_t tuple_ids(const struct cctdb_identity *identity, struct cctdb_id *ids)
 {
 	uint16_t n = 0;
 	ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_NODE, .is_physical = true, .logical = identity->node, .physical = identity->host_id};
 	if (identity->rank >= 0)
 		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_RANK, .logical = (uint32_t)identity->rank};
-	ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_THREAD, .logical = identity->thread};
+	if (identity->is_queue) {
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUDEVICE, .logical = identity->device};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUCONTEXT, .logical = identity->context};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUSTREAM, .logical = identity->stream};
+	} else {
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_THREAD, .logical = identity->thread};
+	}
 	return n;
 }
 
@@ -111,7 +119,7 @@ static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identi
 {
 	const struct model *m = w->m;
 	uint32_t n = m->n_profiles + 1;
-	struct cctdb_id ids[3];
+	struct cctdb_id ids[MAX_IDS];
 	struct cctdb_section sections[CCTDB_PROFILE_N_SECTIONS];
 	sections[CCTDB_PROFILE_INFOS].pointer = cctdb_header_bytes(CCTDB_PROFILE);
 	sections[CCTDB_PROFILE_INFOS].bytes = CCTDB_INFOS_BYTES + (uint64_t)n * CCTDB_PROFILE_BYTES;

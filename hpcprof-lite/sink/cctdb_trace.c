@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace.db: the time lines, read from the measurement and written in pieces, so that memory does not grow with them. Every profile has a header, also one
- * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle context when its thread ends. Test: tests/unit/test_sink_cctdb.c.
+ * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle context when its thread ends. In the line of a queue an operation begins its
+context and the end of it is idle, unless the next one follows at once. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -12,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { CHUNK_SAMPLES = 8192, BUFFER_BYTES = 256 << 10 };
+enum { CHUNK_SAMPLES = 8192, CHUNK_OPS = 2048, BUFFER_BYTES = 256 << 10 };
 
 struct line {
 	uint64_t start, n;           /* file offset, samples written */
@@ -40,40 +41,85 @@ static void put(struct line *l, struct outstream *out, uint64_t time_ns, uint32_
 	l->last_ns = time_ns;
 }
 
+/* Records that the line of a profile may need: a thread's samples and the idle one at the end; two for each operation of a queue. */
+static uint64_t most_records(const struct model_profile *p)
+{
+	uint64_t n = p->n_trace_records;
+	return p->kind == MODEL_PROFILE_QUEUE ? 2 * n : n ? n + 1 : 0;
+}
+
+static void fail_longer(struct writer *w)
+{
+	fail(w, "a time line is longer than the measurement said");
+}
+
+static void write_samples(struct writer *w, uint32_t profile, struct outstream *out, struct model_sample *samples, unsigned worker)
+{
+	const struct model_profile *p = &w->m->profiles[profile];
+	struct line *l = &w->lines[profile];
+	struct model_trace_cursor cursor = {0};
+	uint32_t context = 0; /* of the last sample; nothing is idle before the first */
+	for (size_t n; (n = model_trace_read(w->m, profile, &cursor, samples, CHUNK_SAMPLES));) {
+		if (l->n + n > p->n_trace_records) {
+			fail_longer(w);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (samples[i].context == 0 && context == 0)
+				continue;
+			context = samples[i].context;
+			put(l, out, samples[i].time_ns, context);
+		}
+		progress_add(&w->progress, n, worker);
+	}
+	if (context != 0)
+		put(l, out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
+}
+
+static void write_ops(struct writer *w, uint32_t profile, struct outstream *out, struct model_gpu_op *ops, unsigned worker)
+{
+	struct line *l = &w->lines[profile];
+	struct model_gpu_cursor cursor = {0};
+	uint64_t end_ns = 0, n_read = 0;
+	for (size_t n; (n = model_gpu_read(w->m, profile, &cursor, ops, CHUNK_OPS));) {
+		if ((n_read += n) > w->m->profiles[profile].n_trace_records) {
+			fail_longer(w);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (l->n && ops[i].start_ns > end_ns)
+				put(l, out, end_ns, 0);
+			put(l, out, ops[i].start_ns, ops[i].context);
+			end_ns = ops[i].end_ns;
+		}
+		progress_add(&w->progress, n, worker);
+	}
+	if (l->n)
+		put(l, out, end_ns, 0);
+}
+
 static void write_line(void *arg, size_t profile, unsigned worker)
 {
 	struct writer *w = arg;
 	const struct model_profile *p = &w->m->profiles[profile];
 	struct line *l = &w->lines[profile];
-	struct model_trace_cursor cursor = {0};
+	bool is_queue = p->kind == MODEL_PROFILE_QUEUE;
 	struct outstream out;
-	uint32_t context = 0; /* of the last sample; nothing is idle before the first */
 	if (p->n_trace_records == 0)
 		return;
-	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
-	if (!samples) {
+	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op) : CHUNK_SAMPLES * sizeof(struct model_sample));
+	if (!chunk) {
 		fail(w, "out of memory");
 		return;
 	}
 	if (outstream_open(&out, w->file, l->start, BUFFER_BYTES) == STATUS_OK) {
-		for (size_t n; (n = model_trace_read(w->m, (uint32_t)profile, &cursor, samples, CHUNK_SAMPLES));) {
-			if (l->n + n > p->n_trace_records) {
-				fail(w, "a time line is longer than the measurement said");
-				break;
-			}
-			for (size_t i = 0; i < n; i++) {
-				if (samples[i].context == 0 && context == 0)
-					continue;
-				context = samples[i].context;
-				put(l, &out, samples[i].time_ns, context);
-			}
-			progress_add(&w->progress, n, worker);
-		}
-		if (context != 0)
-			put(l, &out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
+		if (is_queue)
+			write_ops(w, (uint32_t)profile, &out, chunk, worker);
+		else
+			write_samples(w, (uint32_t)profile, &out, chunk, worker);
 		outstream_close(&out);
 	}
-	free(samples);
+	free(chunk);
 }
 
 static void write_front(struct writer *w)
@@ -116,9 +162,8 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 		fail(&w, "out of memory");
 	else {
 		for (uint32_t i = 0; i < m->n_profiles; i++) {
-			uint64_t n = m->profiles[i].n_trace_records;
 			w.lines[i].start = cctdb_align(end, 8);
-			end = w.lines[i].start + (n ? n + 1 : 0) * CCTDB_SAMPLE_BYTES; /* and the idle one at the end */
+			end = w.lines[i].start + most_records(&m->profiles[i]) * CCTDB_SAMPLE_BYTES;
 		}
 		w.progress = progress_of_traces(m, o, "trace.db");
 		pool_run(m->n_profiles, o->n_workers, write_line, &w);

@@ -2,10 +2,13 @@
 /*
  * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of HPCToolkit (release 2024.01). Formulas have the form
  * of a map {operator: [left, right]}, the only one hpcviewer reads. Names of roots equal the metrics' names, as Hatchet expects. Only sums are
- * shown at first; mean, minimum, maximum and deviation over the profiles are there where there is more than one. Test: tests/unit/test_sink_cctdb.c.
+ * shown at first; mean, minimum, maximum and deviation over the threads are there where there is more than one. All metrics are roots, as HPCToolkit writes
+them and Hatchet needs them, in the order of the tree they form: parts stand behind the whole. What people read of launch characteristics is
+a mean, the sum divided by the number of launches; the sums are inputs only. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <inttypes.h>
@@ -30,16 +33,33 @@ static void put_quoted(FILE *out, const char *s)
 	fputc('"', out);
 }
 
-static void put_inputs(FILE *out, const struct model *m)
+static bool put_inputs(FILE *out, const struct model *m)
 {
 	fputs(m->n_metrics ? "inputs:\n" : "inputs: []\n", out);
-	for (uint32_t i = 0; i < m->n_metrics; i++)
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		char *name = names_metric(&m->metrics[i]);
+		if (!name)
+			return false;
 		for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
 			for (unsigned s = MODEL_FUNCTION; s < MODEL_N_SCOPES; s++) {
 				fprintf(out, "  - &m%" PRIu32 "-%s-%s\n    metric: ", i, partial_names[p], cctdb_scope_names[s]);
-				put_quoted(out, m->metrics[i].name);
+				put_quoted(out, name);
 				fprintf(out, "\n    scope: %s\n    formula: %s\n    combine: %s\n", cctdb_scope_names[s], cctdb_formulas[p], cctdb_combines[p]);
 			}
+		free(name);
+	}
+	return true;
+}
+
+/* A mean over launches, as HPCToolkit writes one: the variant has no name. */
+static void put_mean(FILE *out, uint32_t metric, uint32_t divisor)
+{
+	static const struct {
+		const char *key, *scope;
+	} formulas[] = {{"          inclusive:\n            standard", "execution"}, {"          exclusive:\n            custom", "lex_aware"}, {"            standard", "function"}};
+	fputs("    format: \"%.1f\"\n    variants:\n      \"\":\n        render: [number]\n        formula:\n", out);
+	for (unsigned i = 0; i < 3; i++)
+		fprintf(out, "%s: {\"/\": [*m%" PRIu32 "-sum-%s , *m%" PRIu32 "-sum-%s ]}\n", formulas[i].key, metric, formulas[i].scope, divisor, formulas[i].scope);
 }
 
 /* The value over the profiles named by `what`, of one metric and scope. Those without a value count as 0 in mean and deviation. */
@@ -71,7 +91,8 @@ static void put_variant(FILE *out, const char *what, uint32_t metric, uint32_t n
 static void put_roots(FILE *out, const struct model *m)
 {
 	static const char *const variants[] = {"Sum", "Mean", "Min", "Max", "StdDev"};
-	unsigned n_variants = m->n_profiles > 1 ? 5 : 1;
+	uint32_t n_threads = cctdb_n_threads(m);
+	unsigned n_variants = n_threads > 1 ? 5 : 1;
 	fputs(m->n_metrics ? "roots:\n" : "roots: []\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *metric = &m->metrics[i];
@@ -79,9 +100,14 @@ static void put_roots(FILE *out, const struct model *m)
 		put_quoted(out, metric->name);
 		fputs("\n    description: ", out);
 		put_quoted(out, metric->description && metric->description[0] ? metric->description : metric->name);
-		fputs("\n    variants:\n", out);
+		fputs("\n", out);
+		if (metric->kind == MODEL_METRIC_GPU_MEAN) {
+			put_mean(out, i, metric->divisor);
+			continue;
+		}
+		fputs("    variants:\n", out);
 		for (unsigned v = 0; v < n_variants; v++)
-			put_variant(out, variants[v], i, m->n_profiles);
+			put_variant(out, variants[v], i, n_threads);
 	}
 }
 
@@ -93,9 +119,9 @@ enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o
 	enum status status = STATUS_NO_MEMORY;
 	if (out) {
 		fputs("version: 0\n", out);
-		put_inputs(out, m);
+		bool ok = put_inputs(out, m);
 		put_roots(out, m);
-		if (fclose(out) == 0)
+		if (fclose(out) == 0 && ok)
 			status = STATUS_OK;
 	}
 	if (status != STATUS_OK)

@@ -6,6 +6,7 @@ libhlsink_la_SOURCES = \
 	hpcprof-lite/sink/cctdb.c hpcprof-lite/sink/cctdb.h \
 	hpcprof-lite/sink/cctdb_cct.c \
 	hpcprof-lite/sink/cctdb_format.c hpcprof-lite/sink/cctdb_format.h \
+	hpcprof-lite/sink/cctdb_identity.c \
 	hpcprof-lite/sink/cctdb_meta.c \
 	hpcprof-lite/sink/cctdb_profile.c \
 	hpcprof-lite/sink/cctdb_source.c \
@@ -21,7 +22,9 @@ if HAVE_OTF2
 libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/otf2.c hpcprof-lite/sink/otf2.h \
 	hpcprof-lite/sink/otf2_defs.c \
-	hpcprof-lite/sink/otf2_events.c
+	hpcprof-lite/sink/otf2_events.c \
+	hpcprof-lite/sink/otf2_gpu.c \
+	hpcprof-lite/sink/otf2_gpu_defs.c
 endif
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 libhlsink_la_LIBADD = $(OTF2_LIBS)

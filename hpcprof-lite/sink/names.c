@@ -2,6 +2,7 @@
 /* Names as outputs show them; see names.h. Test: tests/unit/test_sink_names.c. */
 #include "hpcprof-lite/sink/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the UTF-8 sequence at `s` (RFC 3629), 0 when there is none. */
@@ -74,4 +75,20 @@ const char *names_function(const struct model *m, uint32_t function)
 const char *names_module(const struct model *m, uint32_t module)
 {
 	return module < m->n_modules ? m->modules[module].path : "<unknown module>";
+}
+
+char *names_metric(const struct model_metric *metric)
+{
+	static const char mark[] = "_ACUMU";
+	if (metric->kind != MODEL_METRIC_GPU_MEAN)
+		return strdup(metric->name);
+	const char *unit = strstr(metric->name, " (");
+	size_t length = strlen(metric->name), head = unit ? (size_t)(unit - metric->name) : length;
+	char *name = malloc(length + sizeof mark);
+	if (name) {
+		memcpy(name, metric->name, head);
+		memcpy(name + head, mark, sizeof mark - 1);
+		memcpy(name + head + sizeof mark - 1, metric->name + head, length - head + 1);
+	}
+	return name;
 }

@@ -12,6 +12,11 @@ uint32_t names_add(struct strtab *t, const char *s);
 const char *names_entry(const struct model_context *c);
 /* The function's name, "<unknown function>" for an index that is none or a name that is empty. */
 const char *names_function(const struct model *m, uint32_t function);
+/*
+ * Name of a metric whose values are shown as they are: its own, or, where people read a mean and the values are sums, that of the accumulator as HPCToolkit calls
+ * it: "GKER:STMEM_ACUMU (B)". Owned by the caller; NULL when memory is short.
+ */
+char *names_metric(const struct model_metric *metric);
 /* The module's path, "<unknown module>". */
 const char *names_module(const struct model *m, uint32_t module);
 

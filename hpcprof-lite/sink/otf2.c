@@ -219,8 +219,9 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 	enum status status = outdir_make(w.path);
 	if (status == STATUS_OK) {
 		w.n_events = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.n_events);
-		status = w.n_events ? otf2_tree_make(m, &w.tree) : STATUS_NO_MEMORY;
-		if (!w.n_events)
+		bool ok = w.n_events && otf2_gpu_number_groups(&w);
+		status = ok ? otf2_tree_make(m, &w.tree) : STATUS_NO_MEMORY;
+		if (!ok)
 			log_error(w.path, "out of memory");
 		if (status == STATUS_OK) {
 			struct sigaction old, ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error, not the end of us */
@@ -234,6 +235,7 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 			status = atomic_load(&w.failed) ? STATUS_IO : STATUS_OK;
 		}
 		free(w.n_events);
+		free(w.gpu_groups);
 		if (status != STATUS_OK)
 			outdir_remove(w.path);
 	}

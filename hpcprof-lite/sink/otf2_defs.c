@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions of the archive. Readers want strings before what names them: all functions here run twice, first only to collect the strings (d->out
- * is NULL), then to write. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * is NULL), then to write. What GPUs add is in otf2_gpu_defs.c. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "common/base/log.h"
 #include "common/base/map.h"
@@ -12,13 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct defs {
-	struct otf2_writer *w;
-	OTF2_GlobalDefWriter *out; /* NULL: collect strings */
-	struct strtab strings;
-	bool no_memory;
-};
 
 /* A record must fit into a chunk of the library's buffer; no reader shows names that long. */
 enum { MAX_STRING_BYTES = 65535 };
@@ -31,7 +24,7 @@ static uint32_t add_cut(struct strtab *t, const char *s)
 	return id;
 }
 
-static OTF2_StringRef string(struct defs *d, const char *s)
+OTF2_StringRef otf2_string(struct otf2_defs *d, const char *s)
 {
 	uint32_t id = s && strlen(s) > MAX_STRING_BYTES ? add_cut(&d->strings, s) : names_add(&d->strings, s);
 	if (id == STRTAB_FAILED)
@@ -39,56 +32,64 @@ static OTF2_StringRef string(struct defs *d, const char *s)
 	return id;
 }
 
-static void check(struct defs *d, OTF2_ErrorCode error)
+void otf2_check_def(struct otf2_defs *d, OTF2_ErrorCode error)
 {
 	otf2_check(d->w, error, "definitions");
 }
 
 /* ---- properties: {name, text or number} of whatever `write` defines one for --------------------------------- */
 
-static void group_text(struct defs *d, uint32_t process, const char *name, const char *text)
+void otf2_group_text(struct otf2_defs *d, uint32_t process, const char *name, const char *text)
 {
-	OTF2_StringRef key = string(d, name);
-	OTF2_AttributeValue value = {.stringRef = string(d, text)};
+	OTF2_StringRef key = otf2_string(d, name);
+	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_STRING, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_STRING, value));
 }
 
-static void group_number(struct defs *d, uint32_t process, const char *name, int64_t number)
+static void group_number(struct otf2_defs *d, uint32_t process, const char *name, int64_t number)
 {
-	OTF2_StringRef key = string(d, name);
+	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.int64 = number};
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_INT64, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_INT64, value));
 }
 
-static void location_number(struct defs *d, uint32_t profile, const char *name, uint64_t number)
+void otf2_location_number(struct otf2_defs *d, uint32_t profile, const char *name, uint64_t number)
 {
-	OTF2_StringRef key = string(d, name);
+	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.uint64 = number};
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_UINT64, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_UINT64, value));
 }
 
-static void context_number(struct defs *d, uint32_t node, const char *name, uint64_t number)
+void otf2_location_text(struct otf2_defs *d, uint32_t profile, const char *name, const char *text)
 {
-	OTF2_StringRef key = string(d, name);
+	OTF2_StringRef key = otf2_string(d, name);
+	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
+	if (d->out)
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_STRING, value));
+}
+
+static void context_number(struct otf2_defs *d, uint32_t node, const char *name, uint64_t number)
+{
+	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.uint64 = number};
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_UINT64, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_UINT64, value));
 }
 
-static void context_text(struct defs *d, uint32_t node, const char *name, const char *text)
+static void context_text(struct otf2_defs *d, uint32_t node, const char *name, const char *text)
 {
-	OTF2_StringRef key = string(d, name);
-	OTF2_AttributeValue value = {.stringRef = string(d, text)};
+	OTF2_StringRef key = otf2_string(d, name);
+	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_STRING, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteCallingContextProperty(d->out, node, key, OTF2_TYPE_STRING, value));
 }
 
 /* ---- the system ---------------------------------------------------------------------------------------- */
 
-static void clock_properties(struct defs *d)
+static void clock_properties(struct otf2_defs *d)
 {
 	const struct model *m = d->w->m;
 	uint64_t first_ns = m->start_ns, last_ns = m->end_ns;
@@ -99,19 +100,19 @@ static void clock_properties(struct defs *d)
 	if (!d->out)
 		return;
 #if OTF2_VERSION_MAJOR >= 3
-	check(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1, first_ns));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1, first_ns));
 #else
-	check(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteClockProperties(d->out, 1000000000, first_ns, last_ns - first_ns + 1));
 #endif
 }
 
-static void tree_node(struct defs *d, uint32_t self, const char *name, const char *class, uint32_t parent, OTF2_SystemTreeDomain domain)
+void otf2_tree_node(struct otf2_defs *d, uint32_t self, const char *name, const char *class, uint32_t parent, OTF2_SystemTreeDomain domain)
 {
-	OTF2_StringRef name_ref = string(d, name), class_ref = string(d, class);
+	OTF2_StringRef name_ref = otf2_string(d, name), class_ref = otf2_string(d, class);
 	if (!d->out)
 		return;
-	check(d, OTF2_GlobalDefWriter_WriteSystemTreeNode(d->out, self, name_ref, class_ref, parent));
-	check(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(d->out, self, domain));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNode(d->out, self, name_ref, class_ref, parent));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(d->out, self, domain));
 }
 
 static const char *exit_name(uint32_t kind)
@@ -120,62 +121,81 @@ static const char *exit_name(uint32_t kind)
 	return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
 }
 
-static void process(struct defs *d, uint32_t i, uint32_t node)
+void otf2_process_name(const struct model_process *p, char *name, size_t n_bytes)
+{
+	if (p->rank >= 0)
+		snprintf(name, n_bytes, p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")" : "MPI Rank %" PRId32, p->rank, p->pid, p->exec_seq);
+	else
+		snprintf(name, n_bytes, p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32, p->pid, p->exec_seq);
+}
+
+static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
 {
 	const struct model_process *p = &d->w->m->processes[i];
 	char name[64];
-	if (p->rank >= 0)
-		snprintf(name, sizeof name, p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")" : "MPI Rank %" PRId32, p->rank, p->pid, p->exec_seq);
-	else
-		snprintf(name, sizeof name, p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32, p->pid, p->exec_seq);
-	OTF2_StringRef name_ref = string(d, name);
+	otf2_process_name(p, name, sizeof name);
+	OTF2_StringRef name_ref = otf2_string(d, name);
 	if (d->out)
 #if OTF2_VERSION_MAJOR >= 3
-		check(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node, OTF2_UNDEFINED_LOCATION_GROUP));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node, OTF2_UNDEFINED_LOCATION_GROUP));
 #else
-		check(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, i, name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node));
 #endif
 	group_number(d, i, "pid", p->pid);
 	if (p->rank >= 0)
 		group_number(d, i, "rank", p->rank);
-	group_text(d, i, "executable", p->executable);
-	group_text(d, i, "command", p->command);
-	group_text(d, i, "end", exit_name(p->exit_kind));
+	otf2_group_text(d, i, "executable", p->executable);
+	otf2_group_text(d, i, "command", p->command);
+	otf2_group_text(d, i, "end", exit_name(p->exit_kind));
 	group_number(d, i, "exit code", p->exit_code);
-	group_text(d, i, "measurement", p->path);
+	otf2_group_text(d, i, "measurement", p->path);
+	for (uint32_t k = 0; k < p->n_gpu; k++) {
+		char key[64];
+		snprintf(key, sizeof key, "GPU back end %s", p->gpu[k].backend);
+		otf2_group_text(d, i, key, p->gpu[k].entrance);
+	}
 }
 
-static void location(struct defs *d, uint32_t i)
+static void location(struct otf2_defs *d, uint32_t i)
 {
 	const struct model_profile *p = &d->w->m->profiles[i];
 	char name[96];
 	snprintf(name, sizeof name, p->name && p->name[0] ? "Thread %" PRIu32 " (%s)" : "Thread %" PRIu32, p->thread, p->name);
-	OTF2_StringRef name_ref = string(d, name);
+	OTF2_StringRef name_ref = otf2_string(d, name);
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteLocation(d->out, i, name_ref, OTF2_LOCATION_TYPE_CPU_THREAD, d->w->n_events[i], p->process));
-	location_number(d, i, "tid", p->tid);
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocation(d->out, i, name_ref, OTF2_LOCATION_TYPE_CPU_THREAD, d->w->n_events[i], p->process));
+	otf2_location_number(d, i, "tid", p->tid);
 	if (p->cpu_ns)
-		location_number(d, i, "cpu time (ns)", p->cpu_ns);
+		otf2_location_number(d, i, "cpu time (ns)", p->cpu_ns);
 }
 
-/* Machine, nodes by host, processes, threads. */
-static void machine(struct defs *d)
+/* Machine, nodes by host, processes, threads; GPUs below their hosts and their queues. */
+static void machine(struct otf2_defs *d)
 {
 	const struct model *m = d->w->m;
 	struct map nodes = {0};
-	uint32_t n_nodes = 0;
-	tree_node(d, 0, "machine", "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
-	for (uint32_t i = 0; i < m->n_processes; i++) {
+	uint32_t n_nodes = 0, *host_of = calloc((size_t)m->n_processes + 1, sizeof *host_of);
+	otf2_tree_node(d, 0, "machine", "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE, OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
+	for (uint32_t i = 0; i < m->n_processes && host_of; i++) {
 		uint64_t node = map_put(&nodes, m->processes[i].host_id, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), n_nodes + 1);
 		if (node == MAP_NONE)
 			d->no_memory = true;
 		else if (node == n_nodes + 1)
-			tree_node(d, ++n_nodes, m->processes[i].host, "node", 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+			otf2_tree_node(d, ++n_nodes, m->processes[i].host, "node", 0, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+		host_of[i] = (uint32_t)node;
 		process(d, i, (uint32_t)node);
 	}
+	if (host_of)
+		otf2_gpu_system(d, host_of, n_nodes + 1);
+	else
+		d->no_memory = true;
+	free(host_of);
 	map_free(&nodes);
 	for (uint32_t i = 0; i < m->n_profiles; i++)
-		location(d, i);
+		if (m->profiles[i].kind == MODEL_PROFILE_QUEUE)
+			otf2_gpu_location(d, i);
+		else
+			location(d, i);
 }
 
 /* ---- the tree ------------------------------------------------------------------------------------------ */
@@ -185,7 +205,7 @@ static const char *file_path(const struct model *m, uint32_t file)
 	return file < m->n_files ? m->files[file].path : "";
 }
 
-static void region(struct defs *d, uint32_t i)
+static void region(struct otf2_defs *d, uint32_t i)
 {
 	const struct model *m = d->w->m;
 	const struct otf2_region *r = &d->w->tree.regions.at[i];
@@ -200,21 +220,23 @@ static void region(struct defs *d, uint32_t i)
 		snprintf(loop, sizeof loop, "loop at line %" PRIu32, r->line);
 		name = loop;
 		role = OTF2_REGION_ROLE_LOOP;
+	} else if (r->function < m->n_functions && m->functions[r->function].gpu_kind != MSR_GPU_NO_KIND) {
+		role = otf2_gpu_role((enum msr_gpu_kind)m->functions[r->function].gpu_kind);
 	} else if (r->function < m->n_functions) {
 		description = names_module(m, m->functions[r->function].module);
 	}
-	OTF2_StringRef name_ref = string(d, name), description_ref = string(d, description), file_ref = string(d, file_path(m, r->file));
+	OTF2_StringRef name_ref = otf2_string(d, name), description_ref = otf2_string(d, description), file_ref = otf2_string(d, file_path(m, r->file));
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteRegion(d->out, i, name_ref, name_ref, description_ref, role, OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, file_ref, r->line, 0));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteRegion(d->out, i, name_ref, name_ref, description_ref, role, OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, file_ref, r->line, 0));
 }
 
-static void calling_context(struct defs *d, uint32_t i)
+static void calling_context(struct otf2_defs *d, uint32_t i)
 {
 	const struct model *m = d->w->m;
 	const struct otf2_node *n = &d->w->tree.nodes.at[i];
 	const struct model_context *c = &m->contexts[n->context], *frame = &m->contexts[n->frame];
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteCallingContext(d->out, i, n->region, n->place == MODEL_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : n->place,
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteCallingContext(d->out, i, n->region, n->place == MODEL_NONE ? OTF2_UNDEFINED_SOURCE_CODE_LOCATION : n->place,
 			n->parent == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : n->parent));
 	if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
 		context_number(d, i, "address", c->link_addr);
@@ -226,15 +248,15 @@ static void calling_context(struct defs *d, uint32_t i)
 		context_number(d, i, "found by a heuristic", 1);
 }
 
-static void tree(struct defs *d)
+static void tree(struct otf2_defs *d)
 {
 	const struct otf2_tree *t = &d->w->tree;
 	for (uint32_t i = 0; i < t->regions.n; i++)
 		region(d, i);
 	for (uint32_t i = 0; i < t->places.n; i++) {
-		OTF2_StringRef file = string(d, file_path(d->w->m, t->places.at[i].file));
+		OTF2_StringRef file = otf2_string(d, file_path(d->w->m, t->places.at[i].file));
 		if (d->out)
-			check(d, OTF2_GlobalDefWriter_WriteSourceCodeLocation(d->out, i, file, t->places.at[i].line));
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteSourceCodeLocation(d->out, i, file, t->places.at[i].line));
 	}
 	for (uint32_t i = 0; i < t->nodes.n; i++)
 		calling_context(d, i);
@@ -247,30 +269,39 @@ static bool is_time(const struct model_metric *metric)
 	return metric->unit && strcmp(metric->unit, "sec") == 0;
 }
 
-static void member(struct defs *d, uint32_t self, const char *name, const char *description, OTF2_MetricType type, OTF2_MetricMode mode, OTF2_Type value, const char *unit)
+void otf2_member(struct otf2_defs *d, uint32_t self, const char *name, const char *description, OTF2_MetricType type, OTF2_MetricMode mode, OTF2_Type value, const char *unit)
 {
-	OTF2_StringRef name_ref = string(d, name), description_ref = string(d, description), unit_ref = string(d, unit);
+	OTF2_StringRef name_ref = otf2_string(d, name), description_ref = otf2_string(d, description), unit_ref = otf2_string(d, unit);
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteMetricMember(d->out, self, name_ref, description_ref, type, mode, value, OTF2_BASE_DECIMAL, 0, unit_ref));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricMember(d->out, self, name_ref, description_ref, type, mode, value, OTF2_BASE_DECIMAL, 0, unit_ref));
 }
 
-static void sampled_metrics(struct defs *d)
+static void interrupt_generator(struct otf2_defs *d, uint32_t i, const struct model_metric *metric)
+{
+	OTF2_StringRef event = otf2_string(d, metric->event);
+	if (d->out)
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteInterruptGenerator(d->out, i, event, is_time(metric) ? OTF2_INTERRUPT_GENERATOR_MODE_TIME : OTF2_INTERRUPT_GENERATOR_MODE_COUNT,
+			OTF2_BASE_DECIMAL, is_time(metric) ? -9 : 0, metric->period));
+}
+
+static void metrics(struct otf2_defs *d)
 {
 	const struct model *m = d->w->m;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *metric = &m->metrics[i];
-		OTF2_StringRef event = string(d, metric->event);
-		if (d->out)
-			check(d, OTF2_GlobalDefWriter_WriteInterruptGenerator(d->out, i, event, is_time(metric) ? OTF2_INTERRUPT_GENERATOR_MODE_TIME : OTF2_INTERRUPT_GENERATOR_MODE_COUNT,
-				OTF2_BASE_DECIMAL, is_time(metric) ? -9 : 0, metric->period));
-		member(d, i, metric->name, metric->description, metric->source == MSR_SOURCE_PAPI ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
+		char *name = names_metric(metric);
+		d->no_memory |= !name;
+		if (metric->kind == MODEL_METRIC_SAMPLED)
+			interrupt_generator(d, i, metric);
+		otf2_member(d, i, name, metric->description, metric->source == MSR_SOURCE_PAPI ? OTF2_METRIC_TYPE_PAPI : OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
 			OTF2_TYPE_DOUBLE, is_time(metric) ? "seconds" : metric->unit);
 		if (d->out)
-			check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, i, 1, &i, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, i, 1, &i, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+		free(name);
 	}
 }
 
-static void ledgers(struct defs *d)
+static void ledgers(struct otf2_defs *d)
 {
 	const struct model *m = d->w->m;
 	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
@@ -278,40 +309,43 @@ static void ledgers(struct defs *d)
 	otf2_ledger_members(&m->ledger, members);
 	for (uint32_t i = 0; i < OTF2_LEDGER_MEMBERS; i++) {
 		refs[i] = m->n_metrics + i;
-		member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, "number");
+		otf2_member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, "number");
 	}
 	if (!d->out)
 		return;
-	check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_thread_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
-	check(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_process_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_thread_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_process_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		uint32_t owner = m->profiles[i].process;
 		if (i == 0 || m->profiles[i - 1].process != owner)
-			check(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_process_ledger(m, owner), otf2_class_process_ledger(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_process_ledger(m, owner), otf2_class_process_ledger(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
 	}
 }
 
-static void attributes(struct defs *d)
+static void attributes(struct otf2_defs *d)
 {
-	OTF2_StringRef name = string(d, "calling context"), description = string(d, "Where the value of this metric event belongs");
+	OTF2_StringRef name = otf2_string(d, "calling context"), description = otf2_string(d, "Where the value of this metric event belongs");
 	if (d->out)
-		check(d, OTF2_GlobalDefWriter_WriteAttribute(d->out, OTF2_ATTRIBUTE_CONTEXT, name, description, OTF2_TYPE_CALLING_CONTEXT));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteAttribute(d->out, OTF2_ATTRIBUTE_CONTEXT, name, description, OTF2_TYPE_CALLING_CONTEXT));
 }
 
-static void everything(struct defs *d)
+static void everything(struct otf2_defs *d)
 {
 	clock_properties(d);
 	attributes(d);
+	otf2_gpu_attributes(d);
 	machine(d);
 	tree(d);
-	sampled_metrics(d);
+	metrics(d);
 	ledgers(d);
+	otf2_gpu_ledgers(d);
 }
 
 void otf2_write_definitions(struct otf2_writer *w)
 {
-	struct defs d = {.w = w};
-	string(&d, "");
+	struct otf2_defs d = {.w = w};
+	otf2_string(&d, "");
+	otf2_gpu_strings(&d);
 	everything(&d);
 	if (d.no_memory)
 		otf2_check(w, OTF2_ERROR_MEM_ALLOC_FAILED, "definitions");
@@ -319,9 +353,9 @@ void otf2_write_definitions(struct otf2_writer *w)
 		otf2_check(w, OTF2_ERROR_FILE_CAN_NOT_OPEN, "definitions");
 	else {
 		for (uint32_t i = 0; i < d.strings.starts.n; i++)
-			check(&d, OTF2_GlobalDefWriter_WriteString(d.out, i, strtab_get(&d.strings, i)));
+			otf2_check_def(&d, OTF2_GlobalDefWriter_WriteString(d.out, i, strtab_get(&d.strings, i)));
 		everything(&d);
-		check(&d, OTF2_Archive_CloseGlobalDefWriter(w->archive, d.out));
+		otf2_check_def(&d, OTF2_Archive_CloseGlobalDefWriter(w->archive, d.out));
 	}
 	strtab_free(&d.strings);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of the archive: the samples of each location in time order, then its totals by calling context and its ledger. Locations are written side by side; each has
+ * Events of the archive: the samples of each thread in time order, then its totals by calling context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by side; each has
  * one open writer, whose buffer is flushed as it fills, so memory does not grow with samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "common/base/log.h"
@@ -37,16 +37,7 @@ void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member
 	}
 }
 
-/* State of one location. */
-struct line {
-	struct otf2_writer *w;
-	OTF2_EvtWriter *out;
-	uint32_t node;     /* of the last sample, MODEL_NONE before the first */
-	uint64_t time_ns;  /* of the last event */
-	unsigned worker;
-};
-
-static void put_sample(struct line *l, const struct model_sample *s)
+static void put_sample(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
 	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
@@ -56,7 +47,7 @@ static void put_sample(struct line *l, const struct model_sample *s)
 }
 
 /* Enters the last `n` regions on the path to `node`, outermost first. */
-static void enter(struct line *l, uint32_t node, uint32_t n)
+static void enter(struct otf2_line *l, uint32_t node, uint32_t n)
 {
 	const struct otf2_node *nodes = l->w->tree.nodes.at;
 	uint32_t small[64], *path = n <= 64 ? small : malloc(n * sizeof *path);
@@ -72,14 +63,14 @@ static void enter(struct line *l, uint32_t node, uint32_t n)
 		free(path);
 }
 
-static void leave(struct line *l, uint32_t n)
+static void leave(struct otf2_line *l, uint32_t n)
 {
 	for (uint32_t node = l->node; n > 0; n--, node = l->w->tree.nodes.at[node].parent)
 		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns, l->w->tree.nodes.at[node].region), "leave");
 }
 
 /* What is on the stack of two samples in a row was there all the time between, as far as can be known. */
-static void put_enter_leave(struct line *l, const struct model_sample *s)
+static void put_enter_leave(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
 	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
@@ -89,11 +80,11 @@ static void put_enter_leave(struct line *l, const struct model_sample *s)
 	l->node = node;
 }
 
-static void put_time_line(struct line *l, uint32_t profile, struct model_sample *samples)
+static void put_time_line(struct otf2_line *l, uint32_t profile, struct model_sample *samples)
 {
 	const struct model *m = l->w->m;
 	struct model_trace_cursor cursor = {0};
-	void (*put)(struct line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
+	void (*put)(struct otf2_line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
 	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++)
 			put(l, &samples[i]);
@@ -106,7 +97,7 @@ static void put_time_line(struct line *l, uint32_t profile, struct model_sample 
 }
 
 /* The values of the thread at each calling context, which have no time line of their own. */
-static void put_totals(struct line *l, const struct model_profile *p)
+static void put_totals(struct otf2_line *l, const struct model_profile *p)
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	OTF2_AttributeList *attributes = OTF2_AttributeList_New();
@@ -125,24 +116,46 @@ static void put_totals(struct line *l, const struct model_profile *p)
 		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "attributes");
 }
 
-static void put_ledger(struct line *l, OTF2_MetricRef metric, const struct model_ledger *ledger)
+void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct otf2_ledger_member *members, uint8_t n)
 {
-	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
-	OTF2_Type types[OTF2_LEDGER_MEMBERS];
-	OTF2_MetricValue values[OTF2_LEDGER_MEMBERS];
-	otf2_ledger_members(ledger, members);
-	for (unsigned i = 0; i < OTF2_LEDGER_MEMBERS; i++) {
+	OTF2_Type types[UINT8_MAX];
+	OTF2_MetricValue values[UINT8_MAX];
+	for (unsigned i = 0; i < n; i++) {
 		types[i] = OTF2_TYPE_UINT64;
 		values[i].unsigned_int = members[i].value;
 	}
-	otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, OTF2_LEDGER_MEMBERS, types, values), "ledger");
+	otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types, values), "ledger");
+}
+
+static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct model_ledger *ledger)
+{
+	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
+	otf2_ledger_members(ledger, members);
+	otf2_put_ledger(l, metric, members, OTF2_LEDGER_MEMBERS);
+}
+
+static void put_profile(struct otf2_line *l, uint32_t profile, struct model_sample *samples)
+{
+	const struct model *m = l->w->m;
+	const struct model_profile *p = &m->profiles[profile];
+	if (p->kind == MODEL_PROFILE_QUEUE) {
+		otf2_write_operations(l, profile);
+	} else {
+		put_time_line(l, profile, samples);
+		put_totals(l, p);
+		put_ledger(l, otf2_class_thread_ledger(m), &p->ledger);
+	}
+	if (profile == 0 || m->profiles[profile - 1].process != p->process) {
+		put_ledger(l, otf2_instance_process_ledger(m, p->process), &m->processes[p->process].ledger);
+		otf2_put_gpu_ledgers(l, p->process);
+	}
 }
 
 static void write_location(void *arg, size_t profile, unsigned worker)
 {
 	struct otf2_writer *w = arg;
 	const struct model_profile *p = &w->m->profiles[profile];
-	struct line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns, .worker = worker};
+	struct otf2_line l = {.w = w, .node = MODEL_NONE, .time_ns = p->start_ns, .worker = worker};
 	if (atomic_load(&w->failed))
 		return;
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
@@ -150,11 +163,7 @@ static void write_location(void *arg, size_t profile, unsigned worker)
 	if (!samples || !l.out)
 		otf2_check(w, samples ? OTF2_ERROR_FILE_CAN_NOT_OPEN : OTF2_ERROR_MEM_ALLOC_FAILED, "events");
 	if (samples && l.out) {
-		put_time_line(&l, (uint32_t)profile, samples);
-		put_totals(&l, p);
-		put_ledger(&l, otf2_class_thread_ledger(w->m), &p->ledger);
-		if (profile == 0 || w->m->profiles[profile - 1].process != p->process)
-			put_ledger(&l, otf2_instance_process_ledger(w->m, p->process), &w->m->processes[p->process].ledger);
+		put_profile(&l, (uint32_t)profile, samples);
 		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[profile]), "events");
 	}
 	if (l.out)

@@ -20,14 +20,22 @@ static bool is_frame(const struct model_context *c)
 	return c->kind == MODEL_CONTEXT_FUNCTION || c->kind == MODEL_CONTEXT_LOOP;
 }
 
-/* Functions and loops on which something other than a line hangs, or nothing, or values of their own. */
+/* A placeholder, or what one calls: operations of GPUs are of such contexts. */
+static bool is_gpu_operation(const struct model *m, const struct model_context *c)
+{
+	const struct model_context *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : c;
+	return (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions && m->functions[c->function].gpu_kind != MSR_GPU_NO_KIND)
+		|| (parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions && m->functions[parent->function].gpu_kind != MSR_GPU_NO_KIND);
+}
+
+/* Functions and loops on which something other than a line hangs, or nothing, or values of their own, or operations of GPUs. */
 static void find_own(struct builder *b)
 {
 	const struct model *m = b->m;
 	for (uint32_t i = 1; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		if (is_frame(c)) {
-			b->own[i] |= c->subtree_n == 1;
+			b->own[i] |= c->subtree_n == 1 || is_gpu_operation(m, c);
 			if (c->parent != MODEL_NONE && is_frame(&m->contexts[c->parent]))
 				b->own[c->parent] = true;
 		}

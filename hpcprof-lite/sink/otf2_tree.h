@@ -13,7 +13,7 @@
  *	      function work                      |
  *	        line main.c:21                 {region work, main.c:21}
  *
- * A function or loop gets one, without place in it, only where something other than a line hangs on it. Loops are regions of the role
+ * A function or loop gets one, without place in it, only where something other than a line hangs on it or operations of a GPU are of it. Loops are regions of the role
  * "loop"; lines in a loop are places in that region.
  */
 #ifndef HPCPROF_SINK_OTF2_TREE_H
