@@ -114,14 +114,15 @@ static enum status set_by(void *arg, const char *value)
 		const char *name;
 		unsigned view;
 	} views[] = {{"path", SINK_TEXT_PATHS}, {"function", SINK_TEXT_FUNCTIONS}, {"line", SINK_TEXT_LINES}, {"module", SINK_TEXT_MODULES},
-		{"thread", SINK_TEXT_THREADS}};
+		{"thread", SINK_TEXT_THREADS}, {"gpu", SINK_TEXT_GPU}};
+	const size_t n_views = sizeof views / sizeof views[0];
 	unsigned *to = &((struct arguments *)arg)->text.views;
 	for (const char *at = value; *at || at == value;) {
 		size_t n = strcspn(at, ","), i = 0;
-		while (i < 5 && (strlen(views[i].name) != n || strncmp(views[i].name, at, n) != 0))
+		while (i < n_views && (strlen(views[i].name) != n || strncmp(views[i].name, at, n) != 0))
 			i++;
-		if (i == 5)
-			return options_refuse("--by: '%.*s' is none of path, function, line, module, thread", (int)n, at);
+		if (i == n_views)
+			return options_refuse("--by: '%.*s' is none of path, function, line, module, thread, gpu", (int)n, at);
 		*to |= views[i].view;
 		at += n + (at[n] == ',');
 	}
@@ -166,7 +167,7 @@ static const struct option_spec specs[] = {
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", set_verbose},
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
-	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread", set_by},
+	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},
 	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)", set_threshold},
 	{0, "all", NULL, "text: everything, one record a line, tab separated", set_all},

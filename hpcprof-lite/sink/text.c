@@ -47,13 +47,13 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 	};
 }
 
-/* The metric by name or event; MODEL_NONE when there is no such. */
+/* The metric by name or event; without one the first of CPUs, else the first. MODEL_NONE when there is no such. */
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (!name || strcmp(m->metrics[i].name, name) == 0 || strcmp(m->metrics[i].event, name) == 0)
+		if (name ? strcmp(m->metrics[i].name, name) == 0 || strcmp(m->metrics[i].event, name) == 0 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			return i;
-	return MODEL_NONE;
+	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
 }
 
 enum status sink_text_check(const struct model *m, const struct sink_text_options *o)
@@ -65,18 +65,21 @@ enum status sink_text_check(const struct model *m, const struct sink_text_option
 		log_error(NULL, "the measurements have no metric");
 		return STATUS_BAD_INPUT;
 	}
-	char have[512] = "";
+	char have[2048] = "";
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "", m->metrics[i].event);
+		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "",
+			m->metrics[i].kind == MODEL_METRIC_SAMPLED ? m->metrics[i].event : m->metrics[i].name);
 	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
 	return STATUS_USAGE;
 }
 
-static bool write_views(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
+static bool write_views(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
 {
 	bool ok = true;
 	if (views & SINK_TEXT_PATHS)
-		ok = ok && text_report_tree(m, t, s);
+		ok = ok && text_report_tree(m, t, gpu, s);
+	if (t->whole <= 0)
+		return ok;
 	if (views & SINK_TEXT_FUNCTIONS)
 		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
 	if (views & SINK_TEXT_LINES)
@@ -85,6 +88,57 @@ static bool write_views(const struct model *m, const struct text_metric *t, unsi
 		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
 	if (views & SINK_TEXT_THREADS)
 		ok = ok && text_report_threads(m, t, s);
+	return ok;
+}
+
+/* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
+static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
+{
+	uint32_t time = text_find_metric(m, "GPUOP (sec)"), kernels = text_find_metric(m, "GKER:COUNT");
+	*room = (struct text_gpu_columns){0};
+	*columns = NULL;
+	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || text_metric_total(m, time) <= 0)
+		return true;
+	if (!text_metric_open(m, time, &room->time))
+		return false;
+	if (!text_metric_open(m, kernels, &room->kernels)) {
+		text_metric_close(&room->time);
+		return false;
+	}
+	*columns = room;
+	return true;
+}
+
+static bool write_gpu(const struct model *m, const struct text_style *s)
+{
+	struct text_gpu g;
+	if (!text_gpu_open(m, &g))
+		return false;
+	bool ok = text_report_gpu(m, &g, s);
+	text_gpu_close(&g);
+	return ok;
+}
+
+static bool write_parts(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
+{
+	struct text_gpu_columns room, *columns;
+	const struct model_metric *metric = &m->metrics[t->metric];
+	if (!open_columns(m, t, &room, &columns))
+		return false;
+	text_report_head(m, s);
+	bool ok = true;
+	if (t->whole <= 0)
+		fprintf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
+	if (t->whole > 0 || columns)
+		ok = write_views(m, t, columns, views, s);
+	if (ok && m->has_gpu && views & SINK_TEXT_GPU)
+		ok = write_gpu(m, s);
+	if (ok)
+		text_report_ledger(m, t, s);
+	if (columns) {
+		text_metric_close(&columns->time);
+		text_metric_close(&columns->kernels);
+	}
 	return ok;
 }
 
@@ -97,15 +151,8 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 		return s;
 	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
-	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS;
-	text_report_head(m, &style);
-	bool ok = true;
-	if (t.whole > 0)
-		ok = write_views(m, &t, views, &style);
-	else
-		fprintf(out, "No samples of %s.\n\n", m->metrics[t.metric].name);
-	if (ok)
-		text_report_ledger(m, &t, &style);
+	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
+	bool ok = write_parts(m, &t, views, &style);
 	text_metric_close(&t);
 	if (!ok)
 		return STATUS_NO_MEMORY;

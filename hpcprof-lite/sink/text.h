@@ -14,14 +14,15 @@ enum sink_text_view { /* bits */
 	SINK_TEXT_FUNCTIONS = 2,
 	SINK_TEXT_LINES = 4,
 	SINK_TEXT_MODULES = 8,
-	SINK_TEXT_THREADS = 16
+	SINK_TEXT_THREADS = 16,
+	SINK_TEXT_GPU = 32  /* kernels, copies and queues, where there are any */
 };
 
 struct sink_text_options {
 	FILE *out;           /* NULL: standard output */
 	bool all;            /* everything, tab separated: see text_all.c */
-	const char *metric;  /* name or event of the metric to show; NULL: the first */
-	unsigned views;      /* of enum sink_text_view; 0: paths, functions, lines and threads */
+	const char *metric;  /* name or event of the metric to show; NULL: the first of CPUs */
+	unsigned views;      /* of enum sink_text_view; 0: paths, functions, lines, threads and GPUs */
 	unsigned depth;      /* of the tree, in functions; 0: no bound */
 	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
 	unsigned width;      /* columns; 0: of the terminal, else 120 */

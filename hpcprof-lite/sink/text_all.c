@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static void put_name(FILE *out, const char *s)
+void text_all_name(FILE *out, const char *s)
 {
 	putc('\t', out);
 	for (; *s; s++) {
@@ -24,18 +24,17 @@ static void put_name(FILE *out, const char *s)
 	}
 }
 
-static void put_u64(FILE *out, uint64_t n)
+void text_all_u64(FILE *out, uint64_t n)
 {
 	fprintf(out, "\t%" PRIu64, n);
 }
 
-/* An id, "-" for none. */
-static void put_id(FILE *out, uint32_t id)
+void text_all_id(FILE *out, uint32_t id)
 {
 	if (id == MODEL_NONE)
 		fputs("\t-", out);
 	else
-		put_u64(out, id);
+		text_all_u64(out, id);
 }
 
 static void put_scopes(FILE *out, const double at[MODEL_N_SCOPES])
@@ -47,22 +46,22 @@ static void put_scopes(FILE *out, const double at[MODEL_N_SCOPES])
 static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct model_ledger *l)
 {
 	fprintf(out, "ledger\t%s", whose);
-	put_id(out, id);
+	text_all_id(out, id);
 	const uint64_t fixed[] = {l->delivered, l->recorded, l->in_tree, l->n_marked, l->n_trace_records, l->bytes_damaged, l->bytes_file, l->handler_ns,
 		l->n_frames};
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-		put_u64(out, fixed[i]);
+		text_all_u64(out, fixed[i]);
 	putc('\n', out);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 		if (l->losses[i]) {
 			fprintf(out, "loss\t%s", whose);
-			put_id(out, id);
+			text_all_id(out, id);
 			fprintf(out, "\t%s\t%d\t%" PRIu64 "\n", msr_loss_name(i), msr_loss_takes_sample(i), l->losses[i]);
 		}
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		if (l->path_ends[i]) {
 			fprintf(out, "end\t%s", whose);
-			put_id(out, id);
+			text_all_id(out, id);
 			fprintf(out, "\t%s\t%" PRIu64 "\n", msr_path_end_name(i), l->path_ends[i]);
 		}
 }
@@ -75,30 +74,31 @@ static void put_things(const struct model *m, FILE *out)
 		fprintf(out, "module\t%u\t%s\t", i, structure[m->modules[i].structure]);
 		for (uint32_t k = 0; k < m->modules[i].build_id_bytes; k++)
 			fprintf(out, "%02x", m->modules[i].build_id[k]);
-		put_name(out, m->modules[i].path);
+		text_all_name(out, m->modules[i].path);
 		putc('\n', out);
 	}
 	fputs("# file id path\n", out);
 	for (uint32_t i = 0; i < m->n_files; i++) {
 		fprintf(out, "file\t%u", i);
-		put_name(out, m->files[i].path);
+		text_all_name(out, m->files[i].path);
 		putc('\n', out);
 	}
 	fputs("# function id module file line address name\n", out);
 	for (uint32_t i = 0; i < m->n_functions; i++) {
 		const struct model_function *f = &m->functions[i];
-		fprintf(out, "function\t%u\t%u", i, f->module);
-		put_id(out, f->file);
+		fprintf(out, "function\t%u", i);
+		text_all_id(out, f->module);
+		text_all_id(out, f->file);
 		fprintf(out, "\t%u\t%#" PRIx64, f->line, f->link_addr);
-		put_name(out, f->name);
+		text_all_name(out, f->name);
 		putc('\n', out);
 	}
 	fputs("# metric id unit period source event name\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
 		fprintf(out, "metric\t%u\t%s\t%" PRIu64 "\t%d", i, k->unit, k->period, (int)k->source);
-		put_name(out, k->event);
-		put_name(out, k->name);
+		text_all_name(out, k->event);
+		text_all_name(out, k->name);
 		putc('\n', out);
 	}
 }
@@ -112,11 +112,11 @@ static void put_contexts(const struct model *m, FILE *out)
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		fprintf(out, "context\t%u", i);
-		put_id(out, c->parent);
+		text_all_id(out, c->parent);
 		fprintf(out, "\t%u\t%s\t%s\t%d", c->subtree_n, kinds[c->kind], relations[c->relation], c->marked);
-		put_id(out, c->function);
-		put_id(out, c->module);
-		put_id(out, c->file);
+		text_all_id(out, c->function);
+		text_all_id(out, c->module);
+		text_all_id(out, c->file);
 		fprintf(out, "\t%u\t%#" PRIx64, c->line, c->link_addr);
 		if (c->kind == MODEL_CONTEXT_ENTRY)
 			fprintf(out, "\t%s\t%s", entries[c->entry], msr_path_end_name(c->end));
@@ -145,16 +145,17 @@ static void put_processes(const struct model *m, FILE *out)
 		const struct model_process *p = &m->processes[i];
 		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64, i, p->rank, p->pid, p->exec_seq, p->host_id,
 			p->exit_kind, p->exit_code, p->start_ns, p->end_ns);
-		put_name(out, p->host);
-		put_name(out, p->executable);
-		put_name(out, p->command);
+		text_all_name(out, p->host);
+		text_all_name(out, p->executable);
+		text_all_name(out, p->command);
 		putc('\n', out);
 		for (uint32_t k = 0; k < p->n_notes; k++) {
 			fprintf(out, "note\t%u", i);
-			put_name(out, p->notes[k]);
+			text_all_name(out, p->notes[k]);
 			putc('\n', out);
 		}
 		put_ledger(out, "process", i, &p->ledger);
+		text_all_gpu_process(m, i, out);
 	}
 }
 
@@ -174,8 +175,10 @@ static void put_profiles(const struct model *m, FILE *out)
 		"# sample profile time context metric\n", out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
-		fprintf(out, "profile\t%u\t%u\t%u\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, i, p->process, p->thread, p->tid, p->start_ns, p->end_ns, p->cpu_ns);
-		put_name(out, p->name);
+		fprintf(out, "profile\t%u\t%u", i, p->process);
+		text_all_id(out, p->thread);
+		fprintf(out, "\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, p->tid, p->start_ns, p->end_ns, p->cpu_ns);
+		text_all_name(out, p->name);
 		putc('\n', out);
 		put_ledger(out, "profile", i, &p->ledger);
 		for (size_t k = 0; k < p->n_values; k++) {
@@ -184,16 +187,16 @@ static void put_profiles(const struct model *m, FILE *out)
 			putc('\n', out);
 		}
 		put_time_line(m, i, out);
+		text_all_gpu_profile(m, i, out);
 	}
 }
 
 /* ---- the same in words ---- */
 
-/* file:line with the whole path, or the address where no line is known. */
-static void put_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out)
+void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out)
 {
 	if (file != MODEL_NONE) {
-		put_name(out, m->files[file].path);
+		text_all_name(out, m->files[file].path);
 		fprintf(out, ":%u", line);
 	} else if (link_addr) {
 		fprintf(out, "\t%#" PRIx64, link_addr);
@@ -219,8 +222,8 @@ static void put_tree(const struct model *m, const struct text_metric *t, FILE *o
 		text_name(name, sizeof name, m, c);
 		bool function = c->kind == MODEL_CONTEXT_FUNCTION;
 		fprintf(out, "tree\t%s\t%u\t%s", m->metrics[t->metric].name, depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
-		put_name(out, c->function != MODEL_NONE ? m->functions[c->function].name : name);
-		put_place(m, c->file, c->line, c->link_addr, out);
+		text_all_name(out, c->function != MODEL_NONE ? m->functions[c->function].name : name);
+		text_all_place(m, c->file, c->line, c->link_addr, out);
 		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", t->total[i], t->self[i], t->n_samples[i]);
 	}
 }
@@ -237,14 +240,14 @@ static bool put_flat(const struct model *m, const struct text_metric *t, enum te
 		const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
 		fprintf(out, "%s\t%s", kinds[by], m->metrics[t->metric].name);
 		if (by == TEXT_BY_FUNCTION) {
-			put_name(out, f->name);
-			put_place(m, f->file, f->line, f->link_addr, out);
-			put_name(out, m->modules[f->module].path);
+			text_all_name(out, f->name);
+			text_all_place(m, f->file, f->line, f->link_addr, out);
+			text_all_name(out, text_module_path(m, f->module));
 		} else if (by == TEXT_BY_LINE) {
-			put_place(m, c->file, c->line, 0, out);
-			put_name(out, f ? f->name : "");
+			text_all_place(m, c->file, c->line, 0, out);
+			text_all_name(out, f ? f->name : "");
 		} else {
-			put_name(out, m->modules[c->module].path);
+			text_all_name(out, m->modules[c->module].path);
 		}
 		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", r->self, r->total, r->n_samples);
 	}
@@ -260,10 +263,12 @@ static void put_threads(const struct model *m, FILE *out)
 		const struct model_process *q = &m->processes[p->process];
 		const struct model_ledger *l = &p->ledger;
 		uint64_t lost = text_count_lost(l);
+		if (p->kind != MODEL_PROFILE_THREAD)
+			continue;
 		fprintf(out, "thread\t%d", q->rank);
-		put_name(out, q->host);
+		text_all_name(out, q->host);
 		fprintf(out, "\t%u\t%u\t%u", q->pid, q->exec_seq, p->thread);
-		put_name(out, p->name);
+		text_all_name(out, p->name);
 		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d", p->cpu_ns, l->delivered, l->in_tree, lost,
 			l->delivered == l->in_tree + lost && l->recorded == l->in_tree);
 		for (uint32_t k = 0; k < m->n_metrics; k++) {
@@ -291,15 +296,16 @@ static bool put_words(const struct model *m, FILE *out)
 		text_metric_close(&t);
 	}
 	put_threads(m, out);
-	return ok;
+	return ok && text_all_gpu_words(m, out);
 }
 
 enum status sink_text_all(const struct model *m, FILE *out)
 {
 	fprintf(out, "# hpcprof-lite text 1\ntitle");
-	put_name(out, m->title);
+	text_all_name(out, m->title);
 	fprintf(out, "\nextent\t%" PRIu64 "\t%" PRIu64 "\n", m->start_ns, m->end_ns);
 	put_things(m, out);
+	text_all_gpu_things(m, out);
 	put_contexts(m, out);
 	put_totals(m, out);
 	fputs("# ledger of id delivered recorded in-tree marked trace-records bytes-damaged bytes-file handler-ns frames\n"
@@ -311,5 +317,7 @@ enum status sink_text_all(const struct model *m, FILE *out)
 		return STATUS_NO_MEMORY;
 	put_ledger(out, "all", MODEL_NONE, &m->ledger);
 	fprintf(out, "closes\t%d\n", m->ledger_closes);
+	if (m->has_gpu)
+		fprintf(out, "gpu-closes\t%d\n", m->gpu_ledger.closes);
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
 }

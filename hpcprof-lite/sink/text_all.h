@@ -33,7 +33,37 @@
  *     ledger	all	-	3021	3020	3020	0	3020	0	65536	4500000	40000
  *     loss	all	-	busy	1	1
  *     closes	1
+ *
+ * Where there are GPUs, also (ids of gpu-... records are indices, "-" is none, times are nanoseconds since 1970, 0 is unknown):
+ *
+ *     # kernel name place module launches seconds least-ns most-ns shape
+ *     kernel	stencil	/src/heat.cl:12	/run/gpubins/01ab.cl	1000	3.02	2900000	3300000	128 x 64
+ *     # copies direction n bytes ns     (of operations with a record; "set" for fills)
+ *     copies	H2D	2	33554432	4100000
+ *     # queue rank host pid exec device context queue busy-ns ops flags name
+ *     queue	-1	node0	1000	0	0	0	0	3021000000	1002	0	queue 0
+ *     # gpu-kind of id backend kind launched joined summed-up
+ *     gpu-kind	all	-	-	kernel	1003	1000	0
+ *     # gpu-loss of id backend cause takes-operation n
+ *     gpu-loss	all	-	-	never-done	1	3
+ *     # gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance
+ *     gpu-ledger	all	-	-	1002	0	0	0	0	0	0	1200000	1
+ *     gpu-closes	1
+ *
+ * and the model as it is: gpu-device, gpu-context, gpu-queue, gpu-shape, gpu-module, gpu-function, gpu-metric, gpu-profile, gpu-op, gpu-sampling.
  */
 enum status sink_text_all(const struct model *m, FILE *out);
+
+/* Fields of a record. */
+void text_all_name(FILE *out, const char *s);
+void text_all_u64(FILE *out, uint64_t n);
+void text_all_id(FILE *out, uint32_t id);
+/* file:line with the whole path, or the address where no line is known. */
+void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out);
+/* The records of GPUs; nothing where there are none. What contexts name; what is of one process, of one profile; the rest, in words. False when memory is short. */
+void text_all_gpu_things(const struct model *m, FILE *out);
+void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out);
+void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out);
+bool text_all_gpu_words(const struct model *m, FILE *out);
 
 #endif

@@ -49,6 +49,14 @@ static void put_process(const struct model_process *p, FILE *out)
 		fprintf(out, ".%u", p->exec_seq);
 }
 
+static unsigned n_sampled(const struct model *m)
+{
+	unsigned n = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		n += m->metrics[i].kind == MODEL_METRIC_SAMPLED;
+	return n;
+}
+
 /* The table of threads or of processes. Sorts the rows. */
 static void put_rows(const struct model *m, const struct text_metric *t, struct row *rows, uint32_t n, bool threads, const struct text_style *s)
 {
@@ -59,7 +67,7 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 		most = rows[0].value;
 	text_heading(s, "%s by %s: mean %s, most %s (%.2f times the mean)", threads ? "Threads" : "Processes", m->metrics[t->metric].name,
 		text_value(a, m->metrics[t->metric].unit, mean), text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
-	fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "", m->n_metrics > 1 ? "all smpl." : "samples", "lost", "CPU clock",
+	fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "", n_sampled(m) > 1 ? "all smpl." : "samples", "lost", "CPU clock",
 		threads ? "thread" : "process");
 	bool all = n <= MANY || s->threshold == 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -87,20 +95,23 @@ bool text_report_threads(const struct model *m, const struct text_metric *t, con
 	if (ok) {
 		for (uint32_t i = 0; i < m->n_processes; i++)
 			processes[i].id = i;
+		uint32_t n = 0;
 		for (uint32_t i = 0; i < m->n_profiles; i++) {
 			const struct model_profile *p = &m->profiles[i];
+			if (p->kind != MODEL_PROFILE_THREAD)
+				continue;
 			const struct model_value *v = model_find_value(m, i, 0, t->metric);
 			struct row *of = &processes[p->process];
-			threads[i] = (struct row){i, 1, v ? v->at[MODEL_EXECUTION] : 0, p->ledger.in_tree, text_count_lost(&p->ledger), p->cpu_ns};
+			threads[n] = (struct row){i, 1, v ? v->at[MODEL_EXECUTION] : 0, p->ledger.in_tree, text_count_lost(&p->ledger), p->cpu_ns};
 			of->n_threads++;
-			of->value += threads[i].value;
-			of->n_samples += threads[i].n_samples;
-			of->n_lost += threads[i].n_lost;
-			of->cpu_ns += threads[i].cpu_ns;
+			of->value += threads[n].value;
+			of->n_samples += threads[n].n_samples;
+			of->n_lost += threads[n].n_lost;
+			of->cpu_ns += threads[n++].cpu_ns;
 		}
 		if (m->n_processes > 1)
 			put_rows(m, t, processes, m->n_processes, false, s);
-		put_rows(m, t, threads, m->n_profiles, true, s);
+		put_rows(m, t, threads, n, true, s);
 	}
 	free(threads);
 	free(processes);

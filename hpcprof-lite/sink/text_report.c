@@ -41,11 +41,25 @@ static const char *plural(uint64_t n, const char *one, const char *many)
 }
 
 /* A name that was made up says where it is: "<unknown at 0x1234> [libx.so]". */
-static void name_function(char *name, size_t n_bytes, const struct model *m, uint32_t function)
+void text_function_name(char *name, size_t n_bytes, const struct model *m, uint32_t function)
 {
 	const struct model_function *f = &m->functions[function];
-	bool made_up = f->name[0] == '<' && !strchr(f->name, '[') && m->modules[f->module].path[0] != '<';
-	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_base(m->modules[f->module].path));
+	const char *module = text_module_path(m, f->module);
+	bool made_up = f->name[0] == '<' && !strchr(f->name, '[') && module[0] != '<' && module[0];
+	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_base(module));
+}
+
+const char *text_module_path(const struct model *m, uint32_t module)
+{
+	return module < m->n_modules ? m->modules[module].path : "";
+}
+
+uint32_t text_count_threads(const struct model *m)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		n += m->profiles[i].kind == MODEL_PROFILE_THREAD;
+	return n;
 }
 
 void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c)
@@ -63,7 +77,7 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 			snprintf(name, n_bytes, c->entry == MODEL_ENTRY_MAIN ? "<main thread>" : "<other threads>");
 		break;
 	case MODEL_CONTEXT_FUNCTION:
-		name_function(name, n_bytes, m, c->function);
+		text_function_name(name, n_bytes, m, c->function);
 		if (c->relation == MODEL_INLINED)
 			snprintf(name + strlen(name), n_bytes - strlen(name), " [inlined]");
 		break;
@@ -215,12 +229,16 @@ void text_report_head(const struct model *m, const struct text_style *s)
 		fprintf(s->out, " on %s", m->processes[0].host);
 	else
 		fprintf(s->out, " on %zu hosts", n_hosts);
-	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, m->n_profiles), plural(m->n_profiles, "thread", "threads"), when,
+	uint32_t n_threads = text_count_threads(m);
+	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, n_threads), plural(n_threads, "thread", "threads"), when,
 		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
 	put_ends(m, s->out);
 	put_notes(m, s->out);
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		put_metric(m, i, s->out);
+		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
+			put_metric(m, i, s->out);
+	if (m->has_gpu)
+		text_report_gpu_times(m, s);
 	putc('\n', s->out);
 }
 
@@ -275,7 +293,7 @@ static void put_modules(const struct model *m, const struct text_metric *t, FILE
 			of_module[m->contexts[c].module] += t->self[c];
 	for (uint32_t i = 0; i < m->n_modules; i++) {
 		char share[TEXT_CELL];
-		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED)
+		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
 			continue;
 		text_share(share, of_module[i], t->whole);
 		fprintf(out, "  %s %s", m->modules[i].path, m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
@@ -309,6 +327,8 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)handler_ns / (double)cpu_ns,
 			text_value(a, "sec", (double)cpu_ns / 1e9));
 	putc('\n', s->out);
+	if (m->has_gpu)
+		text_report_gpu_ledger(m, s);
 }
 
 /* ---- flat tables ---- */
@@ -321,18 +341,18 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 	if (by == TEXT_BY_MODULE) {
 		snprintf(name, n_bytes, "%s", m->modules[c->module].path);
 	} else if (by == TEXT_BY_FUNCTION) {
-		name_function(name, n_bytes, m, c->function);
+		text_function_name(name, n_bytes, m, c->function);
 		if (f->file != MODEL_NONE)
 			snprintf(where, where_bytes, "%s:%" PRIu32, text_base(m->files[f->file].path), f->line);
 		else
-			snprintf(where, where_bytes, "%s", text_base(m->modules[f->module].path));
+			snprintf(where, where_bytes, "%s", text_base(text_module_path(m, f->module)));
 	} else {
 		if (c->kind == MODEL_CONTEXT_LINE)
 			text_place(name, n_bytes, m, c);
 		else
 			snprintf(name, n_bytes, "<no line>");
 		if (f)
-			name_function(where, where_bytes, m, c->function);
+			text_function_name(where, where_bytes, m, c->function);
 	}
 }
 
@@ -345,10 +365,15 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 	size_t n_hidden = 0;
 	if (!text_rows_make(m, t, by, &rows))
 		return false;
-	text_heading(s, "%s by their own %s", titles[by], m->metrics[t->metric].name);
+	const struct model_metric *metric = &m->metrics[t->metric];
+	if ((rows.n == 0 || rows.at[0].self <= 0) && metric->kind != MODEL_METRIC_SAMPLED) { /* what GPUs did as a whole is at no line */
+		text_rows_free(&rows);
+		return true;
+	}
+	text_heading(s, "%s by their own %s%s", titles[by], metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : "");
 	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_FUNCTION ? 24 : by == TEXT_BY_LINE ? room / 2 : 0;
 	room -= where_room ? where_room + 2 : 0;
-	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", "samples", where_room ? (int)room : 0, columns[by],
+	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted", where_room ? (int)room : 0, columns[by],
 		where_room ? "  " : "", wheres[by]);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct text_row *r = &rows.at[i];

@@ -2,8 +2,8 @@
 /*
  * The call paths from the top: one row for each entry and function, and for each line that takes time itself; the rest of a function's lines shows as the call site
  * behind what they call. A function with one callee alone to show does not indent it, and the middle of a long run of
- * such is left out where nothing takes time itself. Explicit stack:
- * paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
+ * of the two, and the way from a launch to its kernel is never left out. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_report.h"
@@ -15,6 +15,9 @@
 
 enum {
 	NUMBERS_COLUMNS = 33,  /* "  total    self        total time  " */
+	GPU_COLUMNS = 48,      /* "  total    self total time  | GPU  GPU time  " */
+	KERNELS_COLUMNS = 9,   /* where there is room */
+	KERNELS_WIDTH = 110,
 	LONG_RUN = 8,          /* functions one below the other without a branch or time of their own ... */
 	RUN_HEAD = 3,          /* ... of which so many stay at the top */
 	RUN_TAIL = 2           /* ... and at the end */
@@ -35,26 +38,49 @@ struct level {
 struct walk {
 	const struct model *m;
 	const struct text_metric *t;
+	const struct text_gpu_columns *gpu; /* NULL: none */
 	const struct text_style *s;
 	VEC(struct item) items;
 	VEC(struct level) levels;
 	bool failed;
 };
 
-static double weight(const struct walk *w, const struct item *i)
+static double value_of(const struct text_metric *t, const struct item *i)
 {
-	return i->is_line ? w->t->self[i->context] : w->t->total[i->context];
+	return i->is_line ? t->self[i->context] : t->total[i->context];
 }
 
-static bool is_shown(const struct walk *w, double value)
+static double share(double part, double whole)
 {
-	return value > 0 && value >= w->s->threshold * w->t->whole;
+	return whole > 0 ? part / whole : 0;
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* By what items are ordered: the value, or the larger share of CPU and GPU. */
+static double weight(const struct walk *w, const struct item *i)
+{
+	double value = value_of(w->t, i);
+	return w->gpu ? larger(share(value, w->t->whole), share(value_of(&w->gpu->time, i), w->gpu->time.whole)) : value;
+}
+
+static bool is_shown_by(const struct walk *w, const struct text_metric *t, double value)
+{
+	return value > 0 && value >= w->s->threshold * t->whole;
+}
+
+static bool is_shown(const struct walk *w, double value, double gpu_value)
+{
+	return is_shown_by(w, w->t, value) || (w->gpu && is_shown_by(w, &w->gpu->time, gpu_value));
 }
 
 static void add_item(struct walk *w, uint32_t context, bool is_line)
 {
 	struct item i = {context, is_line}, *at;
-	if (!is_shown(w, weight(w, &i)))
+	if (!is_shown(w, value_of(w->t, &i), w->gpu ? value_of(&w->gpu->time, &i) : 0))
 		return;
 	at = vec_push(&w->items);
 	if (at)
@@ -107,23 +133,55 @@ static void open_level(struct walk *w, uint32_t context, unsigned functions, boo
 
 /* ---- rows ---- */
 
-static double self_of(const struct walk *w, uint32_t context)
+static double self_of(const struct walk *w, const struct text_metric *t, uint32_t context)
 {
 	const struct model_context *all = w->m->contexts;
-	double self = w->t->self[context];
+	double self = t->self[context];
 	for (uint32_t c = context + 1; c < context + all[context].subtree_n;) {
 		if (all[c].kind == MODEL_CONTEXT_FUNCTION || all[c].kind == MODEL_CONTEXT_ENTRY) {
 			c += all[c].subtree_n;
 			continue;
 		}
-		self += w->t->self[c++];
+		self += t->self[c++];
 	}
 	return self;
 }
 
-static void put_numbers(const struct walk *w, double total, double self)
+/* It has time of its own to show. */
+static bool has_self(const struct walk *w, uint32_t context)
+{
+	return is_shown(w, self_of(w, w->t, context), w->gpu ? self_of(w, &w->gpu->time, context) : 0);
+}
+
+static size_t numbers_columns(const struct walk *w)
+{
+	return !w->gpu ? NUMBERS_COLUMNS : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS : GPU_COLUMNS + KERNELS_COLUMNS;
+}
+
+static void put_gpu_numbers(const struct walk *w, const struct item *i, double total, double self)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
+	double gpu = value_of(&w->gpu->time, i), kernels = value_of(&w->gpu->kernels, i);
+	text_emphasise(w->s, share(total, w->t->whole));
+	fprintf(w->s->out, "%7s %7s %10s", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
+		total > 0 ? text_value(c, w->m->metrics[w->t->metric].unit, total) : "");
+	text_plain(w->s);
+	text_emphasise(w->s, share(gpu, w->gpu->time.whole));
+	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->gpu->time.whole), gpu > 0 ? text_value(e, "sec", gpu) : "");
+	text_plain(w->s);
+	if (w->s->width >= KERNELS_WIDTH)
+		fprintf(w->s->out, " %8s", kernels > 0 ? text_value(f, "count", kernels) : "");
+	fputs("  ", w->s->out);
+}
+
+static void put_numbers(const struct walk *w, const struct item *i)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	double total = value_of(w->t, i), self = i->is_line ? total : self_of(w, w->t, i->context);
+	if (w->gpu) {
+		put_gpu_numbers(w, i, total, self);
+		return;
+	}
 	text_emphasise(w->s, w->t->whole > 0 ? total / w->t->whole : 0);
 	fprintf(w->s->out, "%7s %7s %15s  ", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
 		text_value(c, w->m->metrics[w->t->metric].unit, total));
@@ -165,7 +223,7 @@ static size_t put_guides(const struct walk *w, bool branch)
 
 static void put_name(const struct walk *w, size_t guides, char *name, const char *place)
 {
-	size_t places = place_columns(w->s), taken = NUMBERS_COLUMNS + guides + places + 2;
+	size_t places = place_columns(w->s), taken = numbers_columns(w) + guides + places + 2;
 	size_t room = w->s->width > taken + 12 ? w->s->width - taken : 12;
 	text_shorten(name, room);
 	size_t n = text_columns(name);
@@ -180,15 +238,25 @@ static void put_name(const struct walk *w, size_t guides, char *name, const char
 	putc('\n', w->s->out);
 }
 
+static bool is_placeholder(const struct walk *w, uint32_t context)
+{
+	return w->m->contexts[context].kind == MODEL_CONTEXT_FUNCTION && text_is_placeholder(w->m, w->m->contexts[context].function);
+}
+
+static bool is_kernel(const struct walk *w, uint32_t context)
+{
+	return w->m->contexts[context].parent != MODEL_NONE && is_placeholder(w, w->m->contexts[context].parent);
+}
+
 static void put_item(const struct walk *w, const struct item *i, bool branch)
 {
 	const struct model_context *c = &w->m->contexts[i->context];
 	char name[TEXT_NAME], place[256] = "";
 	text_name(name, sizeof name, w->m, c);
-	put_numbers(w, weight(w, i), i->is_line ? weight(w, i) : self_of(w, i->context));
+	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
-	if (!i->is_line && c->parent != MODEL_NONE)
-		text_place(place, sizeof place, w->m, &w->m->contexts[c->parent]);
+	if (!i->is_line && c->parent != MODEL_NONE) /* a kernel is called at no line: it shows where it is defined */
+		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
 	put_name(w, guides, name, place);
 }
 
@@ -204,12 +272,25 @@ static uint32_t only_child(struct walk *w, uint32_t context)
 	return child;
 }
 
+/* On the short way from the function that launches to what the GPU does. */
+static bool is_near_gpu(struct walk *w, uint32_t context)
+{
+	if (!w->gpu)
+		return false;
+	if (is_kernel(w, context))
+		return true;
+	for (unsigned i = 0; i < 3 && context != MODEL_NONE; i++, context = only_child(w, context))
+		if (is_placeholder(w, context))
+			return true;
+	return false;
+}
+
 /* How many contexts from `context` on have one child to show and nothing of their own; the one RUN_TAIL before the end goes to *resume. */
 static unsigned measure_run(struct walk *w, uint32_t context, uint32_t *resume)
 {
 	uint32_t tail[RUN_TAIL] = {context};
 	unsigned n = 0;
-	for (uint32_t c = context; c != MODEL_NONE && !is_shown(w, self_of(w, c)); n++) {
+	for (uint32_t c = context; c != MODEL_NONE && !has_self(w, c) && !is_near_gpu(w, c); n++) {
 		tail[n % RUN_TAIL] = c;
 		c = only_child(w, c);
 	}
@@ -220,7 +301,7 @@ static unsigned measure_run(struct walk *w, uint32_t context, uint32_t *resume)
 static void put_gap(const struct walk *w, unsigned n)
 {
 	char text[64];
-	fprintf(w->s->out, "%*s", NUMBERS_COLUMNS, "");
+	fprintf(w->s->out, "%*s", (int)numbers_columns(w), "");
 	size_t guides = put_guides(w, false);
 	snprintf(text, sizeof text, w->s->utf8 ? "  ⋮ %u more calls" : "  : %u more calls", n);
 	put_name(w, guides, text, "");
@@ -237,7 +318,7 @@ static void show(struct walk *w, struct item item, unsigned functions)
 		uint32_t child = only_child(w, item.context), resume;
 		if (child == MODEL_NONE)
 			break;
-		quiet = is_shown(w, self_of(w, item.context)) ? 0 : quiet + 1;
+		quiet = has_self(w, item.context) || is_near_gpu(w, item.context) ? 0 : quiet + 1;
 		unsigned ahead = quiet == RUN_HEAD && !w->s->depth ? measure_run(w, child, &resume) : 0;
 		if (ahead > LONG_RUN - RUN_HEAD) {
 			put_gap(w, ahead - RUN_TAIL);
@@ -248,12 +329,26 @@ static void show(struct walk *w, struct item item, unsigned functions)
 	open_level(w, item.context, functions + 1, true);
 }
 
-bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_style *s)
+static void put_heading(const struct walk *w)
 {
-	struct walk w = {.m = m, .t = t, .s = s};
-	text_heading(s, "Call paths from the top, %s", m->metrics[t->metric].name);
-	fprintf(s->out, "%7s %7s %15s  %-*s%s\n", "total", "self", "total", (int)(s->width > 70 ? s->width - NUMBERS_COLUMNS - place_columns(s) : 18),
-		"call path", "called at");
+	const struct model_metric *metric = &w->m->metrics[w->t->metric];
+	const struct text_style *s = w->s;
+	size_t taken = numbers_columns(w) + place_columns(s);
+	if (w->gpu)
+		text_heading(s, "Call paths from the top, %s and %s", metric->name, w->m->metrics[w->gpu->time.metric].name);
+	else
+		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : "");
+	if (!w->gpu)
+		fprintf(s->out, "%7s %7s %15s  ", "total", "self", "total");
+	else
+		fprintf(s->out, s->width < KERNELS_WIDTH ? "%7s %7s %10s %8s %10s  " : "%7s %7s %10s %8s %10s  kernels  ", "CPU", "self", "CPU", "GPU", "GPU");
+	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path", "called at");
+}
+
+bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_style *s)
+{
+	struct walk w = {.m = m, .t = t, .gpu = gpu, .s = s};
+	put_heading(&w);
 	open_level(&w, 0, 0, false);
 	while (w.levels.n && !w.failed) {
 		struct level *l = &w.levels.at[w.levels.n - 1];

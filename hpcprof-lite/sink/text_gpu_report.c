@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
+#include "hpcprof-lite/sink/text_print.h"
+#include "hpcprof-lite/sink/text_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WIDE = 116,   /* room for least and most */
+	SHAPE = 18,
+	MOST_ROWS = 40
+};
+
+/* ---- head ---- */
+
+void text_report_gpu_times(const struct model *m, const struct text_style *s)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		double sum = text_metric_total(m, i), whole = text_metric_total(m, k->parent);
+		char a[TEXT_CELL], b[TEXT_CELL], name[64];
+		if (k->kind != MODEL_METRIC_GPU_TIME || sum <= 0)
+			continue;
+		snprintf(name, sizeof name, k->parent == MODEL_NONE ? "%s" : "  %s", k->name);
+		fprintf(s->out, "  %-22s %15s", name, text_value(a, k->unit, sum));
+		if (whole > 0)
+			fprintf(s->out, " %6s", text_share(b, sum, whole));
+		if (k->description && *k->description)
+			fprintf(s->out, " %s", k->description);
+		putc('\n', s->out);
+	}
+}
+
+/* ---- kernels ---- */
+
+/* "name [file.cl:12]" */
+static void name_kernel(const struct model *m, uint32_t function, char *to, size_t n_bytes)
+{
+	const struct model_function *f = &m->functions[function];
+	text_function_name(to, n_bytes, m, function);
+	if (f->file != MODEL_NONE)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_base(m->files[f->file].path), f->line);
+}
+
+static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, double whole, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], shape[64], name[TEXT_NAME];
+	bool wide = s->width >= WIDE;
+	size_t taken = 42 + (wide ? 22 : 0) + SHAPE + 4, room = s->width > taken + 16 ? s->width - taken : 16;
+	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
+	fprintf(s->out, "%7s %10s %9s %10s", text_share(a, k->seconds, whole), text_value(b, "sec", k->seconds), text_value(c, "count", k->n),
+		k->n > 0 ? text_value(d, "sec", k->seconds / k->n) : "");
+	text_plain(s);
+	if (wide)
+		fprintf(s->out, " %10s %10s", k->n_ops ? text_value(a, "sec", (double)k->min_ns / 1e9) : "", k->n_ops ? text_value(b, "sec", (double)k->max_ns / 1e9) : "");
+	text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
+	fputs("  ", s->out);
+	text_cell(s->out, shape, SHAPE);
+	fputs("  ", s->out);
+	name_kernel(m, k->function, name, sizeof name);
+	text_shorten(name, room);
+	size_t n = text_columns(name);
+	text_cell(s->out, name, n < room ? n : room);
+	putc('\n', s->out);
+}
+
+static void put_kernels(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)")), n = text_metric_total(m, text_find_metric(m, "GKER:COUNT"));
+	char a[TEXT_CELL], b[TEXT_CELL];
+	size_t n_hidden = 0;
+	if (!g->kernels.n)
+		return;
+	text_heading(s, "GPU kernels: %s in %s", text_value(a, "sec", whole), text_value(b, "count", n));
+	fprintf(s->out, s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n" : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n", "share", "total", "launches", "mean", "least", "most", SHAPE,
+		"groups x items", "kernel");
+	for (size_t i = 0; i < g->kernels.n; i++) {
+		const struct text_gpu_kernel *k = &g->kernels.at[i];
+		if (i >= MOST_ROWS || (k->seconds < s->threshold * whole && i >= 10))
+			n_hidden++;
+		else
+			put_kernel(m, k, whole, s);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
+	putc('\n', s->out);
+}
+
+/* ---- copies ---- */
+
+static void put_copy(const struct text_style *s, const char *what, const struct text_gpu_sum *c)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], rate[TEXT_CELL] = "";
+	if (!c->n)
+		return;
+	double gbps = c->ns ? (double)c->bytes / (double)c->ns : 0; /* 10^9 bytes, as links are rated */
+	if (gbps > 0)
+		snprintf(rate, sizeof rate, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s", gbps >= 0.1 ? gbps : gbps * 1e3);
+	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", text_value(a, "sec", (double)c->ns / 1e9), text_count(b, c->n), text_value(d, "B", (double)c->bytes),
+		text_value(e, "B", (double)c->bytes / (double)c->n), rate, what);
+}
+
+static void put_copies(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	struct text_gpu_sum all = g->sets;
+	uint64_t summed_up = m->gpu_ledger.aggregated[MSR_GPU_COPY] + m->gpu_ledger.aggregated[MSR_GPU_SET];
+	char a[TEXT_CELL];
+	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
+		all.n += g->copies[i].n;
+	if (!all.n && !summed_up)
+		return;
+	text_heading(s, "GPU copies");
+	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", "time", "count", "bytes", "mean", "rate", "direction");
+	for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
+		put_copy(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
+	put_copy(s, "set", &g->sets);
+	if (summed_up)
+		fprintf(s->out, "%10s %9s  more, summed up in the run: their bytes and time are in the metrics, not in this table\n", "", text_count(a, summed_up));
+	putc('\n', s->out);
+}
+
+/* ---- waits ---- */
+
+struct wait {
+	uint32_t context; /* the placeholder */
+	double seconds;
+};
+
+static int compare_waits(const void *pa, const void *pb)
+{
+	const struct wait *a = pa, *b = pb;
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds ? 1 : -1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+/* The function of the API around a placeholder, and the function and line that call it. */
+static void name_wait(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+{
+	uint32_t at = context, call;
+	char place[256] = "";
+	do
+		at = m->contexts[at].parent;
+	while (at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY);
+	if (at == MODEL_NONE) {
+		snprintf(to, n_bytes, "?");
+		return;
+	}
+	text_name(to, n_bytes, m, &m->contexts[at]);
+	call = m->contexts[at].parent;
+	if (m->contexts[at].kind == MODEL_CONTEXT_ENTRY || call == MODEL_NONE)
+		return;
+	text_place(place, sizeof place, m, &m->contexts[call]);
+	if (*place)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " at %s", place);
+	if (m->contexts[call].function != MODEL_NONE)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[call].function].name);
+}
+
+static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, double whole, const struct text_style *s)
+{
+	size_t room = s->width > 36 ? s->width - 20 : 16, n_hidden = 0;
+	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
+	qsort(waits, n, sizeof *waits, compare_waits);
+	for (size_t i = 0; i < n; i++) {
+		if (waits[i].seconds < s->threshold * whole || i >= MOST_ROWS) {
+			n_hidden++;
+			continue;
+		}
+		name_wait(m, waits[i].context, name, sizeof name);
+		text_shorten(name, room);
+		size_t columns = text_columns(name);
+		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole), text_value(b, "sec", waits[i].seconds));
+		text_cell(s->out, name, columns < room ? columns : room);
+		putc('\n', s->out);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
+}
+
+/* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when memory is short. */
+static bool put_waits(const struct model *m, const struct text_style *s)
+{
+	uint32_t metric = text_find_metric(m, "GSYNC (sec)");
+	double whole = text_metric_total(m, metric), n = text_metric_total(m, text_find_metric(m, "GSYNC:COUNT"));
+	char a[TEXT_CELL], b[TEXT_CELL];
+	size_t n_waits = 0;
+	if (whole <= 0)
+		return true;
+	struct wait *waits = calloc(m->n_contexts, sizeof *waits);
+	if (!waits)
+		return false;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].metric == metric && m->totals[i].sum[MODEL_POINT] > 0)
+			waits[n_waits++] = (struct wait){m->totals[i].context, m->totals[i].sum[MODEL_POINT]};
+	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole), n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "", n > 0 ? " calls" : "");
+	put_wait_rows(m, waits, n_waits, whole, s);
+	putc('\n', s->out);
+	free(waits);
+	return true;
+}
+
+/* ---- queues ---- */
+
+static double elapsed_ns(const struct model *m, uint32_t process)
+{
+	const struct model_process *p = &m->processes[process];
+	return p->end_ns > p->start_ns ? (double)(p->end_ns - p->start_ns) : 0;
+}
+
+static void put_process(const struct model *m, uint32_t process, FILE *out)
+{
+	const struct model_process *p = &m->processes[process];
+	if (m->n_processes < 2)
+		return;
+	if (p->rank >= 0)
+		fprintf(out, ", rank %d", p->rank);
+	else
+		fprintf(out, ", %s pid %u", p->host, p->pid);
+}
+
+static void put_device(const struct model *m, const struct text_gpu *g, uint32_t d, const struct text_style *s)
+{
+	const struct model_gpu_device *device = &m->gpu_devices[d];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process) : (double)(m->end_ns - m->start_ns);
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
+		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
+	fprintf(s->out, "%7s %10s %9s  GPU %" PRIu32 ": ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
+		n ? text_count(c, n) : "", device->ordinal);
+	text_cell(s->out, device->name, 0);
+	if (device->driver && *device->driver) {
+		fputs(", ", s->out);
+		text_cell(s->out, device->driver, 0);
+	}
+	if (device->process != MODEL_NONE)
+		put_process(m, device->process, s->out);
+	putc('\n', s->out);
+}
+
+static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t i, const struct text_style *s)
+{
+	const struct model_gpu_queue *q = &m->gpu_queues[i];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	uint32_t process = m->gpu_contexts[q->context].process;
+	fprintf(s->out, "%7s %10s %9s    %s", text_share(a, (double)q->busy_ns, elapsed_ns(m, process)), q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+		g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
+	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
+		fputs(", out of order", s->out);
+	if (q->n_lanes > 1)
+		fprintf(s->out, ", up to %" PRIu32 " operations at a time", q->n_lanes);
+	put_process(m, process, s->out);
+	putc('\n', s->out);
+}
+
+static void put_queues(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	uint32_t n_queues = 0, n_hidden = 0;
+	if (!m->n_gpu_devices)
+		return;
+	text_heading(s, "GPU devices and queues, busy time as a share of the elapsed time");
+	fprintf(s->out, "%7s %10s %9s  %s\n", "busy", "busy", "ops", "device, queue");
+	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
+		put_device(m, g, d, s);
+		for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
+			if (m->gpu_queues[i].device != d)
+				continue;
+			if (n_queues++ < MOST_ROWS)
+				put_queue(m, g, i, s);
+			else
+				n_hidden++;
+		}
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s %9s    %" PRIu32 " more\n", "", "", "", n_hidden);
+	putc('\n', s->out);
+}
+
+bool text_report_gpu(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	put_kernels(m, g, s);
+	put_copies(m, g, s);
+	if (!put_waits(m, s))
+		return false;
+	put_queues(m, g, s);
+	return true;
+}
+
+/* ---- ledger ---- */
+
+static uint64_t sum_kinds(const uint64_t by_kind[16])
+{
+	uint64_t n = 0;
+	for (unsigned k = 0; k < 16; k++)
+		n += by_kind[k];
+	return n;
+}
+
+static void put_kinds(const struct model_gpu_ledger *l, FILE *out)
+{
+	char n[TEXT_CELL];
+	const char *before = "  launched: ";
+	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++)
+		if (l->launched[k]) {
+			fprintf(out, "%s%s %s", before, text_count(n, l->launched[k]), msr_gpu_kind_name((enum msr_gpu_kind)k));
+			before = ", ";
+		}
+	if (*before == ',')
+		putc('\n', out);
+}
+
+static void put_also(FILE *out, uint64_t n, const char *what)
+{
+	char a[TEXT_CELL];
+	if (n)
+		fprintf(out, "  also %s %s\n", text_count(a, n), what);
+}
+
+/* How the back ends came in, each way once. */
+static void put_entrances(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	const struct model_gpu_ledger *said[MOST];
+	unsigned n_said = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		for (uint32_t k = 0; k < m->processes[i].n_gpu; k++) {
+			const struct model_gpu_ledger *l = &m->processes[i].gpu[k];
+			unsigned at = 0;
+			while (at < n_said && (strcmp(said[at]->backend, l->backend) != 0 || strcmp(said[at]->entrance, l->entrance) != 0))
+				at++;
+			if (at < n_said || n_said == MOST)
+				continue;
+			said[n_said++] = l;
+			fprintf(out, "  %s, by way of: %s\n", l->backend, *l->entrance ? l->entrance : "not told");
+		}
+}
+
+static void put_sampling(const struct model_gpu_sampling *p, FILE *out)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	if (!p->n_ranges)
+		return;
+	fprintf(out, "  PC samples: %s delivered = %s recorded + %s dropped + %s of other programs; %s\n", text_count(a, p->total), text_count(b, p->recorded), text_count(c, p->dropped),
+		text_count(d, p->outside), p->closes ? "closes" : "DOES NOT CLOSE");
+	if (p->in_tree_apportioned)
+		fprintf(out, "    %s of them shared out over the contexts that launched their kernel\n", text_count(a, p->in_tree_apportioned));
+	if (p->n_buffer_full)
+		fprintf(out, "    the hardware's buffer was full %s times\n", text_count(a, p->n_buffer_full));
+}
+
+void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
+{
+	const struct model_gpu_ledger *l = &m->gpu_ledger;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	uint64_t lost = 0;
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		lost += msr_gpu_loss_takes_op((enum msr_gpu_loss)i) ? l->losses[i] : 0;
+	text_heading(s, "GPU ledger: %s operations launched = %s joined + %s summed up in the run + %s lost; %s", text_count(a, sum_kinds(l->launched)),
+		text_count(b, sum_kinds(l->joined)), text_count(c, sum_kinds(l->aggregated)), text_count(d, lost),
+		l->closes ? "it closes for every process" : "IT DOES NOT CLOSE: something is missing");
+	put_entrances(m, s->out);
+	put_kinds(l, s->out);
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->losses[i] && msr_gpu_loss_takes_op((enum msr_gpu_loss)i))
+			fprintf(s->out, "  lost %s %s: %s\n", text_count(a, l->losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+	put_also(s->out, l->unexplained, "neither joined nor lost, or not launched: unexplained");
+	put_also(s->out, l->n_no_path, "launched by threads that are not measured: under an entry of their own");
+	put_also(s->out, l->n_orphans, "without a known launch: under an entry of their own");
+	put_also(s->out, l->n_bad_order, "with times that are not enqueue <= start <= end");
+	put_also(s->out, l->n_unknown_calls, "calls of the API that are not known");
+	put_also(s->out, l->n_clipped, "shortened on the time line");
+	if (l->handler_ns)
+		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n", text_value(a, "sec", (double)l->handler_ns / 1e9));
+	put_sampling(&m->gpu_sampling, s->out);
+	putc('\n', s->out);
+}
