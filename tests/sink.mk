@@ -5,7 +5,7 @@ SINK_LDADD = libhlsink.la libhlbase.la
 
 check_PROGRAMS += tests/unit/sink_fixture
 tests_unit_sink_fixture_SOURCES = tests/unit/sink_fixture.c tests/unit/model_fixture.c tests/unit/model_fixture.h
-tests_unit_sink_fixture_LDADD = $(SINK_LDADD)
+tests_unit_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
 if HAVE_CMOCKA
 sink_unit_tests = \
@@ -13,7 +13,8 @@ sink_unit_tests = \
 	tests/unit/test_sink_cctdb \
 	tests/unit/test_sink_names \
 	tests/unit/test_sink_otf2 \
-	tests/unit/test_sink_outfile
+	tests/unit/test_sink_outfile \
+	tests/unit/test_text_gpu
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 tests_unit_test_sink_outfile_SOURCES = tests/unit/test_sink_outfile.c
@@ -22,14 +23,16 @@ tests_unit_test_sink_cctdb_SOURCES = tests/unit/test_sink_cctdb.c tests/unit/mod
 tests_unit_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_alloc_SOURCES = tests/unit/test_sink_alloc.c tests/unit/model_fixture.c tests/unit/model_fixture.h
 tests_unit_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-tests_unit_test_sink_alloc_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_names_SOURCES = tests/unit/test_sink_names.c
 tests_unit_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_text_gpu_SOURCES = tests/unit/test_text_gpu.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
-sink_cli_tests = tests/cli/sink_agree.sh tests/cli/sink_cctdb.sh tests/cli/sink_otf2.sh
+sink_cli_tests = tests/cli/sink_agree.sh tests/cli/sink_cctdb.sh tests/cli/sink_gpu.sh tests/cli/sink_otf2.sh
 TESTS += $(sink_cli_tests)
-EXTRA_DIST += $(sink_cli_tests) tests/judge/compare_facts.py tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py tests/judge/read_text.py
+EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py tests/judge/read_text.py

@@ -38,6 +38,28 @@ judged "Enter and Leave: two processes, three metrics, loops" enterleave loops=1
 judged "Enter and Leave: many threads" enterleave n_processes=2 n_threads=20 n_extra=30 n_samples=300
 judged "Enter and Leave: deep recursion" enterleave recursion=3000 n_samples=100 n_processes=1
 
+judged "GPUs of two ranks: streams, attributes, ledgers" callingcontext n_gpu_ops=50 loops=1
+judged "GPUs of processes without ranks" callingcontext n_gpu_ops=33 n_processes=3 n_threads=1 ranks=0
+judged "GPUs, Enter and Leave" enterleave n_gpu_ops=50
+
+otf2-print -G "$T/db9/otf2/traces.otf2" >"$T/gpu-defs"
+like "a device is a node below its host" "$(cat "$T/gpu-defs")" '^SYSTEM_TREE_NODE .*Name: "GPU 0: Synthetic GPU" .*Class: "accelerator" .*Parent: "node::node1"'
+like "a GPU context is a group, created by the process" "$(cat "$T/gpu-defs")" 'Type: ACCELERATOR, Parent: "accelerator::GPU 0: Synthetic GPU" <[0-9]+>, Creator: "MPI Rank 1" <1>$'
+like "a lane of a queue is a stream" "$(cat "$T/gpu-defs")" '^LOCATION .*Name: "GPU 0 queue 1 lane 1" .*Type: ACCELERATOR_STREAM, # Events: 100, Group: "GPU 0 context 0 of MPI Rank 0"'
+# the calling contexts above a kernel, from itself to the entry
+parent() { sed -n "s/^CALLING_CONTEXT  *$1  Region: \"\([^\"]*\)\" <[0-9]*>, .*Parent: \(.* <\([0-9]*\)>\|UNDEFINED\)\$/\3 \1/p" "$T/gpu-defs"; }
+kernel=$(otf2-print "$T/db9/otf2/traces.otf2" | sed -n 's/^CALLING_CONTEXT_ENTER .*Calling Context: "saxpy.* <\([0-9]*\)>, .*/\1/p' | head -1)
+above=
+while [ -n "$kernel" ]; do
+	line=$(parent "$kernel")
+	kernel=${line%% *}
+	above="$above < ${line#* }"
+done
+is "a kernel is called where the CPU launched it" "$above" " < saxpy(float, float const*, float*) < <gpu kernel> < clEnqueueNDRangeKernel < main < main thread"
+otf2-print "$T/db9/otf2/traces.otf2" | grep -A1 '^CALLING_CONTEXT_ENTER' >"$T/gpu-events"
+like "a kernel has its launch characteristics" "$(cat "$T/gpu-events")" '\("grid x" <[0-9]+>; UINT32; 16\).*\("registers" <[0-9]+>; UINT32; 40\).*\("correlation id" '
+like "a copy has bytes and direction" "$(cat "$T/gpu-events")" '\("bytes" <[0-9]+>; UINT64; [0-9]+\), \("direction" <[0-9]+>; STRING; "H2D" <[0-9]+>\)'
+
 is "the ledger is in it" "$(grep '^ledger	loss: no-space' "$T/got1" | tr '\t' ' ')" "ledger loss: no-space 4"
 otf2-print -A "$T/db1/otf2/traces.otf2" >"$T/anchor" 2>&1
 like "the creator is named" "$(cat "$T/anchor")" "hpctoolkit-lite"

@@ -6,8 +6,13 @@
     total METRIC SUM
     function METRIC NAME SUM        by the function around each place
     path METRIC HASH SUM            by calling context: the hash is of the frames from the entry point down, each with its place
-    samples PROFILE N               of the time line
+    samples PROFILE N               of the time line; of a GPU queue its operations
     ledger KEY N
+    kind PROFILE thread|queue 1
+    ops PROFILE HASH N              operations of a queue by calling context (not from OTF2's form enterleave)
+    busy PROFILE SECONDS            sum of their durations
+    bytes PROFILE N                 of copies and fills (not from the CCT database)
+    launched|joined|summed-up KIND N, lost CAUSE N   the ledger of GPUs
 
 Names are compared without what is not printable ASCII, as outputs differ in how they show it.
 """
@@ -30,6 +35,12 @@ def extend(parent, name, place, inlined):
         place = f"{normal(place[0])}:{place[1]}"
     frame = f"{plain(name)}{' [inlined]' if inlined else ''} @ {place}"
     return hashlib.sha1(f"{parent}/{frame}".encode()).hexdigest()[:16]
+
+
+def accumulator(metric):
+    """HPCToolkit's name of the sums of which people read the mean."""
+    name, _, unit = metric.partition(" (")
+    return f"{name}_ACUMU" + (f" ({unit}" if unit else "")
 
 
 class Facts:

@@ -15,7 +15,7 @@ import struct
 import sys
 
 sys.dont_write_bytecode = True
-from facts import Facts, Paths  # noqa: E402  pylint: disable=wrong-import-position
+from facts import Facts, Paths, accumulator  # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Bad(Exception):
@@ -288,6 +288,9 @@ class Profiles:
             f.inside("tuples", at, 8 + 16 * n_ids, 8, f"identifiers of profile {i}")
             need(all(k[0] < len(meta.kinds) and k[1] < 2 for k in ids), f"profile.db: identifiers of profile {i}")
             need(all(k[1] or k[2] == k[3] for k in ids), f"profile.db: logical identifiers of profile {i}")
+            kinds = tuple(meta.kinds[k[0]] for k in ids)
+            need(re.fullmatch("NODE( RANK)?( THREAD| GPUDEVICE GPUCONTEXT GPUSTREAM)", " ".join(kinds)), f"profile.db: identifiers of profile {i}: {kinds}")
+            need("THREAD" in kinds or not self.values[i], f"profile.db: profile {i} of a queue has values")
             self.tuples.append(tuple((meta.kinds[k[0]], k[2]) for k in ids))
             at += 8 + 16 * n_ids
         need(at == f.sections["tuples"][1], "profile.db: identifiers: size of the section")
@@ -363,12 +366,12 @@ def check_summary(meta, profiles):
 
 def read_traces(directory, meta, profiles):
     if not os.path.exists(os.path.join(directory, "trace.db")):
-        return None
+        return [0] * len(profiles.tuples), {i: [] if p[-1][0] == "GPUSTREAM" else None for i, p in enumerate(profiles.tuples)}
     f = File(directory, "trace.db", b"trce", b"trace.db", ["headers"])
     items, n, size, _, first, last = f.get("<QLB3sQQ", f.sections["headers"][0])
     f.inside("headers", items, n * size, 8, "headers")
     need(n == len(profiles.values) - 1, f"trace.db: {n} lines for {len(profiles.values) - 1} profiles")
-    counts, times, end = [], [], 0
+    counts, times, end, ops = [], [], 0, {}
     for i in range(n):
         profile, start, stop = f.get("<LxxxxQQ", items + i * size)
         need(profile == i + 1, f"trace.db: line {i} is of profile {profile}")
@@ -378,10 +381,13 @@ def read_traces(directory, meta, profiles):
         f.block(start, stop - start, 4, f"line {i}")
         need(start % 8 == 0, f"trace.db: line {i} is not aligned")
         context, time, n_samples = 0, 0, 0
+        ops[i] = [] if profiles.tuples[i][-1][0] == "GPUSTREAM" else None
         for t, c in struct.iter_unpack("<QL", f.data[start:stop]):
             need(c in meta.contexts, f"trace.db: line {i}: context {c}")
             need(t >= time, f"trace.db: line {i}: time goes back")
             need(c or context, f"trace.db: line {i}: idle twice")
+            if ops[i] is not None and context:
+                ops[i].append((context, t - time))
             context, time = c, t
             n_samples += c != 0
             if not times or t < times[0] or t > times[-1]:
@@ -390,7 +396,7 @@ def read_traces(directory, meta, profiles):
         counts.append(n_samples)
     if times:
         need([first, last] == times, f"trace.db: times from {first} to {last}, found {times}")
-    return counts
+    return counts, ops
 
 
 def check_yaml(directory, meta):
@@ -408,7 +414,13 @@ def check_yaml(directory, meta):
     for alias in re.findall(r"\*(m[^\s,\]}]+)", text):
         need(alias in anchors, f"default.yaml: alias {alias}")
     roots = re.findall(r'^  - name: "((?:[^"\\]|\\.)*)"$', text, re.M)
-    need([re.sub(r"\\(.)", r"\1", r) for r in roots] == meta.metrics, f"default.yaml: roots {roots}")
+    roots = [re.sub(r"\\(.)", r"\1", r) for r in roots]
+    need([m if m in roots else accumulator(r) for m, r in zip(meta.metrics, roots)] == meta.metrics and len(roots) == len(meta.metrics), f"default.yaml: roots {roots}")
+    for root in set(roots) - set(meta.metrics):  # means: a quotient in each scope
+        part = text[text.index(f'  - name: "{root}"\n'):]
+        number = meta.metrics.index(accumulator(root))
+        for scope in "execution", "lex_aware", "function":
+            need(re.search(rf'^ +(standard|custom): {{"/": \[\*m{number}-sum-{scope} , \*m\d+-sum-{scope} \]}}$', part.split("\n  - name")[0], re.M), f"default.yaml: mean {root}, {scope}")
 
 
 def make_paths(meta):
@@ -438,8 +450,21 @@ def print_facts(meta, profiles, traces):
             for context, values in p.items():
                 if point in values:
                     facts.value(metric, paths.function(context), paths.hash(context), values[point])
-    for i, n in enumerate(traces or [0] * (len(profiles.values) - 1)):
+    counts, ops = traces
+    for i, n in enumerate(counts):
         facts.add("samples", i, n)
+        facts.add("kind", i, "thread" if ops[i] is None else "queue", 1)
+        if ops[i] is not None:
+            facts.add("busy", i, 0)
+        for context, ns in ops[i] or []:
+            facts.add("ops", i, paths.hash(context), 1)
+            facts.add("busy", i, ns * 1e-9)
+    for kind, *numbers in re.findall(r"^- (\w+): launched (\d+), joined (\d+), summed up (\d+)$", meta.description, re.M):
+        for what, number in zip(("launched", "joined", "summed-up"), numbers):
+            if int(number):
+                facts.add(what, kind, int(number))
+    for cause, n in re.findall(r"^- GPU loss, (\S+): (\d+) ", meta.description, re.M):
+        facts.add("lost", cause, int(n))
     for key, text in (("samples delivered", "samples delivered"), ("samples in the tree", "samples in the tree")):
         found = re.search(rf"^- {text}: (\d+)$", meta.description, re.M)
         need(found, f"meta.db: the description does not tell {text}")

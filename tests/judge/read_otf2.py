@@ -62,7 +62,7 @@ class Definitions:
             "METRIC_INSTANCE": (self.instances, r"Class: (?P<of>\d+), ", lambda m: int(m["of"])),
             "LOCATION": (self.locations, r"Name: .*, Type: (?P<type>\w+), # Events: (?P<n>\d+), Group: (?P<group>.*)$",
                          lambda m: (m["type"], int(m["n"]), reference(m["group"]))),
-            "LOCATION_GROUP": (self.groups, r"Name: .*, Type: (?P<type>\w+), Parent: (?P<parent>[^,]*), Creator: (?P<creator>.*)$", lambda m: m["type"]),
+            "LOCATION_GROUP": (self.groups, r"Name: .*, Type: (?P<type>\w+), Parent: (?P<parent>[^,]*), Creator: (?P<creator>.*)$", lambda m: (m["type"], reference(m["creator"]))),
         }
         for line in lines:
             kind = line.split(" ", 1)[0]
@@ -97,8 +97,18 @@ class Definitions:
             # what tells frames of one function apart: where they were called from, and whether inlined
             frame = (parent, region, number in self.inlined)
             self.paths[number] = self.paths[parent] + ((number, frame),)
-        need(all(kind == "PROCESS" for kind in self.groups.values()), "location groups")
-        need(all(kind == "CPU_THREAD" and group in self.groups for kind, _, group in self.locations.values()), "locations")
+        self.check_system()
+
+    def check_system(self):
+        """After the description of location groups in OTF2_Definitions.h."""
+        holds = {"PROCESS": "CPU_THREAD", "ACCELERATOR": "ACCELERATOR_STREAM"}
+        for number, (kind, creator) in self.groups.items():
+            need(kind in holds, f"location group {number}: {kind}")
+            if kind == "ACCELERATOR":
+                need(creator in self.groups and self.groups[creator][0] == "PROCESS", f"location group {number}: created by {creator}")
+                need(any(group == number for _, _, group in self.locations.values()), f"location group {number} is empty")
+        for number, (kind, _, group) in self.locations.items():
+            need(group in self.groups and holds[self.groups[group][0]] == kind, f"location {number}: {kind} in group {group}")
 
     def function(self, context):
         """Name of the function of a calling context; that of a loop is its region's description."""
@@ -122,8 +132,9 @@ class Events:
         self.defs = defs
         self.times, self.counts, self.samples, self.last, self.stacks = {}, {}, {}, {}, {}
         self.totals, self.ledger = {}, {}
+        self.inside, self.ops, self.n_ops, self.busy, self.bytes = {}, {}, {}, {}, {}
         event = re.compile(r"([A-Z_]+) +(\d+) +(\d+)  (.*)$")
-        pending = None
+        pending = entered = None
         for line in lines:
             if pending:
                 self.total(pending, line)
@@ -131,6 +142,10 @@ class Events:
                 continue
             m = event.match(line)
             if not m:
+                if entered is not None and line.lstrip().startswith("ADDITIONAL ATTRIBUTES: "):
+                    self.attributes(entered, line)
+                    entered = None
+                    continue
                 need(not line or line[0] in "=-E\n", f"line not understood: {line}")
                 continue
             kind, location, time, rest = m[1], int(m[2]), int(m[3]), m[4]
@@ -143,6 +158,10 @@ class Events:
                 self.sample(location, rest)
             elif kind in ("ENTER", "LEAVE"):
                 self.enter_leave(location, kind, reference(rest), line)
+                entered = self.operation(location, kind == "ENTER", time)
+            elif kind in ("CALLING_CONTEXT_ENTER", "CALLING_CONTEXT_LEAVE"):
+                self.context_event(location, kind == "CALLING_CONTEXT_ENTER", rest)
+                entered = self.operation(location, kind == "CALLING_CONTEXT_ENTER", time)
             elif kind == "METRIC":
                 pending = self.metric(location, rest)
             else:
@@ -150,7 +169,8 @@ class Events:
         for location, (_, n, _) in defs.locations.items():
             need(self.counts.get(location, 0) == n, f"location {location}: {self.counts.get(location, 0)} events, defined {n}")
         need(not any(self.stacks.values()), "a stack is not empty at the end")
-        need(not (self.stacks and self.samples), "Enter/Leave and calling contexts in one archive")
+        need(not (self.stacks and (self.samples or self.ops)), "Enter/Leave and calling contexts in one archive")
+        need(not any(v is not None for v in self.inside.values()), "an operation does not end")
 
     def sample(self, location, rest):
         m = re.match(r'Calling Context: (.*), Unwind Distance: (\d+), Interrupt Generator: (.*)$', rest)
@@ -161,6 +181,47 @@ class Events:
         need(found == expected, f"location {location}: unwind distance {found}, expected {expected}, from {self.last.get(location)} to {context}")
         self.last[location] = context
         self.samples[location] = self.samples.get(location, 0) + 1
+
+    def context_event(self, location, enter, rest):
+        """Calling contexts are entered and left by streams alone; the one before an enter is the parent of what was left."""
+        m = re.match(r"Calling Context: (.*?)(?:, Unwind Distance: (\d+))?$", rest)
+        need(m and bool(m[2]) == enter, f"event not understood: {rest}")
+        context = reference(m[1])
+        need(context in self.defs.contexts and self.is_stream(location), f"location {location}: {rest}")
+        if enter:
+            expected = max(distance(self.defs, self.last.get(location), context), 2)  # it enters something
+            need(int(m[2]) == expected, f"location {location}: unwind distance {m[2]}, expected {expected}")
+            self.ops[(location, context)] = self.ops.get((location, context), 0) + 1
+            self.last[location] = context
+            return
+        need(self.last.get(location) == context, f"location {location}: leaves {context}, is in {self.last.get(location)}")
+        self.last[location] = self.defs.contexts[context][2]
+
+    def is_stream(self, location):
+        return self.defs.locations[location][0] == "ACCELERATOR_STREAM"
+
+    def operation(self, location, enter, time):
+        """Operations of a stream do not overlap. Returns the location of what was entered."""
+        if not self.is_stream(location):
+            return None
+        start = self.inside.get(location)
+        need((start is None) == enter, f"location {location}: operations overlap at {time}")
+        self.inside[location] = time if enter else None
+        if enter:
+            self.samples_of_stream(location)
+            return location
+        self.busy[location] = self.busy.get(location, 0) + (time - start) * 1e-9
+        return None
+
+    def samples_of_stream(self, location):
+        self.n_ops[location] = self.n_ops.get(location, 0) + 1
+
+    def attributes(self, location, line):
+        found = dict(re.findall(r'\("([^"]*)" <\d+>; \w+; ([^)]*)\)', line))
+        need(found, f"attributes not understood: {line}")
+        if "bytes" in found:
+            self.bytes[location] = self.bytes.get(location, 0) + int(found["bytes"])
+        need("direction" not in found or "bytes" in found, f"a direction without bytes: {line}")
 
     def enter_leave(self, location, kind, region, line):
         need(region in self.defs.regions, f"unknown region: {line}")
@@ -216,9 +277,18 @@ def print_facts(defs, events):
     for (metric, context), value in events.totals.items():
         facts.value(metric, paths.function(context), paths.hash(context), value)
     for location in defs.locations:
-        facts.add("samples", location, events.samples.get(location, 0))
+        facts.add("samples", location, events.samples.get(location, 0) + events.n_ops.get(location, 0))
+        facts.add("kind", location, "queue" if events.is_stream(location) else "thread", 1)
+        if events.is_stream(location):
+            facts.add("busy", location, events.busy.get(location, 0))
+            facts.add("bytes", location, events.bytes.get(location, 0))
+    for (location, context), n in events.ops.items():
+        facts.add("ops", location, paths.hash(context), n)
     for (whose, name), value in events.ledger.items():
-        if whose == "thread":
+        m = re.match(r"GPU (launched|joined|summed up|loss): (\S+)$", name)
+        if m and value:
+            facts.add("lost" if m[1] == "loss" else m[1].replace(" ", "-"), m[2], value)
+        elif whose == "thread":
             facts.add("ledger", name, value)
     facts.print()
 

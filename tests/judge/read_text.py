@@ -4,7 +4,7 @@
 import sys
 
 sys.dont_write_bytecode = True
-from facts import Facts, Paths  # noqa: E402  pylint: disable=wrong-import-position
+from facts import Facts, Paths, accumulator  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def unescape(s):
@@ -25,6 +25,7 @@ def main():
         return 2
     facts, paths = Facts(), Paths()
     files, functions, metrics = {}, {}, {}
+    n_threads = n_profiles = 0
     with open(sys.argv[1], encoding="utf-8", errors="replace", newline="\n") as f:
         for line in f:
             kind, *v = line.rstrip("\n").split("\t")
@@ -40,15 +41,46 @@ def main():
             elif kind == "profile":
                 facts.add("profiles", 1)
                 facts.add("samples", v[0], 0)
+                facts.add("kind", v[0], "queue" if v[2] == "-" else "thread", 1)
+                n_profiles += v[2] != "-"
             elif kind == "value" and float(v[3]) != 0:
                 facts.value(metrics[v[2]], paths.function(v[1]), paths.hash(v[1]), float(v[3]))
             elif kind == "sample":
                 facts.add("samples", v[0], 1)
+            elif kind == "thread":
+                n_threads += 1
+            elif kind.startswith("gpu-"):
+                gpu(facts, paths, metrics, kind, v)
             elif kind == "ledger" and v[0] == "all":
                 facts.add("ledger", "samples delivered", int(v[2]))
                 facts.add("ledger", "samples in the tree", int(v[4]))
+    if n_threads != n_profiles:
+        print(f"read_text.py: {n_threads} records of threads, {n_profiles} profiles of threads", file=sys.stderr)
+        return 1
     facts.print()
     return 0
+
+
+def gpu(facts, paths, metrics, kind, v):
+    if kind == "gpu-metric" and v[1] == "mean":
+        del facts.sums[("total", metrics[v[0]])]
+        metrics[v[0]] = accumulator(metrics[v[0]])
+        facts.add("total", metrics[v[0]], 0)
+    elif kind == "gpu-profile":
+        facts.add("busy", v[0], 0)
+        facts.add("bytes", v[0], 0)
+    elif kind == "gpu-op":
+        facts.add("samples", v[0], 1)
+        facts.add("ops", v[0], paths.hash(v[10]), 1)
+        facts.add("busy", v[0], (int(v[2]) - int(v[1])) * 1e-9)
+        if v[7] != "kernel":
+            facts.add("bytes", v[0], int(v[9]))
+    elif kind == "gpu-kind" and v[0] == "all":
+        for what, n in zip(("launched", "joined", "summed-up"), v[4:7]):
+            if int(n):
+                facts.add(what, v[3], int(n))
+    elif kind == "gpu-loss" and v[0] == "all":
+        facts.add("lost", v[3], int(v[5]))
 
 
 def context(facts, paths, files, functions, v):
@@ -58,7 +90,8 @@ def context(facts, paths, files, functions, v):
     if kind == "root":
         paths.known[number] = paths.known[None]
     elif kind == "entry":
-        name = {"main": "main thread", "thread": "application thread"}.get(v[11], f"partial call paths: {v[12]}")
+        name = {"main": "main thread", "thread": "application thread", "gpu-no-path": "GPU operations without a call path",
+                "gpu-no-launch": "GPU operations without a known launch"}.get(v[11], f"partial call paths: {v[12]}")
         paths.frame(number, parent, name, name, False)
     elif kind == "function":
         name = functions.get(function, "<unknown function>")

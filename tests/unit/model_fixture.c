@@ -93,6 +93,10 @@ static struct model_gpu_op gpu_op(const struct model *m, uint32_t profile, uint6
 		.amount = turn % 2 ? 4096 * (k % 5 + 1) : 0,
 	};
 	op.end_ns = op.start_ns + PERIOD_NS / 4 * 3 - 1000 * (k % 7);
+	if (index == 0 && k % 7 == 2)
+		op.end_ns = op.start_ns + PERIOD_NS; /* the next one follows at once */
+	if (index == 1 && k % 9 == 5)
+		op.end_ns = op.start_ns;
 	op.enter_ns = is_orphan ? 0 : op.start_ns - 20000;
 	op.queued_ns = k % 3 ? op.start_ns - 10000 : 0;
 	op.submitted_ns = k % 3 ? op.start_ns - 5000 : 0;
@@ -408,7 +412,7 @@ static void make_objects(struct model *m, const struct fixture_options *o)
 	files[WORK_H].path = "include/work.h"; /* not absolute */
 	files[MISSING_C].path = "/no/such/dir/sub/../missing.c";
 	files[UMLAUT_C].path = "/no/such/dir/gr\xc3\xb6\xc3\x9f" "e.c";
-	files[KERNEL_CL].path = "/no/such/dir/saxpy.cl";
+	files[KERNEL_CL].path = o->kernels ? o->kernels : "/no/such/dir/saxpy.cl";
 	m->modules = modules;
 	m->n_modules = o->n_gpu_ops ? N_MODULES : N_MODULES - 1; /* the last of both is the GPU's */
 	m->files = files;

@@ -20,6 +20,7 @@ struct fixture_options {
 	uint32_t n_gpu_ops;              /* of each lane (three for each process); 0: no GPU */
 	bool ranks, traces, loops;
 	const char *source;              /* an existing source file, absolute; NULL: all files are missing */
+	const char *kernels;             /* likewise, of the GPU's */
 };
 
 /* Never NULL: ends the program when memory is short. */

@@ -2,16 +2,18 @@
 /*
  * Writes the model of model_fixture.c through a sink, for the shell tests and judges:
  *
- *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [form=FORM]
+ *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [kernels=FILE] [form=FORM] [metric=NAME]
  *	sink_fixture sums - [NAME=NUMBER ...]
  *
- * Names are those of struct fixture_options, and workers; peak=1 prints the largest resident set in KiB. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
+ * Names are those of struct fixture_options, workers, and all, width and threshold of the text; peak=1 prints the largest resident set in KiB. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
  * separated by tabs. Not a test by itself.
  */
 #include "config.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/text.h"
 #include "tests/unit/model_fixture.h"
 
 #include <inttypes.h>
@@ -21,6 +23,7 @@
 #include <sys/resource.h>
 
 static bool print_peak;
+static struct sink_text_options text_options = {.threshold = -1};
 
 static bool set(struct fixture_options *o, struct sink_options *so, const char *argument)
 {
@@ -37,7 +40,7 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		bool *flag;
-	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}};
+	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}, {"all", &text_options.all}};
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strncmp(argument, numbers[i].name, n) == 0 && numbers[i].name[n] == '\0') {
 			*numbers[i].number = (uint32_t)number;
@@ -52,8 +55,16 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 		o->n_samples = number;
 	else if (n == 7 && memcmp(argument, "workers", n) == 0)
 		so->n_workers = (unsigned)number;
+	else if (n == 5 && memcmp(argument, "width", n) == 0)
+		text_options.width = (unsigned)number;
+	else if (n == 6 && memcmp(argument, "metric", n) == 0)
+		text_options.metric = value;
+	else if (n == 9 && memcmp(argument, "threshold", n) == 0)
+		text_options.threshold = (double)number;
 	else if (n == 6 && memcmp(argument, "source", n) == 0)
 		o->source = value;
+	else if (n == 7 && memcmp(argument, "kernels", n) == 0)
+		o->kernels = value;
 	else if (n == 4 && memcmp(argument, "form", n) == 0)
 		so->otf2_form = value;
 	else
@@ -75,7 +86,9 @@ static void print_sums(const struct model *m)
 	printf("contexts\t%" PRIu32 "\nprofiles\t%" PRIu32 "\n", m->n_contexts, m->n_profiles);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_total *t = model_find_total(m, 0, i);
-		printf("total\t%s\t%.12g\n", m->metrics[i].name, t ? t->sum[MODEL_EXECUTION] : 0);
+		char *name = names_metric(&m->metrics[i]);
+		printf("total\t%s\t%.12g\n", name, t ? t->sum[MODEL_EXECUTION] : 0);
+		free(name);
 	}
 	for (size_t i = 0; i < m->n_totals && by_function; i++)
 		if (m->totals[i].sum[MODEL_POINT] != 0 && m->contexts[m->totals[i].context].function != MODEL_NONE)
@@ -83,9 +96,11 @@ static void print_sums(const struct model *m)
 	for (uint32_t f = 0; f < m->n_functions && by_function; f++)
 		for (uint32_t i = 0; i < m->n_metrics; i++)
 			if (by_function[(size_t)f * m->n_metrics + i] != 0) {
-				printf("function\t%s\t", m->metrics[i].name);
+				char *name = names_metric(&m->metrics[i]);
+				printf("function\t%s\t", name);
 				print_name(m->functions[f].name);
 				printf("\t%.12g\n", by_function[(size_t)f * m->n_metrics + i]);
+				free(name);
 			}
 	for (uint32_t p = 0; p < m->n_profiles; p++)
 		printf("samples\t%" PRIu32 "\t%" PRIu64 "\n", p, m->profiles[p].n_trace_records);
@@ -95,8 +110,9 @@ static void print_sums(const struct model *m)
 int main(int argc, char **argv)
 {
 	struct fixture_options o = {.n_processes = 2, .n_threads = 2, .n_metrics = 2, .recursion = 4, .n_samples = 200, .ranks = true, .traces = true};
-	struct sink_options so = {.n_workers = 2};
+	struct sink_options so = {.n_workers = 2, .text = &text_options};
 	static const struct sink_ops *const sinks[] = {
+		&sink_text,
 		&sink_cctdb,
 #ifdef HAVE_OTF2
 		&sink_otf2,

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/text.h"
 #include "tests/unit/model_fixture.h"
 
 #include <dirent.h>
@@ -61,9 +62,9 @@ static unsigned count_entries(const char *path)
 	return n - 2;
 }
 
-static void fail_each(const struct sink_ops *sink, unsigned at_least)
+static void fail_each(const struct sink_ops *sink, unsigned at_least, uint32_t n_gpu_ops)
 {
-	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .traces = true, .loops = true, .source = "/proc/self/comm"});
+	struct model *m = fixture_make(&(struct fixture_options){.n_gpu_ops = n_gpu_ops, .n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .traces = true, .loops = true, .source = "/proc/self/comm"});
 	unsigned n_failures = 0;
 	for (long n = 0;; n++) {
 		char dir[] = "/tmp/test_sink_alloc.XXXXXX";
@@ -92,21 +93,56 @@ static void fail_each(const struct sink_ops *sink, unsigned at_least)
 static void cctdb_without_memory(void **state)
 {
 	(void)state;
-	fail_each(&sink_cctdb, 40);
+	fail_each(&sink_cctdb, 40, 0);
+	fail_each(&sink_cctdb, 60, 20);
 }
 
 #ifdef HAVE_OTF2
 static void otf2_without_memory(void **state)
 {
 	(void)state;
-	fail_each(&sink_otf2, 20);
+	fail_each(&sink_otf2, 20, 0);
+	fail_each(&sink_otf2, 40, 20);
 }
 #endif
+
+/* The text leaves no file behind: what it has written so far may stand on the terminal. */
+static void text_without_memory(void **state)
+{
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .n_gpu_ops = 20, .traces = true});
+	FILE *out = fopen("/dev/null", "w");
+	(void)state;
+	assert_non_null(out);
+	for (int all = 0; all < 2; all++) {
+		unsigned n_failures = 0;
+		for (long n = 0;; n++) {
+			uint64_t errors = log_n_errors();
+			has_failed = false;
+			until_failure = n;
+			enum status status = sink_text.write(m, &(struct sink_options){.text = &(struct sink_text_options){.out = out, .all = all, .threshold = -1, .width = 120}});
+			until_failure = -1;
+			if (status != STATUS_OK) {
+				n_failures++;
+				assert_true(has_failed);
+				assert_int_equal(status, STATUS_NO_MEMORY);
+				assert_int_equal(log_n_errors(), errors + 1);
+			}
+			if (!has_failed) {
+				assert_int_equal(status, STATUS_OK);
+				break;
+			}
+		}
+		assert_true(n_failures >= 15);
+	}
+	fclose(out);
+	fixture_free(m);
+}
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cctdb_without_memory),
+		cmocka_unit_test(text_without_memory),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(otf2_without_memory),
 #endif

@@ -5,6 +5,7 @@
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "tests/unit/model_fixture.h"
 
@@ -180,6 +181,59 @@ static void identities_are_distinct(void **state)
 	fixture_free(m);
 }
 
+static bool equal(const struct cctdb_identity *a, const struct cctdb_identity *b)
+{
+	return a->node == b->node && a->rank == b->rank && a->is_queue == b->is_queue && (a->is_queue ? a->device == b->device && a->context == b->context && a->stream == b->stream
+		: a->thread == b->thread);
+}
+
+static void queues_are_distinct_streams(void **state)
+{
+	(void)state;
+	for (int variant = 0; variant < 4; variant++) {
+		struct model *m = fixture_make(&(struct fixture_options){.n_processes = 3, .n_threads = 2, .n_metrics = 1, .n_samples = 5, .n_gpu_ops = 5, .ranks = variant & 1});
+		struct model_process *processes = (struct model_process *)m->processes;
+		struct model_gpu_queue *queues = (struct model_gpu_queue *)m->gpu_queues;
+		if (variant == 1) /* three processes of one rank */
+			for (unsigned i = 0; i < 3; i++) {
+				processes[i].rank = 1;
+				processes[i].host_id = 7;
+			}
+		if (variant == 2) /* damaged: two queues of one number */
+			queues[1].ordinal = 0;
+		struct cctdb_identity *ids = cctdb_identities(m);
+		assert_non_null(ids);
+		for (uint32_t i = 0; i < m->n_profiles; i++) {
+			assert_int_equal(ids[i].is_queue, m->profiles[i].kind == MODEL_PROFILE_QUEUE);
+			for (uint32_t j = 0; j < i; j++)
+				assert_false(equal(&ids[i], &ids[j]));
+		}
+		assert_int_equal(ids[2].stream, 0); /* of 2 threads and 3 lanes */
+		assert_int_equal(ids[3].stream, 1);
+		assert_int_equal(ids[4].stream, 2);
+		assert_int_equal(ids[7].context, variant == 1 ? 1 : 0);
+		assert_int_equal(ids[5].thread, variant == 1 ? 2 : 0);
+		free(ids);
+		fixture_free(m);
+	}
+}
+
+static void means_are_written_as_sums(void **state)
+{
+	static const struct {
+		const char *name, *expected;
+		enum model_metric_kind kind;
+	} cases[] = {
+		{"GKER:BLKS", "GKER:BLKS_ACUMU", MODEL_METRIC_GPU_MEAN}, {"GKER:STMEM (B)", "GKER:STMEM_ACUMU (B)", MODEL_METRIC_GPU_MEAN}, {"GKER:COUNT", "GKER:COUNT", MODEL_METRIC_GPU_COUNT},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char *name = names_metric(&(struct model_metric){.kind = (uint8_t)cases[i].kind, .name = cases[i].name});
+		assert_string_equal(name, cases[i].expected);
+		free(name);
+	}
+}
+
 static unsigned count_entries(const char *path)
 {
 	unsigned n = 0;
@@ -261,6 +315,8 @@ int main(void)
 		cmocka_unit_test(ids_of_values_are_distinct),
 		cmocka_unit_test(source_paths_stay_below_src),
 		cmocka_unit_test(identities_are_distinct),
+		cmocka_unit_test(queues_are_distinct_streams),
+		cmocka_unit_test(means_are_written_as_sums),
 		cmocka_unit_test(the_files_hold_what_their_headers_say),
 		cmocka_unit_test(failures_leave_nothing),
 	};

@@ -19,21 +19,21 @@
 #include <unistd.h>
 
 #ifdef HAVE_OTF2
-#include <otf2/otf2.h>
+#include "hpcprof-lite/sink/otf2.h"
 #endif
 
 #include <cmocka.h>
 
-static struct model *make(bool loops)
+static struct model *make(bool loops, uint32_t n_gpu_ops)
 {
-	return fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 3, .n_samples = 300, .recursion = 5, .ranks = true, .traces = true, .loops = loops});
+	return fixture_make(&(struct fixture_options){.n_gpu_ops = n_gpu_ops, .n_processes = 2, .n_threads = 2, .n_metrics = 3, .n_samples = 300, .recursion = 5, .ranks = true, .traces = true, .loops = loops});
 }
 
 static void the_tree_is_dense_and_whole(void **state)
 {
 	(void)state;
-	for (int loops = 0; loops < 2; loops++) {
-		struct model *m = make(loops);
+	for (int variant = 0; variant < 3; variant++) {
+		struct model *m = make(variant, variant == 2 ? 20 : 0);
 		struct otf2_tree t;
 		assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
 		for (uint32_t i = 0; i < t.nodes.n; i++) {
@@ -43,6 +43,11 @@ static void the_tree_is_dense_and_whole(void **state)
 			assert_true(n->place == MODEL_NONE || n->place < t.places.n);
 			assert_true(n->parent == MODEL_NONE ? n->depth == 1 : n->parent < i && n->depth == t.nodes.at[n->parent].depth + 1);
 			assert_true(n->depth == 1 ? m->contexts[n->context].kind == MODEL_CONTEXT_ENTRY : m->contexts[n->context].kind != MODEL_CONTEXT_ENTRY);
+		}
+		for (uint32_t i = 0; i < m->n_profiles; i++) { /* what a GPU did is a calling context, also where nothing counts at it */
+			struct model_gpu_cursor cursor = {0};
+			for (struct model_gpu_op op; m->profiles[i].kind == MODEL_PROFILE_QUEUE && model_gpu_read(m, i, &cursor, &op, 1);)
+				assert_int_equal(t.nodes.at[t.node_of[op.context]].context, op.context);
 		}
 		for (uint32_t c = 1; c < m->n_contexts; c++) { /* lines have a node with their place, in their function or loop */
 			const struct otf2_node *n = &t.nodes.at[t.node_of[c]];
@@ -62,7 +67,7 @@ static void the_tree_is_dense_and_whole(void **state)
 static void steps_follow_the_definition(void **state)
 {
 	(void)state;
-	struct model *m = make(true);
+	struct model *m = make(true, 0);
 	struct otf2_tree t;
 	uint32_t a[64], b[64];
 	unsigned n_progress = 0;
@@ -94,7 +99,7 @@ static void steps_follow_the_definition(void **state)
 static void steps_by_hand(void **state)
 {
 	(void)state;
-	struct model *m = make(false);
+	struct model *m = make(false, 0);
 	struct otf2_tree t;
 	uint32_t work12 = MODEL_NONE, work12b = MODEL_NONE, work13 = MODEL_NONE, main13 = MODEL_NONE;
 	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
@@ -124,12 +129,17 @@ static void steps_by_hand(void **state)
 
 #ifdef HAVE_OTF2
 
+enum { MOST = 10 };
+
 struct seen {
 	const struct model *m;
 	const struct otf2_tree *tree;
-	uint64_t n_samples[4], n_ledgers;
-	size_t next[4];                   /* value of the profile that comes next */
-	struct model_trace_cursor at[4];
+	uint64_t n_samples[MOST], n_ledgers, n_gpu_ledgers;
+	size_t next[MOST];                   /* value of the profile that comes next */
+	struct model_trace_cursor at[MOST];
+	struct model_gpu_cursor gpu_at[MOST];
+	struct model_gpu_op op[MOST];      /* the last one entered */
+	uint64_t n_left[MOST];
 };
 
 static OTF2_CallbackCode on_sample(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_CallingContextRef context,
@@ -154,6 +164,16 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 	const struct model_profile *p = &s->m->profiles[location];
 	OTF2_CallingContextRef context;
 	assert_int_equal(time, p->end_ns);
+	if (metric > otf2_class_gpu_ledger(s->m)) {
+		const struct model_gpu_ledger *l = &s->m->processes[p->process].gpu[0];
+		assert_int_equal(metric, otf2_class_gpu_ledger(s->m) + 1 + p->process);
+		assert_int_equal(n, OTF2_GPU_LEDGER_MEMBERS);
+		assert_int_equal(values[0].unsigned_int, l->n_ops);
+		assert_int_equal(values[7].unsigned_int, l->launched[MSR_GPU_KERNEL]);
+		assert_int_equal(values[n - MSR_N_GPU_LOSSES + MSR_GPU_LOSS_NEVER_DONE].unsigned_int, l->losses[MSR_GPU_LOSS_NEVER_DONE]);
+		s->n_gpu_ledgers++;
+		return OTF2_CALLBACK_SUCCESS;
+	}
 	if (n > 1) {
 		assert_int_equal(values[2].unsigned_int, metric == s->m->n_metrics ? p->ledger.in_tree : 0);
 		s->n_ledgers++;
@@ -170,17 +190,112 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 	return OTF2_CALLBACK_SUCCESS;
 }
 
+/* 0 where there is no such attribute: so is written what is not known. */
+static uint32_t get_u32(OTF2_AttributeList *attributes, OTF2_AttributeRef attribute)
+{
+	uint32_t value = 0;
+	if (OTF2_AttributeList_TestAttributeByID(attributes, attribute))
+		assert_int_equal(OTF2_AttributeList_GetUint32(attributes, attribute, &value), OTF2_SUCCESS);
+	return value;
+}
+
+static uint64_t get_u64(OTF2_AttributeList *attributes, OTF2_AttributeRef attribute)
+{
+	uint64_t value = 0;
+	if (OTF2_AttributeList_TestAttributeByID(attributes, attribute))
+		assert_int_equal(OTF2_AttributeList_GetUint64(attributes, attribute, &value), OTF2_SUCCESS);
+	return value;
+}
+
+static void check_attributes(const struct model *m, const struct model_gpu_op *op, OTF2_AttributeList *attributes)
+{
+	OTF2_StringRef direction;
+	OTF2_LocationRef launcher;
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_ID), op->id);
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_QUEUED), op->queued_ns);
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_SUBMITTED), op->submitted_ns);
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_ENQUEUED), op->enter_ns);
+	assert_int_equal(get_u64(attributes, OTF2_ATTRIBUTE_BYTES), op->amount);
+	assert_int_equal(OTF2_AttributeList_TestAttributeByID(attributes, OTF2_ATTRIBUTE_LAUNCHER), op->launcher != MODEL_NONE);
+	if (op->launcher != MODEL_NONE) {
+		assert_int_equal(OTF2_AttributeList_GetLocationRef(attributes, OTF2_ATTRIBUTE_LAUNCHER, &launcher), OTF2_SUCCESS);
+		assert_int_equal(launcher, op->launcher);
+	}
+	if (op->kind == MSR_GPU_COPY) {
+		assert_int_equal(OTF2_AttributeList_GetStringRef(attributes, OTF2_ATTRIBUTE_DIRECTION, &direction), OTF2_SUCCESS);
+		assert_int_equal(direction, OTF2_STRING_DIRECTION + op->detail);
+		return;
+	}
+	const struct msr_gpu_shape *s = &m->gpu_shapes[op->shape];
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(get_u32(attributes, OTF2_ATTRIBUTE_GRID_X + i), s->grid[i]);
+		assert_int_equal(get_u32(attributes, OTF2_ATTRIBUTE_BLOCK_X + i), s->block[i]);
+	}
+	assert_int_equal(get_u32(attributes, OTF2_ATTRIBUTE_REGISTERS), s->registers);
+	assert_int_equal(get_u32(attributes, OTF2_ATTRIBUTE_DYNAMIC_SHARED), s->dynamic_shared_bytes);
+}
+
+/* The operation that comes next on this location was entered at this time. */
+static const struct model_gpu_op *enter_next(struct seen *s, OTF2_LocationRef location, OTF2_TimeStamp time, OTF2_AttributeList *attributes)
+{
+	struct model_gpu_op *op = &s->op[location];
+	assert_int_equal(s->m->profiles[location].kind, MODEL_PROFILE_QUEUE);
+	assert_int_equal(model_gpu_read(s->m, (uint32_t)location, &s->gpu_at[location], op, 1), 1);
+	assert_int_equal(time, op->start_ns);
+	check_attributes(s->m, op, attributes);
+	return op;
+}
+
+static OTF2_CallbackCode on_context_enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_CallingContextRef context, uint32_t distance)
+{
+	struct seen *s = arg;
+	assert_int_equal(context, s->tree->node_of[enter_next(s, location, time, attributes)->context]);
+	assert_true(distance >= 2);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_context_leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_CallingContextRef context)
+{
+	struct seen *s = arg;
+	(void)attributes;
+	assert_int_equal(context, s->tree->node_of[s->op[location].context]);
+	assert_int_equal(time, s->op[location].end_ns);
+	s->n_left[location]++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+	struct seen *s = arg;
+	if (s->m->profiles[location].kind == MODEL_PROFILE_QUEUE)
+		assert_int_equal(region, s->tree->nodes.at[s->tree->node_of[enter_next(s, location, time, attributes)->context]].region);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *arg, OTF2_AttributeList *attributes, OTF2_RegionRef region)
+{
+	struct seen *s = arg;
+	(void)attributes;
+	if (s->m->profiles[location].kind != MODEL_PROFILE_QUEUE)
+		return OTF2_CALLBACK_SUCCESS;
+	assert_int_equal(region, s->tree->nodes.at[s->tree->node_of[s->op[location].context]].region);
+	assert_int_equal(time, s->op[location].end_ns);
+	s->n_left[location]++;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_location(void *arg, OTF2_LocationRef self, OTF2_StringRef name, OTF2_LocationType type, uint64_t n_events, OTF2_LocationGroupRef group)
 {
 	(void)name;
 	(void)n_events;
-	assert_int_equal(type, OTF2_LOCATION_TYPE_CPU_THREAD);
-	assert_in_range(self, 0, 3);
-	assert_int_equal(group, self / 2);
+	if (type == OTF2_LOCATION_TYPE_CPU_THREAD)
+		assert_in_range(group, 0, 1);
+	else
+		assert_in_range(group, 2, 3); /* the GPU contexts are behind the processes */
 	return OTF2_Reader_SelectLocation(arg, self) == OTF2_SUCCESS ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
 }
 
-static void read_archive(const char *path, struct seen *seen)
+static void read_archive(const char *path, struct seen *seen, bool enter_leave)
 {
 	OTF2_Reader *reader = OTF2_Reader_Open(path);
 	uint64_t n;
@@ -193,11 +308,18 @@ static void read_archive(const char *path, struct seen *seen)
 	OTF2_GlobalDefReaderCallbacks_Delete(def_callbacks);
 	assert_int_equal(OTF2_Reader_ReadAllGlobalDefinitions(reader, defs, &n), OTF2_SUCCESS);
 	assert_int_equal(OTF2_Reader_OpenEvtFiles(reader), OTF2_SUCCESS);
-	for (OTF2_LocationRef i = 0; i < 4; i++)
+	for (OTF2_LocationRef i = 0; i < seen->m->n_profiles; i++)
 		assert_non_null(OTF2_Reader_GetEvtReader(reader, i));
 	OTF2_GlobalEvtReader *events = OTF2_Reader_GetGlobalEvtReader(reader);
 	OTF2_GlobalEvtReaderCallbacks *callbacks = OTF2_GlobalEvtReaderCallbacks_New();
 	OTF2_GlobalEvtReaderCallbacks_SetCallingContextSampleCallback(callbacks, on_sample);
+	if (enter_leave) { /* with these set, calling contexts would come as enter and leave */
+		OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(callbacks, on_enter);
+		OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(callbacks, on_leave);
+	} else {
+		OTF2_GlobalEvtReaderCallbacks_SetCallingContextEnterCallback(callbacks, on_context_enter);
+		OTF2_GlobalEvtReaderCallbacks_SetCallingContextLeaveCallback(callbacks, on_context_leave);
+	}
 	OTF2_GlobalEvtReaderCallbacks_SetMetricCallback(callbacks, on_metric);
 	OTF2_Reader_RegisterGlobalEvtCallbacks(reader, events, callbacks, seen);
 	OTF2_GlobalEvtReaderCallbacks_Delete(callbacks);
@@ -207,30 +329,45 @@ static void read_archive(const char *path, struct seen *seen)
 	assert_int_equal(OTF2_Reader_Close(reader), OTF2_SUCCESS);
 }
 
-static void the_archive_holds_the_model(void **state)
+static void check_archive(uint32_t n_gpu_ops, bool enter_leave)
 {
 	char dir[] = "/tmp/test_sink_otf2.XXXXXX";
-	struct model *m = make(true);
+	struct model *m = make(true, n_gpu_ops);
 	struct otf2_tree t;
 	struct seen seen = {.m = m, .tree = &t};
-	(void)state;
 	assert_non_null(mkdtemp(dir));
+	assert_true(m->n_profiles <= MOST);
 	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
-	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 3}), STATUS_OK);
+	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 3, .otf2_form = enter_leave ? "enterleave" : NULL}), STATUS_OK);
 	char *path = outfile_path(dir, "otf2/traces.otf2");
-	read_archive(path, &seen);
-	for (unsigned i = 0; i < 4; i++) {
+	read_archive(path, &seen, enter_leave);
+	for (unsigned i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
-		assert_int_equal(seen.n_samples[i], p->n_trace_records);
+		bool is_queue = p->kind == MODEL_PROFILE_QUEUE;
+		assert_int_equal(is_queue ? seen.n_left[i] : enter_leave ? p->n_trace_records : seen.n_samples[i], p->n_trace_records);
 		while (seen.next[i] < p->n_values && p->values[seen.next[i]].at[MODEL_POINT] == 0)
 			seen.next[i]++;
 		assert_int_equal(seen.next[i], p->n_values);
 	}
 	assert_int_equal(seen.n_ledgers, 4 + 2);
+	assert_int_equal(seen.n_gpu_ledgers, n_gpu_ops ? 2 : 0);
 	free(path);
 	otf2_tree_free(&t);
 	fixture_free(m);
 	outdir_remove(dir);
+}
+
+static void the_archive_holds_the_model(void **state)
+{
+	(void)state;
+	check_archive(0, false);
+}
+
+static void streams_hold_the_operations(void **state)
+{
+	(void)state;
+	check_archive(50, false);
+	check_archive(50, true);
 }
 
 static void failures_leave_nothing(void **state)
@@ -276,6 +413,7 @@ int main(void)
 		cmocka_unit_test(steps_by_hand),
 #ifdef HAVE_OTF2
 		cmocka_unit_test(the_archive_holds_the_model),
+		cmocka_unit_test(streams_hold_the_operations),
 		cmocka_unit_test(failures_leave_nothing),
 #endif
 	};
