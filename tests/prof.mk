@@ -3,7 +3,9 @@
 
 check_LTLIBRARIES += tests/gen/libgen.la
 tests_gen_libgen_la_SOURCES = \
-	tests/gen/gen.c tests/gen/gen.h \
+	tests/gen/gen.c tests/gen/gen.h tests/gen/gen_extent.h \
+	tests/gen/gen_gpu.c tests/gen/gen_gpu.h \
+	tests/gen/gen_gpu_work.c \
 	tests/gen/gen_job.c \
 	tests/gen/gen_program.c tests/gen/gen_program.h \
 	tests/gen/gen_structure.c tests/gen/gen_structure.h

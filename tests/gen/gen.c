@@ -4,6 +4,8 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
+#include "tests/gen/gen_extent.h"
+#include "tests/gen/gen_gpu.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +40,7 @@ struct gen {
 	uint32_t n_metrics;
 	uint16_t n_modules;
 	VEC(struct gen_thread *) threads;
+	struct gen_gpu *gpu;
 	int fd;
 	uint64_t offset;
 };
@@ -263,15 +266,7 @@ static void put(struct gen *g, const void *bytes, size_t n)
 	}
 }
 
-struct extent_spec {
-	enum msr_kind kind;
-	uint16_t record_bytes;
-	uint32_t thread, sequence;
-	uint64_t first;
-	size_t slack; /* room reserved and not used */
-};
-
-static void put_extent(struct gen *g, const struct extent_spec *s, const void *content, size_t n_bytes)
+void gen_put_extent(struct gen *g, const struct gen_extent *s, const void *content, size_t n_bytes)
 {
 	static const char zeros[8192];
 	struct msr_extent e = {.magic = MSR_EXTENT_MAGIC, .kind = (uint16_t)s->kind, .record_bytes = s->record_bytes,
@@ -288,7 +283,7 @@ static void put_extent(struct gen *g, const struct extent_spec *s, const void *c
 }
 
 /* Part `sequence` of an array of records; false when there is none. */
-static bool put_part(struct gen *g, struct extent_spec s, const void *records, size_t n)
+static bool put_part(struct gen *g, struct gen_extent s, const void *records, size_t n)
 {
 	size_t per_extent = g->extent_bytes / s.record_bytes;
 	s.first = s.sequence * per_extent;
@@ -296,7 +291,7 @@ static bool put_part(struct gen *g, struct extent_spec s, const void *records, s
 		return false;
 	size_t count = n - s.first < per_extent ? n - s.first : per_extent;
 	s.slack = (per_extent - count) * s.record_bytes % 512;
-	put_extent(g, &s, (const char *)records + s.first * s.record_bytes, count * s.record_bytes);
+	gen_put_extent(g, &s, (const char *)records + s.first * s.record_bytes, count * s.record_bytes);
 	return true;
 }
 
@@ -305,8 +300,8 @@ static bool put_trace_part(struct gen *g, const struct gen_thread *t, uint32_t s
 	if (sequence >= t->trace_extents.n)
 		return false;
 	const struct trace_extent *e = &t->trace_extents.at[sequence];
-	struct extent_spec s = {MSR_TRACE, 8, t->record.number, sequence, e->first_ns, 64};
-	put_extent(g, &s, t->trace.at + e->start, e->n * 8);
+	struct gen_extent s = {MSR_TRACE, 8, t->record.number, sequence, e->first_ns, 64};
+	gen_put_extent(g, &s, t->trace.at + e->start, e->n * 8);
 	return true;
 }
 
@@ -314,19 +309,34 @@ static bool put_trace_part(struct gen *g, const struct gen_thread *t, uint32_t s
 static void put_threads(struct gen *g)
 {
 	for (size_t i = 0; i < g->threads.n; i++) {
-		struct extent_spec s = {MSR_THREAD, sizeof(struct msr_thread), (uint32_t)i, 0, 0, 0};
-		put_extent(g, &s, &g->threads.at[i]->record, sizeof(struct msr_thread));
+		struct gen_extent s = {MSR_THREAD, sizeof(struct msr_thread), (uint32_t)i, 0, 0, 0};
+		gen_put_extent(g, &s, &g->threads.at[i]->record, sizeof(struct msr_thread));
 	}
 	bool more = true;
 	for (uint32_t sequence = 0; more; sequence++) {
 		more = false;
 		for (uint32_t i = 0; i < g->threads.n; i++) {
 			const struct gen_thread *t = g->threads.at[i];
-			more |= put_part(g, (struct extent_spec){MSR_NODE, sizeof(struct msr_node), i, sequence, 0, 0}, t->nodes.at, t->nodes.n);
-			more |= put_part(g, (struct extent_spec){MSR_CELL, sizeof(struct msr_cell), i, sequence, 0, 0}, t->cells.at, t->cells.n);
+			more |= put_part(g, (struct gen_extent){MSR_NODE, sizeof(struct msr_node), i, sequence, 0, 0}, t->nodes.at, t->nodes.n);
+			more |= put_part(g, (struct gen_extent){MSR_CELL, sizeof(struct msr_cell), i, sequence, 0, 0}, t->cells.at, t->cells.n);
 			more |= put_trace_part(g, t, sequence);
 		}
 	}
+}
+
+uint32_t gen_extent_bytes(const struct gen *g)
+{
+	return g->extent_bytes;
+}
+
+void gen_moment(struct gen *g, uint64_t mono_ns)
+{
+	g->last_ns = mono_ns > g->last_ns ? mono_ns : g->last_ns;
+}
+
+struct gen_gpu *gen_gpu_of(struct gen *g)
+{
+	return g->gpu ? g->gpu : (g->gpu = gen_gpu_new());
 }
 
 static void set_ends(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
@@ -354,6 +364,7 @@ static void gen_free(struct gen *g)
 		free(t);
 	}
 	vec_free(&g->threads);
+	gen_gpu_free(g->gpu);
 	vec_free(&g->info);
 	vec_free(&g->metrics);
 	vec_free(&g->modules);
@@ -369,12 +380,13 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 	put(g, &g->header, sizeof g->header);
 	put(g, zeros, MSR_HEADER_BYTES - sizeof g->header);
 	if (g->info.n)
-		put_extent(g, &(struct extent_spec){MSR_INFO, 0, UINT32_MAX, 0, 0, 0}, g->info.at, g->info.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_INFO, 0, UINT32_MAX, 0, 0, 0}, g->info.at, g->info.n);
 	if (g->metrics.n)
-		put_extent(g, &(struct extent_spec){MSR_METRIC, sizeof(struct msr_metric), UINT32_MAX, 0, 0, 0}, g->metrics.at, g->metrics.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_METRIC, sizeof(struct msr_metric), UINT32_MAX, 0, 0, 0}, g->metrics.at, g->metrics.n);
 	if (g->modules.n)
-		put_extent(g, &(struct extent_spec){MSR_MODULE, 0, UINT32_MAX, 0, 0, 256}, g->modules.at, g->modules.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_MODULE, 0, UINT32_MAX, 0, 0, 256}, g->modules.at, g->modules.n);
 	put_threads(g);
+	gen_gpu_write(g, g->gpu);
 	uint64_t allocated = g->offset;
 	must(pwrite(g->fd, &allocated, sizeof allocated, offsetof(struct msr_header, allocated)) == sizeof allocated, g->path);
 	must(close(g->fd) == 0, g->path);

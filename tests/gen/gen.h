@@ -68,7 +68,8 @@ struct gen_job {
 	uint32_t n_processes, n_threads; /* threads of each process */
 	uint32_t n_nodes;                /* bound on nodes of a thread, at least 16 */
 	uint32_t n_samples;              /* of each thread */
-	uint32_t n_metrics;              /* 1 to 3: CPUTIME, REALTIME, PAPI_TOT_CYC */
+	uint32_t n_metrics;              /* 0 to 3: CPUTIME, REALTIME, PAPI_TOT_CYC; 0 with n_samples 0 alone */
+	uint32_t n_gpu_ops;              /* GPU operations of each thread; see gen_gpu.h */
 	uint32_t n_functions;            /* 0: 200 */
 	uint32_t common_percent;         /* 0: 50 */
 	uint64_t seed;

@@ -4,6 +4,7 @@
  * gen_program.h, whose structure files hold what they mean. The same parameters give the same bytes.
  */
 #include "tests/gen/gen.h"
+#include "tests/gen/gen_gpu.h"
 #include "tests/gen/gen_program.h"
 
 #include <stdio.h>
@@ -114,11 +115,15 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 		b.modules[m] = gen_module(b.g, gen_program_path(m), gen_program_build_id(m), GEN_BUILD_ID_BYTES, m ? 0 : MSR_MODULE_MAIN);
 	for (uint32_t m = 0; m < job->n_metrics; m++)
 		gen_metric(b.g, metrics[m].name, metrics[m].unit, metrics[m].period, metrics[m].source);
+	struct gen_gpu_job gpu = {0};
 	for (uint32_t t = 0; t < job->n_threads; t++) {
 		uint64_t own = job->seed * 1000003 + (uint64_t)p * 65537 + t + 1;
 		b.thread = gen_thread(b.g, t ? "worker" : "synthetic");
 		grow_tree(&b, &own);
 		take_samples(&b, who.start_mono_ns, &own);
+		if (job->n_gpu_ops)
+			gen_gpu_work(b.g, &gpu, &(struct gen_gpu_work){.thread = b.thread, .n_nodes = b.n_nodes, .n_ops = job->n_gpu_ops, .nodes = b.nodes, .start_ns = who.start_mono_ns,
+				.random = &own, .losses = job->losses, .first = t == 0, .killed = job->killed});
 		if (job->killed && t == 0)
 			gen_in_flight(b.g, b.thread);
 	}
@@ -128,7 +133,7 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 void gen_job(const char *directory, const struct gen_job *job)
 {
 	uint32_t *nodes = malloc((job->n_nodes + 16) * sizeof *nodes);
-	if (!nodes || job->n_nodes < 16 || job->n_metrics < 1 || job->n_metrics > 3) {
+	if (!nodes || job->n_nodes < 16 || job->n_metrics > 3 || (job->n_samples && !job->n_metrics)) {
 		fprintf(stderr, "gen_job: bad parameters or no memory\n");
 		exit(99);
 	}
@@ -136,5 +141,7 @@ void gen_job(const char *directory, const struct gen_job *job)
 		make_process(directory, job, p, nodes);
 	if (job->structs)
 		gen_program_structures(directory, job->n_functions ? job->n_functions : 200);
+	if (job->structs && job->n_gpu_ops)
+		gen_gpu_structure(directory);
 	free(nodes);
 }

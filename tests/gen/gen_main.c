@@ -44,8 +44,12 @@ static enum status set_common(void *arg, const char *v)
 static enum status set_metrics(void *arg, const char *v)
 {
 	struct gen_job *job = arg;
-	enum status s = set_u32(&job->n_metrics, v, 1);
+	enum status s = set_u32(&job->n_metrics, v, 0);
 	return s || job->n_metrics <= 3 ? s : options_refuse("at most 3 metrics");
+}
+static enum status set_gpu(void *arg, const char *v)
+{
+	return set_u32(&((struct gen_job *)arg)->n_gpu_ops, v, 0);
 }
 static enum status set_seed(void *arg, const char *v)
 {
@@ -93,7 +97,8 @@ static const struct option_spec specs[] = {
 	{'s', "samples", "N", "samples of each thread (1000)", set_samples},
 	{'f', "functions", "N", "functions of the program (200)", set_functions},
 	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)", set_common},
-	{'m', "metrics", "N", "metrics, 1 to 3 (1)", set_metrics},
+	{'m', "metrics", "N", "metrics, 0 to 3 (1)", set_metrics},
+	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
 	{'S', "seed", "N", "seed of the random numbers (1)", set_seed},
 	{'r', "ranks", NULL, "processes are MPI ranks", set_ranks},
 	{'b', "structs", NULL, "with structure files", set_structs},

@@ -245,9 +245,18 @@ static void shared_memory(void)
 	ocl_must(ocl_counted(b ? CL_SUCCESS : CL_OUT_OF_RESOURCES, OCL_CREATE, BYTES), "clSVMAlloc");
 	TWICE(OCL_FILL, BYTES, clEnqueueSVMMemFill(queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, out));
 	TWICE(OCL_SVM_COPY, BYTES, clEnqueueSVMMemcpy(queue, CL_TRUE, b, a, BYTES, 0, NULL, out));
-	TWICE(OCL_MAP, BYTES, clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, out));
-	printf("shared: %08x\n", checksum(b, BYTES));
-	TWICE(OCL_UNMAP, 0, clEnqueueSVMUnmap(queue, b, 0, NULL, out));
+	for (int i = 0; i < 2; i++) {
+		cl_event mapped = NULL, unmapped = NULL;
+
+		OCL_DO(OCL_MAP, BYTES, clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, i == 0 ? &mapped : NULL));
+		printf("shared: %08x\n", checksum(b, BYTES));
+		OCL_DO(OCL_UNMAP, 0, clEnqueueSVMUnmap(queue, b, 0, NULL, i == 0 ? &unmapped : NULL));
+		OCL_DO(OCL_FINISH, 0, clFinish(queue));
+		if (i == 0) {
+			finish("map of shared memory", mapped, OCL_MAP);
+			finish("unmap of shared memory", unmapped, OCL_UNMAP);
+		}
+	}
 	{
 		const void *pointers[1] = {a};
 		const size_t sizes[1] = {BYTES};
@@ -259,14 +268,6 @@ static void shared_memory(void)
 
 		TWICE(OCL_SVM_FREE, 0, clEnqueueSVMFree(queue, 1, out ? first : second, freed, ocl.context, 0, NULL, out));
 	}
-}
-
-static bool is_pocl(void)
-{
-	char name[256] = "";
-
-	clGetPlatformInfo(ocl.platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-	return strstr(name, "Portable Computing Language") != NULL;
 }
 
 /* --- order ---------------------------------------------------------------------------------------------------------- */
@@ -284,7 +285,7 @@ static void markers(cl_mem buffer)
 	TWICE(OCL_MARKER, 0, clEnqueueBarrierWithWaitList(queue, 0, NULL, out));
 	OCL_DO(OCL_MARKER, 0, clEnqueueBarrier(queue));
 	/* PoCL 3.1 ends the program there. */
-	if (!is_pocl())
+	if (!ocl_is_pocl(&ocl))
 		OCL_DO(OCL_MARKER, 0, clEnqueueWaitForEvents(queue, 2, before));
 	{
 		cl_event marker;

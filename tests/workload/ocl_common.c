@@ -130,6 +130,14 @@ cl_context ocl_context(const struct ocl *ocl)
 	return context;
 }
 
+int ocl_is_pocl(const struct ocl *ocl)
+{
+	char name[256] = "";
+
+	clGetPlatformInfo(ocl->platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
+	return strstr(name, "Portable Computing Language") != NULL;
+}
+
 cl_command_queue ocl_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties)
 {
 	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};

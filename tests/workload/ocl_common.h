@@ -53,6 +53,9 @@ struct ocl {
 void ocl_open(struct ocl *ocl);
 cl_context ocl_context(const struct ocl *ocl);
 
+/* PoCL: what crashes it is left out, and what it alone accepts is asked of it alone. */
+int ocl_is_pocl(const struct ocl *ocl);
+
 /* A queue in order; properties as in clCreateCommandQueue. */
 cl_command_queue ocl_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
 cl_program ocl_build(cl_context context, cl_device_id device, const char *source, const char *options);

@@ -10,7 +10,11 @@
 
 #define N 4096
 #define WORK 400
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 static const char source[] = "kernel void work(global float *a, int n)\n"
 			     "{\n"
