@@ -25,6 +25,7 @@ include $(top_srcdir)/tests/prof.mk
 include $(top_srcdir)/tests/sink.mk
 include $(top_srcdir)/tests/e2e.mk
 include $(top_srcdir)/tests/ocl.mk
+include $(top_srcdir)/tests/opencl.mk
 
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts, BENCH_NEEDS what they run.
 bench: all $(BENCH_NEEDS)

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The OpenCL back end before a made-up implementation; its entrances.
+
+if HAVE_CMOCKA
+if HAVE_OPENCL
+opencl_unit_tests = tests/unit/test_opencl_layer
+check_PROGRAMS += $(opencl_unit_tests)
+TESTS += $(opencl_unit_tests)
+tests_unit_test_opencl_layer_SOURCES = tests/unit/test_opencl_layer.c tests/unit/fake_opencl.c tests/unit/fake_opencl.h tests/unit/fake_host.c $(opencl_sources)
+tests_unit_test_opencl_layer_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_unit_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
+tests_unit_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+endif
+endif
