@@ -2,8 +2,10 @@
 # The neutral core of GPU measurement, with a vendor that does not exist.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_gpu_core tests/unit/test_gpu_hash
-TESTS += tests/unit/test_gpu_core tests/unit/test_gpu_hash
+check_PROGRAMS += tests/unit/test_gpu_core tests/unit/test_gpu_hash tests/unit/test_gpu_index
+TESTS += tests/unit/test_gpu_core tests/unit/test_gpu_hash tests/unit/test_gpu_index
+tests_unit_test_gpu_index_SOURCES = tests/unit/test_gpu_index.c
+tests_unit_test_gpu_index_LDADD = libhlgpu.la libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_test_gpu_core_SOURCES = tests/unit/test_gpu_core.c
 tests_unit_test_gpu_core_LDADD = libhlgpu.la libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_test_gpu_hash_SOURCES = tests/unit/test_gpu_hash.c
@@ -28,3 +30,12 @@ tests_workload_gpu_check_LDADD = libhlsafe.la
 gpu_core_tests = tests/cli/gpu_core.sh
 TESTS += $(gpu_core_tests)
 EXTRA_DIST += $(gpu_core_tests)
+
+EXTRA_PROGRAMS += tests/bench/bench_gpu
+tests_bench_bench_gpu_SOURCES = tests/bench/bench_gpu.c
+tests_bench_bench_gpu_CFLAGS = $(HL_CFLAGS)
+tests_bench_bench_gpu_LDFLAGS =
+tests_bench_bench_gpu_LDADD = -ldl -lpthread
+BENCH_NEEDS += tests/bench/bench_gpu$(EXEEXT) tests/workload/gpu_fake_backend.la
+BENCHES += tests/bench/bench_gpu.sh
+EXTRA_DIST += tests/bench/bench_gpu.sh

@@ -19,7 +19,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
-#define MSR_VERSION_MINOR 0           /* additions a reader may ignore */
+#define MSR_VERSION_MINOR 1           /* additions a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -146,7 +146,7 @@ struct msr_extent {
 	uint16_t record_bytes;  /*  6 size of a record; 0: records carry their own length */
 	uint32_t thread;        /*  8 thread number within the process, from 0; ~0 when none */
 	uint32_t sequence;      /* 12 n-th extent of this kind and thread, from 0 */
-	uint64_t first;         /* 16 index of the first record (NODE, CELL); ns of the first record (TRACE) */
+	uint64_t first;         /* 16 index of the first record (NODE, CELL); ns of the first record (TRACE); high part of ids (GPU_LAUNCH) */
 	_Atomic uint64_t length;/* 24 bytes of the extent, this header included; may shrink, see the specification */
 	_Atomic uint64_t used;  /* 32 bytes of content behind the header; published last */
 	uint64_t reserved;      /* 40 0 */
