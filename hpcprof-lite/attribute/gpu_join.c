@@ -29,6 +29,7 @@ struct run {
 	struct recent recent[N_RECENT];
 	uint32_t last_thread_number, last_thread;
 	uint64_t latest_ns;           /* a later time is damage */
+	uint8_t *is_wanted;           /* bit by launch: samples or values name it */
 	bool wants_lines;
 };
 
@@ -217,8 +218,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	j->counts[backend].bad_order += t.is_bad;
 	if (has_line(kind))
 		put_item(r, p, op, &t, cell);
-	if (j->wanted.n && map_get(&j->wanted, id, 0) != MAP_NONE)
-		return map_put(&j->wanted, id, 1, cell) != MAP_NONE; /* of several operations the first */
+	if (launch != GPU_LAUNCH_NONE && r->is_wanted[launch / 8] >> launch % 8 & 1)
+		return map_put(&j->wanted, id, 0, cell) != MAP_NONE; /* of several operations the first */
 	return true;
 }
 
@@ -286,21 +287,25 @@ static bool prepare_queues(struct run *r)
 	return true;
 }
 
+static void want(struct run *r, uint64_t id)
+{
+	uint32_t launch = id ? gpu_launches_find(&r->j->launches, id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
+	if (launch != GPU_LAUNCH_NONE)
+		r->is_wanted[launch / 8] |= (uint8_t)(1u << launch % 8);
+}
+
 /* The launches that PC samples and values speak of. */
 static bool list_wanted(struct run *r)
 {
+	r->is_wanted = calloc(r->j->launches.n / 8 + 1, 1);
+	if (!r->is_wanted)
+		return false;
 	for (size_t k = 0; k < r->g->pcs.n; k++)
-		for (uint64_t i = 0; i < r->g->pcs.at[k].n; i++) {
-			const struct msr_gpu_pc *s = load_gpu_at(&r->g->pcs.at[k], i);
-			if (s->id && map_put(&r->j->wanted, s->id & MSR_GPU_ID_MAX, 0, 0) == MAP_NONE)
-				return false;
-		}
+		for (uint64_t i = 0; i < r->g->pcs.at[k].n; i++)
+			want(r, ((const struct msr_gpu_pc *)load_gpu_at(&r->g->pcs.at[k], i))->id);
 	for (size_t k = 0; k < r->g->values.n; k++)
-		for (uint64_t i = 0; i < r->g->values.at[k].n; i++) {
-			const struct msr_gpu_value *v = load_gpu_at(&r->g->values.at[k], i);
-			if (v->id && map_put(&r->j->wanted, v->id & MSR_GPU_ID_MAX, 0, 0) == MAP_NONE)
-				return false;
-		}
+		for (uint64_t i = 0; i < r->g->values.at[k].n; i++)
+			want(r, ((const struct msr_gpu_value *)load_gpu_at(&r->g->values.at[k], i))->id);
 	return true;
 }
 
@@ -351,6 +356,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 		find_last_launch(&r);
 	map_free(&r.index);
 	free(r.queues);
+	free(r.is_wanted);
 	return ok;
 }
 

@@ -45,7 +45,7 @@ struct gpu_join {
 	VEC(struct gpu_cell) cells;
 	VEC(struct gpu_line) lines;        /* by queue id: those with operations */
 	struct space space;                /* of their items */
-	struct map wanted;                 /* launches that samples or values name: id -> cell + 1, 0: not met */
+	struct map wanted;                 /* of launches that samples or values name: id -> cell of their first operation */
 	struct model_gpu_ledger ledgers[LOAD_GPU_BACKENDS];
 	uint32_t n_ledgers;
 	struct {

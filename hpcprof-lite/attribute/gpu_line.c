@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOVES_EACH = 8 }; /* insertion sort gives up beyond so many moves for each operation */
-
 /* A total order that does not depend on where the records lie in memory: of equal ones the file's order decides. */
 static int compare_items(const void *pa, const void *pb)
 {
@@ -21,25 +19,90 @@ static int compare_items(const void *pa, const void *pb)
 	return (a->record > b->record) - (a->record < b->record);
 }
 
-/* Operations are noticed nearly in the order in which they ran: mostly there is nothing or little to do. */
-static void sort_items(struct model_gpu_item *items, uint64_t n)
+/* Sorted stretches, ascending; one more than there are: the end. */
+struct runs {
+	VEC(uint64_t) starts;
+};
+
+/*
+ * Operations are noticed nearly in the order in which they ran, in stretches where several threads share a queue: an item that is a little late moves to its place, one that is
+ * far off begins a new stretch.
+ */
+static bool find_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 {
-	uint64_t budget = n < UINT64_MAX / MOVES_EACH ? n * MOVES_EACH : UINT64_MAX;
-	for (uint64_t i = 1; i < n; i++) {
-		uint64_t to = i;
-		while (to && compare_items(&items[to - 1], &items[i]) > 0)
+	enum { WINDOW = 64 };
+	uint64_t *first = vec_push(&r->starts), run = 0;
+	for (uint64_t i = 1; first && i < n; i++) {
+		uint64_t to = i, lowest = i - run > WINDOW ? i - WINDOW : run;
+		while (to > lowest && compare_items(&items[to - 1], &items[i]) > 0)
 			to--;
 		if (to == i)
 			continue;
-		if (i - to > budget) {
-			qsort(items, n, sizeof *items, compare_items);
-			return;
+		if (to == lowest && to > run) {
+			uint64_t *start = vec_push(&r->starts);
+			if (!start)
+				return false;
+			*start = run = i;
+			continue;
 		}
-		budget -= i - to;
 		struct model_gpu_item item = items[i];
 		memmove(&items[to + 1], &items[to], (i - to) * sizeof *items);
 		items[to] = item;
 	}
+	uint64_t *end = first ? vec_push(&r->starts) : NULL;
+	if (end)
+		*end = n;
+	return end != NULL;
+}
+
+static void merge(const struct model_gpu_item *a, uint64_t n_a, const struct model_gpu_item *b, uint64_t n_b, struct model_gpu_item *out)
+{
+	while (n_a && n_b) {
+		if (compare_items(a, b) <= 0) {
+			*out++ = *a++;
+			n_a--;
+		} else {
+			*out++ = *b++;
+			n_b--;
+		}
+	}
+	memcpy(out, n_a ? a : b, (n_a ? n_a : n_b) * sizeof *out);
+}
+
+/* Merges neighbours from one array into the other until one stretch is left. */
+static bool merge_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
+{
+	struct space other;
+	if (!space_get(&other, n * sizeof *items))
+		return false;
+	struct model_gpu_item *from = items, *to = other.at;
+	uint64_t *starts = r->starts.at;
+	size_t n_runs = r->starts.n - 1;
+	while (n_runs > 1) {
+		size_t kept = 0;
+		for (size_t i = 0; i < n_runs; i += 2) {
+			uint64_t a = starts[i], b = starts[i + 1], end = i + 1 < n_runs ? starts[i + 2] : b;
+			merge(from + a, b - a, from + b, end - b, to + a);
+			starts[kept++] = a;
+		}
+		starts[kept] = n;
+		n_runs = kept;
+		struct model_gpu_item *swap = from;
+		from = to;
+		to = swap;
+	}
+	if (from != items)
+		memcpy(items, from, n * sizeof *items);
+	space_free(&other);
+	return true;
+}
+
+static bool sort_items(struct model_gpu_item *items, uint64_t n)
+{
+	struct runs r = {0};
+	bool ok = find_runs(items, n, &r) && (r.starts.n == 2 || merge_runs(items, n, &r));
+	vec_free(&r.starts);
+	return ok;
 }
 
 struct lanes {
@@ -87,7 +150,8 @@ static void assign_lanes(struct gpu_line *line, struct lanes *l)
 bool gpu_line_finish(struct gpu_line *line)
 {
 	struct lanes l = {.count = 0};
-	sort_items(line->items, line->n);
+	if (!sort_items(line->items, line->n))
+		return false;
 	assign_lanes(line, &l);
 	line->n_lanes = l.count;
 	line->lane_n = malloc((l.count ? l.count : 1) * sizeof *line->lane_n);

@@ -64,7 +64,7 @@ static bool gather_samples(struct run *r)
 	for (size_t k = 0; k < r->g->pcs.n; k++)
 		for (uint64_t i = 0; i < r->g->pcs.at[k].n; i++) {
 			const struct msr_gpu_pc *p = load_gpu_at(&r->g->pcs.at[k], i);
-			uint64_t cell = p->id ? map_get(&r->s->join->wanted, p->id & MSR_GPU_ID_MAX, 1) : MAP_NONE;
+			uint64_t cell = p->id ? map_get(&r->s->join->wanted, p->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
 			struct sample *at = vec_push(&r->samples);
 			if (!at)
 				return false;
@@ -313,7 +313,7 @@ static bool add_values(const struct gpu_sampled *s)
 	for (size_t k = 0; k < g->values.n; k++)
 		for (uint64_t i = 0; i < g->values.at[k].n; i++) {
 			const struct msr_gpu_value *v = load_gpu_at(&g->values.at[k], i);
-			uint64_t cell = v->id ? map_get(&s->join->wanted, v->id & MSR_GPU_ID_MAX, 1) : MAP_NONE;
+			uint64_t cell = v->id ? map_get(&s->join->wanted, v->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
 			struct sum_extra x = {.metric = gpu_metrics_counter(s->metrics, g, v->counter), .n_samples = 1, .sum = v->value};
 			if (x.metric == MODEL_NONE) {
 				s->join->file->bytes_damaged += sizeof *v;
