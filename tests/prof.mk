@@ -28,6 +28,13 @@ prof_unit_tests = \
 	tests/unit/test_order \
 	tests/unit/test_sum \
 	tests/unit/test_ledger \
+	tests/unit/test_gpu_join \
+	tests/unit/test_gpu_ledger \
+	tests/unit/test_gpu_model \
+	tests/unit/test_gpu_samples \
+	tests/unit/test_gpu_time \
+	tests/unit/test_load_gpu \
+	tests/unit/test_space \
 	tests/unit/test_model \
 	tests/unit/test_text
 check_PROGRAMS += $(prof_unit_tests)
@@ -44,6 +51,20 @@ tests_unit_test_sum_SOURCES = tests/unit/test_sum.c
 tests_unit_test_sum_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
 tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_join_SOURCES = tests/unit/test_gpu_join.c tests/unit/gpu_fixture.h
+tests_unit_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_ledger_SOURCES = tests/unit/test_gpu_ledger.c tests/unit/gpu_fixture.h
+tests_unit_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_model_SOURCES = tests/unit/test_gpu_model.c tests/unit/gpu_fixture.h
+tests_unit_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_samples_SOURCES = tests/unit/test_gpu_samples.c tests/unit/gpu_fixture.h
+tests_unit_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_time_SOURCES = tests/unit/test_gpu_time.c
+tests_unit_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_load_gpu_SOURCES = tests/unit/test_load_gpu.c tests/unit/gpu_fixture.h
+tests_unit_test_load_gpu_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_space_SOURCES = tests/unit/test_space.c
+tests_unit_test_space_LDADD = $(UNIT_LDADD)
 tests_unit_test_model_SOURCES = tests/unit/test_model.c
 tests_unit_test_model_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Large zeroed memory that need not stay resident: beyond a bound it is an unlinked temporary file, mapped, whose pages the system can write out. In $TMPDIR,
- * else /var/tmp, else /tmp; where no file can be had it is anonymous memory. One owner. Test: tests/unit/test_base_space.c.
+ * else /var/tmp, else /tmp; where no file can be had it is anonymous memory. One owner. Test: tests/unit/test_space.c.
  */
 #ifndef COMMON_BASE_SPACE_H
 #define COMMON_BASE_SPACE_H

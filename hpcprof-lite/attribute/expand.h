@@ -3,7 +3,7 @@
  * Expand: the tree of call paths by address becomes the tree of contexts. Each frame turns into its function, the calls that were inlined there, and its
  * line, below the line (or instruction) of its caller; frames that mean the same merge. What GPUs did hangs below the frames that asked for it: a placeholder for the kind
  * of operation, below that of kernels the kernel, below that the places of its PC samples. The result is still in order of discovery; order.h sorts it.
- * Tests: tests/unit/test_expand.c, tests/unit/test_expand_gpu.c.
+ * Tests: tests/unit/test_expand.c, tests/unit/test_gpu_samples.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_H
 #define HPCPROF_ATTRIBUTE_EXPAND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test: tests/unit/test_gpu_clock.c. */
+/* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test: tests/unit/test_gpu_time.c. */
 #include "hpcprof-lite/attribute/gpu_clock.h"
 
 /* Two pairs give a rate when the errors of both are a small part of the time between them. */

@@ -2,7 +2,7 @@
 /*
  * Times of a device's clock become times of CLOCK_MONOTONIC: linear between the two pairs around a time, so that drift and steps of the device's clock are
  * followed. One pair is an offset. Before the first pair and after the last one the rate is that of the pairs nearest there that are far enough apart to give one.
- * Test: tests/unit/test_gpu_clock.c.
+ * Test: tests/unit/test_gpu_time.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_CLOCK_H
 #define HPCPROF_ATTRIBUTE_GPU_CLOCK_H

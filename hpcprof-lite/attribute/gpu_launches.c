@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_launches.h. Test: tests/unit/test_gpu_launches.c. */
+/* See gpu_launches.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_launches.h"
 
 #include <stdlib.h>

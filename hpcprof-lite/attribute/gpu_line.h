@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Puts the operations of one queue in the order of time and into lanes, so that those of a lane do not overlap. Operations that overlap more others than there are lanes
- * are shortened and counted. Test: tests/unit/test_gpu_line.c.
+ * are shortened and counted. Test: tests/unit/test_gpu_time.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_LINE_H
 #define HPCPROF_ATTRIBUTE_GPU_LINE_H

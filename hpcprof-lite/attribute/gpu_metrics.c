@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_metrics.h. Test: tests/unit/test_gpu_metrics.c. */
+/* See gpu_metrics.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_metrics.h"
 
 #include <ctype.h>

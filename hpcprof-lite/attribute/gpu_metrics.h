@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The metrics of GPUs: names (HPCToolkit's where it has one), what an operation adds to which, and which of them occur. A metric is a number here: an
- * enum gpu_metric, or one of a stall reason or counter that the measurement names. Test: tests/unit/test_gpu_metrics.c.
+ * enum gpu_metric, or one of a stall reason or counter that the measurement names. Test: tests/unit/test_gpu_join.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_METRICS_H
 #define HPCPROF_ATTRIBUTE_GPU_METRICS_H

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of hpcprof-lite/attribute/gpu_samples: PC samples stand at their lines below the kernel, exact where the launch is known, else shared out without loss. */
+#include "tests/unit/gpu_fixture.h"
+
+/* The kernel "saxpy" at 0x1000: line 11 in the first 0x40 bytes, then an inlined call of fma_of (line 4), then line 12. */
+static void structure(struct run *r)
+{
+	uint8_t id[16];
+	memset(id, 0, sizeof id);
+	static const uint64_t hash[2] = {UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210)};
+	for (unsigned i = 0; i < 16; i++)
+		id[i] = (uint8_t)(hash[i / 8] >> (56 - 8 * (i % 8)));
+	struct gen_structure *s = gen_structure_new("/run/gpubins/x.gpubin", id, sizeof id);
+	uint32_t file = gen_structure_file(s, "/src/kernels.cl"), fma = gen_structure_definition(s, "fma_of", file, 3);
+	uint32_t function = gen_structure_function(s, gen_structure_definition(s, "saxpy", file, 10), 0x1000);
+	gen_structure_interval(s, 0x1000, function, file, 11);
+	uint32_t inlined = gen_structure_inline(s, function, fma, file, 11, 0x1040);
+	gen_structure_interval(s, 0x1040, inlined, file, 4);
+	gen_structure_interval(s, 0x1080, function, file, 12);
+	uint32_t other = gen_structure_function(s, gen_structure_definition(s, "device_function", file, 40), 0x2000);
+	gen_structure_interval(s, 0x2000, other, file, 41);
+	gen_structure_interval(s, 0x2100, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+	free(gen_structure_close(s, r->directory));
+}
+
+static void stalls(struct run *r)
+{
+	gen_gpu_stall(r->g, 1, "smsp__pcsamp_warps_issue_stalled_selected", "issued", MSR_GPU_STALL_ISSUED);
+	gen_gpu_stall(r->g, 2, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", "memory", 0);
+	gen_gpu_stall(r->g, 3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", "memory", MSR_GPU_STALL_ONLY_NOT_ISSUED);
+	gen_gpu_stall(r->g, 4, "warpgroup_arrive", "of another chip", 0);
+}
+
+static void pc(struct run *r, uint64_t id, uint64_t offset, uint16_t stall, uint64_t count)
+{
+	gen_gpu_pc(r->g, &(struct msr_gpu_pc){offset, id, count, r->function, stall, 0});
+}
+
+static uint32_t kernel_at(const struct model *m, uint64_t call_addr)
+{
+	for (uint32_t c = 1; c < m->n_contexts; c++)
+		if (m->contexts[c].kind == MODEL_CONTEXT_INSTRUCTION && m->contexts[c].link_addr == call_addr)
+			return run_find(m, c, "saxpy");
+	return MODEL_NONE;
+}
+
+static void test_places_below_the_kernel(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	pc(&r, 0, 0x10, 2, 100);
+	pc(&r, 0, 0x50, 2, 30);
+	pc(&r, 0, 0x50, 1, 7);
+	pc(&r, 0, 0x90, 4, 5);
+	pc(&r, 0, 0x90, 3, 4);
+	struct model *m = run_finish(&r);
+	uint32_t k = kernel_at(m, 0x1010);
+	assert_string_equal(m->files[m->contexts[k].file].path, "/src/kernels.cl");
+	assert_int_equal(m->contexts[k].line, 10);
+	uint32_t line11 = fixture_find_line(m, k, 11), line12 = fixture_find_line(m, k, 12), inlined = run_find(m, k, "fma_of");
+	assert_true(line11 != MODEL_NONE && line12 != MODEL_NONE && inlined != MODEL_NONE);
+	assert_int_equal(m->contexts[inlined].relation, MODEL_INLINED);
+	assert_int_equal(m->contexts[inlined].parent, line11);
+	assert_int_equal(run_value(m, line11, "GINS", MODEL_POINT), 100);
+	assert_int_equal(run_value(m, fixture_find_line(m, inlined, 4), "GINS", MODEL_POINT), 37);
+	assert_int_equal(run_value(m, line12, "GINS", MODEL_POINT), 5);
+	assert_int_equal(run_value(m, k, "GINS", MODEL_EXECUTION), 142);
+	assert_int_equal(run_value(m, k, "GINS:STL_ANY", MODEL_EXECUTION), 135);
+	assert_int_equal(run_value(m, k, "GINS:STL_GMEM", MODEL_EXECUTION), 130);
+	assert_int_equal(run_value(m, k, "GINS:STL_NONE", MODEL_EXECUTION), 7);
+	assert_int_equal(run_value(m, k, "GINS:STL_WARPGROUP_ARRIVE", MODEL_EXECUTION), 5);
+	assert_int_equal(run_value(m, k, "GINS:STL_GMEM_NI", MODEL_EXECUTION), 4);
+	assert_false(m->metrics[run_metric(m, "GINS")].apportioned); /* there is one context: nothing was shared out */
+	assert_int_equal(m->gpu_sampling.in_tree_exact, 142);
+	assert_int_equal(m->gpu_sampling.in_tree_not_issued, 4);
+	run_clean(&r, m);
+}
+
+static void test_exact_by_launch(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	run_kernel(&r, r.other_call, 2, 2000, 5000, 5100);
+	pc(&r, 1, 0x10, 2, 10);
+	pc(&r, 2, 0x10, 2, 1000); /* whatever the times say */
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 10);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION), 1000);
+	assert_int_equal(m->gpu_sampling.in_tree_apportioned, 0);
+	run_clean(&r, m);
+}
+
+static void test_apportioned_by_time(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);        /* 3 of 4 parts of the time */
+	run_kernel(&r, r.other_call, 2, 2000, 6000, 7000);
+	uint64_t total = 0;
+	for (uint64_t i = 0; i < 400; i++) { /* many places with one sample each, and a few with many */
+		uint64_t count = i % 50 ? 1 : 1001;
+		pc(&r, 0, i % 8 * 16, 2, count);
+		pc(&r, 0, 0x90 + i, 1, count);
+		total += 2 * count;
+	}
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 7000, .total = total + 11, .recorded = total, .dropped = 8, .outside = 3});
+	struct model *m = run_finish(&r);
+	double a = run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), b = run_value(m, kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION);
+	assert_true(a + b == (double)total);
+	assert_true(a > 0.74 * (double)total && a < 0.76 * (double)total);
+	/* lines of single samples are shared like the rest */
+	double line_a = run_value(m, kernel_at(m, 0x1010), "GINS:STL_NONE", MODEL_EXECUTION), line_b = run_value(m, kernel_at(m, 0x1020), "GINS:STL_NONE", MODEL_EXECUTION);
+	assert_true(line_a + line_b == (double)total / 2 && line_b > 0.2 * (line_a + line_b));
+	assert_int_equal(m->gpu_sampling.in_tree_apportioned, total);
+	assert_true(m->gpu_sampling.closes);
+	const struct model_metric *k = &m->metrics[run_metric(m, "GINS")];
+	assert_true(k->apportioned);
+	assert_non_null(strstr(k->description, "apportioned"));
+	run_clean(&r, m);
+}
+
+static void test_ranges_that_do_not_close(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	pc(&r, 0, 0, 2, 10);
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 3000, .total = 12, .recorded = 12, .flags = MSR_GPU_RANGE_BUFFER_FULL});
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 3000, .end_ns = 3400, .flags = MSR_GPU_RANGE_GAP});
+	struct model *m = run_finish(&r);
+	assert_false(m->gpu_sampling.closes);
+	assert_int_equal(m->gpu_sampling.n_buffer_full, 1);
+	assert_int_equal(m->gpu_sampling.gap_ns, 400);
+	assert_int_equal(m->gpu_sampling.sampled_ns, 1000);
+	run_clean(&r, m);
+}
+
+/* A function that no one launched belongs to the kernels of its code object; one of an unknown code object to nobody. */
+static void test_device_functions(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	r.function = gen_gpu_function(r.g, r.code, "device_function", "");
+	pc(&r, 0, 0x10, 2, 9);
+	r.function = gen_gpu_function(r.g, 0, "stray", "stray(int)");
+	pc(&r, 0, 0x20, 2, 3);
+	struct model *m = run_finish(&r);
+	uint32_t k = kernel_at(m, 0x1010), f = run_find(m, k, "device_function");
+	assert_true(f != MODEL_NONE && m->contexts[f].parent == k);
+	assert_int_equal(run_value(m, f, "GINS", MODEL_EXECUTION), 9);
+	uint32_t stray = run_find(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH), "stray(int)");
+	assert_true(stray != MODEL_NONE);
+	assert_int_equal(run_value(m, stray, "GINS", MODEL_EXECUTION), 3);
+	assert_int_equal(m->contexts[stray].module, MODEL_NONE);
+	run_clean(&r, m);
+}
+
+static void test_counters(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	uint32_t misses = gen_gpu_counter(r.g, "l2_misses", "of the second cache", MSR_UNIT_COUNT), waits = gen_gpu_counter(r.g, "waits (sec)", "", MSR_UNIT_NS);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 500, misses, r.queue});
+	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 2000000000, waits, r.queue});
+	gen_gpu_value(r.g, &(struct msr_gpu_value){0, 11, misses, r.queue}); /* of the device as a whole */
+	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 11, 99, r.queue});     /* of no counter */
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, run_find(m, 0, "saxpy"), "l2_misses", MODEL_POINT), 500);
+	assert_int_equal(run_value(m, run_find(m, 0, "saxpy"), "waits (sec)", MODEL_POINT), 2);
+	assert_int_equal(run_value(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH), "l2_misses", MODEL_POINT), 11);
+	run_clean(&r, m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places_below_the_kernel),
+		cmocka_unit_test(test_exact_by_launch),
+		cmocka_unit_test(test_apportioned_by_time),
+		cmocka_unit_test(test_ranges_that_do_not_close),
+		cmocka_unit_test(test_device_functions),
+		cmocka_unit_test(test_counters),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
