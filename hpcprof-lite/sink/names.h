@@ -17,6 +17,15 @@ const char *names_function(const struct model *m, uint32_t function);
  * it: "GKER:STMEM_ACUMU (B)". Owned by the caller; NULL when memory is short.
  */
 char *names_metric(const struct model_metric *metric);
+/* "GPU", "CPU device", "accelerator": what a device is called, before its number. */
+static inline const char *names_device_type(const struct model_gpu_device *d)
+{
+	switch (d->definition ? d->definition->type : MSR_GPU_DEVICE_GPU) {
+	case MSR_GPU_DEVICE_CPU: return "CPU device";
+	case MSR_GPU_DEVICE_ACCELERATOR: return "accelerator";
+	default: return "GPU";
+	}
+}
 /* The module's path, "<unknown module>". */
 const char *names_module(const struct model *m, uint32_t module);
 

@@ -4,6 +4,7 @@
  * streams, attributes of operations, ledgers of back ends. Nothing at all without GPUs. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2.h"
 
 #include <inttypes.h>
@@ -113,7 +114,7 @@ static void device(struct otf2_defs *d, uint32_t i, uint32_t node, uint32_t host
 	const struct model_gpu_device *g = &d->w->m->gpu_devices[i];
 	const struct msr_gpu_def_device *def = g->definition;
 	char name[256];
-	snprintf(name, sizeof name, "GPU %" PRIu32 ": %s", g->ordinal, g->name);
+	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(g), g->ordinal, g->name);
 	otf2_tree_node(d, node, name, "accelerator", host, (OTF2_SystemTreeDomain)DEVICE_DOMAIN);
 	node_text(d, node, "driver", g->driver);
 	if (!def)
@@ -130,7 +131,7 @@ static void group(struct otf2_defs *d, uint32_t i, uint32_t node)
 	const struct model_gpu_context *c = &m->gpu_contexts[i];
 	char of[64], name[160];
 	otf2_process_name(&m->processes[c->process], of, sizeof of);
-	snprintf(name, sizeof name, "GPU %" PRIu32 " context %" PRIu32 " of %s", m->gpu_devices[c->device].ordinal, c->ordinal, of);
+	snprintf(name, sizeof name, "%s %" PRIu32 " context %" PRIu32 " of %s", names_device_type(&m->gpu_devices[c->device]), m->gpu_devices[c->device].ordinal, c->ordinal, of);
 	OTF2_StringRef name_ref = otf2_string(d, name);
 	if (d->out)
 #if OTF2_VERSION_MAJOR >= 3

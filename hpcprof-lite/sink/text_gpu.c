@@ -38,12 +38,12 @@ const char *text_gpu_direction(enum msr_gpu_direction d)
 }
 
 /* "64", "16,16": without the dimensions of one at the end. */
-static void put_sizes(char *to, size_t n_bytes, const uint32_t size[3])
+static void put_sizes(char *to, size_t n_bytes, const uint64_t size[3])
 {
 	unsigned n = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
 	size_t at = strlen(to);
 	for (unsigned i = 0; i < n && at < n_bytes; i++)
-		at += (size_t)snprintf(to + at, n_bytes - at, i ? ",%" PRIu32 : "%" PRIu32, size[i]);
+		at += (size_t)snprintf(to + at, n_bytes - at, i ? ",%" PRIu64 : "%" PRIu64, size[i]);
 }
 
 void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t shape, bool more)
@@ -52,14 +52,23 @@ void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t sh
 	if (shape >= m->n_gpu_shapes)
 		return;
 	const struct msr_gpu_shape *s = &m->gpu_shapes[shape];
-	if (!s->grid[0] && !s->block[0])
+	uint64_t grid[3], block[3];
+	for (unsigned i = 0; i < 3; i++) {
+		grid[i] = s->grid[i];
+		block[i] = s->block[i];
+	}
+	if (!grid[0] && !s->global[0])
 		return;
-	put_sizes(to, n_bytes, s->grid);
-	snprintf(to + strlen(to), n_bytes - strlen(to), " x ");
-	if (s->block[0])
-		put_sizes(to, n_bytes, s->block);
-	else
-		snprintf(to + strlen(to), n_bytes - strlen(to), "?");
+	put_sizes(to, n_bytes, grid[0] ? grid : s->global);
+	if (grid[0]) {
+		snprintf(to + strlen(to), n_bytes - strlen(to), " x ");
+		if (block[0])
+			put_sizes(to, n_bytes, block);
+		else
+			snprintf(to + strlen(to), n_bytes - strlen(to), "?");
+	} else {
+		snprintf(to + strlen(to), n_bytes - strlen(to), " items");
+	}
 	if (more)
 		snprintf(to + strlen(to), n_bytes - strlen(to), " *");
 }

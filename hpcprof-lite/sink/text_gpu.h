@@ -38,7 +38,7 @@ uint32_t text_find_metric(const struct model *m, const char *name);
 double text_metric_total(const struct model *m, uint32_t metric);
 /* The function is a placeholder, as "<gpu kernel>". */
 bool text_is_placeholder(const struct model *m, uint32_t function);
-/* "64 x 256", "16,16 x 8,8" (groups x work-items of a group), with "*" where other launches have others; "" when nothing is known. */
+/* "64 x 256", "16,16 x 8,8" (groups x work-items of a group), "4096 items" where the groups were left to the run time, with "*" where other launches have others; "" when nothing is known. */
 void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t shape, bool more);
 /* "host to device" ... */
 const char *text_gpu_direction(enum msr_gpu_direction d);

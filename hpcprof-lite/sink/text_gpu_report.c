@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_report.h"
 
@@ -39,9 +41,10 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 static void name_kernel(const struct model *m, uint32_t function, char *to, size_t n_bytes)
 {
 	const struct model_function *f = &m->functions[function];
+	char file[TEXT_FILE];
 	text_function_name(to, n_bytes, m, function);
 	if (f->file != MODEL_NONE)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_base(m->files[f->file].path), f->line);
+		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_file(file, m->files[f->file].path), f->line);
 }
 
 static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, double whole, const struct text_style *s)
@@ -123,8 +126,9 @@ static void put_copies(const struct model *m, const struct text_gpu *g, const st
 
 /* ---- waits ---- */
 
+/* Waits in one function of the API that one place calls. */
 struct wait {
-	uint32_t context; /* the placeholder */
+	uint32_t api, call; /* contexts: the function's, and the line's that calls it; the latter MODEL_NONE where there is none */
 	double seconds;
 };
 
@@ -133,30 +137,45 @@ static int compare_waits(const void *pa, const void *pb)
 	const struct wait *a = pa, *b = pb;
 	if (a->seconds != b->seconds)
 		return a->seconds < b->seconds ? 1 : -1;
-	return (a->context > b->context) - (a->context < b->context);
+	return (a->api > b->api) - (a->api < b->api);
 }
 
-/* The function of the API around a placeholder, and the function and line that call it. */
-static void name_wait(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+/* The function (or entry) around a placeholder. */
+static struct wait place_wait(const struct model *m, uint32_t placeholder)
 {
-	uint32_t at = context, call;
-	char place[256] = "";
-	do
+	uint32_t at = m->contexts[placeholder].parent;
+	while (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY && m->contexts[at].parent != MODEL_NONE)
 		at = m->contexts[at].parent;
-	while (at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY);
-	if (at == MODEL_NONE) {
-		snprintf(to, n_bytes, "?");
+	return (struct wait){.api = at, .call = m->contexts[at].kind == MODEL_CONTEXT_FUNCTION ? m->contexts[at].parent : MODEL_NONE};
+}
+
+/* Adds the time of one placeholder to the wait of its place; false when memory is short. */
+static bool add_wait(const struct model *m, struct map *index, struct wait *waits, size_t *n, const struct model_total *t)
+{
+	struct wait w = place_wait(m, t->context);
+	const struct model_context *api = &m->contexts[w.api], *call = w.call != MODEL_NONE ? &m->contexts[w.call] : NULL;
+	bool at_line = call && call->file != MODEL_NONE;
+	uint64_t id = map_put(index, (uint64_t)api->function << 32 | (call ? call->function : 0), at_line ? (uint64_t)call->file << 32 | call->line : UINT64_MAX - w.api, *n);
+	if (id == MAP_NONE)
+		return false;
+	if (id == *n)
+		waits[(*n)++] = w;
+	waits[id].seconds += t->sum[MODEL_POINT];
+	return true;
+}
+
+/* "clFinish at main.c:12 in step" */
+static void name_wait(const struct model *m, const struct wait *w, char *to, size_t n_bytes)
+{
+	char place[TEXT_FILE + 16] = "";
+	text_name(to, n_bytes, m, &m->contexts[w->api]);
+	if (w->call == MODEL_NONE)
 		return;
-	}
-	text_name(to, n_bytes, m, &m->contexts[at]);
-	call = m->contexts[at].parent;
-	if (m->contexts[at].kind == MODEL_CONTEXT_ENTRY || call == MODEL_NONE)
-		return;
-	text_place(place, sizeof place, m, &m->contexts[call]);
+	text_place(place, sizeof place, m, &m->contexts[w->call]);
 	if (*place)
 		snprintf(to + strlen(to), n_bytes - strlen(to), " at %s", place);
-	if (m->contexts[call].function != MODEL_NONE)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[call].function].name);
+	if (m->contexts[w->call].function != MODEL_NONE)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[w->call].function].name);
 }
 
 static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, double whole, const struct text_style *s)
@@ -169,7 +188,7 @@ static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, d
 			n_hidden++;
 			continue;
 		}
-		name_wait(m, waits[i].context, name, sizeof name);
+		name_wait(m, &waits[i], name, sizeof name);
 		text_shorten(name, room);
 		size_t columns = text_columns(name);
 		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole), text_value(b, "sec", waits[i].seconds));
@@ -189,12 +208,17 @@ static bool put_waits(const struct model *m, const struct text_style *s)
 	size_t n_waits = 0;
 	if (whole <= 0)
 		return true;
+	struct map index = {0};
 	struct wait *waits = calloc(m->n_contexts, sizeof *waits);
-	if (!waits)
+	bool ok = waits;
+	for (size_t i = 0; ok && i < m->n_totals; i++)
+		if (m->totals[i].metric == metric && m->totals[i].sum[MODEL_POINT] > 0 && m->contexts[m->totals[i].context].parent != MODEL_NONE)
+			ok = add_wait(m, &index, waits, &n_waits, &m->totals[i]);
+	map_free(&index);
+	if (!ok) {
+		free(waits);
 		return false;
-	for (size_t i = 0; i < m->n_totals; i++)
-		if (m->totals[i].metric == metric && m->totals[i].sum[MODEL_POINT] > 0)
-			waits[n_waits++] = (struct wait){m->totals[i].context, m->totals[i].sum[MODEL_POINT]};
+	}
 	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole), n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "", n > 0 ? " calls" : "");
 	put_wait_rows(m, waits, n_waits, whole, s);
 	putc('\n', s->out);
@@ -224,18 +248,18 @@ static void put_process(const struct model *m, uint32_t process, FILE *out)
 static void put_device(const struct model *m, const struct text_gpu *g, uint32_t d, const struct text_style *s)
 {
 	const struct model_gpu_device *device = &m->gpu_devices[d];
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
+	size_t room = s->width > 70 ? s->width - 30 : 40;
 	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process) : (double)(m->end_ns - m->start_ns);
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
-	fprintf(s->out, "%7s %10s %9s  GPU %" PRIu32 ": ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
-		n ? text_count(c, n) : "", device->ordinal);
-	text_cell(s->out, device->name, 0);
-	if (device->driver && *device->driver) {
-		fputs(", ", s->out);
-		text_cell(s->out, device->driver, 0);
-	}
+	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
+		n ? text_count(c, n) : "");
+	snprintf(name, sizeof name, "%s %" PRIu32 ": %s%s%s", names_device_type(device), device->ordinal, device->name, device->driver && *device->driver ? "; " : "",
+		device->driver ? device->driver : "");
+	size_t columns = text_columns(name);
+	text_cell(s->out, name, columns < room ? columns : room);
 	if (device->process != MODEL_NONE)
 		put_process(m, device->process, s->out);
 	putc('\n', s->out);

@@ -203,11 +203,24 @@ const char *text_base(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+const char *text_file(char name[TEXT_FILE], const char *path)
+{
+	enum { HASH = 32, SHOWN = 8 };
+	const char *base = text_base(path);
+	size_t digits = strspn(base, "0123456789abcdef");
+	if (digits == HASH && base[digits] == '.')
+		snprintf(name, TEXT_FILE, "%.*s%s", SHOWN, base, base + HASH);
+	else
+		snprintf(name, TEXT_FILE, "%s", base);
+	return name;
+}
+
 void text_place(char *to, size_t n_bytes, const struct model *m, const struct model_context *c)
 {
+	char file[TEXT_FILE];
 	to[0] = 0;
 	if (c->file != MODEL_NONE && c->line)
-		snprintf(to, n_bytes, "%s:%" PRIu32, text_base(m->files[c->file].path), c->line);
+		snprintf(to, n_bytes, "%s:%" PRIu32, text_file(file, m->files[c->file].path), c->line);
 	else if (c->kind == MODEL_CONTEXT_INSTRUCTION && c->function != MODEL_NONE) {
 		uint64_t entry = m->functions[c->function].link_addr;
 		if (entry && c->link_addr >= entry)

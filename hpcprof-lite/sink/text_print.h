@@ -35,6 +35,9 @@ void text_shorten(char *name, size_t columns);
 
 /* The last part of a path. */
 const char *text_base(const char *path);
+enum { TEXT_FILE = 256 };
+/* The name of a file as people read it: the last part of the path; of files named by the hash of their content, as code of GPUs is kept, the first digits and the suffix. */
+const char *text_file(char name[TEXT_FILE], const char *path);
 /* "file.c:12", the instruction's "+0x1234" from its function's entry, or "" when nothing is known. */
 void text_place(char *to, size_t n_bytes, const struct model *m, const struct model_context *c);
 

@@ -46,7 +46,8 @@ void text_function_name(char *name, size_t n_bytes, const struct model *m, uint3
 	const struct model_function *f = &m->functions[function];
 	const char *module = text_module_path(m, f->module);
 	bool made_up = f->name[0] == '<' && !strchr(f->name, '[') && module[0] != '<' && module[0];
-	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_base(module));
+	char file[TEXT_FILE];
+	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_file(file, module));
 }
 
 const char *text_module_path(const struct model *m, uint32_t module)
@@ -337,15 +338,16 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 {
 	const struct model_context *c = &m->contexts[r->context];
 	const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
+	char file[TEXT_FILE];
 	where[0] = 0;
 	if (by == TEXT_BY_MODULE) {
 		snprintf(name, n_bytes, "%s", m->modules[c->module].path);
 	} else if (by == TEXT_BY_FUNCTION) {
 		text_function_name(name, n_bytes, m, c->function);
 		if (f->file != MODEL_NONE)
-			snprintf(where, where_bytes, "%s:%" PRIu32, text_base(m->files[f->file].path), f->line);
+			snprintf(where, where_bytes, "%s:%" PRIu32, text_file(file, m->files[f->file].path), f->line);
 		else
-			snprintf(where, where_bytes, "%s", text_base(text_module_path(m, f->module)));
+			snprintf(where, where_bytes, "%s", text_file(file, text_module_path(m, f->module)));
 	} else {
 		if (c->kind == MODEL_CONTEXT_LINE)
 			text_place(name, n_bytes, m, c);

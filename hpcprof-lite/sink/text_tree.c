@@ -255,7 +255,7 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	text_name(name, sizeof name, w->m, c);
 	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
-	if (!i->is_line && c->parent != MODEL_NONE) /* a kernel is called at no line: it shows where it is defined */
+	if (!i->is_line && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
 		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
 	put_name(w, guides, name, place);
 }

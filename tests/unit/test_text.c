@@ -57,6 +57,16 @@ static void test_cells(void **state)
 	assert_int_equal(text_columns("h\xc3\xa9llo"), 5);
 }
 
+static void test_files(void **state)
+{
+	char name[TEXT_FILE];
+	(void)state;
+	assert_string_equal(text_file(name, "/a/b.c"), "b.c");
+	assert_string_equal(text_file(name, "/run/gpubins/14aa5672c33c91840c3837ee8542690d.cl"), "14aa5672.cl");
+	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690.cl"), "14aa5672c33c91840c3837ee8542690.cl");
+	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690d"), "14aa5672c33c91840c3837ee8542690d");
+}
+
 static void check_short(const char *name, size_t columns, const char *want)
 {
 	char text[TEXT_NAME];
@@ -168,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_shortened_names),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_flat_sums_are_the_whole),

@@ -119,12 +119,13 @@ static void shapes(void **state)
 {
 	const struct msr_gpu_shape all[] = {
 		{.grid = {64, 1, 1}, .block = {256, 1, 1}}, {.grid = {16, 16, 1}, .block = {8, 8, 2}}, {.grid = {1, 1, 4}, .block = {0}}, {.grid = {0}},
+		{.global = {4096, 2, 1}},
 	};
-	static const char *const expected[] = {"64 x 256", "16,16 x 8,8,2", "1,1,4 x ?", ""};
-	const struct model m = {.gpu_shapes = all, .n_gpu_shapes = 4};
+	static const char *const expected[] = {"64 x 256", "16,16 x 8,8,2", "1,1,4 x ?", "", "4096,2 items"};
+	const struct model m = {.gpu_shapes = all, .n_gpu_shapes = 5};
 	char text[64];
 	(void)state;
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		text_gpu_shape(text, sizeof text, &m, i, false);
 		assert_string_equal(text, expected[i]);
 	}
