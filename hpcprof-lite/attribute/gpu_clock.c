@@ -2,8 +2,28 @@
 /* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test: tests/unit/test_gpu_time.c. */
 #include "hpcprof-lite/attribute/gpu_clock.h"
 
-/* Two pairs give a rate when the errors of both are a small part of the time between them. */
-enum { LEAST_SPAN_OF_ERRORS = 1000 };
+/* Two pairs give a rate when the errors of both are a small part of the time between them: to 1e-4. */
+enum { LEAST_SPAN_OF_ERRORS = 10000 };
+
+static bool gives_rate(const struct msr_gpu_clock *a, const struct msr_gpu_clock *b)
+{
+	uint64_t span = b->mono_ns - a->mono_ns, errors = a->error_ns > UINT32_MAX || b->error_ns > UINT32_MAX ? UINT32_MAX : a->error_ns + b->error_ns;
+	return b->device_ns > a->device_ns && span / LEAST_SPAN_OF_ERRORS >= errors;
+}
+
+void gpu_clock_thin(struct load_gpu *g)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < g->pairs.n; i++) {
+		const struct msr_gpu_clock p = g->pairs.at[i], *last = kept ? &g->pairs.at[kept - 1] : NULL;
+		const struct msr_gpu_clock *before = kept > 1 && g->pairs.at[kept - 2].clock == p.clock ? &g->pairs.at[kept - 2] : NULL;
+		if (!last || last->clock != p.clock || gives_rate(last, &p))
+			g->pairs.at[kept++] = p;
+		else if (p.error_ns < last->error_ns && (!before || gives_rate(before, &p)))
+			g->pairs.at[kept - 1] = p;
+	}
+	g->pairs.n = kept;
+}
 
 struct gpu_clock gpu_clock_find(const struct load_gpu *g, uint32_t id)
 {
@@ -32,29 +52,6 @@ static uint64_t at_offset(const struct msr_gpu_clock *a, uint64_t device_ns)
 	return t < 0 ? 0 : t > INT64_MAX ? INT64_MAX : (uint64_t)t;
 }
 
-static bool gives_rate(const struct msr_gpu_clock *a, const struct msr_gpu_clock *b)
-{
-	uint64_t span = b->mono_ns - a->mono_ns, errors = a->error_ns > UINT32_MAX || b->error_ns > UINT32_MAX ? UINT32_MAX : a->error_ns + b->error_ns;
-	return b->device_ns > a->device_ns && span / LEAST_SPAN_OF_ERRORS >= errors;
-}
-
-static uint64_t before_first(const struct gpu_clock *c, uint64_t device_ns)
-{
-	for (size_t i = 1; i < c->n; i++)
-		if (gives_rate(&c->pairs[0], &c->pairs[i]))
-			return on_line(&c->pairs[0], &c->pairs[i], device_ns);
-	return at_offset(&c->pairs[0], device_ns);
-}
-
-static uint64_t after_last(const struct gpu_clock *c, uint64_t device_ns)
-{
-	const struct msr_gpu_clock *last = &c->pairs[c->n - 1];
-	for (size_t i = c->n - 1; i-- > 0;)
-		if (gives_rate(&c->pairs[i], last))
-			return on_line(&c->pairs[i], last, device_ns);
-	return at_offset(last, device_ns);
-}
-
 /* The last pair not after the time; the time is not before the first. */
 static size_t find(struct gpu_clock *c, uint64_t device_ns)
 {
@@ -77,15 +74,13 @@ uint64_t gpu_clock_convert(struct gpu_clock *c, uint64_t device_ns, uint64_t *er
 	*error_ns = 0;
 	if (!c->n)
 		return device_ns;
-	if (device_ns < c->pairs[0].device_ns) {
+	if (c->n == 1) {
 		*error_ns = c->pairs[0].error_ns;
-		return before_first(c, device_ns);
+		return at_offset(&c->pairs[0], device_ns);
 	}
-	size_t i = find(c, device_ns);
-	*error_ns = c->pairs[i].error_ns;
+	size_t i = device_ns < c->pairs[0].device_ns ? 0 : find(c, device_ns);
 	if (i + 1 == c->n)
-		return after_last(c, device_ns);
-	if (c->pairs[i + 1].error_ns > *error_ns)
-		*error_ns = c->pairs[i + 1].error_ns;
+		i--;
+	*error_ns = c->pairs[i].error_ns > c->pairs[i + 1].error_ns ? c->pairs[i].error_ns : c->pairs[i + 1].error_ns;
 	return on_line(&c->pairs[i], &c->pairs[i + 1], device_ns);
 }

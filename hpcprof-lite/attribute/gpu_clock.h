@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Times of a device's clock become times of CLOCK_MONOTONIC: linear between the two pairs around a time, so that drift and steps of the device's clock are
- * followed. One pair is an offset. Before the first pair and after the last one the rate is that of the pairs nearest there that are far enough apart to give one.
+ * followed. Pairs so near to each other that their errors would bend the rate are thinned out first. One pair is an offset. Before the first pair and after the last
+ * one the rate is that of the two at that end.
  * Test: tests/unit/test_gpu_time.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_CLOCK_H
@@ -15,6 +16,8 @@ struct gpu_clock {
 	size_t last;                       /* where the last time was found: times come nearly in order */
 };
 
+/* Drops pairs that are too near to give a rate; of two the one with the smaller error stays. Once, before gpu_clock_find(). */
+void gpu_clock_thin(struct load_gpu *g);
 /* The clock with this id, as the file knows it. Id 0, and one without pairs, is CLOCK_MONOTONIC. */
 struct gpu_clock gpu_clock_find(const struct load_gpu *g, uint32_t id);
 /* *error_ns: the result is right to so much. */

@@ -116,6 +116,7 @@ static void place(struct run *r, uint32_t number, uint32_t node, struct gpu_cell
 
 struct times {
 	uint64_t enter_ns, start_ns, end_ns, error_ns; /* CLOCK_MONOTONIC */
+	uint64_t busy_ns; /* by the device's own clock: what it says of itself */
 	bool is_bad;
 };
 
@@ -138,19 +139,19 @@ static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned
 {
 	struct queue_state *q = is_on_cpu(kind) ? NULL : queue_of(r, op);
 	struct times t = {.enter_ns = enter_ns, .start_ns = op->start_ns, .end_ns = op->end_ns};
-	uint64_t process_ns = r->j->file->header.start_mono_ns, end_error_ns = 0, length;
+	uint64_t process_ns = r->j->file->header.start_mono_ns, end_error_ns, length;
 	if (q && q->clock.n) {
 		t.start_ns = gpu_clock_convert(&q->clock, op->start_ns, &t.error_ns);
 		t.end_ns = gpu_clock_convert(&q->clock, op->end_ns, &end_error_ns);
 	}
-	t.is_bad = op->end_ns < op->start_ns || t.end_ns < t.start_ns || t.end_ns > r->latest_ns || (enter_ns && t.start_ns + t.error_ns < enter_ns);
-	length = op->end_ns < op->start_ns || t.end_ns < t.start_ns || t.end_ns > r->latest_ns ? 0 : t.end_ns - t.start_ns;
+	bool has_length = op->end_ns >= op->start_ns && t.end_ns >= t.start_ns && t.end_ns <= r->latest_ns;
+	t.is_bad = !has_length || (enter_ns && t.start_ns + t.error_ns < enter_ns);
+	length = has_length ? t.end_ns - t.start_ns : 0;
+	t.busy_ns = has_length ? op->end_ns - op->start_ns : 0;
 	if (t.start_ns < process_ns || t.start_ns > r->latest_ns) {
 		t.is_bad = true;
 		t.start_ns = enter_ns > process_ns && enter_ns <= r->latest_ns ? enter_ns : process_ns;
 	}
-	if (length > r->latest_ns - process_ns)
-		length = 0;
 	t.end_ns = t.start_ns + length;
 	if (t.end_ns > r->j->last_ns)
 		r->j->last_ns = t.end_ns;
@@ -210,7 +211,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	struct times t = convert(r, op, kind, enter_ns);
 	struct gpu_cell *c = &j->cells.at[cell];
 	c->n_ops++;
-	c->busy_ns += t.end_ns - t.start_ns;
+	c->busy_ns += t.busy_ns;
 	c->amount += kind == MSR_GPU_KERNEL ? 0 : op->amount;
 	j->counts[backend].ops++;
 	j->counts[backend].orphans += key.place == GPU_NO_LAUNCH;
@@ -351,6 +352,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 {
 	struct run r = {.j = j, .g = &f->gpu, .latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, .wants_lines = f->header.flags & MSR_FLAG_TRACE};
 	j->file = f;
+	gpu_clock_thin(&f->gpu);
 	bool ok = gpu_launches_index(&j->launches, r.g) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
 	if (ok)
 		find_last_launch(&r);

@@ -65,9 +65,28 @@ static void test_pairs_too_near_give_no_rate(void **state)
 	uint64_t error;
 	/* 1 us apart, right to 1 us: their slope of 3 says nothing */
 	struct msr_gpu_clock pairs[] = {{1, 0, 1000, 100000, 1000}, {1, 0, 2000, 103000, 1000}};
-	struct gpu_clock c = clock_of(pairs, 2);
-	assert_int_equal(gpu_clock_convert(&c, 1002000, &error), 103000 + 1000000);
+	struct load_gpu g = {.pairs = {pairs, 2, 2}};
+	gpu_clock_thin(&g);
+	assert_int_equal(g.pairs.n, 1);
+	struct gpu_clock c = gpu_clock_find(&g, 1);
+	assert_int_equal(gpu_clock_convert(&c, 1001000, &error), 100000 + 1000000);
 	assert_int_equal(gpu_clock_convert(&c, 500, &error), 99500);
+}
+
+static void test_the_better_of_near_pairs_stays(void **state)
+{
+	(void)state;
+	const uint64_t s = 1000000000;
+	struct msr_gpu_clock pairs[] = {{1, 0, 1000, s, 900}, {1, 0, 2000, s + 1000, 50}, {1, 0, 3000, s + 2000, 700}, {1, 0, s, 2 * s, 800}, {1, 0, s + 500, 2 * s + 500, 60},
+		{2, 0, 5, 6, 1}};
+	struct load_gpu g = {.pairs = {pairs, 6, 6}};
+	gpu_clock_thin(&g);
+	assert_int_equal(g.pairs.n, 3);
+	assert_int_equal(pairs[0].device_ns, 2000);
+	assert_int_equal(pairs[1].device_ns, s + 500);
+	assert_int_equal(gpu_clock_find(&g, 1).n, 2);
+	assert_int_equal(gpu_clock_find(&g, 2).n, 1);
+	assert_int_equal(gpu_clock_find(&g, 3).n, 0);
 }
 
 static void test_rises_with_the_time(void **state)
@@ -222,6 +241,7 @@ int main(void)
 		cmocka_unit_test(test_one_pair_is_an_offset),
 		cmocka_unit_test(test_between_pairs_it_is_linear),
 		cmocka_unit_test(test_pairs_too_near_give_no_rate),
+		cmocka_unit_test(test_the_better_of_near_pairs_stays),
 		cmocka_unit_test(test_rises_with_the_time),
 		cmocka_unit_test(test_in_order_is_one_lane),
 		cmocka_unit_test(test_overlap_takes_lanes),
