@@ -129,6 +129,17 @@ is "killed: exit status" "$status" 137
 closes "killed" -k
 counts "killed: all is there" launched 1000 recorded 1000 launches_without_op 1000 with_path 1000
 
+# Killed in the midst of it, again and again: every file can be read, and all but what each thread was about to write is there.
+for round in 1 2 3 4 5; do
+	limit="(sleep 0.$round; kill -9 \$\$) &"
+	fake threads 6 100000000
+	is "killed in a storm, $round: exit status" "$status" 137
+	closes "killed in a storm, $round" -k
+	within "killed in a storm, $round: launches" "$(value launched)" 1 100000000
+	within "killed in a storm, $round: ops without launch" "$(value ops_without_launch)" 0 0
+done
+limit=:
+
 fake busy 400
 closes "samples in launches"
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"
@@ -147,6 +158,28 @@ closes "file size limit"
 within "file size limit: the rest is counted" "$(value launch_lost)" 100000 300000
 within "file size limit: most of it at the launch" "$(value ops_without_launch)" 0 0
 limit=:
+
+disk=$T/disk
+mkdir "$disk"
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=3000k none "$disk" 2>/dev/null; then
+	at_exit "umount '$disk'"
+	OUT=$disk/out
+	fake basic 100000
+	is "disk full: exit status" "$status" 0
+	closes "disk full"
+	within "disk full: the rest is counted" "$(value launch_lost)" 100000 299000
+	like "disk full: the line says so" "$(cat "$T/stderr")" 'GPU operations, [0-9,]+ lost \(no-space [0-9,]+\)'
+	rm -rf "$OUT"
+	dd if=/dev/zero of="$disk/fill" bs=1k count=1940 2>/dev/null
+	limit="dd if=/dev/zero of='$disk/fill2' bs=1k 2>/dev/null"
+	fake basic 10
+	is "disk full from the start: the program runs" "$status" 0
+	limit=:
+	rm -rf "$OUT"
+	OUT=$T/out
+else
+	skip "disk full" "not root, or tmpfs cannot be mounted here"
+fi
 
 # Without the tool, and where it was not asked for.
 "$FAKE" "$BACKEND" basic 10 >"$T/stdout"

@@ -262,7 +262,7 @@ static uint64_t sum(const _Atomic uint64_t *of, unsigned n)
 static void check_tally(void)
 {
 	const struct msr_gpu_tally *t = &f.tally;
-	uint64_t launched = sum(t->launched, 16), recorded = sum(t->recorded, 16), aggregated = sum(t->aggregated, 16), lost = 0, slack = killed ? 4 : 0;
+	uint64_t launched = sum(t->launched, 16), recorded = sum(t->recorded, 16), aggregated = sum(t->aggregated, 16), lost = 0, slack = killed ? 64 : 0; /* a few words of each thread */
 	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
 		if (i != MSR_GPU_LOSS_NO_PATH)
 			lost += t->launch_losses[i];
