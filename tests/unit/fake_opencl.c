@@ -32,6 +32,7 @@ static struct _cl_platform_id the_platform;
 static struct _cl_context the_context;
 static struct _cl_program the_program;
 static struct _cl_kernel the_kernel;
+/* With fake.reuse, which is for one thread: released and to be given out next. */
 static struct _cl_command_queue *last_queue;
 static struct _cl_mem *last_mem;
 static struct _cl_event *running;
@@ -125,7 +126,8 @@ static cl_command_queue new_queue(cl_command_queue_properties properties, cl_int
 	if (refused)
 		return NULL;
 	struct _cl_command_queue *q = fake.reuse && last_queue ? last_queue : malloc(sizeof *q);
-	last_queue = NULL;
+	if (fake.reuse)
+		last_queue = NULL;
 	memset(q, 0, sizeof *q);
 	q->properties = properties;
 	q->n_references = 1;
@@ -200,6 +202,8 @@ static void stamp_end(cl_event e, cl_int status)
 	e->t[1] = e->t[0];
 	e->t[2] = e->t[0] + 1;
 	e->t[3] = now > e->t[2] ? now : e->t[2];
+	if (fake.stale_times)
+		e->t[0] = e->t[1] = 0;
 	atomic_store(&e->status, status);
 }
 
@@ -254,6 +258,7 @@ static cl_int enqueue(cl_command_queue q, cl_event *event)
 	q->n_references++;
 	e->n_references = 1;
 	e->t[0] = clock_mono_ns() + (uint64_t)fake.clock_offset;
+	e->t[2] = e->t[3] = e->t[0] - 1000000;
 	e->status = CL_QUEUED;
 	fake.n_events++;
 	if (fake.end_with <= CL_COMPLETE) {
@@ -288,7 +293,7 @@ static cl_int get_profiling_info(cl_event e, cl_profiling_info what, size_t room
 {
 	if (!e)
 		return CL_INVALID_EVENT;
-	if (!(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) || atomic_load(&e->status) != CL_COMPLETE)
+	if (!(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) || (atomic_load(&e->status) != CL_COMPLETE && !fake.answers_early))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
 	if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_END)
 		return CL_INVALID_VALUE;
@@ -368,7 +373,8 @@ static cl_mem create_buffer(cl_context c, cl_mem_flags flags, size_t bytes, void
 	if (!bytes)
 		return NULL;
 	struct _cl_mem *m = fake.reuse && last_mem ? last_mem : malloc(sizeof *m);
-	last_mem = NULL;
+	if (fake.reuse)
+		last_mem = NULL;
 	m->bytes = bytes;
 	m->n_references = 1;
 	return m;

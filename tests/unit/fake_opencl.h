@@ -18,6 +18,8 @@ struct fake {
 	cl_int end_with;          /* commands end so at once: CL_COMPLETE or an error; CL_QUEUED: they do not end */
 	bool refuses_profiling;
 	bool no_events;           /* enqueues leave the event NULL */
+	bool stale_times;         /* commands are never queued, and their times are of something else */
+	bool answers_early;       /* times are told before a command has ended */
 	bool has_timer;
 	int64_t timer_offset;     /* of the timer to the profiling clock */
 	int64_t clock_offset;     /* of the profiling clock to CLOCK_MONOTONIC */

@@ -93,6 +93,7 @@ struct ocl_device {
 	uint32_t id;             /* of the definition */
 	unsigned version;        /* 120, 210, 300 */
 	bool binaries_are_dear;  /* asking for a program's binary makes the implementation compile it anew */
+	atomic_bool tells_queued; /* commands with a time of queueing were seen */
 	struct ocl_clock *clock;
 };
 /* Made when first seen. NULL: no memory, or the handle is bad. The caller holds s->define. */
