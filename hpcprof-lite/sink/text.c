@@ -73,24 +73,6 @@ enum status sink_text_check(const struct model *m, const struct sink_text_option
 	return STATUS_USAGE;
 }
 
-static bool write_views(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
-{
-	bool ok = true;
-	if (views & SINK_TEXT_PATHS)
-		ok = ok && text_report_tree(m, t, gpu, s);
-	if (t->whole <= 0)
-		return ok;
-	if (views & SINK_TEXT_FUNCTIONS)
-		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
-	if (views & SINK_TEXT_LINES)
-		ok = ok && text_report_table(m, t, TEXT_BY_LINE, s);
-	if (views & SINK_TEXT_MODULES)
-		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
-	if (views & SINK_TEXT_THREADS)
-		ok = ok && text_report_threads(m, t, s);
-	return ok;
-}
-
 /* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
 static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
 {
@@ -119,6 +101,26 @@ static bool write_gpu(const struct model *m, const struct text_style *s)
 	return ok;
 }
 
+static bool write_views(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
+{
+	bool ok = true;
+	if (views & SINK_TEXT_PATHS && (t->whole > 0 || gpu))
+		ok = ok && text_report_tree(m, t, gpu, s);
+	if (m->has_gpu && views & SINK_TEXT_GPU)
+		ok = ok && write_gpu(m, s);
+	if (t->whole <= 0)
+		return ok;
+	if (views & SINK_TEXT_FUNCTIONS)
+		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
+	if (views & SINK_TEXT_LINES)
+		ok = ok && text_report_table(m, t, TEXT_BY_LINE, s);
+	if (views & SINK_TEXT_MODULES)
+		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
+	if (views & SINK_TEXT_THREADS)
+		ok = ok && text_report_threads(m, t, s);
+	return ok;
+}
+
 static bool write_parts(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
 {
 	struct text_gpu_columns room, *columns;
@@ -126,13 +128,9 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 	if (!open_columns(m, t, &room, &columns))
 		return false;
 	text_report_head(m, s);
-	bool ok = true;
 	if (t->whole <= 0)
 		fprintf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
-	if (t->whole > 0 || columns)
-		ok = write_views(m, t, columns, views, s);
-	if (ok && m->has_gpu && views & SINK_TEXT_GPU)
-		ok = write_gpu(m, s);
+	bool ok = write_views(m, t, columns, views, s);
 	if (ok)
 		text_report_ledger(m, t, s);
 	if (columns) {
