@@ -78,12 +78,12 @@ gpu_total() {
 
 # launched NAME KIND: operations of a kind that the ledger of the analysis NAME has.
 launched() {
-	awk -F '\t' -v kind="$2" '$1 == "gpu-kind" && $3 == kind { sum += $4 } END { printf "%d\n", sum }' "$T/text-$1"
+	awk -F '\t' -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { sum += $6 } END { printf "%d\n", sum }' "$T/text-$1"
 }
 
 # accounted NAME: each command that the program counted is an operation in the ledger, kind by kind, and the ledger closes.
 accounted() {
-	holds "$1: the ledger of the GPU closes" "$1" "gpu-closes opencl 1"
+	holds "$1: the ledger of the GPU closes" "$1" "gpu-closes 1"
 	is "$1: every kernel counted is in the ledger" "$(launched "$1" kernel)" "$(counted "$1" kernel native)"
 	is "$1: every copy" "$(launched "$1" copy)" "$(counted "$1" write read copy map unmap migrate svm-copy)"
 	is "$1: every fill" "$(launched "$1" set)" "$(counted "$1" fill)"

@@ -16,7 +16,7 @@ for way in fork before exec; do
 	measured $way $way -e CPUTIME -e gpu=opencl -- "$W/ocl_end" $way
 	is "$way: both are measured" "$(processes "$M")" 2
 	analyse $way text "$M"
-	holds "$way: the ledger of the GPU closes" $way "gpu-closes opencl 1"
+	holds "$way: the ledger of the GPU closes" $way "gpu-closes 1"
 	is "$way: every kernel is in the ledger, once" "$(launched $way kernel)" "$(counted $way kernel)"
 done
 
@@ -32,7 +32,7 @@ for try in 1 2 3 4 5; do
 	kill -KILL "${child:-$pid}"
 	wait $pid 2>/dev/null
 	analyse killed$try text "$M"
-	holds "killed $try: the ledger of the GPU closes" killed$try "gpu-closes opencl 1"
+	holds "killed $try: the ledger of the GPU closes" killed$try "gpu-closes 1"
 	within "killed $try: kernels are there" "$(launched killed$try kernel)" 201 1000000000
 done
 
@@ -42,7 +42,7 @@ measured few storm -e gpu=opencl --gpu-memory 64K -- "$W/ocl_storm" 3 2000
 analyse few text "$M"
 accounted few
 same_time "records beyond the bound: kernel time" "$(gpu_total few "GKER (sec)")" "$(truth few ns kernel)"
-within "records beyond the bound: some are summed up" "$(awk -F '\t' '$1 == "gpu-kind" && $3 == "kernel" { print $6 }' "$T/text-few")" 1 5999
+within "records beyond the bound: some are summed up" "$(awk -F '\t' '$1 == "gpu-kind" && $2 == "all" && $5 == "kernel" { print $8 }' "$T/text-few")" 1 5999
 measured none storm -e gpu=opencl --gpu-memory 0 -- "$W/ocl_storm" 3 2000
 analyse none text "$M"
 accounted none

@@ -19,7 +19,7 @@ compare() {
 	measured "$c_name-preload" "$c_name" -e gpu=opencl,preload -- "$@"
 	measured "$c_name-layer" "$c_name" -e CPUTIME -e gpu=opencl -- "$@"
 	analyse "$c_name-layer" text "$M"
-	holds "$c_name-layer: the ledger of the GPU closes" "$c_name-layer" "gpu-closes opencl 1"
+	holds "$c_name-layer: the ledger of the GPU closes" "$c_name-layer" "gpu-closes 1"
 }
 
 compare calls "$W/ocl_calls"
@@ -32,7 +32,7 @@ compare calls-out-of-order "$W/ocl_calls" out-of-order
 compare calls-old "$W/ocl_calls" old
 compare errors "$W/ocl_errors"
 is "errors: accepted kernels are in the ledger" "$(launched errors-layer kernel)" "$(counted errors-layer kernel native)"
-holds "errors: the one behind a failed event is lost as failed" errors-layer "gpu-loss opencl failed 1"
+holds "errors: the one behind a failed event is lost as failed" errors-layer "gpu-loss all - - failed [01] 1"
 compare queues "$W/ocl_queues" 5
 accounted queues-layer
 compare loose "$W/ocl_storm" 3 2000 loose
@@ -43,7 +43,7 @@ for way in return exit _exit thread never gone failed; do
 	is "end-$way: every kernel is in the ledger" "$(launched "end-$way-layer" kernel)" "$(counted "end-$way-layer" kernel)"
 done
 for way in never gone; do
-	holds "end-$way: what waits for ever is told apart" "end-$way-layer" "gpu-loss opencl never-done 10"
+	holds "end-$way: what waits for ever is told apart" "end-$way-layer" "gpu-loss all - - never-done [01] 10"
 done
 
 done_testing

@@ -19,7 +19,7 @@ native melt "$melt" --cells 32 --steps 2 --checkpoint "$T/ck" --every 1
 measured melt melt -e CPUTIME -e gpu=opencl -- "$melt" --cells 32 --steps 2 --checkpoint "$T/ck" --every 1
 like "melt: verified" "$(cat "$T/measured-melt.out")" '^verified$'
 analyse melt text,cctdb,otf2 "$M"
-holds "melt: the ledger of the GPU closes" melt "gpu-closes opencl 1"
+holds "melt: the ledger of the GPU closes" melt "gpu-closes 1"
 
 # chain FILE METRIC NAME...: prints yes when some path of the tree of a metric has these functions in this order, others in between.
 chain() {
