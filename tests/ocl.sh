@@ -70,9 +70,9 @@ measured() {
 	same "$ocl_name: error output" "$ocl_plain.err" "$T/measured-$ocl_name.err"
 }
 
-# gpu_total NAME METRIC [FUNCTION]: from the complete text of the analysis NAME: the sum of a metric, or below all contexts of one function of the program.
+# gpu_total NAME METRIC [FUNCTION]: from the complete text of the analysis NAME: the sum of a metric, or below all contexts of one function.
 gpu_total() {
-	awk -F '\t' -v metric="$2" -v name="${3-}" '$1 == "tree" && $2 == metric && (name == "" ? $3 == 0 : $5 == name) { sum += $7 } END { printf "%.9f\n", sum }' \
+	awk -F '\t' -v metric="$2" -v name="${3-}" '$1 == "tree" && $2 == metric && (name == "" ? $3 == 0 : $4 == "function" && $5 == name) { sum += $7 } END { printf "%.9f\n", sum }' \
 		"$T/text-$1"
 }
 
