@@ -26,10 +26,10 @@ for try in 1 2 3 4 5; do
 	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun" 2>"$T/err" &
 	pid=$!
 	until grep -q begun "$T/begun" || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
+	program=$(sed -n 's/^begun //p' "$T/begun")
+	at_exit "kill -KILL ${program:-$pid} 2>/dev/null"
 	sleep 0.0$((try * 17 % 10))$try
-	# runuser waits for the program: the program itself is its child
-	child=$(ps -o pid= --ppid $pid | tr -d ' ')
-	kill -KILL "${child:-$pid}"
+	kill -KILL "${program:-$pid}"
 	wait $pid 2>/dev/null
 	analyse killed$try text "$M"
 	holds "killed $try: the ledger of the GPU closes" killed$try "gpu-closes 1"

@@ -11,7 +11,7 @@
  *	fork     the child, which makes no call of OpenCL, and the parent both go on
  *	before   the process forks first, and the child alone uses OpenCL
  *	exec     the process becomes another program ("ocl_end return") while commands are on their way
- *	forever  tiny kernels until somebody kills the process; a line says when they have begun
+ *	forever  tiny kernels until somebody kills the process; a line says that they have begun, and the process id
  */
 #include "ocl_common.h"
 
@@ -153,7 +153,7 @@ static void forever(void)
 	start();
 	enqueue(COMMANDS, 0, NULL);
 	OCL_DO(OCL_FINISH, 0, clFinish(queue));
-	printf("begun\n");
+	printf("begun %ld\n", (long)getpid());
 	fflush(stdout);
 	for (;;) {
 		enqueue(COMMANDS, 0, NULL);
