@@ -84,7 +84,11 @@ tests_workload_ocl_storm_LDADD = $(ocl_workload_ldadd)
 endif
 
 ocl_tests = \
+	tests/cli/ocl_life.sh \
 	tests/cli/ocl_miniapp.sh \
+	tests/cli/ocl_same.sh \
+	tests/cli/ocl_tree.sh \
+	tests/cli/ocl_truth.sh \
 	tests/cli/ocl_workloads.sh
 TESTS += $(ocl_tests)
 EXTRA_DIST += $(ocl_tests) tests/ocl.sh

@@ -21,15 +21,18 @@ for way in fork before exec; do
 done
 
 # --- killed: at random moments; what was launched is there, and what was not done yet is told apart
+program=
+# shellcheck disable=SC2016 # expanded at the end
+at_exit 'if [ -n "$program" ]; then kill -KILL "$program"; fi'
 for try in 1 2 3 4 5; do
 	M=$(public_dir killed$try)/m
 	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun" 2>"$T/err" &
 	pid=$!
 	until grep -q begun "$T/begun" || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
 	program=$(sed -n 's/^begun //p' "$T/begun")
-	at_exit "kill -KILL ${program:-$pid} 2>/dev/null"
 	sleep 0.0$((try * 17 % 10))$try
-	kill -KILL "${program:-$pid}"
+	kill -KILL "$program"
+	program=
 	wait $pid 2>/dev/null
 	analyse killed$try text "$M"
 	holds "killed $try: the ledger of the GPU closes" killed$try "gpu-closes 1"

@@ -38,6 +38,10 @@ for entrance in layer preload; do
 	done
 	same_time "$name: time of copies and maps" "$(gpu_total "$name" "GXCOPY (sec)")" \
 		$(($(truth "$name" ns write) + $(truth "$name" ns read) + $(truth "$name" ns copy) + $(truth "$name" ns map) + $(truth "$name" ns unmap)))
+	is "$name: bytes to the device" "$(gpu_total "$name" "GXCOPY:H2D (B)")" "$(truth "$name" bytes write).000000000"
+	is "$name: bytes from the device" "$(gpu_total "$name" "GXCOPY:D2H (B)")" "$(truth "$name" bytes read).000000000"
+	is "$name: bytes on the device" "$(gpu_total "$name" "GXCOPY:D2D (B)")" "$(truth "$name" bytes copy).000000000"
+	is "$name: bytes mapped" "$(gpu_total "$name" "GXCOPY:MAP (B)")" "$(truth "$name" bytes map).000000000"
 	same_time "$name: time of fills" "$(gpu_total "$name" "GMSET (sec)")" "$(truth "$name" ns fill)"
 
 	name=storm-$entrance
