@@ -12,3 +12,16 @@ tests_unit_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 endif
 endif
+
+opencl_tests = tests/cli/launch_gpu.sh tests/cli/ocl_entrance.sh
+TESTS += $(opencl_tests)
+EXTRA_DIST += $(opencl_tests)
+
+# A layer of the user's own.
+if HAVE_OPENCL
+check_LTLIBRARIES += tests/workload/ocl_user_layer.la
+tests_workload_ocl_user_layer_la_SOURCES = tests/workload/ocl_user_layer.c
+tests_workload_ocl_user_layer_la_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_ocl_user_layer_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_ocl_user_layer_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+endif
