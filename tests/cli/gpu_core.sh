@@ -57,6 +57,7 @@ closes "a plain run"
 counts "a plain run" launched 3000 recorded 3000 ops 3000 ops_without_launch 0 launches_without_op 0 without_path 0 places 3 busy_ns 3050000 amount 4096000 \
 	devices 1 queues 2 codes 1 functions 2 shapes 2 backends 1
 like "a plain run: the leaf is the call" "$(cat "$T/values")" '^leaf gpu_fake_backend.so 3000$'
+like "a plain run: ... below what made it" "$(cat "$T/values")" '^caller (lt-)?gpu_fake 3000$'
 like "a plain run: the entrance is kept" "$(cat "$T/values")" '^backend fake 0 a library of the tests$'
 content=$(awk '$1 == "code" { print $2 }' "$T/values")
 is "a plain run: the code is kept under its hash" "$(ls "$OUT/gpubins")" "$content"

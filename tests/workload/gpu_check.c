@@ -221,9 +221,10 @@ static void scan(const uint8_t *bytes, uint64_t n_bytes, unsigned pass)
 /* Every launch stands at a node that is there; its leaf's module is counted. */
 static void check_launches(void)
 {
-	static uint64_t by_module[65536], by_node[1 << 16];
+	static uint64_t by_module[65536], by_caller[65536], by_node[1 << 16];
 	uint64_t n_places = 0;
 	memset(by_module, 0, sizeof by_module);
+	memset(by_caller, 0, sizeof by_caller);
 	memset(by_node, 0, sizeof by_node);
 	for (uint64_t i = 0; i < f.n_launches; i++) {
 		const struct launch *l = &f.launch[i];
@@ -241,13 +242,18 @@ static void check_launches(void)
 		}
 		f.n_path++;
 		by_module[msr_addr_module(n->addr)]++;
+		const struct msr_node *caller = node_of(l->thread, n->parent);
+		if (caller)
+			by_caller[msr_addr_module(caller->addr)]++;
 		n_places += by_node[(l->node ^ l->thread << 8) & 65535]++ == 0;
 	}
-	for (unsigned m = 0; m < 65536; m++)
-		if (by_module[m]) {
-			const char *slash = strrchr(module_path[m], '/');
-			printf("leaf %s %" PRIu64 "\n", slash ? slash + 1 : module_path[m], by_module[m]);
-		}
+	for (unsigned m = 0; m < 65536; m++) {
+		const char *slash = strrchr(module_path[m], '/'), *name = slash ? slash + 1 : module_path[m];
+		if (by_module[m])
+			printf("leaf %s %" PRIu64 "\n", name, by_module[m]);
+		if (by_caller[m])
+			printf("caller %s %" PRIu64 "\n", name, by_caller[m]);
+	}
 	printf("places %" PRIu64 "\n", n_places);
 }
 
