@@ -148,7 +148,7 @@ counts "samples in launches: none is lost" lost-busy 0
 within "samples in launches: they are there" "$(value recorded)" 100 500
 fake jumps 50
 is "a signal handler jumps out of launches: exit status" "$status" 0
-closes "a signal handler jumps out of launches"
+closes "a signal handler jumps out of launches" -k # a jump between a record and its count
 within "a signal handler jumps out of launches: what was left is counted" "$(value lost-busy)" 0 50
 counts "a signal handler jumps out of launches: others are well" without_path 0 ops 300
 
