@@ -3,14 +3,36 @@
 
 if HAVE_CMOCKA
 if HAVE_OPENCL
-opencl_unit_tests = tests/unit/test_opencl_layer
+opencl_unit_tests = tests/unit/test_opencl_clock tests/unit/test_opencl_layer tests/unit/test_opencl_map
+opencl_fakes = tests/unit/fake_opencl.c tests/unit/fake_opencl.h tests/unit/fake_host.c $(opencl_sources)
 check_PROGRAMS += $(opencl_unit_tests)
 TESTS += $(opencl_unit_tests)
-tests_unit_test_opencl_layer_SOURCES = tests/unit/test_opencl_layer.c tests/unit/fake_opencl.c tests/unit/fake_opencl.h tests/unit/fake_host.c $(opencl_sources)
+tests_unit_test_opencl_layer_SOURCES = tests/unit/test_opencl_layer.c $(opencl_fakes)
 tests_unit_test_opencl_layer_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_opencl_clock_SOURCES = tests/unit/test_opencl_clock.c $(opencl_fakes)
+tests_unit_test_opencl_clock_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_unit_test_opencl_clock_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
+tests_unit_test_opencl_clock_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_opencl_map_SOURCES = tests/unit/test_opencl_map.c \
+	hpcrun-lite/gpu/opencl/ocl_map.c hpcrun-lite/gpu/opencl/ocl_map.h hpcrun-lite/gpu/opencl/ocl_memory.c hpcrun-lite/gpu/opencl/ocl_memory.h
+tests_unit_test_opencl_map_LDADD = $(CMOCKA_LIBS) -lpthread
 endif
+
+# The library's name makes it an OpenCL loader.
+check_PROGRAMS += tests/unit/test_getenv
+TESTS += tests/unit/test_getenv
+tests_unit_test_getenv_SOURCES = tests/unit/test_getenv.c \
+	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h hpcrun-lite/runtime/hook_getenv.c hpcrun-lite/runtime/hook_getenv.h \
+	hpcrun-lite/runtime/hook_next.c hpcrun-lite/runtime/hook_next.h
+tests_unit_test_getenv_CFLAGS = $(HL_CFLAGS)
+tests_unit_test_getenv_LDFLAGS = -Wl,--export-dynamic
+tests_unit_test_getenv_LDADD = $(CMOCKA_LIBS) -ldl
+check_LTLIBRARIES += tests/unit/libOpenCL_asker.la
+tests_unit_libOpenCL_asker_la_SOURCES = tests/unit/opencl_asker.c
+tests_unit_libOpenCL_asker_la_CFLAGS = $(HL_CFLAGS)
+tests_unit_libOpenCL_asker_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 endif
 
 opencl_tests = tests/cli/launch_gpu.sh tests/cli/ocl_entrance.sh
