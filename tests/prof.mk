@@ -74,6 +74,7 @@ endif
 prof_cli_tests = \
 	tests/cli/prof_cli.sh \
 	tests/cli/prof_fuzz.sh \
+	tests/cli/prof_gpu.sh \
 	tests/cli/prof_structs.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)

@@ -137,7 +137,10 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 		l->launched[MSR_GPU_NO_KIND] += difference;
 }
 
-/* Launches whose operation never came: what the run time lost without knowing whose it was, then what a kill cut off. */
+/*
+ * Launches whose operation never came: what the run time lost without knowing whose it was, then what the end of the process cut off. That is a kill, a fatal signal, or
+ * _exit() from inside a signal handler, where back ends cannot be asked; after any other end they have said what became of each.
+ */
 static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
@@ -145,7 +148,8 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 		l->losses[c] += n;
 		waiting -= n;
 	}
-	if (j->file->header.exit_kind == MSR_EXIT_NONE || j->file->header.exit_kind == MSR_EXIT_SIGNAL)
+	uint32_t end = j->file->header.exit_kind;
+	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK)
 		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += waiting;
 	else
 		l->unexplained += waiting;

@@ -215,7 +215,15 @@ static int compare_pairs(const void *pa, const void *pb)
 	return (a->mono_ns > b->mono_ns) - (a->mono_ns < b->mono_ns);
 }
 
-/* Where the device's clock goes on and ours back, the later pair is dropped: one of the two is wrong, and the first is the one that was in use. */
+static uint64_t error_of(const struct msr_gpu_clock *p)
+{
+	return p->error_ns < UINT32_MAX ? p->error_ns : UINT32_MAX;
+}
+
+/*
+ * Where the device's clock goes on and ours back, the later pair is dropped: one of the two is wrong, and the first is the one that was in use. Within the errors that is no
+ * damage: pairs taken by two threads at about the same time.
+ */
 static void sort_pairs(struct load_file *f)
 {
 	size_t kept = 0;
@@ -224,7 +232,7 @@ static void sort_pairs(struct load_file *f)
 	for (size_t i = 0; i < f->gpu.pairs.n; i++) {
 		struct msr_gpu_clock p = f->gpu.pairs.at[i], *last = kept ? &f->gpu.pairs.at[kept - 1] : NULL;
 		if (last && last->clock == p.clock && (p.mono_ns < last->mono_ns || p.device_ns == last->device_ns)) {
-			f->bytes_damaged += p.mono_ns < last->mono_ns ? sizeof p : 0;
+			f->bytes_damaged += last->mono_ns > p.mono_ns + error_of(last) + error_of(&p) ? sizeof p : 0;
 			continue;
 		}
 		f->gpu.pairs.at[kept++] = p;

@@ -65,7 +65,7 @@ struct gen_gpu_work {
 /* The state between threads of a process: zero for the first. */
 struct gen_gpu_job {
 	uint32_t device, context, queues[2], code, functions[4], shapes[6], counter;
-	uint64_t next_id;
+	uint64_t next_id, n_sampled;
 };
 void gen_gpu_work(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_work *w);
 /* The structure file of the job's code object, in directory/structs. */

@@ -81,7 +81,9 @@ static uint64_t operate(struct gen *g, struct gen_gpu_job *job, const struct gen
 	else
 		gen_gpu_op(g, &op);
 	if (kind == MSR_GPU_KERNEL && pick(w->random, 16) == 0) {
-		gen_gpu_pc(g, &(struct msr_gpu_pc){pick(w->random, KERNEL_BYTES / 16) * 16, id, 1 + pick(w->random, 20), job->functions[shape % 4], 1 + (uint16_t)pick(w->random, 2), 0});
+		struct msr_gpu_pc s = {pick(w->random, KERNEL_BYTES / 16) * 16, id, 1 + pick(w->random, 20), job->functions[shape % 4], 1 + (uint16_t)pick(w->random, 2), 0};
+		gen_gpu_pc(g, &s);
+		job->n_sampled += s.count;
 		gen_gpu_value(g, &(struct msr_gpu_value){id, pick(w->random, 100000), job->counter, job->queues[queue]});
 	}
 	return length + 10000;
@@ -100,16 +102,14 @@ static uint64_t operate_graph(struct gen *g, struct gen_gpu_job *job, const stru
 	return 40000;
 }
 
-static void sample(struct gen *g, const struct gen_gpu_job *job, const struct gen_gpu_work *w)
+/* Samples that know no launch. */
+static void sample(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_work *w)
 {
-	uint64_t total = 0;
 	for (uint32_t i = 0; i < 24; i++) {
 		struct msr_gpu_pc s = {pick(w->random, KERNEL_BYTES / 16) * 16, 0, 1 + pick(w->random, 1000), job->functions[i % 4], 1 + (uint16_t)pick(w->random, 3), 0};
 		gen_gpu_pc(g, &s);
-		total += s.stall == 3 ? 0 : s.count;
+		job->n_sampled += s.stall == 3 ? 0 : s.count;
 	}
-	gen_gpu_range(g, &(struct msr_gpu_pc_range){.start_ns = w->start_ns, .end_ns = w->start_ns + 1000000, .total = total + 17, .recorded = total, .dropped = 10, .outside = 7,
-		.period = 4096, .context = job->context});
 }
 
 void gen_gpu_work(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_work *w)
@@ -123,6 +123,9 @@ void gen_gpu_work(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_w
 		now += pick(w->random, 20) == 0 ? operate_graph(g, job, w, now) : operate(g, job, w, now, kinds[pick(w->random, sizeof kinds / sizeof *kinds)]);
 	if (w->first)
 		sample(g, job, w);
+	gen_gpu_range(g, &(struct msr_gpu_pc_range){.start_ns = w->start_ns, .end_ns = w->start_ns + 1000000, .total = job->n_sampled + 17, .recorded = job->n_sampled, .dropped = 10,
+		.outside = 7, .period = 4096, .context = job->context});
+	job->n_sampled = 0;
 	if (w->losses) {
 		gen_gpu_launch_lost(g, 0, MSR_GPU_KERNEL, MSR_GPU_LOSS_NO_SPACE);
 		gen_gpu_launch(g, UINT32_MAX, 0, job->next_id, MSR_GPU_COPY, now);

@@ -144,7 +144,8 @@ static void test_same_for_any_number_of_workers(void **state)
 		fixture_check_model(m);
 		assert_true(m->gpu_ledger.closes);
 		assert_int_equal(m->gpu_ledger.n_bad_order, 0);
-		assert_int_equal(m->gpu_sampling.n_ranges, 3);
+		assert_int_equal(m->gpu_sampling.n_ranges, 9);
+		assert_true(m->gpu_sampling.closes);
 		char *text = everything(m);
 		if (first)
 			assert_string_equal(first, text);

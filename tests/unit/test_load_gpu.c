@@ -15,6 +15,7 @@ static void test_views(void **state)
 	gen_gpu_pair(r.g, 1, 300, 400, 1);
 	gen_gpu_pair(r.g, 1, 100, 200, 1);
 	gen_gpu_pair(r.g, 1, 350, 150, 1); /* ours runs back: dropped */
+	gen_gpu_pair(r.g, 1, 360, 399, 1); /* within the errors: dropped too, but no damage */
 	gen_gpu_stall(r.g, 9, "stalled", "for a reason", 0);
 	char *path = gen_close(r.g, MSR_EXIT_RETURN, 0);
 	struct load_file f = {0};
