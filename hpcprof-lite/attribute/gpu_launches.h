@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The launches of one file by id, and what became of each. Launches count from 0 in the order of load_gpu.launches; every back end has a table
- * from id to number where its ids are dense (4 bytes for each id), else a sorted list (12 bytes for each launch); and one byte of state for each launch.
+ * from id to number where its ids are dense (4 bytes for each id), else a sorted list (16 bytes for each launch); and one byte of state for each launch.
  * Test: tests/unit/test_gpu_join.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_LAUNCHES_H

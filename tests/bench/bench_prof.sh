@@ -39,6 +39,13 @@ many=$(cost "$t/more" "$sinks")
 rm -rf "$t/more"
 echo "$few $many" | awk '{ printf "  %.1f MiB and %.1f MiB: ratio %.2f (CPU time %.2f)\n", $2 / 1024, $4 / 1024, $4 / $2, $3 / $1 }'
 
+echo "GPU operations a second of one core: 1 process, 1 thread, 2,000,000 operations on two queues"
+"$gen" -p 1 -t 1 -n 40 -s 50 -g 2000000 -b "$t/gpu"
+for to in $(echo "$sinks" | tr , ' '); do
+	cost "$t/gpu" "$to" | awk -v to="$to" '{ printf "  %-20s %6.2f s  %6.2f million operations/s  %7.1f MiB resident, mapped files included\n", to, $1, 2 / $1, $2 / 1024 }'
+done
+rm -rf "$t/gpu"
+
 echo "cost over threads: 100 and 1,000 threads of one tree (2,000 nodes, 2,000 records each); text, then all outputs"
 for common in 100 50; do
 	"$gen" -p 1 -t 100 -n 2000 -s 2000 -c $common -b "$t/t100"
