@@ -17,7 +17,7 @@ void fake_reset_implementation(void);
 static uint32_t generation(const struct gpu_host *h) { (void)h; return fake_host.generation; }
 static const char *options(const struct gpu_host *h) { (void)h; return ""; }
 static void at_end(const struct gpu_host *h, void (*fn)(uint64_t)) { (void)h; fake_host.at_end = fn; }
-static void note(const struct gpu_host *h, const char *text) { (void)h, (void)text; }
+static void note(const struct gpu_host *h, const char *text) { (void)h, (void)text; fake_host.n_notes++; }
 static void nothing(const struct gpu_host *h) { (void)h; }
 
 static void entered(const struct gpu_host *h, const char *how, const void *text)

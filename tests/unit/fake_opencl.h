@@ -60,7 +60,7 @@ struct fake_host {
 	_Atomic uint64_t n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS], n_lost[MSR_N_GPU_LOSSES];
 	struct fake_op ops[FAKE_MAX_OPS];
 	_Atomic unsigned n_records;
-	unsigned n_entered, n_devices, n_contexts, n_queues, n_codes, n_functions, n_shapes, n_pairs;
+	unsigned n_entered, n_notes, n_devices, n_contexts, n_queues, n_codes, n_functions, n_shapes, n_pairs;
 	uint32_t queue_flags;
 	char how[64], function[64], options[64];
 	struct gpu_shape shape;

@@ -61,6 +61,12 @@ static void entrance(void **state)
 	assert_int_equal(clInitLayerWithProperties(1, &fake_dispatch, &n, &ours, NULL), CL_INVALID_OPERATION);
 	assert_null(ours);
 	assert_int_equal(fake_host.n_entered, 1);
+	/* by another loader: refused as well, and said */
+	cl_icd_dispatch another = fake_dispatch;
+	another.clFinish = NULL;
+	assert_int_equal(fake_host.n_notes, 0);
+	assert_int_equal(clInitLayer(sizeof another / sizeof(void *), &another, &n, &ours), CL_INVALID_OPERATION);
+	assert_int_equal(fake_host.n_notes, 1);
 	/* a process that is not measured */
 	atomic_store(&ocl_entrance, OCL_NOT_IN);
 	fake_host.absent = true;

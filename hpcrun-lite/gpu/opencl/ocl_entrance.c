@@ -16,6 +16,14 @@ static const char *name_of(enum ocl_entrance how)
 	return how == OCL_LAYER ? "ICD loader's layer" : "preloaded";
 }
 
+/* What is behind us is called for as long as the process lives, also where the program closes the library that it opened. */
+static void keep_loaded(const void *function)
+{
+	Dl_info info;
+	if (function && dladdr(function, &info) && info.dli_fname)
+		(void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 bool ocl_enter_process(enum ocl_entrance how)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
@@ -23,6 +31,7 @@ bool ocl_enter_process(enum ocl_entrance how)
 	ocl_host = find ? find("opencl", GPU_HOST_VERSION) : NULL;
 	if (!ocl_host)
 		return false;
+	keep_loaded((const void *)(uintptr_t)ocl_next.clFinish);
 	ocl_host->entered(ocl_host, name_of(how), (const void *)(uintptr_t)ocl_enter_process);
 	/* release: the table and the host are set */
 	atomic_store_explicit(&ocl_entrance, how, memory_order_release);

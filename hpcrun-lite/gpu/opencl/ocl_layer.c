@@ -32,13 +32,22 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 	return CL_INVALID_VALUE;
 }
 
+/* Programs that bring a copy of the loader may have two of them. */
+static void refuse(const cl_icd_dispatch *target)
+{
+	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER && target->clFinish != ocl_next.clFinish)
+		ocl_host->note(ocl_host, "a second OpenCL loader was found in the process; what goes through it is not measured");
+}
+
 VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch)
 {
 	if (!target || !n_ret || !dispatch)
 		return CL_INVALID_VALUE;
 	/* Preloaded too, or offered twice: never in front of ourselves. */
-	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) != OCL_NOT_IN)
+	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) != OCL_NOT_IN) {
+		refuse(target);
 		return CL_INVALID_OPERATION;
+	}
 	size_t bytes = (size_t)n * sizeof(void *);
 	memcpy(&ocl_next, target, bytes < sizeof ocl_next ? bytes : sizeof ocl_next);
 	if (!ocl_enter_process(OCL_LAYER))

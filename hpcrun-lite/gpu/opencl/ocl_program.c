@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_DEVICES 64u
-#define MAX_OPTIONS 4096u
+#define MAX_OPTIONS 65536u
 
 struct variant {
 	struct variant *next;
@@ -113,7 +113,7 @@ static void find(const struct ocl_program *known, cl_program p, const struct ocl
 
 static uint32_t define(const struct ocl_program *known, cl_program p, const struct ocl_device *d)
 {
-	char options[MAX_OPTIONS];
+	static char options[MAX_OPTIONS]; /* under s->define */
 	uint64_t hash[2];
 	struct found f = {.code = {.kind = MSR_GPU_CODE_OTHER}};
 	ocl_host->suspend(ocl_host);
