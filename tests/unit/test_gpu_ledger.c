@@ -132,6 +132,15 @@ static void test_operation_of_a_recorded_launch_may_be_summed_up(void **state)
 	assert_int_equal(m->gpu_ledger.aggregated[MSR_GPU_KERNEL], 1);
 	assert_true(m->gpu_ledger.closes);
 	run_clean(&r, m);
+
+	run_begin(&r);
+	gen_gpu_launch(r.g, r.thread, r.call, 3, MSR_GPU_KERNEL, 2000);
+	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_COPY, 2000); /* one summed up operation explains one of them */
+	gen_gpu_aggregate(r.g, 0, &ops);
+	m = run_finish(&r);
+	assert_int_equal(sum(m->gpu_ledger.aggregated), 1);
+	assert_int_equal(m->gpu_ledger.unexplained, 1);
+	run_clean(&r, m);
 }
 
 static void test_back_ends_apart(void **state)

@@ -16,7 +16,9 @@ static void test_views(void **state)
 	gen_gpu_pair(r.g, 1, 100, 200, 1);
 	gen_gpu_pair(r.g, 1, 350, 150, 1); /* ours runs back: dropped */
 	gen_gpu_pair(r.g, 1, 360, 399, 1); /* within the errors: dropped too, but no damage */
+	gen_gpu_pair(r.g, 0, 500, 600, 1); /* of no clock */
 	gen_gpu_stall(r.g, 9, "stalled", "for a reason", 0);
+	gen_gpu_stall(r.g, 9, "again", "an id is given once", 0);
 	char *path = gen_close(r.g, MSR_EXIT_RETURN, 0);
 	struct load_file f = {0};
 	assert_int_equal(load_file_open(path, &f), STATUS_OK);
@@ -49,7 +51,8 @@ static void test_views(void **state)
 	assert_int_equal(((const struct msr_gpu_op *)load_gpu_at(&g->ops.at[1], 0))->queued_before_ns, 5);
 	assert_int_equal(g->pairs.n, 3);
 	assert_true(g->pairs.at[0].device_ns == 100 && g->pairs.at[1].device_ns == 300 && g->pairs.at[2].clock == 2);
-	assert_int_equal(f.bytes_damaged, sizeof(struct msr_gpu_clock));
+	assert_int_equal(f.bytes_damaged, 2 * sizeof(struct msr_gpu_clock) + 56);
+	/* 56: the second definition with an id */
 	assert_true(g->has_tally[0] && !g->has_tally[1]);
 	assert_int_equal(g->tallies[0].launched[MSR_GPU_KERNEL], 1);
 	load_file_close(&f);
