@@ -239,6 +239,11 @@ static cl_uint settled_references(cl_event event)
 	return references;
 }
 
+void ocl_show_references(const char *name, cl_event event)
+{
+	printf("%s: references %u\n", name, settled_references(event));
+}
+
 void ocl_show_event(const char *name, cl_event event)
 {
 	cl_command_type type = 0;
@@ -248,6 +253,6 @@ void ocl_show_event(const char *name, cl_event event)
 	printf("%s: type %d: %x\n", name, (int)status, type);
 	status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution, &execution, NULL);
 	printf("%s: execution %d: %d\n", name, (int)status, (int)execution);
-	printf("%s: references %u\n", name, settled_references(event));
+	ocl_show_references(name, event);
 	show_times(name, event);
 }

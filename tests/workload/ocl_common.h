@@ -82,5 +82,6 @@ void ocl_write_truth(void);
 /* Prints what a program can see of an object: reference counts, properties, and for events the answers of clGetEventProfilingInfo. name is what is printed in front. */
 void ocl_show_queue(const char *name, cl_command_queue queue);
 void ocl_show_event(const char *name, cl_event event);
+void ocl_show_references(const char *name, cl_event event);
 
 #endif

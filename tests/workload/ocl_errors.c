@@ -160,6 +160,8 @@ static void events(void)
 	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &gate, &behind));
 	ocl_must(clSetEventCallback(behind, CL_COMPLETE, note, (void *)&seen), "clSetEventCallback");
 	OCL_DO(OCL_FLUSH, 0, clFlush(queue));
+	ocl_show_references("command that waits", behind);
+	ocl_show_references("user event that is waited for", gate);
 	printf("%d: clSetUserEventStatus to a positive number\n", (int)clSetUserEventStatus(gate, 5));
 	printf("%d: clSetUserEventStatus to an error\n", (int)clSetUserEventStatus(gate, -42));
 	printf("%d: clSetUserEventStatus again\n", (int)clSetUserEventStatus(gate, CL_COMPLETE));
