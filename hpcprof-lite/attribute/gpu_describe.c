@@ -360,7 +360,9 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	m->n_gpu_shapes = (uint32_t)d.shapes.n;
 	m->private_->gpu_lines = d.lines.at;
 	map_free(&d.shape_index);
-	bool kept = (!d.devices.at || keep(m, d.devices.at)) & (!d.contexts.at || keep(m, d.contexts.at)) & (!d.queues.at || keep(m, d.queues.at))
-		& (!d.shapes.at || keep(m, d.shapes.at));
-	return ok && kept;
+	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at};
+	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+		if (arrays[i] && !keep(m, arrays[i]))
+			ok = false;
+	return ok;
 }

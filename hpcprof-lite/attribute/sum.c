@@ -272,6 +272,8 @@ static void total_job(void *arg, size_t i, unsigned worker)
 	}
 	for (uint32_t p = 0; p < m->n_profiles; p++) {
 		const struct model_profile *profile = &m->profiles[p];
+		if (!profile->n_values)
+			continue; /* queues of GPUs have none */
 		const struct model_value *last = profile->values + profile->n_values;
 		for (const struct model_value *v = first_at(profile, begin); v < last && v->context < end; v++)
 			add_value(&c->totals.at[(size_t)(v->context - begin) * n_metrics + v->metric], v);
