@@ -32,7 +32,8 @@ static bool alive = true, ending;
 static struct gpu_place place;
 static struct gpu_thread thread;
 static char last_note[256];
-static unsigned n_notes, n_begun, n_ended;
+static unsigned n_notes;
+static _Atomic unsigned n_begun, n_ended;
 static const struct gpu_host *host;
 
 static bool is_alive(void)
@@ -679,9 +680,11 @@ __attribute__((noinline)) static bool try_here(trylock *l)
 /* As deep as in a signal handler. */
 __attribute__((noinline)) static bool try_deeper(trylock *l)
 {
-	volatile char frame[2000];
-	frame[0] = 1;
-	return try_here(l) && frame[0];
+	char frame[2000];
+	__asm__ volatile("" : : "r"(frame) : "memory");
+	bool taken = try_here(l);
+	__asm__ volatile("" : : "r"(frame) : "memory");
+	return taken;
 }
 
 static void locks(void **state)
