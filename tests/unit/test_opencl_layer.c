@@ -54,7 +54,7 @@ static void entrance(void **state)
 	assert_int_equal(clGetLayerInfo(CL_LAYER_API_VERSION, sizeof version, &version, &bytes), CL_SUCCESS);
 	assert_int_equal(version, CL_LAYER_API_VERSION_100);
 	assert_int_equal(clGetLayerInfo(CL_LAYER_API_VERSION, 1, &version, NULL), CL_INVALID_VALUE);
-	assert_int_equal(clGetLayerInfo(CL_LAYER_NAME, sizeof name, name, NULL), CL_SUCCESS);
+	assert_int_equal(clGetLayerInfo(OCL_LAYER_NAME, sizeof name, name, NULL), CL_SUCCESS);
 	assert_int_equal(clGetLayerInfo(0, 0, NULL, NULL), CL_INVALID_VALUE);
 	/* offered twice */
 	assert_int_equal(clInitLayer(1, &fake_dispatch, &n, &ours), CL_INVALID_OPERATION);

@@ -17,6 +17,7 @@
 
 #include <stdint.h>
 
+#define OCL_LAYER_NAME 0x4241                /* CL_LAYER_NAME, of 2022 */
 #define OCL_UUID_SIZE 16u
 #define OCL_DEVICE_UUID_KHR 0x106A           /* cl_khr_device_uuid */
 #define OCL_DEVICE_REGISTERS_PER_BLOCK_NV 0x4002 /* cl_nv_device_attribute_query */

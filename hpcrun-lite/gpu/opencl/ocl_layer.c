@@ -27,7 +27,7 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 	static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
 	if (name == CL_LAYER_API_VERSION)
 		return answer(&version, sizeof version, room, to, bytes_ret);
-	if (name == CL_LAYER_NAME)
+	if (name == OCL_LAYER_NAME)
 		return answer(LAYER_NAME, sizeof LAYER_NAME, room, to, bytes_ret);
 	return CL_INVALID_VALUE;
 }
