@@ -91,7 +91,9 @@ static void start(uint64_t max_record_bytes, uint64_t max_bytes)
 	ending = false;
 	thread = (struct gpu_thread){0};
 	place = (struct gpu_place){.thread = 3, .node = 17, .writer = &thread};
-	n_notes = n_begun = n_ended = 0;
+	n_notes = 0;
+	n_begun = 0;
+	n_ended = 0;
 	if (gpu_core.runtime)
 		gpu_forked();
 	else
