@@ -174,8 +174,9 @@ static void put_item(struct run *r, const struct load_gpu_part *p, const struct 
 	uint64_t to_real = r->j->file->header.start_real_ns - r->j->file->header.start_mono_ns;
 	if (!q || !q->items)
 		return;
-	*q->items++ = (struct model_gpu_item){.start_ns = t->start_ns + to_real, .end_ns = t->end_ns + to_real, .enter_ns = t->enter_ns ? t->enter_ns + to_real : 0,
-		.record = op, .cell = cell, .has_waits = p->stride >= MSR_GPU_OP_LONG};
+	uint64_t start_ns = t->start_ns + to_real, end_ns = t->end_ns + to_real;
+	*q->items++ = (struct model_gpu_item){.start_ns = start_ns, .end_ns = end_ns > start_ns ? end_ns : start_ns /* a damaged header makes them wrap */,
+		.enter_ns = t->enter_ns ? t->enter_ns + to_real : 0, .record = op, .cell = cell, .has_waits = p->stride >= MSR_GPU_OP_LONG};
 }
 
 static bool has_line(unsigned kind)

@@ -157,7 +157,7 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 
 static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model_gpu_ledger *l)
 {
-	const struct msr_gpu_tally *t = j->file->gpu.has_tally[b] ? &j->file->gpu.tallies[b] : NULL;
+	const struct msr_gpu_tally *t = j->file->gpu.tallies[b];
 	l->backend = t && t->backend[0] ? t->backend : "unknown";
 	l->entrance = t ? t->entrance : "";
 	uint64_t waiting = settle_aggregates(f, l);
@@ -204,7 +204,7 @@ void gpu_ledger_make(struct gpu_join *j)
 	count_clipped(j, all);
 	j->n_ledgers = 0;
 	for (unsigned b = 0; b < LOAD_GPU_BACKENDS; b++) {
-		if (!found[b].any && !j->file->gpu.has_tally[b] && !j->counts[b].ops)
+		if (!found[b].any && !j->file->gpu.tallies[b] && !j->counts[b].ops)
 			continue;
 		settle(j, b, &found[b], &all[b]);
 		j->ledgers[j->n_ledgers++] = all[b];

@@ -134,16 +134,19 @@ static enum status read_clocks(struct load_file *f, const struct load_gpu_part *
 	return STATUS_OK;
 }
 
-static void read_tally(struct load_file *f, const struct msr_view *v)
+static enum status read_tally(struct load_file *f, const struct msr_view *v)
 {
-	struct msr_gpu_tally *t = &f->gpu.tallies[v->extent->sequence % LOAD_GPU_BACKENDS];
-	if (v->n_bytes < offsetof(struct msr_gpu_tally, n_ops) || v->extent->sequence >= LOAD_GPU_BACKENDS || f->gpu.has_tally[v->extent->sequence]) {
+	uint32_t backend = v->extent->sequence;
+	if (v->n_bytes < offsetof(struct msr_gpu_tally, n_ops) || backend >= LOAD_GPU_BACKENDS || f->gpu.tallies[backend]) {
 		f->bytes_damaged += v->n_bytes;
-		return;
+		return STATUS_OK;
 	}
+	struct msr_gpu_tally *t = f->gpu.tallies[backend] = calloc(1, sizeof *t);
+	if (!t)
+		return STATUS_NO_MEMORY;
 	memcpy(t, v->content, v->n_bytes < sizeof *t ? v->n_bytes : sizeof *t);
 	t->backend[sizeof t->backend - 1] = t->entrance[sizeof t->entrance - 1] = 0;
-	f->gpu.has_tally[v->extent->sequence] = true;
+	return STATUS_OK;
 }
 
 bool load_gpu_is_kind(unsigned kind)
@@ -186,10 +189,8 @@ enum status load_gpu_extent(struct load_file *f, const struct msr_view *v)
 	f->gpu.is_present = true;
 	if (kind == MSR_GPU_DEFINITION)
 		return load_lengthed(f, v, read_definition);
-	if (kind == MSR_GPU_TALLY) {
-		read_tally(f, v);
-		return STATUS_OK;
-	}
+	if (kind == MSR_GPU_TALLY)
+		return read_tally(f, v);
 	return make_part(f, v, least_bytes(kind), &p) ? read_part(f, kind, &p) : STATUS_OK;
 }
 
@@ -286,4 +287,6 @@ void load_gpu_free(struct load_gpu *g)
 	vec_free(&g->pcs);
 	vec_free(&g->ranges);
 	vec_free(&g->values);
+	for (unsigned b = 0; b < LOAD_GPU_BACKENDS; b++)
+		free(g->tallies[b]);
 }

@@ -53,8 +53,8 @@ static void test_views(void **state)
 	assert_true(g->pairs.at[0].device_ns == 100 && g->pairs.at[1].device_ns == 300 && g->pairs.at[2].clock == 2);
 	assert_int_equal(f.bytes_damaged, 2 * sizeof(struct msr_gpu_clock) + 56);
 	/* 56: the second definition with an id */
-	assert_true(g->has_tally[0] && !g->has_tally[1]);
-	assert_int_equal(g->tallies[0].launched[MSR_GPU_KERNEL], 1);
+	assert_true(g->tallies[0] && !g->tallies[1]);
+	assert_int_equal(g->tallies[0]->launched[MSR_GPU_KERNEL], 1);
 	load_file_close(&f);
 	free(path);
 	fixture_remove(r.directory);
@@ -125,7 +125,7 @@ static void test_every_byte_damaged(void **state)
 	uint8_t *bytes = make_small(&n);
 	assert_int_equal(build(bytes, n), 3);
 	static const uint8_t values[] = {0x00, 0x01, 0x7f, 0xff};
-	for (size_t at = MSR_HEADER_BYTES; at < n; at++)
+	for (size_t at = 40; at < n; at = at == 63 ? MSR_HEADER_BYTES : at + 1) /* the times of the header, and all behind it */
 		for (size_t v = 0; v < sizeof values; v++) {
 			uint8_t was = bytes[at];
 			if (was == values[v])
