@@ -146,7 +146,9 @@ static int compare_queues(const void *pa, const void *pb)
 	return 0;
 }
 
-static char *queue_name(const struct describing *d, const struct queue_key *k, bool with_context)
+enum name_length { NAME_SHORT, NAME_WITH_CONTEXT, NAME_WITH_DEVICE, N_NAME_LENGTHS };
+
+static char *queue_name(const struct describing *d, const struct queue_key *k, enum name_length length)
 {
 	const struct model_gpu_device *device = &d->devices.at[k->device];
 	const struct load_gpu_queue *q = &in_of(d)->queues.at[k->id];
@@ -156,24 +158,53 @@ static char *queue_name(const struct describing *d, const struct queue_key *k, b
 	char own[32] = "", context[32] = "", *name;
 	if (!q->name[0])
 		snprintf(own, sizeof own, "queue %u", k->ordinal);
-	if (with_context)
+	if (length >= NAME_WITH_CONTEXT)
 		snprintf(context, sizeof context, "context %u ", k->context_ordinal);
-	return asprintf(&name, "%s %u %s%s", kind, device->ordinal, context, q->name[0] ? q->name : own) < 0 ? NULL : name;
+	return asprintf(&name, "%s %u %s%s%s%s", kind, device->ordinal, context, q->name[0] ? q->name : own, length >= NAME_WITH_DEVICE ? " of " : "",
+		length >= NAME_WITH_DEVICE ? device->name : "") < 0 ? NULL : name;
 }
 
-/* As short as is unique among the n queues of the process; equal ones after all get a number. */
+/* Which of n names another one equals. False when memory is short. */
+static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
+{
+	struct map first = {0};
+	bool ok = true;
+	for (size_t i = 0; i < n && ok; i++) {
+		uint64_t other = map_put(&first, hash_bytes(names[i], strlen(names[i])), 0, i); /* where hashes collide a name is longer than it need be */
+		ok = other != MAP_NONE;
+		is_equal[i] = false;
+		if (ok && other != i)
+			is_equal[i] = is_equal[other] = true;
+	}
+	map_free(&first);
+	return ok;
+}
+
+/* As short as is unique among the n queues of the process. */
 static bool name_queues(struct describing *d, const struct queue_key *keys, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		bool ambiguous = false;
-		for (size_t k = 0; k < n && !ambiguous; k++)
-			ambiguous = k != i && keys[k].device == keys[i].device && keys[k].context != keys[i].context && keys[k].ordinal == keys[i].ordinal;
-		char *name = queue_name(d, &keys[i], ambiguous);
-		if (!keep(d->m, name))
-			return false;
-		d->queues.at[d->g->files[d->file].first_queue + i].name = name;
+	char **names = calloc(n + 1, sizeof *names);
+	bool *is_equal = malloc(n + 1), ok = names && is_equal;
+	for (enum name_length length = NAME_SHORT; ok && length < N_NAME_LENGTHS; length++) {
+		for (size_t i = 0; i < n && ok; i++) {
+			if (length != NAME_SHORT && !is_equal[i])
+				continue;
+			free(names[i]);
+			ok = (names[i] = queue_name(d, &keys[i], length)) != NULL;
+		}
+		ok = ok && find_equal_names(names, n, is_equal);
 	}
-	return true;
+	for (size_t i = 0; names && i < n; i++) {
+		bool kept = ok && keep(d->m, names[i]);
+		if (kept)
+			d->queues.at[d->g->files[d->file].first_queue + i].name = names[i];
+		else if (!ok)
+			free(names[i]);
+		ok = ok && kept;
+	}
+	free(names);
+	free(is_equal);
+	return ok;
 }
 
 static bool add_queue(struct describing *d, const struct queue_key *k, const uint32_t *shape_of)

@@ -47,6 +47,23 @@ static void test_processes_share_device_and_kernel(void **state)
 	run_clean(&a, m);
 }
 
+/* Two back ends count devices from 0 each. */
+static void test_names_of_queues_are_unique(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	uint32_t other = gen_gpu_device(r.g, "Other", "driver 2", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU});
+	uint32_t cpu = gen_gpu_device(r.g, "Host", "driver 3", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_CPU, .ordinal = 2});
+	gen_gpu_queue(r.g, "queue 0", (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, other, 0), .device = other});
+	gen_gpu_queue(r.g, "", (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, cpu, 4), .device = cpu, .ordinal = 9});
+	struct model *m = run_finish(&r);
+	assert_string_equal(m->gpu_queues[0].name, "GPU 0 context 0 queue 0 of Device");
+	assert_string_equal(m->gpu_queues[1].name, "GPU 0 context 0 queue 0 of Other");
+	assert_string_equal(m->gpu_queues[2].name, "CPU device 2 queue 9");
+	run_clean(&r, m);
+}
+
 static void test_only_gpu_data(void **state)
 {
 	(void)state;
@@ -174,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_processes_share_device_and_kernel),
+		cmocka_unit_test(test_names_of_queues_are_unique),
 		cmocka_unit_test(test_only_gpu_data),
 		cmocka_unit_test(test_no_traces_no_lines),
 		cmocka_unit_test(test_lanes_are_profiles),
