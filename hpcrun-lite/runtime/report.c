@@ -35,9 +35,10 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-static void put_share(struct text *t, const struct thread_totals *sum)
+/* Launch callbacks are no signal handlers, but time that the program would not have spent all the same. */
+static void put_share(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
-	text_put_fixed(t, sum->handler_ns * 10 / (sum->cpu_ns / 1000 + 1), 2);
+	text_put_fixed(t, (sum->handler_ns + gpu->handler_ns) * 10 / (sum->cpu_ns / 1000 + 1), 2);
 	text_put_char(t, '%');
 }
 
@@ -106,7 +107,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 		put_losses(t, sum, " (", " ");
 	text_put(t, any_loss(sum) ? "), " : ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
-	put_share(t, sum);
+	put_share(t, sum, gpu);
 	text_put(t, " of CPU time in handlers");
 	if (process.config.n_gpus) {
 		text_put(t, ", ");
@@ -182,7 +183,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	put_row(t, "frames a stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
 	put_row(t, "handler time, us", sum->handler_ns / 1000);
 	text_put(t, "  share of the threads' time      ");
-	put_share(t, sum);
+	put_share(t, sum, gpu);
 	text_put_char(t, '\n');
 	if (process.config.n_gpus)
 		put_gpu_table(t, gpu);

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/sample.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -163,11 +164,18 @@ static bool is_on_stack(const struct thread *t, uintptr_t sp)
 	return sp >= t->stack_lo && sp < t->stack_hi;
 }
 
+/* An alternate stack for signals may lie within a thread's stack, in a frame of main's for instance: then places on it tell nothing. */
+static bool is_on_alternate_stack(uintptr_t sp)
+{
+	stack_t now;
+	return sys_call3(SYS_sigaltstack, 0, (long)&now, 0) != 0 || (!(now.ss_flags & SS_DISABLE) && sp - (uintptr_t)now.ss_sp < now.ss_size);
+}
+
 /* `margin`: so far out the code that holds back may still be running. */
 static bool hold_is_stale(const struct thread *t, uintptr_t sp, uintptr_t margin)
 {
 	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->holding && sp >= t->hold_sp + margin && is_on_stack(t, sp)
-		&& is_on_stack(t, t->hold_sp);
+		&& is_on_stack(t, t->hold_sp) && !is_on_alternate_stack(sp);
 }
 
 static void break_hold(struct thread *t)

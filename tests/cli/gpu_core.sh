@@ -141,6 +141,14 @@ for round in 1 2 3 4 5; do
 done
 limit=:
 
+fake storm 4 20
+is "forks and the end among launching threads: exit status" "$status" 0
+closes "forks and the end among launching threads" -k
+is "forks and the end among launching threads: files" "$(n_files)" 21
+counts "forks and the end among launching threads" ops_without_launch 0 without_path 0
+"$GPU_CHECK" "$OUT"/*.hpcrun | awk '$1 == "launched" && $2 == 20 { n++ } $1 == "launches_without_op" && $2 == 0 { m++ } END { print n + 0, (m >= 20) }' >"$T/children"
+is "forks and the end among launching threads: children have their own, all delivered" "$(cat "$T/children")" "20 1"
+
 fake busy 400
 closes "samples in launches"
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"

@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "hpcrun-lite/gpu/content.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/gpu/hash128.h"
 #include "hpcrun-lite/gpu/internal.h"
 #include "hpcrun-lite/gpu/lock.h"
 #include "hpcrun-lite/store/store.h"
@@ -24,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char directory[] = "/tmp/hpctoolkit-lite-gpu.XXXXXX";
@@ -446,6 +449,44 @@ static void contents(void **state)
 	assert_int_equal(tally()->n_lost_contents, 0);
 }
 
+/* Ranks that save the same at once: one whole file, nothing left beside it. */
+static void contents_by_processes(void **state)
+{
+	static uint8_t big[3 << 20];
+	char command[800], folder[200], name[CONTENT_NAME_BYTES];
+	uint64_t h[2];
+	pid_t child[4];
+	(void)state;
+	for (size_t i = 0; i < sizeof big; i++)
+		big[i] = (uint8_t)(i * 31 >> 5);
+	hash128(big, sizeof big, 0, h);
+	snprintf(folder, sizeof folder, "%s/ranks", directory);
+	assert_int_equal(mkdir(folder, 0777), 0);
+	for (unsigned i = 0; i < 4; i++)
+		if ((child[i] = fork()) == 0) {
+			bool good = true;
+			for (unsigned j = 0; j < 5; j++) {
+				h[1] = j;
+				good = content_save(folder, h, ".bin", big, sizeof big, name) && good;
+			}
+			_exit(!good);
+		}
+	for (unsigned i = 0; i < 4; i++) {
+		int status;
+		waitpid(child[i], &status, 0);
+		assert_int_equal(status, 0);
+	}
+	snprintf(command, sizeof command, "cd %s/gpubins && test $(ls -A | wc -l) = 5 && cmp -s *0.bin *4.bin && test $(cat *4.bin | wc -c) = %zu", folder, sizeof big);
+	assert_int_equal(system(command), 0);
+	/* A file of another size under the name, as a copy that was cut: replaced. */
+	snprintf(command, sizeof command, "cd %s/gpubins && for f in *4.bin; do : >$f; done", folder);
+	assert_int_equal(system(command), 0);
+	h[1] = 4;
+	assert_true(content_save(folder, h, ".bin", big, sizeof big, name));
+	snprintf(command, sizeof command, "test $(wc -c <%s/gpubins/%s) = %zu", folder, name, sizeof big);
+	assert_int_equal(system(command), 0);
+}
+
 static void contents_lost(void **state)
 {
 	struct rlimit limit, old;
@@ -784,7 +825,7 @@ static int remove_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(launches_and_ops), TEST(waits), TEST(unmeasured), TEST(epochs), TEST(widened), TEST(definitions), TEST(interned),
-		TEST(endless_shapes), TEST(interned_by_threads), TEST(contents), TEST(contents_lost), TEST(bounded), TEST(pending), TEST(file_full), TEST(stopped),
+		TEST(endless_shapes), TEST(interned_by_threads), TEST(contents), TEST(contents_by_processes), TEST(contents_lost), TEST(bounded), TEST(pending), TEST(file_full), TEST(stopped),
 		TEST(other_process), TEST(generations), TEST(device_records), TEST(locks), TEST(shared), cmocka_unit_test(names)};
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -196,6 +196,45 @@ static void forks(void)
 	basic(number[0]);
 }
 
+static void *launch_for_ever(void *unused)
+{
+	struct gpu_ticket t;
+	(void)unused;
+	for (;;) {
+		launch_from_b(&t);
+		api->done(&t, 1, 30, 0);
+	}
+	return NULL;
+}
+
+/* number[0] threads launch while number[1] children are made, which launch and end; then the process ends under the threads. */
+static void storm(void)
+{
+	pthread_t thread;
+	for (long i = 0; i < number[0]; i++)
+		need(pthread_create(&thread, NULL, launch_for_ever, NULL) == 0, "pthread_create");
+	for (long i = 0; i < number[1]; i++) {
+		pid_t child = fork();
+		if (child == 0) {
+			struct gpu_ticket t;
+			for (int j = 0; j < 20; j++) {
+				launch_from_a(&t);
+				if (j % 2)
+					api->done(&t, 0, 5, 0);
+				else
+					api->leave(&t);
+			}
+			if (i % 2)
+				exit(0);
+			_exit(0);
+		}
+		int status = -1;
+		waitpid(child, &status, 0);
+		need(status == 0, "a child failed");
+	}
+	usleep(30000);
+}
+
 static void on_alarm(int sig)
 {
 	(void)sig;
@@ -299,6 +338,8 @@ int main(int argc, char **argv)
 		by_id();
 	else if (!strcmp(mode, "forks"))
 		forks();
+	else if (!strcmp(mode, "storm"))
+		storm();
 	else if (!strcmp(mode, "busy"))
 		busy();
 	else if (!strcmp(mode, "jumps"))
