@@ -127,19 +127,22 @@ static void group_left_open(void **state)
 /* What a program's code object is taken from. */
 static void code_objects(void **state)
 {
-	cl_kernel k = make_kernel();
 	(void)state;
 	cl_command_queue q = make_queue(0);
+	cl_program program = clCreateProgramWithSource(fake_context(), 1, NULL, NULL, NULL);
 	fake.binary = (const unsigned char *)"//\n.version 8.0";
 	fake.binary_bytes = 15;
-	run_kernel(q, k, NULL);
+	run_kernel(q, clCreateKernel(program, "jacobi", NULL), NULL);
 	assert_int_equal(fake_host.code_kind, MSR_GPU_CODE_OPENCL_C);
 	assert_int_equal(fake_host.code_bytes, strlen(fake.source));
-	/* built anew, without source */
+	/* another kernel of the same build asks nothing anew; built again, and now without source, it does */
 	fake.source = "";
-	clBuildProgram(clCreateProgramWithSource(fake_context(), 1, NULL, NULL, NULL), 0, NULL, NULL, NULL, NULL);
-	k = make_kernel();
-	run_kernel(q, k, NULL);
+	run_kernel(q, clCreateKernel(program, "jacobi", NULL), NULL);
+	assert_int_equal(fake_host.n_functions, 2);
+	assert_int_equal(fake_host.n_codes, 1);
+	clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+	run_kernel(q, clCreateKernel(program, "jacobi", NULL), NULL);
+	assert_int_equal(fake_host.n_codes, 2);
 	assert_int_equal(fake_host.code_kind, MSR_GPU_CODE_PTX);
 	clReleaseCommandQueue(q);
 	/* PoCL is never asked for what it would have to compile */
