@@ -365,7 +365,9 @@ static uint32_t function_of(struct expand_run *r, const struct expand_kernel *k)
 	uint32_t scope_id = find_scope(r, k);
 	if (scope_id != STRUCTURE_NONE) {
 		struct structure_scope scope = structure_get_scope(r->modules[k->module].structure, scope_id);
-		return get_function(r, k->module, &scope);
+		/* under another name of the same place it is still a kernel of its own: people launched it by this one */
+		if (strcmp(scope.linkage_name, k->name) == 0 || strcmp(scope.name, k->name) == 0)
+			return get_function(r, k->module, &scope);
 	}
 	struct expand_function f = {.name = strtab_add_z(r->e->strings, k->source_name[0] ? k->source_name : k->name[0] ? k->name : "<unknown kernel>"),
 		.linkage_name = strtab_add_z(r->e->strings, k->name), .module = k->module, .file = MODEL_NONE, .definition = MODEL_NONE};

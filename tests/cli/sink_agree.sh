@@ -21,7 +21,8 @@ agree() {
 	fi
 	"$PYTHON3" "$JUDGE/read_text.py" "$T/all" >"$T/text"
 	if "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db" >"$T/cctdb"; then
-		ok "$1: text and CCT database agree" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/text" "$T/cctdb"
+		grep -v '^bytes' "$T/text" >"$T/text-cctdb"
+		ok "$1: text and CCT database agree" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/text-cctdb" "$T/cctdb"
 	else
 		fail "$1: the CCT database is sound"
 	fi

@@ -72,6 +72,36 @@ static void test_launch_characteristics_are_sums(void **state)
 	run_clean(&r, m);
 }
 
+/* Kernels of one code object are told apart by name, with and without a structure, and under another name of one place too. */
+static void test_kernels_are_told_apart_by_name(void **state)
+{
+	(void)state;
+	static const uint8_t id[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10};
+	for (unsigned with_structure = 0; with_structure < 2; with_structure++) {
+		struct run r;
+		run_begin(&r);
+		if (with_structure) { /* saxpy has lines; twin is nothing to it */
+			struct gen_structure *s = gen_structure_new("/run/gpubins/x.gpubin", id, sizeof id);
+			uint32_t file = gen_structure_file(s, "/src/kernels.cl");
+			uint32_t function = gen_structure_function(s, gen_structure_definition(s, "saxpy", file, 10), 0x1000);
+			gen_structure_interval(s, 0x1000, function, file, 11);
+			gen_structure_interval(s, 0x1040, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+			free(gen_structure_close(s, r.directory));
+		}
+		run_kernel(&r, r.call, 1, 2000, 3000, 4000);
+		r.shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = gen_gpu_function(r.g, r.code, "twin", "")});
+		run_kernel(&r, r.call, 2, 2000, 4000, 6000);
+		r.shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = gen_gpu_function(r.g, r.code, "_Z4longv", "long()")});
+		run_kernel(&r, r.call, 3, 2000, 6000, 9000);
+		struct model *m = run_finish(&r);
+		near(run_value(m, run_find(m, 0, "saxpy"), "GKER (sec)", MODEL_POINT), 1e-6);
+		near(run_value(m, run_find(m, 0, "twin"), "GKER (sec)", MODEL_POINT), 2e-6);
+		near(run_value(m, run_find(m, 0, "long()"), "GKER (sec)", MODEL_POINT), 3e-6);
+		assert_int_equal(m->contexts[run_find(m, 0, "saxpy")].line, with_structure ? 10 : 0);
+		run_clean(&r, m);
+	}
+}
+
 static void operation(struct run *r, uint64_t id, enum msr_gpu_kind kind, unsigned detail, uint64_t length_ns, uint64_t amount)
 {
 	gen_gpu_launch(r->g, r->thread, r->call, id, kind, 2000 + id);
@@ -314,6 +344,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_below_its_call),
+		cmocka_unit_test(test_kernels_are_told_apart_by_name),
 		cmocka_unit_test(test_launch_characteristics_are_sums),
 		cmocka_unit_test(test_every_kind_has_its_metrics),
 		cmocka_unit_test(test_graph_has_several_operations),
