@@ -137,7 +137,8 @@ enum msr_kind {
 	MSR_GPU_PC = 22,         /* struct msr_gpu_pc: PC samples */
 	MSR_GPU_PC_RANGE = 23,   /* struct msr_gpu_pc_range: what PC sampling delivered and lost */
 	MSR_GPU_VALUE = 24,      /* struct msr_gpu_value: counters of operations */
-	MSR_GPU_TALLY = 25       /* struct msr_gpu_tally: the ledger of a back end */
+	MSR_GPU_TALLY = 25,      /* struct msr_gpu_tally: the ledger of a back end */
+	MSR_GPU_GRAPH_NODE = 26  /* struct msr_gpu_graph_node: where nodes of graphs were made */
 };
 
 struct msr_extent {

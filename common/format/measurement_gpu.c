@@ -22,6 +22,7 @@ static_assert(sizeof(struct msr_gpu_launch) == 16, "layout");
 static_assert(sizeof(struct msr_gpu_op) == MSR_GPU_OP_LONG, "layout");
 static_assert(offsetof(struct msr_gpu_op, queued_before_ns) == MSR_GPU_OP_SHORT, "layout");
 static_assert(sizeof(struct msr_gpu_aggregate) == 88, "layout");
+static_assert(sizeof(struct msr_gpu_graph_node) == 32, "layout");
 static_assert(sizeof(struct msr_gpu_pc) == 32, "layout");
 static_assert(sizeof(struct msr_gpu_pc_range) == 72, "layout");
 static_assert(sizeof(struct msr_gpu_value) == 24, "layout");

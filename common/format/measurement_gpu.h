@@ -235,6 +235,16 @@ struct msr_gpu_aggregate {
 	_Atomic uint64_t n_lost[4]; /* refused, failed, never done, no times; others are in the tally */
 };
 
+/* A node of a graph: the place in the program that made it (captured it), or which node it is a copy of. Kernels say their node in `amount`. */
+struct msr_gpu_graph_node {
+	uint64_t node;            /* the vendor's number, as in msr_gpu_op.amount */
+	uint64_t original;        /* the node that it was copied from when the graph was instantiated or cloned; 0: made by a call, at the place below */
+	uint32_t thread;          /* ~0: not known */
+	uint32_t context;         /* context node; 0: no path */
+	uint32_t backend;         /* its number */
+	uint32_t reserved;
+};
+
 /* Samples at one instruction, as they came. */
 struct msr_gpu_pc {
 	uint64_t offset;          /* of the instruction in the function's code */
@@ -285,7 +295,7 @@ struct msr_gpu_tally {
 	_Atomic uint64_t n_lost_definitions; /* names, queues, shapes ... that could not be written; what refers to them says 0 */
 	_Atomic uint64_t n_lost_contents;    /* code objects whose content could not be kept */
 	_Atomic uint64_t n_lost_pc;          /* PC samples (the sum of their counts) that could not be written */
-	_Atomic uint64_t n_lost_values;      /* counter values, PC ranges and clock pairs likewise */
+	_Atomic uint64_t n_lost_values;      /* counter values, PC ranges, clock pairs and graph nodes likewise */
 	_Atomic uint64_t record_bytes;       /* of the extents given out for launches and ops */
 	_Atomic uint64_t aggregate_from_ns;  /* CLOCK_MONOTONIC: the bound on records was reached; 0: not */
 	_Atomic uint64_t lost[MSR_GPU_LOSS_ROOM]; /* ops told as lost, by cause: in op records and in aggregates; for reports of the run time */

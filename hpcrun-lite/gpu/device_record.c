@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values. Written as they come. Test: tests/unit/test_gpu_core.c.
+ * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come. Test: tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/internal.h"
 
@@ -44,6 +44,12 @@ void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, siz
 void device_pc_range(struct gpu_backend *b, const struct msr_gpu_pc_range *r)
 {
 	if (!append(&gpu_core.pc_ranges, r, sizeof *r))
+		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
+}
+
+void device_graph_node(struct gpu_backend *b, const struct msr_gpu_graph_node *n)
+{
+	if (!append(&gpu_core.graph_nodes, n, sizeof *n))
 		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
 }
 

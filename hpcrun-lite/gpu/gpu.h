@@ -69,7 +69,8 @@ struct gpu_ticket {
 struct gpu_launch {
 	enum msr_gpu_kind kind;
 	uint64_t enter_ns;   /* CLOCK_MONOTONIC when the program entered the call; 0: now */
-	uint64_t id;         /* the vendor's own correlation, made 64 bits wide by widen(); 0: the core chooses one. Ids of one process come from one of the two ways only for each back end */
+	uint64_t id;         /* the vendor's own correlation, made 64 bits wide by widen(); 0: the core chooses one. Ids of one process come from one of the two ways only for each back end; where
+	                      * one call of the vendor is two operations (a blocking copy: COPY and SYNC), make two ids of its one: 2 x id, 2 x id + 1 */
 };
 
 struct gpu_op {
@@ -149,6 +150,12 @@ struct gpu_host {
 	void (*lost_by_id)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause);
 	/* n operations are lost of which nothing more is known. */
 	void (*lost_unknown)(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n);
+
+	/*
+	 * A node of a graph is made. original 0: by the call under way, whose path is taken as in launch(). Else it is a copy of node `original` (instantiated, cloned), made
+	 * before or later. The numbers are those that op() gets as the amount of a kernel.
+	 */
+	void (*graph_node)(const struct gpu_host *h, uint64_t node, uint64_t original);
 
 	/* ---- samples and counters of devices ---- */
 	void (*pc_sample)(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n);

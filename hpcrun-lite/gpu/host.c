@@ -165,6 +165,13 @@ static bool host_launch(const struct gpu_host *h, const struct gpu_launch *l, st
 	return false;
 }
 
+static void host_graph_node(const struct gpu_host *h, uint64_t node, uint64_t original)
+{
+	struct gpu_backend *b = open_backend(h);
+	if (b)
+		launch_graph_node(b, node, original);
+}
+
 static void host_op(const struct gpu_host *h, const struct gpu_ticket *t, const struct gpu_op *op)
 {
 	struct gpu_backend *b = live_backend(h);
@@ -231,7 +238,7 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 		.version = GPU_HOST_VERSION, .generation = host_generation, .options = host_options, .at_end = host_at_end, .entered = host_entered, \
 		.note = host_note, .suspend = host_suspend, .resume = host_resume, .device = host_device, .context = host_context, .queue = host_queue, \
 		.clock = host_clock, .clock_pair = host_clock_pair, .code = host_code, .function = host_function, .shape = host_shape, .stall = host_stall, \
-		.counter = host_counter, .widen = host_widen, .launch = host_launch, .op = host_op, .lost = host_lost, .op_by_id = host_op_by_id, \
+		.counter = host_counter, .widen = host_widen, .launch = host_launch, .graph_node = host_graph_node, .op = host_op, .lost = host_lost, .op_by_id = host_op_by_id, \
 		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown, .pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value, \
 	}
 

@@ -30,7 +30,7 @@ struct gpu_core {
 	_Atomic bool closed;              /* nothing is written any more */
 	_Atomic uint64_t record_bytes;    /* of extents of launches and ops */
 	_Atomic bool aggregating;
-	_Atomic uint32_t sequence[MSR_GPU_TALLY - MSR_GPU_DEFINITION + 1];
+	_Atomic uint32_t sequence[MSR_GPU_GRAPH_NODE - MSR_GPU_DEFINITION + 1];
 	_Atomic uint32_t noted;           /* NOTED_*: messages that were given */
 	struct gpu_backend backend[GPU_MAX_BACKENDS];
 	trylock tally_lock;
@@ -40,7 +40,7 @@ struct gpu_core {
 	_Atomic uint32_t n_defined[MSR_GPU_DEF_COUNTER + 1];
 	_Atomic uint32_t n_shapes, n_clocks;
 	/* device_record.c */
-	struct stream clocks, pcs, pc_ranges, values;
+	struct stream clocks, pcs, pc_ranges, values, graph_nodes;
 };
 extern struct gpu_core gpu_core;
 
@@ -101,6 +101,7 @@ uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *d
 /* ---- launch.c, op.c ---------------------------------------------------------------------------------------- */
 
 bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t);
+void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original);
 /* In the child of fork. */
 void launch_forget(void);
 void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op);
@@ -122,6 +123,7 @@ struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct agg
 void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair);
 void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, size_t n);
 void device_pc_range(struct gpu_backend *b, const struct msr_gpu_pc_range *r);
+void device_graph_node(struct gpu_backend *b, const struct msr_gpu_graph_node *n);
 void device_value(struct gpu_backend *b, const struct msr_gpu_value *v);
 
 #endif

@@ -109,6 +109,17 @@ static void count_as(_Atomic uint64_t *word, const struct gpu_place *p)
 	gpu_count(word, 1);
 }
 
+/* The back end will tell what became of it, by its id, and nobody knows that id: it is put among those in flight, as one that was counted. */
+static void forget_lost(struct gpu_backend *b, uint64_t id)
+{
+	const struct pending_launch l = {.id = id, .kind = MSR_GPU_NO_KIND};
+	unsigned n_out;
+	enum msr_gpu_loss cause;
+	pending_add(&b->pending, &l, &n_out, &cause);
+	if (n_out)
+		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_PENDING], n_out);
+}
+
 /* From here on the calling thread's place is known. */
 static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const struct gpu_place *p, const struct gpu_launch *l, uint64_t enter_ns, struct gpu_ticket *t)
 {
@@ -117,6 +128,8 @@ static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const str
 	bool aggregated = atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed);
 	enum msr_gpu_loss cause = aggregated ? sum_up(b, p, id, kind, l->id != 0) : write_record(b, p, id, enter_ns, kind);
 	if (cause != MSR_GPU_LOSS_NONE) {
+		if (l->id)
+			forget_lost(b, id);
 		count_as(&tally->launch_losses[cause], p);
 		return false;
 	}
@@ -145,6 +158,24 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 	if (cost_ns)
 		gpu_count(&tally->handler_ns, cost_ns);
 	return good;
+}
+
+void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original)
+{
+	struct msr_gpu_graph_node n = {.node = node, .original = original, .thread = UINT32_MAX, .backend = gpu_number_of(b)};
+	struct gpu_place place;
+	if (original) {
+		device_graph_node(b, &n);
+		return;
+	}
+	if (gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED)
+		return;
+	n.thread = place.thread;
+	n.context = place.node;
+	device_graph_node(b, &n);
+	uint64_t cost_ns = gpu_core.runtime->end_launch(&place);
+	if (cost_ns)
+		gpu_count(&gpu_tally_of(b)->handler_ns, cost_ns);
 }
 
 void gpu_thread_trim(struct gpu_thread *thread)

@@ -102,7 +102,7 @@ static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 static void forget_pending(struct gpu_backend *b, uint64_t id)
 {
 	struct pending_launch l;
-	if (b->pending.slot)
+	if (pending_is_used(&b->pending))
 		pending_take(&b->pending, id, &l);
 }
 
@@ -132,10 +132,10 @@ void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_los
 	sum_lost(b, t->thread, t->node, t->kind, cause);
 }
 
-/* PENDING_RECORDED as long as nothing is summed up. */
+/* PENDING_RECORDED as long as nothing is summed up and no launch was lost. */
 static enum pending_found find_launch(struct gpu_backend *b, uint64_t id, struct pending_launch *l)
 {
-	if (!atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire))
+	if (!atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire) && !pending_is_used(&b->pending))
 		return PENDING_RECORDED;
 	return pending_take(&b->pending, id, l);
 }

@@ -16,18 +16,30 @@ struct pending_slot {
 	uint32_t thread, node;
 };
 
-static struct pending_slot *slots(struct pending *p)
+/* Under the lock. */
+static struct pending_slot *slots(const struct pending *p)
 {
-	if (!p->slot) {
-		long at = sys_mmap(NULL, PENDING_SLOTS * sizeof *p->slot, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		p->slot = sys_is_error(at) ? NULL : (struct pending_slot *)at;
-	}
-	return p->slot;
+	return atomic_load_explicit(&p->slot, memory_order_relaxed);
+}
+
+static bool have_slots(struct pending *p)
+{
+	if (slots(p))
+		return true;
+	long at = sys_mmap(NULL, PENDING_SLOTS * sizeof(struct pending_slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!sys_is_error(at))
+		atomic_store_explicit(&p->slot, (struct pending_slot *)at, memory_order_relaxed);
+	return slots(p) != NULL;
+}
+
+bool pending_is_used(const struct pending *p)
+{
+	return slots(p) != NULL;
 }
 
 static struct pending_slot *slot_at(const struct pending *p, uint64_t i)
 {
-	return &p->slot[i & (PENDING_SLOTS - 1)];
+	return &slots(p)[i & (PENDING_SLOTS - 1)];
 }
 
 /* A free place near the id's, or else the one with the lowest id. */
@@ -50,14 +62,14 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 	*cause = MSR_GPU_LOSS_BUSY;
 	if (!gpu_lock_take(&p->lock))
 		return false;
-	bool good = slots(p) != NULL;
+	bool good = have_slots(p);
 	*cause = good ? MSR_GPU_LOSS_NONE : MSR_GPU_LOSS_NO_MEMORY;
 	if (good) {
 		struct pending_slot *s = choose(p, l->id);
-		*n_out = s->id_kind && (s->id_kind & 15u) != MSR_GPU_GRAPH;
+		*n_out = s->id_kind && (s->id_kind & 15u) != MSR_GPU_GRAPH && (s->id_kind & 15u) != MSR_GPU_NO_KIND;
 		p->has_put_out = p->has_put_out || *n_out;
 		*s = (struct pending_slot){l->id << 4 | (unsigned)l->kind, l->thread, l->node};
-		if (!p->first_id || l->id < p->first_id)
+		if (l->kind != MSR_GPU_NO_KIND && (!p->first_id || l->id < p->first_id))
 			p->first_id = l->id;
 	}
 	gpu_lock_give(&p->lock);
@@ -66,11 +78,13 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 
 static enum pending_found find(struct pending *p, uint64_t id, struct pending_launch *l)
 {
-	for (unsigned i = 0; p->slot && i < PENDING_NEAR; i++) {
+	for (unsigned i = 0; slots(p) && i < PENDING_NEAR; i++) {
 		struct pending_slot *s = slot_at(p, id + i);
 		if (s->id_kind >> 4 != id)
 			continue;
 		*l = (struct pending_launch){.id = id, .thread = s->thread, .node = s->node, .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
+		if (l->kind == MSR_GPU_NO_KIND) /* perhaps a graph: more may come */
+			return PENDING_GONE;
 		if (l->kind != MSR_GPU_GRAPH)
 			s->id_kind = 0;
 		return PENDING_FOUND;
@@ -90,9 +104,9 @@ enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_l
 
 void pending_clear(struct pending *p)
 {
-	if (p->slot)
-		sys_munmap(p->slot, PENDING_SLOTS * sizeof *p->slot);
-	p->slot = NULL;
+	if (slots(p))
+		sys_munmap(slots(p), PENDING_SLOTS * sizeof(struct pending_slot));
+	atomic_store_explicit(&p->slot, NULL, memory_order_relaxed);
 	p->first_id = 0;
 	p->has_put_out = false;
 	trylock_give(&p->lock);

@@ -623,6 +623,25 @@ static void file_full(void **state)
 	assert_int_equal(host->function(host, &(struct gpu_function){.name = "does not fit in what is left: but a small one may"}) == 0, tally()->n_lost_definitions == 1);
 }
 
+/* What comes back by the id of a launch that was lost is no stray. */
+static void lost_by_id(void **state)
+{
+	uint64_t good = 0;
+	const struct gpu_op op = {.kind = MSR_GPU_KERNEL, .start_ns = 1, .end_ns = 2};
+	(void)state;
+	teardown(NULL);
+	start(UINT64_C(1) << 30, 1 << 20);
+	for (uint64_t id = 1; id <= 100000; id++) {
+		struct gpu_ticket t;
+		good += host->launch(host, &(struct gpu_launch){.kind = MSR_GPU_KERNEL, .id = id}, &t);
+	}
+	assert_in_range(good, 10000, 70000);
+	for (uint64_t id = 1; id <= 100000; id++)
+		host->op_by_id(host, id, &op);
+	assert_int_equal(tally()->launch_losses[MSR_GPU_LOSS_NO_SPACE], 100000 - good);
+	assert_int_equal(tally()->n_ops + tally()->op_losses[MSR_GPU_LOSS_NO_SPACE], good);
+}
+
 static void stopped(void **state)
 {
 	struct gpu_ticket t = launched(MSR_GPU_KERNEL, 0), u;
@@ -704,6 +723,18 @@ static void device_records(void **state)
 	assert_int_equal(p[1].queue_low, 0);
 	host->pc_range(host, &(struct msr_gpu_pc_range){.total = 9, .recorded = 9});
 	assert_int_equal(((const struct msr_gpu_pc_range *)record_at(MSR_GPU_PC_RANGE, 0, 0, NULL))->total, 9);
+	host->graph_node(host, 5, 0);
+	host->graph_node(host, 6, 5);
+	const struct msr_gpu_graph_node *g = record_at(MSR_GPU_GRAPH_NODE, 0, 0, NULL);
+	assert_int_equal(g[0].node, 5);
+	assert_int_equal(g[0].thread, 3);
+	assert_int_equal(g[0].context, 17);
+	assert_int_equal(g[0].backend, 1);
+	assert_int_equal(g[1].original, 5);
+	assert_int_equal(g[1].thread, UINT32_MAX);
+	assert_int_equal(g[1].context, 0);
+	assert_int_equal(n_begun, 1);
+	assert_int_equal(n_ended, 1);
 	host->value(host, 7, 2, 1, 99);
 	const struct msr_gpu_value *v = record_at(MSR_GPU_VALUE, 0, 0, NULL);
 	assert_int_equal(v->value, 99);
@@ -825,7 +856,7 @@ static int remove_directory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(launches_and_ops), TEST(waits), TEST(unmeasured), TEST(epochs), TEST(widened), TEST(definitions), TEST(interned),
-		TEST(endless_shapes), TEST(interned_by_threads), TEST(contents), TEST(contents_by_processes), TEST(contents_lost), TEST(bounded), TEST(pending), TEST(file_full), TEST(stopped),
+		TEST(endless_shapes), TEST(interned_by_threads), TEST(contents), TEST(contents_by_processes), TEST(contents_lost), TEST(bounded), TEST(pending), TEST(file_full), TEST(lost_by_id), TEST(stopped),
 		TEST(other_process), TEST(generations), TEST(device_records), TEST(locks), TEST(shared), cmocka_unit_test(names)};
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
