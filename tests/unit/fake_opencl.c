@@ -490,8 +490,18 @@ static cl_int unknown_enqueue(cl_command_queue q, int a, int b, int c, int d, in
 	return a + b + c + d + e + f + g;
 }
 
+static cl_int command_buffer(cl_uint n, cl_command_queue *queues, void *buffer, cl_uint n_waits, const cl_event *waits, cl_event *event)
+{
+	(void)n, (void)n_waits, (void)waits;
+	return enqueue(queues ? queues[0] : buffer, event);
+}
+
 static void *extension(const char *name)
 {
+	if (!strcmp(name, "clEnqueueCommandBufferKHR"))
+		return (void *)(uintptr_t)command_buffer;
+	if (!strcmp(name, "clEnqueueMemcpyINTEL"))
+		return (void *)(uintptr_t)svm_memcpy;
 	if (!strcmp(name, "clEnqueueStrangeXYZ"))
 		return (void *)(uintptr_t)unknown_enqueue;
 	if (!strcmp(name, "clCreateCommandQueueWithPropertiesKHR"))

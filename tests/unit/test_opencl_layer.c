@@ -600,6 +600,29 @@ static void extensions(void **state)
 	clReleaseCommandQueue(other);
 }
 
+/* Extensions whose signatures we know. */
+static void known_extensions(void **state)
+{
+	cl_command_queue q = make_queue(0);
+	char a[8], b[8];
+	(void)state;
+	cl_int (*run)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *) =
+		(cl_int(*)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *))(uintptr_t)clGetExtensionFunctionAddress("clEnqueueCommandBufferKHR");
+	assert_int_equal(run(0, NULL, q, 0, NULL, NULL), CL_SUCCESS);
+	clFinish(q);
+	assert_int_equal(fake_host.n_ops[MSR_GPU_KERNEL], 1);
+	assert_string_equal(fake_host.function, "<command buffer>");
+	fake.fail = CL_INVALID_OPERATION;
+	assert_int_equal(run(1, &q, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
+	fake.fail = 0;
+	cl_api_clEnqueueSVMMemcpy copy = (cl_api_clEnqueueSVMMemcpy)(uintptr_t)clGetExtensionFunctionAddress("clEnqueueMemcpyINTEL");
+	assert_int_equal(copy(q, CL_TRUE, a, b, 8, 0, NULL, NULL), CL_SUCCESS);
+	assert_int_equal(fake_last(MSR_GPU_COPY)->amount, 8);
+	assert_int_equal(fake_n_answered(), fake_n_launched());
+	clReleaseCommandQueue(q);
+	assert_int_equal(fake.n_events, 0);
+}
+
 /* ---- several threads ------------------------------------------------------------------------------------------------------------ */
 
 #define N_THREADS 4
@@ -649,7 +672,7 @@ int main(void)
 		TEST(entrance), TEST(kernel_recorded), TEST(group_left_open), TEST(code_objects), TEST(refused_is_not_launched), TEST(lost_with_cause), TEST(senseless_times),
 		TEST(blocking_copy_waits), TEST(bytes_of_regions), TEST(svm_directions), TEST(old_barriers), TEST(references), TEST(properties),
 		TEST(times_only_for_those_who_asked), TEST(profiling_switched), TEST(profiling_refused), TEST(never_done), TEST(ended_late), TEST(ended_inside),
-		TEST(handles_again), TEST(handle_again_too_early), TEST(forked), TEST(after_the_end), TEST(too_many), TEST(extensions), TEST(threads),
+		TEST(handles_again), TEST(handle_again_too_early), TEST(forked), TEST(after_the_end), TEST(too_many), TEST(extensions), TEST(known_extensions), TEST(threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

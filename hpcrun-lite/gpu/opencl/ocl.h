@@ -152,7 +152,8 @@ struct ocl_queue {
 	size_t list_bytes;
 	pthread_mutex_t lock;    /* of the rest */
 	struct ocl_pending *first, *last, *spare;
-	uint32_t n_pending, look_at; /* look_at: as many pending operations make it worth to look for ends */
+	_Atomic uint32_t n_pending; /* may be read without the lock: 0 is nothing to look at */
+	uint32_t look_at;        /* as many pending operations make it worth to look for ends */
 	struct ocl_queue *next_made; /* constant */
 };
 

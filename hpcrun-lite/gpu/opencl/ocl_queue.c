@@ -315,7 +315,8 @@ void ocl_queue_collect_all(struct ocl_state *s)
 	if (atomic_load_explicit(&s->n_pending, memory_order_relaxed) == 0)
 		return;
 	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made)
-		if (atomic_load_explicit(&q->defined, memory_order_acquire))
+		/* relaxed: an operation that is added just now is looked at the next time */
+		if (atomic_load_explicit(&q->n_pending, memory_order_relaxed) && atomic_load_explicit(&q->defined, memory_order_acquire))
 			ocl_queue_collect(s, q);
 }
 
