@@ -39,11 +39,11 @@ static void number_queue(struct numbering *n, const struct model *m, const struc
 	id->is_queue = true;
 	id->device = m->gpu_devices[q->device].ordinal;
 	id->context = n->first_context + m->gpu_contexts[q->context].ordinal;
-	id->stream = p->lane ? n->next_stream++ : q->ordinal;
+	id->stream = q->ordinal;
 	if (id->context >= n->next_context)
 		n->next_context = id->context + 1;
 	uint64_t key = (uint64_t)id->device << 32 | id->context;
-	while (map_get(&n->streams, key, id->stream) != MAP_NONE) /* two of one number */
+	while (map_get(&n->streams, key, id->stream) != MAP_NONE) /* another lane of the queue, or two of one number */
 		id->stream = n->next_stream++;
 	n->failed |= map_put(&n->streams, key, id->stream, 1) == MAP_NONE;
 }

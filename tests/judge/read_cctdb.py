@@ -388,6 +388,7 @@ def read_traces(directory, meta, profiles):
             need(c or context, f"trace.db: line {i}: idle twice")
             if ops[i] is not None and context:
                 ops[i].append((context, t - time))
+            need(ops[i] is None or context or t > time, f"trace.db: line {i}: idle for no time")
             context, time = c, t
             n_samples += c != 0
             if not times or t < times[0] or t > times[-1]:

@@ -62,7 +62,7 @@ static void kernels_and_copies(void **state)
 	}
 	assert_float_equal(seconds, text_metric_total(m, text_find_metric(m, "GKER (sec)")), 1e-9);
 	assert_true(count == text_metric_total(m, text_find_metric(m, "GKER:COUNT")));
-	assert_true(g.kernels.n == 2 && g.kernels.at[0].more_shapes && !g.kernels.at[1].more_shapes);
+	assert_true(g.kernels.n == 3 && g.kernels.at[0].more_shapes && !g.kernels.at[2].more_shapes);
 	assert_true((double)g.copies[MSR_GPU_COPY_H2D].bytes == text_metric_total(m, text_find_metric(m, "GXCOPY:H2D (B)")));
 	assert_true((double)g.copies[MSR_GPU_COPY_D2H].bytes == text_metric_total(m, text_find_metric(m, "GXCOPY:D2H (B)")));
 	assert_true((double)(g.copies[MSR_GPU_COPY_H2D].n + g.copies[MSR_GPU_COPY_D2H].n) == text_metric_total(m, text_find_metric(m, "GXCOPY:COUNT")));
