@@ -104,7 +104,8 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
 			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i])),
-			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n};
+			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n,
+			.events = f->events.at, .n_events = (uint32_t)f->events.n};
 		if (out[i].end_ns < out[i].start_ns) /* a damaged header */
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);

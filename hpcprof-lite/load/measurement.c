@@ -84,11 +84,11 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		f->executable = value;
 	else if (strcmp(key, "command") == 0)
 		return keep_command(f, value, r->value_bytes);
-	else if (strcmp(key, "note") == 0) {
-		const char **note = vec_push(&f->notes);
-		if (!note)
+	else if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0) {
+		const char **slot = key[0] == 'n' ? vec_push(&f->notes) : vec_push(&f->events);
+		if (!slot)
 			return STATUS_NO_MEMORY;
-		*note = value;
+		*slot = value;
 	}
 	return STATUS_OK;
 }
@@ -438,6 +438,7 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->threads);
 	vec_free(&f->modules);
 	vec_free(&f->notes);
+	vec_free(&f->events);
 	free(f->command);
 	if (f->path)
 		mapfile_close(&f->map);

@@ -50,6 +50,7 @@ struct load_file {
 	const char *executable;          /* "" when unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */
+	VEC(const char *) events;        /* INFO "event": what was asked for */
 	struct load_gpu gpu;
 	uint64_t bytes_damaged;
 	bool truncated;

@@ -214,6 +214,8 @@ struct model_process {
 	struct model_ledger ledger;/* of the process: losses outside threads, damage */
 	const char *const *notes;  /* what the run time had to say to the user */
 	uint32_t n_notes;
+	const char *const *events; /* what the user asked for: "CPUTIME@f1000", "gpu=opencl" */
+	uint32_t n_events;
 };
 
 enum model_profile_kind {

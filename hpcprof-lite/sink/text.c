@@ -56,13 +56,31 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
 }
 
+/* Nothing was measured: why. */
+static void say_nothing_measured(const struct model *m)
+{
+	const struct model_process *p = m->n_processes ? &m->processes[0] : NULL;
+	char gpus[256] = "";
+	bool has_cpu = false;
+	for (uint32_t i = 0; p && i < p->n_events; i++) {
+		bool is_gpu = strncmp(p->events[i], "gpu=", 4) == 0;
+		has_cpu |= !is_gpu;
+		if (is_gpu)
+			snprintf(gpus + strlen(gpus), sizeof gpus - strlen(gpus), "%s%.*s", *gpus ? ", " : "", (int)strcspn(p->events[i] + 4, ",@"), p->events[i] + 4);
+	}
+	if (*gpus && !has_cpu)
+		log_error(NULL, "nothing was measured: no CPU event was asked for, and %s saw no operation (the program did not use it)", gpus);
+	else
+		log_error(NULL, "the measurements have no metric");
+}
+
 enum status sink_text_check(const struct model *m, const struct sink_text_options *o)
 {
 	const char *name = o->metric;
 	if (o->all || choose_metric(m, name) != MODEL_NONE)
 		return STATUS_OK;
 	if (!name) {
-		log_error(NULL, "the measurements have no metric");
+		say_nothing_measured(m);
 		return STATUS_BAD_INPUT;
 	}
 	char have[2048] = "";

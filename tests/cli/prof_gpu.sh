@@ -44,6 +44,11 @@ sed "s|$T/[ab]|GOLDEN/gpu|g" "$T/ab" >"$T/ab.out"
 shorten "$T/ab.out" >"$T/ab"
 same "and it is the job" "$T/ab" "$golden/gpu-all.txt"
 
+# nothing but a GPU was asked for, and it was not used
+"$builddir/tests/gen/gen_measurement" -s 0 -m 0 -n 16 --event gpu=opencl "$T/none"
+is "nothing measured: status" "$("$HPCPROF" --to text "$T/none" 2>"$T/err" >/dev/null; echo $?)" 1
+like "nothing measured: why" "$(cat "$T/err")" 'no CPU event was asked for, and opencl saw no operation \(the program did not use it\)$'
+
 FAKE=$builddir/tests/workload/gpu_fake
 BACKEND=$builddir/tests/workload/.libs/gpu_fake_backend.so
 LIBRARY=$builddir/.libs/libhpcrun-lite.so

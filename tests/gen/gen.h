@@ -71,6 +71,7 @@ struct gen_job {
 	uint32_t n_metrics;              /* 0 to 3: CPUTIME, REALTIME, PAPI_TOT_CYC; 0 with n_samples 0 alone */
 	uint32_t n_gpu_ops;              /* GPU operations of each thread; see gen_gpu.h */
 	uint32_t n_functions;            /* 0: 200 */
+	const char *event;               /* as it was asked for; NULL: CPUTIME@f1000 */
 	uint32_t common_percent;         /* 0: 50 */
 	uint64_t seed;
 	bool ranks;                      /* processes are ranks 0, 1, ... */

@@ -110,7 +110,7 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 		.n_functions = job->n_functions ? job->n_functions : 200};
 	gen_info(b.g, "command", "./synthetic --size 10");
 	gen_info(b.g, "executable", gen_program_path(0));
-	gen_info(b.g, "event", "CPUTIME@f1000");
+	gen_info(b.g, "event", job->event ? job->event : "CPUTIME@f1000");
 	for (unsigned m = 0; m < GEN_N_MODULES; m++)
 		b.modules[m] = gen_module(b.g, gen_program_path(m), gen_program_build_id(m), GEN_BUILD_ID_BYTES, m ? 0 : MSR_MODULE_MAIN);
 	for (uint32_t m = 0; m < job->n_metrics; m++)

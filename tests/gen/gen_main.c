@@ -47,6 +47,11 @@ static enum status set_metrics(void *arg, const char *v)
 	enum status s = set_u32(&job->n_metrics, v, 0);
 	return s || job->n_metrics <= 3 ? s : options_refuse("at most 3 metrics");
 }
+static enum status set_event(void *arg, const char *v)
+{
+	((struct gen_job *)arg)->event = v;
+	return STATUS_OK;
+}
 static enum status set_gpu(void *arg, const char *v)
 {
 	return set_u32(&((struct gen_job *)arg)->n_gpu_ops, v, 0);
@@ -99,6 +104,7 @@ static const struct option_spec specs[] = {
 	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)", set_common},
 	{'m', "metrics", "N", "metrics, 0 to 3 (1)", set_metrics},
 	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
+	{'e', "event", "NAME", "what was asked for (CPUTIME@f1000)", set_event},
 	{'S', "seed", "N", "seed of the random numbers (1)", set_seed},
 	{'r', "ranks", NULL, "processes are MPI ranks", set_ranks},
 	{'b', "structs", NULL, "with structure files", set_structs},
