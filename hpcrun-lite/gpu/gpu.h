@@ -115,7 +115,10 @@ struct gpu_host {
 	void (*entered)(const struct gpu_host *h, const char *how, const void *text);
 	/* A message for the user in the file, and on stderr when the run is verbose. */
 	void (*note)(const struct gpu_host *h, const char *text);
-	/* Between the two, no sample is taken in this thread and threads it creates are not measured (threads of vendors and back ends). Nests. */
+	/*
+	 * Between the two, threads that this thread creates are not measured (threads of vendors and back ends), and its CPU samples are held back and recorded at the
+	 * outermost resume, with the path that it is called from: time of the profiler's that the program pays for. Nests; for short work, not for a thread's life.
+	 */
 	void (*suspend)(const struct gpu_host *h);
 	void (*resume)(const struct gpu_host *h);
 
