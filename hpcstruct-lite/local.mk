@@ -21,6 +21,9 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/debug/opencl_source.c hpcstruct-lite/debug/opencl_source.h \
 	hpcstruct-lite/debug/range_list.c hpcstruct-lite/debug/range_list.h \
 	hpcstruct-lite/debug/section_bytes.h \
+	hpcstruct-lite/flow/flow.h \
+	hpcstruct-lite/flow/blocks.c \
+	hpcstruct-lite/flow/loops.c \
 	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \
@@ -29,6 +32,8 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/image/image_stubs.c \
 	hpcstruct-lite/image/image_unpack.c \
 	hpcstruct-lite/image/image_symbols.c \
+	hpcstruct-lite/isa/isa.c hpcstruct-lite/isa/isa.h \
+	hpcstruct-lite/isa/isa_sass.c \
 	hpcstruct-lite/scope/scope.h hpcstruct-lite/scope/scope_internal.h \
 	hpcstruct-lite/scope/demangle.c \
 	hpcstruct-lite/scope/fill.c \
@@ -37,8 +42,15 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/scope/map.c \
 	hpcstruct-lite/scope/symbols.c \
 	hpcstruct-lite/scope/write.c
-libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBERTY_CPPFLAGS)
-libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) -lpthread
+if HAVE_ZYDIS
+libhlstruct_la_SOURCES += \
+	hpcstruct-lite/isa/isa_x86.c \
+	hpcstruct-lite/isa/x86_table.c hpcstruct-lite/isa/x86_table.h
+else
+libhlstruct_la_SOURCES += hpcstruct-lite/isa/isa_x86_none.c
+endif
+libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBERTY_CPPFLAGS) $(ZYDIS_CPPFLAGS)
+libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) $(ZYDIS_LIBS) -lpthread
 
 hpcstruct_lite_hpcstruct_lite_SOURCES = hpcstruct-lite/main.c
 hpcstruct_lite_hpcstruct_lite_LDADD = libhlstruct.la

@@ -60,6 +60,7 @@ cat <<EOF
   libelf    (hpcstruct-lite)     yes
   libdwarf  (hpcstruct-lite)     yes
   libiberty (demangling)         $hl_with_iberty
+  Zydis     (loops)              $hl_with_zydis
   PAPI      (counter events)     $hl_with_papi
   OTF2      (--to otf2)          $hl_with_otf2
   OpenCL    (GPU events)         $hl_with_opencl
