@@ -223,6 +223,8 @@ static uint64_t mix_image(uint64_t h, const struct image *image)
 uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 {
 	uint64_t h = mix(0, PRODUCER ANALYSIS_REVISION, sizeof PRODUCER ANALYSIS_REVISION);
+	bool has_loops = !a->options->no_loops && scope_has_loops(a->code);
+	h = mix(h, has_loops ? "loops" : "", has_loops ? sizeof "loops" : 1);
 	h = content_key ? mix(h, content_key, strlen(content_key)) : mix_image(h, a->code);
 	return mix_image(mix_image(h, a->separate), a->alternate);
 }
@@ -297,6 +299,12 @@ enum status analyse_read(struct analysis *a)
 		status = scope_finish(a->map, a->separate, n);
 	return_workers(a, n);
 	note_step(a, "joined with symbols", &since);
+	if (status == STATUS_OK && !a->options->no_loops && scope_has_loops(a->code)) {
+		n = borrow_workers(a);
+		status = scope_find_loops(a->map, n);
+		return_workers(a, n);
+		note_step(a, "loops found", &since);
+	}
 	if (status == STATUS_NO_MEMORY)
 		log_error(a->code->path, "out of memory");
 	return status;

@@ -30,6 +30,7 @@ struct analyse_progress {
 
 struct analyse_options {
 	const char *const *debug_dirs; /* ended by NULL */
+	bool no_loops;                 /* do not look for loops */
 	unsigned n_workers;            /* at least 1; those beyond the first also need a token */
 	struct tokens *tokens;         /* NULL: no tokens are needed */
 	struct analyse_progress *progress;

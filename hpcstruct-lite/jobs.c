@@ -156,7 +156,8 @@ static bool start(struct manager *m, struct job *job, struct analyse_progress *p
 	if (pid == 0) {
 		close(life[0]);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		struct analyse_options how = {m->options->debug_dirs, n_workers, &m->tokens, progress};
+		struct analyse_options how = {.debug_dirs = m->options->debug_dirs, .no_loops = m->options->no_loops, .n_workers = n_workers,
+			.tokens = &m->tokens, .progress = progress};
 		int code = work(job, m->options, &how);
 		fflush(NULL);
 		_exit(code);

@@ -37,6 +37,7 @@ struct jobs_options {
 	unsigned n_at_once;    /* at least 1 */
 	const char *cache_dir; /* NULL: none */
 	bool force;            /* make the file even when it is up to date */
+	bool no_loops;         /* do not look for loops */
 };
 
 /* Runs all jobs and sets their results. STATUS_IO (logged) when processes cannot be had. */

@@ -35,11 +35,15 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/isa/isa.c hpcstruct-lite/isa/isa.h \
 	hpcstruct-lite/isa/isa_sass.c \
 	hpcstruct-lite/scope/scope.h hpcstruct-lite/scope/scope_internal.h \
+	hpcstruct-lite/scope/code.c hpcstruct-lite/scope/code.h \
+	hpcstruct-lite/scope/dead_ends.c hpcstruct-lite/scope/dead_ends.h \
 	hpcstruct-lite/scope/demangle.c \
 	hpcstruct-lite/scope/fill.c \
 	hpcstruct-lite/scope/flatten.c \
 	hpcstruct-lite/scope/join.c \
+	hpcstruct-lite/scope/loops.c hpcstruct-lite/scope/loops.h \
 	hpcstruct-lite/scope/map.c \
+	hpcstruct-lite/scope/nest.c \
 	hpcstruct-lite/scope/symbols.c \
 	hpcstruct-lite/scope/write.c
 if HAVE_ZYDIS

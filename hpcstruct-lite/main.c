@@ -19,12 +19,17 @@
 #include <sys/stat.h>
 
 #define DEFAULT_DEBUG_DIR "/usr/lib/debug"
+#ifdef HAVE_ZYDIS
+#define NO_LOOPS_HELP "do not look for loops in the code, which takes time"
+#else
+#define NO_LOOPS_HELP "do not look for loops (built without Zydis, so that\nthere are none in x86-64 code anyway)"
+#endif
 
 struct settings {
 	const char *out, *print;
 	VEC(const char *) debug_dirs; /* ended by NULL */
 	long long n_at_once;          /* 0: one for each CPU */
-	bool no_cache, force;
+	bool no_cache, force, no_loops;
 	char cache_dir[PATH_MAX];     /* "": none */
 };
 
@@ -70,6 +75,13 @@ static enum status set_force(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_no_loops(void *arg, const char *value)
+{
+	(void)value;
+	((struct settings *)arg)->no_loops = true;
+	return STATUS_OK;
+}
+
 static enum status set_quiet(void *arg, const char *value)
 {
 	(void)arg;
@@ -91,6 +103,7 @@ static const struct option_spec specs[] = {
 	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct)", set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
 	{0, "debug-dir", "DIR", "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR "; may be repeated", add_debug_dir},
+	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
 	{0, "no-cache", NULL, "neither use nor fill the cache of structures", set_no_cache},
 	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
 	{'q', "quiet", NULL, "say only what went wrong", set_quiet},
@@ -101,7 +114,7 @@ static const struct option_spec specs[] = {
 static const struct option_table table = {
 	.program = "hpcstruct-lite",
 	.synopsis = "hpcstruct-lite [options] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite --print FILE",
-	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, source lines.\n"
+	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, source lines.\n"
 		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps\n"
 		 "(DIR/structs/). A BINARY may also be OpenCL source text (*.cl).",
 	.specs = specs,
@@ -133,6 +146,7 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 		.n_at_once = s->n_at_once ? (unsigned)s->n_at_once : pool_n_cpus(),
 		.cache_dir = s->cache_dir[0] ? s->cache_dir : NULL,
 		.force = s->force,
+		.no_loops = s->no_loops,
 	};
 	return jobs_run(jobs, n, &o);
 }

@@ -118,7 +118,10 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 
 static void print_inner(struct printer *p, const struct structure_scope *c, unsigned depth)
 {
-	fprintf(p->out, "%*s%s 0x%llx %s at ", 2 * (int)depth, "", c->kind == STRUCTURE_LOOP ? "loop" : "inline", (unsigned long long)c->entry, c->name);
+	if (c->kind == STRUCTURE_LOOP)
+		fprintf(p->out, "%*sloop 0x%llx%s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->is_irreducible ? " irreducible" : "");
+	else
+		fprintf(p->out, "%*sinline 0x%llx %s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->name);
 	print_place(p, c->file, c->line);
 	if (c->kind == STRUCTURE_INLINE) {
 		fputs(" called at ", p->out);

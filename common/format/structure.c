@@ -332,6 +332,7 @@ struct structure_scope structure_get_scope(const struct structure *s, uint32_t i
 		.call_file = r->call_file,
 		.call_line = r->call_line,
 		.entry = r->entry,
+		.is_irreducible = r->kind == STRUCTURE_LOOP && (r->flags & STRUCTURE_SCOPE_IRREDUCIBLE),
 	};
 }
 

@@ -31,7 +31,8 @@ enum structure_origin {
 	STRUCTURE_FROM_DYNSYM,
 	STRUCTURE_FROM_PLT,
 	STRUCTURE_FROM_EH_FRAME, /* the name is made up: "<unknown at 0x1234>" */
-	STRUCTURE_FROM_SOURCE   /* the binary is source text; addresses are offsets in it. Since 1.1 */
+	STRUCTURE_FROM_SOURCE,   /* the binary is source text; addresses are offsets in it. Since 1.1 */
+	STRUCTURE_FROM_CODE      /* loops. Since 1.1 */
 };
 
 /* A scope, decoded. Strings are borrowed from the file's bytes. */
@@ -45,6 +46,7 @@ struct structure_scope {
 	uint32_t file, line;      /* of the definition; STRUCTURE_NONE, 0: unknown */
 	uint32_t call_file, call_line;
 	uint64_t entry;           /* link address of the function's entry, else of the lowest instruction */
+	bool is_irreducible;      /* loops: can be entered at several places */
 };
 
 /* What holds at an address. */

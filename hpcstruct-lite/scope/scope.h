@@ -32,6 +32,10 @@ enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit,
  * of the map's image (its debug file), or NULL. STATUS_NO_MEMORY has not been logged.
  */
 enum status scope_finish(struct scope_map *map, const struct image *symbols_of, unsigned n_workers);
+/* True when the code of the image's machine can be decoded. */
+bool scope_has_loops(const struct image *image);
+/* After scope_finish(), where scope_has_loops(): decodes the code of all functions and adds their loops. STATUS_NO_MEMORY has not been logged. */
+enum status scope_find_loops(struct scope_map *map, unsigned n_workers);
 
 /* What else goes into the header of the file. */
 struct scope_facts {

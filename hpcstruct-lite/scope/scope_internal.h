@@ -65,7 +65,7 @@ struct scope_definition {
 struct scope_record {
 	uint32_t parent, definition, call_file, call_line;
 	uint64_t entry;
-	uint8_t kind, origin;
+	uint8_t kind, origin, flags; /* flags: STRUCTURE_SCOPE_* */
 };
 
 struct scope_alias {

@@ -108,6 +108,7 @@ static bool emit_scope(struct writer *w, const struct order *o)
 	*slot = (struct structure_scope_record){
 		.kind = r->kind,
 		.origin = r->origin,
+		.flags = r->flags,
 		.parent = r->parent == SCOPE_NONE ? SCOPE_NONE : w->new_ids[r->parent],
 		.definition = definition(w, r->definition, &ok),
 		.call_file = call_file,

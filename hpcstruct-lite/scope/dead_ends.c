@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See dead_ends.h. A compiler that knows a call not to return writes no way out of the caller behind it, so that a function that neither returns nor jumps elsewhere is found
+ * by looking at its own instructions; one that only jumps to such functions follows. Of libraries the names are known.
+ */
+#include "hpcstruct-lite/scope/dead_ends.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ROUNDS 16 /* of functions that jump to functions that never return */
+
+/* Sorted. */
+static const char *const names[] = {
+	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail", "__cxa_bad_cast",
+	"__cxa_bad_typeid", "__cxa_call_unexpected", "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
+	"__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal", "__libc_start_main", "__longjmp_chk", "__stack_chk_fail", "_exit",
+	"_gfortran_error_stop_numeric", "_gfortran_error_stop_string", "_gfortran_exit_i4", "_gfortran_exit_i8", "_gfortran_os_error", "_gfortran_os_error_at",
+	"_gfortran_runtime_error", "_gfortran_runtime_error_at", "_gfortran_stop_numeric", "_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit",
+	"longjmp", "pthread_exit", "quick_exit", "siglongjmp", "thrd_exit", "verr", "verrx",
+};
+
+static int compare_name(const void *key, const void *name)
+{
+	return strcmp(key, *(const char *const *)name);
+}
+
+/* "abort@plt"; libstdc++'s std::__throw_...() too. */
+static bool is_known_stub(const char *name)
+{
+	char bare[64];
+	const char *at = strstr(name, "@plt");
+	size_t n = at ? (size_t)(at - name) : sizeof bare;
+	if (strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_"))
+		return true;
+	if (n >= sizeof bare)
+		return false;
+	memcpy(bare, name, n);
+	bare[n] = '\0';
+	return bsearch(bare, names, sizeof names / sizeof names[0], sizeof names[0], compare_name) != NULL;
+}
+
+static bool add(struct code *c, uint32_t position)
+{
+	uint32_t *slot = vec_push(&c->dead_ends);
+	if (slot)
+		*slot = position;
+	return slot != NULL;
+}
+
+static bool add_stubs(struct code *c)
+{
+	const struct scope_map *map = c->map;
+	for (size_t i = 0; i < map->scopes.n; i++) {
+		const struct scope_record *r = &map->scopes.at[i];
+		uint32_t position;
+		if (r->origin != STRUCTURE_FROM_PLT || !image_position(map->image, r->entry, &position))
+			continue;
+		if (is_known_stub(strtab_get(&map->strings, map->definitions.at[r->definition].name)) && !add(c, position))
+			return false;
+	}
+	return true;
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void sort(struct code *c)
+{
+	if (c->dead_ends.n > 1)
+		qsort(c->dead_ends.at, c->dead_ends.n, sizeof *c->dead_ends.at, compare_positions);
+}
+
+bool dead_ends_has(const struct code *c, uint32_t position)
+{
+	return c->dead_ends.n > 0 && bsearch(&position, c->dead_ends.at, c->dead_ends.n, sizeof position, compare_positions) != NULL;
+}
+
+/* A function without a way out, all of whose jumps to other functions lead to known ones. */
+static bool is_dead_end(const struct code *c, const struct code_batch *b, const struct code_function *f)
+{
+	for (size_t i = f->first_out; i < f->first_out + f->n_out && !f->has_way_out; i++)
+		if (!dead_ends_has(c, b->outs.at[i]))
+			return false;
+	return !f->has_way_out;
+}
+
+/* *more: there were functions not known before. */
+static bool add_functions(struct code *c, bool *more)
+{
+	VEC(uint32_t) found = {0};
+	bool ok = true;
+	for (size_t i = 0; i < c->batches.n; i++) {
+		const struct code_batch *b = &c->batches.at[i];
+		for (size_t k = b->first; k < b->first + b->n && ok; k++) {
+			const struct code_function *f = &c->functions.at[k];
+			if (!is_dead_end(c, b, f) || dead_ends_has(c, f->entry))
+				continue;
+			uint32_t *slot = vec_push(&found);
+			ok = slot != NULL;
+			if (slot)
+				*slot = f->entry;
+		}
+	}
+	for (size_t i = 0; i < found.n && ok; i++)
+		ok = add(c, found.at[i]);
+	*more = found.n > 0;
+	vec_free(&found);
+	sort(c);
+	return ok;
+}
+
+bool dead_ends_find(struct code *c)
+{
+	bool ok = add_stubs(c), more = true;
+	sort(c);
+	for (int round = 0; round < MAX_ROUNDS && ok && more; round++)
+		ok = add_functions(c, &more);
+	return ok;
+}

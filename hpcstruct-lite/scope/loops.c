@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined call that all of its code is in: what is inlined into its body lies below
+ * it, and it lies below the call it was inlined with. Its line is that of the instruction that decides whether it goes on, as seen from there. doc/structures.md
+ * has the rules. See loops.h for the tests.
+ */
+#include "hpcstruct-lite/scope/loops.h"
+
+#include <stdlib.h>
+
+/* How well an instruction tells the line of the loop; less is better. */
+enum quality {
+	BOTTOM_TEST,   /* goes back to the header, or out of the loop */
+	TOP_TEST,      /* in the header: goes on, or out of the loop */
+	BACK_JUMP,     /* goes back to the header */
+	HEADER,        /* the first instruction */
+	NOTHING
+};
+
+struct place {
+	uint32_t file, line;
+	enum quality quality;
+};
+
+struct loops_scratch {
+	struct flow flow;
+	struct code_edges edges;
+	VEC(uint32_t) scopes;      /* by loop */
+	VEC(struct place) places;  /* by loop */
+	VEC(uint32_t) numbers;     /* by loop: its index in the output */
+};
+
+void loops_free(struct loops *l)
+{
+	vec_free(&l->loops);
+	vec_free(&l->ranges);
+}
+
+struct loops_scratch *loops_scratch_new(void)
+{
+	return calloc(1, sizeof(struct loops_scratch));
+}
+
+void loops_scratch_free(struct loops_scratch *s)
+{
+	if (!s)
+		return;
+	flow_free(&s->flow);
+	vec_free(&s->edges);
+	vec_free(&s->scopes);
+	vec_free(&s->places);
+	vec_free(&s->numbers);
+	free(s);
+}
+
+/* ---- where a loop belongs ---- */
+
+/* The innermost scope that both are in. */
+static uint32_t common_scope(const struct code *c, uint32_t a, uint32_t b)
+{
+	const struct scope_record *scopes = c->map->scopes.at;
+	if (a == SCOPE_NONE || b == SCOPE_NONE)
+		return a == SCOPE_NONE ? b : a;
+	while (c->depths[a] > c->depths[b])
+		a = scopes[a].parent;
+	while (c->depths[b] > c->depths[a])
+		b = scopes[b].parent;
+	while (a != b && scopes[a].parent != SCOPE_NONE) {
+		a = scopes[a].parent;
+		b = scopes[b].parent;
+	}
+	return a;
+}
+
+static void find_scopes(const struct code *c, struct loops_scratch *s)
+{
+	const struct flow *f = &s->flow;
+	const struct scope_intervals *v = &c->map->intervals;
+	for (size_t i = 0; i < f->loops.n; i++)
+		s->scopes.at[i] = SCOPE_NONE;
+	for (uint32_t b = 0; b < f->n_blocks; b++) {
+		uint32_t loop = f->innermost.at[b];
+		if (loop == FLOW_NONE)
+			continue;
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++)
+			s->scopes.at[loop] = common_scope(c, s->scopes.at[loop], v->at[i].scope);
+	}
+	for (size_t i = f->loops.n; i-- > 0;) {
+		uint32_t parent = f->loops.at[i].parent;
+		if (parent != FLOW_NONE)
+			s->scopes.at[parent] = common_scope(c, s->scopes.at[parent], s->scopes.at[i]);
+	}
+}
+
+/* ---- which line it has ---- */
+
+/* The line of a position as seen from `scope`: of what is inlined there, that of the call. False: not in there, or no line. */
+static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t position, uint32_t *file, uint32_t *line)
+{
+	const struct structure_interval_record *v = &c->map->intervals.at[code_interval_at(c, position)];
+	*file = v->file;
+	*line = v->line;
+	for (uint32_t at = v->scope; at != scope; at = c->map->scopes.at[at].parent) {
+		if (at == SCOPE_NONE)
+			return false;
+		*file = c->map->scopes.at[at].call_file;
+		*line = c->map->scopes.at[at].call_line;
+	}
+	return *file != SCOPE_NONE && *line != 0;
+}
+
+/* Of equally good lines in one file the first one counts: a loop statement stands before its body. */
+static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position, enum quality quality)
+{
+	struct place *p = &s->places.at[loop], new = {.quality = quality};
+	if (quality > p->quality || !line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
+		return;
+	if (quality < p->quality || (new.file == p->file && new.line < p->line))
+		*p = new;
+}
+
+/* What the end of a block tells of the loops that it is in. */
+static void judge_block(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t b)
+{
+	const struct flow *f = &s->flow;
+	const struct flow_block *block = &f->blocks.at[b];
+	const struct flow_transfer *t = block->transfer == FLOW_NONE ? NULL : &code->transfers[block->transfer];
+	uint32_t innermost = f->innermost.at[b], position = t ? t->at : block->end - 1, n_inside = 0;
+	for (uint32_t i = block->first_successor; i < block[1].first_successor; i++) {
+		uint32_t to = f->successors.at[i], around = f->innermost.at[to];
+		n_inside += flow_contains(f, innermost, around);
+		if (around == FLOW_NONE || f->loops.at[around].header != to || !flow_contains(f, around, innermost))
+			continue;
+		bool leaves = t && t->is_conditional;
+		for (uint32_t k = block->first_successor; k < block[1].first_successor; k++)
+			leaves = leaves && (k == i || !flow_contains(f, around, f->innermost.at[f->successors.at[k]]));
+		offer(c, s, around, position, leaves ? BOTTOM_TEST : BACK_JUMP);
+	}
+	if (b == f->loops.at[innermost].header) {
+		offer(c, s, innermost, block->start, HEADER);
+		if (t && t->is_conditional && n_inside == 1)
+			offer(c, s, innermost, position, TOP_TEST);
+	}
+}
+
+/* ---- output ---- */
+
+static bool append_loops(struct loops_scratch *s, struct loops *out)
+{
+	const struct flow *f = &s->flow;
+	for (size_t i = 0; i < f->loops.n; i++) {
+		const struct flow_loop *l = &f->loops.at[i];
+		if (l->depth >= LOOPS_MAX_DEPTH) {
+			s->numbers.at[i] = s->numbers.at[l->parent];
+			continue;
+		}
+		struct loop *slot = vec_push(&out->loops);
+		if (!slot)
+			return false;
+		const struct place *p = &s->places.at[i];
+		bool has_line = p->quality != NOTHING;
+		*slot = (struct loop){l->parent == FLOW_NONE ? SCOPE_NONE : s->numbers.at[l->parent], s->scopes.at[i], has_line ? p->file : SCOPE_NONE,
+			has_line ? p->line : 0, l->is_irreducible};
+		s->numbers.at[i] = (uint32_t)(out->loops.n - 1);
+	}
+	return true;
+}
+
+static bool append_ranges(const struct loops_scratch *s, struct loops *out)
+{
+	const struct flow *f = &s->flow;
+	size_t first = out->ranges.n;
+	for (uint32_t b = 0; b < f->n_blocks; b++) {
+		if (f->innermost.at[b] == FLOW_NONE)
+			continue;
+		const struct flow_block *block = &f->blocks.at[b];
+		uint32_t loop = s->numbers.at[f->innermost.at[b]];
+		struct loop_range *last = out->ranges.n > first ? &out->ranges.at[out->ranges.n - 1] : NULL;
+		if (last && last->loop == loop && last->end == block->start) {
+			last->end = block->end;
+			continue;
+		}
+		last = vec_push(&out->ranges);
+		if (!last)
+			return false;
+		*last = (struct loop_range){block->start, block->end, loop};
+	}
+	return true;
+}
+
+bool loops_find(const struct code *c, const struct code_batch *b, const struct code_function *f, struct loops_scratch *s, struct loops *out)
+{
+	struct flow_code code;
+	if (!code_prepare(c, b, f, &s->edges, &code) || !flow_build(&s->flow, &code) || !flow_find_loops(&s->flow, &code))
+		return false;
+	size_t n = s->flow.loops.n;
+	vec_clear(&s->scopes);
+	vec_clear(&s->places);
+	vec_clear(&s->numbers);
+	if (n == 0)
+		return true;
+	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->numbers, n))
+		return false;
+	find_scopes(c, s);
+	for (size_t i = 0; i < n; i++)
+		s->places.at[i] = (struct place){SCOPE_NONE, 0, NOTHING};
+	for (uint32_t i = 0; i < s->flow.n_blocks; i++)
+		if (s->flow.innermost.at[i] != FLOW_NONE)
+			judge_block(c, s, &code, i);
+	return append_loops(s, out) && append_ranges(s, out);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Puts loops into the tree of scopes: the intervals of code in a loop get scopes that say so. An inlined call with code inside and outside of a loop, or in several, becomes several
+ * scopes. What an address says of functions, inlined calls and lines stays as it was. Tests: tests/unit/test_scope.c, tests/cli/struct_loops.sh.
+ */
+#include "common/base/pool.h"
+#include "hpcstruct-lite/isa/isa.h"
+#include "hpcstruct-lite/scope/loops.h"
+
+#include <stdlib.h>
+
+struct finder {
+	const struct code *code;
+	struct loops *by_batch;
+	struct loops_scratch **scratch; /* by worker */
+	bool *failed;                   /* by worker */
+};
+
+static void find_in_batch(void *arg, size_t i, unsigned worker)
+{
+	struct finder *f = arg;
+	const struct code_batch *b = &f->code->batches.at[i];
+	if (!f->scratch[worker])
+		f->scratch[worker] = loops_scratch_new();
+	bool ok = f->scratch[worker] != NULL;
+	for (size_t k = b->first; k < b->first + b->n && ok; k++)
+		ok = loops_find(f->code, b, &f->code->functions.at[k], f->scratch[worker], &f->by_batch[i]);
+	f->failed[worker] |= !ok;
+}
+
+/* Appends `from`, with its numbers raised to those of `all`. */
+static bool append(struct loops *all, const struct loops *from)
+{
+	uint32_t n = (uint32_t)all->loops.n;
+	struct loop *loops = from->loops.n ? vec_extend(&all->loops, from->loops.n) : NULL;
+	struct loop_range *ranges = from->ranges.n ? vec_extend(&all->ranges, from->ranges.n) : NULL;
+	if ((from->loops.n && !loops) || (from->ranges.n && !ranges))
+		return false;
+	for (size_t i = 0; i < from->loops.n; i++) {
+		loops[i] = from->loops.at[i];
+		loops[i].parent += loops[i].parent == SCOPE_NONE ? 0 : n;
+	}
+	for (size_t i = 0; i < from->ranges.n; i++) {
+		ranges[i] = from->ranges.at[i];
+		ranges[i].loop += n;
+	}
+	return true;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct loop_range *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool find_all(const struct code *code, unsigned n_workers, struct loops *all)
+{
+	size_t n = code->batches.n;
+	struct finder f = {.code = code, .by_batch = calloc(n + 1, sizeof *f.by_batch), .scratch = calloc(n_workers + 1, sizeof *f.scratch),
+		.failed = calloc(n_workers + 1, sizeof *f.failed)};
+	bool ok = f.by_batch && f.scratch && f.failed;
+	if (ok)
+		pool_run(n, n_workers, find_in_batch, &f);
+	for (unsigned i = 0; i < n_workers && ok; i++)
+		ok = !f.failed[i];
+	for (size_t i = 0; i < n && f.by_batch; i++) {
+		ok = ok && append(all, &f.by_batch[i]);
+		loops_free(&f.by_batch[i]);
+	}
+	for (unsigned i = 0; i < n_workers && f.scratch; i++)
+		loops_scratch_free(f.scratch[i]);
+	free(f.by_batch);
+	free(f.scratch);
+	free(f.failed);
+	if (ok && all->ranges.n > 1)
+		qsort(all->ranges.at, all->ranges.n, sizeof *all->ranges.at, compare_ranges);
+	return ok;
+}
+
+/* ---- the tree ---- */
+
+struct nester {
+	struct scope_map *map;
+	const struct loops *loops;
+	struct map places;   /* (scope, loop) -> scope below which the code then lies */
+	struct map children; /* (parent, scope or loop copied there) -> scope */
+	VEC(uint32_t) chain; /* scopes from the innermost outwards */
+};
+
+#define IS_LOOP (UINT64_C(1) << 32)
+
+/* The child of `parent` that stands for a scope of before, or for a loop. SCOPE_NONE when memory is short. */
+static uint32_t child(struct nester *n, uint32_t parent, uint64_t what)
+{
+	struct scope_map *map = n->map;
+	uint64_t id = map_put(&n->children, parent, what, map->scopes.n);
+	if (id != map->scopes.n)
+		return id == MAP_NONE ? SCOPE_NONE : (uint32_t)id;
+	struct scope_record r;
+	if (what & IS_LOOP) {
+		const struct loop *l = &n->loops->loops.at[(uint32_t)what];
+		uint32_t definition = scope_define(map, 0, 0, l->file, l->line);
+		if (definition == SCOPE_NONE)
+			return SCOPE_NONE;
+		r = (struct scope_record){.definition = definition, .call_file = SCOPE_NONE, .kind = STRUCTURE_LOOP, .origin = STRUCTURE_FROM_CODE,
+			.flags = l->is_irreducible ? STRUCTURE_SCOPE_IRREDUCIBLE : 0};
+	} else {
+		r = map->scopes.at[(uint32_t)what];
+	}
+	r.parent = parent;
+	struct scope_record *slot = vec_push(&map->scopes);
+	if (!slot)
+		return SCOPE_NONE;
+	*slot = r;
+	return (uint32_t)id;
+}
+
+/* Goes down from `at` through the loops around `loop`, and itself, that belong to `scope`. */
+static uint32_t enter_loops(struct nester *n, uint32_t at, uint32_t loop, uint32_t scope)
+{
+	uint32_t around[LOOPS_MAX_DEPTH];
+	unsigned k = 0;
+	for (; loop != SCOPE_NONE && k < LOOPS_MAX_DEPTH; loop = n->loops->loops.at[loop].parent)
+		if (n->loops->loops.at[loop].scope == scope)
+			around[k++] = loop;
+	while (k > 0 && at != SCOPE_NONE)
+		at = child(n, at, IS_LOOP | around[--k]);
+	return at;
+}
+
+/* The scope for code that was in `scope` and is in `loop`. */
+static uint32_t find_place(struct nester *n, uint32_t scope, uint32_t loop)
+{
+	vec_clear(&n->chain);
+	for (uint32_t s = scope; s != SCOPE_NONE; s = n->map->scopes.at[s].parent) {
+		uint32_t *slot = vec_push(&n->chain);
+		if (!slot)
+			return SCOPE_NONE;
+		*slot = s;
+	}
+	uint32_t at = n->chain.at[n->chain.n - 1];
+	at = enter_loops(n, at, loop, at);
+	for (size_t i = n->chain.n - 1; i-- > 0 && at != SCOPE_NONE;) {
+		/* outside of all loops so far: the scope itself; its own children are then those it always had */
+		at = at == n->chain.at[i + 1] ? n->chain.at[i] : child(n, at, n->chain.at[i]);
+		if (at != SCOPE_NONE)
+			at = enter_loops(n, at, loop, n->chain.at[i]);
+	}
+	return at;
+}
+
+static bool place_piece(struct nester *n, const struct structure_interval_record *v, uint32_t position, uint32_t loop, struct scope_intervals *out)
+{
+	uint64_t scope = v->scope;
+	if (v->scope != SCOPE_NONE && loop != SCOPE_NONE) {
+		scope = map_get(&n->places, v->scope, loop);
+		if (scope == MAP_NONE) {
+			uint32_t place = find_place(n, v->scope, loop);
+			scope = place == SCOPE_NONE ? MAP_NONE : map_put(&n->places, v->scope, loop, place);
+		}
+		if (scope == MAP_NONE)
+			return false;
+	}
+	return scope_append(out, position, (uint32_t)scope, v->file, v->line);
+}
+
+/* Splits the intervals where loops start and end. */
+static bool split(struct nester *n, struct scope_intervals *out)
+{
+	const struct scope_intervals *v = &n->map->intervals;
+	const struct loops *l = n->loops;
+	size_t k = 0;
+	bool ok = vec_reserve(out, v->n + 2 * l->ranges.n + 1);
+	for (size_t i = 0; i < v->n && ok; i++) {
+		uint32_t at = v->at[i].offset, end = i + 1 < v->n ? v->at[i + 1].offset : UINT32_MAX;
+		while (at < end && ok) {
+			while (k < l->ranges.n && l->ranges.at[k].end <= at)
+				k++;
+			bool inside = k < l->ranges.n && l->ranges.at[k].start <= at;
+			uint32_t next = k == l->ranges.n ? end : inside ? l->ranges.at[k].end : l->ranges.at[k].start;
+			ok = place_piece(n, &v->at[i], at, inside ? l->ranges.at[k].loop : SCOPE_NONE, out);
+			at = next < end ? next : end;
+		}
+	}
+	return ok;
+}
+
+static bool nest(struct scope_map *map, const struct loops *loops)
+{
+	struct nester n = {.map = map, .loops = loops};
+	struct scope_intervals out = {0};
+	bool ok = split(&n, &out);
+	map_free(&n.places);
+	map_free(&n.children);
+	vec_free(&n.chain);
+	if (!ok) {
+		vec_free(&out);
+		return false;
+	}
+	vec_free(&map->intervals);
+	map->intervals = out;
+	return true;
+}
+
+static const struct isa *isa_of(const struct image *image)
+{
+	return isa_find(image->machine, 0);
+}
+
+bool scope_has_loops(const struct image *image)
+{
+	return isa_of(image) != NULL;
+}
+
+enum status scope_find_loops(struct scope_map *map, unsigned n_workers)
+{
+	struct code code = {0};
+	struct loops all = {0};
+	bool ok = code_read(&code, map, isa_of(map->image), n_workers) && find_all(&code, n_workers, &all);
+	code_free(&code);
+	ok = ok && (all.loops.n == 0 || nest(map, &all));
+	loops_free(&all);
+	return ok ? STATUS_OK : STATUS_NO_MEMORY;
+}
