@@ -12,6 +12,7 @@
 enum quality {
 	BOTTOM_TEST,   /* goes back to the header, or out of the loop */
 	TOP_TEST,      /* in the header: goes on, or out of the loop */
+	EXIT_TEST,     /* elsewhere: goes on, or out of the loop */
 	BACK_JUMP,     /* goes back to the header */
 	HEADER,        /* the first instruction */
 	NOTHING
@@ -119,28 +120,62 @@ static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, 
 		*p = new;
 }
 
+/* The header of an irreducible loop is one entry of several: what is tested there says no more than what is tested elsewhere. */
+static enum quality test_quality(const struct flow_loop *l, enum quality quality)
+{
+	return l->is_irreducible ? EXIT_TEST : quality;
+}
+
+/* A conditional branch that stays in a loop or leaves it; for irreducible loops one in another, which may be one in the source, of both. */
+static void judge_exit(const struct code *c, struct loops_scratch *s, uint32_t b, uint32_t position)
+{
+	const struct flow *f = &s->flow;
+	const struct flow_block *block = &f->blocks.at[b];
+	for (uint32_t loop = f->innermost.at[b]; loop != FLOW_NONE; loop = f->loops.at[loop].parent) {
+		uint32_t n_inside = 0;
+		for (uint32_t i = block->first_successor; i < block[1].first_successor; i++)
+			n_inside += flow_contains(f, loop, f->innermost.at[f->successors.at[i]]);
+		if (n_inside == 1)
+			offer(c, s, loop, position, b == f->loops.at[loop].header ? test_quality(&f->loops.at[loop], TOP_TEST) : EXIT_TEST);
+		if (!f->loops.at[loop].is_irreducible)
+			break;
+	}
+}
+
 /* What the end of a block tells of the loops that it is in. */
 static void judge_block(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t b)
 {
 	const struct flow *f = &s->flow;
 	const struct flow_block *block = &f->blocks.at[b];
 	const struct flow_transfer *t = block->transfer == FLOW_NONE ? NULL : &code->transfers[block->transfer];
-	uint32_t innermost = f->innermost.at[b], position = t ? t->at : block->end - 1, n_inside = 0;
+	uint32_t innermost = f->innermost.at[b], position = t ? t->at : block->end - 1;
 	for (uint32_t i = block->first_successor; i < block[1].first_successor; i++) {
 		uint32_t to = f->successors.at[i], around = f->innermost.at[to];
-		n_inside += flow_contains(f, innermost, around);
 		if (around == FLOW_NONE || f->loops.at[around].header != to || !flow_contains(f, around, innermost))
 			continue;
 		bool leaves = t && t->is_conditional;
 		for (uint32_t k = block->first_successor; k < block[1].first_successor; k++)
 			leaves = leaves && (k == i || !flow_contains(f, around, f->innermost.at[f->successors.at[k]]));
-		offer(c, s, around, position, leaves ? BOTTOM_TEST : BACK_JUMP);
+		offer(c, s, around, position, leaves ? test_quality(&f->loops.at[around], BOTTOM_TEST) : BACK_JUMP);
 	}
-	if (b == f->loops.at[innermost].header) {
+	if (b == f->loops.at[innermost].header)
 		offer(c, s, innermost, block->start, HEADER);
-		if (t && t->is_conditional && n_inside == 1)
-			offer(c, s, innermost, position, TOP_TEST);
-	}
+	if (t && t->is_conditional)
+		judge_exit(c, s, b, position);
+}
+
+/*
+ * A loop in one of the same line and scope is most often one loop of the source that the compiler gave two headers: it is not told apart, unless both have a test of their
+ * own, as loops have that were written in one line.
+ */
+static bool is_same_loop(const struct loops_scratch *s, uint32_t loop)
+{
+	const struct flow_loop *l = &s->flow.loops.at[loop];
+	if (l->parent == FLOW_NONE || s->scopes.at[loop] != s->scopes.at[l->parent])
+		return false;
+	const struct place *inner = &s->places.at[loop], *outer = &s->places.at[l->parent];
+	bool same_line = inner->quality != NOTHING && outer->quality != NOTHING && inner->file == outer->file && inner->line == outer->line;
+	return same_line && (outer->quality > TOP_TEST || inner->quality > TOP_TEST);
 }
 
 /* ---- output ---- */
@@ -150,7 +185,7 @@ static bool append_loops(struct loops_scratch *s, struct loops *out)
 	const struct flow *f = &s->flow;
 	for (size_t i = 0; i < f->loops.n; i++) {
 		const struct flow_loop *l = &f->loops.at[i];
-		if (l->depth >= LOOPS_MAX_DEPTH) {
+		if (l->depth >= LOOPS_MAX_DEPTH || is_same_loop(s, (uint32_t)i)) {
 			s->numbers.at[i] = s->numbers.at[l->parent];
 			continue;
 		}

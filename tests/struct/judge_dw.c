@@ -248,6 +248,10 @@ static enum structure_origin ask_structure(const struct structure *s, uint64_t a
 	enum structure_origin origin = STRUCTURE_FROM_EH_FRAME;
 	for (uint32_t id = place.scope; id != STRUCTURE_NONE && a->n < MAX_DEPTH;) {
 		struct structure_scope scope = structure_get_scope(s, id);
+		if (scope.kind == STRUCTURE_LOOP) { /* not from DWARF */
+			id = scope.parent;
+			continue;
+		}
 		struct frame *f = &a->frames[a->n++];
 		f->name = *scope.linkage_name ? scope.linkage_name : scope.name;
 		f->call_site[0] = '\0';
