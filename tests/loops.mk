@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Loops: unit tests of flow and isa.
+# Loops: unit tests of flow and isa, annotated sources, fuzz target.
 
 if HAVE_CMOCKA
 loops_unit_tests = tests/unit/test_flow tests/unit/test_isa
@@ -10,3 +10,10 @@ tests_unit_test_flow_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_isa_SOURCES = tests/unit/test_isa.c
 tests_unit_test_isa_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
+
+check_PROGRAMS += tests/fuzz/fuzz_flow
+tests_fuzz_fuzz_flow_SOURCES = tests/fuzz/fuzz_flow.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_flow_LDADD = $(STRUCT_LDADD)
+
+TESTS += tests/cli/struct_loops.sh
+EXTRA_DIST += tests/cli/struct_loops.sh tests/golden/loops

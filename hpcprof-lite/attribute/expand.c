@@ -205,6 +205,17 @@ static uint32_t enter_instruction(struct expand_run *r, uint32_t parent, uint64_
 	return intern_context(r, c, 0, key_of(MODEL_CONTEXT_INSTRUCTION, link_addr));
 }
 
+/* Loops of one line in one place are one context: the compiler made several of what is one in the source. */
+static uint32_t enter_loop(struct run *r, uint32_t parent, uint32_t module, const struct structure_scope *scope)
+{
+	if (scope->file != STRUCTURE_NONE)
+		return enter_line(r, parent, MODEL_CONTEXT_LOOP, get_file(r, module, scope->file), scope->line);
+	const struct model_context *p = &r->e->contexts.at[parent];
+	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_LOOP, .relation = MODEL_LEXICAL, .function = p->function,
+		.module = p->module, .file = MODEL_NONE, .link_addr = scope->entry};
+	return intern_context(r, c, MODEL_NONE, key_of(MODEL_CONTEXT_LOOP, scope->entry));
+}
+
 /* The scopes around an address from the outside in; `innermost` is where it lies. */
 static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module, uint32_t innermost)
 {
@@ -217,7 +228,7 @@ static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 	while (n--) {
 		struct structure_scope scope = structure_get_scope(s, chain[n]);
 		if (scope.kind == STRUCTURE_LOOP) {
-			at = enter_line(r, at, MODEL_CONTEXT_LOOP, get_file(r, module, scope.file), scope.line);
+			at = enter_loop(r, at, module, &scope);
 			continue;
 		}
 		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED && scope.call_file != STRUCTURE_NONE && scope.call_line)

@@ -91,7 +91,7 @@ struct model_context {
 	uint32_t function;         /* FUNCTION: the function. LINE, LOOP, INSTRUCTION: the enclosing one */
 	uint32_t module;           /* MODEL_NONE for root and entries */
 	uint32_t file, line;       /* LINE, LOOP: the source line; FUNCTION: of its definition; else MODEL_NONE, 0 */
-	uint64_t link_addr;        /* INSTRUCTION: its address; FUNCTION: entry; else 0 */
+	uint64_t link_addr;        /* INSTRUCTION: its address; FUNCTION: entry; LOOP without a line: its first instruction; else 0 */
 };
 
 /* ---- metrics --------------------------------------------------------------------------------------------- */

@@ -217,7 +217,10 @@ static void region(struct otf2_defs *d, uint32_t i)
 		role = OTF2_REGION_ROLE_ARTIFICIAL;
 	} else if (r->kind == OTF2_REGION_LOOP) {
 		description = name;
-		snprintf(loop, sizeof loop, "loop at line %" PRIu32, r->line);
+		if (r->file != MODEL_NONE)
+			snprintf(loop, sizeof loop, "loop at line %" PRIu32, r->line);
+		else
+			snprintf(loop, sizeof loop, "loop at %#" PRIx64, m->contexts[r->context].link_addr);
 		name = loop;
 		role = OTF2_REGION_ROLE_LOOP;
 	} else if (r->function < m->n_functions && m->functions[r->function].gpu_kind != MSR_GPU_NO_KIND) {

@@ -71,8 +71,10 @@ static uint32_t region_of(struct builder *b, uint32_t context)
 		return c->function < b->m->n_functions ? c->function : b->m->n_functions;
 	if (c->kind == MODEL_CONTEXT_ENTRY)
 		return add_region(b, (struct otf2_region){OTF2_REGION_ENTRY, MODEL_NONE, context, MODEL_NONE, 0}) ? next : MODEL_NONE;
-	uint64_t found = map_put(&b->loops, c->function, (uint64_t)c->file << 32 | c->line, next);
-	if (found == next && !add_region(b, (struct otf2_region){OTF2_REGION_LOOP, c->function, MODEL_NONE, c->file, c->line}))
+	bool has_line = c->file != MODEL_NONE;
+	uint64_t key = has_line ? (uint64_t)c->file << 32 | c->line : c->link_addr;
+	uint64_t found = map_put(&b->loops, (uint64_t)has_line << 32 | c->function, key, next);
+	if (found == next && !add_region(b, (struct otf2_region){OTF2_REGION_LOOP, c->function, context, c->file, c->line}))
 		return MODEL_NONE;
 	return (uint32_t)found;
 }

@@ -28,7 +28,7 @@ enum otf2_region_kind { OTF2_REGION_FUNCTION, OTF2_REGION_LOOP, OTF2_REGION_ENTR
 struct otf2_region {
 	enum otf2_region_kind kind;
 	uint32_t function;    /* FUNCTION: index, MODEL_NONE for the unknown one; LOOP: the enclosing one */
-	uint32_t context;     /* ENTRY: the context */
+	uint32_t context;     /* ENTRY: the context; LOOP: one of those that it stands for */
 	uint32_t file, line;  /* of the definition; MODEL_NONE, 0 */
 };
 

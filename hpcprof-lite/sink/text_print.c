@@ -221,7 +221,7 @@ void text_place(char *to, size_t n_bytes, const struct model *m, const struct mo
 	to[0] = 0;
 	if (c->file != MODEL_NONE && c->line)
 		snprintf(to, n_bytes, "%s:%" PRIu32, text_file(file, m->files[c->file].path), c->line);
-	else if (c->kind == MODEL_CONTEXT_INSTRUCTION && c->function != MODEL_NONE) {
+	else if ((c->kind == MODEL_CONTEXT_INSTRUCTION || c->kind == MODEL_CONTEXT_LOOP) && c->function != MODEL_NONE) {
 		uint64_t entry = m->functions[c->function].link_addr;
 		if (entry && c->link_addr >= entry)
 			snprintf(to, n_bytes, "+%#" PRIx64, c->link_addr - entry);

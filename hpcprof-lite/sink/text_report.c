@@ -82,6 +82,12 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 		if (c->relation == MODEL_INLINED)
 			snprintf(name + strlen(name), n_bytes - strlen(name), " [inlined]");
 		break;
+	case MODEL_CONTEXT_LOOP: {
+		char place[256];
+		text_place(place, sizeof place, m, c);
+		snprintf(name, n_bytes, "loop at %s", place);
+		break;
+	}
 	default: {
 		char place[256];
 		text_place(place, sizeof place, m, c);

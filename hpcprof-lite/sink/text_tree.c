@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The call paths from the top: one row for each entry and function, and for each line that takes time itself; the rest of a function's lines shows as the call site
- * behind what they call. A function with one callee alone to show does not indent it, and the middle of a long run of
+ * The call paths from the top: one row for each entry, function and loop, and for each line that takes time itself; the rest of a function's lines shows as the call site
+ * behind what they call. A function or loop with one callee alone to show does not indent it, and the middle of a long run of
  * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
  * of the two, and the way from a launch to its kernel is never left out. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
@@ -25,7 +25,7 @@ enum {
 
 struct item {
 	uint32_t context;
-	bool is_line; /* a line's own time; else an entry or function with all below it */
+	bool is_line; /* a line's own time; else an entry, function or loop with all below it */
 };
 
 struct level {
@@ -88,19 +88,23 @@ static void add_item(struct walk *w, uint32_t context, bool is_line)
 	w->failed |= !at;
 }
 
-/* What belongs directly below `context`: its own lines' time, what they call, and what is inlined there; loops are passed through. */
+static bool has_row(const struct model_context *c)
+{
+	return c->kind == MODEL_CONTEXT_ENTRY || c->kind == MODEL_CONTEXT_FUNCTION || c->kind == MODEL_CONTEXT_LOOP;
+}
+
+/* What belongs directly below `context`: its own lines' time, its loops, what the lines call, and what is inlined there. */
 static void add_items_below(struct walk *w, uint32_t context)
 {
 	const struct model_context *all = w->m->contexts;
 	uint32_t end = context + all[context].subtree_n;
 	for (uint32_t c = context + 1; c < end;) {
-		uint8_t kind = all[c].kind;
-		if (kind == MODEL_CONTEXT_ENTRY || kind == MODEL_CONTEXT_FUNCTION) {
+		if (has_row(&all[c])) {
 			add_item(w, c, false);
 			c += all[c].subtree_n;
 			continue;
 		}
-		if (kind == MODEL_CONTEXT_LINE)
+		if (all[c].kind == MODEL_CONTEXT_LINE)
 			add_item(w, c, true);
 		c++; /* go inside */
 	}
@@ -255,7 +259,7 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	text_name(name, sizeof name, w->m, c);
 	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
-	if (!i->is_line && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
+	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
 		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
 	put_name(w, guides, name, place);
 }
@@ -311,7 +315,7 @@ static void put_gap(const struct walk *w, unsigned n)
 static void show(struct walk *w, struct item item, unsigned functions)
 {
 	unsigned quiet = 0; /* rows in a row without time of their own */
-	for (bool branch = true;; branch = false, functions++) {
+	for (bool branch = true;; branch = false) {
 		put_item(w, &item, branch);
 		if (item.is_line || (w->s->depth && functions >= w->s->depth))
 			return;
@@ -324,9 +328,11 @@ static void show(struct walk *w, struct item item, unsigned functions)
 			put_gap(w, ahead - RUN_TAIL);
 			child = resume;
 		}
+		functions += w->m->contexts[item.context].kind != MODEL_CONTEXT_LOOP;
 		item = (struct item){child, false};
 	}
-	open_level(w, item.context, functions + 1, true);
+	functions += w->m->contexts[item.context].kind != MODEL_CONTEXT_LOOP;
+	open_level(w, item.context, functions, true);
 }
 
 static void put_heading(const struct walk *w)

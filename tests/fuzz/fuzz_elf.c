@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: any bytes as a binary, through the whole analysis. With libFuzzer (clang -fsanitize=fuzzer,address -DFUZZ_ENGINE) in one process, where crashes of libdwarf
- * show too; else a program that replays files and mutants of their headers, symbols and debug sections as the tool does it, in a process for each:
+ * show too; else a program that replays files and mutants of their headers, symbols, code and debug sections as the tool does it, in a process for each:
  *
  *	fuzz_elf [-n MUTANTS] FILE...
  *
@@ -98,7 +98,7 @@ static bool mutate_elf(uint8_t *bytes, size_t n, uint64_t *state, bool *is_debug
 	const char *name = (const char *)bytes + sections[h.e_shstrndx].sh_offset + s->sh_name;
 	*is_debug = strncmp(name, ".debug_", 7) == 0;
 	bool wanted = *is_debug || s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM || s->sh_type == SHT_RELA || s->sh_type == SHT_STRTAB ||
-		s->sh_type == SHT_NOTE || strcmp(name, ".eh_frame") == 0 || strncmp(name, ".plt", 4) == 0;
+		s->sh_type == SHT_NOTE || strcmp(name, ".eh_frame") == 0 || strcmp(name, ".text") == 0 || strcmp(name, ".rodata") == 0 || strncmp(name, ".plt", 4) == 0;
 	if (!wanted || s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_offset + s->sh_size > n)
 		return false;
 	mutate_bytes(bytes, s->sh_offset, s->sh_offset + s->sh_size, state);

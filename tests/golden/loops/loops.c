@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops with their truth, for tests/cli/struct_loops.sh. The line of each loop says, behind an "@":
+ * Loops with their truth, for tests/cli/struct_loops.sh. The line of each loop says, behind an at sign:
  *
- *	(at) FUNCTION LOOP PARENT [vanishes]
+ *	FUNCTION LOOP PARENT [vanishes] [body]
  *
- * the function it is written in, its name, the loop around it in the same function ("-": none), and whether an optimiser may leave nothing of it. The line is that of the
- * condition. Not a program: it is compiled and never run.
+ * the function it is written in, its name, the loop around it in the same function ("-": none); whether an optimiser may leave nothing of it; and whether an optimiser is known to give
+ * its branch the line of the body, the next one. The line is that of the condition. Not a program: it is compiled and never run.
  */
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -178,7 +177,7 @@ void irreducible(int n)
 {
 	if (cond(n))
 		goto inside;
-	while (cond(n + 1)) { /* @ irreducible loop - */
+	while (cond(n + 1)) { /* @ irreducible twice_entered - */
 		use(n);
 inside:
 		use(n + 2);
@@ -201,7 +200,7 @@ void matrix(double *restrict c, const double *restrict a, const double *restrict
 {
 	for (int i = 0; i < n; i++) /* @ matrix i - */
 		for (int k = 0; k < n; k++) /* @ matrix k i */
-			for (int j = 0; j < n; j++) /* @ matrix j k */
+			for (int j = 0; j < n; j++) /* @ matrix j k body */
 				c[i * n + j] += a[i * n + k] * b[k * n + j];
 }
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: any bytes as code of each machine, through decoder, jump tables, blocks and loops, with checks of all that these promise. With libFuzzer (clang
+ * -fsanitize=fuzzer,address -DFUZZ_ENGINE); else a program that replays files and their mutants:
+ *
+ *	fuzz_flow [-n MUTANTS] FILE...
+ */
+#include "hpcstruct-lite/flow/flow.h"
+#include "hpcstruct-lite/isa/isa.h"
+#include "tests/fuzz/mutate.h"
+
+#include <elf.h>
+
+#define BASE UINT64_C(0x10000)
+#define CHECK(x) \
+	do { \
+		if (!(x)) { \
+			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #x); \
+			abort(); \
+		} \
+	} while (0)
+
+struct sums {
+	unsigned long n_loops, n_irreducible, n_tables;
+};
+static struct sums sums;
+
+static bool count_table(void *arg, const struct isa_table *table)
+{
+	size_t n = *(const size_t *)arg;
+	CHECK(table->jump >= BASE && table->jump < BASE + n);
+	CHECK(table->entry_bytes == 4 || table->entry_bytes == 8);
+	sums.n_tables++;
+	return true;
+}
+
+static void check_loops(const struct flow *f)
+{
+	for (uint32_t i = 0; i < f->n_blocks; i++) {
+		CHECK(f->blocks.at[i].start < f->blocks.at[i].end && f->blocks.at[i].end <= f->blocks.at[i + 1].start);
+		CHECK(f->innermost.at[i] == FLOW_NONE || f->innermost.at[i] < f->loops.n);
+		CHECK(flow_block_at(f, f->blocks.at[i].start) == i);
+	}
+	for (uint32_t i = 0; i < f->loops.n; i++) {
+		const struct flow_loop *l = &f->loops.at[i];
+		bool is_reached = false;
+		CHECK(f->innermost.at[l->header] == i);
+		CHECK(l->parent == FLOW_NONE ? l->depth == 0 : l->parent < i && l->depth == f->loops.at[l->parent].depth + 1);
+		for (uint32_t b = 0; b < f->n_blocks && !is_reached; b++)
+			for (uint32_t k = f->blocks.at[b].first_successor; k < f->blocks.at[b + 1].first_successor; k++)
+				is_reached |= f->successors.at[k] == l->header && flow_contains(f, i, f->innermost.at[b]);
+		CHECK(is_reached);
+		sums.n_irreducible += l->is_irreducible;
+	}
+	sums.n_loops += f->loops.n;
+}
+
+static void run(const struct isa *isa, const uint8_t *data, size_t n)
+{
+	VEC(struct flow_transfer) transfers = {0};
+	struct flow f = {0};
+	struct isa_instruction i;
+	for (size_t at = 0; at < n; at += i.n_bytes) {
+		isa->decode(data + at, n - at, BASE + at, &i);
+		CHECK(i.n_bytes > 0 && i.n_bytes <= n - at && i.kind <= ISA_INVALID);
+		struct flow_transfer *t = i.kind == ISA_PLAIN ? NULL : vec_push(&transfers);
+		if (t)
+			*t = (struct flow_transfer){(uint32_t)at, (uint32_t)(at + i.n_bytes), i.has_target && i.target >= BASE ? (uint32_t)(i.target - BASE) : FLOW_NONE,
+				i.kind, i.is_conditional, i.kind == ISA_CALL && at % 3 == 0};
+	}
+	if (isa->find_tables)
+		isa->find_tables(data, n, BASE, count_table, &n);
+	struct flow_range range = {0, (uint32_t)n};
+	struct flow_code code = {.ranges = &range, .n_ranges = 1, .transfers = transfers.at, .n_transfers = transfers.n};
+	for (int pass = 0; pass < 2; pass++) {
+		code.with_unreached = pass == 1;
+		CHECK(flow_build(&f, &code) && flow_find_loops(&f, &code));
+		check_loops(&f);
+	}
+	flow_free(&f);
+	vec_free(&transfers);
+}
+
+static void run_all(const uint8_t *data, size_t n)
+{
+	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_CUDA, 80), isa_find(EM_CUDA, 90)};
+	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+		if (machines[i] && n > 0)
+			run(machines[i], data, n);
+}
+
+#ifdef FUZZ_ENGINE
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	run_all(data, n);
+	return 0;
+}
+#else
+int main(int argc, char **argv)
+{
+	unsigned long n_mutants = 0;
+	int first = 1;
+	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
+		n_mutants = strtoul(argv[2], NULL, 10);
+		first = 3;
+	}
+	for (int i = first; i < argc; i++) {
+		size_t n;
+		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n + 1);
+		uint64_t state = 88172645463325252u + n;
+		if (!mutant)
+			return 1;
+		run_all(bytes, n);
+		for (unsigned long k = 0; k < n_mutants; k++) {
+			size_t from = (size_t)(mutate_random(&state) % n), some = 1 + (size_t)(mutate_random(&state) % 4096);
+			some = some < n - from ? some : n - from;
+			memcpy(mutant, bytes + from, some);
+			mutate_bytes(mutant, 0, some, &state);
+			run_all(mutant, some);
+		}
+		free(bytes);
+		free(mutant);
+	}
+	printf("# %lu loops, %lu irreducible, %lu jump tables\n", sums.n_loops, sums.n_irreducible, sums.n_tables);
+	return 0;
+}
+#endif
