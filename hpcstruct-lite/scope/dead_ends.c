@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See dead_ends.h. A compiler that knows a call not to return writes no way out of the caller behind it, so that a function that neither returns nor jumps elsewhere is found
- * by looking at its own instructions; one that only jumps to such functions follows. Of libraries the names are known.
+ * by looking at its own instructions; one that only jumps to such functions follows, and the stub through which it is called. Of libraries the names are known.
  */
 #include "hpcstruct-lite/scope/dead_ends.h"
+
+#include "common/base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +27,23 @@ static int compare_name(const void *key, const void *name)
 	return strcmp(key, *(const char *const *)name);
 }
 
-/* "abort@plt"; libstdc++'s std::__throw_...() too. */
-static bool is_known_stub(const char *name)
+/* Length of the name of the function that a stub goes to: "abort@plt". */
+static size_t bare_bytes(const char *name)
+{
+	const char *at = strstr(name, "@plt");
+	return at ? (size_t)(at - name) : strlen(name);
+}
+
+/* libstdc++'s std::__throw_...() too. */
+static bool is_known_name(const char *name, size_t n_bytes)
 {
 	char bare[64];
-	const char *at = strstr(name, "@plt");
-	size_t n = at ? (size_t)(at - name) : sizeof bare;
-	if (strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_"))
+	if (n_bytes > 4 && strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_"))
 		return true;
-	if (n >= sizeof bare)
+	if (n_bytes >= sizeof bare)
 		return false;
-	memcpy(bare, name, n);
-	bare[n] = '\0';
+	memcpy(bare, name, n_bytes);
+	bare[n_bytes] = '\0';
 	return bsearch(bare, names, sizeof names / sizeof names[0], sizeof names[0], compare_name) != NULL;
 }
 
@@ -48,35 +55,60 @@ static bool add(struct code *c, uint32_t position)
 	return slot != NULL;
 }
 
-static bool add_stubs(struct code *c)
-{
-	const struct scope_map *map = c->map;
-	for (size_t i = 0; i < map->scopes.n; i++) {
-		const struct scope_record *r = &map->scopes.at[i];
-		uint32_t position;
-		if (r->origin != STRUCTURE_FROM_PLT || !image_position(map->image, r->entry, &position))
-			continue;
-		if (is_known_stub(strtab_get(&map->strings, map->definitions.at[r->definition].name)) && !add(c, position))
-			return false;
-	}
-	return true;
-}
-
 static int compare_positions(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	return x < y ? -1 : x > y;
 }
 
+/* Sorted, each once. */
 static void sort(struct code *c)
 {
+	size_t n = 0;
 	if (c->dead_ends.n > 1)
 		qsort(c->dead_ends.at, c->dead_ends.n, sizeof *c->dead_ends.at, compare_positions);
+	for (size_t i = 0; i < c->dead_ends.n; i++)
+		if (n == 0 || c->dead_ends.at[n - 1] != c->dead_ends.at[i])
+			c->dead_ends.at[n++] = c->dead_ends.at[i];
+	c->dead_ends.n = n;
 }
 
 bool dead_ends_has(const struct code *c, uint32_t position)
 {
 	return c->dead_ends.n > 0 && bsearch(&position, c->dead_ends.at, c->dead_ends.n, sizeof position, compare_positions) != NULL;
+}
+
+/* Names of the functions known so far. */
+static bool note_names(const struct code *c, struct map *known)
+{
+	for (size_t i = 0; i < c->functions.n; i++) {
+		const struct code_function *f = &c->functions.at[i];
+		const struct scope_definition *d = &c->map->definitions.at[c->map->scopes.at[f->scope].definition];
+		const char *name = strtab_get(&c->map->strings, d->linkage_name ? d->linkage_name : d->name);
+		if (dead_ends_has(c, f->entry) && map_put(known, hash_bytes(name, strlen(name)), 0, 1) == MAP_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* Adds the stubs that go to functions known by name, or to such of this binary. */
+static bool add_stubs(struct code *c)
+{
+	const struct scope_map *map = c->map;
+	struct map known = {0};
+	bool ok = note_names(c, &known);
+	for (size_t i = 0; i < map->scopes.n && ok; i++) {
+		const struct scope_record *r = &map->scopes.at[i];
+		uint32_t position;
+		if (r->origin != STRUCTURE_FROM_PLT || !image_position(map->image, r->entry, &position))
+			continue;
+		const char *name = strtab_get(&map->strings, map->definitions.at[r->definition].name);
+		size_t n_bytes = bare_bytes(name);
+		if (is_known_name(name, n_bytes) || map_get(&known, hash_bytes(name, n_bytes), 0) != MAP_NONE)
+			ok = add(c, position);
+	}
+	map_free(&known);
+	return ok;
 }
 
 /* A function without a way out, all of whose jumps to other functions lead to known ones. */
@@ -115,9 +147,15 @@ static bool add_functions(struct code *c, bool *more)
 
 bool dead_ends_find(struct code *c)
 {
-	bool ok = add_stubs(c), more = true;
-	sort(c);
-	for (int round = 0; round < MAX_ROUNDS && ok && more; round++)
-		ok = add_functions(c, &more);
+	bool ok = true, more = true;
+	for (int round = 0; round < MAX_ROUNDS && ok && more; round++) {
+		size_t n = c->dead_ends.n;
+		ok = add_stubs(c);
+		sort(c);
+		more = c->dead_ends.n > n;
+		bool more_functions = false;
+		ok = ok && add_functions(c, &more_functions);
+		more |= more_functions;
+	}
 	return ok;
 }

@@ -87,6 +87,17 @@ strip -o "$T/stripped" "$T/bin"
 make_structure "$T/stripped"
 is "without debug information and symbols there are as many" "$(count_loops "$T/s.txt")" "$n"
 
+# calls that never come back, known by name and by what is in the function: their line is in no loop, as nothing leads back from them
+inside() { # LINE: how often it stands directly in a loop
+	awk -v line=":$1\$" '/^ *(loop|inline|function) / { match($0, /^ */); in_loop[RLENGTH] = $1 == "loop" } /^ *0x/ { match($0, /^ */); if ($NF ~ line && in_loop[RLENGTH - 2]) n++ }
+		END { print n + 0 }' "$T/s.txt"
+}
+make_structure "$T/bin"
+for call in 'abort();' 'exit(cond(1));' 'fatal("three");'; do
+	is "nothing comes back from $call" "$(inside "$(grep -nF "$call" "$golden/loops.c" | cut -d: -f1)")" 0
+done
+is "... but from use(i) in the same loop" "$(inside "$(awk '/void checks/ { on = 1 } on && /use\(i\);/ { print FNR; exit }' "$golden/loops.c")")" 1
+
 fuzz=$builddir/tests/fuzz/fuzz_flow
 ok "mutants of code" run_limited 300 "$fuzz" -n 400 "$T/bin" "$srcdir/tests/golden/struct/shapes-gcc-O2-g.so" "$srcdir/tests/golden/struct/names-clang-O2-g.so"
 for f in "$srcdir"/tests/fuzz/corpus/flow/*; do

@@ -14,6 +14,8 @@ int cond(int);
 void use(int);
 void fatal(const char *) __attribute__((noreturn));
 
+#include "at_end.h"
+
 void plain(int n)
 {
 	for (int i = 0; i < n; i++) /* @ plain for - */
@@ -126,12 +128,7 @@ int inlines(const int *a, int n)
 	return s;
 }
 
-static inline __attribute__((always_inline)) int at_end(const int *a, int i)
-{
-	return a[i] < 0 || cond(i);
-}
-
-/* The condition itself is inlined. */
+/* The condition itself is inlined, from another file. */
 void condition(const int *a)
 {
 	for (int i = 0; !at_end(a, i); i++) /* @ condition loop - */
