@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined call that all of its code is in: what is inlined into its body lies below
- * it, and it lies below the call it was inlined with. Its line is that of the instruction that decides whether it goes on, as seen from there. doc/structures.md
+ * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined call that its code is in, but for a few stray instructions: what is inlined into its
+ * body lies below it, and it lies below the call it was inlined with. Its line is that of the instruction that decides whether it goes on, as seen from there. doc/structures.md
  * has the rules. See loops.h for the tests.
  */
 #include "hpcstruct-lite/scope/loops.h"
@@ -18,7 +18,13 @@ enum quality {
 	NOTHING
 };
 
+/* Most times that loops are moved into an inlined call; each time takes them one deeper. */
+#define MAX_MOVES 16
+/* Of the code of a loop, one part in so many may be of outside of the call that it belongs to. */
+#define STRAY_PART 16
+
 struct place {
+	uint32_t position;     /* of the instruction */
 	uint32_t file, line;
 	enum quality quality;
 };
@@ -113,7 +119,7 @@ static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t positi
 /* Of equally good lines in one file the first one counts: a loop statement stands before its body. */
 static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position, enum quality quality)
 {
-	struct place *p = &s->places.at[loop], new = {.quality = quality};
+	struct place *p = &s->places.at[loop], new = {.position = position, .quality = quality};
 	if (quality > p->quality || !line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
 		return;
 	if (quality < p->quality || (new.file == p->file && new.line < p->line))
@@ -178,6 +184,71 @@ static bool is_same_loop(const struct loops_scratch *s, uint32_t loop)
 	return same_line && (outer->quality > TOP_TEST || inner->quality > TOP_TEST);
 }
 
+/* ---- stray instructions ---- */
+
+/* The inlined call directly below `outer` that a position is in, or SCOPE_NONE. */
+static uint32_t call_below(const struct code *c, uint32_t outer, uint32_t position)
+{
+	uint32_t below = SCOPE_NONE, at = c->map->intervals.at[code_interval_at(c, position)].scope;
+	for (; at != SCOPE_NONE && at != outer; at = c->map->scopes.at[at].parent)
+		below = at;
+	return at == outer ? below : SCOPE_NONE;
+}
+
+static bool is_within(const struct code *c, uint32_t scope, uint32_t outer)
+{
+	while (scope != SCOPE_NONE && c->depths[scope] > c->depths[outer])
+		scope = c->map->scopes.at[scope].parent;
+	return scope == outer;
+}
+
+/* Whether all but few bytes of a loop are in an inlined call. */
+static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t call)
+{
+	const struct flow *f = &s->flow;
+	const struct scope_intervals *v = &c->map->intervals;
+	uint64_t n_bytes = 0, n_outside = 0;
+	for (uint32_t b = 0; b < f->n_blocks; b++) {
+		uint32_t start = f->blocks.at[b].start, end = f->blocks.at[b].end;
+		if (!flow_contains(f, loop, f->innermost.at[b]))
+			continue;
+		n_bytes += end - start;
+		for (size_t i = code_interval_at(c, start); i < v->n && v->at[i].offset < end; i++) {
+			uint32_t from = v->at[i].offset > start ? v->at[i].offset : start, to = i + 1 < v->n && v->at[i + 1].offset < end ? v->at[i + 1].offset : end;
+			n_outside += is_within(c, v->at[i].scope, call) ? 0 : to - from;
+		}
+	}
+	return n_outside * STRAY_PART <= n_bytes;
+}
+
+/* Moves loops whose test and nearly all of whose code are in an inlined call into that. False: there was none. */
+static bool move_loops(const struct code *c, struct loops_scratch *s)
+{
+	bool moved = false;
+	for (uint32_t i = 0; i < s->flow.loops.n; i++) {
+		const struct place *p = &s->places.at[i];
+		uint32_t parent = s->flow.loops.at[i].parent, scope = s->scopes.at[i];
+		if (s->flow.loops.at[i].depth >= LOOPS_MAX_DEPTH)
+			continue;
+		uint32_t call = p->quality == NOTHING ? SCOPE_NONE : call_below(c, scope, p->position);
+		if (call != SCOPE_NONE && is_mostly_in(c, s, i, call))
+			s->scopes.at[i] = call;
+		else if (parent != FLOW_NONE && s->scopes.at[parent] != scope && is_within(c, s->scopes.at[parent], scope))
+			s->scopes.at[i] = s->scopes.at[parent]; /* what the loop is in, it is in */
+		moved |= s->scopes.at[i] != scope;
+	}
+	return moved;
+}
+
+static void find_places(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
+{
+	for (size_t i = 0; i < s->flow.loops.n; i++)
+		s->places.at[i] = (struct place){0, SCOPE_NONE, 0, NOTHING};
+	for (uint32_t i = 0; i < s->flow.n_blocks; i++)
+		if (s->flow.innermost.at[i] != FLOW_NONE)
+			judge_block(c, s, code, i);
+}
+
 /* ---- output ---- */
 
 static bool append_loops(struct loops_scratch *s, struct loops *out)
@@ -237,10 +308,8 @@ bool loops_find(const struct code *c, const struct code_batch *b, const struct c
 	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->numbers, n))
 		return false;
 	find_scopes(c, s);
-	for (size_t i = 0; i < n; i++)
-		s->places.at[i] = (struct place){SCOPE_NONE, 0, NOTHING};
-	for (uint32_t i = 0; i < s->flow.n_blocks; i++)
-		if (s->flow.innermost.at[i] != FLOW_NONE)
-			judge_block(c, s, &code, i);
+	find_places(c, s, &code);
+	for (int i = 0; i < MAX_MOVES && move_loops(c, s); i++)
+		find_places(c, s, &code);
 	return append_loops(s, out) && append_ranges(s, out);
 }
