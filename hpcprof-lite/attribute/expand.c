@@ -206,7 +206,7 @@ static uint32_t enter_instruction(struct expand_run *r, uint32_t parent, uint64_
 }
 
 /* Loops of one line in one place are one context: the compiler made several of what is one in the source. */
-static uint32_t enter_loop(struct run *r, uint32_t parent, uint32_t module, const struct structure_scope *scope)
+static uint32_t enter_loop(struct expand_run *r, uint32_t parent, uint32_t module, const struct structure_scope *scope)
 {
 	if (scope->file != STRUCTURE_NONE)
 		return enter_line(r, parent, MODEL_CONTEXT_LOOP, get_file(r, module, scope->file), scope->line);
