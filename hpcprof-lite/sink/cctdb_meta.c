@@ -352,14 +352,12 @@ static struct cctdb_context convert(const struct image *img, const struct model 
 		out.module = module_pointer(img, m, c->module);
 		out.offset = c->link_addr;
 		break;
-	case MODEL_CONTEXT_LOOP:
-		if (c->file == MODEL_NONE) {
+	default:
+		if (c->kind == MODEL_CONTEXT_LOOP && c->file == MODEL_NONE) {
 			out.module = module_pointer(img, m, c->module);
 			out.offset = c->link_addr;
 			break;
 		}
-		/* fall through */
-	default:
 		out.file = file_pointer(img, m, c->file);
 		out.line = c->line;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The code of each function of a map, decoded: what changes the flow of control, where switch statements jump, which functions never return. Nothing outside the scope
- * room includes this. Test: tests/cli/struct_loops.sh, tests/unit/test_scope_loops.c.
+ * room includes this. Test: tests/cli/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_CODE_H
 #define HPCSTRUCT_SCOPE_CODE_H

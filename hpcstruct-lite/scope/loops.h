@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops of all functions as scopes-to-be: where each belongs among the inlined calls, and its line. Nothing outside the scope room includes this. Tests:
- * tests/unit/test_scope.c, tests/cli/struct_loops.sh.
+ * The loops of all functions as scopes-to-be: where each belongs among the inlined calls, and its line. Nothing outside the scope room includes this. Test:
+ * tests/cli/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_LOOPS_H
 #define HPCSTRUCT_SCOPE_LOOPS_H

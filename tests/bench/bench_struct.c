@@ -131,7 +131,7 @@ static int walk_file(const char *path)
 }
 
 /* Runs one process: the tool with -j `n_jobs` on a binary or a directory, or the bare walk when that is 0. */
-static struct cost run_once(const char *path, int n_jobs, bool quiet)
+static struct cost run_once(const char *path, int n_jobs, bool loops, bool quiet)
 {
 	struct stat st;
 	bool is_directory = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -145,9 +145,10 @@ static struct cost run_once(const char *path, int n_jobs, bool quiet)
 			_exit(1);
 		if (n_jobs == 0)
 			_exit(walk_file(path));
+		const char *last = loops ? "-q" : "--no-loops";
 		if (is_directory)
-			execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", path, (char *)NULL);
-		execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", "-o", "bench_struct.tmp", path, (char *)NULL);
+			execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, path, (char *)NULL);
+		execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, "-o", "bench_struct.tmp", path, (char *)NULL);
 		_exit(127);
 	}
 	int status;
@@ -161,11 +162,11 @@ static struct cost run_once(const char *path, int n_jobs, bool quiet)
 	return c;
 }
 
-static struct cost run(const char *path, int n_jobs)
+static struct cost run(const char *path, int n_jobs, bool loops)
 {
-	struct cost best = run_once(path, n_jobs, false);
+	struct cost best = run_once(path, n_jobs, loops, false);
 	for (int i = 1; i < RUNS; i++) {
-		struct cost c = run_once(path, n_jobs, true);
+		struct cost c = run_once(path, n_jobs, loops, true);
 		best.cpu_s = c.cpu_s < best.cpu_s ? c.cpu_s : best.cpu_s;
 		best.wall_s = c.wall_s < best.wall_s ? c.wall_s : best.wall_s;
 		best.peak_kib = c.peak_kib > best.peak_kib ? c.peak_kib : best.peak_kib;
@@ -176,10 +177,12 @@ static struct cost run(const char *path, int n_jobs)
 static void bench(const char *path)
 {
 	printf("%s\n", path);
-	struct cost walk = run(path, 0), one = run(path, 1), two = run(path, 2);
+	struct cost walk = run(path, 0, true), one = run(path, 1, true), two = run(path, 2, true), plain = run(path, 1, false);
 	printf("  bare walk with libdwarf   %7.3f s CPU   %7.1f MiB\n", walk.cpu_s, (double)walk.peak_kib / 1024);
 	printf("  hpcstruct-lite -j 1       %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n", one.cpu_s, (double)one.peak_kib / 1024,
 		one.cpu_s / walk.cpu_s);
+	printf("  ... --no-loops            %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n", plain.cpu_s, (double)plain.peak_kib / 1024,
+		plain.cpu_s / walk.cpu_s);
 	printf("  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n", two.wall_s, one.wall_s, one.wall_s / two.wall_s);
 	unlink("bench_struct.tmp");
 }
@@ -193,7 +196,7 @@ static void bench_directory(int n, char **binaries)
 		used += (size_t)snprintf(command + used, sizeof command - used, " '%s'", binaries[i]);
 	if (used >= sizeof command || system(command) != 0)
 		return;
-	struct cost one = run("bench_struct.run", 1), two = run("bench_struct.run", 2);
+	struct cost one = run("bench_struct.run", 1, true), two = run("bench_struct.run", 2, true);
 	printf("a directory with these %d binaries\n  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n", n, two.wall_s, one.wall_s,
 		one.wall_s / two.wall_s);
 	if (system("rm -rf bench_struct.run") != 0)
