@@ -86,7 +86,7 @@ class File:
 
 
 class Context:
-    __slots__ = ("id", "parent", "kind", "relation", "function", "place", "propagation", "children", "entry")
+    __slots__ = ("id", "parent", "kind", "relation", "function", "place", "has_point", "propagation", "children", "entry")
 
 
 class Meta:
@@ -210,6 +210,7 @@ class Meta:
         c.id, c.parent, c.relation, c.propagation, c.children = number, parent, relation, propagation, []
         c.kind = ("function", "loop", "line", "instruction")[lexical]
         c.function = c.place = None
+        c.has_point = bool(flags & 4)
         flex, used = at + 0x20, 0
         if flags & 1:
             pointer, = f.get("<Q", flex)
@@ -434,7 +435,7 @@ def make_paths(meta):
         elif c.kind == "function":
             paths.frame(i, c.parent.id, c.function, c.function, c.relation == 2)
         elif c.kind == "loop":
-            paths.frame(i, c.parent.id, f"loop at line {c.place[1]}", paths.function(c.parent.id), False)
+            paths.frame(i, c.parent.id, f"loop at {c.place[1]:#x}" if c.has_point else f"loop at line {c.place[1]}", paths.function(c.parent.id), False)
         elif c.kind in ("line", "instruction"):
             paths.place(i, c.parent.id, c.place if c.kind == "line" else c.place[1])
     return paths

@@ -97,7 +97,7 @@ def context(facts, paths, files, functions, v):
         name = functions.get(function, "<unknown function>")
         paths.frame(number, parent, name, name, relation == "inlined")
     elif kind == "loop":
-        paths.frame(number, parent, f"loop at line {line}", functions.get(function, "<unknown function>"), False)
+        paths.frame(number, parent, f"loop at line {line}" if int(line) else f"loop at {address}", functions.get(function, "<unknown function>"), False)
     else:
         paths.place(number, parent, (files[file], int(line)) if kind == "line" else int(address, 0))
 
