@@ -24,13 +24,15 @@ for depth in 5 25 100; do
 		i=$((i + 1))
 		rm -rf "$t/m"
 		plain=$("$program" $depth "$batches")
+		times=$("$program" $depth "$batches" times)
 		gpu=$("$hpcrun" -q -e gpu=opencl -o "$t/m" -- "$program" $depth "$batches")
 		rm -rf "$t/m"
 		both=$("$hpcrun" -q -e CPUTIME -e gpu=opencl -o "$t/m" -- "$program" $depth "$batches")
-		echo "$plain $gpu $both" | awk -v d="$t" '{
+		echo "$plain $gpu $both $times" | awk -v d="$t" '{
 			print $1 / 1000 >>(d "/plain.v"); print ($3 - $1) / 1000 >>(d "/thread.v"); print $3 / $1 >>(d "/ratio.v")
-			print ($4 - $2) / 1000 >>(d "/process.v"); print ($5 - $1) / 1000 >>(d "/sampled.v") }'
+			print ($4 - $2) / 1000 >>(d "/process.v"); print ($5 - $1) / 1000 >>(d "/sampled.v")
+			print ($7 - $1) / 1000 >>(d "/times.v") }'
 	done
 	echo "$depth frames, us a command: without the tool $(quartiles <"$t/plain.v"), added $(quartiles <"$t/thread.v"), that is $(quartiles <"$t/ratio.v") times"
-	echo "    added with CPUTIME beside it $(quartiles <"$t/sampled.v"); to all threads together $(quartiles <"$t/process.v")"
+	echo "    added with CPUTIME beside it $(quartiles <"$t/sampled.v"); to all threads together $(quartiles <"$t/process.v"); a program that reads its times itself adds $(quartiles <"$t/times.v")"
 done
