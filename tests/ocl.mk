@@ -84,6 +84,7 @@ tests_workload_ocl_storm_LDADD = $(ocl_workload_ldadd)
 endif
 
 ocl_tests = \
+	tests/cli/ocl_golden.sh \
 	tests/cli/ocl_life.sh \
 	tests/cli/ocl_miniapp.sh \
 	tests/cli/ocl_same.sh \
@@ -91,7 +92,7 @@ ocl_tests = \
 	tests/cli/ocl_truth.sh \
 	tests/cli/ocl_workloads.sh
 TESTS += $(ocl_tests)
-EXTRA_DIST += $(ocl_tests) tests/ocl.sh
+EXTRA_DIST += $(ocl_tests) tests/ocl.sh tests/golden/opencl-nvidia
 
 if HAVE_OPENCL
 EXTRA_PROGRAMS += tests/bench/bench_enqueue

@@ -257,7 +257,7 @@ static void shared_memory(void)
 			finish("unmap of shared memory", unmapped, OCL_UNMAP);
 		}
 	}
-	{
+	if (ocl_version(&ocl) >= 201) {
 		const void *pointers[1] = {a};
 		const size_t sizes[1] = {BYTES};
 

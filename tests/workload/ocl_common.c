@@ -138,6 +138,15 @@ int ocl_is_pocl(const struct ocl *ocl)
 	return strstr(name, "Portable Computing Language") != NULL;
 }
 
+int ocl_version(const struct ocl *ocl)
+{
+	char version[256] = "";
+	int major = 0, minor = 0;
+
+	clGetPlatformInfo(ocl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
+	return sscanf(version, "OpenCL %d.%d", &major, &minor) == 2 ? 100 * major + minor : 100;
+}
+
 cl_command_queue ocl_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties)
 {
 	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};

@@ -55,6 +55,8 @@ cl_context ocl_context(const struct ocl *ocl);
 
 /* PoCL: what crashes it is left out, and what it alone accepts is asked of it alone. */
 int ocl_is_pocl(const struct ocl *ocl);
+/* Version of OpenCL that the platform has: 201 is 2.1. Calls of later versions may be missing altogether. */
+int ocl_version(const struct ocl *ocl);
 
 /* A queue in order; properties as in clCreateCommandQueue. */
 cl_command_queue ocl_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties);
