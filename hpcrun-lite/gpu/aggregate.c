@@ -4,7 +4,7 @@
  * and made under one. Test: tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/hash128.h"
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 static bool same(const void *value, const void *key)
 {

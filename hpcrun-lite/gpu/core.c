@@ -5,7 +5,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/host.h"
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 #include "hpcrun-lite/gpu/lock.h"
 
 #include <string.h>
@@ -185,6 +185,7 @@ void gpu_forked(void)
 	atomic_store_explicit(&gpu_core.n_clocks, 0, memory_order_relaxed);
 	atomic_store_explicit(&gpu_core.record_bytes, 0, memory_order_relaxed);
 	atomic_store_explicit(&gpu_core.noted, 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.full_until_ns, 0, memory_order_relaxed);
 	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
 		forget_backend(&gpu_core.backend[i]);
 	begin_generation();

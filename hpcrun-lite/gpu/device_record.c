@@ -2,7 +2,7 @@
 /*
  * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come. Test: tests/unit/test_gpu_core.c.
  */
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "hpcrun-lite/gpu/host.h"
 
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 static const struct gpu_host hosts[GPU_MAX_BACKENDS];
 

@@ -4,7 +4,7 @@
  * The hot path of the core. Tests: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
  */
 #include "common/safe/clock.h"
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 #define LAUNCH_FIRST_BYTES 1024u
 #define LAUNCH_LAST_BYTES (64u << 10)

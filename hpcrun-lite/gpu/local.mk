@@ -11,7 +11,7 @@ libhlgpu_la_SOURCES = \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
 	hpcrun-lite/gpu/host.c hpcrun-lite/gpu/host.h \
 	hpcrun-lite/gpu/index.c hpcrun-lite/gpu/index.h \
-	hpcrun-lite/gpu/internal.h \
+	hpcrun-lite/gpu/core_internal.h \
 	hpcrun-lite/gpu/launch.c \
 	hpcrun-lite/gpu/lock.c hpcrun-lite/gpu/lock.h \
 	hpcrun-lite/gpu/op.c \

@@ -3,7 +3,7 @@
  * Operations: what became of a launch. A record in the extents that all threads share, or a sum in an aggregate. Those with queue and submit times are longer and have
  * extents of their own. Tests: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
  */
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 #include <string.h>
 

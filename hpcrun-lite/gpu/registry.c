@@ -6,7 +6,7 @@
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/content.h"
 #include "hpcrun-lite/gpu/hash128.h"
-#include "hpcrun-lite/gpu/internal.h"
+#include "hpcrun-lite/gpu/core_internal.h"
 
 #include <string.h>
 

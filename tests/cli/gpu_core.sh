@@ -9,7 +9,6 @@ FAKE=$builddir/tests/workload/gpu_fake
 BACKEND=$builddir/tests/workload/.libs/gpu_fake_backend.so
 GPU_CHECK=$builddir/tests/workload/gpu_check
 LIBRARY=$builddir/.libs/libhpcrun-lite.so
-[ -n "$SANITIZER" ] && skip_all "a preloaded library cannot be sanitized"
 say=1
 gpu_bytes=1073741824
 

@@ -3,8 +3,8 @@
  * The state of the GPU core, shared by its parts: registry.c (definitions), launch.c, op.c, aggregate.c, pending.c, device_record.c (samples, counters), core.c (life), host.c (the table).
  * Internal to the room. What belongs to the process alone lies in anonymous memory; what is written lies in extents. Tests: tests/unit/test_gpu_core.c.
  */
-#ifndef HPCRUN_LITE_GPU_INTERNAL_H
-#define HPCRUN_LITE_GPU_INTERNAL_H
+#ifndef HPCRUN_LITE_GPU_CORE_INTERNAL_H
+#define HPCRUN_LITE_GPU_CORE_INTERNAL_H
 
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/gpu/index.h"
@@ -30,6 +30,7 @@ struct gpu_core {
 	_Atomic bool closed;              /* nothing is written any more */
 	_Atomic uint64_t record_bytes;    /* of extents of launches and ops */
 	_Atomic bool aggregating;
+	_Atomic uint64_t full_until_ns;   /* CLOCK_MONOTONIC: no space could be had, and none is asked for before */
 	_Atomic uint32_t sequence[MSR_GPU_GRAPH_NODE - MSR_GPU_DEFINITION + 1];
 	_Atomic uint32_t noted;           /* NOTED_*: messages that were given */
 	struct gpu_backend backend[GPU_MAX_BACKENDS];
