@@ -15,5 +15,5 @@ check_PROGRAMS += tests/fuzz/fuzz_flow
 tests_fuzz_fuzz_flow_SOURCES = tests/fuzz/fuzz_flow.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_flow_LDADD = $(STRUCT_LDADD)
 
-TESTS += tests/cli/struct_loops.sh
-EXTRA_DIST += tests/cli/struct_loops.sh tests/golden/loops
+TESTS += tests/cli/struct_loops.sh tests/cli/prof_loops.sh
+EXTRA_DIST += tests/cli/struct_loops.sh tests/cli/prof_loops.sh tests/golden/loops tests/workload/loops_run.c
