@@ -154,6 +154,8 @@ struct ocl_queue {
 	struct ocl_pending *first, *last, *spare;
 	_Atomic uint32_t n_pending; /* may be read without the lock: 0 is nothing to look at */
 	uint32_t look_at;        /* as many pending operations make it worth to look for ends */
+	uint32_t interval;       /* more operations than at the last look */
+	bool dear;               /* questions about events cost much while the device works */
 	struct ocl_queue *next_made; /* constant */
 };
 
@@ -169,7 +171,7 @@ struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle);
 
 /* Remembers an operation. Takes over the reference to p->event. */
 void ocl_queue_add(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *p);
-/* Looks at everything in flight and delivers what has ended. */
+/* Looks at everything in flight and delivers what has ended: where the program has just waited, or lets go of something. */
 void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q);
 void ocl_queue_collect_all(struct ocl_state *s);
 /* Number of references that we hold to an event of the queue: 0 or 1. */
