@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/base/map.h"
+#include "hpcstruct-lite/debug/cubin.h"
 #include "hpcstruct-lite/debug/debug.h"
 #include "hpcstruct-lite/debug/opencl_source.h"
 #include "hpcstruct-lite/image/image.h"
@@ -193,6 +194,29 @@ static enum status read_dwarf(struct analysis *a)
 	return status == STATUS_BAD_INPUT ? STATUS_OK : status;
 }
 
+/* Adds units of the cubin one after the other, behind those of DWARF. */
+struct unit_adder {
+	struct analysis *analysis;
+	struct scope_scratch *scratch;
+};
+
+static enum status add_cubin_unit(void *arg, const struct debug_unit *unit, uint32_t number)
+{
+	const struct unit_adder *adder = arg;
+	struct analysis *a = adder->analysis;
+	if (unit->incomplete)
+		atomic_store(&a->incomplete, true);
+	return scope_add_unit(a->map, unit, (uint32_t)a->places.n + number, adder->scratch);
+}
+
+static enum status read_cubin(struct analysis *a)
+{
+	struct unit_adder adder = {a, scope_scratch_new()};
+	enum status status = adder.scratch ? cubin_read(a->code, add_cubin_unit, &adder) : STATUS_NO_MEMORY;
+	scope_scratch_free(adder.scratch);
+	return status;
+}
+
 static enum status read_source(struct analysis *a)
 {
 	struct debug_unit unit = {.offset = 0};
@@ -250,7 +274,7 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 		analyse_close(a);
 		return status;
 	}
-	if (!debug_has_units(a->code) && !a->code->kind->is_source)
+	if (!debug_has_units(a->code) && !a->code->kind->is_source && !a->code->is_cubin)
 		image_find_debug(a->code, options->debug_dirs, &a->separate);
 	a->dwarf = debug_has_units(a->code) ? a->code : a->separate && debug_has_units(a->separate) ? a->separate : NULL;
 	bool missing = false;
@@ -293,6 +317,8 @@ enum status analyse_read(struct analysis *a)
 		status = read_dwarf(a);
 	else if (status == STATUS_OK && a->code->kind->is_source)
 		status = read_source(a);
+	if (status == STATUS_OK && a->code->is_cubin)
+		status = read_cubin(a);
 	note_step(a, "debug information read", &since);
 	unsigned n = borrow_workers(a);
 	if (status == STATUS_OK)

@@ -11,6 +11,8 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/print.c hpcstruct-lite/print.h \
 	hpcstruct-lite/rundir.c hpcstruct-lite/rundir.h \
 	hpcstruct-lite/tokens.c hpcstruct-lite/tokens.h \
+	hpcstruct-lite/debug/cubin.c hpcstruct-lite/debug/cubin.h \
+	hpcstruct-lite/debug/cubin_functions.c hpcstruct-lite/debug/cubin_internal.h \
 	hpcstruct-lite/debug/debug.h hpcstruct-lite/debug/debug_internal.h \
 	hpcstruct-lite/debug/debug_dies.c \
 	hpcstruct-lite/debug/debug_facts.c \
@@ -24,7 +26,9 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/flow/flow.h \
 	hpcstruct-lite/flow/blocks.c \
 	hpcstruct-lite/flow/loops.c \
+	hpcstruct-lite/debug/source_path.c hpcstruct-lite/debug/source_path.h \
 	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
+	hpcstruct-lite/image/image_cubin.c hpcstruct-lite/image/image_cubin.h \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \
 	hpcstruct-lite/image/image_frames.c \

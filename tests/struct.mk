@@ -31,6 +31,10 @@ check_PROGRAMS += tests/struct/make_run
 tests_struct_make_run_SOURCES = tests/struct/make_run.c
 tests_struct_make_run_LDADD = $(STRUCT_LDADD)
 
+check_PROGRAMS += tests/struct/cubin_chains
+tests_struct_cubin_chains_SOURCES = tests/struct/cubin_chains.c
+tests_struct_cubin_chains_LDADD = $(STRUCT_LDADD)
+
 struct_tests = \
 	tests/cli/struct_damage.sh \
 	tests/cli/struct_files.sh \

@@ -17,7 +17,7 @@
 #define DEBUG_NONE UINT32_MAX
 
 /* Who knows of the functions and lines of a unit. */
-enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SOURCE };
+enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SYMBOLS /* functions; lines and inlined calls are from the line table */, DEBUG_FROM_SOURCE };
 
 /* A function's name and place in the source. Strings are borrowed from the image's sections; NULL when unknown. */
 struct debug_definition {
@@ -31,6 +31,7 @@ struct debug_scope {
 	uint32_t definition;
 	uint32_t call_file, call_line;
 	uint64_t entry;
+	const char *alias;     /* another name that it has in the symbol table, or NULL */
 };
 
 /* Code of a scope, children's included. A scope may have several. */

@@ -5,47 +5,9 @@
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 #include "hpcstruct-lite/debug/line_program.h"
+#include "hpcstruct-lite/debug/source_path.h"
 
 #include <string.h>
-
-/* Adds a path without its "./" and "//" parts. ".." stays: behind a symbolic link it is not what it seems. */
-static uint32_t add_path(struct strtab *files, const char *const parts[3])
-{
-	struct { char *at; size_t n, capacity; } path = {0};
-	uint32_t id = STRTAB_FAILED;
-	for (int i = 0; i < 3; i++) {
-		for (const char *p = parts[i]; p && *p;) {
-			size_t n = strcspn(p, "/");
-			bool skip = n == 0 || (n == 1 && *p == '.');
-			bool slash = (path.n > 0 && path.at[path.n - 1] != '/' && !skip) || (p == parts[i] && *p == '/' && path.n == 0);
-			char *at = vec_extend(&path, (skip ? 0 : n) + slash);
-			if (!at && (!skip || slash))
-				goto done;
-			if (slash)
-				*at++ = '/';
-			if (!skip)
-				memcpy(at, p, n);
-			p += n + (p[n] == '/');
-		}
-	}
-	id = strtab_add(files, path.n ? path.at : "", path.n);
-done:
-	vec_free(&path);
-	return id;
-}
-
-/* Joins compilation directory, directory and name; each may be NULL, and one that is absolute makes those before it void. */
-static uint32_t add_file(struct strtab *files, const char *comp_dir, const char *dir, const char *name)
-{
-	if (!name || !*name)
-		return DEBUG_NONE;
-	if (name[0] == '/')
-		dir = comp_dir = NULL;
-	else if (dir && dir[0] == '/')
-		comp_dir = NULL;
-	const char *const parts[3] = {comp_dir, dir, name};
-	return add_path(files, parts);
-}
 
 static struct line_sections sections_of(const struct image *image)
 {
@@ -97,7 +59,7 @@ static bool take_files(struct debug_session *s, const struct line_header *h, con
 		uint32_t *id = vec_push(&t->ids);
 		if (!id)
 			return false;
-		*id = add_file(&s->unit->files, comp_dir, dir, f->name);
+		*id = source_path_add(&s->unit->files, comp_dir, dir, f->name);
 		if (*id == STRTAB_FAILED && *f->name)
 			return false;
 	}

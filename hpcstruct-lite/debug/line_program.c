@@ -172,8 +172,13 @@ static enum line_result read_header(const struct line_sections *s, struct cursor
 	if (!cursor_ok(c) || h->line_range == 0 || h->opcode_base == 0 || h->max_operations == 0)
 		return LINE_DAMAGED;
 	h->opcode_lengths = cursor_bytes(c, h->opcode_base - 1u);
-	if (h->version < 5)
-		return read_old_entries(c, h);
+	if (h->version < 5) {
+		enum line_result r = read_old_entries(c, h);
+		/* NVIDIA's: where in .debug_str the names of this table begin, once a linker joined several */
+		if (r == LINE_OK && h->program_start - cursor_offset(c) == 4)
+			h->name_base = cursor_u32(c);
+		return r;
+	}
 	enum line_result r = read_entries(s, c, offset_bytes, h, false);
 	return r == LINE_OK ? read_entries(s, c, offset_bytes, h, true) : r;
 }
@@ -273,6 +278,19 @@ static uint64_t fixed(struct machine *m, size_t n_bytes)
 	return value;
 }
 
+/* NVIDIA's extended opcodes. Operands must lie within the operation. */
+enum { NVIDIA_INLINED_CALL = 0x90, NVIDIA_FUNCTION_NAME = 0x91 };
+
+static void nvidia(struct machine *m, uint8_t code, const uint8_t *next)
+{
+	const uint8_t *end = m->end;
+	m->end = next;
+	if (code == NVIDIA_INLINED_CALL)
+		m->row.context = uleb(m);
+	m->row.name = uleb(m) + m->header->name_base;
+	m->end = end;
+}
+
 /* False: emit() wants to stop. */
 static bool extended(struct machine *m, struct line_header *h, bool (*emit)(void *, const struct line_row *), void *arg)
 {
@@ -295,6 +313,8 @@ static bool extended(struct machine *m, struct line_header *h, bool (*emit)(void
 		struct cursor c = cursor_make(m->at, (size_t)n_bytes - 1);
 		const char *name = cursor_string(&c);
 		go_on = !cursor_ok(&c) || add_old_file(&c, name, h);
+	} else if (code == NVIDIA_INLINED_CALL || code == NVIDIA_FUNCTION_NAME) {
+		nvidia(m, code, next);
 	}
 	m->at = next;
 	return go_on;

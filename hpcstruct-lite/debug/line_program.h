@@ -31,6 +31,7 @@ struct line_header {
 	struct { struct line_file *at; size_t n, capacity; } files;
 	const uint8_t *opcode_lengths;       /* of opcode 1 on; opcode_base - 1 of them */
 	size_t program_start, program_end;   /* offsets in .debug_line */
+	uint32_t name_base;    /* NVIDIA: names of functions in this table are offsets in .debug_str from here */
 };
 
 enum line_result {
@@ -47,6 +48,11 @@ struct line_row {
 	uint64_t link_addr;
 	uint64_t file;         /* index in files; may be beyond them in a damaged table */
 	uint64_t line;
+	/*
+	 * NVIDIA's inlined calls (extended opcodes 0x90 and 0x91): the row's code is that of the function `name`, an offset in .debug_str, called where row number `context` of the sequence stands, counted
+	 * from 1. 0: not inlined; the name then means nothing.
+	 */
+	uint64_t context, name;
 	bool is_end;           /* first address behind a sequence */
 };
 

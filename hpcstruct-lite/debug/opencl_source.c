@@ -512,7 +512,7 @@ static bool add_functions(const struct image *image, struct debug_unit *unit, co
 			return false;
 		const char *name = strtab_get(names, strtab_add(names, bytes + f->name, f->name_bytes));
 		*d = (struct debug_definition){name, NULL, f->line ? f->file : DEBUG_NONE, f->line};
-		*scope = (struct debug_scope){DEBUG_NONE, (uint32_t)i, DEBUG_NONE, 0, f->start};
+		*scope = (struct debug_scope){DEBUG_NONE, (uint32_t)i, DEBUG_NONE, 0, f->start, NULL};
 		*range = (struct debug_range){f->start, f->end, (uint32_t)i};
 	}
 	return true;

@@ -54,6 +54,8 @@ struct image {
 	struct mapfile file;
 	const struct image_kind *kind;
 	uint16_t machine;      /* EM_* */
+	uint32_t far_sections; /* index of SHT_SYMTAB_SHNDX, which very many sections need; 0: none */
+	bool is_cubin;         /* NVIDIA's GPU code; a link address is the offset in the file, see image_cubin.c */
 	VEC(struct image_section) sections; /* index 0 is the empty one */
 	VEC(struct image_region) regions;   /* rising; close ones are joined */
 	VEC(struct image_region) code;      /* executable sections, rising; position is unused */
@@ -101,6 +103,7 @@ struct image_symbol {
 	uint32_t name_bytes;
 	uint32_t source;       /* number of the source file (STT_FILE) that a local symbol belongs to; 0: none */
 	uint8_t type, bind;    /* STT_*, STB_* */
+	uint8_t other;         /* st_other */
 	uint8_t table;         /* enum image_symbol_table */
 };
 struct image_symbols {
@@ -108,6 +111,8 @@ struct image_symbols {
 	size_t n, capacity;
 };
 
+/* The section of the symbol at `index` of a table, st_shndx being what the symbol says; 0: none. Files with very many sections keep it elsewhere. */
+uint32_t image_symbol_section(const struct image *image, const struct image_section *table, uint64_t index, uint16_t st_shndx);
 /* Appends the symbols that lie in code, in the order of the file. Damaged tables are said and used as far as they are sound. */
 enum status image_read_symbols(const struct image *image, struct image_symbols *symbols);
 

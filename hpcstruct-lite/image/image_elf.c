@@ -4,6 +4,7 @@
  * libelf has not checked. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image_elf.h"
+#include "hpcstruct-lite/image/image_cubin.h"
 
 #include "common/base/cursor.h"
 #include "common/base/log.h"
@@ -87,6 +88,8 @@ static enum status load_sections(struct image *image, struct elf_handle *h)
 			.file_offset = header.sh_offset};
 		if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL)
 			load_contents(image, h, scn, s);
+		if (header.sh_type == SHT_SYMTAB_SHNDX)
+			image->far_sections = (uint32_t)i;
 	}
 	return STATUS_OK;
 }
@@ -190,12 +193,14 @@ static enum status elf_load(struct image *image)
 		return STATUS_BAD_INPUT;
 	}
 	enum status status = load_sections(image, h);
+	if (status == STATUS_OK && header.e_machine == EM_CUDA)
+		status = image_cubin_link(image);
 	if (status == STATUS_OK)
 		status = load_code(image, h);
 	load_build_id(image, h);
 	/* dwz writes its shared file as ET_REL; code in such a file has no addresses yet */
 	bool linked = header.e_type == ET_EXEC || header.e_type == ET_DYN || (header.e_type == ET_REL && image->code.n == 0);
-	if (status == STATUS_OK && !linked) {
+	if (status == STATUS_OK && !linked && !image->is_cubin) {
 		log_error(image->path, "neither a program nor a shared library (ELF type %u)", header.e_type);
 		status = STATUS_UNSUPPORTED;
 	}

@@ -23,6 +23,25 @@ static uint32_t name_at(const struct image_section *strings, uint32_t offset, co
 	return (uint32_t)(at && at != *name ? at - *name : (ptrdiff_t)n);
 }
 
+uint32_t image_symbol_section(const struct image *image, const struct image_section *table, uint64_t index, uint16_t st_shndx)
+{
+	if (st_shndx != SHN_XINDEX)
+		return st_shndx < SHN_LORESERVE ? st_shndx : 0;
+	uint32_t section = 0;
+	const struct image_section *far = image->far_sections ? &image->sections.at[image->far_sections] : NULL;
+	if (far && far->bytes && far->link < image->sections.n && &image->sections.at[far->link] == table && index < far->n_bytes / sizeof section)
+		memcpy(&section, far->bytes + index * sizeof section, sizeof section);
+	return section;
+}
+
+/* Symbols of a cubin count from the start of their section, which has got an address. */
+static void link_symbol(const struct image *image, const struct image_section *table, uint64_t index, Elf64_Sym *s)
+{
+	uint32_t section = image_symbol_section(image, table, index, s->st_shndx);
+	if (section < image->sections.n)
+		s->st_value += image->sections.at[section].link_addr;
+}
+
 static bool is_function(const struct image *image, const Elf64_Sym *s)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
@@ -47,6 +66,8 @@ static bool read_table(const struct image *image, const struct image_section *ta
 		memcpy(&s, table->bytes + i * sizeof s, sizeof s);
 		if (ELF64_ST_TYPE(s.st_info) == STT_FILE)
 			source++;
+		if (image->is_cubin)
+			link_symbol(image, table, i, &s);
 		if (!is_function(image, &s))
 			continue;
 		const char *name = "";
@@ -58,7 +79,7 @@ static bool read_table(const struct image *image, const struct image_section *ta
 			return false;
 		unsigned bind = ELF64_ST_BIND(s.st_info);
 		*symbol = (struct image_symbol){s.st_value, s.st_size, name, name_bytes, bind == STB_LOCAL ? source : 0,
-			(uint8_t)ELF64_ST_TYPE(s.st_info), (uint8_t)bind, (uint8_t)which};
+			(uint8_t)ELF64_ST_TYPE(s.st_info), (uint8_t)bind, s.st_other, (uint8_t)which};
 	}
 	return true;
 }

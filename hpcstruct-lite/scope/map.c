@@ -178,10 +178,17 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit, 
 		.call_line = from->call_line,
 		.entry = from->entry,
 		.kind = is_function ? STRUCTURE_FUNCTION : STRUCTURE_INLINE,
-		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE : STRUCTURE_FROM_DWARF,
+		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE :
+			unit->origin == DEBUG_FROM_SYMBOLS && is_function ? STRUCTURE_FROM_SYMTAB : STRUCTURE_FROM_DWARF,
 	};
+	if (from->alias) {
+		struct scope_alias *a = vec_push(&map->aliases);
+		if (!a)
+			return false;
+		*a = (struct scope_alias){(uint32_t)(map->scopes.n - 1), string_id(map, from->alias, &ok)};
+	}
 	s->scope_ids.at[local] = (uint32_t)(map->scopes.n - 1);
-	return true;
+	return ok;
 }
 
 static bool publish(struct scope_map *map, const struct debug_unit *unit, uint32_t number, struct scope_scratch *s)
@@ -231,7 +238,8 @@ enum status scope_finish(struct scope_map *map, const struct image *symbols_of, 
 	for (size_t i = 0; i < map->chunks.n; i++)
 		vec_free(&map->chunks.at[i].intervals);
 	vec_free(&map->chunks);
-	ok = ok && scope_fill_from_symbols(map, symbols_of) && scope_fill_from_stubs(map) && scope_fill_from_frames(map) &&
-		scope_demangle_all(map, n_workers);
+	if (!map->image->is_cubin) /* whose symbols have been read with its lines */
+		ok = ok && scope_fill_from_symbols(map, symbols_of) && scope_fill_from_stubs(map) && scope_fill_from_frames(map);
+	ok = ok && scope_demangle_all(map, n_workers);
 	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

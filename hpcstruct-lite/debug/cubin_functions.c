@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions of a cubin: kernels, device functions, and the copies of device functions that ptxas keeps inside a kernel's section under local symbols such as "$kernel$function". Test:
+ * tests/cli/struct_cubin.sh.
+ */
+#include "hpcstruct-lite/debug/cubin_internal.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "$kernel$function" and "$__internal_0_$function" are the function's; NULL when the symbol is plain. */
+static const char *local_name(const char *symbol)
+{
+	const char *second = symbol[0] == '$' ? strchr(symbol + 1, '$') : NULL;
+	return second && second[1] ? second + 1 : NULL;
+}
+
+static bool add_function(const struct image *image, struct cubin_functions *f, const struct image_symbol *s)
+{
+	uint64_t end = 0;
+	for (size_t low = 0, high = image->code.n; low < high;) { /* the end of its section */
+		size_t middle = low + (high - low) / 2;
+		const struct image_region *c = &image->code.at[middle];
+		if (c->start > s->link_addr)
+			high = middle;
+		else if (s->link_addr - c->start >= c->n_bytes)
+			low = middle + 1;
+		else {
+			end = c->start + c->n_bytes;
+			break;
+		}
+	}
+	if (s->type != STT_FUNC || end == 0 || s->name[s->name_bytes] != '\0')
+		return true;
+	if (s->n_bytes > 0 && s->n_bytes < end - s->link_addr)
+		end = s->link_addr + s->n_bytes;
+	const char *plain = local_name(s->name);
+	struct cubin_function *slot = vec_push(&f->functions);
+	if (slot)
+		*slot = (struct cubin_function){s->link_addr, end, plain ? plain : s->name, plain ? s->name : NULL};
+	return slot != NULL;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct cubin_function *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static bool add_segment(struct cubin_functions *f, uint64_t start, uint64_t end, uint32_t function)
+{
+	if (end <= start)
+		return true;
+	struct cubin_segment *s = vec_push(&f->segments);
+	if (s)
+		*s = (struct cubin_segment){start, end, function};
+	return s != NULL;
+}
+
+/* Cuts the ranges of functions into pieces, the one that starts last being the innermost. */
+static bool make_segments(struct cubin_functions *f)
+{
+	struct { uint32_t *at; size_t n, capacity; } open = {0};
+	uint64_t position = 0;
+	bool ok = true;
+	for (size_t i = 0; i <= f->functions.n && ok; i++) {
+		uint64_t start = i < f->functions.n ? f->functions.at[i].start : UINT64_MAX;
+		while (open.n > 0 && position < start && ok) {
+			uint32_t top = open.at[open.n - 1];
+			uint64_t end = f->functions.at[top].end, until = end < start ? end : start;
+			ok = add_segment(f, position, until, top);
+			position = until > position ? until : position;
+			if (end <= start)
+				open.n--;
+		}
+		uint32_t *slot = ok && i < f->functions.n ? vec_push(&open) : NULL;
+		ok = ok && (slot || i == f->functions.n);
+		if (slot)
+			*slot = (uint32_t)i;
+		position = position > start ? position : start;
+	}
+	vec_free(&open);
+	return ok;
+}
+
+bool cubin_functions_read(const struct image *image, struct cubin_functions *f)
+{
+	struct image_symbols symbols = {0};
+	bool ok = image_read_symbols(image, &symbols) == STATUS_OK;
+	for (size_t i = 0; i < symbols.n && ok; i++)
+		ok = add_function(image, f, &symbols.at[i]);
+	vec_free(&symbols);
+	if (ok && f->functions.n > 1)
+		qsort(f->functions.at, f->functions.n, sizeof *f->functions.at, compare_functions);
+	return ok && make_segments(f);
+}
+
+void cubin_functions_free(struct cubin_functions *f)
+{
+	vec_free(&f->functions);
+	vec_free(&f->segments);
+}
+
+const struct cubin_segment *cubin_segment_at(const struct cubin_functions *f, uint64_t link_addr)
+{
+	size_t low = 0, high = f->segments.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (f->segments.at[middle].start <= link_addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && link_addr < f->segments.at[low - 1].end ? &f->segments.at[low - 1] : NULL;
+}
