@@ -13,6 +13,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/tokens.c hpcstruct-lite/tokens.h \
 	hpcstruct-lite/debug/cubin.c hpcstruct-lite/debug/cubin.h \
 	hpcstruct-lite/debug/cubin_functions.c hpcstruct-lite/debug/cubin_internal.h \
+	hpcstruct-lite/debug/cubin_resources.c \
 	hpcstruct-lite/debug/debug.h hpcstruct-lite/debug/debug_internal.h \
 	hpcstruct-lite/debug/debug_dies.c \
 	hpcstruct-lite/debug/debug_facts.c \

@@ -93,6 +93,37 @@ static void print_item(struct printer *p, const struct item *item, unsigned dept
 	fputc('\n', p->out);
 }
 
+static void print_resources(struct printer *p, uint32_t id)
+{
+	struct structure_resources r;
+	if (!structure_get_resources(p->s, id, &r))
+		return;
+	fprintf(p->out, "  %s", r.is_kernel ? "kernel" : "device function");
+	const struct { const char *name; uint32_t value; } facts[] = {{"registers", r.registers}, {"shared-bytes", r.shared_bytes}, {"frame-bytes", r.frame_bytes},
+		{"stack-bytes", r.stack_bytes}, {"parameter-bytes", r.parameter_bytes}, {"max-threads", r.max_threads}, {"barriers", r.barriers}};
+	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+		if (facts[i].value > 0)
+			fprintf(p->out, " %s %u", facts[i].name, facts[i].value);
+	fputc('\n', p->out);
+}
+
+static void print_calls(struct printer *p)
+{
+	size_t n = structure_n_calls(p->s);
+	if (n > 0)
+		fputs("\ncalls\n", p->out);
+	for (size_t i = 0; i < n; i++) {
+		struct structure_call c = structure_get_call(p->s, i);
+		struct structure_place place;
+		fprintf(p->out, "  0x%llx ", (unsigned long long)c.link_addr);
+		if (structure_lookup(p->s, c.link_addr, &place))
+			print_place(p, place.file, place.line);
+		else
+			fputc('?', p->out);
+		fprintf(p->out, " to %s\n", c.target == STRUCTURE_NONE ? "?" : structure_get_scope(p->s, c.target).name);
+	}
+}
+
 static void print_function(struct printer *p, uint32_t id, const struct structure_scope *f)
 {
 	fprintf(p->out, "\nfunction 0x%llx %s", (unsigned long long)f->entry, f->name);
@@ -114,6 +145,7 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 		if (scope == id)
 			fprintf(p->out, "  alias %s\n", name);
 	}
+	print_resources(p, id);
 }
 
 static void print_inner(struct printer *p, const struct structure_scope *c, unsigned depth)
@@ -190,6 +222,7 @@ enum status print_structure(const char *path, FILE *out)
 			fputs("\nlines outside functions\n", out);
 		for (size_t i = p.first_item[n_scopes]; i < p.items.n; i++)
 			print_item(&p, &p.items.at[i], 1);
+		print_calls(&p);
 	}
 	if (status == STATUS_OK && fflush(out) != 0) {
 		log_error(path, "cannot be printed: %s", strerror(errno));

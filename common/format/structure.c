@@ -23,6 +23,8 @@ static_assert(sizeof(struct structure_scope_record) == 32, "layout");
 static_assert(sizeof(struct structure_region_record) == 24, "layout");
 static_assert(sizeof(struct structure_interval_record) == 16, "layout");
 static_assert(sizeof(struct structure_alias_record) == 8, "layout");
+static_assert(sizeof(struct structure_resources_record) == 40, "layout");
+static_assert(sizeof(struct structure_call_record) == 16, "layout");
 
 /* Records of one section, `stride` bytes apart. */
 struct table {
@@ -58,6 +60,8 @@ static const size_t record_bytes[STRUCTURE_N_SECTIONS] = {
 	[STRUCTURE_REGIONS] = sizeof(struct structure_region_record),
 	[STRUCTURE_INTERVALS] = sizeof(struct structure_interval_record),
 	[STRUCTURE_ALIASES] = sizeof(struct structure_alias_record),
+	[STRUCTURE_RESOURCES] = sizeof(struct structure_resources_record),
+	[STRUCTURE_CALLS] = sizeof(struct structure_call_record),
 };
 
 uint64_t structure_check_add(uint64_t check, const void *bytes, size_t n_bytes)
@@ -187,6 +191,27 @@ static enum status check_scopes(const struct structure *s)
 	return STATUS_OK;
 }
 
+static bool is_function_scope(const struct structure *s, uint32_t i)
+{
+	return i < s->tables[STRUCTURE_SCOPES].n && ((const struct structure_scope_record *)record(s, STRUCTURE_SCOPES, i))->kind == STRUCTURE_FUNCTION;
+}
+
+static enum status check_gpu(const struct structure *s)
+{
+	for (size_t i = 0; i < s->tables[STRUCTURE_RESOURCES].n; i++) {
+		const struct structure_resources_record *r = record(s, STRUCTURE_RESOURCES, i);
+		if (!is_function_scope(s, r->scope) || (i > 0 && ((const struct structure_resources_record *)record(s, STRUCTURE_RESOURCES, i - 1))->scope >= r->scope))
+			return damaged(s, "resources", i);
+	}
+	for (size_t i = 0; i < s->tables[STRUCTURE_CALLS].n; i++) {
+		const struct structure_call_record *c = record(s, STRUCTURE_CALLS, i);
+		if ((c->target != STRUCTURE_NONE && !is_function_scope(s, c->target)) ||
+			(i > 0 && ((const struct structure_call_record *)record(s, STRUCTURE_CALLS, i - 1))->link_addr >= c->link_addr))
+			return damaged(s, "call", i);
+	}
+	return STATUS_OK;
+}
+
 static bool interval_ok(const struct structure *s, const struct structure_interval_record *v)
 {
 	return is_index_or_none(s, STRUCTURE_SCOPES, v->scope) && is_index_or_none(s, STRUCTURE_FILES, v->file) &&
@@ -232,6 +257,8 @@ enum status structure_open(const char *name, const uint8_t *bytes, size_t n_byte
 		status = check_scopes(s);
 	if (status == STATUS_OK)
 		status = check_intervals(s);
+	if (status == STATUS_OK)
+		status = check_gpu(s);
 	if (status != STATUS_OK) {
 		free(s);
 		return status;
@@ -387,6 +414,36 @@ const char *structure_get_alias(const struct structure *s, size_t i, uint32_t *s
 	const struct structure_alias_record *a = record(s, STRUCTURE_ALIASES, i);
 	*scope = a->scope;
 	return string_at(s, a->name);
+}
+
+bool structure_get_resources(const struct structure *s, uint32_t scope, struct structure_resources *out)
+{
+	size_t low = 0, high = s->tables[STRUCTURE_RESOURCES].n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct structure_resources_record *r = record(s, STRUCTURE_RESOURCES, middle);
+		if (r->scope == scope) {
+			*out = (struct structure_resources){(r->flags & STRUCTURE_RESOURCES_KERNEL) != 0, r->registers, r->shared_bytes, r->frame_bytes, r->stack_bytes,
+				r->parameter_bytes, r->max_threads, r->barriers};
+			return true;
+		}
+		if (r->scope < scope)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+size_t structure_n_calls(const struct structure *s)
+{
+	return s->tables[STRUCTURE_CALLS].n;
+}
+
+struct structure_call structure_get_call(const struct structure *s, size_t i)
+{
+	const struct structure_call_record *c = record(s, STRUCTURE_CALLS, i);
+	return (struct structure_call){c->link_addr, c->target};
 }
 
 static bool add_name(struct structure_names *names, const char *name, enum name_origin how, uint32_t scope)

@@ -86,6 +86,29 @@ bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start
 size_t structure_n_aliases(const struct structure *s);
 const char *structure_get_alias(const struct structure *s, size_t i, uint32_t *scope);
 
+/* What a GPU function needs of the machine; 0: none, or not said. */
+struct structure_resources {
+	bool is_kernel;           /* it is launched; else it is called */
+	uint32_t registers;       /* of a thread */
+	uint32_t shared_bytes;    /* static, of a group */
+	uint32_t frame_bytes;     /* local memory of a thread: of this function, ... */
+	uint32_t stack_bytes;     /* ... and with what it calls, as far as the compiler could tell */
+	uint32_t parameter_bytes;
+	uint32_t max_threads;     /* of a group, where the source gives a bound */
+	uint32_t barriers;
+};
+/* Of a function scope. False when nothing is known of it. O(log n). */
+bool structure_get_resources(const struct structure *s, uint32_t scope, struct structure_resources *resources);
+
+/* A call instruction of GPU code, at link_addr, to a function that is not inlined. The line of the call is what structure_lookup() says of link_addr. */
+struct structure_call {
+	uint64_t link_addr;
+	uint32_t target;          /* the function scope; STRUCTURE_NONE: not known, as of calls through a pointer */
+};
+/* By rising address; i < structure_n_calls(). */
+size_t structure_n_calls(const struct structure *s);
+struct structure_call structure_get_call(const struct structure *s, size_t i);
+
 /*
  * From a name to its function scope, as for a GPU's kernel, which a measurement knows by name. structure_index_names() comes once, before the structure is
  * shared between threads; STATUS_NO_MEMORY, logged against `name`, leaves it without index. Then structure_find_function() gives the function scope

@@ -28,6 +28,8 @@ enum structure_section_kind {
 	STRUCTURE_REGIONS,
 	STRUCTURE_INTERVALS,
 	STRUCTURE_ALIASES,
+	STRUCTURE_RESOURCES, /* since 1.1, as the next */
+	STRUCTURE_CALLS,
 	STRUCTURE_N_SECTIONS /* one more than the last kind */
 };
 
@@ -75,6 +77,17 @@ struct structure_interval_record {
 
 struct structure_alias_record {
 	uint32_t scope, name;
+};
+
+struct structure_resources_record {
+	uint32_t scope, flags;
+	uint32_t registers, shared_bytes, frame_bytes, stack_bytes, parameter_bytes, max_threads, barriers, reserved;
+};
+#define STRUCTURE_RESOURCES_KERNEL 1u
+
+struct structure_call_record {
+	uint64_t link_addr;
+	uint32_t target, flags;
 };
 
 #define STRUCTURE_CHECK_START UINT64_C(0x9E3779B97F4A7C15)

@@ -50,6 +50,8 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 	add_section(p, STRUCTURE_REGIONS, c->regions, c->n_regions, sizeof *c->regions);
 	add_section(p, STRUCTURE_INTERVALS, c->intervals, c->n_intervals, sizeof *c->intervals);
 	add_section(p, STRUCTURE_ALIASES, c->aliases, c->n_aliases, sizeof *c->aliases);
+	add_section(p, STRUCTURE_RESOURCES, c->resources, c->n_resources, sizeof *c->resources);
+	add_section(p, STRUCTURE_CALLS, c->calls, c->n_calls, sizeof *c->calls);
 	uint64_t check = STRUCTURE_CHECK_START;
 	for (int i = 0; i < p->n; i++)
 		if (p->at[i].iov_base != (void *)&p->padding) /* it completes a word that counts as zero-filled already */

@@ -32,6 +32,10 @@ struct structure_content {
 	size_t n_intervals;
 	const struct structure_alias_record *aliases;
 	size_t n_aliases;
+	const struct structure_resources_record *resources;
+	size_t n_resources;
+	const struct structure_call_record *calls;
+	size_t n_calls;
 };
 
 /* Head of the file and the pieces that make it up, in order; they point into this struct and into the content. */

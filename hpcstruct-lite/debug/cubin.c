@@ -150,6 +150,11 @@ static bool add_functions(struct reader *r, uint64_t link_addr)
 		struct debug_scope scope = {DEBUG_NONE, definition, DEBUG_NONE, 0, function->start, function->alias};
 		if (definition == DEBUG_NONE || add_scope(r, &scope) == DEBUG_NONE)
 			return false;
+		struct debug_resources *resources = function->resources.link_addr ? vec_push(&r->unit.resources) : NULL;
+		if (function->resources.link_addr && !resources)
+			return false;
+		if (resources)
+			*resources = function->resources;
 		r->n_functions++;
 	}
 	const struct cubin_segment *s = cubin_segment_at(f, c->start);
@@ -319,6 +324,7 @@ static void clear_unit(struct reader *r)
 	vec_clear(&r->unit.scopes);
 	vec_clear(&r->unit.ranges);
 	vec_clear(&r->unit.rows);
+	vec_clear(&r->unit.resources);
 	vec_clear(&r->depths);
 	vec_clear(&r->rows);
 	map_free(&r->calls);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CUDA_ENTRY 0x10u /* STO_CUDA_ENTRY of st_other: a kernel */
+
 /* "$kernel$function" and "$__internal_0_$function" are the function's; NULL when the symbol is plain. */
 static const char *local_name(const char *symbol)
 {
@@ -38,7 +40,7 @@ static bool add_function(const struct image *image, struct cubin_functions *f, c
 	const char *plain = local_name(s->name);
 	struct cubin_function *slot = vec_push(&f->functions);
 	if (slot)
-		*slot = (struct cubin_function){s->link_addr, end, plain ? plain : s->name, plain ? s->name : NULL};
+		*slot = (struct cubin_function){s->link_addr, end, plain ? plain : s->name, plain ? s->name : NULL, {.is_kernel = (s->other & CUDA_ENTRY) != 0}};
 	return slot != NULL;
 }
 
@@ -97,6 +99,8 @@ bool cubin_functions_read(const struct image *image, struct cubin_functions *f)
 	vec_free(&symbols);
 	if (ok && f->functions.n > 1)
 		qsort(f->functions.at, f->functions.n, sizeof *f->functions.at, compare_functions);
+	if (ok)
+		cubin_read_resources(image, f);
 	return ok && make_segments(f);
 }
 
@@ -104,6 +108,19 @@ void cubin_functions_free(struct cubin_functions *f)
 {
 	vec_free(&f->functions);
 	vec_free(&f->segments);
+}
+
+struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr)
+{
+	size_t low = 0, high = f->functions.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (f->functions.at[middle].start < link_addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < f->functions.n && f->functions.at[low].start == link_addr ? &f->functions.at[low] : NULL;
 }
 
 const struct cubin_segment *cubin_segment_at(const struct cubin_functions *f, uint64_t link_addr)

@@ -9,6 +9,7 @@ struct cubin_function {
 	uint64_t start, end;   /* link addresses; a kernel's range holds those of its own copies of device functions */
 	const char *name;      /* linkage name */
 	const char *alias;     /* the symbol, where it says more than the name: "$kernel$function"; else NULL */
+	struct debug_resources resources; /* link_addr 0: none are known */
 };
 
 /* Code whose innermost function is one. */
@@ -22,6 +23,10 @@ struct cubin_functions {
 	struct { struct cubin_segment *at; size_t n, capacity; } segments;   /* by start; they do not overlap */
 };
 
+/* Reads what .nv.info, .nv.shared and section headers say of the resources of functions. */
+void cubin_read_resources(const struct image *image, struct cubin_functions *f);
+/* The function that starts at the address, or NULL. */
+struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr);
 /* False when memory is short. */
 bool cubin_functions_read(const struct image *image, struct cubin_functions *f);
 void cubin_functions_free(struct cubin_functions *f);

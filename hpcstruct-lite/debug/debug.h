@@ -40,6 +40,19 @@ struct debug_range {
 	uint32_t scope;
 };
 
+/* What a GPU function needs of the machine; 0: none, or not said. */
+struct debug_resources {
+	uint64_t link_addr;    /* of its entry */
+	uint32_t registers;    /* of a thread */
+	uint32_t shared_bytes; /* static, of a group */
+	uint32_t frame_bytes;  /* local memory of a thread: of this function, ... */
+	uint32_t stack_bytes;  /* ... and with what it calls */
+	uint32_t parameter_bytes;
+	uint32_t max_threads;  /* of a group, where the source gives a bound */
+	uint16_t barriers;
+	bool is_kernel;
+};
+
 /* A row of the line table. */
 struct debug_row {
 	uint64_t link_addr;
@@ -56,6 +69,7 @@ struct debug_unit {
 	struct { struct debug_scope *at; size_t n, capacity; } scopes;
 	struct { struct debug_range *at; size_t n, capacity; } ranges;
 	struct { struct debug_row *at; size_t n, capacity; } rows;
+	struct { struct debug_resources *at; size_t n, capacity; } resources;
 	bool incomplete;       /* part of it could not be read; said in the log */
 	bool is_split;         /* its functions are in a .dwo file, which is not read: rows alone */
 };

@@ -20,6 +20,7 @@ void debug_unit_free(struct debug_unit *unit)
 	vec_free(&unit->scopes);
 	vec_free(&unit->ranges);
 	vec_free(&unit->rows);
+	vec_free(&unit->resources);
 }
 
 const char *const debug_sections[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_str_offsets",

@@ -42,6 +42,8 @@ void scope_map_free(struct scope_map *map)
 		vec_free(&map->chunks.at[i].intervals);
 	vec_free(&map->chunks);
 	vec_free(&map->aliases);
+	vec_free(&map->resources);
+	vec_free(&map->calls);
 	vec_free(&map->intervals);
 	pthread_mutex_destroy(&map->lock);
 	free(map);
@@ -214,7 +216,22 @@ static bool publish(struct scope_map *map, const struct debug_unit *unit, uint32
 		v.file = file_id(map, unit, s, v.file, &ok);
 		*vec_push(&chunk->intervals) = v;
 	}
+	for (size_t i = 0; i < unit->resources.n && ok; i++) {
+		struct debug_resources *r = vec_push(&map->resources);
+		ok = r != NULL;
+		if (ok)
+			*r = unit->resources.at[i];
+	}
 	return ok;
+}
+
+enum status scope_add_call(struct scope_map *map, uint64_t link_addr, uint64_t target_addr)
+{
+	struct scope_call *c = vec_push(&map->calls);
+	if (!c)
+		return STATUS_NO_MEMORY;
+	*c = (struct scope_call){link_addr, target_addr};
+	return STATUS_OK;
 }
 
 enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit, uint32_t number, struct scope_scratch *s)

@@ -72,6 +72,11 @@ struct scope_alias {
 	uint32_t scope, name;
 };
 
+/* A call instruction; the target's scope is found when all functions are known. */
+struct scope_call {
+	uint64_t link_addr, target_addr; /* target_addr 0: not known */
+};
+
 struct scope_map {
 	const struct image *image;
 	pthread_mutex_t lock;  /* over all below while units are added */
@@ -82,6 +87,8 @@ struct scope_map {
 	struct { struct scope_record *at; size_t n, capacity; } scopes; /* parents before children */
 	struct { struct scope_chunk *at; size_t n, capacity; } chunks;
 	struct { struct scope_alias *at; size_t n, capacity; } aliases;
+	struct { struct debug_resources *at; size_t n, capacity; } resources;
+	struct { struct scope_call *at; size_t n, capacity; } calls;
 	struct scope_intervals intervals; /* after scope_finish() */
 };
 

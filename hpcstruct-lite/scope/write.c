@@ -31,6 +31,8 @@ struct writer {
 	struct { struct structure_scope_record *at; size_t n, capacity; } scopes;
 	struct { struct structure_region_record *at; size_t n, capacity; } regions;
 	struct { struct structure_alias_record *at; size_t n, capacity; } aliases;
+	struct { struct structure_resources_record *at; size_t n, capacity; } resources;
+	struct { struct structure_call_record *at; size_t n, capacity; } calls;
 	bool has_lines;
 };
 
@@ -176,6 +178,71 @@ static bool emit_aliases(struct writer *w)
 	return ok;
 }
 
+/* The file's number of the function that holds an address, SCOPE_NONE: none does. Before the intervals get the file's numbers. */
+static uint32_t function_at(const struct writer *w, uint64_t link_addr)
+{
+	uint32_t position, scope = SCOPE_NONE;
+	if (link_addr != 0 && image_position(w->map->image, link_addr, &position))
+		scope = scope_at(w->map, position);
+	return scope == SCOPE_NONE ? SCOPE_NONE : w->new_ids[scope_root(w->map, scope)];
+}
+
+static int compare_resources(const void *a, const void *b)
+{
+	const struct structure_resources_record *x = a, *y = b;
+	return x->scope < y->scope ? -1 : x->scope > y->scope;
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct structure_call_record *x = a, *y = b;
+	if (x->link_addr != y->link_addr)
+		return x->link_addr < y->link_addr ? -1 : 1;
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+static bool emit_resources(struct writer *w)
+{
+	for (size_t i = 0; i < w->map->resources.n; i++) {
+		const struct debug_resources *r = &w->map->resources.at[i];
+		uint32_t scope = function_at(w, r->link_addr);
+		if (scope == SCOPE_NONE)
+			continue;
+		struct structure_resources_record *slot = vec_push(&w->resources);
+		if (!slot)
+			return false;
+		*slot = (struct structure_resources_record){scope, r->is_kernel ? STRUCTURE_RESOURCES_KERNEL : 0, r->registers, r->shared_bytes, r->frame_bytes,
+			r->stack_bytes, r->parameter_bytes, r->max_threads, r->barriers, 0};
+	}
+	if (w->resources.n > 1)
+		qsort(w->resources.at, w->resources.n, sizeof *w->resources.at, compare_resources);
+	size_t n = 0;
+	for (size_t i = 0; i < w->resources.n; i++)
+		if (n == 0 || w->resources.at[n - 1].scope != w->resources.at[i].scope)
+			w->resources.at[n++] = w->resources.at[i];
+	w->resources.n = n;
+	return true;
+}
+
+static bool emit_calls(struct writer *w)
+{
+	for (size_t i = 0; i < w->map->calls.n; i++) {
+		const struct scope_call *c = &w->map->calls.at[i];
+		struct structure_call_record *slot = vec_push(&w->calls);
+		if (!slot)
+			return false;
+		*slot = (struct structure_call_record){c->link_addr, function_at(w, c->target_addr), 0};
+	}
+	if (w->calls.n > 1)
+		qsort(w->calls.at, w->calls.n, sizeof *w->calls.at, compare_calls);
+	size_t n = 0;
+	for (size_t i = 0; i < w->calls.n; i++)
+		if (n == 0 || w->calls.at[n - 1].link_addr != w->calls.at[i].link_addr)
+			w->calls.at[n++] = w->calls.at[i];
+	w->calls.n = n;
+	return true;
+}
+
 static int compare_aliases(const void *a, const void *b)
 {
 	const struct structure_alias_record *x = a, *y = b;
@@ -279,6 +346,8 @@ static void release(struct writer *w)
 	vec_free(&w->scopes);
 	vec_free(&w->regions);
 	vec_free(&w->aliases);
+	vec_free(&w->resources);
+	vec_free(&w->calls);
 }
 
 static uint32_t text(struct writer *w, const char *s, bool *ok)
@@ -294,7 +363,7 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 	bool ok = prepare(&w);
 	if (ok)
 		note_uses(&w);
-	ok = ok && emit_scopes(&w) && emit_intervals(&w) && emit_aliases(&w);
+	ok = ok && emit_scopes(&w) && emit_resources(&w) && emit_calls(&w) && emit_intervals(&w) && emit_aliases(&w);
 	uint32_t binary = text(&w, facts->binary, &ok), debug_file = text(&w, facts->debug_file, &ok), producer = text(&w, facts->producer, &ok);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok) {
@@ -314,6 +383,8 @@ enum status scope_write(struct scope_map *map, const struct scope_facts *facts, 
 			.regions = w.regions.at, .n_regions = w.regions.n,
 			.intervals = map->intervals.at, .n_intervals = map->intervals.n,
 			.aliases = w.aliases.at, .n_aliases = w.aliases.n,
+			.resources = w.resources.at, .n_resources = w.resources.n,
+			.calls = w.calls.at, .n_calls = w.calls.n,
 		};
 		struct structure_pieces pieces;
 		structure_lay_out(&content, &pieces);
