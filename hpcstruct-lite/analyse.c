@@ -213,6 +213,8 @@ static enum status read_cubin(struct analysis *a)
 {
 	struct unit_adder adder = {a, scope_scratch_new()};
 	enum status status = adder.scratch ? cubin_read(a->code, add_cubin_unit, &adder) : STATUS_NO_MEMORY;
+	if (status == STATUS_OK)
+		status = scope_read_calls(a->map);
 	scope_scratch_free(adder.scratch);
 	return status;
 }

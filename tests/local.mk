@@ -22,6 +22,7 @@ include $(top_srcdir)/tests/gpu_core.mk
 include $(top_srcdir)/tests/launch.mk
 include $(top_srcdir)/tests/struct.mk
 include $(top_srcdir)/tests/loops.mk
+include $(top_srcdir)/tests/cubin.mk
 include $(top_srcdir)/tests/prof.mk
 include $(top_srcdir)/tests/sink.mk
 include $(top_srcdir)/tests/e2e.mk

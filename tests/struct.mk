@@ -31,14 +31,6 @@ check_PROGRAMS += tests/struct/make_run
 tests_struct_make_run_SOURCES = tests/struct/make_run.c
 tests_struct_make_run_LDADD = $(STRUCT_LDADD)
 
-check_PROGRAMS += tests/struct/judge_cupti
-tests_struct_judge_cupti_SOURCES = tests/struct/judge_cupti.c
-tests_struct_judge_cupti_LDADD = $(ELF_LIBS) -ldl
-
-check_PROGRAMS += tests/struct/cubin_chains
-tests_struct_cubin_chains_SOURCES = tests/struct/cubin_chains.c
-tests_struct_cubin_chains_LDADD = $(STRUCT_LDADD)
-
 struct_tests = \
 	tests/cli/struct_damage.sh \
 	tests/cli/struct_files.sh \
@@ -53,9 +45,6 @@ if HAVE_DW
 check_PROGRAMS += tests/struct/judge_dw
 tests_struct_judge_dw_SOURCES = tests/struct/judge_dw.c
 tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
-check_PROGRAMS += tests/struct/judge_cubin
-tests_struct_judge_cubin_SOURCES = tests/struct/judge_cubin.c
-tests_struct_judge_cubin_LDADD = $(DW_LIBS) $(ELF_LIBS)
 endif
 TESTS += tests/cli/struct_judge.sh
 EXTRA_DIST += tests/cli/struct_judge.sh

@@ -95,11 +95,20 @@ static enum status relocate(struct image *image, const struct image_section *rel
 	return STATUS_OK;
 }
 
+/* From e_flags, by the layout that the ABI version says; image_elf.c has seen that there is a header. */
+static unsigned architecture_of(const struct image *image)
+{
+	Elf64_Ehdr h;
+	memcpy(&h, image->file.bytes, sizeof h);
+	return h.e_ident[EI_ABIVERSION] >= 8 ? h.e_flags >> 8 & 0xff : h.e_flags & 0xff;
+}
+
 enum status image_cubin_link(struct image *image)
 {
 	bool *copied = calloc(image->sections.n + 1, sizeof *copied);
 	enum status status = copied ? STATUS_OK : STATUS_NO_MEMORY;
 	image->is_cubin = true;
+	image->architecture = architecture_of(image);
 	for (size_t i = 0; i < image->sections.n; i++) {
 		struct image_section *s = &image->sections.at[i];
 		bool is_code = (s->flags & (SHF_EXECINSTR | SHF_ALLOC)) == (SHF_EXECINSTR | SHF_ALLOC);

@@ -27,8 +27,8 @@ struct scope_scratch *scope_scratch_new(void);
 void scope_scratch_free(struct scope_scratch *scratch);
 enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit, uint32_t number, struct scope_scratch *scratch);
 
-/* Adds a call instruction of GPU code. target_addr is any address of the function that is called, 0: not known. Not for several threads. */
-enum status scope_add_call(struct scope_map *map, uint64_t link_addr, uint64_t target_addr);
+/* Adds the call instructions of a cubin. Not for several threads. STATUS_NO_MEMORY has not been logged. */
+enum status scope_read_calls(struct scope_map *map);
 
 /*
  * After the last unit: joins them, and lets symbols, stubs and unwind ranges fill what they left open. `symbols_of` is the image whose symbol tables are read beside those

@@ -94,6 +94,8 @@ struct scope_map {
 
 /* Index of the definition, which is added when it is new. SCOPE_NONE when memory is short. */
 uint32_t scope_define(struct scope_map *map, uint32_t name, uint32_t linkage_name, uint32_t file, uint32_t line);
+/* Adds a call instruction. target_addr is any address of the function that is called, 0: not known. STATUS_NO_MEMORY has not been logged. */
+enum status scope_add_call(struct scope_map *map, uint64_t link_addr, uint64_t target_addr);
 /* The scope that holds at a position, or SCOPE_NONE; and the function at the top of it. */
 uint32_t scope_at(const struct scope_map *map, uint32_t position);
 uint32_t scope_root(const struct scope_map *map, uint32_t scope);
