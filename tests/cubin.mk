@@ -14,3 +14,10 @@ check_PROGRAMS += tests/struct/judge_cubin
 tests_struct_judge_cubin_SOURCES = tests/struct/judge_cubin.c
 tests_struct_judge_cubin_LDADD = $(DW_LIBS) $(ELF_LIBS)
 endif
+
+check_PROGRAMS += tests/fuzz/fuzz_cubin
+tests_fuzz_fuzz_cubin_SOURCES = tests/fuzz/fuzz_cubin.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_cubin_LDADD = $(STRUCT_LDADD)
+
+TESTS += tests/cli/struct_cubin.sh
+EXTRA_DIST += tests/cli/struct_cubin.sh tests/golden/cubin

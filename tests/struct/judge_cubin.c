@@ -3,7 +3,9 @@
  * Judge of the structures of cubins: what libdw's reading of the line table says of each instruction, in the form of cubin_chains -n:
  *
  *	judge_cubin CUBIN
+ *	judge_cubin -w COPY CUBIN
  *
+ * The second form writes a copy with addresses and relocations in place, as a shared library of another machine, for judge_dw to read .debug_info from.
  * A program of its own, as libdw and libdwarf export the same names, and with nothing of ours in it: sections get their addresses and the line table its relocations here.
  * libdw numbers the rows of a whole table where NVIDIA counts from the start of a sequence; so the context is taken as a number, from libdw's pointer, and looked up in the sequence.
  */
@@ -102,8 +104,36 @@ static void relocate(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h, uint8_t *bytes)
 	}
 }
 
-/* The file in memory, with its line table relocated. */
-static Elf *open_linked(const char *path)
+static void write_copy(const char *path, const uint8_t *bytes, size_t n)
+{
+	FILE *f = checked(fopen(path, "wb"));
+	if (fwrite(bytes, 1, n, f) != n || fclose(f) != 0)
+		exit(2);
+}
+
+/* Gives sections their addresses, one segment over all of them, and a machine that libdwfl knows. */
+static void make_library(uint8_t *bytes, size_t n)
+{
+	Elf64_Ehdr *h = (void *)bytes;
+	Elf64_Shdr *s = (void *)(bytes + h->e_shoff);
+	Elf64_Phdr *p = (void *)(bytes + h->e_phoff);
+	for (size_t i = 0; i < h->e_shnum; i++) {
+		if (s[i].sh_flags & SHF_EXECINSTR)
+			s[i].sh_addr = s[i].sh_offset;
+		else
+			s[i].sh_flags &= ~(uint64_t)SHF_ALLOC;
+		if (s[i].sh_type == SHT_REL || s[i].sh_type == SHT_RELA)
+			s[i].sh_type = SHT_PROGBITS;
+	}
+	for (size_t i = 0; i < h->e_phnum; i++)
+		p[i] = (Elf64_Phdr){.p_type = i == 0 ? PT_LOAD : PT_NULL, .p_flags = PF_R | PF_X, .p_filesz = n, .p_memsz = n, .p_align = 4096};
+	h->e_type = ET_DYN;
+	h->e_machine = EM_X86_64;
+	memset(h->e_ident + EI_OSABI, 0, EI_NIDENT - EI_OSABI);
+}
+
+/* The file in memory, with its debug sections relocated. */
+static Elf *open_linked(const char *path, const char *copy)
 {
 	int fd = open(path, O_RDONLY);
 	off_t n = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
@@ -117,10 +147,14 @@ static Elf *open_linked(const char *path)
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr h;
 		if (gelf_getshdr(scn, &h) && (h.sh_type == SHT_RELA || h.sh_type == SHT_REL) && h.sh_info < n_sections &&
-			strcmp(sections[h.sh_info].name, ".debug_line") == 0)
+			(strcmp(sections[h.sh_info].name, ".debug_line") == 0 || strcmp(sections[h.sh_info].name, ".debug_info") == 0))
 			relocate(elf, scn, &h, bytes);
 	}
 	elf_end(elf);
+	if (copy) {
+		make_library(bytes, (size_t)n);
+		write_copy(copy, bytes, (size_t)n);
+	}
 	return checked(elf_memory((char *)bytes, (size_t)n));
 }
 
@@ -257,9 +291,12 @@ static void print_all(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
+	bool write = argc == 4 && strcmp(argv[1], "-w") == 0;
+	if (argc != 2 && !write)
 		return 2;
-	Elf *elf = open_linked(argv[1]);
+	Elf *elf = open_linked(argv[argc - 1], write ? argv[2] : NULL);
+	if (write)
+		return 0;
 	load_functions(elf);
 	Dwarf *dwarf = checked(dwarf_begin_elf(elf, DWARF_C_READ, NULL));
 	Dwarf_CU *cu = NULL;

@@ -140,21 +140,30 @@ static void collect_functions(Dwarf_Die *parent, Dwarf_Addr unit_bias)
 	}
 }
 
+static void add_unit_range(const struct unit_range *range)
+{
+	if (units.n == units.capacity) {
+		units.capacity = units.capacity ? 2 * units.capacity : 64;
+		units.at = realloc(units.at, units.capacity * sizeof *units.at);
+		if (!units.at)
+			exit(1);
+	}
+	units.at[units.n++] = *range;
+}
+
+/* nvcc gives units no ranges: theirs are those of their functions. */
 static void collect_units(void)
 {
 	Dwarf_Addr unit_bias;
 	for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(module, unit, &unit_bias));) {
 		Dwarf_Addr base, start, end;
-		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;) {
-			if (units.n == units.capacity) {
-				units.capacity = units.capacity ? 2 * units.capacity : 64;
-				units.at = realloc(units.at, units.capacity * sizeof *units.at);
-				if (!units.at)
-					exit(1);
-			}
-			units.at[units.n++] = (struct unit_range){start + unit_bias, end + unit_bias, *unit, unit_bias};
-		}
+		size_t n_units = units.n, first = functions.n;
+		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;)
+			add_unit_range(&(struct unit_range){start + unit_bias, end + unit_bias, *unit, unit_bias});
+		bool has_ranges = units.n > n_units;
 		collect_functions(unit, unit_bias);
+		for (size_t i = first; !has_ranges && i < functions.n; i++)
+			add_unit_range(&(struct unit_range){functions.at[i].start, functions.at[i].end, *unit, unit_bias});
 	}
 }
 

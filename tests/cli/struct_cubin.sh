@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Structures of cubins: golden ones of several architectures and ways of compiling; three judges that read the same line tables (nvdisasm's output, kept; libdw; CUPTI where it
+# is installed); the same from sources, where the same nvcc is installed; damage.
+
+. "${srcdir:-.}/tests/lib.sh"
+
+golden=$srcdir/tests/golden/cubin
+chains=$builddir/tests/struct/cubin_chains
+judge=$builddir/tests/struct/judge_cubin
+cupti_judge=$builddir/tests/struct/judge_cupti
+[ -x "$chains" ] || skip_all "no tests/struct/cubin_chains"
+demangles=no
+if grep -q '^#define HAVE_IBERTY 1' "$builddir/config.h"; then demangles=yes; fi
+
+make_structure() {
+	"$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$1" >"$T/err" 2>&1
+}
+# the innermost place alone
+innermost() {
+	sed 's/ <.*//' "$1" | awk '/^\.text/ { print; last = ""; next } $2 != last { print; last = $2 }'
+}
+# sections that the second file has lines for
+with_lines() {
+	awk 'NR == FNR { if (/^\.text/) name = $1; else if ($2 != "?") known[name] = 1; next } /^\.text/ { name = $1 } name in known' "$2" "$1"
+}
+# nvcc names its name space for what a file keeps to itself at random
+without_salt() {
+	sed 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_/g' "$1"
+}
+find_cupti() {
+	for d in "${CUDA_HOME:-/usr/local/cuda}/lib64" "${CUDA_HOME:-/usr/local/cuda}/extras/CUPTI/lib64" /usr/local/cuda/lib /usr/local/cuda-13.0/lib; do
+		if [ -e "$d/libcupti.so" ]; then
+			echo "$d/libcupti.so"
+			return
+		fi
+	done
+}
+cupti=$(find_cupti)
+
+ok "the cubins are those the structures were made from" sh -c "cd '$golden' && sha256sum -c SHA256SUMS"
+n_instructions=0
+for cubin in "$golden"/*.cubin; do
+	name=${cubin##*/}
+	name=${name%.cubin}
+	if ! make_structure "$cubin"; then
+		fail "$name: analysis"
+		diag_file "$T/err"
+		continue
+	fi
+	"$HPCSTRUCT" --print "$T/s" | sed '/^binary /d' >"$T/$name.txt"
+	if [ $demangles = yes ]; then
+		same "$name: functions, inlined calls, lines, resources, calls" "$T/$name.txt" "$golden/$name.txt"
+	else
+		skip "$name: functions, inlined calls, lines, resources, calls" "built without libiberty: names are not demangled"
+	fi
+	n_instructions=$((n_instructions + $(size -A "$cubin" 2>/dev/null | awk '/^\.text/ { n += $2 } END { print n / 16 }')))
+	"$chains" -n "$T/s" "$cubin" >"$T/chains"
+	"$chains" -i "$T/s" "$cubin" >"$T/as-nvdisasm"
+	"$chains" "$T/s" "$cubin" >"$T/plain"
+	innermost "$T/plain" >"$T/innermost"
+	case $name in
+	*.G)
+		# the line table has the innermost place alone where inlining is in .debug_info; nvdisasm leaves out the lines of one lambda, which CUPTI and libdw have
+		innermost "$golden/$name.nvdisasm" >"$T/nvdisasm"
+		with_lines "$T/innermost" "$T/nvdisasm" >"$T/some"
+		with_lines "$T/nvdisasm" "$T/nvdisasm" >"$T/nvdisasm-some"
+		same "$name: as nvdisasm has it (innermost)" "$T/some" "$T/nvdisasm-some"
+		if [ -x "$judge" ]; then
+			"$judge" -w "$T/copy.so" "$cubin"
+			ok "$name: as libdw reads .debug_info" "$builddir/tests/struct/judge_dw" "$T/s" "$T/copy.so" 16
+			grep '^# ' "$T/.ok.out" | sed "s:$T/::"
+		fi
+		;;
+	*)
+		if [ -e "$golden/$name.nvdisasm" ]; then same "$name: as nvdisasm has it" "$T/as-nvdisasm" "$golden/$name.nvdisasm"; fi
+		if [ -x "$judge" ]; then
+			"$judge" "$cubin" >"$T/judge" 2>"$T/err"
+			same "$name: as libdw has it, with names" "$T/chains" "$T/judge"
+		fi
+		;;
+	esac
+	if [ -n "$cupti" ] && [ -x "$cupti_judge" ] && ! grep -q 'fsanitize=' "$builddir/config.log"; then
+		"$cupti_judge" "$cupti" "$cubin" >"$T/cupti"
+		same "$name: as CUPTI has it (innermost)" "$T/innermost" "$T/cupti"
+	fi
+done
+diag "$n_instructions instructions"
+[ -n "$cupti" ] || skip "CUPTI as a judge" "no libcupti.so"
+
+# from sources
+nvcc=$(command -v "${NVCC:-nvcc}" || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")
+if [ -x "$nvcc" ] && "$nvcc" --version | grep -q 'V13.0.88'; then
+	PATH=$PATH:${nvcc%/*}
+	export PATH
+	if ok "the golden cubins from their sources" sh "$golden/make-golden.sh" "$T/made"; then
+		for cubin in "$T"/made/*.cubin; do
+			name=${cubin##*/}
+			name=${name%.cubin}
+			make_structure "$golden/$name.cubin"
+			"$chains" -n "$T/s" "$golden/$name.cubin" >"$T/made.names"
+			without_salt "$T/made.names" >"$T/kept"
+			make_structure "$cubin"
+			"$chains" -n "$T/s" "$cubin" >"$T/made.names"
+			without_salt "$T/made.names" >"$T/again"
+			same "$name: the same code and lines" "$T/again" "$T/kept"
+		done
+	fi
+	for arch in 75 90; do
+		nvcc -cubin -arch=sm_$arch -Xptxas -v -o "$T/v.cubin" "$golden/src/shared.cu" 2>"$T/said"
+		make_structure "$T/v.cubin"
+		"$HPCSTRUCT" --print "$T/s" | sed -n '/^function/{s/^function 0x[0-9a-f]* \([a-z]\)(.*/\1/;h;};/^  kernel/{s/.* registers \([0-9]*\) \(shared-bytes \([0-9]*\)\)*.*/\1 \3/;H;g;s/\n/ /;s/ *$//;p;}' | sort >"$T/ours"
+		sed -n "/Compiling entry function/{s/.*'_Z1\([a-z]\)Pf'.*/\1/;h;};/Used [0-9]* registers/{s/.*Used \([0-9]*\) registers\(.* \([0-9]*\) bytes smem\)*.*/\1 \3/;H;g;s/\n/ /;s/ *\$//;p;}" "$T/said" |
+			sort >"$T/ptxas"
+		same "sm_$arch: registers and shared memory are those that ptxas says" "$T/ours" "$T/ptxas"
+	done
+else
+	skip "the golden cubins from their sources" "no nvcc V13.0.88"
+fi
+
+# damage
+fuzz=$builddir/tests/fuzz/fuzz_cubin
+ok "each byte flipped" run_limited 300 "$fuzz" -f "$golden/shared.sm_90.plain.cubin" "$golden/shared.sm_75.plain.cubin" "$golden/rdc_a.sm_90.rdc.cubin"
+grep '^# ' "$T/.ok.out"
+ok "mutants" run_limited 300 "$fuzz" -n 3000 "$golden/inline.sm_90.lineinfo.cubin" "$golden/calls.sm_75.lineinfo.cubin" "$golden/rdc_linked.sm_90.rdc.cubin" \
+	"$golden/inline.sm_120.lineinfo.cubin"
+grep '^# ' "$T/.ok.out"
+for f in "$srcdir"/tests/fuzz/corpus/cubin/*; do
+	if [ -f "$f" ]; then ok "corpus: ${f##*/}" run_limited 60 "$fuzz" "$f"; fi
+done
+ok "mutants with .debug_info" run_limited 300 "$builddir/tests/fuzz/fuzz_elf" -n 60 "$golden/inline.sm_90.G.cubin"
+done_testing
