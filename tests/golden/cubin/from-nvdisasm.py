@@ -4,7 +4,8 @@
 # Brings the output of `nvdisasm -gi -c CUBIN` (standard input) into the form that tests/struct/cubin_chains prints: for each section of code, where it changes,
 # the line of the instruction and the call sites of inlined calls, from the innermost on.
 #
-# nvdisasm writes "//## File F, line L inlined at G, line M" for each step of a chain and the outermost place last, before the instruction that it holds for.
+# nvdisasm writes "//## File F, line L inlined at G, line M" for each step of a chain and the outermost place last, before the instruction that it holds for. It says nothing where
+# the innermost place is that of the instruction printed before, be that in another section.
 import os
 import re
 import sys
@@ -43,6 +44,12 @@ def main():
         if chain != last:
             sections[name].append((int(m.group(1), 16), chain))
             last = chain
+    carried = "?"
+    for name, places in sections.items():
+        if len(places) > 1 and places[0][1] == "?":
+            places[0] = (places[0][0], carried)
+        if len(places) > 1 or (places and places[0][1] != "?"):
+            carried = places[-1][1]
     for name in sorted(sections):
         print(name)
         for offset, chain in sections[name]:
