@@ -7,6 +7,7 @@ noinst_LTLIBRARIES += libhlstruct.la
 libhlstruct_la_SOURCES = \
 	hpcstruct-lite/analyse.c hpcstruct-lite/analyse.h \
 	hpcstruct-lite/cache.c hpcstruct-lite/cache.h \
+	hpcstruct-lite/gpu_code.c hpcstruct-lite/gpu_code.h \
 	hpcstruct-lite/jobs.c hpcstruct-lite/jobs.h \
 	hpcstruct-lite/print.c hpcstruct-lite/print.h \
 	hpcstruct-lite/rundir.c hpcstruct-lite/rundir.h \
@@ -28,6 +29,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/flow/blocks.c \
 	hpcstruct-lite/flow/loops.c \
 	hpcstruct-lite/debug/source_path.c hpcstruct-lite/debug/source_path.h \
+	hpcstruct-lite/image/fatbin.c hpcstruct-lite/image/fatbin.h \
 	hpcstruct-lite/image/image.c hpcstruct-lite/image/image.h \
 	hpcstruct-lite/image/image_cubin.c hpcstruct-lite/image/image_cubin.h \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
@@ -59,8 +61,8 @@ libhlstruct_la_SOURCES += \
 else
 libhlstruct_la_SOURCES += hpcstruct-lite/isa/isa_x86_none.c
 endif
-libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBERTY_CPPFLAGS) $(ZYDIS_CPPFLAGS)
-libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) $(ZYDIS_LIBS) -lpthread
+libhlstruct_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS) $(ELF_CPPFLAGS) $(IBERTY_CPPFLAGS) $(ZYDIS_CPPFLAGS) $(ZSTD_CPPFLAGS) $(LZ4_CPPFLAGS)
+libhlstruct_la_LIBADD = libhlbase.la $(DWARF_LIBS) $(ELF_LIBS) $(IBERTY_LIBS) $(ZYDIS_LIBS) $(ZSTD_LIBS) $(LZ4_LIBS) -lpthread
 
 hpcstruct_lite_hpcstruct_lite_SOURCES = hpcstruct-lite/main.c
 hpcstruct_lite_hpcstruct_lite_LDADD = libhlstruct.la

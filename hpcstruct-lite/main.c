@@ -7,6 +7,7 @@
 #include "common/base/pool.h"
 #include "common/base/vec.h"
 #include "common/format/structure.h"
+#include "hpcstruct-lite/gpu_code.h"
 #include "hpcstruct-lite/jobs.h"
 #include "hpcstruct-lite/print.h"
 #include "hpcstruct-lite/rundir.h"
@@ -26,7 +27,7 @@
 #endif
 
 struct settings {
-	const char *out, *print;
+	const char *out, *print, *gpu_code;
 	VEC(const char *) debug_dirs; /* ended by NULL */
 	long long n_at_once;          /* 0: one for each CPU */
 	bool no_cache, force, no_loops;
@@ -48,6 +49,12 @@ static enum status set_out(void *arg, const char *value)
 static enum status set_print(void *arg, const char *value)
 {
 	((struct settings *)arg)->print = value;
+	return STATUS_OK;
+}
+
+static enum status set_gpu_code(void *arg, const char *value)
+{
+	((struct settings *)arg)->gpu_code = value;
 	return STATUS_OK;
 }
 
@@ -102,6 +109,7 @@ static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
 	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct)", set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
+	{0, "gpu-code", "DIR", "take the GPU code out of a program, library, object,\narchive or fat binary: write each cubin and its\nstructure to DIR", set_gpu_code},
 	{0, "debug-dir", "DIR", "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR "; may be repeated", add_debug_dir},
 	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
 	{0, "no-cache", NULL, "neither use nor fill the cache of structures", set_no_cache},
@@ -113,10 +121,10 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.program = "hpcstruct-lite",
-	.synopsis = "hpcstruct-lite [options] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite --print FILE",
+	.synopsis = "hpcstruct-lite [options] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite [options] --gpu-code DIR BINARY\n       hpcstruct-lite --print FILE",
 	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, source lines.\n"
 		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps\n"
-		 "(DIR/structs/). A BINARY may also be OpenCL source text (*.cl).",
+		 "(DIR/structs/). A BINARY may also be a cubin or OpenCL source text (*.cl).",
 	.specs = specs,
 	.footer = "The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
 		  "HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
@@ -177,6 +185,30 @@ static enum status sum_up(const char *dir, const struct job *jobs, size_t n)
 	if (skipped > 0)
 		log_note(dir, "%zu GPU code objects are in forms without lines to be read", skipped);
 	return missing ? STATUS_BAD_INPUT : STATUS_OK;
+}
+
+static enum status do_gpu_code(const struct settings *s, const char *file)
+{
+	struct gpu_code code;
+	enum status status = gpu_code_extract(file, s->gpu_code, &code);
+	struct job *jobs = calloc(code.cubins.n + 1, sizeof *jobs);
+	char *names = malloc((code.cubins.n + 1) * PATH_MAX);
+	if (status == STATUS_OK && (!jobs || !names))
+		status = STATUS_NO_MEMORY;
+	for (size_t i = 0; i < code.cubins.n && status == STATUS_OK; i++) {
+		char *out = names + i * PATH_MAX;
+		if (snprintf(out, PATH_MAX, "%s" STRUCTURE_SUFFIX, code.cubins.at[i]) >= PATH_MAX)
+			status = options_refuse("the name of the directory is too long");
+		jobs[i] = (struct job){.binary = code.cubins.at[i], .out = out};
+	}
+	if (status == STATUS_OK)
+		status = run(s, jobs, code.cubins.n);
+	if (status == STATUS_OK)
+		status = sum_up(s->gpu_code, jobs, code.cubins.n);
+	free(names);
+	free(jobs);
+	gpu_code_free(&code);
+	return status;
 }
 
 struct sized {
@@ -251,6 +283,8 @@ static enum status do_operands(struct settings *s, int argc, char **argv, int fi
 		return status;
 	find_cache(s);
 	struct stat st;
+	if (s->gpu_code)
+		return s->out ? options_refuse("-o goes with one structure, not with --gpu-code") : do_gpu_code(s, argv[first]);
 	bool is_directory = stat(argv[first], &st) == 0 && S_ISDIR(st.st_mode);
 	return is_directory ? do_directory(s, argv[first]) : do_binary(s, argv[first]);
 }

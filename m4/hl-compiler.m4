@@ -61,6 +61,8 @@ cat <<EOF
   libdwarf  (hpcstruct-lite)     yes
   libiberty (demangling)         $hl_with_iberty
   Zydis     (loops)              $hl_with_zydis
+  zstd      (GPU code)           $hl_with_zstd
+  LZ4       (GPU code)           $hl_with_lz4
   PAPI      (counter events)     $hl_with_papi
   OTF2      (--to otf2)          $hl_with_otf2
   OpenCL    (GPU events)         $hl_with_opencl

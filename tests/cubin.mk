@@ -21,3 +21,16 @@ tests_fuzz_fuzz_cubin_LDADD = $(STRUCT_LDADD)
 
 TESTS += tests/cli/struct_cubin.sh
 EXTRA_DIST += tests/cli/struct_cubin.sh tests/golden/cubin
+
+check_PROGRAMS += tests/fuzz/fuzz_fatbin
+tests_fuzz_fuzz_fatbin_SOURCES = tests/fuzz/fuzz_fatbin.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_fatbin_LDADD = $(STRUCT_LDADD)
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_fatbin
+TESTS += tests/unit/test_fatbin
+tests_unit_test_fatbin_SOURCES = tests/unit/test_fatbin.c
+tests_unit_test_fatbin_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+endif
+TESTS += tests/cli/struct_fatbin.sh
+EXTRA_DIST += tests/cli/struct_fatbin.sh

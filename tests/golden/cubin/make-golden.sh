@@ -36,3 +36,8 @@ cubin loops 100 lineinfo -O3 -lineinfo
 cubin mma 90 lineinfo -O3 -lineinfo
 cubin shared 75 plain
 cubin shared 90 plain
+# the same two cubins in fat binaries: as they are, and packed in both ways
+for packing in none size speed; do
+	"$NVCC" -fatbin -gencode arch=compute_75,code=sm_75 -gencode arch=compute_90,code='[sm_90,compute_90]' -Xfatbin -compress-all -Xfatbin -compress-mode=$packing \
+		-o shared.$packing.fatbin src/shared.cu
+done
