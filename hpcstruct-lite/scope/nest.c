@@ -204,7 +204,7 @@ static bool nest(struct scope_map *map, const struct loops *loops)
 
 static const struct isa *isa_of(const struct image *image)
 {
-	return isa_find(image->machine, 0);
+	return isa_find(image->machine, image->architecture);
 }
 
 bool scope_has_loops(const struct image *image)
