@@ -34,3 +34,6 @@ tests_unit_test_fatbin_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
 TESTS += tests/cli/struct_fatbin.sh
 EXTRA_DIST += tests/cli/struct_fatbin.sh
+
+BENCHES += tests/bench/bench_cubin.sh
+EXTRA_DIST += tests/bench/bench_cubin.sh tests/bench/grow_cubin.py

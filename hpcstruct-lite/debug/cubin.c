@@ -56,6 +56,7 @@ struct reader {
 	struct map calls;      /* (parent and name, call site) -> scope */
 	struct map definitions;/* name -> definition */
 	struct { uint16_t *at; size_t n, capacity; } depths; /* of scopes */
+	const struct cubin_segment *segment; /* that a row was found in last: the next one mostly is, too */
 	struct open_range open[MAX_DEPTH];
 	size_t n_open;
 };
@@ -171,9 +172,14 @@ static bool add_functions(struct reader *r, uint64_t link_addr)
 }
 
 /* The scope of the function that holds the address, DEBUG_NONE: none of this unit; *end is where that ends to be so. */
-static uint32_t function_at(const struct reader *r, uint64_t link_addr, uint64_t *end)
+static uint32_t function_at(struct reader *r, uint64_t link_addr, uint64_t *end)
 {
-	const struct cubin_segment *s = r->n_functions ? cubin_segment_at(&r->functions, link_addr) : NULL;
+	const struct cubin_segment *s = r->segment;
+	if (r->n_functions == 0)
+		s = NULL;
+	else if (!s || link_addr < s->start || link_addr >= s->end)
+		s = cubin_segment_at(&r->functions, link_addr);
+	r->segment = s;
 	*end = s ? s->end : UINT64_MAX;
 	return s && s->function - r->first_function < r->n_functions ? s->function - (uint32_t)r->first_function : DEBUG_NONE;
 }

@@ -114,6 +114,55 @@ static void test_version_2(void **state)
 	assert_string_equal(sink.text, "2000=1:1 2001=2:0 2001=2:0.");
 }
 
+/* NVIDIA's: four bytes behind the tables say where names begin; opcode 0x90 gives caller and name, 0x91 a name. */
+static const uint8_t table_nvidia[] = {
+	0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1,
+	0, 'a', '.', 'c', 'u', 0, 0, 0, 0, 0, 0x20, 3, 0, 0,
+	/* program */
+	SET_ADDRESS(0x3000), 1,           /* row 1 */
+	0, 4, 0x90, 1, 0x80 | 5, 1,       /* called at row 1, name 133 */
+	0xff,                             /* row 2 */
+	0, 3, 0x90, 0, 0, 1,              /* row 3: not inlined */
+	0, 2, 0x91, 7, 1,                 /* row 4: name 7 */
+	END_SEQUENCE,
+	SET_ADDRESS(0x4000), 1, END_SEQUENCE, /* everything as at the start */
+};
+
+static bool take_calls(void *arg, const struct line_row *r)
+{
+	struct sink *s = arg;
+	size_t used = strlen(s->text);
+	snprintf(s->text + used, sizeof s->text - used, "%s%llu/%llu%s", used ? " " : "", (unsigned long long)r->context, (unsigned long long)r->name, r->is_end ? "." : "");
+	return true;
+}
+
+static void test_inlined_calls(void **state)
+{
+	uint8_t bytes[200];
+	struct sink sink = {0};
+	struct line_header h;
+	uint64_t where;
+	(void)state;
+	size_t n = prepare(bytes, table_nvidia, sizeof table_nvidia, 6, program_of(table_nvidia, sizeof table_nvidia));
+	struct line_sections s = {.line = {bytes, n}};
+	assert_int_equal(line_header_read(&s, 0, &h, &where), LINE_OK);
+	assert_int_equal(h.name_base, 0x320);
+	assert_int_equal(line_program_run(&s, &h, take_calls, &sink, &where), LINE_OK);
+	line_header_free(&h);
+	assert_string_equal(sink.text, "0/0 1/933 0/800 0/807 0/807. 0/0 0/0.");
+	/* an operand that goes beyond its operation */
+	for (size_t i = 0; i + 3 < n; i++) {
+		if (bytes[i] != 4 || bytes[i + 1] != 0x90)
+			continue;
+		bytes[i] = 3;
+		assert_int_equal(line_header_read(&s, 0, &h, &where), LINE_OK);
+		assert_int_equal(line_program_run(&s, &h, take_calls, &sink, &where), LINE_DAMAGED);
+		line_header_free(&h);
+		return;
+	}
+	fail();
+}
+
 static void test_damage(void **state)
 {
 	uint8_t bytes[200];
@@ -152,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_version_5),
 		cmocka_unit_test(test_version_2),
+		cmocka_unit_test(test_inlined_calls),
 		cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_stop),
 	};

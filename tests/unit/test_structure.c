@@ -32,6 +32,8 @@ static const struct structure_interval_record intervals[] = {
 	{0x8, 2, STRUCTURE_NONE, 0},
 };
 static const struct structure_alias_record aliases[] = {{0, BAR}};
+static const struct structure_resources_record resources[] = {{0, STRUCTURE_RESOURCES_KERNEL, 32, 1024, 16, 48, 20, 256, 1, 0}, {2, 0, 24, 0, 0, 0, 0, 0, 0, 0}};
+static const struct structure_call_record calls[] = {{0x1004, 2, 0}, {0x1014, STRUCTURE_NONE, 0}};
 static const uint8_t build_id[] = {0xab, 0xcd};
 
 struct file {
@@ -46,6 +48,7 @@ static void make(struct file *f)
 		.binary_bytes = 123, .binary_mtime_ns = 456, .strings = strings, .strings_bytes = sizeof strings,
 		.files = files, .n_files = 2, .definitions = definitions, .n_definitions = 2, .scopes = scopes, .n_scopes = 3,
 		.regions = regions, .n_regions = 2, .intervals = intervals, .n_intervals = 5, .aliases = aliases, .n_aliases = 1,
+		.resources = resources, .n_resources = 2, .calls = calls, .n_calls = 2,
 	};
 	struct structure_pieces p;
 	structure_lay_out(&c, &p);
@@ -143,6 +146,35 @@ static void test_contents(void **state)
 	structure_close(s);
 }
 
+static void test_gpu(void **state)
+{
+	struct file f;
+	struct structure *s;
+	struct structure_resources r;
+	(void)state;
+	make(&f);
+	assert_int_equal(structure_open("test", f.bytes, f.n_bytes, &s), STATUS_OK);
+	assert_true(structure_get_resources(s, 0, &r));
+	assert_true(r.is_kernel);
+	assert_int_equal(r.registers, 32);
+	assert_int_equal(r.shared_bytes, 1024);
+	assert_int_equal(r.frame_bytes, 16);
+	assert_int_equal(r.stack_bytes, 48);
+	assert_int_equal(r.parameter_bytes, 20);
+	assert_int_equal(r.max_threads, 256);
+	assert_int_equal(r.barriers, 1);
+	assert_false(structure_get_resources(s, 1, &r));
+	assert_true(structure_get_resources(s, 2, &r));
+	assert_false(r.is_kernel);
+	assert_int_equal(r.registers, 24);
+	assert_false(structure_get_resources(s, STRUCTURE_NONE, &r));
+	assert_int_equal(structure_n_calls(s), 2);
+	assert_int_equal(structure_get_call(s, 0).link_addr, 0x1004);
+	assert_int_equal(structure_get_call(s, 0).target, 2);
+	assert_int_equal(structure_get_call(s, 1).target, STRUCTURE_NONE);
+	structure_close(s);
+}
+
 /* bar is the shown name of a function and an alias of another; inlined calls do not count. */
 static void test_names(void **state)
 {
@@ -220,6 +252,12 @@ static void test_refuses_broken_rules(void **state)
 	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[1].file = 2);
 	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[2].line = 7);
 	BROKEN(((struct structure_alias_record *)section(&f, STRUCTURE_ALIASES))[0].scope = 3);
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[0].scope = 1); /* no function */
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope = 0);
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope = 3);
+	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[0].target = 1);
+	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[0].target = 3);
+	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[1].link_addr = 0x1004);
 #undef BROKEN
 	make(&f);
 	seal(&f);
@@ -259,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_lookup),
 		cmocka_unit_test(test_contents),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_broken_rules),
 		cmocka_unit_test(test_accepts_what_is_newer),
