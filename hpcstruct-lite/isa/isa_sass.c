@@ -10,7 +10,7 @@
  *	87..90   second predicate, as above
  *	34..81   distance from the next instruction in units of 4 bytes, signed; from sm_90 on 8 more bits below it, at 16..23
  *
- * BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS
+ * ptxas ends each function with a jump to itself, where no thread comes: that is taken for a trap. BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS
  * are put in by relocations. Test: tests/unit/test_isa.c.
  */
 #include "hpcstruct-lite/isa/isa.h"
@@ -103,18 +103,28 @@ static bool decode(const uint8_t *bytes, size_t n_bytes, struct words *w, struct
 	return true;
 }
 
+/* Puts in the target, in bytes from the next instruction. */
+static void set_target(struct isa_instruction *out, uint64_t link_addr, uint64_t n_bytes)
+{
+	out->target = link_addr + INSTRUCTION_BYTES + n_bytes;
+	if (out->kind == ISA_JUMP && !out->is_conditional && out->target == link_addr) {
+		out->kind = ISA_EXIT;
+		out->has_target = false;
+	}
+}
+
 static void decode_70(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
 {
 	struct words w;
 	if (decode(bytes, n_bytes, &w, out) && out->has_target)
-		out->target = link_addr + INSTRUCTION_BYTES + (uint64_t)distance(&w) * 4;
+		set_target(out, link_addr, (uint64_t)distance(&w) * 4);
 }
 
 static void decode_90(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
 {
 	struct words w;
 	if (decode(bytes, n_bytes, &w, out) && out->has_target)
-		out->target = link_addr + INSTRUCTION_BYTES + ((uint64_t)distance(&w) << 8 | (w.low >> 16 & 0xff)) * 4;
+		set_target(out, link_addr, ((uint64_t)distance(&w) << 8 | (w.low >> 16 & 0xff)) * 4);
 }
 
 const struct isa isa_sass_70 = {.name = "SASS, sm_70 to sm_89", .decode = decode_70};

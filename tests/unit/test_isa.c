@@ -141,11 +141,11 @@ static void check_sass(unsigned architecture, uint64_t low, uint64_t high, uint8
 static void test_sass(void **unused)
 {
 	(void)unused;
-	check_sass(75, 0xfffffff000007947, 0x000fc0000383ffff, ISA_JUMP, false, true, -16);          /* BRA to itself */
-	check_sass(86, 0xfffffff000007947, 0x000fc0000383ffff, ISA_JUMP, false, true, -16);
+	check_sass(75, 0xfffffff000007947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);           /* BRA to itself: a trap */
+	check_sass(86, 0xfffffff000007947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);
 	check_sass(75, 0xffffff3000000947, 0x001fea000383ffff, ISA_JUMP, true, true, -0xd0);         /* @P0 BRA */
 	check_sass(75, 0x0000138000008947, 0x000fea0003800000, ISA_JUMP, true, true, 0x1380);        /* @!P0 BRA */
-	check_sass(90, 0xfffffffc00fc7947, 0x000fc0000383ffff, ISA_JUMP, false, true, -16);
+	check_sass(90, 0xfffffffc00fc7947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);
 	check_sass(120, 0x0000001000e48947, 0x000fea0003800000, ISA_JUMP, true, true, 0x1390);
 	check_sass(120, 0xfffffffc00ec8947, 0x002fea000383ffff, ISA_JUMP, true, true, -0x50);
 	check_sass(120, 0x00000001001c7547, 0x006fea000b800000, ISA_JUMP, true, true, 0x70);         /* BRA.U UP0 */
