@@ -44,6 +44,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/scope/scope.h hpcstruct-lite/scope/scope_internal.h \
 	hpcstruct-lite/scope/code.c hpcstruct-lite/scope/code.h \
 	hpcstruct-lite/scope/dead_ends.c hpcstruct-lite/scope/dead_ends.h \
+	hpcstruct-lite/scope/branches.c hpcstruct-lite/scope/branches.h \
 	hpcstruct-lite/scope/calls.c \
 	hpcstruct-lite/scope/demangle.c \
 	hpcstruct-lite/scope/fill.c \

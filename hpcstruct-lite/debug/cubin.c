@@ -171,8 +171,8 @@ static bool add_functions(struct reader *r, uint64_t link_addr)
 	return true;
 }
 
-/* The scope of the function that holds the address, DEBUG_NONE: none of this unit; *end is where that ends to be so. */
-static uint32_t function_at(struct reader *r, uint64_t link_addr, uint64_t *end)
+/* The scope of the function that holds the address, DEBUG_NONE: none of this unit. */
+static uint32_t function_at(struct reader *r, uint64_t link_addr)
 {
 	const struct cubin_segment *s = r->segment;
 	if (r->n_functions == 0)
@@ -180,7 +180,6 @@ static uint32_t function_at(struct reader *r, uint64_t link_addr, uint64_t *end)
 	else if (!s || link_addr < s->start || link_addr >= s->end)
 		s = cubin_segment_at(&r->functions, link_addr);
 	r->segment = s;
-	*end = s ? s->end : UINT64_MAX;
 	return s && s->function - r->first_function < r->n_functions ? s->function - (uint32_t)r->first_function : DEBUG_NONE;
 }
 
@@ -222,8 +221,7 @@ static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name, c
 static bool resolve(struct reader *r, size_t i)
 {
 	struct row *row = &r->rows.at[i];
-	uint64_t end;
-	uint32_t function = function_at(r, row->link_addr, &end), chain[MAX_DEPTH], n = 0;
+	uint32_t function = function_at(r, row->link_addr), chain[MAX_DEPTH], n = 0;
 	row->scope = function;
 	if (function == DEBUG_NONE || row->context == 0)
 		return true;
@@ -281,11 +279,10 @@ static bool add_ranges(struct reader *r)
 	r->n_open = 0;
 	for (size_t i = 0; i + 1 < r->rows.n; i++) {
 		const struct row *row = &r->rows.at[i];
-		uint64_t end = r->rows.at[i + 1].link_addr, function_end;
+		uint64_t end = r->rows.at[i + 1].link_addr;
 		if (end <= row->link_addr || row->scope == DEBUG_NONE)
 			continue;
-		function_at(r, row->link_addr, &function_end);
-		if (!add_range(r, row->scope, row->link_addr, end < function_end ? end : function_end))
+		if (!add_range(r, row->scope, row->link_addr, end)) /* what is beyond its function will not count */
 			return false;
 	}
 	return true;
@@ -298,8 +295,7 @@ static void place_functions(struct reader *r)
 {
 	for (size_t i = 0; i + 1 < r->rows.n; i++) {
 		const struct row *row = &r->rows.at[i];
-		uint64_t end;
-		uint32_t function = function_at(r, row->link_addr, &end);
+		uint32_t function = function_at(r, row->link_addr);
 		if (function == DEBUG_NONE || r->rows.at[i + 1].link_addr <= row->link_addr)
 			continue;
 		if (r->unit.scopes.at[function].entry != row->link_addr)

@@ -47,6 +47,7 @@ void code_free(struct code *c)
 	vec_free(&c->ranges);
 	vec_free(&c->pieces);
 	vec_free(&c->tables);
+	vec_free(&c->branches);
 	vec_free(&c->dead_ends);
 	free(c->roots);
 	free(c->depths);
@@ -329,11 +330,33 @@ static bool has_table(const struct decoder *d, uint32_t jump)
 	return false;
 }
 
+/* Those that the compiler lists, as tables. */
+static void take_listed(struct decoder *d, const struct flow_range *r)
+{
+	const struct branches *all = &d->code->branches;
+	for (size_t i = branches_from(all, r->start); i < all->n && all->at[i].jump < r->end && d->ok;) {
+		struct code_table t = {.jump = all->at[i].jump, .is_bounded = true, .first_target = d->batch->targets.n};
+		for (; i < all->n && all->at[i].jump == t.jump && d->ok; i++) {
+			uint32_t *slot = is_instruction(d, all->at[i].target) ? vec_push(&d->batch->targets) : NULL;
+			d->ok = slot || !is_instruction(d, all->at[i].target);
+			if (slot)
+				*slot = all->at[i].target;
+			t.n_targets += slot != NULL;
+		}
+		struct code_table *table = t.n_targets && d->ok ? vec_push(&d->batch->tables) : NULL;
+		d->ok = d->ok && (table || !t.n_targets);
+		if (table)
+			*table = t;
+	}
+}
+
 static void find_tables(struct decoder *d)
 {
 	bool wanted = false;
 	for (size_t i = d->function->first_transfer; i < d->batch->transfers.n && !wanted; i++)
 		wanted = d->batch->transfers.at[i].kind == ISA_INDIRECT;
+	for (size_t i = 0; i < d->function->n_ranges && wanted && d->code->branches.n; i++)
+		take_listed(d, &d->code->ranges.at[d->function->first_range + i]);
 	for (size_t i = 0; i < d->function->n_ranges && wanted && d->code->isa->find_tables; i++) {
 		const struct flow_range *r = &d->code->ranges.at[d->function->first_range + i];
 		const struct code_piece *p = &d->code->pieces.at[piece_before(d->code, r->start)];
@@ -436,7 +459,7 @@ bool code_read(struct code *c, const struct scope_map *map, const struct isa *is
 	struct runs runs = {0};
 	c->map = map;
 	c->isa = isa;
-	bool ok = find_roots(c) && find_pieces(c) && find_runs(c, &runs) && make_functions(c, &runs) && make_batches(c);
+	bool ok = branches_read(map->image, &c->branches) && find_roots(c) && find_pieces(c) && find_runs(c, &runs) && make_functions(c, &runs) && make_batches(c);
 	vec_free(&runs);
 	if (!ok)
 		return false;

@@ -8,6 +8,7 @@
 
 #include "hpcstruct-lite/flow/flow.h"
 #include "hpcstruct-lite/isa/isa.h"
+#include "hpcstruct-lite/scope/branches.h"
 #include "hpcstruct-lite/scope/scope_internal.h"
 
 /* A jump table with the entries that lead to instructions of the function. */
@@ -55,6 +56,7 @@ struct code {
 	VEC(struct flow_range) ranges; /* by function, rising */
 	VEC(struct code_function) functions;
 	VEC(struct code_batch) batches;
+	struct branches branches;  /* of a cubin: targets of indirect jumps */
 	VEC(uint64_t) tables;      /* addresses of all tables, rising */
 	VEC(uint32_t) dead_ends;   /* entries of functions that never return, rising */
 };

@@ -31,7 +31,7 @@ static const struct structure_interval_record intervals[] = {
 	{0x40, STRUCTURE_NONE, STRUCTURE_NONE, 0},
 	{0x8, 2, STRUCTURE_NONE, 0},
 };
-static const struct structure_alias_record aliases[] = {{0, BAR}};
+static const struct structure_alias_record aliases[] = {{0, BAR}, {0, MANGLED}};
 static const struct structure_resources_record resources[] = {{0, STRUCTURE_RESOURCES_KERNEL, 32, 1024, 16, 48, 20, 256, 1, 0}, {2, 0, 24, 0, 0, 0, 0, 0, 0, 0}};
 static const struct structure_call_record calls[] = {{0x1004, 2, 0}, {0x1014, STRUCTURE_NONE, 0}};
 static const uint8_t build_id[] = {0xab, 0xcd};
@@ -47,7 +47,7 @@ static void make(struct file *f)
 		.fingerprint = 77, .flags = STRUCTURE_FLAG_LINES, .binary = BINARY, .build_id = build_id, .build_id_bytes = sizeof build_id,
 		.binary_bytes = 123, .binary_mtime_ns = 456, .strings = strings, .strings_bytes = sizeof strings,
 		.files = files, .n_files = 2, .definitions = definitions, .n_definitions = 2, .scopes = scopes, .n_scopes = 3,
-		.regions = regions, .n_regions = 2, .intervals = intervals, .n_intervals = 5, .aliases = aliases, .n_aliases = 1,
+		.regions = regions, .n_regions = 2, .intervals = intervals, .n_intervals = 5, .aliases = aliases, .n_aliases = 2,
 		.resources = resources, .n_resources = 2, .calls = calls, .n_calls = 2,
 	};
 	struct structure_pieces p;
