@@ -32,16 +32,18 @@ elf=0123456789abcdef00000000000000a2.gpubin
 spirv=0123456789abcdef00000000000000a3.spv
 ptx=0123456789abcdef00000000000000a4.ptx
 other=0123456789abcdef00000000000000a5.gpubin
+cubin=0123456789abcdef00000000000000a6.gpubin
 mkdir -p "$run/gpubins"
 cp "$golden/opencl/jacobi.cl" "$run/gpubins/$source"
 cp "$golden/struct/shapes-gcc-O2-g.so" "$run/gpubins/$elf"
+cp "$golden/cubin/shared.sm_90.plain.cubin" "$run/gpubins/$cubin"
 printf '\003\002\043\007more' >"$run/gpubins/$spirv"
 printf '//\n// NVIDIA\n\n.version 8.0\n' >"$run/gpubins/$ptx"
 printf 'poclbin\0\0\0' >"$run/gpubins/$other"
-"$make_run" "$run/0.hpcrun" "code:$source" "code:$elf" "code:$spirv" "code:$ptx" "code:$other" code: "code:$source"
+"$make_run" "$run/0.hpcrun" "code:$source" "code:$elf" "code:$spirv" "code:$ptx" "code:$other" code: "code:$source" "code:$cubin"
 "$make_run" "$run/1.hpcrun" "code:$source" "code:../../etc/passwd" "$golden/struct/shapes-gcc-O2-nog.so"
 said "$HPCSTRUCT" "$run" | sort >"$T/said"
-like "each content once, the rest is said" "$(cat "$T/said")" "$run: 3 structures: 3 made, 0 up to date, 0 missing"
+like "each content once, the rest is said" "$(cat "$T/said")" "$run: 4 structures: 4 made, 0 up to date, 0 missing"
 like "skipped ones are counted" "$(cat "$T/said")" "$run: 3 GPU code objects are in forms without lines to be read"
 like "and so are those that were not kept" "$(cat "$T/said")" "$run: 2 records of GPU code objects whose code was not kept"
 like "SPIR-V is named" "$(cat "$T/said")" "$spirv: SPIR-V: "
@@ -51,12 +53,13 @@ is "that is all" "$(wc -l <"$T/said")" 6
 ok "it is no failure" "$HPCSTRUCT" -q "$run"
 like "source: by the hash of its content" "$("$HPCSTRUCT" --print "$run/structs/${source%.*}.hpcstruct")" "^function 0x[0-9a-f]* jacobi at $run/gpubins/$source:23 from source"
 like "ELF: by the hash of its content, with or without a build id" "$("$HPCSTRUCT" --print "$run/structs/${elf%.*}.hpcstruct")" "^build-id [0-9a-f][0-9a-f]*\$"
-like "again: up to date" "$(said "$HPCSTRUCT" "$run")" "3 structures: 0 made, 3 up to date, 0 missing"
+like "a cubin: kernels with their resources" "$("$HPCSTRUCT" --print "$run/structs/${cubin%.*}.hpcstruct")" "^  kernel registers 12 shared-bytes 384 parameter-bytes 8 barriers 1"
+like "again: up to date" "$(said "$HPCSTRUCT" "$run")" "4 structures: 0 made, 4 up to date, 0 missing"
 
 mv "$run" "$T/moved"
 rm -r "$T/moved/structs"
 touch "$T/moved/gpubins/"*
-like "moved and touched: ELF comes from the cache, source is read again" "$(said "$HPCSTRUCT" "$T/moved")" "3 structures: 1 made, 2 up to date, 0 missing"
+like "moved and touched: ELF comes from the cache, source is read again" "$(said "$HPCSTRUCT" "$T/moved")" "4 structures: 1 made, 3 up to date, 0 missing"
 like "with its new path" "$("$HPCSTRUCT" --print "$T/moved/structs/${source%.*}.hpcstruct")" "jacobi at $T/moved/gpubins/$source:23"
 
 rm "$T/moved/gpubins/$source"
