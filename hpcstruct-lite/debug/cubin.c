@@ -115,60 +115,50 @@ static uint32_t add_scope(struct reader *r, const struct debug_scope *scope)
 	return (uint32_t)(r->unit.scopes.n - 1);
 }
 
+/* Adds the function as a scope of the unit. */
+static bool add_function(struct reader *r, const struct cubin_function *f)
+{
+	uint32_t definition = add_definition(r, f->name);
+	struct debug_scope scope = {DEBUG_NONE, definition, DEBUG_NONE, 0, f->start, f->alias};
+	if (definition == DEBUG_NONE || add_scope(r, &scope) == DEBUG_NONE)
+		return false;
+	r->n_functions++;
+	if (f->resources.link_addr == 0)
+		return true;
+	struct debug_resources *resources = vec_push(&r->unit.resources);
+	if (resources)
+		*resources = f->resources;
+	return resources != NULL;
+}
+
+static bool add_segments(struct reader *r, const struct image_region *section)
+{
+	const struct cubin_functions *f = &r->functions;
+	size_t i = cubin_segment_from(f, section->start);
+	for (; i < f->segments.n && f->segments.at[i].start - section->start < section->n_bytes; i++) {
+		const struct cubin_segment *s = &f->segments.at[i];
+		struct debug_range *range = s->function >= r->first_function ? vec_push(&r->unit.ranges) : NULL;
+		if (!range)
+			return s->function < r->first_function;
+		*range = (struct debug_range){s->start, s->end, s->function - (uint32_t)r->first_function};
+	}
+	return true;
+}
+
 /* Adds the functions of the section of code that holds the address, unless another unit had them. False when memory is short. */
 static bool add_functions(struct reader *r, uint64_t link_addr)
 {
-	size_t i = 0;
-	for (size_t low = 0, high = r->image->code.n; low < high;) {
-		i = low + (high - low) / 2;
-		const struct image_region *c = &r->image->code.at[i];
-		if (c->start <= link_addr && link_addr - c->start < c->n_bytes)
-			break;
-		if (c->start <= link_addr)
-			low = i + 1;
-		else
-			high = i;
-		i = r->image->code.n;
-	}
+	const struct image_region *section = image_code_at(r->image, link_addr);
 	r->n_functions = 0;
-	if (i >= r->image->code.n || r->is_taken.at[i])
+	if (!section || r->is_taken.at[section - r->image->code.at])
 		return true;
-	r->is_taken.at[i] = true;
-	const struct image_region *c = &r->image->code.at[i];
-	struct cubin_functions *f = &r->functions;
-	size_t low = 0, high = f->functions.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->functions.at[middle].start < c->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	r->first_function = low;
-	for (; low < f->functions.n && f->functions.at[low].start < c->start + c->n_bytes; low++) {
-		const struct cubin_function *function = &f->functions.at[low];
-		uint32_t definition = add_definition(r, function->name);
-		struct debug_scope scope = {DEBUG_NONE, definition, DEBUG_NONE, 0, function->start, function->alias};
-		if (definition == DEBUG_NONE || add_scope(r, &scope) == DEBUG_NONE)
+	r->is_taken.at[section - r->image->code.at] = true;
+	const struct cubin_functions *f = &r->functions;
+	r->first_function = cubin_function_not_before(f, section->start);
+	for (size_t i = r->first_function; i < f->functions.n && f->functions.at[i].start - section->start < section->n_bytes; i++)
+		if (!add_function(r, &f->functions.at[i]))
 			return false;
-		struct debug_resources *resources = function->resources.link_addr ? vec_push(&r->unit.resources) : NULL;
-		if (function->resources.link_addr && !resources)
-			return false;
-		if (resources)
-			*resources = function->resources;
-		r->n_functions++;
-	}
-	const struct cubin_segment *s = cubin_segment_at(f, c->start);
-	size_t k = s ? (size_t)(s - f->segments.at) : 0;
-	while (k < f->segments.n && f->segments.at[k].start < c->start)
-		k++;
-	for (; k < f->segments.n && f->segments.at[k].start < c->start + c->n_bytes; k++) {
-		struct debug_range *range = vec_push(&r->unit.ranges);
-		if (!range)
-			return false;
-		*range = (struct debug_range){f->segments.at[k].start, f->segments.at[k].end, f->segments.at[k].function - (uint32_t)r->first_function};
-	}
-	return true;
+	return add_segments(r, section);
 }
 
 /* The scope of the function that holds the address, DEBUG_NONE: none of this unit. */

@@ -20,21 +20,10 @@ static const char *local_name(const char *symbol)
 
 static bool add_function(const struct image *image, struct cubin_functions *f, const struct image_symbol *s)
 {
-	uint64_t end = 0;
-	for (size_t low = 0, high = image->code.n; low < high;) { /* the end of its section */
-		size_t middle = low + (high - low) / 2;
-		const struct image_region *c = &image->code.at[middle];
-		if (c->start > s->link_addr)
-			high = middle;
-		else if (s->link_addr - c->start >= c->n_bytes)
-			low = middle + 1;
-		else {
-			end = c->start + c->n_bytes;
-			break;
-		}
-	}
-	if (s->type != STT_FUNC || end == 0 || s->name[s->name_bytes] != '\0')
+	const struct image_region *section = image_code_at(image, s->link_addr);
+	if (s->type != STT_FUNC || !section || s->name[s->name_bytes] != '\0')
 		return true;
+	uint64_t end = section->start + section->n_bytes;
 	if (s->n_bytes > 0 && s->n_bytes < end - s->link_addr)
 		end = s->link_addr + s->n_bytes;
 	const char *plain = local_name(s->name);
@@ -110,7 +99,7 @@ void cubin_functions_free(struct cubin_functions *f)
 	vec_free(&f->segments);
 }
 
-struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr)
+size_t cubin_function_not_before(const struct cubin_functions *f, uint64_t link_addr)
 {
 	size_t low = 0, high = f->functions.n;
 	while (low < high) {
@@ -120,18 +109,30 @@ struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t l
 		else
 			high = middle;
 	}
-	return low < f->functions.n && f->functions.at[low].start == link_addr ? &f->functions.at[low] : NULL;
+	return low;
 }
 
-const struct cubin_segment *cubin_segment_at(const struct cubin_functions *f, uint64_t link_addr)
+struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr)
+{
+	size_t i = cubin_function_not_before(f, link_addr);
+	return i < f->functions.n && f->functions.at[i].start == link_addr ? &f->functions.at[i] : NULL;
+}
+
+size_t cubin_segment_from(const struct cubin_functions *f, uint64_t link_addr)
 {
 	size_t low = 0, high = f->segments.n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (f->segments.at[middle].start <= link_addr)
+		if (f->segments.at[middle].start < link_addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 && link_addr < f->segments.at[low - 1].end ? &f->segments.at[low - 1] : NULL;
+	return low;
+}
+
+const struct cubin_segment *cubin_segment_at(const struct cubin_functions *f, uint64_t link_addr)
+{
+	size_t i = link_addr < UINT64_MAX ? cubin_segment_from(f, link_addr + 1) : f->segments.n;
+	return i > 0 && link_addr < f->segments.at[i - 1].end ? &f->segments.at[i - 1] : NULL;
 }

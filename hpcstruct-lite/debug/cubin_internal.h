@@ -25,6 +25,9 @@ struct cubin_functions {
 
 /* Reads what .nv.info, .nv.shared and section headers say of the resources of functions. */
 void cubin_read_resources(const struct image *image, struct cubin_functions *f);
+/* Index of the first function that does not start before the address; of the first segment. */
+size_t cubin_function_not_before(const struct cubin_functions *f, uint64_t link_addr);
+size_t cubin_segment_from(const struct cubin_functions *f, uint64_t link_addr);
 /* The function that starts at the address, or NULL. */
 struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr);
 /* False when memory is short. */

@@ -174,8 +174,13 @@ uint32_t image_n_positions(const struct image *image)
 	return last->position + (uint32_t)last->n_bytes;
 }
 
-bool image_is_code(const struct image *image, uint64_t link_addr)
+const struct image_region *image_code_at(const struct image *image, uint64_t link_addr)
 {
 	const struct image_region *c = region_before(image->code.at, image->code.n, link_addr);
-	return c && link_addr - c->start < c->n_bytes;
+	return c && link_addr - c->start < c->n_bytes ? c : NULL;
+}
+
+bool image_is_code(const struct image *image, uint64_t link_addr)
+{
+	return image_code_at(image, link_addr) != NULL;
 }

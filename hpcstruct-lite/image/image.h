@@ -93,6 +93,8 @@ bool image_position_end(const struct image *image, uint64_t end_addr, uint32_t *
 uint64_t image_address(const struct image *image, uint32_t position);
 /* Positions run from 0 to this, exclusive. */
 uint32_t image_n_positions(const struct image *image);
+/* The executable section that holds the address, one of image->code, or NULL. */
+const struct image_region *image_code_at(const struct image *image, uint64_t link_addr);
 /* True when an executable section holds the address. */
 bool image_is_code(const struct image *image, uint64_t link_addr);
 
