@@ -13,6 +13,8 @@
 static const char *program = "hpctoolkit-lite";
 static bool is_verbose, is_quiet, progress_shown;
 static atomic_uint_fast64_t n_errors, n_warnings;
+#define MOST_BYTES 16384 /* of a message; what is longer is cut */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void log_set_program(const char *name)
@@ -51,14 +53,15 @@ static void erase_progress(void)
 __attribute__((format(printf, 3, 0))) static void emit(const char *subject, const char *weight, const char *format,
 		va_list args)
 {
+	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
+	int n = snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "", subject ? ": " : "", weight);
+	size_t used = n < 0 ? 0 : (size_t)n < sizeof text - 2 ? (size_t)n : sizeof text - 2;
+	n = vsnprintf(text + used, sizeof text - 1 - used, format, args);
+	used += n < 0 ? 0 : (size_t)n < sizeof text - 1 - used ? (size_t)n : sizeof text - 2 - used;
+	text[used++] = '\n';
 	pthread_mutex_lock(&lock);
 	erase_progress();
-	fprintf(stderr, "%s: ", program);
-	if (subject)
-		fprintf(stderr, "%s: ", subject);
-	fputs(weight, stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fwrite(text, 1, used, stderr);
 	fflush(stderr);
 	pthread_mutex_unlock(&lock);
 }
