@@ -23,13 +23,13 @@ for name in inline.sm_90.lineinfo calls.sm_90.lineinfo; do
 		best=
 		for _ in 1 2 3; do
 			# shellcheck disable=SC2086 # an option or none
-			set -- $(python3 -c '
+			python3 -c '
 import os, resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 r = resource.getrusage(resource.RUSAGE_CHILDREN)
-print("%.3f %d" % (r.ru_utime + r.ru_stime, r.ru_maxrss // 1024))' "$tool" -q -j1 $how --no-cache -f -o "$dir/out" "$dir/big.cubin")
-			if [ -z "$best" ] || [ "$(awk -v a="$1" -v b="$best" 'BEGIN { print a < b }')" = 1 ]; then best=$1; fi
-			memory=$2
+print("%.3f %d" % (r.ru_utime + r.ru_stime, r.ru_maxrss // 1024))' "$tool" -q -j1 $how --no-cache -f -o "$dir/out" "$dir/big.cubin" >"$dir/cost"
+			read -r cost memory <"$dir/cost"
+			if [ -z "$best" ] || [ "$(awk -v a="$cost" -v b="$best" 'BEGIN { print a < b }')" = 1 ]; then best=$cost; fi
 		done
 		awk -v name="$name x $n" -v bytes="$bytes" -v s="$best" -v how="$how" -v mib="$memory" \
 			'BEGIN { printf "%-36s %-10s %7.1f MB  %6.2f s CPU  %5.0f MB/s  %5d MiB\n", name, how == "" ? "with loops" : "lines", bytes / 1e6, s, bytes / 1e6 / s, mib }'
