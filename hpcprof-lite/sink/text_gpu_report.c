@@ -93,34 +93,68 @@ static void put_kernels(const struct model *m, const struct text_gpu *g, const s
 
 /* ---- copies ---- */
 
-static void put_copy(const struct text_style *s, const char *what, const struct text_gpu_sum *c)
+static const char *rate_of(char cell[TEXT_CELL], double bytes, double seconds)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], rate[TEXT_CELL] = "";
-	if (!c->n)
-		return;
-	double gbps = c->ns ? (double)c->bytes / (double)c->ns : 0; /* 10^9 bytes, as links are rated */
+	double gbps = seconds > 0 ? bytes / seconds / 1e9 : 0; /* 10^9 bytes, as links are rated */
+	cell[0] = 0;
 	if (gbps > 0)
-		snprintf(rate, sizeof rate, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s", gbps >= 0.1 ? gbps : gbps * 1e3);
-	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", text_value(a, "sec", (double)c->ns / 1e9), text_count(b, c->n), text_value(d, "B", (double)c->bytes),
-		text_value(e, "B", (double)c->bytes / (double)c->n), rate, what);
+		snprintf(cell, TEXT_CELL, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s", gbps >= 0.1 ? gbps : gbps * 1e3);
+	return cell;
 }
 
+/* A row; what is below 0 is not known. */
+static void put_copy(const struct text_style *s, const char *what, double n, double bytes, double seconds)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
+	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", seconds < 0 ? "" : text_value(a, "sec", seconds), n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
+		n > 0 ? text_value(d, "B", bytes / n) : "", n > 0 ? rate_of(e, bytes, seconds) : "", what);
+}
+
+static void put_sum(const struct text_style *s, const char *what, const struct text_gpu_sum *c)
+{
+	if (c->n)
+		put_copy(s, what, (double)c->n, (double)c->bytes, (double)c->ns / 1e9);
+}
+
+/* Sum of the metrics of bytes, "GXCOPY:H2D (B)" and so on; with a row for each where `s` is not NULL. */
+static double sum_bytes(const struct model *m, const char *prefix, const struct text_style *s)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		double sum = k->kind == MODEL_METRIC_GPU_COUNT && strncmp(k->name, prefix, strlen(prefix)) == 0 && strcmp(k->unit, "B") == 0 ? text_metric_total(m, i) : 0;
+		bytes += sum;
+		if (s && sum > 0)
+			put_copy(s, k->description && *k->description ? k->description : k->name, -1, sum, -1);
+	}
+	return bytes;
+}
+
+/*
+ * By direction, of the operations with a record. Where there are others (summed up in the run, or no time lines were asked for), by the metrics, which hold all but do not know the
+ * time of each direction.
+ */
 static void put_copies(const struct model *m, const struct text_gpu *g, const struct text_style *s)
 {
-	struct text_gpu_sum all = g->sets;
-	uint64_t summed_up = m->gpu_ledger.aggregated[MSR_GPU_COPY] + m->gpu_ledger.aggregated[MSR_GPU_SET];
-	char a[TEXT_CELL];
+	double n_copies = text_metric_total(m, text_find_metric(m, "GXCOPY:COUNT")), n_sets = text_metric_total(m, text_find_metric(m, "GMSET:COUNT"));
+	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
-		all.n += g->copies[i].n;
-	if (!all.n && !summed_up)
+		n += g->copies[i].n;
+	if (n_copies + n_sets <= 0 && !n)
 		return;
 	text_heading(s, "GPU copies");
 	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", "time", "count", "bytes", "mean", "rate", "direction");
-	for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
-		put_copy(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
-	put_copy(s, "set", &g->sets);
-	if (summed_up)
-		fprintf(s->out, "%10s %9s  more, summed up in the run: their bytes and time are in the metrics, not in this table\n", "", text_count(a, summed_up));
+	if ((double)n >= n_copies) {
+		for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
+			put_sum(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
+	} else {
+		put_copy(s, "all directions:", n_copies, sum_bytes(m, "GXCOPY:", NULL), text_metric_total(m, text_find_metric(m, "GXCOPY (sec)")));
+		sum_bytes(m, "GXCOPY:", s);
+	}
+	if ((double)g->sets.n >= n_sets)
+		put_sum(s, "set", &g->sets);
+	else
+		put_copy(s, "set", n_sets, sum_bytes(m, "GMSET:", NULL), text_metric_total(m, text_find_metric(m, "GMSET (sec)")));
 	putc('\n', s->out);
 }
 
@@ -256,8 +290,11 @@ static void put_device(const struct model *m, const struct text_gpu *g, uint32_t
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
 	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
 		n ? text_count(c, n) : "");
-	snprintf(name, sizeof name, "%s %" PRIu32 ": %s%s%s", names_device_type(device), device->ordinal, device->name, device->driver && *device->driver ? "; " : "",
-		device->driver ? device->driver : "");
+	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(device), device->ordinal, device->name);
+	if (device->definition && device->definition->n_units) /* tells the parts of a divided device apart */
+		snprintf(name + strlen(name), sizeof name - strlen(name), ", %" PRIu32 " units", device->definition->n_units);
+	if (device->driver && *device->driver)
+		snprintf(name + strlen(name), sizeof name - strlen(name), "; %s", device->driver);
 	size_t columns = text_columns(name);
 	text_cell(s->out, name, columns < room ? columns : room);
 	if (device->process != MODEL_NONE)
@@ -282,7 +319,8 @@ static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t 
 
 static void put_queues(const struct model *m, const struct text_gpu *g, const struct text_style *s)
 {
-	uint32_t n_queues = 0, n_hidden = 0;
+	uint32_t n_queues = 0, n_hidden = 0, n_unused = 0;
+	char a[TEXT_CELL];
 	if (!m->n_gpu_devices)
 		return;
 	text_heading(s, "GPU devices and queues, busy time as a share of the elapsed time");
@@ -292,7 +330,9 @@ static void put_queues(const struct model *m, const struct text_gpu *g, const st
 		for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
 			if (m->gpu_queues[i].device != d)
 				continue;
-			if (n_queues++ < MOST_ROWS)
+			if (!g->queues[i].n)
+				n_unused++;
+			else if (n_queues++ < MOST_ROWS)
 				put_queue(m, g, i, s);
 			else
 				n_hidden++;
@@ -300,6 +340,8 @@ static void put_queues(const struct model *m, const struct text_gpu *g, const st
 	}
 	if (n_hidden)
 		fprintf(s->out, "%7s %10s %9s    %" PRIu32 " more\n", "", "", "", n_hidden);
+	if (n_unused)
+		fprintf(s->out, "%7s %10s %9s    %s without an operation on a time line\n", "", "", "", text_count(a, n_unused));
 	putc('\n', s->out);
 }
 

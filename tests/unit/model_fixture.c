@@ -97,9 +97,7 @@ static struct model_gpu_op gpu_op(const struct model *m, uint32_t profile, uint6
 		op.end_ns = op.start_ns + PERIOD_NS; /* the next one follows at once */
 	if (index == 1 && k % 9 == 5)
 		op.end_ns = op.start_ns;
-	if (index == 2 && k % 8 == 4)
-		op.context = x->contexts.at[op.context].parent; /* a kernel that is not known: the placeholder itself, behind others below it */
-	if (index == 2 && k % 8 == 5)
+	if (index == 2 && k % 8 == 5) /* a kernel that is not known, directly behind one below the same placeholder */
 		op = (struct model_gpu_op){.start_ns = op.start_ns, .end_ns = op.end_ns, .id = op.id, .context = x->contexts.at[t->kernels[0]].parent, .shape = 0,
 			.launcher = op.launcher, .kind = MSR_GPU_KERNEL};
 	op.enter_ns = is_orphan ? 0 : op.start_ns - 20000;
