@@ -290,9 +290,10 @@ static void put_device(const struct model *m, const struct text_gpu *g, uint32_t
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
 	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
 		n ? text_count(c, n) : "");
-	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(device), device->ordinal, device->name);
+	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
 	if (device->definition && device->definition->n_units) /* tells the parts of a divided device apart */
-		snprintf(name + strlen(name), sizeof name - strlen(name), ", %" PRIu32 " units", device->definition->n_units);
+		snprintf(name + strlen(name), sizeof name - strlen(name), " (%" PRIu32 " units)", device->definition->n_units);
+	snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", device->name);
 	if (device->driver && *device->driver)
 		snprintf(name + strlen(name), sizeof name - strlen(name), "; %s", device->driver);
 	size_t columns = text_columns(name);
