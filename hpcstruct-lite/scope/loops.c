@@ -27,6 +27,7 @@ struct place {
 	uint32_t position;     /* of the instruction */
 	uint32_t file, line;
 	enum quality quality;
+	bool is_first;         /* a test whose line is the first of the loop's own code */
 };
 
 struct loops_scratch {
@@ -34,6 +35,7 @@ struct loops_scratch {
 	struct code_edges edges;
 	VEC(uint32_t) scopes;      /* by loop */
 	VEC(struct place) places;  /* by loop */
+	VEC(uint32_t) first_lines; /* by loop: 0 while not known */
 	VEC(uint32_t) numbers;     /* by loop: its index in the output */
 };
 
@@ -56,6 +58,7 @@ void loops_scratch_free(struct loops_scratch *s)
 	vec_free(&s->edges);
 	vec_free(&s->scopes);
 	vec_free(&s->places);
+	vec_free(&s->first_lines);
 	vec_free(&s->numbers);
 	free(s);
 }
@@ -116,14 +119,40 @@ static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t positi
 	return *file != SCOPE_NONE && *line != 0;
 }
 
-/* Of equally good lines in one file the first one counts: a loop statement stands before its body. */
+static bool is_better(const struct place *a, const struct place *b)
+{
+	if (a->is_first != b->is_first)
+		return a->is_first;
+	if (a->quality != b->quality)
+		return a->quality < b->quality;
+	return a->file == b->file && a->line < b->line;
+}
+
+/* A loop statement stands before its body: a test on the loop's first line is the best, and of equally good lines in one file the first one counts. */
 static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position, enum quality quality)
 {
 	struct place *p = &s->places.at[loop], new = {.position = position, .quality = quality};
-	if (quality > p->quality || !line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
+	if (!line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
 		return;
-	if (quality < p->quality || (new.file == p->file && new.line < p->line))
+	new.is_first = quality <= EXIT_TEST && new.line == s->first_lines.at[loop];
+	if (is_better(&new, p))
 		*p = new;
+}
+
+/* The first line, in the file of its place so far, of the code of each loop that is not in inner ones. */
+static void find_first_lines(const struct code *c, struct loops_scratch *s)
+{
+	const struct flow *f = &s->flow;
+	const struct scope_intervals *v = &c->map->intervals;
+	for (uint32_t b = 0; b < f->n_blocks; b++) {
+		uint32_t loop = f->innermost.at[b], file, line;
+		if (loop == FLOW_NONE)
+			continue;
+		uint32_t *first = &s->first_lines.at[loop], start = f->blocks.at[b].start;
+		for (size_t i = code_interval_at(c, start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++)
+			if (line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line) && file == s->places.at[loop].file && (*first == 0 || line < *first))
+				*first = line;
+	}
 }
 
 /* The header of an irreducible loop is one entry of several: what is tested there says no more than what is tested elsewhere. */
@@ -240,13 +269,23 @@ static bool move_loops(const struct code *c, struct loops_scratch *s)
 	return moved;
 }
 
-static void find_places(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
+static void judge_blocks(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
 {
 	for (size_t i = 0; i < s->flow.loops.n; i++)
-		s->places.at[i] = (struct place){0, SCOPE_NONE, 0, NOTHING};
+		s->places.at[i] = (struct place){.file = SCOPE_NONE, .quality = NOTHING};
 	for (uint32_t i = 0; i < s->flow.n_blocks; i++)
 		if (s->flow.innermost.at[i] != FLOW_NONE)
 			judge_block(c, s, code, i);
+}
+
+/* Twice: which line is the first of a loop is a question of the file it is in. */
+static void find_places(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
+{
+	for (size_t i = 0; i < s->flow.loops.n; i++)
+		s->first_lines.at[i] = 0;
+	judge_blocks(c, s, code);
+	find_first_lines(c, s);
+	judge_blocks(c, s, code);
 }
 
 /* ---- output ---- */
@@ -302,10 +341,11 @@ bool loops_find(const struct code *c, const struct code_batch *b, const struct c
 	size_t n = s->flow.loops.n;
 	vec_clear(&s->scopes);
 	vec_clear(&s->places);
+	vec_clear(&s->first_lines);
 	vec_clear(&s->numbers);
 	if (n == 0)
 		return true;
-	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->numbers, n))
+	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->first_lines, n) || !vec_extend(&s->numbers, n))
 		return false;
 	find_scopes(c, s);
 	find_places(c, s, &code);
