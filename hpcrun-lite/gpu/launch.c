@@ -93,13 +93,15 @@ void launch_forget(void)
 	unfinished = NULL;
 }
 
-static void begin_counting(struct msr_gpu_tally *tally, const struct gpu_place *p)
+static void begin_counting(struct msr_gpu_tally *tally, const struct gpu_place *p, unsigned kind)
 {
-	if (!p->writer) /* on top of another, perhaps */
-		return;
-	if (unfinished)
+	if (p->writer && unfinished) { /* without a writer it may be on top of another */
 		gpu_count(&unfinished->launch_losses[MSR_GPU_LOSS_BUSY], 1);
-	unfinished = tally;
+		unfinished = NULL;
+	}
+	gpu_count(&tally->launched[kind], 1);
+	if (p->writer)
+		unfinished = tally;
 }
 
 static void count_as(_Atomic uint64_t *word, const struct gpu_place *p)
@@ -151,8 +153,7 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_STOPPED], 1);
 		return false;
 	}
-	begin_counting(tally, &place);
-	gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
+	begin_counting(tally, &place, (unsigned)l->kind & 15u);
 	bool good = record(b, tally, &place, l, enter_ns, t);
 	uint64_t cost_ns = gpu_core.runtime->end_launch(&place);
 	if (cost_ns)
