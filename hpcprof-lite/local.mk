@@ -9,6 +9,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu.c hpcprof-lite/attribute/gpu.h \
 	hpcprof-lite/attribute/gpu_clock.c hpcprof-lite/attribute/gpu_clock.h \
 	hpcprof-lite/attribute/gpu_describe.c \
+	hpcprof-lite/attribute/gpu_graph.c hpcprof-lite/attribute/gpu_graph.h \
 	hpcprof-lite/attribute/gpu_join.c hpcprof-lite/attribute/gpu_join.h \
 	hpcprof-lite/attribute/gpu_launches.c hpcprof-lite/attribute/gpu_launches.h \
 	hpcprof-lite/attribute/gpu_ledger.c hpcprof-lite/attribute/gpu_ledger.h \

@@ -4,6 +4,7 @@
  */
 #include "hpcprof-lite/attribute/expand.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -362,6 +363,37 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 		.file = MODEL_NONE, .definition = MODEL_NONE, .gpu_kind = (uint8_t)kind};
 	uint32_t function = get_named_function(r, f);
 	return r->failed ? 0 : enter_function(r, parent, function, MODEL_CALL);
+}
+
+/*
+ * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's; MODEL_NONE when no line is known.
+ */
+static uint32_t line_of_caller(const struct expand *e, uint32_t site)
+{
+	uint32_t at = site, api = e->contexts.at[site].function;
+	while (at && (e->contexts.at[at].kind != MODEL_CONTEXT_LINE || e->contexts.at[at].function == api))
+		at = e->contexts.at[at].parent;
+	return at && at != MODEL_NONE ? at : MODEL_NONE;
+}
+
+uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint32_t site)
+{
+	struct strtab *strings = r->e->strings;
+	uint32_t line = r->failed ? MODEL_NONE : line_of_caller(r->e, site);
+	char *name = NULL;
+	if (line == MODEL_NONE)
+		return placeholder;
+	const struct model_context *c = &r->e->contexts.at[line];
+	const char *path = strtab_get(strings, r->e->files.at[c->file]), *slash = strrchr(path, '/');
+	if (asprintf(&name, "<graph node of %s:%u, %s>", slash ? slash + 1 : path, c->line, strtab_get(strings, r->e->functions.at[c->function].name)) < 0) {
+		r->failed = true;
+		return 0;
+	}
+	struct expand_function f = {.name = strtab_add_z(strings, name), .linkage_name = strtab_add_z(strings, ""), .module = MODEL_NONE, .file = MODEL_NONE,
+		.definition = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL};
+	free(name);
+	uint32_t function = get_named_function(r, f);
+	return r->failed ? 0 : enter_function(r, placeholder, function, MODEL_CALL);
 }
 
 /* The function's scope in its module's structure, or STRUCTURE_NONE. */

@@ -53,6 +53,11 @@ struct expand_run *expand_gpu_begin(struct expand *e, const struct expand_module
 uint32_t expand_gpu_entry(struct expand_run *r, enum model_entry entry);
 /* "<gpu kernel>" and its like below `parent`; detail: the direction of copies. */
 uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind, unsigned detail);
+/*
+ * "<graph node of solve.cu:57, step>" below the placeholder of kernels: for kernels of graphs, whose launch says nothing of who asked for this very kernel. `site` is the context at
+ * the call that made the node; the line named is the innermost one above that call that is known.
+ */
+uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint32_t site);
 /* A function of a GPU as it is known in the measurement. */
 struct expand_kernel {
 	uint32_t module;           /* MODEL_NONE: unknown */

@@ -182,6 +182,10 @@ static uint32_t hang_cell(const struct hanging *h, uint32_t file, const struct g
 	uint32_t at = expand_gpu_placeholder(h->run, parent, c->kind, c->detail);
 	if (c->kind != MSR_GPU_KERNEL)
 		return at;
+	if (c->site) {
+		const struct gpu_site *site = &f->join.graph.sites.at[c->site];
+		at = expand_gpu_graph_node(h->run, at, h->node_context(h->arg, file, site->thread, site->node));
+	}
 	struct expand_kernel k = gpu_samples_function(in, f->module_of, gpu_join_function(in, c->shape));
 	return expand_gpu_kernel(h->run, at, &k);
 }

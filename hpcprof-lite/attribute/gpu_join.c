@@ -46,9 +46,11 @@ static uint64_t key_a(const struct gpu_cell *c)
 	return (uint64_t)c->thread << 32 | c->node;
 }
 
+/* Only kernels have a shape and a site, only others a detail. */
 static uint64_t key_b(const struct gpu_cell *c)
 {
-	return (uint64_t)c->kind << 56 | (uint64_t)c->detail << 48 | (uint64_t)c->place << 40 | (uint64_t)c->is_measured << 39 | c->shape;
+	uint64_t low = c->kind == MSR_GPU_KERNEL ? (uint64_t)c->site << 32 | c->shape : c->detail;
+	return (uint64_t)c->kind << 60 | (uint64_t)c->place << 58 | (uint64_t)c->is_measured << 57 | low;
 }
 
 static uint32_t add_cell(struct gpu_join *j, struct map *index, const struct gpu_cell *key)
@@ -196,7 +198,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		lose(r, id, launch, detail);
 		return true;
 	}
-	struct gpu_cell key = {.kind = (uint8_t)kind, .detail = (uint8_t)detail, .shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,
+	struct gpu_cell key = {.kind = (uint8_t)kind, .detail = kind == MSR_GPU_KERNEL ? 0 : (uint8_t)detail, .shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,
 		.place = GPU_NO_LAUNCH};
 	uint64_t enter_ns = 0;
 	if (launch != GPU_LAUNCH_NONE) {
@@ -206,6 +208,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		enter_ns = l->enter_ns;
 		place(r, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, &key);
 	}
+	if (kind == MSR_GPU_KERNEL && op->amount)
+		key.site = gpu_graph_site(&j->graph, backend, op->amount);
 	uint32_t cell = find_cell(r, &key);
 	if (cell == UINT32_MAX)
 		return false;
@@ -238,7 +242,7 @@ static bool join_aggregates(struct run *r)
 			}
 			if (!a->n_ops)
 				continue;
-			struct gpu_cell key = {.kind = (uint8_t)a->kind, .detail = (uint8_t)a->detail,
+			struct gpu_cell key = {.kind = (uint8_t)a->kind, .detail = a->kind == MSR_GPU_KERNEL ? 0 : (uint8_t)a->detail,
 				.shape = a->kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, a->shape) ? a->shape : 0};
 			place(r, a->thread, a->node, &key);
 			uint32_t cell = find_cell(r, &key);
@@ -354,7 +358,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 	struct run r = {.j = j, .g = &f->gpu, .latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, .wants_lines = f->header.flags & MSR_FLAG_TRACE};
 	j->file = f;
 	gpu_clock_thin(&f->gpu);
-	bool ok = gpu_launches_index(&j->launches, r.g) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
+	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
 	if (ok)
 		find_last_launch(&r);
 	map_free(&r.index);
@@ -366,6 +370,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 void gpu_join_free(struct gpu_join *j)
 {
 	gpu_launches_free(&j->launches);
+	gpu_graph_free(&j->graph);
 	vec_free(&j->cells);
 	for (size_t i = 0; i < j->lines.n; i++)
 		free(j->lines.at[i].lane_n);

@@ -9,6 +9,7 @@
 
 #include "common/base/map.h"
 #include "common/base/space.h"
+#include "hpcprof-lite/attribute/gpu_graph.h"
 #include "hpcprof-lite/attribute/gpu_launches.h"
 #include "hpcprof-lite/load/measurement.h"
 #include "hpcprof-lite/model/private.h"
@@ -19,10 +20,11 @@ enum gpu_place { /* where a cell hangs */
 	GPU_NO_LAUNCH  /* the launch is not known */
 };
 
-/* Operations of one kind, launched in one place, with one shape. `thread` is an index into load_file.threads: in whose profile it counts. */
+/* Operations of one kind, launched in one place, with one shape (and kernels of graphs: made in one place). `thread` is an index into load_file.threads: in whose profile it counts. */
 struct gpu_cell {
 	uint32_t thread, node;
 	uint32_t shape;          /* KERNEL: id in the file, 0: unknown; else 0 */
+	uint32_t site;           /* KERNEL: place where its graph node was made, in gpu_join.graph; 0: not known, or of no graph */
 	uint8_t kind, detail, place;
 	bool is_measured;        /* the launching thread is `thread`; else that only keeps the account */
 	uint64_t n_ops, busy_ns, amount;
@@ -42,6 +44,7 @@ struct gpu_line {
 struct gpu_join {
 	struct load_file *file;
 	struct gpu_launches launches;
+	struct gpu_graph graph;
 	VEC(struct gpu_cell) cells;
 	VEC(struct gpu_line) lines;        /* by queue id: those with operations */
 	struct space space;                /* of their items */

@@ -151,7 +151,7 @@ static enum status read_tally(struct load_file *f, const struct msr_view *v)
 
 bool load_gpu_is_kind(unsigned kind)
 {
-	return kind >= MSR_GPU_DEFINITION && kind <= MSR_GPU_TALLY;
+	return kind >= MSR_GPU_DEFINITION && kind <= MSR_GPU_GRAPH_NODE;
 }
 
 static uint32_t least_bytes(unsigned kind)
@@ -159,7 +159,7 @@ static uint32_t least_bytes(unsigned kind)
 	static const uint32_t bytes[] = {
 		[MSR_GPU_SHAPE] = sizeof(struct msr_gpu_shape), [MSR_GPU_CLOCK] = sizeof(struct msr_gpu_clock), [MSR_GPU_LAUNCH] = sizeof(struct msr_gpu_launch),
 		[MSR_GPU_OP] = MSR_GPU_OP_SHORT, [MSR_GPU_AGGREGATE] = sizeof(struct msr_gpu_aggregate), [MSR_GPU_PC] = sizeof(struct msr_gpu_pc),
-		[MSR_GPU_PC_RANGE] = sizeof(struct msr_gpu_pc_range), [MSR_GPU_VALUE] = sizeof(struct msr_gpu_value),
+		[MSR_GPU_PC_RANGE] = sizeof(struct msr_gpu_pc_range), [MSR_GPU_VALUE] = sizeof(struct msr_gpu_value), [MSR_GPU_GRAPH_NODE] = sizeof(struct msr_gpu_graph_node),
 	};
 	return bytes[kind];
 }
@@ -174,7 +174,7 @@ static enum status read_part(struct load_file *f, unsigned kind, const struct lo
 	if (kind == MSR_GPU_LAUNCH && p->thread != UINT32_MAX && !load_get_thread(f, p->thread))
 		return STATUS_NO_MEMORY;
 	struct load_gpu_part *at = kind == MSR_GPU_LAUNCH ? vec_push(&g->launches) : kind == MSR_GPU_OP ? vec_push(&g->ops)
-		: kind == MSR_GPU_AGGREGATE ? vec_push(&g->aggregates) : kind == MSR_GPU_PC ? vec_push(&g->pcs)
+		: kind == MSR_GPU_AGGREGATE ? vec_push(&g->aggregates) : kind == MSR_GPU_GRAPH_NODE ? vec_push(&g->graph_nodes) : kind == MSR_GPU_PC ? vec_push(&g->pcs)
 		: kind == MSR_GPU_PC_RANGE ? vec_push(&g->ranges) : vec_push(&g->values);
 	if (!at)
 		return STATUS_NO_MEMORY;
@@ -284,6 +284,7 @@ void load_gpu_free(struct load_gpu *g)
 	vec_free(&g->launches);
 	vec_free(&g->ops);
 	vec_free(&g->aggregates);
+	vec_free(&g->graph_nodes);
 	vec_free(&g->pcs);
 	vec_free(&g->ranges);
 	vec_free(&g->values);

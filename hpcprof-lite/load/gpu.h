@@ -66,7 +66,7 @@ struct load_gpu {
 	VEC(const struct msr_gpu_shape *) shapes;
 	VEC(struct msr_gpu_clock) pairs;       /* by clock, then device_ns; ours never falls within a clock */
 	VEC(struct load_gpu_part) launches;    /* by thread, then sequence */
-	VEC(struct load_gpu_part) ops, aggregates, pcs, ranges, values; /* in the order of the file */
+	VEC(struct load_gpu_part) ops, aggregates, graph_nodes, pcs, ranges, values; /* in the order of the file */
 	struct msr_gpu_tally *tallies[LOAD_GPU_BACKENDS]; /* copies, text terminated; NULL: there is none */
 };
 

@@ -48,7 +48,8 @@ struct model_function {
 	uint64_t link_addr;            /* entry, 0 when unknown */
 	/*
 	 * Not MSR_GPU_NO_KIND: a placeholder, "<gpu kernel>", "<gpu copy>" ..., which stands between the CPU context that asked for operations of this kind and what the GPU did; module is
-	 * MODEL_NONE. Kernels are ordinary functions of modules with is_gpu, called by the placeholder itself (no line between); what a kernel did as a whole counts at its
+	 * MODEL_NONE. Kernels are ordinary functions of modules with is_gpu, called by the placeholder itself (no line between; a kernel of a
+	 * graph whose node was seen being made has a further placeholder of kind KERNEL between, "<graph node of FILE:LINE, FUNCTION>"); what a kernel did as a whole counts at its
 	 * FUNCTION context, PC samples at the lines, instructions and inlined calls below. Other operations count at the placeholder. A kernel whose code object is not known
 	 * has module MODEL_NONE too, and gpu_kind MSR_GPU_NO_KIND.
 	 */

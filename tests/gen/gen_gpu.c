@@ -194,6 +194,11 @@ void gen_gpu_aggregate(struct gen *g, unsigned backend, const struct msr_gpu_agg
 	}
 }
 
+void gen_gpu_graph_node(struct gen *g, const struct msr_gpu_graph_node *n)
+{
+	append_record(g, MSR_GPU_GRAPH_NODE, n, sizeof *n);
+}
+
 void gen_gpu_pc(struct gen *g, const struct msr_gpu_pc *s)
 {
 	append_record(g, MSR_GPU_PC, s, sizeof *s);

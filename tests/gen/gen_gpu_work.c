@@ -58,6 +58,9 @@ static void define(struct gen *g, struct gen_gpu_job *job, const struct gen_gpu_
 	gen_gpu_stall(g, 3, "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", "waits for memory", MSR_GPU_STALL_ONLY_NOT_ISSUED);
 	for (uint64_t i = 0; i < 8; i++) /* a pair a second */
 		gen_gpu_pair(g, CLOCK, device_time(w->start_ns + i * 1000000000), w->start_ns + i * 1000000000, 500);
+	/* of the three kernels of each graph the first was captured in a call, the second is a copy of it, of the third nothing is known */
+	gen_gpu_graph_node(g, &(struct msr_gpu_graph_node){.node = 1, .thread = w->thread, .context = w->nodes[w->n_nodes / 2]});
+	gen_gpu_graph_node(g, &(struct msr_gpu_graph_node){.node = 2, .original = 1});
 	job->next_id = 1;
 }
 

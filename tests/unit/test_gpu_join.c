@@ -172,6 +172,52 @@ static void test_graph_has_several_operations(void **state)
 	run_clean(&r, m);
 }
 
+/* Line 57 of step() at 0x1010; the API's function, with a line of its own, at 0x3000. */
+static void structure_of_program(struct run *r)
+{
+	struct gen_structure *s = gen_structure_new("/opt/bin/app", NULL, 0);
+	uint32_t file = gen_structure_file(s, "/src/solve.c"), api_file = gen_structure_file(s, "/src/api.c");
+	uint32_t step = gen_structure_function(s, gen_structure_definition(s, "step", file, 50), 0x1000);
+	gen_structure_interval(s, 0x1000, step, file, 57);
+	gen_structure_interval(s, 0x1020, step, file, 60);
+	uint32_t api = gen_structure_function(s, gen_structure_definition(s, "launch", api_file, 1), 0x3000);
+	gen_structure_interval(s, 0x3000, api, api_file, 5);
+	gen_structure_interval(s, 0x3100, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+	free(gen_structure_close(s, r->directory));
+}
+
+/* Kernels of a graph stand below its launch, and below that where their node was made, however often it was copied since. */
+static void test_graph_nodes_say_where_they_were_made(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure_of_program(&r);
+	uint32_t made = gen_child(r.g, r.thread, r.call, msr_addr_make(r.module, 0x3010, false));
+	uint32_t launched = gen_child(r.g, r.thread, r.other_call, msr_addr_make(r.module, 0x3010, false));
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 12, .original = 11}); /* a copy of a copy, told before its original */
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 11, .original = 10});
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 10, .thread = r.thread, .context = made});
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 20, .original = 21}); /* in a circle */
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 21, .original = 20});
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 30, .thread = UINT32_MAX});
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 40, .thread = r.thread, .context = 4000000});
+	gen_gpu_launch(r.g, r.thread, launched, 9, MSR_GPU_GRAPH, 2000);
+	static const uint64_t nodes[] = {12, 20, 30, 40, 99, 12};
+	for (uint64_t i = 0; i < 6; i++)
+		gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 9, .kind = MSR_GPU_KERNEL, .start_ns = 3000 + i * 100, .end_ns = 3050 + i * 100, .amount = nodes[i], .queue = r.queue, .shape = r.shape});
+	struct model *m = run_finish(&r);
+	uint32_t placeholder = run_find(m, 0, "<gpu kernel>"), site = run_find(m, placeholder, "<graph node of solve.c:57, step>");
+	assert_true(site != MODEL_NONE && m->contexts[site].parent == placeholder);
+	assert_int_equal(m->contexts[m->contexts[placeholder].parent].line, 5);
+	uint32_t with = fixture_find_function(m, site, "saxpy"), without = fixture_find_function(m, placeholder, "saxpy");
+	assert_true(with != MODEL_NONE && without != MODEL_NONE);
+	assert_int_equal(run_value(m, with, "GKER:COUNT", MODEL_POINT), 2);
+	assert_int_equal(run_value(m, without, "GKER:COUNT", MODEL_POINT), 4);
+	assert_true(m->gpu_ledger.closes);
+	run_clean(&r, m);
+}
+
 static void test_read_back_in_time(void **state)
 {
 	(void)state;
@@ -348,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_launch_characteristics_are_sums),
 		cmocka_unit_test(test_every_kind_has_its_metrics),
 		cmocka_unit_test(test_graph_has_several_operations),
+		cmocka_unit_test(test_graph_nodes_say_where_they_were_made),
 		cmocka_unit_test(test_read_back_in_time),
 		cmocka_unit_test(test_impossible_times_count_and_stay),
 		cmocka_unit_test(test_clock_error_is_allowed_for),
