@@ -162,7 +162,7 @@ struct ocl_queue {
 /* A queue was just made by the program. `list`: NULL or as the program gave it. */
 void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced, const cl_queue_properties *list);
 /* clCreateCommandQueueWithProperties, or the function of an extension with its signature: with profiling, or as the program asked where that is refused. */
-cl_command_queue ocl_create_queue(struct ocl_state *s, cl_api_clCreateCommandQueueWithProperties create, cl_context context, cl_device_id device,
+cl_command_queue ocl_create_queue(struct ocl_state *s, OCL_TYPE(clCreateCommandQueueWithProperties) create, cl_context context, cl_device_id device,
                                   const cl_queue_properties *list, cl_int *error);
 /* NULL when it was not made through us and has not been used. */
 struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle);

@@ -54,7 +54,7 @@ static bool add_profiling(const cl_queue_properties *list, cl_queue_properties t
 	return true;
 }
 
-cl_command_queue ocl_create_queue(struct ocl_state *s, cl_api_clCreateCommandQueueWithProperties create, cl_context context, cl_device_id device,
+cl_command_queue ocl_create_queue(struct ocl_state *s, OCL_TYPE(clCreateCommandQueueWithProperties) create, cl_context context, cl_device_id device,
                                   const cl_queue_properties *list, cl_int *error)
 {
 	cl_queue_properties ours[MAX_LIST];

@@ -65,8 +65,8 @@ void ocl_extension_count(void)
 
 typedef cl_int enqueue_command_buffer_fn(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
 
-static _Atomic(cl_api_clCreateCommandQueueWithProperties) next_create_queue;
-static _Atomic(cl_api_clCreateProgramWithIL) next_create_program;
+static _Atomic(OCL_TYPE(clCreateCommandQueueWithProperties)) next_create_queue;
+static _Atomic(OCL_TYPE(clCreateProgramWithIL)) next_create_program;
 static _Atomic(enqueue_command_buffer_fn *) next_command_buffer;
 
 static cl_command_queue create_queue_khr(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
@@ -105,10 +105,10 @@ static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *que
 
 /* ---- shared virtual memory of extensions: the signatures are those of OpenCL 2.0 -------------------------------------------------- */
 
-static _Atomic(cl_api_clEnqueueSVMMemcpy) next_memcpy_arm, next_memcpy_intel;
-static _Atomic(cl_api_clEnqueueSVMMemFill) next_fill_arm, next_fill_intel;
+static _Atomic(OCL_TYPE(clEnqueueSVMMemcpy)) next_memcpy_arm, next_memcpy_intel;
+static _Atomic(OCL_TYPE(clEnqueueSVMMemFill)) next_fill_arm, next_fill_intel;
 
-static cl_int copy_with(struct ocl_state *s, cl_api_clEnqueueSVMMemcpy next, cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes,
+static cl_int copy_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemcpy) next, cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes,
                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -118,7 +118,7 @@ static cl_int copy_with(struct ocl_state *s, cl_api_clEnqueueSVMMemcpy next, cl_
 	return status;
 }
 
-static cl_int fill_with(struct ocl_state *s, cl_api_clEnqueueSVMMemFill next, cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes,
+static cl_int fill_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemFill) next, cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes,
                         cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
