@@ -589,8 +589,8 @@ static void extensions(void **state)
 	assert_null(clGetExtensionFunctionAddress("clNothing"));
 	fake_host.at_end(0);
 	assert_int_equal(fake_host.n_lost[MSR_GPU_LOSS_UNKNOWN_CALL], 2);
-	cl_api_clCreateCommandQueueWithProperties create =
-		(cl_api_clCreateCommandQueueWithProperties)(uintptr_t)clGetExtensionFunctionAddress("clCreateCommandQueueWithPropertiesKHR");
+	OCL_TYPE(clCreateCommandQueueWithProperties) create =
+		(OCL_TYPE(clCreateCommandQueueWithProperties))(uintptr_t)clGetExtensionFunctionAddress("clCreateCommandQueueWithPropertiesKHR");
 	cl_command_queue other = create(fake_context(), fake_device(), NULL, NULL);
 	clGetCommandQueueInfo(other, CL_QUEUE_PROPERTIES, sizeof p, &p, NULL);
 	assert_int_equal(p, 0);
@@ -615,7 +615,7 @@ static void known_extensions(void **state)
 	fake.fail = CL_INVALID_OPERATION;
 	assert_int_equal(run(1, &q, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
 	fake.fail = 0;
-	cl_api_clEnqueueSVMMemcpy copy = (cl_api_clEnqueueSVMMemcpy)(uintptr_t)clGetExtensionFunctionAddress("clEnqueueMemcpyINTEL");
+	OCL_TYPE(clEnqueueSVMMemcpy) copy = (OCL_TYPE(clEnqueueSVMMemcpy))(uintptr_t)clGetExtensionFunctionAddress("clEnqueueMemcpyINTEL");
 	assert_int_equal(copy(q, CL_TRUE, a, b, 8, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_last(MSR_GPU_COPY)->amount, 8);
 	assert_int_equal(fake_n_answered(), fake_n_launched());

@@ -64,10 +64,10 @@ static bool wants_preload(const char *options, char *why, size_t why_bytes)
 /* ---- the list ------------------------------------------------------------------------------------------------------------ */
 
 struct functions {
-	cl_api_clGetPlatformIDs get_platforms;
-	cl_api_clGetPlatformInfo platform_info;
-	cl_api_clGetDeviceIDs get_devices;
-	cl_api_clGetDeviceInfo device_info;
+	OCL_TYPE(clGetPlatformIDs) get_platforms;
+	OCL_TYPE(clGetPlatformInfo) platform_info;
+	OCL_TYPE(clGetDeviceIDs) get_devices;
+	OCL_TYPE(clGetDeviceInfo) device_info;
 };
 
 static const char *type_name(cl_device_type type)
@@ -119,10 +119,10 @@ static void list(int fd)
 		return;
 	}
 	struct functions f = {
-		(cl_api_clGetPlatformIDs)(uintptr_t)dlsym(loader, "clGetPlatformIDs"),
-		(cl_api_clGetPlatformInfo)(uintptr_t)dlsym(loader, "clGetPlatformInfo"),
-		(cl_api_clGetDeviceIDs)(uintptr_t)dlsym(loader, "clGetDeviceIDs"),
-		(cl_api_clGetDeviceInfo)(uintptr_t)dlsym(loader, "clGetDeviceInfo"),
+		(OCL_TYPE(clGetPlatformIDs))(uintptr_t)dlsym(loader, "clGetPlatformIDs"),
+		(OCL_TYPE(clGetPlatformInfo))(uintptr_t)dlsym(loader, "clGetPlatformInfo"),
+		(OCL_TYPE(clGetDeviceIDs))(uintptr_t)dlsym(loader, "clGetDeviceIDs"),
+		(OCL_TYPE(clGetDeviceInfo))(uintptr_t)dlsym(loader, "clGetDeviceInfo"),
 	};
 	snprintf(entrance, sizeof entrance, "%s %.200s", wants_preload("", why, sizeof why) ? "preloaded before" : "layer of", path_of(loader));
 	if (!f.get_platforms || !f.platform_info || !f.get_devices || !f.device_info)
