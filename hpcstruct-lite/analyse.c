@@ -282,7 +282,7 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 	bool missing = false;
 	if (a->dwarf)
 		image_find_alternate(a->dwarf, options->debug_dirs, &a->alternate, &missing);
-	atomic_store(&a->incomplete, missing);
+	atomic_store(&a->incomplete, missing || a->code->is_incomplete);
 	note_step(a, "files opened", &since);
 	*out = a;
 	return STATUS_OK;

@@ -55,6 +55,7 @@ struct image {
 	const struct image_kind *kind;
 	uint16_t machine;      /* EM_* */
 	uint32_t far_sections; /* index of SHT_SYMTAB_SHNDX, which very many sections need; 0: none */
+	bool is_incomplete;    /* part of what tells of the code could not be used; it has been said */
 	unsigned architecture; /* of a cubin: 90 for sm_90; else 0 */
 	bool is_cubin;         /* NVIDIA's GPU code; a link address is the offset in the file, see image_cubin.c */
 	VEC(struct image_section) sections; /* index 0 is the empty one */

@@ -89,6 +89,7 @@ static enum status relocate(struct image *image, const struct image_section *rel
 	}
 	*is_copied = true;
 	size_t n_bad = apply(image, relocations, bytes, target->n_bytes);
+	image->is_incomplete = image->is_incomplete || n_bad > 0;
 	if (n_bad > 0)
 		log_warn(image->path, "section %s at file offset 0x%llx: %zu relocations that make no sense", relocations->name,
 			(unsigned long long)relocations->file_offset, n_bad);
@@ -114,8 +115,10 @@ enum status image_cubin_link(struct image *image)
 		bool is_code = (s->flags & (SHF_EXECINSTR | SHF_ALLOC)) == (SHF_EXECINSTR | SHF_ALLOC);
 		if (is_code && s->bytes)
 			s->link_addr = s->file_offset;
-		else if (is_code)
+		else if (is_code) {
 			s->n_bytes = 0; /* outside the file: it has been said */
+			image->is_incomplete = true;
+		}
 	}
 	for (size_t i = 0; i < image->sections.n && status == STATUS_OK; i++) {
 		const struct image_section *s = &image->sections.at[i];

@@ -11,6 +11,7 @@ chains=$builddir/tests/struct/cubin_chains
 judge=$builddir/tests/struct/judge_cubin
 cupti_judge=$builddir/tests/struct/judge_cupti
 [ -x "$chains" ] || skip_all "no tests/struct/cubin_chains"
+need readelf dd od
 demangles=no
 if grep -q '^#define HAVE_IBERTY 1' "$builddir/config.h"; then demangles=yes; fi
 
@@ -114,6 +115,39 @@ else
 fi
 
 # damage
+poke() { # FILE OFFSET BYTES-AS-PRINTF-ESCAPES
+	# shellcheck disable=SC2059 # escapes are the point
+	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+offset_of() { # FILE SECTION
+	readelf -SW "$1" 2>/dev/null | sed -n "s/^ *\[ *[0-9]*\] $2  *[A-Z0-9_]* *[0-9a-f]* \([0-9a-f]*\) .*/0x\1/p"
+}
+a=$golden/inline.sm_90.lineinfo.cubin
+line=$(($(offset_of "$a" .debug_line)))
+call=$(dd if="$a" bs=1 skip=$line count=400 2>/dev/null | od -An -v -tx1 | tr -d ' \n' | sed 's/00049002.*//' | wc -c)
+cp "$a" "$T/cycle.cubin"
+poke "$T/cycle.cubin" $((line + call / 2 + 3)) '\003'
+ok "an inlined call that refers to itself" make_structure "$T/cycle.cubin"
+like "is said" "$(cat "$T/err")" "cycle.cubin: warning: section .debug_line at offset 0x[0-9a-f]*: an inlined call refers to a row that does not come before it"
+like "the structure says that it is incomplete" "$("$HPCSTRUCT" --print "$T/s")" "^incomplete: "
+is "functions are all there" "$("$HPCSTRUCT" --print "$T/s" | grep -c '^function')" "$(grep -c '^function' "$golden/inline.sm_90.lineinfo.txt")"
+
+cp "$a" "$T/reloc.cubin"
+poke "$T/reloc.cubin" $(($(offset_of "$a" .rela.debug_line) + 12)) '\377\377\377'
+ok "a relocation to no symbol" make_structure "$T/reloc.cubin"
+like "is said" "$(cat "$T/err")" "reloc.cubin: warning: section .rela.debug_line at file offset 0x[0-9a-f]*: 1 relocations that make no sense"
+like "the structure says that it is incomplete" "$("$HPCSTRUCT" --print "$T/s")" "^incomplete: "
+
+cp "$a" "$T/name.cubin"
+poke "$T/name.cubin" $((line + call / 2 + 4)) '\377\177'
+ok "a name outside the table of names" make_structure "$T/name.cubin"
+like "is said" "$(cat "$T/err")" "name.cubin: warning: section .debug_str at offset 0x[0-9a-f]*: no name of a function here"
+
+cp "$a" "$T/short.cubin"
+truncate -s 20000 "$T/short.cubin"
+not_ok "a cubin cut off" make_structure "$T/short.cubin"
+like "is said" "$(cat "$T/err")" "short.cubin: the section headers at file offset 0x[0-9a-f]* are outside the file"
+
 fuzz=$builddir/tests/fuzz/fuzz_cubin
 ok "each byte flipped" run_limited 300 "$fuzz" -f "$golden/shared.sm_90.plain.cubin" "$golden/shared.sm_75.plain.cubin" "$golden/rdc_a.sm_90.rdc.cubin"
 grep '^# ' "$T/.ok.out"
