@@ -27,7 +27,12 @@ struct place {
 	uint32_t position;     /* of the instruction */
 	uint32_t file, line;
 	enum quality quality;
-	bool is_first;         /* a test whose line is the first of the loop's own code */
+	bool is_outermost;     /* a test where loop statements have it: on the first line of the loop's own code, or back to the header on the last */
+};
+
+/* Lines of the code of a loop that is not in inner ones, in the file of its place; 0 while not known. */
+struct span {
+	uint32_t first, last;
 };
 
 struct loops_scratch {
@@ -35,7 +40,7 @@ struct loops_scratch {
 	struct code_edges edges;
 	VEC(uint32_t) scopes;      /* by loop */
 	VEC(struct place) places;  /* by loop */
-	VEC(uint32_t) first_lines; /* by loop: 0 while not known */
+	VEC(struct span) spans;    /* by loop */
 	VEC(uint32_t) numbers;     /* by loop: its index in the output */
 };
 
@@ -58,7 +63,7 @@ void loops_scratch_free(struct loops_scratch *s)
 	vec_free(&s->edges);
 	vec_free(&s->scopes);
 	vec_free(&s->places);
-	vec_free(&s->first_lines);
+	vec_free(&s->spans);
 	vec_free(&s->numbers);
 	free(s);
 }
@@ -121,26 +126,26 @@ static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t positi
 
 static bool is_better(const struct place *a, const struct place *b)
 {
-	if (a->is_first != b->is_first)
-		return a->is_first;
+	if (a->is_outermost != b->is_outermost)
+		return a->is_outermost;
 	if (a->quality != b->quality)
 		return a->quality < b->quality;
 	return a->file == b->file && a->line < b->line;
 }
 
-/* A loop statement stands before its body: a test on the loop's first line is the best, and of equally good lines in one file the first one counts. */
+/* Loop statements stand around their bodies: a test on the first line, or one back to the header on the last, is the best. Of equally good lines in one file the first one counts. */
 static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position, enum quality quality)
 {
 	struct place *p = &s->places.at[loop], new = {.position = position, .quality = quality};
 	if (!line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
 		return;
-	new.is_first = quality <= EXIT_TEST && new.line == s->first_lines.at[loop];
+	const struct span *span = &s->spans.at[loop];
+	new.is_outermost = (quality <= EXIT_TEST && new.line == span->first) || (quality == BOTTOM_TEST && new.line == span->last);
 	if (is_better(&new, p))
 		*p = new;
 }
 
-/* The first line, in the file of its place so far, of the code of each loop that is not in inner ones. */
-static void find_first_lines(const struct code *c, struct loops_scratch *s)
+static void find_spans(const struct code *c, struct loops_scratch *s)
 {
 	const struct flow *f = &s->flow;
 	const struct scope_intervals *v = &c->map->intervals;
@@ -148,10 +153,13 @@ static void find_first_lines(const struct code *c, struct loops_scratch *s)
 		uint32_t loop = f->innermost.at[b], file, line;
 		if (loop == FLOW_NONE)
 			continue;
-		uint32_t *first = &s->first_lines.at[loop], start = f->blocks.at[b].start;
-		for (size_t i = code_interval_at(c, start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++)
-			if (line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line) && file == s->places.at[loop].file && (*first == 0 || line < *first))
-				*first = line;
+		struct span *span = &s->spans.at[loop];
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
+			if (!line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line) || file != s->places.at[loop].file)
+				continue;
+			span->first = span->first == 0 || line < span->first ? line : span->first;
+			span->last = line > span->last ? line : span->last;
+		}
 	}
 }
 
@@ -278,13 +286,13 @@ static void judge_blocks(const struct code *c, struct loops_scratch *s, const st
 			judge_block(c, s, code, i);
 }
 
-/* Twice: which line is the first of a loop is a question of the file it is in. */
+/* Twice: which lines are the first and the last of a loop is a question of the file it is in. */
 static void find_places(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
 {
 	for (size_t i = 0; i < s->flow.loops.n; i++)
-		s->first_lines.at[i] = 0;
+		s->spans.at[i] = (struct span){0, 0};
 	judge_blocks(c, s, code);
-	find_first_lines(c, s);
+	find_spans(c, s);
 	judge_blocks(c, s, code);
 }
 
@@ -341,11 +349,11 @@ bool loops_find(const struct code *c, const struct code_batch *b, const struct c
 	size_t n = s->flow.loops.n;
 	vec_clear(&s->scopes);
 	vec_clear(&s->places);
-	vec_clear(&s->first_lines);
+	vec_clear(&s->spans);
 	vec_clear(&s->numbers);
 	if (n == 0)
 		return true;
-	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->first_lines, n) || !vec_extend(&s->numbers, n))
+	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->spans, n) || !vec_extend(&s->numbers, n))
 		return false;
 	find_scopes(c, s);
 	find_places(c, s, &code);
