@@ -113,6 +113,18 @@ static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 	return waiting + total(f->waiting, N_KINDS);
 }
 
+/* Threads that were stopped from outside, anywhere in their code: no end was written, or another thread ended the process, which then wrote one end for all. */
+static uint64_t threads_cut_off(const struct load_file *f)
+{
+	uint64_t n = 0, n_ended_together = 0;
+	for (size_t i = 0; i < f->threads.n; i++) {
+		uint64_t end_ns = f->threads.at[i].record.end_ns;
+		n += end_ns == 0;
+		n_ended_together += end_ns != 0 && end_ns == f->header.end_mono_ns;
+	}
+	return n + (n_ended_together ? n_ended_together - 1 : 0);
+}
+
 /* Launches without record, aggregate and cause: `missing`. Where there are more of those than launches, the operations are too many. */
 static void settle_launches(const struct gpu_join *j, const struct found *f, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
@@ -126,10 +138,10 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 		l->losses[c] += t->launch_losses[c];
 		known += msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0;
 	}
-	/* A kill may come between a launch's record and its count: each thread can be at one launch. */
-	bool was_killed = j->file->header.exit_kind == MSR_EXIT_NONE;
+	/* A thread may be cut off between a launch's record and its count: each can be at one launch. */
 	uint64_t difference = launched > known ? launched - known : known - launched;
-	if (!was_killed || difference > j->file->threads.n)
+	uint64_t allowed = j->file->header.exit_kind == MSR_EXIT_NONE ? j->file->threads.n : threads_cut_off(j->file);
+	if (difference > allowed)
 		l->unexplained += difference;
 	else if (launched > known)
 		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += difference;
@@ -139,7 +151,8 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 
 /*
  * Launches whose operation never came: what the run time lost without knowing whose it was, then what the end of the process cut off. That is a kill, a fatal signal, or
- * _exit() from inside a signal handler, where back ends cannot be asked; after any other end they have said what became of each.
+ * _exit() from inside a signal handler, where back ends cannot be asked, or threads that still launched when the process ended; after any other end they have said what
+ * became of each.
  */
 static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
@@ -149,7 +162,7 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
-	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK)
+	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || threads_cut_off(j->file))
 		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += waiting;
 	else
 		l->unexplained += waiting;

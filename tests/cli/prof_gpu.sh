@@ -84,7 +84,7 @@ like "ids over the wrap, then summed up: the ledger closes" "$(cat "$T/all")" '^
 fake 0 basic 1000
 is "all summed up: launches" "$(launched)" 3000
 like "all summed up: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
-for mode in 'threads 4 2000' 'unseen 300' 'forks 100 50' 'end:noexec 100' 'end:handler 100' 'end:kill 1000'; do
+for mode in 'threads 4 2000' 'storm 4 3' 'unseen 300' 'forks 100 50' 'end:noexec 100' 'end:handler 100' 'end:kill 1000'; do
 	# shellcheck disable=SC2086 # words
 	fake $lots $mode
 	like "$mode: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
