@@ -91,6 +91,7 @@ for name, root in roots.items():
     else:
         assert "percent" in root["variants"]["Sum"]["render"]
         assert root["variants"]["Sum"]["formula"]["inclusive"]["standard"]["metric"] == name
+        assert root["variants"]["Mean"]["formula"]["inclusive"]["standard"]["/"][1] == 4  # threads; queues have no values
 PY
 else
 	skip "default.yaml is YAML" "no ruamel.yaml here"

@@ -32,6 +32,9 @@ report() { "$FIXTURE" text - n_gpu_ops=30 n_samples=60 n_metrics=1 n_processes=1
 is "the way to a kernel: from main to where it is defined" \
 	"$(report | grep -oE '(main|clEnqueueNDRangeKernel +main.c:14|<gpu kernel>|saxpy[(]float, float const[*], float[*][)] +saxpy.cl:4)$' | head -4 | tr -s ' ' | tr '\n' ';')" \
 	"main;clEnqueueNDRangeKernel main.c:14;<gpu kernel>;saxpy(float, float const*, float*) saxpy.cl:4;"
+is "of a long way to a kernel the middle is left out, the launch is not" \
+	"$(report gpu_depth=20 n_samples=0 | grep -oE '(: [0-9]+ more calls|recurse +main.c:2(18|19)|clEnqueueNDRangeKernel +main.c:14|<gpu kernel>|saxpy.* +saxpy.cl:4|⋮ [0-9]+ more calls)$' | head -6 | tr -s ' ' | tr '\n' ';')" \
+	"⋮ 14 more calls;recurse main.c:218;recurse main.c:219;clEnqueueNDRangeKernel main.c:14;<gpu kernel>;saxpy(float, float const*, float*) saxpy.cl:4;"
 is "no GPU, no word of GPUs" "$("$FIXTURE" text - width=120 | grep -c GPU)" 0
 is "... nor a record" "$("$FIXTURE" text - all=1 | grep -cE '^(# )?(gpu-|kernel|copies|queue)')" 0
 like "--metric takes those of GPUs" "$(report "metric=GXCOPY:H2D (B)")" '^Functions by their own GXCOPY:H2D \(B\)$'

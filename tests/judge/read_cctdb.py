@@ -164,6 +164,7 @@ class Meta:
             need(file == 0 or file in self.files, f"meta.db: file of function {at:#x}")
             self.functions[at] = f.string("strings", name, "function")
             need(self.functions[at], "meta.db: a function without name")
+            need(not self.functions[at].startswith("<gpu ") or (module, offset, file, line) == (0, 0, 0, 0), f"meta.db: {self.functions[at]} has a place")
 
     def read_contexts(self):
         f = self.f

@@ -258,22 +258,41 @@ static void build_kernel(struct model_private *x, uint32_t call, unsigned which)
 	x->gpu.kernels[which] = f;
 }
 
-/* What main asks of the GPU in one line. */
-static void build_gpu_calls(struct model_private *x, uint32_t main_, unsigned which)
+/* What one line asks of the GPU: a kernel, a copy, and a wait with the second. */
+static void build_gpu_call(struct model_private *x, uint32_t parent, uint32_t f_of, unsigned which, bool kernel, bool others)
 {
-	uint32_t l = line(x, main_, F_MAIN, MAIN_C, 14 + which), f = function(x, l, F_ENQUEUE, LIBC, MODEL_CALL);
+	uint32_t l = line(x, parent, f_of, MAIN_C, 14 + which), f = function(x, l, F_ENQUEUE, LIBC, MODEL_CALL);
 	uint32_t i = instruction(x, f, F_ENQUEUE, LIBC, 0xb010 + 16 * which), p;
-	build_kernel(x, i, which);
-	p = placeholder(x, i, which ? F_GPU_COPYOUT : F_GPU_COPYIN);
-	*(which ? &x->gpu.copyout : &x->gpu.copyin) = p;
-	end(x, p);
-	if (which) {
+	if (kernel)
+		build_kernel(x, i, which);
+	if (others) {
+		p = placeholder(x, i, which ? F_GPU_COPYOUT : F_GPU_COPYIN);
+		*(which ? &x->gpu.copyout : &x->gpu.copyin) = p;
+		end(x, p);
+	}
+	if (others && which) {
 		x->gpu.sync = placeholder(x, i, F_GPU_SYNC);
 		end(x, x->gpu.sync);
 	}
 	end(x, i);
 	end(x, f);
 	end(x, l);
+}
+
+/* With `depth`, the kernel is launched so many calls below main, by a call of its own. */
+static void build_gpu_calls(struct model_private *x, uint32_t main_, unsigned which, uint32_t depth)
+{
+	size_t first = x->contexts.n;
+	uint32_t at = main_;
+	for (uint32_t d = 0; d < depth; d++) {
+		uint32_t l = line(x, at, d ? F_RECURSE : F_MAIN, MAIN_C, 200 + d);
+		at = function(x, l, F_RECURSE, EXE, MODEL_CALL);
+	}
+	build_gpu_call(x, at, depth ? F_RECURSE : F_MAIN, which, true, !depth);
+	for (size_t c = first; c < first + 2 * (size_t)depth; c++)
+		end(x, (uint32_t)c);
+	if (depth)
+		build_gpu_call(x, main_, F_MAIN, which, false, true);
 }
 
 static void build_orphan(struct model_private *x, uint32_t root)
@@ -312,7 +331,7 @@ static void build_tree(struct model_private *x, const struct fixture_options *o)
 		end(x, l);
 	}
 	for (unsigned i = 0; o->n_gpu_ops && i < 2; i++)
-		build_gpu_calls(x, main_, i);
+		build_gpu_calls(x, main_, i, o->gpu_depth);
 	end(x, main_);
 	end(x, entry);
 	e.entry = MODEL_ENTRY_THREAD;

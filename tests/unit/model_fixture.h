@@ -18,6 +18,7 @@ struct fixture_options {
 	uint32_t recursion;              /* depth of the recursive function */
 	uint64_t n_samples;              /* of each thread and metric */
 	uint32_t n_gpu_ops;              /* of each lane (three for each process); 0: no GPU */
+	uint32_t gpu_depth;              /* calls between main and the launch of a kernel; 0: main launches */
 	bool ranks, traces, loops;
 	const char *source;              /* an existing source file, absolute; NULL: all files are missing */
 	const char *kernels;             /* likewise, of the GPU's */

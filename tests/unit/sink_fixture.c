@@ -35,7 +35,7 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		uint32_t *number;
-	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion},
+	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion}, {"gpu_depth", &o->gpu_depth},
 		{"n_gpu_ops", &o->n_gpu_ops}};
 	const struct {
 		const char *name;
