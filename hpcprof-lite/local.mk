@@ -7,6 +7,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
 	hpcprof-lite/attribute/gpu.c hpcprof-lite/attribute/gpu.h \
+	hpcprof-lite/attribute/gpu_calls.c hpcprof-lite/attribute/gpu_calls.h \
 	hpcprof-lite/attribute/gpu_clock.c hpcprof-lite/attribute/gpu_clock.h \
 	hpcprof-lite/attribute/gpu_describe.c \
 	hpcprof-lite/attribute/gpu_graph.c hpcprof-lite/attribute/gpu_graph.h \
@@ -16,6 +17,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu_line.c hpcprof-lite/attribute/gpu_line.h \
 	hpcprof-lite/attribute/gpu_metrics.c hpcprof-lite/attribute/gpu_metrics.h \
 	hpcprof-lite/attribute/gpu_samples.c hpcprof-lite/attribute/gpu_samples.h \
+	hpcprof-lite/attribute/gpu_shares.c hpcprof-lite/attribute/gpu_shares.h \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/order.c hpcprof-lite/attribute/order.h \

@@ -15,6 +15,10 @@ check_PROGRAMS += tests/gen/gen_measurement
 tests_gen_gen_measurement_SOURCES = tests/gen/gen_main.c
 tests_gen_gen_measurement_LDADD = tests/gen/libgen.la
 
+check_PROGRAMS += tests/gen/gen_pc
+tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
+tests_gen_gen_pc_LDADD = tests/gen/libgen.la
+
 if HAVE_CMOCKA
 check_LTLIBRARIES += tests/unit/libproffixture.la
 tests_unit_libproffixture_la_SOURCES = tests/unit/prof_fixture.c tests/unit/prof_fixture.h
@@ -75,6 +79,7 @@ prof_cli_tests = \
 	tests/cli/prof_cli.sh \
 	tests/cli/prof_fuzz.sh \
 	tests/cli/prof_gpu.sh \
+	tests/cli/prof_gpu_calls.sh \
 	tests/cli/prof_structs.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)

@@ -453,6 +453,21 @@ uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct ex
 		: enter_instruction(r, at, addr);
 }
 
+uint32_t expand_gpu_frame(struct expand_run *r, uint32_t above, uint32_t module, uint64_t link_addr)
+{
+	return r->failed ? 0 : enter_frame(r, above, &(struct merge_node){.module = module, .link_addr = link_addr});
+}
+
+uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context)
+{
+	return r->failed ? 0 : r->e->contexts.at[context].parent;
+}
+
+const struct structure *expand_gpu_structure(const struct expand_run *r, uint32_t module)
+{
+	return module < r->n_modules ? r->modules[module].structure : NULL;
+}
+
 void expand_shrink(struct expand *e)
 {
 	vec_free(&e->files);

@@ -68,6 +68,11 @@ struct expand_kernel {
 uint32_t expand_gpu_kernel(struct expand_run *r, uint32_t placeholder, const struct expand_kernel *k);
 /* The line or instruction `offset` bytes into function `f`, which ran as the kernel at context `kernel` or was called by it. */
 uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct expand_kernel *f, uint64_t offset);
+/* A frame below `above`, as frames of CPUs are: the function at an address of a module with a structure, what was inlined there, and the line, which is returned. */
+uint32_t expand_gpu_frame(struct expand_run *r, uint32_t above, uint32_t module, uint64_t link_addr);
+uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context);
+/* NULL: the module has none. */
+const struct structure *expand_gpu_structure(const struct expand_run *r, uint32_t module);
 bool expand_gpu_end(struct expand_run *r);
 /* Frees all but context_of and final_of. */
 void expand_shrink(struct expand *e);

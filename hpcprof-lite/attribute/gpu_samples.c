@@ -2,6 +2,9 @@
 /* See gpu_samples.h. Test: tests/unit/test_gpu_samples.c. */
 #include "hpcprof-lite/attribute/gpu_samples.h"
 
+#include "hpcprof-lite/attribute/gpu_calls.h"
+#include "hpcprof-lite/attribute/gpu_shares.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +24,35 @@ struct launcher {
 	uint64_t weight;
 };
 
+/* How a device function was reached from a kernel. */
+struct route {
+	gpu_call_paths paths;
+	struct gpu_shares shares; /* over the paths; nothing when there is none */
+};
+
+/* Where a function of the file lies; scope STRUCTURE_NONE: nothing is known of its code. */
+struct code {
+	uint32_t module, scope;
+	uint64_t entry;
+};
+
+struct module_calls {
+	uint32_t module;
+	struct gpu_calls calls;
+};
+
 struct run {
 	const struct gpu_sampled *s;
 	const struct load_gpu *g;
 	VEC(struct sample) samples;
 	VEC(struct launcher) launchers; /* by function */
 	uint32_t *metric_of_stall;      /* by id */
+	struct code *codes;             /* by function id */
+	struct map count_index;         /* (module, address) -> counts */
+	VEC(uint64_t) counts;           /* samples at each address */
+	VEC(struct module_calls) modules;
+	struct map route_index;         /* (kernel's scope, function's scope; module) -> routes */
+	VEC(struct route) routes;
 };
 
 struct expand_kernel gpu_samples_function(const struct load_gpu *g, const uint32_t *module_of, uint32_t function)
@@ -123,11 +149,98 @@ static bool gather_launchers(struct run *r)
 
 /* ---- counting ---- */
 
-/* Counts `count` samples at the place in `function` below the kernel context. */
-static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t kernel, uint64_t count)
+/* ---- calls inside of GPU code ---- */
+
+static bool find_codes(struct run *r)
 {
-	struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, p->function);
-	struct sum_extra x = {.thread = thread, .context = expand_gpu_place(r->s->expand, kernel, &f, p->offset), .n_samples = count, .sum = count};
+	r->codes = malloc((r->g->functions.n + 1) * sizeof *r->codes);
+	for (uint32_t i = 0; r->codes && i < r->g->functions.n; i++) {
+		struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, i);
+		const struct structure *s = expand_gpu_structure(r->s->expand, f.module);
+		struct code *c = &r->codes[i];
+		*c = (struct code){.module = f.module, .scope = s ? structure_find_function(s, f.name, NULL) : STRUCTURE_NONE};
+		if (c->scope != STRUCTURE_NONE)
+			c->entry = structure_get_scope(s, c->scope).entry;
+	}
+	return r->codes != NULL;
+}
+
+/* NULL: nothing is known of the function's code. */
+static const struct code *code_at(const struct run *r, uint32_t function)
+{
+	return function < r->g->functions.n && r->codes[function].scope != STRUCTURE_NONE ? &r->codes[function] : NULL;
+}
+
+/* Samples at each address: call sites are weighed by them. */
+static bool count_addresses(struct run *r)
+{
+	for (size_t i = 0; i < r->samples.n; i++) {
+		const struct sample *p = &r->samples.at[i];
+		uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
+		const struct code *code = code_at(r, p->function);
+		if (gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ONLY_NOT_ISSUED || !code)
+			continue;
+		uint64_t at = map_put(&r->count_index, code->module, code->entry + p->offset, r->counts.n);
+		if (at == MAP_NONE || (at == r->counts.n && !vec_push(&r->counts)))
+			return false;
+		r->counts.at[at] += p->count;
+	}
+	return true;
+}
+
+struct address_counts {
+	const struct run *r;
+	uint32_t module;
+};
+
+static uint64_t samples_at(const void *arg, uint64_t link_addr)
+{
+	const struct address_counts *c = arg;
+	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
+	return at == MAP_NONE ? 0 : c->r->counts.at[at];
+}
+
+static const struct gpu_calls *calls_of(struct run *r, uint32_t module)
+{
+	for (size_t i = 0; i < r->modules.n; i++)
+		if (r->modules.at[i].module == module)
+			return &r->modules.at[i].calls;
+	struct module_calls *new = vec_push(&r->modules);
+	if (!new)
+		return NULL;
+	new->module = module;
+	return gpu_calls_read(&new->calls, expand_gpu_structure(r->s->expand, module), samples_at, &(struct address_counts){r, module}) ? &new->calls : NULL;
+}
+
+static bool fill_route(struct run *r, struct route *route, uint32_t module, uint32_t kernel, uint32_t function)
+{
+	const struct gpu_calls *calls = calls_of(r, module);
+	if (!calls || !gpu_calls_find(calls, kernel, function, &route->paths))
+		return false;
+	uint64_t weights[GPU_CALLS_MOST_PATHS];
+	for (size_t i = 0; i < route->paths.n; i++)
+		weights[i] = route->paths.at[i].weight;
+	return !route->paths.n || gpu_shares_begin(&route->shares, weights, route->paths.n, GPU_SHARES_ROOT_TWO);
+}
+
+/* The route from one function scope to another, found once. NULL: no memory. */
+static struct route *find_route(struct run *r, uint32_t module, uint32_t kernel, uint32_t function)
+{
+	uint64_t index = map_put(&r->route_index, (uint64_t)kernel << 32 | function, module, r->routes.n);
+	if (index == MAP_NONE)
+		return NULL;
+	if (index < r->routes.n)
+		return &r->routes.at[index];
+	struct route *new = vec_push(&r->routes);
+	return new && fill_route(r, new, module, kernel, function) ? new : NULL;
+}
+
+/* ---- counting ---- */
+
+/* Adds `count` samples of p's kind at a context. */
+static bool add_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t context, uint64_t count)
+{
+	struct sum_extra x = {.thread = thread, .context = context, .n_samples = count, .sum = count};
 	uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
 	uint32_t flags = gpu_metrics_stall_flags(r->s->metrics, stall);
 	uint32_t metrics[3] = {stall, MODEL_NONE, MODEL_NONE};
@@ -143,15 +256,56 @@ static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uin
 	return true;
 }
 
-static void account(struct run *r, const struct sample *p, bool is_exact)
+static void account(struct run *r, const struct sample *p, uint64_t count, bool is_exact)
 {
 	uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
 	if (gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ONLY_NOT_ISSUED) {
-		r->s->sampling->in_tree_not_issued += p->count;
+		r->s->sampling->in_tree_not_issued += count;
 		return;
 	}
-	*(is_exact ? &r->s->sampling->in_tree_exact : &r->s->sampling->in_tree_apportioned) += p->count;
-	*(is_exact ? &r->s->metrics->n_exact : &r->s->metrics->n_apportioned) += p->count;
+	*(is_exact ? &r->s->sampling->in_tree_exact : &r->s->sampling->in_tree_apportioned) += count;
+	*(is_exact ? &r->s->metrics->n_exact : &r->s->metrics->n_apportioned) += count;
+}
+
+/* Samples that are being dealt out over the ways to their function. */
+struct dealing {
+	struct run *r;
+	const struct sample *p;
+	const struct route *route;
+	uint32_t thread, kernel, module;
+	uint64_t link_addr;
+};
+
+static bool give_to_path(void *arg, size_t i, uint64_t part)
+{
+	const struct dealing *d = arg;
+	const struct gpu_call_path *path = &d->route->paths.at[i];
+	uint32_t at = d->kernel; /* the placeholder: its child is the kernel, whose frame is the first call's */
+	for (uint32_t k = 0; k < path->n; k++)
+		at = expand_gpu_frame(d->r->s->expand, at, d->module, path->calls[k]);
+	return add_at(d->r, d->p, d->thread, expand_gpu_frame(d->r->s->expand, at, d->module, d->link_addr), part);
+}
+
+/*
+ * Counts `count` samples at their place below the kernel context: in the kernel itself, or where calls lead from it to the function that was sampled.
+ * `launched`: the kernel's function id. is_exact: the context is known to be the right one.
+ */
+static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t kernel, uint32_t launched, uint64_t count, bool is_exact)
+{
+	const struct code *code = code_at(r, p->function), *kernel_code = code_at(r, launched);
+	struct route *route = NULL;
+	if (code && kernel_code && code->module == kernel_code->module) {
+		uint32_t at = gpu_calls_function_at(expand_gpu_structure(r->s->expand, code->module), code->entry + p->offset);
+		if (at != STRUCTURE_NONE && at != kernel_code->scope && !(route = find_route(r, code->module, kernel_code->scope, at)))
+			return false;
+	}
+	account(r, p, count, is_exact && (!route || route->paths.n <= 1));
+	if (!route || !route->paths.n) {
+		struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, p->function);
+		return add_at(r, p, thread, expand_gpu_place(r->s->expand, kernel, &f, p->offset), count);
+	}
+	struct dealing d = {r, p, route, thread, expand_gpu_parent(r->s->expand, kernel), code->module, code->entry + p->offset};
+	return gpu_shares_deal(&route->shares, count, give_to_path, &d);
 }
 
 /* A kernel context for samples that have none: `f` itself as a kernel below `parent`. */
@@ -164,8 +318,19 @@ static uint32_t kernel_below(struct run *r, uint32_t parent, uint32_t function)
 static bool count_exact(struct run *r, const struct sample *p)
 {
 	const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
-	account(r, p, true);
-	return count_at(r, p, c->thread, r->s->context_of[p->cell], p->count);
+	uint32_t launched = gpu_join_function(r->g, c->shape);
+	return count_at(r, p, c->thread, r->s->context_of[p->cell], launched ? launched : p->function, p->count, true);
+}
+
+/* Whether calls lead from a kernel to a function of the file. False when memory is short, or nothing is known of them. */
+static bool leads_to(struct run *r, uint32_t kernel, uint32_t function, bool *leads)
+{
+	const struct code *code = code_at(r, function), *kernel_code = code_at(r, kernel);
+	if (!code || !kernel_code || code->module != kernel_code->module)
+		return false;
+	const struct route *route = find_route(r, code->module, kernel_code->scope, code->scope);
+	*leads = route && route->paths.n;
+	return route != NULL;
 }
 
 /* Those who launched the function; where nobody did (a device function), those who launched kernels of its code object. */
@@ -183,91 +348,61 @@ static bool find_launchers(struct run *r, uint32_t function, struct launcher **l
 		return false;
 	if (end > begin)
 		memcpy(*list, r->launchers.at + begin, (*n = end - begin) * sizeof **list);
-	for (size_t i = 0; !*n && code && i < r->launchers.n; i++)
-		if (r->launchers.at[i].code == code)
-			(*list)[(*n)++] = r->launchers.at[i];
+	if (end > begin || !code)
+		return true;
+	for (unsigned any = 0; any < 2 && !*n; any++) /* those from whose kernel calls lead to it; where no call is known, all */
+		for (size_t i = 0; i < r->launchers.n; i++) {
+			bool leads = any;
+			if (r->launchers.at[i].code != code || (!any && !leads_to(r, r->launchers.at[i].function, function, &leads)))
+				continue;
+			if (leads)
+				(*list)[(*n)++] = r->launchers.at[i];
+		}
 	return true;
 }
 
-/* Who gets the samples of one function. */
-struct shares {
-	struct launcher *list;
+struct sharing {
+	struct run *r;
+	const struct sample *p;
+	const struct launcher *list;
 	size_t n;
-	uint64_t total;               /* of weights */
-	unsigned __int128 *weights, *rests; /* by launcher: sum of the weights (of what a division left) before it; one more: of all */
-	uint64_t n_drawn;
 };
 
-static bool begin_shares(struct run *r, uint32_t function, struct shares *s)
+static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 {
-	*s = (struct shares){0};
-	if (!find_launchers(r, function, &s->list, &s->n))
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		s->total += s->list[i].weight;
-	for (size_t i = 0; s->total == 0 && i < s->n; i++)
-		s->list[i].weight = 1;
-	s->total = s->total ? s->total : s->n;
-	s->weights = calloc(s->n + 1, sizeof *s->weights);
-	s->rests = calloc(s->n + 1, sizeof *s->rests);
-	for (size_t i = 0; s->weights && i < s->n; i++)
-		s->weights[i + 1] = s->weights[i] + s->list[i].weight;
-	return s->weights && s->rests;
+	const struct sharing *s = arg;
+	const struct launcher *l = &s->list[i];
+	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1);
 }
 
-/* Points of the golden section fill the line evenly however many are drawn (Weyl's sequence): where the next one falls. */
-static size_t draw(struct shares *s, const unsigned __int128 *before)
+static bool share_out(struct run *r, const struct sample *p, size_t n_samples, const struct launcher *list, size_t n)
 {
-	uint64_t fraction = ++s->n_drawn * UINT64_C(0x9E3779B97F4A7C15);
-	unsigned __int128 all = before[s->n], point = (all >> 64) * fraction + ((unsigned __int128)(uint64_t)all * fraction >> 64);
-	size_t low = 0;
-	for (size_t high = s->n; high - low > 1;) {
-		size_t middle = low + (high - low) / 2;
-		if (before[middle] <= point)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
- * Shares a count out. A large one is divided, and what the division leaves is drawn by what each was left short of; of a small one all is drawn, so that lines with
- * few samples do not all fall to the largest launcher and cost no more than their samples. All is determined: equal input gives equal shares.
- */
-static bool share_out(struct run *r, struct shares *s, const struct sample *p)
-{
-	bool is_large = p->count >= s->n;
-	uint64_t left = p->count;
-	for (size_t i = 0; is_large && i < s->n; i++) {
-		unsigned __int128 due = (unsigned __int128)p->count * s->list[i].weight;
-		uint64_t share = (uint64_t)(due / s->total);
-		s->rests[i + 1] = s->rests[i] + (due - (unsigned __int128)share * s->total);
-		left -= share;
-		if (share && !count_at(r, p, s->list[i].thread, s->list[i].context, share))
-			return false;
-	}
-	for (; left; left--) {
-		const struct launcher *l = &s->list[draw(s, is_large ? s->rests : s->weights)];
-		if (!count_at(r, p, l->thread, l->context, 1))
-			return false;
-	}
-	return true;
+	uint64_t *weights = malloc(n * sizeof *weights);
+	struct gpu_shares shares = {0};
+	for (size_t i = 0; weights && i < n; i++)
+		weights[i] = list[i].weight;
+	bool ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
+	for (size_t k = 0; ok && k < n_samples; k++)
+		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n});
+	gpu_shares_end(&shares);
+	free(weights);
+	return ok;
 }
 
 /* Samples p[0 .. n-1] of one function without a known launch. */
 static bool apportion(struct run *r, const struct sample *p, size_t n)
 {
-	struct shares s;
-	bool ok = begin_shares(r, p->function, &s);
-	uint32_t nowhere = ok && !s.n ? kernel_below(r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function) : 0;
-	for (size_t k = 0; ok && k < n; k++) {
-		account(r, &p[k], s.n == 1);
-		ok = s.n ? share_out(r, &s, &p[k]) : count_at(r, &p[k], 0, nowhere, p[k].count);
+	struct launcher *list;
+	size_t n_launchers;
+	bool ok = find_launchers(r, p->function, &list, &n_launchers);
+	if (ok && n_launchers) {
+		ok = share_out(r, p, n, list, n_launchers);
+	} else if (ok) {
+		uint32_t nowhere = kernel_below(r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function);
+		for (size_t k = 0; ok && k < n; k++)
+			ok = count_at(r, &p[k], 0, nowhere, p->function, p[k].count, false);
 	}
-	free(s.list);
-	free(s.weights);
-	free(s.rests);
+	free(list);
 	return ok;
 }
 
@@ -333,12 +468,24 @@ bool gpu_samples_add(const struct gpu_sampled *s)
 	r.metric_of_stall = malloc((r.g->stalls.n + 1) * sizeof *r.metric_of_stall);
 	for (uint32_t i = 0; r.metric_of_stall && i < r.g->stalls.n; i++)
 		r.metric_of_stall[i] = gpu_metrics_stall(s->metrics, r.g, i);
-	bool ok = r.metric_of_stall && gather_samples(&r) && (!r.samples.n || gather_launchers(&r)) && count_all(&r) && add_values(s);
+	bool ok = r.metric_of_stall && gather_samples(&r) && (!r.samples.n || (gather_launchers(&r) && find_codes(&r) && count_addresses(&r))) && count_all(&r) && add_values(s);
 	add_ranges(r.g, s->sampling);
 	s->sampling->closes = s->sampling->total == s->sampling->recorded + s->sampling->dropped + s->sampling->outside
 		&& (!s->sampling->n_ranges || s->sampling->recorded == s->sampling->in_tree_exact + s->sampling->in_tree_apportioned);
 	free(r.metric_of_stall);
 	vec_free(&r.samples);
 	vec_free(&r.launchers);
+	free(r.codes);
+	map_free(&r.count_index);
+	vec_free(&r.counts);
+	for (size_t i = 0; i < r.modules.n; i++)
+		gpu_calls_free(&r.modules.at[i].calls);
+	vec_free(&r.modules);
+	for (size_t i = 0; i < r.routes.n; i++) {
+		vec_free(&r.routes.at[i].paths);
+		gpu_shares_end(&r.routes.at[i].shares);
+	}
+	vec_free(&r.routes);
+	map_free(&r.route_index);
 	return ok;
 }

@@ -21,6 +21,7 @@ struct gen_structure {
 	VEC(struct structure_definition_record) definitions;
 	VEC(struct structure_scope_record) scopes;
 	VEC(struct structure_interval_record) intervals;
+	VEC(struct structure_call_record) calls;
 	struct structure_region_record region;
 	char *binary;
 	uint8_t build_id[STRUCTURE_BUILD_ID_MAX];
@@ -116,6 +117,13 @@ void gen_structure_interval(struct gen_structure *s, uint64_t start, uint32_t sc
 	*i = (struct structure_interval_record){(uint32_t)(start - s->region.start), scope, file, line};
 }
 
+void gen_structure_call(struct gen_structure *s, uint64_t at, uint32_t target)
+{
+	struct structure_call_record *c = check(vec_push(&s->calls));
+	c->link_addr = at;
+	c->target = target;
+}
+
 static void write_file(const char *path, const struct structure_content *c)
 {
 	struct structure_pieces pieces;
@@ -148,6 +156,7 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 		.scopes = s->scopes.at, .n_scopes = s->scopes.n,
 		.regions = &s->region, .n_regions = s->intervals.n ? 1 : 0,
 		.intervals = s->intervals.at, .n_intervals = s->intervals.n,
+		.calls = s->calls.at, .n_calls = s->calls.n,
 	};
 	write_file(path, &c);
 	vec_free(&s->strings);
@@ -155,6 +164,7 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 	vec_free(&s->definitions);
 	vec_free(&s->scopes);
 	vec_free(&s->intervals);
+	vec_free(&s->calls);
 	free(s->binary);
 	free(s);
 	return path;

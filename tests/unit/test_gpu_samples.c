@@ -172,6 +172,104 @@ static void test_device_functions(void **state)
 	run_clean(&r, m);
 }
 
+/*
+ * saxpy (0x1000) calls mid in lines 11 and 12, leaf in line 13, fib in line 14; mid (0x2000) calls leaf in line 22; fib (0x3000) calls itself in line 31 and turn in line 32,
+ * turn (0x4000) calls fib in line 41; leaf (0x5000) calls nothing, and nothing that is known calls lost (0x6000).
+ */
+static void structure_with_calls(struct run *r)
+{
+	static const uint8_t id[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0xfe, 0xdc, 0xba, 0x98, 0x76, 0x54, 0x32, 0x10};
+	static const char *const names[] = {"saxpy", "mid", "fib", "turn", "leaf", "lost"};
+	struct gen_structure *s = gen_structure_new("/run/gpubins/x.gpubin", id, sizeof id);
+	uint32_t file = gen_structure_file(s, "/src/kernels.cl"), f[6];
+	for (uint32_t i = 0; i < 6; i++) {
+		uint64_t entry = 0x1000 * (i + 1);
+		f[i] = gen_structure_function(s, gen_structure_definition(s, names[i], file, 10 * (i + 1)), entry);
+		for (uint32_t line = 1; line < 5; line++)
+			gen_structure_interval(s, entry + (line - 1) * 0x20, f[i], file, 10 * (i + 1) + line);
+		gen_structure_interval(s, entry + 0x80, STRUCTURE_NONE, STRUCTURE_NONE, 0);
+	}
+	const struct {
+		uint64_t at;
+		uint32_t target;
+	} calls[] = {{0x1010, 1}, {0x1030, 1}, {0x1050, 4}, {0x1070, 2}, {0x2030, 4}, {0x3010, 2}, {0x3030, 3}, {0x4010, 2}, {0x4030, STRUCTURE_NONE}};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		gen_structure_call(s, calls[i].at, calls[i].target == STRUCTURE_NONE ? STRUCTURE_NONE : f[calls[i].target]);
+	free(gen_structure_close(s, r->directory));
+}
+
+/* The function called from a line of the context, below it. */
+static uint32_t callee(const struct model *m, uint32_t function, uint32_t line, const char *name)
+{
+	uint32_t at = function == MODEL_NONE ? MODEL_NONE : fixture_find_line(m, function, line);
+	return at == MODEL_NONE ? MODEL_NONE : fixture_find_function(m, at, name);
+}
+
+static void test_calls_inside_of_kernels(void **state)
+{
+	(void)state;
+	for (unsigned with_call_samples = 0; with_call_samples < 2; with_call_samples++) {
+		struct run r;
+		run_begin(&r);
+		structure_with_calls(&r);
+		stalls(&r);
+		run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+		uint64_t total = 0;
+		const struct {
+			uint64_t at, count;
+			bool is_call;
+		} samples[] = {{0x1010, 30, true}, {0x1030, 10, true}, {0x1050, 20, true}, {0x2030, 60, true}, {0x2000, 400, false}, {0x5000, 800, false}, {0x3060, 50, false},
+			{0x4000, 7, false}, {0x6000, 5, false}};
+		for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+			if (samples[i].is_call && !with_call_samples)
+				continue;
+			pc(&r, 0, samples[i].at - 0x1000, 2, samples[i].count);
+			total += samples[i].count;
+		}
+		struct model *m = run_finish(&r);
+		uint32_t k = kernel_at(m, 0x1010);
+		uint32_t mid11 = callee(m, k, 11, "mid"), mid12 = callee(m, k, 12, "mid"), leaf13 = callee(m, k, 13, "leaf"), fib = callee(m, k, 14, "fib");
+		uint32_t leaf11 = callee(m, mid11, 22, "leaf"), leaf12 = callee(m, mid12, 22, "leaf"), turn = callee(m, fib, 32, "turn");
+		uint32_t lost = fixture_find_function(m, k, "lost");
+		assert_true(mid11 != MODEL_NONE && mid12 != MODEL_NONE && leaf13 != MODEL_NONE && fib != MODEL_NONE);
+		assert_true(leaf11 != MODEL_NONE && leaf12 != MODEL_NONE && turn != MODEL_NONE && lost != MODEL_NONE);
+		/* by the samples at the calls, or evenly */
+		assert_int_equal(run_value(m, fixture_find_line(m, mid11, 21), "GINS", MODEL_POINT), with_call_samples ? 300 : 200);
+		assert_int_equal(run_value(m, fixture_find_line(m, mid12, 21), "GINS", MODEL_POINT), with_call_samples ? 100 : 200);
+		assert_int_equal(run_value(m, leaf13, "GINS", MODEL_EXECUTION), with_call_samples ? 200 : 400);
+		assert_int_equal(run_value(m, leaf11, "GINS", MODEL_EXECUTION), with_call_samples ? 450 : 200);
+		assert_int_equal(run_value(m, leaf12, "GINS", MODEL_EXECUTION), with_call_samples ? 150 : 200);
+		assert_int_equal(run_value(m, fixture_find_line(m, fib, 34), "GINS", MODEL_POINT), 50);
+		assert_int_equal(run_value(m, turn, "GINS", MODEL_EXECUTION), 7);
+		assert_int_equal(run_value(m, lost, "GINS", MODEL_EXECUTION), 5);
+		assert_int_equal(run_value(m, k, "GINS", MODEL_EXECUTION), total);
+		assert_int_equal(run_value(m, 0, "GINS", MODEL_EXECUTION), total);
+		assert_int_equal(m->gpu_sampling.in_tree_exact + m->gpu_sampling.in_tree_apportioned, total);
+		assert_int_equal(m->gpu_sampling.in_tree_apportioned, with_call_samples ? 1260 : 1200); /* mid and leaf, and the call in mid */
+		assert_true(m->metrics[run_metric(m, "GINS")].apportioned);
+		run_clean(&r, m);
+	}
+}
+
+/* A device function that is known by itself goes to the kernels from which calls lead to it, and to no other of its code object. */
+static void test_device_function_of_one_kernel(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure_with_calls(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	r.shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = gen_gpu_function(r.g, r.code, "lost", "")}); /* launched too, and longer */
+	run_kernel(&r, r.other_call, 2, 2000, 5000, 50000);
+	r.function = gen_gpu_function(r.g, r.code, "leaf", "");
+	pc(&r, 0, 0x00, 2, 100);
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 100);
+	assert_int_equal(run_value(m, run_find(m, 0, "lost"), "GINS", MODEL_EXECUTION), 0);
+	run_clean(&r, m);
+}
+
 static void test_counters(void **state)
 {
 	(void)state;
@@ -198,6 +296,8 @@ int main(void)
 		cmocka_unit_test(test_apportioned_by_time),
 		cmocka_unit_test(test_ranges_that_do_not_close),
 		cmocka_unit_test(test_device_functions),
+		cmocka_unit_test(test_calls_inside_of_kernels),
+		cmocka_unit_test(test_device_function_of_one_kernel),
 		cmocka_unit_test(test_counters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
