@@ -9,7 +9,10 @@ samples=$srcdir/tests/golden/prof/pc/calls-h200.txt
 ok "a measurement of them" "$builddir/tests/gen/gen_pc" "$T/run" "$cubin" "$samples"
 ok "the structure of the cubin" "$builddir/hpcstruct-lite/hpcstruct-lite" -q --no-cache -o "$T/code.hpcstruct" "$cubin"
 mkdir "$T/run/structs"
-cp "$T/code.hpcstruct" "$T/run/structs/00000000000000010000000000000002.hpcstruct"
+for f in "$T"/run/gpubins/*.gpubin; do
+	code=${f##*/}
+	cp "$T/code.hpcstruct" "$T/run/structs/${code%.gpubin}.hpcstruct"
+done
 "$HPCPROF" --no-structs --to text --all "$T/run" >"$T/all" 2>"$T/err" || fail "hpcprof-lite: status $?"
 
 total=$(awk '{ n += $3 } END { printf "%.0f", n }' "$samples")

@@ -3,6 +3,7 @@
  * gen_pc DIR CUBIN SAMPLES: a measurement whose GPU code is CUBIN and whose PC samples are the lines "kernel offset count" of SAMPLES (the offset in hexadecimal), as CUPTI gave them. Each
  * kernel ran once, for 1 us. For tests/cli/prof_gpu_calls.sh.
  */
+#include "common/base/map.h"
 #include "common/base/mapfile.h"
 #include "tests/gen/gen_gpu.h"
 
@@ -20,13 +21,16 @@ static void fail(const char *what)
 	exit(99);
 }
 
-static void keep_code(const char *directory, const char *cubin)
+/* Copies it to where the run time keeps code; sets its hash and name there. */
+static void keep_code(const char *directory, const char *cubin, uint64_t hash[2], char name[48])
 {
-	static const char name[] = "00000000000000010000000000000002.gpubin";
 	struct mapfile m;
 	char path[4096];
 	if (mapfile_open(cubin, &m) != STATUS_OK)
 		fail(cubin);
+	hash[0] = hash_bytes(m.bytes, m.n_bytes);
+	hash[1] = m.n_bytes;
+	snprintf(name, 48, "%016" PRIx64 "%016" PRIx64 ".gpubin", hash[0], hash[1]);
 	snprintf(path, sizeof path, "%s/gpubins", directory);
 	mkdir(path, 0777);
 	snprintf(path, sizeof path, "%s/gpubins/%s", directory, name);
@@ -60,20 +64,21 @@ static uint32_t get_kernel(struct gen *g, struct kernels *k, const char *name, u
 
 int main(int argc, char **argv)
 {
-	static const uint64_t hash[2] = {1, 2};
 	static struct kernels k;
+	uint64_t hash[2];
+	char file[48];
 	FILE *in = argc == 4 ? fopen(argv[3], "r") : NULL;
 	if (!in)
 		fail("usage: gen_pc DIR CUBIN SAMPLES");
 	struct gen *g = gen_open(argv[1], &(struct gen_process){.pid = 7, .rank = -1, .start_mono_ns = 1000, .start_real_ns = UINT64_C(1700000000000000000)});
-	keep_code(argv[1], argv[2]);
+	keep_code(argv[1], argv[2], hash, file);
 	uint16_t module = gen_module(g, "/opt/bin/app", NULL, 0, MSR_MODULE_MAIN);
 	gen_thread(g, "app");
 	uint32_t node = gen_child(g, 0, gen_entry(g, 0, MSR_ENTRY_MAIN), msr_addr_make(module, 0x1000, false));
 	gen_gpu_tally(g, 0, "nvidia", "a test");
 	uint32_t device = gen_gpu_device(g, "Device", "", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU});
 	uint32_t queue = gen_gpu_queue(g, "stream 7", (struct msr_gpu_def_queue){.context = gen_gpu_context(g, device, 0), .device = device});
-	uint32_t code = gen_gpu_code(g, "00000000000000010000000000000002.gpubin", "", hash, MSR_GPU_CODE_ELF);
+	uint32_t code = gen_gpu_code(g, file, "", hash, MSR_GPU_CODE_ELF);
 	gen_gpu_stall(g, 1, "long_scoreboard", "", 0);
 	char name[NAME_BYTES];
 	uint64_t offset, count, total = 0;
