@@ -176,8 +176,9 @@ void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q);
 void ocl_queue_collect_all(struct ocl_state *s);
 /* Number of references that we hold to an event of the queue: 0 or 1. */
 unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event);
-/* At the end: waits up to `may_wait_ns` for what is running, delivers, and gives up the rest. Releases nothing. */
-void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, bool may_call);
+/* At the end: waits up to `may_wait_ns` for what is running, delivers, and gives up the rest. */
+enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
+void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
 
 /* ---- an enqueue (ocl_enqueue.c) --------------------------------------------------------------------------------------------------- */
 

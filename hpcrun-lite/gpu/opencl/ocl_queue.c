@@ -295,11 +295,10 @@ static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_or
 	}
 }
 
-static void release(struct ocl_state *s, const struct batch *b)
+static void release(const struct batch *b)
 {
 	for (struct ocl_pending *p = b->ended; p; p = p->next)
 		ocl_next.clReleaseEvent(p->event);
-	atomic_fetch_sub_explicit(&s->n_pending, b->n_ended, memory_order_relaxed);
 }
 
 /* One batch; returns how many had ended. */
@@ -310,7 +309,8 @@ static uint32_t collect_some(struct ocl_state *s, struct ocl_queue *q, bool brie
 	if (!list)
 		return 0;
 	look(q, list, !q->out_of_order, briefly, &b);
-	release(s, &b);
+	release(&b);
+	atomic_fetch_sub_explicit(&s->n_pending, b.n_ended, memory_order_relaxed);
 	put_back(q, b.left, b.ended, b.n_ended);
 	return b.n_ended;
 }
@@ -409,19 +409,21 @@ static struct ocl_pending *take_all(struct ocl_queue *q)
 }
 
 /* Looks at a list until nothing of it is with the device any more or the time is over; returns what is left. */
-static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list, uint64_t until_ns)
+static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list, uint64_t until_ns, bool may_release)
 {
 	struct timespec slice = {0, SLICE_NS};
 	struct batch b = {.left = list};
 	for (;;) {
 		look(q, b.left, false, false, &b);
+		if (may_release)
+			release(&b);
 		if (!b.left || b.n_running == 0 || clock_mono_ns() >= until_ns)
 			return b.left;
 		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&slice, 0);
 	}
 }
 
-void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, bool may_call)
+void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end)
 {
 	uint64_t until = clock_mono_ns() + may_wait_ns;
 	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made) {
@@ -432,11 +434,11 @@ void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, bool may_ca
 		for (const struct ocl_pending *p = left; p; p = p->next)
 			n++;
 		atomic_fetch_sub_explicit(&s->n_pending, n, memory_order_relaxed);
-		if (may_call && left)
-			left = wait_for(q, left, until);
+		if (end != OCL_MAY_NOT_CALL && left)
+			left = wait_for(q, left, until, end == OCL_MAY_RELEASE);
 		for (; left; left = left->next)
 			ocl_host->lost(ocl_host, &left->ticket, MSR_GPU_LOSS_NEVER_DONE);
-		if (may_call)
+		if (end != OCL_MAY_NOT_CALL)
 			ocl_clock_flush(q->device->clock);
 	}
 }

@@ -15,7 +15,10 @@
 _Atomic(struct ocl_state *) ocl_state_now;
 __thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
 
-/* Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal handler: its locks are held below us. */
+/*
+ * Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal handler: its locks are held below us. Nothing is released, which would enter
+ * the program's allocator.
+ */
 static void at_end(uint64_t may_wait_ns)
 {
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
@@ -23,7 +26,7 @@ static void at_end(uint64_t may_wait_ns)
 		return;
 	bool may_call = ocl_depth == 0 && !atomic_load_explicit(&s->after_exit, memory_order_relaxed);
 	ocl_depth++;
-	ocl_queue_finish_all(s, may_wait_ns, may_call);
+	ocl_queue_finish_all(s, may_wait_ns, may_call ? OCL_MAY_ASK : OCL_MAY_NOT_CALL);
 	ocl_extension_count();
 	ocl_depth--;
 }
@@ -35,7 +38,7 @@ static void at_exit(void)
 	if (!s || s->pid != sys_getpid() || ocl_depth || atomic_exchange_explicit(&s->after_exit, true, memory_order_relaxed))
 		return;
 	ocl_depth++;
-	ocl_queue_finish_all(s, EXIT_WAIT_NS, true);
+	ocl_queue_finish_all(s, EXIT_WAIT_NS, OCL_MAY_RELEASE);
 	ocl_depth--;
 }
 
