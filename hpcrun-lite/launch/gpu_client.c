@@ -18,13 +18,16 @@
 
 struct backend {
 	const char *name, *about;
-	const char *options;      /* separated by ','; "" for none */
+	const char *module;       /* its module's name behind CONFIG_MODULE_HEAD */
+	const char *options;      /* separated by ','; "" for none; one that ends in '=' takes a value */
 	const char *missing;      /* when its module was not built */
 };
 
 static const struct backend backends[] = {
-	{"opencl", "OpenCL kernels, copies and allocations, with device times", "preload",
+	{"opencl", "OpenCL kernels, copies and allocations, with device times", "opencl", "preload",
 	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again"},
+	{"nvidia", "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times", "cupti", "cupti=",
+	 "hpctoolkit-lite was built without CUPTI; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)"},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
@@ -38,12 +41,13 @@ static const struct backend *find(const char *name)
 	return NULL;
 }
 
-/* Whether `word`, `n` long, is among the names in `list`, which ',' separates. */
+/* Whether `word`, `n` long, is among the names in `list`, which ',' separates; or begins with one that ends in '=', and has more. */
 static bool is_among(const char *word, size_t n, const char *list)
 {
 	while (*list) {
 		size_t m = strcspn(list, ",");
-		if (m == n && !strncmp(list, word, n))
+		bool has_value = m && list[m - 1] == '=' && n > m;
+		if ((m == n || has_value) && !strncmp(list, word, m) && (has_value || list[m - 1] != '='))
 			return true;
 		list += m + (list[m] == ',');
 	}
@@ -100,7 +104,7 @@ enum status gpu_client_parse(const char *text, struct config *c)
 
 struct question {
 	const char *directory;
-	const char *name, *options;
+	const char *module, *options;
 	const char *missing;      /* what to say when there is no module */
 };
 
@@ -112,7 +116,7 @@ struct answer {
 static const struct gpu_probe *open_module(const struct question *q, char *why, size_t bytes)
 {
 	char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", q->directory, q->name);
+	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", q->directory, q->module);
 	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
 		snprintf(why, bytes, "%s", q->missing);
 		return NULL;
@@ -152,7 +156,7 @@ static void list_in_child(void *arg, int out)
 static bool check_one(const char *library_directory, struct config_gpu *g)
 {
 	const struct backend *b = find(g->name);
-	struct question q = {library_directory, g->name, g->options, b ? b->missing : ""};
+	struct question q = {library_directory, b ? b->module : g->name, g->options, b ? b->missing : ""};
 	struct answer a = {0};
 	char how[128], what[sizeof g->name + sizeof GPU_CLIENT_PREFIX];
 	pid_t child;
@@ -185,7 +189,7 @@ bool gpu_client_check(const char *library_directory, struct config *c)
 
 static void list_one(const char *library_directory, const struct backend *b)
 {
-	struct question q = {library_directory, b->name, "", b->missing};
+	struct question q = {library_directory, b->module, "", b->missing};
 	char how[128], line[1024];
 	pid_t child;
 	int in = child_start(list_in_child, &q, &child);

@@ -119,7 +119,7 @@ static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
-	 "gpu=opencl: operations of OpenCL devices, every one\n"
+	 "gpu=opencl, gpu=nvidia: operations of OpenCL devices, of NVIDIA GPUs, every one\n"
 	 "default: " EVENT_DEFAULT, set_event},
 	{'o', "output", "DIR", "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},

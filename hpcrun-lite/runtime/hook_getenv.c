@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(), in front of libc's for one question only: an OpenCL loader that asks for OPENCL_LAYERS is told our module, in front of what the user
- * has there. The variable is never in environ, so the program and its children see what they would see without us; and it is not asked whether
- * the program uses OpenCL before OpenCL itself asks. All other questions, and all other askers, go straight on to libc. Must not allocate.
- * Test: tests/cli/ocl_entrance.sh, tests/unit/test_getenv.c.
+ * getenv() and secure_getenv(), in front of libc's for two questions only: an OpenCL loader that asks for OPENCL_LAYERS is told our module, in front of what the user
+ * has there, and CUDA's driver that asks for CUDA_INJECTION64_PATH is told ours, since it takes one alone. The variables are never in environ, so the program and its children
+ * see what they would see without us; and it is not asked whether the program uses a GPU before the vendor's library itself asks. All other questions, and all other askers, go
+ * straight on to libc. Must not allocate. Test: tests/cli/ocl_entrance.sh, tests/cli/cupti_trace.sh, tests/unit/test_getenv.c.
  */
 #include "hpcrun-lite/runtime/hook_getenv.h"
 
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARIABLE "OPENCL_LAYERS"
 #define N_ANSWERS 4u
 #define ANSWER_BYTES 8192u
 
@@ -53,29 +52,40 @@ static char *by_libc(struct hook_next *next, const char *name)
 	return function ? ((char *(*)(const char *))function)(name) : plain(name);
 }
 
-/* An ICD loader, by the name of its file: libOpenCL.so.1, also copies that programs bring (libOpenCL-1f2e3d.so.1.0.0). */
-static bool asks_for_layers(const char *name, const void *caller)
+/* Who asks what: the asker by a part of its file's name, also of copies that programs bring (libOpenCL-1f2e3d.so.1.0.0). */
+struct question {
+	const char *variable, *asker;
+	const char *backend, *module;
+	const char *off;  /* options with which it comes in by another way */
+	bool adds;        /* what the user has there stands behind it */
+};
+static const struct question questions[] = {
+	{"OPENCL_LAYERS", "OpenCL", "opencl", CONFIG_MODULE_HEAD "opencl.so", "preload", true},
+	{"CUDA_INJECTION64_PATH", "libcuda.so", "nvidia", CONFIG_MODULE_HEAD "cupti.so", NULL, false},
+};
+
+static bool is_asked_by(const struct question *q, const void *caller)
 {
 	struct dl_find_object found;
 	const struct config *c = runtime_config();
-	const struct config_gpu *g = c ? config_find_gpu(c, "opencl") : NULL;
-	if (!g || !strcmp(g->options, "preload") || _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
+	const struct config_gpu *g = c ? config_find_gpu(c, q->backend) : NULL;
+	if (!g || (q->off && !strcmp(g->options, q->off)) || _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
 		return false;
 	const char *path = found.dlfo_link_map->l_name, *slash = strrchr(path, '/');
-	return !strcmp(name, VARIABLE) && strstr(slash ? slash : path, "OpenCL");
+	return strstr(slash ? slash : path, q->asker) != NULL;
 }
 
 /* Our module, then what the user has. What the user has alone, where both do not fit. */
-static char *answer(char *theirs)
+static char *answer(const struct question *q, char *theirs)
 {
 	const struct config *c = runtime_config();
 	const char *slash = strrchr(c->library, '/');
-	size_t directory = slash ? (size_t)(slash - c->library) + 1 : 0, more = theirs && *theirs ? strlen(theirs) : 0;
+	size_t directory = slash ? (size_t)(slash - c->library) + 1 : 0, more = q->adds && theirs && *theirs ? strlen(theirs) : 0;
 	char *to = answers[atomic_fetch_add_explicit(&n_answered, 1, memory_order_relaxed) % N_ANSWERS];
-	if (directory + sizeof CONFIG_MODULE_HEAD "opencl.so:" + more > ANSWER_BYTES)
+	if (directory + strlen(q->module) + 2 + more > ANSWER_BYTES)
 		return theirs;
 	memcpy(to, c->library, directory);
-	char *end = stpcpy(to + directory, CONFIG_MODULE_HEAD "opencl.so");
+	char *end = stpcpy(to + directory, q->module);
 	if (more) {
 		*end = ':';
 		memcpy(end + 1, theirs, more + 1);
@@ -86,19 +96,25 @@ static char *answer(char *theirs)
 /* The first letters sort out nearly all names without a call. */
 static inline bool may_be_it(const char *name)
 {
-	return name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' && name[4] == 'C';
+	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' && name[4] == 'C') ||
+	       (name[0] == 'C' && name[1] == 'U' && name[2] == 'D' && name[3] == 'A' && name[4] == '_');
+}
+
+static char *ask(struct hook_next *next, const char *name, const void *caller)
+{
+	if (__builtin_expect(may_be_it(name), 0))
+		for (const struct question *q = questions; q < questions + sizeof questions / sizeof *questions; q++)
+			if (!strcmp(name, q->variable) && is_asked_by(q, caller))
+				return answer(q, by_libc(next, name));
+	return by_libc(next, name);
 }
 
 HOOK char *getenv(const char *name)
 {
-	if (__builtin_expect(may_be_it(name), 0) && asks_for_layers(name, __builtin_return_address(0)))
-		return answer(by_libc(&next_getenv, name));
-	return by_libc(&next_getenv, name);
+	return ask(&next_getenv, name, __builtin_return_address(0));
 }
 
 HOOK char *secure_getenv(const char *name)
 {
-	if (__builtin_expect(may_be_it(name), 0) && asks_for_layers(name, __builtin_return_address(0)))
-		return answer(by_libc(&next_secure_getenv, name));
-	return by_libc(&next_secure_getenv, name);
+	return ask(&next_secure_getenv, name, __builtin_return_address(0));
 }
