@@ -66,6 +66,7 @@ cat <<EOF
   PAPI      (counter events)     $hl_with_papi
   OTF2      (--to otf2)          $hl_with_otf2
   OpenCL    (GPU events)         $hl_with_opencl
+  CUPTI     (GPU events)         $hl_with_cupti
   libunwind (test only)          $hl_with_unwind
   libdw     (test only)          $hl_with_dw
   cmocka    (unit tests)         $hl_with_cmocka

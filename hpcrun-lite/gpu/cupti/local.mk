@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The back end for NVIDIA GPUs: a module that CUDA's driver loads. It links libc alone; CUPTI and the driver are found at run time.
+
+# Without what the launcher asks: also linked into unit tests, with a made-up CUPTI behind it.
+cupti_sources = \
+	hpcrun-lite/gpu/gpu.h \
+	hpcrun-lite/gpu/cupti/nv.h \
+	hpcrun-lite/gpu/cupti/nv_buffer.c \
+	hpcrun-lite/gpu/cupti/nv_callback.c \
+	hpcrun-lite/gpu/cupti/nv_calls.c \
+	hpcrun-lite/gpu/cupti/nv_code.c \
+	hpcrun-lite/gpu/cupti/nv_device.c \
+	hpcrun-lite/gpu/cupti/nv_flush.c \
+	hpcrun-lite/gpu/cupti/nv_headers.h \
+	hpcrun-lite/gpu/cupti/nv_inject.c \
+	hpcrun-lite/gpu/cupti/nv_kernel.c \
+	hpcrun-lite/gpu/cupti/nv_library.c \
+	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
+	hpcrun-lite/gpu/cupti/nv_record.c
+
+if HAVE_CUPTI
+pkglib_LTLIBRARIES += libhpcrun-lite-cupti.la
+libhpcrun_lite_cupti_la_SOURCES = $(cupti_sources) \
+	hpcrun-lite/gpu/gpu_probe.h \
+	hpcrun-lite/gpu/cupti/nv_probe.c
+libhpcrun_lite_cupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS) -DNV_BUILT_WITH='"$(CUPTI_LIBDIR)"'
+libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fvisibility=hidden
+# Never unloaded: exit handlers and functions given to CUPTI lie in it.
+libhpcrun_lite_cupti_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
+libhpcrun_lite_cupti_la_LIBADD = libhlsafe.la
+endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The back end for NVIDIA GPUs, shared by its parts. CUDA's driver loads the module (CUDA_INJECTION64_PATH) and calls InitializeInjection inside of cuInit. From there on CUPTI
+ * tells of each call of the driver API that is asked for (nv_callback.c), in the program's thread, and hands out buffers of records of what the device did (nv_buffer.c,
+ * nv_record.c), in a thread of its own. Both carry CUPTI's correlation id, which is all that joins them. Times are CLOCK_MONOTONIC throughout: CUPTI takes its time from us.
+ *
+ * CUPTI and the driver are found by name at run time (nv_library.c); the module links libc alone.
+ * Ids: a launch and its operations have twice the correlation id, the wait inside of a blocking copy has one more, since it is an operation of the same call.
+ *
+ * Unless said otherwise: any thread, never from a signal handler, errno is kept. Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh, tests/gpu/trace.sh.
+ */
+#ifndef HPCRUN_LITE_GPU_CUPTI_NV_H
+#define HPCRUN_LITE_GPU_CUPTI_NV_H
+
+#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "hpcrun-lite/gpu/cupti/nv_map.h"
+#include "hpcrun-lite/gpu/gpu.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#define NV_LEAST_CUPTI 130000u   /* cuptiGetVersion: records are laid out as in CUDA 13.0, later versions add behind */
+#define NV_MAX_CALLS 1536u       /* callback ids of the driver API that are looked at */
+#define NV_MAX_DEVICES 64u
+#define NV_BUFFER_BYTES ((size_t)256 << 10)
+#define NV_N_BUFFERS 160u        /* 40 MiB at most; beyond it CUPTI drops and counts */
+#define NV_MANY_BUFFERS 120u     /* from here on records are asked for by force */
+#define NV_MAX_ALLOCATIONS ((size_t)1 << 20) /* whose sizes are known when they are freed */
+#define NV_MAX_NAMES ((size_t)1 << 20)
+#define NV_MAX_QUEUES ((size_t)1 << 16)
+#define NV_MAX_LAUNCHES ((size_t)1 << 18)  /* of kernels whose names do not tell their code, in flight */
+
+/* ---- nv_library.c --------------------------------------------------------------------------------------------- */
+
+#define NV_CUPTI_FUNCTIONS(F) \
+	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiSubscribe_v2) F(cuptiUnsubscribe) F(cuptiEnableCallback) F(cuptiGetCallbackName) \
+	F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
+	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiGetGraphNodeId)
+#define NV_DRIVER_FUNCTIONS(F) \
+	F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceTotalMem_v2) F(cuDeviceGetUuid_v2) F(cuDriverGetVersion)
+
+#define NV_FIELD(name) __typeof__(&name) name;
+struct nv_library {
+	NV_CUPTI_FUNCTIONS(NV_FIELD)
+	NV_DRIVER_FUNCTIONS(NV_FIELD)
+	unsigned version;      /* CUPTI's */
+	const char *path;      /* of CUPTI, for people; valid for ever */
+	const void *driver_text; /* an address in the driver's library */
+};
+#undef NV_FIELD
+
+/*
+ * Finds CUPTI: one that the process has already, the loader's, then those of the usual places and of the toolkit that this was built with. `preferred`: a path to take instead, or "".
+ * False: it cannot be had, and `why` says what was missing. The driver's functions are those of the process; for the launcher, `load_driver` loads them.
+ */
+bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes);
+/* The option "cupti=PATH" in what stood behind gpu=nvidia; "" where it is not there. `path` is cut to `bytes`. */
+void nv_library_preferred(const char *options, char *path, size_t bytes);
+
+/* ---- nv_calls.c ----------------------------------------------------------------------------------------------- */
+
+/* How a call's arguments say how much, or what. */
+enum nv_form {
+	NV_FORM_NONE,
+	NV_FORM_ALLOC,     /* where to put the address, bytes */
+	NV_FORM_PITCH,     /* where to put the address, where to put the pitch, width, height */
+	NV_FORM_ARRAY,     /* where to put the handle, a descriptor in two dimensions */
+	NV_FORM_ARRAY3,    /* ... in three */
+	NV_FORM_REGISTER,  /* address, bytes */
+	NV_FORM_FREE,      /* address or handle */
+	NV_FORM_AMOUNT_2, NV_FORM_AMOUNT_3, NV_FORM_AMOUNT_4, /* a size_t that is the argument of that number, from 0 */
+	NV_FORM_COPY_2D, NV_FORM_COPY_3D, /* a descriptor */
+	NV_FORM_SET_2D,
+	NV_FORM_LAUNCH, NV_FORM_LAUNCH_EX, /* the function is the first argument, or the second */
+	/* no operation: */
+	NV_FORM_CAPTURE_BEGIN, NV_FORM_CAPTURE_END,
+	NV_FORM_LOAD,      /* where to put the module or library */
+	NV_FORM_GET        /* where to put what is in it, the module, library or kernel that it is of */
+};
+
+struct nv_call {
+	uint8_t kind;      /* enum msr_gpu_kind; 0 with a form: of capturing; 0 without: not asked for */
+	uint8_t detail;    /* SYNC, ALLOC, FREE */
+	uint8_t form;      /* enum nv_form */
+	bool waits;        /* a copy during which the CPU waits */
+	bool is_new;       /* a form of a call that this was not written for */
+};
+/* What a function of the driver API is, by its name as CUPTI has it ("cuMemcpyHtoD_v2_ptds"). All zero: nothing for us. */
+struct nv_call nv_call_of(const char *name);
+/* False: the call asks for nothing (0 bytes), and CUPTI will have no record of it. */
+bool nv_call_has_amount(enum nv_form form, const void *params);
+/* The function or kernel that a call launches; NULL: it does not say. */
+const void *nv_call_function(enum nv_form form, const void *params);
+/* What was allocated, after the call has succeeded: its address and bytes. Or what is freed: address alone. */
+void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address, uint64_t *bytes);
+
+/* ---- state ---------------------------------------------------------------------------------------------------- */
+
+struct nv_state {
+	const struct gpu_host *host;
+	uint32_t generation;
+	int pid;
+	struct nv_library lib;
+	CUpti_SubscriberHandle subscriber;
+	struct nv_call calls[NV_MAX_CALLS];
+	_Atomic uint64_t ids;                /* for widen */
+	_Atomic int64_t n_open;              /* launches, but of graphs, without a record yet */
+	_Atomic uint32_t n_capturing;        /* streams that are captured now, at least */
+	/* nv_buffer.c */
+	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
+	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
+	_Atomic uint32_t n_outstanding;      /* buffers that CUPTI has */
+	_Atomic int unfinished;              /* enum msr_gpu_loss of records that come without times */
+	/* nv_flush.c */
+	pthread_mutex_t flush_lock;          /* around flushes, which wait for CUPTI's thread */
+	sem_t wake;
+	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
+	_Atomic bool is_over;                /* exit() was called: CUPTI is not touched any more */
+	/* nv_device.c */
+	pthread_mutex_t define_lock;
+	uint32_t device[NV_MAX_DEVICES];     /* id of the host's, 0: not defined; under define_lock */
+	struct nv_map contexts, queues;
+	/* nv_code.c */
+	/* nv_kernel.c */
+	struct nv_map names;                 /* hash of a kernel's name -> code object that has it, or the last two */
+	struct nv_map handles;               /* module, library, kernel, function -> code object, or handle of what it is in */
+	struct nv_map launches;              /* id -> code object, where the name does not tell */
+	struct nv_map kernels;               /* address of a kernel's name, which CUPTI keeps for each kernel -> code object and part of the hash; likewise */
+	_Atomic uint32_t n_ambiguous;        /* names that more than one code object has */
+	/* nv_callback.c */
+	struct nv_map allocations;           /* address -> bytes */
+};
+/* Set once, when all of it is ready. */
+extern struct nv_state nv;
+
+/* Whether this process is still the one that came in. False in the child of a fork, for good. */
+bool nv_is_here(void);
+
+/* ---- nv_callback.c -------------------------------------------------------------------------------------------- */
+
+void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
+
+/* ---- nv_buffer.c: what CUPTI asks for --------------------------------------------------------------------------- */
+
+void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
+void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
+
+/* ---- nv_record.c ---------------------------------------------------------------------------------------------- */
+
+void nv_record(const CUpti_Activity *record);
+
+/* ---- nv_device.c ---------------------------------------------------------------------------------------------- */
+
+/* The host's id of a stream; 0: none. */
+uint32_t nv_queue(uint32_t device, uint32_t context, uint32_t stream);
+/* A context was made. */
+void nv_context_made(CUcontext handle);
+/* The host's id of a device by its number in CUDA, defined when it is new; 0: none. */
+uint32_t nv_device(uint32_t ordinal);
+
+/* ---- nv_code.c ------------------------------------------------------------------------------------------------ */
+
+/* A module was loaded, in the thread that loads it; its image is good during the call alone. Returns the host's id, 0: none. */
+uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes);
+/* Calls `each` with the names of all kernels in a cubin. `image` may be anything. */
+void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, const char *name), void *arg);
+
+/* ---- nv_kernel.c: which code object a kernel is of --------------------------------------------------------------- */
+
+/* A code object has a kernel of this name. Under nv.define_lock. */
+void nv_kernel_named(const char *name, uint32_t code);
+/* A call is entered, and a module was loaded since then, in this thread. */
+void nv_kernel_begin(void);
+void nv_kernel_loaded(uint32_t code);
+/* A call of form LOAD or GET has succeeded. */
+void nv_kernel_handle(enum nv_form form, const void *params);
+/* A kernel was launched, with this function or kernel, as the operation `id`. */
+void nv_kernel_launched(uint64_t id, const void *function, const char *name);
+/* The code object of the kernel in a record; 0: not known. */
+uint32_t nv_kernel_code(uint64_t id, const char *name);
+
+/* ---- nv_flush.c ----------------------------------------------------------------------------------------------- */
+
+/* Starts the thread that asks for records every 100 ms, and registers the end. False: no thread. Samples of the caller are suspended, its signals blocked. */
+bool nv_flush_start(void);
+/* From a request callback: there are many buffers out. Never waits. */
+void nv_flush_soon(void);
+
+/* The function that the driver calls. Always 1: the driver goes on. */
+int InitializeInjection(void);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Devices, contexts and streams: defined when first seen. The driver is asked without a lock held. Test: tests/unit/test_cupti.c. */
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+#include "common/safe/text.h"
+
+#include <string.h>
+
+#define NAME_BYTES 256u
+
+static uint32_t attribute(CUdevice device, CUdevice_attribute what)
+{
+	int v = 0;
+	return nv.lib.cuDeviceGetAttribute(&v, what, device) == CUDA_SUCCESS && v > 0 ? (uint32_t)v : 0;
+}
+
+static void describe(struct text *t)
+{
+	int version = 0;
+	nv.lib.cuDriverGetVersion(&version);
+	text_put(t, "CUDA ");
+	text_put_u64(t, (uint64_t)version / 1000);
+	text_put_char(t, '.');
+	text_put_u64(t, (uint64_t)version % 1000 / 10);
+	text_put(t, ", CUPTI ");
+	text_put_u64(t, nv.lib.version / 10000);
+	text_put_char(t, '.');
+	text_put_u64(t, nv.lib.version / 100 % 100);
+	text_put_char(t, '.');
+	text_put_u64(t, nv.lib.version % 100);
+}
+
+static uint32_t define_device(CUdevice d, uint32_t ordinal)
+{
+	char name[NAME_BYTES] = "", line[NAME_BYTES];
+	struct text t = text_in(line, sizeof line);
+	size_t memory = 0;
+	CUuuid uuid = {{0}};
+	nv.lib.cuDeviceGetName(name, (int)sizeof name, d);
+	nv.lib.cuDeviceTotalMem_v2(&memory, d);
+	nv.lib.cuDeviceGetUuid_v2(&uuid, d);
+	describe(&t);
+	struct gpu_device g = {
+		.name = name, .driver = line, .ordinal = ordinal, .type = MSR_GPU_DEVICE_GPU, .memory_bytes = memory,
+		.n_units = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+		.threads_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+		.group_max = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+		.lanes = attribute(d, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+		.clock_mhz = attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000,
+		.registers_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+		.shared_bytes_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+		.groups_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+	};
+	memcpy(g.uuid, uuid.bytes, sizeof g.uuid);
+	pthread_mutex_lock(&nv.define_lock);
+	if (!nv.device[ordinal])
+		nv.device[ordinal] = nv.host->device(nv.host, &g);
+	uint32_t id = nv.device[ordinal];
+	pthread_mutex_unlock(&nv.define_lock);
+	return id;
+}
+
+uint32_t nv_device(uint32_t ordinal)
+{
+	if (ordinal >= NV_MAX_DEVICES)
+		return 0;
+	pthread_mutex_lock(&nv.define_lock);
+	uint32_t id = nv.device[ordinal];
+	pthread_mutex_unlock(&nv.define_lock);
+	return id ? id : define_device((CUdevice)ordinal, ordinal); /* in CUDA a device is its number */
+}
+
+/* CUPTI's number of a context, from 1. */
+static uint32_t context_of(uint32_t device, uint32_t context)
+{
+	uint32_t id = (uint32_t)nv_map_get(&nv.contexts, context);
+	if (id)
+		return id;
+	uint32_t device_id = nv_device(device);
+	pthread_mutex_lock(&nv.define_lock);
+	id = (uint32_t)nv_map_get(&nv.contexts, context);
+	if (!id) {
+		id = nv.host->context(nv.host, &(struct gpu_context){.name = "", .device = device_id, .ordinal = context ? context - 1 : 0});
+		nv_map_put(&nv.contexts, context, id);
+	}
+	pthread_mutex_unlock(&nv.define_lock);
+	return id;
+}
+
+void nv_context_made(CUcontext handle)
+{
+	uint32_t device, context;
+	if (nv.lib.cuptiGetDeviceId(handle, &device) == CUPTI_SUCCESS && nv.lib.cuptiGetContextId(handle, &context) == CUPTI_SUCCESS)
+		context_of(device, context);
+}
+
+static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
+{
+	char name[32];
+	struct text t = text_in(name, sizeof name);
+	text_put(&t, "stream ");
+	text_put_u64(&t, stream);
+	struct gpu_queue q = {.name = name, .context = context_of(device, context), .device = nv_device(device), .ordinal = stream};
+	uint64_t key = (uint64_t)context << 32 | stream;
+	pthread_mutex_lock(&nv.define_lock);
+	uint32_t id = (uint32_t)nv_map_get(&nv.queues, key);
+	if (!id) {
+		id = nv.host->queue(nv.host, &q);
+		nv_map_put(&nv.queues, key, id);
+	}
+	pthread_mutex_unlock(&nv.define_lock);
+	return id;
+}
+
+uint32_t nv_queue(uint32_t device, uint32_t context, uint32_t stream)
+{
+	uint32_t id = (uint32_t)nv_map_get(&nv.queues, (uint64_t)context << 32 | stream);
+	return id ? id : define_queue(device, context, stream);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* NVIDIA's headers, which are not written for our warnings. */
+#ifndef HPCRUN_LITE_GPU_CUPTI_NV_HEADERS_H
+#define HPCRUN_LITE_GPU_CUPTI_NV_HEADERS_H
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include <cuda.h>
+#include <cupti.h>
+#pragma GCC diagnostic pop
+
+#endif

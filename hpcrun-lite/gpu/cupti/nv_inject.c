@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The entrance: CUDA's driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection, inside of cuInit. What cannot be had is said in a note, and the program goes on
+ * without us. Order matters: what CUPTI records is settled before it is asked to call. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ */
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+#define VARIABLE "CUDA_INJECTION64_PATH"
+#define TEXT_BYTES 512u
+
+struct nv_state nv;
+static _Atomic bool is_in;
+
+/* 0 is also the generation of a child that could not be measured. */
+bool nv_is_here(void)
+{
+	uint32_t now = nv.host->generation(nv.host);
+	return now == nv.generation || (now == 0 && nv.pid == sys_getpid());
+}
+
+static void note(const char *a, const char *b, const char *c)
+{
+	char line[2 * TEXT_BYTES];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "gpu=nvidia: ");
+	text_put(&t, a);
+	text_put(&t, b);
+	text_put(&t, c);
+	nv.host->note(nv.host, line);
+}
+
+static const char *result_name(CUptiResult r)
+{
+	const char *name = NULL;
+	return nv.lib.cuptiGetResultString(r, &name) == CUPTI_SUCCESS && name ? name : "unknown error";
+}
+
+/* ---- what is asked of CUPTI ------------------------------------------------------------------------------------- */
+
+static uint64_t CUPTIAPI now(void)
+{
+	return clock_mono_ns();
+}
+
+static bool subscribe(void)
+{
+	char other[TEXT_BYTES] = "";
+	CUpti_SubscriberParams params = {
+		.structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "hpctoolkit-lite", .oldSubscriberName = other, .oldSubscriberSize = sizeof other};
+	CUptiResult r = nv.lib.cuptiSubscribe_v2(&nv.subscriber, nv_callback, NULL, &params);
+	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		note("another tool has taken CUPTI, which serves one at a time: ", other[0] ? other : "it does not say its name", "; only the CPU is measured");
+	else if (r != CUPTI_SUCCESS)
+		note("CUPTI does not let us in: ", result_name(r), "; only the CPU is measured");
+	return r == CUPTI_SUCCESS;
+}
+
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+
+/* Not all could be had: records without launches, or the other way round, are of no use. */
+static void leave(void)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		nv.lib.cuptiActivityDisable(kinds[i]);
+	nv.lib.cuptiUnsubscribe(nv.subscriber);
+}
+
+static bool enable_records(void)
+{
+	CUptiResult r = nv.lib.cuptiActivityRegisterCallbacks(nv_buffer_request, nv_buffer_complete);
+	if (r == CUPTI_SUCCESS)
+		r = nv.lib.cuptiActivityRegisterTimestampCallback(now);
+	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
+		r = nv.lib.cuptiActivityEnable(kinds[i]);
+	if (r != CUPTI_SUCCESS)
+		note("CUPTI does not record: ", result_name(r), "; only the CPU is measured");
+	return r == CUPTI_SUCCESS;
+}
+
+static CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	return nv.lib.cuptiEnableCallback(1, nv.subscriber, domain, id);
+}
+
+static CUptiResult enable_call(CUpti_CallbackId id)
+{
+	const char *name = NULL;
+	if (nv.lib.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
+		return CUPTI_SUCCESS;
+	nv.calls[id] = nv_call_of(name);
+	if (nv.calls[id].is_new)
+		note("this version of CUPTI has a call that is new to us, ", name, "; it is taken for what its name begins like");
+	return nv.calls[id].kind || nv.calls[id].form ? enable(CUPTI_CB_DOMAIN_DRIVER_API, id) : CUPTI_SUCCESS;
+}
+
+/* One by one: whole domains cost at every call of the API. */
+static bool enable_calls(void)
+{
+	static const CUpti_CallbackId resources[] = {
+		CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+	CUptiResult r = CUPTI_SUCCESS;
+	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof resources / sizeof *resources; i++)
+		r = enable(CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
+	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < NV_MAX_CALLS; id++)
+		r = enable_call(id);
+	if (r != CUPTI_SUCCESS)
+		note("CUPTI does not tell of calls: ", result_name(r), "; only the CPU is measured");
+	return r == CUPTI_SUCCESS;
+}
+
+/* ---- coming in -------------------------------------------------------------------------------------------------- */
+
+static void prepare(void)
+{
+	nv.generation = nv.host->generation(nv.host);
+	nv.pid = sys_getpid();
+	atomic_store_explicit(&nv.unfinished, MSR_GPU_LOSS_NO_TIMES, memory_order_relaxed);
+	pthread_mutex_init(&nv.flush_lock, NULL);
+	pthread_mutex_init(&nv.define_lock, NULL);
+	sem_init(&nv.wake, 0, 0);
+	nv_map_init(&nv.contexts, NV_MAX_QUEUES);
+	nv_map_init(&nv.queues, NV_MAX_QUEUES);
+	nv_map_init(&nv.names, NV_MAX_NAMES);
+	nv_map_init(&nv.kernels, NV_MAX_NAMES);
+	nv_map_init(&nv.handles, NV_MAX_NAMES);
+	nv_map_init(&nv.launches, NV_MAX_LAUNCHES);
+	nv_map_init(&nv.allocations, NV_MAX_ALLOCATIONS);
+}
+
+static bool open_library(void)
+{
+	char why[TEXT_BYTES], preferred[4096];
+	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
+	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
+	if (!good)
+		note(why, "; only the CPU is measured", "");
+	return good;
+}
+
+/* With signals blocked and samples suspended: the threads of CUPTI inherit both. */
+static void start(void)
+{
+	const char *theirs = getenv(VARIABLE);
+	if (theirs && *theirs)
+		note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
+	if (!open_library() || !subscribe())
+		return;
+	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
+	nv.host->entered(nv.host, NULL, (const void *)(uintptr_t)nv.lib.cuptiSubscribe_v2);
+	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
+	bool good = enable_records();
+	if (good && !nv_flush_start()) {
+		note("no thread could be made that asks CUPTI for records", "; only the CPU is measured", "");
+		good = false;
+	}
+	if (!good || !enable_calls())
+		leave();
+}
+
+VISIBLE int InitializeInjection(void)
+{
+	int saved = errno;
+	sigset_t all, old;
+	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
+	gpu_host_fn *find = (gpu_host_fn *)(uintptr_t)symbol;
+	if (!find || atomic_exchange_explicit(&is_in, true, memory_order_acq_rel))
+		return 1;
+	nv.host = find("nvidia", GPU_HOST_VERSION);
+	if (nv.host && nv.host->generation(nv.host)) {
+		prepare();
+		nv.host->entered(nv.host, "CUDA's injection", (const void *)(uintptr_t)InitializeInjection);
+		nv.host->suspend(nv.host);
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, &old);
+		start();
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		nv.host->resume(nv.host);
+	}
+	errno = saved;
+	return 1;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUPTI and the driver, found by name. Programs bring their own copies of CUPTI (PyTorch does), and two in a process cannot both work: one that is there already is
+ * taken first. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ */
+#include "common/safe/text.h"
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <string.h>
+
+#define CUPTI "libcupti.so.13"
+#define DRIVER "libcuda.so.1"
+#define NEEDED "CUPTI 13 (" CUPTI ", of CUDA 13) is needed; say where it is with gpu=nvidia,cupti=FILE or LD_LIBRARY_PATH"
+
+#ifndef NV_BUILT_WITH
+#define NV_BUILT_WITH ""
+#endif
+
+static const char *const places[] = {
+	NV_BUILT_WITH, "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib/", "/usr/local/cuda-13/lib64/", "/opt/cuda/lib64/", "/opt/cuda/extras/CUPTI/lib64/",
+};
+
+void nv_library_preferred(const char *options, char *path, size_t bytes)
+{
+	struct text t = text_in(path, bytes);
+	text_put(&t, "");
+	for (const char *at = options; *at;) {
+		size_t n = strcspn(at, ",");
+		if (!strncmp(at, "cupti=", 6))
+			for (size_t i = 6; i < n; i++)
+				text_put_char(&t, at[i]);
+		at += n + (at[n] == ',');
+	}
+}
+
+static void *open_near(const char *directory)
+{
+	char path[PATH_MAX];
+	struct text t = text_in(path, sizeof path);
+	text_put(&t, directory);
+	text_put(&t, CUPTI);
+	return t.cut || !*directory ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *open_cupti(const char *preferred)
+{
+	void *h = dlopen(CUPTI, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+	if (!h && *preferred)
+		return dlopen(preferred, RTLD_NOW | RTLD_LOCAL);
+	h = h ? h : dlopen(CUPTI, RTLD_NOW | RTLD_LOCAL);
+	for (size_t i = 0; !h && i < sizeof places / sizeof *places; i++)
+		h = open_near(places[i]);
+	return h;
+}
+
+struct wanted {
+	const char *name;
+	void *to;
+};
+
+static const char *find_all(void *library, const struct wanted *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		void *symbol = dlsym(library, w[i].name);
+		if (!symbol)
+			return w[i].name;
+		memcpy(w[i].to, &symbol, sizeof symbol);
+	}
+	return NULL;
+}
+
+static void say(char *why, size_t bytes, const char *a, const char *b, const char *c)
+{
+	struct text t = text_in(why, bytes);
+	text_put(&t, a);
+	text_put(&t, b);
+	text_put(&t, c);
+}
+
+static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why_bytes)
+{
+#define WANTED(name) {#name, &l->name},
+	const struct wanted functions[] = {NV_CUPTI_FUNCTIONS(WANTED)};
+	struct link_map *map = NULL;
+	l->path = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : CUPTI;
+	uint32_t version = 0;
+	CUptiResult (*get_version)(uint32_t *) = NULL;
+	void *symbol = dlsym(handle, "cuptiGetVersion");
+	memcpy(&get_version, &symbol, sizeof symbol);
+	if (get_version)
+		get_version(&version);
+	l->version = version;
+	if (version < NV_LEAST_CUPTI) {
+		say(why, why_bytes, l->path, " is too old: ", NEEDED);
+		return false;
+	}
+	const char *missing = find_all(handle, functions, sizeof functions / sizeof *functions);
+	if (missing)
+		say(why, why_bytes, l->path, " has no function ", missing);
+	return !missing;
+}
+
+bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes)
+{
+	const struct wanted functions[] = {NV_DRIVER_FUNCTIONS(WANTED)};
+	void *driver = dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL | (load_driver ? 0 : RTLD_NOLOAD));
+	const char *missing = driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";
+	if (missing) {
+		say(why, why_bytes, driver ? DRIVER " has no function " : "there is no NVIDIA driver here (" DRIVER " is not found)", missing, driver ? ": the driver is too old" : "");
+		return false;
+	}
+	memcpy(&l->driver_text, &(void *){dlsym(driver, "cuDriverGetVersion")}, sizeof l->driver_text);
+	void *cupti = open_cupti(preferred);
+	if (!cupti) {
+		say(why, why_bytes, *preferred ? preferred : CUPTI, " cannot be loaded: ", *preferred ? dlerror() : NEEDED);
+		return false;
+	}
+	return find_cupti(l, cupti, why, why_bytes);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUPTI's records of what the device did, told to the host as they come. Records lie in buffers without a promise of alignment to their own, hence packed types.
+ * A record without times is of an operation that was not complete when it was asked for by force; it never comes again. Test: tests/unit/test_cupti.c.
+ */
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+static uint64_t id_of(uint32_t correlation)
+{
+	return 2 * nv.host->widen(nv.host, &nv.ids, correlation);
+}
+
+static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
+{
+	if (!graph)
+		atomic_fetch_sub_explicit(&nv.n_open, 1, memory_order_relaxed);
+	uint64_t id = id_of(correlation);
+	if (op->start_ns && op->end_ns)
+		nv.host->op_by_id(nv.host, id, op);
+	else
+		nv.host->lost_by_id(nv.host, id, op->kind, (enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
+}
+
+static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
+{
+	const struct gpu_function function = {.code = k->name ? nv_kernel_code(id_of(k->correlationId), k->name) : 0, .name = k->name};
+	return nv.host->shape(nv.host, &(struct gpu_shape){
+		.function = nv.host->function(nv.host, &function),
+		.grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
+		.block = {(uint32_t)k->blockX, (uint32_t)k->blockY, (uint32_t)k->blockZ},
+		.cluster = {k->clusterX, k->clusterY, k->clusterZ},
+		.registers = k->registersPerThread,
+		.static_shared_bytes = (uint32_t)k->staticSharedMemory,
+		.dynamic_shared_bytes = (uint32_t)k->dynamicSharedMemory,
+		.local_bytes = k->localMemoryPerThread,
+	});
+}
+
+static void kernel(const CUpti_ActivityKernel10 *k)
+{
+	tell(k->correlationId, k->graphId, &(struct gpu_op){
+		.kind = MSR_GPU_KERNEL, .start_ns = k->start, .end_ns = k->end, .amount = k->graphNodeId,
+		.queue = nv_queue(k->deviceId, k->contextId, k->streamId), .shape = shape_of(k),
+	});
+}
+
+static unsigned direction_of(unsigned kind)
+{
+	static const uint8_t directions[] = {
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOD] = MSR_GPU_COPY_H2D, [CUPTI_ACTIVITY_MEMCPY_KIND_HTOA] = MSR_GPU_COPY_H2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOH] = MSR_GPU_COPY_D2H, [CUPTI_ACTIVITY_MEMCPY_KIND_ATOH] = MSR_GPU_COPY_D2H,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOA] = MSR_GPU_COPY_D2D, [CUPTI_ACTIVITY_MEMCPY_KIND_ATOD] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOA] = MSR_GPU_COPY_D2D, [CUPTI_ACTIVITY_MEMCPY_KIND_DTOD] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOH] = MSR_GPU_COPY_H2H, [CUPTI_ACTIVITY_MEMCPY_KIND_PTOP] = MSR_GPU_COPY_P2P,
+	};
+	return kind < sizeof directions ? directions[kind] : MSR_GPU_COPY_UNKNOWN;
+}
+
+static void copy(const CUpti_ActivityMemcpy6 *c)
+{
+	tell(c->correlationId, c->graphId, &(struct gpu_op){
+		.kind = MSR_GPU_COPY, .detail = direction_of(c->copyKind), .start_ns = c->start, .end_ns = c->end, .amount = c->bytes,
+		.queue = nv_queue(c->deviceId, c->contextId, c->streamId),
+	});
+}
+
+static void peer_copy(const CUpti_ActivityMemcpyPtoP4 *c)
+{
+	tell(c->correlationId, c->graphId, &(struct gpu_op){
+		.kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_P2P, .start_ns = c->start, .end_ns = c->end, .amount = c->bytes,
+		.queue = nv_queue(c->deviceId, c->contextId, c->streamId),
+	});
+}
+
+static void set(const CUpti_ActivityMemset4 *s)
+{
+	tell(s->correlationId, s->graphId, &(struct gpu_op){
+		.kind = MSR_GPU_SET, .start_ns = s->start, .end_ns = s->end, .amount = s->bytes,
+		.queue = nv_queue(s->deviceId, s->contextId, s->streamId),
+	});
+}
+
+void nv_record(const CUpti_Activity *record)
+{
+	switch (record->kind) {
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+		kernel((const CUpti_ActivityKernel10 *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY:
+		copy((const CUpti_ActivityMemcpy6 *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMCPY2:
+		peer_copy((const CUpti_ActivityMemcpyPtoP4 *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_MEMSET:
+		set((const CUpti_ActivityMemset4 *)record);
+		break;
+	default: /* kinds that were not asked for */
+		break;
+	}
+}
