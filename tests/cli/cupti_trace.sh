@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# gpu=nvidia from end to end, on a driver and a CUPTI that do not exist (tests/gpu/fake_cuda.c): every kind of call is launched, joined and summed up as the program counted it, and
+# what cannot be had is said exactly. tests/gpu/trace.sh asks the same of a GPU.
+
+. "${srcdir:-.}/tests/lib.sh"
+CUDA_CALLS=$builddir/tests/gpu/cuda_calls
+[ -x "$CUDA_CALLS" ] || skip_all "built without CUPTI"
+[ -z "${SANITIZER:-}" ] || skip_all "libraries are preloaded"
+. "$srcdir/tests/gpu/truth.sh"
+cd "$T" || exit 99
+
+# the same file under both names
+mkdir fake
+cp "$builddir/tests/gpu/.libs/fake_cuda.so" fake/libcuda.so.1
+ln -s libcuda.so.1 fake/libcupti.so.13
+unset CUDA_INJECTION64_PATH FAKE_CUDA
+LD_LIBRARY_PATH=$T/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
+like "-L lists the device" "$("$HPCRUN" -L)" '^ +GPU 0: Fake GPU, 12 units, 1.0 GiB, .* CUPTI 13\.0\.1, '
+
+. "$srcdir/tests/gpu/ways.sh"
+
+like "the path ends at the call of the driver" "$("$HPCPROF" m-paths 2>/dev/null)" 'cuLaunchKernel '
+is "the two paths of one kernel" "$("$HPCPROF" m-paths 2>/dev/null | grep -cE '(often|seldom)')" 2
+
+# nothing of us is in the environment, and the user's own library is not loaded silently
+is "the variable is not in the environment" "$("$HPCRUN" -q -e gpu=nvidia -o m-env env 2>/dev/null | grep -c CUDA_INJECTION)" 0
+CUDA_INJECTION64_PATH=/nowhere/theirs.so "$HPCRUN" -v -e CPUTIME -e gpu=nvidia -o m-theirs "$CUDA_CALLS" paths >out 2>err
+like "another library of the user's is named" "$(cat err)" 'gpu=nvidia: CUDA_INJECTION64_PATH names /nowhere/theirs.so, which is not loaded'
+
+# what goes wrong is said, and the program goes on
+for how in subscribed old; do
+	FAKE_CUDA=$how "$HPCRUN" -v -e CPUTIME -e gpu=nvidia -o "m-$how" "$CUDA_CALLS" paths >"out-$how" 2>"err-$how"
+	is "$how: the program goes on" "$? $(truth "$how" kernel)" "0 40"
+done
+like "another subscriber, by its name" "$(cat err-subscribed)" 'gpu=nvidia: another tool has taken CUPTI, which serves one at a time: CUPTI for somebody; only the CPU is measured'
+like "an old CUPTI" "$(cat err-old)" 'gpu=nvidia: .*libcu.* is too old: CUPTI 13 \(libcupti.so.13, of CUDA 13\) is needed'
+mv fake/libcupti.so.13 fake/elsewhere.so
+"$HPCRUN" -v -e CPUTIME -e gpu=nvidia,cupti="$T/fake/elsewhere.so" -o m-elsewhere "$CUDA_CALLS" paths >out-elsewhere 2>err-elsewhere
+"$HPCPROF" --to text --all m-elsewhere >all-elsewhere 2>err
+is "CUPTI where the user says it is" "$(launched elsewhere kernel)" 40
+like "no option of that name" "$("$HPCRUN" -e gpu=nvidia,cupti true 2>&1)" "gpu=nvidia has no option 'cupti'"
+mv fake/elsewhere.so fake/libcupti.so.13
+
+# CUPTI drops records: all are counted
+export FAKE_CUDA=dropping
+measured paths
+is "dropped records are counted" "$(lost paths dropped)" 40
+
+done_testing

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The NVIDIA back end: before a made-up CUPTI, and with CUDA workloads on a driver that does not exist. tests/gpu/trace.sh runs the same workloads on a GPU.
+
+if HAVE_CUPTI
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_cupti
+TESTS += tests/unit/test_cupti
+tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c $(cupti_sources)
+tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+endif
+
+check_PROGRAMS += tests/gpu/cuda_calls
+tests_gpu_cuda_calls_SOURCES = tests/gpu/cuda_calls.c tests/gpu/cuda_work.c tests/gpu/cuda_work.h
+tests_gpu_cuda_calls_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_gpu_cuda_calls_CFLAGS = $(HL_CFLAGS) -O2 -g
+tests_gpu_cuda_calls_LDFLAGS =
+tests_gpu_cuda_calls_LDADD = -ldl -lpthread
+check_LTLIBRARIES += tests/gpu/fake_cuda.la
+tests_gpu_fake_cuda_la_SOURCES = tests/gpu/fake_cuda.c
+tests_gpu_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_gpu_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
+tests_gpu_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_gpu_fake_cuda_la_LIBADD = -ldl -lpthread
+endif
+EXTRA_DIST += tests/gpu/cuda_calls.c tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake_cuda.c tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
+
+cupti_tests = tests/cli/cupti_trace.sh
+TESTS += $(cupti_tests)
+EXTRA_DIST += $(cupti_tests)

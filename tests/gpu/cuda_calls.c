@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program that uses CUDA in one way, by its first argument, and counts what it asks for.
+ *
+ *     paths        one kernel from two functions, 30 and 10 launches of 200 and 100 us
+ *     calls        every kind of call once or more, on two streams, with refused and empty ones
+ *     graph        a captured graph of four nodes, launched 10 times
+ *     variants     two modules with kernels of one name
+ *     times        kernels of known length between events; prints their sum by events
+ *     storm N [T]  N empty kernels in each of T threads; prints the time of a launch
+ *     contexts     five contexts, one after the other, each destroyed with work in it
+ *     fault        a kernel that writes to address 0, with others before and behind it
+ *     unfinished   leaves while a kernel runs for 0.3 s
+ *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
+ *     fork         a child after use of CUDA that does nothing with it
+ *     _exit        ends without exit handlers
+ *     killed       kills itself, 0.5 s after the last operation was done
+ */
+#include "tests/gpu/cuda_work.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_THREADS 64
+
+static void sync_device(void)
+{
+	MUST(cuda.cuCtxSynchronize());
+	cuda_count(TRUTH_SYNC, 1);
+}
+
+static void sync_stream(CUstream s)
+{
+	MUST(cuda.cuStreamSynchronize(s));
+	cuda_count(TRUTH_SYNC, 1);
+}
+
+static CUdeviceptr alloc(size_t bytes)
+{
+	CUdeviceptr p;
+	MUST(cuda.cuMemAlloc_v2(&p, bytes));
+	cuda_count(TRUTH_ALLOC, 1);
+	cuda_count(TRUTH_ALLOC_BYTES, bytes);
+	return p;
+}
+
+static void release(CUdeviceptr p)
+{
+	MUST(cuda.cuMemFree_v2(p));
+	cuda_count(TRUTH_FREE, 1);
+}
+
+/* ---- paths ---- */
+
+__attribute__((noinline)) static void often(void)
+{
+	for (int i = 0; i < 30; i++)
+		cuda_launch_spin(NULL, 200000);
+}
+
+__attribute__((noinline)) static void seldom(void)
+{
+	for (int i = 0; i < 10; i++)
+		cuda_launch_spin(NULL, 100000);
+}
+
+static void paths(void)
+{
+	often();
+	seldom();
+	sync_device();
+}
+
+/* ---- calls ---- */
+
+static void copies(CUstream s)
+{
+	enum { BYTES = 1 << 20 };
+	CUdeviceptr a = alloc(BYTES), b = alloc(BYTES);
+	void *host;
+	MUST(cuda.cuMemHostAlloc(&host, BYTES, 0));
+	memset(host, 7, BYTES);
+	cuda_count(TRUTH_ALLOC, 1);
+	cuda_count(TRUTH_ALLOC_BYTES, BYTES);
+	MUST(cuda.cuMemcpyHtoD_v2(a, host, BYTES));
+	MUST(cuda.cuMemcpyHtoDAsync_v2(a, host, BYTES / 2, s));
+	MUST(cuda.cuMemcpyDtoD_v2(b, a, BYTES));
+	sync_stream(s);
+	MUST(cuda.cuMemcpyDtoHAsync_v2(host, b, BYTES / 4, s));
+	MUST(cuda.cuMemcpyDtoH_v2(host, b, 64));
+	MUST(cuda.cuMemcpyHtoD_v2(a, host, 0)); /* nothing */
+	cuda_count(TRUTH_COPY, 5);
+	cuda_count(TRUTH_COPY_BYTES, BYTES + BYTES / 2 + BYTES + BYTES / 4 + 64);
+	cuda_count(TRUTH_SYNC, 2); /* inside of the two blocking copies */
+	MUST(cuda.cuMemsetD8_v2(a, 1, 4096));
+	MUST(cuda.cuMemsetD32Async(b, 2, 1000, s));
+	MUST(cuda.cuMemsetD8_v2(a, 1, 0)); /* nothing */
+	cuda_count(TRUTH_SET, 2);
+	cuda_count(TRUTH_SET_BYTES, 4096 + 4000);
+	sync_stream(s);
+	release(a);
+	release(b);
+	MUST(cuda.cuMemFreeHost(host));
+	cuda_count(TRUTH_FREE, 1);
+}
+
+static void pools(CUstream s)
+{
+	CUdeviceptr p;
+	MUST(cuda.cuMemAllocAsync(&p, 12345, s));
+	MUST(cuda.cuMemFreeAsync(p, s));
+	cuda_count(TRUTH_ALLOC, 1);
+	cuda_count(TRUTH_ALLOC_BYTES, 12345);
+	cuda_count(TRUTH_FREE, 1);
+}
+
+static void refused(void)
+{
+	if (cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 4096, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS || cuda.cuLaunchKernel(cuda_empty, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS)
+		exit(1);
+	cuda_count(TRUTH_REFUSED, 2);
+	cuda_count(TRUTH_KERNEL, 2);
+}
+
+static void launch_ex(CUstream s)
+{
+	const CUlaunchConfig config = {.gridDimX = 3, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 64, .blockDimY = 1, .blockDimZ = 1, .hStream = s};
+	MUST(cuda.cuLaunchKernelEx(&config, cuda_empty, NULL, NULL));
+	cuda_count(TRUTH_KERNEL, 1);
+}
+
+static void wait_event(CUstream s)
+{
+	CUevent e;
+	MUST(cuda.cuEventCreate(&e, 0));
+	cuda_launch_spin(s, 50000);
+	MUST(cuda.cuEventRecord(e, s));
+	MUST(cuda.cuEventSynchronize(e));
+	cuda_count(TRUTH_SYNC, 1);
+}
+
+static void calls(void)
+{
+	CUstream s;
+	MUST(cuda.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	copies(s);
+	pools(s);
+	refused();
+	launch_ex(s);
+	wait_event(s);
+	cuda_launch_empty(NULL);
+	sync_device();
+}
+
+/* ---- graph, variants, times ---- */
+
+__attribute__((noinline)) static CUgraphExec capture(CUstream s, CUdeviceptr p)
+{
+	CUgraph graph;
+	CUgraphExec exec;
+	uint64_t ns = 20000;
+	void *arguments[] = {&ns};
+	MUST(cuda.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+	MUST(cuda.cuLaunchKernel(cuda_spin, 1, 1, 1, 1, 1, 1, 0, s, arguments, NULL));
+	MUST(cuda.cuLaunchKernel(cuda_empty, 2, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
+	MUST(cuda.cuMemsetD32Async(p, 3, 256, s));
+	cuda_launch_empty(NULL); /* not captured: another stream */
+	MUST(cuda.cuLaunchKernel(cuda_empty, 4, 1, 1, 32, 1, 1, 0, s, NULL, NULL));
+	MUST(cuda.cuStreamEndCapture(s, &graph));
+	MUST(cuda.cuGraphInstantiateWithFlags(&exec, graph, 0));
+	return exec;
+}
+
+static void graph(void)
+{
+	CUstream s;
+	CUdeviceptr p = alloc(4096);
+	MUST(cuda.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	CUgraphExec exec = capture(s, p);
+	for (int i = 0; i < 10; i++)
+		MUST(cuda.cuGraphLaunch(exec, s));
+	cuda_count(TRUTH_GRAPH, 10);
+	cuda_count(TRUTH_GRAPH_OPS, 40);
+	sync_stream(s);
+}
+
+static void variants(void)
+{
+	CUdeviceptr p = alloc(64);
+	CUfunction f[2];
+	cuda_variant(1, &f[0]);
+	cuda_variant(2, &f[1]);
+	void *arguments[] = {&p};
+	for (int i = 0; i < 6; i++)
+		MUST(cuda.cuLaunchKernel(f[i & 1], 1, 1, 1, (unsigned)(i & 1) + 1, 1, 1, 0, NULL, arguments, NULL));
+	cuda_count(TRUTH_KERNEL, 6);
+	sync_device();
+}
+
+static void times(void)
+{
+	CUevent begin, end;
+	double sum = 0;
+	MUST(cuda.cuEventCreate(&begin, 0));
+	MUST(cuda.cuEventCreate(&end, 0));
+	for (int i = 1; i <= 20; i++) {
+		float ms = 0;
+		MUST(cuda.cuEventRecord(begin, NULL));
+		cuda_launch_spin(NULL, (uint64_t)i * 1000000);
+		MUST(cuda.cuEventRecord(end, NULL));
+		MUST(cuda.cuEventSynchronize(end));
+		cuda_count(TRUTH_SYNC, 1);
+		MUST(cuda.cuEventElapsedTime_v2(&ms, begin, end));
+		sum += ms;
+	}
+	printf("events-ns %.0f\n", sum * 1e6);
+}
+
+/* ---- storm ---- */
+
+struct storm {
+	long n;
+	CUcontext context;
+	double ns;
+};
+
+static void *storm_thread(void *arg)
+{
+	struct storm *s = arg;
+	CUstream stream;
+	MUST(cuda.cuCtxSetCurrent(s->context));
+	MUST(cuda.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	for (int i = 0; i < 1000; i++)
+		cuda_launch_empty(stream);
+	MUST(cuda.cuStreamSynchronize(stream));
+	cuda_count(TRUTH_SYNC, 1);
+	uint64_t begin = cuda_now_ns();
+	for (long i = 0; i < s->n; i++) {
+		cuda_launch_empty(stream);
+		if (i % 512 == 511) { /* never wait for room in the queue: the time of the calls alone is wanted */
+			s->ns += (double)(cuda_now_ns() - begin);
+			sync_stream(stream);
+			begin = cuda_now_ns();
+		}
+	}
+	s->ns += (double)(cuda_now_ns() - begin);
+	sync_stream(stream);
+	return NULL;
+}
+
+static void storm(long n, int n_threads)
+{
+	pthread_t thread[MAX_THREADS];
+	struct storm s[MAX_THREADS] = {{0}};
+	double ns = 0;
+	for (int i = 0; i < n_threads; i++) {
+		s[i].n = n;
+		MUST(cuda.cuCtxGetCurrent(&s[i].context));
+		pthread_create(&thread[i], NULL, storm_thread, &s[i]);
+	}
+	for (int i = 0; i < n_threads; i++) {
+		pthread_join(thread[i], NULL);
+		ns += s[i].ns;
+	}
+	printf("ns-per-launch %.0f\n", ns / (double)n / n_threads);
+}
+
+/* ---- faults, contexts, ends ---- */
+
+static void fault(void)
+{
+	cuda_launch_spin(NULL, 1000000);
+	sync_device();
+	cuda_launch_spin(NULL, 20000000); /* so that what follows is accepted */
+	MUST(cuda.cuLaunchKernel(cuda_fault, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+	cuda_count(TRUTH_KERNEL, 1);
+	cuda_launch_empty(NULL);
+	CUresult r = cuda.cuCtxSynchronize();
+	printf("fault is told: %d\n", r != CUDA_SUCCESS);
+}
+
+static void contexts(void)
+{
+	for (int i = 0; i < 5; i++) {
+		for (int k = 0; k < 10; k++)
+			cuda_launch_empty(NULL);
+		cuda_launch_spin(NULL, 1000000);
+		cuda_reopen();
+	}
+}
+
+static void leave_running(uint64_t ns)
+{
+	cuda_launch_empty(NULL);
+	cuda_launch_spin(NULL, ns);
+}
+
+static void fork_after_use(void)
+{
+	cuda_launch_empty(NULL);
+	sync_device();
+	pid_t child = fork();
+	if (child == 0)
+		exit(5);
+	int status = 0;
+	waitpid(child, &status, 0);
+	printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	cuda_launch_empty(NULL);
+	sync_device();
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 1 ? argv[1] : "calls";
+	long n = argc > 2 ? atol(argv[2]) : 100000;
+	int n_threads = argc > 3 ? atoi(argv[3]) : 1;
+	cuda_open();
+	if (!strcmp(way, "paths"))
+		paths();
+	else if (!strcmp(way, "calls"))
+		calls();
+	else if (!strcmp(way, "graph"))
+		graph();
+	else if (!strcmp(way, "variants"))
+		variants();
+	else if (!strcmp(way, "times"))
+		times();
+	else if (!strcmp(way, "storm"))
+		storm(n, n_threads < 1 || n_threads > MAX_THREADS ? 1 : n_threads);
+	else if (!strcmp(way, "fault"))
+		fault();
+	else if (!strcmp(way, "contexts"))
+		contexts();
+	else if (!strcmp(way, "unfinished"))
+		leave_running(300000000);
+	else if (!strcmp(way, "endless"))
+		leave_running(8000000000u);
+	else if (!strcmp(way, "fork"))
+		fork_after_use();
+	else
+		paths();
+	cuda_report();
+	if (!strcmp(way, "_exit"))
+		_exit(3);
+	if (!strcmp(way, "killed")) {
+		usleep(500000);
+		raise(SIGKILL);
+	}
+	return 0;
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+#
+# The ways of tests/gpu/cuda_calls, each against its own count. Source after truth.sh.
+
+measured paths
+is "paths: kernels" "$(launched paths kernel) $(joined paths kernel)" "40 40"
+is "paths: waits" "$(joined paths sync)" "$(truth paths sync)"
+is "paths: nothing is lost" "$(n_losses paths)" 0
+within "paths: the kernels' time" "$(of_kernel paths spin 6)" 0.007 0.0075
+is "paths: kernels by their name" "$(of_kernel paths spin 5)" 40
+
+measured calls
+for kind in kernel copy set alloc free sync; do
+	is "calls: $kind launched" "$(launched calls $kind)" "$(truth calls $kind)"
+done
+is "calls: refused" "$(lost calls refused) $(n_losses calls)" "2 2"
+is "calls: kernels joined" "$(joined calls kernel)" $(($(truth calls kernel) - 2))
+is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" "$(truth calls copy) $(truth calls copy-bytes)"
+is "calls: bytes set" "$(filled calls 3) $(filled calls 4)" "$(truth calls set) $(truth calls set-bytes)"
+
+measured graph
+is "graph: launches of graphs" "$(launched graph graph)" "$(truth graph graph)"
+is "graph: kernels that were captured are none" "$(launched graph kernel)" "$(truth graph kernel)"
+is "graph: kernels of its nodes" "$(of_kernel graph spin 5) $(of_kernel graph empty 5)" "10 21"
+is "graph: fills of its nodes" "$(filled graph 3)" 10
+is "graph: nothing is lost" "$(n_losses graph)" 0
+
+measured variants
+is "variants: kernels of one name in two code objects" "$(awk -F'\t' '$1 == "kernel" && $2 == "same" { print $5, $NF }' all-variants | sort | tr '\n' ' ')" "3 1 x 1 3 1 x 2 "
+
+measured times
+within "times: kernels against events" "$(of_kernel times spin 6)" \
+	"$(awk '$1 == "events-ns" { printf "%.6f", $2 * 0.99e-9 }' out-times)" "$(awk '$1 == "events-ns" { printf "%.6f", $2 * 1.005e-9 }' out-times)"
+
+measured storm 20000 4
+is "storm: every one of them" "$(joined storm kernel)" "$(truth storm kernel)"
+is "storm: nothing is lost" "$(n_losses storm)" 0
+OPTIONS="--gpu-memory 0"
+measured storm 20000 4
+OPTIONS=''
+is "storm: every one of them, summed up" "$(joined storm kernel)" "$(truth storm kernel)"
+
+measured fault
+is "fault: the kernels before it are there, all others are lost, and said so" "$(launched fault kernel) $(($(joined fault kernel) + $(n_losses fault)))" "4 4"
+within "fault: how many those are" "$(joined fault kernel)" 1 3
+measured contexts
+is "contexts: kernels of all of them" "$(joined contexts kernel) $(n_losses contexts)" "$(truth contexts kernel) 0"
+
+measured unfinished
+is "unfinished: what ends soon is waited for" "$(joined unfinished kernel)" 2
+measured endless
+is "endless: what does not is lost, and said so" "$(joined endless kernel) $(lost endless never-done)" "1 1"
+measured fork
+is "fork: the parent's" "$(joined fork kernel)" 2
+is "fork: the child ends as it would" "$(grep -c '^child 5$' out-fork)" 1
+measured _exit
+is "_exit: what was done is there" "$(joined _exit kernel)" 40
+measured killed
+is "killed: what was done 0.5 s ago is there" "$(joined killed kernel)" 40
