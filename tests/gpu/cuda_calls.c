@@ -9,6 +9,7 @@
  *     times        kernels of known length between events; prints their sum by events
  *     storm N [T]  N empty kernels in each of T threads; prints the time of a launch
  *     contexts     five contexts, one after the other, each destroyed with work in it
+ *     busy N       N kernels of 20 us, one behind the other; prints the time of all
  *     fault        a kernel that writes to address 0, with others before and behind it
  *     unfinished   leaves while a kernel runs for 0.3 s
  *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
@@ -270,6 +271,17 @@ static void storm(long n, int n_threads)
 	printf("ns-per-launch %.0f\n", ns / (double)n / n_threads);
 }
 
+static void busy(long n)
+{
+	cuda_launch_empty(NULL);
+	sync_device();
+	uint64_t begin = cuda_now_ns();
+	for (long i = 0; i < n; i++)
+		cuda_launch_spin(NULL, 20000);
+	sync_device();
+	printf("elapsed-ns %llu\n", (unsigned long long)(cuda_now_ns() - begin));
+}
+
 /* ---- faults, contexts, ends ---- */
 
 static void fault(void)
@@ -332,6 +344,8 @@ int main(int argc, char **argv)
 		times();
 	else if (!strcmp(way, "storm"))
 		storm(n, n_threads < 1 || n_threads > MAX_THREADS ? 1 : n_threads);
+	else if (!strcmp(way, "busy"))
+		busy(n);
 	else if (!strcmp(way, "fault"))
 		fault();
 	else if (!strcmp(way, "contexts"))

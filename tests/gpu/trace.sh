@@ -22,5 +22,10 @@ for i in 1 2 3; do
 		"gpu=nvidia $("$HPCRUN" -q -e gpu=nvidia -o "m-cost$i" "$CUDA_CALLS" storm 200000 | awk '/^ns-per/ { print $2 }')," \
 		"CPUTIME and gpu=nvidia $("$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "m-both$i" "$CUDA_CALLS" storm 200000 | awk '/^ns-per/ { print $2 }')"
 done
+for i in 1 2 3; do
+	diag "50,000 kernels of 20 us, elapsed ns: plain $("$CUDA_CALLS" busy 50000 | awk '/^elapsed/ { print $2 }')," \
+		"CPUTIME $("$HPCRUN" -q -e CPUTIME -o "m-cpu$i" "$CUDA_CALLS" busy 50000 | awk '/^elapsed/ { print $2 }')," \
+		"CPUTIME and gpu=nvidia $("$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "m-busy$i" "$CUDA_CALLS" busy 50000 | awk '/^elapsed/ { print $2 }')"
+done
 diag "measurement bytes a launch: $(($(du -sk m-cost1 | awk '{ print $1 }') * 1024 / 201000))"
 done_testing
