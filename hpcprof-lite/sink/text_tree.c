@@ -322,7 +322,7 @@ static void show(struct walk *w, struct item item, unsigned functions)
 		uint32_t child = only_child(w, item.context), resume;
 		if (child == MODEL_NONE)
 			break;
-		quiet = has_self(w, item.context) || is_near_gpu(w, item.context) ? 0 : quiet + 1;
+		quiet = has_self(w, item.context) ? 0 : quiet + 1;
 		unsigned ahead = quiet == RUN_HEAD && !w->s->depth ? measure_run(w, child, &resume) : 0;
 		if (ahead > LONG_RUN - RUN_HEAD) {
 			put_gap(w, ahead - RUN_TAIL);
