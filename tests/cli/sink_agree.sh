@@ -40,7 +40,7 @@ agree() {
 		fail "$1: the OTF2 archive is sound"
 	fi
 	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" && "$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
-		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text" "$T/el.facts" profiles total function path
+		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text" "$T/el.facts" profiles total function path kind busy bytes launched joined summed-up lost
 	else
 		fail "$1: the archive of the form enterleave is sound"
 	fi
