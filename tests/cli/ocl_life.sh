@@ -26,10 +26,16 @@ program=
 at_exit 'if [ -n "$program" ]; then kill -KILL "$program"; fi'
 for try in 1 2 3 4 5; do
 	M=$(public_dir killed$try)/m
-	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun" 2>"$T/err" &
+	as_nobody "$HPCRUN" -q -e gpu=opencl -o "$M" -- "$W/ocl_end" forever >"$T/begun$try" 2>"$T/err$try" &
 	pid=$!
-	until grep -q begun "$T/begun" || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
-	program=$(sed -n 's/^begun //p' "$T/begun")
+	tries=0
+	until program=$(sed -n 's/^begun //p' "$T/begun$try" 2>/dev/null) && [ -n "$program" ] || [ $((tries += 1)) -gt 3000 ]; do sleep 0.02; done
+	if [ -z "$program" ]; then
+		fail "killed $try: the program begins" "$(cat "$T/err$try")"
+		kill $pid 2>/dev/null
+		wait $pid 2>/dev/null
+		continue
+	fi
 	sleep 0.0$((try * 17 % 10))$try
 	kill -KILL "$program"
 	program=
