@@ -15,7 +15,8 @@
 
 enum {
 	MAX_DEPTH = 256, /* of inlined calls; what is deeper stands at this depth */
-	MAX_SAID = 3     /* messages about tables */
+	MAX_SAID = 3,    /* messages about tables */
+	MAX_NAME_BASES = 64 /* places tried for where the names of a table begin */
 };
 
 struct row {
@@ -40,12 +41,14 @@ struct reader {
 	VEC(bool) is_taken;    /* by section of code: its functions have been in a unit */
 	struct line_sections sections;
 	struct section_bytes names;
+	uint32_t names_used;   /* of .debug_str: ends of the names that tables so far have used */
 	uint32_t n_units;
 	unsigned n_said;
 	bool damaged;          /* what is read now is */
 
 	/* of the table */
 	struct line_header *header;
+	uint32_t names_from, names_base; /* where its names may begin, and do */
 	struct { struct { uint32_t id, unit; } *at; size_t n, capacity; } files; /* by number: index in unit->files, good for one unit */
 
 	/* of the sequence */
@@ -179,6 +182,46 @@ static const char *name_at(const struct reader *r, uint32_t offset)
 	if (offset >= r->names.n_bytes || !memchr(r->names.at + offset, '\0', r->names.n_bytes - offset))
 		return NULL;
 	return (const char *)r->names.at + offset;
+}
+
+static bool begins_name(const struct reader *r, uint64_t offset)
+{
+	return offset < r->names.n_bytes && (offset == 0 || r->names.at[offset - 1] == '\0');
+}
+
+/* True when all names of the rows, moved by `base`, begin where a string does. */
+static bool names_fit(const struct reader *r, uint64_t base)
+{
+	for (size_t i = 0; i < r->rows.n; i++)
+		if (r->rows.at[i].context > 0 && !begins_name(r, base + r->rows.at[i].name))
+			return false;
+	return true;
+}
+
+/*
+ * nvlink joins the names of its inputs and should leave in each table where its own begin; the one of CUDA 13 leaves 0 in those of sm_90 and later. Names that begin within a string tell it: then the table's names
+ * begin at the first string behind those used so far from which all of them fit. What fits nowhere stays as it is.
+ */
+static void mend_names(struct reader *r)
+{
+	uint32_t last = 0;
+	uint64_t base = r->names_base;
+	if (!names_fit(r, base)) {
+		base = r->names_from;
+		for (unsigned n = 0; !(begins_name(r, base) && names_fit(r, base)); n++) {
+			if (n == MAX_NAME_BASES || base >= r->names.n_bytes)
+				return;
+			base += strnlen((const char *)r->names.at + base, r->names.n_bytes - base) + 1;
+		}
+		r->names_base = (uint32_t)base;
+	}
+	for (size_t i = 0; i < r->rows.n; i++) {
+		struct row *row = &r->rows.at[i];
+		row->name += row->context > 0 ? (uint32_t)base : 0;
+		last = row->context > 0 && row->name > last ? row->name : last;
+	}
+	if (last >= r->names_used && last < r->names.n_bytes)
+		r->names_used = last + (uint32_t)strnlen((const char *)r->names.at + last, r->names.n_bytes - last) + 1;
 }
 
 /* The scope of a call that was inlined into `parent` where row `caller` stands. DEBUG_NONE when memory is short. */
@@ -337,6 +380,7 @@ static bool hand_over(struct reader *r)
 static bool end_sequence(struct reader *r)
 {
 	bool ok = add_functions(r, r->rows.at[0].link_addr);
+	mend_names(r);
 	for (size_t i = 0; i < r->rows.n && ok; i++)
 		ok = resolve(r, i);
 	ok = ok && add_ranges(r) && add_rows(r);
@@ -374,6 +418,8 @@ static bool read_table(struct reader *r, uint64_t *offset)
 	}
 	*offset = header.program_end;
 	r->header = &header;
+	r->names_from = r->names_used;
+	r->names_base = 0;
 	vec_clear(&r->files);
 	result = line_program_run(&r->sections, &header, take_row, r, &where);
 	if (result == LINE_DAMAGED)

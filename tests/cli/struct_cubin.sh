@@ -24,6 +24,11 @@ make_structure() {
 innermost() {
 	sed 's/ <.*//' "$1" | awk '/^\.text/ { print; last = ""; next } $2 != last { print; last = $2 }'
 }
+# chains without the names of their functions
+places() {
+	sed -E 's/^(0x[0-9a-f]+ [^ ]+) [^ ]+/\1/; s/ < ([^ ]+) [^ ]+/ < \1/g' "$1"
+}
+
 # nvcc names its name space for what a file keeps to itself at random
 without_salt() {
 	sed 's/_INTERNAL_[0-9a-f]\{8\}_/_INTERNAL_/g' "$1"
@@ -75,7 +80,15 @@ for cubin in "$golden"/*.cubin; do
 		if [ -e "$golden/$name.nvdisasm" ]; then same "$name: as nvdisasm has it" "$T/as-nvdisasm" "$golden/$name.nvdisasm"; fi
 		if [ -x "$judge" ]; then
 			"$judge" "$cubin" >"$T/judge" 2>"$T/err"
-			same "$name: as libdw has it, with names" "$T/chains" "$T/judge"
+			case $name in
+			rdc_linked.sm_90.*)
+				# nvlink left no base for the names of the second table: libdw gives "T_S1_S1_"; ours are in the expected text
+				places "$T/chains" >"$T/chains.places"
+				places "$T/judge" >"$T/judge.places"
+				same "$name: as libdw has it, but for names" "$T/chains.places" "$T/judge.places"
+				;;
+			*) same "$name: as libdw has it, with names" "$T/chains" "$T/judge" ;;
+			esac
 		fi
 		;;
 	esac
