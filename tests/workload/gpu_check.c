@@ -45,7 +45,7 @@ static int by_id(const void *a, const void *b)
 static struct launch *find_launch(uint64_t id)
 {
 	const struct launch key = {.id = id};
-	return bsearch(&key, f.launch, f.n_launches, sizeof key, by_id);
+	return f.n_launches > 0 ? bsearch(&key, f.launch, f.n_launches, sizeof key, by_id) : NULL;
 }
 
 static void add_launches(const struct msr_view *v)
@@ -298,7 +298,8 @@ static void check_file(const uint8_t *bytes, uint64_t n_bytes)
 	free(f.launch);
 	memset(&f, 0, sizeof f);
 	scan(bytes, n_bytes, 0);
-	qsort(f.launch, f.n_launches, sizeof *f.launch, by_id);
+	if (f.n_launches > 0)
+		qsort(f.launch, f.n_launches, sizeof *f.launch, by_id);
 	scan(bytes, n_bytes, 1);
 	check_launches();
 	check_tally();
