@@ -313,5 +313,7 @@ int main(int argc, char **argv)
 		take_lines(dwarf, lines, n_lines);
 	}
 	print_all();
+	dwarf_end(dwarf);
+	elf_end(elf);
 	return 0;
 }
