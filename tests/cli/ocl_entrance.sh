@@ -90,6 +90,10 @@ fi
 for how in gpu=opencl gpu=opencl,preload; do
 	is "$how: no variable of ours" "$("$H" -q -e $how -o "$T/env-$how" -- env | grep -E '^(OPENCL_LAYERS|LD_PRELOAD|HPCTOOLKIT_LITE)=')" ""
 	is "$how: the user's is as it was" "$(OPENCL_LAYERS=a:b "$H" -q -e $how -o "$T/env2-$how" -- sh -c "printenv OPENCL_LAYERS; exec env" | grep -c '^OPENCL_LAYERS=a:b$\|^a:b$')" 2
+	if [ -n "${SANITIZER:-}" ]; then
+		skip "$how: and the user's preloads" "a sanitizer wants to be preloaded first"
+		continue
+	fi
 	is "$how: and the user's preloads" "$(LD_PRELOAD=libm.so.6 "$H" -q -e $how -o "$T/env3-$how" -- sh -c "printenv LD_PRELOAD")" libm.so.6
 done
 if [ $layers = yes ]; then
