@@ -65,5 +65,9 @@ is "structures without loops give none" "$(awk -F '\t' '$1 == "context" && $5 ==
 
 measure bare
 ok "the program without debug information and symbols" "$HPCPROF" -q -o "$T/db" --to text,cctdb "$T/m"
-is "has the loops by their addresses" "$(grep -c 'loop at +0x' "$T/.ok.out")" 4
+n_loops=$(grep -c 'loop at +0x' "$T/.ok.out")
+case $n_loops in
+4 | 6) pass "has the loops by their addresses" ;; # 6: with those that fill the matrix
+*) fail "has the loops by their addresses" "got $n_loops" ;;
+esac
 done_testing
