@@ -28,15 +28,24 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static int compare_build_ids(const struct order_module *a, const struct order_module *b)
+{
+	int c = compare_u64(a->build_id_bytes, b->build_id_bytes);
+	return c == 0 && a->build_id_bytes ? memcmp(a->build_id, b->build_id, a->build_id_bytes) : c;
+}
+
+/* Code objects of a GPU come last, by content: they lie in the measurement directory, and where that was put is to change nothing. */
 static int compare_modules(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
 	const struct order_module *a = get_module(s, *(const uint32_t *)pa), *b = get_module(s, *(const uint32_t *)pb);
-	int c = strcmp(a->path, b->path);
+	int c = a->is_gpu - b->is_gpu;
+	if (c == 0 && a->is_gpu)
+		c = compare_build_ids(a, b);
 	if (c == 0)
-		c = compare_u64(a->build_id_bytes, b->build_id_bytes);
-	if (c == 0 && a->build_id_bytes)
-		c = memcmp(a->build_id, b->build_id, a->build_id_bytes);
+		c = strcmp(a->path, b->path);
+	if (c == 0)
+		c = compare_build_ids(a, b);
 	return c ? c : compare_u64(a->file_bytes, b->file_bytes);
 }
 
