@@ -15,6 +15,7 @@
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/store/space.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@
 #define STORE_RETRY_NS 200000000u      /* after a failure to grow */
 #define STORE_MIN_PIECE 256u           /* smaller tails stay with their extent */
 #define STORE_N_PIECES 128u
+#define STORE_END_YIELDS 1000u         /* the end of measurement lets a thread that makes pages present come to its end */
 
 struct chunk {
 	uint8_t *base;
@@ -45,6 +47,7 @@ static struct {
 	_Atomic uint32_t current;
 	trylock growing, touching;
 	_Atomic bool closed;
+	bool sealed, cut;              /* by store_finish, which then holds `growing`, and `touching` */
 	_Atomic bool was_full;
 	_Atomic uint32_t last_failure; /* enum msr_loss of the last failed growth */
 	_Atomic uint64_t retry_ns;     /* no growth before this moment */
@@ -56,9 +59,9 @@ static struct {
 
 static void touch(uint8_t *at, uint64_t n)
 {
-	if (sys_madvise(at, n, MADV_POPULATE_WRITE) == 0)
+	if (sys_madvise(at, n, MADV_POPULATE_WRITE) != -EINVAL)
 		return;
-	/* Before Linux 5.14: the space is reserved and nobody else has it yet. */
+	/* Before Linux 5.14: the space is reserved, nobody else has it yet, and the file is not cut meanwhile (stop_touching). */
 	for (uint64_t i = 0; i < n; i += 4096)
 		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
 }
@@ -384,6 +387,7 @@ void store_forget(void)
 	atomic_store_explicit(&store.current, 0, memory_order_relaxed);
 	trylock_give(&store.growing);
 	trylock_give(&store.touching);
+	store.sealed = store.cut = false;
 	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
 	atomic_store_explicit(&store.was_full, false, memory_order_relaxed);
 	atomic_store_explicit(&store.last_failure, MSR_LOSS_BUSY, memory_order_relaxed);
@@ -415,6 +419,17 @@ static uint64_t seal(struct chunk *c)
 	return atomic_exchange_explicit(&c->next, c->n_bytes, memory_order_relaxed);
 }
 
+/* True: no page is made present from now on. Another thread may be at it, and pages behind the end of a file cannot be written. */
+static bool stop_touching(void)
+{
+	for (unsigned i = 0; i < STORE_END_YIELDS; i++) {
+		if (trylock_take(&store.touching))
+			return true;
+		sys_call3(SYS_sched_yield, 0, 0, 0);
+	}
+	return false;
+}
+
 void store_finish(bool quiet)
 {
 	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) || !trylock_take(&store.growing))
@@ -432,15 +447,16 @@ void store_finish(bool quiet)
 	}
 	/* Not raise_allocated: tails that went back to their chunk have left it too high. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
-	space_cut(&store.space, end);
-	/* `growing` stays taken: nothing is added behind the cut. store_reopen gives it back. */
+	/* The locks stay taken: nothing is added behind the cut. store_reopen gives them back. */
+	store.sealed = true;
+	store.cut = stop_touching();
+	if (store.cut)
+		space_cut(&store.space, end);
 }
 
-void store_reopen(void)
+/* The last chunks may reach over the new end of the file: they end where it was cut. */
+static void end_chunks_at_cut(void)
 {
-	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed))
-		return;
-	/* The last chunks may reach over the new end of the file: they end where it was cut. */
 	uint64_t end = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
 	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
 	while (n > 1 && store.chunk[n - 1].offset >= end)
@@ -452,8 +468,20 @@ void store_reopen(void)
 	}
 	atomic_store_explicit(&store.n_chunks, n, memory_order_release);
 	atomic_store_explicit(&store.current, n - 1, memory_order_relaxed);
+}
+
+void store_reopen(void)
+{
+	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed))
+		return;
+	if (store.cut)
+		end_chunks_at_cut();
 	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
-	trylock_give(&store.growing);
+	if (store.cut)
+		trylock_give(&store.touching);
+	if (store.sealed)
+		trylock_give(&store.growing);
+	store.sealed = store.cut = false;
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------------- */

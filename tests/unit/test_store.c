@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,41 @@ static void threads_do_not_overlap(void **state)
 	assert_int_equal(f.bytes, size - MSR_HEADER_BYTES);
 }
 
+/* A failed exec ends the file, which is cut, and opens it again, while other threads take extents. */
+static atomic_bool enough;
+
+static void *take_until_enough(void *argument)
+{
+	for (uint32_t i = 0; !atomic_load(&enough); i++) {
+		enum msr_loss cause;
+		const struct store_request r = {.kind = MSR_CELL, .thread = (uint32_t)(uintptr_t)argument, .sequence = i, .n_bytes = 16384, .least_bytes = 16384};
+		struct msr_extent *e = store_extent(&r, &cause);
+		if (e)
+			memset(e + 1, 1, r.n_bytes - sizeof *e);
+	}
+	return NULL;
+}
+
+static void ends_while_others_write(void **state)
+{
+	pthread_t thread[2];
+	uint64_t size;
+	(void)state;
+	atomic_store(&enough, false);
+	for (uintptr_t i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, take_until_enough, (void *)i), 0);
+	for (int i = 0; i < 500; i++) {
+		usleep(200);
+		store_finish(false);
+		store_reopen();
+	}
+	atomic_store(&enough, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	store_finish(true);
+	assert_false(scan_file(&size).damaged);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -332,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(descriptor_taken_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(causes, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_do_not_overlap, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_while_others_write, setup, teardown),
 	};
 	if (!mkdtemp(directory))
 		return 99;
