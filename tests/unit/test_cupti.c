@@ -136,6 +136,7 @@ static int start(void **state)
 		.cuptiGetContextId = context_id, .cuptiGetDeviceId = device_id, .cuptiGetGraphNodeId = graph_node_id, .cuptiActivityGetNumDroppedRecords = num_dropped,
 		.cuptiActivityGetNextRecord = next_record, .cuDeviceGetName = device_name, .cuDeviceGetAttribute = device_attribute, .cuDeviceTotalMem_v2 = device_memory,
 		.cuDeviceGetUuid_v2 = device_uuid, .cuDriverGetVersion = driver_version};
+	nv_library_own(&nv.lib);
 	for (unsigned i = 1; i < N_CALLS; i++)
 		nv.calls[i] = nv_call_of(names[i]);
 	return 0;

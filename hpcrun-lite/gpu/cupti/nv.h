@@ -44,6 +44,20 @@
 struct nv_library {
 	NV_CUPTI_FUNCTIONS(NV_FIELD)
 	NV_DRIVER_FUNCTIONS(NV_FIELD)
+	/*
+	 * What the back end asks of its own process where time or order may come into it: part of the table so that a recording holds their answers and a replay gives them again.
+	 * CLOCK_MONOTONIC now.
+	 */
+	uint64_t (*now_ns)(void);
+	/* Waits for *wake, at most until then; for threads of our own. */
+	void (*wait)(sem_t *wake, uint64_t until_ns);
+	/* A lock that is held while CUPTI is called; given back by pthread_mutex_unlock. until_ns 0: without bound, and never false. */
+	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
+	/* Starts a detached thread of our own. False: it could not be. */
+	bool (*spawn)(void *(*run)(void *arg));
+	/* The end: exit() was called; the host's at_end. */
+	void (*at_exit)(void (*fn)(void));
+	void (*at_end)(void (*fn)(uint64_t may_wait_ns));
 	unsigned version;      /* CUPTI's */
 	const char *path;      /* of CUPTI, for people; valid for ever */
 	const void *driver_text; /* an address in the driver's library */
@@ -55,6 +69,8 @@ struct nv_library {
  * False: it cannot be had, and `why` says what was missing. The driver's functions are those of the process; for the launcher, `load_driver` loads them.
  */
 bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes);
+/* Sets what is asked of the process itself: the real clock, locks and threads. nv_library_open does it too. */
+void nv_library_own(struct nv_library *l);
 /* The option "cupti=PATH" in what stood behind gpu=nvidia; "" where it is not there. `path` is cut to `bytes`. */
 void nv_library_preferred(const char *options, char *path, size_t bytes);
 

@@ -4,7 +4,6 @@
  * call is refused. While a stream is captured it is only known afterwards whether a call made an operation or a node of a graph: then launches are recorded at the end.
  * Calls of the driver API alone: the run time API and libraries all come down to them. Test: tests/unit/test_cupti.c.
  */
-#include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include <errno.h>
@@ -28,7 +27,7 @@ static bool launch(enum msr_gpu_kind kind, uint64_t id, uint64_t enter_ns, struc
 static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint64_t enter_ns, uint64_t amount)
 {
 	struct gpu_ticket t;
-	uint64_t now = clock_mono_ns();
+	uint64_t now = nv.lib.now_ns();
 	if (launch(kind, id, enter_ns, &t))
 		nv.host->op(nv.host, &t, &(struct gpu_op){.kind = kind, .detail = detail, .start_ns = enter_ns, .end_ns = now, .amount = amount});
 }
@@ -50,7 +49,7 @@ static void count_open(const struct nv_call *c, int n)
 static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 {
 	struct gpu_ticket t;
-	uint64_t now = clock_mono_ns();
+	uint64_t now = nv.lib.now_ns();
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
 	/* relaxed: the thread that captures has counted itself */

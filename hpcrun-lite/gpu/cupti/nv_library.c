@@ -3,12 +3,15 @@
  * CUPTI and the driver, found by name. Programs bring their own copies of CUPTI (PyTorch does), and two in a process cannot both work: one that is there already is
  * taken first. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
  */
+#include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CUPTI "libcupti.so.13"
@@ -103,9 +106,69 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 	return !missing;
 }
 
+/* ---- the process itself ------------------------------------------------------------------------------------------ */
+
+static uint64_t now_ns(void)
+{
+	return clock_mono_ns();
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+}
+
+static void wait_until(sem_t *wake, uint64_t until_ns)
+{
+	const struct timespec until = timespec_of(until_ns);
+	while (sem_clockwait(wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
+		;
+}
+
+static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
+{
+	const struct timespec until = timespec_of(until_ns);
+	return (until_ns ? pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) : pthread_mutex_lock(m)) == 0;
+}
+
+static bool spawn(void *(*run)(void *arg))
+{
+	pthread_t thread;
+	pthread_attr_t attributes;
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	bool good = pthread_create(&thread, &attributes, run, NULL) == 0;
+	pthread_attr_destroy(&attributes);
+	return good;
+}
+
+static void at_exit(void (*fn)(void))
+{
+	atexit(fn);
+}
+
+static void at_end(void (*fn)(uint64_t may_wait_ns))
+{
+	nv.host->at_end(nv.host, fn);
+}
+
+void nv_library_own(struct nv_library *l)
+{
+	l->now_ns = now_ns;
+	l->wait = wait_until;
+	l->lock = lock_until;
+	l->spawn = spawn;
+	l->at_exit = at_exit;
+	l->at_end = at_end;
+}
+
+/* ---- opening ----------------------------------------------------------------------------------------------------- */
+
 bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes)
 {
 	const struct wanted functions[] = {NV_DRIVER_FUNCTIONS(WANTED)};
+	nv_library_own(l);
 	void *driver = dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL | (load_driver ? 0 : RTLD_NOLOAD));
 	const char *missing = driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";
 	if (missing) {
