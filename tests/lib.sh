@@ -14,8 +14,18 @@
 # After sourcing:
 #	srcdir, builddir   absolute paths of the source and the build tree
 #	HPCRUN HPCSTRUCT HPCPROF   absolute paths of the three tools; a test says "$HPCRUN" ...
-#	T                  a private empty directory, readable by everyone, removed at the end
+#	T                  a private empty directory, readable by everyone, removed at the end: below TMPDIR if everyone may go there, else below /tmp
 #	HPCTOOLKIT_LITE_CACHE   a cache of structures below $T
+
+# What whoever started us had in the environment for other purposes: other jobs' ranks, settings of what we test, habits of the shell. Standard input is nobody's.
+unset CDPATH COLUMNS NO_COLOR POSIXLY_CORRECT GREP_OPTIONS GREP_COLOR DEBUGINFOD_URLS XDG_CACHE_HOME
+for tap_v in $(env | sed -n 's/^\([A-Z][A-Z0-9_]*\)=.*/\1/p'); do
+	case $tap_v in
+	HPCTOOLKIT_LITE* | OMPI_* | PMI_* | PMIX_* | MV2_* | MPISPAWN_* | PALS_* | FLUX_* | SLURM_* | PBS_* | LSB_* | OAR_* | JOB_ID | SGE_* | PJM_* | COBALT_* | ALPS_*) unset "$tap_v" ;;
+	OMP_* | OPENCL_LAYERS | OCL_TRUTH | POCL_* | CUDA_INJECTION64_PATH | CUDA_VISIBLE_DEVICES | FAKE_CUDA | UNWIND_*) unset "$tap_v" ;;
+	esac
+done
+exec </dev/null
 
 srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
@@ -33,8 +43,19 @@ tap_finished=no
 tap_atexit=
 tap_runuser=$(command -v runuser || echo /usr/sbin/runuser)
 
-T=$(mktemp -d "${TMPDIR:-/tmp}/hpctoolkit-lite-test.XXXXXX") || exit 99
-chmod 755 "$T"
+# tap_make_dir WHERE: a directory there that nobody, as whom some tests run, can go to; else nothing.
+tap_make_dir() {
+	T=$(cd "$1" 2>/dev/null && mktemp -d "$(pwd -P)/hpctoolkit-lite-test.XXXXXX" 2>/dev/null) || return 1
+	chmod 755 "$T"
+	[ "$(id -u)" -ne 0 ] || "$tap_runuser" -u nobody -- ls "$T" >/dev/null 2>&1 && return
+	rmdir "$T"
+	return 1
+}
+case ${TMPDIR:-} in
+/*) tap_make_dir "$TMPDIR" || unset TMPDIR ;;
+*) unset TMPDIR ;;
+esac
+[ -n "${TMPDIR:-}" ] || tap_make_dir /tmp || exit 99
 HPCTOOLKIT_LITE_CACHE=$T/cache
 export T HPCTOOLKIT_LITE_CACHE
 
