@@ -34,17 +34,27 @@ static inline void add(_Atomic uint64_t *word, uint64_t n)
 	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
+/* The weight of a sample that was lost as busy goes to the next one of its metric. */
+static void carry(struct thread *t, uint32_t metric, uint64_t weight)
+{
+	if (weight)
+		atomic_fetch_add_explicit(&t->carried[metric], weight, memory_order_relaxed);
+}
+
 static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
-	if (!cct_add(t->cct, node, e->metric, 1, e->weight, &cause)) {
+	/* An exchange, for the handler may come in between; relaxed, for it is this thread's. */
+	uint64_t carried = atomic_exchange_explicit(&t->carried[e->metric], 0, memory_order_relaxed), weight = e->weight + carried;
+	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
 		add(&r->losses[cause], 1);
+		carry(t, e->metric, carried);
 		return;
 	}
 	add(&r->recorded, 1);
 	if (process.is_cputime[e->metric])
-		t->cpu_given_ns += e->weight;
+		t->cpu_given_ns += weight;
 	if (e->n_merged)
 		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
 	if (process.config.trace && !cct_trace(t->cct, node, e->metric, now_ns, &cause))
@@ -201,6 +211,7 @@ static void hold_back(struct thread *t, const struct source_expiry *e)
 		}
 	if (n == THREAD_MAX_HELD) {
 		count_busy(t);
+		carry(t, e->metric, e->weight);
 		return;
 	}
 	t->held[n] = *e;
@@ -315,10 +326,12 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	if (hold_is_stale(t, stack_of(ucontext), HOLD_FRAMES_MOST))
 		break_hold(t);
 	if (!is_outside(t)) {
-		if (t->holding && !t->suspended)
+		if (t->holding && !t->suspended) {
 			hold_back(t, expiry);
-		else
+		} else {
 			count_busy(t);
+			carry(t, expiry->metric, expiry->weight);
+		}
 		return;
 	}
 	uint64_t now = clock_mono_ns();

@@ -197,6 +197,7 @@ void thread_begin(bool is_main)
 	t->holding = 0;
 	t->recording_held = false;
 	atomic_store_explicit(&t->n_held, 0, memory_order_relaxed);
+	memset(t->carried, 0, sizeof t->carried);
 	t->gpu = (struct gpu_thread){0};
 	t->record = NULL;
 	if (!make_record(t, &number)) {
@@ -385,6 +386,7 @@ void thread_forked(void)
 	}
 	cct_forget(self->cct);
 	atomic_store_explicit(&self->n_held, 0, memory_order_relaxed);
+	memset(self->carried, 0, sizeof self->carried);
 	self->gpu = (struct gpu_thread){0};
 	self->record = NULL;
 	if (!make_record(self, &number)) {

@@ -40,6 +40,7 @@ struct thread {
 	void *source_state[THREAD_MAX_SOURCES];
 	bool source_on[THREAD_MAX_SOURCES];
 	uint64_t cpu_given_ns;        /* weights of CPUTIME recorded */
+	_Atomic uint64_t carried[MSR_MAX_METRICS]; /* weights of samples lost as busy: for the next */
 	uint64_t trace_ns;            /* time of the last trace record */
 	uintptr_t stack_lo, stack_hi;
 	/* Samples held back while the thread is inside a GPU callback or a back end's own code; see sample_hold(). */

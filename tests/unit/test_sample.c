@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests of hpcrun-lite/runtime/sample.c on a thread made here: what arrives while the thread is inside the tool is held back, or counted and its weight given to
+ * the next sample; no weight is lost. The tree is a stand-in that sums up, and in which more may arrive.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define METRICS 3u
+
+struct process process;
+__thread struct thread *thread_self;
+
+static _Atomic uint32_t alive = 1;
+static struct msr_thread file_record;
+static struct thread thread;
+static uint64_t given[METRICS], in_tree[METRICS], n_in_tree;
+static unsigned arrive_in_tree; /* so many samples arrive while one is being recorded */
+static bool tree_is_full;
+
+/* ---- stand-ins ---------------------------------------------------------------------------------------------------- */
+
+static void arrive(uint32_t metric, uint64_t weight)
+{
+	ucontext_t context;
+	memset(&context, 0, sizeof context);
+	given[metric] += weight;
+	sample_from_source(&(struct source_expiry){.metric = metric, .weight = weight}, &context);
+}
+
+bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause)
+{
+	(void)tree;
+	(void)node;
+	for (; arrive_in_tree; arrive_in_tree--)
+		arrive(arrive_in_tree % METRICS, 1000 + arrive_in_tree);
+	if (tree_is_full) {
+		*cause = MSR_LOSS_NO_SPACE;
+		return false;
+	}
+	n_in_tree += count;
+	in_tree[metric] += sum;
+	return true;
+}
+
+bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node, enum msr_loss *cause)
+{
+	(void)tree;
+	(void)path;
+	(void)cause;
+	*node = 1;
+	return true;
+}
+
+bool cct_trace(struct cct *tree, uint32_t node, uint32_t metric, uint64_t now_ns, enum msr_loss *cause)
+{
+	(void)tree;
+	(void)node;
+	(void)metric;
+	(void)now_ns;
+	(void)cause;
+	return true;
+}
+
+void unwind_walk(struct unwind_thread *t, const ucontext_t *context, struct unwind_path *path)
+{
+	(void)t;
+	(void)context;
+	memset(path, 0, sizeof *path);
+}
+
+void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, struct unwind_path *path)
+{
+	(void)t;
+	(void)regs;
+	memset(path, 0, sizeof *path);
+}
+
+void unwind_here(struct unwind_regs *regs)
+{
+	memset(regs, 0, sizeof *regs);
+}
+
+void store_count_loss(enum msr_loss cause)
+{
+	fail_msg("lost: %s", msr_loss_name(cause));
+}
+
+/* ---- tests ----------------------------------------------------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&thread, 0, sizeof thread);
+	memset(&file_record, 0, sizeof file_record);
+	memset(given, 0, sizeof given);
+	memset(in_tree, 0, sizeof in_tree);
+	n_in_tree = 0;
+	arrive_in_tree = 0;
+	tree_is_full = false;
+	process.measuring = true;
+	process.alive = &alive;
+	thread.record = &file_record;
+	thread_self = &thread;
+	return 0;
+}
+
+static void all_weight_is_in_the_tree(void)
+{
+	for (uint32_t m = 0; m < METRICS; m++)
+		assert_int_equal(in_tree[m], given[m]);
+	assert_int_equal(file_record.recorded, n_in_tree);
+	assert_int_equal(file_record.delivered, file_record.recorded + file_record.losses[MSR_LOSS_BUSY]);
+}
+
+static const struct unwind_path nowhere;
+static const struct sample_place place = {.has_node = true, .node = 1, .walked = &nowhere};
+
+static void outside(void **state)
+{
+	(void)state;
+	arrive(0, 10);
+	arrive(2, 20);
+	all_weight_is_in_the_tree();
+	assert_int_equal(n_in_tree, 2);
+}
+
+static void held_back(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_hold(&thread), SAMPLE_HELD);
+	for (unsigned i = 0; i < 100; i++)
+		arrive(i % METRICS, 1 + i);
+	assert_int_equal(n_in_tree, 0);
+	sample_release(&thread, &place);
+	all_weight_is_in_the_tree();
+	assert_int_equal(n_in_tree, METRICS);
+	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 0);
+	assert_int_equal(file_record.losses[MSR_LOSS_COALESCED], 97);
+}
+
+/* While those held back are being recorded more arrive than can be remembered. */
+static void more_than_can_be_held(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_hold(&thread), SAMPLE_HELD);
+	arrive(1, 5);
+	arrive_in_tree = THREAD_MAX_HELD + 7;
+	sample_release(&thread, &place);
+	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 8);
+	for (uint32_t m = 0; m < METRICS; m++)
+		arrive(m, 1);
+	all_weight_is_in_the_tree();
+}
+
+/* PAPI's signal within our handler. */
+static void busy(void **state)
+{
+	(void)state;
+	arrive_in_tree = 4;
+	arrive(0, 50);
+	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 4);
+	for (uint32_t m = 0; m < METRICS; m++)
+		arrive(m, 1);
+	all_weight_is_in_the_tree();
+}
+
+/* What a sample that could not be recorded was to carry beside its own weight stays for the next. */
+static void full(void **state)
+{
+	(void)state;
+	arrive_in_tree = 1;
+	arrive(0, 50); /* carries 1001 of metric 1 */
+	tree_is_full = true;
+	arrive(1, 7);
+	tree_is_full = false;
+	arrive(1, 8);
+	assert_int_equal(file_record.losses[MSR_LOSS_NO_SPACE], 1);
+	assert_int_equal(in_tree[1], 1001 + 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(outside, setup),
+		cmocka_unit_test_setup(held_back, setup),
+		cmocka_unit_test_setup(more_than_can_be_held, setup),
+		cmocka_unit_test_setup(busy, setup),
+		cmocka_unit_test_setup(full, setup),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
