@@ -16,8 +16,13 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu_ledger.c hpcprof-lite/attribute/gpu_ledger.h \
 	hpcprof-lite/attribute/gpu_line.c hpcprof-lite/attribute/gpu_line.h \
 	hpcprof-lite/attribute/gpu_metrics.c hpcprof-lite/attribute/gpu_metrics.h \
+	hpcprof-lite/attribute/gpu_occupancy.c hpcprof-lite/attribute/gpu_occupancy.h \
+	hpcprof-lite/attribute/gpu_ranges.c hpcprof-lite/attribute/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu_samples.c hpcprof-lite/attribute/gpu_samples.h \
+	hpcprof-lite/attribute/gpu_sampling.c hpcprof-lite/attribute/gpu_sampling.h \
 	hpcprof-lite/attribute/gpu_shares.c hpcprof-lite/attribute/gpu_shares.h \
+	hpcprof-lite/attribute/gpu_stalls.c hpcprof-lite/attribute/gpu_stalls.h \
+	hpcprof-lite/attribute/gpu_yardstick.c hpcprof-lite/attribute/gpu_yardstick.h \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/order.c hpcprof-lite/attribute/order.h \

@@ -35,6 +35,7 @@ prof_unit_tests = \
 	tests/unit/test_gpu_join \
 	tests/unit/test_gpu_ledger \
 	tests/unit/test_gpu_model \
+	tests/unit/test_gpu_occupancy \
 	tests/unit/test_gpu_samples \
 	tests/unit/test_gpu_time \
 	tests/unit/test_load_gpu \
@@ -61,6 +62,9 @@ tests_unit_test_gpu_ledger_SOURCES = tests/unit/test_gpu_ledger.c tests/unit/gpu
 tests_unit_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_model_SOURCES = tests/unit/test_gpu_model.c tests/unit/gpu_fixture.h
 tests_unit_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_occupancy_SOURCES = tests/unit/test_gpu_occupancy.c
+tests_unit_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_samples_SOURCES = tests/unit/test_gpu_samples.c tests/unit/gpu_fixture.h
 tests_unit_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_time_SOURCES = tests/unit/test_gpu_time.c

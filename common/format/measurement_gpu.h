@@ -86,7 +86,8 @@ enum msr_gpu_definition_type {
 	MSR_GPU_DEF_CODE = 4,
 	MSR_GPU_DEF_FUNCTION = 5,
 	MSR_GPU_DEF_STALL = 6,    /* name of a stall reason */
-	MSR_GPU_DEF_COUNTER = 7
+	MSR_GPU_DEF_COUNTER = 7,
+	MSR_GPU_DEF_DEVICE_LIMITS = 8 /* more of a device: what a group of threads may use */
 };
 struct msr_gpu_definition {
 	uint32_t bytes;      /* whole record, a multiple of 8 */
@@ -111,6 +112,18 @@ struct msr_gpu_def_device {   /* name: the device's; more: back end and driver: 
 	uint32_t type;            /* enum msr_gpu_device_type */
 };
 enum msr_gpu_device_type { MSR_GPU_DEVICE_OTHER, MSR_GPU_DEVICE_GPU, MSR_GPU_DEVICE_CPU, MSR_GPU_DEVICE_ACCELERATOR };
+/*
+ * What limits how many groups are resident on a unit at once, beyond what the device says. Its id is the device's. Name: "". The strings of a definition begin behind its fixed part, so
+ * fields that came later are a record of their own; readers that do not know it pass over it.
+ */
+struct msr_gpu_def_device_limits {
+	struct msr_gpu_definition head;
+	uint32_t compute_major, compute_minor; /* NVIDIA's compute capability; 0: none */
+	uint32_t registers_per_group;          /* at most; 0: unknown, as below */
+	uint32_t reserved_shared_bytes;        /* that the run time takes of each group, in addition to the kernel's own */
+	uint32_t shared_bytes_per_group;       /* at most */
+	uint32_t shared_bytes_per_group_optin; /* at most, for kernels that ask for more */
+};
 struct msr_gpu_def_context {  /* name: may be "" */
 	struct msr_gpu_definition head;
 	uint32_t device;          /* id; of a context over several devices the first */

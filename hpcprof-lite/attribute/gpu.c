@@ -203,7 +203,7 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 		if (!gpu_metrics_add_cell(&h->g->metrics, &f->extras, &h->g->job->files.at[file].gpu, c, f->context_of[i]))
 			return false;
 	}
-	struct gpu_sampled s = {&f->join, f->context_of, f->module_of, h->run, &h->g->metrics, &f->extras, &f->sampling};
+	struct gpu_sampled s = {&f->join, f->context_of, f->module_of, h->run, &h->g->metrics, &f->extras, &f->sampling, &f->yardsticks};
 	return gpu_samples_add(&s);
 }
 
@@ -240,6 +240,16 @@ static bool sort_extras(struct gpu_file *f, size_t n_threads)
 	return true;
 }
 
+static int compare_yardsticks(const void *pa, const void *pb)
+{
+	const struct model_gpu_yardstick *a = pa, *b = pb;
+	if (a->n_apportioned != b->n_apportioned)
+		return a->n_apportioned < b->n_apportioned ? 1 : -1;
+	if (a->n_samples != b->n_samples)
+		return a->n_samples < b->n_samples ? 1 : -1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
 static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file, const uint32_t *final_of, const uint32_t *metric_of)
 {
 	struct gpu_file *f = &g->files[file];
@@ -248,6 +258,10 @@ static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file, cons
 		return false;
 	for (size_t i = 0; i < f->join.cells.n; i++)
 		f->cells[i] = (struct model_gpu_cell){final_of[f->context_of[i]], MODEL_NONE};
+	for (uint32_t i = 0; i < f->sampling.n_yardsticks; i++)
+		f->yardsticks[i].context = final_of[f->yardsticks[i].context];
+	if (f->yardsticks)
+		qsort(f->yardsticks, f->sampling.n_yardsticks, sizeof *f->yardsticks, compare_yardsticks);
 	for (size_t i = 0; i < f->extras.n; i++) {
 		f->extras.at[i].context = final_of[f->extras.at[i].context];
 		f->extras.at[i].metric = metric_of[f->extras.at[i].metric];
@@ -313,6 +327,7 @@ void gpu_free(struct gpu_part *g)
 		free(f->module_of);
 		free(f->context_of);
 		vec_free(&f->extras);
+		free(f->yardsticks);
 		free(f->first_extra);
 	}
 	free(g->files);

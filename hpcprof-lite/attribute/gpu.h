@@ -19,6 +19,7 @@ struct gpu_file {
 	gpu_extras extras;
 	size_t *first_extra;          /* by thread: of its extras; one more */
 	struct model_gpu_sampling sampling;
+	struct model_gpu_yardstick *yardsticks; /* of sampling; the model's once it is described */
 	uint32_t first_profile;       /* of the process; its queues follow its threads */
 	uint32_t first_queue, first_context, n_profiles;
 };

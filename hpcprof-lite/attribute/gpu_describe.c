@@ -2,6 +2,7 @@
 /* What the model says of devices, contexts, queues, shapes and GPU ledgers. Declared in gpu.h. Test: tests/unit/test_gpu_model.c. */
 #include "hpcprof-lite/attribute/gpu.h"
 #include "hpcprof-lite/attribute/gpu_ledger.h"
+#include "hpcprof-lite/attribute/gpu_sampling.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -320,22 +321,6 @@ static uint32_t *add_shapes(struct describing *d)
 
 /* ---- the whole ---- */
 
-static void add_sampling(struct model_gpu_sampling *to, const struct model_gpu_sampling *from)
-{
-	to->n_ranges += from->n_ranges;
-	to->total += from->total;
-	to->recorded += from->recorded;
-	to->dropped += from->dropped;
-	to->outside += from->outside;
-	to->in_tree_exact += from->in_tree_exact;
-	to->in_tree_apportioned += from->in_tree_apportioned;
-	to->in_tree_not_issued += from->in_tree_not_issued;
-	to->sampled_ns += from->sampled_ns;
-	to->gap_ns += from->gap_ns;
-	to->n_buffer_full += from->n_buffer_full;
-	to->closes = to->closes && from->closes;
-}
-
 static bool describe_ledgers(struct describing *d)
 {
 	struct gpu_file *f = &d->g->files[d->file];
@@ -347,9 +332,14 @@ static bool describe_ledgers(struct describing *d)
 	process->gpu = ledgers;
 	process->n_gpu = f->join.n_ledgers;
 	process->gpu_sampling = f->sampling;
+	if (f->yardsticks && !keep(d->m, f->yardsticks)) {
+		f->yardsticks = NULL;
+		return false;
+	}
+	f->yardsticks = NULL;
 	for (uint32_t i = 0; i < process->n_gpu; i++)
 		gpu_ledger_add(&d->m->gpu_ledger, &ledgers[i]);
-	add_sampling(&d->m->gpu_sampling, &f->sampling);
+	gpu_sampling_add(&d->m->gpu_sampling, &f->sampling);
 	return true;
 }
 

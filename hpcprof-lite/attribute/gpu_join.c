@@ -39,6 +39,16 @@ uint32_t gpu_join_function(const struct load_gpu *g, uint32_t shape)
 	return s ? s->function : 0;
 }
 
+uint64_t gpu_join_groups(const struct load_gpu *g, uint32_t shape)
+{
+	const struct msr_gpu_shape *s = load_gpu_shape(g, shape);
+	uint64_t n = s && s->grid[0] ? s->grid[0] : 0;
+	for (unsigned i = 1; n && i < 3; i++)
+		if (s->grid[i] && __builtin_mul_overflow(n, s->grid[i], &n))
+			return UINT64_MAX;
+	return n;
+}
+
 /* ---- cells ---- */
 
 static uint64_t key_a(const struct gpu_cell *c)
@@ -63,6 +73,7 @@ static uint32_t add_cell(struct gpu_join *j, struct map *index, const struct gpu
 		return UINT32_MAX;
 	*c = *key;
 	c->n_ops = c->busy_ns = c->amount = 0;
+	c->cover = (struct gpu_cover){0};
 	return (uint32_t)id;
 }
 
@@ -186,6 +197,13 @@ static bool has_line(unsigned kind)
 	return kind == MSR_GPU_KERNEL || kind == MSR_GPU_COPY || kind == MSR_GPU_SET;
 }
 
+/* How the time of a kernel was sampled. */
+static void cover(struct run *r, const struct msr_gpu_op *op, const struct times *t, struct gpu_cover *c)
+{
+	const struct load_gpu_queue *q = load_gpu_find(&r->g->queues, op->queue);
+	gpu_ranges_cover(&r->j->ranges, q ? q->record->context : 0, t->start_ns, t->end_ns, gpu_join_groups(r->g, op->shape), c);
+}
+
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
 {
 	struct gpu_join *j = r->j;
@@ -218,6 +236,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	c->n_ops++;
 	c->busy_ns += t.busy_ns;
 	c->amount += kind == MSR_GPU_KERNEL ? 0 : op->amount;
+	if (kind == MSR_GPU_KERNEL && j->ranges.list.n)
+		cover(r, op, &t, &c->cover);
 	j->counts[backend].ops++;
 	j->counts[backend].orphans += key.place == GPU_NO_LAUNCH;
 	j->counts[backend].no_path += key.place == GPU_NO_PATH;
@@ -358,7 +378,7 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 	struct run r = {.j = j, .g = &f->gpu, .latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, .wants_lines = f->header.flags & MSR_FLAG_TRACE};
 	j->file = f;
 	gpu_clock_thin(&f->gpu);
-	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
+	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) && gpu_ranges_read(&j->ranges, r.g) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
 	if (ok)
 		find_last_launch(&r);
 	map_free(&r.index);
@@ -371,6 +391,7 @@ void gpu_join_free(struct gpu_join *j)
 {
 	gpu_launches_free(&j->launches);
 	gpu_graph_free(&j->graph);
+	gpu_ranges_free(&j->ranges);
 	vec_free(&j->cells);
 	for (size_t i = 0; i < j->lines.n; i++)
 		free(j->lines.at[i].lane_n);

@@ -11,6 +11,7 @@
 #include "common/base/space.h"
 #include "hpcprof-lite/attribute/gpu_graph.h"
 #include "hpcprof-lite/attribute/gpu_launches.h"
+#include "hpcprof-lite/attribute/gpu_ranges.h"
 #include "hpcprof-lite/load/measurement.h"
 #include "hpcprof-lite/model/private.h"
 
@@ -28,6 +29,7 @@ struct gpu_cell {
 	uint8_t kind, detail, place;
 	bool is_measured;        /* the launching thread is `thread`; else that only keeps the account */
 	uint64_t n_ops, busy_ns, amount;
+	struct gpu_cover cover;  /* KERNEL: what of its time was PC-sampled, of operations with a record */
 };
 
 /* The time line of one queue of the file. */
@@ -45,6 +47,7 @@ struct gpu_join {
 	struct load_file *file;
 	struct gpu_launches launches;
 	struct gpu_graph graph;
+	struct gpu_ranges ranges;
 	VEC(struct gpu_cell) cells;
 	VEC(struct gpu_line) lines;        /* by queue id: those with operations */
 	struct space space;                /* of their items */
@@ -63,6 +66,8 @@ bool gpu_join_run(struct gpu_join *j, struct load_file *f);
 uint32_t gpu_join_cell(struct gpu_join *j, const struct gpu_cell *key);
 /* The kernel's function id in the file, 0: unknown. */
 uint32_t gpu_join_function(const struct load_gpu *g, uint32_t shape);
+/* Groups (blocks) of a launch; 0: not known. */
+uint64_t gpu_join_groups(const struct load_gpu *g, uint32_t shape);
 void gpu_join_free(struct gpu_join *j);
 
 #endif

@@ -2,7 +2,9 @@
 /* See gpu_metrics.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_metrics.h"
 
-#include <ctype.h>
+#include "hpcprof-lite/attribute/gpu_occupancy.h"
+#include "hpcprof-lite/attribute/gpu_stalls.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +38,10 @@ static const struct {
 	[GPU_DYNAMIC_SHARED] = {"GKER:DYMEM (B)", "B", "GPU kernel: dynamic shared memory of a block, mean of launches (bytes)", MODEL_METRIC_GPU_MEAN, NO, GPU_KERNELS},
 	[GPU_BLOCK_SHARED] = {"GKER:BLK_SM (B)", "B", "GPU kernel: block local memory, static and dynamic, mean of launches (bytes)", MODEL_METRIC_GPU_MEAN, NO, GPU_KERNELS},
 	[GPU_LOCAL] = {"GKER:LMEM (B)", "B", "GPU kernel: local memory of a thread, mean of launches (bytes)", MODEL_METRIC_GPU_MEAN, NO, GPU_KERNELS},
+	[GPU_WARPS] = {"GKER:FGP_ACT", "count", "GPU kernel: fine-grain parallelism, actual: warps that fit on an SM by registers, shared memory and blocks, mean of launches", MODEL_METRIC_GPU_MEAN,
+		NO, GPU_KERNELS},
+	[GPU_WARPS_MOST] = {"GKER:FGP_MAX", "count", "GPU kernel: fine-grain parallelism, maximum: warps that an SM can hold, mean of launches", MODEL_METRIC_GPU_MEAN, NO, GPU_KERNELS},
+	[GPU_OCCUPANCY] = {"GKER:OCC_THR", "%", "GPU kernel: theoretical occupancy (FGP_ACT / FGP_MAX, per cent)", MODEL_METRIC_GPU_MEAN, NO, GPU_WARPS_MOST},
 	[GPU_COPIES] = {"GXCOPY:COUNT", "count", "GPU explicit memory copy: count", MODEL_METRIC_GPU_COUNT, NO, NO},
 	[GPU_COPY_BYTES + MSR_GPU_COPY_UNKNOWN] = {"GXCOPY:UNK (B)", "B", "GPU explicit memory copy: unknown kind (bytes)", MODEL_METRIC_GPU_COUNT, NO, NO},
 	[GPU_COPY_BYTES + MSR_GPU_COPY_H2D] = {"GXCOPY:H2D (B)", "B", "GPU explicit memory copy: host to device (bytes)", MODEL_METRIC_GPU_COUNT, NO, NO},
@@ -62,41 +68,17 @@ static const struct {
 	[GPU_MARKERS] = {"GMARK:COUNT", "count", "GPU markers and barriers: count", MODEL_METRIC_GPU_COUNT, NO, NO},
 	[GPU_SAMPLES] = {"GINS", "count", "GPU PC samples", MODEL_METRIC_GPU_SAMPLES, NO, NO},
 	[GPU_STALLED] = {"GINS:STL_ANY", "count", "GPU instruction stalls: any", MODEL_METRIC_GPU_SAMPLES, GPU_SAMPLES, NO},
+	[GPU_APPORTIONED] = {"GINS:APPORTIONED", "count", "GPU PC samples that were shared out over the contexts that launched the kernel, or the calls that lead to the function; the others are exact",
+		MODEL_METRIC_GPU_SAMPLES, GPU_SAMPLES, NO},
+	[GPU_SAMPLED] = {"GSAMP:TOT", "count", "GPU PC samples: measured, by kernel; dropped ones and those of no code are apart", MODEL_METRIC_GPU_COUNT, NO, NO},
+	[GPU_SAMPLES_DROPPED] = {"GSAMP:DRP", "count", "GPU PC samples: dropped", MODEL_METRIC_GPU_COUNT, NO, NO},
+	[GPU_SAMPLES_OUTSIDE] = {"GSAMP:OUT", "count", "GPU PC samples: not attributed to any code by the vendor's interface", MODEL_METRIC_GPU_COUNT, NO, NO},
+	[GPU_SAMPLES_EXPECTED] = {"GSAMP:EXP", "count", "GPU PC samples: expected, had all SMs been busy while the kernel ran", MODEL_METRIC_GPU_COUNT, NO, NO},
+	[GPU_UTILISATION] = {"GSAMP:UTIL", "%", "GPU utilization computed using PC sampling: part of the SMs that had a warp while the kernel ran (TOT / EXP, per cent)", MODEL_METRIC_GPU_MEAN, NO,
+		GPU_SAMPLES_EXPECTED},
 };
 
 /* ---- stall reasons and counters ---- */
-
-/* What HPCToolkit calls a reason, where it means the same. */
-static const char *short_stall(const char *reason, size_t n)
-{
-	static const struct {
-		const char *reason, *name;
-	} known[] = {{"long_scoreboard", "GMEM"}, {"imc_miss", "CMEM"}, {"tex_throttle", "TMEM"}, {"lg_throttle", "MTHR"}, {"math_pipe_throttle", "PIPE"},
-		{"barrier", "SYNC"}, {"no_instructions", "IFET"}, {"no_instruction", "IFET"}, {"not_selected", "NSEL"}, {"sleeping", "SLP"}, {"misc", "OTHR"},
-		{"selected", "NONE"}};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (strlen(known[i].reason) == n && memcmp(known[i].reason, reason, n) == 0)
-			return known[i].name;
-	return NULL;
-}
-
-/* "GINS:STL_" and a short name. NVIDIA's names are long; those of others are taken whole. "_NI": counted only where nothing was issued. */
-static char *stall_name(const char *vendor, uint32_t flags)
-{
-	static const char nvidia[] = "smsp__pcsamp_warps_issue_stalled_", not_issued[] = "_not_issued";
-	const char *reason = strncmp(vendor, nvidia, sizeof nvidia - 1) == 0 ? vendor + sizeof nvidia - 1 : vendor;
-	size_t n = strlen(reason), tail = sizeof not_issued - 1;
-	bool only = flags & MSR_GPU_STALL_ONLY_NOT_ISSUED;
-	if (only && n > tail && strcmp(reason + n - tail, not_issued) == 0)
-		n -= tail;
-	const char *known = short_stall(reason, n);
-	char *name;
-	if (asprintf(&name, "GINS:STL_%.*s%s", (int)(known ? strlen(known) : n), known ? known : reason, only ? "_NI" : "") < 0)
-		return NULL;
-	for (char *at = name + strlen("GINS:STL_"); *at; at++)
-		*at = (char)toupper((unsigned char)*at);
-	return name;
-}
 
 static int compare_stalls(const void *a, const void *b)
 {
@@ -116,7 +98,7 @@ static bool list_stalls(struct gpu_metrics *m, const struct load_gpu *g)
 		const struct load_gpu_stall *s = &g->stalls.at[i];
 		if (!s->record || !s->name[0])
 			continue;
-		struct gpu_stall_metric new = {stall_name(s->name, s->record->flags), s->name, s->description, s->record->flags};
+		struct gpu_stall_metric new = {gpu_stall_metric_name(s->name, s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED), s->name, s->description, s->record->flags};
 		struct gpu_stall_metric *at = new.name ? vec_push(&m->stalls) : NULL;
 		if (!at) {
 			free(new.name);
@@ -177,7 +159,7 @@ uint32_t gpu_metrics_stall(const struct gpu_metrics *m, const struct load_gpu *g
 	const struct load_gpu_stall *s = load_gpu_find(&g->stalls, stall);
 	if (!s || !s->name[0])
 		return MODEL_NONE;
-	struct gpu_stall_metric key = {.name = stall_name(s->name, s->record->flags)};
+	struct gpu_stall_metric key = {.name = gpu_stall_metric_name(s->name, s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED)};
 	const struct gpu_stall_metric *found = key.name ? bsearch(&key, m->stalls.at, m->stalls.n, sizeof key, compare_stalls) : NULL;
 	free(key.name);
 	return found ? GPU_N_FIXED + (uint32_t)(found - m->stalls.at) : MODEL_NONE;
@@ -236,6 +218,33 @@ static void add(struct adding *a, uint32_t metric, uint64_t sum)
 	a->failed |= !gpu_metrics_add(a->m, a->to, &x);
 }
 
+/* A shape does not say where it ran: the device of its code, or the first with limits. */
+static uint32_t device_of(const struct load_gpu *g, const struct msr_gpu_shape *s)
+{
+	const struct load_gpu_function *f = load_gpu_find(&g->functions, s->function);
+	const struct load_gpu_code *c = f ? load_gpu_find(&g->codes, f->record->code) : NULL;
+	uint32_t of_code = c ? c->record->device : 0;
+	if (of_code < g->limits.n && g->limits.at[of_code].record)
+		return of_code;
+	for (uint32_t i = 0; i < g->limits.n; i++)
+		if (g->limits.at[i].record)
+			return i;
+	return 0;
+}
+
+static void add_occupancy(struct adding *a, const struct load_gpu *g, const struct msr_gpu_shape *s)
+{
+	uint32_t id = device_of(g, s);
+	const struct load_gpu_device *d = load_gpu_find(&g->devices, id);
+	const struct load_gpu_limits *l = load_gpu_find(&g->limits, id);
+	struct gpu_occupancy o;
+	if (!d || !l || !gpu_occupancy(d->record, l->record, s, &o))
+		return;
+	add(a, GPU_WARPS, o.warps * a->cell->n_ops);
+	add(a, GPU_WARPS_MOST, o.warps_most * a->cell->n_ops);
+	add(a, GPU_OCCUPANCY, UINT64_C(100) * o.warps * a->cell->n_ops);
+}
+
 static void add_shape(struct adding *a, const struct msr_gpu_shape *s)
 {
 	const uint64_t grid[3] = {s->grid[0], s->grid[1], s->grid[2]}, block[3] = {s->block[0], s->block[1], s->block[2]};
@@ -268,8 +277,10 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 	case MSR_GPU_KERNEL:
 		add(&a, GPU_KERNEL_TIME, c->busy_ns);
 		add(&a, GPU_KERNELS, c->n_ops);
-		if (shape)
+		if (shape) {
 			add_shape(&a, shape);
+			add_occupancy(&a, g, shape);
+		}
 		break;
 	case MSR_GPU_COPY:
 		add(&a, GPU_COPY_TIME, c->busy_ns);
@@ -304,7 +315,7 @@ bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct lo
 static bool occurs(const struct gpu_metrics *m, uint32_t metric)
 {
 	bool is_basic = metric < GPU_SYNC_TIME_OF || metric == GPU_KERNELS || metric == GPU_COPIES || metric == GPU_SETS || metric == GPU_ALLOCS || metric == GPU_SYNCS
-		|| metric == GPU_MARKERS || metric >= GPU_N_FIXED + m->stalls.n;
+		|| metric == GPU_MARKERS || (metric >= GPU_SAMPLED && metric <= GPU_SAMPLES_OUTSIDE) || metric >= GPU_N_FIXED + m->stalls.n;
 	return is_basic ? m->n_samples.at[metric] != 0 : m->sums.at[metric] != 0;
 }
 
@@ -341,9 +352,10 @@ static bool describe_fixed(const struct gpu_metrics *m, struct model *model, uin
 static bool describe_stall(const struct gpu_metrics *m, struct model *model, const struct gpu_stall_metric *s, const uint32_t *index_of, struct model_metric *out)
 {
 	bool only = s->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED, issued = s->flags & MSR_GPU_STALL_ISSUED;
+	const struct gpu_stall *known = gpu_stall_of(s->vendor);
 	char *copy = strdup(s->name);
 	*out = (struct model_metric){.kind = MODEL_METRIC_GPU_SAMPLES, .unit = "count", .divisor = MODEL_NONE, .apportioned = m->n_apportioned != 0,
-		.name = copy ? keep(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : "GPU instruction stalls", s->vendor),
+		.name = copy ? keep(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : known ? known->description : "GPU instruction stalls", s->vendor),
 		.parent = only ? MODEL_NONE : index_of[issued ? GPU_SAMPLES : GPU_STALLED]};
 	return out->name && out->description;
 }

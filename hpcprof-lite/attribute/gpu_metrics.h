@@ -16,7 +16,8 @@ enum gpu_metric {
 	GPU_MEMORY_TIME, GPU_SYNC_TIME,
 	GPU_SYNC_TIME_OF, /* by enum msr_gpu_sync */
 	GPU_KERNELS = GPU_SYNC_TIME_OF + MSR_N_GPU_SYNCS,
-	GPU_BLOCKS, GPU_BLOCK_THREADS, GPU_ITEMS, GPU_REGISTERS, GPU_STATIC_SHARED, GPU_DYNAMIC_SHARED, GPU_BLOCK_SHARED, GPU_LOCAL,
+	GPU_BLOCKS, GPU_BLOCK_THREADS, GPU_ITEMS, GPU_REGISTERS, GPU_STATIC_SHARED, GPU_DYNAMIC_SHARED, GPU_BLOCK_SHARED, GPU_LOCAL, GPU_WARPS, GPU_WARPS_MOST,
+	GPU_OCCUPANCY,
 	GPU_COPIES,
 	GPU_COPY_BYTES,   /* by enum msr_gpu_direction */
 	GPU_SETS = GPU_COPY_BYTES + MSR_N_GPU_DIRECTIONS,
@@ -25,7 +26,8 @@ enum gpu_metric {
 	GPU_ALLOC_BYTES,  /* by enum msr_gpu_memory */
 	GPU_SYNCS = GPU_ALLOC_BYTES + MSR_N_GPU_MEMORIES,
 	GPU_MARKERS,
-	GPU_SAMPLES, GPU_STALLED,
+	GPU_SAMPLES, GPU_STALLED, GPU_APPORTIONED,
+	GPU_SAMPLED, GPU_SAMPLES_DROPPED, GPU_SAMPLES_OUTSIDE, GPU_SAMPLES_EXPECTED, GPU_UTILISATION,
 	GPU_N_FIXED       /* then stall reasons, then counters */
 };
 
@@ -43,7 +45,7 @@ struct gpu_metrics {
 	VEC(struct gpu_stall_metric) stalls;     /* by name */
 	VEC(struct gpu_counter_metric) counters; /* by name, unit */
 	VEC(uint64_t) n_samples, sums;           /* by metric: what was added in all */
-	uint64_t n_exact, n_apportioned;         /* PC samples */
+	uint64_t n_exact, n_apportioned, n_unattributed; /* PC samples */
 };
 
 /* What a cell (or its like) adds; `context` is of struct expand until it is renamed. */

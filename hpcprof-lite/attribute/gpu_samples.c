@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/gpu_samples.h"
 
 #include "hpcprof-lite/attribute/gpu_calls.h"
+#include "hpcprof-lite/attribute/gpu_sampling.h"
 #include "hpcprof-lite/attribute/gpu_shares.h"
 
 #include <stdlib.h>
@@ -21,7 +22,17 @@ struct sample {
 struct launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
-	uint64_t weight;
+	uint64_t weight;       /* time in which samples did not know their launch */
+	uint64_t busy_ns, window_ns; /* all its time, and that in serialized ranges */
+};
+
+/* How sure it is that a sample belongs to the context where it counts. */
+enum certainty { EXACT, APPORTIONED, UNATTRIBUTED };
+
+/* Samples by the kernel below which they stand. */
+struct kernel_samples {
+	uint32_t thread, context;
+	uint64_t n;
 };
 
 /* How a device function was reached from a kernel. */
@@ -46,6 +57,9 @@ struct run {
 	const struct load_gpu *g;
 	VEC(struct sample) samples;
 	VEC(struct launcher) launchers; /* by function */
+	uint64_t *n_apportioned;        /* by function id of the kernel: over its launchers */
+	struct map kernel_index;        /* (thread, context) -> kernels */
+	VEC(struct kernel_samples) kernels;
 	uint32_t *metric_of_stall;      /* by id */
 	struct code *codes;             /* by function id */
 	struct map count_index;         /* (module, address) -> counts */
@@ -119,6 +133,13 @@ static int compare_launchers(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
+static void add_launcher(struct launcher *to, const struct launcher *from)
+{
+	to->weight += from->weight;
+	to->busy_ns += from->busy_ns;
+	to->window_ns += from->window_ns;
+}
+
 static bool gather_launchers(struct run *r)
 {
 	const struct gpu_join *j = r->s->join;
@@ -131,23 +152,22 @@ static bool gather_launchers(struct run *r)
 		struct launcher *at = vec_push(&r->launchers);
 		if (!at)
 			return false;
+		uint64_t known_ns = c->cover.serialized_ns + c->cover.gap_ns;
 		*at = (struct launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i],
-			.weight = c->busy_ns};
+			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns};
 	}
 	if (r->launchers.n)
 		qsort(r->launchers.at, r->launchers.n, sizeof *r->launchers.at, compare_launchers);
 	for (size_t i = 0; i < r->launchers.n; i++) {
 		struct launcher *l = &r->launchers.at[i];
 		if (kept && compare_launchers(&r->launchers.at[kept - 1], l) == 0)
-			r->launchers.at[kept - 1].weight += l->weight;
+			add_launcher(&r->launchers.at[kept - 1], l);
 		else
 			r->launchers.at[kept++] = *l;
 	}
 	r->launchers.n = kept;
 	return true;
 }
-
-/* ---- counting ---- */
 
 /* ---- calls inside of GPU code ---- */
 
@@ -237,18 +257,28 @@ static struct route *find_route(struct run *r, uint32_t module, uint32_t kernel,
 
 /* ---- counting ---- */
 
+static uint32_t metric_of(const struct run *r, const struct sample *p)
+{
+	return p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
+}
+
+/* It counts a second time what another reason counts already. */
+static bool is_second(const struct run *r, const struct sample *p)
+{
+	return gpu_metrics_stall_flags(r->s->metrics, metric_of(r, p)) & MSR_GPU_STALL_ONLY_NOT_ISSUED;
+}
+
 /* Adds `count` samples of p's kind at a context. */
-static bool add_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t context, uint64_t count)
+static bool add_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t context, uint64_t count, enum certainty certainty)
 {
 	struct sum_extra x = {.thread = thread, .context = context, .n_samples = count, .sum = count};
-	uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
-	uint32_t flags = gpu_metrics_stall_flags(r->s->metrics, stall);
-	uint32_t metrics[3] = {stall, MODEL_NONE, MODEL_NONE};
-	if (!(flags & MSR_GPU_STALL_ONLY_NOT_ISSUED)) {
+	uint32_t stall = metric_of(r, p), metrics[4] = {stall, MODEL_NONE, MODEL_NONE, MODEL_NONE};
+	if (!is_second(r, p)) {
 		metrics[1] = GPU_SAMPLES;
-		metrics[2] = stall != MODEL_NONE && !(flags & MSR_GPU_STALL_ISSUED) ? GPU_STALLED : MODEL_NONE;
+		metrics[2] = stall != MODEL_NONE && !(gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ISSUED) ? GPU_STALLED : MODEL_NONE;
+		metrics[3] = certainty == APPORTIONED ? GPU_APPORTIONED : MODEL_NONE;
 	}
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 4; i++) {
 		x.metric = metrics[i];
 		if (x.metric != MODEL_NONE && !gpu_metrics_add(r->s->metrics, r->s->extras, &x))
 			return false;
@@ -256,15 +286,22 @@ static bool add_at(struct run *r, const struct sample *p, uint32_t thread, uint3
 	return true;
 }
 
-static void account(struct run *r, const struct sample *p, uint64_t count, bool is_exact)
+/* In the ledger, and at the kernel below which they stand. */
+static bool account(struct run *r, const struct sample *p, uint32_t thread, uint32_t kernel, uint64_t count, enum certainty certainty)
 {
-	uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
-	if (gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ONLY_NOT_ISSUED) {
-		r->s->sampling->in_tree_not_issued += count;
-		return;
+	struct model_gpu_sampling *s = r->s->sampling;
+	struct gpu_metrics *m = r->s->metrics;
+	if (is_second(r, p)) {
+		s->in_tree_not_issued += count;
+		return true;
 	}
-	*(is_exact ? &r->s->sampling->in_tree_exact : &r->s->sampling->in_tree_apportioned) += count;
-	*(is_exact ? &r->s->metrics->n_exact : &r->s->metrics->n_apportioned) += count;
+	*(certainty == EXACT ? &s->in_tree_exact : certainty == APPORTIONED ? &s->in_tree_apportioned : &s->in_tree_unattributed) += count;
+	*(certainty == EXACT ? &m->n_exact : certainty == APPORTIONED ? &m->n_apportioned : &m->n_unattributed) += count;
+	uint64_t at = map_put(&r->kernel_index, thread, kernel, r->kernels.n);
+	if (at == MAP_NONE || (at == r->kernels.n && !vec_push(&r->kernels)))
+		return false;
+	r->kernels.at[at] = (struct kernel_samples){thread, kernel, r->kernels.at[at].n + count};
+	return true;
 }
 
 /* Samples that are being dealt out over the ways to their function. */
@@ -274,6 +311,7 @@ struct dealing {
 	const struct route *route;
 	uint32_t thread, kernel, module;
 	uint64_t link_addr;
+	enum certainty certainty;
 };
 
 static bool give_to_path(void *arg, size_t i, uint64_t part)
@@ -283,14 +321,14 @@ static bool give_to_path(void *arg, size_t i, uint64_t part)
 	uint32_t at = d->kernel; /* the placeholder: its child is the kernel, whose frame is the first call's */
 	for (uint32_t k = 0; k < path->n; k++)
 		at = expand_gpu_frame(d->r->s->expand, at, d->module, path->calls[k]);
-	return add_at(d->r, d->p, d->thread, expand_gpu_frame(d->r->s->expand, at, d->module, d->link_addr), part);
+	return add_at(d->r, d->p, d->thread, expand_gpu_frame(d->r->s->expand, at, d->module, d->link_addr), part, d->certainty);
 }
 
 /*
  * Counts `count` samples at their place below the kernel context: in the kernel itself, or where calls lead from it to the function that was sampled.
- * `launched`: the kernel's function id. is_exact: the context is known to be the right one.
+ * `launched`: the kernel's function id. `certainty`: that the kernel's context is the right one.
  */
-static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t kernel, uint32_t launched, uint64_t count, bool is_exact)
+static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uint32_t kernel, uint32_t launched, uint64_t count, enum certainty certainty)
 {
 	const struct code *code = code_at(r, p->function), *kernel_code = code_at(r, launched);
 	struct route *route = NULL;
@@ -299,12 +337,15 @@ static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uin
 		if (at != STRUCTURE_NONE && at != kernel_code->scope && !(route = find_route(r, code->module, kernel_code->scope, at)))
 			return false;
 	}
-	account(r, p, count, is_exact && (!route || route->paths.n <= 1));
+	if (certainty == EXACT && route && route->paths.n > 1)
+		certainty = APPORTIONED;
+	if (!account(r, p, thread, kernel, count, certainty))
+		return false;
 	if (!route || !route->paths.n) {
 		struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, p->function);
-		return add_at(r, p, thread, expand_gpu_place(r->s->expand, kernel, &f, p->offset), count);
+		return add_at(r, p, thread, expand_gpu_place(r->s->expand, kernel, &f, p->offset), count, certainty);
 	}
-	struct dealing d = {r, p, route, thread, expand_gpu_parent(r->s->expand, kernel), code->module, code->entry + p->offset};
+	struct dealing d = {r, p, route, thread, expand_gpu_parent(r->s->expand, kernel), code->module, code->entry + p->offset, certainty};
 	return gpu_shares_deal(&route->shares, count, give_to_path, &d);
 }
 
@@ -319,7 +360,7 @@ static bool count_exact(struct run *r, const struct sample *p)
 {
 	const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
 	uint32_t launched = gpu_join_function(r->g, c->shape);
-	return count_at(r, p, c->thread, r->s->context_of[p->cell], launched ? launched : p->function, p->count, true);
+	return count_at(r, p, c->thread, r->s->context_of[p->cell], launched ? launched : p->function, p->count, EXACT);
 }
 
 /* Whether calls lead from a kernel to a function of the file. False when memory is short, or nothing is known of them. */
@@ -372,15 +413,20 @@ static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 {
 	const struct sharing *s = arg;
 	const struct launcher *l = &s->list[i];
-	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1);
+	if (s->n > 1 && !is_second(s->r, s->p))
+		s->r->n_apportioned[l->function] += part;
+	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1 ? EXACT : APPORTIONED);
 }
 
 static bool share_out(struct run *r, const struct sample *p, size_t n_samples, const struct launcher *list, size_t n)
 {
 	uint64_t *weights = malloc(n * sizeof *weights);
 	struct gpu_shares shares = {0};
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += list[i].weight;
 	for (size_t i = 0; weights && i < n; i++)
-		weights[i] = list[i].weight;
+		weights[i] = sum ? list[i].weight : list[i].busy_ns;
 	bool ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
 	for (size_t k = 0; ok && k < n_samples; k++)
 		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n});
@@ -400,7 +446,7 @@ static bool apportion(struct run *r, const struct sample *p, size_t n)
 	} else if (ok) {
 		uint32_t nowhere = kernel_below(r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function);
 		for (size_t k = 0; ok && k < n; k++)
-			ok = count_at(r, &p[k], 0, nowhere, p->function, p[k].count, false);
+			ok = count_at(r, &p[k], 0, nowhere, p->function, p[k].count, UNATTRIBUTED);
 	}
 	free(list);
 	return ok;
@@ -424,20 +470,138 @@ static bool count_all(struct run *r)
 	return true;
 }
 
-static void add_ranges(const struct load_gpu *g, struct model_gpu_sampling *s)
+/* ---- the yardstick: samples that know their launch against the apportioning ---- */
+
+/* One such sample, of the launcher with this index in run.launchers. */
+struct known {
+	uint32_t launcher;
+	struct gpu_yard_sample sample;
+};
+
+static int compare_known(const void *pa, const void *pb)
 {
-	for (size_t k = 0; k < g->ranges.n; k++)
-		for (uint64_t i = 0; i < g->ranges.at[k].n; i++) {
-			const struct msr_gpu_pc_range *p = load_gpu_at(&g->ranges.at[k], i);
-			uint64_t length = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
-			s->n_ranges++;
-			s->total += p->total;
-			s->recorded += p->recorded;
-			s->dropped += p->dropped;
-			s->outside += p->outside;
-			*(p->flags & MSR_GPU_RANGE_GAP ? &s->gap_ns : &s->sampled_ns) += length;
-			s->n_buffer_full += (p->flags & MSR_GPU_RANGE_BUFFER_FULL) != 0;
-		}
+	const struct known *a = pa, *b = pb;
+	return (a->launcher > b->launcher) - (a->launcher < b->launcher);
+}
+
+typedef VEC(struct known) knowns;
+
+static bool gather_known(struct run *r, knowns *list)
+{
+	for (size_t i = 0; i < r->samples.n; i++) {
+		const struct sample *p = &r->samples.at[i];
+		if (p->cell == NO_CELL || is_second(r, p))
+			continue;
+		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
+		struct launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .context = r->s->context_of[p->cell]};
+		const struct launcher *l = r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key, compare_launchers) : NULL;
+		struct known *at = l ? vec_push(list) : NULL;
+		if (!l)
+			continue;
+		if (!at)
+			return false;
+		*at = (struct known){(uint32_t)(l - r->launchers.at), {.function = p->function, .offset = p->offset, .count = p->count}};
+	}
+	if (list->n)
+		qsort(list->at, list->n, sizeof *list->at, compare_known);
+	return true;
+}
+
+/* The kernel whose launchers are [begin, end), of which n samples are known. Adds to *found where there was something to compare. */
+static bool measure_kernel(struct run *r, size_t begin, size_t end, const struct known *list, size_t n, struct model_gpu_yardstick *found, uint32_t *n_found)
+{
+	uint64_t *window_ns = malloc((end - begin) * sizeof *window_ns);
+	struct gpu_yard_sample *samples = malloc((n ? n : 1) * sizeof *samples);
+	struct gpu_yard yard = {0};
+	bool ok = window_ns && samples;
+	for (size_t i = begin; ok && i < end; i++)
+		window_ns[i - begin] = r->launchers.at[i].window_ns;
+	for (size_t i = 0; ok && i < n; i++) {
+		samples[i] = list[i].sample;
+		samples[i].launcher = list[i].launcher - (uint32_t)begin;
+	}
+	ok = ok && gpu_yardstick(window_ns, end - begin, samples, n, &yard);
+	if (ok && yard.n_launchers)
+		found[(*n_found)++] = (struct model_gpu_yardstick){.context = r->launchers.at[begin].context, .n_contexts = yard.n_launchers, .n_samples = yard.n_samples,
+			.n_apportioned = r->n_apportioned[r->launchers.at[begin].function], .wrong_context = yard.wrong_context, .chance_context = yard.chance_context,
+			.wrong_place = yard.wrong_place, .chance_place = yard.chance_place};
+	free(window_ns);
+	free(samples);
+	return ok;
+}
+
+/* Each kernel counts by the samples that were apportioned of it; where none were at all (all ran serialized), by those that were measured. */
+static void weigh(struct model_gpu_sampling *s)
+{
+	uint64_t n_apportioned = 0;
+	for (uint32_t i = 0; i < s->n_yardsticks; i++)
+		n_apportioned += s->yardsticks[i].n_apportioned;
+	for (uint32_t i = 0; i < s->n_yardsticks; i++)
+		gpu_sampling_add_yardstick(s, &s->yardsticks[i], (double)(n_apportioned ? s->yardsticks[i].n_apportioned : s->yardsticks[i].n_samples));
+}
+
+static bool measure(struct run *r)
+{
+	knowns list = {0};
+	uint32_t n_found = 0;
+	struct model_gpu_yardstick *found = malloc((r->launchers.n + 1) * sizeof *found);
+	bool ok = found && gather_known(r, &list);
+	for (size_t i = 0, end, k = 0; ok && i < r->launchers.n; i = end) {
+		size_t first = k;
+		for (end = i + 1; end < r->launchers.n && r->launchers.at[end].function == r->launchers.at[i].function;)
+			end++;
+		while (k < list.n && list.at[k].launcher < end)
+			k++;
+		if (end - i > 1 && k > first)
+			ok = measure_kernel(r, i, end, list.at + first, k - first, found, &n_found);
+	}
+	vec_free(&list);
+	if (!ok || !n_found) {
+		free(found);
+		return ok;
+	}
+	*r->s->yardsticks = found;
+	r->s->sampling->yardsticks = found;
+	r->s->sampling->n_yardsticks = n_found;
+	weigh(r->s->sampling);
+	return true;
+}
+
+/* ---- GSAMP: what was sampled and what was to be expected, by kernel ---- */
+
+static bool add_metric(const struct run *r, uint32_t metric, uint32_t thread, uint32_t context, uint64_t n)
+{
+	struct sum_extra x = {.thread = thread, .context = context, .metric = metric, .n_samples = 1, .sum = n};
+	return gpu_metrics_add(r->s->metrics, r->s->extras, &x);
+}
+
+static bool add_expected(struct run *r, bool *any)
+{
+	const struct gpu_join *j = r->s->join;
+	bool ok = true;
+	for (size_t i = 0; ok && i < j->cells.n; i++) {
+		uint64_t n = (uint64_t)(j->cells.at[i].cover.expected + 0.5);
+		*any |= n > 0;
+		ok = !n || add_metric(r, GPU_SAMPLES_EXPECTED, j->cells.at[i].thread, r->s->context_of[i], n);
+	}
+	return ok;
+}
+
+/* Samples of no known code stand where there is no known launch. */
+static bool add_sampled(struct run *r)
+{
+	const struct model_gpu_sampling *s = r->s->sampling;
+	bool has_expected = false, ok = add_expected(r, &has_expected);
+	for (size_t i = 0; ok && i < r->kernels.n; i++) {
+		const struct kernel_samples *k = &r->kernels.at[i];
+		ok = add_metric(r, GPU_SAMPLED, k->thread, k->context, k->n) && (!has_expected || add_metric(r, GPU_UTILISATION, k->thread, k->context, 100 * k->n));
+	}
+	if (!ok || !s->n_ranges)
+		return ok;
+	uint32_t nowhere = 0;
+	if (s->dropped || s->outside)
+		nowhere = expand_gpu_placeholder(r->s->expand, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), MSR_GPU_KERNEL, 0);
+	return add_metric(r, GPU_SAMPLES_DROPPED, 0, nowhere, s->dropped) && add_metric(r, GPU_SAMPLES_OUTSIDE, 0, nowhere, s->outside);
 }
 
 /* ---- counters ---- */
@@ -468,10 +632,15 @@ bool gpu_samples_add(const struct gpu_sampled *s)
 	r.metric_of_stall = malloc((r.g->stalls.n + 1) * sizeof *r.metric_of_stall);
 	for (uint32_t i = 0; r.metric_of_stall && i < r.g->stalls.n; i++)
 		r.metric_of_stall[i] = gpu_metrics_stall(s->metrics, r.g, i);
-	bool ok = r.metric_of_stall && gather_samples(&r) && (!r.samples.n || (gather_launchers(&r) && find_codes(&r) && count_addresses(&r))) && count_all(&r) && add_values(s);
-	add_ranges(r.g, s->sampling);
-	s->sampling->closes = s->sampling->total == s->sampling->recorded + s->sampling->dropped + s->sampling->outside
-		&& (!s->sampling->n_ranges || s->sampling->recorded == s->sampling->in_tree_exact + s->sampling->in_tree_apportioned);
+	r.n_apportioned = calloc(r.g->functions.n + 1, sizeof *r.n_apportioned);
+	bool ok = r.metric_of_stall && r.n_apportioned && gpu_sampling_count(s->sampling, s->join) && gather_samples(&r);
+	if (ok && r.samples.n)
+		ok = gather_launchers(&r) && find_codes(&r) && count_addresses(&r) && count_all(&r) && measure(&r);
+	ok = ok && add_sampled(&r) && add_values(s);
+	gpu_sampling_settle(s->sampling, s->join->file);
+	free(r.n_apportioned);
+	map_free(&r.kernel_index);
+	vec_free(&r.kernels);
 	free(r.metric_of_stall);
 	vec_free(&r.samples);
 	vec_free(&r.launchers);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PC samples of GPUs, and counters. A sample that knows its launch counts there; any other is shared out over the contexts that launched its kernel in the process, in
- * proportion to the kernel's time in each, so that the shares are whole numbers and add up to what was sampled. Test: tests/unit/test_gpu_samples.c.
+ * proportion to the kernel's time in each (without the time in which launches were known, or nothing was sampled), so that the shares are whole numbers and add up to what was sampled. Test: tests/unit/test_gpu_samples.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_SAMPLES_H
 #define HPCPROF_ATTRIBUTE_GPU_SAMPLES_H
@@ -18,6 +18,7 @@ struct gpu_sampled {
 	struct gpu_metrics *metrics;
 	gpu_extras *extras;
 	struct model_gpu_sampling *sampling;
+	struct model_gpu_yardstick **yardsticks; /* what sampling refers to; contexts are of struct expand; set to memory of the caller's */
 };
 
 /* The function as expand knows it. */

@@ -56,7 +56,7 @@ static uint32_t fixed_bytes(unsigned type)
 		[MSR_GPU_DEF_DEVICE] = sizeof(struct msr_gpu_def_device), [MSR_GPU_DEF_CONTEXT] = sizeof(struct msr_gpu_def_context),
 		[MSR_GPU_DEF_QUEUE] = sizeof(struct msr_gpu_def_queue), [MSR_GPU_DEF_CODE] = sizeof(struct msr_gpu_def_code),
 		[MSR_GPU_DEF_FUNCTION] = sizeof(struct msr_gpu_def_function), [MSR_GPU_DEF_STALL] = sizeof(struct msr_gpu_def_stall),
-		[MSR_GPU_DEF_COUNTER] = sizeof(struct msr_gpu_def_counter),
+		[MSR_GPU_DEF_COUNTER] = sizeof(struct msr_gpu_def_counter), [MSR_GPU_DEF_DEVICE_LIMITS] = sizeof(struct msr_gpu_def_device_limits),
 	};
 	return type < sizeof bytes / sizeof *bytes ? bytes[type] : 0;
 }
@@ -83,6 +83,8 @@ static enum status read_definition(struct load_file *f, const uint8_t *record, u
 		return PUT(&g->functions, id, ((struct load_gpu_function){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_STALL:
 		return PUT(&g->stalls, id, ((struct load_gpu_stall){(const void *)record, d.name, d.more}));
+	case MSR_GPU_DEF_DEVICE_LIMITS:
+		return PUT(&g->limits, id, ((struct load_gpu_limits){(const void *)record}));
 	default:
 		return PUT(&g->counters, id, ((struct load_gpu_counter){(const void *)record, d.name, d.more}));
 	}
@@ -273,6 +275,7 @@ void load_gpu_finish(struct load_file *f)
 void load_gpu_free(struct load_gpu *g)
 {
 	vec_free(&g->devices);
+	vec_free(&g->limits);
 	vec_free(&g->contexts);
 	vec_free(&g->queues);
 	vec_free(&g->codes);

@@ -37,6 +37,9 @@ struct load_gpu_device {
 	const struct msr_gpu_def_device *record;
 	const char *name, *driver;
 };
+struct load_gpu_limits {
+	const struct msr_gpu_def_device_limits *record;
+};
 struct load_gpu_context {
 	const struct msr_gpu_def_context *record;
 	const char *name;
@@ -57,6 +60,7 @@ struct load_gpu_counter {
 struct load_gpu {
 	bool is_present;                       /* the file has something of GPUs, if only a back end that saw nothing */
 	VEC(struct load_gpu_device) devices;   /* all by id; look up with load_gpu_find() */
+	VEC(struct load_gpu_limits) limits;    /* by the device's id */
 	VEC(struct load_gpu_context) contexts;
 	VEC(struct load_gpu_queue) queues;
 	VEC(struct load_gpu_code) codes;

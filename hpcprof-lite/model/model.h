@@ -185,15 +185,48 @@ struct model_gpu_ledger {
 	bool closes;
 };
 
-/* What PC sampling of GPUs delivered. Closes when total == recorded + dropped + outside and recorded == in_tree_exact + in_tree_apportioned. */
+/*
+ * What apportioning is worth, for one kernel that several contexts launched in serialized windows, whose samples know their launch: the share of them that would stand in a wrong place if they had
+ * been apportioned by GPU time (total variation distance), and what of it chance makes at this number of samples. doc/outputs.md has the definition.
+ */
+struct model_gpu_yardstick {
+	uint32_t context;          /* one of the kernel's */
+	uint32_t n_contexts;       /* that launched it in the windows */
+	uint64_t n_samples;        /* with a known launch */
+	uint64_t n_apportioned;    /* of the kernel, outside the windows */
+	double wrong_context, chance_context; /* 0 .. 1 */
+	double wrong_place, chance_place; /* by (context, instruction); negative: too many to compare */
+};
+
+/*
+ * What PC sampling of GPUs delivered. Closes when total == recorded + dropped + outside for each range, and recorded == in_tree_exact + in_tree_apportioned + in_tree_unattributed + not_written +
+ * cut_off.
+ */
 struct model_gpu_sampling {
-	uint64_t n_ranges;         /* 0: there was none */
-	uint64_t total, recorded, dropped, outside; /* as the vendor says: samples; outside: of kernels that are not the program's */
+	uint64_t n_ranges;         /* with samples; 0: there was none */
+	uint64_t n_open_ranges;    /* whose own identity does not hold */
+	uint64_t total, recorded, dropped, outside; /* as the vendor says: samples; outside: not attributed to any code, such as the vendor's own work */
 	uint64_t in_tree_exact;    /* ... found in the records, under the launch that they belong to */
-	uint64_t in_tree_apportioned; /* ... shared out over the contexts that launched the kernel; without any, under MODEL_ENTRY_GPU_NO_LAUNCH */
+	uint64_t in_tree_apportioned; /* ... shared out over the contexts that launched the kernel, or over the calls that lead to a device function */
+	uint64_t in_tree_unattributed; /* ... of functions that nothing launched: under MODEL_ENTRY_GPU_NO_LAUNCH */
+	uint64_t not_written;      /* the run time could not write them */
+	uint64_t cut_off;          /* of a process that was killed: what is missing in its last range, or beyond it */
 	uint64_t in_tree_not_issued; /* samples counted a second time by reasons that only count where nothing was issued: in no sum */
-	uint64_t sampled_ns, gap_ns; /* ranges with sampling, and gaps between */
-	uint64_t n_buffer_full;
+	uint64_t sampled_ns, serialized_ns; /* ranges with sampling; serialized_ns is part of sampled_ns */
+	uint64_t gap_ns, longest_gap_ns, n_gaps; /* between: nothing was sampled */
+	uint64_t n_buffer_full, n_serialized;
+	uint64_t period_least, period_most; /* cycles */
+	uint32_t samplers, clock_mhz; /* of the first range that says so; 0: not known */
+	double expected;           /* samples, had all samplers been busy whenever a kernel ran */
+	double promised;           /* ... had as many as the kernels have blocks; 0: not known */
+	const struct model_gpu_yardstick *yardsticks; /* n_yardsticks, by falling n_apportioned, then n_samples; of a process, none in sums over processes */
+	uint32_t n_yardsticks;
+	struct {
+		uint64_t n_kernels, n_samples;
+		double weight;         /* samples that were apportioned of these kernels (where there are none: n_samples) ... */
+		double wrong_context, chance_context; /* ... and how many of them stand in a wrong place; to be divided by `weight` */
+		double place_weight, wrong_place, chance_place;
+	} yardstick;
 	bool closes;
 };
 

@@ -33,6 +33,8 @@ struct gpu_device {
 	uint64_t memory_bytes;
 	uint8_t uuid[16];
 	enum msr_gpu_device_type type;
+	/* What else limits how many groups are resident at once (struct msr_gpu_def_device_limits); all 0: not told. */
+	uint32_t compute_major, compute_minor, registers_per_group, reserved_shared_bytes, shared_bytes_per_group, shared_bytes_per_group_optin;
 };
 struct gpu_context {
 	const char *name;

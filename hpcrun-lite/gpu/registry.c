@@ -95,6 +95,15 @@ static uint32_t define(struct gpu_backend *b, const struct wanted *w)
 	return id;
 }
 
+/* A definition of its own, where the back end knows any of them. */
+static void define_limits(struct gpu_backend *b, const struct gpu_device *d, uint32_t id)
+{
+	const struct msr_gpu_def_device_limits r = {.compute_major = d->compute_major, .compute_minor = d->compute_minor, .registers_per_group = d->registers_per_group,
+		.reserved_shared_bytes = d->reserved_shared_bytes, .shared_bytes_per_group = d->shared_bytes_per_group, .shared_bytes_per_group_optin = d->shared_bytes_per_group_optin};
+	if (id && (d->compute_major || d->registers_per_group || d->shared_bytes_per_group))
+		define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE_LIMITS, .fixed = &r, .fixed_bytes = sizeof r, .id = id});
+}
+
 uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 {
 	struct msr_gpu_def_device r = {
@@ -102,7 +111,9 @@ uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 		.clock_mhz = d->clock_mhz, .memory_bytes = d->memory_bytes, .registers_per_unit = d->registers_per_unit,
 		.shared_bytes_per_unit = d->shared_bytes_per_unit, .groups_per_unit = d->groups_per_unit, .type = d->type};
 	memcpy(r.uuid, d->uuid, sizeof r.uuid);
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE, .fixed = &r, .fixed_bytes = sizeof r, .name = d->name, .more = d->driver});
+	uint32_t id = define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE, .fixed = &r, .fixed_bytes = sizeof r, .name = d->name, .more = d->driver});
+	define_limits(b, d, id);
+	return id;
 }
 
 uint32_t registry_context(struct gpu_backend *b, const struct gpu_context *c)

@@ -22,7 +22,7 @@ static struct {
 	uint64_t n_launches, n_ops, n_lost_ops, n_without_launch, n_without_op, n_path, n_no_path;
 	uint64_t busy_ns, amount;
 	uint64_t n_aggregates, aggregate_launches, aggregate_ops, aggregate_lost, aggregate_busy_ns;
-	uint64_t n_defined[8], n_shapes, n_clocks, n_pc, pc_count, n_values, n_ranges, n_backends;
+	uint64_t n_defined[16], n_shapes, n_clocks, n_pc, pc_count, n_values, n_ranges, n_backends;
 	uint64_t max_nodes[4096];
 	const struct msr_node *nodes[4096][256]; /* by thread and extent */
 	uint32_t n_node_extents[4096];
@@ -101,11 +101,11 @@ static void add_definitions(const struct msr_view *v)
 {
 	for (uint64_t at = 0; at < v->n_bytes;) {
 		const struct msr_gpu_definition *d = (const void *)(v->content + at);
-		if (v->n_bytes - at < sizeof *d || d->bytes < sizeof *d || d->bytes % 8 || d->bytes > v->n_bytes - at || d->type < 1 || d->type > 7 || d->id == 0) {
+		if (v->n_bytes - at < sizeof *d || d->bytes < sizeof *d || d->bytes % 8 || d->bytes > v->n_bytes - at || d->type < 1 || d->type > MSR_GPU_DEF_DEVICE_LIMITS || d->id == 0) {
 			FAIL("definition at %" PRIu64, at);
 			return;
 		}
-		if (d->type != MSR_GPU_DEF_STALL && d->id != f.n_defined[d->type] + 1)
+		if (d->type != MSR_GPU_DEF_STALL && d->type != MSR_GPU_DEF_DEVICE_LIMITS && d->id != f.n_defined[d->type] + 1)
 			FAIL("definition %u of type %u", d->id, d->type);
 		f.n_defined[d->type]++;
 		if (d->type == MSR_GPU_DEF_CODE) {
