@@ -42,18 +42,21 @@ static void put_share(struct text *t, const struct thread_totals *sum, const str
 	text_put_char(t, '%');
 }
 
-static void put_losses(struct text *t, const struct thread_totals *sum, const char *before, const char *between)
+/* What was lost of samples, or of other things. Says whether there is any. */
+static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples, const char *before, const char *between)
 {
+	bool any = false;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++) {
 		uint64_t n = sum->losses[i];
-		if (n == 0 || i == MSR_LOSS_COALESCED)
+		if (n == 0 || i == MSR_LOSS_COALESCED || msr_loss_takes_sample((enum msr_loss)i) != of_samples)
 			continue;
-		text_put(t, before);
+		text_put(t, any ? ", " : before);
 		text_put(t, msr_loss_name((enum msr_loss)i));
 		text_put(t, between);
 		text_put_grouped(t, n);
-		before = between[0] == ' ' && between[1] == '\0' ? ", " : before;
+		any = true;
 	}
+	return any;
 }
 
 static bool any_loss(const struct thread_totals *sum)
@@ -103,9 +106,9 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 	put_count(t, sum->recorded, "sample, ", "samples, ");
 	text_put_grouped(t, lost);
 	text_put(t, " lost");
-	if (any_loss(sum))
-		put_losses(t, sum, " (", " ");
-	text_put(t, any_loss(sum) ? "), " : ", ");
+	text_put(t, put_losses(t, sum, true, " (", " ") ? "), " : ", ");
+	if (put_losses(t, sum, false, "also ", " "))
+		text_put(t, ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
 	put_share(t, sum, gpu);
 	text_put(t, " of CPU time in handlers");
@@ -167,8 +170,9 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	put_row(t, "samples delivered", sum->delivered);
 	put_row(t, "samples recorded", sum->recorded);
 	put_row(t, "expiries merged by the kernel", sum->losses[MSR_LOSS_COALESCED]);
-	put_losses(t, sum, "  lost: ", "   ");
-	if (any_loss(sum))
+	if (put_losses(t, sum, true, "  lost: ", " "))
+		text_put_char(t, '\n');
+	if (put_losses(t, sum, false, "  also: ", " "))
 		text_put_char(t, '\n');
 	put_row(t, "complete stacks", sum->path_ends[MSR_END_ROOT]);
 	for (unsigned i = MSR_END_ROOT + 1; i < MSR_N_PATH_ENDS; i++)

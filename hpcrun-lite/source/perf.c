@@ -34,6 +34,8 @@
 #define PERF_RING_BYTES (2 * PERF_PAGE) /* the control page and one page of records */
 #define PERF_RING_NEARLY_FULL (PERF_PAGE - 64)
 #define PERF_TICK_NS 4000000u
+#define PERF_TICKS_MISSED 4u    /* so many have not come: they miss the thread */
+#define PERF_LATE_NS 50000000u /* an early thread is first looked at then, and after four times as long each time */
 #define PERF_TICK_PATIENCE 8u /* periods owed before a tick that is not in a system call takes them too */
 
 struct perf_event_state {
@@ -45,9 +47,12 @@ struct perf_event_state {
 	/* Task clock: */
 	bool early;                        /* not opened yet: the timer samples */
 	struct ktimer tick;                /* armed while early, and when the kernel is excluded */
+	struct ktimer late;                /* armed while early: on the clock on the wall, for threads that the tick misses */
+	uint64_t late_after_ns;            /* its last delay */
 	uint64_t start_cpu_ns;             /* CPU clock when the event, or the early phase, was started */
 	uint64_t given_ns;                 /* weights given since */
 	uint64_t surplus_ns;               /* of these, what the CPU clock does not know: to be taken off the next weights */
+	uint64_t tick_seen_ns;             /* what was used when the tick last came */
 };
 
 static struct {
@@ -159,6 +164,7 @@ static void close_event(struct perf_event_state *s)
 static void stop_event(struct perf_event_state *s)
 {
 	ktimer_stop(&s->tick);
+	ktimer_stop(&s->late);
 	close_event(s);
 }
 
@@ -219,6 +225,9 @@ static bool start_event(struct perf_event_state *s, unsigned i)
 		return open_thread_event(s, i);
 	s->start_cpu_ns = clock_thread_cpu_ns();
 	s->early = ktimer_start(&s->tick, CLOCK_THREAD_CPUTIME_ID, perf.signal, s, first_expiry_ns(perf.events[i].period), early_period_ns(i));
+	s->late_after_ns = PERF_LATE_NS;
+	if (s->early)
+		ktimer_start(&s->late, CLOCK_MONOTONIC, perf.signal, &s->late, PERF_LATE_NS, 0);
 	return s->early || open_thread_event(s, i); /* no timer to be had (ulimit -i): at once then */
 }
 
@@ -239,7 +248,7 @@ static void perf_thread_forked(void *state)
 	for (unsigned i = 0; i < perf.n_events; i++) {
 		/* Rings are not inherited (VM_DONTCOPY), timers neither; descriptors are. */
 		s[i].ring = NULL;
-		s[i].tick.armed = false;
+		s[i].tick.armed = s[i].late.armed = false;
 		stop_event(&s[i]);
 	}
 }
@@ -296,15 +305,19 @@ static bool in_system_call(const ucontext_t *context)
 	return load_guarded(code, pc - 2, sizeof code) == sizeof code && code[0] == 0x0f && code[1] == 0x05;
 }
 
+static uint64_t used_ns(const struct perf_event_state *s)
+{
+	return clock_thread_cpu_ns() - s->start_cpu_ns;
+}
+
 /*
  * What the thread has used of the CPU clock beyond the weights given so far, if this context shall take it: it is kernel time (or expiries that
  * the kernel dropped), and belongs to a sample in the kernel, which is seen by the system call before the pc; page faults and the
  * like cannot be seen, so a sample elsewhere takes it once much has come together.
  */
-static uint64_t owed_ns(struct perf_event_state *s, unsigned i, const ucontext_t *context)
+static uint64_t owed_ns(struct perf_event_state *s, unsigned i, uint64_t used, const ucontext_t *context)
 {
 	uint64_t period = perf.events[i].period;
-	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
 	s->surplus_ns = s->given_ns > used ? s->given_ns - used : 0;
 	if (used < s->given_ns + period + period / 2)
 		return 0;
@@ -327,10 +340,18 @@ static uint64_t give(struct perf_event_state *s, uint64_t weight)
 	return weight - less;
 }
 
-/* Task clock without the kernel. */
+/*
+ * Task clock without the kernel. Threads that run in short bursts, beside others that use the processor up, may never run when the tick comes, for the tick is
+ * what makes the scheduler switch. When it has not come for some ticks of CPU time the event's own samples do its work.
+ */
 static uint64_t poll_tick(struct perf_event_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context)
 {
-	return ktimer_is(info, s) ? owed_ns(s, i, context) : 0;
+	uint64_t used = used_ns(s);
+	if (ktimer_is(info, s))
+		s->tick_seen_ns = used;
+	else if (used < s->tick_seen_ns + PERF_TICKS_MISSED * PERF_TICK_NS)
+		return 0;
+	return owed_ns(s, i, used, context);
 }
 
 /*
@@ -342,7 +363,7 @@ static uint64_t poll_switches(struct perf_event_state *s, unsigned i, const ucon
 	if (s->last < s->compared + PERF_TICK_NS)
 		return 0;
 	s->compared = s->last;
-	return owed_ns(s, i, context);
+	return owed_ns(s, i, used_ns(s), context);
 }
 
 /*
@@ -355,18 +376,31 @@ static uint64_t first_weight_ns(unsigned i, uint64_t t)
 	return t < whole ? whole - t + perf.events[i].period / 2 : t;
 }
 
+/* True when the tick should have come long ago: it misses the thread. Else the thread was waiting, and is looked at again later. */
+static bool tick_is_missed(struct perf_event_state *s, const siginfo_t *info)
+{
+	if (!ktimer_is(info, &s->late))
+		return false;
+	if (used_ns(s) >= s->given_ns + PERF_TICKS_MISSED * PERF_TICK_NS)
+		return true;
+	s->late_after_ns *= 4;
+	ktimer_set(&s->late, s->late_after_ns, 0);
+	return false;
+}
+
 /* Before the event is opened: the timer's sample, and the event from now on. Where it cannot be had the timer goes on alone. */
 static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo_t *info)
 {
-	if (!ktimer_is(info, s))
+	if (!ktimer_is(info, s) && !tick_is_missed(s, info))
 		return 0;
-	uint64_t used = clock_thread_cpu_ns() - s->start_cpu_ns;
+	ktimer_stop(&s->late);
+	uint64_t used = used_ns(s);
 	uint64_t weight = s->given_ns ? used - s->given_ns : first_weight_ns(i, used);
 	s->given_ns = used;
 	if (open_thread_event(s, i)) {
 		s->early = false;
 		s->start_cpu_ns = clock_thread_cpu_ns();
-		s->given_ns = s->surplus_ns = 0;
+		s->given_ns = s->surplus_ns = s->tick_seen_ns = 0;
 		if (!s->user_only)
 			ktimer_stop(&s->tick);
 		else
@@ -409,7 +443,7 @@ static unsigned perf_poll(void *state, const siginfo_t *info, const void *uconte
 	if (info->si_code > 0)
 		*ours = true;
 	for (unsigned i = 0; i < perf.n_events; i++) {
-		if (ktimer_is(info, &s[i]))
+		if (ktimer_is(info, &s[i]) || ktimer_is(info, &s[i].late))
 			*ours = true;
 		n += poll_event(&s[i], i, info, ucontext, &expiry[n]);
 	}

@@ -39,6 +39,10 @@ if [ "$(id -u)" -eq 0 ]; then
 		lost=$(($(value lost-no-space) + $(value lost-trace) + $(value lost-thread-setup)))
 		within "disk full: the rest is counted" "$lost" 1 100000000
 		like "disk full: the line says so" "$(cat "$T/stderr")" '(no-space|trace) [0-9]'
+		also=
+		if [ $(($(value lost-trace) + $(value lost-thread-setup))) -gt 0 ]; then also=' also (, |(trace|thread-setup) [0-9,]+)+,'; fi
+		like "disk full: what takes no sample is not among the lost ones" "$(cat "$T/stderr")" \
+			"samples, [0-9,]+ lost( \\((, |(no-space|no-memory|busy) [0-9,]+)+\\))?,$also [0-9,]+ truncated"
 		rm -rf "$OUT"
 		dd if=/dev/zero of="$disk/fill" bs=1k count=1960 2>/dev/null
 		measure -- "$LIFE" spin 0.1

@@ -147,21 +147,32 @@ if measure threads "${CC:-cc}" 10; then
 	group threads <"$T/g"
 	clock_agrees part1 part2 part3 part4
 fi
-# Beside busy neighbours the kernel's tick, which tells an ordinary user of time in the kernel, may not meet threads that run so shortly:
-# doc/sampling.md says what is then missing. So the best of three runs counts.
-switches() {
+# Threads that wait often. Close to a thread's end up to eight milliseconds of its time in the kernel are not given away yet, and a busy machine has outliers: so the
+# best of three runs counts.
+switches() { # LEAST
 	for attempt in 1 2 3; do
 		measure switches "${CC:-cc}" 6 || return
-		far=$(for t in ping1 pong1 ping2 pong2; do echo "$(sum thread "$t" 2) $(truth "$t")"; done | awk '$1 < 0.99 * $2 || $1 > 1.01 * $2 { n++ } END { print n + 0 }')
+		far=$(for t in ping1 pong1 ping2 pong2; do echo "$(sum thread "$t" 2) $(truth "$t")"; done | awk -v least="$1" '$1 < least * $2 || $1 > 1.01 * $2 { n++ } END { print n + 0 }')
 		if [ "$far" = 0 ]; then break; fi
-		diag "attempt $attempt: $far of 4 threads are off by more than 1 %"
+		diag "attempt $attempt: $far of 4 threads are off"
 	done
-	clock_agrees ping1 pong1 ping2 pong2
+	for t in ping1 pong1 ping2 pong2; do
+		within "$m: $t: CPUTIME is the thread's CPU clock, $1 of it at least" "$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" "$1" 1.01
+	done
 }
-switches
+switches 0.99
+# Beside neighbours that use up every processor the kernel's tick, which tells an ordinary user of time in the kernel, hardly ever meets threads that run so shortly.
+neighbours=
+for n in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
+	timeout 300 sh -c 'while :; do :; done' &
+	neighbours="$neighbours $!"
+done
+switches 0.97
+# shellcheck disable=SC2086 # a list
+kill $neighbours
 # The same with the right to look into the kernel, if we have it: then the source is another.
 user=
-if [ "$(id -u)" -eq 0 ]; then switches; fi
+if [ "$(id -u)" -eq 0 ]; then switches 0.99; fi
 user=as_nobody
 
 # The rate needs a processor that is there: while a virtual machine's host takes it away, or the kernel is busy with others, expiries
