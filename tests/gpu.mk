@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads, make gpu-check, make gpu-bench. Built only where nvcc is; no part of make check.
+
+NVCCFLAGS = -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+gpu_nvcc = $(NVCC) -O2 -std=c++17 -lineinfo -I$(srcdir) $(NVCCFLAGS) -Xcompiler -g,-O2,-Wall
+gpu_headers = tests/gpu/work.cuh tests/gpu/work_library.h tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
+gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
+gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu tests/gpu/launch_loop.cu
+gpu_scripts = tests/gpu/all.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py
+EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
+
+if HAVE_NVCC
+gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer tests/gpu/launch_loop tests/gpu/launch_loop.so tests/gpu/flowbox
+gpu-workloads: $(gpu_workloads)
+CLEANFILES += $(gpu_workloads)
+
+tests/gpu/truth_kernels: tests/gpu/truth_kernels.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/truth_kernels.cu
+tests/gpu/cuda_ways: tests/gpu/cuda_ways.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/cuda_ways.cu -ldl -lpthread
+tests/gpu/transformer: tests/gpu/transformer.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/transformer.cu -ldl
+tests/gpu/launch_loop: tests/gpu/launch_loop.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/launch_loop.cu
+tests/gpu/launch_loop.so: tests/gpu/launch_loop.cu $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -Xcompiler -fPIC -shared -o $@ $(srcdir)/tests/gpu/launch_loop.cu
+tests/gpu/flowbox: $(gpu_flow) $(gpu_headers)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(gpu_flow:%=$(srcdir)/%)
+
+gpu-check: all gpu-workloads tests/gpu/cuda_calls
+	top_builddir='$(abs_top_builddir)' srcdir='$(abs_top_srcdir)' $(SHELL) $(srcdir)/tests/gpu/all.sh $(SECTIONS)
+gpu-bench: all gpu-workloads
+	top_builddir='$(abs_top_builddir)' $(SHELL) $(srcdir)/tests/gpu/bench.sh $(SECTIONS)
+.PHONY: gpu-workloads gpu-check gpu-bench
+endif

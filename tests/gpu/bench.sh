@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts nothing. About 100 s; sections can be named: empty, busy, graph, peers, ncu.
+#
+#     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=: other places; RUNS: of each, 4; RAW=FILE: every number)
+#
+# The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run there as a library (peers.py), against the same process without a profiler.
+
+here=$(cd "$(dirname "$0")" && pwd)
+b=${top_builddir:-.}
+HPCRUN=${HPCRUN:-$b/hpcrun-lite/hpcrun-lite}
+HPCPROF=${HPCPROF:-$b/hpcprof-lite/hpcprof-lite}
+GPU_BIN=${GPU_BIN:-$b/tests/gpu}
+n=${RUNS:-4}
+python=${PYTHON:-python3}
+t=$(mktemp -d "${TMPDIR:-/tmp}/bench-gpu.XXXXXX") || exit 1
+trap 'rm -rf "$t"' EXIT
+RAW=${RAW:-$t/raw}
+: >"$RAW"
+[ -x "$GPU_BIN/launch_loop" ] || { echo "no $GPU_BIN/launch_loop: nothing measured"; exit 0; }
+[ $# -gt 0 ] || set -- empty busy graph peers ncu
+
+# note WHAT KIND FILE: the numbers of one run, one a line.
+note() {
+	awk -v what="$1" -v kind="$2" '{ print what, kind, $0 }' "$3" >>"$RAW"
+}
+
+# under KIND COMMAND...: plain, or measured into $t/m-KIND.
+under() {
+	kind=$1
+	shift
+	rm -rf "$t/m-$kind"
+	case $kind in
+	plain) "$@" ;;
+	gpu) timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$kind" "$@" ;;
+	gpu+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "$t/m-$kind" "$@" ;;
+	pc) timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$kind" "$@" ;;
+	pc+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia,pc -o "$t/m-$kind" "$@" ;;
+	full) (ulimit -f 4096; timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$kind" "$@") ;;
+	esac
+}
+
+# rounds WHAT KINDS COMMAND...: each kind in turn, RUNS times.
+rounds() {
+	what=$1 kinds=$2
+	shift 2
+	i=0
+	while [ $i -lt "$n" ]; do
+		i=$((i + 1))
+		for kind in $kinds; do
+			under "$kind" "$@" >"$t/out" 2>"$t/err" || cat "$t/err" >&2
+			note "$what" "$kind" "$t/out"
+		done
+	done
+}
+
+# medians WHAT LINE: of each kind, with quartiles, and against plain.
+medians() {
+	grep "^$1 " "$RAW" | awk -v line="$2" '$3 == line { print $2, $4 }' | sort -k1,1 -k2,2n | awk -v what="$1 $2" '
+		function flush() { if (!c) return; m[k] = v[int((c + 1) / 2)]; order[++kinds] = k; low[k] = v[int((c + 3) / 4)]; high[k] = v[int((3 * c + 1) / 4)] }
+		$1 != k { flush(); k = $1; c = 0 }
+		{ v[++c] = $2 }
+		END { flush(); for (i = 1; i <= kinds; i++) { k = order[i]; printf "%-22s %-10s %14.1f (%.1f to %.1f)", what, k, m[k], low[k], high[k]
+			if ("plain" in m && k != "plain") printf "   added %.1f, %.4f times", m[k] - m["plain"], m[k] / m["plain"]; print "" } }'
+}
+
+empty() {
+	ROUNDS=3
+	export ROUNDS
+	rounds empty "plain gpu gpu+cpu pc full" "$GPU_BIN/launch_loop" empty 20000 30
+	medians empty ns
+	medians empty memory
+	bytes=$(du -sb "$t/m-gpu" | awk '{ print $1 }')
+	echo "bytes of the measurement: $bytes for 62001 launches; code objects $(du -sb "$t/m-gpu/gpubins" 2>/dev/null | awk '{ print $1 }')" | tee -a "$RAW"
+	rm -rf "$t/m-long"
+	"$HPCRUN" -q -e gpu=nvidia -o "$t/m-long" "$GPU_BIN/launch_loop" empty 200000 30 >/dev/null
+	long=$(du -sb "$t/m-long" | awk '{ print $1 }')
+	echo "bytes a launch: $(((long - bytes) / 558000)), between 62001 and 620001 launches" | tee -a "$RAW"
+}
+
+busy() {
+	ROUNDS=2
+	export ROUNDS
+	rounds busy "plain gpu pc pc+cpu" "$GPU_BIN/launch_loop" busy 20000 20
+	medians busy ns
+	medians busy memory
+	"$HPCPROF" --to text --all "$t/m-pc" 2>/dev/null | awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" && $12 > 0 {
+		printf "samples: %d in %.3f s, %.0f a second; dropped %d, outside %d, gaps %.3f s\n", $6, $12 / 1e9, $6 * 1e9 / $12, $7, $8, $13 / 1e9 }' | tee -a "$RAW"
+	n=$(((n + 1) / 2)) rounds streams "plain gpu pc" "$GPU_BIN/launch_loop" streams 20000 20
+	medians streams ns
+}
+
+graph() {
+	"$GPU_BIN/transformer" 1 >/dev/null 2>&1 || { echo "no transformer here"; return; }
+	for i in $(seq "$n"); do
+		for kind in plain gpu pc; do
+			under $kind "$GPU_BIN/transformer" 500 >"$t/out" 2>"$t/err" || cat "$t/err" >&2
+			sed -n 's/^elapsed-ns/ns/p' "$t/out" >"$t/ns"
+			note graph $kind "$t/ns"
+		done
+	done
+	medians graph ns
+}
+
+peers() {
+	"$python" -c 'import torch, triton.profiler' 2>/dev/null || { echo "no PyTorch or no Proton here"; return; }
+	for kind in plain kineto proton proton-pc; do
+		count=20000
+		[ $kind != proton-pc ] || count=500
+		profiler=$kind
+		[ $kind != plain ] || profiler=none
+		timeout 60 "$python" "$here/peers.py" "$GPU_BIN/launch_loop.so" "$profiler" $count 20 "$t/proton" >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
+		awk -v n=$count '$1 == "busy" { $2 = $2 / n * 1e3; $1 = "busy-1000" } { print }' "$t/out" >"$t/scaled"
+		note peers $kind "$t/scaled"
+	done
+	for line in empty busy-1000 memory end after; do
+		medians peers $line
+	done
+}
+
+ncu() {
+	for tool in ncu /usr/local/cuda/bin/ncu; do
+		command -v "$tool" >/dev/null 2>&1 || continue
+		export ROUNDS=1
+		timeout 60 "$tool" --clock-control none --metrics gpu__time_duration.sum "$GPU_BIN/launch_loop" empty 200 30 2>/dev/null >"$t/out"
+		grep -a '^ns\|^memory' "$t/out" >"$t/ns"
+		note ncu ncu "$t/ns"
+		timeout 60 "$GPU_BIN/launch_loop" empty 200 30 >"$t/ns"
+		note ncu plain "$t/ns"
+		medians ncu ns
+		return
+	done
+	echo "no ncu here"
+}
+
+for section in "$@"; do
+	case $section in
+	empty | busy | graph | peers | ncu)
+		echo "== $section"
+		"$section"
+		;;
+	*)
+		echo "no section $section" >&2
+		exit 2
+		;;
+	esac
+done

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loops for benchmarks, as a program and, for profilers that live in Python (tests/gpu/peers.py), as a library:
+ *
+ *     launch_loop empty N [DEPTH]      N empty kernels from DEPTH calls deep (30); ns of a launch, without waiting for room in the queue
+ *     launch_loop busy N US            N kernels of US microseconds on the whole device, one behind the other; elapsed ns
+ *     launch_loop streams N US         the same in four streams, each kernel on a quarter of the device
+ *
+ * One round to warm up, then ROUNDS (environment; 3): "ns NUMBER" for each, and at the end "memory KIB", the largest resident memory.
+ */
+#include "work.cuh"
+
+#include <sys/resource.h>
+
+__global__ void empty() {}
+
+/* Depends on nothing but the clock of the unit, so that its time is the same with and without a profiler. */
+__global__ void burn(int n, float b, float *to)
+{
+	float a = threadIdx.x;
+	_Pragma("unroll 1") for (int i = 0; i < n; i++) a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f), a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f);
+	if (a == 0.123f)
+		*to = a;
+}
+
+__attribute__((noinline)) static double launch_empty(long n)
+{
+	uint64_t ns = 0, begin;
+	MUST(cudaDeviceSynchronize());
+	begin = work_now_ns();
+	for (long i = 0; i < n; i++) {
+		empty<<<1, 1>>>();
+		if (i % 512 == 511) {
+			ns += work_now_ns() - begin;
+			MUST(cudaDeviceSynchronize());
+			begin = work_now_ns();
+		}
+	}
+	ns += work_now_ns() - begin;
+	MUST(cudaDeviceSynchronize());
+	MUST(cudaGetLastError());
+	return (double)ns / (double)n;
+}
+
+extern "C" __attribute__((noinline)) double loop_empty(long n, int depth)
+{
+	double ns = depth > 1 ? loop_empty(n, depth - 1) : launch_empty(n);
+	asm volatile(""); /* no tail call */
+	return ns;
+}
+
+extern "C" double loop_busy(long n, int us, int n_streams)
+{
+	static cudaStream_t stream[4];
+	static int units;
+	if (!units) {
+		MUST(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0));
+		for (cudaStream_t &s : stream)
+			MUST(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+	}
+	int khz = 0;
+	MUST(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+	int rounds = (int)((double)us * khz / 1000.0 / 18.0); /* cycles: 4 additions of 4 each, and the loop */
+	MUST(cudaDeviceSynchronize());
+	uint64_t begin = work_now_ns();
+	for (long i = 0; i < n; i++)
+		burn<<<units / n_streams, 128, 0, stream[i % n_streams]>>>(rounds, 0.5f, NULL);
+	MUST(cudaDeviceSynchronize());
+	MUST(cudaGetLastError());
+	return (double)(work_now_ns() - begin);
+}
+
+int main(int argc, char **argv)
+{
+	const char *rounds = getenv("ROUNDS");
+	long n = argc > 2 ? atol(argv[2]) : 10000;
+	int m = argc > 3 ? atoi(argv[3]) : 0;
+	work_open();
+	for (int i = 0; i <= (rounds ? atoi(rounds) : 3); i++) {
+		double ns;
+		if (argc > 1 && !strcmp(argv[1], "empty"))
+			ns = loop_empty(i ? n : n / 10 + 1, m ? m : 30);
+		else if (argc > 1 && !strcmp(argv[1], "busy"))
+			ns = loop_busy(i ? n : n / 10 + 1, m ? m : 20, 1);
+		else if (argc > 1 && !strcmp(argv[1], "streams"))
+			ns = loop_busy(i ? n : n / 10 + 1, m ? m : 20, 4);
+		else
+			return 2;
+		if (i)
+			printf("ns %.1f\n", ns);
+	}
+	struct rusage usage;
+	getrusage(RUSAGE_SELF, &usage);
+	printf("memory %ld\n", usage.ru_maxrss);
+	fflush(stdout);
+	return 0;
+}
