@@ -281,6 +281,7 @@ struct msr_gpu_pc_range {
 #define MSR_GPU_RANGE_SERIALIZED 1u /* kernels ran one at a time and samples know their launch */
 #define MSR_GPU_RANGE_BUFFER_FULL 2u
 #define MSR_GPU_RANGE_GAP 4u        /* nothing was sampled in this range: a gap and its duration */
+#define MSR_GPU_RANGE_NOT_FITTED 8u /* `dropped` contains samples of instructions for which a buffer of ours had no room */
 
 struct msr_gpu_value {
 	uint64_t id;              /* of the launch; 0: of the queue or device as a whole */

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "hpcrun-lite/gpu/cupti/nv_options.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/launch/child.h"
 
@@ -19,15 +20,22 @@
 struct backend {
 	const char *name, *about;
 	const char *module;       /* its module's name behind CONFIG_MODULE_HEAD */
-	const char *options;      /* separated by ','; "" for none; one that ends in '=' takes a value */
+	const char *options;      /* separated by ','; "" for none; one that ends in '=' takes a value; as shown to people */
 	const char *missing;      /* when its module was not built */
+	bool (*check)(const char *options, char *why, size_t why_bytes); /* NULL: `options` says all; else `why` stands behind the back end's name */
 };
+
+static bool check_nvidia(const char *options, char *why, size_t why_bytes)
+{
+	struct nv_options o;
+	return nv_options_read(options, &o, why, why_bytes);
+}
 
 static const struct backend backends[] = {
 	{"opencl", "OpenCL kernels, copies and allocations, with device times", "opencl", "preload",
-	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again"},
-	{"nvidia", "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times", "cupti", "cupti=",
-	 "hpctoolkit-lite was built without CUPTI; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)"},
+	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again", NULL},
+	{"nvidia", "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: samples of their instructions, with stall reasons", "cupti", NV_OPTIONS_SHOWN,
+	 "hpctoolkit-lite was built without CUPTI; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)", check_nvidia},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
@@ -56,6 +64,9 @@ static bool is_among(const char *word, size_t n, const char *list)
 
 static enum status check_options(const struct backend *b, const char *options)
 {
+	char why[WHY_BYTES];
+	if (b->check)
+		return b->check(options, why, sizeof why) ? STATUS_OK : options_refuse("gpu=%s %s", b->name, why);
 	for (const char *at = options; *at;) {
 		size_t n = strcspn(at, ",");
 		if (!is_among(at, n, b->options))

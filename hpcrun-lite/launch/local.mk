@@ -11,6 +11,8 @@ hpcrun_lite_hpcrun_lite_LDADD = libhlbase.la -ldl
 # Without main: also linked into the unit test.
 launch_sources = \
 	common/safe/exec_image.c common/safe/exec_image.h \
+	common/safe/text.c common/safe/text.h \
+	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
 	hpcrun-lite/gpu/gpu_probe.h \
 	hpcrun-lite/launch/child.c hpcrun-lite/launch/child.h \
 	hpcrun-lite/launch/event.c hpcrun-lite/launch/event.h \

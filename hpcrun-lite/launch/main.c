@@ -120,6 +120,8 @@ static const struct option_spec specs[] = {
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "gpu=opencl, gpu=nvidia: operations of OpenCL devices, of NVIDIA GPUs, every one\n"
+	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: samples of their\n"
+	 "instructions with stall reasons too, every 2^EXP cycles (5 to 31; chosen by the device)\n"
 	 "default: " EVENT_DEFAULT, set_event},
 	{'o', "output", "DIR", "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},

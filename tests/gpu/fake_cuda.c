@@ -6,6 +6,7 @@
  * before, with times of 0; captured launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit. FAKE_CUDA=subscribed, old, dropping: what can go wrong.
  */
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
+#include "tests/gpu/fake_pc.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -26,9 +27,11 @@ struct CUmod_st {
 	uint8_t image[1024];
 	size_t bytes;
 	char names[3][16];
+	uint64_t crc;
 };
 struct CUfunc_st {
 	struct CUmod_st *module;
+	uint32_t index; /* of its symbol */
 	char name[16];
 };
 struct CUgraph_st {
@@ -68,10 +71,11 @@ static struct {
 	uint64_t end_ns;
 } records[MAX_RECORDS];
 static unsigned n_records;
+static bool traces; /* operations have records */
 static uint8_t *buffer; /* of the tool's, asked for at the first record that is to go into it */
 static size_t buffer_bytes, n_dropped;
 
-static bool is_fake(const char *what)
+bool fake_is(const char *what)
 {
 	const char *how = getenv("FAKE_CUDA");
 	return how && !strcmp(how, what);
@@ -82,6 +86,18 @@ static uint64_t now_ns(void)
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return timestamp ? timestamp() : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t fake_now_ns(void) { return now_ns(); }
+
+uint64_t fake_busy_until_ns(void)
+{
+	uint64_t until = 0;
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < n_streams; i++)
+		until = streams[i].free_ns > until ? streams[i].free_ns : until;
+	pthread_mutex_unlock(&lock);
+	return until;
 }
 
 static size_t size_of(const CUpti_Activity *r)
@@ -105,7 +121,7 @@ static void hand_out(bool by_force)
 			return; /* an unfinished one holds back the buffer */
 	for (unsigned i = 0; i < n_records; i++) {
 		size_t n = size_of(&records[i].u.any);
-		if (!buffer || at + n > buffer_bytes || is_fake("dropping")) {
+		if (!buffer || at + n > buffer_bytes || fake_is("dropping")) {
 			n_dropped++;
 			continue;
 		}
@@ -128,7 +144,7 @@ static void put_record(const void *record, size_t bytes, uint64_t end_ns)
 		if (n_records)
 			nanosleep(&t, NULL);
 	}
-	if (!request || is_broken)
+	if (!request || !traces || is_broken)
 		return;
 	if (!n_records) {
 		size_t most;
@@ -138,11 +154,15 @@ static void put_record(const void *record, size_t bytes, uint64_t end_ns)
 	records[n_records++].end_ns = end_ns;
 }
 
-API CUptiResult cuptiGetVersion(uint32_t *v) { *v = is_fake("old") ? 120400 : 130001; return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetVersion(uint32_t *v) { *v = fake_is("old") ? 120400 : 130001; return CUPTI_SUCCESS; }
 API CUptiResult cuptiGetResultString(CUptiResult r, const char **s) { *s = r == CUPTI_SUCCESS ? "CUPTI_SUCCESS" : "CUPTI_ERROR"; return CUPTI_SUCCESS; }
 API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s) { (void)s; callback = NULL; return CUPTI_SUCCESS; }
 API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f) { timestamp = f; return CUPTI_SUCCESS; }
-API CUptiResult cuptiActivityEnable(CUpti_ActivityKind k) { (void)k; return CUPTI_SUCCESS; }
+API CUptiResult cuptiActivityEnable(CUpti_ActivityKind k)
+{
+	traces = traces || k == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	return k == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_pc_is_enabled() ? CUPTI_ERROR_NOT_COMPATIBLE : CUPTI_SUCCESS;
+}
 API CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { (void)k; request = NULL; return CUPTI_SUCCESS; }
 API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id) { (void)c; *id = 1; return CUPTI_SUCCESS; }
 API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id) { (void)c; *id = 0; return CUPTI_SUCCESS; }
@@ -150,7 +170,7 @@ API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id) { (void)c; *id = 0; 
 API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
 {
 	(void)user;
-	if (is_fake("subscribed")) {
+	if (fake_is("subscribed")) {
 		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "CUPTI for somebody");
 		return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
 	}
@@ -271,6 +291,14 @@ static uint64_t begin_on(struct CUstream_st *s, uint64_t ns, uint64_t *end)
 	return begin;
 }
 
+static void wait_until(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+	pthread_mutex_unlock(&lock);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	pthread_mutex_lock(&lock);
+}
+
 static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id, uint64_t node)
 {
 	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = n->function->name, .correlationId = id, .contextId = 1, .streamId = s->id, .graphNodeId = node,
@@ -279,6 +307,9 @@ static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id,
 	r.start = begin_on(s, n->ns, &end);
 	r.end = end;
 	put_record(&r, sizeof r, end);
+	fake_pc_kernel(n->function->module->crc, n->function->index, n->function->name, r.start, end, id);
+	if (fake_pc_is_serialized())
+		wait_until(end);
 }
 
 static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t node)
@@ -289,14 +320,6 @@ static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t
 	r.end = end;
 	if (bytes)
 		put_record(&r, sizeof r, end);
-}
-
-static void wait_until(uint64_t ns)
-{
-	struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
-	pthread_mutex_unlock(&lock);
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-	pthread_mutex_lock(&lock);
 }
 
 static CUresult copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
@@ -343,11 +366,26 @@ API CUresult cuDriverGetVersion(int *v) { *v = 13000; return CUDA_SUCCESS; }
 API CUresult cuDeviceGet(CUdevice *d, int n) { *d = n; return n ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS; }
 API CUresult cuDeviceGetCount(int *n) { *n = 1; return CUDA_SUCCESS; }
 API CUresult cuDeviceGetName(char *to, int room, CUdevice d) { (void)d; snprintf(to, (size_t)room, "Fake GPU"); return CUDA_SUCCESS; }
-API CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) { (void)d; *v = a == CU_DEVICE_ATTRIBUTE_WARP_SIZE ? 32 : 12; return CUDA_SUCCESS; }
+API CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) { (void)d; *v = a == CU_DEVICE_ATTRIBUTE_WARP_SIZE ? 32 : a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? (int)FAKE_CLOCK_KHZ : (int)FAKE_UNITS; return CUDA_SUCCESS; }
 API CUresult cuDeviceTotalMem_v2(size_t *n, CUdevice d) { (void)d; *n = (size_t)1 << 30; return CUDA_SUCCESS; }
-API CUresult cuDeviceGetUuid_v2(CUuuid *u, CUdevice d) { (void)d; memset(u, 7, sizeof *u); return CUDA_SUCCESS; }
+/* By where the library lies: tests that run beside each other have each their own GPU. */
+API CUresult cuDeviceGetUuid_v2(CUuuid *u, CUdevice d)
+{
+	Dl_info info = {0};
+	memset(u, d, sizeof *u);
+	dladdr((void *)(uintptr_t)cuDeviceGetUuid_v2, &info);
+	for (size_t i = 0; info.dli_fname && info.dli_fname[i]; i++)
+		u->bytes[i % sizeof u->bytes] = (char)(u->bytes[i % sizeof u->bytes] * 31 + info.dli_fname[i]);
+	return CUDA_SUCCESS;
+}
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) { (void)d; *c = CONTEXT; resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL); return CUDA_SUCCESS; }
-API CUresult cuDevicePrimaryCtxReset_v2(CUdevice d) { (void)d; return CUDA_SUCCESS; }
+API CUresult cuDevicePrimaryCtxReset_v2(CUdevice d)
+{
+	(void)d;
+	resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL);
+	fake_pc_context_gone();
+	return CUDA_SUCCESS;
+}
 API CUresult cuCtxSetCurrent(CUcontext c) { (void)c; return CUDA_SUCCESS; }
 API CUresult cuCtxGetCurrent(CUcontext *c) { *c = CONTEXT; return CUDA_SUCCESS; }
 API CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
@@ -385,6 +423,7 @@ API CUresult cuModuleLoadData(CUmodule *m, const void *image)
 	*m = made;
 	data.cubinSize = made->bytes;
 	data.pCubin = (const char *)made->image;
+	made->crc = fake_pc_load(made->image, made->bytes);
 	pthread_mutex_unlock(&lock);
 	resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 	pthread_mutex_lock(&lock);
@@ -397,6 +436,9 @@ API CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
 	ENTER(cuModuleGetFunction, NULL, f, m, name);
 	made->module = m;
 	snprintf(made->name, sizeof made->name, "%s", name);
+	for (uint32_t i = 0; i < 3; i++)
+		if (!strcmp(m->names[i], name))
+			made->index = i + 1;
 	*f = made;
 	LEAVE(CUDA_SUCCESS);
 }
@@ -464,6 +506,8 @@ API CUresult cuCtxSynchronize(void)
 		wait_until(streams[i].free_ns);
 	LEAVE(is_broken ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS);
 }
+
+API CUresult cuCtxSynchronize_v2(CUcontext c) { (void)c; return cuCtxSynchronize(); }
 
 static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream stream, void **arguments, uint32_t id)
 {

@@ -4,6 +4,7 @@
 # Without what the launcher asks: also linked into unit tests, with a made-up CUPTI behind it.
 cupti_sources = \
 	hpcrun-lite/gpu/gpu.h \
+	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
 	hpcrun-lite/gpu/cupti/nv.h \
 	hpcrun-lite/gpu/cupti/nv_buffer.c \
 	hpcrun-lite/gpu/cupti/nv_callback.c \
@@ -16,6 +17,15 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_kernel.c \
 	hpcrun-lite/gpu/cupti/nv_library.c \
 	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
+	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
+	hpcrun-lite/gpu/cupti/nv_pc.c hpcrun-lite/gpu/cupti/nv_pc.h hpcrun-lite/gpu/cupti/nv_pc_internal.h \
+	hpcrun-lite/gpu/cupti/nv_pc_burst.c \
+	hpcrun-lite/gpu/cupti/nv_pc_gate.c \
+	hpcrun-lite/gpu/cupti/nv_pc_lock.c \
+	hpcrun-lite/gpu/cupti/nv_pc_reason.c \
+	hpcrun-lite/gpu/cupti/nv_pc_session.c \
+	hpcrun-lite/gpu/cupti/nv_pc_synchronize.c \
+	hpcrun-lite/gpu/cupti/nv_pc_take.c \
 	hpcrun-lite/gpu/cupti/nv_record.c
 
 if HAVE_CUPTI

@@ -14,6 +14,7 @@
 
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
 #include "hpcrun-lite/gpu/cupti/nv_map.h"
+#include "hpcrun-lite/gpu/cupti/nv_options.h"
 #include "hpcrun-lite/gpu/gpu.h"
 
 #include <pthread.h>
@@ -36,9 +37,11 @@
 #define NV_CUPTI_FUNCTIONS(F) \
 	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiSubscribe_v2) F(cuptiUnsubscribe) F(cuptiEnableCallback) F(cuptiGetCallbackName) \
 	F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
-	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiGetGraphNodeId)
+	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiGetGraphNodeId) \
+	F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) F(cuptiPCSamplingGetStallReasons) \
+	F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingGetConfigurationAttribute) F(cuptiRegisterComputeCrcCallback)
 #define NV_DRIVER_FUNCTIONS(F) \
-	F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceTotalMem_v2) F(cuDeviceGetUuid_v2) F(cuDriverGetVersion)
+	F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceTotalMem_v2) F(cuDeviceGetUuid_v2) F(cuDriverGetVersion) F(cuCtxSynchronize_v2)
 
 #define NV_FIELD(name) __typeof__(&name) name;
 struct nv_library {
@@ -118,6 +121,7 @@ struct nv_state {
 	uint32_t generation;
 	int pid;
 	struct nv_library lib;
+	struct nv_options options;
 	CUpti_SubscriberHandle subscriber;
 	struct nv_call calls[NV_MAX_CALLS];
 	_Atomic uint64_t ids;                /* for widen */
@@ -150,6 +154,11 @@ struct nv_state {
 /* Set once, when all of it is ready. */
 extern struct nv_state nv;
 
+/* A note for the user, behind "gpu=nvidia: ". */
+void nv_note(const char *a, const char *b, const char *c);
+/* CUPTI's name of a result. */
+const char *nv_result_name(CUptiResult r);
+
 /* Whether this process is still the one that came in. False in the child of a fork, for good. */
 bool nv_is_here(void);
 
@@ -174,6 +183,10 @@ uint32_t nv_queue(uint32_t device, uint32_t context, uint32_t stream);
 void nv_context_made(CUcontext handle);
 /* The host's id of a device by its number in CUDA, defined when it is new; 0: none. */
 uint32_t nv_device(uint32_t ordinal);
+/* The host's id of a context by CUPTI's number, defined when it is new; 0: none. */
+uint32_t nv_context(uint32_t device, uint32_t context);
+/* An attribute of a device; 0: unknown. */
+uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 
 /* ---- nv_code.c ------------------------------------------------------------------------------------------------ */
 
@@ -202,6 +215,11 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
 bool nv_flush_start(void);
 /* From a request callback: there are many buffers out. Never waits. */
 void nv_flush_soon(void);
+/* Takes the one guard around CUPTI calls that may wait (flushes, PC sampling). False: not until then. */
+bool nv_guard_take(uint64_t until_ns);
+void nv_guard_give(void);
+/* Under the guard: asks for records until CUPTI has no buffer any more, so that nothing runs on any device whose kernels are traced. False: not until then. */
+bool nv_flush_until_idle(uint64_t until_ns);
 
 /* The function that the driver calls. Always 1: the driver goes on. */
 int InitializeInjection(void);

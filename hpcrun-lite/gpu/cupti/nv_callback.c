@@ -4,7 +4,7 @@
  * call is refused. While a stream is captured it is only known afterwards whether a call made an operation or a node of a graph: then launches are recorded at the end.
  * Calls of the driver API alone: the run time API and libraries all come down to them. Test: tests/unit/test_cupti.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_pc.h"
 
 #include <errno.h>
 
@@ -87,6 +87,19 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 		;
 }
 
+/* Without records of what the device does: kernels are told with their names alone, so that samples find who launched them. */
+static void leave_untimed(const struct nv_call *c, uint64_t id, uint64_t enter_ns, const char *name)
+{
+	count_open(c, -1);
+	if (c->kind == MSR_GPU_KERNEL) {
+		const struct gpu_function f = {.code = name ? nv_kernel_code(id, name) : 0, .name = name};
+		uint32_t shape = nv.host->shape(nv.host, &(struct gpu_shape){.function = nv.host->function(nv.host, &f)});
+		nv.host->op_by_id(nv.host, id, &(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = enter_ns, .end_ns = enter_ns, .shape = shape});
+	} else if (c->kind != MSR_GPU_GRAPH) {
+		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_NO_TIMES);
+	}
+}
+
 static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns, bool is_late, bool good)
 {
 	uint64_t id = id_of(d->correlationId);
@@ -98,11 +111,14 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 	if (!good) {
 		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_REFUSED);
 		count_open(c, -1);
-	} else if (c->kind == MSR_GPU_KERNEL) {
-		nv_kernel_launched(id, nv_call_function((enum nv_form)c->form, d->functionParams), d->symbolName);
-	} else if (c->waits) {
-		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
+		return;
 	}
+	if (c->kind == MSR_GPU_KERNEL)
+		nv_kernel_launched(id, nv_call_function((enum nv_form)c->form, d->functionParams), d->symbolName);
+	else if (c->waits)
+		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
+	if (nv.options.no_times)
+		leave_untimed(c, id, enter_ns, d->symbolName);
 }
 
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
@@ -124,15 +140,27 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 
 /* ---- what comes in -------------------------------------------------------------------------------------------- */
 
+/* What must not run beside a change of PC sampling: launches, and loading, which a launch may be. */
+static bool is_gated(const struct nv_call *c)
+{
+	return nv.options.pc != NV_PC_OFF && (is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET);
+}
+
 static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 {
 	const struct nv_call *c = id < NV_MAX_CALLS ? &nv.calls[id] : NULL;
 	if (!c || (!c->kind && !c->form))
 		return;
-	if (d->callbackSite == CUPTI_API_ENTER)
+	bool gated = is_gated(c);
+	if (d->callbackSite == CUPTI_API_ENTER) {
+		if (gated)
+			nv_pc_gate_enter(c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH);
 		enter(c, d);
-	else
+	} else {
 		leave(c, d);
+		if (gated)
+			nv_pc_gate_leave();
+	}
 }
 
 static uint64_t node_id(CUgraphNode node)
@@ -150,16 +178,27 @@ static void graph_node(const CUpti_GraphData *g, bool is_copy)
 		nv.host->graph_node(nv.host, id, original);
 }
 
+static void module_loaded(CUcontext context, const CUpti_ModuleResourceData *m)
+{
+	if (!m || !m->pCubin)
+		return;
+	uint32_t code = nv_code_loaded(context, m->pCubin, m->cubinSize);
+	nv_kernel_loaded(code);
+	nv_pc_code_loaded(m->pCubin, m->cubinSize, code);
+}
+
 static void resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 {
-	const CUpti_ModuleResourceData *module = r->resourceDescriptor;
 	switch (id) {
 	case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
 		nv_context_made(r->context);
+		nv_pc_context_made(r->context);
+		break;
+	case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+		nv_pc_context_gone(r->context);
 		break;
 	case CUPTI_CBID_RESOURCE_MODULE_LOADED:
-		if (module && module->pCubin)
-			nv_kernel_loaded(nv_code_loaded(r->context, module->pCubin, module->cubinSize));
+		module_loaded(r->context, r->resourceDescriptor);
 		break;
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
 	case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
@@ -174,7 +213,7 @@ void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_Callb
 {
 	int saved = errno;
 	(void)unused;
-	if (!nv_is_here())
+	if (!nv_is_here() || (nv.options.pc != NV_PC_OFF && nv_pc_is_helper()))
 		return;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		driver(id, data);

@@ -8,7 +8,7 @@
 
 #define NAME_BYTES 256u
 
-static uint32_t attribute(CUdevice device, CUdevice_attribute what)
+uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what)
 {
 	int v = 0;
 	return nv.lib.cuDeviceGetAttribute(&v, what, device) == CUDA_SUCCESS && v > 0 ? (uint32_t)v : 0;
@@ -42,20 +42,20 @@ static uint32_t define_device(CUdevice d, uint32_t ordinal)
 	describe(&t);
 	struct gpu_device g = {
 		.name = name, .driver = line, .ordinal = ordinal, .type = MSR_GPU_DEVICE_GPU, .memory_bytes = memory,
-		.n_units = attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-		.threads_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
-		.group_max = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-		.lanes = attribute(d, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-		.clock_mhz = attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000,
-		.registers_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
-		.shared_bytes_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
-		.groups_per_unit = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
-		.compute_major = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-		.compute_minor = attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-		.registers_per_group = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
-		.reserved_shared_bytes = attribute(d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
-		.shared_bytes_per_group = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-		.shared_bytes_per_group_optin = attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+		.n_units = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+		.threads_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+		.group_max = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+		.lanes = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+		.clock_mhz = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000,
+		.registers_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+		.shared_bytes_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+		.groups_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+		.compute_major = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+		.compute_minor = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+		.registers_per_group = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+		.reserved_shared_bytes = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
+		.shared_bytes_per_group = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+		.shared_bytes_per_group_optin = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
 	};
 	memcpy(g.uuid, uuid.bytes, sizeof g.uuid);
 	pthread_mutex_lock(&nv.define_lock);
@@ -76,8 +76,7 @@ uint32_t nv_device(uint32_t ordinal)
 	return id ? id : define_device((CUdevice)ordinal, ordinal); /* in CUDA a device is its number */
 }
 
-/* CUPTI's number of a context, from 1. */
-static uint32_t context_of(uint32_t device, uint32_t context)
+uint32_t nv_context(uint32_t device, uint32_t context)
 {
 	uint32_t id = (uint32_t)nv_map_get(&nv.contexts, context);
 	if (id)
@@ -97,7 +96,7 @@ void nv_context_made(CUcontext handle)
 {
 	uint32_t device, context;
 	if (nv.lib.cuptiGetDeviceId(handle, &device) == CUPTI_SUCCESS && nv.lib.cuptiGetContextId(handle, &context) == CUPTI_SUCCESS)
-		context_of(device, context);
+		nv_context(device, context);
 }
 
 static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
@@ -106,7 +105,7 @@ static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
 	struct text t = text_in(name, sizeof name);
 	text_put(&t, "stream ");
 	text_put_u64(&t, stream);
-	struct gpu_queue q = {.name = name, .context = context_of(device, context), .device = nv_device(device), .ordinal = stream};
+	struct gpu_queue q = {.name = name, .context = nv_context(device, context), .device = nv_device(device), .ordinal = stream};
 	uint64_t key = (uint64_t)context << 32 | stream;
 	pthread_mutex_lock(&nv.define_lock);
 	uint32_t id = (uint32_t)nv_map_get(&nv.queues, key);

@@ -4,7 +4,7 @@
  * or where buffers run out, since records that are handed out unfinished never come again. Must not: touch CUPTI in the child of a fork, where it hangs, or after exit has begun
  * to take it down. Test: tests/unit/test_cupti.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_pc.h"
 
 #include <errno.h>
 
@@ -31,6 +31,16 @@ static bool may_flush(void)
 	       nv.lib.now_ns() >= atomic_load_explicit(&nv.rests_until_ns, memory_order_acquire);
 }
 
+bool nv_guard_take(uint64_t until_ns)
+{
+	return nv.lib.lock(&nv.flush_lock, until_ns);
+}
+
+void nv_guard_give(void)
+{
+	pthread_mutex_unlock(&nv.flush_lock);
+}
+
 static void *work(void *unused)
 {
 	(void)unused;
@@ -41,6 +51,7 @@ static void *work(void *unused)
 			nv.lib.cuptiActivityFlushAll(0);
 			if (n_out() >= NV_MANY_BUFFERS)
 				force(MSR_GPU_LOSS_PENDING);
+			nv_pc_work();
 		}
 		pthread_mutex_unlock(&nv.flush_lock);
 	}
@@ -64,17 +75,26 @@ static void count_missing(void)
 		nv.host->lost_unknown(nv.host, MSR_GPU_LOSS_NEVER_DONE, (uint64_t)n);
 }
 
-/* All that is complete, and what completes in time; then what is left, by force. */
-static void flush_until(uint64_t until_ns)
+bool nv_flush_until_idle(uint64_t until_ns)
 {
 	sem_t never;
 	sem_init(&never, 0, 0);
-	do {
+	for (;;) {
 		nv.lib.cuptiActivityFlushAll(0);
 		if (n_out() == 0)
-			break;
-		nv.lib.wait(&never, nv.lib.now_ns() + END_PAUSE_NS);
-	} while (nv.lib.now_ns() < until_ns);
+			return true;
+		uint64_t now = nv.lib.now_ns();
+		if (now >= until_ns)
+			return false;
+		nv.lib.wait(&never, now + END_PAUSE_NS);
+	}
+}
+
+/* All that is complete, and what completes in time, then the samples of it; then what is left, by force. */
+static void flush_until(uint64_t until_ns)
+{
+	bool is_idle = nv_flush_until_idle(until_ns);
+	nv_pc_end(until_ns, is_idle);
 	force(MSR_GPU_LOSS_NEVER_DONE);
 	count_missing();
 }
@@ -84,13 +104,13 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	uint64_t until_ns = nv.lib.now_ns() + may_wait_ns;
 	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
 		return;
-	if (!nv.lib.lock(&nv.flush_lock, until_ns))
+	if (!nv_guard_take(until_ns))
 		return; /* CUPTI does not answer our thread either */
 	flush_until(until_ns);
 	atomic_store_explicit(&nv.rests_until_ns, nv.lib.now_ns() + REST_NS, memory_order_release);
 	if (is_exit)
 		atomic_store_explicit(&nv.is_over, true, memory_order_release);
-	pthread_mutex_unlock(&nv.flush_lock);
+	nv_guard_give();
 }
 
 static void at_end(uint64_t may_wait_ns)

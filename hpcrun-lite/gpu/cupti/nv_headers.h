@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #pragma GCC diagnostic pop
 
 #endif

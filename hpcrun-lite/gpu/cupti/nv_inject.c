@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entrance: CUDA's driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection, inside of cuInit. What cannot be had is said in a note, and the program goes on
- * without us. Order matters: what CUPTI records is settled before it is asked to call. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ * without us. Order matters: what CUPTI records is settled before it is asked to call, and records of kernels are enabled before PC sampling, which would refuse them. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_pc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ bool nv_is_here(void)
 	return now == nv.generation || (now == 0 && nv.pid == sys_getpid());
 }
 
-static void note(const char *a, const char *b, const char *c)
+void nv_note(const char *a, const char *b, const char *c)
 {
 	char line[2 * TEXT_BYTES];
 	struct text t = text_in(line, sizeof line);
@@ -39,7 +39,7 @@ static void note(const char *a, const char *b, const char *c)
 	nv.host->note(nv.host, line);
 }
 
-static const char *result_name(CUptiResult r)
+const char *nv_result_name(CUptiResult r)
 {
 	const char *name = NULL;
 	return nv.lib.cuptiGetResultString(r, &name) == CUPTI_SUCCESS && name ? name : "unknown error";
@@ -59,20 +59,32 @@ static bool subscribe(void)
 		.structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "hpctoolkit-lite", .oldSubscriberName = other, .oldSubscriberSize = sizeof other};
 	CUptiResult r = nv.lib.cuptiSubscribe_v2(&nv.subscriber, nv_callback, NULL, &params);
 	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		note("another tool has taken CUPTI, which serves one at a time: ", other[0] ? other : "it does not say its name", "; only the CPU is measured");
+		nv_note("another tool has taken CUPTI, which serves one at a time: ", other[0] ? other : "it does not say its name", "; only the CPU is measured");
 	else if (r != CUPTI_SUCCESS)
-		note("CUPTI does not let us in: ", result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI does not let us in: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
-static const CUpti_ActivityKind kinds[] = {
-	CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+/* FUNCTION is of no use to us, but without it samples in device functions that were compiled apart are lost (doc/cupti-facts.md A3). */
+static const struct kind {
+	CUpti_ActivityKind kind;
+	bool with_times, with_pc;
+} kinds[] = {
+	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, false}, {CUPTI_ACTIVITY_KIND_FUNCTION, false, true}, {CUPTI_ACTIVITY_KIND_MEMCPY, true, false}, {CUPTI_ACTIVITY_KIND_MEMCPY2, true, false},
+	{CUPTI_ACTIVITY_KIND_MEMSET, true, false}};
+
+static bool is_wanted(const struct kind *k)
+{
+	return (k->with_times && !nv.options.no_times) || (k->with_pc && nv.options.pc != NV_PC_OFF);
+}
 
 /* Not all could be had: records without launches, or the other way round, are of no use. */
 static void leave(void)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		nv.lib.cuptiActivityDisable(kinds[i]);
+		if (is_wanted(&kinds[i]))
+			nv.lib.cuptiActivityDisable(kinds[i].kind);
+	nv.options.pc = NV_PC_OFF;
 	nv.lib.cuptiUnsubscribe(nv.subscriber);
 }
 
@@ -82,9 +94,10 @@ static bool enable_records(void)
 	if (r == CUPTI_SUCCESS)
 		r = nv.lib.cuptiActivityRegisterTimestampCallback(now);
 	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
-		r = nv.lib.cuptiActivityEnable(kinds[i]);
+		if (is_wanted(&kinds[i]))
+			r = nv.lib.cuptiActivityEnable(kinds[i].kind);
 	if (r != CUPTI_SUCCESS)
-		note("CUPTI does not record: ", result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI does not record: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -100,7 +113,7 @@ static CUptiResult enable_call(CUpti_CallbackId id)
 		return CUPTI_SUCCESS;
 	nv.calls[id] = nv_call_of(name);
 	if (nv.calls[id].is_new)
-		note("this version of CUPTI has a call that is new to us, ", name, "; it is taken for what its name begins like");
+		nv_note("this version of CUPTI has a call that is new to us, ", name, "; it is taken for what its name begins like");
 	return nv.calls[id].kind || nv.calls[id].form ? enable(CUPTI_CB_DOMAIN_DRIVER_API, id) : CUPTI_SUCCESS;
 }
 
@@ -112,10 +125,12 @@ static bool enable_calls(void)
 	CUptiResult r = CUPTI_SUCCESS;
 	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof resources / sizeof *resources; i++)
 		r = enable(CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
+	if (r == CUPTI_SUCCESS && nv.options.pc != NV_PC_OFF)
+		r = enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < NV_MAX_CALLS; id++)
 		r = enable_call(id);
 	if (r != CUPTI_SUCCESS)
-		note("CUPTI does not tell of calls: ", result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI does not tell of calls: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -141,10 +156,12 @@ static void prepare(void)
 static bool open_library(void)
 {
 	char why[TEXT_BYTES], preferred[4096];
+	if (!nv_options_read(nv.host->options(nv.host), &nv.options, why, sizeof why))
+		nv_note(why, "; it is measured as without options", ""); /* the launcher lets none through */
 	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
 	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
 	if (!good)
-		note(why, "; only the CPU is measured", "");
+		nv_note(why, "; only the CPU is measured", "");
 	return good;
 }
 
@@ -153,15 +170,17 @@ static void start(void)
 {
 	const char *theirs = getenv(VARIABLE);
 	if (theirs && *theirs)
-		note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
+		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
 	if (!open_library() || !subscribe())
 		return;
 	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
 	nv.host->entered(nv.host, NULL, (const void *)(uintptr_t)nv.lib.cuptiSubscribe_v2);
 	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
+	if (nv.options.pc != NV_PC_OFF && !nv_pc_start())
+		nv.options = (struct nv_options){.pc = NV_PC_OFF};
 	bool good = enable_records();
 	if (good && !nv_flush_start()) {
-		note("no thread could be made that asks CUPTI for records", "; only the CPU is measured", "");
+		nv_note("no thread could be made that asks CUPTI for records", "; only the CPU is measured", "");
 		good = false;
 	}
 	if (!good || !enable_calls())

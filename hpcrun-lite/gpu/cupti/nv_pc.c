@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PC sampling over the life of a process: contexts that are made and destroyed, the thread that takes samples out, overflows, the end. See nv_pc.h. Test: tests/unit/test_cupti_pc.c,
+ * tests/cli/cupti_pc.sh.
+ */
+#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+
+#include <signal.h>
+
+#define BEGIN_WAIT_NS UINT64_C(1000000000)  /* of a thread that makes a context */
+#define GONE_WAIT_NS UINT64_C(3000000000)   /* of one that destroys it; the first GetData takes 0.25 s */
+#define CALLS_WAIT_NS UINT64_C(200000000)   /* for others to leave their launches */
+#define HOLD_NS UINT64_C(50000000)          /* launches wait so long at most for the device to have nothing to do */
+#define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
+#define LAST_PAUSE_NS UINT64_C(10000000000)
+
+static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
+
+static bool is_on(void)
+{
+	return nv.options.pc != NV_PC_OFF && !atomic_load_explicit(&nv.is_over, memory_order_acquire);
+}
+
+/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+
+static struct nv_pc_session *session_of_device(uint32_t device)
+{
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state != NV_PC_FREE && s->device == device)
+			return s;
+	return NULL;
+}
+
+static struct nv_pc_session *free_session(void)
+{
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state == NV_PC_FREE)
+			return s;
+	return NULL;
+}
+
+/* Under the guard. */
+static void begin(CUcontext context, uint32_t device)
+{
+	static bool is_said;
+	struct nv_pc_session *s = session_of_device(device) ? NULL : free_session();
+	if (!s) {
+		if (!is_said)
+			nv_note("PC samples are taken of one context of a GPU at a time, the first: CUPTI serves no more; operations of the others are traced only", "", "");
+		is_said = true;
+	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
+		if (!nv_pc_open(s, context, device))
+			s->state = NV_PC_FREE;
+		nv_pc_gate_open();
+	} else {
+		nv_note("PC samples are not taken of a context that was made while launches to another did not end; its operations are traced only", "", "");
+	}
+}
+
+/* CUPTI makes threads: they inherit that signals are blocked and that they are not measured. */
+void nv_pc_context_made(CUcontext context)
+{
+	uint32_t device;
+	sigset_t all, old;
+	if (!is_on() || nv.lib.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	nv.host->suspend(nv.host);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (nv_guard_take(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
+		begin(context, device);
+		nv_guard_give();
+	} else {
+		nv_note("PC samples are not taken of a context that was made while CUPTI did not answer; its operations are traced only", "", "");
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	nv.host->resume(nv.host);
+}
+
+static void close_gap(struct nv_pc_session *s, uint32_t flags)
+{
+	nv_pc_close_range(s, MSR_GPU_RANGE_GAP | flags, true);
+}
+
+/* The device finishes its work before a context is destroyed, with us or without: Disable may wait for it. */
+static void end_with_context(struct nv_pc_session *s)
+{
+	if (s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED) {
+		bool had_overflow = s->state == NV_PC_OVERFLOWED;
+		if (nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS)) {
+			nv_pc_disable(s);
+			nv_pc_gate_open();
+		} else {
+			nv_note("PC samples of the last 0.1 s of a context are lost: launches to another one did not end", "", "");
+			s->state = NV_PC_DEAD;
+		}
+		if (had_overflow || s->state == NV_PC_DEAD)
+			close_gap(s, had_overflow ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+	}
+	nv_pc_close(s);
+}
+
+void nv_pc_context_gone(CUcontext context)
+{
+	if (!is_on() || !nv_guard_take(nv.lib.now_ns() + GONE_WAIT_NS))
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state != NV_PC_FREE && s->context == context)
+			end_with_context(s);
+	nv_guard_give();
+}
+
+/* ---- every 100 ms ------------------------------------------------------------------------------------------------- */
+
+static void try_again_later(struct nv_pc_session *s)
+{
+	s->retry_pause_ns = !s->retry_pause_ns ? FIRST_PAUSE_NS : s->retry_pause_ns < LAST_PAUSE_NS ? 2 * s->retry_pause_ns : LAST_PAUSE_NS;
+	s->retry_ns = nv.lib.now_ns() + s->retry_pause_ns;
+}
+
+/* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with half the samples. */
+static void bring_back(struct nv_pc_session *s)
+{
+	bool had_overflow = s->state == NV_PC_OVERFLOWED;
+	if (nv.lib.now_ns() < s->retry_ns)
+		return;
+	if (!nv_pc_hold(s, nv.lib.now_ns() + HOLD_NS)) {
+		try_again_later(s);
+		return;
+	}
+	uint64_t began_ns = s->range_begin_ns;
+	if (had_overflow)
+		nv_pc_disable(s);
+	if (had_overflow && s->exponent < NV_MOST_EXPONENT)
+		s->exponent++;
+	bool good = s->state == NV_PC_PAUSED && nv_pc_enable(s, s->is_serialized);
+	nv_pc_gate_open();
+	if (!good)
+		return;
+	s->range_begin_ns = began_ns;
+	close_gap(s, had_overflow ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+	s->retry_pause_ns = 0;
+}
+
+void nv_pc_work(void)
+{
+	if (!is_on())
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
+		bool in_window = s->is_serialized && nv.options.pc == NV_PC_BURSTS; /* there GetData would wait for kernels */
+		if (s->state == NV_PC_ON && !in_window)
+			nv_pc_drain(s);
+		if (s->state == NV_PC_OVERFLOWED || s->state == NV_PC_PAUSED)
+			bring_back(s);
+		else if (s->state == NV_PC_ON && nv.options.pc == NV_PC_BURSTS)
+			nv_pc_burst(s);
+	}
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------ */
+
+/* GetData does not wait for kernels in continuous mode, Disable does in any. */
+static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle)
+{
+	bool was_overflowed = s->state == NV_PC_OVERFLOWED;
+	if (s->state == NV_PC_DEAD || was_overflowed)
+		close_gap(s, was_overflowed ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+	if (s->state != NV_PC_ON)
+		return;
+	uint64_t calls_ns = nv.lib.now_ns() + CALLS_WAIT_NS;
+	if ((is_idle || nv.options.no_times) && nv_pc_hold(s, calls_ns > until_ns ? calls_ns : until_ns)) {
+		nv_pc_disable(s);
+		nv_pc_gate_open();
+		return;
+	}
+	if (!s->is_serialized)
+		nv_pc_drain(s);
+	nv_note("kernels still run: PC samples that CUPTI has not handed out are lost", "", "");
+}
+
+void nv_pc_end(uint64_t until_ns, bool is_idle)
+{
+	if (nv.options.pc == NV_PC_OFF)
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		end_session(s, until_ns, is_idle);
+}

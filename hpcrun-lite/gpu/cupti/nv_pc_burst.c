@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bursts: continuous sampling, with short windows in which kernels run one at a time and samples know their launch, as a yardstick for what is apportioned by time elsewhere.
+ *
+ * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
+ * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
+ * device is not found idle within 50 ms, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
+ * no windows. Windows are spread so that they hold N percent of the launches at most, and take a twentieth of the time at most.
+ * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc.c.
+ */
+#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+
+#define WINDOW_LAUNCHES 100u
+#define WINDOW_NS UINT64_C(400000000)      /* at most: where there are few launches */
+#define HOLD_NS UINT64_C(50000000)
+#define FIRST_NS UINT64_C(1000000000)      /* after the context was made: a program that is setting up */
+#define TIME_SHARE 20u
+#define MOST_PAUSE_NS UINT64_C(30000000000)
+
+static void put_off(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	b->pause_ns = !b->pause_ns ? FIRST_NS : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns : MOST_PAUSE_NS;
+	b->next_ns = nv.lib.now_ns() + b->pause_ns;
+}
+
+/* The device is idle, launches are held. */
+static bool change_mode(struct nv_pc_session *s, bool serialized)
+{
+	nv_pc_disable(s);
+	return s->state == NV_PC_PAUSED && nv_pc_enable(s, serialized);
+}
+
+static void begin_window(struct nv_pc_session *s, uint64_t now)
+{
+	struct nv_pc_burst *b = &s->burst;
+	if (!nv_pc_hold(s, now + HOLD_NS)) {
+		put_off(s);
+		return;
+	}
+	b->begin_ns = now;
+	b->begin_launches = nv_pc_n_launches();
+	if (change_mode(s, true))
+		nv_pc_wake_at(b->begin_launches + WINDOW_LAUNCHES);
+	nv_pc_gate_open();
+}
+
+static void end_window(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	if (!nv_pc_hold(s, nv.lib.now_ns() + HOLD_NS))
+		return; /* kernels come to their end one by one: soon */
+	uint64_t in_window = nv_pc_n_launches() - b->begin_launches;
+	change_mode(s, false);
+	nv_pc_gate_open();
+	uint64_t now = nv.lib.now_ns();
+	b->pause_ns = 0;
+	b->next_ns = now + (now - b->begin_ns) * TIME_SHARE;
+	b->next_launches = nv_pc_n_launches() + in_window * (100 - nv.options.percent) / nv.options.percent;
+}
+
+void nv_pc_burst(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
+	if (!b->next_ns) {
+		b->next_ns = now + FIRST_NS;
+		b->next_launches = WINDOW_LAUNCHES * (100 - nv.options.percent) / nv.options.percent;
+	}
+	if (s->is_serialized) {
+		if (n - b->begin_launches >= WINDOW_LAUNCHES || now - b->begin_ns >= WINDOW_NS)
+			end_window(s);
+	} else if (now >= b->next_ns && n >= b->next_launches && n != b->last_launches) {
+		begin_window(s, now);
+	}
+	b->last_launches = n;
+}

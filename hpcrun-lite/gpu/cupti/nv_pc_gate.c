@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
+ * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
+ * whoever closed the gate does not get what he wanted. Test: tests/unit/test_cupti_pc.c.
+ */
+#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+
+#define MOST_WAIT_NS UINT64_C(2000000000) /* of a launch at the gate: much more than any closing should take */
+#define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
+#define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
+
+static struct {
+	_Atomic uint32_t closed;
+	_Atomic int32_t n_inside;
+	_Atomic uint64_t n_launches, wake_at;
+} gate;
+
+/* Calls of this thread that are inside: the driver's functions call one another. */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+
+/* seq_cst on both words: either whoever closes sees us inside, or we see that it is closed. */
+static bool try_enter(void)
+{
+	atomic_fetch_add_explicit(&gate.n_inside, 1, memory_order_seq_cst);
+	if (!atomic_load_explicit(&gate.closed, memory_order_seq_cst))
+		return true;
+	atomic_fetch_sub_explicit(&gate.n_inside, 1, memory_order_release);
+	return false;
+}
+
+static void sleep_for(uint64_t ns)
+{
+	sem_t never;
+	sem_init(&never, 0, 0);
+	nv.lib.wait(&never, nv.lib.now_ns() + ns);
+}
+
+static void wait_and_enter(void)
+{
+	uint64_t until_ns = nv.lib.now_ns() + MOST_WAIT_NS;
+	do {
+		sleep_for(LOOK_NS);
+		if (try_enter())
+			return;
+	} while (nv.lib.now_ns() < until_ns);
+	atomic_fetch_add_explicit(&gate.n_inside, 1, memory_order_relaxed);
+}
+
+void nv_pc_gate_enter(bool is_launch)
+{
+	if (is_launch) {
+		/* relaxed: a count */
+		uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1;
+		if (n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
+			nv_flush_soon();
+	}
+	if (depth++ == 0 && !try_enter())
+		wait_and_enter();
+}
+
+void nv_pc_gate_leave(void)
+{
+	/* 0: a call that began before we were told of any */
+	if (depth && --depth == 0)
+		atomic_fetch_sub_explicit(&gate.n_inside, 1, memory_order_release);
+}
+
+bool nv_pc_gate_close(uint64_t until_ns)
+{
+	int32_t own = depth != 0;
+	atomic_store_explicit(&gate.closed, 1, memory_order_seq_cst);
+	while (atomic_load_explicit(&gate.n_inside, memory_order_seq_cst) > own) {
+		if (nv.lib.now_ns() >= until_ns) {
+			nv_pc_gate_open();
+			return false;
+		}
+		sleep_for(LEAVE_NS);
+	}
+	return true;
+}
+
+void nv_pc_gate_open(void)
+{
+	atomic_store_explicit(&gate.closed, 0, memory_order_release);
+}
+
+uint64_t nv_pc_n_launches(void)
+{
+	return atomic_load_explicit(&gate.n_launches, memory_order_relaxed);
+}
+
+void nv_pc_wake_at(uint64_t n_launches)
+{
+	atomic_store_explicit(&gate.wake_at, n_launches, memory_order_relaxed);
+}
+
+bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns)
+{
+	if (!nv_pc_gate_close(until_ns))
+		return false;
+	if (!nv.options.no_times ? nv_flush_until_idle(until_ns) : nv_pc_synchronize(s->context, until_ns))
+		return true;
+	nv_pc_gate_open();
+	return false;
+}
