@@ -9,6 +9,7 @@
 
 public_tools || skip_all "the tools are not staged; run make check"
 cp "$srcdir/tests/workload/threads.py" "$T/"
+chmod a+r "$T/threads.py"
 melt=$builddir/tests/workload/miniapp/melt
 events="-e CPUTIME -e REALTIME -e perf::PAGE-FAULTS@100"
 

@@ -13,6 +13,7 @@ PATH=/usr/local/bin:/usr/bin:/bin
 HOME=$T
 export PATH HOME
 cp "$srcdir/tests/workload/threads.py" "$srcdir/tests/workload/script.pl" "$T/"
+chmod a+r "$T/threads.py" "$T/script.pl"
 cp -R "$srcdir/tests/workload/miniapp" "$T/src"
 chmod -R a+rX "$T/src"
 chmod -R u+w "$T/src"

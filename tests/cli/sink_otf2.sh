@@ -110,4 +110,9 @@ else
 	within "a long time line is written with little memory (KiB)" \
 		"$("$FIXTURE" otf2 "$T/long" n_processes=1 n_threads=1 n_metrics=1 n_samples=4000000 workers=1 peak=1)" 1000 40960
 fi
+# libc's gethostid, which the library calls, asks the name service, and that may take long to say that it knows nothing.
+mkdir "$T/host"
+LD_DEBUG=bindings "$FIXTURE" otf2 "$T/host" 2>"$T/bindings"
+unlike "no name server is asked about this host" "$(grep gethostid "$T/bindings")" 'to [^ ]*libc[.]so'
+
 done_testing
