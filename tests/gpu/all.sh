@@ -9,6 +9,7 @@
 #     launches   the run time API: graphs, clusters, cuBLAS, NVRTC, streams, threads, devices; kernel times
 #     truth      kernels of which it is known where their time goes and why: lines, loops, stalls, inlined functions
 #     paths      PC samples under several paths: apportioned against serialized
+#     overlap    PC samples of short kernels in several streams, with and without times
 #     apps       the flow mini-application and a transformer, with PC samples
 #     python     PyTorch, against its own profiler, and Triton
 #     soak       30 million kernels (not among the default ones; SOAK=N)
@@ -17,7 +18,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != --section ]; then
-	[ $# -gt 0 ] || set -- calls launches truth paths apps python
+	[ $# -gt 0 ] || set -- calls launches truth paths overlap apps python
 	log=$(mktemp "${TMPDIR:-/tmp}/gpu-all.XXXXXX") || exit 99
 	trap 'rm -rf "$log" "$log.cache"' EXIT
 	GPU_CACHE=$log.cache
@@ -68,6 +69,9 @@ same_time() {
 	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" 6)" "$(events "$1" "$2" | awk '{ print $1 * 0.99 }')" "$(events "$1" "$2" | awk '{ print $1 * 1.01 }')"
 	diag "$(of_kernel "$1" "$2" 6) s, events $(events "$1" "$2") s"
 }
+
+# sampling WAY FIELD: of the record gpu-sampling: 5 total 6 recorded 7 dropped 8 outside 9 exact 10 apportioned.
+sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }
 
 # sampled WAY: the samples are all there.
 sampled() {
@@ -163,9 +167,32 @@ paths_section() {
 	c=$(in_function paths-serialized thrice) d=$(in_function paths-serialized once)
 	share "paths: three times the launches, serialized" "$c" $((c + d)) 0.75 $((4 * n))
 	within "paths: apportioned agrees with serialized" "$(awk -v a="$a" -v b="$b" -v c="$c" -v d="$d" 'BEGIN { x = a / (a + b) - c / (c + d); print 1 - (x < 0 ? -x : x) }')" 0.99 1
+	NAME=paths-bursts EVENTS="-e CPUTIME -e $PC,mode=bursts@20"
+	measured paths $((5 * n))
+	sampled paths-bursts
+	within "bursts: samples that know their launch" "$(sampling paths-bursts 9)" 100 1e12
+	within "bursts: samples that do not" "$(sampling paths-bursts 10)" 100 1e12
+	diag "$("$HPCPROF" --to text m-paths-bursts 2>/dev/null | sed -n '/PC samples/,$p')"
+	unset NAME EVENTS
 	a=$(in_function mixed-continuous thrice) b=$(in_function mixed-continuous once)
 	c=$(in_function mixed-serialized thrice) d=$(in_function mixed-serialized once)
 	within "mixed: apportioned agrees with serialized" "$(awk -v a="$a" -v b="$b" -v c="$c" -v d="$d" 'BEGIN { x = a / (a + b) - c / (c + d); print 1 - (x < 0 ? -x : x) }')" 0.99 1
+}
+
+# Kernels of 50 us that overlap: what CUPTI gives up when it also takes times, and that it gives up nothing when it does not.
+overlap_section() {
+	use cuda_ways || return 0
+	NAME=overlap-pc EVENTS="-e CPUTIME -e $PC"
+	measured overlap 4 1000
+	all_launches overlap-pc
+	sampled overlap-pc
+	diag "with times: $(sampling overlap-pc 8) of $(sampling overlap-pc 5) samples not attributed by CUPTI"
+	NAME=overlap-notimes EVENTS="-e CPUTIME -e $PC,notimes"
+	cp plain-overlap-pc plain-overlap-notimes
+	again overlap 4 1000
+	is "overlap-notimes: kernels launched" "$(launched overlap-notimes kernel)" "$(truth overlap-notimes kernel)"
+	sampled overlap-notimes
+	is "overlap-notimes: all samples are attributed" "$(sampling overlap-notimes 8)" 0
 }
 
 apps_section() {
@@ -233,7 +260,7 @@ calls)
 	[ -x "$CUDA_CALLS" ] || skip_all "no $CUDA_CALLS: built without CUPTI"
 	. "$srcdir/tests/gpu/ways.sh"
 	;;
-launches | truth | paths | apps | python | soak) "$2_section" ;;
+launches | truth | paths | overlap | apps | python | soak) "$2_section" ;;
 *)
 	echo "no section $2" >&2
 	exit 2
