@@ -10,7 +10,6 @@
 #define BEGIN_WAIT_NS UINT64_C(1000000000)  /* of a thread that makes a context */
 #define GONE_WAIT_NS UINT64_C(3000000000)   /* of one that destroys it; the first GetData takes 0.25 s */
 #define CALLS_WAIT_NS UINT64_C(200000000)   /* for others to leave their launches */
-#define HOLD_NS UINT64_C(50000000)          /* launches wait so long at most for the device to have nothing to do */
 #define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
@@ -77,16 +76,17 @@ void nv_pc_context_made(CUcontext context)
 	nv.host->resume(nv.host);
 }
 
-static void close_gap(struct nv_pc_session *s, uint32_t flags)
+/* Nothing was sampled since the last range; an overflow is told with the first gap behind it. */
+static void close_gap(struct nv_pc_session *s)
 {
-	nv_pc_close_range(s, MSR_GPU_RANGE_GAP | flags, true);
+	nv_pc_close_range(s, MSR_GPU_RANGE_GAP | (s->is_full ? MSR_GPU_RANGE_BUFFER_FULL : 0), true);
+	s->is_full = false;
 }
 
 /* The device finishes its work before a context is destroyed, with us or without: Disable may wait for it. */
 static void end_with_context(struct nv_pc_session *s)
 {
 	if (s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED) {
-		bool had_overflow = s->state == NV_PC_OVERFLOWED;
 		if (nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS)) {
 			nv_pc_disable(s);
 			nv_pc_gate_open();
@@ -94,8 +94,8 @@ static void end_with_context(struct nv_pc_session *s)
 			nv_note("PC samples of the last 0.1 s of a context are lost: launches to another one did not end", "", "");
 			s->state = NV_PC_DEAD;
 		}
-		if (had_overflow || s->state == NV_PC_DEAD)
-			close_gap(s, had_overflow ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+		if (s->is_full || s->state == NV_PC_DEAD)
+			close_gap(s);
 	}
 	nv_pc_close(s);
 }
@@ -124,7 +124,7 @@ static void bring_back(struct nv_pc_session *s)
 	bool had_overflow = s->state == NV_PC_OVERFLOWED;
 	if (nv.lib.now_ns() < s->retry_ns)
 		return;
-	if (!nv_pc_hold(s, nv.lib.now_ns() + HOLD_NS)) {
+	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS)) {
 		try_again_later(s);
 		return;
 	}
@@ -138,7 +138,7 @@ static void bring_back(struct nv_pc_session *s)
 	if (!good)
 		return;
 	s->range_begin_ns = began_ns;
-	close_gap(s, had_overflow ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+	close_gap(s);
 	s->retry_pause_ns = 0;
 }
 
@@ -162,9 +162,8 @@ void nv_pc_work(void)
 /* GetData does not wait for kernels in continuous mode, Disable does in any. */
 static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle)
 {
-	bool was_overflowed = s->state == NV_PC_OVERFLOWED;
-	if (s->state == NV_PC_DEAD || was_overflowed)
-		close_gap(s, was_overflowed ? MSR_GPU_RANGE_BUFFER_FULL : 0);
+	if (s->state == NV_PC_DEAD || s->state == NV_PC_OVERFLOWED)
+		close_gap(s);
 	if (s->state != NV_PC_ON)
 		return;
 	uint64_t calls_ns = nv.lib.now_ns() + CALLS_WAIT_NS;

@@ -4,7 +4,7 @@
  *
  * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
  * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
- * device is not found idle within 50 ms, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
+ * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
  * no windows. Windows are spread so that they hold N percent of the launches at most, and take a twentieth of the time at most.
  * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc.c.
  */
@@ -12,7 +12,6 @@
 
 #define WINDOW_LAUNCHES 100u
 #define WINDOW_NS UINT64_C(400000000)      /* at most: where there are few launches */
-#define HOLD_NS UINT64_C(50000000)
 #define FIRST_NS UINT64_C(1000000000)      /* after the context was made: a program that is setting up */
 #define TIME_SHARE 20u
 #define MOST_PAUSE_NS UINT64_C(30000000000)
@@ -34,7 +33,7 @@ static bool change_mode(struct nv_pc_session *s, bool serialized)
 static void begin_window(struct nv_pc_session *s, uint64_t now)
 {
 	struct nv_pc_burst *b = &s->burst;
-	if (!nv_pc_hold(s, now + HOLD_NS)) {
+	if (!nv_pc_hold(s, now + NV_PC_HOLD_NS)) {
 		put_off(s);
 		return;
 	}
@@ -48,7 +47,7 @@ static void begin_window(struct nv_pc_session *s, uint64_t now)
 static void end_window(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
-	if (!nv_pc_hold(s, nv.lib.now_ns() + HOLD_NS))
+	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
 		return; /* kernels come to their end one by one: soon */
 	uint64_t in_window = nv_pc_n_launches() - b->begin_launches;
 	change_mode(s, false);

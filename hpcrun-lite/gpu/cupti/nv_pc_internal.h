@@ -12,6 +12,12 @@
 #define NV_PC_ROOM_SERIALIZED 65536u /* instructions of launches: where there is less room than samples come with, they get wrong launches */
 #define NV_PC_HARDWARE_BYTES ((size_t)16 << 20) /* pinned; the default of 512 MiB costs as much memory and 0.2 s */
 
+/*
+ * Launches are held so long at most until the device has done what it was asked for before. It costs the device nothing, which works on meanwhile; longer than the 1024 launches that the driver
+ * queues take in most programs.
+ */
+#define NV_PC_HOLD_NS UINT64_C(400000000)
+
 /* ---- nv_pc_reason.c: stall reasons ---------------------------------------------------------------------------- */
 
 enum nv_pc_count {
@@ -45,6 +51,7 @@ struct nv_pc_burst {
 struct nv_pc_session {
 	enum { NV_PC_FREE, NV_PC_ON, NV_PC_OVERFLOWED, NV_PC_PAUSED, NV_PC_DEAD } state;
 	bool is_serialized;       /* as it is enabled now */
+	bool is_full;             /* an overflow that no range tells of yet */
 	CUcontext context;
 	uint32_t device, context_id; /* CUDA's number; the host's id */
 	uint32_t n_units, clock_mhz, exponent;

@@ -264,7 +264,8 @@ bool nv_pc_drain(struct nv_pc_session *s)
 		}
 		if (s->sums.total)
 			nv_pc_close_range(s, 0, false);
-		s->state = r == CUPTI_ERROR_OUT_OF_MEMORY ? NV_PC_OVERFLOWED : NV_PC_DEAD;
+		s->is_full = r == CUPTI_ERROR_OUT_OF_MEMORY;
+		s->state = s->is_full ? NV_PC_OVERFLOWED : NV_PC_DEAD;
 		if (s->state == NV_PC_DEAD)
 			say(s, " has stopped: ", nv_result_name(r));
 		return false;
