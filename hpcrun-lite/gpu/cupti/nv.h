@@ -126,6 +126,7 @@ struct nv_state {
 	struct nv_call calls[NV_MAX_CALLS];
 	_Atomic uint64_t ids;                /* for widen */
 	_Atomic int64_t n_open;              /* launches, but of graphs, without a record yet */
+	_Atomic uint64_t kernel_ns;          /* sum of the kernels that were recorded, where instructions are sampled */
 	_Atomic uint32_t n_capturing;        /* streams that are captured now, at least */
 	/* nv_buffer.c */
 	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];

@@ -59,6 +59,8 @@ struct nv_pc_session {
 	size_t n_reasons;
 	uint32_t index[NV_PC_MAX_REASONS];
 	struct nv_pc_reason reasons[NV_PC_MAX_REASONS]; /* by CUPTI's index */
+	uint64_t begin_ns, begin_kernel_ns, n_samples; /* since it was opened: is the rate what was promised? */
+	uint32_t least_exponent;
 	uint64_t range_begin_ns, retry_ns, retry_pause_ns;
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;

@@ -189,12 +189,17 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 	return true;
 }
 
-/* The most samples that cost little: the whole GPU gives one for each SM in 2^exponent cycles. */
+/* The whole GPU gives a sample for each multiprocessor in 2^exponent cycles. */
+static uint64_t most_per_s(const struct nv_pc_session *s, uint32_t exponent)
+{
+	return UINT64_C(1000000) * (s->clock_mhz ? s->clock_mhz : USUAL_CLOCK_MHZ) * (s->n_units ? s->n_units : USUAL_UNITS) >> exponent;
+}
+
+/* The most samples that cost little. */
 static uint32_t choose_exponent(const struct nv_pc_session *s)
 {
-	uint64_t cycles_per_s = UINT64_C(1000000) * (s->clock_mhz ? s->clock_mhz : USUAL_CLOCK_MHZ) * (s->n_units ? s->n_units : USUAL_UNITS);
 	uint32_t e = NV_LEAST_EXPONENT;
-	while (e < NV_MOST_EXPONENT && cycles_per_s >> e > SAMPLES_PER_S)
+	while (e < NV_MOST_EXPONENT && most_per_s(s, e) > SAMPLES_PER_S)
 		e++;
 	return e;
 }
@@ -212,21 +217,46 @@ static bool take_lock(struct nv_pc_session *s)
 	return s->lock >= 0;
 }
 
+static void say_begun(const struct nv_pc_session *s, uint64_t took_ns)
+{
+	static const char *const modes[] = {[NV_PC_CONTINUOUS] = "continuous", [NV_PC_SERIALIZED] = "serialized", [NV_PC_BURSTS] = "continuous, with serialized bursts"};
+	char line[256];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, modes[nv.options.pc]);
+	text_put(&t, ", a sample every 2^");
+	text_put_u64(&t, s->exponent);
+	text_put(&t, " cycles of a multiprocessor");
+	if (s->n_units && s->clock_mhz) {
+		text_put(&t, ", ");
+		text_put_grouped(&t, most_per_s(s, s->exponent));
+		text_put(&t, " a second at most");
+	}
+	text_put(&t, "; it took ");
+	text_put_u64(&t, took_ns / 1000000u);
+	text_put(&t, " ms to begin");
+	say(s, ": ", line);
+}
+
 bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 {
 	uint32_t number = 0;
+	uint64_t begin_ns = nv.lib.now_ns();
 	*s = (struct nv_pc_session){.context = context, .device = device, .lock = -1};
 	nv.lib.cuptiGetContextId(context, &number);
 	s->context_id = nv_context(device, number);
 	s->n_units = nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 	s->clock_mhz = nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
-	s->exponent = nv.options.exponent ? nv.options.exponent : choose_exponent(s);
+	s->least_exponent = s->exponent = nv.options.exponent ? nv.options.exponent : choose_exponent(s);
+	s->begin_ns = begin_ns;
+	s->begin_kernel_ns = atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed);
 	if (!take_lock(s))
 		return false;
 	if (!make_memory(s))
 		say(s, " is left out: no memory", "");
-	else if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED))
+	else if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
+		say_begun(s, nv.lib.now_ns() - begin_ns);
 		return true;
+	}
 	nv_pc_close(s);
 	return false;
 }
@@ -273,6 +303,18 @@ bool nv_pc_drain(struct nv_pc_session *s)
 	return true;
 }
 
+/* Some chips are said to take a period or a buffer and do something else: more samples than there can be, or none of a second's work on one multiprocessor. */
+static void check_rate(const struct nv_pc_session *s)
+{
+	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u, kernel_ms = (atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed) - s->begin_kernel_ns) / 1000000u;
+	uint64_t most = most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 + UINT64_C(10) * s->n_units;
+	uint64_t least = most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
+	if (s->n_units && s->n_samples > most)
+		say(s, " gives more samples than its period promises: do not trust their number", "");
+	else if (!s->n_samples && least > 1000 && !s->is_full)
+		say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
+}
+
 void nv_pc_disable(struct nv_pc_session *s)
 {
 	if (s->state == NV_PC_ON)
@@ -283,7 +325,9 @@ void nv_pc_disable(struct nv_pc_session *s)
 	s->state = NV_PC_PAUSED;
 	only_disable(s);
 	nv_pc_take(s, &s->left);
-	if (was_on)
+	if (was_on) {
 		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0, true);
+		check_rate(s);
+	}
 	clear(&s->left);
 }

@@ -101,6 +101,7 @@ void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always)
 		.start_ns = s->range_begin_ns, .end_ns = now, .total = n->total, .recorded = n->recorded, .dropped = n->dropped, .outside = n->outside,
 		.period = UINT64_C(1) << s->exponent, .context = s->context_id, .samplers = s->n_units, .flags = flags | (s->is_serialized ? MSR_GPU_RANGE_SERIALIZED : 0),
 	});
+	s->n_samples += n->total;
 	s->range_begin_ns = now;
 	*n = (struct nv_pc_sums){0};
 }
