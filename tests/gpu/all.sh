@@ -137,7 +137,7 @@ truth_section() {
 	within "chase: on the line of the load" "$(on_line chase truth_kernels.cu CHASE_LINE)" "$(in_function chase follow | awk '{ print 0.99 * $1 }')" "$(in_function chase follow)"
 	all=$(in_function inline all_levels)
 	for level in 1 2 3 4 5 6 7 8; do
-		within "inline: level $level is in the path" "$(in_function inline "inlined::level$level" | awk -v other="$(in_function inline "inlined::scale::level$level")" -v more="$(awk -F'\t' -v level="level$level" '$1 == "by-function" && $2 == "GINS" && index($3, level) { n += $7 } END { print n + 0 }' all-inline)" '{ m = $1 > other ? $1 : other; print m > more ? m : more }')" \
+		within "inline: level $level is in the path" "$(awk -F'\t' -v level="level$level" '$1 == "by-function" && $2 == "GINS" && index($3, level) { n += $7 } END { print n + 0 }' all-inline)" \
 			"$(awk -v n="$all" 'BEGIN { print 0.95 * n }')" "$all"
 	done
 	inside=$(in_function called callee)

@@ -5,6 +5,9 @@
 # Holds what the tools say of a CUDA workload against what the workload counted itself in the same run. Source after tests/lib.sh, in a directory to write in; CUDA_CALLS is
 # the workload. Users: tests/cli/cupti_trace.sh (a driver that does not exist), tests/gpu/trace.sh and tests/gpu/all.sh (a GPU).
 
+# Not from the environment.
+NAME='' PROGRAM='' EVENTS='' OPTIONS='' SAME=''
+
 # plain WAY [ARG...]: without the tool, into plain-WAY; its status in plain_status. PROGRAM: another workload than CUDA_CALLS, as words. NAME: WAY in the names of files.
 plain() {
 	name=${NAME:-$1}
