@@ -31,5 +31,8 @@ gpu-check: all gpu-workloads tests/gpu/cuda_calls
 	top_builddir='$(abs_top_builddir)' srcdir='$(abs_top_srcdir)' $(SHELL) $(srcdir)/tests/gpu/all.sh $(SECTIONS)
 gpu-bench: all gpu-workloads
 	top_builddir='$(abs_top_builddir)' $(SHELL) $(srcdir)/tests/gpu/bench.sh $(SECTIONS)
-.PHONY: gpu-workloads gpu-check gpu-bench
+else
+gpu-workloads gpu-check gpu-bench:
+	@echo "$@: no nvcc here"; exit 1
 endif
+.PHONY: gpu-workloads gpu-check gpu-bench
