@@ -409,12 +409,18 @@ struct sharing {
 	size_t n;
 };
 
+/* A damaged file may name functions that are not defined: they count as one. */
+static uint64_t *apportioned_of(const struct run *r, uint32_t function)
+{
+	return &r->n_apportioned[function < r->g->functions.n ? function : 0];
+}
+
 static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 {
 	const struct sharing *s = arg;
 	const struct launcher *l = &s->list[i];
 	if (s->n > 1 && !is_second(s->r, s->p))
-		s->r->n_apportioned[l->function] += part;
+		*apportioned_of(s->r, l->function) += part;
 	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1 ? EXACT : APPORTIONED);
 }
 
@@ -523,7 +529,7 @@ static bool measure_kernel(struct run *r, size_t begin, size_t end, const struct
 	ok = ok && gpu_yardstick(window_ns, end - begin, samples, n, &yard);
 	if (ok && yard.n_launchers)
 		found[(*n_found)++] = (struct model_gpu_yardstick){.context = r->launchers.at[begin].context, .n_contexts = yard.n_launchers, .n_samples = yard.n_samples,
-			.n_apportioned = r->n_apportioned[r->launchers.at[begin].function], .wrong_context = yard.wrong_context, .chance_context = yard.chance_context,
+			.n_apportioned = *apportioned_of(r, r->launchers.at[begin].function), .wrong_context = yard.wrong_context, .chance_context = yard.chance_context,
 			.wrong_place = yard.wrong_place, .chance_place = yard.chance_place};
 	free(window_ns);
 	free(samples);
