@@ -80,48 +80,33 @@ static void mutate_cubin(uint8_t *bytes, size_t n, uint64_t *state)
 	}
 }
 
-static void flip_all(uint8_t *bytes, size_t n)
+static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state)
 {
+	mutate_cubin(mutant, n, state);
+	return mutate_length(n, k, state);
+}
+
+static void flip_all(const char *path)
+{
+	size_t n;
+	uint8_t *bytes = mutate_load(path, &n);
 	for (size_t i = 0; i < n; i++) {
 		bytes[i] ^= 0xff;
 		LLVMFuzzerTestOneInput(bytes, n);
 		bytes[i] ^= 0xff;
 	}
+	free(bytes);
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long n_mutants = 0;
-	bool flip = false;
-	int first = 1;
-	if (argc > first && strcmp(argv[first], "-f") == 0) {
-		flip = true;
-		first++;
-	}
-	if (argc > first + 1 && strcmp(argv[first], "-n") == 0) {
-		n_mutants = strtoul(argv[first + 1], NULL, 10);
-		first += 2;
-	}
-	if (!freopen("/dev/null", "w", stderr)) /* the reader speaks of damage */
-		return 1;
-	for (int i = first; i < argc; i++) {
-		size_t n;
-		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n + 1);
-		uint64_t state = 88172645463325252u + n;
-		if (!mutant)
-			return 1;
-		LLVMFuzzerTestOneInput(bytes, n);
-		if (flip)
-			flip_all(bytes, n);
-		for (unsigned long k = 0; k < n_mutants; k++) {
-			memcpy(mutant, bytes, n);
-			mutate_cubin(mutant, n, &state);
-			LLVMFuzzerTestOneInput(mutant, k % 16 ? n : n - mutate_random(&state) % n);
-		}
-		free(bytes);
-		free(mutant);
-	}
-	printf("# %d files: %lu structures made, %lu refused\n", argc - first, n_made, n_refused);
+	int n_files, flip = argc > 1 && strcmp(argv[1], "-f") == 0;
+	argc -= flip;
+	argv += flip;
+	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change, .speaks = true}, argc, argv, &n_files);
+	for (int i = argc - n_files; flip && i < argc; i++)
+		flip_all(argv[i]);
+	printf("# %d files: %lu structures made, %lu refused\n", n_files, n_made, n_refused);
 	return 0;
 }
 #endif

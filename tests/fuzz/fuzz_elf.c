@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	for (int i = first; i < argc; i++) {
 		size_t n;
 		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n);
-		uint64_t state = 88172645463325252u + n;
+		uint64_t state = mutate_seed(n);
 		bool is_sound_elf = n_mutants > 0;
 		if (!mutant)
 			return 1;

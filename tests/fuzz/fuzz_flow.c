@@ -81,48 +81,33 @@ static void run(const struct isa *isa, const uint8_t *data, size_t n)
 	vec_free(&transfers);
 }
 
-static void run_all(const uint8_t *data, size_t n)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_CUDA, 80), isa_find(EM_CUDA, 90)};
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
 		if (machines[i] && n > 0)
 			run(machines[i], data, n);
-}
-
-#ifdef FUZZ_ENGINE
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
-{
-	run_all(data, n);
 	return 0;
 }
-#else
+
+#ifndef FUZZ_ENGINE
+/* Some of the bytes, changed. */
+static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state)
+{
+	size_t from = (size_t)(mutate_random(state) % n), some = 1 + (size_t)(mutate_random(state) % 4096);
+	(void)k;
+	some = some < n - from ? some : n - from;
+	memmove(mutant, mutant + from, some);
+	mutate_bytes(mutant, 0, some, state);
+	return some;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long n_mutants = 0;
-	int first = 1;
-	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
-		n_mutants = strtoul(argv[2], NULL, 10);
-		first = 3;
-	}
-	for (int i = first; i < argc; i++) {
-		size_t n;
-		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n + 1);
-		uint64_t state = 88172645463325252u + n;
-		if (!mutant)
-			return 1;
-		run_all(bytes, n);
-		for (unsigned long k = 0; k < n_mutants; k++) {
-			size_t from = (size_t)(mutate_random(&state) % n), some = 1 + (size_t)(mutate_random(&state) % 4096);
-			some = some < n - from ? some : n - from;
-			memcpy(mutant, bytes + from, some);
-			mutate_bytes(mutant, 0, some, &state);
-			run_all(mutant, some);
-		}
-		free(bytes);
-		free(mutant);
-	}
+	int n_files;
+	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change}, argc, argv, &n_files);
 	printf("# %lu loops, %lu irreducible, %lu jump tables\n", sums.n_loops, sums.n_irreducible, sums.n_tables);
 	return 0;
 }

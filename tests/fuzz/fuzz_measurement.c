@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/sink/text_all.h"
+#include "tests/fuzz/mutate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,86 +45,43 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 #ifndef FUZZ_ENGINE
 
-static uint64_t next_random(uint64_t *state) /* xorshift64* (Vigna 2016) */
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return *state * UINT64_C(2685821657736338717);
-}
-
-static void mutate(uint8_t *bytes, size_t *n, uint64_t *state)
+/* Numbers at places that are multiples of their size, bits, blocks where extents may lie; now and then the end is missing. */
+static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *state)
 {
 	static const uint64_t odd[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff), UINT64_MAX};
-	for (uint64_t k = 1 + next_random(state) % 8; k; k--) {
-		size_t at = next_random(state) % *n, size = (size_t)1 << next_random(state) % 4;
-		uint64_t value = next_random(state) % 3 ? odd[next_random(state) % 9] : next_random(state);
+	(void)mutant;
+	for (uint64_t k = 1 + mutate_random(state) % 8; k; k--) {
+		size_t at = mutate_random(state) % n, size = (size_t)1 << mutate_random(state) % 4;
+		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9] : mutate_random(state);
 		at -= at % size;
-		if (at + size > *n)
+		if (at + size > n)
 			continue;
-		switch (next_random(state) % 8) {
+		switch (mutate_random(state) % 8) {
 		case 0:
-			bytes[at] ^= (uint8_t)(1u << next_random(state) % 8);
+			bytes[at] ^= (uint8_t)(1u << mutate_random(state) % 8);
 			break;
 		case 1: { /* a block elsewhere */
-			size_t to = next_random(state) % *n / 64 * 64, from = next_random(state) % *n / 64 * 64;
-			if (to + 64 <= *n && from + 64 <= *n)
+			size_t to = mutate_random(state) % n / 64 * 64, from = mutate_random(state) % n / 64 * 64;
+			if (to + 64 <= n && from + 64 <= n)
 				memmove(bytes + to, bytes + from, 64);
 			break;
 		}
 		case 2:
-			if (next_random(state) % 16 == 0)
-				*n -= *n > 64 ? next_random(state) % 64 : 0;
+			if (mutate_random(state) % 16 == 0)
+				n -= n > 64 ? mutate_random(state) % 64 : 0;
 			break;
 		default:
 			memcpy(bytes + at, &value, size);
 		}
 	}
-}
-
-static int replay(const char *path, unsigned long n_mutants)
-{
-	FILE *in = fopen(path, "rb");
-	if (!in) {
-		perror(path);
-		return 1;
-	}
-	fseek(in, 0, SEEK_END);
-	size_t n = (size_t)ftell(in);
-	rewind(in);
-	uint8_t *bytes = malloc(n + 1), *mutant = malloc(n + 1);
-	if (!bytes || !mutant || fread(bytes, 1, n, in) != n) {
-		fprintf(stderr, "%s: cannot be read\n", path);
-		exit(1);
-	}
-	fclose(in);
-	LLVMFuzzerTestOneInput(bytes, n);
-	uint64_t state = 88172645463325252u + n;
-	for (unsigned long i = 0; i < n_mutants && n; i++) {
-		size_t length = n;
-		memcpy(mutant, bytes, n);
-		mutate(mutant, &length, &state);
-		LLVMFuzzerTestOneInput(mutant, length);
-	}
-	free(bytes);
-	free(mutant);
-	printf("# %s: %lu mutants\n", path, n_mutants);
-	return 0;
+	return n;
 }
 
 int main(int argc, char **argv)
 {
-	unsigned long n_mutants = 0;
-	int failed = 0, first = 1;
-	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
-		n_mutants = strtoul(argv[2], NULL, 10);
-		first = 3;
-	}
-	if (!freopen("/dev/null", "w", stderr)) /* the loader speaks of damage */
-		return 1;
-	for (int i = first; i < argc; i++)
-		failed |= replay(argv[i], n_mutants);
-	return failed;
+	int n_files;
+	unsigned long n_mutants = mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change, .speaks = true}, argc, argv, &n_files);
+	printf("# %d files, %lu mutants each\n", n_files, n_mutants);
+	return 0;
 }
-
 #endif

@@ -39,32 +39,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 }
 
 #ifndef FUZZ_ENGINE
+/* Bytes anywhere, and tokens of the language. */
+static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state)
+{
+	mutate_bytes(mutant, 0, n, state);
+	for (uint64_t tokens = mutate_random(state) % 4; tokens > 0; tokens--)
+		mutant[mutate_random(state) % n] = (uint8_t)"{}()#\"\n\\/*;'="[mutate_random(state) % 14];
+	return mutate_length(n, k, state);
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long n_mutants = 0;
-	int first = 1;
-	if (argc > 2 && strcmp(argv[1], "-n") == 0) {
-		n_mutants = strtoul(argv[2], NULL, 10);
-		first = 3;
-	}
-	for (int i = first; i < argc; i++) {
-		size_t n;
-		uint8_t *bytes = mutate_load(argv[i], &n), *mutant = malloc(n + 1);
-		uint64_t state = 88172645463325252u + n;
-		if (!mutant)
-			return 1;
-		LLVMFuzzerTestOneInput(bytes, n);
-		for (unsigned long k = 0; k < n_mutants && n; k++) {
-			memcpy(mutant, bytes, n);
-			mutate_bytes(mutant, 0, n, &state);
-			for (uint64_t tokens = mutate_random(&state) % 4; tokens > 0; tokens--)
-				mutant[mutate_random(&state) % n] = (uint8_t)"{}()#\"\n\\/*;'="[mutate_random(&state) % 14];
-			LLVMFuzzerTestOneInput(mutant, k % 16 ? n : n - mutate_random(&state) % n);
-		}
-		free(bytes);
-		free(mutant);
-	}
-	printf("# %d files, %lu mutants each, sum %llu\n", argc - first, n_mutants, (unsigned long long)sum);
+	int n_files;
+	unsigned long n_mutants = mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change}, argc, argv, &n_files);
+	printf("# %d files, %lu mutants each, sum %llu\n", n_files, n_mutants, (unsigned long long)sum);
 	return 0;
 }
 #endif
