@@ -17,6 +17,7 @@ libhlbase_la_SOURCES = \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/structure.c common/format/structure.h \
+	common/format/recording.c common/format/recording.h \
 	common/format/structure_layout.h \
 	common/format/structure_write.c common/format/structure_write.h
 

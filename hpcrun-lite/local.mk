@@ -6,3 +6,4 @@ include $(top_srcdir)/hpcrun-lite/runtime/local.mk
 include $(top_srcdir)/hpcrun-lite/launch/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/opencl/local.mk
 include $(top_srcdir)/hpcrun-lite/gpu/cupti/local.mk
+include $(top_srcdir)/hpcrun-lite/replay/local.mk

@@ -103,6 +103,8 @@ uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *d
 
 bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t);
 void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original);
+/* See last_place in gpu.h. */
+enum gpu_placed launch_last_place(uint32_t *thread, uint32_t *node);
 /* In the child of fork. */
 void launch_forget(void);
 void op_record(struct gpu_backend *b, const struct gpu_ticket *t, const struct gpu_op *op);

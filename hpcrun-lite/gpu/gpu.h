@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 1u
+#define GPU_HOST_VERSION 2u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /* Definitions. Strings and arrays are copied; NULL counts as "". Zero: unknown. The fields are those of measurement_gpu.h. */
@@ -90,6 +90,20 @@ struct gpu_pc_sample {
 	uint64_t offset, id, count;
 	unsigned stall;      /* the vendor's index, as given to stall() */
 	uint32_t queue;
+};
+
+/* What a measurement is, for those who write something beside it. */
+struct gpu_about {
+	const char *file;    /* the measurement file, an absolute path; "" when there is none */
+	uint64_t max_record_bytes; /* bound on records of operations; beyond it they are summed up */
+	uint32_t number;     /* of the back end: the highest two bits of its ids */
+};
+
+/* Where the last launch() or graph_node() of a thread was put. Order is part of recordings: append only. */
+enum gpu_placed {
+	GPU_PLACED_NOWHERE,  /* there was none since the last question */
+	GPU_PLACED,          /* at a thread of the file (~0: it is not measured) and a node (0: no path) */
+	GPU_PLACED_STOPPED   /* refused: the end of measurement had begun */
 };
 
 struct gpu_host {
@@ -166,6 +180,12 @@ struct gpu_host {
 	void (*pc_sample)(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n);
 	void (*pc_range)(const struct gpu_host *h, const struct msr_gpu_pc_range *r);
 	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter, uint64_t value);
+
+	/* ---- for recordings ---- */
+
+	void (*about)(const struct gpu_host *h, struct gpu_about *a);
+	/* Of the calling thread, since it asked last. */
+	enum gpu_placed (*last_place)(const struct gpu_host *h, uint32_t *thread, uint32_t *node);
 };
 
 /* The exported symbol: the table of this version for the back end of that name, NULL when the process is not measured by it. Not signal-safe. */

@@ -233,6 +233,20 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 		device_value(b, &(struct msr_gpu_value){.id = id ? gpu_full_id(b, id) : 0, .value = value, .counter = counter, .queue = queue});
 }
 
+/* ---- for recordings ---------------------------------------------------------------------------------------------------- */
+
+static void host_about(const struct gpu_host *h, struct gpu_about *a)
+{
+	bool is_measured = open_backend(h) != NULL;
+	*a = (struct gpu_about){.file = is_measured ? store_path() : "", .max_record_bytes = is_measured ? gpu_core.runtime->max_record_bytes : 0, .number = (uint32_t)(h - hosts)};
+}
+
+static enum gpu_placed host_last_place(const struct gpu_host *h, uint32_t *thread, uint32_t *node)
+{
+	(void)h;
+	return launch_last_place(thread, node);
+}
+
 #define HOST_TABLE \
 	{ \
 		.version = GPU_HOST_VERSION, .generation = host_generation, .options = host_options, .at_end = host_at_end, .entered = host_entered, \
@@ -240,6 +254,7 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 		.clock = host_clock, .clock_pair = host_clock_pair, .code = host_code, .function = host_function, .shape = host_shape, .stall = host_stall, \
 		.counter = host_counter, .widen = host_widen, .launch = host_launch, .graph_node = host_graph_node, .op = host_op, .lost = host_lost, .op_by_id = host_op_by_id, \
 		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown, .pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value, \
+		.about = host_about, .last_place = host_last_place, \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

@@ -88,6 +88,28 @@ static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p
 /* Counted as launched in the calling thread, and not yet as anything else. Still set at the next launch: a longjmp of a signal handler has left it. */
 static __thread struct msr_gpu_tally *volatile unfinished;
 
+/* For recordings: see gpu.h. */
+static __thread struct {
+	enum gpu_placed placed;
+	uint32_t thread, node;
+} last;
+
+static void keep_place(enum gpu_placed placed, const struct gpu_place *p)
+{
+	last.placed = placed;
+	last.thread = p->thread;
+	last.node = p->node;
+}
+
+enum gpu_placed launch_last_place(uint32_t *thread, uint32_t *node)
+{
+	enum gpu_placed placed = last.placed;
+	*thread = last.thread;
+	*node = last.node;
+	last.placed = GPU_PLACED_NOWHERE;
+	return placed;
+}
+
 void launch_forget(void)
 {
 	unfinished = NULL;
@@ -146,13 +168,15 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 {
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
 	uint64_t enter_ns = l->enter_ns ? l->enter_ns : clock_mono_ns();
-	struct gpu_place place;
+	struct gpu_place place = {.thread = UINT32_MAX};
 	*t = (struct gpu_ticket){.kind = (uint8_t)l->kind};
 	if (gpu_is_closed() || gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED) {
+		keep_place(GPU_PLACED_STOPPED, &place);
 		gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_STOPPED], 1);
 		return false;
 	}
+	keep_place(GPU_PLACED, &place);
 	begin_counting(tally, &place, (unsigned)l->kind & 15u);
 	bool good = record(b, tally, &place, l, enter_ns, t);
 	uint64_t cost_ns = gpu_core.runtime->end_launch(&place);
@@ -171,6 +195,7 @@ void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original)
 	}
 	if (gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED)
 		return;
+	keep_place(GPU_PLACED, &place);
 	n.thread = place.thread;
 	n.context = place.node;
 	device_graph_node(b, &n);

@@ -111,6 +111,22 @@ enum status gpu_client_parse(const char *text, struct config *c)
 	return status;
 }
 
+bool gpu_client_record(struct config *c, const char *option)
+{
+	for (uint32_t i = 0; i < c->n_gpus; i++) {
+		struct config_gpu *g = &c->gpu[i];
+		size_t n = strlen(g->options);
+		if (strcmp(g->name, "nvidia") != 0)
+			continue;
+		if (n + strlen(option) + 2 > sizeof g->options)
+			return false;
+		if (!is_among(option, strlen(option), g->options))
+			snprintf(g->options + n, sizeof g->options - n, "%s%s", n ? "," : "", option);
+		return true;
+	}
+	return false;
+}
+
 /* ---- what the module says --------------------------------------------------------------------------------------------------- */
 
 struct question {

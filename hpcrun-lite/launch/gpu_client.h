@@ -17,6 +17,9 @@
 /* Adds what stands behind "gpu=" to `c`. STATUS_USAGE: no such back end or option, or given twice (logged, with what exists). */
 enum status gpu_client_parse(const char *text, struct config *c);
 
+/* --record-gpu: adds `option` to those of gpu=nvidia, unless it is there. False: that was not asked for, or its options are too long. */
+bool gpu_client_record(struct config *c, const char *option);
+
 /*
  * Asks the modules in `library_directory` and sets which are to be preloaded. False: one cannot be had (logged). What is unusual is logged as a note.
  */

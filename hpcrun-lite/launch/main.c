@@ -14,6 +14,7 @@
 #include "hpcrun-lite/launch/place.h"
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/rundir.h"
+#include "hpcrun-lite/replay/replay.h"
 #include "hpcrun-lite/runtime/config.h"
 
 #include <errno.h>
@@ -32,6 +33,7 @@ struct request {
 	struct config config;
 	const char *directory; /* -o; NULL: the default */
 	bool list;
+	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
 };
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
@@ -73,6 +75,13 @@ static enum status set_no_trace(void *arg, const char *value)
 {
 	(void)value;
 	((struct request *)arg)->config.trace = false;
+	return STATUS_OK;
+}
+
+static enum status set_record_gpu(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->record = "record";
 	return STATUS_OK;
 }
 
@@ -129,6 +138,8 @@ static const struct option_spec specs[] = {
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
 	{0, "gpu-memory", "SIZE", "how much a process may record of GPU operations one by one; beyond it they\n"
 	 "are summed up for each context; K, M, G; default 1G", set_gpu_memory},
+	{0, "record-gpu", NULL, "also keep raw what CUPTI and the driver said, for hpcrun-lite replay; needs\n"
+	 "-e gpu=nvidia, of which record[=SIZE] is the same, with another bound than 1G", set_record_gpu},
 	{'L', "list-events", NULL, "list the events of this machine, and why others cannot be had", set_list},
 	{'q', "quiet", NULL, "no report at the end", set_quiet},
 	{'v', "verbose", NULL, "say more, here and in the report at the end", set_verbose},
@@ -137,7 +148,7 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.program = "hpcrun-lite",
-	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L",
+	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       hpcrun-lite replay [options] RECORDING -o DIR",
 	.about = "Runs the command and samples its call paths into a measurement directory; read it with hpcprof-lite DIR.",
 	.specs = specs,
 	.footer = "Exit status: that of the command; 1 when it cannot be measured as asked, 2 for wrong usage,\n"
@@ -267,12 +278,26 @@ static int run(struct request *r, char **argv, int argc)
 	return become(&program, argv, argc);
 }
 
+/* A command of that name is measured as "./replay" or "-- replay". */
+static int replay(int argc, char **argv)
+{
+#if HAVE_REPLAY
+	return replay_main(argc, argv);
+#else
+	(void)argc, (void)argv;
+	log_error("replay", "hpctoolkit-lite was built without CUPTI, whose back end plays recordings; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)");
+	return 1;
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	static struct request r;
 	char library[PATH_MAX], library_directory[PATH_MAX];
 	int first, done;
 	log_set_program("hpcrun-lite");
+	if (argc > 1 && !strcmp(argv[1], "replay"))
+		return replay(argc - 1, argv + 1);
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;
@@ -285,6 +310,8 @@ int main(int argc, char **argv)
 			list_events(library_directory);
 		return status_exit_code(status);
 	}
+	if (r.record && !gpu_client_record(&r.config, r.record))
+		return status_exit_code(options_refuse("--record-gpu is for -e gpu=nvidia, which was not asked for"));
 	if (first == argc)
 		return status_exit_code(options_refuse("no command was given"));
 	return run(&r, argv + first, argc - first);

@@ -26,16 +26,33 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_pc_session.c \
 	hpcrun-lite/gpu/cupti/nv_pc_synchronize.c \
 	hpcrun-lite/gpu/cupti/nv_pc_take.c \
-	hpcrun-lite/gpu/cupti/nv_record.c
+	hpcrun-lite/gpu/cupti/nv_record.c \
+	$(tape_sources)
+
+# The recorder.
+tape_sources = \
+	common/format/recording.h \
+	hpcrun-lite/gpu/cupti/nv_tape.c hpcrun-lite/gpu/cupti/nv_tape.h \
+	hpcrun-lite/gpu/cupti/nv_tape_arguments.c \
+	hpcrun-lite/gpu/cupti/nv_tape_call.c \
+	hpcrun-lite/gpu/cupti/nv_tape_file.c \
+	hpcrun-lite/gpu/cupti/nv_tape_internal.h \
+	hpcrun-lite/gpu/cupti/nv_tape_pc.c
 
 if HAVE_CUPTI
+# The module and the player of recordings are made of the same objects.
+noinst_LTLIBRARIES += libhlcupti.la
+libhlcupti_la_SOURCES = $(cupti_sources)
+libhlcupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS) -DNV_BUILT_WITH='"$(CUPTI_LIBDIR)"'
+libhlcupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+
 pkglib_LTLIBRARIES += libhpcrun-lite-cupti.la
-libhpcrun_lite_cupti_la_SOURCES = $(cupti_sources) \
+libhpcrun_lite_cupti_la_SOURCES = \
 	hpcrun-lite/gpu/gpu_probe.h \
 	hpcrun-lite/gpu/cupti/nv_probe.c
-libhpcrun_lite_cupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS) -DNV_BUILT_WITH='"$(CUPTI_LIBDIR)"'
-libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -fvisibility=hidden
+libhpcrun_lite_cupti_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+libhpcrun_lite_cupti_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Never unloaded: exit handlers and functions given to CUPTI lie in it.
 libhpcrun_lite_cupti_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete
-libhpcrun_lite_cupti_la_LIBADD = libhlsafe.la
+libhpcrun_lite_cupti_la_LIBADD = libhlcupti.la libhlsafe.la
 endif

@@ -56,14 +56,16 @@ struct nv_library {
 	void (*wait)(sem_t *wake, uint64_t until_ns);
 	/* A lock that is held while CUPTI is called; given back by pthread_mutex_unlock. until_ns 0: without bound, and never false. */
 	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
-	/* Starts a detached thread of our own. False: it could not be. */
-	bool (*spawn)(void *(*run)(void *arg));
+	/* Starts a detached thread of our own, run(arg). False: it could not be. */
+	bool (*spawn)(void *(*run)(void *arg), void *arg);
 	/* The end: exit() was called; the host's at_end. */
 	void (*at_exit)(void (*fn)(void));
 	void (*at_end)(void (*fn)(uint64_t may_wait_ns));
+	/* See nv_pc_lock. */
+	int (*lock_gpu)(const CUuuid *uuid, char *path, size_t path_bytes);
 	unsigned version;      /* CUPTI's */
 	const char *path;      /* of CUPTI, for people; valid for ever */
-	const void *driver_text; /* an address in the driver's library */
+	const void *cupti_text, *driver_text; /* addresses in the two libraries */
 };
 #undef NV_FIELD
 
@@ -72,6 +74,8 @@ struct nv_library {
  * False: it cannot be had, and `why` says what was missing. The driver's functions are those of the process; for the launcher, `load_driver` loads them.
  */
 bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes);
+/* What nv_library_open gives instead, where it is set: in a replay. Never in a measured process. */
+extern const struct nv_library *nv_library_stand_in;
 /* Sets what is asked of the process itself: the real clock, locks and threads. nv_library_open does it too. */
 void nv_library_own(struct nv_library *l);
 /* The option "cupti=PATH" in what stood behind gpu=nvidia; "" where it is not there. `path` is cut to `bytes`. */
@@ -222,6 +226,8 @@ void nv_guard_give(void);
 /* Under the guard: asks for records until CUPTI has no buffer any more, so that nothing runs on any device whose kernels are traced. False: not until then. */
 bool nv_flush_until_idle(uint64_t until_ns);
 
+/* Begins to measure for this host; once in a process. */
+void nv_come_in(const struct gpu_host *host);
 /* The function that the driver calls. Always 1: the driver goes on. */
 int InitializeInjection(void);
 

@@ -128,7 +128,7 @@ static void at_exit(void)
 
 bool nv_flush_start(void)
 {
-	bool good = nv.lib.spawn(work);
+	bool good = nv.lib.spawn(work, NULL);
 	if (good) {
 		nv.lib.at_exit(at_exit);
 		nv.lib.at_end(at_end);

@@ -7,6 +7,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/nv_pc.h"
+#include "hpcrun-lite/gpu/cupti/nv_tape.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -160,7 +161,9 @@ static bool open_library(void)
 		nv_note(why, "; it is measured as without options", ""); /* the launcher lets none through */
 	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
 	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
-	if (!good)
+	if (good)
+		nv_tape_start(&nv.lib);
+	else
 		nv_note(why, "; only the CPU is measured", "");
 	return good;
 }
@@ -169,12 +172,12 @@ static bool open_library(void)
 static void start(void)
 {
 	const char *theirs = getenv(VARIABLE);
-	if (theirs && *theirs)
+	if (theirs && *theirs && !nv_library_stand_in)
 		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
 	if (!open_library() || !subscribe())
 		return;
 	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
-	nv.host->entered(nv.host, NULL, (const void *)(uintptr_t)nv.lib.cuptiSubscribe_v2);
+	nv.host->entered(nv.host, NULL, nv.lib.cupti_text);
 	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
 	if (nv.options.pc != NV_PC_OFF && !nv_pc_start())
 		nv.options = (struct nv_options){.pc = NV_PC_OFF};
@@ -187,25 +190,31 @@ static void start(void)
 		leave();
 }
 
+void nv_come_in(const struct gpu_host *host)
+{
+	sigset_t all, old;
+	nv.host = host;
+	prepare();
+	nv.host->entered(nv.host, "CUDA's injection", (const void *)(uintptr_t)InitializeInjection);
+	nv.host->suspend(nv.host);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	start();
+	nv_tape_ready();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	nv.host->resume(nv.host);
+}
+
 VISIBLE int InitializeInjection(void)
 {
 	int saved = errno;
-	sigset_t all, old;
 	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
 	gpu_host_fn *find = (gpu_host_fn *)(uintptr_t)symbol;
 	if (!find || atomic_exchange_explicit(&is_in, true, memory_order_acq_rel))
 		return 1;
-	nv.host = find("nvidia", GPU_HOST_VERSION);
-	if (nv.host && nv.host->generation(nv.host)) {
-		prepare();
-		nv.host->entered(nv.host, "CUDA's injection", (const void *)(uintptr_t)InitializeInjection);
-		nv.host->suspend(nv.host);
-		sigfillset(&all);
-		pthread_sigmask(SIG_BLOCK, &all, &old);
-		start();
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
-		nv.host->resume(nv.host);
-	}
+	const struct gpu_host *host = find("nvidia", GPU_HOST_VERSION);
+	if (host && host->generation(host))
+		nv_come_in(host);
 	errno = saved;
 	return 1;
 }

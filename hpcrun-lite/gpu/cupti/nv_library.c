@@ -5,7 +5,7 @@
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -96,6 +96,7 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 	if (get_version)
 		get_version(&version);
 	l->version = version;
+	l->cupti_text = symbol;
 	if (version < NV_LEAST_CUPTI) {
 		say(why, why_bytes, l->path, " is too old: ", NEEDED);
 		return false;
@@ -131,14 +132,14 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	return (until_ns ? pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) : pthread_mutex_lock(m)) == 0;
 }
 
-static bool spawn(void *(*run)(void *arg))
+static bool spawn(void *(*run)(void *arg), void *arg)
 {
 	pthread_t thread;
 	pthread_attr_t attributes;
 	if (pthread_attr_init(&attributes) != 0)
 		return false;
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	bool good = pthread_create(&thread, &attributes, run, NULL) == 0;
+	bool good = pthread_create(&thread, &attributes, run, arg) == 0;
 	pthread_attr_destroy(&attributes);
 	return good;
 }
@@ -161,13 +162,20 @@ void nv_library_own(struct nv_library *l)
 	l->spawn = spawn;
 	l->at_exit = at_exit;
 	l->at_end = at_end;
+	l->lock_gpu = nv_pc_lock;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------------------------- */
 
+const struct nv_library *nv_library_stand_in;
+
 bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes)
 {
 	const struct wanted functions[] = {NV_DRIVER_FUNCTIONS(WANTED)};
+	if (nv_library_stand_in) {
+		*l = *nv_library_stand_in;
+		return true;
+	}
 	nv_library_own(l);
 	void *driver = dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL | (load_driver ? 0 : RTLD_NOLOAD));
 	const char *missing = driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";

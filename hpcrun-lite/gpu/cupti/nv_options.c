@@ -68,6 +68,20 @@ static bool read_mode(struct reading *r, struct word w)
 	return r->o.percent || refuse(r, "cannot serialize '", w, "' percent of the launches in bursts: 1 to 50, default 5");
 }
 
+/* A number of bytes, or of K, M, G: from 1M to 1024G. */
+static bool read_size(struct reading *r, struct word w)
+{
+	static const char units[] = "KMG";
+	struct word digits = w;
+	const char *unit = w.n ? memchr(units, w.at[w.n - 1], sizeof units - 1) : NULL;
+	digits.n -= unit != NULL;
+	uint64_t n = number(digits, 1, UINT32_MAX / 16);
+	r->o.record_bytes = n << (unit ? 10 * (unit - units + 1) : 0);
+	if (r->o.record_bytes >= (UINT64_C(1) << 20) && r->o.record_bytes <= (UINT64_C(1) << 40))
+		return true;
+	return refuse(r, "cannot record '", w, "' bytes: a number, or K, M, G, from 1M to 1024G");
+}
+
 static bool read_word(struct reading *r, struct word w)
 {
 	const struct word whole = w;
@@ -77,6 +91,10 @@ static bool read_word(struct reading *r, struct word w)
 		return read_mode(r, w);
 	else if (is(w, "pc"))
 		r->has_pc = true;
+	else if (is(w, "record"))
+		r->o.record_bytes = NV_USUAL_RECORD_BYTES;
+	else if (take(&w, "record="))
+		return read_size(r, w);
 	else if (take(&w, "pc@")) {
 		r->has_pc = true;
 		r->o.exponent = number(w, NV_LEAST_EXPONENT, NV_MOST_EXPONENT);

@@ -209,7 +209,7 @@ static bool take_lock(struct nv_pc_session *s)
 	char path[128];
 	CUuuid uuid = {{0}};
 	nv.lib.cuDeviceGetUuid_v2(&uuid, (CUdevice)s->device);
-	s->lock = nv_pc_lock(&uuid, path, sizeof path);
+	s->lock = nv.lib.lock_gpu(&uuid, path, sizeof path);
 	if (s->lock == -1)
 		say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
 	else if (s->lock < 0)

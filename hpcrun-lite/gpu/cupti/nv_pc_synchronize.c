@@ -27,8 +27,7 @@ static void *work(void *unused)
 	unsigned n_seen = 0;
 	is_helper = true;
 	for (;;) {
-		while (sem_wait(&helper.go) != 0)
-			;
+		nv.lib.wait(&helper.go, UINT64_MAX);
 		nv.lib.cuCtxSynchronize_v2(atomic_load_explicit(&helper.context, memory_order_acquire));
 		atomic_store_explicit(&helper.n_done, ++n_seen, memory_order_release);
 		sem_post(&helper.done);
@@ -47,7 +46,7 @@ static bool make_helper(void)
 	nv.host->suspend(nv.host);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	helper.is_there = nv.lib.spawn(work);
+	helper.is_there = nv.lib.spawn(work, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
 	return helper.is_there;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run time as the core sees it in a replay: in place of a walk of the stack, where the recorded launch was put. Thread and node are those of the original measurement, whose tree is copied. Test:
+ * tests/cli/replay.sh.
+ */
+#include "common/base/log.h"
+#include "hpcrun-lite/replay/output.h"
+#include "hpcrun-lite/replay/player.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	struct gpu_runtime runtime;
+	bool is_over;
+	uint64_t handler_ns;         /* what launches cost in the measured run: said with the first one */
+	struct gpu_thread **writers; /* by thread number */
+	uint32_t n_writers;
+} place;
+
+static __thread const struct recording_leave *told;
+
+static const struct recording_leave *leave_of(uint32_t n)
+{
+	uint32_t leave = n == TAPE_NONE ? TAPE_NONE : player.tape.event[n].leave;
+	return leave == TAPE_NONE ? NULL : (const void *)player.tape.event[leave].head;
+}
+
+/* What launches when a call is entered may do so when it is left, in another order of things: then its other half knows the place. */
+void place_set(uint32_t n)
+{
+	const struct recording_leave *own = leave_of(n), *other = leave_of(player.tape.event[n].partner);
+	told = own && own->place != GPU_PLACED_NOWHERE ? own : other && other->place != GPU_PLACED_NOWHERE ? other : NULL;
+}
+
+static bool is_alive(void)
+{
+	return !place.is_over;
+}
+
+/* NULL without memory: then in the extents of threads that are not measured. */
+static struct gpu_thread *writer(uint32_t thread)
+{
+	if (thread >= OUTPUT_MAX_THREADS)
+		return NULL;
+	if (thread >= place.n_writers) {
+		struct gpu_thread **more = realloc(place.writers, (thread + 1) * sizeof *more);
+		if (!more)
+			return NULL;
+		memset(more + place.n_writers, 0, (thread + 1 - place.n_writers) * sizeof *more);
+		place.writers = more;
+		place.n_writers = thread + 1;
+	}
+	if (!place.writers[thread])
+		place.writers[thread] = calloc(1, sizeof *place.writers[thread]);
+	return place.writers[thread];
+}
+
+static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
+{
+	(void)number;
+	*p = (struct gpu_place){.thread = UINT32_MAX};
+	if (told && told->place == GPU_PLACED_STOPPED)
+		return GPU_STOPPED;
+	if (!told || told->thread == UINT32_MAX)
+		return GPU_ENTERED;
+	p->thread = told->thread;
+	p->node = told->node & MSR_TRACE_NODE_MAX;
+	p->writer = writer(told->thread);
+	return GPU_ENTERED;
+}
+
+static uint64_t end_launch(const struct gpu_place *p)
+{
+	uint64_t cost_ns = place.handler_ns;
+	(void)p;
+	place.handler_ns = 0;
+	return cost_ns;
+}
+
+static void leave_out(unsigned number, const void *text)
+{
+	(void)number;
+	(void)text;
+}
+
+/* Given to the stand-in's table, not to the run time. */
+static void at_end(unsigned number, void (*fn)(uint64_t may_wait_ns))
+{
+	(void)number;
+	(void)fn;
+}
+
+static void note(const char *text)
+{
+	log_detail(NULL, "%s", text);
+	output_note(text);
+}
+
+static void nothing(void)
+{
+}
+
+const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns)
+{
+	place.handler_ns = handler_ns;
+	place.runtime = (struct gpu_runtime){
+		.directory = directory, .max_record_bytes = player.tape.header->max_record_bytes, .is_alive = is_alive, .begin_launch = begin_launch, .end_launch = end_launch,
+		.leave_out = leave_out, .at_end = at_end, .note = note, .suspend = nothing, .resume = nothing};
+	return &place.runtime;
+}
+
+void place_end(void)
+{
+	for (uint32_t i = 0; i < place.n_writers; i++)
+		if (place.writers[i])
+			gpu_thread_trim(place.writers[i]);
+	place.is_over = true;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads and turns; see player.h. Must not: wait for ever, since a back end may be what is wrong. Test: tests/cli/replay.sh. */
+#include "hpcrun-lite/replay/player.h"
+
+#include "common/base/log.h"
+#include "common/safe/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define TURN_NS UINT64_C(5000000000)  /* a turn takes microseconds; one of this length waits for something that does not come */
+#define MAX_STUCK 3u
+#define STACK_BYTES ((size_t)256 << 10)
+
+struct player player;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t turn_over;
+static __thread struct player_thread *self;
+
+struct player_thread *player_self(void)
+{
+	return self;
+}
+
+/* ---- in the threads -------------------------------------------------------------------------------------------------- */
+
+/* Under the lock: the turn is given away, and comes back with a command. */
+static uint32_t rest(struct player_thread *t, uint32_t call)
+{
+	t->waits_for = call;
+	t->is_idle = true;
+	pthread_cond_signal(&turn_over);
+	while (t->command == TAPE_NONE && !t->must_end)
+		pthread_cond_wait(&t->wake, &lock);
+	uint32_t command = t->command;
+	t->command = TAPE_NONE;
+	t->is_idle = false;
+	return command;
+}
+
+/* Does what is commanded until that is `call`. */
+bool player_wait(struct player_thread *t, uint32_t call)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		uint32_t command = rest(t, call);
+		pthread_mutex_unlock(&lock);
+		if (command == TAPE_NONE)
+			return false;
+		if (command == call)
+			return true;
+		enter_do(t, command);
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	struct player_thread *t = arg;
+	struct player_frame below = {.enter = TAPE_NONE, .cursor = player.tape.stream[t->stream].first, .now_cursor = player.tape.stream[t->stream].first};
+	self = t;
+	t->frame = &below;
+	player_wait(t, TAPE_NONE);
+	pthread_mutex_lock(&lock);
+	t->is_done = true;
+	pthread_cond_signal(&turn_over);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------------------------------- */
+
+/* Under the lock. False: the thread is still at it. */
+static bool wait_until_idle(struct player_thread *t)
+{
+	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+	while (!t->is_idle && !t->is_done)
+		if (pthread_cond_timedwait(&turn_over, &lock, &until) != 0)
+			break;
+	return t->is_idle || t->is_done;
+}
+
+static bool start_thread(struct player_thread *t)
+{
+	pthread_attr_t attributes;
+	if (pthread_attr_init(&attributes) != 0)
+		return false;
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_cond_init(&t->wake, NULL);
+	t->command = t->waits_for = TAPE_NONE;
+	t->is_there = pthread_create(&t->thread, &attributes, thread_main, t) == 0;
+	pthread_attr_destroy(&attributes);
+	return t->is_there;
+}
+
+/* Its last event was played, and it is in nothing. */
+static void end_thread(struct player_thread *t)
+{
+	pthread_mutex_lock(&lock);
+	bool is_free = wait_until_idle(t) && t->waits_for == TAPE_NONE && t->frame && !t->frame->outer;
+	if (is_free) {
+		t->must_end = true;
+		pthread_cond_signal(&t->wake);
+	}
+	pthread_mutex_unlock(&lock);
+	if (is_free)
+		pthread_join(t->thread, NULL);
+}
+
+static enum status stuck(uint32_t n)
+{
+	log_warn(NULL, "the back end does not come back from event %u of %u; the replay goes on without it", n, player.tape.n_events);
+	return ++player.n_stuck < MAX_STUCK ? STATUS_OK : STATUS_IO;
+}
+
+/* Under the lock. */
+static bool has_turn(const struct player_thread *t, uint32_t n)
+{
+	return player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
+}
+
+static enum status turn(uint32_t n)
+{
+	struct player_thread *t = &player.threads[player.tape.event[n].stream];
+	player.is_played[n] = true;
+	if (t->is_done || (!t->is_there && player.tape.event[n].head->type != RECORDING_ENTER))
+		return STATUS_OK;
+	if (!t->is_there && !start_thread(t)) {
+		log_error(NULL, "a thread could not be started");
+		return STATUS_NO_MEMORY;
+	}
+	pthread_mutex_lock(&lock);
+	bool good = wait_until_idle(t);
+	if (good && !t->is_done && has_turn(t, n)) {
+		t->command = n;
+		t->is_idle = false;
+		pthread_cond_signal(&t->wake);
+		good = wait_until_idle(t);
+	}
+	pthread_mutex_unlock(&lock);
+	return good ? STATUS_OK : stuck(n);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+
+/* With --speed: not before its time. */
+static void pace(uint32_t n, uint64_t begun_ns)
+{
+	uint64_t first_ns = player.tape.event[0].head->time_ns, then_ns = player.tape.event[n].head->time_ns;
+	if (player.speed <= 0 || then_ns <= first_ns)
+		return;
+	uint64_t at_ns = begun_ns + (uint64_t)((double)(then_ns - first_ns) / player.speed);
+	const struct timespec until = {(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)};
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+enum status player_run(void)
+{
+	pthread_condattr_t monotonic;
+	uint64_t begun_ns = clock_mono_ns();
+	enum status status = STATUS_OK;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&turn_over, &monotonic);
+	for (uint32_t i = 0; status == STATUS_OK && i < player.n_plan; i++) {
+		uint32_t n = player.plan[i];
+		pace(n, begun_ns);
+		status = turn(n);
+		if (player.tape.event[n].next == TAPE_NONE)
+			end_thread(&player.threads[player.tape.event[n].stream]);
+	}
+	if (status != STATUS_OK)
+		log_error(NULL, "the replay does not get on");
+	return status;
+}

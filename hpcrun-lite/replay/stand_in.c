@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUPTI, the driver and the process as the recording knows them: each function answers what it answered then. Calls that took time are matched one by one with those of the recorded thread and wait for
+ * their turn; questions are answered by what they ask. What was never asked fails. Test: tests/cli/replay.sh.
+ */
+#include "hpcrun-lite/replay/player.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LOCK_S 5 /* a lock is free when its turn comes; one that is not never will be */
+
+static const struct tape_event *event(uint32_t n)
+{
+	return &player.tape.event[n];
+}
+
+/* ---- matching --------------------------------------------------------------------------------------------------------- */
+
+/* Where the events of the call end that the thread is in. */
+static uint32_t end_of(const struct player_thread *t)
+{
+	return t->frame->enter == TAPE_NONE ? TAPE_NONE : event(t->frame->enter)->leave;
+}
+
+static bool is_call(const struct tape_event *e, unsigned f)
+{
+	return e->head->type == RECORDING_CALL && e->head->what == f;
+}
+
+/*
+ * The next event of a kind from `from` on that lies directly in the call that the thread is in; TAPE_NONE: there is none. Calls that the recorded thread made in between are passed over, but not the
+ * lock: with it the next round of a thread's work begins.
+ */
+static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recording_type type, unsigned what, const uint64_t *key)
+{
+	for (uint32_t n = from, end = end_of(t); n != TAPE_NONE && n != end; n = event(n)->next) {
+		const struct tape_event *e = event(n);
+		if (e->parent != t->frame->enter)
+			continue;
+		if (e->head->type == type && e->head->what == what && (!key || ((const struct recording_call *)e->head)->key[0] == *key))
+			return n;
+		if (is_call(e, RECORDING_LOCK))
+			break;
+	}
+	return TAPE_NONE;
+}
+
+/* The next call of the recorded thread that took time, or the end of what it was in. */
+static uint32_t next_long(const struct player_thread *t)
+{
+	uint32_t n = t->frame->cursor, end = end_of(t);
+	while (n != TAPE_NONE && n != end && (event(n)->parent != t->frame->enter || !tape_is_long(event(n))))
+		n = event(n)->next;
+	return n;
+}
+
+static void wait_for(struct player_thread *t, uint32_t n)
+{
+	if (!player.is_played[n])
+		player_wait(t, n);
+}
+
+static const struct recording_call *take(struct player_thread *t, uint32_t n)
+{
+	t->frame->cursor = t->frame->now_cursor = event(n)->next;
+	if (tape_is_long(event(n)))
+		wait_for(t, n);
+	return (const void *)event(n)->head;
+}
+
+const struct recording_call *stand_in_call(enum recording_function f, const uint64_t *key)
+{
+	struct player_thread *t = player_self();
+	uint32_t n = t ? next_in(t, t->frame->cursor, RECORDING_CALL, f, key) : TAPE_NONE;
+	return n == TAPE_NONE ? NULL : take(t, n);
+}
+
+const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0, uint64_t key1)
+{
+	struct player_thread *t = player_self();
+	uint32_t leave = t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->leave : TAPE_NONE;
+	uint64_t order = leave != TAPE_NONE ? event(leave)->head->order : t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->head->order : UINT64_MAX;
+	return tape_answer(&player.tape, f, key0, key1, order);
+}
+
+/* Copies what was given; the rest of *to is as it was. False: there was no such answer, or it was no success. */
+static int answer(enum recording_function f, uint64_t key0, uint64_t key1, void *to, size_t n_bytes)
+{
+	const struct recording_call *c = stand_in_answer(f, key0, key1);
+	if (!c)
+		return CUPTI_ERROR_UNKNOWN; /* the driver's has the same number */
+	if (c->result == 0 && n_bytes)
+		memcpy(to, recording_out(c), c->n_out < n_bytes ? c->n_out : n_bytes);
+	return c->result;
+}
+_Static_assert((int)CUPTI_ERROR_UNKNOWN == (int)CUDA_ERROR_UNKNOWN, "one number for both");
+
+static uint64_t key_of(const void *pointer)
+{
+	return (uint64_t)(uintptr_t)pointer;
+}
+
+/* ---- CUPTI -------------------------------------------------------------------------------------------------------------- */
+
+static CUptiResult CUPTIAPI get_version(uint32_t *version)
+{
+	*version = player.tape.header->library_version;
+	return CUPTI_SUCCESS;
+}
+
+static const char *text_of(const struct recording_call *c)
+{
+	const char *text = c ? recording_out(c) : NULL;
+	return text && c->n_out && !text[c->n_out - 1] ? text : NULL;
+}
+
+static CUptiResult CUPTIAPI get_result_string(CUptiResult r, const char **s)
+{
+	static char line[64]; /* one thread runs at a time */
+	*s = text_of(stand_in_answer(RECORDING_GET_RESULT_STRING, r, 0));
+	if (!*s) {
+		snprintf(line, sizeof line, "CUPTI error %d", (int)r);
+		*s = line;
+	}
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
+{
+	const struct recording_call *c = stand_in_call(RECORDING_SUBSCRIBE, NULL);
+	CUptiResult result = c ? (CUptiResult)c->result : CUPTI_ERROR_UNKNOWN;
+	const char *other = text_of(c);
+	(void)user;
+	if (player.fault.is_on[FAULT_SUBSCRIBER]) {
+		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+		other = "a tool that was put in";
+	}
+	if (other && p->oldSubscriberName)
+		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "%s", other);
+	if (result == CUPTI_SUCCESS) {
+		player.callback = f;
+		*s = (CUpti_SubscriberHandle)(void *)&player;
+	}
+	return result;
+}
+
+static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
+{
+	(void)s;
+	player.callback = NULL;
+	return CUPTI_SUCCESS;
+}
+
+/* Refusals alone are recorded. */
+static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	const struct recording_call *c = stand_in_answer(RECORDING_ENABLE_CALLBACK, (uint64_t)domain << 32 | id, on);
+	(void)s;
+	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+	if (player.fault.is_on[FAULT_UNKNOWN_CALL] && domain == CUPTI_CB_DOMAIN_DRIVER_API && id == FAULT_NEW_CALL) {
+		*name = FAULT_NEW_CALL_NAME;
+		return CUPTI_SUCCESS;
+	}
+	*name = text_of(stand_in_answer(RECORDING_GET_CALLBACK_NAME, (uint64_t)domain << 32 | id, 0));
+	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete)
+{
+	CUptiResult result = (CUptiResult)answer(RECORDING_REGISTER_CALLBACKS, 0, 0, NULL, 0);
+	if (result == CUPTI_SUCCESS) {
+		player.request = request;
+		player.complete = complete;
+	}
+	return result;
+}
+
+static CUptiResult CUPTIAPI register_timestamp(CUpti_TimestampCallbackFunc f)
+{
+	(void)f;
+	return (CUptiResult)answer(RECORDING_REGISTER_TIMESTAMP, 0, 0, NULL, 0);
+}
+
+static CUptiResult CUPTIAPI activity_enable(CUpti_ActivityKind kind)
+{
+	return (CUptiResult)answer(RECORDING_ACTIVITY_ENABLE, kind, 0, NULL, 0);
+}
+
+static CUptiResult CUPTIAPI activity_disable(CUpti_ActivityKind kind)
+{
+	(void)kind;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI flush_all(uint32_t flag)
+{
+	const uint64_t key = flag;
+	const struct recording_call *c = stand_in_call(RECORDING_FLUSH_ALL, &key);
+	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI get_next_record(uint8_t *buffer, size_t n_valid, CUpti_Activity **record)
+{
+	const struct player_thread *t = player_self();
+	const struct player_frame *f = t ? t->frame : NULL;
+	uint32_t low = 0;
+	if (!f || f->buffer != buffer || !n_valid)
+		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	if (*record) {
+		uint32_t at = (uint32_t)((uint8_t *)*record - buffer);
+		while (low < f->n_records && f->offset[low] != at)
+			low++;
+		low++;
+	}
+	if (low >= f->n_records)
+		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	*record = (CUpti_Activity *)(void *)(buffer + f->offset[low]);
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI get_num_dropped(CUcontext context, uint32_t stream, size_t *n)
+{
+	const uint64_t key = key_of(context);
+	const struct recording_call *c = stand_in_call(RECORDING_GET_NUM_DROPPED, &key);
+	uint64_t dropped = 0;
+	(void)stream;
+	if (c && c->result == 0 && c->n_out >= sizeof dropped)
+		memcpy(&dropped, recording_out(c), sizeof dropped);
+	*n = dropped + player.n_dropped;
+	player.n_dropped = 0;
+	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
+}
+
+static CUptiResult CUPTIAPI get_context_id(CUcontext context, uint32_t *id)
+{
+	return (CUptiResult)answer(RECORDING_GET_CONTEXT_ID, key_of(context), 0, id, sizeof *id);
+}
+
+static CUptiResult CUPTIAPI get_device_id(CUcontext context, uint32_t *id)
+{
+	return (CUptiResult)answer(RECORDING_GET_DEVICE_ID, key_of(context), 0, id, sizeof *id);
+}
+
+/* Pointers to nodes are used again: that of the very call, where there is one. */
+static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
+{
+	return (CUptiResult)answer(RECORDING_GET_GRAPH_NODE_ID, key_of(node), 0, id, sizeof *id);
+}
+
+/* ---- the driver ------------------------------------------------------------------------------------------------------------- */
+
+static CUresult CUDAAPI device_get_name(char *name, int room, CUdevice d)
+{
+	const struct recording_call *c = stand_in_answer(RECORDING_DEVICE_GET_NAME, (uint64_t)d, 0);
+	const char *text = text_of(c);
+	if (room > 0)
+		snprintf(name, (size_t)room, "%s", text ? text : "");
+	return c ? (CUresult)c->result : CUDA_ERROR_UNKNOWN;
+}
+
+static CUresult CUDAAPI device_get_attribute(int *value, CUdevice_attribute attribute, CUdevice d)
+{
+	return (CUresult)answer(RECORDING_DEVICE_GET_ATTRIBUTE, (uint64_t)d, attribute, value, sizeof *value);
+}
+
+static CUresult CUDAAPI device_total_mem(size_t *bytes, CUdevice d)
+{
+	return (CUresult)answer(RECORDING_DEVICE_TOTAL_MEM, (uint64_t)d, 0, bytes, sizeof *bytes);
+}
+
+static CUresult CUDAAPI device_get_uuid(CUuuid *uuid, CUdevice d)
+{
+	return (CUresult)answer(RECORDING_DEVICE_GET_UUID, (uint64_t)d, 0, uuid, sizeof *uuid);
+}
+
+static CUresult CUDAAPI driver_get_version(int *version)
+{
+	return (CUresult)answer(RECORDING_DRIVER_GET_VERSION, 0, 0, version, sizeof *version);
+}
+
+/* ---- the process itself ------------------------------------------------------------------------------------------------------ */
+
+/* In a callback the times that its LEAVE holds, elsewhere events; after the last one time goes on by what is waited for. */
+static uint64_t now_ns(void)
+{
+	struct player_thread *t = player_self();
+	if (!t || t->frame->enter == TAPE_NONE)
+		return player.tape.event[player.tape.n_events - 1].head->time_ns;
+	struct player_frame *f = t->frame;
+	uint64_t now = event(f->enter)->head->time_ns;
+	uint32_t leave = event(f->enter)->leave, n = next_in(t, f->now_cursor, RECORDING_NOW, 0, NULL);
+	const struct recording_leave *l = leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
+	if (l && f->n_now < l->n_now) {
+		now = ((const uint64_t *)(l + 1))[f->n_now++];
+	} else if (n != TAPE_NONE) {
+		wait_for(t, n);
+		now = ((const struct recording_now *)event(n)->head)->value;
+		f->now_cursor = event(n)->next;
+	} else if (now < t->virtual_ns) {
+		now = t->virtual_ns;
+	}
+	t->virtual_ns = now;
+	return now;
+}
+
+static bool is_own(const struct player_thread *t)
+{
+	return t->frame->enter != TAPE_NONE && tape_is_enter(event(t->frame->enter), RECORDING_RUN);
+}
+
+/*
+ * Where the recorded thread did not wait, others may have been a little faster or slower than they are now: this one waits until it came to its next call. One of the back end's own that came to
+ * nothing more rests for good, as at the end of a process; for others time goes on.
+ */
+static void wait_until(sem_t *wake, uint64_t until_ns)
+{
+	struct player_thread *t = player_self();
+	uint32_t n = t ? next_long(t) : TAPE_NONE;
+	(void)wake;
+	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
+		take(t, n);
+	else if (n != TAPE_NONE && !player.is_played[n])
+		player_wait(t, n);
+	else if (t && is_own(t) && n == TAPE_NONE)
+		while (player_wait(t, TAPE_NONE))
+			;
+	else if (t && until_ns != UINT64_MAX && until_ns > t->virtual_ns)
+		t->virtual_ns = until_ns;
+}
+
+static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
+{
+	struct player_thread *t = player_self();
+	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
+	struct timespec until;
+	(void)until_ns;
+	while (n != TAPE_NONE && n != end_of(t) && (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
+		n = event(n)->next;
+	const struct recording_call *c = n == TAPE_NONE || n == end_of(t) ? NULL : take(t, n);
+	if (c && !c->result)
+		return false;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += LOCK_S;
+	return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) == 0;
+}
+
+static bool spawn(void *(*run)(void *arg), void *arg)
+{
+	const struct recording_call *c = stand_in_call(RECORDING_SPAWN, NULL);
+	if (!c || !c->result || player.n_own == sizeof player.own / sizeof *player.own)
+		return false;
+	player.own[player.n_own].run = run;
+	player.own[player.n_own++].arg = arg;
+	return true;
+}
+
+/* No process of now is in the way of one of then. */
+static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
+{
+	const struct recording_call *c = stand_in_call(RECORDING_LOCK_GPU, NULL);
+	(void)uuid;
+	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
+	return c && c->result < 0 ? c->result : open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void at_exit(void (*fn)(void))
+{
+	player.at_exit = fn;
+}
+
+static void at_end(void (*fn)(uint64_t may_wait_ns))
+{
+	player.at_end = fn;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------------------- */
+
+void stand_in_library(struct nv_library *l)
+{
+	*l = (struct nv_library){
+		.cuptiGetVersion = get_version, .cuptiGetResultString = get_result_string, .cuptiSubscribe_v2 = subscribe, .cuptiUnsubscribe = unsubscribe,
+		.cuptiEnableCallback = enable_callback, .cuptiGetCallbackName = get_callback_name, .cuptiActivityRegisterCallbacks = register_callbacks,
+		.cuptiActivityRegisterTimestampCallback = register_timestamp, .cuptiActivityEnable = activity_enable, .cuptiActivityDisable = activity_disable,
+		.cuptiActivityFlushAll = flush_all, .cuptiActivityGetNextRecord = get_next_record, .cuptiActivityGetNumDroppedRecords = get_num_dropped,
+		.cuptiGetContextId = get_context_id, .cuptiGetDeviceId = get_device_id, .cuptiGetGraphNodeId = get_graph_node_id, .cuDeviceGetName = device_get_name,
+		.cuDeviceGetAttribute = device_get_attribute, .cuDeviceTotalMem_v2 = device_total_mem, .cuDeviceGetUuid_v2 = device_get_uuid, .cuDriverGetVersion = driver_get_version,
+		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .lock_gpu = lock_gpu,
+		.version = player.tape.header->library_version, .path = "a recording", .driver_text = NULL,
+	};
+	stand_in_pc(l);
+}
