@@ -44,7 +44,9 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/text_all_gpu.c \
 	hpcprof-lite/sink/text_balance.c \
 	hpcprof-lite/sink/text_gpu.c hpcprof-lite/sink/text_gpu.h \
+	hpcprof-lite/sink/text_gpu_hot.c hpcprof-lite/sink/text_gpu_hot.h \
 	hpcprof-lite/sink/text_gpu_report.c \
+	hpcprof-lite/sink/text_gpu_samples.c \
 	hpcprof-lite/sink/text_print.c hpcprof-lite/sink/text_print.h \
 	hpcprof-lite/sink/text_report.c hpcprof-lite/sink/text_report.h \
 	hpcprof-lite/sink/text_table.c hpcprof-lite/sink/text_table.h \

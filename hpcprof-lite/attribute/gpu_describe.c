@@ -16,6 +16,8 @@ struct describing {
 	VEC(struct model_gpu_queue) queues;
 	VEC(struct model_gpu_line) lines;
 	VEC(struct msr_gpu_shape) shapes;
+	VEC(struct model_gpu_occupancy) occupancies; /* by shape */
+	bool has_occupancy;
 	struct map shape_index;
 	/* of the file at hand */
 	uint32_t file;
@@ -65,7 +67,7 @@ static bool add_device(struct describing *d, uint32_t id, const struct load_gpu_
 		if (!new)
 			return false;
 		*new = (struct model_gpu_device){.name = from->name, .driver = from->driver, .definition = from->record, .process = d->file, .first_process = d->file,
-			.ordinal = from->record->ordinal};
+			.ordinal = from->record->ordinal, .limits = id && id < in_of(d)->limits.n ? in_of(d)->limits.at[id].record : NULL};
 		index = (uint32_t)d->devices.n - 1;
 	}
 	d->device_of[id] = index;
@@ -283,6 +285,17 @@ static bool add_queues(struct describing *d, const uint32_t *shape_of)
 
 /* ---- shapes ---- */
 
+static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
+{
+	struct model_gpu_occupancy *new = vec_push(&d->occupancies);
+	struct gpu_occupancy o;
+	if (!new || !gpu_metrics_occupancy(in_of(d), s, &o))
+		return new != NULL;
+	*new = (struct model_gpu_occupancy){o.warps, o.warps_most, gpu_occupancy_limit_name(o.limit)};
+	d->has_occupancy = true;
+	return true;
+}
+
 /* Equal launch characteristics are one shape. Returns its index, MODEL_NONE when memory is short. */
 static uint32_t add_shape(struct describing *d, const struct msr_gpu_shape *from)
 {
@@ -297,7 +310,7 @@ static uint32_t add_shape(struct describing *d, const struct msr_gpu_shape *from
 			continue;
 		if (index == d->shapes.n) {
 			struct msr_gpu_shape *new = vec_push(&d->shapes);
-			if (!new)
+			if (!new || !add_occupancy(d, from))
 				return MODEL_NONE;
 			*new = s;
 		}
@@ -379,9 +392,10 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	m->n_gpu_queues = (uint32_t)d.queues.n;
 	m->gpu_shapes = d.shapes.at;
 	m->n_gpu_shapes = (uint32_t)d.shapes.n;
+	m->gpu_occupancies = d.has_occupancy ? d.occupancies.at : NULL;
 	m->private_->gpu_lines = d.lines.at;
 	map_free(&d.shape_index);
-	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at};
+	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at, d.occupancies.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		if (arrays[i] && !keep(m, arrays[i]))
 			ok = false;

@@ -2,7 +2,6 @@
 /* See gpu_metrics.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_metrics.h"
 
-#include "hpcprof-lite/attribute/gpu_occupancy.h"
 #include "hpcprof-lite/attribute/gpu_stalls.h"
 
 #include <stdio.h>
@@ -232,13 +231,18 @@ static uint32_t device_of(const struct load_gpu *g, const struct msr_gpu_shape *
 	return 0;
 }
 
-static void add_occupancy(struct adding *a, const struct load_gpu *g, const struct msr_gpu_shape *s)
+bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s, struct gpu_occupancy *out)
 {
 	uint32_t id = device_of(g, s);
 	const struct load_gpu_device *d = load_gpu_find(&g->devices, id);
 	const struct load_gpu_limits *l = load_gpu_find(&g->limits, id);
+	return d && l && gpu_occupancy(d->record, l->record, s, out);
+}
+
+static void add_occupancy(struct adding *a, const struct load_gpu *g, const struct msr_gpu_shape *s)
+{
 	struct gpu_occupancy o;
-	if (!d || !l || !gpu_occupancy(d->record, l->record, s, &o))
+	if (!gpu_metrics_occupancy(g, s, &o))
 		return;
 	add(a, GPU_WARPS, o.warps * a->cell->n_ops);
 	add(a, GPU_WARPS_MOST, o.warps_most * a->cell->n_ops);
@@ -356,7 +360,7 @@ static bool describe_stall(const struct gpu_metrics *m, struct model *model, con
 	char *copy = strdup(s->name);
 	*out = (struct model_metric){.kind = MODEL_METRIC_GPU_SAMPLES, .unit = "count", .divisor = MODEL_NONE, .apportioned = m->n_apportioned != 0,
 		.name = copy ? keep(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : known ? known->description : "GPU instruction stalls", s->vendor),
-		.parent = only ? MODEL_NONE : index_of[issued ? GPU_SAMPLES : GPU_STALLED]};
+		.parent = only ? MODEL_NONE : index_of[issued ? GPU_SAMPLES : GPU_STALLED], .meaning = known ? known->description : NULL, .hint = known ? known->hint : NULL};
 	return out->name && out->description;
 }
 

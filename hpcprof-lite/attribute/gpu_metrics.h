@@ -7,6 +7,7 @@
 #define HPCPROF_ATTRIBUTE_GPU_METRICS_H
 
 #include "hpcprof-lite/attribute/gpu_join.h"
+#include "hpcprof-lite/attribute/gpu_occupancy.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/load/job.h"
 
@@ -61,6 +62,9 @@ uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);
 /* All that the operations of a cell add at `context`. */
 bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct load_gpu *g, const struct gpu_cell *c, uint32_t context);
+
+/* How many warps of a kernel with this shape fit on an SM of its device; false where that is not known. */
+bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s, struct gpu_occupancy *out);
 
 /* Appends those that occur to the model's metrics. *index_of, owned by the caller: place in the model by metric, MODEL_NONE where it does not occur. */
 bool gpu_metrics_describe(const struct gpu_metrics *m, struct model *model, uint32_t **index_of);

@@ -374,32 +374,61 @@ static bool leads_to(struct run *r, uint32_t kernel, uint32_t function, bool *le
 	return route != NULL;
 }
 
-/* Those who launched the function; where nobody did (a device function), those who launched kernels of its code object. */
-static bool find_launchers(struct run *r, uint32_t function, struct launcher **list, size_t *n)
+/* Appends those who launched function `launched`. */
+static size_t copy_launchers(const struct run *r, uint32_t launched, struct launcher *to)
 {
-	size_t begin = 0, end;
+	size_t begin = 0, high = r->launchers.n, n = 0;
+	while (begin < high) {
+		size_t middle = begin + (high - begin) / 2;
+		if (r->launchers.at[middle].function < launched)
+			begin = middle + 1;
+		else
+			high = middle;
+	}
+	while (begin + n < r->launchers.n && r->launchers.at[begin + n].function == launched)
+		n++;
+	if (n)
+		memcpy(to, r->launchers.at + begin, n * sizeof *to);
+	return n;
+}
+
+/* A kernel of the same name of another code object: where two hold it, the vendor's record of the kernel does not say which one ran. */
+static size_t copy_namesakes(const struct run *r, uint32_t function, struct launcher *to)
+{
+	const struct load_gpu_function *f = load_gpu_find(&r->g->functions, function);
+	size_t n = 0;
+	for (uint32_t i = 0; f && f->name[0] && i < r->g->functions.n; i++) {
+		const struct load_gpu_function *other = load_gpu_find(&r->g->functions, i);
+		if (other && other != f && strcmp(other->name, f->name) == 0)
+			n += copy_launchers(r, i, to + n);
+	}
+	return n;
+}
+
+/* A device function belongs to those from whose kernel calls lead to it; where no call is known, to all kernels of its code object. */
+static size_t copy_callers(struct run *r, uint32_t function, struct launcher *to)
+{
 	uint32_t code = code_of(r->g, function);
-	while (begin < r->launchers.n && r->launchers.at[begin].function < function)
-		begin++;
-	for (end = begin; end < r->launchers.n && r->launchers.at[end].function == function;)
-		end++;
-	*n = 0;
-	*list = malloc((r->launchers.n ? r->launchers.n : 1) * sizeof **list);
-	if (!*list)
-		return false;
-	if (end > begin)
-		memcpy(*list, r->launchers.at + begin, (*n = end - begin) * sizeof **list);
-	if (end > begin || !code)
-		return true;
-	for (unsigned any = 0; any < 2 && !*n; any++) /* those from whose kernel calls lead to it; where no call is known, all */
+	size_t n = 0;
+	for (unsigned any = 0; code && any < 2 && !n; any++)
 		for (size_t i = 0; i < r->launchers.n; i++) {
 			bool leads = any;
-			if (r->launchers.at[i].code != code || (!any && !leads_to(r, r->launchers.at[i].function, function, &leads)))
-				continue;
-			if (leads)
-				(*list)[(*n)++] = r->launchers.at[i];
+			if (r->launchers.at[i].code == code && (any || leads_to(r, r->launchers.at[i].function, function, &leads)) && leads)
+				to[n++] = r->launchers.at[i];
 		}
-	return true;
+	return n;
+}
+
+/* Those who may have had the function run; *list is the caller's. */
+static bool find_launchers(struct run *r, uint32_t function, struct launcher **list, size_t *n)
+{
+	*list = malloc((r->launchers.n ? r->launchers.n : 1) * sizeof **list);
+	*n = *list ? copy_launchers(r, function, *list) : 0;
+	if (*list && !*n)
+		*n = copy_namesakes(r, function, *list);
+	if (*list && !*n)
+		*n = copy_callers(r, function, *list);
+	return *list != NULL;
 }
 
 struct sharing {

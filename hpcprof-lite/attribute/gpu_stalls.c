@@ -9,29 +9,28 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct gpu_stall stalls[] = {
-	{"barrier", "SYNC", "waits for other warps at a barrier of the block", "warps of a block do unequal work before __syncthreads(); smaller blocks, or less between barriers"},
+	{"barrier", "SYNC", "waits for other warps at a barrier of the block", "warps of a block do unequal work before __syncthreads(): smaller blocks"},
 	{"branch_resolving", NULL, "waits for the target of a branch", "many short branches: fewer of them, or predication"},
 	{"dispatch_stall", NULL, "the dispatcher held the warp back", "register bank or result bus conflicts; seldom the program's to mend"},
 	{"drain", NULL, "has ended, but its stores to memory are not out", "many stores at the end of short threads: more work for a thread"},
 	{"gmma", NULL, "waits for the tensor cores' asynchronous products", "longer pipelines of products, more independent ones"},
-	{"imc_miss", "CMEM", "waits for a constant that missed in the constant cache", "constants indexed by thread: use shared memory, or the same index in a warp"},
+	{"imc_miss", "CMEM", "waits for a constant that missed in the constant cache", "constants indexed by thread: shared memory, or one index in a warp"},
 	{"lg_throttle", "MTHR", "the queue for local and global memory is full", "too many small accesses: wider ones (float4), fewer spilled registers"},
-	{"long_scoreboard", "GMEM", "waits for data from global, local or texture memory", "loads are not covered: better locality and coalescing, more loads in flight, shared memory"},
-	{"math_pipe_throttle", "PIPE", "the arithmetic unit that it needs is busy", "close to the limit of one unit: cheaper instructions, tensor cores, less work"},
+	{"long_scoreboard", "GMEM", "waits for data from global, local or texture memory", "loads are not covered: better locality, coalescing, more loads in flight"},
+	{"math_pipe_throttle", "PIPE", "the arithmetic unit that it needs is busy", "close to the limit of one unit: cheaper instructions, tensor cores"},
 	{"membar", NULL, "waits at a memory fence", "__threadfence() with stores outstanding: fewer fences, a smaller scope"},
-	{"mio_throttle", NULL, "the queue of the memory units (shared memory, special functions) is full", "many shared memory or special-function instructions: wider or fewer ones"},
+	{"mio_throttle", NULL, "the queue of the units for shared memory and special functions is full", "many shared memory or special-function instructions: fewer or wider ones"},
 	{"misc", "OTHR", "other reasons", "no single cause is known"},
 	{"no_instruction", "IFET", "waits for its next instructions to be fetched", "jumps in large code: less unrolling and inlining, more warps"},
 	{"no_instructions", "IFET", "waits for its next instructions to be fetched", "jumps in large code: less unrolling and inlining, more warps"},
 	{"not_selected", "NSEL", "was ready, another warp was chosen", "no loss: more warps than the schedulers need"},
 	{"selected", "NONE", "issued an instruction: no stall", ""},
-	{"short_scoreboard", NULL, "waits for shared memory, a special function or the like", "bank conflicts in shared memory, many of sin, exp, rsqrt and dynamic branches"},
+	{"short_scoreboard", NULL, "waits for shared memory, a special function or the like", "bank conflicts in shared memory; many of sin, exp, rsqrt"},
 	{"sleeping", "SLP", "sleeps: all its threads asked for it", "__nanosleep(): spinning on a lock or flag"},
 	{"tex_throttle", "TMEM", "the queue for textures is full", "many texture or surface accesses: fewer or wider ones"},
-	{"wait", "IDEP", "waits a fixed time for the instruction before it", "chains of dependent instructions: more independent work for a thread or more warps"},
+	{"wait", "IDEP", "waits a fixed time for the instruction before it", "chains of dependent instructions: more independent work, more warps"},
 	{"warpgroup_arrive", NULL, "waits for its group of warps before a product on tensor cores", "the other warps of the group are late: look at their stalls"},
 };
 
@@ -60,22 +59,6 @@ const struct gpu_stall *gpu_stall_of(const char *vendor)
 	size_t n;
 	const char *reason = reason_of(vendor, &n);
 	return find(reason, n);
-}
-
-const struct gpu_stall *gpu_stall_of_metric(const char *metric)
-{
-	if (strncmp(metric, metric_prefix, sizeof metric_prefix - 1) != 0)
-		return NULL;
-	const char *name = metric + sizeof metric_prefix - 1;
-	size_t n = strlen(name), cut = sizeof metric_tail - 1;
-	if (n > cut && strcmp(name + n - cut, metric_tail) == 0)
-		n -= cut;
-	for (size_t i = 0; i < sizeof stalls / sizeof *stalls; i++) {
-		const char *known = stalls[i].short_name ? stalls[i].short_name : stalls[i].reason;
-		if (strlen(known) == n && strncasecmp(known, name, n) == 0)
-			return &stalls[i];
-	}
-	return NULL;
 }
 
 char *gpu_stall_metric_name(const char *vendor, bool only_not_issued)

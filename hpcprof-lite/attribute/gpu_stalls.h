@@ -14,8 +14,6 @@ struct gpu_stall {
 
 /* By the vendor's name, with prefix and "_not_issued" or without; NULL: not known. */
 const struct gpu_stall *gpu_stall_of(const char *vendor);
-/* By the metric's name: "GINS:STL_GMEM", also with "_NI". NULL: not known. */
-const struct gpu_stall *gpu_stall_of_metric(const char *metric);
 /* "GINS:STL_GMEM"; only_not_issued: "GINS:STL_GMEM_NI". Owned by the caller; NULL: no memory. */
 char *gpu_stall_metric_name(const char *vendor, bool only_not_issued);
 

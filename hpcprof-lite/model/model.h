@@ -115,6 +115,7 @@ struct model_metric {
 	const char *description;
 	uint64_t period;           /* in the unit of the measurement (ns, count) */
 	enum msr_source source;
+	const char *meaning, *hint; /* of stall reasons that are known: what it is, and what to look at, one line for people each; else NULL */
 	bool apportioned;          /* GPU_SAMPLES: some of it was shared out over the contexts that launched the kernel, in proportion to its time there; the description says so too */
 };
 
@@ -260,12 +261,18 @@ enum model_profile_kind {
 struct model_gpu_device {
 	const char *name, *driver;
 	const struct msr_gpu_def_device *definition; /* of the first process that has it */
+	const struct msr_gpu_def_device_limits *limits; /* likewise; NULL: not known */
 	uint32_t process;          /* MODEL_NONE when several have it (equal uuid on one host) */
 	uint32_t first_process;    /* the first that has it */
 	uint32_t ordinal;
 };
 struct model_gpu_context {
 	uint32_t process, device, ordinal;
+};
+/* How many warps of a launch fit on an SM at once. */
+struct model_gpu_occupancy {
+	uint32_t warps, warps_most; /* 0: not known */
+	const char *limit;         /* what allows no more: "registers", "shared memory", "blocks", "threads" */
 };
 struct model_gpu_queue {
 	const char *name;          /* for people: "GPU 0 context 0 queue 1", as short as is unique in the process */
@@ -314,6 +321,7 @@ struct model {
 	uint32_t n_gpu_queues;
 	const struct msr_gpu_shape *gpu_shapes; /* launch characteristics; ids in them are not used */
 	uint32_t n_gpu_shapes;
+	const struct model_gpu_occupancy *gpu_occupancies; /* by shape; NULL: none is known */
 	struct model_gpu_ledger gpu_ledger;   /* summed over all */
 	struct model_gpu_sampling gpu_sampling;
 	bool has_gpu;                         /* there was a back end, whatever it saw */

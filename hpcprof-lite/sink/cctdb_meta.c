@@ -9,6 +9,7 @@
 #include "hpcprof-lite/sink/cctdb_format.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/sampling_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,6 +146,25 @@ static void describe_gpu(const struct model_gpu_ledger *l, FILE *out)
 	fprintf(out, "- GPU operations whose times are out of order: %" PRIu64 "\n- the GPU ledger %s\n", l->n_bad_order, l->closes ? "closes" : "does not close");
 }
 
+static void describe_sampling(const struct model_gpu_sampling *s, FILE *out)
+{
+	struct sampling_fact facts[SAMPLING_FACTS];
+	if (!sampling_is_there(s))
+		return;
+	sampling_facts(s, facts);
+	fputs("\n## PC samples of GPUs\n\n", out);
+	for (unsigned i = 0; i < SAMPLING_FACTS; i++) {
+		const struct sampling_fact *f = &facts[i];
+		if (!f->is_known)
+			continue;
+		if (strcmp(f->unit, "ppm") == 0)
+			fprintf(out, "- %s: %.4f%% (%s)\n", f->name, (double)f->value / 1e4, f->description);
+		else
+			fprintf(out, "- %s: %" PRIu64 "%s%s (%s)\n", f->name, f->value, strcmp(f->unit, "number") == 0 ? "" : " ", strcmp(f->unit, "number") == 0 ? "" : f->unit, f->description);
+	}
+	fprintf(out, "- the account of PC samples %s\n- exact and apportioned samples of each context: metrics GINS and GINS:APPORTIONED\n", s->closes ? "closes" : "does not close");
+}
+
 /* Markdown for people: what was measured, and the ledgers. Owned by the caller. */
 static char *describe(const struct model *m)
 {
@@ -174,8 +194,10 @@ static char *describe(const struct model *m)
 	if (l->bytes_damaged)
 		fprintf(out, "- damaged bytes of the measurement, skipped: %" PRIu64 "\n", l->bytes_damaged);
 	fprintf(out, "- the ledger %s\n", m->ledger_closes ? "closes" : "does not close");
-	if (m->has_gpu)
+	if (m->has_gpu) {
 		describe_gpu(&m->gpu_ledger, out);
+		describe_sampling(&m->gpu_sampling, out);
+	}
 	if (fclose(out) == 0)
 		return text;
 	free(text);

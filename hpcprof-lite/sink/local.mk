@@ -16,6 +16,7 @@ libhlsink_la_SOURCES = \
 	hpcprof-lite/sink/otf2_tree.c hpcprof-lite/sink/otf2_tree.h \
 	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
 	hpcprof-lite/sink/progress.h \
+	hpcprof-lite/sink/sampling_facts.c hpcprof-lite/sink/sampling_facts.h \
 	hpcprof-lite/sink/sink.h
 
 if HAVE_OTF2

@@ -186,6 +186,26 @@ static OTF2_CallbackCode leave_lock(void *arg, OTF2_Lock lock)
 	return pthread_mutex_unlock(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
 }
 
+static void set_sampling_properties(struct otf2_writer *w)
+{
+	const struct model_gpu_sampling *s = &w->m->gpu_sampling;
+	const struct {
+		const char *name;
+		uint64_t value;
+	} numbers[] = {{"HPCTOOLKIT_LITE::GPU_PC_SAMPLES", s->total}, {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_EXACT", s->in_tree_exact},
+		{"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_APPORTIONED", s->in_tree_apportioned}, {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_NOT_ATTRIBUTED", s->outside + s->in_tree_unattributed}};
+	char text[64];
+	if (!sampling_is_there(s))
+		return;
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		snprintf(text, sizeof text, "%" PRIu64, numbers[i].value);
+		otf2_check(w, OTF2_Archive_SetProperty(w->archive, numbers[i].name, text, true), "property");
+	}
+	snprintf(text, sizeof text, sampling_agreement(s) < 0 ? "not measured" : "%.6f", sampling_agreement(s));
+	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::GPU_APPORTIONING_AGREEMENT", text, true), "property");
+	otf2_check(w, OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::GPU_PC_SAMPLES_CLOSE", s->closes, true), "property");
+}
+
 static void set_properties(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
@@ -201,6 +221,7 @@ static void set_properties(struct otf2_writer *w)
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.in_tree);
 	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_IN_TREE", text, true), "property");
 	otf2_check(w, OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::LEDGER_CLOSES", m->ledger_closes, true), "property");
+	set_sampling_properties(w);
 }
 
 static void write_archive(struct otf2_writer *w)

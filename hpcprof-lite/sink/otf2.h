@@ -17,6 +17,8 @@
 
 #include <otf2/otf2.h>
 
+#include "hpcprof-lite/sink/sampling_facts.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -48,6 +50,16 @@ static inline OTF2_MetricRef otf2_instance_gpu_ledger(const struct model *m, uin
 	return instance;
 }
 
+/* The account of PC sampling: a class with an instance for each process, where there was any. */
+static inline OTF2_MetricRef otf2_class_gpu_sampling(const struct model *m)
+{
+	return otf2_instance_gpu_ledger(m, m->n_processes);
+}
+static inline OTF2_MetricRef otf2_instance_gpu_sampling(const struct model *m, uint32_t process)
+{
+	return otf2_class_gpu_sampling(m) + 1 + process;
+}
+
 /* The numbers of a ledger, in the order of the members of its classes. */
 #define OTF2_LEDGER_MEMBERS (6 + MSR_N_LOSSES + MSR_N_PATH_ENDS - 1)
 #define OTF2_GPU_LEDGER_MEMBERS (7 + 3 * (MSR_N_GPU_KINDS - 1) + MSR_N_GPU_LOSSES - 1)
@@ -58,6 +70,7 @@ struct otf2_ledger_member {
 };
 void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS]);
 void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS]);
+void otf2_gpu_sampling_members(const struct model_gpu_sampling *s, struct otf2_ledger_member members[SAMPLING_FACTS]);
 
 /* Attributes: of the metric events of totals the calling context they are of; the others are of GPU operations. */
 enum {
@@ -111,7 +124,7 @@ struct otf2_line {
 void otf2_write_operations(struct otf2_line *l, uint32_t profile);
 /* One metric event with the members of a ledger. */
 void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct otf2_ledger_member *members, uint8_t n);
-/* The ledgers of the back ends of a process. */
+/* The ledgers of the back ends of a process, and its account of PC samples. */
 void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process);
 
 /* Writes the events of all locations, several at a time, and closes them. */

@@ -142,6 +142,17 @@ void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledge
 	}
 }
 
+void otf2_gpu_sampling_members(const struct model_gpu_sampling *s, struct otf2_ledger_member members[SAMPLING_FACTS])
+{
+	struct sampling_fact facts[SAMPLING_FACTS];
+	sampling_facts(s, facts);
+	for (unsigned i = 0; i < SAMPLING_FACTS; i++) {
+		snprintf(members[i].name, sizeof members[i].name, "%s", facts[i].name);
+		snprintf(members[i].description, sizeof members[i].description, "%s", facts[i].description);
+		members[i].value = facts[i].value;
+	}
+}
+
 void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process)
 {
 	const struct model *m = l->w->m;
@@ -150,5 +161,10 @@ void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process)
 		struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS];
 		otf2_gpu_ledger_members(&m->processes[process].gpu[i], members);
 		otf2_put_ledger(l, instance + i, members, OTF2_GPU_LEDGER_MEMBERS);
+	}
+	if (sampling_is_there(&m->processes[process].gpu_sampling)) {
+		struct otf2_ledger_member members[SAMPLING_FACTS];
+		otf2_gpu_sampling_members(&m->processes[process].gpu_sampling, members);
+		otf2_put_ledger(l, otf2_instance_gpu_sampling(m, process), members, SAMPLING_FACTS);
 	}
 }

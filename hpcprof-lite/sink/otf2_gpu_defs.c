@@ -191,14 +191,36 @@ OTF2_RegionRole otf2_gpu_role(enum msr_gpu_kind kind)
 
 /* ---- ledgers ---------------------------------------------------------------------------------------------- */
 
-void otf2_gpu_ledgers(struct otf2_defs *d)
+static void sampling(struct otf2_defs *d)
+{
+	const struct model *m = d->w->m;
+	struct sampling_fact facts[SAMPLING_FACTS];
+	struct otf2_ledger_member members[SAMPLING_FACTS];
+	OTF2_MetricMemberRef refs[SAMPLING_FACTS];
+	if (!sampling_is_there(&m->gpu_sampling))
+		return;
+	sampling_facts(&m->gpu_sampling, facts);
+	otf2_gpu_sampling_members(&m->gpu_sampling, members);
+	for (uint32_t i = 0; i < SAMPLING_FACTS; i++) {
+		refs[i] = m->n_metrics + OTF2_LEDGER_MEMBERS + OTF2_GPU_LEDGER_MEMBERS + i;
+		otf2_member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, facts[i].unit);
+	}
+	if (!d->out)
+		return;
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_gpu_sampling(m), SAMPLING_FACTS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		uint32_t owner = m->profiles[i].process;
+		if ((i == 0 || m->profiles[i - 1].process != owner) && sampling_is_there(&m->processes[owner].gpu_sampling))
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_gpu_sampling(m, owner), otf2_class_gpu_sampling(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
+	}
+}
+
+static void backends(struct otf2_defs *d)
 {
 	const struct model *m = d->w->m;
 	const OTF2_MetricRef class = otf2_class_gpu_ledger(m);
 	struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS];
 	OTF2_MetricMemberRef refs[OTF2_GPU_LEDGER_MEMBERS];
-	if (!m->has_gpu)
-		return;
 	otf2_gpu_ledger_members(&m->gpu_ledger, members);
 	for (uint32_t i = 0; i < OTF2_GPU_LEDGER_MEMBERS; i++) {
 		refs[i] = m->n_metrics + OTF2_LEDGER_MEMBERS + i;
@@ -215,4 +237,12 @@ void otf2_gpu_ledgers(struct otf2_defs *d)
 		for (uint32_t k = 0; k < m->processes[owner].n_gpu; k++)
 			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, instance + k, class, i, OTF2_SCOPE_LOCATION_GROUP, owner));
 	}
+}
+
+void otf2_gpu_ledgers(struct otf2_defs *d)
+{
+	if (!d->w->m->has_gpu)
+		return;
+	backends(d);
+	sampling(d);
 }

@@ -91,20 +91,29 @@ enum status sink_text_check(const struct model *m, const struct sink_text_option
 	return STATUS_USAGE;
 }
 
+static void close_columns(struct text_gpu_columns *c)
+{
+	text_metric_close(&c->time);
+	text_metric_close(&c->kernels);
+	text_metric_close(&c->samples);
+}
+
 /* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
 static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
 {
-	uint32_t time = text_find_metric(m, "GPUOP (sec)"), kernels = text_find_metric(m, "GKER:COUNT");
+	uint32_t time = text_find_metric(m, "GPUOP (sec)"), kernels = text_find_metric(m, "GKER:COUNT"), samples = text_find_metric(m, "GINS");
 	*room = (struct text_gpu_columns){0};
 	*columns = NULL;
 	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || text_metric_total(m, time) <= 0)
 		return true;
 	if (!text_metric_open(m, time, &room->time))
 		return false;
-	if (!text_metric_open(m, kernels, &room->kernels)) {
-		text_metric_close(&room->time);
+	if (!text_metric_open(m, kernels, &room->kernels) || (samples != MODEL_NONE && !text_metric_open(m, samples, &room->samples))) {
+		close_columns(room);
 		return false;
 	}
+	if (samples != MODEL_NONE)
+		text_gpu_spread(m, &room->time, &room->samples);
 	*columns = room;
 	return true;
 }
@@ -151,10 +160,8 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 	bool ok = write_views(m, t, columns, views, s);
 	if (ok)
 		text_report_ledger(m, t, s);
-	if (columns) {
-		text_metric_close(&columns->time);
-		text_metric_close(&columns->kernels);
-	}
+	if (columns)
+		close_columns(columns);
 	return ok;
 }
 

@@ -49,8 +49,12 @@
  *     # gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance
  *     gpu-ledger	all	-	-	1002	0	0	0	0	0	0	1200000	1
  *     gpu-closes	1
+ *     # gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes unattributed ...
+ *     gpu-sampling	all	-	12	15838	15770	40	28	1478	14292	0	12000000000	0	0	1	0 ...
+ *     # gpu-yardstick of id kernels samples weight wrong-context by-chance wrong-place by-chance     (shares; where kernels ran serialized)
+ *     gpu-yardstick	all	-	2	5000	120000	0.011	0.006	0.05	0.049
  *
- * and the model as it is: gpu-device, gpu-context, gpu-queue, gpu-shape, gpu-module, gpu-function, gpu-metric, gpu-profile, gpu-op, gpu-sampling.
+ * and the model as it is: gpu-device, gpu-context, gpu-queue, gpu-shape, gpu-module, gpu-function, gpu-metric, gpu-profile, gpu-op, gpu-device-limits, gpu-yardstick-kernel.
  */
 enum status sink_text_all(const struct model *m, FILE *out);
 

@@ -24,6 +24,13 @@ static void put_system(const struct model *m, FILE *out)
 		text_all_name(out, d->driver ? d->driver : "");
 		putc('\n', out);
 	}
+	fputs("# gpu-device-limits device compute-major compute-minor registers-per-group reserved-shared shared-per-group shared-optin\n", out);
+	for (uint32_t i = 0; i < m->n_gpu_devices; i++) {
+		const struct msr_gpu_def_device_limits *l = m->gpu_devices[i].limits;
+		if (l)
+			fprintf(out, "gpu-device-limits\t%u\t%u\t%u\t%u\t%u\t%u\t%u\n", i, l->compute_major, l->compute_minor, l->registers_per_group, l->reserved_shared_bytes,
+				l->shared_bytes_per_group, l->shared_bytes_per_group_optin);
+	}
 	fputs("# gpu-context id process device ordinal\n", out);
 	for (uint32_t i = 0; i < m->n_gpu_contexts; i++)
 		fprintf(out, "gpu-context\t%u\t%u\t%u\t%u\n", i, m->gpu_contexts[i].process, m->gpu_contexts[i].device, m->gpu_contexts[i].ordinal);
@@ -106,17 +113,50 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 		}
 }
 
+/* New fields come behind the old ones. */
 static void put_sampling(FILE *out, const char *whose, uint32_t id, const struct model_gpu_sampling *p)
 {
 	const uint64_t fields[] = {p->n_ranges, p->total, p->recorded, p->dropped, p->outside, p->in_tree_exact, p->in_tree_apportioned, p->in_tree_not_issued, p->sampled_ns, p->gap_ns,
-		p->n_buffer_full, p->closes};
-	if (!p->n_ranges)
+		p->n_buffer_full, p->closes, p->in_tree_unattributed, p->not_written, p->cut_off, p->n_open_ranges, p->n_gaps, p->longest_gap_ns, p->n_serialized, p->serialized_ns,
+		p->period_least, p->period_most, p->samplers, p->clock_mhz};
+	if (!p->n_ranges && !p->n_gaps)
 		return;
 	fprintf(out, "gpu-sampling\t%s", whose);
 	text_all_id(out, id);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		text_all_u64(out, fields[i]);
+	fprintf(out, "\t%.17g\t%.17g\n", p->promised, p->expected);
+}
+
+/* Averages over kernels, by the samples that they stand for; "-" where there is nothing to compare. */
+static void put_yardstick(FILE *out, const char *whose, uint32_t id, const struct model_gpu_sampling *p)
+{
+	const double sums[] = {p->yardstick.wrong_context, p->yardstick.chance_context, p->yardstick.wrong_place, p->yardstick.chance_place};
+	if (!p->n_serialized)
+		return;
+	fprintf(out, "gpu-yardstick\t%s", whose);
+	text_all_id(out, id);
+	fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%.17g", p->yardstick.n_kernels, p->yardstick.n_samples, p->yardstick.weight);
+	for (unsigned i = 0; i < 4; i++) {
+		double weight = i < 2 ? p->yardstick.weight : p->yardstick.place_weight;
+		if (weight > 0)
+			fprintf(out, "\t%.17g", sums[i] / weight);
+		else
+			fputs("\t-", out);
+	}
 	putc('\n', out);
+}
+
+static void put_yardstick_kernels(const struct model *m, uint32_t process, FILE *out)
+{
+	const struct model_gpu_sampling *p = &m->processes[process].gpu_sampling;
+	for (uint32_t i = 0; i < p->n_yardsticks; i++) {
+		const struct model_gpu_yardstick *y = &p->yardsticks[i];
+		fprintf(out, "gpu-yardstick-kernel\t%" PRIu32, process);
+		text_all_name(out, m->functions[m->contexts[y->context].function].name);
+		fprintf(out, "\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t%.17g\t%.17g\t%.17g\t%.17g\n", y->n_contexts, y->n_samples, y->n_apportioned, y->wrong_context, y->chance_context, y->wrong_place,
+			y->chance_place);
+	}
 }
 
 void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out)
@@ -125,6 +165,8 @@ void text_all_gpu_process(const struct model *m, uint32_t process, FILE *out)
 	for (uint32_t i = 0; i < p->n_gpu; i++)
 		put_ledger(out, "process", process, &p->gpu[i]);
 	put_sampling(out, "process", process, &p->gpu_sampling);
+	put_yardstick(out, "process", process, &p->gpu_sampling);
+	put_yardstick_kernels(m, process, out);
 }
 
 /* ---- operations ---- */
@@ -212,8 +254,12 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance\n"
 		"# gpu-kind of id backend kind launched joined summed-up\n"
 		"# gpu-loss of id backend cause takes-operation n\n"
-		"# gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes\n", out);
+		"# gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes unattributed not-written cut-off open-ranges gaps longest-gap-ns "
+		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz promised expected\n"
+		"# gpu-yardstick of id kernels samples weight wrong-context by-chance wrong-place by-chance\n"
+		"# gpu-yardstick-kernel process name contexts samples apportioned wrong-context by-chance wrong-place by-chance\n", out);
 	put_ledger(out, "all", MODEL_NONE, &m->gpu_ledger);
 	put_sampling(out, "all", MODEL_NONE, &m->gpu_sampling);
+	put_yardstick(out, "all", MODEL_NONE, &m->gpu_sampling);
 	return true;
 }

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/sink/text_gpu.h"
 
 #include "common/base/map.h"
+#include "hpcprof-lite/sink/text_table.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,6 +72,61 @@ void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t sh
 	}
 	if (more)
 		snprintf(to + strlen(to), n_bytes - strlen(to), " *");
+}
+
+bool text_is_kernel(const struct model *m, uint32_t context)
+{
+	const struct model_context *c = &m->contexts[context], *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
+	return c->kind == MODEL_CONTEXT_FUNCTION && !text_is_placeholder(m, c->function) && parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions
+		&& m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL;
+}
+
+/* ---- inside of kernels ------------------------------------------------------------------------------------ */
+
+void text_gpu_spread(const struct model *m, struct text_metric *time, const struct text_metric *samples)
+{
+	for (uint32_t k = 0; k < m->n_contexts; k++) {
+		if (!text_is_kernel(m, k) || samples->total[k] <= 0)
+			continue;
+		double of_one = time->total[k] / samples->total[k];
+		time->self[k] = of_one * samples->self[k];
+		for (uint32_t c = k + 1; c < k + m->contexts[k].subtree_n; c++) {
+			time->total[c] = of_one * samples->total[c];
+			time->self[c] = of_one * samples->self[c];
+		}
+	}
+}
+
+void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to, size_t n_bytes)
+{
+	enum model_scope scope = inclusive ? MODEL_EXECUTION : MODEL_POINT;
+	uint32_t samples = text_find_metric(m, "GINS"), best[2] = {MODEL_NONE, MODEL_NONE};
+	double most[2] = {0, 0};
+	const struct model_total *all = samples != MODEL_NONE ? model_find_total(m, context, samples) : NULL;
+	to[0] = 0;
+	for (uint32_t i = samples + 1; all && i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		if (k->kind != MODEL_METRIC_GPU_SAMPLES || k->parent == MODEL_NONE || strncmp(k->name, "GINS:STL_", 9) != 0 || strcmp(k->name, "GINS:STL_ANY") == 0)
+			continue;
+		const struct model_total *t = model_find_total(m, context, i);
+		double value = t ? t->sum[scope] : 0;
+		unsigned at = value > most[0] ? 0 : value > most[1] ? 1 : 2;
+		if (at == 0) {
+			most[1] = most[0];
+			best[1] = best[0];
+		}
+		if (at < 2) {
+			most[at] = value;
+			best[at] = i;
+		}
+	}
+	for (unsigned i = 0; i < 2 && best[i] != MODEL_NONE && most[i] >= 0.05 * all->sum[scope]; i++) {
+		const struct model_metric *k = &m->metrics[best[i]];
+		bool issued = k->parent == samples;
+		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", i ? ", " : "", issued ? "issued" : k->name + 9, 100 * most[i] / all->sum[scope]);
+	}
+	for (char *at = to; *at; at++)
+		*at = *at == '_' ? ' ' : *at;
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------------- */

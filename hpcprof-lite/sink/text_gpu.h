@@ -36,6 +36,13 @@ void text_gpu_close(struct text_gpu *g);
 uint32_t text_find_metric(const struct model *m, const char *name);
 /* Its total over everything; 0 where there is no such metric. */
 double text_metric_total(const struct model *m, uint32_t metric);
+/* The context is a kernel: what it did as a whole counts there. */
+bool text_is_kernel(const struct model *m, uint32_t context);
+struct text_metric;
+/* Shares the time of each kernel out over what is inside of it, by samples; a kernel without samples keeps its time. */
+void text_gpu_spread(const struct model *m, struct text_metric *time, const struct text_metric *samples);
+/* "GMEM 71%, IDEP 12%": the stall reasons of a context, inclusive or of the very context; "" where there are none. */
+void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to, size_t n_bytes);
 /* The function is a placeholder, as "<gpu kernel>". */
 bool text_is_placeholder(const struct model *m, uint32_t function);
 /* "64 x 256", "16,16 x 8,8" (groups x work-items of a group), "4096 items" where the groups were left to the run time, with "*" where other launches have others; "" when nothing is known. */

@@ -349,6 +349,8 @@ static void put_queues(const struct model *m, const struct text_gpu *g, const st
 bool text_report_gpu(const struct model *m, const struct text_gpu *g, const struct text_style *s)
 {
 	put_kernels(m, g, s);
+	if (!text_report_gpu_hot(m, g, s))
+		return false;
 	put_copies(m, g, s);
 	if (!put_waits(m, s))
 		return false;
@@ -405,19 +407,6 @@ static void put_entrances(const struct model *m, FILE *out)
 		}
 }
 
-static void put_sampling(const struct model_gpu_sampling *p, FILE *out)
-{
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
-	if (!p->n_ranges)
-		return;
-	fprintf(out, "  PC samples: %s delivered = %s recorded + %s dropped + %s of other programs; %s\n", text_count(a, p->total), text_count(b, p->recorded), text_count(c, p->dropped),
-		text_count(d, p->outside), p->closes ? "closes" : "DOES NOT CLOSE");
-	if (p->in_tree_apportioned)
-		fprintf(out, "    %s of them shared out over the contexts that launched their kernel\n", text_count(a, p->in_tree_apportioned));
-	if (p->n_buffer_full)
-		fprintf(out, "    the hardware's buffer was full %s times\n", text_count(a, p->n_buffer_full));
-}
-
 void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 {
 	const struct model_gpu_ledger *l = &m->gpu_ledger;
@@ -441,6 +430,6 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 	put_also(s->out, l->n_clipped, "shortened on the time line");
 	if (l->handler_ns)
 		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n", text_value(a, "sec", (double)l->handler_ns / 1e9));
-	put_sampling(&m->gpu_sampling, s->out);
+	text_report_gpu_sampling(m, s);
 	putc('\n', s->out);
 }

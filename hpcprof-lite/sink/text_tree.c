@@ -3,7 +3,7 @@
  * The call paths from the top: one row for each entry, function and loop, and for each line that takes time itself; the rest of a function's lines shows as the call site
  * behind what they call. A function or loop with one callee alone to show does not indent it, and the middle of a long run of
  * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
- * of the two, and the way from a launch to its kernel is never left out. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ * of the two, and the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_report.h"
@@ -162,6 +162,21 @@ static size_t numbers_columns(const struct walk *w)
 	return !w->gpu ? NUMBERS_COLUMNS : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS : GPU_COLUMNS + KERNELS_COLUMNS;
 }
 
+/* Inside of a kernel, below what counts launches. */
+static bool is_inside(const struct walk *w, const struct item *i)
+{
+	return w->gpu && w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 && w->gpu->kernels.total[i->context] <= 0;
+}
+
+static const char *count_samples(const struct walk *w, const struct item *i, char cell[TEXT_CELL])
+{
+	char n[TEXT_CELL];
+	cell[0] = 0;
+	if (is_inside(w, i))
+		snprintf(cell, TEXT_CELL, "#%.*s", TEXT_CELL - 2, text_count(n, (uint64_t)value_of(&w->gpu->samples, i)));
+	return cell;
+}
+
 static void put_gpu_numbers(const struct walk *w, const struct item *i, double total, double self)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
@@ -174,7 +189,7 @@ static void put_gpu_numbers(const struct walk *w, const struct item *i, double t
 	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->gpu->time.whole), gpu > 0 ? text_value(e, "sec", gpu) : "");
 	text_plain(w->s);
 	if (w->s->width >= KERNELS_WIDTH)
-		fprintf(w->s->out, " %8s", kernels > 0 ? text_value(f, "count", kernels) : "");
+		fprintf(w->s->out, " %8s", kernels > 0 ? text_value(f, "count", kernels) : count_samples(w, i, f));
 	fputs("  ", w->s->out);
 }
 
@@ -261,6 +276,8 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	size_t guides = put_guides(w, branch);
 	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
 		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
+	if (!*place && is_inside(w, i))
+		text_gpu_stalls(w->m, i->context, !i->is_line, place, sizeof place);
 	put_name(w, guides, name, place);
 }
 
@@ -341,7 +358,8 @@ static void put_heading(const struct walk *w)
 	const struct text_style *s = w->s;
 	size_t taken = numbers_columns(w) + place_columns(s);
 	if (w->gpu)
-		text_heading(s, "Call paths from the top, %s and %s", metric->name, w->m->metrics[w->gpu->time.metric].name);
+		text_heading(s, "Call paths from the top, %s and %s%s", metric->name, w->m->metrics[w->gpu->time.metric].name,
+			!w->gpu->samples.total || s->width < 100 ? "" : s->width < KERNELS_WIDTH ? "; in kernels by PC samples" : "; in kernels by PC samples (#), with stall reasons");
 	else
 		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : "");
 	if (!w->gpu)
