@@ -153,3 +153,19 @@ const uint8_t *recording_content(const struct recording_complete *c)
 {
 	return (const uint8_t *)(c + 1) + recording_round(4 * (uint64_t)c->n_records, 8);
 }
+
+const struct recording_pc_data *recording_pc_data(const struct recording_call *c)
+{
+	const uint8_t *at = (const uint8_t *)(c + 1), *end = at + c->n_out;
+	const struct recording_pc_data *d = (const void *)at;
+	if (c->n_out < sizeof *d)
+		return NULL;
+	at += sizeof *d;
+	for (uint32_t i = 0; i < d->n_pcs; i++) {
+		const struct recording_pc *p = (const void *)at;
+		if ((size_t)(end - at) < sizeof *p || p->n_reasons > ((size_t)(end - at) - sizeof *p) / sizeof(struct recording_reason))
+			return NULL;
+		at = (const void *)recording_next_pc(p);
+	}
+	return d;
+}

@@ -162,6 +162,33 @@ struct recording_now {
 	uint64_t value;
 };
 
+/* What PC_GET_DATA and PC_DISABLE gave: this, then n_pcs times struct recording_pc with its reasons. */
+struct recording_pc_data {
+	uint64_t total, dropped, outside, remaining, range;
+	uint32_t n_pcs, is_full;
+};
+struct recording_pc {
+	uint64_t crc, offset;
+	uint64_t name;         /* pointer of a STRING, 0: none */
+	uint32_t function, correlation, n_reasons, reserved;
+	/* struct recording_reason[n_reasons] */
+};
+struct recording_reason {
+	uint32_t index, samples;
+};
+/* PC_GET_STALL_REASONS: an array of these. */
+#define RECORDING_REASON_NAME 128u
+struct recording_reason_name {
+	uint32_t index, reserved;
+	char name[RECORDING_REASON_NAME];
+};
+/* PC_SET_CONFIGURATION, PC_GET_CONFIGURATION: an array of these. */
+struct recording_attribute {
+	uint32_t type;
+	int32_t status;
+	uint64_t value[3];
+};
+
 static inline uint64_t recording_round(uint64_t n, uint64_t to)
 {
 	return (n + to - 1) & ~(to - 1);
@@ -184,6 +211,16 @@ const uint64_t *recording_arguments(const struct recording_driver *d);
 bool recording_next_memory(const struct recording_driver *d, const struct recording_memory **m);
 const uint32_t *recording_offsets(const struct recording_complete *c);
 const uint8_t *recording_content(const struct recording_complete *c);
+/* The data of PC_GET_DATA and PC_DISABLE when all of its instructions lie inside; NULL: there is none, or it is damaged. */
+const struct recording_pc_data *recording_pc_data(const struct recording_call *c);
+static inline const struct recording_reason *recording_reasons(const struct recording_pc *p)
+{
+	return (const struct recording_reason *)(p + 1);
+}
+static inline const struct recording_pc *recording_next_pc(const struct recording_pc *p)
+{
+	return (const struct recording_pc *)(const void *)(recording_reasons(p) + p->n_reasons);
+}
 static inline const char *recording_text(const struct recording_string *s)
 {
 	return (const char *)(s + 1);

@@ -13,6 +13,7 @@
 CUpti_CallbackFunc tape_callback;
 CUpti_BuffersCallbackRequestFunc tape_request;
 CUpti_BuffersCallbackCompleteFunc tape_complete;
+CUpti_ComputeCrcCallbackFunc tape_crc;
 struct nv_library tape_real;
 
 /* ---- brackets ----------------------------------------------------------------------------------------------------- */
@@ -117,6 +118,28 @@ void CUPTIAPI tape_on_callback(void *user, CUpti_CallbackDomain domain, CUpti_Ca
 	tape_callback(user, domain, id, data);
 	if (order)
 		tape_pop(0, 0);
+	errno = saved;
+}
+
+void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc)
+{
+	int saved = errno;
+	uint64_t hash[2] = {0, 0}, order = 0;
+	bool is_on = image && tape_is_on();
+	if (is_on)
+		hash128(image, bytes, 0, hash);
+	struct recording_image *e = is_on ? tape_event(RECORDING_ENTER, RECORDING_CRC, 0, sizeof *e) : NULL;
+	if (e) {
+		e->n_bytes = bytes;
+		memcpy(e->hash, hash, sizeof hash);
+		order = e->head.order;
+		tape_commit();
+		tape_push(RECORDING_CRC, order);
+	}
+	errno = saved;
+	tape_crc(image, bytes, crc);
+	if (order)
+		tape_pop(*crc, 0);
 	errno = saved;
 }
 

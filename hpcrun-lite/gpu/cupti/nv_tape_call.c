@@ -15,9 +15,8 @@ uint64_t tape_begin(void)
 	return tape_is_on() ? tape_order() : 0;
 }
 
-void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t key0, uint64_t key1, const void *out, size_t n_out)
+struct recording_call *tape_call_event(enum recording_function f, uint64_t begun, int result, uint64_t key0, uint64_t key1, size_t n_out)
 {
-	int saved = errno;
 	struct recording_call *e = begun ? tape_event(RECORDING_CALL, f, 0, sizeof *e + n_out) : NULL;
 	if (e) {
 		e->begin = begun;
@@ -25,10 +24,18 @@ void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t
 		e->n_out = (uint32_t)n_out;
 		e->key[0] = key0;
 		e->key[1] = key1;
-		if (n_out)
-			memcpy(e + 1, out, n_out);
-		tape_commit();
 	}
+	return e;
+}
+
+void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t key0, uint64_t key1, const void *out, size_t n_out)
+{
+	int saved = errno;
+	struct recording_call *e = tape_call_event(f, begun, result, key0, key1, n_out);
+	if (e && n_out)
+		memcpy(e + 1, out, n_out);
+	if (e)
+		tape_commit();
 	errno = saved;
 }
 

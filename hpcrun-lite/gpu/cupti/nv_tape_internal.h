@@ -62,6 +62,8 @@ extern CUpti_BuffersCallbackRequestFunc tape_request;
 extern CUpti_BuffersCallbackCompleteFunc tape_complete;
 void CUPTIAPI tape_on_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
 void CUPTIAPI tape_on_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
+extern CUpti_ComputeCrcCallbackFunc tape_crc;
+void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc);
 void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
 
 /* ---- nv_tape_arguments.c ------------------------------------------------------------------------------------------ */
@@ -79,6 +81,8 @@ void tape_wrap(struct nv_library *l);
 void tape_wrap_pc(struct nv_library *l);
 /* For nv_tape_pc.c: the order at which a call begins, 0: not recorded. */
 uint64_t tape_begin(void);
+/* Room for what a call gave, n_out zeroed bytes: to be filled and committed. NULL: not recorded. */
+struct recording_call *tape_call_event(enum recording_function f, uint64_t begin, int result, uint64_t key0, uint64_t key1, size_t n_out);
 /* A call of the back end's that began at `begin` has returned. */
 void tape_called(enum recording_function f, uint64_t begin, int result, uint64_t key0, uint64_t key1, const void *out, size_t n_out);
 
