@@ -122,17 +122,21 @@ slurm_start() {
 }
 
 slurm_idle() {
-	sinfo -h -o %t 2>/dev/null | grep -q '^idle$'
+	timeout 10 sinfo -h -o %t 2>/dev/null | grep -q '^idle$'
+}
+
+# slurm_lives: none of the daemons has ended.
+slurm_lives() {
+	for slurm_pid in $slurm_pids; do kill -0 "$slurm_pid" 2>/dev/null || return 1; done
 }
 
 # slurm_wait WHAT SECONDS COMMAND...: until the command succeeds; the limit is a watchdog, not a claim.
 slurm_wait() {
 	slurm_what=$1
-	slurm_left=$(($2 * 5))
+	slurm_end=$(($(date +%s) + $2))
 	shift 2
 	until "$@"; do
-		slurm_left=$((slurm_left - 1))
-		if [ "$slurm_left" -le 0 ]; then
+		if ! slurm_lives || [ "$(date +%s)" -ge "$slurm_end" ]; then
 			diag "Slurm: waited in vain for $slurm_what"
 			for slurm_log in "$slurm_dir"/*.out "$slurm_dir"/*.log; do
 				[ -s "$slurm_log" ] || continue
