@@ -365,15 +365,48 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 	return r->failed ? 0 : enter_function(r, parent, function, MODEL_CALL);
 }
 
+/* The stub's name contains the function's as mangled names do, its length before it: "3add" for "void ns::add<float>(int)". */
+static bool is_stub_of(const char *stub, const char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)::";
+	char mangled[256];
+	for (const char *at; (at = strstr(name, anonymous));)
+		name = at + sizeof anonymous - 1;
+	size_t end = strcspn(name, "(<"), begin = end;
+	while (begin && name[begin - 1] != ':' && name[begin - 1] != ' ')
+		begin--;
+	int n = snprintf(mangled, sizeof mangled, "%zu%.*s", end - begin, (int)(end - begin), name + begin);
+	return begin < end && n > 0 && (size_t)n < sizeof mangled && strstr(stub, mangled);
+}
+
 /*
- * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's; MODEL_NONE when no line is known.
+ * What nvcc makes of `kernel<<<...>>>`: a function of the kernel's name on the CPU, its stub, and a helper of CUDA's headers. None of them is a place in the program. *stub: the last stub that was
+ * met on the way up, NULL at first.
+ */
+static bool is_made_by_nvcc(const struct expand *e, uint32_t function, const char **stub)
+{
+	static const char head[] = "__device_stub_";
+	const char *name = strtab_get(e->strings, e->functions.at[function].name);
+	if (strncmp(name, head, sizeof head - 1) == 0) {
+		*stub = name;
+		return true;
+	}
+	return strstr(name, "__cudaLaunchKernel_helper") || (*stub && is_stub_of(*stub, name));
+}
+
+/*
+ * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's, that is the program's; MODEL_NONE when no line is known.
  */
 static uint32_t line_of_caller(const struct expand *e, uint32_t site)
 {
 	uint32_t at = site, api = e->contexts.at[site].function;
-	while (at && (e->contexts.at[at].kind != MODEL_CONTEXT_LINE || e->contexts.at[at].function == api))
-		at = e->contexts.at[at].parent;
-	return at && at != MODEL_NONE ? at : MODEL_NONE;
+	const char *stub = NULL;
+	for (; at && at != MODEL_NONE; at = e->contexts.at[at].parent) {
+		const struct model_context *c = &e->contexts.at[at];
+		if (c->kind == MODEL_CONTEXT_LINE && c->function != api && (c->function == MODEL_NONE || !is_made_by_nvcc(e, c->function, &stub)))
+			return at;
+	}
+	return MODEL_NONE;
 }
 
 uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint32_t site)

@@ -12,17 +12,25 @@ struct run {
 	VEC(const struct msr_gpu_graph_node *) list;
 };
 
-static bool list_records(struct run *r)
+static bool list_some(struct run *r, bool copies)
 {
 	for (size_t k = 0; k < r->f->gpu.graph_nodes.n; k++)
 		for (uint64_t i = 0; i < r->f->gpu.graph_nodes.at[k].n; i++) {
 			const struct msr_gpu_graph_node *n = load_gpu_at(&r->f->gpu.graph_nodes.at[k], i);
+			if ((n->original != 0) != copies)
+				continue;
 			const struct msr_gpu_graph_node **slot = vec_push(&r->list);
 			if (!slot || map_put(&r->records, n->node, n->backend, r->list.n - 1) == MAP_NONE)
 				return false;
 			*slot = n;
 		}
 	return true;
+}
+
+/* The first of a node counts. CUPTI says of a node that is copied both that it is made, by the call that instantiates the graph, and what it is a copy of: that is what is asked for. */
+static bool list_records(struct run *r)
+{
+	return list_some(r, true) && list_some(r, false);
 }
 
 static const struct load_thread *find_thread(const struct load_file *f, uint32_t number, uint32_t *index)

@@ -50,17 +50,21 @@ n_losses() { awk '$1 == "gpu-loss" && $2 == "all" { n += $7 } END { print n + 0 
 copied() { awk -v f="$2" '$1 == "copies" && $2 != "set" { n += $f } END { print n + 0 }' "all-$1"; }
 filled() { awk -v f="$2" '$1 == "copies" && $2 == "set" { n += $f } END { print n + 0 }' "all-$1"; }
 
-# of_kernel WAY NAME FIELD: 5: how many, 6: seconds; over all code objects. Fields are separated by tabs.
-of_kernel() { awk -F'\t' -v name="$2" -v f="$3" '$1 == "kernel" && $2 == name { n += $f } END { printf "%.9g\n", n }' "all-$1"; }
+# of_kernel WAY NAME FIELD: 5: how many, 6: seconds; over all code objects. Fields are separated by tabs. NAME as the source has it, without arguments.
+of_kernel() { awk -F'\t' -v name="$2" -v f="$3" '$1 == "kernel" && ($2 == name || index($2, name "(") == 1) { n += $f } END { printf "%.9g\n", n }' "all-$1"; }
 
 # ---- PC samples: hpcprof-lite says samples by function, line and path ----
 
 # samples WAY [METRIC]: all of them.
 samples() { awk -F'\t' -v metric="${2:-GINS}" '$1 == "tree" && $2 == metric && $4 == "root" { n += $7 } END { printf "%.0f\n", n }' "all-$1"; }
 
-# in_function WAY NAME [METRIC]: samples in a function and below it. NAME as the source has it, without arguments.
+# in_function WAY NAME [METRIC]: samples in a function of a GPU and below it; below WAY NAME [METRIC]: below one of the CPU. nvcc makes a function for the CPU of each kernel's name.
 in_function() {
-	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" '$1 == "by-function" && $2 == metric && ($3 == name || index($3, name "(") == 1) { n += $7 } END { printf "%.0f\n", n }' "all-$1"
+	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" '$1 == "by-function" && $2 == metric && $5 ~ /\/gpubins\// && ($3 == name || index($3, name "(") == 1) { n += $7 } END { printf "%.0f\n", n }' "all-$1"
+}
+
+below() {
+	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" '$1 == "by-function" && $2 == metric && $5 !~ /\/gpubins\// && ($3 == name || index($3, name "(") == 1) { n += $7 } END { printf "%.0f\n", n }' "all-$1"
 }
 
 # on_line WAY FILE MARK [METRIC]: samples on the line of FILE (below tests/gpu) that has the comment MARK.
@@ -82,6 +86,6 @@ events() { awk -v kernel="$2" '$1 == "events-ns" && $2 == kernel { printf "%.9f"
 
 # stall WAY NAME: the stall reason with most samples in a kernel, and its share, of those with which nothing was issued.
 stall() {
-	awk -F'\t' -v name="$2" '$1 == "by-function" && $2 ~ /^GINS:STL_/ && $2 !~ /STL_(ANY|NONE)$|_NI$/ && ($3 == name || index($3, name "(") == 1) { n[$2] += $7; all += $7 }
+	awk -F'\t' -v name="$2" '$1 == "by-function" && $2 ~ /^GINS:STL_/ && $2 !~ /STL_(ANY|NONE)$|_NI$/ && $5 ~ /\/gpubins\// && ($3 == name || index($3, name "(") == 1) { n[$2] += $7; all += $7 }
 		END { for (r in n) if (n[r] > n[most]) most = r; printf "%s %.4f\n", substr(most, 10), all ? n[most] / all : 0 }' "all-$1"
 }

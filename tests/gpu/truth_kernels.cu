@@ -24,7 +24,29 @@
 static int n_units;
 static float *out;
 
-/* ---- line, ratio: a chain of additions that depend on each other takes 4 cycles each whatever else runs ------------ */
+/*
+ * Launches a kernel once with next to nothing to do, so that its code is there and the device is awake, then as often as asked, each between events. launch(n): with n rounds.
+ */
+template <class F> static void timed(const char *name, int launches, int rounds, F launch)
+{
+	work_timer t;
+	launch(1);
+	work_launched();
+	work_sync(0);
+	for (int i = 0; i < launches; i++) {
+		t.begin(0);
+		launch(rounds);
+		work_launched();
+		t.end(0);
+	}
+	t.report(name);
+}
+
+/*
+ * ---- line, ratio: a chain of additions that depend on each other takes 4 cycles each whatever else runs ----
+ *
+ * The address of a sample is that of the next instruction in memory when one was just issued, also behind a branch that is taken: so what is behind a loop stands on its line.
+ */
 
 #define CHAIN_4(a, b) a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.5f)
 #define CHAIN_16(a, b) CHAIN_4(a, b), CHAIN_4(a, b), CHAIN_4(a, b), CHAIN_4(a, b)
@@ -32,42 +54,25 @@ static float *out;
 __global__ void hot_line(int n, float b, float *to)
 {
 	float a = threadIdx.x;
-	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); /* HOT_LINE */
-	to[blockIdx.x * blockDim.x + threadIdx.x] = a;
+	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] = a; /* HOT_LINE */
 }
 
 __global__ void two_loops(int n, float b, float *to)
 {
 	float a = threadIdx.x;
-	_Pragma("unroll 1") for (int i = 0; i < 3 * n; i++) CHAIN_16(a, b); /* LOOP_OF_3 */
-	to[blockIdx.x * blockDim.x + threadIdx.x] = a;
-	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); /* LOOP_OF_1 */
-	to[blockIdx.x * blockDim.x + threadIdx.x] += a;
+	_Pragma("unroll 1") for (int i = 0; i < 3 * n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] = a; /* LOOP_OF_3 */
+	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] += a; /* LOOP_OF_1 */
 }
 
 static void line(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		hot_line<<<BLOCKS, 256>>>(50000, 0.5f, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("hot_line");
+	timed("hot_line", launches, 50000, [](int n) { hot_line<<<BLOCKS, 256>>>(n, 0.5f, out); });
 	work_result("line", out, 1024);
 }
 
 static void ratio(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		two_loops<<<BLOCKS, 256>>>(12500, 0.5f, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("two_loops");
+	timed("two_loops", launches, 12500, [](int n) { two_loops<<<BLOCKS, 256>>>(n, 0.5f, out); });
 	work_result("ratio", out, 1024);
 }
 
@@ -86,14 +91,7 @@ __global__ void wait_at_barrier(int n, float b, float *to)
 
 static void barrier(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		wait_at_barrier<<<n_units, 1024>>>(800, 0.5f, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("wait_at_barrier");
+	timed("wait_at_barrier", launches, 800, [](int n) { wait_at_barrier<<<n_units, 1024>>>(n, 0.5f, out); });
 	work_result("barrier", out, 1024);
 }
 
@@ -115,17 +113,10 @@ static void chase(int launches)
 {
 	const uint32_t mask = (1u << 28) - 1; /* 1 GiB, far more than the cache */
 	uint32_t *next;
-	work_timer t;
 	MUST(cudaMalloc(&next, ((size_t)mask + 1) * 4));
 	make_chain<<<1024, 256>>>(next, mask);
 	work_launched();
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		follow<<<n_units, 32>>>(next, 2000, mask, (uint32_t *)out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("follow");
+	timed("follow", launches, 2000, [=](int n) { follow<<<n_units, 32>>>(next, n, mask, (uint32_t *)out); });
 	work_result("chase", out, 1024);
 	MUST(cudaFree(next));
 }
@@ -143,14 +134,7 @@ __global__ void multiply(int n, float *to)
 
 static void pipe(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		multiply<<<n_units, 512>>>(12000, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("multiply");
+	timed("multiply", launches, 12000, [](int n) { multiply<<<n_units, 512>>>(n, out); });
 	work_result("pipe", out, 1024);
 }
 
@@ -210,14 +194,7 @@ __global__ void all_levels(int n, float b, float *to)
 
 static void inlining(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		all_levels<<<BLOCKS, 256>>>(12500, 0.5f, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("all_levels");
+	timed("all_levels", launches, 12500, [](int n) { all_levels<<<BLOCKS, 256>>>(n, 0.5f, out); });
 	work_result("inline", out, 1024);
 }
 
@@ -240,14 +217,7 @@ __global__ void caller(int n, float b, float *to)
 
 static void called(int launches)
 {
-	work_timer t;
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		caller<<<BLOCKS, 256>>>(750, 0.5f, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("caller");
+	timed("caller", launches, 750, [](int n) { caller<<<BLOCKS, 256>>>(n, 0.5f, out); });
 	work_result("called", out, 1024);
 }
 
@@ -268,15 +238,8 @@ __global__ void recursive(int n, float *to)
 
 static void recursion(int launches)
 {
-	work_timer t;
 	MUST(cudaDeviceSetLimit(cudaLimitStackSize, 8192));
-	for (int i = 0; i < launches; i++) {
-		t.begin(0);
-		recursive<<<n_units, 64>>>(200, out);
-		work_launched();
-		t.end(0);
-	}
-	t.report("recursive");
+	timed("recursive", launches, 200, [](int n) { recursive<<<n_units, 64>>>(n, out); });
 	work_result("recurse", out, 256);
 }
 

@@ -195,6 +195,7 @@ static void test_graph_nodes_say_where_they_were_made(void **state)
 	structure_of_program(&r);
 	uint32_t made = gen_child(r.g, r.thread, r.call, msr_addr_make(r.module, 0x3010, false));
 	uint32_t launched = gen_child(r.g, r.thread, r.other_call, msr_addr_make(r.module, 0x3010, false));
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 12, .thread = r.thread, .context = launched}); /* a copy is made as well, CUPTI says */
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 12, .original = 11}); /* a copy of a copy, told before its original */
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 11, .original = 10});
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 10, .thread = r.thread, .context = made});
