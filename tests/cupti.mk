@@ -8,6 +8,11 @@ TESTS += tests/unit/test_cupti
 tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c $(cupti_sources)
 tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+check_PROGRAMS += tests/unit/test_cupti_pc
+TESTS += tests/unit/test_cupti_pc
+tests_unit_test_cupti_pc_SOURCES = tests/unit/test_cupti_pc.c $(cupti_sources)
+tests_unit_test_cupti_pc_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_cupti_pc_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 endif
 
 check_PROGRAMS += tests/gpu/cuda_calls
@@ -25,6 +30,6 @@ tests_gpu_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
 EXTRA_DIST += tests/gpu/cuda_calls.c tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake_cuda.c tests/gpu/fake_pc.c tests/gpu/fake_pc.h tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
-cupti_tests = tests/cli/cupti_trace.sh
+cupti_tests = tests/cli/cupti_trace.sh tests/cli/cupti_pc.sh
 TESTS += $(cupti_tests)
 EXTRA_DIST += $(cupti_tests)

@@ -136,10 +136,12 @@ struct nv_state {
 	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
 	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
 	_Atomic uint32_t n_outstanding;      /* buffers that CUPTI has */
+	_Atomic uint64_t n_unfinished;       /* records that came without times: what they are of may still run */
 	_Atomic int unfinished;              /* enum msr_gpu_loss of records that come without times */
 	/* nv_flush.c */
 	pthread_mutex_t flush_lock;          /* around flushes, which wait for CUPTI's thread */
 	sem_t wake;
+	bool end_was_in_vain;                /* the end comes in steps, and the time that it may wait is over */
 	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
 	_Atomic bool is_over;                /* exit() was called: CUPTI is not touched any more */
 	/* nv_device.c */

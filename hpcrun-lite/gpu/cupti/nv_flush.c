@@ -93,8 +93,10 @@ bool nv_flush_until_idle(uint64_t until_ns)
 /* All that is complete, and what completes in time, then the samples of it; then what is left, by force. */
 static void flush_until(uint64_t until_ns)
 {
-	bool is_idle = nv_flush_until_idle(until_ns);
-	nv_pc_end(until_ns, is_idle);
+	uint64_t may_ns = nv.end_was_in_vain ? 0 : until_ns;
+	bool is_idle = nv_flush_until_idle(may_ns);
+	nv_pc_end(may_ns, is_idle);
+	nv.end_was_in_vain = nv.end_was_in_vain || nv.lib.now_ns() >= until_ns;
 	force(MSR_GPU_LOSS_NEVER_DONE);
 	count_missing();
 }

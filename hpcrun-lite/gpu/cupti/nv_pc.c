@@ -5,6 +5,8 @@
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
+#include "common/safe/text.h"
+
 #include <signal.h>
 
 #define BEGIN_WAIT_NS UINT64_C(1000000000)  /* of a thread that makes a context */
@@ -97,6 +99,7 @@ static void end_with_context(struct nv_pc_session *s)
 		if (s->is_full || s->state == NV_PC_DEAD)
 			close_gap(s);
 	}
+	nv_pc_burst_end(s);
 	nv_pc_close(s);
 }
 
@@ -118,6 +121,14 @@ static void try_again_later(struct nv_pc_session *s)
 	s->retry_ns = nv.lib.now_ns() + s->retry_pause_ns;
 }
 
+static void say_slower(const struct nv_pc_session *s)
+{
+	char line[32];
+	struct text t = text_in(line, sizeof line);
+	text_put_u64(&t, s->exponent);
+	nv_note("PC samples came faster than CUPTI takes them in, and some time is without; from here on there is one every 2^", line, " cycles");
+}
+
 /* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with half the samples. */
 static void bring_back(struct nv_pc_session *s)
 {
@@ -133,12 +144,14 @@ static void bring_back(struct nv_pc_session *s)
 		nv_pc_disable(s);
 	if (had_overflow && s->exponent < NV_MOST_EXPONENT)
 		s->exponent++;
-	bool good = s->state == NV_PC_PAUSED && nv_pc_enable(s, s->is_serialized);
+	bool good = s->state == NV_PC_PAUSED && nv_pc_come_back(s) && nv_pc_enable(s, s->is_serialized);
 	nv_pc_gate_open();
 	if (!good)
 		return;
 	s->range_begin_ns = began_ns;
 	close_gap(s);
+	if (had_overflow)
+		say_slower(s);
 	s->retry_pause_ns = 0;
 }
 
@@ -162,6 +175,7 @@ void nv_pc_work(void)
 /* GetData does not wait for kernels in continuous mode, Disable does in any. */
 static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle)
 {
+	nv_pc_burst_end(s);
 	if (s->state == NV_PC_DEAD || s->state == NV_PC_OVERFLOWED)
 		close_gap(s);
 	if (s->state != NV_PC_ON)
@@ -170,11 +184,15 @@ static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle
 	if ((is_idle || nv.options.no_times) && nv_pc_hold(s, calls_ns > until_ns ? calls_ns : until_ns)) {
 		nv_pc_disable(s);
 		nv_pc_gate_open();
+		if (s->state == NV_PC_PAUSED)
+			nv_pc_give_way(s);
 		return;
 	}
 	if (!s->is_serialized)
 		nv_pc_drain(s);
-	nv_note("kernels still run: PC samples that CUPTI has not handed out are lost", "", "");
+	if (!s->has_said_running)
+		nv_note("kernels still run: PC samples that CUPTI has not handed out are lost", "", "");
+	s->has_said_running = true;
 }
 
 void nv_pc_end(uint64_t until_ns, bool is_idle)
@@ -182,5 +200,6 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
 	if (nv.options.pc == NV_PC_OFF)
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
-		end_session(s, until_ns, is_idle);
+		if (s->state != NV_PC_FREE)
+			end_session(s, until_ns, is_idle);
 }

@@ -5,15 +5,17 @@
  * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
  * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
  * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
- * no windows. Windows are spread so that they hold N percent of the launches at most, and take a twentieth of the time at most.
+ * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take a twentieth of the time; the first, of few launches, comes early, for short programs.
  * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
-#define WINDOW_LAUNCHES 100u
+#define LEAST_LAUNCHES 10u
+#define MOST_LAUNCHES 100u
 #define WINDOW_NS UINT64_C(400000000)      /* at most: where there are few launches */
-#define FIRST_NS UINT64_C(1000000000)      /* after the context was made: a program that is setting up */
+#define FIRST_NS UINT64_C(100000000)       /* after the first launch that was seen */
 #define TIME_SHARE 20u
+#define CHANGE_NS UINT64_C(65000000)       /* of the first launch behind a window */
 #define MOST_PAUSE_NS UINT64_C(30000000000)
 
 static void put_off(struct nv_pc_session *s)
@@ -30,6 +32,14 @@ static bool change_mode(struct nv_pc_session *s, bool serialized)
 	return s->state == NV_PC_PAUSED && nv_pc_enable(s, serialized);
 }
 
+/* How many launches a window may have now. */
+static uint64_t allowed(const struct nv_pc_burst *b, uint64_t n_launches)
+{
+	uint64_t n = n_launches * nv.options.percent / 100;
+	n = n > b->n_in_windows ? n - b->n_in_windows : 0;
+	return n < MOST_LAUNCHES ? n : MOST_LAUNCHES;
+}
+
 static void begin_window(struct nv_pc_session *s, uint64_t now)
 {
 	struct nv_pc_burst *b = &s->burst;
@@ -39,8 +49,9 @@ static void begin_window(struct nv_pc_session *s, uint64_t now)
 	}
 	b->begin_ns = now;
 	b->begin_launches = nv_pc_n_launches();
+	b->n_wanted = allowed(b, b->begin_launches);
 	if (change_mode(s, true))
-		nv_pc_wake_at(b->begin_launches + WINDOW_LAUNCHES);
+		nv_pc_wake_at(b->begin_launches + b->n_wanted);
 	nv_pc_gate_open();
 }
 
@@ -49,28 +60,34 @@ static void end_window(struct nv_pc_session *s)
 	struct nv_pc_burst *b = &s->burst;
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
 		return; /* kernels come to their end one by one: soon */
-	uint64_t in_window = nv_pc_n_launches() - b->begin_launches;
+	b->n_in_windows += nv_pc_n_launches() - b->begin_launches;
+	b->n_windows++;
 	change_mode(s, false);
 	nv_pc_gate_open();
 	uint64_t now = nv.lib.now_ns();
 	b->pause_ns = 0;
-	b->next_ns = now + (now - b->begin_ns) * TIME_SHARE;
-	b->next_launches = nv_pc_n_launches() + in_window * (100 - nv.options.percent) / nv.options.percent;
+	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * TIME_SHARE;
 }
 
 void nv_pc_burst(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
 	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
-	if (!b->next_ns) {
+	if (!b->next_ns && n)
 		b->next_ns = now + FIRST_NS;
-		b->next_launches = WINDOW_LAUNCHES * (100 - nv.options.percent) / nv.options.percent;
-	}
 	if (s->is_serialized) {
-		if (n - b->begin_launches >= WINDOW_LAUNCHES || now - b->begin_ns >= WINDOW_NS)
+		if (n - b->begin_launches >= b->n_wanted || now - b->begin_ns >= WINDOW_NS)
 			end_window(s);
-	} else if (now >= b->next_ns && n >= b->next_launches && n != b->last_launches) {
+	} else if (b->next_ns && now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES) {
 		begin_window(s, now);
 	}
 	b->last_launches = n;
+}
+
+void nv_pc_burst_end(struct nv_pc_session *s)
+{
+	if (nv.options.pc == NV_PC_BURSTS && !s->burst.n_windows && !s->is_serialized && !s->burst.is_said)
+		nv_note(s->burst.pause_ns ? "no serialized window was opened: the device was never without work, so nothing tells how good the apportioning is"
+		                          : "no serialized window was opened: there were too few launches, so nothing tells how good the apportioning is", "", "");
+	s->burst.is_said = true;
 }

@@ -95,11 +95,18 @@ void nv_pc_wake_at(uint64_t n_launches)
 	atomic_store_explicit(&gate.wake_at, n_launches, memory_order_relaxed);
 }
 
+/* Records tell, unless some were handed out by force before their kernels had ended. */
+static bool is_idle(struct nv_pc_session *s, uint64_t until_ns)
+{
+	bool records_tell = !nv.options.no_times && !atomic_load_explicit(&nv.n_unfinished, memory_order_relaxed);
+	return nv_flush_until_idle(until_ns) && (records_tell || nv_pc_synchronize(s->context, until_ns));
+}
+
 bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns)
 {
 	if (!nv_pc_gate_close(until_ns))
 		return false;
-	if (!nv.options.no_times ? nv_flush_until_idle(until_ns) : nv_pc_synchronize(s->context, until_ns))
+	if (is_idle(s, until_ns))
 		return true;
 	nv_pc_gate_open();
 	return false;

@@ -7,6 +7,7 @@
 
 #define NV_PC_MAX_SESSIONS 16u     /* contexts that are sampled at the same time, each on a GPU of its own */
 #define NV_PC_MAX_REASONS 128u     /* that CUPTI tells of; 40 on sm_90 */
+#define NV_PC_PATH_BYTES 128u
 #define NV_PC_PER_CALL 1000u       /* instructions that a call hands out */
 #define NV_PC_ROOM 16384u          /* instructions for which CUPTI has room when sampling is disabled: more are counted and lost */
 #define NV_PC_ROOM_SERIALIZED 65536u /* instructions of launches: where there is less room than samples come with, they get wrong launches */
@@ -42,15 +43,18 @@ struct nv_pc_sums {
 
 /* Windows of a session; nv_pc_burst.c. */
 struct nv_pc_burst {
-	uint64_t begin_ns, begin_launches; /* of the window that is open, or was the last */
-	uint64_t next_ns, next_launches;   /* the next one begins when both are reached */
+	uint64_t begin_ns, begin_launches, n_wanted; /* of the window that is open, or was the last */
+	uint64_t n_windows, n_in_windows;  /* that have ended; launches in them */
+	uint64_t next_ns;                  /* not before */
 	uint64_t pause_ns;                 /* after a try that found the device busy */
 	uint64_t last_launches;
+	bool is_said;                      /* that there was none */
 };
 
 struct nv_pc_session {
 	enum { NV_PC_FREE, NV_PC_ON, NV_PC_OVERFLOWED, NV_PC_PAUSED, NV_PC_DEAD } state;
 	bool is_serialized;       /* as it is enabled now */
+	bool has_said_outside, has_said_running;
 	bool is_full;             /* an overflow that no range tells of yet */
 	CUcontext context;
 	uint32_t device, context_id; /* CUDA's number; the host's id */
@@ -59,7 +63,7 @@ struct nv_pc_session {
 	size_t n_reasons;
 	uint32_t index[NV_PC_MAX_REASONS];
 	struct nv_pc_reason reasons[NV_PC_MAX_REASONS]; /* by CUPTI's index */
-	uint64_t begin_ns, begin_kernel_ns, n_samples; /* since it was opened: is the rate what was promised? */
+	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside; /* since it was opened: is the rate what was promised? */
 	uint32_t least_exponent;
 	uint64_t range_begin_ns, retry_ns, retry_pause_ns;
 	struct nv_pc_sums sums;
@@ -84,6 +88,9 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized);
 bool nv_pc_drain(struct nv_pc_session *s);
 /* Takes out all and disables; waits for running kernels. */
 void nv_pc_disable(struct nv_pc_session *s);
+/* Between disabling and enabling others may sample the GPU. False: one does, which was said, and the session is dead. */
+void nv_pc_give_way(struct nv_pc_session *s);
+bool nv_pc_come_back(struct nv_pc_session *s);
 /* Gives lock and memory back. */
 void nv_pc_close(struct nv_pc_session *s);
 
@@ -91,6 +98,7 @@ void nv_pc_close(struct nv_pc_session *s);
 
 /* The lock of a GPU for this process: a descriptor; -1: another process has it; -2: it cannot be had, errno says why. */
 int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes);
+void nv_pc_unlock(int lock, const CUuuid *uuid);
 
 /* ---- nv_pc_gate.c --------------------------------------------------------------------------------------------- */
 
@@ -113,5 +121,7 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
 /* Begins or ends a window where it is time to. */
 void nv_pc_burst(struct nv_pc_session *s);
+/* The session ends: says when it had no window. */
+void nv_pc_burst_end(struct nv_pc_session *s);
 
 #endif

@@ -204,17 +204,35 @@ static uint32_t choose_exponent(const struct nv_pc_session *s)
 	return e;
 }
 
-static bool take_lock(struct nv_pc_session *s)
+static CUuuid uuid_of(const struct nv_pc_session *s)
 {
-	char path[128];
 	CUuuid uuid = {{0}};
 	nv.lib.cuDeviceGetUuid_v2(&uuid, (CUdevice)s->device);
+	return uuid;
+}
+
+bool nv_pc_come_back(struct nv_pc_session *s)
+{
+	char path[NV_PC_PATH_BYTES];
+	const CUuuid uuid = uuid_of(s);
+	if (s->lock >= 0)
+		return true;
 	s->lock = nv.lib.lock_gpu(&uuid, path, sizeof path);
 	if (s->lock == -1)
 		say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
 	else if (s->lock < 0)
 		say(s, " is left out, the file that keeps processes apart cannot be had; operations are traced only: ", path);
+	if (s->lock < 0)
+		s->state = NV_PC_DEAD;
 	return s->lock >= 0;
+}
+
+void nv_pc_give_way(struct nv_pc_session *s)
+{
+	const CUuuid uuid = uuid_of(s);
+	if (s->lock >= 0)
+		nv_pc_unlock(s->lock, &uuid);
+	s->lock = -1;
 }
 
 static void say_begun(const struct nv_pc_session *s, uint64_t took_ns)
@@ -249,7 +267,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	s->least_exponent = s->exponent = nv.options.exponent ? nv.options.exponent : choose_exponent(s);
 	s->begin_ns = begin_ns;
 	s->begin_kernel_ns = atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed);
-	if (!take_lock(s))
+	if (!nv_pc_come_back(s))
 		return false;
 	if (!make_memory(s))
 		say(s, " is left out: no memory", "");
@@ -263,8 +281,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 
 void nv_pc_close(struct nv_pc_session *s)
 {
-	if (s->lock >= 0)
-		sys_close(s->lock);
+	nv_pc_give_way(s);
 	if (s->memory && s->state != NV_PC_DEAD) /* else CUPTI may still know of it */
 		sys_munmap(s->memory, s->memory_bytes);
 	*s = (struct nv_pc_session){.lock = -1};
@@ -315,6 +332,18 @@ static void check_rate(const struct nv_pc_session *s)
 		say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
 }
 
+/* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/cupti-facts.md A4). */
+static void check_outside(struct nv_pc_session *s)
+{
+	char line[32];
+	struct text t = text_in(line, sizeof line);
+	if (s->has_said_outside || s->n_samples < 1000 || s->n_outside * 50 < s->n_samples || nv.options.no_times)
+		return;
+	s->has_said_outside = true;
+	text_put_fixed(&t, s->n_outside * 1000 / s->n_samples, 1);
+	nv_note("CUPTI did not say of which instruction ", line, " % of the PC samples are: it loses that of short kernels that overlap while they are timed. gpu=nvidia,pc,notimes has all samples, without times");
+}
+
 void nv_pc_disable(struct nv_pc_session *s)
 {
 	if (s->state == NV_PC_ON)
@@ -328,6 +357,7 @@ void nv_pc_disable(struct nv_pc_session *s)
 	if (was_on) {
 		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0, true);
 		check_rate(s);
+		check_outside(s);
 	}
 	clear(&s->left);
 }

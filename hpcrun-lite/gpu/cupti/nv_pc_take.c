@@ -102,6 +102,7 @@ void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always)
 		.period = UINT64_C(1) << s->exponent, .context = s->context_id, .samplers = s->n_units, .flags = flags | (s->is_serialized ? MSR_GPU_RANGE_SERIALIZED : 0),
 	});
 	s->n_samples += n->total;
+	s->n_outside += n->outside;
 	s->range_begin_ns = now;
 	*n = (struct nv_pc_sums){0};
 }

@@ -15,10 +15,12 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 	if (!graph)
 		atomic_fetch_sub_explicit(&nv.n_open, 1, memory_order_relaxed);
 	uint64_t id = id_of(correlation);
-	if (op->start_ns && op->end_ns)
+	if (op->start_ns && op->end_ns) {
 		nv.host->op_by_id(nv.host, id, op);
-	else
-		nv.host->lost_by_id(nv.host, id, op->kind, (enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
+		return;
+	}
+	atomic_fetch_add_explicit(&nv.n_unfinished, 1, memory_order_relaxed);
+	nv.host->lost_by_id(nv.host, id, op->kind, (enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
 }
 
 static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
