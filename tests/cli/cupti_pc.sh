@@ -141,7 +141,7 @@ sampled second pc paths
 like "another process samples: it is said" "$(cat err-second)" "gpu=nvidia: PC sampling of GPU 0 is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is $LOCK"
 is "another process samples: operations are traced" "$status $(joined second) $(samples second GINS)" "0 40 0"
 wait $first
-is "the first is not disturbed" "$("$HPCPROF" --to text --all m-first 2>err | awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { print ($5 > 1000), $NF }')" "1 1"
+is "the first is not disturbed" "$("$HPCPROF" --to text --all m-first 2>err | awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { print ($5 > 1000), $15 }')" "1 1"
 
 # what the launcher lets through
 for options in pc@4 pc@32 pc,mode=fast pc,mode=bursts@60 mode=serialized notimes pc,notimes,mode=bursts pcs; do

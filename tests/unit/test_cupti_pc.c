@@ -745,8 +745,11 @@ static void test_bursts(void **state)
 	assert_true(n_serialized >= 1);
 	assert_int_equal(seen.last_id, 18);
 	launch_many(100);
-	work(10000); /* a tenth of the launches at most ... */
+	work(10000);
 	launch_many(1);
+	work(100); /* a tenth of the launches at most ... */
+	assert_false(is_in_window());
+	launch_many(100);
 	work(100);
 	assert_true(is_in_window());
 	work(500); /* few launches: it ends by time */
