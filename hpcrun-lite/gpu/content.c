@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of code objects; see content.h. Must not raise SIGXFSZ: the limit is read before. Test: tests/unit/test_gpu_core.c. */
+/* Files of code objects; see content.h. Must not raise SIGXFSZ: the limit is read before. Test: tests/unit/test_gpu_define.c. */
 #include "hpcrun-lite/gpu/content.h"
 
 #include "common/format/measurement_gpu.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keeps the content of code objects in <run>/gpubins/<32 hex digits of its hash><suffix>, once for all processes of the run: written under a name of its own and renamed, so
- * that a file of the final name is whole at any time. Not signal-safe (it is slow); no malloc. Test: tests/unit/test_gpu_core.c.
+ * that a file of the final name is whole at any time. Not signal-safe (it is slow); no malloc. Test: tests/unit/test_gpu_define.c.
  */
 #ifndef HPCRUN_LITE_GPU_CONTENT_H
 #define HPCRUN_LITE_GPU_CONTENT_H

@@ -2,7 +2,7 @@
 /*
  * The neutral core of GPU measurement as the run time sees it: it owns the tables that back ends call (gpu.h), what they defined, their launches, operations and
  * ledgers. What it needs of the process (call paths, notes, whether anything is measured) it asks of the run time through struct gpu_runtime.
- * Nothing here is for signal handlers. No malloc. Tests: tests/unit/test_gpu_core.c, tests/cli/gpu_core.sh.
+ * Nothing here is for signal handlers. No malloc. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_define.c, tests/cli/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_H
 #define HPCRUN_LITE_GPU_CORE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions: what back ends say once about devices, contexts, queues, code objects, functions, shapes, stall reasons and counters. Code, functions and shapes have one id a
- * content: they are compared with their own records in the file. What cannot be written is counted and has id 0. Must not allocate. Test: tests/unit/test_gpu_core.c.
+ * content: they are compared with their own records in the file. What cannot be written is counted and has id 0. Must not allocate. Test: tests/unit/test_gpu_define.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/content.h"
