@@ -165,6 +165,21 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 	return ok;
 }
 
+/* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is where. */
+static bool spread_time(const struct model *m, struct text_metric *t)
+{
+	const char *name = m->metrics[t->metric].name;
+	uint32_t samples = text_find_metric(m, "GINS");
+	struct text_metric s;
+	if (samples == MODEL_NONE || (strcmp(name, "GPUOP (sec)") != 0 && strcmp(name, "GKER (sec)") != 0))
+		return true;
+	if (!text_metric_open(m, samples, &s))
+		return false;
+	text_gpu_spread(m, t, &s);
+	text_metric_close(&s);
+	return true;
+}
+
 static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
 {
 	struct text_style style = make_style(o, out);
@@ -175,7 +190,7 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
-	bool ok = write_parts(m, &t, views, &style);
+	bool ok = spread_time(m, &t) && write_parts(m, &t, views, &style);
 	text_metric_close(&t);
 	if (!ok)
 		return STATUS_NO_MEMORY;

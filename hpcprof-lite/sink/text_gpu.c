@@ -85,6 +85,7 @@ bool text_is_kernel(const struct model *m, uint32_t context)
 
 void text_gpu_spread(const struct model *m, struct text_metric *time, const struct text_metric *samples)
 {
+	time->spread = true;
 	for (uint32_t k = 0; k < m->n_contexts; k++) {
 		if (!text_is_kernel(m, k) || samples->total[k] <= 0)
 			continue;

@@ -132,28 +132,47 @@ static void put_launchers(const struct model *m, const struct text_gpu_hot *h, c
 		fprintf(s->out, "%11s %10s %9s    %zu more\n", "", "", "", n_hidden);
 }
 
-/* "kernels.cu:4 in fma_of, inlined at kernels.cu:39" */
-static void name_line(const struct model *m, const struct text_gpu_line *l, char *to, size_t n_bytes)
+/* Takes characters off the end until ".." fits behind. */
+static void cut(char *name, size_t room)
+{
+	size_t n = strlen(name);
+	if (text_columns(name) <= room || n < 3)
+		return;
+	while (n > 2 && (text_columns(name) + 2 > room || ((unsigned char)name[n] & 0xc0) == 0x80))
+		name[--n] = 0;
+	strcpy(name + n, "..");
+}
+
+/* Where the function around a context was inlined: ", inlined at kernels.cu:39"; "" where it was not. */
+static void name_inlining(const struct model *m, uint32_t context, char *to, size_t n_bytes)
+{
+	char place[TEXT_FILE + 16];
+	to[0] = 0;
+	while (context != MODEL_NONE && m->contexts[context].kind != MODEL_CONTEXT_FUNCTION && m->contexts[context].kind != MODEL_CONTEXT_ENTRY)
+		context = m->contexts[context].parent;
+	if (context == MODEL_NONE || m->contexts[context].relation != MODEL_INLINED || m->contexts[context].parent == MODEL_NONE)
+		return;
+	text_place(place, sizeof place, m, &m->contexts[m->contexts[context].parent]);
+	snprintf(to, n_bytes, *place ? ", inlined at %s" : "", place);
+}
+
+/* "kernels.cu:4 in fma_of, inlined at kernels.cu:39"; where that is too long it is the function's name that is cut. */
+static void name_line(const struct model *m, const struct text_gpu_line *l, size_t room, char *to, size_t n_bytes)
 {
 	const struct model_context *c = &m->contexts[l->context];
-	char place[TEXT_FILE + 16];
-	if (c->kind == MODEL_CONTEXT_LINE) {
-		name_place(m, l->context, to, n_bytes);
-	} else {
-		char function[TEXT_NAME] = "code";
-		if (c->function < m->n_functions)
-			text_function_name(function, sizeof function, m, c->function);
-		snprintf(to, n_bytes, "%s (no lines known)", function);
-	}
-	for (uint32_t at = l->context; at != MODEL_NONE && m->contexts[at].kind != MODEL_CONTEXT_ENTRY; at = m->contexts[at].parent) {
-		if (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION)
-			continue;
-		if (m->contexts[at].relation == MODEL_INLINED && m->contexts[at].parent != MODEL_NONE) {
-			text_place(place, sizeof place, m, &m->contexts[m->contexts[at].parent]);
-			snprintf(to + strlen(to), n_bytes - strlen(to), *place ? ", inlined at %s" : "", place);
-		}
+	char place[TEXT_FILE + 16] = "", function[TEXT_NAME] = "", inlining[TEXT_FILE + 32];
+	if (c->function < m->n_functions)
+		text_function_name(function, sizeof function, m, c->function);
+	if (c->kind != MODEL_CONTEXT_LINE) {
+		snprintf(to, n_bytes, "%s (no lines known)", *function ? function : "code");
 		return;
 	}
+	text_place(place, sizeof place, m, c);
+	name_inlining(m, l->context, inlining, sizeof inlining);
+	size_t taken = text_columns(place) + text_columns(inlining) + 4;
+	text_shorten(function, room > taken + 12 ? room - taken : 12);
+	cut(function, room > taken + 12 ? room - taken : 12);
+	snprintf(to, n_bytes, "%s%s%s%s", place, *function ? " in " : "", function, inlining);
 }
 
 /* "GMEM 71%, IDEP 12%" */
@@ -185,13 +204,12 @@ static void put_lines(const struct model *m, const struct text_gpu_hot *h, const
 			hidden += l->samples;
 			continue;
 		}
-		name_line(m, l, name, sizeof name);
+		name_line(m, l, room, name, sizeof name);
 		name_stalls(m, h, l, ranked, stalls, sizeof stalls);
 		text_emphasise(s, l->samples / k->samples);
 		fprintf(s->out, "%11s", text_share(a, l->samples, k->samples));
 		text_plain(s);
 		fputs("  ", s->out);
-		text_shorten(name, room);
 		text_cell(s->out, name, room);
 		fprintf(s->out, *stalls ? "  %s\n" : "\n", stalls);
 	}
@@ -260,7 +278,7 @@ bool text_report_gpu_hot(const struct model *m, const struct text_gpu *g, const 
 	size_t n_hidden = 0;
 	if (ok && h.kernels.n) {
 		double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)"));
-		text_heading(s, "Inside of GPU kernels, by %s PC samples: share, time and launches of each kernel", text_value(a, "count", h.samples));
+		text_heading(s, "Inside of GPU kernels, by %s PC samples", text_value(a, "count", h.samples));
 		for (size_t i = 0; i < h.kernels.n; i++) {
 			const struct text_gpu_hot_kernel *k = &h.kernels.at[i];
 			double part = whole > 0 ? k->seconds / whole : k->samples / h.samples;
@@ -349,7 +367,7 @@ static void put_gaps(const struct model_gpu_sampling *p, FILE *out)
 /* "98.9%" of agreement, and what chance alone would leave. */
 static void put_agreement(FILE *out, const char *what, double wrong, double by_chance, double weight)
 {
-	fprintf(out, "      %s: %.1f%% agree (%.1f%% with right shares, by chance)\n", what, 100 * (1 - wrong / weight), 100 * (1 - by_chance / weight));
+	fprintf(out, "      %s: %.1f%% agree (chance alone: %.1f%%)\n", what, 100 * (1 - wrong / weight), 100 * (1 - by_chance / weight));
 }
 
 static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)

@@ -16,6 +16,7 @@ struct text_metric {
 	uint64_t *n_samples; /* at the context itself */
 	double whole;        /* of the root */
 	uint64_t n_all;
+	bool spread;         /* GPU time that is shared out inside of kernels by PC samples: text_gpu_spread() */
 };
 
 bool text_metric_open(const struct model *m, uint32_t metric, struct text_metric *t);

@@ -162,10 +162,20 @@ static size_t numbers_columns(const struct walk *w)
 	return !w->gpu ? NUMBERS_COLUMNS : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS : GPU_COLUMNS + KERNELS_COLUMNS;
 }
 
+static bool is_in_kernel(const struct model *m, uint32_t context)
+{
+	for (uint32_t c = m->contexts[context].parent; c != MODEL_NONE; c = m->contexts[c].parent)
+		if (text_is_kernel(m, c))
+			return true;
+	return false;
+}
+
 /* Inside of a kernel, below what counts launches. */
 static bool is_inside(const struct walk *w, const struct item *i)
 {
-	return w->gpu && w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 && w->gpu->kernels.total[i->context] <= 0;
+	if (!w->gpu)
+		return w->t->spread && w->t->n_samples[i->context] == 0 && is_in_kernel(w->m, i->context);
+	return w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 && w->gpu->kernels.total[i->context] <= 0;
 }
 
 static const char *count_samples(const struct walk *w, const struct item *i, char cell[TEXT_CELL])
@@ -361,7 +371,7 @@ static void put_heading(const struct walk *w)
 		text_heading(s, "Call paths from the top, %s and %s%s", metric->name, w->m->metrics[w->gpu->time.metric].name,
 			!w->gpu->samples.total || s->width < 100 ? "" : s->width < KERNELS_WIDTH ? "; in kernels by PC samples" : "; in kernels by PC samples (#), with stall reasons");
 	else
-		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : "");
+		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : w->t->spread ? "; in kernels by PC samples" : "");
 	if (!w->gpu)
 		fprintf(s->out, "%7s %7s %15s  ", "total", "self", "total");
 	else

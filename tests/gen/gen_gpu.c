@@ -77,6 +77,11 @@ uint32_t gen_gpu_device(struct gen *g, const char *name, const char *driver, str
 	return define(g, &d, sizeof d, MSR_GPU_DEF_DEVICE, 0, name, driver);
 }
 
+void gen_gpu_limits(struct gen *g, uint32_t device, struct msr_gpu_def_device_limits l)
+{
+	define(g, &l, sizeof l, MSR_GPU_DEF_DEVICE_LIMITS, device, "", "");
+}
+
 uint32_t gen_gpu_context(struct gen *g, uint32_t device, uint32_t ordinal)
 {
 	struct msr_gpu_def_context c = {.device = device, .ordinal = ordinal};

@@ -2,6 +2,11 @@
 /* Tests of hpcprof-lite/attribute/gpu_samples: PC samples stand at their lines below the kernel, exact where the launch is known, else shared out without loss. */
 #include "tests/unit/gpu_fixture.h"
 
+#include "hpcprof-lite/attribute/gpu_stalls.h"
+#include "hpcprof-lite/attribute/gpu_yardstick.h"
+
+#include <math.h>
+
 /* The kernel "saxpy" at 0x1000: line 11 in the first 0x40 bytes, then an inlined call of fma_of (line 4), then line 12. */
 static void structure(struct run *r)
 {
@@ -270,6 +275,235 @@ static void test_device_function_of_one_kernel(void **state)
 	run_clean(&r, m);
 }
 
+/* A device of 10 units at 1,000 MHz: at a period of 100 cycles each busy unit gives one sample in 100 ns. */
+static void on_units(struct run *r)
+{
+	r->device = gen_gpu_device(r->g, "Device of units", "", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU, .n_units = 10, .clock_mhz = 1000, .lanes = 32, .threads_per_unit = 2048,
+		.group_max = 1024, .registers_per_unit = 65536, .shared_bytes_per_unit = 233472, .groups_per_unit = 32});
+	gen_gpu_limits(r->g, r->device, (struct msr_gpu_def_device_limits){.compute_major = 9, .registers_per_group = 65536, .reserved_shared_bytes = 1024, .shared_bytes_per_group_optin = 232448});
+	r->context = gen_gpu_context(r->g, r->device, 1);
+	r->queue = gen_gpu_queue(r->g, "queue 1", (struct msr_gpu_def_queue){.context = r->context, .device = r->device});
+}
+
+static void range(struct run *r, uint64_t start_ns, uint64_t end_ns, uint64_t recorded, uint32_t flags)
+{
+	gen_gpu_range(r->g, &(struct msr_gpu_pc_range){.start_ns = start_ns, .end_ns = end_ns, .total = recorded, .recorded = recorded, .period = 100, .context = r->context, .samplers = 10,
+		.flags = flags});
+}
+
+/* Outside of windows and gaps the first context has three quarters of the time; in the window both have the same, but the first has 80 of 100 samples. */
+static void test_bursts(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure(&r);
+	stalls(&r);
+	on_units(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	run_kernel(&r, r.other_call, 2, 2000, 6000, 7000);
+	run_kernel(&r, r.other_call, 3, 2000, 7000, 9000);  /* in the gap */
+	run_kernel(&r, r.call, 4, 2000, 10000, 10500);      /* in the window */
+	run_kernel(&r, r.other_call, 5, 2000, 10500, 11000);
+	pc(&r, 0, 0x10, 2, 300);
+	pc(&r, 0, 0x90, 1, 100);
+	pc(&r, 4, 0x10, 2, 80);
+	pc(&r, 5, 0x10, 2, 20);
+	pc(&r, 5, 0x10, 3, 7); /* counts nothing twice */
+	range(&r, 2000, 7000, 400, 0);
+	range(&r, 7000, 10000, 0, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_BUFFER_FULL);
+	range(&r, 10000, 11000, 100, MSR_GPU_RANGE_SERIALIZED);
+	struct model *m = run_finish(&r);
+	const struct model_gpu_sampling *s = &m->gpu_sampling;
+	uint32_t a = kernel_at(m, 0x1010), b = kernel_at(m, 0x1020);
+	assert_int_equal(run_value(m, a, "GINS", MODEL_EXECUTION), 300 + 80);
+	assert_int_equal(run_value(m, b, "GINS", MODEL_EXECUTION), 100 + 20);
+	assert_int_equal(run_value(m, a, "GINS:APPORTIONED", MODEL_EXECUTION), 300);
+	assert_int_equal(run_value(m, b, "GINS:APPORTIONED", MODEL_EXECUTION), 100);
+	assert_int_equal(run_value(m, a, "GSAMP:TOT", MODEL_POINT), 380);
+	assert_int_equal(s->in_tree_exact, 100);
+	assert_int_equal(s->in_tree_apportioned, 400);
+	assert_true(s->closes);
+	assert_int_equal(s->n_serialized, 1);
+	assert_int_equal(s->n_gaps, 1);
+	assert_int_equal(s->longest_gap_ns, 3000);
+	assert_int_equal(s->n_buffer_full, 1);
+	assert_int_equal(m->processes[0].gpu_sampling.n_yardsticks, 1);
+	const struct model_gpu_yardstick *y = &m->processes[0].gpu_sampling.yardsticks[0];
+	assert_string_equal(m->functions[m->contexts[y->context].function].name, "saxpy");
+	assert_int_equal(y->n_contexts, 2);
+	assert_int_equal(y->n_samples, 100);
+	assert_int_equal(y->n_apportioned, 400);
+	assert_true(fabs(y->wrong_context - 0.3) < 1e-12);
+	assert_true(fabs(y->wrong_place - 0.3) < 1e-12); /* there is one place */
+	assert_true(fabs(y->chance_context - sqrt(2 * 50 * 0.5 / M_PI) / 100) < 1e-12);
+	assert_true(fabs(s->yardstick.wrong_context / s->yardstick.weight - 0.3) < 1e-12);
+	run_clean(&r, m);
+}
+
+/* 20 blocks keep 10 units busy, 4 blocks keep 4; two kernels side by side no more than there are units. */
+static void test_promised_rate(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	on_units(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);        /* 20 units of 100 ns, 10 at a time: 200 */
+	r.shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = r.function, .grid = {4, 1, 1}, .block = {256, 1, 1}, .registers = 33});
+	run_kernel(&r, r.other_call, 2, 2000, 5000, 6000);  /* 40 of 100 */
+	run_kernel(&r, r.other_call, 3, 2000, 6000, 8000);  /* 4 for 1000 ns, then 8 for 1000 ns, then 4: 40 + 80 + 40 */
+	r.queue = gen_gpu_queue(r.g, "queue 2", (struct msr_gpu_def_queue){.context = r.context, .device = r.device, .ordinal = 1});
+	run_kernel(&r, r.other_call, 4, 2000, 7000, 9000);
+	run_kernel(&r, r.other_call, 5, 2000, 20000, 30000); /* nothing is sampled there */
+	pc(&r, 0, 0x10, 2, 390);
+	range(&r, 2000, 9000, 390, 0);
+	struct model *m = run_finish(&r);
+	assert_true(fabs(m->gpu_sampling.promised - 400) < 1e-6);
+	assert_true(fabs(m->gpu_sampling.expected - 600) < 1e-6);
+	assert_int_equal(m->gpu_sampling.period_most, 100);
+	assert_int_equal(m->gpu_sampling.clock_mhz, 1000);
+	uint32_t a = kernel_at(m, 0x1010), b = kernel_at(m, 0x1020);
+	assert_int_equal(run_value(m, a, "GSAMP:EXP", MODEL_POINT), 200);
+	assert_int_equal(run_value(m, b, "GSAMP:EXP", MODEL_POINT), 500); /* each kernel by itself */
+	assert_int_equal(m->metrics[run_metric(m, "GSAMP:UTIL")].divisor, run_metric(m, "GSAMP:EXP"));
+	assert_int_equal(run_value(m, a, "GSAMP:UTIL", MODEL_POINT), 100 * run_value(m, a, "GSAMP:TOT", MODEL_POINT));
+	/* 40 registers of 256 threads: 6 blocks, 48 of 64 warps */
+	assert_int_equal(run_value(m, b, "GKER:FGP_ACT", MODEL_POINT), 48 * 4);
+	assert_int_equal(run_value(m, b, "GKER:FGP_MAX", MODEL_POINT), 64 * 4);
+	assert_int_equal(run_value(m, b, "GKER:OCC_THR", MODEL_POINT), 4800 * 4);
+	assert_int_equal(m->metrics[run_metric(m, "GKER:OCC_THR")].divisor, run_metric(m, "GKER:FGP_MAX"));
+	run_clean(&r, m);
+}
+
+/* Ranges whose errors cancel each other do not close. */
+static void test_each_range_closes(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	pc(&r, 0, 0, 2, 20);
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 3000, .total = 12, .recorded = 10, .dropped = 1});
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 3000, .end_ns = 4000, .total = 11, .recorded = 10, .dropped = 2});
+	struct model *m = run_finish(&r);
+	assert_int_equal(m->gpu_sampling.total, m->gpu_sampling.recorded + m->gpu_sampling.dropped + m->gpu_sampling.outside);
+	assert_int_equal(m->gpu_sampling.n_open_ranges, 2);
+	assert_false(m->gpu_sampling.closes);
+	run_clean(&r, m);
+}
+
+/* What could not be written is part of the account; what a kill cut off is said. */
+static void test_samples_not_written_and_cut_off(void **state)
+{
+	(void)state;
+	for (unsigned killed = 0; killed < 2; killed++) {
+		struct run r;
+		run_begin(&r);
+		stalls(&r);
+		run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+		pc(&r, 0, 0, 2, 20);
+		r.tally->n_lost_pc = 5;
+		gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 3000, .total = killed ? 22 : 25, .recorded = killed ? 22 : 25});
+		struct model *m = run_finish_as(&r, killed ? MSR_EXIT_NONE : MSR_EXIT_RETURN);
+		assert_int_equal(m->gpu_sampling.not_written, 5);
+		assert_int_equal(m->gpu_sampling.cut_off, killed ? 3 : 0);
+		assert_true(m->gpu_sampling.closes);
+		run_clean(&r, m);
+	}
+}
+
+/* What the vendor could not place stands under an entry of its own, and in no kernel. */
+static void test_dropped_and_outside(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	pc(&r, 0, 0, 2, 20);
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 3000, .total = 27, .recorded = 20, .dropped = 3, .outside = 4});
+	struct model *m = run_finish(&r);
+	uint32_t entry = run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH);
+	assert_int_equal(run_value(m, entry, "GSAMP:DRP", MODEL_EXECUTION), 3);
+	assert_int_equal(run_value(m, entry, "GSAMP:OUT", MODEL_EXECUTION), 4);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GSAMP:OUT", MODEL_EXECUTION), 0);
+	assert_int_equal(run_value(m, 0, "GSAMP:TOT", MODEL_EXECUTION), 20);
+	run_clean(&r, m);
+}
+
+/* The record of a kernel names one code object, its samples another that holds a function of that name: they belong together. */
+static void test_kernel_of_two_code_objects(void **state)
+{
+	(void)state;
+	static const uint64_t hash[2] = {5, 6};
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 6000);
+	uint32_t other = gen_gpu_code(r.g, "00000000000000050000000000000006.gpubin", "", hash, MSR_GPU_CODE_ELF);
+	r.function = gen_gpu_function(r.g, other, "saxpy", "");
+	pc(&r, 0, 0, 2, 20);
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 20);
+	assert_int_equal(m->gpu_sampling.in_tree_exact, 20);
+	run_clean(&r, m);
+}
+
+static void test_yardstick(void **state)
+{
+	(void)state;
+	static const uint64_t window_ns[3] = {600, 300, 100};
+	struct gpu_yard y;
+	struct gpu_yard_sample right[] = {{2, 1, 0, 10}, {0, 1, 0, 60}, {1, 1, 0, 30}};
+	assert_true(gpu_yardstick(window_ns, 3, right, 3, &y));
+	assert_int_equal(y.n_launchers, 3);
+	assert_int_equal(y.n_samples, 100);
+	assert_true(y.wrong_context < 1e-12 && y.wrong_place < 1e-12 && y.chance_context > 0.01);
+	/* right by context, wrong by place: each context has an instruction of its own. At each, what the two others should have had is missing: (0.6 x 0.4 + 0.3 x 0.7 + 0.1 x 0.9) */
+	struct gpu_yard_sample places[] = {{0, 1, 0x10, 60}, {1, 1, 0x20, 30}, {2, 1, 0x30, 10}};
+	assert_true(gpu_yardstick(window_ns, 3, places, 3, &y));
+	assert_true(y.wrong_context < 1e-12 && fabs(y.wrong_place - 0.54) < 1e-12);
+	/* all wrong: a context that had no time */
+	static const uint64_t none_ns[3] = {500, 500, 0};
+	struct gpu_yard_sample wrong[] = {{2, 1, 0, 8}};
+	assert_true(gpu_yardstick(none_ns, 3, wrong, 1, &y));
+	assert_true(fabs(y.wrong_context - 1) < 1e-12);
+	/* nothing to compare */
+	static const uint64_t one_ns[3] = {0, 500, 0};
+	assert_true(gpu_yardstick(one_ns, 3, wrong, 1, &y));
+	assert_int_equal(y.n_launchers, 0);
+	assert_true(gpu_yardstick(window_ns, 3, wrong, 0, &y));
+	assert_int_equal(y.n_launchers, 0);
+}
+
+static void test_stall_names(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *vendor, *name;
+		bool only_not_issued;
+	} cases[] = {
+		{"smsp__pcsamp_warps_issue_stalled_long_scoreboard", "GINS:STL_GMEM", false},
+		{"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", "GINS:STL_GMEM_NI", true},
+		{"smsp__pcsamp_warps_issue_stalled_barrier", "GINS:STL_SYNC", false},
+		{"smsp__pcsamp_warps_issue_stalled_wait", "GINS:STL_IDEP", false},
+		{"smsp__pcsamp_warps_issue_stalled_selected", "GINS:STL_NONE", false},
+		{"smsp__pcsamp_warps_issue_stalled_membar", "GINS:STL_MEMBAR", false},
+		{"of_tomorrow", "GINS:STL_OF_TOMORROW", false},
+		{"of_tomorrow_not_issued", "GINS:STL_OF_TOMORROW_NI", true},
+		{"wait_not_issued", "GINS:STL_WAIT_NOT_ISSUED", false}, /* not marked as a part of another: stays apart */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *name = gpu_stall_metric_name(cases[i].vendor, cases[i].only_not_issued);
+		assert_string_equal(name, cases[i].name);
+		free(name);
+	}
+	assert_string_equal(gpu_stall_of("smsp__pcsamp_warps_issue_stalled_barrier_not_issued")->short_name, "SYNC");
+	assert_null(gpu_stall_of("of_tomorrow"));
+}
+
 static void test_counters(void **state)
 {
 	(void)state;
@@ -298,6 +532,14 @@ int main(void)
 		cmocka_unit_test(test_device_functions),
 		cmocka_unit_test(test_calls_inside_of_kernels),
 		cmocka_unit_test(test_device_function_of_one_kernel),
+		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_promised_rate),
+		cmocka_unit_test(test_each_range_closes),
+		cmocka_unit_test(test_samples_not_written_and_cut_off),
+		cmocka_unit_test(test_dropped_and_outside),
+		cmocka_unit_test(test_kernel_of_two_code_objects),
+		cmocka_unit_test(test_yardstick),
+		cmocka_unit_test(test_stall_names),
 		cmocka_unit_test(test_counters),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
