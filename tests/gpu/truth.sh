@@ -17,8 +17,13 @@ plain() {
 }
 
 # measured WAY [ARG...]: with it, into m-WAY, out-WAY, err-WAY and all-WAY. EVENTS: what is measured; OPTIONS: more of hpcrun-lite. SAME: lines that are to be as without the tool.
+# Fails, after a word of why, when the program cannot be run here.
 measured() {
 	plain "$@"
+	if [ "$plain_status" -eq 77 ]; then
+		skip "$name" "$(head -n 1 "plain-$name")"
+		return 1
+	fi
 	again "$@"
 }
 
@@ -31,8 +36,13 @@ again() {
 	run_limited "${LIMIT:-120}" "$HPCRUN" ${EVENTS:--e CPUTIME -e gpu=nvidia} ${OPTIONS:-} -o "m-$name" ${PROGRAM:-"$CUDA_CALLS"} "$@" >"out-$name" 2>"err-$name" || measured_status=$?
 	is "$name: the program's status" "$measured_status" "$plain_status"
 	is "$name: what the program counted and computed" "$(grep -E "${SAME:-^(truth|child|result)}" "out-$name")" "$(grep -E "${SAME:-^(truth|child|result)}" "plain-$name")"
-	run_limited "${LIMIT:-120}" "$HPCPROF" --to text --all "m-$name" >"all-$name" 2>"prof-$name" || diag_file "prof-$name"
-	is "$name: the GPU ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' "all-$name")" 1
+	analysed "$name"
+}
+
+# analysed NAME: m-NAME into all-NAME.
+analysed() {
+	run_limited "${LIMIT:-120}" "$HPCPROF" --to text --all "m-$1" >"all-$1" 2>"prof-$1" || diag_file "prof-$1"
+	is "$1: the GPU ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' "all-$1")" 1
 }
 
 # truth WAY NAME: the workload's count.
@@ -67,7 +77,7 @@ below() {
 	awk -F'\t' -v name="$2" -v metric="${3:-GINS}" '$1 == "by-function" && $2 == metric && $5 !~ /\/gpubins\// && ($3 == name || index($3, name "(") == 1) { n += $7 } END { printf "%.0f\n", n }' "all-$1"
 }
 
-# on_line WAY FILE MARK [METRIC]: samples on the line of FILE (below tests/gpu) that has the comment MARK.
+# on_line WAY FILE MARK [METRIC]: samples on the line of FILE (below tests/gpu) that has the comment MARK, without what it calls.
 on_line() {
 	at=$(grep -n "/\* $3 \*/" "$srcdir/tests/gpu/$2" | cut -d: -f1)
 	awk -F'\t' -v place="/${2##*/}:$at" -v metric="${4:-GINS}" '$1 == "by-line" && $2 == metric && index($3, place) && substr($3, length($3) - length(place) + 1) == place { n += $5 } END { printf "%.0f\n", n }' "all-$1"
