@@ -45,6 +45,23 @@ static void make_arguments(const struct recording_driver *d, enum nv_form form, 
 	}
 }
 
+/* A call of a driver that is newer than we are, and one whose number is beyond all that is looked at. */
+static void unknown_call(const struct recording_driver *d)
+{
+	static const uint32_t ids[] = {FAULT_NEW_CALL, FAULT_FAR_CALL};
+	static uint32_t n_calls;
+	CUresult result = CUDA_SUCCESS;
+	uint64_t arguments[MAX_ARGUMENTS] = {0}, left = 0;
+	CUpti_CallbackData data = {
+		.functionName = FAULT_NEW_CALL_NAME, .functionParams = arguments, .functionReturnValue = &result, .symbolName = "something_new", .context = (CUcontext)(uintptr_t)d->context,
+		.correlationData = &left, .correlationId = fault_correlation(&player.fault, d->correlation + UINT32_C(0x10000000) + n_calls++)};
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned site = CUPTI_API_ENTER; site <= CUPTI_API_EXIT; site++) {
+			data.callbackSite = (CUpti_ApiCallbackSite)site;
+			player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, ids[i], &data);
+		}
+}
+
 static void driver(uint32_t n)
 {
 	const struct recording_driver *d = (const void *)player.tape.event[n].head;
@@ -55,6 +72,8 @@ static void driver(uint32_t n)
 		.callbackSite = d->site ? CUPTI_API_EXIT : CUPTI_API_ENTER, .functionName = "", .functionParams = a.value, .functionReturnValue = &result,
 		.symbolName = d->symbol ? tape_text_at(&player.tape, d->symbol, d->head.order) : NULL, .context = (CUcontext)(uintptr_t)d->context, .contextUid = d->context_uid,
 		.correlationData = &player.data[first], .correlationId = fault_correlation(&player.fault, d->correlation)};
+	if (!d->site && fault_now(&player.fault, FAULT_UNKNOWN_CALL))
+		unknown_call(d);
 	make_arguments(d, d->id < NV_MAX_CALLS ? (enum nv_form)nv.calls[d->id].form : NV_FORM_NONE, &a);
 	player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, d->id, &data);
 }
