@@ -18,13 +18,20 @@ stolen() {
 	awk '$1 == "cpu" { print $9 }' /proc/stat
 }
 
+# Without the right to look into the kernel expiries there are dropped: beside busy neighbours these are some. A source that is too slow fails three times.
+least=98
+[ "$(id -u)" -eq 0 ] || least=93
 for f in 200 1000 4000; do
-	before=$(stolen)
-	measure -e "CPUTIME@f$f" -- "$LIFE" spin 2
-	idle=$(($(stolen) == before))
-	sound "files are sound at $f Hz"
-	# The event also counts what the host of a virtual machine takes away, the CPU clock does not: more samples then, of less weight.
-	within "$f Hz are delivered" "$(rate)" $((f * 98 / 100)) $((f * (idle ? 102 : 120) / 100))
+	for attempt in 1 2 3; do
+		before=$(stolen)
+		measure -e "CPUTIME@f$f" -- "$LIFE" spin 2
+		# The event also counts what the host of a virtual machine takes away, the CPU clock does not: more samples then, of less weight.
+		most=$((f * ($(stolen) == before ? 102 : 120) / 100))
+		sound "files are sound at $f Hz"
+		if [ "$(rate)" -ge $((f * least / 100)) ] && [ "$(rate)" -le $most ]; then break; fi
+		diag "attempt $attempt: $(rate) samples a second"
+	done
+	within "$f Hz are delivered" "$(rate)" $((f * least / 100)) $most
 	within "weights are the CPU time at $f Hz" "$(weights)" 0.99 1.01
 done
 
