@@ -336,7 +336,7 @@ static char *keep(struct model *model, char *text)
 static char *describe_samples(const struct gpu_metrics *m, struct model *model, const char *what, const char *vendor)
 {
 	char *text;
-	int n = asprintf(&text, "%s%s%s%s: %llu samples exact, %llu apportioned over the contexts that launched the kernel by their GPU time", what, vendor[0] ? " (" : "", vendor,
+	int n = asprintf(&text, "%s%s%s%s: %llu samples exact, %llu apportioned: over the contexts that launched the kernel by their GPU time, and over the calls that lead to a device function", what, vendor[0] ? " (" : "", vendor,
 		vendor[0] ? ")" : "", (unsigned long long)m->n_exact, (unsigned long long)m->n_apportioned);
 	return n < 0 ? NULL : keep(model, text);
 }

@@ -337,8 +337,10 @@ static bool count_at(struct run *r, const struct sample *p, uint32_t thread, uin
 		if (at != STRUCTURE_NONE && at != kernel_code->scope && !(route = find_route(r, code->module, kernel_code->scope, at)))
 			return false;
 	}
-	if (certainty == EXACT && route && route->paths.n > 1)
+	if (certainty == EXACT && route && route->paths.n > 1) {
 		certainty = APPORTIONED;
+		r->s->sampling->apportioned_by_calls += is_second(r, p) ? 0 : count;
+	}
 	if (!account(r, p, thread, kernel, count, certainty))
 		return false;
 	if (!route || !route->paths.n) {

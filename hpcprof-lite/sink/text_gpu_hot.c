@@ -97,6 +97,14 @@ static uint32_t launched_at(const struct model *m, uint32_t kernel)
 	return function != MODEL_NONE ? function : last;
 }
 
+/* The placeholder of a graph's node above a kernel. */
+static uint32_t node_of(const struct model *m, uint32_t kernel)
+{
+	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;
+	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && text_is_placeholder(m, m->contexts[above].function);
+	return is_node ? placeholder : MODEL_NONE;
+}
+
 /* ---- gathering ---- */
 
 static size_t new_stalls(struct text_gpu_hot *h)
@@ -140,15 +148,15 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 
 static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 {
-	uint32_t at = launched_at(g->m, context);
+	uint32_t at = launched_at(g->m, context), node = node_of(g->m, context);
 	const struct model_context *c = &g->m->contexts[at];
-	uint64_t a = (uint64_t)kernel << 32 | c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
+	uint64_t a = hash_u64((uint64_t)kernel << 32 | (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^ c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
 	uint64_t id = map_put(&g->launchers, a, b, g->h->launchers.n);
 	if (id != g->h->launchers.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
 	struct text_gpu_launcher *new = vec_push(&g->h->launchers);
 	if (new)
-		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel, .context = at};
+		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel, .context = at, .node = node};
 	return new ? (size_t)id : NONE;
 }
 

@@ -20,6 +20,7 @@ struct text_gpu_line {
 struct text_gpu_launcher {
 	uint32_t kernel;             /* index */
 	uint32_t context;            /* the line (or function, or entry) of the CPU that launched it, the innermost of the program's own */
+	uint32_t node;               /* the placeholder "<graph node of ...>" between, MODEL_NONE */
 	double seconds, n, samples, apportioned;
 };
 

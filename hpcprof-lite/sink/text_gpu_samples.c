@@ -18,6 +18,7 @@ enum {
 
 #define OUTSIDE_ADVICE 0.02 /* share of samples without code from which on something can be done about it: doc/cupti-facts.md A4 */
 #define RATE_TOLERANCE 0.05
+#define PLACE_TOLERANCE 0.05
 
 static void put_cell(const struct text_style *s, char *text, size_t room)
 {
@@ -110,6 +111,31 @@ static void name_place(const struct model *m, uint32_t context, char *to, size_t
 	}
 }
 
+/* "pressure.cu:90 in cycle(int); graph launched at work.cuh:136": the placeholder of a node, "<graph node of FILE:LINE, FUNCTION>", has the first. */
+static void name_launcher(const struct model *m, const struct text_gpu_launcher *l, size_t room, char *to, size_t n_bytes)
+{
+	static const char head[] = "<graph node of ";
+	char node[TEXT_NAME] = "", place[TEXT_FILE + 16] = "";
+	if (l->node != MODEL_NONE)
+		snprintf(node, sizeof node, "%s", m->functions[m->contexts[l->node].function].name);
+	char *comma = strncmp(node, head, sizeof head - 1) == 0 ? strstr(node, ", ") : NULL;
+	if (!comma) {
+		name_place(m, l->context, to, n_bytes);
+		text_shorten(to, room);
+		return;
+	}
+	*comma = 0;
+	char *function = comma + 2;
+	function[strlen(function) - 1] = 0;
+	text_place(place, sizeof place, m, &m->contexts[l->context]);
+	size_t taken = strlen(node) + strlen(place) + 10;
+	text_shorten(function, room > taken + 12 ? room - taken : 12);
+	snprintf(to, n_bytes, "%s in ", node + sizeof head - 1);
+	snprintf(to + strlen(to), n_bytes - strlen(to), "%s", function);
+	if (*place)
+		snprintf(to + strlen(to), n_bytes - strlen(to), "; graph launched at %s", place);
+}
+
 static void put_launchers(const struct model *m, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME];
@@ -123,9 +149,10 @@ static void put_launchers(const struct model *m, const struct text_gpu_hot *h, c
 			n_hidden++;
 			continue;
 		}
-		name_place(m, l->context, name, sizeof name);
+		name_launcher(m, l, room, name, sizeof name);
 		fprintf(s->out, "%11s %10s %9s x  ", text_share(a, part, whole), by_time ? text_value(b, "sec", l->seconds) : "", l->n > 0 ? text_value(c, "count", l->n) : "");
-		put_cell(s, name, room);
+		size_t columns = text_columns(name);
+		text_cell(s->out, name, columns < room ? columns : room);
 		putc('\n', s->out);
 	}
 	if (n_hidden)
@@ -326,12 +353,16 @@ static void put_tree_account(const struct model_gpu_sampling *p, FILE *out)
 	double found = (double)(p->in_tree_exact + p->in_tree_apportioned + p->in_tree_unattributed);
 	fprintf(out, "    in the tree: %s exact (%s)", text_count(a, p->in_tree_exact), p->in_tree_exact ? text_share(b, (double)p->in_tree_exact, found) : "none");
 	if (p->in_tree_apportioned)
-		fprintf(out, " + %s apportioned by GPU time over the contexts that launched the kernel (%s)", text_count(a, p->in_tree_apportioned), text_share(b, (double)p->in_tree_apportioned, found));
+		fprintf(out, " + %s apportioned (%s)", text_count(a, p->in_tree_apportioned), text_share(b, (double)p->in_tree_apportioned, found));
 	if (p->in_tree_unattributed)
 		fprintf(out, " + %s of functions that nothing known launched", text_count(c, p->in_tree_unattributed));
 	if (p->not_written)
 		fprintf(out, " + %s that could not be written", text_count(a, p->not_written));
 	putc('\n', out);
+	if (p->in_tree_apportioned > p->apportioned_by_calls)
+		fprintf(out, "      %s by GPU time over the contexts that launched the kernel\n", text_count(a, p->in_tree_apportioned - p->apportioned_by_calls));
+	if (p->apportioned_by_calls)
+		fprintf(out, "      %s over the calls that lead to a device function; their launch is certain\n", text_count(a, p->apportioned_by_calls));
 	if (p->cut_off)
 		fprintf(out, "    %s without an account: the process ended before it was written\n", text_count(a, p->cut_off));
 }
@@ -341,13 +372,12 @@ static void put_rate(const struct model_gpu_sampling *p, FILE *out)
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	if (p->promised < 1 || !p->clock_mhz)
 		return;
-	double share = (double)p->total / p->promised;
-	fprintf(out, "    rate: one for each SM and %s%s%s cycles", text_count(a, p->period_least), p->period_most > p->period_least ? " to " : "",
+	double share = (double)p->total / p->promised, busy = p->expected > 0 ? (double)p->total / p->expected : 0;
+	fprintf(out, "    rate: one for each %s%s%s cycles of each SM", text_count(a, p->period_least), p->period_most > p->period_least ? " to " : "",
 		p->period_most > p->period_least ? text_count(b, p->period_most) : "");
+	fprintf(out, ": %s were promised while kernels ran, %.1f%% of them came\n", text_count(c, (uint64_t)(p->promised + 0.5)), 100 * share);
 	if (p->samplers)
-		fprintf(out, ", %" PRIu32 " SMs", p->samplers);
-	fprintf(out, " at %" PRIu32 " MHz: %s were promised while kernels ran, %.1f%% of them came; SMs busy %.0f%%\n", p->clock_mhz, text_count(c, (uint64_t)(p->promised + 0.5)), 100 * share,
-		p->expected > 0 ? 100 * ((double)p->total < p->expected ? (double)p->total / p->expected : 1) : 0.0);
+		fprintf(out, "      %" PRIu32 " SMs at %" PRIu32 " MHz; %.0f%% of their time while kernels ran they had a warp\n", p->samplers, p->clock_mhz, 100 * (busy < 1 ? busy : 1));
 	if (share < 1 - RATE_TOLERANCE)
 		fputs("      Fewer came: blocks that end at different times, a lower clock than that, gaps, or samples lost without a count\n", out);
 	else if (share > 1 + RATE_TOLERANCE)
@@ -384,8 +414,12 @@ static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)
 	fprintf(out, ": %s samples of %s %s that several contexts launched.\n      Had these been apportioned by GPU time, too:\n", text_count(c, p->yardstick.n_samples),
 		text_count(d, p->yardstick.n_kernels), p->yardstick.n_kernels == 1 ? "kernel" : "kernels");
 	put_agreement(out, "shares of launching contexts", p->yardstick.wrong_context, p->yardstick.chance_context, p->yardstick.weight);
-	if (p->yardstick.place_weight > 0)
-		put_agreement(out, "shares of contexts and instructions", p->yardstick.wrong_place, p->yardstick.chance_place, p->yardstick.place_weight);
+	if (p->yardstick.place_weight <= 0)
+		return;
+	put_agreement(out, "shares of contexts and instructions", p->yardstick.wrong_place, p->yardstick.chance_place, p->yardstick.place_weight);
+	if (p->yardstick.wrong_place - p->yardstick.chance_place > PLACE_TOLERANCE * p->yardstick.place_weight)
+		fputs("      The kernels do other work where they are launched from another place: lines and stall reasons that are apportioned to a context are an\n"
+			"      average over all that launch the kernel. Those of the kernel as a whole are right; mode=serialized has them by context\n", out);
 }
 
 void text_report_gpu_sampling(const struct model *m, const struct text_style *s)
