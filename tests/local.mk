@@ -30,6 +30,7 @@ include $(top_srcdir)/tests/e2e.mk
 include $(top_srcdir)/tests/ocl.mk
 include $(top_srcdir)/tests/opencl.mk
 include $(top_srcdir)/tests/cupti.mk
+include $(top_srcdir)/tests/replay.mk
 include $(top_srcdir)/tests/gpu.mk
 
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts, BENCH_NEEDS what they run.

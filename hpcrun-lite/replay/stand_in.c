@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#define ROUND_NS UINT64_C(100000000) /* between two rounds of the back end's own threads; shorter waits are for others */
 #define LOCK_S 5 /* a lock is free when its turn comes; one that is not never will be */
 
 static const struct tape_event *event(uint32_t n)
@@ -316,8 +317,8 @@ static bool is_own(const struct player_thread *t)
 }
 
 /*
- * Where the recorded thread did not wait, others may have been a little faster or slower than they are now: this one waits until it came to its next call. One of the back end's own that came to
- * nothing more rests for good, as at the end of a process; for others time goes on.
+ * Where the recorded thread did not wait, others may have been a little faster or slower than they are now: this one waits until it came to its next call. When the recorded one came to nothing more, one
+ * of the back end's own rests for good before its next round, as at the end of a process; elsewhere time goes on.
  */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
@@ -328,7 +329,7 @@ static void wait_until(sem_t *wake, uint64_t until_ns)
 		take(t, n);
 	else if (n != TAPE_NONE && !player.is_played[n])
 		player_wait(t, n);
-	else if (t && is_own(t) && n == TAPE_NONE)
+	else if (t && is_own(t) && n == TAPE_NONE && until_ns - t->virtual_ns >= ROUND_NS)
 		while (player_wait(t, TAPE_NONE))
 			;
 	else if (t && until_ns != UINT64_MAX && until_ns > t->virtual_ns)
