@@ -211,6 +211,8 @@ void nv_kernel_begin(void);
 void nv_kernel_loaded(uint32_t code);
 /* A call of form LOAD or GET has succeeded. */
 void nv_kernel_handle(enum nv_form form, const void *params);
+/* Whether nv_kernel_launched would do anything. */
+bool nv_kernel_is_followed(void);
 /* A kernel was launched, with this function or kernel, as the operation `id`. */
 void nv_kernel_launched(uint64_t id, const void *function, const char *name);
 /* The code object of the kernel in a record; 0: not known. */

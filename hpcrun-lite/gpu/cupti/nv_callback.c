@@ -100,8 +100,16 @@ static void leave_untimed(const struct nv_call *c, uint64_t id, uint64_t enter_n
 	}
 }
 
+/* Most launches: all was said when they were entered. */
+static bool is_settled(const struct nv_call *c, bool is_late, bool good)
+{
+	return good && !is_late && !c->waits && !nv.options.no_times && (c->kind != MSR_GPU_KERNEL || !nv_kernel_is_followed());
+}
+
 static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns, bool is_late, bool good)
 {
+	if (is_settled(c, is_late, good))
+		return;
 	uint64_t id = id_of(d->correlationId);
 	struct gpu_ticket t;
 	if (is_late && (!good || !nv_call_has_amount((enum nv_form)c->form, d->functionParams) || !launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t)))

@@ -98,10 +98,15 @@ static uint32_t code_of(uint64_t handle)
 
 /* ---- launches --------------------------------------------------------------------------------------------------- */
 
+/* relaxed: names are added in the thread that loads a module, and what is launched elsewhere was handed over */
+bool nv_kernel_is_followed(void)
+{
+	return loaded || atomic_load_explicit(&nv.n_ambiguous, memory_order_relaxed);
+}
+
 void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 {
-	/* relaxed: names are added in the thread that loads a module, and what is launched elsewhere was handed over */
-	if (!function || !name || (!loaded && !atomic_load_explicit(&nv.n_ambiguous, memory_order_relaxed)))
+	if (!function || !name || !nv_kernel_is_followed())
 		return;
 	uint32_t code = code_of(key_of(function));
 	if (code && is_ambiguous(nv_map_get(&nv.names, hash_of(name))))

@@ -33,27 +33,31 @@ static size_t room_of_left(void)
 	return nv.options.pc == NV_PC_CONTINUOUS ? NV_PC_ROOM : NV_PC_ROOM_SERIALIZED;
 }
 
-static uint8_t *lay_out(CUpti_PCSamplingData *d, size_t n, uint8_t *at)
+static uint8_t *lay_out(CUpti_PCSamplingData *d, size_t n, size_t n_reasons, uint8_t *at)
 {
 	*d = (CUpti_PCSamplingData){.size = sizeof *d, .collectNumPcs = n, .pPcData = (CUpti_PCSamplingPCData *)at};
 	at += n * sizeof *d->pPcData;
 	for (size_t i = 0; i < n; i++) {
 		d->pPcData[i].size = sizeof *d->pPcData;
 		d->pPcData[i].stallReason = (CUpti_PCSamplingStallReason *)at;
-		at += NV_PC_MAX_REASONS * sizeof(CUpti_PCSamplingStallReason);
+		at += n_reasons * sizeof(CUpti_PCSamplingStallReason);
 	}
 	return at;
 }
 
-/* Most of it is never touched. */
+/* Once the number of reasons is known. Most of it is never touched. */
 static bool make_memory(struct nv_pc_session *s)
 {
-	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) * (sizeof(CUpti_PCSamplingPCData) + NV_PC_MAX_REASONS * sizeof(CUpti_PCSamplingStallReason));
+	if (s->memory)
+		return true;
+	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) * (sizeof(CUpti_PCSamplingPCData) + s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
 	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(at))
+	if (sys_is_error(at)) {
+		say(s, " is left out: no memory", "");
 		return false;
+	}
 	s->memory = (void *)at;
-	lay_out(&s->left, room_of_left(), lay_out(&s->got, NV_PC_PER_CALL, s->memory));
+	lay_out(&s->left, room_of_left(), s->n_reasons, lay_out(&s->got, NV_PC_PER_CALL, s->n_reasons, s->memory));
 	return true;
 }
 
@@ -70,6 +74,7 @@ static bool read_reasons(struct nv_pc_session *s)
 {
 	static char text[NV_PC_MAX_REASONS][CUPTI_STALL_REASON_STRING_SIZE];
 	char *names[NV_PC_MAX_REASONS];
+	size_t n_before = s->n_reasons; /* memory was made for so many */
 	s->n_reasons = 0;
 	CUpti_PCSamplingGetNumStallReasonsParams count = {.size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = s->context, .numStallReasons = &s->n_reasons};
 	CUptiResult r = nv.lib.cuptiPCSamplingGetNumStallReasons(&count);
@@ -82,7 +87,7 @@ static bool read_reasons(struct nv_pc_session *s)
 			.size = CUpti_PCSamplingGetStallReasonsParamsSize, .ctx = s->context, .numStallReasons = s->n_reasons, .stallReasonIndex = s->index, .stallReasons = names};
 		r = nv.lib.cuptiPCSamplingGetStallReasons(&list);
 	}
-	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS) {
+	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS || (n_before && s->n_reasons > n_before)) {
 		say(s, " does not work, its stall reasons cannot be had: ", nv_result_name(r));
 		return false;
 	}
@@ -179,7 +184,7 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 		return false;
 	}
 	s->is_serialized = serialized;
-	if (!read_reasons(s) || !set_attributes(s)) {
+	if (!read_reasons(s) || !make_memory(s) || !set_attributes(s)) {
 		only_disable(s);
 		s->state = NV_PC_DEAD;
 		return false;
@@ -269,9 +274,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	s->begin_kernel_ns = atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed);
 	if (!nv_pc_come_back(s))
 		return false;
-	if (!make_memory(s))
-		say(s, " is left out: no memory", "");
-	else if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
+	if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
 		say_begun(s, nv.lib.now_ns() - begin_ns);
 		return true;
 	}
