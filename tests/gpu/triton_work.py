@@ -13,7 +13,7 @@ import triton.language as tl
 
 @triton.jit
 def weighted(a, b, k):
-    return a * b + k * 0.125
+    return a * b + k * 0.125  # WEIGHTED
 
 
 @triton.jit

@@ -3,7 +3,7 @@
  * Kernels of which it is known by construction where their time goes and why: what PC samples must say. One way by its first argument, each with its own launches, event times and results:
  *
  *     line N       one hot line: all instructions but some 30 a thread are on the line HOT_LINE
- *     ratio N      two loops of equal bodies, with 3:1 rounds
+ *     ratio N      two loops of equal bodies, with 3:1 rounds; prints "share ratio X", the first one's part of the time by the warps' own clocks
  *     barrier N    31 of 32 warps wait at a barrier for the one that works
  *     chase N      dependent loads, each far from the one before: waiting for memory
  *     pipe N       matrix multiplications from all warps: waiting for the tensor pipe
@@ -25,19 +25,16 @@ static int n_units;
 static float *out;
 
 /*
- * Launches a kernel once with next to nothing to do, so that its code is there and the device is awake, then as often as asked, each between events. launch(n): with n rounds.
+ * Launches a kernel as often as asked, each between events, and once before, with next to nothing to do, so that its code is there and the device is awake. launch(n): with n rounds.
  */
 template <class F> static void timed(const char *name, int launches, int rounds, F launch)
 {
 	work_timer t;
-	launch(1);
-	work_launched();
-	work_sync(0);
-	for (int i = 0; i < launches; i++) {
+	for (int i = -1; i < launches; i++) {
 		t.begin(0);
-		launch(rounds);
+		launch(i < 0 ? 1 : rounds);
 		work_launched();
-		t.end(0);
+		t.end(0, i >= 0);
 	}
 	t.report(name);
 }
@@ -57,11 +54,21 @@ __global__ void hot_line(int n, float b, float *to)
 	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] = a; /* HOT_LINE */
 }
 
+__device__ unsigned long long cycles_of_3, cycles_of_1;
+
+/* Equal bodies need not take equal time: how they lie in the instruction cache matters. So each warp reads its clock. */
 __global__ void two_loops(int n, float b, float *to)
 {
 	float a = threadIdx.x;
+	long long begin = clock64();
 	_Pragma("unroll 1") for (int i = 0; i < 3 * n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] = a; /* LOOP_OF_3 */
+	long long middle = clock64();
 	_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b); to[blockIdx.x * blockDim.x + threadIdx.x] += a; /* LOOP_OF_1 */
+	long long end = clock64();
+	if (threadIdx.x % 32 == 0) {
+		atomicAdd(&cycles_of_3, (unsigned long long)(middle - begin));
+		atomicAdd(&cycles_of_1, (unsigned long long)(end - middle));
+	}
 }
 
 static void line(int launches)
@@ -73,6 +80,13 @@ static void line(int launches)
 static void ratio(int launches)
 {
 	timed("two_loops", launches, 12500, [](int n) { two_loops<<<BLOCKS, 256>>>(n, 0.5f, out); });
+	unsigned long long three = 0, one = 0;
+	MUST(cudaMemcpyFromSymbol(&three, cycles_of_3, sizeof three));
+	MUST(cudaMemcpyFromSymbol(&one, cycles_of_1, sizeof one));
+	work_count(TRUTH_COPY, 2);
+	work_count(TRUTH_COPY_BYTES, sizeof three + sizeof one);
+	work_count(TRUTH_SYNC, 2); /* inside of the blocking copies */
+	printf("share ratio %.6f\n", (double)three / (double)(three + one));
 	work_result("ratio", out, 1024);
 }
 
