@@ -36,7 +36,7 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 	double samples = text_metric_total(m, text_find_metric(m, "GINS")), apportioned = text_metric_total(m, text_find_metric(m, "GINS:APPORTIONED"));
 	char n[TEXT_CELL], exact[TEXT_CELL];
 	if (samples > 0)
-		fprintf(s->out, "  %-22s %15s GPU PC samples, %s of them exact by launch\n", "GINS", text_count(n, (uint64_t)samples),
+		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS", text_count(n, (uint64_t)samples),
 			apportioned < samples ? text_share(exact, samples - apportioned, samples) : "none");
 }
 

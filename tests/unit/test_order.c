@@ -3,6 +3,7 @@
  * Tests of hpcprof-lite/attribute/order: the frozen model does not depend on the order of directories, of files in them, of threads, nodes and modules in the files, or on the
  * number of workers.
  */
+#include "tests/gen/gen_gpu.h"
 #include "tests/unit/prof_fixture.h"
 
 #include <stdio.h>
@@ -133,6 +134,38 @@ static void test_siblings_are_sorted(void **state)
 	fixture_remove(directory);
 }
 
+/* Code objects lie in the measurement directory. Wherever that sorts among the paths of the program's own modules, they come behind those, by content. */
+static void test_code_objects_come_last(void **state)
+{
+	(void)state;
+	static const uint64_t hashes[2][2] = {{UINT64_C(0xf000000000000000), 1}, {UINT64_C(0x1000000000000000), 2}};
+	static const char *const files[2] = {"f0000000000000000000000000000001.gpubin", "10000000000000000000000000000002.gpubin"};
+	char *directory = fixture_directory();
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 3, .rank = -1, .start_mono_ns = 1000, .start_real_ns = 1000000});
+	uint16_t early = gen_module(g, "/.early", NULL, 0, MSR_MODULE_MAIN), late = gen_module(g, "/~late", NULL, 0, 0);
+	gen_thread(g, "first");
+	uint32_t a = gen_child(g, 0, gen_entry(g, 0, MSR_ENTRY_MAIN), msr_addr_make(early, 0x10, false)), b = gen_child(g, 0, a, msr_addr_make(late, 0x10, false));
+	gen_gpu_tally(g, 0, "nvidia", "a test");
+	uint32_t device = gen_gpu_device(g, "Device", "", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU});
+	uint32_t queue = gen_gpu_queue(g, "stream 7", (struct msr_gpu_def_queue){.context = gen_gpu_context(g, device, 0), .device = device});
+	for (uint64_t i = 0; i < 2; i++) {
+		uint32_t code = gen_gpu_code(g, files[i], "", hashes[i], MSR_GPU_CODE_ELF), function = gen_gpu_function(g, code, "kernel", "");
+		gen_gpu_launch(g, 0, b, i + 1, MSR_GPU_KERNEL, 2000);
+		gen_gpu_op(g, &(struct gen_gpu_op){.id = i + 1, .kind = MSR_GPU_KERNEL, .start_ns = 3000 + i * 10, .end_ns = 3005 + i * 10, .queue = queue,
+			.shape = gen_gpu_shape(g, (struct msr_gpu_shape){.function = function})});
+	}
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct model *m = fixture_model(directory, 1);
+	fixture_check_model(m);
+	assert_int_equal(m->n_modules, 4);
+	assert_string_equal(m->modules[0].path, "/.early");
+	assert_string_equal(m->modules[1].path, "/~late");
+	assert_non_null(strstr(m->modules[2].path, files[1]));
+	assert_non_null(strstr(m->modules[3].path, files[0]));
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +173,7 @@ int main(void)
 		cmocka_unit_test(test_directories),
 		cmocka_unit_test(test_ids_in_the_file),
 		cmocka_unit_test(test_siblings_are_sorted),
+		cmocka_unit_test(test_code_objects_come_last),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
