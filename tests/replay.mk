@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Record and replay of the NVIDIA back end, on a driver that does not exist and with recordings of one that does.
 
-replay_tests = tests/cli/replay.sh tests/cli/replay_fault.sh
+replay_tests = tests/cli/replay.sh tests/cli/replay_damage.sh tests/cli/replay_fault.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests) tests/gpu/recorded.sh
+
+if HAVE_CUPTI
+check_PROGRAMS += tests/fuzz/fuzz_recording
+tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c tests/fuzz/mutate.h
+tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_fuzz_fuzz_recording_LDADD = $(REPLAY_LIBS)
+endif

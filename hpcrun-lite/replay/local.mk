@@ -18,5 +18,7 @@ libhlreplay_la_SOURCES = \
 libhlreplay_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 
 hpcrun_lite_hpcrun_lite_CPPFLAGS += -DHAVE_REPLAY=1
-hpcrun_lite_hpcrun_lite_LDADD += libhlreplay.la libhlcupti.la libhlgpu.la libhlcct.la libhlsafe.la libhlbase.la -lpthread
+# What it is linked with; also for its tests.
+REPLAY_LIBS = libhlreplay.la libhlcupti.la libhlgpu.la libhlcct.la libhlsafe.la libhlbase.la -ldl -lpthread
+hpcrun_lite_hpcrun_lite_LDADD += $(REPLAY_LIBS)
 endif

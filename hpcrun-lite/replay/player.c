@@ -156,6 +156,18 @@ static void pace(uint32_t n, uint64_t begun_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+void player_end(void)
+{
+	static struct player_thread t;
+	static struct player_frame below = {.enter = TAPE_NONE, .cursor = TAPE_NONE, .now_cursor = TAPE_NONE};
+	t.frame = &below;
+	t.virtual_ns = player.tape.event[player.tape.n_events - 1].head->time_ns;
+	self = &t;
+	if (player.at_end)
+		player.at_end(0);
+	self = NULL;
+}
+
 enum status player_run(void)
 {
 	pthread_condattr_t monotonic;

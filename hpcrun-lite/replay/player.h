@@ -82,6 +82,9 @@ struct player_thread *player_self(void);
 /* Plays all of it. STATUS_IO when it does not get on. */
 enum status player_run(void);
 
+/* After it: says that the process ends, where the recording ended before; from the calling thread. */
+void player_end(void);
+
 /* Gives the turn away until the plan has come to `call`. False: the player ends. */
 bool player_wait(struct player_thread *t, uint32_t call);
 

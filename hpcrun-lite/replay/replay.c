@@ -187,8 +187,8 @@ static enum status play(struct player *p, const char *path, const struct request
 	nv_library_stand_in = &library;
 	status = player_run();
 	/* What the recording does not hold never comes: the back end counts it at an end of the process. */
-	if (is_partial(&p->tape) && p->at_end)
-		p->at_end(0);
+	if (is_partial(&p->tape))
+		player_end();
 	place_end();
 	gpu_finish();
 	output_close();

@@ -292,8 +292,9 @@ static CUresult CUDAAPI driver_get_version(int *version)
 static uint64_t now_ns(void)
 {
 	struct player_thread *t = player_self();
+	uint64_t last_ns = player.tape.event[player.tape.n_events - 1].head->time_ns;
 	if (!t || t->frame->enter == TAPE_NONE)
-		return player.tape.event[player.tape.n_events - 1].head->time_ns;
+		return t && t->virtual_ns > last_ns ? t->virtual_ns : last_ns;
 	struct player_frame *f = t->frame;
 	uint64_t now = event(f->enter)->head->time_ns;
 	uint32_t leave = event(f->enter)->leave, n = next_in(t, f->now_cursor, RECORDING_NOW, 0, NULL);

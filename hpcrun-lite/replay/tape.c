@@ -70,11 +70,11 @@ static bool have_stream(struct loading *l, uint32_t stream)
 	return true;
 }
 
-static bool add_chunks(struct loading *l, const struct mapfile *f)
+static bool add_chunks(struct loading *l, const uint8_t *bytes, size_t n_bytes)
 {
 	uint64_t offset = RECORDING_HEADER_BYTES, used;
 	const struct recording_chunk *c;
-	while ((c = recording_next_chunk(f->bytes, f->n_bytes, &offset, &used, &l->n_damaged))) {
+	while ((c = recording_next_chunk(bytes, n_bytes, &offset, &used, &l->n_damaged))) {
 		if (c->stream >= MAX_STREAMS) {
 			l->n_damaged += used;
 			continue;
@@ -224,14 +224,14 @@ static enum status refuse(const char *path, const char *why)
 	return STATUS_BAD_INPUT;
 }
 
-static enum status read_all(const char *path, struct tape *t)
+static enum status read_all(const char *path, const uint8_t *bytes, size_t n_bytes, struct tape *t)
 {
 	struct loading l = {.n_damaged = 0};
-	const char *why = recording_check_header(t->file.bytes, t->file.n_bytes);
+	const char *why = recording_check_header(bytes, n_bytes);
 	if (why)
 		return refuse(path, why);
-	t->header = (const void *)t->file.bytes;
-	bool good = add_chunks(&l, &t->file) && l.events.n < TAPE_NONE;
+	t->header = (const void *)bytes;
+	bool good = add_chunks(&l, bytes, n_bytes) && l.events.n < TAPE_NONE;
 	t->event = l.events.at;
 	t->n_events = good ? (uint32_t)l.events.n : 0;
 	t->stream = l.streams.at;
@@ -250,17 +250,29 @@ static enum status read_all(const char *path, struct tape *t)
 	return STATUS_OK;
 }
 
-enum status tape_load(const char *path, struct tape *t)
+enum status tape_load_bytes(const char *name, const void *bytes, size_t n_bytes, struct tape *t)
 {
 	*t = (struct tape){.event = NULL};
-	enum status status = mapfile_open(path, &t->file);
+	enum status status = read_all(name, bytes, n_bytes, t);
+	if (status != STATUS_OK)
+		tape_free(t);
+	return status;
+}
+
+enum status tape_load(const char *path, struct tape *t)
+{
+	struct mapfile file;
+	enum status status = mapfile_open(path, &file);
+	*t = (struct tape){.event = NULL};
 	if (status == STATUS_NOT_FOUND)
 		log_error(path, "there is no such file");
 	if (status != STATUS_OK)
 		return status;
-	status = read_all(path, t);
-	if (status != STATUS_OK)
-		tape_free(t);
+	status = tape_load_bytes(path, file.bytes, file.n_bytes, t);
+	if (status == STATUS_OK)
+		t->file = file;
+	else
+		mapfile_close(&file);
 	return status;
 }
 
@@ -270,7 +282,8 @@ void tape_free(struct tape *t)
 	free(t->stream);
 	free(t->text);
 	free(t->answer);
-	mapfile_close(&t->file);
+	if (t->file.bytes)
+		mapfile_close(&t->file);
 	*t = (struct tape){.event = NULL};
 }
 

@@ -33,7 +33,7 @@ struct tape_text {
 };
 
 struct tape {
-	struct mapfile file;
+	struct mapfile file;     /* bytes NULL: of tape_load_bytes */
 	const struct recording_header *header;
 	struct tape_event *event;
 	uint32_t n_events;
@@ -48,6 +48,8 @@ struct tape {
 
 /* Reads a recording. What cannot be read is logged; where only parts are damaged, the rest is read and n_damaged says how much is not. */
 enum status tape_load(const char *path, struct tape *t);
+/* The same of bytes in memory, aligned like a file's, which stay the caller's and must outlive *t. */
+enum status tape_load_bytes(const char *name, const void *bytes, size_t n_bytes, struct tape *t);
 void tape_free(struct tape *t);
 
 /* The text that lay at a pointer at that time; NULL: not known. */
