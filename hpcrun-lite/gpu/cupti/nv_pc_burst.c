@@ -5,23 +5,22 @@
  * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
  * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
  * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
- * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take a twentieth of the time; the first, of few launches, comes early, for short programs.
+ * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take N percent of the time; the first, of few launches, comes as soon as that, for short programs.
  * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
 #define LEAST_LAUNCHES 10u
 #define MOST_LAUNCHES 100u
-#define WINDOW_NS UINT64_C(400000000)      /* at most: where there are few launches */
-#define FIRST_NS UINT64_C(100000000)       /* after the first launch that was seen */
-#define TIME_SHARE 20u
+#define WINDOW_NS UINT64_C(400000000)     /* at most: where there are few launches */
+#define FIRST_PAUSE_NS UINT64_C(100000000) /* after a try that found the device busy */
 #define CHANGE_NS UINT64_C(65000000)       /* of the first launch behind a window */
 #define MOST_PAUSE_NS UINT64_C(30000000000)
 
 static void put_off(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
-	b->pause_ns = !b->pause_ns ? FIRST_NS : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns : MOST_PAUSE_NS;
+	b->pause_ns = !b->pause_ns ? FIRST_PAUSE_NS : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns : MOST_PAUSE_NS;
 	b->next_ns = nv.lib.now_ns() + b->pause_ns;
 }
 
@@ -61,24 +60,24 @@ static void end_window(struct nv_pc_session *s)
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
 		return; /* kernels come to their end one by one: soon */
 	b->n_in_windows += nv_pc_n_launches() - b->begin_launches;
-	b->n_windows++;
 	change_mode(s, false);
 	nv_pc_gate_open();
 	uint64_t now = nv.lib.now_ns();
 	b->pause_ns = 0;
-	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * TIME_SHARE;
+	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * (100 - nv.options.percent) / nv.options.percent;
 }
 
 void nv_pc_burst(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
 	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
-	if (!b->next_ns && n)
-		b->next_ns = now + FIRST_NS;
+	if (!b->is_begun)
+		nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
+	b->is_begun = true;
 	if (s->is_serialized) {
 		if (n - b->begin_launches >= b->n_wanted || now - b->begin_ns >= WINDOW_NS)
 			end_window(s);
-	} else if (b->next_ns && now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES) {
+	} else if (now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES) {
 		begin_window(s, now);
 	}
 	b->last_launches = n;
@@ -86,8 +85,10 @@ void nv_pc_burst(struct nv_pc_session *s)
 
 void nv_pc_burst_end(struct nv_pc_session *s)
 {
-	if (nv.options.pc == NV_PC_BURSTS && !s->burst.n_windows && !s->is_serialized && !s->burst.is_said)
-		nv_note(s->burst.pause_ns ? "no serialized window was opened: the device was never without work, so nothing tells how good the apportioning is"
-		                          : "no serialized window was opened: there were too few launches, so nothing tells how good the apportioning is", "", "");
+	const struct nv_pc_burst *b = &s->burst;
+	uint64_t n = b->n_in_windows + (s->is_serialized ? nv_pc_n_launches() - b->begin_launches : 0);
+	if (nv.options.pc == NV_PC_BURSTS && !n && !b->is_said)
+		nv_note(b->pause_ns ? "no launch fell into a serialized window: the device was never without work" : "no launch fell into a serialized window: there were too few of them, or all at once",
+		        ", so nothing tells how good the apportioning is", "");
 	s->burst.is_said = true;
 }

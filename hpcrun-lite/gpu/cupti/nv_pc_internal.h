@@ -44,11 +44,11 @@ struct nv_pc_sums {
 /* Windows of a session; nv_pc_burst.c. */
 struct nv_pc_burst {
 	uint64_t begin_ns, begin_launches, n_wanted; /* of the window that is open, or was the last */
-	uint64_t n_windows, n_in_windows;  /* that have ended; launches in them */
+	uint64_t n_in_windows;             /* launches in those that have ended */
 	uint64_t next_ns;                  /* not before */
 	uint64_t pause_ns;                 /* after a try that found the device busy */
 	uint64_t last_launches;
-	bool is_said;                      /* that there was none */
+	bool is_begun, is_said;            /* ... that no launch fell into one */
 };
 
 struct nv_pc_session {
@@ -121,7 +121,7 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
 /* Begins or ends a window where it is time to. */
 void nv_pc_burst(struct nv_pc_session *s);
-/* The session ends: says when it had no window. */
+/* The session ends: says when no launch fell into a window. */
 void nv_pc_burst_end(struct nv_pc_session *s);
 
 #endif
