@@ -16,6 +16,19 @@
 
 #define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
 
+/* nvcc puts static functions into a namespace of its own for each file, "_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b6::"; the source has none. */
+static void drop_nvcc_namespaces(char *name)
+{
+	static const char head[] = "_INTERNAL_";
+	for (char *at = name; (at = strstr(at, head));) {
+		size_t n = sizeof head - 1 + strspn(at + sizeof head - 1, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		if (n > sizeof head - 1 && strncmp(at + n, "::", 2) == 0)
+			memmove(at, at + n + 2, strlen(at + n + 2) + 1);
+		else
+			at += n;
+	}
+}
+
 /* Compilers' clones: "_Z3foov.cold" is "foo() [clone .cold]" to libiberty itself; Rust's ".llvm.123" is dropped by it. */
 char *scope_demangle(const char *linkage_name)
 {
@@ -25,6 +38,8 @@ char *scope_demangle(const char *linkage_name)
 	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS) : NULL;
 	if (!text && cpp)
 		text = cplus_demangle_v3(linkage_name, DMGL_PARAMS | DMGL_ANSI);
+	if (text)
+		drop_nvcc_namespaces(text);
 	return text;
 }
 #else

@@ -182,6 +182,8 @@ static void test_demangle(void **state)
 		skip(); /* built without libiberty */
 	free(works);
 	expect_demangled("_ZN3geo3VecIdE3dotERKS1_", "geo::Vec<double>::dot(geo::Vec<double> const&)");
+	expect_demangled("_ZN47_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b69atomicAddEPyy", "atomicAdd(unsigned long long*, unsigned long long)");
+	expect_demangled("_ZN10_INTERNAL_1fEv", "_INTERNAL_::f()");
 	expect_demangled("_Z3foov.cold", "foo() [clone .cold]");
 	expect_demangled("_Z3fooi.part.0.constprop.2", "foo(int) [clone .part.0] [clone .constprop.2]");
 	expect_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE", "core::fmt::Write::write_str");
