@@ -67,13 +67,15 @@ static void end_window(struct nv_pc_session *s)
 	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * (100 - nv.options.percent) / nv.options.percent;
 }
 
+void nv_pc_burst_begin(void)
+{
+	nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
+}
+
 void nv_pc_burst(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
 	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
-	if (!b->is_begun)
-		nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
-	b->is_begun = true;
 	if (s->is_serialized) {
 		if (n - b->begin_launches >= b->n_wanted || now - b->begin_ns >= WINDOW_NS)
 			end_window(s);

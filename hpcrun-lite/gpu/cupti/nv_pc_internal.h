@@ -48,7 +48,7 @@ struct nv_pc_burst {
 	uint64_t next_ns;                  /* not before */
 	uint64_t pause_ns;                 /* after a try that found the device busy */
 	uint64_t last_launches;
-	bool is_begun, is_said;            /* ... that no launch fell into one */
+	bool is_said;                      /* that no launch fell into one */
 };
 
 struct nv_pc_session {
@@ -119,6 +119,8 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
 /* ---- nv_pc_burst.c -------------------------------------------------------------------------------------------- */
 
+/* A session was opened: our thread is woken when there are launches enough for a window. */
+void nv_pc_burst_begin(void);
 /* Begins or ends a window where it is time to. */
 void nv_pc_burst(struct nv_pc_session *s);
 /* The session ends: says when no launch fell into a window. */

@@ -276,6 +276,8 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 		return false;
 	if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
 		say_begun(s, nv.lib.now_ns() - begin_ns);
+		if (nv.options.pc == NV_PC_BURSTS)
+			nv_pc_burst_begin();
 		return true;
 	}
 	nv_pc_close(s);
