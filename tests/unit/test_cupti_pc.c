@@ -618,7 +618,7 @@ static void test_gate(void **state)
 	(void)state;
 	pthread_t thread;
 	_Atomic bool has_launched = false;
-	start_with("pc");
+	start_with("pc,mode=bursts");
 	uint64_t n = nv_pc_n_launches();
 	nv_pc_wake_at(n + 2);
 	nv_pc_gate_leave(); /* of a call that we were not told of */

@@ -10,23 +10,45 @@
 #define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
 #define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
 
+/* Threads count themselves in lines of their own, so that launches of several do not meet. */
+#define N_LANES 32u
+static struct lane {
+	_Alignas(64) _Atomic int32_t n_inside;
+} lanes[N_LANES];
 static struct {
-	_Atomic uint32_t closed;
-	_Atomic int32_t n_inside;
-	_Atomic uint64_t n_launches, wake_at;
+	_Alignas(64) _Atomic uint32_t closed;
+	_Atomic uint32_t n_threads;
+	_Alignas(64) _Atomic uint64_t n_launches; /* in bursts alone */
+	_Atomic uint64_t wake_at;
 } gate;
 
 /* Calls of this thread that are inside: the driver's functions call one another. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
+
+static _Atomic int32_t *own_lane(void)
+{
+	if (!inside)
+		inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
+	return inside;
+}
 
 /* seq_cst on both words: either whoever closes sees us inside, or we see that it is closed. */
 static bool try_enter(void)
 {
-	atomic_fetch_add_explicit(&gate.n_inside, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(own_lane(), 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&gate.closed, memory_order_seq_cst))
 		return true;
-	atomic_fetch_sub_explicit(&gate.n_inside, 1, memory_order_release);
+	atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 	return false;
+}
+
+static int32_t n_inside(void)
+{
+	int32_t n = 0;
+	for (unsigned i = 0; i < N_LANES; i++)
+		n += atomic_load_explicit(&lanes[i].n_inside, memory_order_seq_cst);
+	return n;
 }
 
 static void sleep_for(uint64_t ns)
@@ -44,12 +66,12 @@ static void wait_and_enter(void)
 		if (try_enter())
 			return;
 	} while (nv.lib.now_ns() < until_ns);
-	atomic_fetch_add_explicit(&gate.n_inside, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
 }
 
 void nv_pc_gate_enter(bool is_launch)
 {
-	if (is_launch) {
+	if (is_launch && nv.options.pc == NV_PC_BURSTS) {
 		/* relaxed: a count */
 		uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1;
 		if (n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
@@ -63,14 +85,14 @@ void nv_pc_gate_leave(void)
 {
 	/* 0: a call that began before we were told of any */
 	if (depth && --depth == 0)
-		atomic_fetch_sub_explicit(&gate.n_inside, 1, memory_order_release);
+		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }
 
 bool nv_pc_gate_close(uint64_t until_ns)
 {
 	int32_t own = depth != 0;
 	atomic_store_explicit(&gate.closed, 1, memory_order_seq_cst);
-	while (atomic_load_explicit(&gate.n_inside, memory_order_seq_cst) > own) {
+	while (n_inside() > own) {
 		if (nv.lib.now_ns() >= until_ns) {
 			nv_pc_gate_open();
 			return false;

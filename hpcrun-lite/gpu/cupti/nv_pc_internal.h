@@ -105,7 +105,7 @@ void nv_pc_unlock(int lock, const CUuuid *uuid);
 /* Closes the gate and waits until no thread is inside of a launch. False: not until then, and it is open. The caller's own call counts as none. */
 bool nv_pc_gate_close(uint64_t until_ns);
 void nv_pc_gate_open(void);
-/* Launches that were made since the process began. Any thread. */
+/* Launches that were made since the process began, in bursts. Any thread. */
 uint64_t nv_pc_n_launches(void);
 /* The next launches wake our thread when there have been so many. Any thread. */
 void nv_pc_wake_at(uint64_t n_launches);
