@@ -52,7 +52,7 @@ tap_make_dir() {
 	return 1
 }
 case ${TMPDIR:-} in
-/*) tap_make_dir "$TMPDIR" || unset TMPDIR ;;
+/*) if [ ${#TMPDIR} -gt 40 ] || ! tap_make_dir "$TMPDIR"; then unset TMPDIR; fi ;; # the path of a socket has 107 bytes
 *) unset TMPDIR ;;
 esac
 [ -n "${TMPDIR:-}" ] || tap_make_dir /tmp || exit 99
