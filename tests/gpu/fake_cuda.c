@@ -6,7 +6,7 @@
  * before, with times of 0; captured launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit. FAKE_CUDA=subscribed, old, dropping: what can go wrong.
  */
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
-#include "tests/gpu/fake_pc.h"
+#include "tests/gpu/fake_cuda.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,7 +17,6 @@
 #include <string.h>
 #include <time.h>
 
-#define API __attribute__((visibility("default")))
 #define MAX_RECORDS 1024u /* of 200 bytes, in buffers of 256 KiB */
 #define MAX_STREAMS 64u
 #define MAX_NODES 16u
@@ -237,13 +236,6 @@ API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const 
 
 /* ---- calls ------------------------------------------------------------------------------------------------------ */
 
-struct call {
-	CUpti_CallbackData d;
-	CUpti_CallbackId id;
-	uint64_t data;
-	CUresult result;
-};
-
 static void tell(struct call *c, CUpti_ApiCallbackSite site)
 {
 	c->d.callbackSite = site;
@@ -251,7 +243,7 @@ static void tell(struct call *c, CUpti_ApiCallbackSite site)
 		callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, c->id, &c->d);
 }
 
-static void enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol)
+void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol)
 {
 	*c = (struct call){.id = id};
 	c->d = (CUpti_CallbackData){.functionName = name, .functionParams = params, .functionReturnValue = &c->result, .symbolName = symbol, .context = CONTEXT,
@@ -260,7 +252,7 @@ static void enter(struct call *c, CUpti_CallbackId id, const char *name, const v
 	pthread_mutex_lock(&lock);
 }
 
-static CUresult leave(struct call *c, CUresult r)
+CUresult fake_leave(struct call *c, CUresult r)
 {
 	pthread_mutex_unlock(&lock);
 	c->result = r;
@@ -274,12 +266,6 @@ static void resource(CUpti_CallbackId id, void *descriptor)
 	if (callback && enabled[1][id])
 		callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &r);
 }
-
-#define ENTER(f, symbol, ...) \
-	struct call call; \
-	const f##_params params = {__VA_ARGS__}; \
-	enter(&call, CUPTI_DRIVER_TRACE_CBID_##f, #f, &params, symbol)
-#define LEAVE(r) return leave(&call, r)
 
 static struct CUstream_st *stream_of(CUstream s) { return s ? s : streams; }
 
@@ -322,7 +308,7 @@ static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t
 		put_record(&r, sizeof r, end);
 }
 
-static CUresult copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
+CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
 {
 	struct CUstream_st *s = stream_of(stream);
 	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = (uint8_t)kind, .bytes = bytes, .correlationId = id, .contextId = 1, .streamId = s->id, .copyCount = 1};
@@ -345,6 +331,16 @@ static void capture(struct CUstream_st *s, const struct node *n)
 	pthread_mutex_unlock(&lock);
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
 	pthread_mutex_lock(&lock);
+}
+
+CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id)
+{
+	struct CUstream_st *s = stream_of(stream);
+	if (s->captured)
+		capture(s, &(struct node){.bytes = bytes});
+	else
+		run_set(s, bytes, id, 0);
+	return CUDA_SUCCESS;
 }
 
 /* ---- the driver's side ------------------------------------------------------------------------------------------ */
@@ -449,43 +445,6 @@ API CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
 	LEAVE(CUDA_SUCCESS);
 }
 
-API CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t n)
-{
-	ENTER(cuMemAlloc_v2, NULL, p, n);
-	*p = (CUdeviceptr)(uintptr_t)malloc(n);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemFree_v2(CUdeviceptr p)
-{
-	ENTER(cuMemFree_v2, NULL, p);
-	free((void *)(uintptr_t)p);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemHostAlloc(void **p, size_t n, unsigned flags)
-{
-	ENTER(cuMemHostAlloc, NULL, p, n, flags);
-	*p = malloc(n);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemFreeHost(void *p)
-{
-	ENTER(cuMemFreeHost, NULL, p);
-	free(p);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemAllocAsync(CUdeviceptr *p, size_t n, CUstream s)
-{
-	ENTER(cuMemAllocAsync, NULL, p, n, s);
-	*p = (CUdeviceptr)(uintptr_t)malloc(n);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemFreeAsync(CUdeviceptr p, CUstream s)
-{
-	ENTER(cuMemFreeAsync, NULL, p, s);
-	free((void *)(uintptr_t)p);
-	LEAVE(CUDA_SUCCESS);
-}
-
 API CUresult cuStreamCreate(CUstream *s, unsigned flags)
 {
 	(void)flags;
@@ -507,7 +466,7 @@ API CUresult cuStreamSynchronize(CUstream s)
 API CUresult cuCtxSynchronize(void)
 {
 	struct call call;
-	enter(&call, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", NULL, NULL);
+	fake_enter(&call, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", NULL, NULL);
 	for (unsigned i = 0; i < n_streams; i++)
 		wait_until(streams[i].free_ns);
 	LEAVE(is_broken ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS);
@@ -540,48 +499,6 @@ API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **argu
 {
 	ENTER(cuLaunchKernelEx, f->name, c, f, arguments, extra);
 	LEAVE(launch(f, c->gridDimX, c->blockDimX, c->hStream, arguments, call.d.correlationId));
-}
-
-API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t n)
-{
-	ENTER(cuMemcpyHtoD_v2, NULL, to, from, n);
-	LEAVE(copy(NULL, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, n, call.d.correlationId, true));
-}
-API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t n, CUstream s)
-{
-	ENTER(cuMemcpyHtoDAsync_v2, NULL, to, from, n, s);
-	LEAVE(copy(s, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, n, call.d.correlationId, false));
-}
-API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t n)
-{
-	ENTER(cuMemcpyDtoH_v2, NULL, to, from, n);
-	LEAVE(copy(NULL, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, n, call.d.correlationId, true));
-}
-API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t n, CUstream s)
-{
-	ENTER(cuMemcpyDtoHAsync_v2, NULL, to, from, n, s);
-	LEAVE(copy(s, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, n, call.d.correlationId, false));
-}
-API CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t n)
-{
-	ENTER(cuMemcpyDtoD_v2, NULL, to, from, n);
-	LEAVE(copy(NULL, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, n, call.d.correlationId, false));
-}
-API CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char c, size_t n)
-{
-	ENTER(cuMemsetD8_v2, NULL, to, c, n);
-	run_set(streams, n, call.d.correlationId, 0);
-	LEAVE(CUDA_SUCCESS);
-}
-API CUresult cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream stream)
-{
-	struct CUstream_st *s = stream_of(stream);
-	ENTER(cuMemsetD32Async, NULL, to, v, n, stream);
-	if (s->captured)
-		capture(s, &(struct node){.bytes = 4 * n});
-	else
-		run_set(s, 4 * n, call.d.correlationId, 0);
-	LEAVE(CUDA_SUCCESS);
 }
 
 API CUresult cuEventCreate(CUevent *e, unsigned flags) { (void)flags; *e = calloc(1, sizeof(uint64_t)); return CUDA_SUCCESS; }

@@ -5,8 +5,7 @@
  * numbered in no order, and only when enabled; a full buffer is the end until Disable; Disable waits for kernels and fills the configuration's buffer as far as it has room.
  * FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown: GetData answers as to a second process.
  */
-#include "hpcrun-lite/gpu/cupti/nv_headers.h"
-#include "tests/gpu/fake_pc.h"
+#include "tests/gpu/fake_cuda.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#define API __attribute__((visibility("default")))
 #define N_REASONS 9u
 #define MAX_ENTRIES 200000u
 #define N_INSTRUCTIONS 8u      /* of each function */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_memory.c and fake_pc.c need of each other. */
+#ifndef TESTS_GPU_FAKE_CUDA_H
+#define TESTS_GPU_FAKE_CUDA_H
+
+#include "hpcrun-lite/gpu/cupti/nv_headers.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define API __attribute__((visibility("default")))
+#define FAKE_UNITS 12u
+#define FAKE_CLOCK_KHZ 1000000u
+
+/* ---- fake_cuda.c */
+
+bool fake_is(const char *how); /* FAKE_CUDA is that */
+uint64_t fake_now_ns(void);
+uint64_t fake_busy_until_ns(void); /* when all streams have done what they were asked for */
+
+/* A call of the driver's: the tool is told when it begins and when it ends, and nothing else happens in between. */
+struct call {
+	CUpti_CallbackData d;
+	CUpti_CallbackId id;
+	uint64_t data;
+	CUresult result;
+};
+void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol);
+CUresult fake_leave(struct call *c, CUresult r);
+#define ENTER(f, symbol, ...) \
+	struct call call; \
+	const f##_params params = {__VA_ARGS__}; \
+	fake_enter(&call, CUPTI_DRIVER_TRACE_CBID_##f, #f, &params, symbol)
+#define LEAVE(r) return fake_leave(&call, r)
+/* Inside of a call. waits: until it is done. */
+CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits);
+CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id);
+
+/* ---- fake_pc.c */
+
+/* The checksum of a module that is being loaded. */
+uint64_t fake_pc_load(const void *image, size_t bytes);
+/* A kernel runs. */
+void fake_pc_kernel(uint64_t crc, uint32_t index, char *name, uint64_t begin_ns, uint64_t end_ns, uint32_t correlation);
+/* Launches return when their kernel has ended. */
+bool fake_pc_is_serialized(void);
+/* Records of kernels cannot be enabled any more. */
+bool fake_pc_is_enabled(void);
+void fake_pc_context_gone(void);
+
+#endif
