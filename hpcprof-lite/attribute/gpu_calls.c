@@ -27,7 +27,7 @@ static int compare_edges(const void *pa, const void *pb)
 	return (a->link_addr > b->link_addr) - (a->link_addr < b->link_addr);
 }
 
-bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, uint64_t (*samples_at)(const void *arg, uint64_t link_addr), const void *arg)
+bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg)
 {
 	for (size_t i = 0; i < structure_n_calls(s); i++) {
 		struct structure_call call = structure_get_call(s, i);
@@ -37,7 +37,7 @@ bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, uint64_t (*s
 		struct gpu_call_edge *e = vec_push(&c->edges);
 		if (!e)
 			return false;
-		*e = (struct gpu_call_edge){caller, call.target, call.link_addr, samples_at(arg, call.link_addr)};
+		*e = (struct gpu_call_edge){caller, call.target, call.link_addr, counts_at(arg, call.link_addr + GPU_CALLS_INSTRUCTION).n_issues, counts_at(arg, call.link_addr).n};
 	}
 	if (c->edges.n)
 		qsort(c->edges.at, c->edges.n, sizeof *c->edges.at, compare_edges);
@@ -99,12 +99,14 @@ static void walk(struct search *s, unsigned depth, double weight)
 	uint32_t target = s->on_path[depth];
 	const struct gpu_calls *c = s->calls;
 	size_t first = first_into(c, target), end = first;
-	uint64_t n_samples = 0;
-	for (; end < c->edges.n && c->edges.at[end].target == target; end++)
+	uint64_t n_samples = 0, n_returns = 0;
+	for (; end < c->edges.n && c->edges.at[end].target == target; end++) {
 		n_samples += c->edges.at[end].n_samples;
+		n_returns += c->edges.at[end].n_returns;
+	}
 	for (size_t i = first; i < end && s->n_steps < MOST_STEPS; i++) {
 		const struct gpu_call_edge *e = &c->edges.at[i];
-		double share = n_samples ? (double)e->n_samples / (double)n_samples : 1.0 / (double)(end - first);
+		double share = n_returns ? (double)e->n_returns / (double)n_returns : n_samples ? (double)e->n_samples / (double)n_samples : 1.0 / (double)(end - first);
 		s->n_steps++;
 		if (is_on_path(s, e->caller, depth))
 			continue;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls inside GPU code: how a device function that was not inlined was reached from a kernel. PC samples say where the device was, not who called; the structure file
- * says which instructions call which function. A function that several call sites lead to is shared out over them by the samples at those instructions
- * (evenly where there are none). No function stands twice on a path, which is where recursion ends. Test: tests/unit/test_gpu_samples.c.
+ * says which instructions call which function. A function that several call sites lead to is shared out over them by how often each call came back: by the samples at the instruction behind the
+ * call with reasons that take a fixed time (issued, wait, branch resolving; at the call itself warps wait for what the call needs, which says nothing of how often). Where there are none of these, by the samples at the calls;
+ * evenly where there are none at all. No function stands twice on a path, which is where recursion ends. Test: tests/unit/test_gpu_samples.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_CALLS_H
 #define HPCPROF_ATTRIBUTE_GPU_CALLS_H
@@ -21,7 +22,7 @@ struct gpu_call_path {
 struct gpu_call_edge {
 	uint32_t caller, target; /* function scopes */
 	uint64_t link_addr;
-	uint64_t n_samples;      /* at the instruction */
+	uint64_t n_returns, n_samples; /* that count how often the call came back; at the call */
 };
 
 /* The calls of one code object. Zero-initialise. */
@@ -31,8 +32,13 @@ struct gpu_calls {
 
 typedef VEC(struct gpu_call_path) gpu_call_paths;
 
-/* samples_at(arg, link_addr): PC samples at an instruction. False when memory is short; gpu_calls_free() in any case. */
-bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, uint64_t (*samples_at)(const void *arg, uint64_t link_addr), const void *arg);
+/* PC samples at an instruction: all, and those that count how often it was reached. */
+struct gpu_call_counts {
+	uint64_t n, n_issues;
+};
+enum { GPU_CALLS_INSTRUCTION = 16 }; /* bytes: NVIDIA's from Volta on */
+/* counts_at(arg, link_addr). False when memory is short; gpu_calls_free() in any case. */
+bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg);
 /* Fills `paths` (emptied first) with the ways from the kernel's scope to the function's; none where no call leads there. False when memory is short. */
 bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function, gpu_call_paths *paths);
 void gpu_calls_free(struct gpu_calls *c);

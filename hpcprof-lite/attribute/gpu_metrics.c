@@ -97,7 +97,9 @@ static bool list_stalls(struct gpu_metrics *m, const struct load_gpu *g)
 		const struct load_gpu_stall *s = &g->stalls.at[i];
 		if (!s->record || !s->name[0])
 			continue;
-		struct gpu_stall_metric new = {gpu_stall_metric_name(s->name, s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED), s->name, s->description, s->record->flags};
+		struct gpu_stall_metric new = {.name = gpu_stall_metric_name(s->name, s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED), .vendor = s->name, .description = s->description, .flags = s->record->flags};
+		const struct gpu_stall *known = gpu_stall_of(s->name);
+		new.counts_issues = known && known->counts_issues && !(s->record->flags & MSR_GPU_STALL_ONLY_NOT_ISSUED);
 		struct gpu_stall_metric *at = new.name ? vec_push(&m->stalls) : NULL;
 		if (!at) {
 			free(new.name);
@@ -177,6 +179,11 @@ uint32_t gpu_metrics_counter(const struct gpu_metrics *m, const struct load_gpu 
 uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric)
 {
 	return metric >= GPU_N_FIXED && metric - GPU_N_FIXED < m->stalls.n ? m->stalls.at[metric - GPU_N_FIXED].flags : 0;
+}
+
+bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric)
+{
+	return metric >= GPU_N_FIXED && metric - GPU_N_FIXED < m->stalls.n && m->stalls.at[metric - GPU_N_FIXED].counts_issues;
 }
 
 /* ---- what operations add ---- */

@@ -36,6 +36,7 @@ struct gpu_stall_metric {
 	char *name;              /* "GINS:STL_GMEM"; owned */
 	const char *vendor, *description;
 	uint32_t flags;          /* MSR_GPU_STALL_* */
+	bool counts_issues;      /* as in struct gpu_stall */
 };
 struct gpu_counter_metric {
 	const char *name, *description;
@@ -57,6 +58,7 @@ bool gpu_metrics_init(struct gpu_metrics *m, const struct load_job *job);
 /* The metric of a file's stall reason or counter; MODEL_NONE when the file does not define it. */
 uint32_t gpu_metrics_stall(const struct gpu_metrics *m, const struct load_gpu *g, uint32_t stall);
 uint32_t gpu_metrics_counter(const struct gpu_metrics *m, const struct load_gpu *g, uint32_t counter);
+bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric);
 uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);

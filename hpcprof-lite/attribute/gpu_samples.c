@@ -63,7 +63,7 @@ struct run {
 	uint32_t *metric_of_stall;      /* by id */
 	struct code *codes;             /* by function id */
 	struct map count_index;         /* (module, address) -> counts */
-	VEC(uint64_t) counts;           /* samples at each address */
+	VEC(struct gpu_call_counts) counts; /* samples at each address */
 	VEC(struct module_calls) modules;
 	struct map route_index;         /* (kernel's scope, function's scope; module) -> routes */
 	VEC(struct route) routes;
@@ -203,7 +203,8 @@ static bool count_addresses(struct run *r)
 		uint64_t at = map_put(&r->count_index, code->module, code->entry + p->offset, r->counts.n);
 		if (at == MAP_NONE || (at == r->counts.n && !vec_push(&r->counts)))
 			return false;
-		r->counts.at[at] += p->count;
+		r->counts.at[at].n += p->count;
+		r->counts.at[at].n_issues += gpu_metrics_counts_issues(r->s->metrics, stall) ? p->count : 0;
 	}
 	return true;
 }
@@ -213,11 +214,11 @@ struct address_counts {
 	uint32_t module;
 };
 
-static uint64_t samples_at(const void *arg, uint64_t link_addr)
+static struct gpu_call_counts counts_at(const void *arg, uint64_t link_addr)
 {
 	const struct address_counts *c = arg;
 	uint64_t at = map_get(&c->r->count_index, c->module, link_addr);
-	return at == MAP_NONE ? 0 : c->r->counts.at[at];
+	return at == MAP_NONE ? (struct gpu_call_counts){0, 0} : c->r->counts.at[at];
 }
 
 static const struct gpu_calls *calls_of(struct run *r, uint32_t module)
@@ -229,7 +230,7 @@ static const struct gpu_calls *calls_of(struct run *r, uint32_t module)
 	if (!new)
 		return NULL;
 	new->module = module;
-	return gpu_calls_read(&new->calls, expand_gpu_structure(r->s->expand, module), samples_at, &(struct address_counts){r, module}) ? &new->calls : NULL;
+	return gpu_calls_read(&new->calls, expand_gpu_structure(r->s->expand, module), counts_at, &(struct address_counts){r, module}) ? &new->calls : NULL;
 }
 
 static bool fill_route(struct run *r, struct route *route, uint32_t module, uint32_t kernel, uint32_t function)

@@ -10,6 +10,7 @@ struct gpu_stall {
 	const char *short_name;  /* HPCToolkit's: "GMEM"; NULL: it has none */
 	const char *description; /* one line */
 	const char *hint;        /* one line for people: what to look at; "" for what is no stall */
+	bool counts_issues;      /* takes the same time whenever an instruction is reached, so that samples with it count how often that was */
 };
 
 /* By the vendor's name, with prefix and "_not_issued" or without; NULL: not known. */

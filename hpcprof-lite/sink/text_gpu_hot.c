@@ -66,7 +66,8 @@ bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h,
 static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
 {
 	static const char *const functions[] = {"__device_stub_", "cudaLaunch", "cuLaunch", "cudaError cudaLaunch", "__cudaLaunch", "clEnqueue", "cudaGraphLaunch", "cuGraphLaunch"};
-	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libOpenCL.so", "libpocl", "libnvidia-opencl"};
+	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl",
+		"libnvidia-opencl"};
 	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? text_base(m->modules[c->module].path) : "";
 	if (strcmp(name, kernel) == 0) /* the host's function of the same name, which launches it */
 		return true;

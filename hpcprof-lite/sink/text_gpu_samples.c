@@ -262,8 +262,9 @@ static void put_stalls(const struct model *m, const struct text_gpu_hot *h, cons
 		snprintf(line, sizeof line, "%s%s%s", issued ? "issued an instruction" : stall_name(m, h, ranked[i].stall), metric->meaning && !issued ? ": " : "", metric->meaning && !issued ? metric->meaning : "");
 		put_cell(s, line, room);
 		putc('\n', s->out);
-		if (issued || said++ || !metric->hint || !*metric->hint)
+		if (issued || said || !metric->hint || !*metric->hint)
 			continue;
+		said++;
 		snprintf(line, sizeof line, "%s", metric->hint);
 		fputs(s->utf8 ? "                       \u2192 " : "                       > ", s->out);
 		put_cell(s, line, room);

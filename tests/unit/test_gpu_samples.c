@@ -256,6 +256,28 @@ static void test_calls_inside_of_kernels(void **state)
 	}
 }
 
+/* What warps waited for at a call says nothing of how often it was made; what takes a fixed time where it comes back does. */
+static void test_calls_by_their_returns(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	structure_with_calls(&r);
+	stalls(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
+	pc(&r, 0, 0x10, 2, 900); /* the first call of mid waits for memory */
+	pc(&r, 0, 0x30, 2, 10);
+	pc(&r, 0, 0x20, 1, 20);  /* but comes back once for three times of the other */
+	pc(&r, 0, 0x40, 1, 60);
+	pc(&r, 0, 0x40, 2, 500); /* which waits for its result */
+	pc(&r, 0, 0x1000, 2, 400);
+	struct model *m = run_finish(&r);
+	uint32_t k = kernel_at(m, 0x1010);
+	assert_int_equal(run_value(m, callee(m, k, 11, "mid"), "GINS", MODEL_EXECUTION), 100);
+	assert_int_equal(run_value(m, callee(m, k, 12, "mid"), "GINS", MODEL_EXECUTION), 300);
+	run_clean(&r, m);
+}
+
 /* A device function that is known by itself goes to the kernels from which calls lead to it, and to no other of its code object. */
 static void test_device_function_of_one_kernel(void **state)
 {
@@ -531,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_ranges_that_do_not_close),
 		cmocka_unit_test(test_device_functions),
 		cmocka_unit_test(test_calls_inside_of_kernels),
+		cmocka_unit_test(test_calls_by_their_returns),
 		cmocka_unit_test(test_device_function_of_one_kernel),
 		cmocka_unit_test(test_bursts),
 		cmocka_unit_test(test_promised_rate),
