@@ -8,9 +8,13 @@ TESTS += tests/unit/test_cupti
 tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c $(cupti_sources)
 tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-check_PROGRAMS += tests/unit/test_cupti_pc
-TESTS += tests/unit/test_cupti_pc
-tests_unit_test_cupti_pc_SOURCES = tests/unit/test_cupti_pc.c $(cupti_sources)
+pc_made_up = tests/unit/cupti_pc_made_up.c tests/unit/cupti_pc_made_up.h
+check_PROGRAMS += tests/unit/test_cupti_pc tests/unit/test_cupti_pc_gate
+TESTS += tests/unit/test_cupti_pc tests/unit/test_cupti_pc_gate
+tests_unit_test_cupti_pc_gate_SOURCES = tests/unit/test_cupti_pc_gate.c $(pc_made_up) $(cupti_sources)
+tests_unit_test_cupti_pc_gate_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_cupti_pc_gate_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_cupti_pc_SOURCES = tests/unit/test_cupti_pc.c $(pc_made_up) $(cupti_sources)
 tests_unit_test_cupti_pc_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_cupti_pc_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 endif

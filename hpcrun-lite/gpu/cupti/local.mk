@@ -23,6 +23,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_pc_gate.c \
 	hpcrun-lite/gpu/cupti/nv_pc_lock.c \
 	hpcrun-lite/gpu/cupti/nv_pc_reason.c \
+	hpcrun-lite/gpu/cupti/nv_pc_say.c \
 	hpcrun-lite/gpu/cupti/nv_pc_session.c \
 	hpcrun-lite/gpu/cupti/nv_pc_synchronize.c \
 	hpcrun-lite/gpu/cupti/nv_pc_take.c \

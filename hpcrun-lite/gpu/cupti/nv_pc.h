@@ -6,7 +6,7 @@
  * CUPTI's calls that enable and disable wait for running kernels and are not known to bear launches beside them. So a thread that makes them first closes a gate in front of the program's
  * launches (nv_pc_gate.c), and where it may choose the moment, waits until nothing runs; each wait has an end, after which the program goes on and sampling is put off or given up.
  *
- * Unless said otherwise: any thread, never from a signal handler, errno may change. Nothing happens where PC sampling was not asked for. Tests: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
+ * Unless said otherwise: any thread, never from a signal handler, errno may change. Nothing happens where PC sampling was not asked for. Tests: tests/unit/test_cupti_pc.c, test_cupti_pc_gate.c, tests/cli/cupti_pc.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_PC_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_PC_H

@@ -2,7 +2,7 @@
 /*
  * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
  * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
- * whoever closed the gate does not get what he wanted. Test: tests/unit/test_cupti_pc.c.
+ * whoever closed the gate does not get what he wanted. Test: tests/unit/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 

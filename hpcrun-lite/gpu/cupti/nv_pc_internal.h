@@ -94,6 +94,18 @@ bool nv_pc_come_back(struct nv_pc_session *s);
 /* Gives lock and memory back. */
 void nv_pc_close(struct nv_pc_session *s);
 
+/* ---- nv_pc_say.c ---------------------------------------------------------------------------------------------- */
+
+/* "PC sampling of GPU n", what, more. */
+void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more);
+void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r);
+void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns);
+/* Samples that the whole GPU gives in a second at most. */
+uint64_t nv_pc_most_per_s(const struct nv_pc_session *s, uint32_t exponent);
+/* Before sampling ends: whether there were as many as can be, and whether CUPTI knew of which instruction they are. */
+void nv_pc_check_rate(const struct nv_pc_session *s);
+void nv_pc_check_outside(struct nv_pc_session *s);
+
 /* ---- nv_pc_lock.c --------------------------------------------------------------------------------------------- */
 
 /* The lock of a GPU for this process: a descriptor; -1: another process has it; -2: it cannot be had, errno says why. */

@@ -14,17 +14,6 @@
 
 #define MOST_CALLS 1000u             /* of GetData in a row: a million instructions */
 #define SAMPLES_PER_S UINT64_C(600000) /* at most, of a whole GPU by default: CUPTI decodes 15 million/s on one core (doc/cupti-facts.md A8), so this is 4 % of one */
-#define USUAL_CLOCK_MHZ 1500u        /* where the driver does not say it */
-#define USUAL_UNITS 100u
-
-static void say(const struct nv_pc_session *s, const char *what, const char *more)
-{
-	char head[64];
-	struct text t = text_in(head, sizeof head);
-	text_put(&t, "PC sampling of GPU ");
-	text_put_u64(&t, s->device);
-	nv_note(head, what, more);
-}
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -53,7 +42,7 @@ static bool make_memory(struct nv_pc_session *s)
 	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) * (sizeof(CUpti_PCSamplingPCData) + s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
 	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(at)) {
-		say(s, " is left out: no memory", "");
+		nv_pc_say(s, " is left out: no memory", "");
 		return false;
 	}
 	s->memory = (void *)at;
@@ -88,7 +77,7 @@ static bool read_reasons(struct nv_pc_session *s)
 		r = nv.lib.cuptiPCSamplingGetStallReasons(&list);
 	}
 	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS || (n_before && s->n_reasons > n_before)) {
-		say(s, " does not work, its stall reasons cannot be had: ", nv_result_name(r));
+		nv_pc_say(s, " does not work, its stall reasons cannot be had: ", nv_result_name(r));
 		return false;
 	}
 	for (size_t i = 0; i < s->n_reasons; i++) {
@@ -127,7 +116,7 @@ static bool check_attributes(struct nv_pc_session *s)
 		: a[HARDWARE].attributeData.hardwareBufferSizeData.hardwareBufferSize != NV_PC_HARDWARE_BYTES ? HARDWARE : N_READ;
 	if (wrong == N_READ)
 		return true;
-	say(s, " does not work, another value than was set is in force of ", r == CUPTI_SUCCESS ? attribute_names[wrong] : "what cannot be read back");
+	nv_pc_say(s, " does not work, another value than was set is in force of ", r == CUPTI_SUCCESS ? attribute_names[wrong] : "what cannot be read back");
 	return false;
 }
 
@@ -146,30 +135,22 @@ static bool set_attributes(struct nv_pc_session *s)
 	CUptiResult r = configure(s, a, N_ATTRIBUTES, true);
 	for (size_t i = 0; i < N_ATTRIBUTES; i++)
 		if (a[i].attributeStatus != CUPTI_SUCCESS) {
-			say(s, " does not work, CUPTI refuses ", attribute_names[i]);
+			nv_pc_say(s, " does not work, CUPTI refuses ", attribute_names[i]);
 			return false;
 		}
 	if (r != CUPTI_SUCCESS)
-		say(s, " does not work, CUPTI refuses how it is to be done: ", nv_result_name(r));
+		nv_pc_say(s, " does not work, CUPTI refuses how it is to be done: ", nv_result_name(r));
 	return r == CUPTI_SUCCESS && check_attributes(s);
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------------------- */
-
-static void say_refused(const struct nv_pc_session *s, CUptiResult r)
-{
-	if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES || r == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-		say(s, " is refused for want of rights: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the driver's module nvidia; operations are traced all the same", "");
-	else
-		say(s, " is refused: ", nv_result_name(r));
-}
 
 static void only_disable(struct nv_pc_session *s)
 {
 	CUpti_PCSamplingDisableParams p = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
 	CUptiResult r = nv.lib.cuptiPCSamplingDisable(&p);
 	if (r != CUPTI_SUCCESS) {
-		say(s, " ended with an error: ", nv_result_name(r));
+		nv_pc_say(s, " ended with an error: ", nv_result_name(r));
 		s->state = NV_PC_DEAD;
 	}
 }
@@ -180,7 +161,7 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 	CUptiResult r = nv.lib.cuptiPCSamplingEnable(&p);
 	s->state = NV_PC_DEAD;
 	if (r != CUPTI_SUCCESS) {
-		say_refused(s, r);
+		nv_pc_say_refused(s, r);
 		return false;
 	}
 	s->is_serialized = serialized;
@@ -194,17 +175,11 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 	return true;
 }
 
-/* The whole GPU gives a sample for each multiprocessor in 2^exponent cycles. */
-static uint64_t most_per_s(const struct nv_pc_session *s, uint32_t exponent)
-{
-	return UINT64_C(1000000) * (s->clock_mhz ? s->clock_mhz : USUAL_CLOCK_MHZ) * (s->n_units ? s->n_units : USUAL_UNITS) >> exponent;
-}
-
 /* The most samples that cost little. */
 static uint32_t choose_exponent(const struct nv_pc_session *s)
 {
 	uint32_t e = NV_LEAST_EXPONENT;
-	while (e < NV_MOST_EXPONENT && most_per_s(s, e) > SAMPLES_PER_S)
+	while (e < NV_MOST_EXPONENT && nv_pc_most_per_s(s, e) > SAMPLES_PER_S)
 		e++;
 	return e;
 }
@@ -224,9 +199,9 @@ bool nv_pc_come_back(struct nv_pc_session *s)
 		return true;
 	s->lock = nv.lib.lock_gpu(&uuid, path, sizeof path);
 	if (s->lock == -1)
-		say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
+		nv_pc_say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
 	else if (s->lock < 0)
-		say(s, " is left out, the file that keeps processes apart cannot be had; operations are traced only: ", path);
+		nv_pc_say(s, " is left out, the file that keeps processes apart cannot be had; operations are traced only: ", path);
 	if (s->lock < 0)
 		s->state = NV_PC_DEAD;
 	return s->lock >= 0;
@@ -238,26 +213,6 @@ void nv_pc_give_way(struct nv_pc_session *s)
 	if (s->lock >= 0)
 		nv_pc_unlock(s->lock, &uuid);
 	s->lock = -1;
-}
-
-static void say_begun(const struct nv_pc_session *s, uint64_t took_ns)
-{
-	static const char *const modes[] = {[NV_PC_CONTINUOUS] = "continuous", [NV_PC_SERIALIZED] = "serialized", [NV_PC_BURSTS] = "continuous, with serialized bursts"};
-	char line[256];
-	struct text t = text_in(line, sizeof line);
-	text_put(&t, modes[nv.options.pc]);
-	text_put(&t, ", a sample every 2^");
-	text_put_u64(&t, s->exponent);
-	text_put(&t, " cycles of a multiprocessor");
-	if (s->n_units && s->clock_mhz) {
-		text_put(&t, ", ");
-		text_put_grouped(&t, most_per_s(s, s->exponent));
-		text_put(&t, " a second at most");
-	}
-	text_put(&t, "; it took ");
-	text_put_u64(&t, took_ns / 1000000u);
-	text_put(&t, " ms to begin");
-	say(s, ": ", line);
 }
 
 bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
@@ -275,7 +230,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	if (!nv_pc_come_back(s))
 		return false;
 	if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
-		say_begun(s, nv.lib.now_ns() - begin_ns);
+		nv_pc_say_begun(s, nv.lib.now_ns() - begin_ns);
 		if (nv.options.pc == NV_PC_BURSTS)
 			nv_pc_burst_begin();
 		return true;
@@ -319,34 +274,10 @@ bool nv_pc_drain(struct nv_pc_session *s)
 		s->is_full = r == CUPTI_ERROR_OUT_OF_MEMORY;
 		s->state = s->is_full ? NV_PC_OVERFLOWED : NV_PC_DEAD;
 		if (s->state == NV_PC_DEAD)
-			say(s, " has stopped: ", nv_result_name(r));
+			nv_pc_say(s, " has stopped: ", nv_result_name(r));
 		return false;
 	}
 	return true;
-}
-
-/* Some chips are said to take a period or a buffer and do something else: more samples than there can be, or none of a second's work on one multiprocessor. */
-static void check_rate(const struct nv_pc_session *s)
-{
-	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u, kernel_ms = (atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed) - s->begin_kernel_ns) / 1000000u;
-	uint64_t most = most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 + UINT64_C(10) * s->n_units;
-	uint64_t least = most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
-	if (s->n_units && s->n_samples > most)
-		say(s, " gives more samples than its period promises: do not trust their number", "");
-	else if (!s->n_samples && least > 1000 && !s->is_full)
-		say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
-}
-
-/* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/cupti-facts.md A4). */
-static void check_outside(struct nv_pc_session *s)
-{
-	char line[32];
-	struct text t = text_in(line, sizeof line);
-	if (s->has_said_outside || s->n_samples < 1000 || s->n_outside * 50 < s->n_samples || nv.options.no_times)
-		return;
-	s->has_said_outside = true;
-	text_put_fixed(&t, s->n_outside * 1000 / s->n_samples, 1);
-	nv_note("CUPTI did not say of which instruction ", line, " % of the PC samples are: it loses that of short kernels that overlap while they are timed. gpu=nvidia,pc,notimes has all samples, without times");
 }
 
 void nv_pc_disable(struct nv_pc_session *s)
@@ -361,8 +292,8 @@ void nv_pc_disable(struct nv_pc_session *s)
 	nv_pc_take(s, &s->left);
 	if (was_on) {
 		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0, true);
-		check_rate(s);
-		check_outside(s);
+		nv_pc_check_rate(s);
+		nv_pc_check_outside(s);
 	}
 	clear(&s->left);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Whether a context has done all that it was asked for, where kernels have no records (notimes). cuCtxSynchronize waits without an end, so a thread of ours does; when it does not come back
- * in time it is left waiting, as a thread of the program may at its end, and asked again later. Must not: be used where records tell (nv_flush_until_idle). Test: tests/unit/test_cupti_pc.c.
+ * in time it is left waiting, as a thread of the program may at its end, and asked again later. Must not: be used where records tell (nv_flush_until_idle). Test: tests/unit/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
