@@ -83,7 +83,7 @@ soak_section() {
 	LIMIT=500 NAME=soak EVENTS='-e gpu=nvidia'
 	plain_status=0
 	run_limited 500 "$PROGRAM" soak 100000 4 >plain-soak
-	OPTIONS='--gpu-memory 64M'
+	OPTIONS='--gpu-memory 16M'
 	SAME='^none'
 	again soak "${SOAK:-30000000}" 4
 	all_launches soak

@@ -56,7 +56,10 @@ __global__ void hot_line(int n, float b, float *to)
 
 __device__ unsigned long long cycles_of_3, cycles_of_1;
 
-/* Equal bodies need not take equal time: how they lie in the instruction cache matters. So each warp reads its clock. */
+/*
+ * Equal bodies need not take equal time: how they lie in the instruction cache matters. So each warp reads its clock. And it is alone on its multiprocessor, which gives a sample an interval however many
+ * warps it has: where some are ahead of others, shares of samples are not those of the warps' time.
+ */
 __global__ void two_loops(int n, float b, float *to)
 {
 	float a = threadIdx.x;
@@ -79,7 +82,7 @@ static void line(int launches)
 
 static void ratio(int launches)
 {
-	timed("two_loops", launches, 12500, [](int n) { two_loops<<<BLOCKS, 256>>>(n, 0.5f, out); });
+	timed("two_loops", launches, 12500, [](int n) { two_loops<<<n_units, 32>>>(n, 0.5f, out); });
 	unsigned long long three = 0, one = 0;
 	MUST(cudaMemcpyFromSymbol(&three, cycles_of_3, sizeof three));
 	MUST(cudaMemcpyFromSymbol(&one, cycles_of_1, sizeof one));
@@ -130,7 +133,7 @@ static void chase(int launches)
 	MUST(cudaMalloc(&next, ((size_t)mask + 1) * 4));
 	make_chain<<<1024, 256>>>(next, mask);
 	work_launched();
-	timed("follow", launches, 2000, [=](int n) { follow<<<n_units, 32>>>(next, n, mask, (uint32_t *)out); });
+	timed("follow", launches, 4000, [=](int n) { follow<<<n_units, 32>>>(next, n, mask, (uint32_t *)out); });
 	work_result("chase", out, 1024);
 	MUST(cudaFree(next));
 }
@@ -148,7 +151,7 @@ __global__ void multiply(int n, float *to)
 
 static void pipe(int launches)
 {
-	timed("multiply", launches, 12000, [](int n) { multiply<<<n_units, 512>>>(n, out); });
+	timed("multiply", launches, 48000, [](int n) { multiply<<<n_units, 512>>>(n, out); });
 	work_result("pipe", out, 1024);
 }
 
@@ -208,7 +211,7 @@ __global__ void all_levels(int n, float b, float *to)
 
 static void inlining(int launches)
 {
-	timed("all_levels", launches, 12500, [](int n) { all_levels<<<BLOCKS, 256>>>(n, 0.5f, out); });
+	timed("all_levels", launches, 40000, [](int n) { all_levels<<<BLOCKS, 256>>>(n, 0.5f, out); });
 	work_result("inline", out, 1024);
 }
 
