@@ -7,7 +7,7 @@
  *     barrier N    31 of 32 warps wait at a barrier for the one that works
  *     chase N      dependent loads, each far from the one before: waiting for memory
  *     pipe N       matrix multiplications from all warps: waiting for the tensor pipe
- *     paths N      one kernel from two functions: 3 N launches of as much work, then N
+ *     paths N      one kernel from two functions in turn: 3 N launches and N, of as much work each
  *     mixed N      the same, but the two make the kernel take different branches of unequal length
  *     inline N     eight levels of inlined functions, from a header
  *     called N     a device function that is not inlined, called from two places, with 3:1 rounds
@@ -187,15 +187,19 @@ __attribute__((noinline)) static void once(int launches, int branch)
 
 static void paths(int launches)
 {
-	thrice(launches, 1);
-	once(launches, 1);
+	for (int i = 0; i < launches; i++) {
+		thrice(1, 1);
+		once(1, 1);
+	}
 	work_result("paths", out, 1024);
 }
 
 static void mixed(int launches)
 {
-	thrice(launches, 1);
-	once(launches, 0);
+	for (int i = 0; i < launches; i++) {
+		thrice(1, 1);
+		once(1, 0);
+	}
 	work_result("mixed", out, 1024);
 }
 
