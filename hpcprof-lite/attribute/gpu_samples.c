@@ -24,6 +24,7 @@ struct launcher {
 	uint32_t thread, context;
 	uint64_t weight;       /* time in which samples did not know their launch */
 	uint64_t busy_ns, window_ns; /* all its time, and that in serialized ranges */
+	uint64_t n_ops;
 };
 
 /* How sure it is that a sample belongs to the context where it counts. */
@@ -138,6 +139,7 @@ static void add_launcher(struct launcher *to, const struct launcher *from)
 	to->weight += from->weight;
 	to->busy_ns += from->busy_ns;
 	to->window_ns += from->window_ns;
+	to->n_ops += from->n_ops;
 }
 
 static bool gather_launchers(struct run *r)
@@ -154,7 +156,7 @@ static bool gather_launchers(struct run *r)
 			return false;
 		uint64_t known_ns = c->cover.serialized_ns + c->cover.gap_ns;
 		*at = (struct launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i],
-			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns};
+			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns, .n_ops = c->n_ops};
 	}
 	if (r->launchers.n)
 		qsort(r->launchers.at, r->launchers.n, sizeof *r->launchers.at, compare_launchers);
@@ -439,6 +441,7 @@ struct sharing {
 	const struct sample *p;
 	const struct launcher *list;
 	size_t n;
+	bool by_launches;
 };
 
 /* A damaged file may name functions that are not defined: they count as one. */
@@ -451,23 +454,33 @@ static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 {
 	const struct sharing *s = arg;
 	const struct launcher *l = &s->list[i];
-	if (s->n > 1 && !is_second(s->r, s->p))
+	if (s->n > 1 && !is_second(s->r, s->p)) {
 		*apportioned_of(s->r, l->function) += part;
+		s->r->s->sampling->apportioned_by_launches += s->by_launches ? part : 0;
+	}
 	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1 ? EXACT : APPORTIONED);
+}
+
+/* By the time in which samples did not know their launch; where there is none, by all of it; where no times are known, by launches. Returns which it was. */
+static bool weigh_launchers(const struct launcher *list, size_t n, uint64_t *weights)
+{
+	uint64_t unknown_ns = 0, busy_ns = 0;
+	for (size_t i = 0; i < n; i++) {
+		unknown_ns += list[i].weight;
+		busy_ns += list[i].busy_ns;
+	}
+	for (size_t i = 0; i < n; i++)
+		weights[i] = unknown_ns ? list[i].weight : busy_ns ? list[i].busy_ns : list[i].n_ops;
+	return !busy_ns;
 }
 
 static bool share_out(struct run *r, const struct sample *p, size_t n_samples, const struct launcher *list, size_t n)
 {
 	uint64_t *weights = malloc(n * sizeof *weights);
 	struct gpu_shares shares = {0};
-	uint64_t sum = 0;
-	for (size_t i = 0; i < n; i++)
-		sum += list[i].weight;
-	for (size_t i = 0; weights && i < n; i++)
-		weights[i] = sum ? list[i].weight : list[i].busy_ns;
-	bool ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
+	bool by_launches = weights && weigh_launchers(list, n, weights), ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
 	for (size_t k = 0; ok && k < n_samples; k++)
-		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n});
+		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n, by_launches});
 	gpu_shares_end(&shares);
 	free(weights);
 	return ok;

@@ -238,6 +238,7 @@ void gpu_sampling_add(struct model_gpu_sampling *to, const struct model_gpu_samp
 	to->in_tree_exact += from->in_tree_exact;
 	to->in_tree_apportioned += from->in_tree_apportioned;
 	to->apportioned_by_calls += from->apportioned_by_calls;
+	to->apportioned_by_launches += from->apportioned_by_launches;
 	to->in_tree_unattributed += from->in_tree_unattributed;
 	to->not_written += from->not_written;
 	to->cut_off += from->cut_off;

@@ -210,6 +210,7 @@ struct model_gpu_sampling {
 	uint64_t in_tree_exact;    /* ... found in the records, under the launch that they belong to */
 	uint64_t in_tree_apportioned; /* ... shared out over the contexts that launched the kernel, or over the calls that lead to a device function */
 	uint64_t apportioned_by_calls; /* part of that: only the way inside the kernel to a device function is not certain, its launch is */
+	uint64_t apportioned_by_launches; /* part of that: by the number of launches, as the times of these kernels are not known */
 	uint64_t in_tree_unattributed; /* ... of functions that nothing launched: under MODEL_ENTRY_GPU_NO_LAUNCH */
 	uint64_t not_written;      /* the run time could not write them */
 	uint64_t cut_off;          /* of a process that was killed: what is missing in its last range, or beyond it */

@@ -25,6 +25,7 @@ void sampling_facts(const struct model_gpu_sampling *s, struct sampling_fact fac
 		{"GPU PC samples exact", "In the tree, in the context that launched their kernel", "number", s->in_tree_exact, true},
 		{"GPU PC samples apportioned", "In the tree, shared out over the contexts that launched their kernel, or over calls inside of it", "number", s->in_tree_apportioned, true},
 		{"GPU PC samples apportioned by calls", "Part of those: the launch is exact, the way to a device function is not", "number", s->apportioned_by_calls, true},
+		{"GPU PC samples apportioned by launches", "Part of those: by the number of launches, as times of the kernels are not known", "number", s->apportioned_by_launches, true},
 		{"GPU PC samples unattributed", "In the tree, of functions that nothing known launched", "number", s->in_tree_unattributed, true},
 		{"GPU PC samples not written", "The run time could not write them", "number", s->not_written, true},
 		{"GPU PC samples cut off", "Without an account, as the process ended before it was written", "number", s->cut_off, true},

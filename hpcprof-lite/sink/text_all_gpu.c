@@ -118,7 +118,7 @@ static void put_sampling(FILE *out, const char *whose, uint32_t id, const struct
 {
 	const uint64_t fields[] = {p->n_ranges, p->total, p->recorded, p->dropped, p->outside, p->in_tree_exact, p->in_tree_apportioned, p->in_tree_not_issued, p->sampled_ns, p->gap_ns,
 		p->n_buffer_full, p->closes, p->in_tree_unattributed, p->not_written, p->cut_off, p->n_open_ranges, p->n_gaps, p->longest_gap_ns, p->n_serialized, p->serialized_ns,
-		p->period_least, p->period_most, p->samplers, p->clock_mhz, p->apportioned_by_calls};
+		p->period_least, p->period_most, p->samplers, p->clock_mhz, p->apportioned_by_calls, p->apportioned_by_launches};
 	if (!p->n_ranges && !p->n_gaps)
 		return;
 	fprintf(out, "gpu-sampling\t%s", whose);
@@ -255,7 +255,7 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 		"# gpu-kind of id backend kind launched joined summed-up\n"
 		"# gpu-loss of id backend cause takes-operation n\n"
 		"# gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes unattributed not-written cut-off open-ranges gaps longest-gap-ns "
-		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz apportioned-by-calls promised expected\n"
+		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz apportioned-by-calls apportioned-by-launches promised expected\n"
 		"# gpu-yardstick of id kernels samples weight wrong-context by-chance wrong-place by-chance\n"
 		"# gpu-yardstick-kernel process name contexts samples apportioned wrong-context by-chance wrong-place by-chance\n", out);
 	put_ledger(out, "all", MODEL_NONE, &m->gpu_ledger);

@@ -360,8 +360,11 @@ static void put_tree_account(const struct model_gpu_sampling *p, FILE *out)
 	if (p->not_written)
 		fprintf(out, " + %s that could not be written", text_count(a, p->not_written));
 	putc('\n', out);
-	if (p->in_tree_apportioned > p->apportioned_by_calls)
-		fprintf(out, "      %s by GPU time over the contexts that launched the kernel\n", text_count(a, p->in_tree_apportioned - p->apportioned_by_calls));
+	uint64_t by_time = p->in_tree_apportioned - p->apportioned_by_calls - p->apportioned_by_launches;
+	if (by_time)
+		fprintf(out, "      %s by GPU time over the contexts that launched the kernel\n", text_count(a, by_time));
+	if (p->apportioned_by_launches)
+		fprintf(out, "      %s by the number of launches over these contexts, as times of the kernels are not known\n", text_count(a, p->apportioned_by_launches));
 	if (p->apportioned_by_calls)
 		fprintf(out, "      %s over the calls that lead to a device function; their launch is certain\n", text_count(a, p->apportioned_by_calls));
 	if (p->cut_off)

@@ -363,6 +363,24 @@ static void test_bursts(void **state)
 	run_clean(&r, m);
 }
 
+/* Where times were not taken the number of launches decides, and the ledger says so. */
+static void test_apportioned_by_launches(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	for (uint64_t i = 0; i < 4; i++)
+		run_kernel(&r, i ? r.call : r.other_call, i + 1, 2000, 3000 + i, 3000 + i);
+	pc(&r, 0, 0x10, 2, 400);
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 300);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION), 100);
+	assert_int_equal(m->gpu_sampling.in_tree_apportioned, 400);
+	assert_int_equal(m->gpu_sampling.apportioned_by_launches, 400);
+	run_clean(&r, m);
+}
+
 /* 20 blocks keep 10 units busy, 4 blocks keep 4; two kernels side by side no more than there are units. */
 static void test_promised_rate(void **state)
 {
@@ -556,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_calls_by_their_returns),
 		cmocka_unit_test(test_device_function_of_one_kernel),
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_apportioned_by_launches),
 		cmocka_unit_test(test_promised_rate),
 		cmocka_unit_test(test_each_range_closes),
 		cmocka_unit_test(test_samples_not_written_and_cut_off),
