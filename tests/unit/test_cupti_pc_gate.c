@@ -48,7 +48,9 @@ static void test_gate(void **state)
 	launch_one(&has_launched);
 	assert_true(has_launched);
 	assert_true(seen.now_ns - begin_ns >= 2000 * MS && seen.now_ns - begin_ns < 2100 * MS);
-	nv_pc_gate_open();
+	begin_ns = seen.now_ns;
+	launch_one(&has_launched); /* and so do those behind it, at once */
+	assert_int_equal(seen.now_ns, begin_ns);
 }
 
 static void *stay_inside(void *arg)
@@ -132,20 +134,35 @@ static void test_bursts(void **state)
 	unsigned n_got = cupti.n_got;
 	work(10);
 	assert_int_equal(cupti.n_got, n_got); /* it would wait for kernels */
-	launch_many(20);
+	unsigned n_wanted = (unsigned)(nv_pc_n_launches() / 10);
+	while (sem_trywait(&nv.wake) == 0)
+		;
+	launch_many(n_wanted);
 	int woken = 0;
+	sem_getvalue(&nv.wake, &woken);
+	assert_int_equal(woken, 0);
+	_Atomic bool has_launched = false; /* the one behind them waits until the window is closed */
+	pthread_t thread;
+	nv.lib.wait = real_wait;
+	assert_int_equal(pthread_create(&thread, NULL, launch_one, &has_launched), 0);
+	usleep(20000);
+	assert_false(has_launched);
 	sem_getvalue(&nv.wake, &woken);
 	assert_int_equal(woken, 1);
 	cupti.n_pcs = 3;
 	cupti.correlation = 9;
+	nv_pc_prepare();
 	work(90);
 	assert_false(is_in_window());
+	pthread_join(thread, NULL);
+	assert_true(has_launched);
+	nv.lib.wait = wait_until;
 	unsigned n_serialized = 0;
 	for (unsigned i = 0; i < seen.n_ranges; i++)
 		n_serialized += (seen.range[i].flags & MSR_GPU_RANGE_SERIALIZED) != 0;
 	assert_true(n_serialized >= 1);
 	assert_int_equal(seen.last_id, 18);
-	launch_many(100);
+	launch_many(50);
 	work(10000);
 	launch_many(1);
 	work(100000); /* a tenth of the launches at most ... */

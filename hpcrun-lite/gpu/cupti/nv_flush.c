@@ -48,6 +48,7 @@ static void *work(void *unused)
 		nv.lib.wait(&nv.wake, nv.lib.now_ns() + PERIOD_NS);
 		nv.lib.lock(&nv.flush_lock, 0);
 		if (may_flush()) {
+			nv_pc_prepare();
 			nv.lib.cuptiActivityFlushAll(0);
 			if (n_out() >= NV_MANY_BUFFERS)
 				force(MSR_GPU_LOSS_PENDING);

@@ -155,19 +155,36 @@ static void bring_back(struct nv_pc_session *s)
 	s->retry_pause_ns = 0;
 }
 
+static bool is_in_window(const struct nv_pc_session *s)
+{
+	return s->state == NV_PC_ON && s->is_serialized && nv.options.pc == NV_PC_BURSTS;
+}
+
+void nv_pc_prepare(void)
+{
+	if (nv.options.pc != NV_PC_BURSTS || !is_on())
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (is_in_window(s) && nv_pc_burst_is_over(s))
+			nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS);
+}
+
 void nv_pc_work(void)
 {
+	bool has_window = false;
 	if (!is_on())
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
-		bool in_window = s->is_serialized && nv.options.pc == NV_PC_BURSTS; /* there GetData would wait for kernels */
-		if (s->state == NV_PC_ON && !in_window)
+		if (s->state == NV_PC_ON && !is_in_window(s)) /* there GetData would wait for kernels */
 			nv_pc_drain(s);
 		if (s->state == NV_PC_OVERFLOWED || s->state == NV_PC_PAUSED)
 			bring_back(s);
 		else if (s->state == NV_PC_ON && nv.options.pc == NV_PC_BURSTS)
 			nv_pc_burst(s);
+		has_window = has_window || is_in_window(s);
 	}
+	if (nv.options.pc == NV_PC_BURSTS && !has_window)
+		nv_pc_gate_open();
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */
@@ -199,7 +216,9 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
 {
 	if (nv.options.pc == NV_PC_OFF)
 		return;
+	nv_pc_gate_limit(0);
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
 		if (s->state != NV_PC_FREE)
 			end_session(s, until_ns, is_idle);
+	nv_pc_gate_open(); /* nobody closes it any more */
 }

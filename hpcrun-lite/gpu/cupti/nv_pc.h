@@ -22,7 +22,9 @@ void nv_pc_context_gone(CUcontext context);
 /* A module was loaded in this thread; `code`: the host's id. */
 void nv_pc_code_loaded(const void *image, size_t bytes, uint32_t code);
 
-/* Every 100 ms, under the guard: takes samples out, brings sampling back after an overflow, begins and ends windows. */
+/* Every 100 ms, under the guard, before records are asked for: serialized launches leave CUPTI's locks to nobody else, so the gate closes first where a window is to end. */
+void nv_pc_prepare(void);
+/* ... and behind it: takes samples out, brings sampling back after an overflow, begins and ends windows. */
 void nv_pc_work(void);
 /* At the end of the process or before exec, under the guard, when all records that could be had are there: takes out what is left. `is_idle`: nothing runs any more. */
 void nv_pc_end(uint64_t until_ns, bool is_idle);

@@ -50,16 +50,19 @@ static void begin_window(struct nv_pc_session *s, uint64_t now)
 	b->begin_launches = nv_pc_n_launches();
 	b->n_wanted = allowed(b, b->begin_launches);
 	if (change_mode(s, true))
-		nv_pc_wake_at(b->begin_launches + b->n_wanted);
+		nv_pc_gate_limit(b->begin_launches + b->n_wanted);
 	nv_pc_gate_open();
 }
 
+/* Launches that wait at the gate are counted already. */
 static void end_window(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
+	nv_pc_gate_limit(0);
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
 		return; /* kernels come to their end one by one: soon */
-	b->n_in_windows += nv_pc_n_launches() - b->begin_launches;
+	uint64_t n = nv_pc_n_launches() - b->begin_launches;
+	b->n_in_windows += n < b->n_wanted ? n : b->n_wanted;
 	change_mode(s, false);
 	nv_pc_gate_open();
 	uint64_t now = nv.lib.now_ns();
@@ -72,12 +75,18 @@ void nv_pc_burst_begin(void)
 	nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
 }
 
+bool nv_pc_burst_is_over(const struct nv_pc_session *s)
+{
+	const struct nv_pc_burst *b = &s->burst;
+	return nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS;
+}
+
 void nv_pc_burst(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
 	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
 	if (s->is_serialized) {
-		if (n - b->begin_launches >= b->n_wanted || now - b->begin_ns >= WINDOW_NS)
+		if (nv_pc_burst_is_over(s))
 			end_window(s);
 	} else if (now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES) {
 		begin_window(s, now);

@@ -2,7 +2,7 @@
 /*
  * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
  * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
- * whoever closed the gate does not get what he wanted. Test: tests/unit/test_cupti_pc_gate.c.
+ * whoever closed the gate does not get what he wanted. It also closes by itself behind a number of launches. Test: tests/unit/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
@@ -16,11 +16,13 @@ static struct lane {
 	_Alignas(64) _Atomic int32_t n_inside;
 } lanes[N_LANES];
 static struct {
-	_Alignas(64) _Atomic uint32_t closed;
+	_Alignas(64) _Atomic uint64_t state; /* IS_CLOSED, and how often it was opened */
 	_Atomic uint32_t n_threads;
 	_Alignas(64) _Atomic uint64_t n_launches; /* in bursts alone */
-	_Atomic uint64_t wake_at;
+	_Atomic uint64_t wake_at, limit;
 } gate;
+#define IS_CLOSED 1u
+#define OPENED_ONCE 2u
 
 /* Calls of this thread that are inside: the driver's functions call one another. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
@@ -37,7 +39,7 @@ static _Atomic int32_t *own_lane(void)
 static bool try_enter(void)
 {
 	atomic_fetch_add_explicit(own_lane(), 1, memory_order_seq_cst);
-	if (!atomic_load_explicit(&gate.closed, memory_order_seq_cst))
+	if (!(atomic_load_explicit(&gate.state, memory_order_seq_cst) & IS_CLOSED))
 		return true;
 	atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 	return false;
@@ -66,17 +68,27 @@ static void wait_and_enter(void)
 		if (try_enter())
 			return;
 	} while (nv.lib.now_ns() < until_ns);
+	nv_pc_gate_limit(0); /* whoever should open it does not come: for all that follow, too */
+	nv_pc_gate_open();
 	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
+}
+
+/* The launch behind the limit closes the gate: unless it was opened since, which takes the limit away before. */
+static void count_launch(void)
+{
+	uint64_t state = atomic_load_explicit(&gate.state, memory_order_seq_cst), limit = atomic_load_explicit(&gate.limit, memory_order_seq_cst);
+	uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1; /* relaxed: a count */
+	bool is_over = limit && n > limit;
+	if (is_over)
+		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED, memory_order_seq_cst, memory_order_relaxed);
+	if (is_over || n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
+		nv_flush_soon();
 }
 
 void nv_pc_gate_enter(bool is_launch)
 {
-	if (is_launch && nv.options.pc == NV_PC_BURSTS) {
-		/* relaxed: a count */
-		uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1;
-		if (n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
-			nv_flush_soon();
-	}
+	if (is_launch && nv.options.pc == NV_PC_BURSTS)
+		count_launch();
 	if (depth++ == 0 && !try_enter())
 		wait_and_enter();
 }
@@ -91,7 +103,7 @@ void nv_pc_gate_leave(void)
 bool nv_pc_gate_close(uint64_t until_ns)
 {
 	int32_t own = depth != 0;
-	atomic_store_explicit(&gate.closed, 1, memory_order_seq_cst);
+	atomic_fetch_or_explicit(&gate.state, IS_CLOSED, memory_order_seq_cst);
 	while (n_inside() > own) {
 		if (nv.lib.now_ns() >= until_ns) {
 			nv_pc_gate_open();
@@ -104,7 +116,14 @@ bool nv_pc_gate_close(uint64_t until_ns)
 
 void nv_pc_gate_open(void)
 {
-	atomic_store_explicit(&gate.closed, 0, memory_order_release);
+	uint64_t state = atomic_load_explicit(&gate.state, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&gate.state, &state, (state | IS_CLOSED) - IS_CLOSED + OPENED_ONCE, memory_order_seq_cst, memory_order_relaxed))
+		;
+}
+
+void nv_pc_gate_limit(uint64_t n_launches)
+{
+	atomic_store_explicit(&gate.limit, n_launches, memory_order_seq_cst);
 }
 
 uint64_t nv_pc_n_launches(void)

@@ -121,6 +121,8 @@ void nv_pc_gate_open(void);
 uint64_t nv_pc_n_launches(void);
 /* The next launches wake our thread when there have been so many. Any thread. */
 void nv_pc_wake_at(uint64_t n_launches);
+/* The gate closes by itself before the launch behind the first `n_launches` of the process, and wakes our thread; 0: not. To be set while it is closed. Any thread. */
+void nv_pc_gate_limit(uint64_t n_launches);
 /* Closes the gate when nothing runs on the device. False: not until then, and it is open. */
 bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns);
 
@@ -135,6 +137,8 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 void nv_pc_burst_begin(void);
 /* Begins or ends a window where it is time to. */
 void nv_pc_burst(struct nv_pc_session *s);
+/* Whether the window is over. */
+bool nv_pc_burst_is_over(const struct nv_pc_session *s);
 /* The session ends: says when no launch fell into a window. */
 void nv_pc_burst_end(struct nv_pc_session *s);
 

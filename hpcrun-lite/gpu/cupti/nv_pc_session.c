@@ -282,6 +282,7 @@ bool nv_pc_drain(struct nv_pc_session *s)
 
 void nv_pc_disable(struct nv_pc_session *s)
 {
+	nv_pc_gate_limit(0);
 	if (s->state == NV_PC_ON)
 		nv_pc_drain(s);
 	if (s->state == NV_PC_DEAD)
