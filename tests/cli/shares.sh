@@ -37,6 +37,18 @@ measure() {
 		"$(echo "$(sum all ledger 2) $(sum all ledger 1)" | awk '{ print $2 ? $1 / $2 : 0 }')" 0.95 1
 }
 
+# measure_evenly: the same, three times at most until nine tenths of the samples asked for came. An ordinary user's expiries that fall into the kernel are dropped, and their time goes to
+# others in lumps: then a share is not within the bound that the number of samples promises. A source that is too slow fails the test of the rate below.
+measure_evenly() {
+	for attempt in 1 2 3; do
+		measure "$@" || return
+		per_second=$(echo "$(sum all ledger 1) $(truth cpu)" | awk '{ printf "%d", $2 ? $1 / $2 : 0 }')
+		if [ "$per_second" -ge 900 ]; then break; fi
+		diag "attempt $attempt: $per_second samples a CPU second"
+		diag "$(grep -E '^(metric|note|loss	all)' "$T/.ok.out")"
+	done
+}
+
 # sum KIND KEY COLUMN: a number from the sums of the last measurement, 0 when there is none.
 sum() {
 	awk -F "$tab" -v k="$1" -v n="$2" -v c="$3" '$1 == k && $2 == n { s += $(c + 2) } END { printf "%.17g\n", s }' "$T/$m.sums"
@@ -116,7 +128,7 @@ inlined_body() {
 for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 	compiler=${compiler%% *}
 	have "$compiler" || { skip "shares with $compiler" "not here"; continue; }
-	if measure functions "$compiler" $seconds; then
+	if measure_evenly functions "$compiler" $seconds; then
 		by_function one two five shared >"$T/g"
 		group functions <"$T/g"
 		by_callers straight_caller deep_caller >"$T/g"
@@ -124,7 +136,7 @@ for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 		rate
 		is "$m: main holds everything" "$(sum function main 3)" "$(sum all ledger 2)"
 	fi
-	if measure lines "$compiler" $seconds; then
+	if measure_evenly lines "$compiler" $seconds; then
 		by_lines line_a line_b line_c >"$T/g"
 		group lines <"$T/g"
 		by_sites site_a site_b >"$T/g"

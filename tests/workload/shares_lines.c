@@ -61,6 +61,7 @@ int main(int argc, char **argv)
 			n_site_a += 3 * a, n_site_b += 3 * b;
 		}
 	}
+	shares_truth("cpu", shares_thread_cpu_s());
 	shares_truth("line_a", (double)n_a);
 	shares_truth("line_b", (double)n_b);
 	shares_truth("line_c", (double)n_c);
