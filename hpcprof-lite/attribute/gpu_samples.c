@@ -558,26 +558,61 @@ static bool gather_known(struct run *r, knowns *list)
 	return true;
 }
 
+/* The samples of a function that do not know their launch: a stretch of the sorted list. */
+static size_t find_unknown(const struct run *r, uint32_t function, size_t *n)
+{
+	size_t low = 0, high = r->samples.n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct sample *p = &r->samples.at[middle];
+		if (p->function < function || (p->function == function && p->cell != NO_CELL))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (*n = 0; low + *n < r->samples.n && r->samples.at[low + *n].function == function; (*n)++)
+		;
+	return low;
+}
+
+/* Lists of one kernel for the yardstick; freed by the caller, also after false. */
+static bool list_kernel(struct run *r, size_t begin, size_t end, const struct known *list, size_t n, struct gpu_yard_input *in, struct gpu_yard_context **contexts)
+{
+	uint32_t function = r->launchers.at[begin].function;
+	size_t n_unknown, first = find_unknown(r, function, &n_unknown);
+	*contexts = malloc((end - begin) * sizeof **contexts);
+	*in = (struct gpu_yard_input){.contexts = *contexts, .n_contexts = end - begin, .function = function, .known = malloc((n ? n : 1) * sizeof *in->known),
+		.unknown = malloc((n_unknown ? n_unknown : 1) * sizeof *in->unknown)};
+	if (!*contexts || !in->known || !in->unknown)
+		return false;
+	for (size_t i = begin; i < end; i++)
+		(*contexts)[i - begin] = (struct gpu_yard_context){r->launchers.at[i].window_ns, r->launchers.at[i].weight};
+	for (size_t i = 0; i < n; i++) {
+		in->known[in->n_known] = list[i].sample;
+		in->known[in->n_known++].context = list[i].launcher - (uint32_t)begin;
+	}
+	for (size_t i = 0; i < n_unknown; i++) {
+		const struct sample *p = &r->samples.at[first + i];
+		if (!is_second(r, p))
+			in->unknown[in->n_unknown++] = (struct gpu_yard_sample){.function = function, .offset = p->offset, .count = p->count};
+	}
+	return true;
+}
+
 /* The kernel whose launchers are [begin, end), of which n samples are known. Adds to *found where there was something to compare. */
 static bool measure_kernel(struct run *r, size_t begin, size_t end, const struct known *list, size_t n, struct model_gpu_yardstick *found, uint32_t *n_found)
 {
-	uint64_t *window_ns = malloc((end - begin) * sizeof *window_ns);
-	struct gpu_yard_sample *samples = malloc((n ? n : 1) * sizeof *samples);
+	struct gpu_yard_input in;
+	struct gpu_yard_context *contexts;
 	struct gpu_yard yard = {0};
-	bool ok = window_ns && samples;
-	for (size_t i = begin; ok && i < end; i++)
-		window_ns[i - begin] = r->launchers.at[i].window_ns;
-	for (size_t i = 0; ok && i < n; i++) {
-		samples[i] = list[i].sample;
-		samples[i].launcher = list[i].launcher - (uint32_t)begin;
-	}
-	ok = ok && gpu_yardstick(window_ns, end - begin, samples, n, &yard);
-	if (ok && yard.n_launchers)
-		found[(*n_found)++] = (struct model_gpu_yardstick){.context = r->launchers.at[begin].context, .n_contexts = yard.n_launchers, .n_samples = yard.n_samples,
+	bool ok = list_kernel(r, begin, end, list, n, &in, &contexts) && gpu_yardstick(&in, &yard);
+	if (ok && yard.n_contexts)
+		found[(*n_found)++] = (struct model_gpu_yardstick){.context = r->launchers.at[begin].context, .n_contexts = yard.n_contexts, .n_samples = yard.n_samples,
 			.n_apportioned = *apportioned_of(r, r->launchers.at[begin].function), .wrong_context = yard.wrong_context, .chance_context = yard.chance_context,
 			.wrong_place = yard.wrong_place, .chance_place = yard.chance_place};
-	free(window_ns);
-	free(samples);
+	free(contexts);
+	free(in.known);
+	free(in.unknown);
 	return ok;
 }
 

@@ -196,14 +196,16 @@ void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model
 {
 	s->yardstick.n_kernels++;
 	s->yardstick.n_samples += y->n_samples;
-	s->yardstick.weight += weight;
-	s->yardstick.wrong_context += weight * y->wrong_context;
-	s->yardstick.chance_context += weight * y->chance_context;
-	if (y->wrong_place < 0)
-		return;
-	s->yardstick.place_weight += weight;
-	s->yardstick.wrong_place += weight * y->wrong_place;
-	s->yardstick.chance_place += weight * y->chance_place;
+	if (y->wrong_context >= 0) {
+		s->yardstick.weight += weight;
+		s->yardstick.wrong_context += weight * y->wrong_context;
+		s->yardstick.chance_context += weight * y->chance_context;
+	}
+	if (y->wrong_place >= 0) {
+		s->yardstick.place_weight += weight;
+		s->yardstick.wrong_place += weight * y->wrong_place;
+		s->yardstick.chance_place += weight * y->chance_place;
+	}
 }
 
 /*

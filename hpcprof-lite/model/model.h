@@ -187,16 +187,16 @@ struct model_gpu_ledger {
 };
 
 /*
- * What apportioning is worth, for one kernel that several contexts launched in serialized windows, whose samples know their launch: the share of them that would stand in a wrong place if they had
- * been apportioned by GPU time (total variation distance), and what of it chance makes at this number of samples. doc/outputs.md has the definition.
+ * What apportioning is worth, for one kernel that several contexts launched, in serialized windows, whose samples know their launch: the share of them that would stand in a wrong place if they had
+ * been apportioned by GPU time (total variation distance), and what of it chance makes at this number of samples. Negative: not measured. doc/outputs.md has the definition.
  */
 struct model_gpu_yardstick {
 	uint32_t context;          /* one of the kernel's */
-	uint32_t n_contexts;       /* that launched it in the windows */
+	uint32_t n_contexts;       /* that launched it in the windows; of one, wrong_context compares its samples for its time with those of all */
 	uint64_t n_samples;        /* with a known launch */
 	uint64_t n_apportioned;    /* of the kernel, outside the windows */
 	double wrong_context, chance_context; /* 0 .. 1 */
-	double wrong_place, chance_place; /* by (context, instruction); negative: too many to compare */
+	double wrong_place, chance_place; /* by (context, instruction) */
 };
 
 /*

@@ -401,7 +401,8 @@ static void put_gaps(const struct model_gpu_sampling *p, FILE *out)
 /* "98.9%" of agreement, and what chance alone would leave. */
 static void put_agreement(FILE *out, const char *what, double wrong, double by_chance, double weight)
 {
-	fprintf(out, "      %s: %.1f%% agree (chance alone: %.1f%%)\n", what, 100 * (1 - wrong / weight), 100 * (1 - by_chance / weight));
+	if (weight > 0)
+		fprintf(out, "      %s: %.1f%% agree (chance alone: %.1f%%)\n", what, 100 * (1 - wrong / weight), 100 * (1 - by_chance / weight));
 }
 
 static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)
@@ -411,8 +412,8 @@ static void put_yardstick(const struct model_gpu_sampling *p, FILE *out)
 		return;
 	fprintf(out, "    %s serialized %s (%s), in which samples know their launch", text_count(a, p->n_serialized), p->n_serialized == 1 ? "window" : "windows",
 		text_value(b, "sec", (double)p->serialized_ns / 1e9));
-	if (!p->yardstick.n_kernels || p->yardstick.weight <= 0) {
-		fputs("; no kernel ran there from two contexts: the error of apportioning is not known\n", out);
+	if (p->yardstick.weight <= 0 && p->yardstick.place_weight <= 0) {
+		fputs("; no kernel that several contexts launch ran there: the error of apportioning is not known\n", out);
 		return;
 	}
 	fprintf(out, ": %s samples of %s %s that several contexts launched.\n      Had these been apportioned by GPU time, too:\n", text_count(c, p->yardstick.n_samples),

@@ -357,7 +357,8 @@ static void test_bursts(void **state)
 	assert_int_equal(y->n_samples, 100);
 	assert_int_equal(y->n_apportioned, 400);
 	assert_true(fabs(y->wrong_context - 0.3) < 1e-12);
-	assert_true(fabs(y->wrong_place - 0.3) < 1e-12); /* there is one place */
+	/* elsewhere a quarter of the samples is at another instruction: (80 - 37.5) + (37.5 - 20) + 12.5 + 12.5 of 2 x 100 */
+	assert_true(fabs(y->wrong_place - 0.425) < 1e-12);
 	assert_true(fabs(y->chance_context - sqrt(2 * 50 * 0.5 / M_PI) / 100) < 1e-12);
 	assert_true(fabs(s->yardstick.wrong_context / s->yardstick.weight - 0.3) < 1e-12);
 	run_clean(&r, m);
@@ -491,31 +492,55 @@ static void test_kernel_of_two_code_objects(void **state)
 	run_clean(&r, m);
 }
 
+static struct gpu_yard yardstick(const struct gpu_yard_context *contexts, struct gpu_yard_sample *known, size_t n_known, struct gpu_yard_sample *unknown, size_t n_unknown)
+{
+	struct gpu_yard y;
+	assert_true(gpu_yardstick(&(struct gpu_yard_input){contexts, 3, known, unknown, n_known, n_unknown, 1}, &y));
+	return y;
+}
+
 static void test_yardstick(void **state)
 {
 	(void)state;
-	static const uint64_t window_ns[3] = {600, 300, 100};
-	struct gpu_yard y;
+	static const struct gpu_yard_context contexts[3] = {{600, 0}, {300, 0}, {100, 0}};
 	struct gpu_yard_sample right[] = {{2, 1, 0, 10}, {0, 1, 0, 60}, {1, 1, 0, 30}};
-	assert_true(gpu_yardstick(window_ns, 3, right, 3, &y));
-	assert_int_equal(y.n_launchers, 3);
+	struct gpu_yard y = yardstick(contexts, right, 3, NULL, 0);
+	assert_int_equal(y.n_contexts, 3);
 	assert_int_equal(y.n_samples, 100);
-	assert_true(y.wrong_context < 1e-12 && y.wrong_place < 1e-12 && y.chance_context > 0.01);
+	assert_true(fabs(y.wrong_context) < 1e-12 && fabs(y.wrong_place) < 1e-12 && y.chance_context > 0.01);
 	/* right by context, wrong by place: each context has an instruction of its own. At each, what the two others should have had is missing: (0.6 x 0.4 + 0.3 x 0.7 + 0.1 x 0.9) */
 	struct gpu_yard_sample places[] = {{0, 1, 0x10, 60}, {1, 1, 0x20, 30}, {2, 1, 0x30, 10}};
-	assert_true(gpu_yardstick(window_ns, 3, places, 3, &y));
-	assert_true(y.wrong_context < 1e-12 && fabs(y.wrong_place - 0.54) < 1e-12);
+	y = yardstick(contexts, places, 3, NULL, 0);
+	assert_true(fabs(y.wrong_context) < 1e-12 && fabs(y.wrong_place - 0.54) < 1e-12);
+	/* what is apportioned is elsewhere altogether; device functions are not compared by place */
+	struct gpu_yard_sample elsewhere[] = {{0, 1, 0x40, 1000}};
+	y = yardstick(contexts, places, 3, elsewhere, 1);
+	assert_true(fabs(y.wrong_context) < 1e-12 && fabs(y.wrong_place - 1) < 1e-12);
+	struct gpu_yard_sample called[] = {{0, 2, 0x10, 60}, {1, 2, 0x20, 30}, {2, 2, 0x30, 10}};
+	y = yardstick(contexts, called, 3, NULL, 0);
+	assert_true(fabs(y.wrong_context) < 1e-12 && y.wrong_place < 0);
 	/* all wrong: a context that had no time */
-	static const uint64_t none_ns[3] = {500, 500, 0};
+	static const struct gpu_yard_context none[3] = {{500, 0}, {500, 0}, {0, 0}};
 	struct gpu_yard_sample wrong[] = {{2, 1, 0, 8}};
-	assert_true(gpu_yardstick(none_ns, 3, wrong, 1, &y));
+	y = yardstick(none, wrong, 1, NULL, 0);
 	assert_true(fabs(y.wrong_context - 1) < 1e-12);
 	/* nothing to compare */
-	static const uint64_t one_ns[3] = {0, 500, 0};
-	assert_true(gpu_yardstick(one_ns, 3, wrong, 1, &y));
-	assert_int_equal(y.n_launchers, 0);
-	assert_true(gpu_yardstick(window_ns, 3, wrong, 0, &y));
-	assert_int_equal(y.n_launchers, 0);
+	static const struct gpu_yard_context one[3] = {{0, 0}, {500, 0}, {0, 0}};
+	assert_int_equal(yardstick(one, wrong, 1, NULL, 0).n_contexts, 0);
+	assert_int_equal(yardstick(contexts, wrong, 0, NULL, 0).n_contexts, 0);
+}
+
+/* One context alone has windows: twice the samples for its time that all have together; it has a quarter of the time, and another instruction. */
+static void test_yardstick_of_one_context(void **state)
+{
+	(void)state;
+	static const struct gpu_yard_context contexts[3] = {{0, 2000}, {500, 1000}, {0, 1000}};
+	struct gpu_yard_sample known[] = {{1, 1, 0x10, 100}}, unknown[] = {{0, 1, 0x10, 100}, {0, 1, 0x20, 300}};
+	struct gpu_yard y = yardstick(contexts, known, 1, unknown, 2);
+	assert_int_equal(y.n_contexts, 1);
+	assert_true(fabs(y.wrong_context - 0.25) < 1e-12);
+	assert_true(fabs(y.wrong_place - 0.75) < 1e-12);
+	assert_true(y.chance_context > 0 && y.chance_context < 0.1);
 }
 
 static void test_stall_names(void **state)
@@ -581,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_dropped_and_outside),
 		cmocka_unit_test(test_kernel_of_two_code_objects),
 		cmocka_unit_test(test_yardstick),
+		cmocka_unit_test(test_yardstick_of_one_context),
 		cmocka_unit_test(test_stall_names),
 		cmocka_unit_test(test_counters),
 	};
