@@ -47,10 +47,11 @@ static bool add_chunk(struct loading *l, const struct recording_chunk *c, uint64
 	const uint8_t *at = (const uint8_t *)(c + 1);
 	while (used) {
 		const struct recording_event *e = recording_event_at(at, used);
-		if (!e) {
+		if (!e || e->order <= l->streams.at[c->stream].last_order) {
 			l->n_damaged += used;
 			return true;
 		}
+		l->streams.at[c->stream].last_order = e->order;
 		if (!add_event(l, e, c->stream))
 			return false;
 		at += e->bytes;

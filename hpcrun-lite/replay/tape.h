@@ -25,6 +25,7 @@ struct tape_event {
 struct tape_stream {
 	uint32_t tid;
 	uint32_t first, last; /* events; TAPE_NONE: there is none */
+	uint64_t last_order;  /* of its events, while they are read */
 };
 
 struct tape_text {
