@@ -3,6 +3,7 @@
 #include "tests/unit/cupti_pc_made_up.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
 
@@ -289,6 +290,28 @@ static void test_contexts(void **state)
 	assert_int_equal(cupti.n_enabled, 2);
 }
 
+/* While our thread is stuck in CUPTI: what it finds then is left alone. */
+static void test_destroyed(void **state)
+{
+	(void)state;
+	start_with("pc");
+	nv_pc_context_made(CONTEXT);
+	assert_true(nv_guard_take(0));
+	nv_pc_context_gone(CONTEXT);
+	nv_guard_give();
+	cupti.get = CUPTI_ERROR_UNKNOWN;
+	unsigned n = cupti.n_got;
+	work(100);
+	end(true);
+	assert_int_equal(cupti.n_got, n);
+	assert_int_equal(cupti.n_disabled, 0);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
+	assert_non_null(strstr(seen.note, "destroyed while CUPTI did not answer"));
+	cupti.is_on = false;
+	nv_pc_context_made(CONTEXT); /* another one at the same place */
+	assert_int_equal(cupti.n_enabled, 2);
+}
+
 static void test_lock(void **state)
 {
 	(void)state;
@@ -313,6 +336,21 @@ static void test_lock(void **state)
 	close(fd);
 	nv_pc_unlock(next, &uuid);
 	assert_int_equal(access(path, F_OK), -1);
+	mode_t mask = umask(077);
+	fd = nv_pc_lock(&uuid, path, sizeof path);
+	umask(mask);
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0444); /* should it be left behind */
+	int pipes[2];
+	assert_int_equal(pipe(pipes), 0);
+	assert_int_equal(dup2(pipes[0], fd), fd); /* the program takes the number */
+	nv_pc_unlock(fd, &uuid);
+	assert_true(fcntl(fd, F_GETFD) >= 0);
+	close(fd);
+	close(pipes[0]);
+	close(pipes[1]);
+	unlink(path);
 	assert_int_equal(symlink("/dev/null", path), 0); /* somebody's trick */
 	assert_int_equal(nv_pc_lock(&uuid, path, sizeof path), -2);
 	unlink(path);
@@ -324,7 +362,7 @@ int main(void)
 		cmocka_unit_test(test_options), cmocka_unit_test(test_reasons), cmocka_unit_test_teardown(test_session, leave), cmocka_unit_test_teardown(test_join, leave),
 		cmocka_unit_test_teardown(test_not_fitted, leave), cmocka_unit_test_teardown(test_refused, leave), cmocka_unit_test_teardown(test_attributes, leave),
 		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
-		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test(test_lock),
+		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test_teardown(test_destroyed, leave), cmocka_unit_test(test_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

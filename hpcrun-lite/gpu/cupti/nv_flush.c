@@ -107,8 +107,12 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	uint64_t until_ns = nv.lib.now_ns() + may_wait_ns;
 	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
 		return;
-	if (!nv_guard_take(until_ns))
-		return; /* CUPTI does not answer our thread either */
+	if (!nv_guard_take(until_ns)) { /* CUPTI does not answer our thread either */
+		count_missing();
+		if (is_exit)
+			atomic_store_explicit(&nv.is_over, true, memory_order_release);
+		return;
+	}
 	flush_until(until_ns);
 	atomic_store_explicit(&nv.rests_until_ns, nv.lib.now_ns() + REST_NS, memory_order_release);
 	if (is_exit)

@@ -15,7 +15,15 @@
 #define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
+#define SERIALIZED_HOLD_NS UINT64_C(20000000) /* launches wait so long for a kernel to end, where samples are taken out between them */
+
 static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
+
+/* Of each session, for threads that do not get the guard: its context, and that this was destroyed meanwhile. */
+static struct {
+	_Atomic(CUcontext) context;
+	_Atomic bool is_gone;
+} marks[NV_PC_MAX_SESSIONS];
 
 static bool is_on(void)
 {
@@ -52,6 +60,8 @@ static void begin(CUcontext context, uint32_t device)
 	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
 		if (!nv_pc_open(s, context, device))
 			s->state = NV_PC_FREE;
+		atomic_store_explicit(&marks[s - sessions].is_gone, false, memory_order_relaxed);
+		atomic_store_explicit(&marks[s - sessions].context, s->state == NV_PC_FREE ? NULL : context, memory_order_release);
 		nv_pc_gate_open();
 	} else {
 		nv_note("PC samples are not taken of a context that was made while launches to another did not end; its operations are traced only", "", "");
@@ -103,10 +113,28 @@ static void end_with_context(struct nv_pc_session *s)
 	nv_pc_close(s);
 }
 
+/* CUPTI is not touched any more for a context that was destroyed while somebody else had the guard. */
+static bool was_destroyed(struct nv_pc_session *s)
+{
+	if (s->state == NV_PC_FREE || !atomic_load_explicit(&marks[s - sessions].is_gone, memory_order_acquire))
+		return false;
+	s->state = NV_PC_DEAD;
+	close_gap(s);
+	nv_note("PC samples of the last 0.1 s of a context are lost: it was destroyed while CUPTI did not answer", "", "");
+	nv_pc_close(s);
+	return true;
+}
+
 void nv_pc_context_gone(CUcontext context)
 {
-	if (!is_on() || !nv_guard_take(nv.lib.now_ns() + GONE_WAIT_NS))
+	if (!is_on())
 		return;
+	if (!nv_guard_take(nv.lib.now_ns() + GONE_WAIT_NS)) {
+		for (unsigned i = 0; i < NV_PC_MAX_SESSIONS; i++)
+			if (atomic_load_explicit(&marks[i].context, memory_order_acquire) == context)
+				atomic_store_explicit(&marks[i].is_gone, true, memory_order_release);
+		return;
+	}
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
 		if (s->state != NV_PC_FREE && s->context == context)
 			end_with_context(s);
@@ -162,11 +190,27 @@ static bool is_in_window(const struct nv_pc_session *s)
 
 void nv_pc_prepare(void)
 {
-	if (nv.options.pc != NV_PC_BURSTS || !is_on())
+	if (!is_on())
 		return;
-	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
-		if (is_in_window(s) && nv_pc_burst_is_over(s))
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
+		if (s->state != NV_PC_ON || !s->is_serialized || was_destroyed(s))
+			continue;
+		if (nv.options.pc == NV_PC_SERIALIZED)
+			nv_pc_gate_close(nv.lib.now_ns() + SERIALIZED_HOLD_NS);
+		else if (nv_pc_burst_is_over(s))
 			nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS);
+	}
+}
+
+/* In serialized mode GetData waits for kernels: between them, or another time. Nothing is taken out in a window. */
+static void drain(struct nv_pc_session *s)
+{
+	if (!s->is_serialized) {
+		nv_pc_drain(s);
+	} else if (nv.options.pc == NV_PC_SERIALIZED && nv_pc_hold(s, nv.lib.now_ns() + SERIALIZED_HOLD_NS)) {
+		nv_pc_drain(s);
+		nv_pc_gate_open();
+	}
 }
 
 void nv_pc_work(void)
@@ -175,15 +219,17 @@ void nv_pc_work(void)
 	if (!is_on())
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
-		if (s->state == NV_PC_ON && !is_in_window(s)) /* there GetData would wait for kernels */
-			nv_pc_drain(s);
+		if (was_destroyed(s))
+			continue;
+		if (s->state == NV_PC_ON)
+			drain(s);
 		if (s->state == NV_PC_OVERFLOWED || s->state == NV_PC_PAUSED)
 			bring_back(s);
 		else if (s->state == NV_PC_ON && nv.options.pc == NV_PC_BURSTS)
 			nv_pc_burst(s);
 		has_window = has_window || is_in_window(s);
 	}
-	if (nv.options.pc == NV_PC_BURSTS && !has_window)
+	if (!has_window)
 		nv_pc_gate_open();
 }
 
@@ -218,7 +264,7 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
 		return;
 	nv_pc_gate_limit(0);
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
-		if (s->state != NV_PC_FREE)
+		if (s->state != NV_PC_FREE && !was_destroyed(s))
 			end_session(s, until_ns, is_idle);
 	nv_pc_gate_open(); /* nobody closes it any more */
 }

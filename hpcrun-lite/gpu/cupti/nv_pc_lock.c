@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One process may sample a GPU: a second one gets neither samples nor records, or crashes, though CUPTI tells it that all is well (doc/cupti-facts.md A5). So the first takes a lock, on a file that is
- * named by the GPU's UUID and opened for reading alone: it may be another user's. The kernel gives the lock back when the process ends; the file
- * stays then, and does no harm. Test: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
+ * named by the GPU's UUID and opened for reading alone: it may be another user's. The kernel gives the lock back when the process ends, and with it the
+ * children that it forked, which share it; the file may stay then, for everybody to open. The program may close our descriptor, or put another file there: it is looked at before it is closed. Test: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
 
@@ -22,8 +22,11 @@
 static int open_file(const char *path)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
-	if (fd == -ENOENT)
+	if (fd == -ENOENT) {
 		fd = sys_open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+		if (fd >= 0)
+			sys_call3(SYS_fchmod, fd, 0444, 0); /* whatever the mask: it may be left behind for other users */
+	}
 	return fd == -EEXIST ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) : fd;
 }
 
@@ -75,7 +78,8 @@ void nv_pc_unlock(int lock, const CUuuid *uuid)
 {
 	char path[NV_PC_PATH_BYTES];
 	put_path(path, sizeof path, uuid);
-	if (is_still_there(lock, path))
-		sys_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
+	if (!is_still_there(lock, path))
+		return; /* no descriptor of ours any more */
+	sys_call3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 	sys_close(lock);
 }

@@ -40,7 +40,7 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 
 static void kernel(const CUpti_ActivityKernel10 *k)
 {
-	if (nv.options.pc != NV_PC_OFF)
+	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
 		atomic_fetch_add_explicit(&nv.kernel_ns, k->end - k->start, memory_order_relaxed);
 	tell(k->correlationId, k->graphId, &(struct gpu_op){
 		.kind = MSR_GPU_KERNEL, .start_ns = k->start, .end_ns = k->end, .amount = k->graphNodeId,
