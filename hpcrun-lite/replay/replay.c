@@ -299,6 +299,8 @@ static enum status do_all(const struct request *r)
 	struct dirent **entries;
 	struct counts c = {0, 0};
 	enum status status = copy_directory(r->recording, r->output, "vdso");
+	if (status == STATUS_OK) /* of the same code objects and binaries, which need not be here */
+		status = copy_directory(r->recording, r->output, "structs");
 	int n = status == STATUS_OK ? list(r->recording, &entries) : -1;
 	for (int i = 0; i < n; i++) {
 		enum status s = do_entry(r, entries[i]->d_name, &c);

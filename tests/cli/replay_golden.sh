@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Recordings made on an NVIDIA H200 (tests/golden/replay), played without a GPU, through hpcstruct-lite and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
+# beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
+# replay_golden.sh --accept writes what is expected anew.
+
+# shellcheck disable=SC2154 # variables of lib.sh
+. "${srcdir:-.}/tests/lib.sh"
+golden=$srcdir/tests/golden/replay
+judge=$srcdir/tests/judge
+python=${PYTHON3:-python3}
+accept=no
+[ "${1:-}" = --accept ] && accept=yes
+"$HPCRUN" replay --help >"$T/help" 2>&1 || skip_all "built without CUPTI"
+need "$python" tar gzip
+otf2=no
+if grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" && have otf2-print; then otf2=yes; fi
+cd "$T" || exit 99
+unset COLUMNS NO_COLOR
+TZ=UTC
+export TZ
+
+# expect NAME WHAT: what was made equals what is kept, in the same bytes
+expect() {
+	if [ $accept = yes ]; then gzip -9nc "$2" >"$golden/$1.$2.gz"; fi
+	gzip -dc "$golden/$1.$2.gz" >want 2>/dev/null
+	same "$1: $2 as expected" "$2" want
+}
+
+# tools NAME: all that the tools make of ./m
+tools() {
+	run_limited 120 "$HPCSTRUCT" -q m >said 2>&1 # says that libraries of the machine are not here
+	is "$1: hpcstruct-lite reads all code objects" "$(for f in m/gpubins/*; do test -f "m/structs/$(basename "$f" .gpubin).hpcstruct" || echo "$f"; done)" ""
+	rm -rf db
+	ok "$1: hpcprof-lite" sh -c "timeout 200 '$HPCPROF' -q --to text,cctdb,otf2 -o db m >report 2>said"
+	run_limited 200 "$HPCPROF" -q --to text --all m 2>/dev/null | sed "s,$T/m/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1' >all
+}
+
+if [ $accept = no ]; then ok "the recordings are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"; fi
+for packed in "$golden"/*.tar.gz; do
+	[ -f "$packed" ] || continue
+	name=$(basename "$packed" .tar.gz)
+	rm -rf recording m
+	tar xzf "$packed"
+	ok "$name: it is played" run_limited 60 "$HPCRUN" replay -q recording -o m
+	tools "$name"
+	expect "$name" report
+	expect "$name" all
+	is "$name: the sums close" "$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" "1 1 "
+	# the recorded process wrote the same
+	mv m played
+	mv recording m
+	run_limited 200 "$HPCPROF" -q --to text --all m 2>/dev/null | sed "s,$T/m/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1' >recorded
+	same "$name: the replay is what was recorded" all recorded
+	# the three outputs
+	"$python" "$judge/read_text.py" all >text-facts 2>err || fail "$name: the complete text reads through" "$(cat err)"
+	grep -v '^bytes' text-facts >text-cctdb
+	"$python" "$judge/read_cctdb.py" db >cctdb-facts 2>err || fail "$name: the CCT database is sound" "$(cat err)"
+	ok "$name: text and CCT database agree" "$python" "$judge/compare_facts.py" text-cctdb cctdb-facts
+	if [ $otf2 = no ]; then
+		skip "$name: text and OTF2 archive agree" "no OTF2, or no otf2-print"
+		continue
+	fi
+	"$python" "$judge/read_otf2.py" db/otf2/traces.otf2 >otf2-facts 2>err || fail "$name: the OTF2 archive is sound" "$(cat err)"
+	ok "$name: text and OTF2 archive agree" "$python" "$judge/compare_facts.py" -t 1e-5 text-facts otf2-facts profiles total function path samples kind busy bytes launched joined summed-up lost ops
+done
+if [ $accept = yes ]; then (cd "$golden" && sha256sum ./*.tar.gz >SHA256SUMS); fi
+
+done_testing
