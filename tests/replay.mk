@@ -11,3 +11,12 @@ tests_fuzz_fuzz_recording_SOURCES = tests/fuzz/fuzz_recording.c tests/fuzz/mutat
 tests_fuzz_fuzz_recording_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_fuzz_fuzz_recording_LDADD = $(REPLAY_LIBS)
 endif
+
+if HAVE_CUPTI
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_recording
+TESTS += tests/unit/test_recording
+tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
+tests_unit_test_recording_LDADD = $(REPLAY_LIBS) $(CMOCKA_LIBS)
+endif
+endif
