@@ -666,7 +666,8 @@ static bool add_expected(struct run *r, bool *any)
 	const struct gpu_join *j = r->s->join;
 	bool ok = true;
 	for (size_t i = 0; ok && i < j->cells.n; i++) {
-		uint64_t n = (uint64_t)(j->cells.at[i].cover.expected + 0.5);
+		double expected = j->cells.at[i].cover.expected;
+		uint64_t n = expected < 1e15 ? (uint64_t)(expected + 0.5) : 0; /* more says that the file is damaged */
 		*any |= n > 0;
 		ok = !n || add_metric(r, GPU_SAMPLES_EXPECTED, j->cells.at[i].thread, r->s->context_of[i], n);
 	}

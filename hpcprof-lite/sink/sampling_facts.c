@@ -9,6 +9,12 @@ double sampling_agreement(const struct model_gpu_sampling *s)
 	return s->yardstick.weight > 0 ? 1 - s->yardstick.wrong_context / s->yardstick.weight : -1;
 }
 
+/* What a damaged file promises is cut. */
+static uint64_t rounded(double n)
+{
+	return n < 1e18 ? (uint64_t)(n + 0.5) : UINT64_C(1000000000000000000);
+}
+
 static uint64_t ppm(double wrong, double weight)
 {
 	return weight > 0 ? (uint64_t)((1 - wrong / weight) * 1e6 + 0.5) : 0;
@@ -41,8 +47,8 @@ void sampling_facts(const struct model_gpu_sampling *s, struct sampling_fact fac
 		{"GPU PC sampling period", "Between two samples of a sampler; the longest", "cycles", s->period_most, s->period_most != 0},
 		{"GPU PC samplers", "SMs of the device", "number", s->samplers, s->samplers != 0},
 		{"GPU clock", "That expected numbers are computed with", "MHz", s->clock_mhz, s->clock_mhz != 0},
-		{"GPU PC samples promised", "By period, clock and as many SMs as kernels had blocks", "number", (uint64_t)(s->promised + 0.5), s->promised > 0},
-		{"GPU PC samples expected", "Had all SMs been busy whenever a kernel ran", "number", (uint64_t)(s->expected + 0.5), s->expected > 0},
+		{"GPU PC samples promised", "By period, clock and as many SMs as kernels had blocks", "number", rounded(s->promised), s->promised > 0},
+		{"GPU PC samples expected", "Had all SMs been busy whenever a kernel ran", "number", rounded(s->expected), s->expected > 0},
 		{"GPU yardstick samples", "With known launch, of kernels that several contexts launched in serialized ranges", "number", s->yardstick.n_samples, s->n_serialized != 0},
 		{"GPU apportioning agrees, contexts", "Share of those that apportioning by GPU time puts into the right context; 0: not measured", "ppm", ppm(s->yardstick.wrong_context, s->yardstick.weight), measured},
 		{"GPU apportioning agrees, by chance", "The same with right shares at this number of samples; 0: not measured", "ppm", ppm(s->yardstick.chance_context, s->yardstick.weight), measured},

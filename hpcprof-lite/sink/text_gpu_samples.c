@@ -180,7 +180,8 @@ static void name_inlining(const struct model *m, uint32_t context, char *to, siz
 	if (context == MODEL_NONE || m->contexts[context].relation != MODEL_INLINED || m->contexts[context].parent == MODEL_NONE)
 		return;
 	text_place(place, sizeof place, m, &m->contexts[m->contexts[context].parent]);
-	snprintf(to, n_bytes, *place ? ", inlined at %s" : "", place);
+	if (*place)
+		snprintf(to, n_bytes, ", inlined at %s", place);
 }
 
 /* "kernels.cu:4 in fma_of, inlined at kernels.cu:39"; where that is too long it is the function's name that is cut. */
@@ -379,7 +380,7 @@ static void put_rate(const struct model_gpu_sampling *p, FILE *out)
 	double share = (double)p->total / p->promised, busy = p->expected > 0 ? (double)p->total / p->expected : 0;
 	fprintf(out, "    rate: one for each %s%s%s cycles of each SM", text_count(a, p->period_least), p->period_most > p->period_least ? " to " : "",
 		p->period_most > p->period_least ? text_count(b, p->period_most) : "");
-	fprintf(out, ": %s were promised while kernels ran, %.1f%% of them came\n", text_count(c, (uint64_t)(p->promised + 0.5)), 100 * share);
+	fprintf(out, ": %s were promised while kernels ran, %.1f%% of them came\n", text_value(c, "count", p->promised), 100 * share);
 	if (p->samplers)
 		fprintf(out, "      %" PRIu32 " SMs at %" PRIu32 " MHz; %.0f%% of their time while kernels ran they had a warp\n", p->samplers, p->clock_mhz, 100 * (busy < 1 ? busy : 1));
 	if (share < 1 - RATE_TOLERANCE)
