@@ -119,11 +119,15 @@ static struct timespec timespec_of(uint64_t ns)
 	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 }
 
+/* Program threads wait here, inside of the driver and under locks of ours: cancelling one takes effect where it would without us. */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
+	int old;
 	const struct timespec until = timespec_of(until_ns);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
 	while (sem_clockwait(wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR)
 		;
+	pthread_setcancelstate(old, NULL);
 }
 
 static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
