@@ -306,6 +306,25 @@ static void test_fork(void **state)
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 1);
 }
 
+/* Destructors launch after exit(): nobody asks for their records, and those that come all the same are of what was counted already. */
+static void test_over(void **state)
+{
+	(void)state;
+	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x10};
+	uint8_t *buffer = NULL;
+	size_t bytes = 0, most = 0;
+	nv_buffer_request(&buffer, &bytes, &most);
+	nv.is_over = true;
+	do_call(LAUNCH, 1, &p, CUDA_SUCCESS);
+	do_call(LAUNCH, 2, &p, CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 2);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 1);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
+	assert_int_equal(nv.n_open, 0);
+	nv_buffer_complete(NULL, 0, buffer, bytes, bytes);
+	assert_int_equal(nv.n_outstanding, 1);
+}
+
 /* ---- code objects ----------------------------------------------------------------------------------------------- */
 
 struct cubin {
@@ -534,7 +553,7 @@ int main(void)
 		cmocka_unit_test_setup(test_names, start), cmocka_unit_test_setup(test_launch, start), cmocka_unit_test_setup(test_copy, start), cmocka_unit_test_setup(test_memory, start),
 		cmocka_unit_test_setup(test_capture, start), cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start),
 		cmocka_unit_test_setup(test_lazy, start), cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_buffers, start), cmocka_unit_test_setup(test_map, start),
-		cmocka_unit_test_setup(test_options, start), cmocka_unit_test_setup(test_fork, start),
+		cmocka_unit_test_setup(test_options, start), cmocka_unit_test_setup(test_fork, start), cmocka_unit_test_setup(test_over, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,6 +222,8 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
 
 /* Starts the thread that asks for records every 100 ms, and registers the end. False: no thread. Samples of the caller are suspended, its signals blocked. */
 bool nv_flush_start(void);
+/* Counts what was launched and has no record yet as never done: no more records come. */
+void nv_flush_count_missing(void);
 /* From a request callback: there are many buffers out. Never waits. */
 void nv_flush_soon(void);
 /* Takes the one guard around CUPTI calls that may wait (flushes, PC sampling). False: not until then. */

@@ -82,7 +82,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	int saved = errno;
 	CUpti_Activity *record = NULL;
 	(void)bytes;
-	if (!buffer || !nv_is_here())
+	if (!buffer || !nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire)) /* over: what had no record was counted as never done */
 		return;
 	while (valid_bytes && nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
 		nv_record(record);

@@ -100,10 +100,16 @@ static void leave_untimed(const struct nv_call *c, uint64_t id, uint64_t enter_n
 	}
 }
 
+/* exit() was called before: of what is launched now, by destructors, nobody asks for records. */
+static bool is_over(void)
+{
+	return atomic_load_explicit(&nv.is_over, memory_order_acquire);
+}
+
 /* Most launches: all was said when they were entered. */
 static bool is_settled(const struct nv_call *c, bool is_late, bool good)
 {
-	return good && !is_late && !c->waits && !nv.options.no_times && (c->kind != MSR_GPU_KERNEL || !nv_kernel_is_followed());
+	return good && !is_late && !is_over() && !c->waits && !nv.options.no_times && (c->kind != MSR_GPU_KERNEL || !nv_kernel_is_followed());
 }
 
 static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns, bool is_late, bool good)
@@ -127,6 +133,8 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
 	if (nv.options.no_times)
 		leave_untimed(c, id, enter_ns, d->symbolName);
+	if (is_over())
+		nv_flush_count_missing();
 }
 
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)

@@ -69,7 +69,7 @@ void nv_flush_soon(void)
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
 /* What CUPTI was asked for by force and did not hand out will never come: operations behind a fault of the device. */
-static void count_missing(void)
+void nv_flush_count_missing(void)
 {
 	int64_t n = atomic_exchange_explicit(&nv.n_open, 0, memory_order_relaxed);
 	if (n > 0)
@@ -99,7 +99,7 @@ static void flush_until(uint64_t until_ns)
 	nv_pc_end(may_ns, is_idle);
 	nv.end_was_in_vain = nv.end_was_in_vain || nv.lib.now_ns() >= until_ns;
 	force(MSR_GPU_LOSS_NEVER_DONE);
-	count_missing();
+	nv_flush_count_missing();
 }
 
 static void finish(uint64_t may_wait_ns, bool is_exit)
@@ -108,7 +108,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
 		return;
 	if (!nv_guard_take(until_ns)) { /* CUPTI does not answer our thread either */
-		count_missing();
+		nv_flush_count_missing();
 		if (is_exit)
 			atomic_store_explicit(&nv.is_over, true, memory_order_release);
 		return;
