@@ -19,6 +19,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu_occupancy.c hpcprof-lite/attribute/gpu_occupancy.h \
 	hpcprof-lite/attribute/gpu_ranges.c hpcprof-lite/attribute/gpu_ranges.h \
 	hpcprof-lite/attribute/gpu_samples.c hpcprof-lite/attribute/gpu_samples.h \
+	hpcprof-lite/attribute/gpu_samples_measure.c hpcprof-lite/attribute/gpu_samples_run.h \
 	hpcprof-lite/attribute/gpu_sampling.c hpcprof-lite/attribute/gpu_sampling.h \
 	hpcprof-lite/attribute/gpu_shares.c hpcprof-lite/attribute/gpu_shares.h \
 	hpcprof-lite/attribute/gpu_stalls.c hpcprof-lite/attribute/gpu_stalls.h \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the text gathers of GPUs (text_gpu.h), against a second computation from the operations and totals of a hand-made model. */
 #include "hpcprof-lite/sink/text_gpu.h"
+#include "hpcprof-lite/sink/text_gpu_hot.h"
+#include "hpcprof-lite/sink/text_table.h"
 #include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>
@@ -150,6 +152,61 @@ static void without_gpus(void **state)
 	fixture_free(m);
 }
 
+/* Lines, launchers and stall reasons of the kernels have all samples, once each. */
+static void inside_of_kernels(void **state)
+{
+	struct model *m = make(41);
+	struct text_gpu_hot h;
+	double samples = 0, stalled = 0;
+	(void)state;
+	assert_true(text_gpu_hot_open(m, &h));
+	assert_true(h.kernels.n > 0 && h.n_stalls > 0);
+	for (size_t i = 0; i < h.kernels.n; i++) {
+		const struct text_gpu_hot_kernel *k = &h.kernels.at[i];
+		double of_lines = 0, of_launchers = 0, seconds = 0, of_stall = 0;
+		for (size_t j = 0; j < k->n_lines; j++) {
+			const struct text_gpu_line *l = &h.lines.at[k->first_line + j];
+			of_lines += l->samples;
+			of_stall += h.values.at[l->stalls];
+			assert_true(j == 0 || l->samples <= l[-1].samples);
+		}
+		for (size_t j = 0; j < k->n_launchers; j++) {
+			const struct text_gpu_launcher *l = &h.launchers.at[k->first_launcher + j];
+			of_launchers += l->samples;
+			seconds += l->seconds;
+			assert_int_equal(m->contexts[l->context].kind, MODEL_CONTEXT_LINE); /* of the program, not of the run time */
+		}
+		assert_true(of_lines == k->samples && of_launchers == k->samples);
+		assert_float_equal(seconds, k->seconds, 1e-9);
+		assert_true(of_stall == h.values.at[k->stalls]);
+		assert_true(i == 0 || k->seconds <= h.kernels.at[i - 1].seconds);
+		samples += k->samples;
+		stalled += h.values.at[k->stalls];
+	}
+	assert_true(samples == text_metric_total(m, text_find_metric(m, "GINS")));
+	assert_true(stalled == text_metric_total(m, h.stalls[0]));
+	text_gpu_hot_close(&h);
+	fixture_free(m);
+}
+
+/* Time is neither made nor lost where it is shared out inside of kernels. */
+static void time_inside_of_kernels(void **state)
+{
+	struct model *m = make(41);
+	struct text_metric time, samples;
+	(void)state;
+	assert_true(text_metric_open(m, text_find_metric(m, "GKER (sec)"), &time));
+	assert_true(text_metric_open(m, text_find_metric(m, "GINS"), &samples));
+	text_gpu_spread(m, &time, &samples);
+	double sum = 0;
+	for (uint32_t c = 0; c < m->n_contexts; c++)
+		sum += time.self[c];
+	assert_float_equal(sum, time.whole, 1e-9);
+	text_metric_close(&time);
+	text_metric_close(&samples);
+	fixture_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +214,8 @@ int main(void)
 		cmocka_unit_test(devices_are_busy_once),
 		cmocka_unit_test(shapes),
 		cmocka_unit_test(without_gpus),
+		cmocka_unit_test(inside_of_kernels),
+		cmocka_unit_test(time_inside_of_kernels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
