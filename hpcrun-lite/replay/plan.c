@@ -399,11 +399,56 @@ static bool make_shuffled(struct player *to, uint64_t seed)
 	return good;
 }
 
-static void make_recorded(struct player *to)
+/* When the thread next did something that is in the recording: what it does from event n on took effect between n and then. TAPE_NONE: never. */
+static uint64_t next_order(const struct tape *t, uint32_t n)
 {
+	uint32_t frame = t->event[n].head->type == RECORDING_ENTER ? n : t->event[n].parent, end = frame == TAPE_NONE ? TAPE_NONE : t->event[frame].leave, next = t->event[n].next;
+	while (next != TAPE_NONE && next != end && t->event[next].parent != frame)
+		next = t->event[next].next;
+	if (next == TAPE_NONE)
+		return t->event[n].head->order;
+	const struct recording_event *h = t->event[next].head;
+	return h->type == RECORDING_CALL ? ((const struct recording_call *)h)->begin : h->order;
+}
+
+struct turn {
+	uint64_t order;
+	uint32_t event;
+};
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/*
+ * A thread that comes out of a call goes on as late as it can have: others were seen by it then, and not at the moment when the call returned. So does one that comes in and then has to wait. All others are done
+ * with when they come in.
+ */
+static uint64_t turn_of(const struct tape *t, uint32_t n)
+{
+	const struct tape_event *e = &t->event[n];
+	uint64_t next = e->head->type == RECORDING_LEAVE ? e->head->order : next_order(t, n);
+	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || (e->head->type == RECORDING_ENTER && e->next != TAPE_NONE && t->event[e->next].parent == n && tape_is_long(&t->event[e->next]));
+	return is_late && next > e->head->order ? next : e->head->order;
+}
+
+static bool make_recorded(struct player *to)
+{
+	struct turn *turns = calloc((size_t)to->tape.n_events + 1, sizeof *turns);
+	if (!turns)
+		return false;
 	for (uint32_t n = 0; n < to->tape.n_events; n++)
 		if (tape_has_turn(&to->tape.event[n]))
-			to->plan[to->n_plan++] = n;
+			turns[to->n_plan++] = (struct turn){turn_of(&to->tape, n), n};
+	qsort(turns, to->n_plan, sizeof *turns, by_turn);
+	for (uint32_t i = 0; i < to->n_plan; i++)
+		to->plan[i] = turns[i].event;
+	free(turns);
+	return true;
 }
 
 static uint32_t n_moved(const struct player *p)
@@ -417,9 +462,7 @@ static uint32_t n_moved(const struct player *p)
 enum status plan_make(struct player *p, bool shuffle, uint64_t seed)
 {
 	p->plan = calloc((size_t)p->tape.n_events + 1, sizeof *p->plan);
-	bool good = p->plan && (!shuffle || make_shuffled(p, seed));
-	if (good && !shuffle)
-		make_recorded(p);
+	bool good = p->plan && (shuffle ? make_shuffled(p, seed) : make_recorded(p));
 	if (good && shuffle)
 		log_detail(NULL, "shuffled: %u of %u events come before one that they came after", n_moved(p), p->n_plan);
 	if (!good)

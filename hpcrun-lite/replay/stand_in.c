@@ -50,9 +50,9 @@ static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recor
 }
 
 /* The next call of the recorded thread that took time, or the end of what it was in. */
-static uint32_t next_long(const struct player_thread *t)
+static uint32_t next_long(const struct player_thread *t, uint32_t from)
 {
-	uint32_t n = t->frame->cursor, end = end_of(t);
+	uint32_t n = from, end = end_of(t);
 	while (n != TAPE_NONE && n != end && (event(n)->parent != t->frame->enter || !tape_is_long(event(n))))
 		n = event(n)->next;
 	return n;
@@ -301,7 +301,7 @@ static uint64_t now_ns(void)
 	const struct recording_leave *l = leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
 	if (l && f->n_now < l->n_now) {
 		now = ((const uint64_t *)(l + 1))[f->n_now++];
-	} else if (n != TAPE_NONE) {
+	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) { /* else it was not asked here */
 		wait_for(t, n);
 		now = ((const struct recording_now *)event(n)->head)->value;
 		f->now_cursor = event(n)->next;
@@ -324,7 +324,7 @@ static bool is_own(const struct player_thread *t)
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
-	uint32_t n = t ? next_long(t) : TAPE_NONE;
+	uint32_t n = t ? next_long(t, t->frame->cursor) : TAPE_NONE;
 	(void)wake;
 	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
 		take(t, n);
