@@ -209,7 +209,7 @@ static void find_rules(struct planning *p, uint32_t n)
 		request(p, n);
 	else if (tape_is_enter(e, RECORDING_COMPLETE))
 		complete(p, n);
-	else if (tape_is_long(e) && e->head->what != RECORDING_WAIT)
+	else if (tape_is_long(e) && e->head->what != RECORDING_WAIT && e->head->what != RECORDING_POINT)
 		guarded(p, n);
 	if (e->head->type == RECORDING_CALL && e->head->what == RECORDING_FLUSH_ALL)
 		flush(p, n);
@@ -432,6 +432,11 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 {
 	const struct tape_event *e = &t->event[n];
 	uint64_t next = e->head->type == RECORDING_LEAVE ? e->head->order : next_order(t, n);
+	bool is_point = e->head->type == RECORDING_CALL && e->head->what == RECORDING_POINT;
+	if (is_point) { /* as late as it came to a closed gate, or else at once */
+		const struct tape_event *then = e->next == TAPE_NONE ? e : &t->event[e->next];
+		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT ? ((const struct recording_call *)then->head)->begin : e->head->order;
+	}
 	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || (e->head->type == RECORDING_ENTER && e->next != TAPE_NONE && t->event[e->next].parent == n && tape_is_long(&t->event[e->next]));
 	return is_late && next > e->head->order ? next : e->head->order;
 }

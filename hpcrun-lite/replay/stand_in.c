@@ -353,6 +353,11 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) == 0;
 }
 
+static void point(void)
+{
+	stand_in_call(RECORDING_POINT, NULL);
+}
+
 static bool spawn(void *(*run)(void *arg), void *arg)
 {
 	const struct recording_call *c = stand_in_call(RECORDING_SPAWN, NULL);
@@ -393,7 +398,7 @@ void stand_in_library(struct nv_library *l)
 		.cuptiActivityFlushAll = flush_all, .cuptiActivityGetNextRecord = get_next_record, .cuptiActivityGetNumDroppedRecords = get_num_dropped,
 		.cuptiGetContextId = get_context_id, .cuptiGetDeviceId = get_device_id, .cuptiGetGraphNodeId = get_graph_node_id, .cuDeviceGetName = device_get_name,
 		.cuDeviceGetAttribute = device_get_attribute, .cuDeviceTotalMem_v2 = device_total_mem, .cuDeviceGetUuid_v2 = device_get_uuid, .cuDriverGetVersion = driver_get_version,
-		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .lock_gpu = lock_gpu,
+		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .point = point, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .lock_gpu = lock_gpu,
 		.version = player.tape.header->library_version, .path = "a recording", .driver_text = NULL,
 	};
 	stand_in_pc(l);

@@ -335,6 +335,7 @@ bool tape_is_long(const struct tape_event *e)
 	case RECORDING_PC_DISABLE:
 	case RECORDING_PC_GET_DATA:
 	case RECORDING_CTX_SYNCHRONIZE:
+	case RECORDING_POINT:
 		return true;
 	default:
 		return false;

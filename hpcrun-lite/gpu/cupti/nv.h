@@ -56,6 +56,8 @@ struct nv_library {
 	void (*wait)(sem_t *wake, uint64_t until_ns);
 	/* A lock that is held while CUPTI is called; given back by pthread_mutex_unlock. until_ns 0: without bound, and never false. */
 	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
+	/* Between two things that other threads see apart: keeps their order in a recording, and does nothing by itself. */
+	void (*point)(void);
 	/* Starts a detached thread of our own, run(arg). False: it could not be. */
 	bool (*spawn)(void *(*run)(void *arg), void *arg);
 	/* The end: exit() was called; the host's at_end. */

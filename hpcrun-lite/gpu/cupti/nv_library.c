@@ -136,6 +136,10 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	return (until_ns ? pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) : pthread_mutex_lock(m)) == 0;
 }
 
+static void point(void)
+{
+}
+
 static bool spawn(void *(*run)(void *arg), void *arg)
 {
 	pthread_t thread;
@@ -163,6 +167,7 @@ void nv_library_own(struct nv_library *l)
 	l->now_ns = now_ns;
 	l->wait = wait_until;
 	l->lock = lock_until;
+	l->point = point;
 	l->spawn = spawn;
 	l->at_exit = at_exit;
 	l->at_end = at_end;

@@ -87,8 +87,10 @@ static void count_launch(void)
 
 void nv_pc_gate_enter(bool is_launch)
 {
-	if (is_launch && nv.options.pc == NV_PC_BURSTS)
+	if (is_launch && nv.options.pc == NV_PC_BURSTS) {
 		count_launch();
+		nv.lib.point();
+	}
 	if (depth++ == 0 && !try_enter())
 		wait_and_enter();
 }

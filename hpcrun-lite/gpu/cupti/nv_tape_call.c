@@ -245,6 +245,12 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	return good;
 }
 
+static void point(void)
+{
+	uint64_t b = tape_begin();
+	tape_called(RECORDING_POINT, b, 0, 0, 0, NULL, 0);
+}
+
 static struct own_thread {
 	void *(*run)(void *arg);
 	void *arg;
@@ -359,6 +365,7 @@ void tape_wrap(struct nv_library *l)
 	l->now_ns = now_ns;
 	l->wait = wait_until;
 	l->lock = lock_until;
+	l->point = point;
 	l->spawn = spawn;
 	l->at_exit = at_exit;
 	l->at_end = at_end;
