@@ -277,6 +277,15 @@ static bool is_kernel(const struct walk *w, uint32_t context)
 	return w->m->contexts[context].parent != MODEL_NONE && is_placeholder(w, w->m->contexts[context].parent);
 }
 
+/* Two reasons where there is room for both, else the first. */
+static void name_stalls(const struct walk *w, const struct item *i, char *to, size_t n_bytes)
+{
+	text_gpu_stalls(w->m, i->context, !i->is_line, to, n_bytes);
+	char *second = text_columns(to) > place_columns(w->s) ? strchr(to, ',') : NULL;
+	if (second)
+		*second = 0;
+}
+
 static void put_item(const struct walk *w, const struct item *i, bool branch)
 {
 	const struct model_context *c = &w->m->contexts[i->context];
@@ -287,7 +296,7 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
 		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
 	if (!*place && is_inside(w, i))
-		text_gpu_stalls(w->m, i->context, !i->is_line, place, sizeof place);
+		name_stalls(w, i, place, sizeof place);
 	put_name(w, guides, name, place);
 }
 
