@@ -143,8 +143,8 @@ static void say_what_is_missing(const char *path, const struct tape *t)
 	if (t->n_damaged)
 		log_warn(path, "%llu bytes are damaged and are not played", (unsigned long long)t->n_damaged);
 	if (n_lost)
-		log_warn(path, "the recording ended %.3f s after its start, %llu events before the process did: only what came before is played",
-		         (double)(atomic_load_explicit(&t->header->lost_ns, memory_order_relaxed) - t->header->start_mono_ns) / 1e9, (unsigned long long)n_lost);
+		log_warn(path, "the recording ended %.3f s after its start, before the process did: only what came until then is played",
+		         (double)(atomic_load_explicit(&t->header->lost_ns, memory_order_relaxed) - t->header->start_mono_ns) / 1e9);
 }
 
 /* What the back end is to do, without the recording of it. */

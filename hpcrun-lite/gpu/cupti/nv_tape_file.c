@@ -194,6 +194,8 @@ static void thread_ends(void *thread)
 {
 	struct tape_thread *t = thread;
 	mine = NULL;
+	if (!nv_is_here()) /* in the child of a fork the lock may be held for good */
+		return;
 	pthread_mutex_lock(&tape.lock);
 	t->next = tape.free;
 	tape.free = t;
@@ -243,6 +245,9 @@ struct tape_thread *tape_thread(void)
 
 /* ---- events -------------------------------------------------------------------------------------------------------- */
 
+/* In the place of the open event while room is made for it. */
+static struct recording_event opening;
+
 void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t n_bytes)
 {
 	const char *why = "a signal handler of the program called CUDA while it was written";
@@ -250,7 +255,10 @@ void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t
 	size_t n = (size_t)recording_round(n_bytes, 8);
 	if (!t)
 		return NULL;
-	if (t->open || !have_room(t, n, &why)) {
+	bool is_inside = t->open != NULL; /* then the lock may be this very thread's */
+	if (!is_inside)
+		t->open = &opening;
+	if (is_inside || !have_room(t, n, &why)) {
 		tape_stop(why);
 		return NULL;
 	}

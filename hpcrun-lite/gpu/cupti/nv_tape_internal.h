@@ -44,7 +44,7 @@ struct tape_thread *tape_thread(void);
  */
 void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t n_bytes);
 void tape_commit(void);
-/* Ends the recording: what comes now is counted as lost. */
+/* Ends the recording: what was to be written is counted as lost, and nothing that comes later is written. */
 void tape_stop(const char *why);
 /* Records the text at a pointer where that is new, and returns the pointer as a number. NULL gives 0. */
 uint64_t tape_string(const char *text);
