@@ -91,11 +91,19 @@ static void cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_n
 	}
 }
 
+static bool has_ranges(const struct gpu_ranges *r, uint32_t context)
+{
+	size_t first = first_after(r, context, 0);
+	return first < r->list.n && r->list.at[first].context == context;
+}
+
 void gpu_ranges_cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns, uint64_t end_ns, uint64_t n_groups, struct gpu_cover *c)
 {
 	cover(r, 0, start_ns, end_ns, n_groups, c);
 	if (context)
 		cover(r, context, start_ns, end_ns, n_groups, c);
+	if (end_ns > start_ns && !has_ranges(r, 0) && (!context || !has_ranges(r, context)))
+		c->gap_ns += end_ns - start_ns;
 }
 
 void gpu_ranges_free(struct gpu_ranges *r)

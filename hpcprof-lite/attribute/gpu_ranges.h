@@ -22,7 +22,7 @@ struct gpu_ranges {
 
 /* What of a time was sampled, and how. */
 struct gpu_cover {
-	uint64_t serialized_ns, gap_ns;
+	uint64_t serialized_ns, gap_ns; /* gap_ns: also all time of a context that was never sampled, as a second one on a GPU */
 	double expected;               /* samples, were all samplers busy all the time */
 	double promised;               /* ... as many as there were groups */
 };

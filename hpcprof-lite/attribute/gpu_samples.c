@@ -343,6 +343,16 @@ static size_t copy_callers(struct gpu_samples_run *r, uint32_t function, struct 
 	return n;
 }
 
+/* Who had no time in which samples do not know their launch cannot have any, where others had: those launched in windows and gaps alone, or on a context that was not sampled. */
+static size_t drop_idle(struct gpu_launcher *list, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].weight)
+			list[kept++] = list[i];
+	return kept ? kept : n;
+}
+
 /* Those who may have had the function run; *list is the caller's. */
 static bool find_launchers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher **list, size_t *n)
 {
@@ -352,6 +362,8 @@ static bool find_launchers(struct gpu_samples_run *r, uint32_t function, struct 
 		*n = copy_namesakes(r, function, *list);
 	if (*list && !*n)
 		*n = copy_callers(r, function, *list);
+	if (*list)
+		*n = drop_idle(*list, *n);
 	return *list != NULL;
 }
 

@@ -364,6 +364,25 @@ static void test_bursts(void **state)
 	run_clean(&r, m);
 }
 
+/* One CUDA context was sampled, another not (CUPTI samples one of a GPU): no sample belongs to launches of the other. */
+static void test_context_that_is_not_sampled(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	stalls(&r);
+	run_kernel(&r, r.other_call, 1, 2000, 3000, 9000); /* on the fixture's own context */
+	on_units(&r);
+	run_kernel(&r, r.call, 2, 2000, 3000, 5000);
+	pc(&r, 0, 0x10, 2, 100);
+	range(&r, 2000, 9000, 100, 0);
+	struct model *m = run_finish(&r);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 100);
+	assert_int_equal(run_value(m, kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION), 0);
+	assert_int_equal(m->gpu_sampling.in_tree_exact, 100);
+	run_clean(&r, m);
+}
+
 /* Where times were not taken the number of launches decides, and the ledger says so. */
 static void test_apportioned_by_launches(void **state)
 {
@@ -599,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_calls_by_their_returns),
 		cmocka_unit_test(test_device_function_of_one_kernel),
 		cmocka_unit_test(test_bursts),
+		cmocka_unit_test(test_context_that_is_not_sampled),
 		cmocka_unit_test(test_apportioned_by_launches),
 		cmocka_unit_test(test_promised_rate),
 		cmocka_unit_test(test_each_range_closes),
