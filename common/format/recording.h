@@ -134,7 +134,7 @@ struct recording_leave {
 	struct recording_event head;
 	uint64_t enter;        /* order of the ENTER */
 	uint64_t value[2];     /* REQUEST: address, bytes; CRC: the hash */
-	uint32_t place;        /* enum gpu_place_kind: whether there was a launch in it */
+	uint32_t place;        /* enum gpu_placed (gpu.h): whether there was a launch in it */
 	uint32_t thread, node; /* PLACE: as the core found them */
 	uint32_t n_now;
 	/* uint64_t now[n_now]: what it was told when it asked for the time */
