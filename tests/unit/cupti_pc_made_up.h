@@ -51,6 +51,7 @@ struct made_up {
 };
 extern struct made_up cupti;
 
+extern const struct nv_pc_gate_clock made_up_clock; /* by which launches wait at the gate, from start_with on */
 void wait_until(sem_t *wake, uint64_t until_ns);
 CUresult CUDAAPI device_uuid(CUuuid *u, CUdevice d);
 /* All zero when there is none. */

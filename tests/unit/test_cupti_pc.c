@@ -213,6 +213,29 @@ static void test_overflow(void **state)
 	assert_true(n >= 2);
 }
 
+/* The last asking before the end: what is lost is said all the same. */
+static void test_overflow_at_end(void **state)
+{
+	(void)state;
+	start_with("pc");
+	nv_pc_context_made(CONTEXT);
+	cupti.get = CUPTI_ERROR_OUT_OF_MEMORY;
+	seen.now_ns += 50 * MS;
+	end(true);
+	assert_int_equal(cupti.n_disabled, 1);
+	assert_int_equal(seen.n_ranges, 1);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_BUFFER_FULL);
+	assert_int_equal(last_range()->end_ns - last_range()->start_ns, 50 * MS);
+	leave(NULL);
+	start_with("pc");
+	nv_pc_context_made(CONTEXT);
+	cupti.get = CUPTI_ERROR_UNKNOWN;
+	end(true);
+	assert_int_equal(cupti.n_disabled, 0);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
+	cupti.is_on = false;
+}
+
 /* As the second process on a GPU is answered: nothing more is asked of CUPTI, which crashes. */
 static void test_dead(void **state)
 {
@@ -361,7 +384,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options), cmocka_unit_test(test_reasons), cmocka_unit_test_teardown(test_session, leave), cmocka_unit_test_teardown(test_join, leave),
 		cmocka_unit_test_teardown(test_not_fitted, leave), cmocka_unit_test_teardown(test_refused, leave), cmocka_unit_test_teardown(test_attributes, leave),
-		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
+		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_overflow_at_end, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
 		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test_teardown(test_destroyed, leave), cmocka_unit_test(test_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

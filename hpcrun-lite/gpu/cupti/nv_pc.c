@@ -249,6 +249,8 @@ static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle
 		nv_pc_gate_open();
 		if (s->state == NV_PC_PAUSED)
 			nv_pc_give_way(s);
+		else
+			close_gap(s);
 		return;
 	}
 	if (!s->is_serialized)

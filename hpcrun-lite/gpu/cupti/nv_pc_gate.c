@@ -2,9 +2,13 @@
 /*
  * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
  * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
- * whoever closed the gate does not get what he wanted. It also closes by itself behind a number of launches. Test: tests/unit/test_cupti_pc_gate.c.
+ * whoever closed the gate does not get what he wanted. It also closes by itself behind a number of launches. In a replay it is always open: what waited then
+ * comes in its recorded order now. Test: tests/unit/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
 
 #define MOST_WAIT_NS UINT64_C(2000000000) /* of a launch at the gate: much more than any closing should take */
 #define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
@@ -53,21 +57,33 @@ static int32_t n_inside(void)
 	return n;
 }
 
+/* Not by the table of functions: that a launch waited here is no event of a recording. Nor by libc, where threads are cancelled while they sleep. */
+static uint64_t now_ns(void)
+{
+	return clock_mono_ns();
+}
+
 static void sleep_for(uint64_t ns)
 {
-	sem_t never;
-	sem_init(&never, 0, 0);
-	nv.lib.wait(&never, nv.lib.now_ns() + ns);
+	const struct timespec t = {0, (long)ns};
+	sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&t, 0);
+}
+
+static struct nv_pc_gate_clock clock_used = {now_ns, sleep_for};
+
+void nv_pc_gate_use(const struct nv_pc_gate_clock *c)
+{
+	clock_used = *c;
 }
 
 static void wait_and_enter(void)
 {
-	uint64_t until_ns = nv.lib.now_ns() + MOST_WAIT_NS;
+	uint64_t until_ns = clock_used.now_ns() + MOST_WAIT_NS;
 	do {
-		sleep_for(LOOK_NS);
+		clock_used.sleep_for(LOOK_NS);
 		if (try_enter())
 			return;
-	} while (nv.lib.now_ns() < until_ns);
+	} while (clock_used.now_ns() < until_ns);
 	nv_pc_gate_limit(0); /* whoever should open it does not come: for all that follow, too */
 	nv_pc_gate_open();
 	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
@@ -78,7 +94,7 @@ static void count_launch(void)
 {
 	uint64_t state = atomic_load_explicit(&gate.state, memory_order_seq_cst), limit = atomic_load_explicit(&gate.limit, memory_order_seq_cst);
 	uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1; /* relaxed: a count */
-	bool is_over = limit && n > limit;
+	bool is_over = limit && n > limit && !nv_library_stand_in;
 	if (is_over)
 		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED, memory_order_seq_cst, memory_order_relaxed);
 	if (is_over || n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
@@ -91,27 +107,29 @@ void nv_pc_gate_enter(bool is_launch)
 		count_launch();
 		nv.lib.point();
 	}
-	if (depth++ == 0 && !try_enter())
+	if (depth++ == 0 && !nv_library_stand_in && !try_enter())
 		wait_and_enter();
 }
 
 void nv_pc_gate_leave(void)
 {
 	/* 0: a call that began before we were told of any */
-	if (depth && --depth == 0)
+	if (depth && --depth == 0 && !nv_library_stand_in)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }
 
 bool nv_pc_gate_close(uint64_t until_ns)
 {
 	int32_t own = depth != 0;
+	if (nv_library_stand_in)
+		return true;
 	atomic_fetch_or_explicit(&gate.state, IS_CLOSED, memory_order_seq_cst);
 	while (n_inside() > own) {
-		if (nv.lib.now_ns() >= until_ns) {
+		if (clock_used.now_ns() >= until_ns) {
 			nv_pc_gate_open();
 			return false;
 		}
-		sleep_for(LEAVE_NS);
+		clock_used.sleep_for(LEAVE_NS);
 	}
 	return true;
 }

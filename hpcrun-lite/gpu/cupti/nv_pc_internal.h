@@ -114,6 +114,12 @@ void nv_pc_unlock(int lock, const CUuuid *uuid);
 
 /* ---- nv_pc_gate.c --------------------------------------------------------------------------------------------- */
 
+/* For tests: the clock by which it waits, CLOCK_MONOTONIC ns. */
+struct nv_pc_gate_clock {
+	uint64_t (*now_ns)(void);
+	void (*sleep_for)(uint64_t ns);
+};
+void nv_pc_gate_use(const struct nv_pc_gate_clock *c);
 /* Closes the gate and waits until no thread is inside of a launch. False: not until then, and it is open. The caller's own call counts as none. */
 bool nv_pc_gate_close(uint64_t until_ns);
 void nv_pc_gate_open(void);

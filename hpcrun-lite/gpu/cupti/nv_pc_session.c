@@ -282,19 +282,20 @@ bool nv_pc_drain(struct nv_pc_session *s)
 
 void nv_pc_disable(struct nv_pc_session *s)
 {
+	bool was_on = s->state == NV_PC_ON, is_good = was_on && nv_pc_drain(s);
 	nv_pc_gate_limit(0);
-	if (s->state == NV_PC_ON)
-		nv_pc_drain(s);
 	if (s->state == NV_PC_DEAD)
 		return;
-	bool was_on = s->state == NV_PC_ON;
 	s->state = NV_PC_PAUSED;
 	only_disable(s);
 	nv_pc_take(s, &s->left);
-	if (was_on) {
+	if (is_good) {
 		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0, true);
 		nv_pc_check_rate(s);
 		nv_pc_check_outside(s);
+	} else if (was_on && s->is_full) { /* by the very last samples */
+		nv_pc_close_range(s, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_BUFFER_FULL, true);
+		s->is_full = false;
 	}
 	clear(&s->left);
 }
