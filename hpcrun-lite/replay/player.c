@@ -12,6 +12,8 @@
 #define TURN_NS UINT64_C(5000000000)  /* a turn takes microseconds; one of this length waits for something that does not come */
 #define MAX_STUCK 3u
 #define STACK_BYTES ((size_t)256 << 10)
+#define MAX_YIELDING 16u
+#define YIELDS (TAPE_NONE - 1)  /* in place of an event */
 
 struct player player;
 
@@ -53,6 +55,24 @@ bool player_wait(struct player_thread *t, uint32_t call)
 			return true;
 		enter_do(t, command);
 	}
+}
+
+static struct player_thread *yielding[MAX_YIELDING];
+static bool is_at_end;
+
+bool player_yield(struct player_thread *t)
+{
+	pthread_mutex_lock(&lock);
+	unsigned i = 0;
+	while (i < MAX_YIELDING && yielding[i])
+		i++;
+	bool good = i < MAX_YIELDING && !is_at_end;
+	if (good) {
+		yielding[i] = t;
+		good = rest(t, YIELDS) == YIELDS && !is_at_end;
+	}
+	pthread_mutex_unlock(&lock);
+	return good;
 }
 
 static void *thread_main(void *arg)
@@ -115,10 +135,30 @@ static enum status stuck(uint32_t n)
 	return ++player.n_stuck < MAX_STUCK ? STATUS_OK : STATUS_IO;
 }
 
+/* Those that gave their turn away for one event of others have it again. */
+static enum status end_yields(void)
+{
+	enum status status = STATUS_OK;
+	for (unsigned i = 0; i < MAX_YIELDING; i++) {
+		struct player_thread *t = yielding[i];
+		if (!t)
+			continue;
+		pthread_mutex_lock(&lock);
+		yielding[i] = NULL;
+		t->command = YIELDS;
+		t->is_idle = false;
+		pthread_cond_signal(&t->wake);
+		bool good = wait_until_idle(t);
+		pthread_mutex_unlock(&lock);
+		status = good ? status : stuck(0);
+	}
+	return status;
+}
+
 /* Under the lock. */
 static bool has_turn(const struct player_thread *t, uint32_t n)
 {
-	return player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
+	return t->waits_for == YIELDS ? false : player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
 }
 
 static enum status turn(uint32_t n)
@@ -180,9 +220,14 @@ enum status player_run(void)
 		uint32_t n = player.plan[i];
 		pace(n, begun_ns);
 		status = turn(n);
+		if (status == STATUS_OK)
+			status = end_yields();
 		if (player.tape.event[n].next == TAPE_NONE)
 			end_thread(&player.threads[player.tape.event[n].stream]);
 	}
+	is_at_end = true;
+	if (status == STATUS_OK)
+		status = end_yields();
 	if (status != STATUS_OK)
 		log_error(NULL, "the replay does not get on");
 	return status;

@@ -88,6 +88,9 @@ void player_end(void);
 /* Gives the turn away until the plan has come to `call`. False: the player ends. */
 bool player_wait(struct player_thread *t, uint32_t call);
 
+/* Gives the turn away for one event of another thread. False: the plan is at its end. */
+bool player_yield(struct player_thread *t);
+
 /* ---- plan.c --------------------------------------------------------------------------------------------------------- */
 
 /* The order as it was, or, with `shuffle`, another that could have been, by the seed. */

@@ -5,13 +5,11 @@
  */
 #include "hpcrun-lite/replay/player.h"
 
-#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define ROUND_NS UINT64_C(100000000) /* between two rounds of the back end's own threads; shorter waits are for others */
-#define LOCK_S 5 /* a lock is free when its turn comes; one that is not never will be */
 
 static const struct tape_event *event(uint32_t n)
 {
@@ -341,16 +339,16 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
 	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
-	struct timespec until;
 	(void)until_ns;
 	while (n != TAPE_NONE && n != end_of(t) && (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
 		n = event(n)->next;
 	const struct recording_call *c = n == TAPE_NONE || n == end_of(t) ? NULL : take(t, n);
 	if (c && !c->result)
 		return false;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += LOCK_S;
-	return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) == 0;
+	while (pthread_mutex_trylock(m) != 0) /* another has it longer than it had: until that is done */
+		if (!t || !player_yield(t))
+			return false;
+	return true;
 }
 
 static void point(void)
@@ -374,7 +372,7 @@ static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 	const struct recording_call *c = stand_in_call(RECORDING_LOCK_GPU, NULL);
 	(void)uuid;
 	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
-	return c && c->result < 0 ? c->result : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return c && c->result < 0 ? c->result : INT_MAX; /* no descriptor: the back end closes what is the lock alone */
 }
 
 static void at_exit(void (*fn)(void))
