@@ -326,9 +326,11 @@ static bool list_wanted(struct run *r)
 	r->is_wanted = calloc(r->j->launches.n / 8 + 1, 1);
 	if (!r->is_wanted)
 		return false;
-	for (size_t k = 0; k < r->g->pcs.n; k++)
+	for (size_t k = 0; k < r->g->pcs.n; k++) {
 		for (uint64_t i = 0; i < r->g->pcs.at[k].n; i++)
 			want(r, ((const struct msr_gpu_pc *)load_gpu_at(&r->g->pcs.at[k], i))->id);
+		load_release(r->j->file, r->g->pcs.at[k].n * r->g->pcs.at[k].stride);
+	}
 	for (size_t k = 0; k < r->g->values.n; k++)
 		for (uint64_t i = 0; i < r->g->values.at[k].n; i++)
 			want(r, ((const struct msr_gpu_value *)load_gpu_at(&r->g->values.at[k], i))->id);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MERGE_FROM = 1 << 18 }; /* samples */
+
 /* How sure it is that a sample belongs to the context where it counts. */
 enum certainty { EXACT, APPORTIONED, UNATTRIBUTED };
 
@@ -40,18 +42,10 @@ static int compare_samples(const void *pa, const void *pb)
 	return (a->stall > b->stall) - (a->stall < b->stall);
 }
 
-static bool gather_samples(struct gpu_samples_run *r)
+/* Sorts, and makes one of equal ones. */
+static void merge_samples(struct gpu_samples_run *r)
 {
 	size_t kept = 0;
-	for (size_t k = 0; k < r->g->pcs.n; k++)
-		for (uint64_t i = 0; i < r->g->pcs.at[k].n; i++) {
-			const struct msr_gpu_pc *p = load_gpu_at(&r->g->pcs.at[k], i);
-			uint64_t cell = p->id ? map_get(&r->s->join->wanted, p->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
-			struct gpu_sample *at = vec_push(&r->samples);
-			if (!at)
-				return false;
-			*at = (struct gpu_sample){cell == MAP_NONE ? GPU_SAMPLE_NO_CELL : (uint32_t)cell, p->function, p->offset, p->count, p->stall};
-		}
 	if (r->samples.n)
 		qsort(r->samples.at, r->samples.n, sizeof *r->samples.at, compare_samples);
 	for (size_t i = 0; i < r->samples.n; i++) {
@@ -61,6 +55,29 @@ static bool gather_samples(struct gpu_samples_run *r)
 			r->samples.at[kept++] = r->samples.at[i];
 	}
 	r->samples.n = kept;
+}
+
+/* Memory is for twice as many as are distinct, not for as many as there are. */
+static bool gather_samples(struct gpu_samples_run *r)
+{
+	size_t most = MERGE_FROM;
+	for (size_t k = 0; k < r->g->pcs.n; k++) {
+		const struct load_gpu_part *part = &r->g->pcs.at[k];
+		for (uint64_t i = 0; i < part->n; i++) {
+			const struct msr_gpu_pc *p = load_gpu_at(part, i);
+			uint64_t cell = p->id ? map_get(&r->s->join->wanted, p->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
+			if (r->samples.n == most) {
+				merge_samples(r);
+				most = 2 * r->samples.n > MERGE_FROM ? 2 * r->samples.n : MERGE_FROM;
+			}
+			struct gpu_sample *at = vec_push(&r->samples);
+			if (!at)
+				return false;
+			*at = (struct gpu_sample){cell == MAP_NONE ? GPU_SAMPLE_NO_CELL : (uint32_t)cell, p->function, p->offset, p->count, p->stall};
+		}
+		load_release(r->s->join->file, part->n * part->stride);
+	}
+	merge_samples(r);
 	return true;
 }
 
