@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NO MODEL_NONE
+#define MERGE_FROM ((size_t)1 << 20) /* values */
 
 static const struct {
 	const char *name, *unit, *description;
@@ -151,6 +152,7 @@ bool gpu_metrics_init(struct gpu_metrics *m, const struct load_job *job)
 		if (!list_stalls(m, &job->files.at[i].gpu) || !list_counters(m, &job->files.at[i].gpu))
 			return false;
 	sort_named(m);
+	m->merge_at = MERGE_FROM;
 	size_t n = GPU_N_FIXED + m->stalls.n + m->counters.n;
 	return vec_extend(&m->n_samples, n) && vec_extend(&m->sums, n);
 }
@@ -188,12 +190,43 @@ bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric)
 
 /* ---- what operations add ---- */
 
+static int compare_extras(const void *pa, const void *pb)
+{
+	const struct sum_extra *a = pa, *b = pb;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->context != b->context)
+		return a->context < b->context ? -1 : 1;
+	return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+/* The instructions of a line, with all of their stall reasons, add to the same few values. */
+static void merge_extras(gpu_extras *e)
+{
+	size_t kept = 0;
+	qsort(e->at, e->n, sizeof *e->at, compare_extras);
+	for (size_t i = 0; i < e->n; i++) {
+		struct sum_extra *last = kept ? &e->at[kept - 1] : NULL;
+		if (last && compare_extras(last, &e->at[i]) == 0) {
+			last->n_samples += e->at[i].n_samples;
+			last->sum += e->at[i].sum;
+		} else {
+			e->at[kept++] = e->at[i];
+		}
+	}
+	e->n = kept;
+}
+
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x)
 {
 	m->n_samples.at[x->metric] += x->n_samples;
 	m->sums.at[x->metric] += x->sum;
 	if (!x->sum)
 		return true; /* in no tree, but the metric occurs */
+	if (to->n && to->n >= m->merge_at) {
+		merge_extras(to);
+		m->merge_at = 2 * to->n > MERGE_FROM ? 2 * to->n : MERGE_FROM;
+	}
 	struct sum_extra *at = vec_push(to);
 	if (at)
 		*at = *x;

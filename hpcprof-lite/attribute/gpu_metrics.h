@@ -48,6 +48,7 @@ struct gpu_metrics {
 	VEC(struct gpu_counter_metric) counters; /* by name, unit */
 	VEC(uint64_t) n_samples, sums;           /* by metric: what was added in all */
 	uint64_t n_exact, n_apportioned, n_unattributed; /* PC samples */
+	size_t merge_at;                         /* so many values of a file are too many to be kept one by one */
 };
 
 /* What a cell (or its like) adds; `context` is of struct expand until it is renamed. */
