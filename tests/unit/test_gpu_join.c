@@ -180,6 +180,13 @@ static void structure_of_program(struct run *r)
 	uint32_t step = gen_structure_function(s, gen_structure_definition(s, "step", file, 50), 0x1000);
 	gen_structure_interval(s, 0x1000, step, file, 57);
 	gen_structure_interval(s, 0x1020, step, file, 60);
+	/* what nvcc makes of geo::add<<<...>>>(...) on the CPU */
+	uint32_t add = gen_structure_function(s, gen_structure_definition(s, "void geo::add<float>(float*)", file, 20), 0x2000);
+	gen_structure_interval(s, 0x2000, add, file, 21);
+	uint32_t stub = gen_structure_function(s, gen_structure_definition(s, "__device_stub__ZN3geo3addIfEEvPf(float*)", api_file, 1), 0x2100);
+	gen_structure_interval(s, 0x2100, stub, api_file, 1);
+	uint32_t helper = gen_structure_function(s, gen_structure_definition(s, "cudaError __cudaLaunchKernel_helper<char>(char*)", api_file, 2), 0x2200);
+	gen_structure_interval(s, 0x2200, helper, api_file, 3);
 	uint32_t api = gen_structure_function(s, gen_structure_definition(s, "launch", api_file, 1), 0x3000);
 	gen_structure_interval(s, 0x3000, api, api_file, 5);
 	gen_structure_interval(s, 0x3100, STRUCTURE_NONE, STRUCTURE_NONE, 0);
@@ -195,6 +202,11 @@ static void test_graph_nodes_say_where_they_were_made(void **state)
 	structure_of_program(&r);
 	uint32_t made = gen_child(r.g, r.thread, r.call, msr_addr_make(r.module, 0x3010, false));
 	uint32_t launched = gen_child(r.g, r.thread, r.other_call, msr_addr_make(r.module, 0x3010, false));
+	uint32_t by_nvcc = r.call;
+	for (uint64_t at = 0x2010; at <= 0x2210; at += 0x100)
+		by_nvcc = gen_child(r.g, r.thread, by_nvcc, msr_addr_make(r.module, at, false));
+	by_nvcc = gen_child(r.g, r.thread, by_nvcc, msr_addr_make(r.module, 0x3010, false));
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 50, .thread = r.thread, .context = by_nvcc}); /* captured by <<<...>>> */
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 12, .thread = r.thread, .context = launched}); /* a copy is made as well, CUPTI says */
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 12, .original = 11}); /* a copy of a copy, told before its original */
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 11, .original = 10});
@@ -204,8 +216,8 @@ static void test_graph_nodes_say_where_they_were_made(void **state)
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 30, .thread = UINT32_MAX});
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 40, .thread = r.thread, .context = 4000000});
 	gen_gpu_launch(r.g, r.thread, launched, 9, MSR_GPU_GRAPH, 2000);
-	static const uint64_t nodes[] = {12, 20, 30, 40, 99, 12};
-	for (uint64_t i = 0; i < 6; i++)
+	static const uint64_t nodes[] = {12, 20, 30, 40, 99, 12, 50};
+	for (uint64_t i = 0; i < 7; i++)
 		gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 9, .kind = MSR_GPU_KERNEL, .start_ns = 3000 + i * 100, .end_ns = 3050 + i * 100, .amount = nodes[i], .queue = r.queue, .shape = r.shape});
 	struct model *m = run_finish(&r);
 	uint32_t placeholder = run_find(m, 0, "<gpu kernel>"), site = run_find(m, placeholder, "<graph node of solve.c:57, step>");
@@ -213,7 +225,7 @@ static void test_graph_nodes_say_where_they_were_made(void **state)
 	assert_int_equal(m->contexts[m->contexts[placeholder].parent].line, 5);
 	uint32_t with = fixture_find_function(m, site, "saxpy"), without = fixture_find_function(m, placeholder, "saxpy");
 	assert_true(with != MODEL_NONE && without != MODEL_NONE);
-	assert_int_equal(run_value(m, with, "GKER:COUNT", MODEL_POINT), 2);
+	assert_int_equal(run_value(m, with, "GKER:COUNT", MODEL_POINT), 3);
 	assert_int_equal(run_value(m, without, "GKER:COUNT", MODEL_POINT), 4);
 	assert_true(m->gpu_ledger.closes);
 	run_clean(&r, m);
