@@ -62,17 +62,26 @@ static bool is_at_end;
 
 bool player_yield(struct player_thread *t)
 {
-	pthread_mutex_lock(&lock);
-	unsigned i = 0;
-	while (i < MAX_YIELDING && yielding[i])
-		i++;
-	bool good = i < MAX_YIELDING && !is_at_end;
-	if (good) {
-		yielding[i] = t;
-		good = rest(t, YIELDS) == YIELDS && !is_at_end;
-	}
-	pthread_mutex_unlock(&lock);
-	return good;
+	uint32_t command = TAPE_NONE;
+	do {
+		if (command != TAPE_NONE)
+			enter_do(t, command);
+		pthread_mutex_lock(&lock);
+		unsigned i = 0;
+		while (i < MAX_YIELDING && yielding[i])
+			i++;
+		command = TAPE_NONE;
+		if (i < MAX_YIELDING && !is_at_end) {
+			yielding[i] = t;
+			command = rest(t, YIELDS);
+			yielding[i] = NULL;
+		}
+		bool is_over = is_at_end;
+		pthread_mutex_unlock(&lock);
+		if (is_over)
+			return false;
+	} while (command != TAPE_NONE && command != YIELDS);
+	return command == YIELDS;
 }
 
 static void *thread_main(void *arg)
@@ -144,7 +153,6 @@ static enum status end_yields(void)
 		if (!t)
 			continue;
 		pthread_mutex_lock(&lock);
-		yielding[i] = NULL;
 		t->command = YIELDS;
 		t->is_idle = false;
 		pthread_cond_signal(&t->wake);
@@ -158,7 +166,7 @@ static enum status end_yields(void)
 /* Under the lock. */
 static bool has_turn(const struct player_thread *t, uint32_t n)
 {
-	return t->waits_for == YIELDS ? false : player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
+	return player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
 }
 
 static enum status turn(uint32_t n)

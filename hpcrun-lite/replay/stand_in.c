@@ -322,13 +322,16 @@ static bool is_own(const struct player_thread *t)
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
-	uint32_t n = t ? next_long(t, t->frame->cursor) : TAPE_NONE;
+	uint32_t n = t ? next_long(t, t->frame->cursor) : TAPE_NONE, end = t ? end_of(t) : TAPE_NONE;
+	bool is_round = t && is_own(t) && until_ns - t->virtual_ns >= ROUND_NS;
 	(void)wake;
+	while (is_round && n != TAPE_NONE && n != end && player.is_played[n]) /* of a round that went otherwise */
+		n = t->frame->cursor = t->frame->now_cursor = next_long(t, event(n)->next);
 	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
 		take(t, n);
 	else if (n != TAPE_NONE && !player.is_played[n])
 		player_wait(t, n);
-	else if (t && is_own(t) && n == TAPE_NONE && until_ns - t->virtual_ns >= ROUND_NS)
+	else if (is_round)
 		while (player_wait(t, TAPE_NONE))
 			;
 	else if (t && until_ns != UINT64_MAX && until_ns > t->virtual_ns)
