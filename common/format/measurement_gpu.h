@@ -258,7 +258,7 @@ struct msr_gpu_graph_node {
 	uint32_t reserved;
 };
 
-/* Samples at one instruction, as they came. */
+/* Samples at one instruction: those of a launch as they came, those of which the launch is not known in one record. */
 struct msr_gpu_pc {
 	uint64_t offset;          /* of the instruction in the function's code */
 	uint64_t id;              /* of the launch, where the mode of sampling knows it; else 0 */

@@ -27,7 +27,7 @@ static void set_streams(void)
 	set_stream(&gpu_core.definitions, MSR_GPU_DEFINITION, 0, 1, NULL);
 	set_stream(&gpu_core.shapes, MSR_GPU_SHAPE, sizeof(struct msr_gpu_shape), 1, NULL);
 	set_stream(&gpu_core.clocks, MSR_GPU_CLOCK, sizeof(struct msr_gpu_clock), 1, NULL);
-	set_stream(&gpu_core.pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 0, NULL);
+	set_stream(&gpu_core.pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 1, NULL);
 	set_stream(&gpu_core.pc_ranges, MSR_GPU_PC_RANGE, sizeof(struct msr_gpu_pc_range), 1, NULL);
 	set_stream(&gpu_core.values, MSR_GPU_VALUE, sizeof(struct msr_gpu_value), 0, NULL);
 	set_stream(&gpu_core.graph_nodes, MSR_GPU_GRAPH_NODE, sizeof(struct msr_gpu_graph_node), 0, NULL);
@@ -177,6 +177,7 @@ void gpu_forked(void)
 	each_stream(forget_stream);
 	index_clear(&gpu_core.interned);
 	index_clear(&gpu_core.interned_shapes);
+	index_clear(&gpu_core.pc_index);
 	for (unsigned i = 0; i < sizeof gpu_core.n_defined / sizeof *gpu_core.n_defined; i++)
 		atomic_store_explicit(&gpu_core.n_defined[i], 0, memory_order_relaxed);
 	for (unsigned i = 0; i < sizeof gpu_core.sequence / sizeof *gpu_core.sequence; i++)

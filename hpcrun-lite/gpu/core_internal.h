@@ -42,6 +42,7 @@ struct gpu_core {
 	_Atomic uint32_t n_shapes, n_clocks;
 	/* device_record.c */
 	struct stream clocks, pcs, pc_ranges, values, graph_nodes;
+	struct index pc_index;            /* samples without a launch; the lock is that of the stream's only writer */
 };
 extern struct gpu_core gpu_core;
 

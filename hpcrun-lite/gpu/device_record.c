@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come. Test: tests/unit/test_gpu_core.c.
+ * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come, but for samples of which the launch is not known:
+ * they are summed up in place, so that a run of any length has as many records as there are instructions with a reason. Test: tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/core_internal.h"
+#include "hpcrun-lite/gpu/hash128.h"
 
 #include <string.h>
 
@@ -25,6 +27,42 @@ void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair)
 		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
 }
 
+/* What samples of no known launch have in common that are one record. */
+struct pc_key {
+	uint64_t offset;
+	uint32_t function;
+	uint16_t stall, queue_low;
+};
+
+static bool is_same_pc(const void *value, const void *key)
+{
+	const struct msr_gpu_pc *p = value;
+	const struct pc_key *k = key;
+	return p->offset == k->offset && p->function == k->function && p->stall == k->stall && p->queue_low == k->queue_low;
+}
+
+/* Under the lock of the stream's only writer. Without memory for the index there are several records, which is as good. */
+static bool sum_up(const struct msr_gpu_pc *r)
+{
+	struct writer *w;
+	enum msr_gpu_loss cause;
+	uint64_t hash[2];
+	const struct pc_key key = {r->offset, r->function, r->stall, r->queue_low};
+	struct msr_gpu_pc *at = stream_begin(&gpu_core.pcs, 0, sizeof *at, &w, &cause);
+	if (!at)
+		return false;
+	hash128(&key, sizeof key, 0, hash);
+	struct msr_gpu_pc *known = index_find(&gpu_core.pc_index, hash[0], is_same_pc, &key);
+	if (known) {
+		__atomic_fetch_add(&known->count, r->count, __ATOMIC_RELAXED); /* the file may be read at any moment */
+	} else {
+		*at = *r;
+		index_add(&gpu_core.pc_index, hash[0], at);
+	}
+	stream_end(w, known ? 0 : sizeof *at);
+	return true;
+}
+
 void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -36,7 +74,7 @@ void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, siz
 			.stall = (uint16_t)(s[i].stall + 1),
 			.queue_low = s[i].queue <= UINT16_MAX ? (uint16_t)s[i].queue : 0,
 		};
-		if (!append(&gpu_core.pcs, &r, sizeof r))
+		if (r.id ? !append(&gpu_core.pcs, &r, sizeof r) : !sum_up(&r))
 			gpu_count(&gpu_tally_of(b)->n_lost_pc, s[i].count);
 	}
 }

@@ -364,6 +364,15 @@ static void device_records(void **state)
 	assert_int_equal(p[0].queue_low, 2);
 	assert_int_equal(p[1].id, 0);
 	assert_int_equal(p[1].queue_low, 0);
+	fixture.host->pc_sample(fixture.host, s, 2);
+	assert_int_equal(p[1].count, 12); /* without a launch: one record */
+	assert_int_equal(p[2].count, 5);
+	assert_int_equal(p[2].offset, 0x40);
+	for (unsigned i = 0; i < 10000; i++)
+		fixture.host->pc_sample(fixture.host, &(struct gpu_pc_sample){.function = 2, .offset = 16 * (i % 1000), .count = i, .stall = i % 2}, 1);
+	assert_int_equal(((const struct msr_gpu_pc *)core_record_at(MSR_GPU_PC, 0, 3, NULL))->count, 45000);
+	assert_non_null(core_record_at(MSR_GPU_PC, 0, 1002, NULL));
+	assert_null(core_record_at(MSR_GPU_PC, 0, 1003, NULL));
 	fixture.host->pc_range(fixture.host, &(struct msr_gpu_pc_range){.total = 9, .recorded = 9});
 	assert_int_equal(((const struct msr_gpu_pc_range *)core_record_at(MSR_GPU_PC_RANGE, 0, 0, NULL))->total, 9);
 	fixture.host->graph_node(fixture.host, 5, 0);
