@@ -437,7 +437,9 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 		const struct tape_event *then = e->next == TAPE_NONE ? e : &t->event[e->next];
 		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT ? ((const struct recording_call *)then->head)->begin : e->head->order;
 	}
-	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || (e->head->type == RECORDING_ENTER && e->next != TAPE_NONE && t->event[e->next].parent == n && tape_is_long(&t->event[e->next]));
+	const struct tape_event *inner = e->head->type == RECORDING_ENTER && e->next != TAPE_NONE && t->event[e->next].parent == n ? &t->event[e->next] : NULL;
+	bool waits = inner && tape_is_long(inner) && inner->head->what != RECORDING_POINT; /* before a point it had done what others may have seen at once */
+	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || waits;
 	return is_late && next > e->head->order ? next : e->head->order;
 }
 
