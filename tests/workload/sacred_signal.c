@@ -275,8 +275,9 @@ static void wait_for(void)
 	printf(" %d\n", errno);
 	int fd = signalfd(-1, &all, 0);
 	raise(SIGUSR1);
-	struct signalfd_siginfo got;
-	printf("signalfd %d %d\n", (int)read(fd, &got, sizeof got), (int)got.ssi_signo);
+	struct signalfd_siginfo got = {0};
+	int n = (int)read(fd, &got, sizeof got);
+	printf("signalfd %d %d\n", n, (int)got.ssi_signo);
 	close(fd);
 }
 

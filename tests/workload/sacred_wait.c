@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +21,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WAIT_MS 60
-#define ALARM_MS 25
+#define ALONE_MS 60
+#define WITH_ALARM_MS 600
+#define ALARM_MS 100 /* a busy machine may not let us run for so long before the wait begins */
 
 static volatile sig_atomic_t n_alarms;
-static int pipe_in, epoll_fd, semaphores;
+static int pipe_in, epoll_fd, semaphores, wait_ms;
 static sem_t semaphore;
 
 static void on_alarm(int sig)
@@ -46,21 +48,21 @@ static struct timespec after(clockid_t clock, int ms)
 	return (struct timespec){us / 1000000, us % 1000000 * 1000};
 }
 
-static const struct timespec span = {0, WAIT_MS * 1000000};
+static struct timespec span; /* the same as wait_ms */
 
-static int wait_poll(void) { return poll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, WAIT_MS); }
+static int wait_poll(void) { return poll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, wait_ms); }
 static int wait_ppoll(void) { return ppoll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, &span, NULL); }
-static int wait_epoll(void) { return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, WAIT_MS); }
+static int wait_epoll(void) { return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, wait_ms); }
 static int wait_epoll_mask(void)
 {
 	sigset_t set;
 	sigfillset(&set);
 	sigdelset(&set, SIGALRM);
-	return epoll_pwait(epoll_fd, &(struct epoll_event){0}, 1, WAIT_MS, &set);
+	return epoll_pwait(epoll_fd, &(struct epoll_event){0}, 1, wait_ms, &set);
 }
 static int wait_select(void)
 {
-	struct timeval t = {0, WAIT_MS * 1000};
+	struct timeval t = {0, wait_ms * 1000};
 	fd_set set;
 	FD_ZERO(&set);
 	FD_SET(pipe_in, &set);
@@ -85,11 +87,11 @@ static int wait_nanosleep(void)
 static int wait_clock(void) { errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL); return errno ? -1 : 0; }
 static int wait_until(void)
 {
-	struct timespec t = after(CLOCK_REALTIME, WAIT_MS);
+	struct timespec t = after(CLOCK_REALTIME, wait_ms);
 	errno = clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL);
 	return errno ? -1 : 0;
 }
-static int wait_usleep(void) { return usleep(WAIT_MS * 1000); }
+static int wait_usleep(void) { return usleep(wait_ms * 1000); }
 static int wait_thrd(void)
 {
 	int result = thrd_sleep(&span, NULL);
@@ -99,12 +101,12 @@ static int wait_thrd(void)
 static int wait_semop(void) { return semtimedop(semaphores, &(struct sembuf){0, -1, 0}, 1, &span); }
 static int wait_sem(void)
 {
-	struct timespec t = after(CLOCK_REALTIME, WAIT_MS);
+	struct timespec t = after(CLOCK_REALTIME, wait_ms);
 	return sem_timedwait(&semaphore, &t);
 }
 static int wait_sem_clock(void)
 {
-	struct timespec t = after(CLOCK_MONOTONIC, WAIT_MS);
+	struct timespec t = after(CLOCK_MONOTONIC, wait_ms);
 	return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &t);
 }
 static int wait_signal(void)
@@ -125,23 +127,27 @@ static const struct wait {
 	{"sem_timedwait", wait_sem}, {"sem_clockwait", wait_sem_clock}, {"sigtimedwait", wait_signal},
 };
 
-static void alarm_in(int ms)
+/* Once, or again and again (where one that comes before the wait begins would leave it without end). 0: no more. */
+static void alarm_in(int ms, bool again)
 {
-	struct itimerval t = {.it_value = {0, ms * 1000}};
+	struct itimerval t = {.it_value = {0, ms * 1000}, .it_interval = {0, again ? ms * 1000 : 0}};
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
 static void try(const struct wait *w, int alarm_ms)
 {
 	n_alarms = 0;
+	wait_ms = alarm_ms ? WITH_ALARM_MS : ALONE_MS;
+	span = (struct timespec){0, wait_ms * 1000000};
 	printf("%-16s %s:", w->name, alarm_ms ? "alarm" : "alone");
 	int64_t start = now_us(CLOCK_MONOTONIC);
 	if (alarm_ms)
-		alarm_in(alarm_ms);
+		alarm_in(alarm_ms, false);
 	errno = 0;
 	int result = w->call();
 	int error = errno;
-	int64_t took = now_us(CLOCK_MONOTONIC) - start, least = (alarm_ms ? alarm_ms : WAIT_MS) * 1000 - 1000;
+	alarm_in(0, false);
+	int64_t took = now_us(CLOCK_MONOTONIC) - start, least = (alarm_ms ? alarm_ms : wait_ms) * 1000 - 1000;
 	printf(" %d %s, %d alarms, %s\n", result, result ? strerror(error) : "good", n_alarms, took < least ? "TOO EARLY" : "in time");
 }
 
@@ -161,20 +167,21 @@ int main(void)
 		try(&waits[i], 0);
 		try(&waits[i], ALARM_MS);
 	}
-	alarm_in(ALARM_MS);
+	alarm_in(ALARM_MS, true);
 	printf("pause %d", pause());
 	printf(" %s\n", strerror(errno));
 	sigset_t none;
 	sigemptyset(&none);
-	alarm_in(ALARM_MS);
+	alarm_in(ALARM_MS, true);
 	printf("sigsuspend %d", sigsuspend(&none));
 	printf(" %s\n", strerror(errno));
-	alarm_in(ALARM_MS);
+	alarm_in(ALARM_MS, true);
 	printf("semop %d", semop(semaphores, &(struct sembuf){0, -1, 0}, 1));
 	printf(" %s\n", strerror(errno));
+	alarm_in(0, false);
 	printf("sleep %u\n", sleep(1));
-	alarm_in(ALARM_MS);
-	printf("sleep, alarm %u\n", sleep(3));
+	alarm_in(ALARM_MS, true);
+	printf("sleep, alarm %s\n", sleep(30) > 20 ? "ends it" : "does not end it");
 	semctl(semaphores, 0, IPC_RMID);
 	return 0;
 }
