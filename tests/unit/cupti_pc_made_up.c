@@ -233,6 +233,7 @@ void work(uint64_t after_ms)
 {
 	seen.now_ns += after_ms * MS;
 	assert_true(nv_guard_take(0));
+	nv_pc_prepare();
 	nv_pc_work();
 	nv_guard_give();
 }

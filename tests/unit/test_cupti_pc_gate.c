@@ -154,7 +154,6 @@ static void test_bursts(void **state)
 	assert_int_equal(woken, 1);
 	cupti.n_pcs = 3;
 	cupti.correlation = 9;
-	nv_pc_prepare();
 	work(90);
 	assert_false(is_in_window());
 	pthread_join(thread, NULL);

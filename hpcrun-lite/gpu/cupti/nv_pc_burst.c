@@ -75,10 +75,11 @@ void nv_pc_burst_begin(void)
 	nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
 }
 
-bool nv_pc_burst_is_over(const struct nv_pc_session *s)
+bool nv_pc_burst_is_over(struct nv_pc_session *s)
 {
-	const struct nv_pc_burst *b = &s->burst;
-	return nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS;
+	struct nv_pc_burst *b = &s->burst;
+	b->is_over = nv_pc_agreed(nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
+	return b->is_over;
 }
 
 void nv_pc_burst(struct nv_pc_session *s)
@@ -86,9 +87,10 @@ void nv_pc_burst(struct nv_pc_session *s)
 	struct nv_pc_burst *b = &s->burst;
 	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
 	if (s->is_serialized) {
-		if (nv_pc_burst_is_over(s))
+		if (b->is_over)
 			end_window(s);
-	} else if (now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES) {
+	} else if (nv_pc_agreed(now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES)) {
+		b->is_over = false;
 		begin_window(s, now);
 	}
 	b->last_launches = n;

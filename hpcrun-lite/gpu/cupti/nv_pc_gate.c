@@ -118,11 +118,22 @@ void nv_pc_gate_leave(void)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }
 
-bool nv_pc_gate_close(uint64_t until_ns)
+/* A lock that can be had says yes, one that cannot says no: what came of a lock is in a recording. */
+bool nv_pc_agreed(bool mine)
+{
+	static pthread_mutex_t is_free = PTHREAD_MUTEX_INITIALIZER, is_taken = PTHREAD_MUTEX_INITIALIZER;
+	static _Atomic bool is_ready;
+	if (!atomic_exchange_explicit(&is_ready, true, memory_order_acq_rel))
+		pthread_mutex_lock(&is_taken);
+	bool yes = nv.lib.lock(mine || nv_library_stand_in ? &is_free : &is_taken, 1);
+	if (yes)
+		pthread_mutex_unlock(&is_free);
+	return yes;
+}
+
+static bool close_until(uint64_t until_ns)
 {
 	int32_t own = depth != 0;
-	if (nv_library_stand_in)
-		return true;
 	atomic_fetch_or_explicit(&gate.state, IS_CLOSED, memory_order_seq_cst);
 	while (n_inside() > own) {
 		if (clock_used.now_ns() >= until_ns) {
@@ -132,6 +143,11 @@ bool nv_pc_gate_close(uint64_t until_ns)
 		clock_used.sleep_for(LEAVE_NS);
 	}
 	return true;
+}
+
+bool nv_pc_gate_close(uint64_t until_ns)
+{
+	return nv_pc_agreed(nv_library_stand_in || close_until(until_ns));
 }
 
 void nv_pc_gate_open(void)

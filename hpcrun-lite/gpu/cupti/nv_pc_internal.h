@@ -44,6 +44,7 @@ struct nv_pc_sums {
 /* Windows of a session; nv_pc_burst.c. */
 struct nv_pc_burst {
 	uint64_t begin_ns, begin_launches, n_wanted; /* of the window that is open, or was the last */
+	bool is_over;                      /* the window that is open */
 	uint64_t n_in_windows;             /* launches in those that have ended */
 	uint64_t next_ns;                  /* not before */
 	uint64_t pause_ns;                 /* after a try that found the device busy */
@@ -120,6 +121,8 @@ struct nv_pc_gate_clock {
 	void (*sleep_for)(uint64_t ns);
 };
 void nv_pc_gate_use(const struct nv_pc_gate_clock *c);
+/* `mine`, and in a replay what it was when it was recorded: for what is decided by what no event of a recording tells. Under the guard. */
+bool nv_pc_agreed(bool mine);
 /* Closes the gate and waits until no thread is inside of a launch. False: not until then, and it is open. The caller's own call counts as none. */
 bool nv_pc_gate_close(uint64_t until_ns);
 void nv_pc_gate_open(void);
@@ -143,8 +146,8 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 void nv_pc_burst_begin(void);
 /* Begins or ends a window where it is time to. */
 void nv_pc_burst(struct nv_pc_session *s);
-/* Whether the window is over. */
-bool nv_pc_burst_is_over(const struct nv_pc_session *s);
+/* Whether the window is over; to be asked once before each nv_pc_burst, which goes by it. */
+bool nv_pc_burst_is_over(struct nv_pc_session *s);
 /* The session ends: says when no launch fell into a window. */
 void nv_pc_burst_end(struct nv_pc_session *s);
 
