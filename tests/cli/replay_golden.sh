@@ -28,13 +28,18 @@ expect() {
 	same "$1: $2 as expected" "$2" want
 }
 
+# complete DIR: its complete text, with names of code objects as if it were m, without the size of the file
+complete() {
+	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
+}
+
 # tools NAME: all that the tools make of ./m
 tools() {
 	run_limited 120 "$HPCSTRUCT" -q m >said 2>&1 # says that libraries of the machine are not here
 	is "$1: hpcstruct-lite reads all code objects" "$(for f in m/gpubins/*; do test -f "m/structs/$(basename "$f" .gpubin).hpcstruct" || echo "$f"; done)" ""
 	rm -rf db
 	ok "$1: hpcprof-lite" sh -c "timeout 200 '$HPCPROF' -q --to text,cctdb,otf2 -o db m >report 2>said"
-	run_limited 200 "$HPCPROF" -q --to text --all m 2>/dev/null | sed "s,$T/m/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1' >all
+	complete m >all
 }
 
 if [ $accept = no ]; then ok "the recordings are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"; fi
@@ -48,11 +53,12 @@ for packed in "$golden"/*.tar.gz; do
 	expect "$name" report
 	expect "$name" all
 	is "$name: the sums close" "$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" "1 1 "
-	# the recorded process wrote the same
-	mv m played
-	mv recording m
-	run_limited 200 "$HPCPROF" -q --to text --all m 2>/dev/null | sed "s,$T/m/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1' >recorded
+	complete recording >recorded
 	same "$name: the replay is what was recorded" all recorded
+	rm -rf shuffled
+	run_limited 60 "$HPCRUN" replay -q --shuffle-streams 7 recording -o shuffled
+	complete shuffled >other
+	same "$name: so it is in another order" all other
 	# the three outputs
 	"$python" "$judge/read_text.py" all >text-facts 2>err || fail "$name: the complete text reads through" "$(cat err)"
 	grep -v '^bytes' text-facts >text-cctdb
