@@ -213,6 +213,23 @@ static void test_overflow(void **state)
 	assert_true(n >= 2);
 }
 
+static void test_much_too_fast(void **state)
+{
+	(void)state;
+	static const uint32_t periods[] = {6, 9, 12, 13};
+	start_with("pc@5");
+	nv_pc_context_made(CONTEXT);
+	for (unsigned i = 0; i < 4; i++) {
+		cupti.get = CUPTI_ERROR_OUT_OF_MEMORY;
+		work(i < 3 ? 200 : 5000); /* the last one comes much later */
+		assert_int_equal(cupti.period, periods[i]);
+	}
+	cupti.get = CUPTI_SUCCESS;
+	nv.kernel_ns = 1500 * MS;
+	end(true);
+	assert_null(strstr(seen.note, "no sample while kernels ran")); /* that there is none was said */
+}
+
 /* The last asking before the end: what is lost is said all the same. */
 static void test_overflow_at_end(void **state)
 {
@@ -384,7 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_options), cmocka_unit_test(test_reasons), cmocka_unit_test_teardown(test_session, leave), cmocka_unit_test_teardown(test_join, leave),
 		cmocka_unit_test_teardown(test_not_fitted, leave), cmocka_unit_test_teardown(test_refused, leave), cmocka_unit_test_teardown(test_attributes, leave),
-		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_overflow_at_end, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
+		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_overflow_at_end, leave), cmocka_unit_test_teardown(test_much_too_fast, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
 		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test_teardown(test_destroyed, leave), cmocka_unit_test(test_lock),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

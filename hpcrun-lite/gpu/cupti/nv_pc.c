@@ -13,6 +13,7 @@
 #define GONE_WAIT_NS UINT64_C(3000000000)   /* of one that destroys it; the first GetData takes 0.25 s */
 #define CALLS_WAIT_NS UINT64_C(200000000)   /* for others to leave their launches */
 #define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
+#define SOON_NS UINT64_C(1000000000)
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
 #define SERIALIZED_HOLD_NS UINT64_C(20000000) /* launches wait so long for a kernel to end, where samples are taken out between them */
@@ -157,7 +158,16 @@ static void say_slower(const struct nv_pc_session *s)
 	nv_note("PC samples came faster than CUPTI takes them in, and some time is without; from here on there is one every 2^", line, " cycles");
 }
 
-/* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with half the samples. */
+/* Twice as long; where the one before was a second ago or less, eight times. */
+static uint32_t longer_period(struct nv_pc_session *s)
+{
+	uint64_t now = nv.lib.now_ns();
+	uint32_t longer = s->exponent + (s->last_overflow_ns && now - s->last_overflow_ns <= SOON_NS ? 3 : 1);
+	s->last_overflow_ns = now;
+	return longer < NV_MOST_EXPONENT ? longer : NV_MOST_EXPONENT;
+}
+
+/* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with fewer samples. */
 static void bring_back(struct nv_pc_session *s)
 {
 	bool had_overflow = s->state == NV_PC_OVERFLOWED;
@@ -170,8 +180,8 @@ static void bring_back(struct nv_pc_session *s)
 	uint64_t began_ns = s->range_begin_ns;
 	if (had_overflow)
 		nv_pc_disable(s);
-	if (had_overflow && s->exponent < NV_MOST_EXPONENT)
-		s->exponent++;
+	if (had_overflow)
+		s->exponent = longer_period(s);
 	bool good = s->state == NV_PC_PAUSED && nv_pc_come_back(s) && nv_pc_enable(s, s->is_serialized);
 	nv_pc_gate_open();
 	if (!good)

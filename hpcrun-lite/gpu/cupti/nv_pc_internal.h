@@ -66,6 +66,7 @@ struct nv_pc_session {
 	struct nv_pc_reason reasons[NV_PC_MAX_REASONS]; /* by CUPTI's index */
 	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside; /* since it was opened: is the rate what was promised? */
 	uint32_t least_exponent;
+	uint64_t last_overflow_ns; /* 0: none yet */
 	uint64_t range_begin_ns, retry_ns, retry_pause_ns;
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;

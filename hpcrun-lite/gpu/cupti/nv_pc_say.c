@@ -58,7 +58,7 @@ void nv_pc_check_rate(const struct nv_pc_session *s)
 	uint64_t least = nv_pc_most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
 	if (s->n_units && s->n_samples > most)
 		nv_pc_say(s, " gives more samples than its period promises: do not trust their number", "");
-	else if (!s->n_samples && least > 1000 && !s->is_full)
+	else if (!s->n_samples && least > 1000 && !s->is_full && !s->last_overflow_ns)
 		nv_pc_say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
 }
 
