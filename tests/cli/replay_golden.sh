@@ -28,8 +28,8 @@ expect() {
 	same "$1: $2 as expected" "$2" want
 }
 
-# complete DIR: its complete text, with names of code objects as if it were m, without the size of the file
-complete() {
+# all_facts DIR: its complete text, with names of code objects as if it were m, without the size of the file
+all_facts() {
 	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
 }
 
@@ -39,7 +39,7 @@ tools() {
 	is "$1: hpcstruct-lite reads all code objects" "$(for f in m/gpubins/*; do test -f "m/structs/$(basename "$f" .gpubin).hpcstruct" || echo "$f"; done)" ""
 	rm -rf db
 	ok "$1: hpcprof-lite" sh -c "timeout 200 '$HPCPROF' -q --to text,cctdb,otf2 -o db m >report 2>said"
-	complete m >all
+	all_facts m >all
 }
 
 if [ $accept = no ]; then ok "the recordings are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"; fi
@@ -53,11 +53,11 @@ for packed in "$golden"/*.tar.gz; do
 	expect "$name" report
 	expect "$name" all
 	is "$name: the sums close" "$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" "1 1 "
-	complete recording >recorded
+	all_facts recording >recorded
 	same "$name: the replay is what was recorded" all recorded
 	rm -rf shuffled
 	run_limited 60 "$HPCRUN" replay -q --shuffle-streams 7 recording -o shuffled
-	complete shuffled >other
+	all_facts shuffled >other
 	same "$name: so it is in another order" all other
 	# the three outputs
 	"$python" "$judge/read_text.py" all >text-facts 2>err || fail "$name: the complete text reads through" "$(cat err)"
