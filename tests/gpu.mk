@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads, make gpu-check, make gpu-bench. Built only where nvcc is; no part of make check.
+# Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads, make gpu-check, make gpu-bench. Built only where nvcc is; of make check only recordings of them are a part.
 
 NVCCFLAGS = -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 gpu_nvcc = $(NVCC) -O2 -std=c++17 -lineinfo -I$(srcdir) $(NVCCFLAGS) -Xcompiler -g,-O2,-Wall
@@ -7,6 +7,8 @@ gpu_headers = tests/gpu/work.cuh tests/gpu/work_library.h tests/gpu/inlined.cuh 
 gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu tests/gpu/launch_loop.cu
 gpu_scripts = tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py
+TESTS += tests/cli/nvidia_golden.sh
+EXTRA_DIST += tests/cli/nvidia_golden.sh tests/golden/nvidia
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
 
 if HAVE_NVCC

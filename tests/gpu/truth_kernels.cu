@@ -24,18 +24,18 @@
 static int n_units;
 static float *out;
 
-/*
- * Launches a kernel as often as asked, each between events, and once before, with next to nothing to do, so that its code is there and the device is awake. launch(n): with n rounds.
- */
+/* Launches a kernel as often as asked, between two events, and once before, with next to nothing to do, so that its code is there and the device is awake.
+ * launch(n): with n rounds. */
 template <class F> static void timed(const char *name, int launches, int rounds, F launch)
 {
 	work_timer t;
 	for (int i = -1; i < launches; i++) {
-		t.begin(0);
+		if (i == 0)
+			t.begin(0);
 		launch(i < 0 ? 1 : rounds);
 		work_launched();
-		t.end(0, i >= 0);
 	}
+	t.end(0);
 	t.report(name);
 }
 

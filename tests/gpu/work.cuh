@@ -140,7 +140,7 @@ inline void work_graph_launch(cudaGraphExec_t exec, work_nodes w, cudaStream_t s
 	work_count(TRUTH_GRAPH_SETS, w.sets);
 }
 
-/* Times of single launches by events: begin, launch, end. report prints "events-ns NAME NS". */
+/* Times by events: begin, launches, end. report prints "events-ns NAME NS". */
 class work_timer {
 	cudaEvent_t first, last;
 	double sum_ns = 0;
@@ -152,14 +152,14 @@ public:
 		MUST(cudaEventCreate(&last));
 	}
 	void begin(cudaStream_t s) { MUST(cudaEventRecord(first, s)); }
-	void end(cudaStream_t s, bool counts = true)
+	void end(cudaStream_t s)
 	{
 		float ms = 0;
 		MUST(cudaEventRecord(last, s));
 		MUST(cudaEventSynchronize(last));
 		work_count(TRUTH_SYNC);
 		MUST(cudaEventElapsedTime(&ms, first, last));
-		sum_ns += counts ? ms * 1e6 : 0;
+		sum_ns += ms * 1e6;
 	}
 	void report(const char *name) { printf("events-ns %s %.0f\n", name, sum_ns); }
 };
