@@ -66,6 +66,25 @@ static void *stay_inside(void *arg)
 	return NULL;
 }
 
+static void *end_inside(void *unused)
+{
+	nv_pc_gate_enter(true);
+	nv_pc_gate_enter(true);
+	return unused;
+}
+
+/* A thread that ends in its launch, as one that is cancelled does, is waited for by nobody. */
+static void test_ended(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	start_with("pc");
+	assert_int_equal(pthread_create(&thread, NULL, end_inside, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_true(nv_pc_gate_close(seen.now_ns + 10 * MS));
+	nv_pc_gate_open();
+}
+
 /* A thread is stuck in its launch: whoever wants to close the gate gives up, and it is open. */
 static void test_stuck(void **state)
 {
@@ -212,7 +231,7 @@ static void test_forced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_gate), cmocka_unit_test(test_stuck), cmocka_unit_test_teardown(test_end_of_endless, leave), cmocka_unit_test_teardown(test_bursts, leave),
+		cmocka_unit_test(test_gate), cmocka_unit_test(test_ended), cmocka_unit_test(test_stuck), cmocka_unit_test_teardown(test_end_of_endless, leave), cmocka_unit_test_teardown(test_bursts, leave),
 		cmocka_unit_test_teardown(test_no_window, leave), cmocka_unit_test_teardown(test_forced, leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,10 +32,31 @@ static struct {
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
 
+static pthread_key_t thread_key;
+static bool has_key;
+
+/* It was cancelled in the driver, say: its launch will not end any more. */
+static void thread_ends(void *lane)
+{
+	if (depth && nv_is_here())
+		atomic_fetch_sub_explicit((_Atomic int32_t *)lane, 1, memory_order_release);
+	depth = 0;
+}
+
+static void make_key(void)
+{
+	has_key = pthread_key_create(&thread_key, thread_ends) == 0;
+}
+
 static _Atomic int32_t *own_lane(void)
 {
-	if (!inside)
-		inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	if (inside)
+		return inside;
+	inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
+	pthread_once(&once, make_key);
+	if (has_key)
+		pthread_setspecific(thread_key, (void *)inside);
 	return inside;
 }
 
