@@ -108,6 +108,8 @@ void stand_in_library(struct nv_library *l);
 void stand_in_pc(struct nv_library *l);
 /* The CALL of this function that the calling thread's recorded one made here, waited for when it takes time; NULL: it made none. key: NULL, or what key[0] must be. */
 const struct recording_call *stand_in_call(enum recording_function f, const uint64_t *key);
+/* A call that the recorded thread, one of the back end's own, was still in when the recording ended: the calling thread rests for good. */
+void stand_in_rest(void);
 /* What was answered, as now or at another time. NULL: never. */
 const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0, uint64_t key1);
 

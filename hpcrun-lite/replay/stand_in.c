@@ -338,6 +338,14 @@ static void wait_until(sem_t *wake, uint64_t until_ns)
 		t->virtual_ns = until_ns;
 }
 
+void stand_in_rest(void)
+{
+	struct player_thread *t = player_self();
+	if (t && is_own(t) && next_long(t, t->frame->cursor) == TAPE_NONE)
+		while (player_wait(t, TAPE_NONE))
+			;
+}
+
 static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
