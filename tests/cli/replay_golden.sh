@@ -59,7 +59,8 @@ for packed in "$golden"/*.tar.gz; do
 	run_limited 60 "$HPCRUN" replay -q --shuffle-streams 7 recording -o shuffled
 	all_facts shuffled >other
 	same "$name: so it is in another order" all other
-	# the three outputs
+	# the three outputs, which the judges take seconds for: of two recordings
+	case $name in called | inline-serialized) ;; *) continue ;; esac
 	"$python" "$judge/read_text.py" all >text-facts 2>err || fail "$name: the complete text reads through" "$(cat err)"
 	grep -v '^bytes' text-facts >text-cctdb
 	"$python" "$judge/read_cctdb.py" db >cctdb-facts 2>err || fail "$name: the CCT database is sound" "$(cat err)"
