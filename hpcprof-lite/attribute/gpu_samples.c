@@ -102,7 +102,7 @@ static bool gather_launchers(struct gpu_samples_run *r)
 		if (!at)
 			return false;
 		uint64_t known_ns = c->cover.serialized_ns + c->cover.gap_ns;
-		*at = (struct gpu_launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i],
+		*at = (struct gpu_launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i], .node = c->node,
 			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns, .n_ops = c->n_ops};
 	}
 	if (r->launchers.n)

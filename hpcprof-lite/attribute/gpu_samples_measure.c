@@ -13,6 +13,8 @@ int gpu_samples_compare_launchers(const void *pa, const void *pb)
 		return a->function < b->function ? -1 : 1;
 	if (a->thread != b->thread)
 		return a->thread < b->thread ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
 	return (a->context > b->context) - (a->context < b->context);
 }
 
@@ -39,7 +41,7 @@ static bool gather_known(struct gpu_samples_run *r, knowns *list)
 		if (p->cell == GPU_SAMPLE_NO_CELL || gpu_samples_is_second(r, p))
 			continue;
 		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
-		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .context = r->s->context_of[p->cell]};
+		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .node = c->node, .context = r->s->context_of[p->cell]};
 		const struct gpu_launcher *l = r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key, gpu_samples_compare_launchers) : NULL;
 		struct known *at = l ? vec_push(list) : NULL;
 		if (!l)

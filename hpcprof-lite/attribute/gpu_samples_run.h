@@ -20,6 +20,7 @@ struct gpu_sample {
 struct gpu_launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
+	uint32_t node;         /* of the thread's tree in the file, where it launched: their order does not hang on that of the records */
 	uint64_t weight;       /* time in which samples did not know their launch */
 	uint64_t busy_ns, window_ns; /* all its time, and that in serialized ranges */
 	uint64_t n_ops;

@@ -201,7 +201,7 @@ bool nv_pc_come_back(struct nv_pc_session *s)
 	if (s->lock == -1)
 		nv_pc_say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
 	else if (s->lock < 0)
-		nv_pc_say(s, " is left out, the file that keeps processes apart cannot be had; operations are traced only: ", path);
+		nv_pc_say(s, " is left out, the lock that keeps processes apart cannot be had (who may read and write there?); operations are traced only. It is ", path);
 	if (s->lock < 0)
 		s->state = NV_PC_DEAD;
 	return s->lock >= 0;
