@@ -103,9 +103,9 @@ static void driver(struct planning *p, uint32_t n)
 		after_kept(p, n, &p->handles, argument(d, 1));
 		break;
 	case NV_FORM_GET:
-		after_kept(p, n, &p->handles, argument(d, 1));
-		/* fall through */
 	case NV_FORM_LOAD:
+		if (form == NV_FORM_GET)
+			after_kept(p, n, &p->handles, argument(d, 1));
 		if (d->site)
 			keep(p, n, &p->handles, given(d));
 		break;
