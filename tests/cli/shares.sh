@@ -146,11 +146,12 @@ for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 	fi
 done
 
-# clock_agrees THREAD...: the weights of the samples add up to the thread's own clock.
+# clock_agrees THREAD...: the weights of the samples add up to the thread's own clock. Close to its end up to eight milliseconds of its time are not given away yet, and the shortest
+# of these threads has a second.
 clock_agrees() {
 	for t; do
-		within "$m: $t: CPUTIME is the thread's CPU clock, within 1 %" \
-			"$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" 0.99 1.01
+		within "$m: $t: CPUTIME is the thread's CPU clock, within 1 % and 10 ms" \
+			"$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" 0.98 1.01
 	done
 }
 
