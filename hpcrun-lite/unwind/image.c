@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-enum { FIRST_PAGE = 4096 };
+enum { PAGE = 4096 };
 
 static bool headers_are_sound(const Elf64_Ehdr *e)
 {
 	return memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 && e->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e && e->e_phoff <= FIRST_PAGE &&
-	       e->e_phoff % _Alignof(Elf64_Phdr) == 0 && e->e_phnum <= (FIRST_PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
+	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e && e->e_phoff <= PAGE &&
+	       e->e_phoff % _Alignof(Elf64_Phdr) == 0 && e->e_phnum <= (PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
 }
 
 /*
@@ -26,10 +26,10 @@ static bool headers_are_sound(const Elf64_Ehdr *e)
 static const Elf64_Ehdr *header_of(struct image *image)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image->object.dlfo_map_start;
-	if (image->cfi.map_hi - image->cfi.map_lo >= FIRST_PAGE && headers_are_sound(e))
+	if (image->cfi.map_hi - image->cfi.map_lo >= PAGE && headers_are_sound(e))
 		return e;
 	e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
-	if (image->object.dlfo_link_map->l_name[0] != '\0' || (uintptr_t)e % FIRST_PAGE != 0 || !headers_are_sound(e))
+	if (image->object.dlfo_link_map->l_name[0] != '\0' || (uintptr_t)e % PAGE != 0 || !headers_are_sound(e))
 		return NULL;
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++) {
@@ -42,16 +42,23 @@ static const Elf64_Ehdr *header_of(struct image *image)
 	return e;
 }
 
-static void read_segments(struct image *image, uintptr_t pc)
+/*
+ * False: pc lies between the segments. There the kernel may have put a mapping of somebody else's, code that a program generates among it: the loader of glibc 2.35
+ * (Ubuntu 22.04) has such a hole of one page, which is where the first mapping of one page goes.
+ */
+static bool read_segments(struct image *image, uintptr_t pc)
 {
 	const Elf64_Ehdr *e = header_of(image);
 	if (!e)
-		return;
+		return true;
+	bool is_inside = false;
 	const uintptr_t map_lo = image->cfi.map_lo;
 	image->has_segments = true;
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
+		if (p[i].p_type == PT_LOAD && pc >= lo / PAGE * PAGE && pc < (lo + p[i].p_memsz + PAGE - 1) / PAGE * PAGE)
+			is_inside = true;
 		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo || hi > image->cfi.map_hi || lo >= hi)
 			continue;
 		if (image->cfi.hdr >= lo && image->cfi.hdr < hi) {
@@ -63,6 +70,7 @@ static void read_segments(struct image *image, uintptr_t pc)
 			image->text_hi = hi;
 		}
 	}
+	return is_inside;
 }
 
 bool image_find(uintptr_t pc, bool guarded, struct image *image)
@@ -74,7 +82,8 @@ bool image_find(uintptr_t pc, bool guarded, struct image *image)
 	image->cfi.map_lo = (uintptr_t)image->object.dlfo_map_start;
 	image->cfi.map_hi = (uintptr_t)image->object.dlfo_map_end;
 	image->cfi.hdr = (uintptr_t)image->object.dlfo_eh_frame;
-	if (!guarded)
-		read_segments(image, pc);
-	return true;
+	if (guarded || read_segments(image, pc))
+		return true;
+	memset(image, 0, sizeof *image);
+	return false;
 }

@@ -18,7 +18,7 @@ struct image {
 	struct cfi_source cfi;      /* hdr 0: the object has no .eh_frame_hdr */
 };
 
-/* False: pc lies in no loaded object. With `guarded`, tables are only to be read by guarded loads (an object may be about to vanish). */
+/* False: pc lies in no loaded object, or between the segments of one. With `guarded`, tables are only to be read by guarded loads (an object may be about to vanish). */
 bool image_find(uintptr_t pc, bool guarded, struct image *image);
 
 #endif

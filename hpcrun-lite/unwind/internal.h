@@ -6,6 +6,7 @@
 #include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/image.h"
 #include "hpcrun-lite/unwind/mem.h"
+#include "hpcrun-lite/unwind/proof.h"
 #include "hpcrun-lite/unwind/recipe.h"
 #include "hpcrun-lite/unwind/regs.h"
 #include "hpcrun-lite/unwind/unwind.h"
@@ -53,7 +54,10 @@ struct unwind_thread {
 	 */
 	struct record *records;
 	uint64_t *addresses;
+	struct proof_slots *slots; /* as records, for the outermost n_proven of the previous path */
+	uint64_t *proof;           /* the sums of what they held */
 	uint32_t n_records, n_addresses; /* of the previous path */
+	uint32_t n_proven;
 	uint64_t epoch;                  /* of the previous walk */
 	enum unwind_end end;
 	bool closed; /* the last record is a root by its pc alone */

@@ -13,6 +13,7 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/image.c hpcrun-lite/unwind/image.h \
 	hpcrun-lite/unwind/internal.h \
 	hpcrun-lite/unwind/mem.c hpcrun-lite/unwind/mem.h \
+	hpcrun-lite/unwind/proof.h \
 	hpcrun-lite/unwind/recipe.c hpcrun-lite/unwind/recipe.h \
 	hpcrun-lite/unwind/regs.h \
 	hpcrun-lite/unwind/step.c \

@@ -29,7 +29,8 @@ static size_t round_up(size_t n)
 size_t unwind_thread_bytes(unsigned max_depth)
 {
 	const size_t n = 2 * (size_t)max_depth;
-	return round_up(sizeof(struct unwind_thread)) + round_up(n * sizeof(struct record)) + round_up(n * sizeof(uint64_t));
+	return round_up(sizeof(struct unwind_thread)) + round_up(n * sizeof(struct record)) + 2 * round_up(n * sizeof(uint64_t)) +
+	       round_up(n * sizeof(struct proof_slots));
 }
 
 struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth, const struct unwind_stack *stack)
@@ -41,6 +42,8 @@ struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth, const st
 	t->mem.lo = t->mem.hi = stack->hi;
 	t->records = (struct record *)((char *)mem + round_up(sizeof *t));
 	t->addresses = (uint64_t *)((char *)t->records + round_up(n * sizeof(struct record)));
+	t->proof = (uint64_t *)((char *)t->addresses + round_up(n * sizeof(uint64_t)));
+	t->slots = (struct proof_slots *)((char *)t->proof + round_up(n * sizeof(uint64_t)));
 	t->end = UNWIND_N_ENDS;
 	return t;
 }

@@ -79,11 +79,12 @@ struct unwind_stack {
 		lo; /* lowest address that may ever be stack (guard pages excluded); for the main thread: hi - RLIMIT_STACK, or 0 */
 	uintptr_t hi; /* first address above the stack */
 	bool grows;   /* main thread: pages below those in use need not be mapped yet */
+	uintptr_t first; /* main thread: the stack pointer at the process's entry, above which lie argc and what follows; 0: not known */
 };
 
 struct unwind_thread; /* the state of one thread: one writer, the thread itself */
 
-/* Size of the memory for one thread that keeps paths of up to max_depth (16..65535) frames: about 96 bytes a frame + 6 KiB. */
+/* Size of the memory for one thread that keeps paths of up to max_depth (16..65535) frames: about 128 bytes a frame + 6 KiB. */
 size_t unwind_thread_bytes(unsigned max_depth);
 
 /*
@@ -124,6 +125,17 @@ void unwind_here(struct unwind_regs *regs);
  * Whether the path of the last walk goes through the frame of a signal: the code runs in a signal handler. Also true when that is not known (the path was too deep).
  */
 bool unwind_met_signal(const struct unwind_thread *thread);
+
+/* Where a search along the last walk's path stands; zero: at its leaf. */
+struct unwind_scan {
+	uint32_t record, address;
+};
+
+/*
+ * The frame, from *scan outwards, whose part of the stack holds `place`: the index of its address in the path. UINT32_MAX and *scan as it was: there is none (also where the path was too deep).
+ * Of the last walk of the thread.
+ */
+uint32_t unwind_find_on_stack(const struct unwind_thread *thread, struct unwind_scan *scan, uintptr_t place);
 
 /* What the walks of one thread did. Written by the thread alone; others may read once it has stopped walking. */
 struct unwind_counts {

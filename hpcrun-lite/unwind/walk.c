@@ -150,6 +150,33 @@ static inline uint64_t *previous_addresses(const struct unwind_thread *t)
 	return t->addresses + 2 * (size_t)t->max_depth - t->n_addresses;
 }
 
+/* ---- the previous path as a whole, by its proof --------------------------------------------------------------- */
+
+/* Whether all from record i of the previous path outwards stands, as far as that was written down. Not inline: the loop needs its registers. */
+static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, uint32_t i)
+{
+	const uint32_t n = t->n_records - i;
+	const size_t at = 2 * (size_t)t->max_depth - n;
+	return n <= t->n_proven && proof_sum(t->slots + at, n - 1, t->stack.hi) == t->proof[at];
+}
+
+/* Writes down what was confirmed word by word: from record i outwards. Where another kind of frame comes in, or another stack, it ends. */
+static void prove(struct unwind_thread *t, uint32_t i)
+{
+	const size_t top = 2 * (size_t)t->max_depth;
+	size_t at = top - t->n_proven;
+	if (at == top)
+		t->proof[--at] = 0; /* nothing made a caller of the outermost one */
+	for (; at > top - (t->n_records - i); at--) {
+		const struct record *r = &t->records[at - 1], *caller = &t->records[at];
+		const uint64_t pc_at = caller->sp - 8;
+		if (r->kind != RECORD_PLAIN || !proof_make_slots(&t->slots[at - 1], t->stack.hi, pc_at, r->bp_slot))
+			break;
+		t->proof[at - 1] = t->proof[at] + proof_hash(caller->pc, r->bp_slot == pc_at ? caller->pc : caller->bp, top - at);
+	}
+	t->n_proven = (uint32_t)(top - at);
+}
+
 /* Takes over the records [from, to) of the previous path as new ones; the walk goes on with the state of record `to`. False: no room. */
 static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
 {
@@ -187,10 +214,16 @@ static bool meet_previous(struct walk *w)
 		return false;
 	if (w->mark || old[i].marked)
 		return false;
+	if (t->closed && is_proven(t, i)) {
+		w->n_tail = n - i;
+		t->counts.frames_reused += n - i;
+		return true;
+	}
 	uint32_t to = i;
 	while (to + 1 < n && old[to].kind != RECORD_OPEN && still_calls(&old[to], &old[to + 1]))
 		to++;
 	if (to + 1 == n && t->closed) {
+		prove(t, i);
 		w->n_tail = n - i;
 		t->counts.frames_reused += n - i;
 		return true;
@@ -306,7 +339,8 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	if (status != STEP_OK) {
 		const struct state s = w->state;
 		if (!heuristic_step(w, &s, &w->state)) {
-			*end = end_of(status);
+			/* The dynamic loader's entry says nothing of itself, but nobody called it. */
+			*end = status == STEP_NO_CFI && w->thread->stack.first && s.sp == w->thread->stack.first ? UNWIND_ROOT : end_of(status);
 			return false;
 		}
 		w->mark = true;
@@ -409,7 +443,8 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	const uint32_t tail_addresses = tail ? t->records[top - tail].n_outer : 0;
 	*n_same = end == t->end ? count_same(w, tail_addresses) : 0;
 	/* If a signal handler of the program's longjmps out of here, there is no previous path. */
-	t->n_records = t->n_addresses = 0;
+	const uint32_t n_proven = t->n_proven < tail ? t->n_proven : tail;
+	t->n_records = t->n_addresses = t->n_proven = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	uint32_t n_records = w->n_records + tail, n_addresses = w->n_addresses + tail_addresses;
 	if (n_records > t->max_depth || end == UNWIND_DEEP) {
@@ -433,6 +468,7 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	atomic_signal_fence(memory_order_seq_cst);
 	t->n_records = n_records;
 	t->n_addresses = n_addresses;
+	t->n_proven = n_proven < n_records ? n_proven : n_records;
 	t->end = end;
 	t->epoch = w->epoch;
 	return end;
@@ -448,7 +484,7 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	mem_begin(&t->mem);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
 	if (w.bypass || w.epoch != t->epoch)
-		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
+		t->n_records = t->n_proven = 0; /* their recipes may be stale; the addresses still serve for n_same */
 	t->regs_at = UINT32_MAX;
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
@@ -483,4 +519,19 @@ bool unwind_met_signal(const struct unwind_thread *t)
 		if (r[i - 1].kind == RECORD_SIGNAL || (r[i].exact && !r[i].laid && !r[i].marked))
 			return true;
 	return t->n_records == 0;
+}
+
+/* A frame reaches from its sp to that of its caller. The root's end is not known. */
+uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan, uintptr_t place)
+{
+	const struct record *r = previous_records(t);
+	uint32_t address = scan->address;
+	for (uint32_t i = scan->record; i + 1 < t->n_records; i++) {
+		if (!r[i].skipped && place >= r[i].sp && place < r[i + 1].sp) {
+			*scan = (struct unwind_scan){i, address};
+			return address;
+		}
+		address += !r[i].skipped;
+	}
+	return UINT32_MAX;
 }

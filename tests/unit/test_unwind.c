@@ -10,11 +10,13 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/unwind/unwind.h"
+#include "hpcrun-lite/unwind/internal.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -139,6 +141,101 @@ static void test_reuse_is_exact(void **state)
 		recurse(i % 5);
 		assert_int_equal(count_tested(), i % 5 + 1);
 	}
+}
+
+/* The same for paths that were reused before, and so have a proof: all inner frames stand, and what called them is another function with a frame of the same size. */
+TESTED static unsigned from_one(unsigned n)
+{
+	sink = recurse(n);
+	return sink + 1;
+}
+
+TESTED static unsigned from_other(unsigned n)
+{
+	sink = recurse(n);
+	return sink + 2;
+}
+
+static void test_proof_is_exact(void **state)
+{
+	(void)state;
+	unsigned (*volatile const from[])(unsigned) = {from_one, from_other};
+	static volatile unsigned i; /* in no register: those that are saved are part of a frame's state */
+	static uint64_t caller[2];
+	new_thread(MAX_DEPTH);
+	for (i = 0; i < 64; i++) {
+		from[i / 4 % 2](i / 8); /* four times in a row: walked, compared word by word, proven, proven */
+		const unsigned n = i / 8, which = i / 4 % 2;
+		assert_int_equal(count_tested(), n + 2);
+		if (i % 4)
+			assert_int_equal(path.n_same, path.n);
+		const uint64_t now = pc_of(path.addr[n + 1]);
+		assert_true(caller[which] == 0 || caller[which] == now);
+		caller[which] = now;
+	}
+	assert_int_not_equal(caller[0], caller[1]);
+}
+
+/* Where a path was proven, nothing else is looked at: not what is known of the frames themselves. */
+static void test_proof_is_used(void **state)
+{
+	(void)state;
+	static volatile unsigned i;
+	static uint64_t n_walked;
+	new_thread(MAX_DEPTH);
+	for (i = 0; i < 4; i++) {
+		if (i == 3) {
+			assert_int_equal(path.n_same, path.n);
+			assert_int_equal(thread->n_proven, thread->n_records);
+			n_walked = unwind_counts(thread)->frames_walked;
+			thread->records[2 * MAX_DEPTH - 3].pc++;
+		}
+		recurse(9);
+	}
+	assert_int_equal(unwind_counts(thread)->frames_walked, n_walked);
+}
+
+/* A frame that aligned itself (gcc keeps where it was called from in a word of its own when it has arguments there and takes more room later) names three words; whoever called it may stand elsewhere though the frame does not. */
+static uint64_t callers[32];
+static volatile unsigned n_callers;
+
+TESTED static unsigned realigned(int a, int b, int c, int d, int e, int f, int on_stack)
+{
+	_Alignas(1024) volatile char room[1024];
+	volatile char *more = __builtin_alloca(a + 16);
+	room[0] = more[0] = 1;
+	walk_here();
+	callers[n_callers++] = pc_of(path.addr[1]);
+	return (unsigned)(room[0] + a + b + c + d + e + f + on_stack);
+}
+
+TESTED static unsigned from_near(void)
+{
+	sink = realigned(0, 0, 0, 0, 0, 0, 1);
+	return sink + 1;
+}
+
+TESTED static unsigned from_far(void)
+{
+	volatile uint64_t gap[20]; /* of which nothing is written: the place of the return address into from_near lies in it */
+	sink = realigned(0, 0, 0, 0, 0, 0, 1);
+	return sink + 2 + (sink > 5 ? (unsigned)gap[sink % 20] : 0);
+}
+
+static void test_realigned(void **state)
+{
+	(void)state;
+	unsigned (*volatile const from[])(void) = {from_near, from_far};
+	static volatile unsigned i;
+	volatile char *room = __builtin_alloca((((uintptr_t)__builtin_frame_address(0) - 900) & 1023) + 16);
+	room[0] = 1;
+	new_thread(MAX_DEPTH);
+	n_callers = 0;
+	for (i = 0; i < 32; i++) /* no other call, so that what lies in the gap stays there */
+		from[i / 4 % 2]();
+	assert_int_not_equal(callers[0], callers[4]);
+	for (i = 0; i < 32; i++)
+		assert_int_equal(callers[i], callers[i / 4 % 2 * 4]);
 }
 
 TESTED static unsigned inner(void)
@@ -329,12 +426,11 @@ static void test_without_cfi(void **state)
 	}
 }
 
-/* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret, in memory that no module owns. */
-static void test_generated_code(void **state)
+/* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret, in memory that no module owns: in a page that is mapped at `place`, or anywhere. */
+static void generate(void *place)
 {
-	(void)state;
 	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-	uint8_t *p = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p = mmap(place, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	memcpy(p, code, sizeof code);
 	new_thread(MAX_DEPTH);
@@ -351,6 +447,31 @@ static void test_generated_code(void **state)
 		assert_true(is_marked(1));
 	}
 	munmap(p, PAGE);
+}
+
+static void test_generated_code(void **state)
+{
+	(void)state;
+	generate(NULL);
+}
+
+/* Between two segments of a library, where its range holds somebody else's page. */
+static void test_generated_code_in_a_hole(void **state)
+{
+	char name[4096];
+	struct dl_find_object object;
+	(void)state;
+	const char *top = getenv("top_builddir");
+	snprintf(name, sizeof name, "%s/tests/unit/.libs/libunwind_hole.so", top ? top : ".");
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		fail_msg("%s", dlerror());
+	char *function = dlsym(library, "function_before_a_hole"); /* the only page of its segment, and of 64 KiB */
+	assert_non_null(function);
+	char *hole = (char *)((uintptr_t)function / PAGE * PAGE) + 4 * PAGE;
+	assert_int_equal(_dl_find_object(hole, &object), 0);
+	generate(hole);
+	dlclose(library);
 }
 
 /* Whatever the registers hold, a walk comes back with a cause. */
@@ -454,24 +575,34 @@ static void *thread_main(void *unused)
 	pthread_getattr_np(pthread_self(), &attr);
 	pthread_attr_getstack(&attr, &lo, &bytes);
 	pthread_attr_destroy(&attr);
-	const struct unwind_stack mine = {(uintptr_t)lo, (uintptr_t)lo + bytes, false};
+	const struct unwind_stack mine = {(uintptr_t)lo, (uintptr_t)lo + bytes, false, 0};
 	void *mem = calloc(1, unwind_thread_bytes(MAX_DEPTH));
 	struct unwind_thread *was = thread;
 	thread = unwind_thread_init(mem, MAX_DEPTH, &mine);
-	recurse(6);
-	recurse(6);
+	for (volatile unsigned i = 0; i < 4; i++)
+		recurse(6);
 	n_in_thread = count_tested(); /* the path lies in the memory that goes */
 	thread = was;
 	free(mem);
 	return unused;
 }
 
+/* On a stack whose end is the end of what is mapped: nothing beyond it may be looked at. */
 static void test_other_thread(void **state)
 {
 	(void)state;
+	enum { BYTES = 64 * PAGE };
 	pthread_t other;
-	assert_int_equal(pthread_create(&other, NULL, thread_main, NULL), 0);
+	pthread_attr_t attr;
+	char *at = mmap(NULL, BYTES + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	assert_int_equal(mprotect(at, BYTES, PROT_READ | PROT_WRITE), 0);
+	pthread_attr_init(&attr);
+	assert_int_equal(pthread_attr_setstack(&attr, at, BYTES), 0);
+	assert_int_equal(pthread_create(&other, &attr, thread_main, NULL), 0);
 	pthread_join(other, NULL);
+	pthread_attr_destroy(&attr);
+	munmap(at, BYTES + PAGE);
 	assert_int_equal(path.end, UNWIND_ROOT);
 	assert_int_equal(n_in_thread, 7);
 }
@@ -486,7 +617,7 @@ static int set_up(void **state)
 	pthread_getattr_np(pthread_self(), &attr);
 	pthread_attr_getstack(&attr, &lo, &bytes);
 	pthread_attr_destroy(&attr);
-	stack = (struct unwind_stack){(uintptr_t)lo, (uintptr_t)lo + bytes, true};
+	stack = (struct unwind_stack){(uintptr_t)lo, (uintptr_t)lo + bytes, true, 0};
 	unwind_init(&(struct unwind_config){.module_of = one_module});
 	return 0;
 }
@@ -495,10 +626,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_path),           cmocka_unit_test(test_reuse),
-		cmocka_unit_test(test_reuse_is_exact), cmocka_unit_test(test_reuse_sees_another_call_site),
+		cmocka_unit_test(test_reuse_is_exact), cmocka_unit_test(test_proof_is_exact), cmocka_unit_test(test_proof_is_used), cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_reuse_sees_another_call_site),
 		cmocka_unit_test(test_flush),          cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_depth),          cmocka_unit_test(test_without_cfi),
-		cmocka_unit_test(test_generated_code), cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_generated_code), cmocka_unit_test(test_generated_code_in_a_hole),
+		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_stack_use),      cmocka_unit_test(test_other_thread),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, set_up, NULL);

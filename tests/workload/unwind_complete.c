@@ -42,7 +42,7 @@ __attribute__((constructor)) static void begin(void)
 	pthread_attr_getstack(&attr, &lo, &bytes);
 	pthread_attr_destroy(&attr);
 	main_thread = pthread_self();
-	const struct unwind_stack stack = {(uintptr_t)lo, (uintptr_t)lo + bytes, true};
+	const struct unwind_stack stack = {(uintptr_t)lo, (uintptr_t)lo + bytes, true, 0};
 	thread = unwind_thread_init(calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
 	sigaction(SIGSTKFLT, &(struct sigaction){.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL);
 	timer_t timer;

@@ -317,7 +317,7 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	note_pc(pc);
 	judge_paths(s, &out);
 	/* Without a previous path: give it a walk of its own after a change of generation would be slow; a fresh thread state does. */
-	const struct unwind_stack stack = {judge.stacks[0].lo, judge.stacks[0].hi, true};
+	const struct unwind_stack stack = {judge.stacks[0].lo, judge.stacks[0].hi, true, 0};
 	memset(judge.fresh, 0, 4096);
 	unwind_thread_init(judge.fresh, MAX_DEPTH, &stack);
 	our_path(judge.fresh, uc, &again, &out_fresh);
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	const uintptr_t top = stack_top();
-	const struct unwind_stack stack = {top - STACK_BYTES, top, true};
+	const struct unwind_stack stack = {top - STACK_BYTES, top, true, 0};
 	unwind_init(&(struct unwind_config){.module_of = one_module});
 	judge.reusing = unwind_thread_init(calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
 	judge.fresh = calloc(1, unwind_thread_bytes(MAX_DEPTH));
