@@ -58,7 +58,7 @@ libhlstruct_la_SOURCES = \
 if HAVE_ZYDIS
 libhlstruct_la_SOURCES += \
 	hpcstruct-lite/isa/isa_x86.c \
-	hpcstruct-lite/isa/x86_table.c hpcstruct-lite/isa/x86_table.h
+	hpcstruct-lite/isa/x86_table.c hpcstruct-lite/isa/x86_table.h hpcstruct-lite/isa/zydis.h
 else
 libhlstruct_la_SOURCES += hpcstruct-lite/isa/isa_x86_none.c
 endif

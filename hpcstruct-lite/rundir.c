@@ -63,6 +63,8 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_nodes)
 {
 	char key[STRUCTURE_KEY_BYTES];
+	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
+		return true;
 	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes, m->file_mtime_ns);
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
 	if (i == MAP_NONE)

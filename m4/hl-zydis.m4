@@ -1,4 +1,9 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl Zydis 4 or later: the function tested for is new in it. Without it hpcstruct-lite finds no loops in x86-64 code.
-AC_DEFUN([HL_LIB_ZYDIS], [HL_WITH([zydis], [Zydis/Zydis.h], [Zydis], [ZydisDecoderDecodeInstruction], [], [optional],
-  [Zydis 4, decodes x86-64 code: loops as scopes])])
+dnl Zydis 3 or 4, whose decoding functions have different names. Without it hpcstruct-lite finds no loops in x86-64 code.
+AC_DEFUN([HL_LIB_ZYDIS], [
+  HL_WITH([zydis], [Zydis/Zydis.h], [Zydis], [ZydisDecoderInit], [], [optional], [Zydis, decodes x86-64 code: loops as scopes])
+  hl_saved_libs=$LIBS
+  LIBS="$LIBS $ZYDIS_LIBS"
+  AC_CHECK_FUNC([ZydisDecoderDecodeInstruction], [AC_DEFINE([HAVE_ZYDIS_4], [1], [Zydis 4 or later])])
+  LIBS=$hl_saved_libs
+])

@@ -5,17 +5,15 @@
  */
 #include "hpcstruct-lite/isa/isa.h"
 #include "hpcstruct-lite/isa/x86_table.h"
-
-#include <Zydis/Zydis.h>
+#include "hpcstruct-lite/isa/zydis.h"
 
 static void decode(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction i;
 	*out = (struct isa_instruction){.kind = ISA_INVALID, .n_bytes = 1};
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisDecoderEnableMode(&decoder, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, n_bytes, &i)))
+	zydis_start(&decoder, true);
+	if (!zydis_decode(&decoder, bytes, n_bytes, &i, NULL))
 		return;
 	bool is_relative = i.raw.imm[0].is_relative;
 	out->n_bytes = i.length;

@@ -6,8 +6,7 @@
  * x86_table.h for the tests.
  */
 #include "hpcstruct-lite/isa/x86_table.h"
-
-#include <Zydis/Zydis.h>
+#include "hpcstruct-lite/isa/zydis.h"
 
 enum { N_REGISTERS = 16, N_AHEAD = 16, NO_REGISTER = 255, MAX_BOUND = 1 << 16, LOWEST_ADDRESS = 4096 };
 
@@ -96,7 +95,7 @@ static void set_bound(struct pass *p, const struct subject *s, uint32_t bound)
 /* Whatever the instruction writes is unknown after it. */
 static void forget_written(struct pass *p)
 {
-	if (p->i.cpu_flags && (p->i.cpu_flags->modified & ZYDIS_CPUFLAG_CF))
+	if (zydis_modifies_carry(&p->i))
 		p->compared.reg = NO_REGISTER;
 	for (unsigned k = 0; k < p->i.operand_count; k++) {
 		const ZydisDecodedOperand *o = &p->operands[k];
@@ -285,9 +284,9 @@ void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, b
 {
 	struct pass p = {.compared.reg = NO_REGISTER, .slot.reg = NO_REGISTER};
 	ZydisDecoder decoder;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	zydis_start(&decoder, false);
 	for (size_t at = 0; at < n_bytes; at += p.i.length) {
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes + at, n_bytes - at, &p.i, p.operands)))
+		if (!zydis_decode(&decoder, bytes + at, n_bytes - at, &p.i, p.operands))
 			return;
 		struct isa_table table;
 		apply_ahead(&p, link_addr + at);

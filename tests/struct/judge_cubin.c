@@ -132,8 +132,8 @@ static void make_library(uint8_t *bytes, size_t n)
 	memset(h->e_ident + EI_OSABI, 0, EI_NIDENT - EI_OSABI);
 }
 
-/* The file in memory, with its debug sections relocated. */
-static Elf *open_linked(const char *path, const char *copy)
+/* The file in memory, with its debug sections relocated; *image holds its bytes and outlives it. */
+static Elf *open_linked(const char *path, const char *copy, uint8_t **image)
 {
 	int fd = open(path, O_RDONLY);
 	off_t n = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
@@ -155,6 +155,7 @@ static Elf *open_linked(const char *path, const char *copy)
 		make_library(bytes, (size_t)n);
 		write_copy(copy, bytes, (size_t)n);
 	}
+	*image = bytes;
 	return checked(elf_memory((char *)bytes, (size_t)n));
 }
 
@@ -289,14 +290,8 @@ static void print_all(void)
 	}
 }
 
-int main(int argc, char **argv)
+static void print_lines(Elf *elf, const char *path)
 {
-	bool write = argc == 4 && strcmp(argv[1], "-w") == 0;
-	if (argc != 2 && !write)
-		return 2;
-	Elf *elf = open_linked(argv[argc - 1], write ? argv[2] : NULL);
-	if (write)
-		return 0;
 	load_functions(elf);
 	Dwarf *dwarf = checked(dwarf_begin_elf(elf, DWARF_C_READ, NULL));
 	Dwarf_CU *cu = NULL;
@@ -307,13 +302,25 @@ int main(int argc, char **argv)
 		int result = dwarf_next_lines(dwarf, at, &next, &cu, &files, &n_files, &lines, &n_lines);
 		if (result != 0) {
 			if (result < 0)
-				fprintf(stderr, "judge_cubin: %s: %s\n", argv[1], dwarf_errmsg(-1));
+				fprintf(stderr, "judge_cubin: %s: %s\n", path, dwarf_errmsg(-1));
 			break;
 		}
 		take_lines(dwarf, lines, n_lines);
 	}
 	print_all();
 	dwarf_end(dwarf);
+}
+
+int main(int argc, char **argv)
+{
+	bool write = argc == 4 && strcmp(argv[1], "-w") == 0;
+	if (argc != 2 && !write)
+		return 2;
+	uint8_t *image;
+	Elf *elf = open_linked(argv[argc - 1], write ? argv[2] : NULL, &image);
+	if (!write)
+		print_lines(elf, argv[1]);
 	elf_end(elf);
+	free(image);
 	return 0;
 }

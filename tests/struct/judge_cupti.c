@@ -99,5 +99,7 @@ int main(int argc, char **argv)
 	qsort(sections, n, sizeof *sections, compare_names);
 	for (size_t i = 0; i < n; i++)
 		print_section(correlate, cubin, n_bytes, &sections[i]);
+	elf_end(elf);
+	free(cubin);
 	return 0;
 }
