@@ -15,9 +15,10 @@ static_assert(sizeof(struct msr_extent) == 64, "layout");
 static_assert(sizeof(struct msr_info) == 16, "layout");
 static_assert(sizeof(struct msr_metric) == 256, "layout");
 static_assert(sizeof(struct msr_module) == 88, "layout");
-static_assert(sizeof(struct msr_thread) == 504, "layout");
+static_assert(sizeof(struct msr_thread) == 512, "layout");
 static_assert(sizeof(struct msr_node) == 16, "layout");
 static_assert(sizeof(struct msr_cell) == 32, "layout");
+static_assert(sizeof(struct msr_python_code) == 24, "layout");
 
 static uint32_t fnv1a(uint32_t h, const void *data, size_t n)
 {
@@ -50,6 +51,7 @@ static const struct {
 	[MSR_LOSS_FORK] = {"fork", "child processes that could not be measured", false},
 	[MSR_LOSS_MODULE_TABLE] = {"module-table", "frames without module: table full or busy", false},
 	[MSR_LOSS_THREAD_SETUP] = {"thread-setup", "threads that could not be measured", false},
+	[MSR_LOSS_PYTHON] = {"python-frames", "paths with Python frames that could not be read", false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)

@@ -19,7 +19,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
-#define MSR_VERSION_MINOR 1           /* additions a reader may ignore */
+#define MSR_VERSION_MINOR 2           /* additions a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -109,6 +109,10 @@ struct msr_header {
 	uint32_t flags;             /* 100 MSR_FLAG_* */
 	_Atomic uint64_t losses[32];/* 104 process-wide losses that belong to no thread, by enum msr_loss */
 	char host[256];             /* 360 NUL-terminated */
+	_Atomic uint64_t off_ns;    /* 616 time in which measurement was off (stopped by the program, or not started yet), up to when it was last started */
+	_Atomic uint64_t off_since_ns; /* 624 ... and since when it is off; 0: it is on */
+	_Atomic uint64_t n_starts;  /* 632 how often the program started and stopped it */
+	_Atomic uint64_t n_stops;   /* 640 */
 };
 
 #define MSR_FLAG_TRACE 1u    /* time lines were asked for */
@@ -127,7 +131,8 @@ enum msr_kind {
 	MSR_CELL = 7,           /* struct msr_cell: metric cells of one thread */
 	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
 	MSR_CLOCK = 9,          /* struct msr_clock */
-	/* 10 to 15 are free; what GPUs do is laid out in measurement_gpu.h */
+	MSR_PYTHON_CODE = 10,   /* struct msr_python_code and what follows it: functions of Python programs */
+	/* 11 to 15 are free; what GPUs do is laid out in measurement_gpu.h */
 	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
 	MSR_GPU_SHAPE = 17,      /* struct msr_gpu_shape: launch characteristics */
 	MSR_GPU_CLOCK = 18,      /* struct msr_gpu_clock: pairs of a device's clock and ours */
@@ -213,6 +218,43 @@ struct msr_module {
 };
 #define MSR_MODULE_MAIN 1u
 #define MSR_MODULE_VDSO 2u   /* its image is kept beside the measurement files as vdso/<build id>.so */
+#define MSR_MODULE_PYTHON 4u /* no binary: its link addresses are places in Python code, below */
+
+/*
+ * A code object of CPython (a function, class body, module ...): a link address in the logical module of Python is its id and the number of a code unit (2 bytes) in its bytecode. For all
+ * frames that is the unit of the instruction that runs or calls. Id 0 stands for such as could not be recorded.
+ */
+#define MSR_PYTHON_UNIT_BITS 20u
+#define MSR_PYTHON_UNIT_NONE ((1u << MSR_PYTHON_UNIT_BITS) - 1) /* this unit and higher ones: the line is not known */
+#define MSR_PYTHON_CODE_MAX ((1u << 27) - 1)
+#define MSR_PYTHON_LINES_MAX 60000u
+
+enum msr_python_lines {
+	MSR_PYTHON_LINES_PAIRS = 1,    /* co_linetable of CPython 3.10: PEP 626 */
+	MSR_PYTHON_LINES_LOCATIONS = 2 /* co_linetable of CPython 3.11 on: the location table of PEP 657 */
+};
+
+struct msr_python_code {
+	uint32_t bytes;
+	uint32_t id;            /* from 1; each once */
+	uint32_t first_line;    /* co_firstlineno */
+	uint16_t lines;         /* enum msr_python_lines */
+	uint16_t file_bytes;    /* co_filename as UTF-8, with NUL */
+	uint16_t name_bytes;    /* co_qualname, or co_name where there is none, with NUL */
+	uint16_t reserved;      /* 0 */
+	uint32_t line_bytes;    /* of the line table; cut at MSR_PYTHON_LINES_MAX */
+	/* char file[file_bytes]; char name[name_bytes]; uint8_t lines[line_bytes] */
+};
+
+static inline uint32_t msr_python_code_of(uint64_t link_addr)
+{
+	return (uint32_t)(link_addr >> MSR_PYTHON_UNIT_BITS);
+}
+
+static inline uint32_t msr_python_unit_of(uint64_t link_addr)
+{
+	return (uint32_t)link_addr & MSR_PYTHON_UNIT_NONE;
+}
 
 /* Causes of loss; a name for each is in msr_loss_name(). Order is part of the format: append only. */
 enum msr_loss {
@@ -229,6 +271,7 @@ enum msr_loss {
 	MSR_LOSS_FORK,          /* process-wide: children that could not be measured */
 	MSR_LOSS_MODULE_TABLE,  /* frames recorded without their module: table full or busy */
 	MSR_LOSS_THREAD_SETUP,  /* process-wide: threads that could not be set up */
+	MSR_LOSS_PYTHON,        /* paths in which native frames of the interpreter stand for Python frames that could not be read */
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };
@@ -242,6 +285,7 @@ const char *msr_path_end_name(enum msr_path_end e);
  * One per thread, updated in place by its thread alone. Identity to check for each thread:
  * delivered == recorded + sum of losses that take a sample + in flight (at most one a metric, in a thread that was killed or stopped by exit);
  * recorded == sum of `count` over the thread's cells.
+ * Weights of CPUTIME and cpu_unsampled_ns add up to cpu_end_ns - cpu_start_ns - cpu_off_ns.
  */
 struct msr_thread {
 	uint32_t number;            /* from 0; 0 ran main */
@@ -259,6 +303,7 @@ struct msr_thread {
 	_Atomic uint64_t n_marked;  /* paths that hold a frame found by a heuristic */
 	_Atomic uint64_t cpu_unsampled_ns; /* CPU time after the last sample, known at the end of the thread */
 	char name[32];              /* as given to pthread_setname_np, at the end; may be empty */
+	_Atomic uint64_t cpu_off_ns; /* of its CPU time, what passed while measurement was off; known when it is started again, or at the end */
 };
 
 /* Context node. Node 0 is the root and is not stored with an address; children of the root are entry points
@@ -282,7 +327,8 @@ struct msr_cell {
 /*
  * Trace record: bits 63..32 nanoseconds since the record before it, bits 31..28 metric id, bits 27..0 node id. The first
  * record of an extent counts from the extent's `first`. Tag 15 is an escape: node part MSR_TRACE_ABSOLUTE says that
- * the next 8 bytes are an absolute time in ns which replaces the running time.
+ * the next 8 bytes are an absolute time in ns which replaces the running time. Node 0, the root: nothing is known of the thread from here to the next record, for
+ * measurement was stopped; the metric id says nothing then.
  */
 #define MSR_TRACE_TAG_ESCAPE 15u
 #define MSR_TRACE_ABSOLUTE 1u

@@ -258,7 +258,10 @@ struct msr_gpu_graph_node {
 	uint32_t reserved;
 };
 
-/* Samples at one instruction: those of a launch as they came, those of which the launch is not known in one record. */
+/*
+ * Samples at one instruction: those of a launch as they came, those of which the launch is not known in one record. Beyond the bound on records samples are summed up by the place of their launch:
+ * in records that are longer (struct msr_gpu_pc_at), in extents of their own.
+ */
 struct msr_gpu_pc {
 	uint64_t offset;          /* of the instruction in the function's code */
 	uint64_t id;              /* of the launch, where the mode of sampling knows it; else 0 */
@@ -266,6 +269,12 @@ struct msr_gpu_pc {
 	uint32_t function;        /* id */
 	uint16_t stall;           /* id of MSR_GPU_DEF_STALL */
 	uint16_t queue_low;       /* 0, or the queue's id where it is known and fits */
+};
+
+struct msr_gpu_pc_at {
+	struct msr_gpu_pc pc;     /* id: 0 */
+	uint32_t thread;          /* whose launches, and where; ~0: not measured */
+	uint32_t node;            /* context node; 0: no path */
 };
 
 /* One range of PC sampling: total == recorded + dropped + outside. */
@@ -282,6 +291,7 @@ struct msr_gpu_pc_range {
 #define MSR_GPU_RANGE_BUFFER_FULL 2u
 #define MSR_GPU_RANGE_GAP 4u        /* nothing was sampled in this range: a gap and its duration */
 #define MSR_GPU_RANGE_NOT_FITTED 8u /* `dropped` contains samples of instructions for which a buffer of ours had no room */
+#define MSR_GPU_RANGE_CUT 16u       /* with GAP: measurement ended while kernels ran, or nobody could be asked: how many samples were taken and not handed out is not known */
 
 struct msr_gpu_value {
 	uint64_t id;              /* of the launch; 0: of the queue or device as a whole */
@@ -291,7 +301,8 @@ struct msr_gpu_value {
 };
 
 /*
- * One for each back end, updated in place. The sum of launched == launch records + aggregated + launch_losses, but for NO_PATH, which takes no launch.
+ * One or more for each back end, updated in place; with more than one (threads that launch at once count in different ones) all words add up. The sum of launched == launch records +
+ * aggregated + launch_losses, but for NO_PATH, which takes no launch.
  * Extent's thread: ~0, its sequence is the back end's number: the highest two bits of the ids.
  */
 struct msr_gpu_tally {
@@ -303,14 +314,14 @@ struct msr_gpu_tally {
 	_Atomic uint64_t launch_losses[MSR_GPU_LOSS_ROOM]; /* launches without record and aggregate, by cause */
 	_Atomic uint64_t n_ops;          /* op records written, lost ones included */
 	_Atomic uint64_t op_losses[MSR_GPU_LOSS_ROOM]; /* ops that could not be written or were dropped, by cause, id unknown or unwritten */
-	_Atomic uint64_t handler_ns;     /* CPU time of our launch callbacks, estimated from every 16th */
+	_Atomic uint64_t handler_ns;     /* CPU time of our launch callbacks, estimated from every 128th */
 	_Atomic uint64_t n_bad_order;    /* ops whose times were not enqueue <= start <= end within the clocks' error, as seen in the run */
 	_Atomic uint64_t n_unknown_calls;
 	_Atomic uint64_t n_lost_definitions; /* names, queues, shapes ... that could not be written; what refers to them says 0 */
 	_Atomic uint64_t n_lost_contents;    /* code objects whose content could not be kept */
 	_Atomic uint64_t n_lost_pc;          /* PC samples (the sum of their counts) that could not be written */
 	_Atomic uint64_t n_lost_values;      /* counter values, PC ranges, clock pairs and graph nodes likewise */
-	_Atomic uint64_t record_bytes;       /* of the extents given out for launches and ops */
+	_Atomic uint64_t record_bytes;       /* of the extents given out for launches, ops and PC samples of launches */
 	_Atomic uint64_t aggregate_from_ns;  /* CLOCK_MONOTONIC: the bound on records was reached; 0: not */
 	_Atomic uint64_t lost[MSR_GPU_LOSS_ROOM]; /* ops told as lost, by cause: in op records and in aggregates; for reports of the run time */
 };

@@ -90,7 +90,8 @@ static bool is_enter(const struct recording_event *e)
 	static const uint16_t sizes[RECORDING_N_ENTRIES] = {
 		[RECORDING_INIT] = sizeof(struct recording_enter), [RECORDING_DRIVER] = sizeof(struct recording_driver), [RECORDING_RESOURCE] = sizeof(struct recording_resource),
 		[RECORDING_REQUEST] = sizeof(struct recording_enter), [RECORDING_COMPLETE] = sizeof(struct recording_complete), [RECORDING_CRC] = sizeof(struct recording_image),
-		[RECORDING_RUN] = sizeof(struct recording_enter), [RECORDING_EXIT] = sizeof(struct recording_enter), [RECORDING_END] = sizeof(struct recording_number)};
+		[RECORDING_RUN] = sizeof(struct recording_enter), [RECORDING_EXIT] = sizeof(struct recording_enter), [RECORDING_END] = sizeof(struct recording_number),
+		[RECORDING_SWITCH] = sizeof(struct recording_number)};
 	if (e->what >= RECORDING_N_ENTRIES)
 		return true; /* of a later version: to be passed over */
 	if (!e->what || e->bytes < sizes[e->what])

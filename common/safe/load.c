@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
+enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096, GROUP = 16 /* iovecs: the stack of a handler is small */ };
 
 /* Relaxed: a hint; whoever misses the store finds out by itself. */
 static atomic_bool use_probe;
@@ -67,6 +67,31 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 	}
 	if (probe)
 		done = load_probed(dst, address, n_bytes);
+	errno = saved_errno;
+	return done;
+}
+
+/* A group by one call; less than all: a place cannot be read, or the kernel refuses such calls. */
+static size_t load_group(uint8_t *dst, size_t stride, const uintptr_t *places, size_t n_bytes, size_t n)
+{
+	struct iovec to[GROUP], from[GROUP];
+	for (size_t i = 0; i < n; i++) {
+		to[i] = (struct iovec){dst + i * stride, n_bytes};
+		from[i] = (struct iovec){(void *)places[i], n_bytes};
+	}
+	const long got = syscall(SYS_process_vm_readv, (long)getpid(), to, n, from, n, 0L);
+	return got > 0 ? (size_t)got / n_bytes : 0;
+}
+
+size_t load_guarded_many(void *dst, size_t stride, const uintptr_t *places, size_t n_bytes, size_t n_places)
+{
+	const int saved_errno = errno;
+	uint8_t *to = dst;
+	size_t done = 0, n = GROUP;
+	for (; done < n_places && n == GROUP && !atomic_load_explicit(&use_probe, memory_order_relaxed); done += n)
+		n = load_group(to + done * stride, stride, places + done, n_bytes, n_places - done < GROUP ? n_places - done : GROUP);
+	while (done < n_places && load_guarded(to + done * stride, places[done], n_bytes) == n_bytes)
+		done++;
 	errno = saved_errno;
 	return done;
 }

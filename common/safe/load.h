@@ -17,6 +17,12 @@
  */
 size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes);
 
+/*
+ * The same for n_places of n_bytes (at least 1) each, which go to dst, dst + stride ...: how many of them could be read whole, counted from the first. One system call for each 16,
+ * 0.15 us a place.
+ */
+size_t load_guarded_many(void *dst, size_t stride, const uintptr_t *places, size_t n_bytes, size_t n_places);
+
 /* For tests: true makes load_guarded use the probe from now on. */
 void load_use_probe(int on);
 
