@@ -36,6 +36,8 @@ static void set_streams(void)
 		set_stream(&b->short_ops, MSR_GPU_OP, MSR_GPU_OP_SHORT, 0, b);
 		set_stream(&b->long_ops, MSR_GPU_OP, MSR_GPU_OP_LONG, 0, b);
 		set_stream(&b->aggregates, MSR_GPU_AGGREGATE, sizeof(struct msr_gpu_aggregate), 1, NULL);
+		set_stream(&b->launch_pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 1, b);
+		set_stream(&b->place_pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc_at), 1, NULL);
 	}
 }
 
@@ -48,7 +50,7 @@ static bool each_stream(bool (*fn)(struct stream *))
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
 		all = fn(common[i]) && all;
 	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS; b++) {
-		struct stream *const own[] = {&b->launches, &b->short_ops, &b->long_ops, &b->aggregates};
+		struct stream *const own[] = {&b->launches, &b->short_ops, &b->long_ops, &b->aggregates, &b->launch_pcs, &b->place_pcs};
 		for (size_t i = 0; b->name && i < sizeof own / sizeof *own; i++)
 			all = fn(own[i]) && all;
 	}
@@ -71,40 +73,57 @@ static struct msr_gpu_tally *tally_in_file(const struct gpu_backend *b)
 	return e ? (struct msr_gpu_tally *)(e + 1) : NULL;
 }
 
-static struct msr_gpu_tally *make_tally(struct gpu_backend *b)
+static struct msr_gpu_tally *make_tally(struct gpu_backend *b, unsigned part)
 {
-	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally, memory_order_acquire);
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire), *first = part ? atomic_load_explicit(&b->tally[0], memory_order_acquire) : &b->spare;
 	if (t)
 		return t;
 	t = tally_in_file(b);
 	bool in_file = t != NULL;
-	t = in_file ? t : &b->spare;
+	t = in_file ? t : first;
+	if (part && !in_file) {
+		atomic_store_explicit(&b->tally[part], t, memory_order_release);
+		return t;
+	}
 	struct text name = text_in(t->backend, sizeof t->backend), entrance = text_in(t->entrance, sizeof t->entrance);
 	text_put(&name, b->name);
 	text_put(&entrance, b->entrance);
-	if (atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed))
+	if (!part && atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed))
 		atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
 	if (in_file)
 		extent_publish((struct msr_extent *)t - 1, sizeof *t);
-	atomic_store_explicit(&b->tally, t, memory_order_release);
+	atomic_store_explicit(&b->tally[part], t, memory_order_release);
 	return t;
 }
 
 struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 {
-	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally, memory_order_acquire);
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[0], memory_order_acquire);
 	if (t)
 		return t;
 	if (!gpu_lock_take(&gpu_core.tally_lock))
 		return &b->spare; /* inside a signal handler of the program that came before the first operation of this generation */
-	t = make_tally(b);
+	t = make_tally(b, 0);
 	gpu_lock_give(&gpu_core.tally_lock);
 	return t;
 }
 
-const struct msr_gpu_tally *gpu_tally(unsigned number)
+struct msr_gpu_tally *gpu_tally_of_thread(struct gpu_backend *b, uint32_t thread)
 {
-	return atomic_load_explicit(&gpu_core.backend[number].tally, memory_order_acquire);
+	unsigned part = thread == UINT32_MAX ? 0 : thread % GPU_N_TALLIES;
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire), *first = t ? t : gpu_tally_of(b);
+	if (t || first == &b->spare || !gpu_lock_take(&gpu_core.tally_lock))
+		return first;
+	t = make_tally(b, part);
+	gpu_lock_give(&gpu_core.tally_lock);
+	return t;
+}
+
+const struct msr_gpu_tally *gpu_tally(unsigned number, unsigned part)
+{
+	struct gpu_backend *b = &gpu_core.backend[number];
+	const struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire);
+	return part && t == atomic_load_explicit(&b->tally[0], memory_order_acquire) ? NULL : t;
 }
 
 void gpu_note_once(uint32_t bit, const char *text)
@@ -120,7 +139,7 @@ void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes)
 	if (all < gpu_core.runtime->max_record_bytes || atomic_exchange_explicit(&gpu_core.aggregating, true, memory_order_acq_rel))
 		return;
 	for (struct gpu_backend *each = gpu_core.backend; each < gpu_core.backend + GPU_MAX_BACKENDS; each++) {
-		struct msr_gpu_tally *t = atomic_load_explicit(&each->tally, memory_order_acquire);
+		struct msr_gpu_tally *t = atomic_load_explicit(&each->tally[0], memory_order_acquire);
 		if (t)
 			atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
 	}
@@ -160,10 +179,12 @@ static bool forget_stream(struct stream *s)
 
 static void forget_backend(struct gpu_backend *b)
 {
-	atomic_store_explicit(&b->tally, NULL, memory_order_relaxed);
+	for (unsigned i = 0; i < GPU_N_TALLIES; i++)
+		atomic_store_explicit(&b->tally[i], NULL, memory_order_relaxed);
 	memset(&b->spare, 0, sizeof b->spare);
 	atomic_store_explicit(&b->next_id, 0, memory_order_relaxed);
 	index_clear(&b->aggregate_index);
+	index_clear(&b->place_pc_index);
 	pending_clear(&b->pending);
 }
 

@@ -46,6 +46,9 @@ struct gpu_runtime {
 	uint64_t (*end_launch)(const struct gpu_place *place);
 	void (*leave_out)(unsigned number, const void *text); /* the module that holds `text` is back end `number`'s */
 	void (*at_end)(unsigned number, void (*fn)(uint64_t may_wait_ns));
+	void (*at_thread_end)(unsigned number, void (*fn)(void));
+	const _Atomic bool *is_off; /* the program has stopped the measurement, or not started it yet */
+	void (*on_switch)(unsigned number, void (*fn)(bool on));
 	void (*note)(const char *text);
 	void (*suspend)(void);
 	void (*resume)(void);
@@ -70,7 +73,10 @@ void gpu_reopen(void);
 /* The thread ends, or the process does: unused space of its extents goes back to the store. */
 void gpu_thread_trim(struct gpu_thread *thread);
 
-/* The ledger of back end `number`; NULL when it never came in. For reports; relaxed reads. */
-const struct msr_gpu_tally *gpu_tally(unsigned number);
+/*
+ * The ledger of back end `number`, part by part: what it counted is their sum. NULL: there is no such part; no part 0: it never came in. For reports; relaxed reads.
+ */
+#define GPU_N_TALLIES 16u
+const struct msr_gpu_tally *gpu_tally(unsigned number, unsigned part);
 
 #endif

@@ -14,13 +14,16 @@
 struct gpu_backend {
 	const char *name, *options;       /* name NULL: never opened */
 	char entrance[sizeof ((struct msr_gpu_tally *)0)->entrance];
-	_Atomic(struct msr_gpu_tally *) tally; /* in the file, or `spare` where there was no space */
+	_Atomic(struct msr_gpu_tally *) tally[GPU_N_TALLIES]; /* in the file; where there was no space the first is `spare`, and others are the first */
 	struct msr_gpu_tally spare;
 	_Atomic uint64_t next_id;         /* of launches to which the core gives the id */
 	struct stream launches;           /* of threads that are not measured */
 	struct stream short_ops, long_ops;
 	struct stream aggregates;
 	struct index aggregate_index;
+	struct stream launch_pcs;         /* samples that know their launch */
+	struct stream place_pcs;          /* ... summed up by its place, beyond the bound */
+	struct index place_pc_index;      /* of these; the lock is that of the stream's only writer */
 	struct pending pending;
 };
 
@@ -63,7 +66,13 @@ static inline bool gpu_is_open(void)
 	return gpu_is_alive() && !gpu_is_closed();
 }
 
-/* Extents of launches and ops grew: beyond the bound operations are summed up from now on. */
+/* What is launched now is not measured. */
+static inline bool gpu_is_off(void)
+{
+	return atomic_load_explicit(gpu_core.runtime->is_off, memory_order_relaxed);
+}
+
+/* Extents of launches, ops and samples of launches grew: beyond the bound operations are summed up from now on. */
 void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes);
 
 /* Gives a message once in a generation. */
@@ -79,6 +88,8 @@ static inline void gpu_count(_Atomic uint64_t *word, uint64_t n)
 
 /* The back end's ledger, made at the first need in a generation. Never NULL. */
 struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b);
+/* The part of it in which launches of this thread (of the file; UINT32_MAX: none of it) are counted, so that threads which launch at once seldom write to the same memory. */
+struct msr_gpu_tally *gpu_tally_of_thread(struct gpu_backend *b, uint32_t thread);
 static inline unsigned gpu_number_of(const struct gpu_backend *b)
 {
 	return (unsigned)(b - gpu_core.backend);

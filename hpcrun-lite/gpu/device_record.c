@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come, but for samples of which the launch is not known:
- * they are summed up in place, so that a run of any length has as many records as there are instructions with a reason. Test: tests/unit/test_gpu_core.c.
+ * they are summed up in place, so that a run of any length has as many records as there are instructions with a reason; so are samples of launches beyond the bound on records, for each place that launches. Test: tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/core_internal.h"
 #include "hpcrun-lite/gpu/hash128.h"
@@ -27,54 +27,88 @@ void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair)
 		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
 }
 
-/* What samples of no known launch have in common that are one record. */
+/* What samples have in common that are one record: in the index of those of no known launch thread and node are 0. */
 struct pc_key {
 	uint64_t offset;
 	uint32_t function;
 	uint16_t stall, queue_low;
+	uint32_t thread, node;
 };
 
-static bool is_same_pc(const void *value, const void *key)
+static bool is_same_instruction(const struct msr_gpu_pc *p, const struct pc_key *k)
 {
-	const struct msr_gpu_pc *p = value;
-	const struct pc_key *k = key;
 	return p->offset == k->offset && p->function == k->function && p->stall == k->stall && p->queue_low == k->queue_low;
 }
 
-/* Under the lock of the stream's only writer. Without memory for the index there are several records, which is as good. */
-static bool sum_up(const struct msr_gpu_pc *r)
+static bool is_same_pc(const void *value, const void *key)
+{
+	return is_same_instruction(value, key);
+}
+
+static bool is_same_pc_at(const void *value, const void *key)
+{
+	const struct msr_gpu_pc_at *p = value;
+	const struct pc_key *k = key;
+	return p->thread == k->thread && p->node == k->node && is_same_instruction(&p->pc, k);
+}
+
+/* Under the lock of the stream's only writer. Without memory for the index there are several records, which is as good. Both kinds of record begin with a struct msr_gpu_pc. */
+static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_at *r, bool has_place)
 {
 	struct writer *w;
 	enum msr_gpu_loss cause;
 	uint64_t hash[2];
-	const struct pc_key key = {r->offset, r->function, r->stall, r->queue_low};
-	struct msr_gpu_pc *at = stream_begin(&gpu_core.pcs, 0, sizeof *at, &w, &cause);
+	const struct pc_key key = {r->pc.offset, r->pc.function, r->pc.stall, r->pc.queue_low, has_place ? r->thread : 0, has_place ? r->node : 0};
+	const size_t n = has_place ? sizeof *r : sizeof r->pc;
+	struct msr_gpu_pc *at = stream_begin(to, 0, n, &w, &cause);
 	if (!at)
 		return false;
 	hash128(&key, sizeof key, 0, hash);
-	struct msr_gpu_pc *known = index_find(&gpu_core.pc_index, hash[0], is_same_pc, &key);
+	struct msr_gpu_pc *known = index_find(x, hash[0], has_place ? is_same_pc_at : is_same_pc, &key);
 	if (known) {
-		__atomic_fetch_add(&known->count, r->count, __ATOMIC_RELAXED); /* the file may be read at any moment */
+		__atomic_fetch_add(&known->count, r->pc.count, __ATOMIC_RELAXED); /* the file may be read at any moment */
 	} else {
-		*at = *r;
-		index_add(&gpu_core.pc_index, hash[0], at);
+		memcpy(at, r, n);
+		index_add(x, hash[0], at);
 	}
-	stream_end(w, known ? 0 : sizeof *at);
+	stream_end(w, known ? 0 : n);
 	return true;
+}
+
+/* Samples of a launch: one by one up to the bound, as launches are, then summed up where it was made. Of one that is forgotten by then (half a million are remembered) the place is not known any more. */
+static bool add_launched(struct gpu_backend *b, struct msr_gpu_pc_at *r)
+{
+	struct pending_launch l = {.id = 0};
+	bool is_bounded = atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire);
+	switch (is_bounded ? pending_look(&b->pending, r->pc.id, &l) : PENDING_RECORDED) {
+	case PENDING_RECORDED:
+		return append(&b->launch_pcs, &r->pc, sizeof r->pc);
+	case PENDING_FOUND:
+		r->pc.id = 0;
+		r->thread = l.thread;
+		r->node = l.node;
+		return sum_up(&b->place_pcs, &b->place_pc_index, r, true);
+	case PENDING_GONE:
+		r->pc.id = 0;
+		return sum_up(&gpu_core.pcs, &gpu_core.pc_index, r, false);
+	case PENDING_BUSY:
+		break;
+	}
+	return false;
 }
 
 void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct msr_gpu_pc r = {
+		struct msr_gpu_pc_at r = {.pc = {
 			.offset = s[i].offset,
 			.id = s[i].id ? gpu_full_id(b, s[i].id) : 0,
 			.count = s[i].count,
 			.function = s[i].function,
 			.stall = (uint16_t)(s[i].stall + 1),
 			.queue_low = s[i].queue <= UINT16_MAX ? (uint16_t)s[i].queue : 0,
-		};
-		if (r.id ? !append(&gpu_core.pcs, &r, sizeof r) : !sum_up(&r))
+		}};
+		if (r.pc.id ? !add_launched(b, &r) : !sum_up(&gpu_core.pcs, &gpu_core.pc_index, &r, false))
 			gpu_count(&gpu_tally_of(b)->n_lost_pc, s[i].count);
 	}
 }

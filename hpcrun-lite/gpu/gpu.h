@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_HOST_VERSION 2u
+#define GPU_HOST_VERSION 3u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
 /* Definitions. Strings and arrays are copied; NULL counts as "". Zero: unknown. The fields are those of measurement_gpu.h. */
@@ -66,6 +66,7 @@ struct gpu_ticket {
 	uint32_t thread, node;
 	uint8_t kind;        /* enum msr_gpu_kind */
 	bool aggregated;     /* beyond the bound on records */
+	bool is_off;         /* id is 0 because the program had stopped the measurement: nothing is lost, and the operation is nobody's */
 };
 
 struct gpu_launch {
@@ -103,7 +104,8 @@ struct gpu_about {
 enum gpu_placed {
 	GPU_PLACED_NOWHERE,  /* there was none since the last question */
 	GPU_PLACED,          /* at a thread of the file (~0: it is not measured) and a node (0: no path) */
-	GPU_PLACED_STOPPED   /* refused: the end of measurement had begun */
+	GPU_PLACED_STOPPED,  /* refused: the end of measurement had begun */
+	GPU_PLACED_OFF       /* refused: the program had stopped the measurement */
 };
 
 struct gpu_host {
@@ -124,6 +126,11 @@ struct gpu_host {
 	 * exec fails. exit() calls it before functions that were registered with atexit earlier than at_end was called, so call at_end when the vendor's library is set up. NULL takes it back.
 	 */
 	void (*at_end)(const struct gpu_host *h, void (*fn)(uint64_t may_wait_ns));
+	/*
+	 * Called in each measured thread when it ends, also when it is cancelled, after the program's own destructors of thread-specific data. For back ends that keep something of a thread: a key of their
+	 * own would cost memory of malloc in the middle of a call of the program's, where the program has many keys. To be called once; NULL takes it back.
+	 */
+	void (*at_thread_end)(const struct gpu_host *h, void (*fn)(void));
 	/*
 	 * How the back end came in, for people: see struct msr_gpu_tally; NULL: as it was said. Also tells which module's frames are left out of call paths where they are the innermost, but for the
 	 * outermost of them, which is the call that the program made: `text` is an address in it, or NULL. Up to four modules (the back end's own, the vendor's tool library ...).
@@ -157,7 +164,7 @@ struct gpu_host {
 	uint64_t (*widen)(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id);
 	/*
 	 * In the thread that asked for it, from inside the call: takes the call path (frames of the back end and of the core left out) and writes the launch. Cost: about a walk of the stack.
-	 * False: lost and counted; *t is then a ticket with id 0.
+	 * False: lost and counted, or not measured (is_off); *t is then a ticket with id 0.
 	 */
 	bool (*launch)(const struct gpu_host *h, const struct gpu_launch *l, struct gpu_ticket *t);
 	/* An operation is done. Also for SYNC, ALLOC and FREE, directly after their launch. */
@@ -186,6 +193,16 @@ struct gpu_host {
 	void (*about)(const struct gpu_host *h, struct gpu_about *a);
 	/* Of the calling thread, since it asked last. */
 	enum gpu_placed (*last_place)(const struct gpu_host *h, uint32_t *thread, uint32_t *node);
+
+	/* ---- measurement that the program starts and stops ---- */
+
+	/* It is stopped, or not started yet: launch() says no. For back ends that would do work before that. A load; signal-safe. */
+	bool (*is_off)(const struct gpu_host *h);
+	/*
+	 * fn(false) is called after measurement was stopped, fn(true) before it is started, in the thread of the program that does it, one at a time: to switch off and on what launches cost. What was launched before is still told. Must
+	 * not wait for the device. Not called in signal handlers: then is_off changes alone. Called at once where measurement is off now. NULL takes it back.
+	 */
+	void (*on_switch)(const struct gpu_host *h, void (*fn)(bool on));
 };
 
 /* The exported symbol: the table of this version for the back end of that name, NULL when the process is not measured by it. Not signal-safe. */

@@ -42,6 +42,12 @@ static void host_at_end(const struct gpu_host *h, void (*fn)(uint64_t may_wait_n
 		gpu_core.runtime->at_end((unsigned)(h - hosts), fn);
 }
 
+static void host_at_thread_end(const struct gpu_host *h, void (*fn)(void))
+{
+	if (open_backend(h))
+		gpu_core.runtime->at_thread_end((unsigned)(h - hosts), fn);
+}
+
 static void host_entered(const struct gpu_host *h, const char *how, const void *text)
 {
 	struct gpu_backend *b = open_backend(h);
@@ -139,11 +145,12 @@ static uint32_t host_counter(const struct gpu_host *h, const char *name, const c
 /* ---- operations --------------------------------------------------------------------------------------------------- */
 
 /*
- * The ids of one vendor counter, 2^31 apart at most: the wide id is the one with these low bits that is nearest to the highest so far.
+ * The ids of one vendor counter, less than 2^30 apart: the wide id is the one with these low bits that is nearest to the highest so far. That one is kept to 2^24 only, so that the
+ * threads that launch and the one that hands over records do not write to the same cache line at every launch.
  */
 static uint64_t host_widen(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id)
 {
-	const uint64_t turn = UINT64_C(1) << 32, half = turn / 2;
+	const uint64_t turn = UINT64_C(1) << 32, half = turn / 2, near = UINT64_C(1) << 24;
 	uint64_t highest = atomic_load_explicit(state, memory_order_relaxed);
 	uint64_t wide = (highest & ~(turn - 1)) | id;
 	(void)h;
@@ -151,7 +158,7 @@ static uint64_t host_widen(const struct gpu_host *h, _Atomic uint64_t *state, ui
 		wide += turn;
 	else if (wide > highest + half && wide >= turn)
 		wide -= turn;
-	while (wide > highest && !atomic_compare_exchange_weak_explicit(state, &highest, wide, memory_order_relaxed, memory_order_relaxed))
+	while (wide > highest + near && !atomic_compare_exchange_weak_explicit(state, &highest, wide, memory_order_relaxed, memory_order_relaxed))
 		;
 	return wide;
 }
@@ -247,14 +254,28 @@ static enum gpu_placed host_last_place(const struct gpu_host *h, uint32_t *threa
 	return launch_last_place(thread, node);
 }
 
+/* ---- measurement that the program starts and stops ------------------------------------------------------------------------ */
+
+static bool host_is_off(const struct gpu_host *h)
+{
+	(void)h;
+	return gpu_is_off();
+}
+
+static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
+{
+	if (open_backend(h))
+		gpu_core.runtime->on_switch((unsigned)(h - hosts), fn);
+}
+
 #define HOST_TABLE \
 	{ \
-		.version = GPU_HOST_VERSION, .generation = host_generation, .options = host_options, .at_end = host_at_end, .entered = host_entered, \
+		.version = GPU_HOST_VERSION, .generation = host_generation, .options = host_options, .at_end = host_at_end, .at_thread_end = host_at_thread_end, .entered = host_entered, \
 		.note = host_note, .suspend = host_suspend, .resume = host_resume, .device = host_device, .context = host_context, .queue = host_queue, \
 		.clock = host_clock, .clock_pair = host_clock_pair, .code = host_code, .function = host_function, .shape = host_shape, .stall = host_stall, \
 		.counter = host_counter, .widen = host_widen, .launch = host_launch, .graph_node = host_graph_node, .op = host_op, .lost = host_lost, .op_by_id = host_op_by_id, \
 		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown, .pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value, \
-		.about = host_about, .last_place = host_last_place, \
+		.about = host_about, .last_place = host_last_place, .is_off = host_is_off, .on_switch = host_on_switch, \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

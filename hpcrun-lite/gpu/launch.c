@@ -164,12 +164,24 @@ static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const str
 	return true;
 }
 
+/* Nobody's; where the device's records are still on, the one of this launch is dropped when it comes. */
+static bool pass_over(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t)
+{
+	keep_place(GPU_PLACED_OFF, &(struct gpu_place){.thread = UINT32_MAX});
+	if (l->id && l->kind != MSR_GPU_ALLOC && l->kind != MSR_GPU_FREE && l->kind != MSR_GPU_SYNC)
+		forget_lost(b, gpu_full_id(b, l->id));
+	t->is_off = true;
+	return false;
+}
+
 bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t)
 {
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
 	uint64_t enter_ns = l->enter_ns ? l->enter_ns : clock_mono_ns();
 	struct gpu_place place = {.thread = UINT32_MAX};
 	*t = (struct gpu_ticket){.kind = (uint8_t)l->kind};
+	if (__builtin_expect(gpu_is_off(), 0))
+		return pass_over(b, l, t);
 	if (gpu_is_closed() || gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED) {
 		keep_place(GPU_PLACED_STOPPED, &place);
 		gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
@@ -177,6 +189,7 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 		return false;
 	}
 	keep_place(GPU_PLACED, &place);
+	tally = gpu_tally_of_thread(b, place.thread);
 	begin_counting(tally, &place, (unsigned)l->kind & 15u);
 	bool good = record(b, tally, &place, l, enter_ns, t);
 	uint64_t cost_ns = gpu_core.runtime->end_launch(&place);

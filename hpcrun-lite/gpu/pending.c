@@ -13,8 +13,9 @@
 /* 16 bytes: id (48 bits), kind (4), and thread and node (28), of which the file holds no more. */
 struct pending_slot {
 	uint64_t id_kind; /* id << 4 | kind; 0: free */
-	uint32_t thread, node;
+	uint32_t thread, node; /* node: or IS_DONE */
 };
+#define IS_DONE (1u << 31) /* its operation has come */
 
 /* Under the lock. */
 static struct pending_slot *slots(const struct pending *p)
@@ -42,13 +43,18 @@ static struct pending_slot *slot_at(const struct pending *p, uint64_t i)
 	return &slots(p)[i & (PENDING_SLOTS - 1)];
 }
 
+static bool is_free(const struct pending_slot *s)
+{
+	return !s->id_kind || s->node & IS_DONE;
+}
+
 /* A free place near the id's, or else the one with the lowest id. */
 static struct pending_slot *choose(const struct pending *p, uint64_t id)
 {
 	struct pending_slot *oldest = slot_at(p, id);
 	for (unsigned i = 0; i < PENDING_NEAR; i++) {
 		struct pending_slot *s = slot_at(p, id + i);
-		if (!s->id_kind)
+		if (is_free(s))
 			return s;
 		if (s->id_kind < oldest->id_kind)
 			oldest = s;
@@ -66,40 +72,52 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 	*cause = good ? MSR_GPU_LOSS_NONE : MSR_GPU_LOSS_NO_MEMORY;
 	if (good) {
 		struct pending_slot *s = choose(p, l->id);
-		*n_out = s->id_kind && (s->id_kind & 15u) != MSR_GPU_GRAPH && (s->id_kind & 15u) != MSR_GPU_NO_KIND;
+		*n_out = !is_free(s) && (s->id_kind & 15u) != MSR_GPU_GRAPH && (s->id_kind & 15u) != MSR_GPU_NO_KIND;
 		p->has_put_out = p->has_put_out || *n_out;
 		*s = (struct pending_slot){l->id << 4 | (unsigned)l->kind, l->thread, l->node};
-		if (l->kind != MSR_GPU_NO_KIND && (!p->first_id || l->id < p->first_id))
-			p->first_id = l->id;
 	}
+	/* Also of what is not remembered: it has no launch record. */
+	p->has_put_out = p->has_put_out || !good;
+	if (l->kind != MSR_GPU_NO_KIND && (!p->first_id || l->id < p->first_id))
+		p->first_id = l->id;
 	gpu_lock_give(&p->lock);
 	return good;
 }
 
-static enum pending_found find(struct pending *p, uint64_t id, struct pending_launch *l)
+static enum pending_found find(struct pending *p, uint64_t id, struct pending_launch *l, bool takes)
 {
 	for (unsigned i = 0; slots(p) && i < PENDING_NEAR; i++) {
 		struct pending_slot *s = slot_at(p, id + i);
-		if (s->id_kind >> 4 != id)
+		if (s->id_kind >> 4 != id || (takes && s->node & IS_DONE))
 			continue;
-		*l = (struct pending_launch){.id = id, .thread = s->thread, .node = s->node, .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
+		*l = (struct pending_launch){.id = id, .thread = s->thread, .node = s->node & ~IS_DONE, .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
 		if (l->kind == MSR_GPU_NO_KIND) /* perhaps a graph: more may come */
 			return PENDING_GONE;
-		if (l->kind != MSR_GPU_GRAPH)
-			s->id_kind = 0;
+		if (takes && l->kind != MSR_GPU_GRAPH)
+			s->node |= IS_DONE;
 		return PENDING_FOUND;
 	}
 	uint64_t grace = p->has_put_out ? 0 : PENDING_GRACE;
 	return p->first_id && id >= p->first_id + grace ? PENDING_GONE : PENDING_RECORDED;
 }
 
-enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l)
+static enum pending_found find_locked(struct pending *p, uint64_t id, struct pending_launch *l, bool takes)
 {
 	if (!gpu_lock_take(&p->lock))
 		return PENDING_BUSY;
-	enum pending_found found = find(p, id, l);
+	enum pending_found found = find(p, id, l, takes);
 	gpu_lock_give(&p->lock);
 	return found;
+}
+
+enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l)
+{
+	return find_locked(p, id, l, true);
+}
+
+enum pending_found pending_look(struct pending *p, uint64_t id, struct pending_launch *l)
+{
+	return find_locked(p, id, l, false);
 }
 
 void pending_clear(struct pending *p)

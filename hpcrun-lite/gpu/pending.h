@@ -2,7 +2,7 @@
 /*
  * Which (thread, node) a launch in flight has, for back ends whose operations come back with nothing but an id, and only while operations are summed up: launch
  * records carry the rest of the time. Also which launches were lost, so that their operations are not taken for strays. A table of a fixed size with the id's low bits as the place; who finds no place puts out an old entry, which then
- * is a counted loss. Test: tests/unit/test_gpu_core.c.
+ * is a counted loss. An entry whose operation has come stays until its place is needed: PC samples of the launch may come behind. Test: tests/unit/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_PENDING_H
 #define HPCRUN_LITE_GPU_PENDING_H
@@ -43,6 +43,8 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 bool pending_is_used(const struct pending *p);
 
 enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l);
+/* The same for what comes beside the operation, or behind it. */
+enum pending_found pending_look(struct pending *p, uint64_t id, struct pending_launch *l);
 
 /* In the child of fork. */
 void pending_clear(struct pending *p);

@@ -78,6 +78,23 @@ static enum status set_no_trace(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+/* HPCToolkit's spelling. What it has as "flat" is a matter of the report here. */
+static enum status set_attribution(void *arg, const char *value)
+{
+	bool python = !strcmp(value, "python");
+	if (!python && strcmp(value, "native") != 0)
+		return options_refuse("'%s' is none of the attributions: python, native", value);
+	((struct request *)arg)->config.python = python;
+	return STATUS_OK;
+}
+
+static enum status set_delay(void *arg, const char *value)
+{
+	(void)value;
+	((struct request *)arg)->config.delay = true;
+	return STATUS_OK;
+}
+
 static enum status set_record_gpu(void *arg, const char *value)
 {
 	(void)value;
@@ -132,10 +149,14 @@ static const struct option_spec specs[] = {
 	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: samples of their\n"
 	 "instructions with stall reasons too, every 2^EXP cycles (5 to 31; chosen by the device)\n"
 	 "default: " EVENT_DEFAULT, set_event},
+	{'a', "attribution", "HOW", "what frames of interpreters are in call paths: python, the functions and lines of\n"
+	 "Python (the default), or native, the interpreter's own C functions", set_attribution},
 	{'o', "output", "DIR", "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
+	{0, "delay-sampling", NULL, "measure nothing until the program calls hpctoolkit_sampling_start();\n"
+	 "-ds is the same", set_delay},
 	{0, "gpu-memory", "SIZE", "how much a process may record of GPU operations one by one; beyond it they\n"
 	 "are summed up for each context; K, M, G; default 1G", set_gpu_memory},
 	{0, "record-gpu", NULL, "also keep raw what CUPTI and the driver said, for hpcrun-lite replay; needs\n"
@@ -154,6 +175,26 @@ static const struct option_table table = {
 	.footer = "Exit status: that of the command; 1 when it cannot be measured as asked, 2 for wrong usage,\n"
 	          "126 when it cannot be executed, 127 when it is not found.",
 };
+
+/* An option that takes the next argument as its value. */
+static bool takes_next(const char *option)
+{
+	for (const struct option_spec *s = specs; s->letter || s->name; s++)
+		if (s->value_name && ((s->letter && option[1] == s->letter && !option[2]) || (s->name && !strncmp(option, "--", 2) && !strcmp(option + 2, s->name))))
+			return true;
+	return false;
+}
+
+/* HPCToolkit's short form of --delay-sampling has two letters, which getopt does not know. */
+static void spell_out(int argc, char **argv)
+{
+	static char delay[] = "--delay-sampling";
+	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0; i++) {
+		if (!strcmp(argv[i], "-ds"))
+			argv[i] = delay;
+		i += takes_next(argv[i]);
+	}
+}
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
@@ -301,6 +342,7 @@ int main(int argc, char **argv)
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;
+	spell_out(argc, argv);
 	enum status status = options_parse(&table, argc, argv, 1, &r, &first, &done);
 	if (status != STATUS_OK || done)
 		return status_exit_code(status);

@@ -229,6 +229,10 @@ static void do_event(struct player_thread *t, uint32_t n)
 		if (player.at_end)
 			player.at_end(((const struct recording_number *)player.tape.event[n].head)->value);
 		break;
+	case RECORDING_SWITCH:
+		if (player.on_switch)
+			player.on_switch(((const struct recording_number *)player.tape.event[n].head)->value != 0);
+		break;
 	default:
 		break;
 	}

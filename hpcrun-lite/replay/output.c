@@ -64,7 +64,7 @@ static void look_at_tally(const struct msr_extent *e, uint64_t used, unsigned ba
 	if (e->sequence != backend)
 		facts->has_others = true;
 	else if (used >= offsetof(struct msr_gpu_tally, handler_ns) + sizeof t->handler_ns)
-		facts->handler_ns = atomic_load_explicit(&t->handler_ns, memory_order_relaxed);
+		facts->handler_ns += atomic_load_explicit(&t->handler_ns, memory_order_relaxed);
 }
 
 static enum status copy_extents(unsigned backend, struct output_facts *facts)
@@ -171,6 +171,10 @@ void output_close(void)
 	to->end_real_ns = from->end_real_ns;
 	to->exit_kind = from->exit_kind;
 	to->exit_code = from->exit_code;
+	to->off_ns = from->off_ns;
+	to->off_since_ns = from->off_since_ns;
+	to->n_starts = from->n_starts;
+	to->n_stops = from->n_stops;
 	store_finish(true);
 	mapfile_close(&output.original);
 }

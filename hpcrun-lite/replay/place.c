@@ -19,6 +19,7 @@ static struct {
 } place;
 
 static __thread const struct recording_leave *told;
+static _Atomic bool is_off; /* one thread of a replay runs at a time */
 
 static const struct recording_leave *leave_of(uint32_t n)
 {
@@ -31,6 +32,7 @@ void place_set(uint32_t n)
 {
 	const struct recording_leave *own = leave_of(n), *other = leave_of(player.tape.event[n].partner);
 	told = own && own->place != GPU_PLACED_NOWHERE ? own : other && other->place != GPU_PLACED_NOWHERE ? other : NULL;
+	is_off = told && told->place == GPU_PLACED_OFF;
 }
 
 static bool is_alive(void)
@@ -91,6 +93,19 @@ static void at_end(unsigned number, void (*fn)(uint64_t may_wait_ns))
 	(void)fn;
 }
 
+/* What threads of the recording held is theirs, not the player's. */
+static void at_thread_end(unsigned number, void (*fn)(void))
+{
+	(void)number;
+	(void)fn;
+}
+
+static void on_switch(unsigned number, void (*fn)(bool on))
+{
+	(void)number;
+	(void)fn;
+}
+
 static void note(const char *text)
 {
 	log_detail(NULL, "%s", text);
@@ -106,7 +121,7 @@ const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_
 	place.handler_ns = handler_ns;
 	place.runtime = (struct gpu_runtime){
 		.directory = directory, .max_record_bytes = player.tape.header->max_record_bytes, .is_alive = is_alive, .begin_launch = begin_launch, .end_launch = end_launch,
-		.leave_out = leave_out, .at_end = at_end, .note = note, .suspend = nothing, .resume = nothing};
+		.leave_out = leave_out, .at_end = at_end, .at_thread_end = at_thread_end, .is_off = &is_off, .on_switch = on_switch, .note = note, .suspend = nothing, .resume = nothing};
 	return &place.runtime;
 }
 

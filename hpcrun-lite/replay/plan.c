@@ -235,7 +235,7 @@ static bool is_context(const struct tape_event *e)
 
 static bool is_barrier(const struct planning *p, const struct tape_event *e)
 {
-	return tape_is_enter(e, RECORDING_INIT) || tape_is_enter(e, RECORDING_RUN) || tape_is_enter(e, RECORDING_EXIT) || tape_is_enter(e, RECORDING_END) || is_context(e) || is_capture(p, e);
+	return tape_is_enter(e, RECORDING_INIT) || tape_is_enter(e, RECORDING_RUN) || tape_is_enter(e, RECORDING_EXIT) || tape_is_enter(e, RECORDING_END) || tape_is_enter(e, RECORDING_SWITCH) || is_context(e) || is_capture(p, e);
 }
 
 static void freeze(uint8_t *frozen, uint32_t from, uint32_t to)
@@ -243,7 +243,7 @@ static void freeze(uint8_t *frozen, uint32_t from, uint32_t to)
 	memset(frozen + from, 1, to - from + 1);
 }
 
-/* Rounds, from a lock to the next, in which sampling is switched on or off: launches are held meanwhile, and when they are is no event. */
+/* Rounds, from a lock or a decision to the next, in which sampling is switched on or off: launches are held meanwhile, and when they are is no event. */
 static void freeze_rounds(const struct tape *t, uint32_t stream, uint8_t *frozen)
 {
 	uint32_t lock = TAPE_NONE;
@@ -251,7 +251,7 @@ static void freeze_rounds(const struct tape *t, uint32_t stream, uint8_t *frozen
 		const struct recording_event *h = t->event[n].head;
 		if (h->type != RECORDING_CALL)
 			continue;
-		if (h->what == RECORDING_LOCK)
+		if (h->what == RECORDING_LOCK || h->what == RECORDING_AGREE)
 			lock = n;
 		if (h->what == RECORDING_PC_ENABLE || h->what == RECORDING_PC_DISABLE)
 			freeze(frozen, lock == TAPE_NONE ? n : lock, n);
@@ -426,7 +426,7 @@ static int by_turn(const void *a, const void *b)
 
 /*
  * A thread that comes out of a call goes on as late as it can have: others were seen by it then, and not at the moment when the call returned. So does one that comes in and then has to wait. All others are done
- * with when they come in.
+ * with when they come in. A thread that has the lock goes on before another had it.
  */
 static uint64_t turn_of(const struct tape *t, uint32_t n)
 {
@@ -443,14 +443,59 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 	return is_late && next > e->head->order ? next : e->head->order;
 }
 
+static bool is_lock(const struct tape_event *e)
+{
+	return e->head->type == RECORDING_CALL && e->head->what == RECORDING_LOCK && ((const struct recording_call *)e->head)->result;
+}
+
+/* By event, for those of a thread that has the lock: when another thread had it, so that it was given back before. UINT64_MAX: nobody else, or it does not have it. NULL: no memory. */
+static uint64_t *find_handovers(const struct tape *t)
+{
+	uint64_t *handover = calloc((size_t)t->n_events + 1, sizeof *handover);
+	uint32_t *lock = calloc((size_t)t->n_streams + 1, sizeof *lock); /* by stream: event + 1 of the one it holds */
+	uint64_t order[2] = {UINT64_MAX, UINT64_MAX};                     /* of the next lock, and of the next one of another stream than that */
+	uint32_t stream = TAPE_NONE;
+	bool good = handover && lock;
+	for (uint32_t n = t->n_events; good && n-- > 0;) {
+		const struct tape_event *e = &t->event[n];
+		handover[n] = e->stream == stream ? order[1] : order[0];
+		if (!is_lock(e))
+			continue;
+		if (e->stream != stream)
+			order[1] = order[0];
+		order[0] = e->head->order;
+		stream = e->stream;
+	}
+	for (uint32_t n = 0; good && n < t->n_events; n++) {
+		const struct tape_event *e = &t->event[n];
+		uint32_t held = lock[e->stream];
+		if (held && t->event[held - 1].parent != TAPE_NONE && t->event[t->event[held - 1].parent].leave == n)
+			held = 0;
+		held = is_lock(e) ? n + 1 : held;
+		lock[e->stream] = held;
+		handover[n] = held ? handover[n] : UINT64_MAX;
+	}
+	free(lock);
+	if (!good)
+		free(handover);
+	return good ? handover : NULL;
+}
+
 static bool make_recorded(struct player *to)
 {
 	struct turn *turns = calloc((size_t)to->tape.n_events + 1, sizeof *turns);
-	if (!turns)
+	uint64_t *handover = find_handovers(&to->tape);
+	if (!turns || !handover) {
+		free(turns);
+		free(handover);
 		return false;
-	for (uint32_t n = 0; n < to->tape.n_events; n++)
+	}
+	for (uint32_t n = 0; n < to->tape.n_events; n++) {
+		uint64_t order = turn_of(&to->tape, n);
 		if (tape_has_turn(&to->tape.event[n]))
-			turns[to->n_plan++] = (struct turn){turn_of(&to->tape, n), n};
+			turns[to->n_plan++] = (struct turn){order < handover[n] ? order : handover[n], n};
+	}
+	free(handover);
 	qsort(turns, to->n_plan, sizeof *turns, by_turn);
 	for (uint32_t i = 0; i < to->n_plan; i++)
 		to->plan[i] = turns[i].event;

@@ -5,11 +5,14 @@
 #include "common/base/log.h"
 #include "common/safe/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#define TURN_NS UINT64_C(5000000000)  /* a turn takes microseconds; one of this length waits for something that does not come */
+#define TURN_NS UINT64_C(5000000000)  /* a turn takes microseconds; one of this length waits for something that does not come, if it waits ... */
+#define MOST_TURNS 24u                 /* ... and not for a processor */
 #define MAX_STUCK 3u
 #define STACK_BYTES ((size_t)256 << 10)
 #define MAX_YIELDING 16u
@@ -90,6 +93,9 @@ static void *thread_main(void *arg)
 	struct player_frame below = {.enter = TAPE_NONE, .cursor = player.tape.stream[t->stream].first, .now_cursor = player.tape.stream[t->stream].first};
 	self = t;
 	t->frame = &below;
+	pthread_mutex_lock(&lock);
+	t->tid = (int)gettid();
+	pthread_mutex_unlock(&lock);
 	player_wait(t, TAPE_NONE);
 	pthread_mutex_lock(&lock);
 	t->is_done = true;
@@ -100,14 +106,30 @@ static void *thread_main(void *arg)
 
 /* ---- turns ----------------------------------------------------------------------------------------------------------- */
 
+/* On a processor, waiting for one, or for a disk: not for another thread. */
+static bool is_running(const struct player_thread *t)
+{
+	char path[64], line[512] = "";
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", t->tid);
+	FILE *in = t->tid ? fopen(path, "re") : NULL;
+	const char *behind_name = in && fgets(line, sizeof line, in) ? strrchr(line, ')') : NULL;
+	if (in)
+		fclose(in);
+	return !t->tid || (behind_name && (behind_name[2] == 'R' || behind_name[2] == 'D'));
+}
+
 /* Under the lock. False: the thread is still at it. */
 static bool wait_until_idle(struct player_thread *t)
 {
-	uint64_t until_ns = clock_mono_ns() + TURN_NS;
-	const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
-	while (!t->is_idle && !t->is_done)
-		if (pthread_cond_timedwait(&turn_over, &lock, &until) != 0)
+	for (unsigned i = 0; i < MOST_TURNS && !t->is_idle && !t->is_done; i++) {
+		uint64_t until_ns = clock_mono_ns() + TURN_NS;
+		const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+		while (!t->is_idle && !t->is_done)
+			if (pthread_cond_timedwait(&turn_over, &lock, &until) != 0)
+				break;
+		if (!t->is_idle && !t->is_done && !is_running(t))
 			break;
+	}
 	return t->is_idle || t->is_done;
 }
 
@@ -124,9 +146,11 @@ static bool start_thread(struct player_thread *t)
 	return t->is_there;
 }
 
-/* Its last event was played, and it is in nothing. */
+/* Its last event was played, and it is in nothing. Of a damaged recording there may be nothing that began it. */
 static void end_thread(struct player_thread *t)
 {
+	if (!t->is_there)
+		return;
 	pthread_mutex_lock(&lock);
 	bool is_free = wait_until_idle(t) && t->waits_for == TAPE_NONE && t->frame && !t->frame->outer;
 	if (is_free) {
@@ -204,6 +228,29 @@ static void pace(uint32_t n, uint64_t begun_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+static bool is_yielding(const struct player_thread *t)
+{
+	for (unsigned i = 0; i < MAX_YIELDING; i++)
+		if (yielding[i] == t)
+			return true;
+	return false;
+}
+
+/*
+ * The next event, which is plan[i] when it returns. One of a thread that waits for a lock comes only when it has that: before it, those of others, one of whom has the lock. When all wait, as planned.
+ */
+static uint32_t choose_event(uint32_t i)
+{
+	uint32_t *plan = player.plan, k = i;
+	while (k < player.n_plan && is_yielding(&player.threads[player.tape.event[plan[k]].stream]))
+		k++;
+	if (k == i || k == player.n_plan)
+		return plan[i];
+	uint32_t n = plan[k];
+	memmove(plan + i + 1, plan + i, (k - i) * sizeof *plan);
+	return plan[i] = n;
+}
+
 void player_end(void)
 {
 	static struct player_thread t;
@@ -225,7 +272,7 @@ enum status player_run(void)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&turn_over, &monotonic);
 	for (uint32_t i = 0; status == STATUS_OK && i < player.n_plan; i++) {
-		uint32_t n = player.plan[i];
+		uint32_t n = choose_event(i);
 		pace(n, begun_ns);
 		status = turn(n);
 		if (status == STATUS_OK)

@@ -36,6 +36,7 @@ struct player_thread {
 	uint32_t command;      /* event to be done; TAPE_NONE */
 	pthread_cond_t wake;
 	pthread_t thread;
+	int tid;               /* 0: not yet known */
 	struct player_frame *frame;
 	uint64_t virtual_ns;   /* the last time that it was told */
 };
@@ -57,6 +58,7 @@ struct player {
 	CUpti_ComputeCrcCallbackFunc crc;
 	void (*at_exit)(void);
 	void (*at_end)(uint64_t may_wait_ns);
+	void (*on_switch)(bool on);
 	struct {
 		void *(*run)(void *arg);
 		void *arg;

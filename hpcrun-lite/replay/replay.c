@@ -310,14 +310,28 @@ static enum status do_all(const struct request *r)
 	if (n < 0)
 		return STATUS_IO;
 	free(entries);
-	if (!c.n_played) {
-		log_error(r->recording, "there is no recording in it: measure with --record-gpu -e gpu=nvidia");
-		return STATUS_BAD_INPUT;
-	}
 	if (c.n_copied && status == STATUS_OK) /* of processes that were not recorded: they may need the code objects of all */
 		status = copy_directory(r->recording, r->output, MSR_GPU_CODE_DIRECTORY);
 	log_note(NULL, "%s: %u recording%s played", r->output, c.n_played, c.n_played == 1 ? "" : "s");
 	return status;
+}
+
+/* Asked before anything is written. */
+static bool has_recordings(const char *directory)
+{
+	struct dirent **entries;
+	bool found = false;
+	int n = list(directory, &entries);
+	for (int i = 0; i < n; i++) {
+		found = found || ends_in(entries[i]->d_name, RECORDING_SUFFIX);
+		free(entries[i]);
+	}
+	if (n < 0)
+		return false;
+	free(entries);
+	if (!found)
+		log_error(directory, "there is no recording in it: measure with --record-gpu -e gpu=nvidia");
+	return found;
 }
 
 int replay_main(int argc, char **argv)
@@ -334,6 +348,8 @@ int replay_main(int argc, char **argv)
 	if (!r.output)
 		return status_exit_code(options_refuse("where to write is not said (-o DIR)"));
 	r.recording = argv[first];
+	if (!has_recordings(r.recording))
+		return 1;
 	if (mkdir(r.output, 0777) != 0) {
 		log_error(r.output, "%s", strerror(errno));
 		return 1;

@@ -31,7 +31,7 @@ static bool is_call(const struct tape_event *e, unsigned f)
 
 /*
  * The next event of a kind from `from` on that lies directly in the call that the thread is in; TAPE_NONE: there is none. Calls that the recorded thread made in between are passed over, but not the
- * lock: with it the next round of a thread's work begins.
+ * lock: with it the next round of a thread's work begins. Nor a decision, with which the next part of a round does.
  */
 static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recording_type type, unsigned what, const uint64_t *key)
 {
@@ -41,7 +41,7 @@ static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recor
 			continue;
 		if (e->head->type == type && e->head->what == what && (!key || ((const struct recording_call *)e->head)->key[0] == *key))
 			return n;
-		if (is_call(e, RECORDING_LOCK))
+		if (is_call(e, RECORDING_LOCK) || is_call(e, RECORDING_AGREE))
 			break;
 	}
 	return TAPE_NONE;
@@ -185,6 +185,11 @@ static CUptiResult CUPTIAPI register_timestamp(CUpti_TimestampCallbackFunc f)
 {
 	(void)f;
 	return (CUptiResult)answer(RECORDING_REGISTER_TIMESTAMP, 0, 0, NULL, 0);
+}
+
+static CUptiResult CUPTIAPI enable_latency(uint8_t on)
+{
+	return (CUptiResult)answer(RECORDING_ENABLE_LATENCY, on, 0, NULL, 0);
 }
 
 static CUptiResult CUPTIAPI activity_enable(CUpti_ActivityKind kind)
@@ -346,14 +351,20 @@ void stand_in_rest(void)
 			;
 }
 
+/* NULL: the recorded thread took none any more. */
+static const struct recording_call *take_lock(struct player_thread *t)
+{
+	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
+	while (n != TAPE_NONE && n != end_of(t) && (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
+		n = event(n)->next;
+	return n == TAPE_NONE || n == end_of(t) ? NULL : take(t, n);
+}
+
 static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
-	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
 	(void)until_ns;
-	while (n != TAPE_NONE && n != end_of(t) && (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
-		n = event(n)->next;
-	const struct recording_call *c = n == TAPE_NONE || n == end_of(t) ? NULL : take(t, n);
+	const struct recording_call *c = take_lock(t);
 	if (c && !c->result)
 		return false;
 	while (pthread_mutex_trylock(m) != 0) /* another has it longer than it had: until that is done */
@@ -365,6 +376,15 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 static void point(void)
 {
 	stand_in_call(RECORDING_POINT, NULL);
+}
+
+/* Bursts: in recordings of version 1.0 the result of a lock. The gate: not in those before 1.2, where it is taken for closed. */
+static bool agree(enum nv_agree what, bool mine)
+{
+	const uint64_t key = what;
+	bool is_lock = player.tape.header->version_minor == 0 && what == NV_AGREE_BURST;
+	const struct recording_call *c = is_lock ? take_lock(player_self()) : stand_in_call(RECORDING_AGREE, &key);
+	return c ? c->result != 0 : mine;
 }
 
 static bool spawn(void *(*run)(void *arg), void *arg)
@@ -391,6 +411,11 @@ static void at_exit(void (*fn)(void))
 	player.at_exit = fn;
 }
 
+static void on_switch(void (*fn)(bool on))
+{
+	player.on_switch = fn;
+}
+
 static void at_end(void (*fn)(uint64_t may_wait_ns))
 {
 	player.at_end = fn;
@@ -403,11 +428,11 @@ void stand_in_library(struct nv_library *l)
 	*l = (struct nv_library){
 		.cuptiGetVersion = get_version, .cuptiGetResultString = get_result_string, .cuptiSubscribe_v2 = subscribe, .cuptiUnsubscribe = unsubscribe,
 		.cuptiEnableCallback = enable_callback, .cuptiGetCallbackName = get_callback_name, .cuptiActivityRegisterCallbacks = register_callbacks,
-		.cuptiActivityRegisterTimestampCallback = register_timestamp, .cuptiActivityEnable = activity_enable, .cuptiActivityDisable = activity_disable,
+		.cuptiActivityRegisterTimestampCallback = register_timestamp, .cuptiActivityEnableLatencyTimestamps = enable_latency, .cuptiActivityEnable = activity_enable, .cuptiActivityDisable = activity_disable,
 		.cuptiActivityFlushAll = flush_all, .cuptiActivityGetNextRecord = get_next_record, .cuptiActivityGetNumDroppedRecords = get_num_dropped,
 		.cuptiGetContextId = get_context_id, .cuptiGetDeviceId = get_device_id, .cuptiGetGraphNodeId = get_graph_node_id, .cuDeviceGetName = device_get_name,
 		.cuDeviceGetAttribute = device_get_attribute, .cuDeviceTotalMem_v2 = device_total_mem, .cuDeviceGetUuid_v2 = device_get_uuid, .cuDriverGetVersion = driver_get_version,
-		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .point = point, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .lock_gpu = lock_gpu,
+		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .point = point, .agree = agree, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .on_switch = on_switch, .lock_gpu = lock_gpu,
 		.version = player.tape.header->library_version, .path = "a recording", .driver_text = NULL,
 	};
 	stand_in_pc(l);

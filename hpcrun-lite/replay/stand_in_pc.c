@@ -5,6 +5,8 @@
  */
 #include "hpcrun-lite/replay/player.h"
 
+#include "hpcrun-lite/gpu/cupti/nv_tape_internal.h"
+
 #include <string.h>
 
 #define MAX_CONTEXTS 64u
@@ -209,13 +211,5 @@ static CUresult CUDAAPI ctx_synchronize(CUcontext context)
 
 void stand_in_pc(struct nv_library *l)
 {
-	l->cuptiPCSamplingEnable = pc_enable;
-	l->cuptiPCSamplingDisable = pc_disable;
-	l->cuptiPCSamplingGetData = pc_get_data;
-	l->cuptiPCSamplingGetNumStallReasons = pc_get_num_stall_reasons;
-	l->cuptiPCSamplingGetStallReasons = pc_get_stall_reasons;
-	l->cuptiPCSamplingSetConfigurationAttribute = pc_set_configuration;
-	l->cuptiPCSamplingGetConfigurationAttribute = pc_get_configuration;
-	l->cuptiRegisterComputeCrcCallback = register_crc;
-	l->cuCtxSynchronize_v2 = ctx_synchronize;
+	TAPE_PC_FUNCTIONS(TAPE_PUT)
 }

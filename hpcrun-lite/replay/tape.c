@@ -336,6 +336,7 @@ bool tape_is_long(const struct tape_event *e)
 	case RECORDING_PC_GET_DATA:
 	case RECORDING_CTX_SYNCHRONIZE:
 	case RECORDING_POINT:
+	case RECORDING_AGREE:
 		return true;
 	default:
 		return false;

@@ -92,6 +92,8 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	put_string(&o, "dir", c->directory);
 	put_string(&o, "lib", c->library);
 	put_number(&o, "trace", c->trace);
+	put_number(&o, "python", c->python);
+	put_number(&o, "delay", c->delay);
 	put_number(&o, "say", c->say);
 	put_number(&o, "rank", c->rank);
 	put_number(&o, "size", c->n_ranks);
@@ -248,6 +250,10 @@ static void get_value(struct in *in, const char *key, struct config *c)
 		c->gpu_bytes = get_u64(in);
 	else if (!strcmp(key, "trace"))
 		c->trace = get_i64(in) != 0;
+	else if (!strcmp(key, "python"))
+		c->python = get_i64(in) != 0;
+	else if (!strcmp(key, "delay"))
+		c->delay = get_i64(in) != 0;
 	else if (!strcmp(key, "say"))
 		c->say = (uint32_t)get_i64(in);
 	else if (!strcmp(key, "rank"))
@@ -277,6 +283,7 @@ void config_defaults(struct config *c)
 {
 	memset(c, 0, sizeof *c);
 	c->rank = c->n_ranks = -1;
+	c->python = true;
 	c->max_depth = CONFIG_MAX_DEPTH;
 	c->max_nodes = CONFIG_MAX_NODES;
 	c->gpu_bytes = CONFIG_GPU_BYTES;

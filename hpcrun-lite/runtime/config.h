@@ -3,7 +3,7 @@
  * What the launcher tells the run-time library, as one environment variable, and what the library makes of it: a constant struct.
  * One variable, so that the exec hooks have exactly two entries to take out and put back: this one and LD_PRELOAD.
  *
- *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;
+ *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;delay=0;say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;
  *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE;event=...;
  *         gpu=NAME,OPTIONS,PRELOAD;gpu=...
  *
@@ -62,6 +62,8 @@ struct config {
 	char directory[4096];  /* absolute; exists */
 	char library[4096];    /* absolute path of the preloaded library, as it stands in LD_PRELOAD */
 	bool trace;
+	bool python;           /* Python frames in call paths; the default */
+	bool delay;            /* measurement is off until the program starts it */
 	uint32_t say;          /* enum config_say */
 	int32_t rank, n_ranks; /* -1: none known to the launcher; see config_find_rank */
 	char job[128];         /* "" when there is none */
@@ -88,7 +90,7 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
  */
 size_t config_preload(const struct config *c, char *text, size_t n_bytes);
 
-/* All zero, but rank and n_ranks -1 and the bounds at their defaults. Signal-safe. */
+/* All zero, but rank and n_ranks -1, Python frames on and the bounds at their defaults. Signal-safe. */
 void config_defaults(struct config *c);
 
 /* Writes the value of CONFIG_VARIABLE, NUL-terminated; 0 when `n_bytes` is too small, else the length. No allocation; signal-safe. */

@@ -21,14 +21,21 @@
 
 #define END_PATIENCE_NS UINT64_C(2000000000) /* what all back ends together may wait at the end of a process */
 
+#define COST_EVERY 128u /* asking the thread's CPU clock twice costs as much as a launch */
+
 #define LEFT_OUT_MODULES 4u /* a back end's own, and those of the vendor between it and the call */
 
 typedef void at_end_fn(uint64_t may_wait_ns);
+typedef void at_thread_end_fn(void);
+typedef void switch_fn(bool on);
 
 static struct {
 	struct gpu_runtime runtime;
 	_Atomic uint32_t module[GPU_MAX_BACKENDS][LEFT_OUT_MODULES]; /* numbers in the module map; 0: none */
+	_Atomic uint32_t n_left_out; /* of all */
 	_Atomic(at_end_fn *) at_end[GPU_MAX_BACKENDS];
+	_Atomic(at_thread_end_fn *) at_thread_end[GPU_MAX_BACKENDS];
+	_Atomic(switch_fn *) on_switch[GPU_MAX_BACKENDS];
 	_Atomic bool registered;                   /* with exit, in this process */
 } glue;
 
@@ -38,7 +45,14 @@ static __thread struct {
 	struct sample_place place;
 	struct unwind_path walked;
 	uint64_t cost_begin;
+	uint32_t n_turns;
 } launching;
+
+/* Where the calling thread's last launch was put: that of the next one, when its path is the same and nothing was walked in between. */
+static __thread struct {
+	uint64_t n_walks; /* 0: nowhere */
+	uint32_t node, n_inner, backend, n_left_out;
+} last_launch;
 
 static __thread uint32_t n_suspended;
 
@@ -61,15 +75,36 @@ static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
 	return n ? n - 1 : 0;
 }
 
+/* The path that was just walked is that of the thread's last launch, frame by frame. */
+static bool is_as_before(const struct unwind_path *w, uint64_t n_walks, unsigned number, uint32_t n_left_out)
+{
+	return w->n_same == w->n && last_launch.n_walks && n_walks == last_launch.n_walks + 1 && last_launch.backend == number && last_launch.n_left_out == n_left_out;
+}
+
 static bool take_path(struct thread *t, unsigned number)
 {
 	struct unwind_path *w = &launching.walked;
 	struct sample_place *place = &launching.place;
-	sample_walk_here(t, w);
-	uint32_t n_inner = inner_frames(w, number);
-	const struct cct_path path = {.addr = w->addr + n_inner, .n = w->n - n_inner, .n_same = w->n_same, .end = (enum msr_path_end)w->end};
+	const uint32_t n_left_out = atomic_load_explicit(&glue.n_left_out, memory_order_relaxed);
 	place->walked = w;
-	place->has_node = cct_insert(t->cct, &path, &place->node, &place->cause);
+	sample_walk_here(t, w);
+	const uint64_t n_walks = unwind_counts(t->unwind)->walks;
+	bool is_same = is_as_before(w, n_walks, number, n_left_out);
+	if (is_same && !python_is_there()) {
+		last_launch.n_walks = n_walks;
+		place->node = last_launch.node;
+		return place->has_node = true;
+	}
+	last_launch.n_walks = 0;
+	uint32_t n_inner = is_same ? last_launch.n_inner : inner_frames(w, number);
+	place->has_node = sample_insert(t, w, n_inner, true, &place->node, &place->cause);
+	if (place->has_node) {
+		last_launch.node = place->node;
+		last_launch.n_inner = n_inner;
+		last_launch.backend = number;
+		last_launch.n_left_out = n_left_out;
+		last_launch.n_walks = n_walks;
+	}
 	return place->has_node;
 }
 
@@ -88,7 +123,7 @@ static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
 		break;
 	}
 	launching.thread = t;
-	launching.cost_begin = sample_begin_cost(t);
+	launching.cost_begin = sample_begin_cost(t, &launching.n_turns, COST_EVERY);
 	p->thread = t->record->number;
 	p->writer = &t->gpu;
 	p->node = take_path(t, number) ? launching.place.node : 0;
@@ -99,7 +134,7 @@ static uint64_t end_launch(const struct gpu_place *p)
 {
 	if (!p->writer)
 		return 0;
-	uint64_t cost_ns = sample_end_cost(launching.cost_begin);
+	uint64_t cost_ns = sample_end_cost(launching.cost_begin, COST_EVERY);
 	sample_release(launching.thread, &launching.place);
 	return cost_ns;
 }
@@ -113,8 +148,10 @@ static void leave_out(unsigned number, const void *text)
 	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0 ? module_of(&object, &bias) : MSR_MODULE_NONE;
 	for (unsigned i = 0; module != MSR_MODULE_UNKNOWN && module && !is_left_out(number, module) && i < LEFT_OUT_MODULES; i++) {
 		uint32_t none = 0;
-		if (atomic_compare_exchange_strong_explicit(&glue.module[number][i], &none, module, memory_order_relaxed, memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&glue.module[number][i], &none, module, memory_order_relaxed, memory_order_relaxed)) {
+			atomic_fetch_add_explicit(&glue.n_left_out, 1, memory_order_relaxed);
 			return;
+		}
 	}
 }
 
@@ -162,11 +199,10 @@ static bool is_in_signal_handler(void)
 		return true;
 	sample_walk_here(t, &walked);
 	bool found = unwind_met_signal(t->unwind);
-	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
 	struct sample_place place = {.walked = &walked};
 	/* The tree gets a node of it only when a sample came in between. */
 	if (atomic_load_explicit(&t->n_held, memory_order_relaxed))
-		place.has_node = cct_insert(t->cct, &path, &place.node, &place.cause);
+		place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
 	else
 		cct_forget_path(t->cct);
 	sample_release(t, &place);
@@ -217,6 +253,49 @@ static void at_end(unsigned number, at_end_fn *fn)
 	(void)at_quick_exit(on_process_quick_exit);
 }
 
+/* ---- threads --------------------------------------------------------------------------------------------------------------- */
+
+static void at_thread_end(unsigned number, at_thread_end_fn *fn)
+{
+	atomic_store_explicit(&glue.at_thread_end[number], fn, memory_order_release);
+}
+
+void gpu_glue_thread_ends(void)
+{
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
+		at_thread_end_fn *fn = atomic_load_explicit(&glue.at_thread_end[i], memory_order_acquire);
+		if (fn)
+			fn();
+	}
+}
+
+/* ---- off and on ------------------------------------------------------------------------------------------------------------ */
+
+static void on_switch(unsigned number, switch_fn *fn)
+{
+	atomic_store_explicit(&glue.on_switch[number], fn, memory_order_seq_cst);
+	if (fn && atomic_load_explicit(&process.off, memory_order_seq_cst))
+		fn(false);
+}
+
+bool gpu_glue_switch(bool on)
+{
+	switch_fn *fns[GPU_MAX_BACKENDS];
+	bool any = false;
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
+		fns[i] = atomic_load_explicit(&glue.on_switch[i], memory_order_seq_cst);
+		any = any || fns[i];
+	}
+	if (!any)
+		return true;
+	if (!thread_self || is_in_signal_handler())
+		return false;
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
+		if (fns[i])
+			fns[i](on);
+	return true;
+}
+
 /* ---- start --------------------------------------------------------------------------------------------------------------- */
 
 void gpu_glue_start(void)
@@ -231,6 +310,9 @@ void gpu_glue_start(void)
 		.end_launch = end_launch,
 		.leave_out = leave_out,
 		.at_end = at_end,
+		.at_thread_end = at_thread_end,
+		.is_off = &process.off,
+		.on_switch = on_switch,
 		.note = note,
 		.suspend = suspend,
 		.resume = resume,
@@ -240,9 +322,12 @@ void gpu_glue_start(void)
 
 void gpu_glue_forked(void)
 {
-	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
+	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
 		atomic_store_explicit(&glue.at_end[i], NULL, memory_order_relaxed);
+		atomic_store_explicit(&glue.on_switch[i], NULL, memory_order_relaxed);
+	}
 	atomic_store_explicit(&glue.registered, false, memory_order_relaxed);
+	last_launch.n_walks = 0; /* its node is one of the parent's tree */
 	gpu_forked();
 }
 
@@ -297,6 +382,8 @@ void gpu_sums_add(struct gpu_sums *s, const struct msr_gpu_tally *t)
 	s->n_bad_order += get(&t->n_bad_order);
 	s->n_lost_definitions += get(&t->n_lost_definitions);
 	s->n_lost_contents += get(&t->n_lost_contents);
+	s->n_lost_pc += get(&t->n_lost_pc);
+	s->n_lost_values += get(&t->n_lost_values);
 }
 
 uint64_t gpu_sums_lost(const struct gpu_sums *s)

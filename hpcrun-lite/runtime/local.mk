@@ -20,6 +20,7 @@ libhlcct_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h \
 	hpcrun-lite/runtime/config_rank.c \
+	hpcrun-lite/runtime/control.c hpcrun-lite/runtime/control.h \
 	hpcrun-lite/runtime/elf_note.c hpcrun-lite/runtime/elf_note.h \
 	hpcrun-lite/runtime/gpu_glue.c hpcrun-lite/runtime/gpu_glue.h \
 	hpcrun-lite/runtime/hook_thread.c hpcrun-lite/runtime/hook_thread.h \
@@ -38,6 +39,6 @@ libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Bound at once: a lazy binding inside a signal handler would enter the loader. Static linking of libgcc: libc is all we need.
 libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
 	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=$(srcdir)/hpcrun-lite/runtime/exports.map
-libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlunwind.la libhlsafe.la
+libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la libhlsafe.la
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/runtime/exports.map
 EXTRA_DIST += hpcrun-lite/runtime/exports.map

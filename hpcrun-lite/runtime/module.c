@@ -10,6 +10,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/elf_note.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/store/store.h"
@@ -228,6 +229,28 @@ static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
 	return is_elf_header(object->dlfo_link_map->l_addr) ? object->dlfo_link_map->l_addr : start;
 }
 
+/* Gives a module its number and its record. The lock is held. Returns the index, or MODULE_MAX. */
+static uint32_t append(const struct module *fresh, const struct dl_find_object *object, const struct elf_note *note)
+{
+	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
+	modules.module[n] = *fresh;
+	if (object)
+		place_at(n, object, note);
+	if (!write_record(n)) {
+		atomic_store_explicit(&modules.start[n], 0, memory_order_relaxed);
+		return MODULE_MAX;
+	}
+	atomic_store_explicit(&modules.n, n + 1, memory_order_release);
+	return n;
+}
+
+/* An interpreter is in the program itself or in a library of its own. */
+static bool may_be_python(const struct module *m)
+{
+	const char *slash = strrchr(m->path, '/');
+	return (m->flags & MSR_MODULE_MAIN) || strncmp(slash ? slash + 1 : m->path, "libpython", 9) == 0;
+}
+
 /* Adds the object or gives it back its number. The lock is held. Returns the index, or MODULE_MAX. */
 static uint32_t add(const struct dl_find_object *object)
 {
@@ -249,14 +272,20 @@ static uint32_t add(const struct dl_find_object *object)
 		return MODULE_MAX;
 	fresh.id_bytes = (uint8_t)note.n_bytes;
 	memcpy(fresh.id, note.build_id, note.n_bytes);
-	modules.module[n] = fresh;
-	place_at(n, object, &note);
-	if (!write_record(n)) {
-		atomic_store_explicit(&modules.start[n], 0, memory_order_relaxed);
-		return MODULE_MAX;
-	}
-	atomic_store_explicit(&modules.n, n + 1, memory_order_release);
-	return n;
+	i = append(&fresh, object, &note);
+	if (i < MODULE_MAX && may_be_python(&fresh))
+		python_consider(object->dlfo_link_map, (uint16_t)(i + 1));
+	return i;
+}
+
+uint16_t module_add_logical(const char *name, uint16_t flags)
+{
+	if (!trylock_take(&modules.lock))
+		return MSR_MODULE_UNKNOWN;
+	struct module fresh = {.path = name, .flags = flags};
+	uint32_t i = atomic_load_explicit(&modules.n, memory_order_relaxed) < MODULE_MAX ? append(&fresh, NULL, NULL) : MODULE_MAX;
+	trylock_give(&modules.lock);
+	return i < MODULE_MAX ? (uint16_t)(i + 1) : MSR_MODULE_UNKNOWN;
 }
 
 static uint32_t find(const struct dl_find_object *object)

@@ -12,6 +12,9 @@
 /* Once a process, after store_open: remembers the program's own path, registers what is loaded. Not signal-safe. */
 void module_start(void);
 
+/* The number of a module that is no loaded object, but a name for addresses of another kind; made anew by each call. MSR_MODULE_UNKNOWN: not now. Signal-safe. */
+uint16_t module_add_logical(const char *name, uint16_t flags);
+
 /* In the child of fork, after store_open: writes the known modules to the new file. Not signal-safe. */
 void module_forked(void);
 

@@ -9,6 +9,8 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/python/python.h"
+#include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/module.h"
@@ -97,6 +99,29 @@ static void at_exit(int status, void *unused)
 	runtime_end(MSR_EXIT_RETURN, status);
 }
 
+/* Another thread may be writing one: it takes a microsecond, or it was preempted, and then this one is done without. */
+static void *begin_python_record(size_t n_bytes)
+{
+	enum { TRIES = 200 };
+	enum msr_loss cause = MSR_LOSS_BUSY;
+	void *record = NULL;
+	for (int i = 0; !record && cause == MSR_LOSS_BUSY && i < TRIES; i++)
+		record = records_begin(MSR_PYTHON_CODE, n_bytes, &cause);
+	return record;
+}
+
+static void end_python_record(size_t n_bytes)
+{
+	records_end(MSR_PYTHON_CODE, n_bytes);
+}
+
+static uint16_t add_python_module(void)
+{
+	return module_add_logical("[python]", MSR_MODULE_PYTHON);
+}
+
+static const struct python_host python_host = {.begin_record = begin_python_record, .end_record = end_python_record, .module = add_python_module, .note = runtime_note};
+
 static bool start(const char **cause)
 {
 	static char source_cause[256];
@@ -109,9 +134,12 @@ static bool start(const char **cause)
 	}
 	if (!open_store(cause))
 		return false;
+	control_start_process(process.config.delay);
 	records_start();
 	module_own_range(&unwind.skip_lo, &unwind.skip_hi);
 	unwind_init(&unwind);
+	if (process.config.python)
+		python_init(&python_host);
 	module_start();
 	if (!process_choose_sources(source_cause, sizeof source_cause)) {
 		*cause = source_cause[0] ? source_cause : "no event can be measured";
@@ -181,9 +209,11 @@ static void forked(void)
 		complain(cause);
 		return;
 	}
+	control_forked();
 	records_start();
 	gpu_glue_forked();
 	module_forked();
+	python_forked();
 	process_restart_sources();
 	process_write_records();
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
@@ -284,6 +314,7 @@ void runtime_exec_failed(void)
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
 	if (thread_self)
 		thread_sources_start(thread_self);
+	control_go_on();
 }
 
 /* ---- what hooks ask -------------------------------------------------------------------------------------------------- */

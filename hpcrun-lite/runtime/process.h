@@ -32,6 +32,7 @@ struct process {
 	char host[65];
 	uint64_t start_ns;
 	_Atomic bool ending;          /* no sample is recorded any more */
+	_Atomic bool off;             /* the program stopped measurement, or has not started it yet; see control.h */
 	_Atomic uint32_t *alive;      /* on a page that fork wipes: 1 in the process that owns the store */
 };
 extern struct process process;

@@ -13,7 +13,7 @@ static struct writer {
 	trylock lock;
 	struct msr_extent *extent;
 	uint32_t sequence;
-} writer[MSR_CLOCK + 1];
+} writer[MSR_PYTHON_CODE + 1];
 
 void records_start(void)
 {

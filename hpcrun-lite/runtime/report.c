@@ -144,7 +144,7 @@ static void put_backend(struct text *t, const struct config_gpu *asked, const st
 static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
 {
 	for (unsigned i = 0; i < process.config.n_gpus; i++)
-		put_backend(t, &process.config.gpu[i], gpu_tally(i));
+		put_backend(t, &process.config.gpu[i], gpu_tally(i, 0));
 	put_row(t, "GPU operations launched", gpu->launched);
 	put_row(t, "launches recorded", gpu->recorded);
 	put_row(t, "launches summed up", gpu->aggregated);
@@ -154,6 +154,10 @@ static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, '\n');
 	if (gpu->n_bad_order)
 		put_row(t, "GPU times out of order", gpu->n_bad_order);
+	if (gpu->n_lost_pc)
+		put_row(t, "PC samples lost", gpu->n_lost_pc);
+	if (gpu->n_lost_values)
+		put_row(t, "GPU counters, ranges or graph nodes lost", gpu->n_lost_values);
 	if (gpu->n_lost_definitions + gpu->n_lost_contents)
 		put_row(t, "GPU names or code objects lost", gpu->n_lost_definitions + gpu->n_lost_contents);
 	put_row(t, "bytes of GPU records", gpu->record_bytes);
@@ -210,8 +214,9 @@ void report_print(void)
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sum.losses[i] += store_header()->losses[i];
 	for (unsigned i = 0; i < c->n_gpus; i++)
-		if (gpu_tally(i))
-			gpu_sums_add(&gpu, gpu_tally(i));
+		for (unsigned part = 0; part < GPU_N_TALLIES; part++)
+			if (gpu_tally(i, part))
+				gpu_sums_add(&gpu, gpu_tally(i, part));
 	if (c->rank > 0 && !any_loss(&sum) && !gpu_sums_lost(&gpu) && c->say != CONFIG_VERBOSE)
 		return;
 	uint64_t n_processes = 1 + report_add_others(&sum, &gpu);

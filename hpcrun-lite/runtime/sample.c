@@ -67,6 +67,16 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 	&& (int)UNWIND_LOOP == (int)MSR_END_NO_PROGRESS && (int)UNWIND_DEEP == (int)MSR_END_TOO_DEEP
 	&& (int)UNWIND_THROWING == (int)MSR_END_THROWING && (int)UNWIND_N_ENDS == (int)MSR_N_PATH_ENDS, "enum unwind_end is enum msr_path_end");
 
+bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner, bool at_call, uint32_t *node, enum msr_loss *cause)
+{
+	struct python_path spliced;
+	python_splice(t->python, t->unwind, walked, n_inner, at_call, &spliced);
+	if (spliced.broken)
+		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
+	const struct cct_path path = {.addr = spliced.addr, .n = spliced.n, .n_same = spliced.n_same, .end = (enum msr_path_end)spliced.end};
+	return cct_insert(t->cct, &path, node, cause);
+}
+
 /* Samples of n metrics at one place. */
 static void take(struct thread *t, const struct source_expiry *expiry, unsigned n, const ucontext_t *context, uint64_t now_ns)
 {
@@ -80,8 +90,7 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 	add(&r->path_ends[walked.end], 1);
 	if (walked.heuristic)
 		add(&r->n_marked, 1);
-	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
-	if (!cct_insert(t->cct, &path, &node, &cause)) {
+	if (!sample_insert(t, &walked, 0, false, &node, &cause)) {
 		add(&r->losses[cause], n);
 		return;
 	}
@@ -118,15 +127,15 @@ static void find_cpu_clock_cost(void)
 	}
 }
 
-uint64_t sample_begin_cost(struct thread *t)
+uint64_t sample_begin_cost(const struct thread *t, uint32_t *n_turns, uint32_t every)
 {
-	return t->n_handled++ % COST_EVERY == t->record->tid % COST_EVERY ? clock_thread_cpu_ns() : 0;
+	return (((*n_turns)++ ^ t->record->tid) & (every - 1)) == 0 ? clock_thread_cpu_ns() : 0;
 }
 
-uint64_t sample_end_cost(uint64_t begin)
+uint64_t sample_end_cost(uint64_t begin, uint32_t every)
 {
 	uint64_t took = begin ? clock_thread_cpu_ns() - begin : 0;
-	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * COST_EVERY : 0;
+	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * every : 0;
 }
 
 /* Sequential consistency: with `ending`, either we see the end or the end sees us. */
@@ -134,7 +143,7 @@ static bool enter(struct thread *t)
 {
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
-		t->cost_start_ns = sample_begin_cost(t);
+		t->cost_start_ns = sample_begin_cost(t, &t->n_handled, COST_EVERY);
 		return true;
 	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
@@ -156,8 +165,49 @@ static void leave(struct thread *t, uint64_t start_ns)
 	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
 	t->rest_until_ns = t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	t->left_ns = now;
-	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns));
+	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+/* ---- measurement off and on -------------------------------------------------------------------------------------- */
+
+static inline bool is_off(void)
+{
+	return atomic_load_explicit(&process.off, memory_order_relaxed);
+}
+
+/* In the handler, or with its signal blocked. */
+static void follow(struct thread *t)
+{
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->suspended || atomic_load_explicit(&t->n_held, memory_order_relaxed))
+		return; /* what is held back comes first on the time line */
+	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* as in enter() */
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+		thread_follow(t);
+	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
+}
+
+void sample_follow(struct thread *t)
+{
+	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1), old = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&old, sizeof set);
+	follow(t);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+}
+
+void sample_catch_up(struct thread *t)
+{
+	if (__builtin_expect(is_off() != atomic_load_explicit(&t->is_off, memory_order_relaxed), 0))
+		sample_follow(t);
+}
+
+/* In the handler. True: nothing is to be recorded. */
+static bool is_passed_over(struct thread *t, bool is_sent)
+{
+	bool off = is_off(), was_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
+	if (__builtin_expect(off != was_off || (off && (is_sent || thread_is_armed(t))), 0))
+		follow(t);
+	return off;
 }
 
 /* ---- samples held back --------------------------------------------------------------------------------------- */
@@ -284,6 +334,7 @@ void sample_release(struct thread *t, const struct sample_place *place)
 		atomic_signal_fence(memory_order_seq_cst);
 		/* One that arrived between the two is still to be recorded. */
 	} while (!t->holding && atomic_load_explicit(&t->n_held, memory_order_relaxed) && sample_hold(t) == SAMPLE_HELD);
+	sample_catch_up(t);
 }
 
 void sample_keep(struct thread *t)
@@ -298,13 +349,14 @@ void sample_unkeep(struct thread *t)
 	if (t->holding)
 		t->holding--;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) || sample_hold(t) != SAMPLE_HELD)
+	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) || sample_hold(t) != SAMPLE_HELD) {
+		sample_catch_up(t);
 		return;
+	}
 	struct unwind_path walked;
 	struct sample_place place = {.walked = &walked};
 	sample_walk_here(t, &walked);
-	const struct cct_path path = {.addr = walked.addr, .n = walked.n, .n_same = walked.n_same, .end = (enum msr_path_end)walked.end};
-	place.has_node = cct_insert(t->cct, &path, &place.node, &place.cause);
+	place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
 	sample_release(t, &place);
 }
 
@@ -323,6 +375,10 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 	n_signals++;
 	if (!t || !process_is_alive())
 		return;
+	if (is_off()) { /* the source's handler goes on with it when we are back */
+		thread_send(t);
+		return;
+	}
 	if (hold_is_stale(t, stack_of(ucontext), HOLD_FRAMES_MOST))
 		break_hold(t);
 	if (!is_outside(t)) {
@@ -386,16 +442,18 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
 	struct thread *t = thread_self;
-	n_signals += may_be_ours(info);
-	if (!may_be_ours(info)) {
+	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
+	n_signals += is_ours;
+	if (!is_ours) {
 		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
 		if (fn)
 			fn(sig, info, context);
 	} else if (!process_is_alive()) {
 		/* a child that does not own the store: nothing of it may be touched */
 	} else if (!t) {
-		store_count_loss(MSR_LOSS_NO_THREAD);
-	} else {
+		if (!is_off() && !is_sent)
+			store_count_loss(MSR_LOSS_NO_THREAD);
+	} else if (!is_passed_over(t, is_sent) && !is_sent) {
 		take_or_hold(t, info, context);
 	}
 	errno = saved_errno;

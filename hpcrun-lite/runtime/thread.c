@@ -28,9 +28,10 @@ __thread struct thread *thread_self;
 static struct {
 	pthread_key_t key;         /* its destructor tells the end of a thread */
 	size_t default_stack;
-	size_t block_bytes, unwind_at, cct_at, source_at[THREAD_MAX_SOURCES];
+	size_t block_bytes, unwind_at, cct_at, python_at, source_at[THREAD_MAX_SOURCES];
 	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
+	_Atomic bool has_sent;     /* a thread was sent a signal to follow */
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)]; /* struct thread_totals of ended threads */
 } threads;
 
@@ -62,7 +63,8 @@ bool thread_start_process(const char **cause)
 		threads.cct_at += align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
 	}
 	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
-	threads.block_bytes = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	threads.python_at = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	threads.block_bytes = (threads.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	return true;
 }
 
@@ -105,6 +107,7 @@ static void find_stack(struct unwind_stack *s)
 		s->hi = (uintptr_t)pthread_self();
 		s->lo = s->hi > threads.default_stack ? s->hi - threads.default_stack : 4096;
 		s->grows = false;
+		s->first = 0;
 		if (here < s->lo || here >= s->hi) { /* a stack of another size: as much as is known to be in use */
 			s->lo = here & ~(uintptr_t)4095;
 			s->hi = s->hi > here ? s->hi : s->lo + 4096;
@@ -114,6 +117,7 @@ static void find_stack(struct unwind_stack *s)
 	s->hi = ((uintptr_t)__libc_stack_end + 4095) & ~(uintptr_t)4095;
 	s->lo = 0;
 	s->grows = true;
+	s->first = (uintptr_t)__libc_stack_end;
 	if (sys_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < s->hi)
 		s->lo = s->hi - limit.rlim_cur;
 }
@@ -157,20 +161,32 @@ static void make_tree(struct thread *t, uint32_t number)
 	t->trace_ns = 0;
 }
 
-static void unmask_signal(void)
+static void mask_signal(int how)
 {
 	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
-	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set);
+	sys_call4(SYS_rt_sigprocmask, how, (long)&set, 0, sizeof set);
 }
 
+static void start_source(struct thread *t, unsigned i)
+{
+	t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i]);
+	if (!t->source_on[i])
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+}
+
+/* While measurement is off, such as cannot be started in a handler are made ready. The handler, which may follow a switch, is kept out. */
 void thread_sources_start(struct thread *t)
 {
-	for (unsigned i = 0; i < process.n_sources; i++)
-		if (!t->source_on[i]) {
-			t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i]);
-			if (!t->source_on[i])
-				store_count_loss(MSR_LOSS_THREAD_SETUP);
-		}
+	mask_signal(SIG_BLOCK);
+	for (unsigned i = 0; i < process.n_sources; i++) {
+		const struct source_ops *ops = process.source[i].ops;
+		if (t->source_on[i] || (t->is_off && !ops->thread_rest))
+			continue;
+		start_source(t, i);
+		if (t->source_on[i] && t->is_off)
+			ops->thread_rest(t->source_state[i], true);
+	}
+	mask_signal(SIG_UNBLOCK);
 }
 
 void thread_sources_stop(struct thread *t)
@@ -180,6 +196,126 @@ void thread_sources_stop(struct thread *t)
 			process.source[i].ops->thread_stop(t->source_state[i]);
 			t->source_on[i] = false;
 		}
+}
+
+static uint64_t get(_Atomic uint64_t *word)
+{
+	return atomic_load_explicit(word, memory_order_relaxed);
+}
+
+/* ---- measurement off and on --------------------------------------------------------------------------------------- */
+
+static void rest_sources(struct thread *t, bool rests)
+{
+	for (unsigned i = 0; i < process.n_sources; i++) {
+		const struct source_ops *ops = process.source[i].ops;
+		if (ops->thread_rest) {
+			if (t->source_on[i] && !ops->thread_rest(t->source_state[i], rests))
+				store_count_loss(MSR_LOSS_THREAD_SETUP);
+		} else if (!rests && !t->source_on[i]) {
+			start_source(t, i);
+		} else if (rests && t->source_on[i]) {
+			t->source_on[i] = false;
+			ops->thread_stop(t->source_state[i]);
+		}
+	}
+}
+
+static void set_off(struct thread *t, bool is_off, uint64_t cpu_ns)
+{
+	atomic_store_explicit(&t->cpu_off_since_ns, cpu_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->is_off, is_off, memory_order_seq_cst);
+}
+
+/* Of a thread whose CPU clock says cpu_ns, the part while it was off. */
+static uint64_t cpu_off_ns(const struct thread *t, uint64_t cpu_ns)
+{
+	uint64_t before = atomic_load_explicit(&t->cpu_off_ns, memory_order_relaxed), since = atomic_load_explicit(&t->cpu_off_since_ns, memory_order_relaxed);
+	bool is_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
+	return is_off && cpu_ns > since ? before + cpu_ns - since : before;
+}
+
+/* From here to the next sample the time line knows nothing. */
+static void trace_off(struct thread *t)
+{
+	enum msr_loss cause;
+	if (process.config.trace && get(&t->record->recorded) && !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
+		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1, memory_order_relaxed);
+}
+
+static void go_off(struct thread *t)
+{
+	rest_sources(t, true);
+	if (atomic_load_explicit(&t->is_off, memory_order_relaxed)) /* one was being started when it went off */
+		return;
+	set_off(t, true, clock_thread_cpu_ns());
+	trace_off(t);
+}
+
+static void go_on(struct thread *t)
+{
+	uint64_t sum = cpu_off_ns(t, clock_thread_cpu_ns());
+	set_off(t, false, 0);
+	atomic_store_explicit(&t->cpu_off_ns, sum, memory_order_relaxed);
+	atomic_store_explicit(&t->record->cpu_off_ns, sum, memory_order_relaxed);
+	rest_sources(t, false);
+}
+
+/* Sequential consistency: either we see that it was switched again, or whoever does that sees how we stand and sends a signal. */
+void thread_follow(struct thread *t)
+{
+	bool off;
+	do {
+		off = atomic_load_explicit(&process.off, memory_order_seq_cst);
+		if (off)
+			go_off(t);
+		else if (atomic_load_explicit(&t->is_off, memory_order_relaxed))
+			go_on(t);
+	} while (off != atomic_load_explicit(&process.off, memory_order_seq_cst));
+}
+
+bool thread_is_armed(const struct thread *t)
+{
+	for (unsigned i = 0; i < process.n_sources; i++)
+		if (t->source_on[i] && !process.source[i].ops->thread_rest)
+			return true;
+	return false;
+}
+
+/* Where the user has no room for another queued signal (RLIMIT_SIGPENDING) the kernel sends it without what it was sent with. */
+bool thread_sent(const siginfo_t *info)
+{
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &threads)
+		|| (info->si_code == SI_USER && info->si_pid == 0 && atomic_load_explicit(&threads.has_sent, memory_order_relaxed));
+}
+
+/* Looks like a timer's that no source knows. A signal that is pending already does as well: each makes a thread look. */
+void thread_send(struct thread *t)
+{
+	siginfo_t info;
+	memset(&info, 0, sizeof info);
+	info.si_code = SI_TIMER;
+	info.si_value.sival_ptr = &threads; /* no timer's */
+	atomic_store_explicit(&threads.has_sent, true, memory_order_relaxed); /* the system call orders it */
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
+}
+
+void thread_signal_others(void)
+{
+	atomic_thread_fence(memory_order_seq_cst); /* as in begin_off */
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made)
+		if (t != thread_self && atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE && t->tid
+		    && atomic_load_explicit(&t->is_off, memory_order_seq_cst) != atomic_load_explicit(&process.off, memory_order_seq_cst)
+		    && !atomic_load_explicit(&process.ending, memory_order_relaxed)) /* what is left pending kills the next image of an exec */
+			thread_send(t);
+}
+
+/* Sequential consistency: either we see that measurement is off, or whoever stops it sees our tid and sends a signal. */
+static void begin_off(struct thread *t)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	atomic_store_explicit(&t->cpu_off_ns, 0, memory_order_relaxed);
+	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed), t->record->cpu_start_ns);
 }
 
 void thread_begin(bool is_main)
@@ -210,14 +346,16 @@ void thread_begin(bool is_main)
 	t->stack_lo = stack.lo;
 	t->stack_hi = stack.hi;
 	t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &stack);
+	t->python = python_thread_init((uint8_t *)t + threads.python_at, process.config.max_depth, is_main);
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		t->source_state[i] = (uint8_t *)t + threads.source_at[i];
 		t->source_on[i] = false;
 	}
+	begin_off(t);
 	thread_self = t;
 	pthread_setspecific(threads.key, t);
-	unmask_signal();
 	thread_sources_start(t);
+	sample_catch_up(t);
 }
 
 /* ---- end ------------------------------------------------------------------------------------------------------------ */
@@ -227,15 +365,12 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 {
 	r->end_ns = now_ns;
 	r->cpu_end_ns = cpu_ns;
+	if (cpu_ns)
+		atomic_store_explicit(&r->cpu_off_ns, cpu_off_ns(t, cpu_ns), memory_order_relaxed);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
-		uint64_t used = cpu_ns - r->cpu_start_ns;
+		uint64_t all = cpu_ns - r->cpu_start_ns, off = cpu_off_ns(t, cpu_ns), used = all > off ? all - off : 0;
 		atomic_store_explicit(&r->cpu_unsampled_ns, used > t->cpu_given_ns ? used - t->cpu_given_ns : 0, memory_order_relaxed);
 	}
-}
-
-static uint64_t get(_Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
 void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
@@ -245,6 +380,7 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
 	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
+	sum->cpu_off_ns += get(&r->cpu_off_ns);
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
@@ -268,12 +404,14 @@ void thread_end(void)
 	struct thread *t = thread_self;
 	if (!t)
 		return;
+	mask_signal(SIG_BLOCK); /* a switch would start them again */
 	thread_sources_stop(t);
 	hook_scratch_thread_end();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
 	thread_self = NULL;
 	sample_drop_held(t);
+	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
 	cct_finish(t->cct);
 	add_to_ended(t->record);
@@ -334,6 +472,7 @@ void thread_unstamp_all(void)
 		struct msr_thread *r = live_record(t);
 		if (r) {
 			r->end_ns = r->cpu_end_ns = 0;
+			atomic_store_explicit(&r->cpu_off_ns, get(&t->cpu_off_ns), memory_order_relaxed);
 			atomic_store_explicit(&r->cpu_unsampled_ns, 0, memory_order_relaxed);
 		}
 	}
@@ -396,5 +535,7 @@ void thread_forked(void)
 		return;
 	}
 	make_tree(self, number);
+	begin_off(self);
 	thread_sources_start(self);
+	sample_catch_up(self);
 }

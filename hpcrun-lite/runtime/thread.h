@@ -9,9 +9,11 @@
 #include "common/format/measurement.h"
 #include "hpcrun-lite/cct/cct.h"
 #include "hpcrun-lite/gpu/core.h"
+#include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/source/source.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,13 +35,18 @@ struct thread {
 	uint64_t cost_start_ns;       /* the thread's CPU clock when a sample whose cost is measured began, else 0 */
 	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
 	bool is_main;                 /* complete paths start at main */
-	int tid;
+	_Atomic int tid;
 	struct msr_thread *record;    /* in the file; NULL: not measured */
 	struct unwind_thread *unwind;
 	struct cct *cct;
+	struct python_thread *python;
 	void *source_state[THREAD_MAX_SOURCES];
 	bool source_on[THREAD_MAX_SOURCES];
 	uint64_t cpu_given_ns;        /* weights of CPUTIME recorded */
+	/* What it has followed of process.off; read by whoever ends the process. */
+	_Atomic bool is_off;
+	_Atomic uint64_t cpu_off_since_ns; /* its CPU clock then */
+	_Atomic uint64_t cpu_off_ns;  /* of its CPU time, what passed while it was off before */
 	_Atomic uint64_t carried[MSR_MAX_METRICS]; /* weights of samples lost as busy: for the next */
 	uint64_t trace_ns;            /* time of the last trace record */
 	uintptr_t stack_lo, stack_hi;
@@ -73,13 +80,26 @@ void thread_unstamp_all(void);
 /* True when no thread but the caller is inside the tool. */
 bool thread_all_outside(void);
 
-/* Stops and restarts the sources of the calling thread. */
+/* Stops and restarts the sources of the calling thread; starting leaves RUNTIME_SIGNAL unblocked. */
 void thread_sources_start(struct thread *t);
 void thread_sources_stop(struct thread *t);
 
+/*
+ * Stops or starts the sources of the calling thread as process.off asks. Signal-safe; RUNTIME_SIGNAL is blocked, and the tree is the caller's to write.
+ */
+void thread_follow(struct thread *t);
+/* One of its sources still runs that process.off should have stopped. Signal-safe. */
+bool thread_is_armed(const struct thread *t);
+/* Sends RUNTIME_SIGNAL to all measured threads but the caller that do not stand as process.off says, so that they follow. Signal-safe. */
+void thread_signal_others(void);
+/* Sends it to one. Signal-safe. */
+void thread_send(struct thread *t);
+/* A signal is one of these. Signal-safe. */
+bool thread_sent(const siginfo_t *info);
+
 /* Sums over the threads that have ended and those that live, for the report. */
 struct thread_totals {
-	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, n_frames, n_marked;
+	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[16];
 };

@@ -17,6 +17,8 @@
 struct papi_thread {
 	int set;
 	bool registered, running;
+	unsigned n_descriptors;
+	int descriptors[MSR_MAX_METRICS];
 	volatile sig_atomic_t busy; /* inside PAPI: a signal handler of the program's that ends the process must not enter it */
 };
 
@@ -93,8 +95,10 @@ static bool thread_start(void *state)
 		t->registered = PAPI_register_thread() == PAPI_OK;
 	unmask_signal();
 	t->running = papi_set_start(events, n_events, on_overflow, &t->set, cause, sizeof cause);
-	if (t->running)
+	if (t->running) {
 		prepare_signal();
+		t->n_descriptors = papi_set_descriptors(t->descriptors, MSR_MAX_METRICS);
+	}
 	host->resume();
 	t->busy = 0;
 	return t->running;
@@ -116,6 +120,15 @@ static void thread_stop(void *state)
 	t->busy = 0;
 }
 
+/* An overflow that was on its way makes PAPI's handler refresh its event once more: the run time has it rest again. */
+static bool thread_rest(void *state, bool rests)
+{
+	struct papi_thread *t = state;
+	if (t->running && !t->busy)
+		papi_set_rest(t->descriptors, t->n_descriptors, rests);
+	return true;
+}
+
 /* process_start has begun PAPI anew: what the parent had is not ours to stop. */
 static void thread_forked(void *state)
 {
@@ -129,6 +142,7 @@ __attribute__((visibility("default"))) const struct source_ops hpcrun_lite_sourc
 	.thread_bytes = thread_bytes,
 	.thread_start = thread_start,
 	.thread_stop = thread_stop,
+	.thread_rest = thread_rest,
 	.thread_forked = thread_forked,
 	.poll = NULL,
 };

@@ -5,11 +5,16 @@
  */
 #include "hpcrun-lite/source/papi_set.h"
 
+#include "common/safe/sys.h"
+
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -149,4 +154,35 @@ void papi_set_stop(int set, unsigned n_events, const struct papi_set_event *even
 		(void)PAPI_overflow(set, events[i].code, 0, 0, NULL);
 	(void)PAPI_cleanup_eventset(set);
 	(void)PAPI_destroy_eventset(&set);
+}
+
+/* An event whose overflows signal this thread. */
+static bool is_ours(int fd)
+{
+	char path[32], target[32];
+	struct f_owner_ex owner;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(path, target, sizeof target);
+	return n > 0 && !strncmp(target, "anon_inode:[perf_event]", (size_t)n) && fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID && owner.pid == gettid();
+}
+
+unsigned papi_set_descriptors(int *fds, unsigned n_most)
+{
+	DIR *all = opendir("/proc/self/fd");
+	unsigned n = 0;
+	for (struct dirent *e; all && n < n_most && (e = readdir(all));) {
+		int fd = e->d_name[0] >= '0' && e->d_name[0] <= '9' ? atoi(e->d_name) : -1;
+		if (fd >= 0 && fd != dirfd(all) && is_ours(fd))
+			fds[n++] = fd;
+	}
+	if (all)
+		closedir(all);
+	return n;
+}
+
+/* PAPI has events disabled by the kernel after each overflow and refreshes them by one. */
+void papi_set_rest(const int *fds, unsigned n, bool rests)
+{
+	for (unsigned i = 0; i < n; i++)
+		sys_ioctl(fds[i], rests ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_REFRESH, rests ? 0 : 1);
 }

@@ -36,4 +36,11 @@ bool papi_set_start(const struct papi_set_event *events, unsigned n_events, PAPI
                     size_t cause_bytes);
 void papi_set_stop(int set, unsigned n_events, const struct papi_set_event *events);
 
+/*
+ * The descriptors of the calling thread's events, up to n_most; a set of it runs. And whether they count: PAPI itself must not be asked in a handler, since an overflow whose signal comes after PAPI_stop finds no set that runs, which
+ * PAPI does not bear. The second is signal-safe.
+ */
+unsigned papi_set_descriptors(int *fds, unsigned n_most);
+void papi_set_rest(const int *fds, unsigned n, bool rests);
+
 #endif

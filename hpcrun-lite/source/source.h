@@ -64,6 +64,10 @@ struct source_ops {
 	bool (*thread_start)(void *state);
 	/* In the thread itself, at its end or before exec. No sample after it. thread_start may follow. */
 	void (*thread_stop)(void *state);
+	/*
+	 * In the thread itself: no sample from now on, or again, at as little cost as can be; false: it cannot be had again. Signal-safe. NULL: thread_stop and thread_start are signal-safe and do it.
+	 */
+	bool (*thread_rest)(void *state, bool rests);
 	/* In the child of fork, in the one thread there is: forgets what belongs to the parent. thread_start follows. */
 	void (*thread_forked)(void *state);
 	/*

@@ -28,6 +28,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_pc_synchronize.c \
 	hpcrun-lite/gpu/cupti/nv_pc_take.c \
 	hpcrun-lite/gpu/cupti/nv_record.c \
+	hpcrun-lite/gpu/cupti/nv_switch.c \
 	$(tape_sources)
 
 # The recorder.

@@ -29,19 +29,27 @@
 #define NV_MANY_BUFFERS 120u     /* from here on records are asked for by force */
 #define NV_MAX_ALLOCATIONS ((size_t)1 << 20) /* whose sizes are known when they are freed */
 #define NV_MAX_NAMES ((size_t)1 << 20)
-#define NV_MAX_QUEUES ((size_t)1 << 16)
+#define NV_MAX_QUEUES ((size_t)1 << 16) /* streams, and contexts; of a program that makes more the later ones of a context are one */
+#define NV_MAX_FURTHER ((size_t)1 << 10) /* of these: contexts that have so many */
 #define NV_MAX_LAUNCHES ((size_t)1 << 18)  /* of kernels whose names do not tell their code, in flight */
 
 /* ---- nv_library.c --------------------------------------------------------------------------------------------- */
 
 #define NV_CUPTI_FUNCTIONS(F) \
 	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiSubscribe_v2) F(cuptiUnsubscribe) F(cuptiEnableCallback) F(cuptiGetCallbackName) \
-	F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
+	F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnableLatencyTimestamps) F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) \
 	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiGetContextId) F(cuptiGetDeviceId) F(cuptiGetGraphNodeId) \
 	F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) F(cuptiPCSamplingGetStallReasons) \
 	F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingGetConfigurationAttribute) F(cuptiRegisterComputeCrcCallback)
 #define NV_DRIVER_FUNCTIONS(F) \
 	F(cuDeviceGetName) F(cuDeviceGetAttribute) F(cuDeviceTotalMem_v2) F(cuDeviceGetUuid_v2) F(cuDriverGetVersion) F(cuCtxSynchronize_v2)
+
+/* What is decided by what no event of a recording tells; append only. */
+enum nv_agree {
+	NV_AGREE_BURST, /* a window begins, or is over: by how many launches there were */
+	NV_AGREE_GATE,  /* the gate before launches could be closed in time */
+	NV_AGREE_ALONE  /* the thread that stops the measurement is the only one that uses CUDA */
+};
 
 #define NV_FIELD(name) __typeof__(&name) name;
 struct nv_library {
@@ -58,11 +66,15 @@ struct nv_library {
 	bool (*lock)(pthread_mutex_t *m, uint64_t until_ns);
 	/* Between two things that other threads see apart: keeps their order in a recording, and does nothing by itself. */
 	void (*point)(void);
+	/* Gives `mine`; in a replay what that was when it was recorded. For decisions by what no event of a recording tells, such as how many launches other threads have made. */
+	bool (*agree)(enum nv_agree what, bool mine);
 	/* Starts a detached thread of our own, run(arg). False: it could not be. */
 	bool (*spawn)(void *(*run)(void *arg), void *arg);
 	/* The end: exit() was called; the host's at_end. */
 	void (*at_exit)(void (*fn)(void));
 	void (*at_end)(void (*fn)(uint64_t may_wait_ns));
+	/* The host's. */
+	void (*on_switch)(void (*fn)(bool on));
 	/* See nv_pc_lock. */
 	int (*lock_gpu)(const CUuuid *uuid, char *path, size_t path_bytes);
 	unsigned version;      /* CUPTI's */
@@ -122,17 +134,31 @@ void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address
 
 /* ---- state ---------------------------------------------------------------------------------------------------- */
 
+/* One of the parts of a sum, alone on its cache line: threads that launch at the same time write to different ones. */
+struct nv_part {
+	_Alignas(64) _Atomic int64_t n;
+};
+#define NV_N_PARTS 16u
+
+/* What the program has made of the measurement, as far as we have followed. */
+enum nv_off {
+	NV_ON,
+	NV_DROPPING, /* off, but CUPTI goes on: launches are passed over, their records and all samples dropped */
+	NV_OFF       /* CUPTI neither tells nor records nor samples; what was launched before is still told */
+};
+
 struct nv_state {
 	const struct gpu_host *host;
 	uint32_t generation;
 	int pid;
+	struct nv_part open[NV_N_PARTS];     /* launches, but of graphs, without a record yet: see nv_open_add */
 	struct nv_library lib;
 	struct nv_options options;
 	CUpti_SubscriberHandle subscriber;
 	struct nv_call calls[NV_MAX_CALLS];
 	_Atomic uint64_t ids;                /* for widen */
-	_Atomic int64_t n_open;              /* launches, but of graphs, without a record yet */
-	_Atomic uint64_t kernel_ns;          /* sum of the kernels that were recorded, where instructions are sampled */
+	struct nv_map graphs;                /* launches of graphs without a record yet, by id: how many records one has is not known before */
+	_Atomic uint64_t kernel_ns[NV_MAX_DEVICES]; /* sum of the kernels that were recorded, where instructions are sampled */
 	_Atomic uint32_t n_capturing;        /* streams that are captured now, at least */
 	/* nv_buffer.c */
 	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
@@ -146,11 +172,21 @@ struct nv_state {
 	bool end_was_in_vain;                /* the end comes in steps, and the time that it may wait is over */
 	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
 	_Atomic bool is_over;                /* exit() was called: CUPTI is not touched any more */
+	/* nv_switch.c */
+	_Atomic bool wants_off;              /* what was asked for last */
+	_Atomic bool has_no_records;         /* what is launched now has none */
+	_Atomic bool has_no_calls;           /* callbacks of calls are off: one that is told to begin may not be told to end */
+	_Atomic uint32_t n_callers;          /* measured threads that were told of a call */
+	enum nv_off off;                     /* under the guard */
+	bool has_begun;                      /* it was on, with a context; likewise */
 	/* nv_device.c */
 	pthread_mutex_t define_lock;
 	uint32_t device[NV_MAX_DEVICES];     /* id of the host's, 0: not defined; under define_lock */
 	struct nv_map contexts, queues;
-	/* nv_code.c */
+	/* nv_code.c; what is called a code object below is the first of equal content, on whichever device */
+	struct nv_map contents;              /* half of the content's hash -> the first code object with it */
+	struct nv_map on_devices;            /* such a one, device -> the code object of this content on this device */
+	_Atomic bool has_twins;              /* there is content on several devices */
 	/* nv_kernel.c */
 	struct nv_map names;                 /* hash of a kernel's name -> code object that has it, or the last two */
 	struct nv_map handles;               /* module, library, kernel, function -> code object, or handle of what it is in */
@@ -199,8 +235,10 @@ uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 
 /* ---- nv_code.c ------------------------------------------------------------------------------------------------ */
 
-/* A module was loaded, in the thread that loads it; its image is good during the call alone. Returns the host's id, 0: none. */
+/* A module was loaded, in the thread that loads it; its image is good during the call alone. Returns the host's id of the first code object with this content, on whichever device; 0: none. */
 uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes);
+/* The host's id of the same content on a device: kernels of several GPUs are told apart by it, and so are their samples. 0: code is 0. */
+uint32_t nv_code_on(uint32_t code, uint32_t device);
 /* Calls `each` with the names of all kernels in a cubin. `image` may be anything. */
 void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, const char *name), void *arg);
 
@@ -224,7 +262,14 @@ uint32_t nv_kernel_code(uint64_t id, const char *name);
 
 /* Starts the thread that asks for records every 100 ms, and registers the end. False: no thread. Samples of the caller are suspended, its signals blocked. */
 bool nv_flush_start(void);
-/* Counts what was launched and has no record yet as never done: no more records come. */
+/*
+ * Launches, but of graphs, without a record yet: more or fewer, in the calling thread's part of the sum; the sum of all parts, right only when nobody adds; and the same with all set to 0.
+ * Signal-safe.
+ */
+void nv_open_add(int64_t n);
+int64_t nv_open_count(void);
+int64_t nv_open_take(void);
+/* Counts what was launched and has no record yet as never done: no more records come. Of a graph's launch with some records it is not known whether these were all. */
 void nv_flush_count_missing(void);
 /* From a request callback: there are many buffers out. Never waits. */
 void nv_flush_soon(void);
@@ -233,6 +278,23 @@ bool nv_guard_take(uint64_t until_ns);
 void nv_guard_give(void);
 /* Under the guard: asks for records until CUPTI has no buffer any more, so that nothing runs on any device whose kernels are traced. False: not until then. */
 bool nv_flush_until_idle(uint64_t until_ns);
+
+/* ---- nv_switch.c ---------------------------------------------------------------------------------------------- */
+
+/* Coming in has gone well: from here on the program's starts and stops are followed, one that came before at once. */
+void nv_switch_start(void);
+/* In the thread that makes a call. */
+void nv_switch_count_caller(void);
+/* A measured thread ends. */
+void nv_switch_thread_ends(void);
+/* Every 100 ms, under the guard: follows what was not possible at once. */
+void nv_switch_work(void);
+
+/* ---- nv_inject.c ---------------------------------------------------------------------------------------------- */
+
+/* Switches the callbacks of calls that make operations; and the kinds of records of what the device did, giving the first error. */
+void nv_calls_switch(bool on);
+CUptiResult nv_records_switch(bool on);
 
 /* Begins to measure for this host; once in a process. */
 void nv_come_in(const struct gpu_host *host);

@@ -73,7 +73,7 @@ static void count_dropped(CUcontext context, uint32_t stream)
 	size_t n = 0;
 	if (nv.lib.cuptiActivityGetNumDroppedRecords(context, stream, &n) == CUPTI_SUCCESS && n) {
 		nv.host->lost_unknown(nv.host, MSR_GPU_LOSS_DROPPED, n);
-		atomic_fetch_sub_explicit(&nv.n_open, (int64_t)n, memory_order_relaxed);
+		nv_open_add(-(int64_t)n);
 	}
 }
 

@@ -8,8 +8,9 @@
 
 #include <errno.h>
 
-/* What a call leaves for its end in correlationData: when it was entered, and this. 0: nothing is to be done. */
+/* What a call leaves for its end in correlationData: when it was entered, and this. 0: nothing is to be done; WAS_LOST: its launch could not be recorded, which was counted, and its record will come. */
 #define AT_END (UINT64_C(1) << 63)
+#define WAS_LOST UINT64_C(1)
 
 /* Nodes of graphs made in this thread since the last call was entered while a stream was captured. */
 static __thread unsigned n_nodes __attribute__((tls_model("initial-exec")));
@@ -39,11 +40,22 @@ static bool is_on_device(const struct nv_call *c)
 	return c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_COPY || c->kind == MSR_GPU_SET || c->kind == MSR_GPU_GRAPH;
 }
 
-/* How many records a graph's launch has is not known. */
-static void count_open(const struct nv_call *c, int n)
+/* It will have records. How many those of a graph are is not known. */
+static void count_open(const struct nv_call *c, uint64_t id)
 {
-	if (c->kind != MSR_GPU_GRAPH)
-		atomic_fetch_add_explicit(&nv.n_open, n, memory_order_relaxed);
+	if (c->kind == MSR_GPU_GRAPH)
+		nv_map_put(&nv.graphs, id, 1);
+	else
+		nv_open_add(1);
+}
+
+/* ... or it will not. */
+static void count_closed(const struct nv_call *c, uint64_t id)
+{
+	if (c->kind == MSR_GPU_GRAPH)
+		nv_map_take(&nv.graphs, id);
+	else
+		nv_open_add(-1);
 }
 
 static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
@@ -59,10 +71,14 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	}
 	if (!is_on_device(c))
 		return;
-	bool has_launched = nv_call_has_amount((enum nv_form)c->form, d->functionParams) && launch((enum msr_gpu_kind)c->kind, id_of(d->correlationId), now, &t);
-	*d->correlationData = has_launched ? now : 0;
-	if (has_launched)
-		count_open(c, 1);
+	*d->correlationData = 0;
+	if (atomic_load_explicit(&nv.has_no_records, memory_order_relaxed)) /* measurement was stopped */
+		return;
+	uint64_t id = id_of(d->correlationId);
+	if (!nv_call_has_amount((enum nv_form)c->form, d->functionParams))
+		return;
+	*d->correlationData = launch((enum msr_gpu_kind)c->kind, id, now, &t) ? now : WAS_LOST;
+	count_open(c, id);
 }
 
 static uint64_t amount_of(const struct nv_call *c, const void *params)
@@ -88,14 +104,17 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 }
 
 /* Without records of what the device does: kernels are told with their names alone, so that samples find who launched them. */
-static void leave_untimed(const struct nv_call *c, uint64_t id, uint64_t enter_ns, const char *name)
+static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t id, uint64_t enter_ns)
 {
-	count_open(c, -1);
+	count_closed(c, id);
 	if (c->kind == MSR_GPU_KERNEL) {
-		const struct gpu_function f = {.code = name ? nv_kernel_code(id, name) : 0, .name = name};
+		uint32_t device = 0, code = d->symbolName ? nv_kernel_code(id, d->symbolName) : 0;
+		if (atomic_load_explicit(&nv.has_twins, memory_order_relaxed)) /* which nv_code_on looks at again */
+			nv.lib.cuptiGetDeviceId(d->context, &device);
+		const struct gpu_function f = {.code = nv_code_on(code, device), .name = d->symbolName};
 		uint32_t shape = nv.host->shape(nv.host, &(struct gpu_shape){.function = nv.host->function(nv.host, &f)});
 		nv.host->op_by_id(nv.host, id, &(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = enter_ns, .end_ns = enter_ns, .shape = shape});
-	} else if (c->kind != MSR_GPU_GRAPH) {
+	} else {
 		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_NO_TIMES);
 	}
 }
@@ -118,13 +137,18 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		return;
 	uint64_t id = id_of(d->correlationId);
 	struct gpu_ticket t;
-	if (is_late && (!good || !nv_call_has_amount((enum nv_form)c->form, d->functionParams) || !launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t)))
-		return;
-	if (is_late)
-		count_open(c, 1);
+	if (is_late) {
+		if (!good || atomic_load_explicit(&nv.has_no_records, memory_order_relaxed) || !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
+			return;
+		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
+		if (is_taken || !nv.options.no_times) /* its record comes whether it was taken or not */
+			count_open(c, id);
+		if (!is_taken)
+			return;
+	}
 	if (!good) {
 		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_REFUSED);
-		count_open(c, -1);
+		count_closed(c, id);
 		return;
 	}
 	if (c->kind == MSR_GPU_KERNEL)
@@ -132,9 +156,16 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 	else if (c->waits)
 		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
 	if (nv.options.no_times)
-		leave_untimed(c, id, enter_ns, d->symbolName);
+		leave_untimed(c, d, id, enter_ns);
 	if (is_over())
 		nv_flush_count_missing();
+}
+
+/* A call whose launch is in no record: whether one of the device's comes is all that counts. */
+static void leave_lost(const struct nv_call *c, const CUpti_CallbackData *d, bool good)
+{
+	if (!good || nv.options.no_times)
+		count_closed(c, id_of(d->correlationId));
 }
 
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
@@ -148,6 +179,8 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 		nv_kernel_launched(0, good ? nv_call_function((enum nv_form)c->form, d->functionParams) : NULL, d->symbolName);
 	else if (!left)
 		return;
+	else if (left == WAS_LOST)
+		leave_lost(c, d, good);
 	else if (is_on_device(c))
 		leave_device(c, d, enter_ns, left & AT_END, good);
 	else if (good)
@@ -169,6 +202,7 @@ static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 		return;
 	bool gated = is_gated(c);
 	if (d->callbackSite == CUPTI_API_ENTER) {
+		nv_switch_count_caller();
 		if (gated)
 			nv_pc_gate_enter(c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH);
 		enter(c, d);

@@ -63,10 +63,35 @@ static void add_name(void *arg, const char *name)
 	nv_kernel_named(name, *(const uint32_t *)arg);
 }
 
+static uint64_t key_on(uint32_t code, uint32_t device)
+{
+	return (uint64_t)code << 32 | (device + 1);
+}
+
+/* Under define_lock. */
+static uint32_t first_of(uint64_t hash, uint32_t id, uint32_t device)
+{
+	uint32_t first = hash ? (uint32_t)nv_map_get(&nv.contents, hash) : id;
+	if (!first && nv_map_put(&nv.contents, hash, id))
+		first = id;
+	if (!first || first == id)
+		return id;
+	nv_map_put(&nv.on_devices, key_on(first, device), id);
+	atomic_store_explicit(&nv.has_twins, true, memory_order_release);
+	return first;
+}
+
+uint32_t nv_code_on(uint32_t code, uint32_t device)
+{
+	/* acquire: what is on other devices is in the map */
+	uint32_t id = code && atomic_load_explicit(&nv.has_twins, memory_order_acquire) ? (uint32_t)nv_map_get(&nv.on_devices, key_on(code, device)) : 0;
+	return id ? id : code;
+}
+
 uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
 {
 	uint32_t device = 0;
-	uint64_t hash[2];
+	uint64_t hash[2] = {0, 0};
 	if (nv.lib.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
 		device = NV_MAX_DEVICES;
 	const struct gpu_code code = {.kind = MSR_GPU_CODE_ELF, .bytes = image, .n_bytes = bytes, .device = nv_device(device)};
@@ -74,7 +99,8 @@ uint32_t nv_code_loaded(CUcontext context, const void *image, size_t bytes)
 	if (!id)
 		return 0;
 	pthread_mutex_lock(&nv.define_lock);
-	nv_code_names(image, bytes, add_name, &id);
+	uint32_t first = first_of(hash[0], id, device);
+	nv_code_names(image, bytes, add_name, &first);
 	pthread_mutex_unlock(&nv.define_lock);
-	return id;
+	return first;
 }

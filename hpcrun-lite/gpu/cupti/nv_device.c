@@ -84,7 +84,7 @@ uint32_t nv_context(uint32_t device, uint32_t context)
 	uint32_t device_id = nv_device(device);
 	pthread_mutex_lock(&nv.define_lock);
 	id = (uint32_t)nv_map_get(&nv.contexts, context);
-	if (!id) {
+	if (!id && !nv_map_is_full(&nv.contexts, 0)) {
 		id = nv.host->context(nv.host, &(struct gpu_context){.name = "", .device = device_id, .ordinal = context ? context - 1 : 0});
 		nv_map_put(&nv.contexts, context, id);
 	}
@@ -99,12 +99,18 @@ void nv_context_made(CUcontext handle)
 		nv_context(device, context);
 }
 
+/* In place of a stream's number. */
+#define FURTHER UINT32_MAX
+
 static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
 {
 	char name[32];
 	struct text t = text_in(name, sizeof name);
-	text_put(&t, "stream ");
-	text_put_u64(&t, stream);
+	if (nv_map_is_full(&nv.queues, stream == FURTHER ? 0 : NV_MAX_FURTHER))
+		return stream == FURTHER ? 0 : nv_queue(device, context, FURTHER);
+	text_put(&t, stream == FURTHER ? "further streams" : "stream ");
+	if (stream != FURTHER)
+		text_put_u64(&t, stream);
 	struct gpu_queue q = {.name = name, .context = nv_context(device, context), .device = nv_device(device), .ordinal = stream};
 	uint64_t key = (uint64_t)context << 32 | stream;
 	pthread_mutex_lock(&nv.define_lock);

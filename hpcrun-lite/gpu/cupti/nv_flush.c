@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #define PERIOD_NS UINT64_C(100000000)
+#define RESTING_NS UINT64_C(10000000000)
 #define END_PAUSE_NS UINT64_C(2000000)
 #define REST_NS UINT64_C(1000000000)     /* after an end that was none: exec failed */
 #define EXIT_WAIT_NS UINT64_C(2000000000)
@@ -23,6 +24,12 @@ static void force(enum msr_gpu_loss cause)
 {
 	atomic_store_explicit(&nv.unfinished, cause, memory_order_relaxed);
 	nv.lib.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+/* Measurement was stopped, and all that was asked for before is told. */
+static bool is_resting(void)
+{
+	return nv.off == NV_OFF && n_out() == 0;
 }
 
 static bool may_flush(void)
@@ -41,18 +48,25 @@ void nv_guard_give(void)
 	pthread_mutex_unlock(&nv.flush_lock);
 }
 
+static void flush(void)
+{
+	nv_pc_prepare();
+	nv.lib.cuptiActivityFlushAll(0);
+	if (n_out() >= NV_MANY_BUFFERS)
+		force(MSR_GPU_LOSS_PENDING);
+	nv_pc_work();
+}
+
 static void *work(void *unused)
 {
 	(void)unused;
 	while (!atomic_load_explicit(&nv.is_over, memory_order_acquire)) {
-		nv.lib.wait(&nv.wake, nv.lib.now_ns() + PERIOD_NS);
+		nv.lib.wait(&nv.wake, nv.lib.now_ns() + (is_resting() ? RESTING_NS : PERIOD_NS));
 		nv.lib.lock(&nv.flush_lock, 0);
 		if (may_flush()) {
-			nv_pc_prepare();
-			nv.lib.cuptiActivityFlushAll(0);
-			if (n_out() >= NV_MANY_BUFFERS)
-				force(MSR_GPU_LOSS_PENDING);
-			nv_pc_work();
+			nv_switch_work();
+			if (!is_resting())
+				flush();
 		}
 		pthread_mutex_unlock(&nv.flush_lock);
 	}
@@ -66,12 +80,46 @@ void nv_flush_soon(void)
 		sem_post(&nv.wake);
 }
 
+/* ---- launches without a record ---------------------------------------------------------------------------------- */
+
+void nv_open_add(int64_t n)
+{
+	static _Atomic unsigned next;
+	static __thread unsigned mine __attribute__((tls_model("initial-exec")));
+	if (!mine)
+		mine = 1 + atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % NV_N_PARTS;
+	atomic_fetch_add_explicit(&nv.open[mine - 1].n, n, memory_order_relaxed);
+}
+
+int64_t nv_open_count(void)
+{
+	int64_t n = 0;
+	for (unsigned i = 0; i < NV_N_PARTS; i++)
+		n += atomic_load_explicit(&nv.open[i].n, memory_order_relaxed);
+	return n;
+}
+
+int64_t nv_open_take(void)
+{
+	int64_t n = 0;
+	for (unsigned i = 0; i < NV_N_PARTS; i++)
+		n += atomic_exchange_explicit(&nv.open[i].n, 0, memory_order_relaxed);
+	return n;
+}
+
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
+
+static void count_graph(uint64_t id, uint64_t unused)
+{
+	(void)unused;
+	nv.host->lost_by_id(nv.host, id, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
+}
 
 /* What CUPTI was asked for by force and did not hand out will never come: operations behind a fault of the device. */
 void nv_flush_count_missing(void)
 {
-	int64_t n = atomic_exchange_explicit(&nv.n_open, 0, memory_order_relaxed);
+	int64_t n = nv_open_take();
+	nv_map_take_all(&nv.graphs, count_graph);
 	if (n > 0)
 		nv.host->lost_unknown(nv.host, MSR_GPU_LOSS_NEVER_DONE, (uint64_t)n);
 }
@@ -108,6 +156,7 @@ static void finish(uint64_t may_wait_ns, bool is_exit)
 	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
 		return;
 	if (!nv_guard_take(until_ns)) { /* CUPTI does not answer our thread either */
+		nv_pc_give_up();
 		nv_flush_count_missing();
 		if (is_exit)
 			atomic_store_explicit(&nv.is_over, true, memory_order_release);

@@ -20,7 +20,7 @@
 #define TEXT_BYTES 512u
 
 struct nv_state nv;
-static _Atomic bool is_in;
+static _Atomic bool was_called;
 
 /* 0 is also the generation of a child that could not be measured. */
 bool nv_is_here(void)
@@ -94,12 +94,34 @@ static bool enable_records(void)
 	CUptiResult r = nv.lib.cuptiActivityRegisterCallbacks(nv_buffer_request, nv_buffer_complete);
 	if (r == CUPTI_SUCCESS)
 		r = nv.lib.cuptiActivityRegisterTimestampCallback(now);
+	if (r == CUPTI_SUCCESS && nv.options.latency)
+		r = nv.lib.cuptiActivityEnableLatencyTimestamps(1);
 	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof kinds / sizeof *kinds; i++)
 		if (is_wanted(&kinds[i]))
 			r = nv.lib.cuptiActivityEnable(kinds[i].kind);
 	if (r != CUPTI_SUCCESS)
 		nv_note("CUPTI does not record: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
+}
+
+CUptiResult nv_records_switch(bool on)
+{
+	CUptiResult first = CUPTI_SUCCESS;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (!kinds[i].with_times || !is_wanted(&kinds[i])) /* functions: of modules that are loaded meanwhile */
+			continue;
+		CUptiResult r = on ? nv.lib.cuptiActivityEnable(kinds[i].kind) : nv.lib.cuptiActivityDisable(kinds[i].kind);
+		first = first == CUPTI_SUCCESS ? r : first;
+	}
+	return first;
+}
+
+/* Those that load, and begin or end a capture, go on: what they tell is needed afterwards, and they are few. */
+void nv_calls_switch(bool on)
+{
+	for (CUpti_CallbackId id = 1; id < NV_MAX_CALLS; id++)
+		if (nv.calls[id].kind)
+			nv.lib.cuptiEnableCallback(on, nv.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
 static CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
@@ -135,6 +157,13 @@ static bool enable_calls(void)
 	return r == CUPTI_SUCCESS;
 }
 
+static void thread_ends(void)
+{
+	nv_pc_gate_thread_ends();
+	nv_switch_thread_ends();
+	nv_tape_thread_ends();
+}
+
 /* ---- coming in -------------------------------------------------------------------------------------------------- */
 
 static void prepare(void)
@@ -147,10 +176,13 @@ static void prepare(void)
 	sem_init(&nv.wake, 0, 0);
 	nv_map_init(&nv.contexts, NV_MAX_QUEUES);
 	nv_map_init(&nv.queues, NV_MAX_QUEUES);
+	nv_map_init(&nv.contents, NV_MAX_NAMES);
+	nv_map_init(&nv.on_devices, NV_MAX_NAMES);
 	nv_map_init(&nv.names, NV_MAX_NAMES);
 	nv_map_init(&nv.kernels, NV_MAX_NAMES);
 	nv_map_init(&nv.handles, NV_MAX_NAMES);
 	nv_map_init(&nv.launches, NV_MAX_LAUNCHES);
+	nv_map_init(&nv.graphs, NV_MAX_LAUNCHES);
 	nv_map_init(&nv.allocations, NV_MAX_ALLOCATIONS);
 }
 
@@ -169,13 +201,13 @@ static bool open_library(void)
 }
 
 /* With signals blocked and samples suspended: the threads of CUPTI inherit both. */
-static void start(void)
+static bool start(void)
 {
 	const char *theirs = getenv(VARIABLE);
 	if (theirs && *theirs && !nv_library_stand_in)
 		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
 	if (!open_library() || !subscribe())
-		return;
+		return false;
 	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
 	nv.host->entered(nv.host, NULL, nv.lib.cupti_text);
 	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
@@ -186,8 +218,10 @@ static void start(void)
 		nv_note("no thread could be made that asks CUPTI for records", "; only the CPU is measured", "");
 		good = false;
 	}
-	if (!good || !enable_calls())
-		leave();
+	if (good && enable_calls())
+		return true;
+	leave();
+	return false;
 }
 
 void nv_come_in(const struct gpu_host *host)
@@ -195,14 +229,17 @@ void nv_come_in(const struct gpu_host *host)
 	sigset_t all, old;
 	nv.host = host;
 	prepare();
+	nv.host->at_thread_end(nv.host, thread_ends);
 	nv.host->entered(nv.host, "CUDA's injection", (const void *)(uintptr_t)InitializeInjection);
 	nv.host->suspend(nv.host);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	start();
+	bool is_in = start();
 	nv_tape_ready();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
+	if (is_in)
+		nv_switch_start();
 }
 
 VISIBLE int InitializeInjection(void)
@@ -210,7 +247,7 @@ VISIBLE int InitializeInjection(void)
 	int saved = errno;
 	void *symbol = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
 	gpu_host_fn *find = (gpu_host_fn *)(uintptr_t)symbol;
-	if (!find || atomic_exchange_explicit(&is_in, true, memory_order_acq_rel))
+	if (!find || atomic_exchange_explicit(&was_called, true, memory_order_acq_rel))
 		return 1;
 	const struct gpu_host *host = find("nvidia", GPU_HOST_VERSION);
 	if (host && host->generation(host))

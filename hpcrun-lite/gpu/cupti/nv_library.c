@@ -140,6 +140,12 @@ static void point(void)
 {
 }
 
+static bool agree(enum nv_agree what, bool mine)
+{
+	(void)what;
+	return mine;
+}
+
 static bool spawn(void *(*run)(void *arg), void *arg)
 {
 	pthread_t thread;
@@ -162,15 +168,22 @@ static void at_end(void (*fn)(uint64_t may_wait_ns))
 	nv.host->at_end(nv.host, fn);
 }
 
+static void on_switch(void (*fn)(bool on))
+{
+	nv.host->on_switch(nv.host, fn);
+}
+
 void nv_library_own(struct nv_library *l)
 {
 	l->now_ns = now_ns;
 	l->wait = wait_until;
 	l->lock = lock_until;
 	l->point = point;
+	l->agree = agree;
 	l->spawn = spawn;
 	l->at_exit = at_exit;
 	l->at_end = at_end;
+	l->on_switch = on_switch;
 	l->lock_gpu = nv_pc_lock;
 }
 

@@ -76,6 +76,14 @@ bool nv_map_put(struct nv_map *m, uint64_t key, uint64_t value)
 	return good;
 }
 
+bool nv_map_is_full(struct nv_map *m, size_t spare)
+{
+	pthread_mutex_lock(&m->lock);
+	bool is_full = m->n + spare >= m->max;
+	pthread_mutex_unlock(&m->lock);
+	return is_full;
+}
+
 /* Entries behind a hole that could not be found any more move into it. */
 static void close_hole(struct nv_map *m, size_t hole)
 {
@@ -101,6 +109,19 @@ uint64_t nv_map_take(struct nv_map *m, uint64_t key)
 	}
 	pthread_mutex_unlock(&m->lock);
 	return value;
+}
+
+void nv_map_take_all(struct nv_map *m, void (*each)(uint64_t key, uint64_t value))
+{
+	pthread_mutex_lock(&m->lock);
+	struct nv_map all = {.entries = m->entries, .room = m->room};
+	m->entries = NULL;
+	m->n = m->room = 0;
+	pthread_mutex_unlock(&m->lock);
+	for (size_t i = 0; i < all.room; i++)
+		if (all.entries[i].key)
+			each(all.entries[i].key, all.entries[i].value);
+	drop(&all);
 }
 
 void nv_map_clear(struct nv_map *m)

@@ -27,8 +27,12 @@ void nv_map_init(struct nv_map *m, size_t max);
 uint64_t nv_map_get(struct nv_map *m, uint64_t key);
 /* In place of what was there. False: full, or no memory. */
 bool nv_map_put(struct nv_map *m, uint64_t key, uint64_t value);
+/* There is room for no more than `spare` entries. */
+bool nv_map_is_full(struct nv_map *m, size_t spare);
 /* What was there, and takes it out; 0: nothing. */
 uint64_t nv_map_take(struct nv_map *m, uint64_t key);
+/* Takes all out, and then calls `each` with each of them, without the lock; in no order. */
+void nv_map_take_all(struct nv_map *m, void (*each)(uint64_t key, uint64_t value));
 /* In the child of a fork, where nobody else lives: gives the memory back. */
 void nv_map_clear(struct nv_map *m);
 

@@ -87,6 +87,8 @@ static bool read_word(struct reading *r, struct word w)
 	const struct word whole = w;
 	if (is(w, "notimes"))
 		r->o.no_times = true;
+	else if (is(w, "latency"))
+		r->o.latency = true;
 	else if (take(&w, "mode="))
 		return read_mode(r, w);
 	else if (is(w, "pc"))
@@ -116,6 +118,8 @@ static bool read_all(struct reading *r, const char *options)
 	}
 	if (!r->has_pc && (r->has_mode || r->o.no_times))
 		return refuse(r, "samples instructions only with pc: ", none, "mode=... and notimes stand beside it");
+	if (r->o.latency && r->o.no_times)
+		return refuse(r, "cannot tell when kernels were submitted: ", none, "latency and notimes exclude each other");
 	if (r->o.pc == NV_PC_BURSTS && r->o.no_times)
 		return refuse(r, "cannot sample in bursts with notimes: ", none, "the end of kernels must be known between them");
 	if (r->has_pc && r->o.pc == NV_PC_OFF)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may stand behind "gpu=nvidia,": pc[@EXP], mode=continuous|serialized|bursts[@N], notimes, cupti=FILE, record[=SIZE], in any order. The launcher refuses what this refuses; the back end reads it again in the
+ * What may stand behind "gpu=nvidia,": pc[@EXP], mode=continuous|serialized|bursts[@N], notimes, latency, cupti=FILE, record[=SIZE], in any order. The launcher refuses what this refuses; the back end reads it again in the
  * measured process. Knows nothing of CUDA. Pure; signal-safe. Test: tests/unit/test_cupti_pc.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_OPTIONS_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NV_OPTIONS_SHOWN "pc[@EXP],mode=continuous|serialized|bursts[@N],notimes,cupti=FILE,record[=SIZE]"
+#define NV_OPTIONS_SHOWN "pc[@EXP],mode=continuous|serialized|bursts[@N],notimes,latency,cupti=FILE,record[=SIZE]"
 #define NV_LEAST_EXPONENT 5u /* CUPTI's own bounds */
 #define NV_MOST_EXPONENT 31u
 #define NV_MOST_PERCENT 50u
@@ -29,6 +29,7 @@ struct nv_options {
 	uint32_t exponent;  /* a sample every 2^exponent cycles of an SM; 0: chosen by the device */
 	uint32_t percent;   /* BURSTS: of the launches that are serialized, at most */
 	bool no_times;      /* operations are recorded without their times */
+	bool latency;       /* of kernels also when they were queued and submitted */
 	uint64_t record_bytes; /* bound on a recording for replay; 0: none is made */
 };
 

@@ -29,9 +29,24 @@ void nv_pc_work(void);
 /* At the end of the process or before exec, under the guard, when all records that could be had are there: takes out what is left. `is_idle`: nothing runs any more. */
 void nv_pc_end(uint64_t until_ns, bool is_idle);
 
+/* The process ends, and the guard is not to be had: says of each context that its samples since the last range are lost. */
+void nv_pc_give_up(void);
+
+/*
+ * Measurement is stopped: takes out what there is and disables; the gate is closed, and no call is under way, until nv_pc_gate_open. False: something runs, until then, and sampling goes on. Under the guard.
+ */
+bool nv_pc_rest(uint64_t until_ns);
+/* It is started, and nv.off is as it was before: what was sampled meanwhile is dropped; where something runs until then sampling begins later. Likewise. */
+void nv_pc_go_on(uint64_t until_ns);
+/* Closes the gate and waits until no thread is inside of a launch. False: not until then, and it is open. The caller's own call counts as none. */
+bool nv_pc_gate_close(uint64_t until_ns);
+void nv_pc_gate_open(void);
+
 /* Around each call of the program that launches or loads: waits at the gate while it is closed, 2 s at most. Nests. Keeps errno. */
 void nv_pc_gate_enter(bool is_launch);
 void nv_pc_gate_leave(void);
+/* The calling thread ends: it is inside of no call any more. */
+void nv_pc_gate_thread_ends(void);
 /* The calling thread is one of ours that calls the driver: what it asks for is not the program's. */
 bool nv_pc_is_helper(void);
 

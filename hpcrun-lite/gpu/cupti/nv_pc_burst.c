@@ -54,6 +54,21 @@ static void begin_window(struct nv_pc_session *s, uint64_t now)
 	nv_pc_gate_open();
 }
 
+static void count_window(struct nv_pc_burst *b)
+{
+	uint64_t n = nv_pc_n_launches() - b->begin_launches;
+	b->n_in_windows += n < b->n_wanted ? n : b->n_wanted;
+}
+
+void nv_pc_burst_rest(struct nv_pc_session *s)
+{
+	if (nv.options.pc != NV_PC_BURSTS || !s->is_serialized)
+		return;
+	nv_pc_gate_limit(0);
+	count_window(&s->burst);
+	s->is_serialized = false;
+}
+
 /* Launches that wait at the gate are counted already. */
 static void end_window(struct nv_pc_session *s)
 {
@@ -61,8 +76,7 @@ static void end_window(struct nv_pc_session *s)
 	nv_pc_gate_limit(0);
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
 		return; /* kernels come to their end one by one: soon */
-	uint64_t n = nv_pc_n_launches() - b->begin_launches;
-	b->n_in_windows += n < b->n_wanted ? n : b->n_wanted;
+	count_window(b);
 	change_mode(s, false);
 	nv_pc_gate_open();
 	uint64_t now = nv.lib.now_ns();
@@ -78,7 +92,7 @@ void nv_pc_burst_begin(void)
 bool nv_pc_burst_is_over(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
-	b->is_over = nv_pc_agreed(nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
+	b->is_over = nv.lib.agree(NV_AGREE_BURST, nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
 	return b->is_over;
 }
 
@@ -89,7 +103,7 @@ void nv_pc_burst(struct nv_pc_session *s)
 	if (s->is_serialized) {
 		if (b->is_over)
 			end_window(s);
-	} else if (nv_pc_agreed(now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES)) {
+	} else if (nv.lib.agree(NV_AGREE_BURST, now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES)) {
 		b->is_over = false;
 		begin_window(s, now);
 	}

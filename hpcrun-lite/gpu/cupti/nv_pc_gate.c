@@ -32,31 +32,18 @@ static struct {
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
 
-static pthread_key_t thread_key;
-static bool has_key;
-
 /* It was cancelled in the driver, say: its launch will not end any more. */
-static void thread_ends(void *lane)
+void nv_pc_gate_thread_ends(void)
 {
-	if (depth && nv_is_here())
-		atomic_fetch_sub_explicit((_Atomic int32_t *)lane, 1, memory_order_release);
+	if (depth && inside && nv_is_here())
+		atomic_fetch_sub_explicit(inside, 1, memory_order_release);
 	depth = 0;
-}
-
-static void make_key(void)
-{
-	has_key = pthread_key_create(&thread_key, thread_ends) == 0;
 }
 
 static _Atomic int32_t *own_lane(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	if (inside)
-		return inside;
-	inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
-	pthread_once(&once, make_key);
-	if (has_key)
-		pthread_setspecific(thread_key, (void *)inside);
+	if (!inside)
+		inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
 	return inside;
 }
 
@@ -128,8 +115,14 @@ void nv_pc_gate_enter(bool is_launch)
 		count_launch();
 		nv.lib.point();
 	}
-	if (depth++ == 0 && !nv_library_stand_in && !try_enter())
+	if (depth++ || nv_library_stand_in)
+		return;
+	if (!try_enter())
 		wait_and_enter();
+	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) { /* set while the gate was closed: nobody may tell of the end */
+		depth = 0;
+		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+	}
 }
 
 void nv_pc_gate_leave(void)
@@ -137,19 +130,6 @@ void nv_pc_gate_leave(void)
 	/* 0: a call that began before we were told of any */
 	if (depth && --depth == 0 && !nv_library_stand_in)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
-}
-
-/* A lock that can be had says yes, one that cannot says no: what came of a lock is in a recording. */
-bool nv_pc_agreed(bool mine)
-{
-	static pthread_mutex_t is_free = PTHREAD_MUTEX_INITIALIZER, is_taken = PTHREAD_MUTEX_INITIALIZER;
-	static _Atomic bool is_ready;
-	if (!atomic_exchange_explicit(&is_ready, true, memory_order_acq_rel))
-		pthread_mutex_lock(&is_taken);
-	bool yes = nv.lib.lock(mine || nv_library_stand_in ? &is_free : &is_taken, 1);
-	if (yes)
-		pthread_mutex_unlock(&is_free);
-	return yes;
 }
 
 static bool close_until(uint64_t until_ns)
@@ -168,7 +148,7 @@ static bool close_until(uint64_t until_ns)
 
 bool nv_pc_gate_close(uint64_t until_ns)
 {
-	return nv_library_stand_in || close_until(until_ns);
+	return nv.lib.agree(NV_AGREE_GATE, nv_library_stand_in || close_until(until_ns));
 }
 
 void nv_pc_gate_open(void)

@@ -67,13 +67,21 @@ struct nv_pc_session {
 	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside; /* since it was opened: is the rate what was promised? */
 	uint32_t least_exponent;
 	uint64_t last_overflow_ns; /* 0: none yet */
-	uint64_t range_begin_ns, retry_ns, retry_pause_ns;
+	_Atomic uint64_t range_begin_ns; /* whoever writes a range takes the time since then, once: see nv_pc_give_up */
+	uint64_t retry_ns, retry_pause_ns;
+	uint64_t paused_kernel_ns; /* nv_pc_kernel_ns when it was paused */
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;
 	CUpti_PCSamplingData got, left; /* for GetData; for what Disable leaves */
 	void *memory;
 	size_t memory_bytes;
 };
+
+/* How long the device's kernels were, of those with a record. */
+static inline uint64_t nv_pc_kernel_ns(uint32_t device)
+{
+	return atomic_load_explicit(&nv.kernel_ns[device % NV_MAX_DEVICES], memory_order_relaxed);
+}
 
 /* Hands out what CUPTI has put into `data`. */
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data);
@@ -95,6 +103,11 @@ void nv_pc_give_way(struct nv_pc_session *s);
 bool nv_pc_come_back(struct nv_pc_session *s);
 /* Gives lock and memory back. */
 void nv_pc_close(struct nv_pc_session *s);
+
+/* ---- nv_pc.c ----------------------------------------------------------------------------------------------------- */
+
+/* A module was loaded while CUPTI does not sample: it will not tell of which instruction samples in it are. Any thread. */
+void nv_pc_count_unseen(void);
 
 /* ---- nv_pc_say.c ---------------------------------------------------------------------------------------------- */
 
@@ -122,11 +135,6 @@ struct nv_pc_gate_clock {
 	void (*sleep_for)(uint64_t ns);
 };
 void nv_pc_gate_use(const struct nv_pc_gate_clock *c);
-/* `mine`, and in a replay what it was when it was recorded: for what is decided by what no event of a recording tells. Under the guard. */
-bool nv_pc_agreed(bool mine);
-/* Closes the gate and waits until no thread is inside of a launch. False: not until then, and it is open. The caller's own call counts as none. */
-bool nv_pc_gate_close(uint64_t until_ns);
-void nv_pc_gate_open(void);
 /* Launches that were made since the process began, in bursts. Any thread. */
 uint64_t nv_pc_n_launches(void);
 /* The next launches wake our thread when there have been so many. Any thread. */
@@ -143,6 +151,8 @@ bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
 /* ---- nv_pc_burst.c -------------------------------------------------------------------------------------------- */
 
+/* Measurement is stopped: a window that is open ends here. */
+void nv_pc_burst_rest(struct nv_pc_session *s);
 /* A session was opened: our thread is woken when there are launches enough for a window. */
 void nv_pc_burst_begin(void);
 /* Begins or ends a window where it is time to. */

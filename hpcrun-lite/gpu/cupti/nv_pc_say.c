@@ -53,7 +53,7 @@ void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
 /* Some chips are said to take a period or a buffer and do something else: more samples than there can be, or none of a second's work on one multiprocessor. */
 void nv_pc_check_rate(const struct nv_pc_session *s)
 {
-	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u, kernel_ms = (atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed) - s->begin_kernel_ns) / 1000000u;
+	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u, kernel_ms = (nv_pc_kernel_ns(s->device) - s->begin_kernel_ns) / 1000000u;
 	uint64_t most = nv_pc_most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 + UINT64_C(10) * s->n_units;
 	uint64_t least = nv_pc_most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
 	if (s->n_units && s->n_samples > most)

@@ -171,7 +171,7 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 		return false;
 	}
 	s->state = NV_PC_ON;
-	s->range_begin_ns = nv.lib.now_ns();
+	atomic_store_explicit(&s->range_begin_ns, nv.lib.now_ns(), memory_order_relaxed);
 	return true;
 }
 
@@ -226,7 +226,7 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	s->clock_mhz = nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
 	s->least_exponent = s->exponent = nv.options.exponent ? nv.options.exponent : choose_exponent(s);
 	s->begin_ns = begin_ns;
-	s->begin_kernel_ns = atomic_load_explicit(&nv.kernel_ns, memory_order_relaxed);
+	s->begin_kernel_ns = nv_pc_kernel_ns(device);
 	if (!nv_pc_come_back(s))
 		return false;
 	if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {

@@ -12,9 +12,11 @@ static uint64_t id_of(uint32_t correlation)
 
 static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 {
-	if (!graph)
-		atomic_fetch_sub_explicit(&nv.n_open, 1, memory_order_relaxed);
 	uint64_t id = id_of(correlation);
+	if (graph)
+		nv_map_take(&nv.graphs, id);
+	else
+		nv_open_add(-1);
 	if (op->start_ns && op->end_ns) {
 		nv.host->op_by_id(nv.host, id, op);
 		return;
@@ -25,7 +27,7 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 
 static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 {
-	const struct gpu_function function = {.code = k->name ? nv_kernel_code(id_of(k->correlationId), k->name) : 0, .name = k->name};
+	const struct gpu_function function = {.code = k->name ? nv_code_on(nv_kernel_code(id_of(k->correlationId), k->name), k->deviceId) : 0, .name = k->name};
 	return nv.host->shape(nv.host, &(struct gpu_shape){
 		.function = nv.host->function(nv.host, &function),
 		.grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
@@ -41,10 +43,11 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 static void kernel(const CUpti_ActivityKernel10 *k)
 {
 	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
-		atomic_fetch_add_explicit(&nv.kernel_ns, k->end - k->start, memory_order_relaxed);
+		atomic_fetch_add_explicit(&nv.kernel_ns[k->deviceId % NV_MAX_DEVICES], k->end - k->start, memory_order_relaxed);
 	tell(k->correlationId, k->graphId, &(struct gpu_op){
 		.kind = MSR_GPU_KERNEL, .start_ns = k->start, .end_ns = k->end, .amount = k->graphNodeId,
 		.queue = nv_queue(k->deviceId, k->contextId, k->streamId), .shape = shape_of(k),
+		.has_waits = nv.options.latency, .queued_ns = nv.options.latency ? k->queued : 0, .submitted_ns = nv.options.latency ? k->submitted : 0, /* 0: unknown, to CUPTI too */
 	});
 }
 

@@ -14,6 +14,8 @@
  * recorded. Before anything else is called through *l.
  */
 void nv_tape_start(struct nv_library *l);
+/* The calling thread ends: what was kept for it is for others. */
+void nv_tape_thread_ends(void);
 /* The back end has come in, or has given up. */
 void nv_tape_ready(void);
 

@@ -109,6 +109,14 @@ static CUptiResult CUPTIAPI register_timestamp(CUpti_TimestampCallbackFunc f)
 	return result;
 }
 
+static CUptiResult CUPTIAPI enable_latency(uint8_t on)
+{
+	uint64_t b = tape_begin();
+	CUptiResult result = tape_real.cuptiActivityEnableLatencyTimestamps(on);
+	tape_called(RECORDING_ENABLE_LATENCY, b, result, on, 0, NULL, 0);
+	return result;
+}
+
 static CUptiResult CUPTIAPI activity_enable(CUpti_ActivityKind kind)
 {
 	uint64_t b = tape_begin();
@@ -217,7 +225,7 @@ static uint64_t now_ns(void)
 	uint64_t value = tape_real.now_ns();
 	struct tape_thread *t = tape_is_on() ? tape_thread() : NULL;
 	struct tape_frame *f = t && t->depth && t->depth <= TAPE_MAX_DEPTH ? &t->frame[t->depth - 1] : NULL;
-	bool is_long = !f || f->entry == RECORDING_RUN || f->entry == RECORDING_EXIT || f->entry == RECORDING_END || f->n_now == TAPE_MAX_NOW;
+	bool is_long = !f || f->entry == RECORDING_RUN || f->entry == RECORDING_EXIT || f->entry == RECORDING_END || f->entry == RECORDING_SWITCH || f->n_now == TAPE_MAX_NOW;
 	if (t && !is_long) {
 		f->now[f->n_now++] = value;
 		return value;
@@ -249,6 +257,13 @@ static void point(void)
 {
 	uint64_t b = tape_begin();
 	tape_called(RECORDING_POINT, b, 0, 0, 0, NULL, 0);
+}
+
+static bool agree(enum nv_agree what, bool mine)
+{
+	uint64_t b = tape_begin();
+	tape_called(RECORDING_AGREE, b, mine, what, 0, NULL, 0);
+	return mine;
 }
 
 static struct own_thread {
@@ -317,6 +332,22 @@ static void on_end(uint64_t may_wait_ns)
 		tape_pop(0, 0);
 }
 
+static void (*switch_function)(bool on);
+
+static void on_switched(bool on)
+{
+	struct recording_number *e = tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_SWITCH, 0, sizeof *e) : NULL;
+	uint64_t order = e ? e->head.order : 0;
+	if (e) {
+		e->value = on;
+		tape_commit();
+		tape_push(RECORDING_SWITCH, order);
+	}
+	switch_function(on);
+	if (order)
+		tape_pop(0, 0);
+}
+
 static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 {
 	uint64_t b = tape_begin();
@@ -339,6 +370,12 @@ static void at_end(void (*fn)(uint64_t may_wait_ns))
 	tape_real.at_end(fn ? on_end : NULL);
 }
 
+static void on_switch(void (*fn)(bool on))
+{
+	switch_function = fn ? fn : switch_function;
+	tape_real.on_switch(fn ? on_switched : NULL);
+}
+
 /* ---- all ------------------------------------------------------------------------------------------------------------ */
 
 void tape_wrap(struct nv_library *l)
@@ -350,6 +387,7 @@ void tape_wrap(struct nv_library *l)
 	l->cuptiGetCallbackName = get_callback_name;
 	l->cuptiActivityRegisterCallbacks = register_callbacks;
 	l->cuptiActivityRegisterTimestampCallback = register_timestamp;
+	l->cuptiActivityEnableLatencyTimestamps = enable_latency;
 	l->cuptiActivityEnable = activity_enable;
 	l->cuptiActivityDisable = activity_disable;
 	l->cuptiActivityFlushAll = flush_all;
@@ -366,9 +404,11 @@ void tape_wrap(struct nv_library *l)
 	l->wait = wait_until;
 	l->lock = lock_until;
 	l->point = point;
+	l->agree = agree;
 	l->spawn = spawn;
 	l->at_exit = at_exit;
 	l->at_end = at_end;
+	l->on_switch = on_switch;
 	l->lock_gpu = lock_gpu;
 	tape_wrap_pc(l);
 }

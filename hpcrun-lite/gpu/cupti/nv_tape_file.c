@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 
 #define STEP_BYTES (UINT64_C(1) << 20)
+#define LARGE_STEP_BYTES (UINT64_C(4) << 20) /* of a file that has MANY_BYTES already */
+#define MANY_BYTES (UINT64_C(8) << 20)
 #define FIRST_CHUNK_BYTES 4096u
 #define LAST_CHUNK_BYTES (256u << 10)
 #define PAGE 4096u
@@ -37,7 +39,6 @@ static struct {
 	uint64_t size;
 	struct tape_thread *free, *fresh, *fresh_end;
 	uint32_t n_streams;
-	pthread_key_t key;               /* tells when a thread ends */
 } tape;
 
 static __thread struct tape_thread *mine __attribute__((tls_model("initial-exec")));
@@ -130,7 +131,9 @@ static bool need(uint64_t n, const char **why)
 {
 	if ((uint64_t)(tape.end - tape.at) >= n)
 		return true;
-	uint64_t step = recording_round(n > STEP_BYTES ? n : STEP_BYTES, PAGE);
+	uint64_t usual = tape.size < MANY_BYTES ? STEP_BYTES : LARGE_STEP_BYTES, left = tape.max_bytes - tape.size;
+	usual = usual > left && left >= n ? left - left % PAGE : usual;
+	uint64_t step = recording_round(n > usual ? n : usual, PAGE);
 	uint8_t *base = add_step(step, why);
 	if (!base)
 		return false;
@@ -141,10 +144,30 @@ static bool need(uint64_t n, const char **why)
 	return true;
 }
 
-static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, const char **why)
+static uint64_t used(const struct recording_chunk *c)
+{
+	return atomic_load_explicit(&c->used, memory_order_relaxed);
+}
+
+/* Under the lock: what the thread has not used of its chunk, where nobody has taken one since. */
+static void give_tail(struct recording_chunk *c)
+{
+	if (!c || (uint8_t *)c + c->length != tape.at)
+		return;
+	uint64_t kept = recording_round(sizeof *c + used(c), RECORDING_CHUNK_ALIGN), rest = c->length - kept;
+	c->length = kept;
+	tape.at -= rest;
+	tape.offset -= rest;
+}
+
+/* Of n bytes; what is left of the last step is enough when it has `least` and is no scrap. */
+static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uint64_t least, const char **why)
 {
 	struct recording_chunk *c = NULL;
 	pthread_mutex_lock(&tape.lock);
+	give_tail(t->chunk);
+	uint64_t left = (uint64_t)(tape.end - tape.at);
+	n = left < n && left >= least && left >= FIRST_CHUNK_BYTES ? left : n;
 	if (need(n, why)) {
 		c = (struct recording_chunk *)tape.at;
 		tape.at += n;
@@ -157,11 +180,6 @@ static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, con
 	}
 	pthread_mutex_unlock(&tape.lock);
 	return c;
-}
-
-static uint64_t used(const struct recording_chunk *c)
-{
-	return atomic_load_explicit(&c->used, memory_order_relaxed);
 }
 
 /* A chunk that is full is not read again here. */
@@ -177,24 +195,27 @@ static bool have_room(struct tape_thread *t, size_t n, const char **why)
 	if (t->chunk && t->chunk->length - sizeof *t->chunk - used(t->chunk) >= n)
 		return true;
 	uint64_t least = recording_round(sizeof *t->chunk + n, RECORDING_CHUNK_ALIGN);
-	struct recording_chunk *c = take_chunk(t, least > t->next_bytes ? least : t->next_bytes, why);
+	bool is_large = least > t->next_bytes / 2; /* a buffer of records, say, has a chunk of its own: nothing as large fits behind it, and a few small ones come before the next */
+	struct recording_chunk *c = take_chunk(t, is_large ? least : t->next_bytes, least, why);
 	if (!c)
 		return false;
 	if (t->chunk)
 		drop(t->chunk);
 	t->chunk = c;
-	if (t->next_bytes < LAST_CHUNK_BYTES)
+	if (is_large)
+		t->next_bytes = FIRST_CHUNK_BYTES;
+	else if (t->next_bytes < LAST_CHUNK_BYTES)
 		t->next_bytes *= 2;
 	return true;
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------------------- */
 
-static void thread_ends(void *thread)
+void nv_tape_thread_ends(void)
 {
-	struct tape_thread *t = thread;
+	struct tape_thread *t = mine;
 	mine = NULL;
-	if (!nv_is_here()) /* in the child of a fork the lock may be held for good */
+	if (!t || !nv_is_here()) /* in the child of a fork the lock may be held for good */
 		return;
 	pthread_mutex_lock(&tape.lock);
 	t->next = tape.free;
@@ -234,7 +255,6 @@ struct tape_thread *tape_thread(void)
 		return NULL;
 	}
 	mine = t;
-	pthread_setspecific(tape.key, t);
 	struct recording_stream *e = tape_event(RECORDING_STREAM, 0, 0, sizeof *e);
 	if (e) {
 		e->tid = (uint32_t)sys_gettid();
@@ -349,7 +369,7 @@ bool tape_open(uint64_t max_bytes, const char **why)
 	*why = "its file cannot be made beside the measurement file";
 	tape.max_bytes = max_bytes;
 	int fd = name_file(about.file) ? sys_open(tape.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-	if (fd < 0 || pthread_key_create(&tape.key, thread_ends) != 0)
+	if (fd < 0)
 		return false;
 	sys_close(fd);
 	pthread_mutex_init(&tape.lock, NULL);

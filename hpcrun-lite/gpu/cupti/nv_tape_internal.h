@@ -76,6 +76,13 @@ void tape_arguments_write(enum nv_form form, const void *params, bool has_return
 
 /* ---- nv_tape_call.c ----------------------------------------------------------------------------------------------- */
 
+/* What stands in front of PC sampling, in the recorder and in a replay: F(name in the table, function that goes there). */
+#define TAPE_PC_FUNCTIONS(F) \
+	F(cuptiPCSamplingEnable, pc_enable) F(cuptiPCSamplingDisable, pc_disable) F(cuptiPCSamplingGetData, pc_get_data) F(cuptiPCSamplingGetNumStallReasons, pc_get_num_stall_reasons) \
+	F(cuptiPCSamplingGetStallReasons, pc_get_stall_reasons) F(cuptiPCSamplingSetConfigurationAttribute, pc_set_configuration) \
+	F(cuptiPCSamplingGetConfigurationAttribute, pc_get_configuration) F(cuptiRegisterComputeCrcCallback, register_crc) F(cuCtxSynchronize_v2, ctx_synchronize)
+#define TAPE_PUT(name, function) l->name = function;
+
 /* Puts the recorder's functions into *l; the second those of PC sampling (nv_tape_pc.c). */
 void tape_wrap(struct nv_library *l);
 void tape_wrap_pc(struct nv_library *l);

@@ -153,6 +153,7 @@ struct ocl_queue {
 	pthread_mutex_t lock;    /* of the rest */
 	struct ocl_pending *first, *last, *spare;
 	_Atomic uint32_t n_pending; /* may be read without the lock: 0 is nothing to look at */
+	_Atomic bool is_given_up;   /* its lock could not be had at the end */
 	uint32_t look_at;        /* as many pending operations make it worth to look for ends */
 	uint32_t interval;       /* more operations than at the last look */
 	bool dear;               /* questions about events cost much while the device works */

@@ -2,7 +2,7 @@
 /*
  * The functions of OpenCL that are ours to see. They bear OpenCL's own names, for preloading, and since call paths end in them: `clFinish` here is always ours (the
  * module is linked with -Bsymbolic), ocl_next.clFinish is what stands behind it. Each calls the function behind it exactly once (a queue's creation twice
- * where profiling is refused) and returns what that returned. Tests: tests/unit/test_opencl_layer.c.
+ * where profiling is refused) and returns what that returned. Tests: tests/unit/test_opencl_layer.c, test_opencl_hidden.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_API_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_API_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts, programs and kernels as the program makes them: handles are used again by implementations, so what was known of one is forgotten
- * when it is given out. Test: tests/unit/test_opencl_layer.c.
+ * when it is given out. Test: tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -9,8 +9,9 @@
 
 void ocl_enqueue_begin(struct ocl_enqueue *e, struct ocl_state *s, cl_event *theirs)
 {
-	*e = (struct ocl_enqueue){.s = s, .at = theirs};
-	if (!s)
+	bool is_off = s && ocl_host->is_off(ocl_host);
+	*e = (struct ocl_enqueue){.s = is_off ? NULL : s, .at = theirs};
+	if (!e->s)
 		return;
 	e->theirs = theirs;
 	if (!theirs)

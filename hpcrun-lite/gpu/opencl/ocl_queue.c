@@ -2,7 +2,7 @@
 /*
  * Queues, and the operations they have in flight. An operation's end is noticed by looking at its event in later calls of the program, not by a callback: a callback
  * costs an allocation, with NVIDIA's implementation 7 us and a thread, and on some a flush that the program did not ask for. Operations are taken off their queue's list, looked at without
- * a lock, and what has not ended is put back in front. Test: tests/unit/test_opencl_layer.c.
+ * a lock, and what has not ended is put back in front. Test: tests/unit/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -392,13 +392,17 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------------------- */
 
-/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never will. */
+/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never will. Then what it holds is counted, once. */
 static struct ocl_pending *take_all(struct ocl_queue *q)
 {
 	struct timespec moment = {0, SLICE_NS};
 	for (unsigned tries = 0; pthread_mutex_trylock(&q->lock) != 0; tries++) {
-		if (tries == 50)
+		if (tries == 50) {
+			uint32_t n = atomic_load_explicit(&q->n_pending, memory_order_relaxed);
+			if (n && !atomic_exchange_explicit(&q->is_given_up, true, memory_order_relaxed))
+				ocl_host->lost_unknown(ocl_host, MSR_GPU_LOSS_BUSY, n);
 			return NULL;
+		}
 		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&moment, 0);
 	}
 	struct ocl_pending *first = q->first;

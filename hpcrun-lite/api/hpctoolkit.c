@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libhpctoolkit.a: hands the calls of hpctoolkit.h on to the preloaded library, by a name of its own, since a program that exports its symbols would find itself by the public ones.
+ * Must not need anything but libc, nor keep a program from running anywhere. Test: tests/cli/control.sh.
+ */
+#include "hpcrun-lite/api/hpctoolkit.h"
+
+#include "hpcrun-lite/api/hpctoolkit_private.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+
+static _Atomic(hpcrun_lite_sampling_fn *) tool; /* NULL: not there */
+static atomic_bool has_looked;
+
+/* At start-up, so that a signal handler need not enter the loader; constructors of the program may be earlier still. */
+__attribute__((constructor)) static void look(void)
+{
+	tool = (hpcrun_lite_sampling_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, HPCRUN_LITE_SAMPLING);
+	has_looked = true;
+}
+
+static int ask(int what)
+{
+	if (!has_looked)
+		look();
+	hpcrun_lite_sampling_fn *fn = tool;
+	return fn ? fn(what) : 0;
+}
+
+VISIBLE void hpctoolkit_sampling_start(void)
+{
+	ask(HPCRUN_LITE_SAMPLING_START);
+}
+
+VISIBLE void hpctoolkit_sampling_stop(void)
+{
+	ask(HPCRUN_LITE_SAMPLING_STOP);
+}
+
+VISIBLE int hpctoolkit_sampling_is_active(void)
+{
+	return ask(HPCRUN_LITE_SAMPLING_ASK);
+}
+
+/* As Fortran compilers name them. */
+#define FORTRAN(name, as) VISIBLE __typeof__(name) as __attribute__((alias(#name)))
+FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start_);
+FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start__);
+FORTRAN(hpctoolkit_sampling_stop, hpctoolkit_sampling_stop_);
+FORTRAN(hpctoolkit_sampling_stop, hpctoolkit_sampling_stop__);
+FORTRAN(hpctoolkit_sampling_is_active, hpctoolkit_sampling_is_active_);
+FORTRAN(hpctoolkit_sampling_is_active, hpctoolkit_sampling_is_active__);

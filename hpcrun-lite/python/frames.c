@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See frames.h. The thread was interrupted anywhere, so the innermost links may be half made: whatever does not fit ends the walk, and what was not complete is left out.
+ * Must not: follow more than there is room for. Tests: tests/cli/python_frames.sh.
+ */
+#include "hpcrun-lite/python/frames.h"
+
+enum { GENERATOR = 1, TAG = 7 /* bits of a reference that 3.14 has for itself */, FRAME_BYTES = 104, CFRAME_BYTES = 24, SHIM = 3, LAST_OWNER = 4, STATE_BYTES = 280 /* of a PyThreadState of 3.10 */ };
+
+static bool add_frame(struct frames *f, uintptr_t code, uint64_t instruction, unsigned owner)
+{
+	f->is_cut = f->n_frames == f->max;
+	if (f->is_cut || !reader_is_plausible(code))
+		return false;
+	f->frame[f->n_frames++] = (struct frames_frame){code, instruction, owner == GENERATOR};
+	return true;
+}
+
+static bool end_run(struct frames *f, uintptr_t place)
+{
+	if (f->n_runs == f->max)
+		return false;
+	f->run[f->n_runs++] = (struct frames_run){place, f->n_frames};
+	return true;
+}
+
+static uint32_t run_begin(const struct frames *f)
+{
+	return f->n_runs ? f->run[f->n_runs - 1].end : 0;
+}
+
+/* ---- 3.12 on ------------------------------------------------------------------------------------------------- */
+
+static bool follow_shims(struct frames *f, const struct python_layout *l, struct reader *r, uintptr_t at)
+{
+	uint8_t copy[FRAME_BYTES];
+	const uint8_t *frame;
+	for (; at; at = reader_word(frame, l->frame.previous)) {
+		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) || frame[l->frame.owner] > LAST_OWNER)
+			return false;
+		if (frame[l->frame.owner] >= SHIM ? !end_run(f, at) : !add_frame(f, reader_word(frame, l->frame.code) & ~(uint64_t)TAG, reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
+			return false;
+	}
+	return true;
+}
+
+static bool collect_shims(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+{
+	uint64_t copy;
+	const uint8_t *cframe;
+	(void)address;
+	if (l->thread.cframe == PYTHON_NOWHERE)
+		return follow_shims(f, l, r, reader_word(thread_state, l->thread.frame));
+	cframe = reader_load(r, &copy, reader_word(thread_state, l->thread.cframe) + l->cframe.frame, sizeof copy);
+	return cframe && follow_shims(f, l, r, reader_word(cframe, 0));
+}
+
+/* ---- 3.11 ------------------------------------------------------------------------------------------------------ */
+
+/* From the innermost frame of a run to its entry frame; *outer is the frame that the entry frame goes back to. */
+static bool follow_to_entry(struct frames *f, const struct python_layout *l, struct reader *r, uintptr_t at, uintptr_t *outer)
+{
+	uint8_t copy[FRAME_BYTES];
+	const uint8_t *frame;
+	do {
+		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) || frame[l->frame.owner] >= SHIM || frame[l->frame.is_entry] > 1
+		    || !add_frame(f, reader_word(frame, l->frame.code), reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
+			return false;
+		*outer = at = reader_word(frame, l->frame.previous);
+	} while (!frame[l->frame.is_entry]);
+	return true;
+}
+
+/*
+ * The entry frame goes back to the innermost frame of the next CFrame, once a call of the interpreter has set itself up: until then its run does not count. That can be so for the innermost alone. All
+ * chains are bounded by their number: where a stack is just being copied (greenlet), one may lead back to itself.
+ */
+static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+{
+	uint8_t copy[CFRAME_BYTES];
+	uintptr_t at = reader_word(thread_state, l->thread.cframe), outer;
+	const uint8_t *cframe = reader_load(r, copy, at, l->cframe.previous + sizeof at);
+	(void)address;
+	uint64_t innermost;
+	for (uint32_t n = 0; cframe && (innermost = reader_word(cframe, l->cframe.frame)); n++) {
+		uintptr_t previous = reader_word(cframe, l->cframe.previous);
+		uint32_t begin = run_begin(f);
+		bool whole = follow_to_entry(f, l, r, innermost, &outer);
+		if (f->is_cut)
+			return end_run(f, at);
+		cframe = reader_load(r, copy, previous, l->cframe.previous + sizeof at);
+		if (!cframe || !whole || outer != reader_word(cframe, l->cframe.frame)) {
+			f->n_frames = begin;
+			f->broken = true;
+			if (n)
+				return false;
+		} else if (!end_run(f, at)) {
+			return false;
+		}
+		at = previous;
+		if (f->n_frames == f->max)
+			return false;
+	}
+	return cframe != NULL;
+}
+
+/* ---- 3.10 ------------------------------------------------------------------------------------------------------ */
+
+/* One CFrame for each frame. In the middle of a call or return the innermost CFrame, or frame, may stand alone: they are paired from the outermost. */
+static bool collect_objects(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+{
+	uint8_t copy[FRAME_BYTES];
+	const uint8_t *frame, *cframe;
+	uint32_t n_cframes = 0;
+	for (uintptr_t at = reader_word(thread_state, l->thread.frame); at && f->n_frames < f->max; at = reader_word(frame, l->frame.previous))
+		if (!(frame = reader_load(r, copy, at, l->frame.instruction + sizeof(uint32_t))) || !add_frame(f, reader_word(frame, l->frame.code), reader_half(frame, l->frame.instruction), 0))
+			return false;
+	/* The outermost lies in the thread state itself and stands for no call; what it says of a previous one was never set. */
+	for (uint64_t at = reader_word(thread_state, l->thread.cframe); at - address >= STATE_BYTES; n_cframes++) {
+		if (n_cframes == f->max)
+			return false;
+		f->run[n_cframes].place = at;
+		if (!(cframe = reader_load(r, copy, at + l->cframe.previous, sizeof at)))
+			return false;
+		at = reader_word(cframe, 0);
+	}
+	if (n_cframes + 1 < f->n_frames || n_cframes > f->n_frames + 1)
+		return false;
+	if (n_cframes < f->n_frames)
+		memmove(f->frame, f->frame + 1, --f->n_frames * sizeof *f->frame);
+	uint32_t alone = n_cframes - f->n_frames;
+	for (uint32_t i = 0; i < f->n_frames; i++)
+		f->run[i] = (struct frames_run){f->run[i + alone].place, i + 1};
+	f->n_runs = f->n_frames;
+	return true;
+}
+
+void frames_collect(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+{
+	static bool (*const collect[])(struct frames *, const struct python_layout *, struct reader *, const uint8_t *, uintptr_t) = {
+		[PYTHON_CHAIN_OBJECTS] = collect_objects, [PYTHON_CHAIN_CFRAMES] = collect_cframes, [PYTHON_CHAIN_SHIMS] = collect_shims};
+	f->n_frames = f->n_runs = 0;
+	f->broken = f->is_cut = false;
+	if (!collect[l->chain](f, l, r, thread_state, address))
+		f->broken = !f->is_cut;
+	if (!f->is_cut)
+		f->n_frames = run_begin(f);
+}

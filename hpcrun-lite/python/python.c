@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See python.h: finds the interpreter and the thread's state in it, and joins native and Python frames by their places on the C stack.
+ * Must not: wait, allocate, read what may have been freed other than by guarded loads. Tests: tests/cli/python_*.sh.
+ */
+#include "hpcrun-lite/python/python.h"
+
+#include "common/safe/load.h"
+#include "common/safe/text.h"
+#include "hpcrun-lite/python/code.h"
+#include "hpcrun-lite/python/frames.h"
+#include "hpcrun-lite/python/symbols.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct python_thread {
+	uint32_t max_depth;
+	/* Of the path before, when it had Python frames: */
+	uint32_t n_previous;        /* its addresses, at the end of path[1] */
+	uint32_t n_known, n_runs, n_inner;
+	uint64_t n_walks;           /* the unwinder's count then */
+	struct frames_run *runs;
+	enum unwind_end end;
+	uint32_t n_forks;
+	bool is_main;
+	bool was_native;            /* the path before went through as it was */
+	struct code_known *known;   /* by place from the outermost Python frame */
+	uint32_t n_marked;          /* entries of `known` that were ever used */
+	uint64_t *path[2];          /* max_depth each, filled from the end; the path before is path[1] */
+	struct frames frames;
+	struct reader reader;
+	struct reader_batch batch[2];
+	struct code_last last;
+	struct code_scratch scratch;
+};
+
+static struct {
+	const struct python_host *host;
+	_Atomic(const struct python_layout *) layout; /* NULL: no interpreter; published last */
+	_Atomic bool considered;                      /* one was found, known or not */
+	uintptr_t runtime;                            /* _PyRuntime */
+	const struct link_map *map;
+	uint16_t module;                              /* native, that holds the interpreter */
+	uint64_t call_link, call_bytes;               /* of _PyEval_EvalFrameDefault, as in addresses of its module; 0: not known */
+	struct code_types types;
+	_Atomic uint32_t n_forks;                     /* what was known before a fork has no record in the child's file */
+	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
+} python;
+
+/* ---- the interpreter --------------------------------------------------------------------------------------------- */
+
+void python_init(const struct python_host *host)
+{
+	python.host = host;
+}
+
+/* Minor version of Python 3. Before 3.11 there is no word that says it: PyIter_Send came with 3.10. 0: older, or cannot be told. */
+static unsigned version_of(const struct symbols *s)
+{
+	unsigned long version;
+	uintptr_t at = symbols_find(s, "Py_Version", NULL);
+	if (at)
+		return load_guarded(&version, at, sizeof version) == sizeof version && version >> 24 == 3 ? version >> 16 & 0xff : 0;
+	return symbols_find(s, "PyIter_Send", NULL) ? 10 : 0;
+}
+
+static void say_unknown(unsigned minor)
+{
+	char line[160];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "Python frames are not shown: ");
+	if (minor) {
+		text_put(&t, "CPython 3.");
+		text_put_u64(&t, minor);
+		text_put(&t, ", or this build of it, is none of 3.10 to 3.14");
+	} else {
+		text_put(&t, "the interpreter is older than CPython 3.10");
+	}
+	python.host->note(line);
+}
+
+void python_consider(const struct link_map *map, uint16_t module)
+{
+	struct symbols s;
+	uintptr_t runtime;
+	uint8_t said[PYTHON_LAYOUT_SAID_BYTES];
+	if (!python.host || atomic_load_explicit(&python.considered, memory_order_relaxed) || !symbols_open(map, &s) || !(runtime = symbols_find(&s, "_PyRuntime", NULL))
+	    || atomic_exchange_explicit(&python.considered, true, memory_order_relaxed))
+		return;
+	unsigned minor = version_of(&s);
+	const struct python_layout *l = python_layout_of(minor);
+	python.runtime = runtime;
+	python.map = map;
+	python.module = module;
+	python.types = (struct code_types){symbols_find(&s, "PyCode_Type", NULL), symbols_find(&s, "PyUnicode_Type", NULL), symbols_find(&s, "PyBytes_Type", NULL)};
+	uintptr_t call = symbols_find(&s, "_PyEval_EvalFrameDefault", &python.call_bytes);
+	python.call_link = call ? call - map->l_addr : 0;
+	bool known = l && python.types.code && python.types.string && python.types.bytes;
+	if (known)
+		known = python_layout_agrees(l, said, load_guarded(said, runtime, sizeof said));
+	if (!known)
+		say_unknown(minor);
+	else
+		atomic_store_explicit(&python.layout, l, memory_order_release);
+}
+
+bool python_is_there(void)
+{
+	return atomic_load_explicit(&python.layout, memory_order_relaxed) != NULL;
+}
+
+void python_forked(void)
+{
+	atomic_fetch_add_explicit(&python.n_forks, 1, memory_order_relaxed);
+	code_forget();
+}
+
+/* dlclose may have taken it away. */
+static bool is_loaded(void)
+{
+	struct dl_find_object now;
+	return _dl_find_object((void *)python.runtime, &now) == 0 && now.dlfo_link_map == python.map;
+}
+
+static uint16_t logical_module(void)
+{
+	uint32_t id = atomic_load_explicit(&python.logical, memory_order_relaxed);
+	if (!id) {
+		id = python.host->module();
+		if (id != MSR_MODULE_UNKNOWN)
+			atomic_store_explicit(&python.logical, id, memory_order_relaxed);
+	}
+	return (uint16_t)id;
+}
+
+/* ---- the thread's state in it -------------------------------------------------------------------------------------- */
+
+struct state {
+	uint8_t bytes[FRAMES_THREAD_BYTES];
+	uintptr_t at;
+	bool is_held; /* nobody else can free it, its frames or what they hold */
+};
+
+/*
+ * A thread that holds the interpreter lock is safe from all others. One that has left it (as PyTorch does around its operations) is so too while it is the one that set the interpreter up:
+ * of other threads the states are freed by whoever takes the interpreter down, and those may be daemons that run on meanwhile.
+ */
+static bool is_held(const struct python_layout *l, const struct python_thread *t, const uint8_t *runtime, const struct state *s)
+{
+	if (t->is_main && reader_word(runtime, l->runtime.main_thread) == (uint64_t)pthread_self())
+		return true;
+	if (l->runtime.current != PYTHON_NOWHERE)
+		return reader_word(runtime, l->runtime.current) == s->at;
+	return (reader_half(s->bytes, l->thread.status) & l->thread.status_mask) == l->thread.attached;
+}
+
+/*
+ * By the key under which CPython keeps it for PyGILState_Ensure. pthread_getspecific of glibc reads memory of the thread alone. While the interpreter is being taken down nothing is looked at.
+ * In the thread that runs main the state lies where it lay: that thread takes the key's value away before it frees its state.
+ */
+static bool find_state(const struct python_layout *l, struct python_thread *t, struct state *s)
+{
+	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
+	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) || !reader_half(runtime, l->runtime.tss))
+		return false;
+	s->at = (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
+	t->reader.direct = t->is_main;
+	found = s->at ? reader_load(&t->reader, s->bytes, s->at, sizeof s->bytes) : NULL;
+	t->reader.direct = false;
+	if (!found || reader_word(found, l->thread.thread_id) != (uint64_t)pthread_self())
+		return false;
+	if (found != s->bytes)
+		memcpy(s->bytes, found, sizeof s->bytes);
+	s->is_held = is_held(l, t, runtime, s);
+	return true;
+}
+
+/* ---- joining -------------------------------------------------------------------------------------------------------- */
+
+size_t python_thread_bytes(uint32_t max_depth)
+{
+	return ((sizeof(struct python_thread) + 63) & ~(size_t)63) + (size_t)max_depth * (2 * sizeof(uint64_t) + sizeof(struct frames_frame) + 2 * sizeof(struct frames_run) + sizeof(struct code_known));
+}
+
+struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool is_main)
+{
+	struct python_thread *t = memory;
+	uint8_t *at = (uint8_t *)memory + ((sizeof *t + 63) & ~(size_t)63);
+	t->max_depth = max_depth;
+	t->is_main = is_main;
+	t->path[0] = (uint64_t *)at;
+	t->path[1] = t->path[0] + max_depth;
+	t->frames.frame = (struct frames_frame *)(t->path[1] + max_depth);
+	t->frames.run = (struct frames_run *)(t->frames.frame + max_depth);
+	t->runs = t->frames.run + max_depth;
+	t->known = (struct code_known *)(t->runs + max_depth);
+	t->frames.max = max_depth;
+	return t;
+}
+
+static void pass_through(struct python_thread *t, const struct unwind_path *walked, uint32_t n_inner, struct python_path *path)
+{
+	*path = (struct python_path){.addr = walked->addr + n_inner, .n = walked->n - n_inner, .n_same = t->was_native ? walked->n_same : 0, .end = walked->end, .broken = path->broken};
+	t->was_native = true;
+	t->n_previous = 0;
+}
+
+/* A path that grows from its innermost frame outwards, and is cut where there is no more room. */
+struct growing {
+	uint64_t *at;
+	uint32_t n, max;
+	uint32_t fetched; /* Python frames whose code objects were, together */
+	bool full;
+};
+
+static void grow(struct growing *g, uint64_t addr)
+{
+	if (g->n < g->max)
+		g->at[g->n++] = addr;
+	else
+		g->full = true;
+}
+
+/* The frames of one run. False: one of them is no Python frame; nothing of the run is kept. */
+static bool grow_run(struct growing *g, const struct code_context *c, struct python_thread *t, uint32_t begin, uint32_t end, uint16_t module)
+{
+	struct frames *f = &t->frames;
+	uint32_t n = g->n;
+	for (uint32_t i = begin; i < end && !g->full; i++) {
+		struct code_known *known = &t->known[f->n_frames - 1 - i];
+		uint64_t link;
+		if (!c->reader->direct && i >= g->fetched)
+			g->fetched = i + code_fetch(c, &f->frame[i], f->n_frames - i);
+		enum code_verdict v = code_address(c, known, &f->frame[i], &link);
+		if (v == CODE_BAD) {
+			g->n = n;
+			return false;
+		}
+		known->instruction = f->frame[i].instruction;
+		f->broken = f->broken || !msr_python_code_of(link);
+		if (v == CODE_FOUND)
+			grow(g, msr_addr_make(module, link, false));
+	}
+	return true;
+}
+
+/* The native frame, from `from` outwards, that is a call of the interpreter, by its symbol: for a run whose place is not known. UINT32_MAX: none. */
+static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from)
+{
+	for (uint32_t i = from; i < walked->n; i++)
+		if (msr_addr_module(walked->addr[i]) == python.module && msr_addr_link(walked->addr[i]) - python.call_link < python.call_bytes)
+			return i;
+	return UINT32_MAX;
+}
+
+/* Where a run's place on the stack lies in a frame of the interpreter's module, that frame is the call that runs it. */
+static void join(struct python_thread *t, const struct code_context *c, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, uint16_t module,
+	struct growing *g)
+{
+	enum { MOST_MISSES = 4 }; /* a search goes through the whole path */
+	struct unwind_scan scan = {0};
+	struct frames *f = &t->frames;
+	bool is_open = f->n_frames > (f->n_runs ? f->run[f->n_runs - 1].end : 0); /* the last run has no place */
+	uint32_t done = n_inner, begin = 0, n_misses = 0, n_runs = f->n_runs + is_open;
+	for (uint32_t i = 0; i < n_runs && n_misses < MOST_MISSES; begin = f->run[i++].end) {
+		uint32_t end = i < f->n_runs ? f->run[i].end : f->n_frames;
+		if (end == begin) /* 3.14: the end of all frames */
+			continue;
+		uint32_t at = i < f->n_runs ? unwind_find_on_stack(unwind, &scan, f->run[i].place) : find_interpreter(walked, done);
+		if (at == UINT32_MAX || at < done || msr_addr_module(walked->addr[at]) != python.module) {
+			f->broken = f->broken || at == UINT32_MAX;
+			n_misses += at == UINT32_MAX;
+			continue;
+		}
+		for (; done < at; done++)
+			grow(g, walked->addr[done]);
+		if (grow_run(g, c, t, begin, end, module))
+			done = at + 1;
+		else
+			f->broken = true;
+		g->full = g->full || (f->is_cut && i + 1 == n_runs);
+	}
+	for (; done < walked->n && !g->full; done++)
+		grow(g, walked->addr[done]);
+}
+
+/* To the end of path[1], in its order, leaf first; counts how many outermost frames are as they were. */
+static void publish(struct python_thread *t, const struct growing *g, const struct unwind_path *walked, struct python_path *path)
+{
+	uint64_t *end = t->path[1] + t->max_depth;
+	uint32_t same = 0;
+	path->end = g->full ? UNWIND_DEEP : walked->end;
+	if (path->end == t->end && !g->full)
+		while (same < t->n_previous && same < g->n && g->at[g->n - 1 - same] == end[-1 - (int64_t)same])
+			same++;
+	memcpy(end - g->n, g->at, (g->n - same) * sizeof *g->at);
+	t->n_previous = g->full ? 0 : g->n;
+	t->end = path->end;
+	t->was_native = false;
+	path->addr = end - g->n;
+	path->n = g->n;
+	path->n_same = same;
+}
+
+/* The native path is that of the walk before, and each Python frame runs the same instruction of the same code object: then so is the path. Half the cost of joining. */
+static bool is_unchanged(const struct python_thread *t, const struct code_context *c, const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
+{
+	const struct frames *f = &t->frames;
+	if (!c->reader->direct || f->broken || f->is_cut || t->was_native || n_walks != t->n_walks + 1 || walked->n_same != walked->n || n_inner != t->n_inner || f->n_frames != t->n_known
+	    || f->n_runs != t->n_runs || memcmp(f->run, t->runs, f->n_runs * sizeof *f->run) != 0)
+		return false;
+	for (uint32_t i = 0; i < f->n_frames; i++) {
+		const struct code_known *k = &t->known[f->n_frames - 1 - i];
+		if (k->instruction != f->frame[i].instruction || !code_is_known(c, k, f->frame[i].code))
+			return false;
+	}
+	return true;
+}
+
+/* What is_unchanged() compares with. */
+static void keep(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
+{
+	struct frames_run *runs = t->runs;
+	t->runs = t->frames.run;
+	t->frames.run = runs;
+	t->n_runs = t->frames.n_runs;
+	t->n_known = t->frames.broken || !t->n_previous ? 0 : t->frames.n_frames;
+	t->n_marked = t->frames.n_frames > t->n_marked ? t->frames.n_frames : t->n_marked;
+	t->n_inner = n_inner;
+	t->n_walks = n_walks;
+}
+
+void python_splice(struct python_thread *t, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, bool at_call, struct python_path *path)
+{
+	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
+	struct state state;
+	uint16_t module;
+	path->broken = false;
+	if (!l) {
+		pass_through(t, walked, n_inner, path);
+		return;
+	}
+	reader_begin(&t->reader);
+	if (!find_state(l, t, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
+		pass_through(t, walked, n_inner, path);
+		return;
+	}
+	/* A thread that was interrupted may be anywhere: between two stores, in a frame that is being freed, in the copying of a stack (greenlet). One that called us is not. */
+	t->reader.direct = state.is_held && at_call;
+	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
+	path->broken = t->frames.broken;
+	if (!t->frames.n_frames) {
+		pass_through(t, walked, n_inner, path);
+		return;
+	}
+	t->last = (struct code_last){0};
+	uint32_t n_forks = atomic_load_explicit(&python.n_forks, memory_order_relaxed);
+	if (t->n_forks != n_forks)
+		memset(t->known, 0, t->n_marked * sizeof *t->known);
+	t->n_forks = n_forks;
+	const struct code_context c = {
+		.layout = l, .types = &python.types, .host = python.host, .reader = &t->reader, .scratch = &t->scratch, .last = &t->last, .batch = t->batch};
+	uint64_t n_walks = unwind_counts(unwind)->walks;
+	if (is_unchanged(t, &c, walked, n_inner, n_walks)) {
+		t->n_walks = n_walks;
+		*path = (struct python_path){.addr = t->path[1] + t->max_depth - t->n_previous, .n = t->n_previous, .n_same = t->n_previous, .end = t->end};
+		return;
+	}
+	struct growing g = {.at = t->path[0], .max = t->max_depth};
+	join(t, &c, unwind, walked, n_inner, module, &g);
+	path->broken = t->frames.broken;
+	publish(t, &g, walked, path);
+	keep(t, n_inner, n_walks);
+}
