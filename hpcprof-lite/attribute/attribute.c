@@ -9,6 +9,7 @@
 #include "hpcprof-lite/attribute/gpu.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/order.h"
+#include "hpcprof-lite/attribute/python.h"
 #include "hpcprof-lite/attribute/sum.h"
 #include "hpcprof-lite/load/structures.h"
 
@@ -28,6 +29,7 @@ struct pipeline {
 	struct model *m;
 	unsigned n_workers;
 	struct merge_modules modules;
+	struct python_part python;
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
@@ -84,7 +86,7 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 {
 	struct pipeline *p = arg;
 	p->threads.at[i].worker = worker;
-	if (!atomic_load(&p->failed) && !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file]))
+	if (!atomic_load(&p->failed) && !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file], python_of_file(&p->python, p->threads.at[i].file)))
 		atomic_store(&p->failed, true);
 	load_release(&p->job->files.at[p->threads.at[i].file], thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
@@ -113,6 +115,11 @@ static bool merge_all(struct pipeline *p)
 
 /* ---- expand and order ---- */
 
+static bool is_python(const struct pipeline *p, uint32_t module)
+{
+	return p->modules.list.at[module].flags & (PYTHON_MODULE | MSR_MODULE_PYTHON);
+}
+
 static bool describe_modules(struct pipeline *p, struct order_module *out, struct expand_module *in)
 {
 	size_t n = p->modules.list.n;
@@ -123,15 +130,15 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 	if (ok) {
 		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
 			if (p->trees[0].nodes.at[i].module < n)
-				needed[p->trees[0].nodes.at[i].module] = true;
+				needed[p->trees[0].nodes.at[i].module] = !is_python(p, p->trees[0].nodes.at[i].module);
 		gpu_need_modules(&p->gpu, needed);
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
 		for (size_t i = 0; i < n; i++) {
 			const struct merge_module *m = &p->modules.list.at[i];
-			in[i] = (struct expand_module){m->path, structures[i]};
-			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes, states[i],
-				(m->flags & LOAD_MODULE_GPU) != 0};
+			in[i] = (struct expand_module){m->path, structures[i], is_python(p, (uint32_t)i)};
+			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes,
+				in[i].is_python ? MODEL_STRUCTURE_LINES : states[i], (m->flags & LOAD_MODULE_GPU) != 0, in[i].is_python};
 		}
 	}
 	free(needed);
@@ -156,6 +163,8 @@ static bool make_contexts(struct pipeline *p)
 	struct order_module *out = calloc((size_t)n + 1, sizeof *out);
 	struct expand_module *in = calloc((size_t)n + 1, sizeof *in);
 	p->expand.strings = &p->m->private_->strings;
+	p->expand.python = p->python.functions.at;
+	p->expand.n_python = p->python.functions.n;
 	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n) && gpu_expand(&p->gpu, &p->expand, in, n, node_context, p)
 		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	free(out);
@@ -252,6 +261,7 @@ static void free_pipeline(struct pipeline *p)
 	merge_free_modules(&p->modules);
 	vec_free(&p->threads);
 	free(p->first_thread);
+	python_free(&p->python);
 	gpu_free(&p->gpu);
 	expand_free(&p->expand);
 }
@@ -277,7 +287,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 	m->private_->sources = own;
 	m->private_->release = release_job;
 	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	bool ok = unify_modules(&p) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
+	bool ok = unify_modules(&p) && python_unify(&p.python, own, &p.modules, m) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
 		&& gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
 	if (ok)
 		describe_whole(m);

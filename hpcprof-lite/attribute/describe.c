@@ -90,6 +90,15 @@ static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 	return last;
 }
 
+static uint64_t off_ns(const struct load_file *f, uint64_t end_ns)
+{
+	const struct msr_header *h = &f->header;
+	uint64_t all = end_ns > h->start_mono_ns ? end_ns - h->start_mono_ns : 0, since = h->off_since_ns, off = h->off_ns;
+	if (since && end_ns > since)
+		off = end_ns - since > UINT64_MAX - off ? UINT64_MAX : off + (end_ns - since);
+	return off < all ? off : all;
+}
+
 bool describe_processes(struct model *m, const struct load_job *job, const uint64_t *last_moments)
 {
 	struct model_process *out = calloc(job->files.n + 1, sizeof *out);
@@ -100,10 +109,11 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 	for (size_t i = 0; i < job->files.n; i++) {
 		const struct load_file *f = &job->files.at[i];
 		const struct msr_header *h = &f->header;
+		uint64_t end_ns = h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i]);
 		out[i] = (struct model_process){.path = f->path, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
 			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
-			.end_ns = real_time(f, h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i])),
+			.end_ns = real_time(f, end_ns), .off_ns = off_ns(f, end_ns), .n_starts = h->n_starts, .n_stops = h->n_stops,
 			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n,
 			.events = f->events.at, .n_events = (uint32_t)f->events.n};
 		if (out[i].end_ns < out[i].start_ns) /* a damaged header */
@@ -121,13 +131,20 @@ static size_t count_profiles(const struct load_job *job, const uint32_t *n_more)
 	return n;
 }
 
+/* While measurement was on. */
+static uint64_t cpu_ns(const struct msr_thread *r)
+{
+	uint64_t all = r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
+	return all > r->cpu_off_ns ? all - r->cpu_off_ns : 0;
+}
+
 static struct model_profile describe_thread(const struct model *m, const struct load_file *f, const struct load_thread *t, uint32_t process)
 {
 	const struct msr_thread *r = &t->record;
 	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
 	struct model_profile p = {.queue = MODEL_NONE, .process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
 		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
-		.cpu_ns = r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0, .n_trace_records = t->n_trace_records};
+		.cpu_ns = cpu_ns(r), .n_trace_records = t->n_trace_records};
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
 	ledger_of_thread(f, t, &p.ledger);

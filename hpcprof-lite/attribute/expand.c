@@ -4,6 +4,8 @@
  */
 #include "hpcprof-lite/attribute/expand.h"
 
+#include "hpcprof-lite/attribute/python.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ struct expand_run {
 	struct expand *e;
 	const struct expand_module *modules;
 	uint32_t n_modules;
+	uint32_t *python_memo; /* by Python function; NULL: none yet */
 	struct memo *memos; /* n_modules + 1: the last for code outside every module */
 	bool failed;
 };
@@ -240,8 +243,37 @@ static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 	return at;
 }
 
+static uint32_t get_python_function(struct expand_run *r, uint32_t number)
+{
+	const struct python_function *p = &r->e->python[number];
+	if (!r->python_memo && !(r->python_memo = new_memo(r->e->n_python))) {
+		r->failed = true;
+		return 0;
+	}
+	if (r->python_memo[number] == UINT32_MAX) {
+		struct expand_function f = {.name = strtab_add_z(r->e->strings, p->name), .linkage_name = strtab_add_z(r->e->strings, ""), .module = p->module,
+			.file = p->file ? intern_file(r, p->file) : MODEL_NONE, .line = p->line, .definition = MODEL_NONE};
+		r->python_memo[number] = add_function(r, f);
+	}
+	return r->python_memo[number];
+}
+
+static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t place)
+{
+	uint32_t number = (uint32_t)(place >> PYTHON_LINE_BITS), line = (uint32_t)place & PYTHON_LINE_MAX;
+	if (number >= r->e->n_python)
+		return caller;
+	uint32_t at = enter_function(r, caller, get_python_function(r, number), MODEL_CALL);
+	uint32_t file = r->failed ? MODEL_NONE : r->e->functions.at[r->e->contexts.at[at].function].file;
+	if (r->failed)
+		return 0;
+	return file != MODEL_NONE && line ? enter_line(r, at, MODEL_CONTEXT_LINE, file, line) : enter_instruction(r, at, 0);
+}
+
 static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct merge_node *n)
 {
+	if (n->module < r->n_modules && r->modules[n->module].is_python)
+		return enter_python(r, caller, n->link_addr);
 	uint32_t module = n->module == MERGE_UNKNOWN ? r->n_modules : n->module;
 	const struct structure *s = module < r->n_modules ? r->modules[module].structure : NULL;
 	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
@@ -301,6 +333,7 @@ static bool end(struct expand_run *r)
 		free(r->memos[i].function_of_definition);
 		free(r->memos[i].file_of_file);
 	}
+	free(r->python_memo);
 	free(r->memos);
 	return !r->failed;
 }
@@ -395,24 +428,33 @@ static bool is_made_by_nvcc(const struct expand *e, uint32_t function, const cha
 }
 
 /*
- * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's, that is the program's; MODEL_NONE when no line is known.
+ * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's, that is the program's; of Python's lines the first in a file of the user's, if
+ * there is one. MODEL_NONE when no line is known.
  */
-static uint32_t line_of_caller(const struct expand *e, uint32_t site)
+static uint32_t line_of_caller(const struct expand_run *r, uint32_t site)
 {
+	const struct expand *e = r->e;
 	uint32_t at = site, api = e->contexts.at[site].function;
+	uint32_t library = MODEL_NONE; /* the first of Python's */
 	const char *stub = NULL;
 	for (; at && at != MODEL_NONE; at = e->contexts.at[at].parent) {
 		const struct model_context *c = &e->contexts.at[at];
-		if (c->kind == MODEL_CONTEXT_LINE && c->function != api && (c->function == MODEL_NONE || !is_made_by_nvcc(e, c->function, &stub)))
+		if (c->kind != MODEL_CONTEXT_LINE || c->function == api || (c->function != MODEL_NONE && is_made_by_nvcc(e, c->function, &stub)))
+			continue;
+		bool is_python = c->module < r->n_modules && r->modules[c->module].is_python;
+		if (library != MODEL_NONE && !is_python)
+			continue;
+		if (!is_python || !model_is_python_library(strtab_get(e->strings, e->files.at[c->file])))
 			return at;
+		library = library == MODEL_NONE ? at : library;
 	}
-	return MODEL_NONE;
+	return library;
 }
 
 uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint32_t site)
 {
 	struct strtab *strings = r->e->strings;
-	uint32_t line = r->failed ? MODEL_NONE : line_of_caller(r->e, site);
+	uint32_t line = r->failed ? MODEL_NONE : line_of_caller(r, site);
 	char *name = NULL;
 	if (line == MODEL_NONE)
 		return placeholder;

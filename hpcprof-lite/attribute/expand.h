@@ -3,7 +3,7 @@
  * Expand: the tree of call paths by address becomes the tree of contexts. Each frame turns into its function, the calls that were inlined there, and its
  * line, below the line (or instruction) of its caller; frames that mean the same merge. What GPUs did hangs below the frames that asked for it: a placeholder for the kind
  * of operation, below that of kernels the kernel, below that the places of its PC samples. The result is still in order of discovery; order.h sorts it.
- * Tests: tests/unit/test_expand.c, tests/unit/test_gpu_samples.c.
+ * Tests: tests/unit/test_expand.c, tests/unit/test_gpu_calls.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_H
 #define HPCPROF_ATTRIBUTE_EXPAND_H
@@ -18,6 +18,7 @@
 struct expand_module {
 	const char *path;
 	const struct structure *structure; /* NULL: none; borrowed, needed during expand_tree() only */
+	bool is_python;                    /* link addresses are those of python.h */
 };
 
 struct expand_function {
@@ -29,9 +30,11 @@ struct expand_function {
 	uint8_t gpu_kind;            /* of a placeholder */
 };
 
-/* Zero-initialise but for `strings`. Ids are indices into the lists. */
+/* Zero-initialise but for `strings` and, where there is Python, its functions. Ids are indices into the lists. */
 struct expand {
 	struct strtab *strings;
+	const struct python_function *python;  /* borrowed */
+	size_t n_python;
 	VEC(uint32_t) files;                   /* string of the path */
 	VEC(struct expand_function) functions;
 	VEC(struct model_context) contexts;    /* 0 is the root; parents before children; subtree_n not set */

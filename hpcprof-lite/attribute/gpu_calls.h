@@ -3,7 +3,7 @@
  * Calls inside GPU code: how a device function that was not inlined was reached from a kernel. PC samples say where the device was, not who called; the structure file
  * says which instructions call which function. A function that several call sites lead to is shared out over them by how often each call came back: by the samples at the instruction behind the
  * call with reasons that take a fixed time (issued, wait, branch resolving; at the call itself warps wait for what the call needs, which says nothing of how often). Where there are none of these, by the samples at the calls;
- * evenly where there are none at all. No function stands twice on a path, which is where recursion ends. Test: tests/unit/test_gpu_samples.c.
+ * evenly where there are none at all. No function stands twice on a path, which is where recursion ends. Test: tests/unit/test_gpu_calls.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_CALLS_H
 #define HPCPROF_ATTRIBUTE_GPU_CALLS_H

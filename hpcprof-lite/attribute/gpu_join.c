@@ -27,7 +27,6 @@ struct run {
 	struct queue_state *queues;   /* by id */
 	struct map index;             /* of cells */
 	struct recent recent[N_RECENT];
-	uint32_t last_thread_number, last_thread;
 	uint64_t latest_ns;           /* a later time is damage */
 	uint8_t *is_wanted;           /* bit by launch: samples or values name it */
 	bool wants_lines;
@@ -89,11 +88,11 @@ static uint32_t find_cell(struct run *r, const struct gpu_cell *key)
 	return cell;
 }
 
-static uint32_t thread_index(struct run *r, uint32_t number)
+static uint32_t thread_index(struct gpu_join *j, uint32_t number)
 {
-	const struct load_file *f = r->j->file;
-	if (number == r->last_thread_number && r->last_thread < f->threads.n && f->threads.at[r->last_thread].record.number == number)
-		return r->last_thread;
+	const struct load_file *f = j->file;
+	if (number == j->last_thread_number && j->last_thread < f->threads.n && f->threads.at[j->last_thread].record.number == number)
+		return j->last_thread;
 	size_t low = 0;
 	for (size_t high = f->threads.n; high - low > 1;) {
 		size_t middle = low + (high - low) / 2;
@@ -102,18 +101,17 @@ static uint32_t thread_index(struct run *r, uint32_t number)
 		else
 			high = middle;
 	}
-	r->last_thread_number = number;
-	return r->last_thread = (uint32_t)low;
+	j->last_thread_number = number;
+	return j->last_thread = (uint32_t)low;
 }
 
-/* Thread, node and place of what thread `number` launched at `node`. */
-static void place(struct run *r, uint32_t number, uint32_t node, struct gpu_cell *key)
+void gpu_join_place(struct gpu_join *j, uint32_t number, uint32_t node, struct gpu_cell *key)
 {
-	const struct load_file *f = r->j->file;
+	const struct load_file *f = j->file;
 	key->place = GPU_NO_PATH;
-	if (number == UINT32_MAX)
+	if (number == UINT32_MAX || !f->threads.n)
 		return;
-	uint32_t index = thread_index(r, number);
+	uint32_t index = thread_index(j, number);
 	const struct load_thread *t = &f->threads.at[index];
 	if (t->record.number != number)
 		return;
@@ -224,7 +222,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		const struct msr_gpu_launch *l = gpu_launches_get(&j->launches, launch, &from);
 		j->launches.state[launch] = GPU_LAUNCH_JOINED;
 		enter_ns = l->enter_ns;
-		place(r, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, &key);
+		gpu_join_place(j, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, &key);
 	}
 	if (kind == MSR_GPU_KERNEL && op->amount)
 		key.site = gpu_graph_site(&j->graph, backend, op->amount);
@@ -264,7 +262,7 @@ static bool join_aggregates(struct run *r)
 				continue;
 			struct gpu_cell key = {.kind = (uint8_t)a->kind, .detail = a->kind == MSR_GPU_KERNEL ? 0 : (uint8_t)a->detail,
 				.shape = a->kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, a->shape) ? a->shape : 0};
-			place(r, a->thread, a->node, &key);
+			gpu_join_place(r->j, a->thread, a->node, &key);
 			uint32_t cell = find_cell(r, &key);
 			if (cell == UINT32_MAX)
 				return false;

@@ -57,6 +57,7 @@ struct gpu_join {
 	struct {
 		uint64_t ops, orphans, no_path, bad_order, lost[MSR_GPU_LOSS_ROOM];
 	} counts[LOAD_GPU_BACKENDS];
+	uint32_t last_thread_number, last_thread; /* that was looked for */
 	uint64_t last_ns;                  /* CLOCK_MONOTONIC: the last moment that the GPU records speak of */
 };
 
@@ -64,6 +65,8 @@ struct gpu_join {
 bool gpu_join_run(struct gpu_join *j, struct load_file *f);
 /* The cell of this key, made when new; UINT32_MAX when memory is short. */
 uint32_t gpu_join_cell(struct gpu_join *j, const struct gpu_cell *key);
+/* Thread, node and place of what thread `number` of the file launched at `node`. */
+void gpu_join_place(struct gpu_join *j, uint32_t number, uint32_t node, struct gpu_cell *key);
 /* The kernel's function id in the file, 0: unknown. */
 uint32_t gpu_join_function(const struct load_gpu *g, uint32_t shape);
 /* Groups (blocks) of a launch; 0: not known. */

@@ -149,6 +149,13 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 		l->launched[MSR_GPU_NO_KIND] += difference;
 }
 
+/* A thread has one call under way when the program stops or starts the measurement. */
+static uint64_t most_switched(const struct gpu_join *j)
+{
+	uint64_t n = j->file->header.n_starts + j->file->header.n_stops;
+	return n > UINT32_MAX ? UINT64_MAX : n * j->file->threads.n;
+}
+
 /*
  * Launches whose operation never came: what the run time lost without knowing whose it was, then what the end of the process cut off. That is a kill, a fatal signal, or
  * _exit() from inside a signal handler, where back ends cannot be asked, or threads that still launched when the process ended; after any other end they have said what
@@ -156,16 +163,24 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
  */
 static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
+	/* Under way when the program stopped the measurement: without a record. Others, when it was started, have one alone; back ends count records and launches and see the difference. */
+	uint64_t n_most = most_switched(j), n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
+	l->losses[MSR_GPU_LOSS_STOPPED] += n_switched;
+	waiting -= n_switched;
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
 		uint64_t n = msr_gpu_loss_takes_op(c) ? smaller(waiting, t->op_losses[c]) : 0;
 		l->losses[c] += n;
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
-	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || threads_cut_off(j->file))
+	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || threads_cut_off(j->file)) {
 		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += waiting;
-	else
-		l->unexplained += waiting;
+	} else {
+		/* a record without a launch that was dropped is no orphan, and hides a launch without a record from the back end, which counts both */
+		uint64_t n_unseen = smaller(waiting, n_most - n_switched);
+		l->losses[MSR_GPU_LOSS_STOPPED] += n_unseen;
+		l->unexplained += waiting - n_unseen;
+	}
 }
 
 static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model_gpu_ledger *l)
@@ -174,10 +189,10 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 	l->backend = t && t->backend[0] ? t->backend : "unknown";
 	l->entrance = t ? t->entrance : "";
 	uint64_t waiting = settle_aggregates(f, l);
+	l->n_orphans = j->counts[b].orphans;
 	settle_launches(j, f, t, l);
 	settle_waiting(j, waiting, t, l);
 	l->n_ops = j->counts[b].ops;
-	l->n_orphans = j->counts[b].orphans;
 	l->n_no_path = j->counts[b].no_path;
 	l->n_bad_order = j->counts[b].bad_order;
 	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++)
@@ -189,11 +204,11 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 		l->n_lost_contents = t->n_lost_contents;
 		l->n_lost_values = t->n_lost_values;
 	}
-	/* operations without a launch are explained by launches that left no record */
+	/* operations without a launch are explained by launches that left no record, or were under way when measurement was started */
 	uint64_t lost = 0;
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++)
 		lost += t->launch_losses[c];
-	if (!lost)
+	if (!lost && l->n_orphans > most_switched(j))
 		l->unexplained += l->n_orphans;
 	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == total(l->joined, N_KINDS) + total(l->aggregated, N_KINDS) + gpu_ledger_lost(l);
 }

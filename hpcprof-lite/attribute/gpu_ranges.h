@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranges of PC sampling: when a GPU context was sampled, how, and how many samples that promised. One sampler (an SM) takes a sample every `period` cycles while at least one warp is on it, so
- * what runs for a time t on n of them gives n x t x clock / period samples. Test: tests/unit/test_gpu_samples.c.
+ * what runs for a time t on n of them gives n x t x clock / period samples. Test: tests/unit/test_gpu_ranges.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_RANGES_H
 #define HPCPROF_ATTRIBUTE_GPU_RANGES_H

@@ -37,6 +37,10 @@ static int compare_samples(const void *pa, const void *pb)
 		return a->function < b->function ? -1 : 1;
 	if (a->cell != b->cell)
 		return a->cell < b->cell ? -1 : 1;
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
 	return (a->stall > b->stall) - (a->stall < b->stall);
@@ -57,6 +61,36 @@ static void merge_samples(struct gpu_samples_run *r)
 	r->samples.n = kept;
 }
 
+static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node, struct gpu_sample *to)
+{
+	struct gpu_cell place = {.thread = 0};
+	gpu_join_place(r->s->join, thread, node, &place);
+	to->thread = place.thread;
+	to->node = place.node;
+}
+
+/* A launch's samples are where its operation is; those of a graph are of all of its kernels, and those that were summed up of all that was launched there: then their function tells. */
+static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_part *part, const struct msr_gpu_pc *p, struct gpu_sample *to)
+{
+	struct gpu_join *j = r->s->join;
+	to->cell = to->thread = GPU_SAMPLE_NO_CELL;
+	to->node = 0;
+	if (!p->id && part->stride >= sizeof(struct msr_gpu_pc_at)) {
+		const struct msr_gpu_pc_at *at = (const struct msr_gpu_pc_at *)p;
+		set_place(r, at->thread, at->node, to);
+	}
+	uint32_t launch = p->id ? gpu_launches_find(&j->launches, p->id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
+	if (launch == GPU_LAUNCH_NONE)
+		return;
+	const struct load_gpu_part *from;
+	const struct msr_gpu_launch *l = gpu_launches_get(&j->launches, launch, &from);
+	uint64_t cell = map_get(&j->wanted, p->id & MSR_GPU_ID_MAX, 0);
+	if (l->kind_node >> 28 == MSR_GPU_GRAPH)
+		set_place(r, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, to);
+	else if (cell != MAP_NONE)
+		to->cell = (uint32_t)cell;
+}
+
 /* Memory is for twice as many as are distinct, not for as many as there are. */
 static bool gather_samples(struct gpu_samples_run *r)
 {
@@ -65,7 +99,6 @@ static bool gather_samples(struct gpu_samples_run *r)
 		const struct load_gpu_part *part = &r->g->pcs.at[k];
 		for (uint64_t i = 0; i < part->n; i++) {
 			const struct msr_gpu_pc *p = load_gpu_at(part, i);
-			uint64_t cell = p->id ? map_get(&r->s->join->wanted, p->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
 			if (r->samples.n == most) {
 				merge_samples(r);
 				most = 2 * r->samples.n > MERGE_FROM ? 2 * r->samples.n : MERGE_FROM;
@@ -73,7 +106,8 @@ static bool gather_samples(struct gpu_samples_run *r)
 			struct gpu_sample *at = vec_push(&r->samples);
 			if (!at)
 				return false;
-			*at = (struct gpu_sample){cell == MAP_NONE ? GPU_SAMPLE_NO_CELL : (uint32_t)cell, p->function, p->offset, p->count, p->stall};
+			*at = (struct gpu_sample){.function = p->function, .offset = p->offset, .count = p->count, .stall = p->stall};
+			set_owner(r, part, p, at);
 		}
 		load_release(r->s->join->file, part->n * part->stride);
 	}
@@ -102,7 +136,7 @@ static bool gather_launchers(struct gpu_samples_run *r)
 		if (!at)
 			return false;
 		uint64_t known_ns = c->cover.serialized_ns + c->cover.gap_ns;
-		*at = (struct gpu_launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i], .node = c->node,
+		*at = (struct gpu_launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i], .node = c->node, .is_placed = c->place != GPU_NO_LAUNCH,
 			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns, .n_ops = c->n_ops};
 	}
 	if (r->launchers.n)
@@ -316,25 +350,16 @@ static bool leads_to(struct gpu_samples_run *r, uint32_t kernel, uint32_t functi
 }
 
 /* Appends those who launched function `launched`. */
-static size_t copy_launchers(const struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to)
+static size_t copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to)
 {
-	size_t begin = 0, high = r->launchers.n, n = 0;
-	while (begin < high) {
-		size_t middle = begin + (high - begin) / 2;
-		if (r->launchers.at[middle].function < launched)
-			begin = middle + 1;
-		else
-			high = middle;
-	}
-	while (begin + n < r->launchers.n && r->launchers.at[begin + n].function == launched)
-		n++;
+	size_t n, begin = gpu_samples_launchers_of(r, launched, &n);
 	if (n)
 		memcpy(to, r->launchers.at + begin, n * sizeof *to);
 	return n;
 }
 
 /* A kernel of the same name of another code object: where two hold it, the vendor's record of the kernel does not say which one ran. */
-static size_t copy_namesakes(const struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to)
+static size_t copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to)
 {
 	const struct load_gpu_function *f = load_gpu_find(&r->g->functions, function);
 	size_t n = 0;
@@ -346,10 +371,20 @@ static size_t copy_namesakes(const struct gpu_samples_run *r, uint32_t function,
 	return n;
 }
 
-/* A device function belongs to those from whose kernel calls lead to it; where no call is known, to all kernels of its code object. */
+static bool is_kernel(const struct gpu_samples_run *r, uint32_t function)
+{
+	const struct gpu_code_place *code = code_at(r, function);
+	struct structure_resources resources;
+	return code && structure_get_resources(expand_gpu_structure(r->s->expand, code->module), code->scope, &resources) && resources.is_kernel;
+}
+
+/*
+ * A device function belongs to those from whose kernel calls lead to it; where no call is known, to all kernels of its code object. A kernel is called by nobody: its launch was lost, or has no end yet, or
+ * another kernel launched it.
+ */
 static size_t copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to)
 {
-	uint32_t code = code_of(r->g, function);
+	uint32_t code = is_kernel(r, function) ? 0 : code_of(r->g, function);
 	size_t n = 0;
 	for (unsigned any = 0; code && any < 2 && !n; any++)
 		for (size_t i = 0; i < r->launchers.n; i++) {
@@ -370,16 +405,27 @@ static size_t drop_idle(struct gpu_launcher *list, size_t n)
 	return kept ? kept : n;
 }
 
-/* Those who may have had the function run; *list is the caller's. */
-static bool find_launchers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher **list, size_t *n)
+/* Those who launched where the samples are from. */
+static size_t keep_place(const struct gpu_sample *p, struct gpu_launcher *list, size_t n)
 {
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].is_placed && list[i].thread == p->thread && list[i].node == p->node)
+			list[kept++] = list[i];
+	return kept;
+}
+
+/* Those who may have had the function run, at p's place where that is asked for; *list is the caller's. */
+static bool find_launchers(struct gpu_samples_run *r, const struct gpu_sample *p, bool is_owned, struct gpu_launcher **list, size_t *n)
+{
+	size_t (*const ways[])(struct gpu_samples_run *, uint32_t, struct gpu_launcher *) = {copy_launchers, copy_namesakes, copy_callers};
+	*n = 0;
 	*list = malloc((r->launchers.n ? r->launchers.n : 1) * sizeof **list);
-	*n = *list ? copy_launchers(r, function, *list) : 0;
-	if (*list && !*n)
-		*n = copy_namesakes(r, function, *list);
-	if (*list && !*n)
-		*n = copy_callers(r, function, *list);
-	if (*list)
+	for (unsigned i = 0; *list && !*n && i < sizeof ways / sizeof *ways; i++) {
+		*n = ways[i](r, p->function, *list);
+		*n = is_owned ? keep_place(p, *list, *n) : *n;
+	}
+	if (*list && !is_owned)
 		*n = drop_idle(*list, *n);
 	return *list != NULL;
 }
@@ -389,7 +435,7 @@ struct sharing {
 	const struct gpu_sample *p;
 	const struct gpu_launcher *list;
 	size_t n;
-	bool by_launches;
+	bool by_launches, is_owned; /* is_owned: all of them are of the launches that the samples know */
 };
 
 static bool give_to_launcher(void *arg, size_t i, uint64_t part)
@@ -397,45 +443,53 @@ static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 	const struct sharing *s = arg;
 	const struct gpu_launcher *l = &s->list[i];
 	if (s->n > 1 && !gpu_samples_is_second(s->r, s->p)) {
-		*gpu_samples_apportioned_of(s->r, l->function) += part;
+		*gpu_samples_apportioned_of(s->r, l->function) += s->is_owned ? 0 : part;
 		s->r->s->sampling->apportioned_by_launches += s->by_launches ? part : 0;
 	}
 	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1 ? EXACT : APPORTIONED);
 }
 
-/* By the time in which samples did not know their launch; where there is none, by all of it; where no times are known, by launches. Returns which it was. */
-static bool weigh_launchers(const struct gpu_launcher *list, size_t n, uint64_t *weights)
+/* The time in which samples knew their launch, or in which they did not. */
+static uint64_t time_of(const struct gpu_launcher *l, bool is_owned)
 {
-	uint64_t unknown_ns = 0, busy_ns = 0;
+	return is_owned ? l->window_ns : l->weight;
+}
+
+/* By the time in which there were such samples; where there is none, by all of it; where no times are known, by launches. Returns which it was. */
+static bool weigh_launchers(const struct gpu_launcher *list, size_t n, bool is_owned, uint64_t *weights)
+{
+	uint64_t sampled_ns = 0, busy_ns = 0;
 	for (size_t i = 0; i < n; i++) {
-		unknown_ns += list[i].weight;
+		sampled_ns += time_of(&list[i], is_owned);
 		busy_ns += list[i].busy_ns;
 	}
 	for (size_t i = 0; i < n; i++)
-		weights[i] = unknown_ns ? list[i].weight : busy_ns ? list[i].busy_ns : list[i].n_ops;
+		weights[i] = sampled_ns ? time_of(&list[i], is_owned) : busy_ns ? list[i].busy_ns : list[i].n_ops;
 	return !busy_ns;
 }
 
-static bool share_out(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n_samples, const struct gpu_launcher *list, size_t n)
+static bool share_out(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n_samples, const struct gpu_launcher *list, size_t n, bool is_owned)
 {
 	uint64_t *weights = malloc(n * sizeof *weights);
 	struct gpu_shares shares = {0};
-	bool by_launches = weights && weigh_launchers(list, n, weights), ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
+	bool by_launches = weights && weigh_launchers(list, n, is_owned, weights), ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
 	for (size_t k = 0; ok && k < n_samples; k++)
-		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n, by_launches});
+		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n, by_launches, is_owned});
 	gpu_shares_end(&shares);
 	free(weights);
 	return ok;
 }
 
-/* Samples p[0 .. n-1] of one function without a known launch. */
-static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n)
+/* Samples p[0 .. n-1] of one function, and of one place where they are owned. What nobody launched there may be of a launch whose operation was lost: it is shared out as all others. */
+static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n, bool is_owned)
 {
 	struct gpu_launcher *list;
 	size_t n_launchers;
-	bool ok = find_launchers(r, p->function, &list, &n_launchers);
+	bool ok = find_launchers(r, p, is_owned, &list, &n_launchers);
 	if (ok && n_launchers) {
-		ok = share_out(r, p, n, list, n_launchers);
+		ok = share_out(r, p, n, list, n_launchers, is_owned);
+	} else if (ok && is_owned) {
+		ok = apportion(r, p, n, false);
 	} else if (ok) {
 		uint32_t nowhere = kernel_below(r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function);
 		for (size_t k = 0; ok && k < n; k++)
@@ -443,6 +497,11 @@ static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, siz
 	}
 	free(list);
 	return ok;
+}
+
+static bool is_together(const struct gpu_sample *a, const struct gpu_sample *b)
+{
+	return b->cell == GPU_SAMPLE_NO_CELL && a->function == b->function && a->thread == b->thread && a->node == b->node;
 }
 
 static bool count_all(struct gpu_samples_run *r)
@@ -455,9 +514,9 @@ static bool count_all(struct gpu_samples_run *r)
 				return false;
 			continue;
 		}
-		while (end < r->samples.n && r->samples.at[end].cell == GPU_SAMPLE_NO_CELL && r->samples.at[end].function == p->function)
+		while (end < r->samples.n && is_together(p, &r->samples.at[end]))
 			end++;
-		if (!apportion(r, p, end - i))
+		if (!apportion(r, p, end - i, gpu_sample_has_owner(p)))
 			return false;
 	}
 	return true;

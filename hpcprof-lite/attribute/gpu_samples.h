@@ -11,7 +11,7 @@
 
 /* A file whose cells have their contexts (of struct expand). */
 struct gpu_sampled {
-	const struct gpu_join *join;
+	struct gpu_join *join;
 	const uint32_t *context_of;    /* by cell */
 	const uint32_t *module_of;     /* by the file's code id: module of struct expand_module, MODEL_NONE */
 	struct expand_run *expand;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See gpu_samples_run.h. Test: tests/unit/test_gpu_samples.c. */
+/* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See gpu_samples_run.h. Test: tests/unit/test_gpu_ranges.c. */
 #include "hpcprof-lite/attribute/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu_sampling.h"
 
@@ -18,6 +18,21 @@ int gpu_samples_compare_launchers(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
+size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n)
+{
+	size_t begin = 0, high = r->launchers.n;
+	while (begin < high) {
+		size_t middle = begin + (high - begin) / 2;
+		if (r->launchers.at[middle].function < function)
+			begin = middle + 1;
+		else
+			high = middle;
+	}
+	for (*n = 0; begin + *n < r->launchers.n && r->launchers.at[begin + *n].function == function; (*n)++)
+		;
+	return begin;
+}
+
 /* ---- the yardstick: samples that know their launch against the apportioning ---- */
 
 /* One such sample, of the launcher with this index in run.launchers. */
@@ -34,15 +49,32 @@ static int compare_known(const void *pa, const void *pb)
 
 typedef VEC(struct known) knowns;
 
+/* Whose launch the samples are of; NULL: that is not known, or of nobody who launched in time that was measured. */
+static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r, const struct gpu_sample *p)
+{
+	const struct gpu_launcher *found = NULL;
+	if (p->cell != GPU_SAMPLE_NO_CELL) {
+		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
+		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .node = c->node, .context = r->s->context_of[p->cell]};
+		return r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key, gpu_samples_compare_launchers) : NULL;
+	}
+	size_t n, begin = gpu_samples_launchers_of(r, p->function, &n);
+	for (size_t i = begin; i < begin + n; i++)
+		if (r->launchers.at[i].is_placed && r->launchers.at[i].thread == p->thread && r->launchers.at[i].node == p->node) {
+			if (found)
+				return NULL; /* nodes of a graph */
+			found = &r->launchers.at[i];
+		}
+	return found;
+}
+
 static bool gather_known(struct gpu_samples_run *r, knowns *list)
 {
 	for (size_t i = 0; i < r->samples.n; i++) {
 		const struct gpu_sample *p = &r->samples.at[i];
-		if (p->cell == GPU_SAMPLE_NO_CELL || gpu_samples_is_second(r, p))
+		if (!gpu_sample_has_owner(p) || gpu_samples_is_second(r, p))
 			continue;
-		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
-		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .node = c->node, .context = r->s->context_of[p->cell]};
-		const struct gpu_launcher *l = r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key, gpu_samples_compare_launchers) : NULL;
+		const struct gpu_launcher *l = launcher_of(r, p);
 		struct known *at = l ? vec_push(list) : NULL;
 		if (!l)
 			continue;
@@ -62,7 +94,7 @@ static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, s
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct gpu_sample *p = &r->samples.at[middle];
-		if (p->function < function || (p->function == function && p->cell != GPU_SAMPLE_NO_CELL))
+		if (p->function < function || (p->function == function && gpu_sample_has_owner(p)))
 			low = middle + 1;
 		else
 			high = middle;

@@ -9,18 +9,26 @@
 
 #define GPU_SAMPLE_NO_CELL UINT32_MAX
 
-/* Equal samples: one owner (cell, GPU_SAMPLE_NO_CELL: to be shared out), function, offset, stall. */
+/* Equal samples: one owner, function, offset, stall. The owner is a launch's cell; or where the launches were made, which may be of several kernels; or none: to be shared out. */
 struct gpu_sample {
-	uint32_t cell, function;
+	uint32_t cell;         /* GPU_SAMPLE_NO_CELL */
+	uint32_t thread, node; /* without a cell: as in struct gpu_launcher; thread GPU_SAMPLE_NO_CELL: not known */
+	uint32_t function;
 	uint64_t offset, count;
 	uint16_t stall;
 };
+
+static inline bool gpu_sample_has_owner(const struct gpu_sample *p)
+{
+	return p->cell != GPU_SAMPLE_NO_CELL || p->thread != GPU_SAMPLE_NO_CELL;
+}
 
 /* A context in which a kernel ran, with its share. */
 struct gpu_launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
 	uint32_t node;         /* of the thread's tree in the file, where it launched: their order does not hang on that of the records */
+	bool is_placed;        /* its launches are known: thread and node are theirs */
 	uint64_t weight;       /* time in which samples did not know their launch */
 	uint64_t busy_ns, window_ns; /* all its time, and that in serialized ranges */
 	uint64_t n_ops;
@@ -85,6 +93,8 @@ static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run 
 }
 
 int gpu_samples_compare_launchers(const void *a, const void *b);
+/* The launchers of a function: *n of them in r->launchers, from the index that is returned. */
+size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n);
 /* Holds samples that know their launch against the apportioning, after all are counted. False when memory is short, as below. */
 bool gpu_samples_measure(struct gpu_samples_run *r);
 /* GSAMP: what was sampled and what was to be expected, by kernel. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_sampling.h. Test: tests/unit/test_gpu_samples.c. */
+/* See gpu_sampling.h. Test: tests/unit/test_gpu_ranges.c. */
 #include "hpcprof-lite/attribute/gpu_sampling.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@ static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g, co
 	s->outside += p->outside;
 	s->n_open_ranges += p->total != p->recorded + p->dropped + p->outside;
 	s->n_buffer_full += (p->flags & MSR_GPU_RANGE_BUFFER_FULL) != 0;
+	s->n_cut += (p->flags & MSR_GPU_RANGE_CUT) != 0;
 	if (p->flags & MSR_GPU_RANGE_GAP) {
 		s->n_gaps++;
 		s->gap_ns += length;
@@ -208,14 +209,22 @@ void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model
 	}
 }
 
+static bool has_lost_values(const struct load_gpu *g)
+{
+	bool has = false;
+	for (unsigned b = 0; b < LOAD_GPU_BACKENDS; b++)
+		has = has || (g->tallies[b] && g->tallies[b]->n_lost_values);
+	return has;
+}
+
 /*
- * A process that was killed, or ended where the back end could not be asked, has samples whose range was never written, or a range that was written before its last samples; any
- * other has all.
+ * A process that was killed, or ended where the back end could not be asked, has samples whose range was never written, or a range that was written before its last samples; so has one
+ * that counted records which could not be written. Any other has all.
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {
 	uint64_t found = s->in_tree_exact + s->in_tree_apportioned + s->in_tree_unattributed + s->not_written;
-	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK;
+	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK || has_lost_values(&f->gpu);
 	s->closes = !s->n_open_ranges;
 	if (!s->n_ranges && !s->n_gaps)
 		return; /* of a back end that tells of no ranges */
@@ -250,6 +259,7 @@ void gpu_sampling_add(struct model_gpu_sampling *to, const struct model_gpu_samp
 	to->gap_ns += from->gap_ns;
 	to->longest_gap_ns = from->longest_gap_ns > to->longest_gap_ns ? from->longest_gap_ns : to->longest_gap_ns;
 	to->n_gaps += from->n_gaps;
+	to->n_cut += from->n_cut;
 	to->n_buffer_full += from->n_buffer_full;
 	to->n_serialized += from->n_serialized;
 	to->period_least = least(to->period_least, from->period_least);

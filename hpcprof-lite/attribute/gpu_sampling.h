@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The account of PC sampling: what the ranges of a file say, the rate that period, clock and number of SMs promise, and whether it closes. Test: tests/unit/test_gpu_samples.c. */
+/* The account of PC sampling: what the ranges of a file say, the rate that period, clock and number of SMs promise, and whether it closes. Test: tests/unit/test_gpu_ranges.c. */
 #ifndef HPCPROF_ATTRIBUTE_GPU_SAMPLING_H
 #define HPCPROF_ATTRIBUTE_GPU_SAMPLING_H
 

@@ -2,7 +2,7 @@
 /*
  * How wrong apportioning is, measured: PC samples of one kernel that know their launch (taken in serialized windows) against where apportioning by GPU time would have put them. The measure is the total
  * variation distance, half the sum of |truth - apportioned| as shares: the share of the samples that stands in a wrong place. Even exact shares are missed by a sample that is finite; how much of
- * the distance that makes is estimated, too. doc/outputs.md has the definition. Test: tests/unit/test_gpu_samples.c.
+ * the distance that makes is estimated, too. doc/outputs.md has the definition. Test: tests/unit/test_gpu_ranges.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_GPU_YARDSTICK_H
 #define HPCPROF_ATTRIBUTE_GPU_YARDSTICK_H

@@ -2,6 +2,8 @@
 /* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test: tests/unit/test_merge.c. */
 #include "hpcprof-lite/attribute/merge.h"
 
+#include "hpcprof-lite/attribute/python.h"
+
 #include <string.h>
 
 static bool same_module(const struct msr_module *a, const char *a_path, const struct msr_module *b, const char *b_path)
@@ -68,7 +70,7 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 	return (uint32_t)id;
 }
 
-bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of)
+bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of, const struct python_file *python)
 {
 	for (size_t p = 0; p < thread->nodes.n; p++) {
 		const struct load_part *part = &thread->nodes.at[p];
@@ -84,6 +86,8 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 				.link_addr = msr_addr_link(nodes[i].addr),
 				.marked = msr_addr_marked(nodes[i].addr),
 			};
+			if (python)
+				python_translate(python, nodes[i].addr, &n.module, &n.link_addr);
 			thread->node_to[id] = add(t, &n);
 			if (thread->node_to[id] == UINT32_MAX)
 				return false;

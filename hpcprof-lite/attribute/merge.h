@@ -47,8 +47,9 @@ struct merge_tree {
 };
 
 bool merge_init(struct merge_tree *t);
-/* Adds the thread's paths; sets its node_to[] to nodes of `t` (LOAD_DAMAGED stays). module_of: by the file's module ids. False: no memory. */
-bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of);
+struct python_file;
+/* Adds the thread's paths; sets its node_to[] to nodes of `t` (LOAD_DAMAGED stays). module_of: by the file's module ids. python: NULL, or for its Python frames. False: no memory. */
+bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of, const struct python_file *python);
 /* Adds the paths of `from`; to_node[i] becomes the node of `into` for node i of `from`. */
 bool merge_trees(struct merge_tree *into, const struct merge_tree *from, uint32_t *to_node);
 void merge_free(struct merge_tree *t);

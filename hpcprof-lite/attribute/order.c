@@ -132,7 +132,7 @@ static bool put_modules(struct sorter *s)
 			continue;
 		const struct order_module *m = get_module(s, old[r]);
 		out[n_used] = (struct model_module){.path = m->path, .build_id = m->build_id,
-			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu};
+			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu, .is_python = m->is_python};
 		rank[old[r]] = n_used++;
 	}
 	s->m->modules = s->m->private_->modules = out;

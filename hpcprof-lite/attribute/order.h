@@ -16,7 +16,7 @@ struct order_module {
 	uint32_t build_id_bytes;
 	uint64_t file_bytes; /* 0: unknown */
 	enum model_structure structure;
-	bool is_gpu;
+	bool is_gpu, is_python;
 };
 
 /*

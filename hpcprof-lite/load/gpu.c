@@ -136,11 +136,27 @@ static enum status read_clocks(struct load_file *f, const struct load_gpu_part *
 	return STATUS_OK;
 }
 
+/* Of one back end there are several, of different threads: one sum. */
+static void add_tally(struct msr_gpu_tally *to, const struct msr_view *v)
+{
+	const size_t from = offsetof(struct msr_gpu_tally, launched), n_bytes = v->n_bytes < sizeof *to ? v->n_bytes : sizeof *to;
+	_Atomic uint64_t *sum = to->launched;
+	for (size_t i = 0; i < (n_bytes - from) / sizeof *sum; i++) {
+		uint64_t word;
+		memcpy(&word, (const char *)v->content + from + i * sizeof word, sizeof word);
+		sum[i] += word;
+	}
+}
+
 static enum status read_tally(struct load_file *f, const struct msr_view *v)
 {
 	uint32_t backend = v->extent->sequence;
-	if (v->n_bytes < offsetof(struct msr_gpu_tally, n_ops) || backend >= LOAD_GPU_BACKENDS || f->gpu.tallies[backend]) {
+	if (v->n_bytes < offsetof(struct msr_gpu_tally, n_ops) || backend >= LOAD_GPU_BACKENDS) {
 		f->bytes_damaged += v->n_bytes;
+		return STATUS_OK;
+	}
+	if (f->gpu.tallies[backend]) {
+		add_tally(f->gpu.tallies[backend], v);
 		return STATUS_OK;
 	}
 	struct msr_gpu_tally *t = f->gpu.tallies[backend] = calloc(1, sizeof *t);

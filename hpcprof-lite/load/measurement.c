@@ -82,6 +82,8 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		return STATUS_BAD_INPUT;
 	if (strcmp(key, "executable") == 0)
 		f->executable = value;
+	else if (strcmp(key, "cwd") == 0)
+		f->directory = value;
 	else if (strcmp(key, "command") == 0)
 		return keep_command(f, value, r->value_bytes);
 	else if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0) {
@@ -108,6 +110,26 @@ static enum status read_module(struct load_file *f, const uint8_t *record, uint3
 		return STATUS_BAD_INPUT; /* an id is given once */
 	m->record = r;
 	m->path = path;
+	f->has_python = f->has_python || r->flags & MSR_MODULE_PYTHON;
+	return STATUS_OK;
+}
+
+static enum status read_python(struct load_file *f, const uint8_t *record, uint32_t bytes)
+{
+	const struct msr_python_code *r = (const void *)record;
+	uint64_t strings = bytes < sizeof *r ? 0 : (uint64_t)r->file_bytes + r->name_bytes;
+	/* No file can hold more of them than this; bounds what a damaged id may make us allocate. */
+	if (bytes < sizeof *r || strings + r->line_bytes > bytes - sizeof *r || !r->id || r->id > f->map.n_bytes / sizeof *r || r->first_line > INT32_MAX)
+		return STATUS_BAD_INPUT;
+	const char *file = (const char *)(r + 1), *name = file + r->file_bytes;
+	if (!ends_in_nul(file, r->file_bytes) || !ends_in_nul(name, r->name_bytes))
+		return STATUS_BAD_INPUT;
+	if (f->python.n <= r->id && !vec_extend(&f->python, r->id + 1 - f->python.n))
+		return STATUS_NO_MEMORY;
+	struct load_python *p = &f->python.at[r->id];
+	if (p->record)
+		return STATUS_BAD_INPUT;
+	*p = (struct load_python){r, file, name, (const uint8_t *)name + r->name_bytes};
 	return STATUS_OK;
 }
 
@@ -195,6 +217,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, read_info);
 	case MSR_MODULE:
 		return load_lengthed(f, v, read_module);
+	case MSR_PYTHON_CODE:
+		return load_lengthed(f, v, read_python);
 	case MSR_METRIC:
 		read_metrics(f, v);
 		return STATUS_OK;
@@ -379,7 +403,7 @@ static enum status check_header(const char *name, struct load_file *f)
 
 static enum status read_all(const char *name, struct load_file *f)
 {
-	f->executable = "";
+	f->executable = f->directory = "";
 	enum status s = check_header(name, f);
 	if (s == STATUS_OK)
 		s = scan(f);
@@ -437,6 +461,7 @@ void load_file_close(struct load_file *f)
 	load_gpu_free(&f->gpu);
 	vec_free(&f->threads);
 	vec_free(&f->modules);
+	vec_free(&f->python);
 	vec_free(&f->notes);
 	vec_free(&f->events);
 	free(f->command);

@@ -40,14 +40,24 @@ struct load_module {
 	const char *path;
 };
 
+/* A code object of Python. */
+struct load_python {
+	const struct msr_python_code *record; /* NULL: no object has this id */
+	const char *file, *name;
+	const uint8_t *lines;            /* record->line_bytes */
+};
+
 struct load_file {
 	char *path;
 	struct mapfile map;
 	struct msr_header header;        /* a copy, host terminated */
 	VEC(struct load_thread) threads; /* ascending numbers */
 	VEC(struct load_module) modules; /* by module id */
+	VEC(struct load_python) python;  /* by id */
+	bool has_python;                 /* there is a logical module of Python */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
 	const char *executable;          /* "" when unknown */
+	const char *directory;           /* where it was started; "" when unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */
 	VEC(const char *) events;        /* INFO "event": what was asked for */

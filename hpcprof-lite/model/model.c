@@ -27,6 +27,35 @@ static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32
 	return low;
 }
 
+/* "/lib/python3", with a digit and a slash behind: where Python's own modules lie, and below it those that were installed. */
+static bool is_in_installation(const char *path)
+{
+	static const char lib[] = "/lib/python3";
+	for (const char *at = path; (at = strstr(at, lib)); at++)
+		if (at[sizeof lib - 1] == '/' || at[sizeof lib - 1] == '.')
+			return true;
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/");
+}
+
+bool model_is_python_library(const char *path)
+{
+	return path[0] == '<' || is_in_installation(path);
+}
+
+uint32_t model_find_python_line(const struct model *m, uint32_t context)
+{
+	uint32_t innermost = MODEL_NONE;
+	for (uint32_t at = context; at != MODEL_NONE; at = m->contexts[at].parent) {
+		const struct model_context *c = &m->contexts[at];
+		if (c->kind != MODEL_CONTEXT_LINE || c->module >= m->n_modules || !m->modules[c->module].is_python)
+			continue;
+		if (!model_is_python_library(m->files[c->file].path))
+			return at;
+		innermost = innermost == MODEL_NONE ? at : innermost;
+	}
+	return innermost;
+}
+
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric)
 {
 	size_t i = lower_bound(m->totals, m->n_totals, sizeof *m->totals, context, metric);

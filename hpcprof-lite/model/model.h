@@ -35,6 +35,7 @@ struct model_module {
 	uint32_t build_id_bytes;
 	enum model_structure structure;
 	bool is_gpu;                   /* a code object that ran on a GPU; path is where it is kept (or "" then named by its hash), build_id the hash of its content */
+	bool is_python;                /* a file of Python source, or "<string>" and the like; no build id */
 };
 
 struct model_file {
@@ -213,10 +214,11 @@ struct model_gpu_sampling {
 	uint64_t apportioned_by_launches; /* part of that: by the number of launches, as the times of these kernels are not known */
 	uint64_t in_tree_unattributed; /* ... of functions that nothing launched: under MODEL_ENTRY_GPU_NO_LAUNCH */
 	uint64_t not_written;      /* the run time could not write them */
-	uint64_t cut_off;          /* of a process that was killed: what is missing in its last range, or beyond it */
+	uint64_t cut_off;          /* of a process that was killed, or could not write: what is missing in its last range, or beyond it */
 	uint64_t in_tree_not_issued; /* samples counted a second time by reasons that only count where nothing was issued: in no sum */
 	uint64_t sampled_ns, serialized_ns; /* ranges with sampling; serialized_ns is part of sampled_ns */
 	uint64_t gap_ns, longest_gap_ns, n_gaps; /* between: nothing was sampled */
+	uint64_t n_cut;            /* ... at the end of a context, of which the vendor kept samples: how many is in no count */
 	uint64_t n_buffer_full, n_serialized;
 	uint64_t period_least, period_most; /* cycles */
 	uint32_t samplers, clock_mhz; /* of the first range that says so; 0: not known */
@@ -248,6 +250,8 @@ struct model_process {
 	uint32_t exit_kind;        /* enum msr_exit_kind */
 	int32_t exit_code;
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME since the epoch; end is that of the last record when killed */
+	uint64_t off_ns;           /* of the time between, while measurement was off */
+	uint64_t n_starts, n_stops;/* how often the program started and stopped it */
 	struct model_ledger ledger;/* of the process: losses outside threads, damage */
 	const char *const *notes;  /* what the run time had to say to the user */
 	uint32_t n_notes;
@@ -293,7 +297,7 @@ struct model_profile {
 	uint32_t tid;
 	const char *name;          /* may be "" */
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
-	uint64_t cpu_ns;           /* by the thread's own CPU clock, 0 when unknown */
+	uint64_t cpu_ns;           /* by the thread's own CPU clock, while measurement was on; 0 when unknown */
 	struct model_ledger ledger;
 	const struct model_value *values; /* sorted by context, then metric */
 	size_t n_values;
@@ -341,6 +345,14 @@ struct model {
 
 /* Frees everything, the mapped measurement files included. NULL is allowed. */
 void model_free(struct model *m);
+
+/* Python source of the installation and not of the user: below lib/python3.12, site-packages or dist-packages, or no file at all ("<frozen runpy>"). */
+bool model_is_python_library(const char *path);
+/*
+ * The Python line from which a place was reached: the innermost LINE context at or above `context` in a file of the user's own; where there is none, the innermost of any Python file;
+ * MODEL_NONE: the path has no Python line.
+ */
+uint32_t model_find_python_line(const struct model *m, uint32_t context);
 
 /* The total of (context, metric), or NULL when it has none. O(log n). */
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric);

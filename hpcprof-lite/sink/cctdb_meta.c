@@ -141,6 +141,8 @@ static void describe_gpu(const struct model_gpu_ledger *l, FILE *out)
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->losses[i])
 			fprintf(out, "- GPU loss, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
+	if (l->n_lost_definitions || l->n_lost_contents || l->n_lost_values)
+		fprintf(out, "- GPU definitions, code objects and values that could not be written: %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n", l->n_lost_definitions, l->n_lost_contents, l->n_lost_values);
 	if (l->unexplained)
 		fprintf(out, "- GPU operations not explained: %" PRIu64 "\n", l->unexplained);
 	fprintf(out, "- GPU operations whose times are out of order: %" PRIu64 "\n- the GPU ledger %s\n", l->n_bad_order, l->closes ? "closes" : "does not close");

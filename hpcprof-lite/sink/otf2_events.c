@@ -37,12 +37,22 @@ void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member
 	}
 }
 
+/* From a sample at the root to the next one measurement was off: that is all it is for. */
+static void put_on_off(struct otf2_line *l, bool off)
+{
+	if (off != l->off)
+		otf2_check(l->w, OTF2_EvtWriter_MeasurementOnOff(l->out, NULL, l->time_ns, off ? OTF2_MEASUREMENT_OFF : OTF2_MEASUREMENT_ON), "on or off");
+	l->off = off;
+}
+
 static void put_sample(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
-	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
+	put_on_off(l, node == MODEL_NONE);
+	if (node == MODEL_NONE)
+		return;
 	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
-	otf2_check(l->w, OTF2_EvtWriter_CallingContextSample(l->out, NULL, l->time_ns, node == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : node, step.distance, s->metric), "sample");
+	otf2_check(l->w, OTF2_EvtWriter_CallingContextSample(l->out, NULL, l->time_ns, node, step.distance, s->metric), "sample");
 	l->node = node;
 }
 
@@ -69,11 +79,23 @@ static void leave(struct otf2_line *l, uint32_t n)
 		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns, l->w->tree.nodes.at[node].region), "leave");
 }
 
+static void leave_all(struct otf2_line *l)
+{
+	if (l->node != MODEL_NONE)
+		leave(l, l->w->tree.nodes.at[l->node].depth);
+	l->node = MODEL_NONE;
+}
+
 /* What is on the stack of two samples in a row was there all the time between, as far as can be known. */
 static void put_enter_leave(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
-	l->time_ns = s->time_ns > l->time_ns ? s->time_ns : l->time_ns;
+	if (node == MODEL_NONE) {
+		leave_all(l);
+		put_on_off(l, true);
+		return;
+	}
+	put_on_off(l, false);
 	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
 	leave(l, step.n_left);
 	enter(l, node, step.n_entered);
@@ -86,14 +108,16 @@ static void put_time_line(struct otf2_line *l, uint32_t profile, struct model_sa
 	struct model_trace_cursor cursor = {0};
 	void (*put)(struct otf2_line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
 	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			l->time_ns = samples[i].time_ns > l->time_ns ? samples[i].time_ns : l->time_ns;
 			put(l, &samples[i]);
+		}
 		progress_add(&l->w->progress, n, l->worker);
 	}
 	uint64_t end_ns = m->profiles[profile].end_ns;
 	l->time_ns = end_ns > l->time_ns ? end_ns : l->time_ns;
-	if (l->w->enter_leave && l->node != MODEL_NONE)
-		leave(l, l->w->tree.nodes.at[l->node].depth);
+	if (l->w->enter_leave)
+		leave_all(l);
 }
 
 /* The values of the thread at each calling context, which have no time line of their own. */

@@ -121,6 +121,9 @@ void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledge
 		{"GPU operations clipped", "Shortened on the time line, where more overlap than there are lanes", l->n_clipped},
 		{"GPU calls unknown", "Calls of the API that the back end does not know", l->n_unknown_calls},
 		{"GPU launches not explained", "Neither joined nor summed up nor lost", l->unexplained},
+		{"GPU definitions unwritten", "Names, queues and shapes that could not be written", l->n_lost_definitions},
+		{"GPU code objects unwritten", "Whose content could not be kept", l->n_lost_contents},
+		{"GPU values unwritten", "Values of counters, ranges of PC sampling, clock pairs and nodes of graphs", l->n_lost_values},
 	};
 	static const char *const what[] = {"launched", "joined", "summed up"}, *const descriptions[] = {"Calls that asked for operations", "... with at least one operation in the tree",
 		"... counted in sums by the run time"};

@@ -53,6 +53,7 @@ void sampling_facts(const struct model_gpu_sampling *s, struct sampling_fact fac
 		{"GPU apportioning agrees, contexts", "Share of those that apportioning by GPU time puts into the right context; 0: not measured", "ppm", ppm(s->yardstick.wrong_context, s->yardstick.weight), measured},
 		{"GPU apportioning agrees, by chance", "The same with right shares at this number of samples; 0: not measured", "ppm", ppm(s->yardstick.chance_context, s->yardstick.weight), measured},
 		{"GPU apportioning agrees, instructions", "Into the right context and instruction; 0: not measured", "ppm", ppm(s->yardstick.wrong_place, s->yardstick.place_weight), places},
+		{"GPU PC sampling cut ends", "Gaps at the end of a context of which the vendor kept samples, in no count", "number", s->n_cut, true},
 	};
 	memcpy(facts, all, sizeof all);
 }

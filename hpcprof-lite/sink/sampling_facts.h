@@ -11,7 +11,7 @@ struct sampling_fact {
 	bool is_known;                         /* else value is 0 and says nothing */
 };
 
-enum { SAMPLING_FACTS = 29 };
+enum { SAMPLING_FACTS = 30 };
 void sampling_facts(const struct model_gpu_sampling *s, struct sampling_fact facts[SAMPLING_FACTS]);
 /* There was PC sampling. */
 static inline bool sampling_is_there(const struct model_gpu_sampling *s)

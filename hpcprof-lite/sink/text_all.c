@@ -149,6 +149,8 @@ static void put_processes(const struct model *m, FILE *out)
 		text_all_name(out, p->executable);
 		text_all_name(out, p->command);
 		putc('\n', out);
+		if (p->off_ns || p->n_stops)
+			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i, p->off_ns, p->n_stops, p->n_starts);
 		for (uint32_t k = 0; k < p->n_notes; k++) {
 			fprintf(out, "note\t%u", i);
 			text_all_name(out, p->notes[k]);
@@ -165,7 +167,10 @@ static void put_time_line(const struct model *m, uint32_t profile, FILE *out)
 	struct model_sample samples[1024];
 	for (size_t n; (n = model_trace_read(m, profile, &c, samples, 1024));)
 		for (size_t i = 0; i < n; i++)
-			fprintf(out, "sample\t%u\t%" PRIu64 "\t%u\t%u\n", profile, samples[i].time_ns, samples[i].context, samples[i].metric);
+			if (samples[i].context)
+				fprintf(out, "sample\t%u\t%" PRIu64 "\t%u\t%u\n", profile, samples[i].time_ns, samples[i].context, samples[i].metric);
+			else
+				fprintf(out, "idle\t%u\t%" PRIu64 "\n", profile, samples[i].time_ns);
 }
 
 static void put_profiles(const struct model *m, FILE *out)

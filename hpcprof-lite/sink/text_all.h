@@ -48,6 +48,7 @@
  *     gpu-loss	all	-	-	never-done	1	3
  *     # gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance
  *     gpu-ledger	all	-	-	1002	0	0	0	0	0	0	1200000	1
+ *     # gpu-unwritten of id backend definitions contents values     (only where there is any)
  *     gpu-closes	1
  *     # gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes unattributed ...
  *     gpu-sampling	all	-	12	15838	15770	40	28	1478	14292	0	12000000000	0	0	1	0 ...

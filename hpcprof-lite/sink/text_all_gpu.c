@@ -101,6 +101,10 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 		text_all_u64(out, fields[i]);
 	text_all_name(out, l->entrance);
 	putc('\n', out);
+	if (l->n_lost_definitions || l->n_lost_contents || l->n_lost_values) {
+		put_owner(out, "gpu-unwritten", whose, id, l->backend);
+		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", l->n_lost_definitions, l->n_lost_contents, l->n_lost_values);
+	}
 	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++)
 		if (l->launched[k] || l->joined[k] || l->aggregated[k]) {
 			put_owner(out, "gpu-kind", whose, id, l->backend);
@@ -125,7 +129,7 @@ static void put_sampling(FILE *out, const char *whose, uint32_t id, const struct
 	text_all_id(out, id);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
 		text_all_u64(out, fields[i]);
-	fprintf(out, "\t%.17g\t%.17g\n", p->promised, p->expected);
+	fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", p->promised, p->expected, p->n_cut);
 }
 
 /* Averages over kernels, by the samples that they stand for; "-" where there is nothing to compare. */
@@ -252,10 +256,11 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 	put_queues(m, &g, out);
 	text_gpu_close(&g);
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance\n"
+		"# gpu-unwritten of id backend definitions contents values\n"
 		"# gpu-kind of id backend kind launched joined summed-up\n"
 		"# gpu-loss of id backend cause takes-operation n\n"
 		"# gpu-sampling of id ranges total recorded dropped outside exact apportioned not-issued sampled-ns gap-ns buffer-full closes unattributed not-written cut-off open-ranges gaps longest-gap-ns "
-		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz apportioned-by-calls apportioned-by-launches promised expected\n"
+		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz apportioned-by-calls apportioned-by-launches promised expected cut-ends\n"
 		"# gpu-yardstick of id kernels samples weight wrong-context by-chance wrong-place by-chance\n"
 		"# gpu-yardstick-kernel process name contexts samples apportioned wrong-context by-chance wrong-place by-chance\n", out);
 	put_ledger(out, "all", MODEL_NONE, &m->gpu_ledger);

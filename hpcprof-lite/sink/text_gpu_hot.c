@@ -62,12 +62,13 @@ bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h,
 
 /* ---- places ---- */
 
-/* Libraries of the vendors' run times, and what a compiler puts between a launch in the source and them. */
+/* Libraries of the vendors' run times, what a compiler puts between a launch in the source and them, and the interpreter that runs Python's lines. */
 static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
 {
 	static const char *const functions[] = {"__device_stub_", "cudaLaunch", "cuLaunch", "cudaError cudaLaunch", "__cudaLaunch", "clEnqueue", "cudaGraphLaunch", "cuGraphLaunch"};
 	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl",
-		"libnvidia-opencl"};
+		"libnvidia-opencl",
+		"libpython3", "python3", "_ctypes.", "libffi.so"};
 	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? text_base(m->modules[c->module].path) : "";
 	if (strcmp(name, kernel) == 0) /* the host's function of the same name, which launches it */
 		return true;
@@ -80,7 +81,10 @@ static bool is_machinery(const struct model *m, const struct model_context *c, c
 	return false;
 }
 
-/* The innermost line above a kernel that is the program's own; without one the innermost function that is not the vendor's; else the entry. */
+/*
+ * The innermost line above a kernel that is the program's own; without one the innermost function that is not the vendor's; else the entry. Below a Python line there are lines of extension
+ * modules that were built with them; where there are none, as in PyTorch, the Python line of the user's own that led there says more than that of a library.
+ */
 static uint32_t launched_at(const struct model *m, uint32_t kernel)
 {
 	const char *name = m->functions[m->contexts[kernel].function].name;
@@ -91,7 +95,7 @@ static uint32_t launched_at(const struct model *m, uint32_t kernel)
 		if (!is_place || is_machinery(m, at, name))
 			continue;
 		if (at->kind == MODEL_CONTEXT_LINE)
-			return c;
+			return at->module < m->n_modules && m->modules[at->module].is_python ? model_find_python_line(m, c) : c;
 		if (function == MODEL_NONE)
 			function = c;
 	}

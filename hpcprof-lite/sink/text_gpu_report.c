@@ -167,7 +167,7 @@ static void put_copies(const struct model *m, const struct text_gpu *g, const st
 
 /* Waits in one function of the API that one place calls. */
 struct wait {
-	uint32_t api, call; /* contexts: the function's, and the line's that calls it; the latter MODEL_NONE where there is none */
+	uint32_t api, call; /* contexts: the function's, and the line's that calls it; where that has no line, the Python line above; MODEL_NONE: there is none */
 	double seconds;
 };
 
@@ -185,7 +185,10 @@ static struct wait place_wait(const struct model *m, uint32_t placeholder)
 	uint32_t at = m->contexts[placeholder].parent;
 	while (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY && m->contexts[at].parent != MODEL_NONE)
 		at = m->contexts[at].parent;
-	return (struct wait){.api = at, .call = m->contexts[at].kind == MODEL_CONTEXT_FUNCTION ? m->contexts[at].parent : MODEL_NONE};
+	struct wait w = {.api = at, .call = m->contexts[at].kind == MODEL_CONTEXT_FUNCTION ? m->contexts[at].parent : MODEL_NONE};
+	uint32_t python = w.call != MODEL_NONE && m->contexts[w.call].kind == MODEL_CONTEXT_INSTRUCTION ? model_find_python_line(m, w.call) : MODEL_NONE;
+	w.call = python != MODEL_NONE ? python : w.call;
+	return w;
 }
 
 /* Adds the time of one placeholder to the wait of its place; false when memory is short. */
@@ -433,6 +436,9 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 	put_also(s->out, l->n_bad_order, "with times that are not enqueue <= start <= end");
 	put_also(s->out, l->n_unknown_calls, "calls of the API that are not known");
 	put_also(s->out, l->n_clipped, "shortened on the time line");
+	put_also(s->out, l->n_lost_definitions, "names, queues or shapes that could not be written: what refers to them is without");
+	put_also(s->out, l->n_lost_contents, "code objects that could not be kept: no lines of theirs");
+	put_also(s->out, l->n_lost_values, "values of counters, ranges of PC sampling, clock pairs or nodes of graphs that could not be written");
 	if (l->handler_ns)
 		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n", text_value(a, "sec", (double)l->handler_ns / 1e9));
 	text_report_gpu_sampling(m, s);

@@ -389,12 +389,14 @@ static void put_rate(const struct model_gpu_sampling *p, FILE *out)
 		fputs("      More came: kernels of other contexts or without a record ran, too\n", out);
 }
 
-static void put_gaps(const struct model_gpu_sampling *p, FILE *out)
+static void put_gaps(const struct model_gpu_sampling *p, const char *interface, FILE *out)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	if (p->n_gaps)
 		fprintf(out, "    %s %s without sampling: %s of %s in all, the longest %s\n", text_count(a, p->n_gaps), p->n_gaps == 1 ? "gap" : "gaps", text_value(b, "sec", (double)p->gap_ns / 1e9),
 			text_value(c, "sec", (double)(p->gap_ns + p->sampled_ns) / 1e9), text_value(d, "sec", (double)p->longest_gap_ns / 1e9));
+	if (p->n_cut)
+		fprintf(out, "      %s of them at the end of a context, where kernels still ran or %s could not be asked: the last samples of it are in no count\n", text_count(a, p->n_cut), interface);
 	if (p->n_buffer_full)
 		fprintf(out, "    the hardware's buffer was full %s %s: take a longer period, gpu=nvidia,pc@EXP\n", text_count(a, p->n_buffer_full), p->n_buffer_full == 1 ? "time" : "times");
 }
@@ -441,6 +443,6 @@ void text_report_gpu_sampling(const struct model *m, const struct text_style *s)
 	put_tree_account(p, s->out);
 	put_outside(m, p, s->out);
 	put_rate(p, s->out);
-	put_gaps(p, s->out);
+	put_gaps(p, vendor_interface(m), s->out);
 	put_yardstick(p, s->out);
 }

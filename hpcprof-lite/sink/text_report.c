@@ -212,6 +212,33 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	fprintf(out, ", %s\n", source_name(k->source));
 }
 
+/* The program stopped the measurement, or started it late. */
+static void put_off(const struct model *m, FILE *out)
+{
+	uint64_t off_ns = 0, all_ns = 0, n_off = 0, n_stops = 0, n_never = 0;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		off_ns += p->off_ns;
+		all_ns += p->end_ns - p->start_ns;
+		n_off += p->off_ns || p->n_stops;
+		n_stops += p->n_stops;
+		n_never += p->off_ns && !p->n_stops && !p->n_starts;
+	}
+	if (!n_off)
+		return;
+	fprintf(out, "  measurement was off for %s of %s", text_value(a, "sec", (double)off_ns / 1e9), text_value(b, "sec", (double)all_ns / 1e9));
+	if (m->n_processes > 1)
+		fprintf(out, ", in %s of %s processes", text_count(c, n_off), text_count(d, m->n_processes));
+	if (n_stops)
+		fprintf(out, "; the program stopped it %s %s", text_count(c, n_stops), plural(n_stops, "time", "times"));
+	if (n_never && m->n_processes > 1)
+		fprintf(out, "; %s never called hpctoolkit_sampling_start", text_count(c, n_never));
+	else if (n_never)
+		fputs("; the program never called hpctoolkit_sampling_start", out);
+	putc('\n', out);
+}
+
 void text_report_head(const struct model *m, const struct text_style *s)
 {
 	char when[64] = "", a[TEXT_CELL], b[TEXT_CELL];
@@ -240,6 +267,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, n_threads), plural(n_threads, "thread", "threads"), when,
 		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
 	put_ends(m, s->out);
+	put_off(m, s->out);
 	put_notes(m, s->out);
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
