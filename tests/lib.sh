@@ -14,6 +14,7 @@
 # After sourcing:
 #	srcdir, builddir   absolute paths of the source and the build tree
 #	HPCRUN HPCSTRUCT HPCPROF   absolute paths of the three tools; a test says "$HPCRUN" ...
+#	OUTPUTS            what this build writes, for --to: text,cctdb and otf2 where it was built with it
 #	T                  a private empty directory, readable by everyone, removed at the end: below TMPDIR if everyone may go there, else below /tmp
 #	HPCTOOLKIT_LITE_CACHE   a cache of structures below $T
 
@@ -32,6 +33,8 @@ builddir=$(cd "${top_builddir:-.}" && pwd) || exit 99
 HPCRUN=${HPCRUN:-$builddir/hpcrun-lite/hpcrun-lite}
 HPCSTRUCT=${HPCSTRUCT:-$builddir/hpcstruct-lite/hpcstruct-lite}
 HPCPROF=${HPCPROF:-$builddir/hpcprof-lite/hpcprof-lite}
+OUTPUTS=text,cctdb
+if grep -qs '^#define HAVE_OTF2 ' "$builddir/config.h"; then OUTPUTS=$OUTPUTS,otf2; fi
 LC_ALL=C.UTF-8
 export srcdir builddir HPCRUN HPCSTRUCT HPCPROF LC_ALL
 umask 022

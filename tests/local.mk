@@ -32,6 +32,7 @@ include $(top_srcdir)/tests/opencl.mk
 include $(top_srcdir)/tests/cupti.mk
 include $(top_srcdir)/tests/replay.mk
 include $(top_srcdir)/tests/gpu.mk
+include $(top_srcdir)/tests/python.mk
 
 # make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts, BENCH_NEEDS what they run.
 bench: all $(BENCH_NEEDS)

@@ -39,6 +39,7 @@ ocl_workloads = \
 	tests/workload/ocl_paths \
 	tests/workload/ocl_queues \
 	tests/workload/ocl_solver \
+	tests/workload/ocl_stop \
 	tests/workload/ocl_storm
 EXTRA_DIST += tests/workload/ocl_common.c tests/workload/ocl_common.h $(ocl_workloads:=.c)
 
@@ -76,6 +77,11 @@ tests_workload_ocl_solver_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_workload_ocl_solver_CFLAGS = $(ocl_workload_cflags)
 tests_workload_ocl_solver_LDFLAGS =
 tests_workload_ocl_solver_LDADD = $(ocl_workload_ldadd)
+tests_workload_ocl_stop_SOURCES = tests/workload/ocl_stop.c tests/workload/ocl_common.c tests/workload/ocl_common.h
+tests_workload_ocl_stop_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS) -I$(srcdir)/tests/workload
+tests_workload_ocl_stop_CFLAGS = $(ocl_workload_cflags)
+tests_workload_ocl_stop_LDFLAGS =
+tests_workload_ocl_stop_LDADD = libhpctoolkit.la $(ocl_workload_ldadd)
 tests_workload_ocl_storm_SOURCES = tests/workload/ocl_storm.c tests/workload/ocl_common.c tests/workload/ocl_common.h
 tests_workload_ocl_storm_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_workload_ocl_storm_CFLAGS = $(ocl_workload_cflags)
@@ -88,6 +94,7 @@ ocl_tests = \
 	tests/cli/ocl_life.sh \
 	tests/cli/ocl_miniapp.sh \
 	tests/cli/ocl_same.sh \
+	tests/cli/ocl_stop.sh \
 	tests/cli/ocl_tree.sh \
 	tests/cli/ocl_truth.sh \
 	tests/cli/ocl_workloads.sh

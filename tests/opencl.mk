@@ -3,14 +3,22 @@
 
 if HAVE_CMOCKA
 if HAVE_OPENCL
-opencl_unit_tests = tests/unit/test_opencl_clock tests/unit/test_opencl_layer tests/unit/test_opencl_map
+opencl_unit_tests = tests/unit/test_opencl_clock tests/unit/test_opencl_hidden tests/unit/test_opencl_layer tests/unit/test_opencl_life tests/unit/test_opencl_map
 opencl_fakes = tests/unit/fake_opencl.c tests/unit/fake_opencl.h tests/unit/fake_host.c $(opencl_sources)
 check_PROGRAMS += $(opencl_unit_tests)
 TESTS += $(opencl_unit_tests)
-tests_unit_test_opencl_layer_SOURCES = tests/unit/test_opencl_layer.c $(opencl_fakes)
+tests_unit_test_opencl_hidden_SOURCES = tests/unit/test_opencl_hidden.c tests/unit/opencl_fixture.h $(opencl_fakes)
+tests_unit_test_opencl_hidden_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_unit_test_opencl_hidden_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
+tests_unit_test_opencl_hidden_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_opencl_layer_SOURCES = tests/unit/test_opencl_layer.c tests/unit/opencl_fixture.h $(opencl_fakes)
 tests_unit_test_opencl_layer_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_opencl_life_SOURCES = tests/unit/test_opencl_life.c tests/unit/opencl_fixture.h $(opencl_fakes)
+tests_unit_test_opencl_life_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_unit_test_opencl_life_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
+tests_unit_test_opencl_life_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 tests_unit_test_opencl_clock_SOURCES = tests/unit/test_opencl_clock.c $(opencl_fakes)
 tests_unit_test_opencl_clock_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_test_opencl_clock_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic

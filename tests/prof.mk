@@ -32,10 +32,12 @@ prof_unit_tests = \
 	tests/unit/test_order \
 	tests/unit/test_sum \
 	tests/unit/test_ledger \
+	tests/unit/test_gpu_calls \
 	tests/unit/test_gpu_join \
 	tests/unit/test_gpu_ledger \
 	tests/unit/test_gpu_model \
 	tests/unit/test_gpu_occupancy \
+	tests/unit/test_gpu_ranges \
 	tests/unit/test_gpu_samples \
 	tests/unit/test_gpu_time \
 	tests/unit/test_load_gpu \
@@ -56,6 +58,8 @@ tests_unit_test_sum_SOURCES = tests/unit/test_sum.c
 tests_unit_test_sum_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
 tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_calls_SOURCES = tests/unit/test_gpu_calls.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
+tests_unit_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_join_SOURCES = tests/unit/test_gpu_join.c tests/unit/gpu_fixture.h
 tests_unit_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_ledger_SOURCES = tests/unit/test_gpu_ledger.c tests/unit/gpu_fixture.h
@@ -65,7 +69,9 @@ tests_unit_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_occupancy_SOURCES = tests/unit/test_gpu_occupancy.c
 tests_unit_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_samples_SOURCES = tests/unit/test_gpu_samples.c tests/unit/gpu_fixture.h
+tests_unit_test_gpu_ranges_SOURCES = tests/unit/test_gpu_ranges.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
+tests_unit_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_gpu_samples_SOURCES = tests/unit/test_gpu_samples.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
 tests_unit_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_time_SOURCES = tests/unit/test_gpu_time.c
 tests_unit_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
@@ -88,7 +94,7 @@ prof_cli_tests = \
 	tests/cli/prof_structs.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)
-EXTRA_DIST += $(prof_cli_tests) tests/golden/prof
+EXTRA_DIST += $(prof_cli_tests) tests/golden/prof tests/golden/python
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c

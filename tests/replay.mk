@@ -17,6 +17,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_recording
 TESTS += tests/unit/test_recording
 tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
+tests_unit_test_recording_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_recording_LDADD = $(REPLAY_LIBS) $(CMOCKA_LIBS)
 endif
 endif

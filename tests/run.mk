@@ -62,3 +62,12 @@ tests_bench_bench_sample_LDFLAGS =
 BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run_check$(EXEEXT) tests/workload/run_life$(EXEEXT)
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
+
+# A program that starts and stops its measurement, with the library that is installed for it.
+check_PROGRAMS += tests/workload/control
+tests_workload_control_SOURCES = tests/workload/control.c
+tests_workload_control_CFLAGS = $(HL_CFLAGS)
+tests_workload_control_LDFLAGS =
+tests_workload_control_LDADD = libhpctoolkit.la -lpthread
+TESTS += tests/cli/control.sh
+EXTRA_DIST += tests/cli/control.sh

@@ -2,9 +2,10 @@
 # The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic measurements.
 
 SINK_LDADD = libhlsink.la libhlbase.la
+model_fixture = tests/unit/model_fixture.c tests/unit/model_fixture.h tests/unit/model_fixture_private.h tests/unit/model_fixture_tree.c tests/unit/model_fixture_gpu.c
 
 check_PROGRAMS += tests/unit/sink_fixture
-tests_unit_sink_fixture_SOURCES = tests/unit/sink_fixture.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_sink_fixture_SOURCES = tests/unit/sink_fixture.c $(model_fixture)
 tests_unit_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
 if HAVE_CMOCKA
@@ -19,15 +20,15 @@ check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 tests_unit_test_sink_outfile_SOURCES = tests/unit/test_sink_outfile.c
 tests_unit_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_cctdb_SOURCES = tests/unit/test_sink_cctdb.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_sink_cctdb_SOURCES = tests/unit/test_sink_cctdb.c $(model_fixture)
 tests_unit_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_alloc_SOURCES = tests/unit/test_sink_alloc.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_sink_alloc_SOURCES = tests/unit/test_sink_alloc.c $(model_fixture)
 tests_unit_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_names_SOURCES = tests/unit/test_sink_names.c
 tests_unit_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c tests/unit/model_fixture.c tests/unit/model_fixture.h
-tests_unit_test_text_gpu_SOURCES = tests/unit/test_text_gpu.c tests/unit/model_fixture.c tests/unit/model_fixture.h
+tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c $(model_fixture)
+tests_unit_test_text_gpu_SOURCES = tests/unit/test_text_gpu.c $(model_fixture)
 tests_unit_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)

@@ -5,14 +5,20 @@
 UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind
-TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind
+check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_proof
+TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_proof
 tests_unit_test_safe_load_SOURCES = tests/unit/test_safe_load.c $(UNWIND_TESTED)
 tests_unit_test_safe_load_LDADD = $(CMOCKA_LIBS)
+tests_unit_test_unwind_proof_SOURCES = tests/unit/test_unwind_proof.c
+tests_unit_test_unwind_proof_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_cfi_SOURCES = tests/unit/test_unwind_cfi.c $(UNWIND_TESTED)
 tests_unit_test_unwind_cfi_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c
-tests_unit_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS) -ldl
+check_LTLIBRARIES += tests/unit/libunwind_hole.la
+tests_unit_libunwind_hole_la_SOURCES = tests/unit/unwind_hole.c
+tests_unit_libunwind_hole_la_CFLAGS = $(HL_CFLAGS)
+tests_unit_libunwind_hole_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,-z,max-page-size=65536
 endif
 
 check_PROGRAMS += tests/fuzz/fuzz_cfi

@@ -6,18 +6,11 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
-[ -x "$CUDA_CALLS" ] || skip_all "built without CUPTI"
-[ -z "${SANITIZER:-}" ] || skip_all "libraries are preloaded"
-cd "$T" || exit 99
-
-mkdir fake
-cp "$builddir/tests/gpu/.libs/fake_cuda.so" fake/libcuda.so.1
-ln -s libcuda.so.1 fake/libcupti.so.13
-unset CUDA_INJECTION64_PATH FAKE_CUDA
-LD_LIBRARY_PATH=$T/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+. "$srcdir/tests/gpu/fake.sh"
+see_fake
 FAKE_UUID=$(printf '%032x' $$)
 LOCK=/tmp/hpctoolkit-lite-pc-$FAKE_UUID
-export LD_LIBRARY_PATH FAKE_UUID
+export FAKE_UUID
 at_exit 'rm -f "$LOCK"'
 
 # sampled NAME OPTIONS WAY [ARG...]: into m-NAME, out-NAME, err-NAME, all-NAME
@@ -66,6 +59,18 @@ closes serialized
 is "serialized: all samples know their launch" "$(sampling serialized 9) $(sampling serialized 10)" "$(sampling serialized 6) 0"
 within "serialized: they stand under it" "$(below serialized often)" $(($(sampling serialized 6) * 6 / 7 - 30)) $(($(sampling serialized 6) * 6 / 7 + 30))
 
+# beyond the bound on records: summed up where they were launched, and still known to be of there
+status=0
+run_limited 60 "$HPCRUN" -v --gpu-memory 0 -e gpu=nvidia,pc,mode=serialized -o m-summed "$CUDA_CALLS" paths >out-summed 2>err-summed || status=$?
+run_limited 60 "$HPCPROF" --to text --all m-summed >all-summed 2>prof-summed || diag_file prof-summed
+closes summed
+is "summed up: all samples know their launch" "$(sampling summed 9) $(sampling summed 10)" "$(sampling summed 6) 0"
+is "summed up: they stand under it" "$(below summed often) $(below summed seldom)" "$(below serialized often) $(below serialized seldom)"
+# a graph's samples are those of all its kernels
+sampled graph-serialized pc@9,mode=serialized graph
+closes graph-serialized
+is "serialized graph: its kernels" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" && $4 == "function" && ($5 == "spin" || $5 == "empty") { n[$5] += $7 } END { print (n["spin"] > n["empty"]) + 0, (n["empty"] > 0) + 0 }' all-graph-serialized)" "1 1"
+
 sampled notimes pc,notimes paths
 closes notimes
 is "notimes: kernels are there, without times" "$(joined notimes) $(awk -F'\t' '$1 == "tree" && $2 == "GKER (sec)" && $3 == 0' all-notimes)" "40 "
@@ -99,12 +104,37 @@ for way in graph unfinished fork _exit; do
 done
 is "_exit: all samples of a short run" "$(sampling _exit 5)" "$(sampling paths 5)"
 
+# launches of graphs have no records where there are no times, and none when the process is at its end
+sampled graph-untimed pc,notimes graph
+is "graphs without times: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-graph-untimed)" 1
+is "graphs without times: their launches" "$(awk '$1 == "gpu-loss" && $2 == "all" && $5 == "no-times" { print $7 }' all-graph-untimed)" 10
+sampled late pc late
+is "launched at exit: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-late)" 1
+is "launched at exit: never done" "$(awk '$1 == "gpu-loss" && $2 == "all" && $5 == "never-done" { print $7 }' all-late)" 2
+
+# processes: a child that uses what it has not, one of its own, a program that is started, an exec that fails and one that does not
+while read -r way child kernels files; do
+	sampled "$way" pc "$way"
+	closes "$way"
+	is "$way: status, child, kernels, processes" "$status $(grep child "out-$way") $(joined "$way") $(awk '$1 == "process"' "all-$way" | wc -l)" "0 child $child $kernels $files"
+done <<EOF
+forkuse 6 2 2
+forkfirst 7 80 2
+spawn 0 42 2
+EOF
+sampled exec pc exec
+closes exec
+is "exec: status, kernels, images" "$status $(joined exec) $(awk '$1 == "process"' all-exec | wc -l)" "0 51 2"
+within "exec: samples of the second" "$(sampling exec 5)" 2558 2570
+
 # the end is bounded, whatever runs
 for options in pc pc,notimes; do
 	sampled endless $options endless
 	is "endless, $options: the program ends" "$status" 0
 	like "endless, $options: it is said" "$(cat err-endless)" 'gpu=nvidia: kernels still run: PC samples that CUPTI has not handed out are lost'
 	is "endless, $options: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-endless)" 1
+	is "endless, $options: that samples are in no count is in one" "$(sampling endless 32)" 1
+	like "endless, $options: ... and is in the report" "$("$HPCPROF" -q m-endless 2>&1)" '1 of them at the end of a context, where kernels still ran or CUPTI could not be asked: the last samples of it are in no count'
 	rm -rf m-endless
 done
 
@@ -150,7 +180,7 @@ for options in pc@4 pc@32 pc,mode=fast pc,mode=bursts@60 mode=serialized notimes
 	is "$options: a usage error" "$? $([ -e m-wrong ] && echo there)" "2 "
 done
 like "... that says why" "$("$HPCRUN" -e gpu=nvidia,pc@40 true 2>&1)" 'gpu=nvidia cannot sample at pc@40: the period is 2\^EXP cycles, EXP from 5 to 31'
-like "-L shows the options" "$("$HPCRUN" -L)" 'gpu=nvidia .*options: pc\[@EXP\],mode=continuous\|serialized\|bursts\[@N\],notimes,cupti=FILE'
+like "-L shows the options" "$("$HPCRUN" -L)" 'gpu=nvidia .*options: pc\[@EXP\],mode=continuous\|serialized\|bursts\[@N\],notimes,latency,cupti=FILE'
 like "--help names them" "$("$HPCRUN" --help)" 'gpu=nvidia,pc\[@EXP\]'
 
 done_testing

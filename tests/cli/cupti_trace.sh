@@ -6,18 +6,9 @@
 
 . "${srcdir:-.}/tests/lib.sh"
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
-[ -x "$CUDA_CALLS" ] || skip_all "built without CUPTI"
-[ -z "${SANITIZER:-}" ] || skip_all "libraries are preloaded"
 . "$srcdir/tests/gpu/truth.sh"
-cd "$T" || exit 99
-
-# the same file under both names
-mkdir fake
-cp "$builddir/tests/gpu/.libs/fake_cuda.so" fake/libcuda.so.1
-ln -s libcuda.so.1 fake/libcupti.so.13
-unset CUDA_INJECTION64_PATH FAKE_CUDA
-LD_LIBRARY_PATH=$T/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export LD_LIBRARY_PATH
+. "$srcdir/tests/gpu/fake.sh"
+see_fake
 
 like "-L lists the device" "$("$HPCRUN" -L)" '^ +GPU 0: Fake GPU, 12 units, 1.0 GiB, .* CUPTI 13\.0\.1, '
 
@@ -30,6 +21,15 @@ is "the two paths of one kernel" "$("$HPCPROF" m-paths 2>/dev/null | grep -cE '(
 is "the variable is not in the environment" "$("$HPCRUN" -q -e gpu=nvidia -o m-env env 2>/dev/null | grep -c CUDA_INJECTION)" 0
 CUDA_INJECTION64_PATH=/nowhere/theirs.so "$HPCRUN" -v -e CPUTIME -e gpu=nvidia -o m-theirs "$CUDA_CALLS" paths >out 2>err
 like "another library of the user's is named" "$(cat err)" 'gpu=nvidia: CUDA_INJECTION64_PATH names /nowhere/theirs.so, which is not loaded'
+
+# when kernels were queued and submitted is known on demand: in this order, before they start
+"$HPCRUN" -q -e gpu=nvidia,latency -o m-latency "$CUDA_CALLS" paths >out-latency 2>/dev/null
+"$HPCPROF" --to text --all m-latency >all-latency 2>/dev/null
+# stamps DIR: kernels by what is known of them
+stamps() { awk -F'\t' '$1 == "gpu-op" && $9 == "kernel" { n[($6 ? ($5 <= $6 && $6 <= $7 && $7 <= $3 ? "ordered" : "disordered") : "unknown")]++ } END { for (k in n) print k, n[k] }' "all-$1"; }
+is "when kernels were queued and submitted" "$(truth latency kernel) $(stamps latency)" "40 ordered 40"
+is "which is not asked for otherwise" "$(stamps paths)" "unknown 40"
+like "not beside notimes" "$("$HPCRUN" -e gpu=nvidia,pc,notimes,latency true 2>&1)" "latency and notimes exclude each other"
 
 # what goes wrong is said, and the program goes on
 for how in subscribed old; do

@@ -76,7 +76,7 @@ is "threads: exit status" "$status" 0
 closes "threads"
 counts "threads" launched 40000 recorded 40000 ops 40000 ops_without_launch 0 launches_without_op 0 without_path 0
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"
-counts "threads: the vendor's own thread is not measured" threads 9
+counts "threads: the vendor's own thread is not measured" threads 10
 
 fake unseen 500
 closes "a thread that is not measured"

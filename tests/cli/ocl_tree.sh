@@ -18,7 +18,7 @@ if grep -q '^#define HAVE_OTF2 ' "$builddir/config.h" && have otf2-print; then o
 native melt "$melt" --cells 32 --steps 2 --checkpoint "$T/ck" --every 1
 measured melt melt -e CPUTIME -e gpu=opencl -- "$melt" --cells 32 --steps 2 --checkpoint "$T/ck" --every 1
 like "melt: verified" "$(cat "$T/measured-melt.out")" '^verified$'
-analyse melt text,cctdb,otf2 "$M"
+analyse melt "$OUTPUTS" "$M"
 holds "melt: the ledger of the GPU closes" melt "gpu-closes 1"
 
 # chain FILE METRIC NAME...: prints yes when some path of the tree of a metric has these functions in this order, others in between.

@@ -30,7 +30,7 @@ for m in gpu gpu-killed; do
 	"$HPCPROF" --no-structs --to text --all -j 3 $m >"$T/j3" 2>&1
 	same "$m: the number of workers changes nothing" "$T/j3" "$T/raw"
 	like "$m: the ledger closes" "$(cat "$golden/$m-all.txt")" '^gpu-closes	1$'
-	ok "$m: database and trace" "$HPCPROF" -q --no-structs --to cctdb,otf2 -o "$T/$m-db" $m
+	ok "$m: database and trace" "$HPCPROF" -q --no-structs --to "${OUTPUTS#text,}" -o "$T/$m-db" $m
 done
 
 # the order in which directories are named changes nothing

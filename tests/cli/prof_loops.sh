@@ -27,7 +27,7 @@ measure() { # PROGRAM
 }
 
 measure prog
-ok "all outputs are written" "$HPCPROF" -q -o "$T/db" --to text,cctdb,otf2 "$T/m"
+ok "all outputs are written" "$HPCPROF" -q -o "$T/db" --to "$OUTPUTS" "$T/m"
 # the rows of the tree, without numbers and guides, from main on
 tree() {
 	sed -n '/^Call paths/,/^$/p' "$1" | sed -n 's/^ *\([0-9.]*%\) .* \(main\|dot \[inlined\]\|loop at [^ ]*\).*$/\2/p'

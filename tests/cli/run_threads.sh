@@ -33,7 +33,8 @@ measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" spin 0.2
 is "a constructor's thread: exit status" "$status" 0
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"
 like "a constructor's thread is measured" "$(cat "$T/values")" '^threads 2$'
-within "a constructor's thread is sampled" "$(value count0)" 400 700
+within "a constructor's thread is sampled" "$(value count0)" 400 750
+is "paths of a constructor are complete" "$(value complete)" "$(value recorded)"
 
 measure -- "$LIFE" descriptors
 is "descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"

@@ -19,6 +19,7 @@ struct gen_gpu {
 	VEC(struct part) parts;
 	uint32_t n_definitions[16], n_shapes;
 	struct msr_gpu_tally *tallies[4];
+	bool splits;
 };
 
 static void *check(void *p)
@@ -209,6 +210,11 @@ void gen_gpu_pc(struct gen *g, const struct msr_gpu_pc *s)
 	append_record(g, MSR_GPU_PC, s, sizeof *s);
 }
 
+void gen_gpu_pc_at(struct gen *g, const struct msr_gpu_pc_at *s)
+{
+	append_record(g, MSR_GPU_PC, s, sizeof *s);
+}
+
 void gen_gpu_range(struct gen *g, const struct msr_gpu_pc_range *r)
 {
 	append_record(g, MSR_GPU_PC_RANGE, r, sizeof *r);
@@ -221,14 +227,37 @@ void gen_gpu_value(struct gen *g, const struct msr_gpu_value *v)
 
 /* ---- writing ---- */
 
+void gen_gpu_split_tallies(struct gen *g)
+{
+	gen_gpu_of(g)->splits = true;
+}
+
+static void put_whole(struct gen *g, unsigned backend, struct msr_gpu_tally *t)
+{
+	gen_put_extent(g, &(struct gen_extent){.kind = MSR_GPU_TALLY, .record_bytes = sizeof *t, .thread = UINT32_MAX, .sequence = backend}, t, sizeof *t);
+}
+
+static void put_parts(struct gen *g, unsigned backend, struct msr_gpu_tally *t)
+{
+	static struct msr_gpu_tally other;
+	memset(&other, 0, sizeof other);
+	for (unsigned kind = 0; kind < 16 && !other.launched[kind]; kind++)
+		if (t->recorded[kind]) {
+			other.launched[kind] = other.recorded[kind] = 1;
+			t->launched[kind]--;
+			t->recorded[kind]--;
+		}
+	put_whole(g, backend, t);
+	put_whole(g, backend, &other);
+}
+
 void gen_gpu_write(struct gen *g, struct gen_gpu *gpu)
 {
 	for (size_t i = 0; gpu && i < gpu->parts.n; i++)
 		gen_put_extent(g, &gpu->parts.at[i].extent, gpu->parts.at[i].content.at, gpu->parts.at[i].content.n);
 	for (unsigned b = 0; gpu && b < 4; b++)
 		if (gpu->tallies[b])
-			gen_put_extent(g, &(struct gen_extent){.kind = MSR_GPU_TALLY, .record_bytes = sizeof **gpu->tallies, .thread = UINT32_MAX, .sequence = b}, gpu->tallies[b],
-				sizeof **gpu->tallies);
+			(gpu->splits ? put_parts : put_whole)(g, b, gpu->tallies[b]);
 }
 
 void gen_gpu_free(struct gen_gpu *gpu)

@@ -25,6 +25,8 @@ uint32_t gen_gpu_shape(struct gen *g, struct msr_gpu_shape s);
 void gen_gpu_pair(struct gen *g, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns);
 
 /* The ledger of a back end, made at the first call; to be changed at will until gen_close(). */
+/* Writes each tally as two parts: one launch is counted in the second, all else in the first. */
+void gen_gpu_split_tallies(struct gen *g);
 struct msr_gpu_tally *gen_gpu_tally(struct gen *g, unsigned backend, const char *name, const char *entrance);
 
 static inline uint64_t gen_gpu_id(unsigned backend, uint64_t id)
@@ -51,6 +53,8 @@ void gen_gpu_aggregate(struct gen *g, unsigned backend, const struct msr_gpu_agg
 /* Where a graph's node was made, or which node it is a copy of. */
 void gen_gpu_graph_node(struct gen *g, const struct msr_gpu_graph_node *n);
 void gen_gpu_pc(struct gen *g, const struct msr_gpu_pc *s);
+/* Summed up by the place of their launches. */
+void gen_gpu_pc_at(struct gen *g, const struct msr_gpu_pc_at *s);
 void gen_gpu_range(struct gen *g, const struct msr_gpu_pc_range *r);
 void gen_gpu_value(struct gen *g, const struct msr_gpu_value *v);
 

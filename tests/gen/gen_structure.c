@@ -22,6 +22,7 @@ struct gen_structure {
 	VEC(struct structure_scope_record) scopes;
 	VEC(struct structure_interval_record) intervals;
 	VEC(struct structure_call_record) calls;
+	VEC(struct structure_resources_record) resources;
 	struct structure_region_record region;
 	char *binary;
 	uint8_t build_id[STRUCTURE_BUILD_ID_MAX];
@@ -135,6 +136,12 @@ static void write_file(const char *path, const struct structure_content *c)
 	must(close(fd) == 0, path);
 }
 
+void gen_structure_kernel(struct gen_structure *s, uint32_t function)
+{
+	struct structure_resources_record *r = check(vec_push(&s->resources));
+	*r = (struct structure_resources_record){.scope = function, .flags = STRUCTURE_RESOURCES_KERNEL};
+}
+
 char *gen_structure_close(struct gen_structure *s, const char *directory)
 {
 	char *path, key[STRUCTURE_KEY_BYTES];
@@ -157,6 +164,7 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 		.regions = &s->region, .n_regions = s->intervals.n ? 1 : 0,
 		.intervals = s->intervals.at, .n_intervals = s->intervals.n,
 		.calls = s->calls.at, .n_calls = s->calls.n,
+		.resources = s->resources.at, .n_resources = s->resources.n,
 	};
 	write_file(path, &c);
 	vec_free(&s->strings);
@@ -165,6 +173,7 @@ char *gen_structure_close(struct gen_structure *s, const char *directory)
 	vec_free(&s->scopes);
 	vec_free(&s->intervals);
 	vec_free(&s->calls);
+	vec_free(&s->resources);
 	free(s->binary);
 	free(s);
 	return path;

@@ -22,6 +22,8 @@ uint32_t gen_structure_loop(struct gen_structure *s, uint32_t parent, uint32_t f
 void gen_structure_interval(struct gen_structure *s, uint64_t start, uint32_t scope, uint32_t file, uint32_t line);
 /* A call instruction at `at` in an interval, to a function scope. By rising address. */
 void gen_structure_call(struct gen_structure *s, uint64_t at, uint32_t target);
+/* The function is a kernel: it is launched, not called. In the order of scopes. */
+void gen_structure_kernel(struct gen_structure *s, uint32_t function);
 /* Writes <directory>/structs/<key>.hpcstruct and frees s. Returns the path, owned by the caller (free). */
 char *gen_structure_close(struct gen_structure *s, const char *directory);
 

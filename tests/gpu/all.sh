@@ -11,6 +11,7 @@
 #     paths      PC samples under several paths: apportioned against serialized
 #     overlap    PC samples of short kernels in several streams, with and without times
 #     apps       the flow mini-application and a transformer, with PC samples
+#     multi      several GPUs in one process, copies between them, processes beside each other (skipped with one GPU)
 #     python     PyTorch, against its own profiler, and Triton
 #     soak       30 million kernels (not among the default ones; SOAK=N)
 #
@@ -18,7 +19,7 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "${1:-}" != --section ]; then
-	[ $# -gt 0 ] || set -- calls launches truth paths overlap apps python
+	[ $# -gt 0 ] || set -- calls launches truth paths overlap apps multi python
 	log=$(mktemp "${TMPDIR:-/tmp}/gpu-all.XXXXXX") || exit 99
 	trap 'rm -rf "$log" "$log.cache"' EXIT
 	GPU_CACHE=$log.cache
@@ -41,6 +42,7 @@ GPU_BIN=${GPU_BIN:-$builddir/tests/gpu}
 CUDA_CALLS=${CUDA_CALLS:-$GPU_BIN/cuda_calls}
 . "$srcdir/tests/gpu/truth.sh"
 . "$srcdir/tests/gpu/checks.sh"
+. "$srcdir/tests/gpu/several.sh"
 cd "$T" || exit 99
 if [ -n "${KEEP:-}" ]; then
 	mkdir -p "$KEEP"
@@ -54,6 +56,12 @@ PC=gpu=nvidia,pc
 use() {
 	PROGRAM=$GPU_BIN/$1
 	[ -x "$PROGRAM" ] || { skip "$1" "not built, or for another machine"; return 1; }
+}
+
+multi_section() {
+	use several_gpus || return 0
+	SEVERAL=$PROGRAM
+	several_section
 }
 
 python_section() {
@@ -97,7 +105,7 @@ calls)
 	[ -x "$CUDA_CALLS" ] || skip_all "no $CUDA_CALLS: built without CUPTI"
 	. "$srcdir/tests/gpu/ways.sh"
 	;;
-launches | truth | paths | overlap | apps | python | soak) "$2_section" ;;
+launches | truth | paths | overlap | apps | multi | python | soak) "$2_section" ;;
 *)
 	echo "no section $2" >&2
 	exit 2

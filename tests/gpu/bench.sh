@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts nothing. About 100 s; sections can be named: empty, busy, graph, peers, ncu.
+# What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts nothing. About 180 s; sections can be named: launch, empty, busy, graph, peers, ncu.
 #
-#     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=: other places; RUNS: of each, 4; RAW=FILE: every number)
+#     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=: other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; RAW=FILE: every number)
 #
-# The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run there as a library (peers.py), against the same process without a profiler.
+# The loops are those of launch_loop.cu. Kineto and Proton live in Python, so the same loops run there as a library (peers.py), against the same process without a profiler. What CUPTI itself costs is
+# told by a tool that only asks it for records and callbacks (bare_cupti.c): kinds "bare:WORDS".
 
 here=$(cd "$(dirname "$0")" && pwd)
 b=${top_builddir:-.}
@@ -18,7 +19,7 @@ trap 'rm -rf "$t"' EXIT
 RAW=${RAW:-$t/raw}
 : >"$RAW"
 [ -x "$GPU_BIN/launch_loop" ] || { echo "no $GPU_BIN/launch_loop: nothing measured"; exit 0; }
-[ $# -gt 0 ] || set -- empty busy graph peers ncu
+[ $# -gt 0 ] || set -- launch empty busy graph peers ncu
 
 # note WHAT KIND FILE: the numbers of one run, one a line.
 note() {
@@ -27,16 +28,20 @@ note() {
 
 # under KIND COMMAND...: plain, or measured into $t/m-KIND.
 under() {
-	kind=$1
+	under=$1
 	shift
-	rm -rf "$t/m-$kind"
-	case $kind in
+	rm -rf "$t/m-$under"
+	case $under in
 	plain) "$@" ;;
-	gpu) timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$kind" "$@" ;;
-	gpu+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "$t/m-$kind" "$@" ;;
-	pc) timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$kind" "$@" ;;
-	pc+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia,pc -o "$t/m-$kind" "$@" ;;
-	full) (ulimit -f 4096; timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$kind" "$@") ;;
+	bare:*) CUDA_INJECTION64_PATH=$GPU_BIN/bare_cupti.so BARE_CUPTI=${under#bare:} timeout 60 "$@" ;;
+	gpu) timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$under" "$@" ;;
+	stopped) STOPPED=1 timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "$t/m-$under" "$@" ;;
+	stopped-pc) STOPPED=1 timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
+	gpu-native) timeout 60 "$HPCRUN" -q -a native -e gpu=nvidia -o "$t/m-$under" "$@" ;;
+	gpu+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia -o "$t/m-$under" "$@" ;;
+	pc) timeout 60 "$HPCRUN" -q -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
+	pc+cpu) timeout 60 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia,pc -o "$t/m-$under" "$@" ;;
+	full) (ulimit -f 4096; timeout 60 "$HPCRUN" -q -e gpu=nvidia -o "$t/m-$under" "$@") ;;
 	esac
 }
 
@@ -64,6 +69,41 @@ medians() {
 			if ("plain" in m && k != "plain") printf "   added %.1f, %.4f times", m[k] - m["plain"], m[k] / m["plain"]; print "" } }'
 }
 
+# one_each FILE: of numbers that a run printed several times, the median.
+one_each() {
+	sort -k1,1 -k2,2n "$1" | awk '$1 != name { if (n) print name, v[int((n + 1) / 2)]; name = $1; n = 0 } { v[++n] = $2 } END { if (n) print name, v[int((n + 1) / 2)] }'
+}
+
+# pairs WHAT LINE: medians and quartiles of each kind, and of what it adds to the plain run beside it.
+pairs() {
+	awk -v what="$1" -v line="$2" '$1 == what && $3 == line { n[$2]++; value[$2, n[$2]] = $4; if (!($2 in seen)) { seen[$2]; order[++kinds] = $2 } }
+		function at(v, count, share,    i, j, t) { for (i = 2; i <= count; i++) for (j = i; j > 1 && v[j] < v[j - 1]; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t } return v[int(1 + share * (count - 1) + 0.5)] }
+		END { for (i = 1; i <= kinds; i++) { k = order[i]; split("", v); split("", d); pairs = 0
+			for (j = 1; j <= n[k]; j++) { v[j] = value[k, j]; if (j <= n["plain"]) d[++pairs] = value[k, j] - value["plain", j] }
+			printf "%-16s %-28s %8.1f (%.1f to %.1f)", what " " line, k, at(v, n[k], 0.5), at(v, n[k], 0.25), at(v, n[k], 0.75)
+			middle[k] = at(v, n[k], 0.5)
+			if (k != "plain" && pairs) printf "   added %.1f (%.1f to %.1f) in %d pairs", at(d, pairs, 0.5), at(d, pairs, 0.25), at(d, pairs, 0.75), pairs
+			if (k != "plain" && middle["plain"]) printf ", %.4f times", middle[k] / middle["plain"]
+			print "" } }' "$RAW"
+}
+
+# A launch, 30 and 3 calls deep, in processes that live for a third of a second: processes differ more than what is compared.
+launch() {
+	ROUNDS=3
+	export ROUNDS
+	begun=$(date +%s)
+	for i in $(seq "${PAIRS:-15}"); do
+		[ $(($(date +%s) - begun)) -lt "${LAUNCH_LIMIT:-75}" ] || break
+		for kind in ${KINDS:-plain bare:kernel bare:kernel,callback bare:kernel,copies,clock,calls,parsed bare:kernel,callback,latency gpu gpu+cpu stopped}; do
+			under "$kind" "$GPU_BIN/launch_loop" empty 5000 30 3 >"$t/out" 2>"$t/err" || cat "$t/err" >&2
+			one_each "$t/out" >"$t/one"
+			note launch "$kind" "$t/one"
+		done
+	done
+	pairs launch ns
+	pairs launch ns-3
+}
+
 empty() {
 	ROUNDS=3
 	export ROUNDS
@@ -81,7 +121,7 @@ empty() {
 busy() {
 	ROUNDS=2
 	export ROUNDS
-	rounds busy "plain gpu pc pc+cpu" "$GPU_BIN/launch_loop" busy 20000 20
+	rounds busy "plain gpu pc pc+cpu stopped stopped-pc" "$GPU_BIN/launch_loop" busy 20000 20
 	medians busy ns
 	medians busy memory
 	"$HPCPROF" --to text --all "$t/m-pc" 2>/dev/null | awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" && $12 > 0 {
@@ -94,9 +134,9 @@ graph() {
 	"$GPU_BIN/transformer" 1 >/dev/null 2>&1 || { echo "no transformer here"; return; }
 	for i in $(seq "$n"); do
 		for kind in plain gpu pc; do
-			under $kind "$GPU_BIN/transformer" 500 >"$t/out" 2>"$t/err" || cat "$t/err" >&2
+			under "$kind" "$GPU_BIN/transformer" 500 >"$t/out" 2>"$t/err" || cat "$t/err" >&2
 			sed -n 's/^elapsed-ns/ns/p' "$t/out" >"$t/ns"
-			note graph $kind "$t/ns"
+			note graph "$kind" "$t/ns"
 		done
 	done
 	medians graph ns
@@ -104,17 +144,20 @@ graph() {
 
 peers() {
 	"$python" -c 'import torch, triton.profiler' 2>/dev/null || { echo "no PyTorch or no Proton here"; return; }
-	for kind in plain kineto proton proton-pc; do
-		count=20000
-		[ $kind != proton-pc ] || count=500
-		profiler=$kind
-		[ $kind != plain ] || profiler=none
-		timeout 60 "$python" "$here/peers.py" "$GPU_BIN/launch_loop.so" "$profiler" $count 20 "$t/proton" >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
-		awk -v n=$count '$1 == "busy" { $2 = $2 / n * 1e3; $1 = "busy-1000" } { print }' "$t/out" >"$t/scaled"
-		note peers $kind "$t/scaled"
+	for i in $(seq "${PEER_RUNS:-3}"); do
+		for kind in ${PEERS:-plain kineto proton gpu gpu-native pc proton-pc}; do
+			count=20000
+			[ "$kind" != proton-pc ] || count=500
+			profiler=none how=plain
+			case $kind in gpu | gpu-native | pc) how=$kind ;; kineto | proton*) profiler=$kind ;; esac
+			under "$how" timeout 60 "$python" "$here/peers.py" "$GPU_BIN/launch_loop.so" "$profiler" $count "${PEER_US:-20}" "$t/proton" >"$t/out" 2>"$t/err" || tail -n 3 "$t/err" >&2
+			awk -v n=$count '$1 == "busy" { $2 = $2 / n * 1e3; $1 = "busy-1000" } { print }' "$t/out" >"$t/scaled"
+			one_each "$t/scaled" >"$t/one"
+			note peers "$kind" "$t/one"
+		done
 	done
 	for line in empty busy-1000 memory end after; do
-		medians peers $line
+		pairs peers $line
 	done
 }
 
@@ -135,7 +178,7 @@ ncu() {
 
 for section in "$@"; do
 	case $section in
-	empty | busy | graph | peers | ncu)
+	launch | empty | busy | graph | peers | ncu)
 		echo "== $section"
 		"$section"
 		;;

@@ -13,7 +13,12 @@
  *     fault        a kernel that writes to address 0, with others before and behind it
  *     unfinished   leaves while a kernel runs for 0.3 s
  *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
+ *     late         launches a kernel and a graph at exit, when the measurement has ended
  *     fork         a child after use of CUDA that does nothing with it
+ *     forkuse      ... that goes on as if it could use it, which NVIDIA's driver refuses
+ *     forkfirst    a child before CUDA is used; both do what `paths` does
+ *     spawn        a program is started and waited for between two launches: this one, for `paths`
+ *     exec         goes on after an exec that fails, and then becomes this program, for `paths`
  *     _exit        ends without exit handlers
  *     killed       kills itself, 0.5 s after the last operation was done
  */
@@ -21,6 +26,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +323,29 @@ static void leave_running(uint64_t ns)
 	cuda_launch_spin(NULL, ns);
 }
 
+static CUgraphExec late_graph;
+
+/* Was registered before CUDA was there, so it comes after all that CUDA and its tools do at exit. */
+static void launch_late(void)
+{
+	if (!late_graph)
+		return;
+	cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+	cuda.cuGraphLaunch(late_graph, NULL);
+}
+
+static void leave_late(void)
+{
+	CUstream s;
+	CUdeviceptr p = alloc(4096);
+	MUST(cuda.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	late_graph = capture(s, p);
+	MUST(cuda.cuGraphLaunch(late_graph, s));
+	sync_stream(s);
+	cuda_count(TRUTH_KERNEL, 1);
+	cuda_count(TRUTH_GRAPH, 2);
+}
+
 static void fork_after_use(void)
 {
 	cuda_launch_empty(NULL);
@@ -331,12 +360,77 @@ static void fork_after_use(void)
 	sync_device();
 }
 
+static void launch_and_wait(void)
+{
+	cuda_launch_empty(NULL);
+	sync_device();
+}
+
+static void wait_for_child(pid_t child)
+{
+	int status = 0;
+	waitpid(child, &status, 0);
+	printf("child %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static void fork_and_use(void)
+{
+	launch_and_wait();
+	pid_t child = fork();
+	if (child == 0) {
+		cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+		cuda.cuCtxSynchronize();
+		_exit(6); /* as those of Python's multiprocessing do */
+	}
+	wait_for_child(child);
+	launch_and_wait();
+}
+
+static void fork_first(void)
+{
+	fflush(NULL);
+	pid_t child = fork();
+	cuda_open();
+	paths();
+	if (child == 0)
+		exit(7);
+	wait_for_child(child);
+}
+
+static const char *const again[] = {"cuda_calls", "paths", NULL};
+
+static void spawn(void)
+{
+	pid_t child;
+	launch_and_wait();
+	fflush(NULL);
+	if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)again, environ) != 0)
+		exit(1);
+	wait_for_child(child);
+	launch_and_wait();
+}
+
+static void become_another(void)
+{
+	launch_and_wait();
+	execv("/nowhere/at/all", (char *const *)(uintptr_t)again);
+	for (int i = 0; i < 9; i++)
+		launch_and_wait();
+	usleep(1500000); /* a tool may rest after what it took for the end */
+	launch_and_wait();
+	fflush(NULL);
+	execv("/proc/self/exe", (char *const *)(uintptr_t)again);
+	exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "calls";
 	long n = argc > 2 ? atol(argv[2]) : 100000;
 	int n_threads = argc > 3 ? atoi(argv[3]) : 1;
-	cuda_open();
+	atexit(launch_late);
+	if (strcmp(way, "forkfirst") != 0)
+		cuda_open();
 	if (!strcmp(way, "paths"))
 		paths();
 	else if (!strcmp(way, "calls"))
@@ -359,8 +453,18 @@ int main(int argc, char **argv)
 		leave_running(300000000);
 	else if (!strcmp(way, "endless"))
 		leave_running(8000000000u);
+	else if (!strcmp(way, "late"))
+		leave_late();
 	else if (!strcmp(way, "fork"))
 		fork_after_use();
+	else if (!strcmp(way, "forkuse"))
+		fork_and_use();
+	else if (!strcmp(way, "forkfirst"))
+		fork_first();
+	else if (!strcmp(way, "spawn"))
+		spawn();
+	else if (!strcmp(way, "exec"))
+		become_another();
 	else
 		paths();
 	cuda_report();

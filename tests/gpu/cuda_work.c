@@ -33,7 +33,7 @@ void cuda_must(const char *call, CUresult r)
 	exit(1);
 }
 
-static void open_driver(void)
+static void find_driver(void)
 {
 #define WANTED(name) {#name, &cuda.name},
 	static const struct {
@@ -67,13 +67,18 @@ static void open_context(void)
 	MUST(cuda.cuModuleGetFunction(&cuda_fault, module, "fault"));
 }
 
-void cuda_open(void)
+void cuda_open_driver(void)
 {
-	open_driver();
+	find_driver();
 	if (cuda.cuInit(0) != CUDA_SUCCESS) {
 		puts("no CUDA device here");
 		exit(77);
 	}
+}
+
+void cuda_open(void)
+{
+	cuda_open_driver();
 	open_context();
 }
 

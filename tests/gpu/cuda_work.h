@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #define DRIVER_FUNCTIONS(F) \
-	F(cuInit) F(cuDeviceGet) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxReset_v2) F(cuCtxSetCurrent) F(cuCtxGetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) \
+	F(cuInit) F(cuDeviceGet) F(cuDeviceGetCount) F(cuDevicePrimaryCtxRetain) F(cuDevicePrimaryCtxReset_v2) F(cuCtxSetCurrent) F(cuCtxGetCurrent) F(cuCtxSynchronize) F(cuModuleLoadData) F(cuModuleUnload) F(cuModuleGetFunction) \
 	F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemAllocAsync) F(cuMemFreeAsync) F(cuStreamCreate) F(cuStreamSynchronize) F(cuLaunchKernel) F(cuLaunchKernelEx) \
-	F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemsetD8_v2) F(cuMemsetD32Async) F(cuEventCreate) F(cuEventRecord) \
+	F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) F(cuMemsetD8_v2) F(cuMemsetD32Async) F(cuEventCreate) F(cuEventRecord) \
 	F(cuEventSynchronize) F(cuEventElapsedTime_v2) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) F(cuGraphInstantiateWithFlags) F(cuGraphLaunch)
 #define DRIVER_FIELD(name) __typeof__(&name) name;
 struct cuda_driver {
@@ -25,6 +25,8 @@ extern struct cuda_driver cuda;
 #define MUST(call) cuda_must(#call, (call))
 void cuda_must(const char *call, CUresult r);
 
+/* The driver alone. */
+void cuda_open_driver(void);
 /* Driver, first device, its context, the module with the kernels. */
 void cuda_open(void);
 /* The context is destroyed with all that is in it, and made anew. */

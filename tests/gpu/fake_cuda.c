@@ -17,10 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_RECORDS 1024u /* of 200 bytes, in buffers of 256 KiB */
+#define MAX_RECORDS 1213u /* of 216 bytes: a buffer of 256 KiB is full, as NVIDIA's are */
 #define MAX_STREAMS 64u
 #define MAX_NODES 16u
-#define CONTEXT ((CUcontext)(uintptr_t)0x1000)
 
 struct CUmod_st {
 	uint8_t image[1024];
@@ -36,20 +35,21 @@ struct CUfunc_st {
 struct CUgraph_st {
 	struct node {
 		struct CUfunc_st *function;
-		unsigned grid, block;
+		unsigned grid, block, branch;
 		uint64_t ns, bytes;
 	} node[MAX_NODES];
 	unsigned n;
 };
 struct CUstream_st {
 	uint64_t free_ns;
-	uint32_t id;
+	uint32_t id, device;
 	struct CUgraph_st *captured;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct CUstream_st streams[MAX_STREAMS] = {{.id = 7}};
-static unsigned n_streams = 1;
+/* The first ones are the default streams of the devices. */
+static struct CUstream_st streams[MAX_STREAMS] = {{.id = 7}, {.id = 7, .device = 1}, {.id = 7, .device = 2}, {.id = 7, .device = 3}};
+static unsigned n_streams = FAKE_MOST_DEVICES;
 static _Atomic uint32_t correlation;
 static bool is_broken; /* a kernel made a fault: nothing more is done, or recorded */
 
@@ -60,17 +60,20 @@ static bool enabled[2][1024]; /* driver, resource */
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static CUpti_TimestampCallbackFunc timestamp;
+static bool has_latency;
 static struct {
 	union {
 		CUpti_Activity any;
 		CUpti_ActivityKernel10 kernel;
 		CUpti_ActivityMemcpy6 copy;
+		CUpti_ActivityMemcpyPtoP4 peer;
 		CUpti_ActivityMemset4 set;
 	} u;
 	uint64_t end_ns;
 } records[MAX_RECORDS];
 static unsigned n_records;
-static bool traces; /* operations have records */
+static bool kinds[CUPTI_ACTIVITY_KIND_COUNT]; /* which records are made */
+static _Atomic uint64_t n_told; /* callbacks of calls */
 static uint8_t *buffer; /* of the tool's, asked for at the first record that is to go into it */
 static size_t buffer_bytes, n_dropped;
 
@@ -89,25 +92,32 @@ static uint64_t now_ns(void)
 
 uint64_t fake_now_ns(void) { return now_ns(); }
 
-uint64_t fake_busy_until_ns(void)
+uint64_t fake_busy_until_ns(uint32_t device)
 {
 	uint64_t until = 0;
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < n_streams; i++)
-		until = streams[i].free_ns > until ? streams[i].free_ns : until;
+		if (streams[i].device == device)
+			until = streams[i].free_ns > until ? streams[i].free_ns : until;
 	pthread_mutex_unlock(&lock);
 	return until;
 }
 
 static size_t size_of(const CUpti_Activity *r)
 {
-	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY ? sizeof(CUpti_ActivityMemcpy6) : r->kind == CUPTI_ACTIVITY_KIND_MEMSET ? sizeof(CUpti_ActivityMemset4) : sizeof(CUpti_ActivityKernel10);
+	return r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? sizeof(CUpti_ActivityMemcpy6)
+	       : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? sizeof(CUpti_ActivityMemcpyPtoP4)
+	       : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? sizeof(CUpti_ActivityMemset4)
+							: sizeof(CUpti_ActivityKernel10);
 }
 
 static void clear_times(CUpti_Activity *r)
 {
-	uint64_t *const times[] = {&((CUpti_ActivityKernel10 *)r)->start, &((CUpti_ActivityMemcpy6 *)r)->start, &((CUpti_ActivityMemset4 *)r)->start};
-	memset(times[r->kind == CUPTI_ACTIVITY_KIND_MEMCPY ? 1 : r->kind == CUPTI_ACTIVITY_KIND_MEMSET ? 2 : 0], 0, 2 * sizeof(uint64_t)); /* start and end */
+	uint64_t *start = r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
+			  : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
+			  : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
+								   : &((CUpti_ActivityKernel10 *)r)->start;
+	memset(start, 0, 2 * sizeof *start); /* and end */
 }
 
 /* All records, in the tool's buffer, when they are complete; or by force. */
@@ -135,15 +145,21 @@ static void hand_out(bool by_force)
 	buffer = NULL;
 }
 
+/* Whether there is one is settled by the launch: it comes also when its kind is switched off before it is complete. */
 static void put_record(const void *record, size_t bytes, uint64_t end_ns)
 {
+	if (!kinds[((const CUpti_Activity *)record)->kind])
+		return;
 	while (n_records == MAX_RECORDS) {
 		const struct timespec t = {0, 100000};
 		hand_out(false);
-		if (n_records)
-			nanosleep(&t, NULL);
+		if (!n_records)
+			break;
+		pthread_mutex_unlock(&lock); /* the tool's thread may flush meanwhile */
+		nanosleep(&t, NULL);
+		pthread_mutex_lock(&lock);
 	}
-	if (!request || !traces || is_broken)
+	if (!request || is_broken)
 		return;
 	if (!n_records) {
 		size_t most;
@@ -159,12 +175,14 @@ API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s) { (void)s; callback =
 API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f) { timestamp = f; return CUPTI_SUCCESS; }
 API CUptiResult cuptiActivityEnable(CUpti_ActivityKind k)
 {
-	traces = traces || k == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-	return k == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_pc_is_enabled() ? CUPTI_ERROR_NOT_COMPATIBLE : CUPTI_SUCCESS;
+	if (k == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && fake_pc_is_enabled())
+		return CUPTI_ERROR_NOT_COMPATIBLE;
+	kinds[k] = true;
+	return CUPTI_SUCCESS;
 }
-API CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { (void)k; request = NULL; return CUPTI_SUCCESS; }
-API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id) { (void)c; *id = 1; return CUPTI_SUCCESS; }
-API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id) { (void)c; *id = 0; return CUPTI_SUCCESS; }
+API CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { kinds[k] = false; return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id) { *id = fake_device_of(c) + 1; return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id) { *id = fake_device_of(c); return CUPTI_SUCCESS; }
 
 API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
 {
@@ -175,6 +193,17 @@ API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc 
 	}
 	callback = f;
 	*s = (CUpti_SubscriberHandle)&callback;
+	return CUPTI_SUCCESS;
+}
+
+/* For tests/gpu/bare_cupti.c. */
+API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user) { return cuptiSubscribe_v2(s, f, user, NULL); }
+API CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on) { has_latency = on; return CUPTI_SUCCESS; }
+API CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute a, size_t *bytes, void *value) { (void)a, (void)bytes, (void)value; return CUPTI_SUCCESS; }
+API CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d)
+{
+	(void)s;
+	memset(enabled[d == CUPTI_CB_DOMAIN_RESOURCE], (int)on, sizeof enabled[0]);
 	return CUPTI_SUCCESS;
 }
 
@@ -221,7 +250,7 @@ API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext c, uint32_t stream, 
 
 #define IDS(F) \
 	F(cuModuleLoadData) F(cuModuleGetFunction) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemAllocAsync) F(cuMemFreeAsync) F(cuStreamSynchronize) \
-	F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemsetD8_v2) F(cuMemsetD32Async) \
+	F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemsetD8_v2) F(cuMemsetD32Async) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) \
 	F(cuEventSynchronize) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) F(cuGraphLaunch) F(cuCtxSynchronize)
 
 API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const char **name)
@@ -239,14 +268,16 @@ API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const 
 static void tell(struct call *c, CUpti_ApiCallbackSite site)
 {
 	c->d.callbackSite = site;
-	if (callback && c->id < 1024 && enabled[0][c->id])
-		callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, c->id, &c->d);
+	if (!callback || c->id >= 1024 || !enabled[0][c->id])
+		return;
+	n_told++;
+	callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, c->id, &c->d);
 }
 
 void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol)
 {
 	*c = (struct call){.id = id};
-	c->d = (CUpti_CallbackData){.functionName = name, .functionParams = params, .functionReturnValue = &c->result, .symbolName = symbol, .context = CONTEXT,
+	c->d = (CUpti_CallbackData){.functionName = name, .functionParams = params, .functionReturnValue = &c->result, .symbolName = symbol, .context = fake_context(),
 	                            .correlationId = ++correlation, .correlationData = &c->data};
 	tell(c, CUPTI_API_ENTER);
 	pthread_mutex_lock(&lock);
@@ -260,14 +291,14 @@ CUresult fake_leave(struct call *c, CUresult r)
 	return r;
 }
 
-static void resource(CUpti_CallbackId id, void *descriptor)
+void fake_resource(CUpti_CallbackId id, void *descriptor)
 {
-	CUpti_ResourceData r = {.context = CONTEXT, .resourceDescriptor = descriptor};
+	CUpti_ResourceData r = {.context = fake_context(), .resourceDescriptor = descriptor};
 	if (callback && enabled[1][id])
 		callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &r);
 }
 
-static struct CUstream_st *stream_of(CUstream s) { return s ? s : streams; }
+static struct CUstream_st *stream_of(CUstream s) { return s ? s : &streams[fake_current()]; }
 
 /* When an operation begins and ends on its stream. */
 static uint64_t begin_on(struct CUstream_st *s, uint64_t ns, uint64_t *end)
@@ -287,20 +318,24 @@ static void wait_until(uint64_t ns)
 
 static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id, uint64_t node)
 {
-	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = n->function->name, .correlationId = id, .contextId = 1, .streamId = s->id, .graphNodeId = node,
+	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = n->function->name, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .graphId = (uint32_t)(node >> 32), .graphNodeId = node,
 	                            .gridX = (int)n->grid, .gridY = 1, .gridZ = 1, .blockX = (int)n->block, .blockY = 1, .blockZ = 1, .registersPerThread = 16};
-	uint64_t end;
+	uint64_t end, queued_ns = now_ns();
 	r.start = begin_on(s, n->ns, &end);
 	r.end = end;
+	if (has_latency && !node) { /* in a graph CUPTI knows neither */
+		r.queued = queued_ns;
+		r.submitted = queued_ns + (r.start - queued_ns) / 2;
+	}
 	put_record(&r, sizeof r, end);
-	fake_pc_kernel(n->function->module->crc, n->function->index, n->function->name, r.start, end, id);
-	if (fake_pc_is_serialized())
+	fake_pc_kernel(s->device, &(struct fake_run){n->function->module->crc, r.start, end, n->branch, n->function->index, id, n->function->name});
+	if (fake_pc_is_serialized(s->device))
 		wait_until(end);
 }
 
 static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t node)
 {
-	CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = bytes, .correlationId = id, .contextId = 1, .streamId = s->id, .graphNodeId = node};
+	CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .graphId = (uint32_t)(node >> 32), .graphNodeId = node};
 	uint64_t end;
 	r.start = begin_on(s, 1000 + bytes / 100, &end);
 	r.end = end;
@@ -311,7 +346,7 @@ static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
 {
 	struct CUstream_st *s = stream_of(stream);
-	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = (uint8_t)kind, .bytes = bytes, .correlationId = id, .contextId = 1, .streamId = s->id, .copyCount = 1};
+	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = (uint8_t)kind, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .copyCount = 1};
 	uint64_t end;
 	if (!bytes)
 		return CUDA_SUCCESS;
@@ -323,13 +358,26 @@ CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, 
 	return CUDA_SUCCESS;
 }
 
+/* Between two devices: on the stream of the one that it is asked of. */
+CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id)
+{
+	struct CUstream_st *s = stream_of(stream);
+	CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id,
+	                               .srcDeviceId = fake_device_of(from), .srcContextId = fake_device_of(from) + 1, .dstDeviceId = fake_device_of(to), .dstContextId = fake_device_of(to) + 1};
+	uint64_t end;
+	r.start = begin_on(s, 1000 + bytes / 5, &end);
+	r.end = end;
+	put_record(&r, sizeof r, end);
+	return CUDA_SUCCESS;
+}
+
 static void capture(struct CUstream_st *s, const struct node *n)
 {
 	CUpti_GraphData data = {.node = (CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | s->captured->n)};
 	if (s->captured->n < MAX_NODES)
 		s->captured->node[s->captured->n++] = *n;
 	pthread_mutex_unlock(&lock);
-	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
+	fake_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &data);
 	pthread_mutex_lock(&lock);
 }
 
@@ -341,6 +389,17 @@ CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id)
 	else
 		run_set(s, bytes, id, 0);
 	return CUDA_SUCCESS;
+}
+
+/* For programs that ask what a tool has left switched on: callbacks of calls that were made, kinds of records of what devices do, whether instructions are sampled. */
+void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_sampling);
+API void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_sampling)
+{
+	*n_callbacks = n_told;
+	*n_kinds = 0;
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+		*n_kinds += kinds[k] && k != CUPTI_ACTIVITY_KIND_FUNCTION;
+	*n_sampling = fake_pc_is_enabled();
 }
 
 /* ---- the driver's side ------------------------------------------------------------------------------------------ */
@@ -359,37 +418,6 @@ API CUresult cuInit(unsigned flags)
 }
 
 API CUresult cuDriverGetVersion(int *v) { *v = 13000; return CUDA_SUCCESS; }
-API CUresult cuDeviceGet(CUdevice *d, int n) { *d = n; return n ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS; }
-API CUresult cuDeviceGetCount(int *n) { *n = 1; return CUDA_SUCCESS; }
-API CUresult cuDeviceGetName(char *to, int room, CUdevice d) { (void)d; snprintf(to, (size_t)room, "Fake GPU"); return CUDA_SUCCESS; }
-API CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) { (void)d; *v = a == CU_DEVICE_ATTRIBUTE_WARP_SIZE ? 32 : a == CU_DEVICE_ATTRIBUTE_CLOCK_RATE ? (int)FAKE_CLOCK_KHZ : (int)FAKE_UNITS; return CUDA_SUCCESS; }
-API CUresult cuDeviceTotalMem_v2(size_t *n, CUdevice d) { (void)d; *n = (size_t)1 << 30; return CUDA_SUCCESS; }
-/* FAKE_UUID, or by where the library lies: tests that run beside each other have each their own GPU. */
-API CUresult cuDeviceGetUuid_v2(CUuuid *u, CUdevice d)
-{
-	const char *given = getenv("FAKE_UUID");
-	Dl_info info = {0};
-	memset(u, d, sizeof *u);
-	if (given) {
-		for (size_t i = 0; i < sizeof u->bytes && sscanf(given + 2 * i, "%2hhx", (unsigned char *)&u->bytes[i]) == 1; i++)
-			;
-		return CUDA_SUCCESS;
-	}
-	dladdr((void *)(uintptr_t)cuDeviceGetUuid_v2, &info);
-	for (size_t i = 0; info.dli_fname && info.dli_fname[i]; i++)
-		u->bytes[i % sizeof u->bytes] = (char)(u->bytes[i % sizeof u->bytes] * 31 + info.dli_fname[i]);
-	return CUDA_SUCCESS;
-}
-API CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) { (void)d; *c = CONTEXT; resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, NULL); return CUDA_SUCCESS; }
-API CUresult cuDevicePrimaryCtxReset_v2(CUdevice d)
-{
-	(void)d;
-	resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, NULL);
-	fake_pc_context_gone();
-	return CUDA_SUCCESS;
-}
-API CUresult cuCtxSetCurrent(CUcontext c) { (void)c; return CUDA_SUCCESS; }
-API CUresult cuCtxGetCurrent(CUcontext *c) { *c = CONTEXT; return CUDA_SUCCESS; }
 API CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
 
 /* A cubin with the names of the text's entries and nothing else; other texts give other bytes. */
@@ -427,7 +455,7 @@ API CUresult cuModuleLoadData(CUmodule *m, const void *image)
 	data.pCubin = (const char *)made->image;
 	made->crc = fake_pc_load(made->image, made->bytes);
 	pthread_mutex_unlock(&lock);
-	resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+	fake_resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
 	pthread_mutex_lock(&lock);
 	LEAVE(CUDA_SUCCESS);
 }
@@ -452,6 +480,7 @@ API CUresult cuStreamCreate(CUstream *s, unsigned flags)
 	if (n_streams < MAX_STREAMS) {
 		*s = &streams[n_streams];
 		streams[n_streams].id = 12 + n_streams;
+		streams[n_streams].device = fake_current();
 		n_streams++;
 	}
 	pthread_mutex_unlock(&lock);
@@ -468,7 +497,8 @@ API CUresult cuCtxSynchronize(void)
 	struct call call;
 	fake_enter(&call, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", NULL, NULL);
 	for (unsigned i = 0; i < n_streams; i++)
-		wait_until(streams[i].free_ns);
+		if (streams[i].device == fake_current())
+			wait_until(streams[i].free_ns);
 	LEAVE(is_broken ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS);
 }
 
@@ -483,6 +513,10 @@ static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream str
 	is_broken = is_broken || !strcmp(f->name, "fault");
 	if (!strcmp(f->name, "spin"))
 		memcpy(&n.ns, arguments[0], sizeof n.ns);
+	if (!strcmp(f->name, "either")) { /* its time, and which of two halves of it that is spent in */
+		memcpy(&n.ns, arguments[0], sizeof n.ns);
+		memcpy(&n.branch, arguments[1], sizeof n.branch);
+	}
 	if (s->captured)
 		capture(s, &n);
 	else
@@ -544,7 +578,7 @@ API CUresult cuGraphInstantiateWithFlags(CUgraphExec *e, CUgraph g, unsigned lon
 	(void)flags;
 	for (unsigned i = 0; i < g->n; i++) {
 		CUpti_GraphData data = {.node = (CUgraphNode)(uintptr_t)(UINT64_C(2) << 32 | i), .originalNode = (CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | i)};
-		resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
+		fake_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
 	}
 	*e = (CUgraphExec)g;
 	return CUDA_SUCCESS;

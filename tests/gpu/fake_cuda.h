@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_memory.c and fake_pc.c need of each other. */
+/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_device.c, fake_memory.c and fake_pc.c need of each other. */
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
@@ -12,12 +12,13 @@
 #define API __attribute__((visibility("default")))
 #define FAKE_UNITS 12u
 #define FAKE_CLOCK_KHZ 1000000u
+#define FAKE_MOST_DEVICES 4u
 
 /* ---- fake_cuda.c */
 
 bool fake_is(const char *how); /* FAKE_CUDA is that */
 uint64_t fake_now_ns(void);
-uint64_t fake_busy_until_ns(void); /* when all streams have done what they were asked for */
+uint64_t fake_busy_until_ns(uint32_t device); /* when all its streams have done what they were asked for */
 
 /* A call of the driver's: the tool is told when it begins and when it ends, and nothing else happens in between. */
 struct call {
@@ -35,18 +36,34 @@ CUresult fake_leave(struct call *c, CUresult r);
 #define LEAVE(r) return fake_leave(&call, r)
 /* Inside of a call. waits: until it is done. */
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits);
+CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id);
 CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id);
+
+/* The tool is told what happens to a resource of the current context. */
+void fake_resource(CUpti_CallbackId id, void *descriptor);
+
+/* ---- fake_device.c */
+
+uint32_t fake_device_of(CUcontext c);
+/* Of the calling thread. */
+uint32_t fake_current(void);
+CUcontext fake_context(void);
 
 /* ---- fake_pc.c */
 
 /* The checksum of a module that is being loaded. */
 uint64_t fake_pc_load(const void *image, size_t bytes);
-/* A kernel runs. */
-void fake_pc_kernel(uint64_t crc, uint32_t index, char *name, uint64_t begin_ns, uint64_t end_ns, uint32_t correlation);
+/* A kernel that was launched. branch: which half of its instructions it runs. */
+struct fake_run {
+	uint64_t crc, begin_ns, end_ns;
+	uint32_t branch, index, correlation;
+	char *name;
+};
+void fake_pc_kernel(uint32_t device, const struct fake_run *r);
 /* Launches return when their kernel has ended. */
-bool fake_pc_is_serialized(void);
+bool fake_pc_is_serialized(uint32_t device);
 /* Records of kernels cannot be enabled any more. */
 bool fake_pc_is_enabled(void);
-void fake_pc_context_gone(void);
+void fake_pc_context_gone(uint32_t device);
 
 #endif

@@ -2,14 +2,15 @@
 /*
  * Loops for benchmarks, as a program and, for profilers that live in Python (tests/gpu/peers.py), as a library:
  *
- *     launch_loop empty N [DEPTH]      N empty kernels from DEPTH calls deep (30); ns of a launch, without waiting for room in the queue
+ *     launch_loop empty N [DEPTH [OTHER]]   N empty kernels from DEPTH calls deep (30), and in turn from OTHER; ns of a launch, without waiting for room in the queue
  *     launch_loop busy N US            N kernels of US microseconds on the whole device, one behind the other; elapsed ns
  *     launch_loop streams N US         the same in four streams, each kernel on a quarter of the device
  *
- * One round to warm up, then ROUNDS (environment; 3): "ns NUMBER" for each, and at the end "memory KIB", the largest resident memory.
+ * One round to warm up, behind which with STOPPED (environment) a measurement is stopped; then ROUNDS (environment; 3): "ns NUMBER" for each, "ns-OTHER NUMBER" for the other depth, and at the end "memory KIB", the largest resident memory.
  */
 #include "work.cuh"
 
+#include <dlfcn.h>
 #include <sys/resource.h>
 
 __global__ void empty() {}
@@ -70,11 +71,19 @@ extern "C" double loop_busy(long n, int us, int n_streams)
 	return (double)(work_now_ns() - begin);
 }
 
+/* What hpcrun-lite gives the programs that it measures. */
+static void stop_measurement()
+{
+	auto stop = (void (*)())dlsym(RTLD_DEFAULT, "hpctoolkit_sampling_stop");
+	if (stop)
+		stop();
+}
+
 int main(int argc, char **argv)
 {
 	const char *rounds = getenv("ROUNDS");
 	long n = argc > 2 ? atol(argv[2]) : 10000;
-	int m = argc > 3 ? atoi(argv[3]) : 0;
+	int m = argc > 3 ? atoi(argv[3]) : 0, other = argc > 4 ? atoi(argv[4]) : 0;
 	work_open();
 	for (int i = 0; i <= (rounds ? atoi(rounds) : 3); i++) {
 		double ns;
@@ -88,6 +97,13 @@ int main(int argc, char **argv)
 			return 2;
 		if (i)
 			printf("ns %.1f\n", ns);
+		else if (getenv("STOPPED"))
+			stop_measurement();
+		if (other) {
+			ns = loop_empty(i ? n : n / 10 + 1, other);
+			if (i)
+				printf("ns-%d %.1f\n", other, ns);
+		}
 	}
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);

@@ -6,7 +6,7 @@
 #     peers.py LIBRARY PROFILER N US OUT
 #
 # PROFILER: none, kineto (torch.profiler), proton (triton.profiler), proton-pc (with PC sampling). Prints, one a line: "empty NS" for a launch of N empty kernels 30 calls deep, three times,
-# "busy NS" elapsed for N kernels of US microseconds, three times, "memory KIB" resident, "end NS" for what the profiler does when it stops, and "after NS" for launches when it has stopped.
+# "busy NS" elapsed for N kernels of US microseconds, three times (not with US 0), "memory KIB" resident, "end NS" for what the profiler does when it stops, and "after NS" for launches when it has stopped.
 
 import ctypes
 import os
@@ -59,8 +59,9 @@ def main():
     loop.loop_empty(n // 10 + 1, 30)
     for _ in range(3):
         print("empty %.1f" % loop.loop_empty(n, 30), flush=True)
-    loop.loop_busy(n // 10 + 1, us, 1)
-    for _ in range(3):
+    if us > 0:
+        loop.loop_busy(n // 10 + 1, us, 1)
+    for _ in range(3 if us > 0 else 0):
         print("busy %.0f" % loop.loop_busy(n, us, 1), flush=True)
     print("memory %d" % resident_kib())
     begin = time.monotonic_ns()

@@ -5,14 +5,7 @@
 # Records CUDA workloads on a driver that does not exist, replays them and compares what the tools say. Source after tests/lib.sh, in a directory to write in. Users: tests/cli/replay*.sh.
 
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
-[ -x "$CUDA_CALLS" ] || skip_all "built without CUPTI"
-[ -z "${SANITIZER:-}" ] || skip_all "libraries are preloaded"
-
-# one file under both names; only the recorded program sees it
-mkdir fake
-cp "$builddir/tests/gpu/.libs/fake_cuda.so" fake/libcuda.so.1
-ln -s libcuda.so.1 fake/libcupti.so.13
-unset CUDA_INJECTION64_PATH FAKE_CUDA
+. "$srcdir/tests/gpu/fake.sh" # only recorded programs see it
 
 # record NAME OPTIONS WAY [ARG...]: cuda_calls under gpu=nvidia,OPTIONS with a recording, into NAME; its status in recorded_status.
 record() {
@@ -20,7 +13,7 @@ record() {
 	record_options=$2
 	shift 2
 	recorded_status=0
-	LD_LIBRARY_PATH=$T/fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} run_limited 120 "$HPCRUN" -q -e CPUTIME -e "gpu=nvidia$record_options" --record-gpu -o "$record_name" \
+	LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q -e CPUTIME -e "gpu=nvidia$record_options" --record-gpu -o "$record_name" \
 		"$CUDA_CALLS" "$@" >"out-$record_name" 2>"err-$record_name" || recorded_status=$?
 }
 

@@ -131,7 +131,7 @@ class Events:
     def __init__(self, defs, lines):
         self.defs = defs
         self.times, self.counts, self.samples, self.last, self.stacks = {}, {}, {}, {}, {}
-        self.totals, self.ledger = {}, {}
+        self.totals, self.ledger, self.off = {}, {}, {}
         self.inside, self.ops, self.n_ops, self.busy, self.bytes = {}, {}, {}, {}, {}
         event = re.compile(r"([A-Z_]+) +(\d+) +(\d+)  (.*)$")
         pending = entered = None
@@ -154,7 +154,9 @@ class Events:
             need(defs.clock[1] <= time <= defs.clock[1] + defs.clock[2], f"time outside of the clock's range: {line}")
             self.times[location] = time
             self.counts[location] = self.counts.get(location, 0) + 1
-            if kind == "CALLING_CONTEXT_SAMPLE":
+            if kind == "MEASUREMENT_ON_OFF":
+                self.on_off(location, rest)
+            elif kind == "CALLING_CONTEXT_SAMPLE":
                 self.sample(location, rest)
             elif kind in ("ENTER", "LEAVE"):
                 self.enter_leave(location, kind, reference(rest), line)
@@ -172,7 +174,15 @@ class Events:
         need(not (self.stacks and (self.samples or self.ops)), "Enter/Leave and calling contexts in one archive")
         need(not any(v is not None for v in self.inside.values()), "an operation does not end")
 
+    def on_off(self, location, rest):
+        m = re.match(r'Mode: (ON|OFF)$', rest)
+        need(m, f"on or off not understood: {rest}")
+        need((m[1] == "OFF") != self.off.get(location, False), f"location {location}: measurement is {m[1]} already")
+        self.off[location] = m[1] == "OFF"
+        need(not self.stacks.get(location), f"location {location}: off inside of a region")
+
     def sample(self, location, rest):
+        need(not self.off.get(location, False), f"location {location}: a sample while measurement is off")
         m = re.match(r'Calling Context: (.*), Unwind Distance: (\d+), Interrupt Generator: (.*)$', rest)
         need(m, f"sample not understood: {rest}")
         context, found, generator = reference(m[1]), int(m[2]), reference(m[3])

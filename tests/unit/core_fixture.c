@@ -68,11 +68,12 @@ void core_open_store(uint64_t max_bytes)
 
 void core_start(uint64_t max_record_bytes, uint64_t max_bytes)
 {
-	fixture.runtime = (struct gpu_runtime){.directory = fixture.directory, .max_record_bytes = max_record_bytes, .is_alive = is_alive, .begin_launch = begin_launch,
+	fixture.runtime = (struct gpu_runtime){.directory = fixture.directory, .max_record_bytes = max_record_bytes, .is_alive = is_alive, .is_off = &fixture.is_off, .begin_launch = begin_launch,
 		.end_launch = end_launch, .leave_out = leave_out, .at_end = at_end, .note = note, .suspend = nothing, .resume = nothing};
 	core_open_store(max_bytes);
 	fixture.alive = true;
 	fixture.ending = false;
+	fixture.is_off = false;
 	fixture.thread = (struct gpu_thread){0};
 	fixture.place = (struct gpu_place){.thread = 3, .node = 17, .writer = &fixture.thread};
 	fixture.n_notes = 0;
@@ -139,7 +140,16 @@ const void *core_record_at(enum msr_kind kind, unsigned record_bytes, uint64_t n
 
 const struct msr_gpu_tally *core_tally(void)
 {
-	return gpu_tally(1);
+	static struct msr_gpu_tally sum;
+	if (!gpu_tally(1, 0))
+		return NULL;
+	sum = *gpu_tally(1, 0);
+	for (unsigned part = 1; part < GPU_N_TALLIES; part++) {
+		const struct msr_gpu_tally *t = gpu_tally(1, part);
+		for (size_t i = 0; t && i < (sizeof sum - offsetof(struct msr_gpu_tally, launched)) / sizeof *t->launched; i++)
+			(&sum.launched[0])[i] += (&t->launched[0])[i];
+	}
+	return &sum;
 }
 
 struct gpu_ticket core_launched(enum msr_gpu_kind kind, uint64_t id)

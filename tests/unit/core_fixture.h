@@ -16,6 +16,7 @@
 struct core_fixture {
 	struct gpu_runtime runtime;
 	bool alive, ending;         /* what the run time answers */
+	_Atomic bool is_off;
 	struct gpu_place place;     /* where the next launch is */
 	struct gpu_thread thread;
 	char last_note[256];

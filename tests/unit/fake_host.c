@@ -73,6 +73,10 @@ static uint32_t shape(const struct gpu_host *h, const struct gpu_shape *s)
 static bool launch(const struct gpu_host *h, const struct gpu_launch *l, struct gpu_ticket *t)
 {
 	(void)h;
+	if (fake_host.is_off) {
+		*t = (struct gpu_ticket){.is_off = true};
+		return false;
+	}
 	fake_host.n_launched[l->kind]++;
 	*t = (struct gpu_ticket){.id = ++last_ticket, .kind = (uint8_t)l->kind};
 	return true;
@@ -105,10 +109,12 @@ static void lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause, uint
 	fake_host.n_lost[cause] += n;
 }
 
+static bool is_off(const struct gpu_host *h) { (void)h; return fake_host.is_off; }
+
 static const struct gpu_host host = {
 	.version = GPU_HOST_VERSION, .generation = generation, .options = options, .at_end = at_end, .entered = entered, .note = note, .suspend = nothing, .resume = nothing,
 	.device = device, .context = context, .queue = queue, .clock = clock_new, .clock_pair = clock_pair, .code = code, .function = function, .shape = shape,
-	.launch = launch, .op = op, .lost = lost, .lost_unknown = lost_unknown,
+	.launch = launch, .op = op, .lost = lost, .lost_unknown = lost_unknown, .is_off = is_off,
 };
 
 const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version);

@@ -57,6 +57,7 @@ struct fake_op {
 struct fake_host {
 	bool absent;              /* the process is not measured */
 	uint32_t generation;
+	bool is_off;
 	_Atomic uint64_t n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS], n_lost[MSR_N_GPU_LOSSES];
 	struct fake_op ops[FAKE_MAX_OPS];
 	_Atomic unsigned n_records;

@@ -22,6 +22,7 @@ static struct {
 	struct gpu_op op;
 	struct gpu_shape shape;
 	uint32_t n_codes, n_queues, n_contexts, n_devices;
+	uint64_t content; /* of the code that is loaded; 0: not known */
 	uint32_t function_code;
 	char function[64], queue[64];
 } seen;
@@ -30,7 +31,7 @@ static uint32_t generation(const struct gpu_host *h) { (void)h; return seen.gene
 static uint64_t widen(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id) { (void)h, (void)state; return id; }
 static uint32_t device(const struct gpu_host *h, const struct gpu_device *d) { (void)h, (void)d; return ++seen.n_devices; }
 static uint32_t context(const struct gpu_host *h, const struct gpu_context *c) { (void)h, (void)c; return ++seen.n_contexts; }
-static uint32_t code(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]) { (void)h, (void)c; hash[0] = hash[1] = 0; return ++seen.n_codes; }
+static uint32_t code(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]) { (void)h, (void)c; hash[0] = hash[1] = seen.content; return ++seen.n_codes; }
 static void note(const struct gpu_host *h, const char *text) { (void)h, (void)text; }
 
 static uint32_t queue(const struct gpu_host *h, const struct gpu_queue *q)
@@ -97,7 +98,7 @@ static const struct gpu_host host = {
 
 static size_t n_dropped;
 static CUptiResult CUPTIAPI context_id(CUcontext c, uint32_t *id) { (void)c; *id = 1; return CUPTI_SUCCESS; }
-static CUptiResult CUPTIAPI device_id(CUcontext c, uint32_t *id) { (void)c; *id = 0; return CUPTI_SUCCESS; }
+static CUptiResult CUPTIAPI device_id(CUcontext c, uint32_t *id) { *id = (uintptr_t)c == 0x200; return CUPTI_SUCCESS; }
 static CUptiResult CUPTIAPI graph_node_id(CUgraphNode n, uint64_t *id) { *id = (uintptr_t)n; return CUPTI_SUCCESS; }
 static CUptiResult CUPTIAPI num_dropped(CUcontext c, uint32_t s, size_t *n) { (void)c, (void)s; *n = n_dropped; n_dropped = 0; return CUPTI_SUCCESS; }
 static CUptiResult CUPTIAPI next_record(uint8_t *buffer, size_t bytes, CUpti_Activity **r)
@@ -127,7 +128,7 @@ static int start(void **state)
 	nv.generation = 1;
 	nv.pid = (int)getpid();
 	nv.unfinished = MSR_GPU_LOSS_NEVER_DONE;
-	struct nv_map *const maps[] = {&nv.contexts, &nv.queues, &nv.names, &nv.kernels, &nv.handles, &nv.launches, &nv.allocations};
+	struct nv_map *const maps[] = {&nv.contexts, &nv.queues, &nv.names, &nv.kernels, &nv.handles, &nv.launches, &nv.allocations, &nv.graphs, &nv.contents, &nv.on_devices};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		nv_map_init(maps[i], 1 << 16);
 	pthread_mutex_init(&nv.define_lock, NULL);
@@ -212,9 +213,9 @@ static void test_launch(void **state)
 	assert_int_equal(seen.launch_id, 42);
 	leave(&c, LAUNCH, CUDA_SUCCESS);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 0);
-	assert_int_equal(nv.n_open, 1);
+	assert_int_equal(nv_open_count(), 1);
 	do_call(LAUNCH, 22, &p, CUDA_ERROR_INVALID_VALUE);
-	assert_int_equal(nv.n_open, 1);
+	assert_int_equal(nv_open_count(), 1);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
 	assert_int_equal(seen.lost_id, 44);
 	seen.refuses = true; /* the host has no room: nothing is to be taken back */
@@ -279,6 +280,15 @@ static void test_capture(void **state)
 	assert_int_equal(seen.launch_id, 6);
 	do_call(LAUNCH, 4, &p, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 1);
+	/* One that the host does not take has a record all the same, but where CUPTI records nothing. */
+	int64_t n_open = nv_open_count();
+	seen.refuses = true;
+	do_call(LAUNCH, 9, &p, CUDA_SUCCESS);
+	assert_int_equal(nv_open_count(), n_open + 1);
+	nv.has_no_records = true;
+	do_call(LAUNCH, 10, &p, CUDA_SUCCESS);
+	assert_int_equal(nv_open_count(), n_open + 1);
+	nv.has_no_records = seen.refuses = false;
 	do_call(CAPTURED, 5, NULL, CUDA_ERROR_INVALID_VALUE); /* an invalid capture is at its end too */
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &copy);
 	assert_int_equal(seen.n_copies, 1);
@@ -320,7 +330,10 @@ static void test_over(void **state)
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 2);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 1);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
-	assert_int_equal(nv.n_open, 0);
+	assert_int_equal(nv_open_count(), 0);
+	do_call(GRAPH, 3, &p, CUDA_SUCCESS);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
+	assert_int_equal(seen.lost_id, 6);
 	nv_buffer_complete(NULL, 0, buffer, bytes, bytes);
 	assert_int_equal(nv.n_outstanding, 1);
 }
@@ -423,6 +436,33 @@ static void test_same_name(void **state)
 	assert_int_equal(nv.launches.n, 0);
 }
 
+/* The same content on two devices, of which the second has it from the first launch there; handles of CUDA's run time serve both. */
+static void test_two_devices(void **state)
+{
+	(void)state;
+	struct cubin image = make_cubin();
+	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x11};
+	seen.content = 7;
+	assert_int_equal(nv_code_on(0, 1), 0);
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x100, &image, sizeof image), 1);
+	assert_int_equal(nv_code_on(1, 0), 1);
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image), 1); /* the second one is 2, of the same content */
+	assert_int_equal(nv_code_on(1, 0), 1);
+	assert_int_equal(nv_code_on(1, 1), 2);
+	assert_int_equal(nv_code_on(1, 5), 1);
+	assert_int_equal(nv.n_ambiguous, 0);
+	for (uint32_t d = 0; d < 2; d++) {
+		do_call(LAUNCH, 3 + d, &p, CUDA_SUCCESS);
+		CUpti_ActivityKernel10 k = kernel_record(3 + d, "k");
+		k.deviceId = d;
+		nv_record((CUpti_Activity *)&k);
+		assert_int_equal(seen.function_code, 1 + d);
+	}
+	seen.content = 8;
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image), 3); /* other content on the second alone */
+	assert_int_equal(nv_code_on(3, 1), 3);
+}
+
 /* Loaded during the first launch of one of its kernels. */
 static void test_lazy(void **state)
 {
@@ -483,6 +523,61 @@ static void test_records(void **state)
 	assert_int_equal(seen.n_devices, 1);
 }
 
+/* What becomes of each launch is known also where the core could not record it, and of a graph's launch whether any of its nodes came. */
+static void test_open(void **state)
+{
+	(void)state;
+	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x10};
+	CUpti_ActivityKernel10 k = kernel_record(5, "k");
+	for (uint32_t i = 1; i <= 4; i++)
+		do_call(GRAPH, i, &p, i == 4 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
+	seen.refuses = true;
+	do_call(LAUNCH, 5, &p, CUDA_SUCCESS);
+	do_call(LAUNCH, 6, &p, CUDA_ERROR_INVALID_VALUE);
+	seen.refuses = false;
+	do_call(LAUNCH, 7, &p, CUDA_SUCCESS);
+	assert_int_equal(nv_open_count(), 2);
+	nv_record((CUpti_Activity *)&k);
+	k.correlationId = 2;
+	k.graphId = 9;
+	nv_record((CUpti_Activity *)&k);
+	nv_record((CUpti_Activity *)&k); /* another node */
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3); /* graphs 1 and 3, kernel 7 */
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
+	nv.options.no_times = true; /* nothing has a record */
+	do_call(GRAPH, 8, &p, CUDA_SUCCESS);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NO_TIMES], 1);
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
+}
+
+/* A program that makes streams and forgets them: the file does not grow with each record for ever. */
+static void test_many_streams(void **state)
+{
+	(void)state;
+	CUpti_ActivityKernel10 k = kernel_record(4, "k");
+	nv_map_clear(&nv.queues);
+	nv_map_init(&nv.queues, NV_MAX_QUEUES);
+	for (uint32_t i = 1; i <= NV_MAX_QUEUES + 10; i++) {
+		k.streamId = i;
+		nv_record((CUpti_Activity *)&k);
+	}
+	assert_int_equal(seen.n_queues, NV_MAX_QUEUES - NV_MAX_FURTHER + 1);
+	assert_string_equal(seen.queue, "further streams");
+	assert_int_equal(seen.op.queue, seen.n_queues);
+	k.contextId = 2; /* another context has its own */
+	nv_record((CUpti_Activity *)&k);
+	nv_record((CUpti_Activity *)&k);
+	assert_int_equal(seen.op.queue, NV_MAX_QUEUES - NV_MAX_FURTHER + 2);
+	k.streamId = 3;
+	k.contextId = 1;
+	nv_record((CUpti_Activity *)&k); /* the first ones are as they were */
+	assert_int_equal(seen.op.queue, 3);
+}
+
 static void test_buffers(void **state)
 {
 	(void)state;
@@ -513,6 +608,15 @@ static void test_buffers(void **state)
 	assert_ptr_equal(at[0], at[3]);
 }
 
+static uint64_t n_taken, sum_taken;
+
+static void count_taken(uint64_t key, uint64_t value)
+{
+	assert_int_equal(key, value << 12);
+	n_taken++;
+	sum_taken += value;
+}
+
 static void test_map(void **state)
 {
 	(void)state;
@@ -529,8 +633,15 @@ static void test_map(void **state)
 	assert_int_equal(nv_map_take(&m, 1 << 12), 0);
 	for (uint64_t k = 1; k <= 5000; k++)
 		assert_int_equal(nv_map_get(&m, k << 12), k % 2 ? 0 : k);
+	n_taken = sum_taken = 0;
+	nv_map_take_all(&m, count_taken);
+	assert_int_equal(n_taken, 2500);
+	assert_int_equal(sum_taken, 2500u * 2501u);
+	nv_map_take_all(&m, count_taken);
+	assert_int_equal(n_taken, 2500);
+	assert_true(nv_map_put(&m, 1, 1));
 	nv_map_clear(&m);
-	assert_int_equal(nv_map_get(&m, 2 << 12), 0);
+	assert_int_equal(nv_map_get(&m, 1), 0);
 }
 
 static void test_options(void **state)
@@ -551,9 +662,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_names, start), cmocka_unit_test_setup(test_launch, start), cmocka_unit_test_setup(test_copy, start), cmocka_unit_test_setup(test_memory, start),
-		cmocka_unit_test_setup(test_capture, start), cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start),
+		cmocka_unit_test_setup(test_capture, start), cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start), cmocka_unit_test_setup(test_two_devices, start),
 		cmocka_unit_test_setup(test_lazy, start), cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_buffers, start), cmocka_unit_test_setup(test_map, start),
 		cmocka_unit_test_setup(test_options, start), cmocka_unit_test_setup(test_fork, start), cmocka_unit_test_setup(test_over, start),
+		cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_many_streams, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

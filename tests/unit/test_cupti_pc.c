@@ -20,11 +20,12 @@ static void test_options(void **state)
 	assert_true(o.pc == NV_PC_BURSTS && o.percent == NV_USUAL_PERCENT && o.exponent == 5);
 	o = read_options("pc,mode=bursts@50");
 	assert_true(o.percent == 50);
+	assert_true(read_options("latency").latency && !read_options("pc").latency);
 	o = read_options("pc,notimes,mode=continuous");
 	assert_true(o.no_times && o.pc == NV_PC_CONTINUOUS);
 	static const char *const wrong[][2] = {
 		{"pc@4", "2^EXP"}, {"pc@32", "2^EXP"}, {"pc@", "2^EXP"}, {"pc@1x", "2^EXP"}, {"pc@99999999999999999999", "2^EXP"}, {"pc,mode=fast", "no mode 'fast'"}, {"pc,mode=", "no mode"}, {"pc,mode=bursts@0", "1 to 50"},
-		{"pc,mode=bursts@51", "1 to 50"}, {"pc,mode=bursts@", "1 to 50"}, {"mode=serialized", "only with pc"}, {"notimes", "only with pc"}, {"pc,mode=bursts,notimes", "with notimes"}, {"pcs", "no option 'pcs'"},
+		{"pc,mode=bursts@51", "1 to 50"}, {"pc,mode=bursts@", "1 to 50"}, {"mode=serialized", "only with pc"}, {"notimes", "only with pc"}, {"pc,mode=bursts,notimes", "with notimes"}, {"pc,latency,notimes", "exclude each other"}, {"pcs", "no option 'pcs'"},
 		{"cupti=", "no option"}, {"pc,,notimes", "no option ''"}, {"pc,mode=serializedx", "no mode"},
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -97,6 +98,15 @@ static void test_session(void **state)
 	int fd = nv_pc_lock(&uuid, path, sizeof path); /* the GPU is free for others */
 	assert_true(fd >= 0);
 	nv_pc_unlock(fd, &uuid);
+	unsigned n = seen.n_ranges;
+	seen.now_ns += 10 * MS;
+	end(true); /* another step of the end, without work in between */
+	assert_int_equal(seen.n_ranges, n);
+	nv.kernel_ns[0] += 5 * MS;
+	end(true); /* ... and with */
+	assert_int_equal(seen.n_ranges, n + 1);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
+	assert_int_equal(last_range()->end_ns - last_range()->start_ns, 10 * MS);
 	work(2000); /* an exec that failed: sampling goes on */
 	assert_int_equal(cupti.n_enabled, 2);
 	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
@@ -225,7 +235,7 @@ static void test_much_too_fast(void **state)
 		assert_int_equal(cupti.period, periods[i]);
 	}
 	cupti.get = CUPTI_SUCCESS;
-	nv.kernel_ns = 1500 * MS;
+	nv.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_null(strstr(seen.note, "no sample while kernels ran")); /* that there is none was said */
 }
@@ -285,7 +295,7 @@ static void test_rate(void **state)
 	start_with("pc");
 	nv_pc_context_made(CONTEXT);
 	work(100);
-	nv.kernel_ns = 1500 * MS;
+	nv.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_non_null(strstr(seen.note, "no sample while kernels ran"));
 }
@@ -345,11 +355,72 @@ static void test_destroyed(void **state)
 	end(true);
 	assert_int_equal(cupti.n_got, n);
 	assert_int_equal(cupti.n_disabled, 0);
-	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
 	assert_non_null(strstr(seen.note, "destroyed while CUPTI did not answer"));
 	cupti.is_on = false;
 	nv_pc_context_made(CONTEXT); /* another one at the same place */
 	assert_int_equal(cupti.n_enabled, 2);
+	assert_true(nv_guard_take(0)); /* the next one is made before anybody has looked */
+	nv_pc_context_gone(CONTEXT);
+	nv_guard_give();
+	cupti.is_on = false;
+	nv_pc_context_made(CONTEXT);
+	assert_int_equal(cupti.n_enabled, 3);
+}
+
+/* Kernels run when the process ends: what CUPTI keeps is in no count, and that is in one. */
+static void test_running_at_end(void **state)
+{
+	(void)state;
+	static const char *const modes[] = {"pc", "pc,mode=serialized"};
+	for (unsigned i = 0; i < 2; i++) {
+		start_with(modes[i]);
+		nv_pc_context_made(CONTEXT);
+		work(100);
+		seen.now_ns += 50 * MS;
+		end(false);
+		assert_int_equal(cupti.n_disabled, 0);
+		assert_int_equal(seen.n_ranges, 1);
+		assert_int_equal(last_range()->flags & (MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT), MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
+		assert_int_equal(last_range()->end_ns, seen.now_ns);
+		assert_int_equal(last_range()->end_ns - last_range()->start_ns, 150 * MS);
+		assert_non_null(strstr(seen.note, "kernels still run"));
+		end(false); /* the next step of the end */
+		assert_int_equal(seen.n_ranges, 2);
+		assert_int_equal(last_range()->flags & MSR_GPU_RANGE_CUT, 0);
+		leave(NULL);
+	}
+	start_with("pc"); /* the last asking finds the buffer full */
+	nv_pc_context_made(CONTEXT);
+	cupti.get = CUPTI_ERROR_OUT_OF_MEMORY;
+	seen.now_ns += 50 * MS;
+	end(false);
+	assert_int_equal(seen.n_ranges, 1);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT | MSR_GPU_RANGE_BUFFER_FULL);
+}
+
+/* Somebody is stuck in CUPTI with the guard. */
+static void test_give_up(void **state)
+{
+	(void)state;
+	start_with("pc");
+	nv_pc_context_made(CONTEXT);
+	cupti.n_pcs = 10;
+	work(100);
+	seen.now_ns += 70 * MS;
+	nv_pc_give_up();
+	assert_int_equal(seen.n_ranges, 2);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
+	assert_int_equal(last_range()->context, 5);
+	assert_int_equal(last_range()->end_ns - last_range()->start_ns, 70 * MS);
+	cupti.n_pcs = 10; /* he comes back */
+	work(30);
+	assert_int_equal(last_range()->recorded, 30);
+	assert_int_equal(last_range()->start_ns, seen.range[1].end_ns);
+	nv_pc_context_gone(CONTEXT);
+	unsigned n = seen.n_ranges;
+	nv_pc_give_up(); /* nothing is sampled any more */
+	assert_int_equal(seen.n_ranges, n);
 }
 
 static void test_lock(void **state)
@@ -403,6 +474,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_not_fitted, leave), cmocka_unit_test_teardown(test_refused, leave), cmocka_unit_test_teardown(test_attributes, leave),
 		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_overflow_at_end, leave), cmocka_unit_test_teardown(test_much_too_fast, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
 		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test_teardown(test_destroyed, leave), cmocka_unit_test(test_lock),
+		cmocka_unit_test_teardown(test_running_at_end, leave), cmocka_unit_test_teardown(test_give_up, leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

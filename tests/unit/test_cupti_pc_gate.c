@@ -70,6 +70,18 @@ static void *end_inside(void *unused)
 {
 	nv_pc_gate_enter(true);
 	nv_pc_gate_enter(true);
+	nv_pc_gate_thread_ends();
+	return unused;
+}
+
+static void *end_outside(void *unused)
+{
+	nv_pc_gate_thread_ends(); /* never launched */
+	nv_pc_gate_enter(true);
+	nv_pc_gate_leave();
+	nv_pc_gate_thread_ends();
+	nv_pc_gate_enter(true); /* another destructor of the thread's */
+	nv_pc_gate_leave();
 	return unused;
 }
 
@@ -81,9 +93,48 @@ static void test_ended(void **state)
 	start_with("pc");
 	assert_int_equal(pthread_create(&thread, NULL, end_inside, NULL), 0);
 	pthread_join(thread, NULL);
+	assert_int_equal(pthread_create(&thread, NULL, end_outside, NULL), 0);
+	pthread_join(thread, NULL);
 	assert_true(nv_pc_gate_close(seen.now_ns + 10 * MS));
 	nv_pc_gate_open();
 }
+
+#ifndef __SANITIZE_ADDRESS__
+void *__libc_calloc(size_t n, size_t bytes);
+static __thread bool counts_calloc;
+static unsigned n_calloc;
+
+void *calloc(size_t n, size_t bytes)
+{
+	n_calloc += counts_calloc;
+	return __libc_calloc(n, bytes);
+}
+
+static void *launch_first(void *unused)
+{
+	counts_calloc = true;
+	nv_pc_gate_enter(true);
+	nv_pc_gate_leave();
+	counts_calloc = false;
+	return unused;
+}
+
+/* A program with so many keys that one more costs memory of malloc, which may be the program's own, and be what launches. */
+static void test_no_malloc(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	pthread_key_t keys[64];
+	start_with("pc");
+	for (unsigned i = 0; i < 64; i++)
+		assert_int_equal(pthread_key_create(&keys[i], NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, launch_first, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(n_calloc, 0);
+	for (unsigned i = 0; i < 64; i++)
+		pthread_key_delete(keys[i]);
+}
+#endif
 
 /* A thread is stuck in its launch: whoever wants to close the gate gives up, and it is open. */
 static void test_stuck(void **state)
@@ -104,7 +155,7 @@ static void test_stuck(void **state)
 	assert_int_equal(cupti.n_disabled, 0);
 	nv_pc_context_gone(CONTEXT); /* what it had is lost, and said to be */
 	assert_int_equal(cupti.n_disabled, 0);
-	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
 	cupti.is_on = false;
 	sem_post(&sems[1]);
 	pthread_join(thread, NULL);
@@ -119,7 +170,8 @@ static void test_end_of_endless(void **state)
 	cupti.n_pcs = 1;
 	end(false);
 	assert_int_equal(cupti.n_disabled, 0); /* it would wait for the kernel */
-	assert_int_equal(last_range()->recorded, 3);
+	assert_int_equal(seen.range[0].recorded, 3);
+	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
 	assert_non_null(strstr(seen.note, "kernels still run"));
 }
 
@@ -231,6 +283,9 @@ static void test_forced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#ifndef __SANITIZE_ADDRESS__
+		cmocka_unit_test(test_no_malloc),
+#endif
 		cmocka_unit_test(test_gate), cmocka_unit_test(test_ended), cmocka_unit_test(test_stuck), cmocka_unit_test_teardown(test_end_of_endless, leave), cmocka_unit_test_teardown(test_bursts, leave),
 		cmocka_unit_test_teardown(test_no_window, leave), cmocka_unit_test_teardown(test_forced, leave),
 	};

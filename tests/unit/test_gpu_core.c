@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* ---- what is written ---------------------------------------------------------------------------------------------- */
@@ -236,6 +237,27 @@ static void pending(void **state)
 	assert_int_equal(pending_take(&gpu_core.backend[1].pending, t.id, &l), PENDING_GONE);
 }
 
+/* Without memory for those in flight their operations are no strays: they were counted when they were launched. */
+static void pending_without_memory(void **state)
+{
+	struct pending p = {.first_id = 0};
+	struct pending_launch l = {.id = 1000, .kind = MSR_GPU_KERNEL};
+	struct rlimit old, little = {.rlim_cur = 1 << 20, .rlim_max = RLIM_INFINITY};
+	enum msr_gpu_loss cause;
+	unsigned n_out;
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+	little.rlim_max = old.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
+	bool good = pending_add(&p, &l, &n_out, &cause);
+	assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+	assert_false(good);
+	assert_int_equal(cause, MSR_GPU_LOSS_NO_MEMORY);
+	assert_int_equal(pending_take(&p, 1000, &l), PENDING_GONE);
+	assert_int_equal(pending_take(&p, 1001, &l), PENDING_GONE);
+	assert_int_equal(pending_take(&p, 999, &l), PENDING_RECORDED);
+}
+
 /* ---- losses ---------------------------------------------------------------------------------------------------------------- */
 
 static void file_full(void **state)
@@ -352,22 +374,76 @@ static void generations(void **state)
 	assert_int_equal(core_tally()->op_losses[MSR_GPU_LOSS_UNKNOWN_CALL], 3);
 }
 
+static uint64_t sum_places(uint32_t node, unsigned *n_records)
+{
+	const struct msr_gpu_pc_at *p;
+	uint64_t sum = 0;
+	for (*n_records = 0; (p = core_record_at(MSR_GPU_PC, sizeof *p, *n_records, NULL)); (*n_records)++)
+		sum += p->node == node ? p->pc.count : 0;
+	return sum;
+}
+
+/* Samples that know their launch: one by one up to the bound, of which they take their part; then summed up where it was made, before its operation comes, behind it, and of a graph. */
+static void launched_samples(void **state)
+{
+	const struct gpu_op op = {.kind = MSR_GPU_KERNEL, .start_ns = 1, .end_ns = 3, .queue = 1, .shape = 1};
+	struct gpu_pc_sample s = {.function = 1, .offset = 0x40, .id = 1, .count = 5, .stall = 3};
+	unsigned n = 0;
+	(void)state;
+	core_teardown(NULL);
+	fixture.runtime.max_record_bytes = 100000;
+	core_start(100000, 0);
+	core_launched(MSR_GPU_KERNEL, 1);
+	for (; !atomic_load(&gpu_core.aggregating) && n < 100000; n++)
+		fixture.host->pc_sample(fixture.host, &s, 1);
+	assert_in_range(n, 1000, 4000); /* 100,000 bytes of 32 each, in extents that grow */
+	assert_true(core_tally()->record_bytes >= 100000);
+	fixture.host->pc_sample(fixture.host, &s, 1); /* its launch has a record, so it has one, too */
+	assert_non_null(core_record_at(MSR_GPU_PC, sizeof(struct msr_gpu_pc), n, NULL));
+	assert_int_equal(sum_places(17, &n), 0);
+	for (uint64_t id = 100000; id < 101000; id++) {
+		fixture.place.node = 1 + (uint32_t)(id % 2);
+		core_launched(id == 100500 ? MSR_GPU_GRAPH : MSR_GPU_KERNEL, id);
+		s.id = id;
+		fixture.host->pc_sample(fixture.host, &s, 1);
+		fixture.host->op_by_id(fixture.host, id, &op);
+		fixture.host->pc_sample(fixture.host, &s, 1);
+	}
+	assert_int_equal(sum_places(1, &n), 500 * 2 * 5);
+	assert_int_equal(sum_places(2, &n), 500 * 2 * 5);
+	assert_int_equal(n, 2);
+	s.id = 100000; /* still known */
+	s.stall = 4;
+	fixture.host->pc_sample(fixture.host, &s, 1);
+	assert_int_equal(sum_places(1, &n), 500 * 2 * 5 + 5);
+	assert_int_equal(n, 3);
+	for (uint64_t id = 200000; id < 200000 + PENDING_SLOTS; id++) /* others take its place */
+		core_launched(MSR_GPU_KERNEL, id);
+	fixture.host->pc_sample(fixture.host, &s, 1);
+	assert_int_equal(sum_places(1, &n), 500 * 2 * 5 + 5);
+	const struct msr_gpu_pc *p = NULL;
+	for (unsigned i = 0; (p = core_record_at(MSR_GPU_PC, sizeof *p, i, NULL)) && p->id; i++)
+		;
+	assert_true(p && p->count == 5); /* without a launch, then */
+	assert_int_equal(core_tally()->n_lost_pc, 0);
+}
+
 static void device_records(void **state)
 {
 	(void)state;
 	const struct gpu_pc_sample s[2] = {{.function = 1, .offset = 0x40, .id = 7, .count = 5, .stall = 3, .queue = 2}, {.function = 1, .offset = 0x50, .count = 6, .queue = 70000}};
 	fixture.host->pc_sample(fixture.host, s, 2);
-	const struct msr_gpu_pc *p = core_record_at(MSR_GPU_PC, 0, 0, NULL);
+	const struct msr_gpu_pc *p = core_record_at(MSR_GPU_PC, 0, 0, NULL), *unknown = core_record_at(MSR_GPU_PC, 0, 1, NULL);
 	assert_int_equal(p[0].offset, 0x40);
 	assert_int_equal(p[0].id, UINT64_C(1) << MSR_GPU_BACKEND_SHIFT | 7);
 	assert_int_equal(p[0].stall, 4);
 	assert_int_equal(p[0].queue_low, 2);
-	assert_int_equal(p[1].id, 0);
-	assert_int_equal(p[1].queue_low, 0);
+	assert_int_equal(unknown->id, 0);
+	assert_int_equal(unknown->queue_low, 0);
 	fixture.host->pc_sample(fixture.host, s, 2);
-	assert_int_equal(p[1].count, 12); /* without a launch: one record */
-	assert_int_equal(p[2].count, 5);
-	assert_int_equal(p[2].offset, 0x40);
+	assert_int_equal(unknown->count, 12); /* without a launch: one record */
+	assert_int_equal(p[1].count, 5);
+	assert_int_equal(p[1].offset, 0x40);
 	for (unsigned i = 0; i < 10000; i++)
 		fixture.host->pc_sample(fixture.host, &(struct gpu_pc_sample){.function = 2, .offset = 16 * (i % 1000), .count = i, .stall = i % 2}, 1);
 	assert_int_equal(((const struct msr_gpu_pc *)core_record_at(MSR_GPU_PC, 0, 3, NULL))->count, 45000);
@@ -445,6 +521,27 @@ static void *launch_and_finish(void *arg)
 }
 
 /* Threads that are not measured share writers; nothing is lost between them, nor when the end comes. */
+/* Threads count launches in different parts of the ledger; those of one number do so in the same, and what belongs to no thread is in the first. */
+static void parts(void **state)
+{
+	(void)state;
+	static const uint32_t threads[] = {0, 3, 3, 16, 19, UINT32_MAX};
+	for (unsigned i = 0; i < sizeof threads / sizeof *threads; i++) {
+		fixture.place.thread = threads[i];
+		core_launched(MSR_GPU_KERNEL, 0);
+	}
+	assert_int_equal(gpu_tally(1, 0)->launched[MSR_GPU_KERNEL], 3);
+	assert_int_equal(gpu_tally(1, 3)->launched[MSR_GPU_KERNEL], 3);
+	assert_string_equal(gpu_tally(1, 3)->backend, "second");
+	assert_null(gpu_tally(1, 1));
+	assert_int_equal(core_tally()->recorded[MSR_GPU_KERNEL], 6);
+	const struct msr_extent *e;
+	const struct msr_gpu_tally *second = core_record_at(MSR_GPU_TALLY, sizeof *second, 1, &e);
+	assert_int_equal(second->recorded[MSR_GPU_KERNEL], 3);
+	assert_int_equal(e->sequence, 1);
+	assert_null(core_record_at(MSR_GPU_TALLY, sizeof *second, 2, NULL));
+}
+
 static void shared(void **state)
 {
 	pthread_t t[4];
@@ -472,8 +569,8 @@ static void shared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(launches_and_ops), TEST(waits), TEST(unmeasured), TEST(epochs), TEST(widened), TEST(bounded), TEST(pending), TEST(file_full), TEST(lost_by_id), TEST(stopped),
-		TEST(other_process), TEST(generations), TEST(device_records), TEST(locks), TEST(shared),
+		TEST(launches_and_ops), TEST(waits), TEST(unmeasured), TEST(epochs), TEST(widened), TEST(bounded), TEST(pending), TEST(pending_without_memory), TEST(file_full), TEST(lost_by_id), TEST(stopped),
+		TEST(other_process), TEST(generations), TEST(device_records), TEST(launched_samples), TEST(locks), TEST(parts), TEST(shared),
 	};
 	return cmocka_run_group_tests(tests, core_make_directory, core_remove_directory);
 }

@@ -167,6 +167,23 @@ static void test_back_ends_apart(void **state)
 	run_clean(&r, m);
 }
 
+/* Of one back end, counted in different threads. */
+static void test_parts_add_up(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	some_kernels(&r, 3);
+	r.tally->handler_ns = 7;
+	gen_gpu_split_tallies(r.g);
+	struct model *m = run_finish(&r);
+	assert_int_equal(m->processes[0].n_gpu, 1);
+	assert_int_equal(sum(m->gpu_ledger.launched), 3);
+	assert_int_equal(m->gpu_ledger.handler_ns, 7);
+	assert_true(m->gpu_ledger.closes);
+	run_clean(&r, m);
+}
+
 static void test_a_back_end_that_saw_nothing(void **state)
 {
 	(void)state;
@@ -191,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_aggregates_close),
 		cmocka_unit_test(test_operation_of_a_recorded_launch_may_be_summed_up),
 		cmocka_unit_test(test_back_ends_apart),
+		cmocka_unit_test(test_parts_add_up),
 		cmocka_unit_test(test_a_back_end_that_saw_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static void test_against_nvidia(void **state)
 				}
 	print_message("%llu shapes\n", (unsigned long long)n);
 #else
-	skip(); /* CUDA's headers are not here */
+	print_message("not tested: CUDA's headers are not here\n"); /* skip() of cmocka 1.1.5 counts as a failure in TAP */
 #endif
 }
 

@@ -62,8 +62,10 @@ static void test_x86(void **unused)
 	};
 	const struct isa *isa = isa_find(EM_X86_64, 0);
 	(void)unused;
-	if (!isa)
-		skip();
+	if (!isa) { /* skip() of cmocka 1.1.5 counts as a failure in TAP */
+		print_message("not tested: built without Zydis\n");
+		return;
+	}
 	check(isa, table, sizeof table / sizeof table[0]);
 }
 
@@ -84,8 +86,10 @@ static void check_table(const char *bytes, size_t n_bytes, uint64_t jump, uint64
 {
 	struct tables t = {.n = 0};
 	const struct isa *isa = isa_find(EM_X86_64, 0);
-	if (!isa)
-		skip();
+	if (!isa) { /* skip() of cmocka 1.1.5 counts as a failure in TAP */
+		print_message("not tested: built without Zydis\n");
+		return;
+	}
 	isa->find_tables((const uint8_t *)bytes, n_bytes, AT, collect, &t);
 	if (entry_bytes == 0) {
 		assert_int_equal(t.n, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recordings made here byte by byte: what is sound is read, nested and found again; what is damaged is counted and passed over. */
 #include "common/base/log.h"
+#include "hpcrun-lite/replay/player.h"
 #include "hpcrun-lite/replay/tape.h"
 
 #include <setjmp.h>
@@ -227,11 +228,47 @@ static void test_parts(void **state)
 	assert_null(recording_pc_data(p));
 }
 
+static void took_time(enum recording_function f, int32_t result)
+{
+	struct recording_call *c = call(f, 0, 0);
+	c->begin = c->head.order; /* as if it had taken none */
+	c->result = result;
+}
+
+/* A thread that comes out of a call goes on as late as it can have; but one that has the lock before another took it. */
+static void test_lock_order(void **state)
+{
+	(void)state;
+	struct player p = {.n_stuck = 0};
+	init();
+	took_time(RECORDING_LOCK, 1);       /* event 1 */
+	took_time(RECORDING_PC_DISABLE, 0); /* 2: behind it the lock was given back */
+	chunk(1, RECORDING_HEADER_BYTES + 4096, 2048);
+	event(RECORDING_STREAM, 0, sizeof(struct recording_stream));
+	took_time(RECORDING_LOCK, 1);       /* 3 */
+	took_time(RECORDING_FLUSH_ALL, 0);
+	took_time(RECORDING_WAIT, 0);
+	chunk(0, RECORDING_HEADER_BYTES + 6144, 2048);
+	made.chunk->sequence = 1;
+	took_time(RECORDING_WAIT, 0);
+	load(&p.tape);
+	assert_int_equal(p.tape.n_events, 7);
+	assert_int_equal(plan_make(&p, false, 0), STATUS_OK);
+	assert_int_equal(p.n_plan, 7);
+	unsigned at[7];
+	for (unsigned i = 0; i < p.n_plan; i++)
+		at[p.plan[i]] = i;
+	assert_true(at[1] < at[2]);
+	assert_true(at[2] < at[3]);
+	free(p.plan);
+	tape_free(&p.tape);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_sound, begin), cmocka_unit_test_setup(test_header, begin), cmocka_unit_test_setup(test_damage, begin), cmocka_unit_test_setup(test_chunks, begin),
-		cmocka_unit_test_setup(test_parts, begin),
+		cmocka_unit_test_setup(test_parts, begin), cmocka_unit_test_setup(test_lock_order, begin),
 	};
 	log_set_program("test_recording");
 	return cmocka_run_group_tests(tests, NULL, NULL);

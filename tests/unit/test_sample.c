@@ -29,6 +29,7 @@ static struct thread thread;
 static uint64_t given[METRICS], in_tree[METRICS], n_in_tree;
 static unsigned arrive_in_tree; /* so many samples arrive while one is being recorded */
 static bool tree_is_full;
+static unsigned n_followed;
 
 /* ---- stand-ins ---------------------------------------------------------------------------------------------------- */
 
@@ -88,6 +89,16 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, s
 	memset(path, 0, sizeof *path);
 }
 
+void python_splice(struct python_thread *t, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, bool at_call, struct python_path *path)
+{
+	(void)t;
+	(void)unwind;
+	(void)walked;
+	(void)n_inner;
+	(void)at_call;
+	memset(path, 0, sizeof *path);
+}
+
 void unwind_here(struct unwind_regs *regs)
 {
 	memset(regs, 0, sizeof *regs);
@@ -96,6 +107,30 @@ void unwind_here(struct unwind_regs *regs)
 void store_count_loss(enum msr_loss cause)
 {
 	fail_msg("lost: %s", msr_loss_name(cause));
+}
+
+void thread_follow(struct thread *t)
+{
+	assert_int_equal(t->in_handler, 1);
+	t->is_off = process.off;
+	n_followed++;
+}
+
+bool thread_is_armed(const struct thread *t)
+{
+	(void)t;
+	return false;
+}
+
+void thread_send(struct thread *t)
+{
+	(void)t;
+}
+
+bool thread_sent(const siginfo_t *info)
+{
+	(void)info;
+	return false;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------------------------------- */
@@ -110,6 +145,8 @@ static int setup(void **state)
 	n_in_tree = 0;
 	arrive_in_tree = 0;
 	tree_is_full = false;
+	n_followed = 0;
+	process.off = false;
 	process.measuring = true;
 	process.alive = &alive;
 	thread.record = &file_record;
@@ -191,6 +228,53 @@ static void full(void **state)
 	assert_int_equal(in_tree[1], 1001 + 8);
 }
 
+/* The program has stopped the measurement: what arrives is nowhere. */
+static void off(void **state)
+{
+	(void)state;
+	arrive(0, 10);
+	process.off = true;
+	sample_follow(&thread);
+	assert_int_equal(n_followed, 1);
+	sample_catch_up(&thread);
+	assert_int_equal(n_followed, 1);
+	given[0] -= 3;
+	arrive(0, 3);
+	assert_int_equal(n_in_tree, 1);
+	process.off = false;
+	sample_catch_up(&thread);
+	assert_int_equal(n_followed, 2);
+	arrive(0, 4);
+	all_weight_is_in_the_tree();
+	assert_int_equal(n_in_tree, 2);
+}
+
+/* Stopped by a signal handler of the program's that came while the thread was inside: it follows when it comes out, and what had arrived before is recorded. */
+static void off_while_inside(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_hold(&thread), SAMPLE_HELD);
+	arrive(1, 5);
+	process.off = true;
+	sample_follow(&thread);
+	assert_int_equal(n_followed, 0);
+	assert_int_equal(n_in_tree, 0);
+	sample_release(&thread, &place);
+	assert_int_equal(n_followed, 1);
+	all_weight_is_in_the_tree();
+	process.off = false;
+	sample_keep(&thread);
+	sample_follow(&thread); /* between the tool's own work and a back end's: its tree is nobody's */
+	assert_int_equal(n_followed, 2);
+	thread.suspended = 1;
+	process.off = true;
+	sample_follow(&thread);
+	assert_int_equal(n_followed, 2);
+	thread.suspended = 0;
+	sample_unkeep(&thread);
+	assert_int_equal(n_followed, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +283,8 @@ int main(void)
 		cmocka_unit_test_setup(more_than_can_be_held, setup),
 		cmocka_unit_test_setup(busy, setup),
 		cmocka_unit_test_setup(full, setup),
+		cmocka_unit_test_setup(off, setup),
+		cmocka_unit_test_setup(off_while_inside, setup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

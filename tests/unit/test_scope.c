@@ -178,8 +178,10 @@ static void test_demangle(void **state)
 	expect_demangled("main", NULL);
 	expect_demangled("_Z", NULL);
 	char *works = scope_demangle("_Z1fv");
-	if (!works)
-		skip(); /* built without libiberty */
+	if (!works) { /* skip() of cmocka 1.1.5 counts as a failure in TAP */
+		print_message("not tested: built without libiberty\n");
+		return;
+	}
 	free(works);
 	expect_demangled("_ZN3geo3VecIdE3dotERKS1_", "geo::Vec<double>::dot(geo::Vec<double> const&)");
 	expect_demangled("_ZN47_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b69atomicAddEPyy", "atomicAdd(unsigned long long*, unsigned long long)");

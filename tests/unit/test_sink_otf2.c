@@ -24,6 +24,13 @@
 
 #include <cmocka.h>
 
+/* OTF2 forgets the writer of events whose file cannot be written, as in failures_leave_nothing; asked for by LeakSanitizer, where there is one. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:otf2_evt_writer_new";
+}
+
 static struct model *make(bool loops, uint32_t n_gpu_ops)
 {
 	return fixture_make(&(struct fixture_options){.n_gpu_ops = n_gpu_ops, .n_processes = 2, .n_threads = 2, .n_metrics = 3, .n_samples = 300, .recursion = 5, .ranks = true, .traces = true, .loops = loops});
@@ -171,7 +178,7 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 		assert_int_equal(metric, otf2_class_gpu_ledger(s->m) + 1 + p->process);
 		assert_int_equal(n, OTF2_GPU_LEDGER_MEMBERS);
 		assert_int_equal(values[0].unsigned_int, l->n_ops);
-		assert_int_equal(values[7].unsigned_int, l->launched[MSR_GPU_KERNEL]);
+		assert_int_equal(values[10].unsigned_int, l->launched[MSR_GPU_KERNEL]);
 		assert_int_equal(values[n - MSR_N_GPU_LOSSES + MSR_GPU_LOSS_NEVER_DONE].unsigned_int, l->losses[MSR_GPU_LOSS_NEVER_DONE]);
 		s->n_gpu_ledgers++;
 		return OTF2_CALLBACK_SUCCESS;

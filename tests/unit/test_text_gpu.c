@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the text gathers of GPUs (text_gpu.h), against a second computation from the operations and totals of a hand-made model. */
 #include "hpcprof-lite/sink/text_gpu.h"
+#include "hpcprof-lite/sink/text_all.h"
 #include "hpcprof-lite/sink/text_gpu_hot.h"
+#include "hpcprof-lite/sink/text_report.h"
 #include "hpcprof-lite/sink/text_table.h"
 #include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -207,6 +210,32 @@ static void time_inside_of_kernels(void **state)
 	fixture_free(m);
 }
 
+/* What could not be written is in the report and in the complete text, and only where there is any. */
+static void unwritten(void **state)
+{
+	(void)state;
+	struct model *m = make(3);
+	for (unsigned round = 0; round < 2; round++) {
+		char *report = NULL, *all = NULL;
+		size_t n;
+		FILE *to_report = open_memstream(&report, &n), *to_all = open_memstream(&all, &n);
+		m->gpu_ledger.n_lost_definitions = round * 2;
+		m->gpu_ledger.n_lost_contents = round * 3;
+		m->gpu_ledger.n_lost_values = round * 4;
+		text_report_gpu_ledger(m, &(struct text_style){.out = to_report, .width = 120});
+		assert_int_equal(sink_text_all(m, to_all), STATUS_OK);
+		fclose(to_report);
+		fclose(to_all);
+		assert_int_equal(strstr(report, "also 2 names, queues or shapes that could not be written") != NULL, round);
+		assert_int_equal(strstr(report, "also 3 code objects that could not be kept") != NULL, round);
+		assert_int_equal(strstr(report, "also 4 values of counters, ranges of PC sampling") != NULL, round);
+		assert_int_equal(strstr(all, "\ngpu-unwritten\tall\t-\t-\t2\t3\t4\n") != NULL, round);
+		free(report);
+		free(all);
+	}
+	fixture_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +245,7 @@ int main(void)
 		cmocka_unit_test(without_gpus),
 		cmocka_unit_test(inside_of_kernels),
 		cmocka_unit_test(time_inside_of_kernels),
+		cmocka_unit_test(unwritten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,14 @@ static void *launch_many(void *unused)
 	return NULL;
 }
 
-/* number[0] threads launch number[1] kernels each; a thread of the vendor's delivers. */
+static void *wait_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* number[0] threads launch number[1] kernels each; a thread of the vendor's delivers. One more is cancelled. */
 static void threads(void)
 {
 	pthread_t collector, launcher[64];
@@ -116,6 +123,10 @@ static void threads(void)
 	pipe_line.over = true;
 	pthread_mutex_unlock(&pipe_line.lock);
 	pthread_join(collector, NULL);
+	pthread_t cancelled;
+	need(pthread_create(&cancelled, NULL, wait_for_ever, NULL) == 0 && pthread_cancel(cancelled) == 0, "pthread_cancel");
+	pthread_join(cancelled, NULL);
+	need(!h || api->n_thread_ends() == number[0] + 1, "the back end was not told of each thread that ended"); /* not of the vendor's */
 	printf("kernels %ld\n", number[0] * number[1]);
 }
 

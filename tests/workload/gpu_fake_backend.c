@@ -10,6 +10,7 @@
 static const struct gpu_host *host;
 static uint32_t queues[2], shapes[2], generation;
 static unsigned n_ends, n_left;
+static _Atomic unsigned n_thread_ends;
 static struct gpu_ticket left[4096];
 
 static uint64_t now_ns(void)
@@ -64,6 +65,11 @@ static void at_end(uint64_t may_wait_ns)
 	n_left = 0;
 }
 
+static void at_thread_end(void)
+{
+	n_thread_ends++;
+}
+
 static void leave(const struct gpu_ticket *t)
 {
 	left[n_left++ % 4096] = *t;
@@ -87,6 +93,7 @@ static bool define(void)
 	}
 	generation = host->generation(host);
 	host->at_end(host, at_end);
+	host->at_thread_end(host, at_thread_end);
 	return device_id && context && queues[0] && queues[1] && code_id && shapes[0] && shapes[1] && shapes[0] != shapes[1];
 }
 
@@ -137,5 +144,10 @@ static unsigned get_n_ends(void)
 	return n_ends;
 }
 
+static unsigned get_n_thread_ends(void)
+{
+	return n_thread_ends;
+}
+
 __attribute__((visibility("default"))) const struct fake_api fake_api = {
-	.enter = enter, .host = get_host, .queue = queue, .launch = launch, .done = done, .done_by_id = done_by_id, .n_ends = get_n_ends, .leave = leave};
+	.enter = enter, .host = get_host, .queue = queue, .launch = launch, .done = done, .done_by_id = done_by_id, .n_ends = get_n_ends, .n_thread_ends = get_n_thread_ends, .leave = leave};

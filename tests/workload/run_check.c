@@ -14,7 +14,7 @@
 struct thread {
 	const struct msr_thread *record;
 	uint64_t n_nodes, n_cells, cell_count, sum[MSR_MAX_METRICS], count[MSR_MAX_METRICS];
-	uint64_t n_trace, last_ns;
+	uint64_t n_trace, n_trace_off, last_ns;
 };
 
 static struct thread *threads;
@@ -90,7 +90,10 @@ static void read_trace(struct thread *t, const struct msr_view *v, uint64_t star
 		if ((record[i] & MSR_TRACE_NODE_MAX) >= t->n_nodes)
 			FAIL("trace record of node %" PRIu64, record[i] & MSR_TRACE_NODE_MAX);
 		t->last_ns = now;
-		t->n_trace++;
+		if (record[i] & MSR_TRACE_NODE_MAX)
+			t->n_trace++;
+		else
+			t->n_trace_off++;
 	}
 }
 
@@ -206,7 +209,7 @@ static uint8_t *read_file(const char *name, uint64_t *n_bytes)
 static void check_file(const char *name)
 {
 	uint64_t n_bytes, n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
-	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, cpu = 0, unsampled = 0,
+	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, cpu = 0, cpu_off = 0, trace_off = 0, unsampled = 0,
 		 complete = 0, handler = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES];
 	unsigned major;
 	uint8_t *bytes = read_file(name, &n_bytes);
@@ -231,6 +234,8 @@ static void check_file(const char *name)
 		measured++;
 		nodes += threads[i].n_nodes;
 		trace += threads[i].n_trace;
+		trace_off += threads[i].n_trace_off;
+		cpu_off += atomic_load(&r->cpu_off_ns);
 		delivered += atomic_load(&r->delivered);
 		recorded += atomic_load(&r->recorded);
 		in_flight += atomic_load(&r->delivered) - atomic_load(&r->recorded);
@@ -256,6 +261,8 @@ static void check_file(const char *name)
 			printf("name%" PRIu64 " %.31s\n", i, threads[i].record->name);
 	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64 "\ntrace %" PRIu64 "\ncomplete %" PRIu64
 	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
+	printf("cpu_off_ns %" PRIu64 "\ntrace_off %" PRIu64 "\noff_ns %" PRIu64 "\nis_off %d\nstops %" PRIu64 "\nstarts %" PRIu64 "\n", cpu_off, trace_off, atomic_load(&h->off_ns),
+	       atomic_load(&h->off_since_ns) != 0, atomic_load(&h->n_stops), atomic_load(&h->n_starts));
 	for (unsigned m = 0; m < n_metrics && m < MSR_MAX_METRICS; m++)
 		printf("count%u %" PRIu64 "\nsum%u %" PRIu64 "\n", m, count[m], m, sum[m]);
 	for (unsigned l = 0; l < MSR_N_LOSSES; l++)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Python frames.
+
+if HAVE_CMOCKA
+check_PROGRAMS += tests/unit/test_python tests/unit/test_python_lines
+TESTS += tests/unit/test_python tests/unit/test_python_lines
+tests_unit_test_python_SOURCES = tests/unit/test_python.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c hpcrun-lite/python/symbols.c
+tests_unit_test_python_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
+tests_unit_test_python_lines_SOURCES = tests/unit/test_python_lines.c
+tests_unit_test_python_lines_LDADD = libhlprof.la $(CMOCKA_LIBS)
+endif
+
+check_PROGRAMS += tests/python/decode_lines
+tests_python_decode_lines_SOURCES = tests/python/decode_lines.c
+tests_python_decode_lines_LDADD = libhlprof.la
+
+python_tests = tests/cli/python_frames.sh tests/cli/python_launches.sh tests/cli/python_lines.sh
+TESTS += $(python_tests)
+EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py tests/python/launches.py tests/python/lines.py

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Work in Python whose shares are known: frames.py SECONDS. Each part runs until its own CPU time is used up; prints "truth FUNCTION SECONDS" for the functions, whose names are unique. Recursion to
+# the limit, generators, callbacks from C, code that is made and thrown away, threads and forked children are among them.
+
+import os
+import sys
+import threading
+import time
+
+
+def burn(seconds):
+    end = time.thread_time() + seconds
+    n = 0
+    while time.thread_time() < end:
+        for i in range(200):
+            n += i * i
+    return n
+
+
+def part(name, seconds):
+    print("truth %s %.3f" % (name, seconds), flush=True)
+
+
+def three(unit):
+    part("three", 3 * unit)
+    burn(3 * unit)
+
+
+def one(unit):
+    part("one", unit)
+    burn(unit)
+
+
+def deep(n, unit):
+    if n:
+        return deep(n - 1, unit)
+    burn(unit)
+
+
+def to_the_limit():
+    return 1 + to_the_limit()
+
+
+def limit(unit):
+    part("limit", unit)
+    end = time.thread_time() + unit
+    while time.thread_time() < end:
+        try:
+            to_the_limit()
+        except RecursionError:
+            pass
+
+
+def steps(unit):
+    for _ in range(4):
+        yield burn(unit / 4)
+
+
+def generating(unit):
+    part("generating", unit)
+    sum(steps(unit))
+
+
+def keyed(unit):
+    part("keyed", unit)
+    sorted(range(4), key=lambda x: burn(unit / 4))
+
+
+def thrown_away(unit):
+    part("thrown_away", unit)
+    end = time.thread_time() + unit
+    n = 0
+    while time.thread_time() < end:
+        n += 1
+        scope = {}
+        exec("def f%d(a):\n%s    for i in range(a): a += i\n" % (n % 9, "    0\n" * (n % 7)), scope)
+        scope.popitem()[1](2000)
+
+
+class Threads:
+    def in_thread(self, unit):
+        burn(unit)
+
+    def together(self, unit):
+        part("Threads.together", 0)
+        part("Threads.in_thread", 2 * unit)
+        threads = [threading.Thread(target=self.in_thread, args=(unit,)) for _ in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+
+
+def child(unit):
+    burn(unit)
+
+
+def forked(unit):
+    part("child", 2 * unit)
+    for _ in range(2):
+        pid = os.fork()
+        if not pid:
+            child(unit)
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+
+def main(unit):
+    three(unit)
+    one(unit)
+    part("deep", unit)
+    deep(300, unit)
+    limit(unit)
+    generating(unit)
+    keyed(unit)
+    thrown_away(unit)
+    forked(unit)
+    Threads().together(unit)
+
+
+main(float(sys.argv[1]))
