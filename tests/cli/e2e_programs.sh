@@ -20,8 +20,9 @@ chmod -R u+w "$T/src"
 # Something to compress: text that is neither random nor trivial.
 for i in 1 2 3 4 5 6 7 8; do cat "$T"/src/*.c "$T"/src/*.h; seq $((i * 20000)) $((i * 20000 + 40000)); done >"$T/data"
 
-# program NAME STATUS LEAST COMMAND...: measures one command and analyses it. STATUS is how it ends, plain or not; at least LEAST
-# processes must have been measured.
+# program NAME STATUS LEAST COMMAND...: measures one command, with the options in $OPTIONS, and analyses it. STATUS is how it
+# ends, plain or not; at least LEAST processes must have been measured.
+OPTIONS=
 program() {
 	p_name=$1
 	p_status=$2
@@ -32,7 +33,8 @@ program() {
 	/*) [ -x "$p_command" ] || { skip "$p_name" "no $p_command here"; return; } ;;
 	*) have "$p_command" || { skip "$p_name" "no $p_command here"; return; } ;;
 	esac
-	both "$p_name" -- "$@"
+	# shellcheck disable=SC2086 # a list of options
+	both "$p_name" $OPTIONS -- "$@"
 	is "$p_name: status without us" "$(cat "$T/plain-$p_name.status")" "$p_status"
 	p_n=$(processes "$M")
 	within "$p_name: processes measured" "${p_n:-0}" "$p_least" 100000
@@ -46,7 +48,11 @@ names() {
 
 programs() {
 	program python 3 3 /usr/bin/python3 "$T/threads.py"
-	names python '_PyEval_EvalFrameDefault'
+	names python '<genexpr>|_PyEval_EvalFrameDefault' # the latter where this CPython is not known
+	OPTIONS='-a native'
+	program python-native 3 3 /usr/bin/python3 "$T/threads.py"
+	names python-native '_PyEval_EvalFrameDefault'
+	OPTIONS=
 	program perl 5 2 perl "$T/script.pl"
 	names perl 'Perl_runops_standard|Perl_pp_|libperl'
 	program xz 0 1 xz -T2 -3 --block-size=500KiB -k -c "$T/data"
