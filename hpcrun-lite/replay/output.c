@@ -107,7 +107,7 @@ static void copy_header(void)
 		atomic_store_explicit(&to->losses[i], atomic_load_explicit(&from->losses[i], memory_order_relaxed), memory_order_relaxed);
 }
 
-enum status output_open(const char *original, const char *directory, unsigned backend, struct output_facts *facts)
+enum status output_open(const char *original, const char *directory, const char *name, unsigned backend, struct output_facts *facts)
 {
 	const char *cause;
 	*facts = (struct output_facts){.handler_ns = 0};
@@ -120,7 +120,7 @@ enum status output_open(const char *original, const char *directory, unsigned ba
 		return status;
 	const struct msr_header *h = header();
 	const struct store_options options = {
-		.directory = directory, .host = h->host, .rank = h->rank, .n_ranks = h->n_ranks, .pid = h->pid, .parent_pid = h->parent_pid, .exec_seq = h->exec_seq,
+		.directory = directory, .name = name, .host = h->host, .rank = h->rank, .n_ranks = h->n_ranks, .pid = h->pid, .parent_pid = h->parent_pid, .exec_seq = h->exec_seq,
 		.process_start_ns = h->process_start_ns, .flags = h->flags};
 	if (!store_open(&options, &cause)) {
 		log_error(directory, "%s", cause);

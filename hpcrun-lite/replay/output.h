@@ -20,8 +20,8 @@ struct output_facts {
 	bool has_others;       /* operations of other back ends, which are left out */
 };
 
-/* Makes the file in `directory` and copies the CPU side of the measurement `original` into it. The store is then open. `backend`: the number of the one that is played. */
-enum status output_open(const char *original, const char *directory, unsigned backend, struct output_facts *facts);
+/* Makes the file `name` in `directory`, as the recorded process named its own (images of one process, by exec, differ in nothing else), and copies the CPU side of the measurement `original` into it. The store is then open. `backend`: the number of the one that is played. */
+enum status output_open(const char *original, const char *directory, const char *name, unsigned backend, struct output_facts *facts);
 /* A note for the user, unless the original has it. */
 void output_note(const char *text);
 /* Closes the file; its end is that of the original. */

@@ -164,10 +164,17 @@ static char *options_without_record(const char *options)
 	return to;
 }
 
+/* The measurement that a recording lies beside. */
+static void name_measurement(char *to, size_t n_bytes, const char *recording)
+{
+	const char *name = strrchr(recording, '/') + 1;
+	snprintf(to, n_bytes, "%.*s" MSR_SUFFIX, (int)(strlen(name) - strlen(RECORDING_SUFFIX)), name);
+}
+
 static enum status play(struct player *p, const char *path, const struct request *r)
 {
 	static struct nv_library library;
-	char original[PATH_MAX];
+	char original[PATH_MAX], name[NAME_MAX + 1];
 	struct output_facts facts;
 	unsigned number = p->tape.header->backend_number;
 	char *options = options_without_record(p->tape.header->options);
@@ -176,7 +183,8 @@ static enum status play(struct player *p, const char *path, const struct request
 		return STATUS_UNSUPPORTED;
 	}
 	snprintf(original, sizeof original, "%s/%s", r->recording, p->tape.header->measurement);
-	enum status status = output_open(original, r->output, number, &facts);
+	name_measurement(name, sizeof name, path);
+	enum status status = output_open(original, r->output, name, number, &facts);
 	if (status != STATUS_OK)
 		return status;
 	if (facts.has_others)

@@ -19,6 +19,8 @@
 #define SPACE_MAX_SUFFIX 10000u /* files of one pid and host: exec chains, and pids used again */
 #define SPACE_LEAST 65536u      /* a smaller growth is not worth a mapping */
 
+static const char too_long[] = "the path is too long";
+
 const char *space_result_text(enum space_result r)
 {
 	static const char *const text[] = {
@@ -42,6 +44,8 @@ static const char *open_error_text(int error)
 	case ENOENT:
 	case ENOTDIR:
 		return "the directory does not exist";
+	case EEXIST:
+		return "there is a file of that name";
 	case EMFILE:
 	case ENFILE:
 		return "too many open files";
@@ -121,16 +125,14 @@ static bool name_file(struct space *s, const char *directory, int rank, const ch
 	return !t.cut;
 }
 
-bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid, const char **cause)
+static int make_file(const struct space *s)
 {
-	int fd = -EEXIST;
-	for (unsigned suffix = 0; fd == -EEXIST && suffix < SPACE_MAX_SUFFIX; suffix++) {
-		if (!name_file(s, directory, rank, host, pid, suffix)) {
-			*cause = "the path is too long";
-			return false;
-		}
-		fd = sys_open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	}
+	return sys_open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* A file that was made, or -errno. */
+static bool take_file(struct space *s, int fd, const char **cause)
+{
 	struct stat st;
 	if (fd < 0 || sys_call3(SYS_fstat, fd, (long)&st, 0) != 0) {
 		*cause = open_error_text(-fd);
@@ -141,6 +143,32 @@ bool space_create(struct space *s, const char *directory, int rank, const char *
 	s->inode = st.st_ino;
 	s->fd = move_high(fd) + 1;
 	return true;
+}
+
+bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid, const char **cause)
+{
+	int fd = -EEXIST;
+	for (unsigned suffix = 0; fd == -EEXIST && suffix < SPACE_MAX_SUFFIX; suffix++) {
+		if (!name_file(s, directory, rank, host, pid, suffix)) {
+			*cause = too_long;
+			return false;
+		}
+		fd = make_file(s);
+	}
+	return take_file(s, fd, cause);
+}
+
+bool space_create_named(struct space *s, const char *directory, const char *name, const char **cause)
+{
+	struct text t = text_in(s->path, sizeof s->path);
+	text_put(&t, directory);
+	text_put_char(&t, '/');
+	text_put(&t, name);
+	if (t.cut) {
+		*cause = too_long;
+		return false;
+	}
+	return take_file(s, make_file(s), cause);
 }
 
 /* File systems without fallocate: zeros are written, which reserves as well. */

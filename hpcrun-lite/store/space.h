@@ -2,7 +2,7 @@
 /*
  * The file under the store: makes it, reserves and maps pieces of it, cuts and punches. Knows nothing of extents.
  * The descriptor lies at a high number, close-on-exec; before each use it is checked that it still is our file, since a program may have
- * closed it and opened its own there. Signal-safe but space_create. Tests: tests/unit/test_store.c.
+ * closed it and opened its own there. Signal-safe but space_create*. Tests: tests/unit/test_store.c.
  */
 #ifndef HPCRUN_LITE_STORE_SPACE_H
 #define HPCRUN_LITE_STORE_SPACE_H
@@ -26,6 +26,8 @@ struct space {
 
 /* Makes the file, exclusively; false with the cause as a constant string. */
 bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid, const char **cause);
+/* The same by the name that it has in the directory, which is not taken. */
+bool space_create_named(struct space *s, const char *directory, const char *name, const char **cause);
 
 /* Reserves *n_bytes (multiples of 4096; shortened when only less may be had) at `offset`, the end of the file, and maps them. */
 enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes, uint8_t **base);

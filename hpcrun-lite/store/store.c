@@ -364,7 +364,7 @@ static void fill_header(struct msr_header *h, const struct store_options *o)
 bool store_open(const struct store_options *o, const char **cause)
 {
 	store_forget();
-	if (!space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause))
+	if (!(o->name ? space_create_named(&store.space, o->directory, o->name, cause) : space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause)))
 		return false;
 	store.max_bytes = o->max_bytes;
 	enum space_result r = add_chunk(STORE_FIRST_TOUCH);

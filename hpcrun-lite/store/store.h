@@ -18,6 +18,7 @@
 
 struct store_options {
 	const char *directory; /* exists */
+	const char *name;      /* of the file in it; NULL: made of rank, host and pid */
 	const char *host;
 	int rank, n_ranks;     /* -1: none */
 	unsigned pid, parent_pid;
@@ -28,8 +29,8 @@ struct store_options {
 };
 
 /*
- * Makes <directory>/<rank>-<host>-<pid>[.n].hpcrun (rank: six digits or "norank"; .n when the name is taken, as after exec) with its header
- * page and the first space. On failure nothing is left behind and `cause` (a constant string) says why. Not signal-safe.
+ * Makes <directory>/<rank>-<host>-<pid>[.n].hpcrun (rank: six digits or "norank"; .n when the name is taken, as after exec), or the file of
+ * the name that is asked for, which must not be there, with its header page and the first space. On failure nothing is left behind and `cause` (a constant string) says why. Not signal-safe.
  */
 bool store_open(const struct store_options *options, const char **cause);
 

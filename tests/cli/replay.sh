@@ -41,6 +41,7 @@ endless ,pc endless
 killed ,pc killed
 ended ,pc _exit
 fork - fork
+exec - exec
 EOF
 is "samples are there" "$(awk -v n="$(sampling calls 6)" 'BEGIN { print (n > 0) }')" 1
 
@@ -62,6 +63,18 @@ LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q --gpu-memory 0 -e CPUTIM
 facts summed
 replay summed summed-r
 same_as summed summed-r
+
+# a process that was another program first, which used no GPU and so has no recording; and one that used it in both
+LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q -e CPUTIME -e gpu=nvidia --record-gpu -o became env "$CUDA_CALLS" paths >out-became 2>&1
+is "two images, one recording" "$(ls became/*.hpcrun | wc -l) $(ls became/*.hpctape | wc -l)" "2 1"
+facts became
+replay became became-r
+is "both are there" "$replay_status" 0
+like "the one is played" "$(cat said-became-r)" ': 1 recording played'
+same_as became became-r
+for name in became exec; do
+	is "$name: files have the names that they had" "$(cd "$name-r" && ls -- *.hpcrun)" "$(cd "$name" && ls -- *.hpcrun)"
+done
 
 # a replay can be recorded in its turn: no; but a recording can be played from a copy anywhere
 mkdir elsewhere

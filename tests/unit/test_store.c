@@ -275,6 +275,24 @@ static void causes(void **state)
 	open_new(0);
 }
 
+static void by_name(void **state)
+{
+	const char *cause = NULL;
+	char path[4352];
+	struct store_options o = {.directory = directory, .name = "one.hpcrun", .host = "h", .rank = -1, .pid = 1};
+	(void)state;
+	store_forget();
+	assert_true(store_open(&o, &cause));
+	snprintf(path, sizeof path, "%s/one.hpcrun", directory);
+	assert_string_equal(store_path(), path);
+	store_forget();
+	assert_false(store_open(&o, &cause));
+	assert_string_equal(cause, "there is a file of that name");
+	assert_null(store_header());
+	assert_int_equal(unlink(path), 0);
+	open_new(0);
+}
+
 static void *allocate(void *argument)
 {
 	unsigned seed = (unsigned)(uintptr_t)argument;
@@ -367,6 +385,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(file_size_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(descriptor_taken_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(causes, setup, teardown),
+		cmocka_unit_test_setup_teardown(by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_do_not_overlap, setup, teardown),
 		cmocka_unit_test_setup_teardown(ends_while_others_write, setup, teardown),
 	};
