@@ -290,3 +290,14 @@ public_copy() {
 		cp "$tap_f" "$T/" && chmod a+rx "$T/${tap_f##*/}" || return 1
 	done
 }
+
+# papi_clock: sets PAPI_CLOCK to the name of PAPI's event for the clock of the kernel, and PAPI_SHIM to what must be preloaded for
+# it, nothing where PAPI finds the processor's own unit. False: it cannot be had.
+papi_clock() {
+	tap_shim=$(find "$builddir/tests/workload/.libs" -name libpapi_pmu.so 2>/dev/null | head -n 1)
+	for PAPI_SHIM in '' "$tap_shim"; do
+		PAPI_CLOCK=$(LD_PRELOAD=$PAPI_SHIM "$HPCRUN" -L 2>/dev/null | sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK) .*/\1/p' | head -n 1)
+		[ -z "$PAPI_CLOCK" ] || return 0
+	done
+	return 1
+}

@@ -99,17 +99,15 @@ for events in "-e REALTIME" "-e perf::PAGE-FAULTS@100" "-e CPUTIME -e REALTIME@f
 done
 
 # Sets of PAPI, over the kernel's own clock.
-shim=$(find "$builddir/tests/workload/.libs" -name 'libpapi_pmu.so' 2>/dev/null | head -n 1)
-event=PERF_COUNT_SW_TASK_CLOCK
-if [ -n "$shim" ] && LD_PRELOAD=$shim "$HPCRUN" -L 2>/dev/null | grep -q "^  $event "; then
+if papi_clock; then
 	for name in once threads storm; do
 		rm -rf "$OUT"
-		LD_PRELOAD=$shim run_limited 120 "$HPCRUN" -q -e "$event@1000000" -o "$OUT" "$CONTROL" $name >"$T/stdout" 2>"$T/stderr"
+		LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" $name >"$T/stdout" 2>"$T/stderr"
 		is "PAPI, $name: exit status" "$?" 0
 		sound "PAPI, $name: files are sound"
 	done
 	rm -rf "$OUT"
-	LD_PRELOAD=$shim run_limited 120 "$HPCRUN" -q -e "$event@1000000" -o "$OUT" "$CONTROL" threads >"$T/stdout" 2>"$T/stderr"
+	LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" threads >"$T/stdout" 2>"$T/stderr"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
 	is "PAPI: what was not measured" "$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
 	within "PAPI: what was" "$(seconds measured)" 0.5 0.9

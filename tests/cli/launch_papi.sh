@@ -18,16 +18,14 @@ fi
 like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
 like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: PAPI: .* \(-L lists what can be had\)$'
 
-shim=$(find "$W/.libs" -name 'libpapi_pmu.so' | head -n 1)
-LD_PRELOAD=$shim
-export LD_PRELOAD
-event=PERF_COUNT_SW_TASK_CLOCK
-if ! "$HPCRUN" -L 2>/dev/null | grep -q "^  $event "; then
-	unset LD_PRELOAD
+if ! papi_clock; then
 	skip "samples by PAPI" "PAPI finds no unit here, not even with the kernel's own events"
 	done_testing
 	exit
 fi
+event=$PAPI_CLOCK
+LD_PRELOAD=$PAPI_SHIM
+export LD_PRELOAD
 like "with a unit, a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
 	'^hpcrun-lite: PAPI: NOT_AN_EVENT: no event of this name that this machine has: '
 
@@ -53,7 +51,7 @@ for storm in "threads 100" "fork 60" "malloc 20000" "throw 3000" "signals 3000";
 	sacred "sampled by PAPI: $storm" "$W/sacred_storm" $storm
 	unset LD_PRELOAD
 	sacred_sampled "sampled by PAPI: $storm: the ledger closes"
-	LD_PRELOAD=$shim
+	LD_PRELOAD=$PAPI_SHIM
 	export LD_PRELOAD
 done
 sacred "sampled by PAPI: signals as the program sees them" "$W/sacred_signal" masks
