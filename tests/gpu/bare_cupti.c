@@ -16,6 +16,7 @@
  *     clock          with times of CLOCK_MONOTONIC
  *     zeroed         buffers are given zeroed, so that CUPTI need not do it in the program's thread
  *     parsed         each record is looked at
+ *     slow=NS        ... for as long, in the thread that CUPTI gives buffers back in
  *     pc=EXP         continuous PC sampling every 2^EXP cycles (19), samples taken out every 100 ms; pc alone: 19
  *     once           nothing is taken out of it before the end
  *     hw=MIB scratch=MIB room=PCS sleep=MS     its hardware buffer (16), scratch buffer, room for samples (5000), CUPTI's pause; 0: as CUPTI likes
@@ -56,6 +57,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, flush_lock = PTHREAD_MU
 static size_t buffer_bytes;
 static bool is_zeroed, is_parsed, is_clocked, is_once;
 static _Atomic uint64_t n_records, n_bytes, n_dropped, n_buffers, n_made, n_calls, last_ns;
+static uint64_t slow_ns;
 static uint64_t n_samples, n_outside, n_lost, n_errors;
 static CUpti_SubscriberHandle subscriber;
 static CUcontext sampled;
@@ -188,8 +190,11 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 	(void)bytes;
 	n_buffers++;
 	n_bytes += valid;
-	while (is_parsed && valid && cuptiActivityGetNextRecord_fn(buffer, valid, &r) == CUPTI_SUCCESS)
+	while (is_parsed && valid && cuptiActivityGetNextRecord_fn(buffer, valid, &r) == CUPTI_SUCCESS) {
 		n_records++;
+		for (uint64_t until = slow_ns ? now() + slow_ns : 0; slow_ns && now() < until;)
+			;
+	}
 	if (cuptiActivityGetNumDroppedRecords_fn(context, stream, &dropped) == CUPTI_SUCCESS)
 		n_dropped += dropped;
 	if (is_zeroed)
@@ -428,6 +433,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	buffer_bytes = (size_t)or_else(word("buffer", 256), 256) << 10;
 	is_zeroed = has("zeroed");
 	is_parsed = has("parsed");
+	slow_ns = has("slow") ? (uint64_t)word("slow", 0) : 0;
 	is_clocked = has("clocked");
 	is_once = has("once");
 	CHECK(cuptiSubscribe, &subscriber, called, NULL);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts nothing. About 180 s; sections can be named: launch, empty, busy, graph, peers, ncu.
+# What gpu=nvidia costs on a GPU, beside other profilers; ratios of runs in turn, medians. Asserts nothing. About 180 s; sections can be named: launch, empty, busy, graph, peers, ncu; and threads, which is not among the default ones.
 #
 #     top_builddir=BUILD sh tests/gpu/bench.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=: other places; RUNS: of each, 4; PAIRS: of launch, 15; PEER_RUNS: of peers, 3; RAW=FILE: every number)
 #
@@ -104,6 +104,24 @@ launch() {
 	pairs launch ns-3
 }
 
+# Launches from several threads at once, THREADS of them, THREADS_LIMIT seconds for each number.
+threads() {
+	ROUNDS=3
+	export ROUNDS
+	for count in ${THREADS:-1 2 4 8 16}; do
+		begun=$(date +%s)
+		for i in $(seq "${PAIRS:-15}"); do
+			[ $(($(date +%s) - begun)) -lt "${THREADS_LIMIT:-25}" ] || break
+			for kind in ${KINDS:-plain bare:kernel,callback bare:kernel,copies,clock,calls,parsed gpu gpu+cpu}; do
+				under "$kind" "$GPU_BIN/launch_loop" threads 5000 "$count" >"$t/out" 2>"$t/err" || cat "$t/err" >&2
+				one_each "$t/out" >"$t/one"
+				note "threads-$count" "$kind" "$t/one"
+			done
+		done
+		pairs "threads-$count" ns
+	done
+}
+
 empty() {
 	ROUNDS=3
 	export ROUNDS
@@ -178,7 +196,7 @@ ncu() {
 
 for section in "$@"; do
 	case $section in
-	launch | empty | busy | graph | peers | ncu)
+	launch | threads | empty | busy | graph | peers | ncu)
 		echo "== $section"
 		"$section"
 		;;

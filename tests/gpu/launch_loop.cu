@@ -5,6 +5,7 @@
  *     launch_loop empty N [DEPTH [OTHER]]   N empty kernels from DEPTH calls deep (30), and in turn from OTHER; ns of a launch, without waiting for room in the queue
  *     launch_loop busy N US            N kernels of US microseconds on the whole device, one behind the other; elapsed ns
  *     launch_loop streams N US         the same in four streams, each kernel on a quarter of the device
+ *     launch_loop threads N T          N empty kernels from each of T threads (4) at once, 30 calls deep, each in a stream of its own; ns of a launch
  *
  * One round to warm up, behind which with STOPPED (environment) a measurement is stopped; then ROUNDS (environment; 3): "ns NUMBER" for each, "ns-OTHER NUMBER" for the other depth, and at the end "memory KIB", the largest resident memory.
  */
@@ -12,6 +13,9 @@
 
 #include <dlfcn.h>
 #include <sys/resource.h>
+#include <atomic>
+#include <thread>
+#include <vector>
 
 __global__ void empty() {}
 
@@ -24,30 +28,60 @@ __global__ void burn(int n, float b, float *to)
 		*to = a;
 }
 
-__attribute__((noinline)) static double launch_empty(long n)
+__attribute__((noinline)) static double launch_empty(long n, cudaStream_t stream)
 {
 	uint64_t ns = 0, begin;
-	MUST(cudaDeviceSynchronize());
+	MUST(cudaStreamSynchronize(stream));
 	begin = work_now_ns();
 	for (long i = 0; i < n; i++) {
-		empty<<<1, 1>>>();
+		empty<<<1, 1, 0, stream>>>();
 		if (i % 512 == 511) {
 			ns += work_now_ns() - begin;
-			MUST(cudaDeviceSynchronize());
+			MUST(cudaStreamSynchronize(stream));
 			begin = work_now_ns();
 		}
 	}
 	ns += work_now_ns() - begin;
-	MUST(cudaDeviceSynchronize());
+	MUST(cudaStreamSynchronize(stream));
 	MUST(cudaGetLastError());
 	return (double)ns / (double)n;
 }
 
-extern "C" __attribute__((noinline)) double loop_empty(long n, int depth)
+__attribute__((noinline)) static double deep_empty(long n, int depth, cudaStream_t stream)
 {
-	double ns = depth > 1 ? loop_empty(n, depth - 1) : launch_empty(n);
+	double ns = depth > 1 ? deep_empty(n, depth - 1, stream) : launch_empty(n, stream);
 	asm volatile(""); /* no tail call */
 	return ns;
+}
+
+extern "C" double loop_empty(long n, int depth)
+{
+	double ns = deep_empty(n, depth, NULL);
+	asm volatile("");
+	return ns;
+}
+
+static double loop_threads(long n, int n_threads)
+{
+	std::vector<std::thread> threads;
+	std::vector<double> ns((size_t)n_threads);
+	std::atomic<int> n_ready{0};
+	for (int t = 0; t < n_threads; t++)
+		threads.emplace_back([&, t] {
+			cudaStream_t stream;
+			MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+			n_ready++;
+			while (n_ready < n_threads)
+				;
+			ns[(size_t)t] = deep_empty(n, 30, stream);
+			MUST(cudaStreamDestroy(stream));
+		});
+	double sum = 0;
+	for (int t = 0; t < n_threads; t++) {
+		threads[(size_t)t].join();
+		sum += ns[(size_t)t];
+	}
+	return sum / n_threads;
 }
 
 extern "C" double loop_busy(long n, int us, int n_streams)
@@ -93,6 +127,8 @@ int main(int argc, char **argv)
 			ns = loop_busy(i ? n : n / 10 + 1, m ? m : 20, 1);
 		else if (argc > 1 && !strcmp(argv[1], "streams"))
 			ns = loop_busy(i ? n : n / 10 + 1, m ? m : 20, 4);
+		else if (argc > 1 && !strcmp(argv[1], "threads"))
+			ns = loop_threads(i ? n : n / 10 + 1, m ? m : 4);
 		else
 			return 2;
 		if (i)
