@@ -18,7 +18,7 @@ run_in() {
 	rm -rf "$T/work"
 	public_dir work >/dev/null
 	e2e_status=0
-	(cd "$T/work" && as_user timeout --kill-after=5 240 "$@") >"$e2e_dir.out" 2>"$e2e_dir.err" </dev/null || e2e_status=$?
+	(cd "$T/work" && as_user timeout --kill-after=5 $((240 * tap_patience)) "$@") >"$e2e_dir.out" 2>"$e2e_dir.err" </dev/null || e2e_status=$?
 	echo "$e2e_status" >"$e2e_dir.status"
 	rm -rf "$e2e_dir"
 	mv "$T/work" "$e2e_dir"

@@ -17,6 +17,7 @@
 #	OUTPUTS            what this build writes, for --to: text,cctdb and otf2 where it was built with it
 #	T                  a private empty directory, readable by everyone, removed at the end: below TMPDIR if everyone may go there, else below /tmp
 #	HPCTOOLKIT_LITE_CACHE   a cache of structures below $T
+#	tap_patience       limits against hangs are multiplied by it: TEST_PATIENCE, else 10
 
 # What whoever started us had in the environment for other purposes: other jobs' ranks, settings of what we test, habits of the shell. Standard input is nobody's.
 unset CDPATH COLUMNS NO_COLOR POSIXLY_CORRECT GREP_OPTIONS GREP_COLOR DEBUGINFOD_URLS XDG_CACHE_HOME
@@ -44,6 +45,7 @@ tap_failed=0
 tap_planned=
 tap_finished=no
 tap_atexit=
+tap_patience=${TEST_PATIENCE:-10}
 tap_runuser=$(command -v runuser || echo /usr/sbin/runuser)
 
 # tap_make_dir WHERE: a directory there that nobody, as whom some tests run, can go to; else nothing.
@@ -238,9 +240,9 @@ have() {
 }
 
 # run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to step in; the
-# limit is no statement about speed and is chosen many times larger than needed.
+# limit is no statement about speed: it is many times larger than needed, and ten times that for machines that are slow or busy.
 run_limited() {
-	tap_limit=$1
+	tap_limit=$(($1 * tap_patience))
 	shift
 	timeout --kill-after=5 "$tap_limit" "$@"
 }

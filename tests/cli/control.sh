@@ -12,40 +12,58 @@ seconds() {
 	awk -F'\t' -v name="$1" '$1 == "by-function" && $3 == name { sum += $7 } END { printf "%.3f\n", sum }' "$T/all"
 }
 
-# control CASE [LAUNCHER OPTIONS]: measures, checks the files, and has hpcprof-lite say all.
+# truth FUNCTION: nanoseconds of CPU time that the program itself says it took, over all processes.
+truth() {
+	awk -v name="$1" '$1 == "truth" && $2 == name { sum += $3 } END { printf "%.0f\n", sum }' "$T/stderr"
+}
+
+# all_there DESCRIPTION STRETCHES: what was measured is in the tree. Each stretch that a thread is measured for may be given up to a tick too much or too little at its first sample (10 ms, where the kernel has
+# 100 ticks a second), and a tenth is left to hosts that take the processor away.
+all_there() {
+	within "$1" "$(seconds measured)" "$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN { print t * 0.9e-9 - n * 0.01 }')" "$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN { print t * 1.1e-9 + n * 0.01 }')"
+}
+
+# off_is_true DESCRIPTION: the CPU time that was off has all that ran while measurement was off, and nothing of what ran while it was on.
+off_is_true() {
+	within "$1" "$(value cpu_off_ns)" "$(truth not_measured)" $(($(value cpu_ns) - $(truth measured)))
+}
+
+# control CASE STRETCHES [LAUNCHER OPTIONS]: measures, checks the files, and has hpcprof-lite say all. STRETCHES: as for all_there.
 control() {
 	name=$1
-	shift
+	stretches=$2
+	shift 2
 	measure "$@" -- "$CONTROL" "$name"
 	is "$name: exit status" "$status" 0
 	sound "$name: files are sound"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	is "$name: nothing is lost" "$(value recorded)" "$(value delivered)"
+	is "$name: nothing is lost but to rests" "$(value delivered)" $(($(value recorded) + $(value lost-busy)))
 	like "$name: the ledger closes" "$(cat "$T/all")" '^closes	1$'
-	# Weights and what is behind the last sample are the CPU time while measurement was on, to the nanosecond but for what a source gives too much, up to a tick (4 ms) at each start: 0.2 s with two starts 4 %.
-	within "$name: weights are the CPU time that was measured" "$(ratio $(($(value sum0) + $(value unsampled_ns))) $(($(value cpu_ns) - $(value cpu_off_ns))))" "${low:-0.95}" "${high:-1.05}"
+	# Weights and what is behind the last sample are the CPU time while measurement was on, but for what a source gives too much: see all_there.
+	on=$(($(value cpu_ns) - $(value cpu_off_ns)))
+	within "$name: weights are the CPU time that was measured" $(($(value sum0) + $(value unsampled_ns))) $((on * ${low:-95} / 100)) $((on * 11 / 10 + stretches * 10000000))
 }
 
-is "without the tool the program runs, and nothing is active" "$("$CONTROL" once)" "active 0
+is "without the tool the program runs, and nothing is active" "$("$CONTROL" once 2>/dev/null)" "active 0
 active 0
 active 0"
 
-control once
+control once 2
 is "once: what the program was told" "$(cat "$T/stdout")" "active 1
 active 0
 active 1"
-within "once: what was measured" "$(seconds measured)" 0.55 0.65
+all_there "once: what was measured" 2
 is "once: what was not" "$(seconds not_measured)" 0.000
-within "once: CPU time that was off" "$(value cpu_off_ns)" 490000000 520000000
+off_is_true "once: CPU time that was off"
 is "once: stops and starts" "$(value stops) $(value starts) $(value is_off)" "1 1 0"
 is "once: the time line goes idle" "$(value trace_off) $(grep -c '^idle	0	' "$T/all")" "1 1"
-within "once: the report has the CPU clock while it was on" "$(awk -F'\t' '$1 == "thread" { print $8 / 1e9 }' "$T/all")" 0.58 0.65
+is "once: the report has the CPU clock while it was on" "$(awk -F'\t' '$1 == "thread" { print $8 }' "$T/all")" $(($(value cpu_ns) - $(value cpu_off_ns)))
 like "once: the report says how long it was off" "$("$HPCPROF" -q --to text "$OUT")" '^  measurement was off for [0-9.]+ m?s of [0-9.]+ s; the program stopped it 1 time$'
 
-control late -ds
+control late 1 -ds
 is "late: what the program was told" "$(cat "$T/stdout")" "active 0
 active 1"
-within "late: what was measured" "$(seconds measured)" 0.27 0.33
+all_there "late: what was measured" 1
 is "late: what was not" "$(seconds not_measured)" 0.000
 measure --delay-sampling -- "$CONTROL" forks
 is "--delay-sampling: exit status" "$status" 0
@@ -56,38 +74,36 @@ is "a program that knows nothing of it: exit status" "$status" 3
 sound "... files are sound"
 is "... and no sample" "$(value recorded)" 0
 
-control bad
-within "start before stop, stops in a row: what was measured" "$(seconds measured)" 0.18 0.22
+control bad 2
+all_there "start before stop, stops in a row: what was measured" 2
 is "... and what was not" "$(seconds not_measured)" 0.000
-low=0.5
-control often # each start may lose what is shorter than a period
+low=0
+control often 1 # each start may lose what is shorter than a period
 low=''
-within "often: what was measured" "$(seconds measured)" 0.18 0.22
+all_there "often: what was measured" 1
 
-control threads
-within "threads: what was measured" "$(seconds measured)" 0.7 0.9
+control threads 8
+all_there "threads: what was measured" 8
 is "threads: what was not, in threads that were there and in new ones" "$(seconds not_measured)" 0.000
 is "threads: all are known" "$(value threads)" 9
-within "threads: CPU time that was off" "$(value cpu_off_ns)" 980000000 1080000000
+off_is_true "threads: CPU time that was off"
 
 low=0
-high=1.2
-control storm
+control storm 83
 low=''
-high=''
 is "storm: all threads are known" "$(value threads)" 83
-within "storm: at the end it is on" "$(seconds measured)" 0.07 0.13
+all_there "storm: at the end it is on" 1
 
-control handler
+control handler 2
 is "handler: what the program was told" "$(cat "$T/stdout")" "active 0
 active 1"
-within "handler: what was measured" "$(seconds measured)" 0.35 0.45
+all_there "handler: what was measured" 2
 is "handler: what was not" "$(seconds not_measured)" 0.000
 
-control forks
+control forks 1
 is "forks: vfork's child leaves its parent alone" "$(cat "$T/stdout")" "active 0
 active 0"
-within "forks: the child goes on as its parent was" "$(seconds measured)" 0.15 0.25
+all_there "forks: the child goes on as its parent was" 1
 is "forks: what was not" "$(seconds not_measured)" 0.000
 
 for events in "-e REALTIME" "-e perf::PAGE-FAULTS@100" "-e CPUTIME -e REALTIME@f100"; do
@@ -110,7 +126,7 @@ if papi_clock; then
 	LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" threads >"$T/stdout" 2>"$T/stderr"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
 	is "PAPI: what was not measured" "$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
-	within "PAPI: what was" "$(seconds measured)" 0.5 0.9
+	all_there "PAPI: what was" 24 # its overflows have no weights: those that are missed are missing
 else
 	skip "sets of PAPI" "PAPI finds no unit here"
 fi
@@ -121,7 +137,7 @@ if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$CONTROL"; then
 	run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/${CONTROL##*/}" threads >"$T/stdout" 2>"$T/stderr"
 	is "as an ordinary user: exit status" "$?" 0
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	within "as an ordinary user: what was measured" "$(seconds measured)" 0.7 0.9
+	all_there "as an ordinary user: what was measured" 16 # time in the kernel is given away late
 	is "as an ordinary user: what was not" "$(seconds not_measured)" 0.000
 else
 	skip "as an ordinary user" "not root, or no staged installation"

@@ -38,7 +38,7 @@ tools() {
 	run_limited 120 "$HPCSTRUCT" -q m >said 2>&1 # says that libraries of the machine are not here
 	is "$1: hpcstruct-lite reads all code objects" "$(for f in m/gpubins/*; do test -f "m/structs/$(basename "$f" .gpubin).hpcstruct" || echo "$f"; done)" ""
 	rm -rf db
-	ok "$1: hpcprof-lite" sh -c "timeout 200 '$HPCPROF' -q -o db m >report 2>said"
+	ok "$1: hpcprof-lite" run_limited 200 sh -c "'$HPCPROF' -q -o db m >report 2>said"
 	all_facts m >all
 }
 

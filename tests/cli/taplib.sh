@@ -36,7 +36,7 @@ is "a plan that is met" "$(outcome 'plan 1; pass a')" "0 | 1..1 | ok 1 - a"
 is "a plan that is not met" "$(outcome 'plan 2; pass a')" "99 | 1..2 | ok 1 - a | Bail"
 is "an early end" "$(outcome 'pass a; exit 0; done_testing')" "99 | ok 1 - a | Bail"
 is "an early end under set -e" "$(outcome 'set -e; pass a; false; done_testing')" "99 | ok 1 - a | Bail"
-is "the watchdog" "$(outcome 'run_limited 1 sleep 60; is a $? 124; done_testing')" "0 | ok 1 - a | 1..1"
+is "the watchdog" "$(outcome 'tap_patience=1; run_limited 1 sleep 60; is a $? 124; done_testing')" "0 | ok 1 - a | 1..1"
 # shellcheck disable=SC2016 # for the script
 is "at_exit runs, last one first" "$(outcome 'at_exit "echo ok one"; at_exit "echo ok two"; pass a; done_testing')" \
 	"0 | ok 1 - a | 1..1 | ok two | ok one"

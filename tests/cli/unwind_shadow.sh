@@ -22,7 +22,7 @@ check() {
 		diag_file "$T/out"
 		return
 	fi
-	timeout -s KILL 120 "$T/shadow" "$T/plugin.so" "$samples" >"$T/out" 2>&1
+	run_limited 120 "$T/shadow" "$T/plugin.so" "$samples" >"$T/out" 2>&1
 	status=$?
 	if [ "$status" -eq 0 ]; then
 		pass "$name"

@@ -34,7 +34,7 @@ check() {
 		fail "$name" "does not build"
 		return
 	}
-	timeout -s KILL 120 "$T/steps" >"$T/out" 2>&1
+	run_limited 120 "$T/steps" >"$T/out" 2>&1
 	status=$?
 	if [ "$status" -eq 77 ]; then
 		skip "$name" "no libunwind.so.8"

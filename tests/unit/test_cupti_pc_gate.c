@@ -219,10 +219,13 @@ static void test_bursts(void **state)
 	pthread_t thread;
 	nv_pc_gate_use(&real_clock);
 	assert_int_equal(pthread_create(&thread, NULL, launch_one, &has_launched), 0);
-	usleep(20000);
-	assert_false(has_launched);
-	sem_getvalue(&nv.wake, &woken);
+	while (!woken) {
+		usleep(200);
+		sem_getvalue(&nv.wake, &woken);
+	}
 	assert_int_equal(woken, 1);
+	usleep(20000); /* it would be in by now if nobody held it */
+	assert_false(has_launched);
 	cupti.n_pcs = 3;
 	cupti.correlation = 9;
 	work(90);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that starts and stops its measurement (hpctoolkit.h), each part in functions whose names say whether they are measured. Arguments: the case. What is true is in tests/cli/control.sh, which runs it.
+ * At its end each process says on the standard error what CPU time these functions took by the threads' own clocks: "truth NAME NANOSECONDS".
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -23,34 +24,44 @@
 #define N_THREADS 4
 
 static volatile double sink;
+static _Atomic uint64_t measured_ns, not_measured_ns;
 
 /* By the CPU clock of the calling thread. */
-static double cpu_ms(void)
+static uint64_t cpu_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static double burn(double ms)
+/* What it took: more than was asked for, where the machine takes the processor away and does not tell the clock. */
+static uint64_t burn(unsigned ms)
 {
-	double end = cpu_ms() + ms, x = 1;
-	while (cpu_ms() < end)
+	uint64_t begin = cpu_ns(), took;
+	double x = 1;
+	do
 		for (int i = 0; i < 1000; i++)
 			x = x * 1.0000001 + 0.5;
-	return x;
+	while ((took = cpu_ns() - begin) < ms * UINT64_C(1000000));
+	sink = x;
+	return took;
 }
 
-APART static void measured(double ms)
+APART static void measured(unsigned ms)
 {
-	sink = burn(ms);
+	measured_ns += burn(ms);
 	sink = 1;
 }
 
-APART static void not_measured(double ms)
+APART static void not_measured(unsigned ms)
 {
-	sink = burn(ms);
+	not_measured_ns += burn(ms);
 	sink = 2;
+}
+
+static void tell(void)
+{
+	fprintf(stderr, "truth measured %llu\ntruth not_measured %llu\n", (unsigned long long)measured_ns, (unsigned long long)not_measured_ns);
 }
 
 static void say(void)
@@ -229,6 +240,7 @@ static void forks(void)
 	hpctoolkit_sampling_stop();
 	pid_t child = fork();
 	if (child == 0) {
+		measured_ns = not_measured_ns = 0;
 		not_measured(100);
 		hpctoolkit_sampling_start();
 		measured(200);
@@ -254,6 +266,7 @@ int main(int argc, char **argv)
 	} cases[] = {{"once", once}, {"late", late}, {"bad", bad}, {"often", often}, {"threads", threads}, {"storm", storm}, {"handler", handler}, {"forks", forks}};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(argv[1], cases[i].name)) {
+			atexit(tell);
 			cases[i].run();
 			return 0;
 		}
