@@ -4,7 +4,7 @@
 
     pack.py RECORDING STRUCTURES OUT.tar.gz
 
-Host and file names, working directory and paths of modules outside of /golden are replaced in the measurement file; what follows the space in use is cut off. STRUCTURES is a directory with the structure
+Host and file names, working directory and paths of modules and Python files outside of /golden are replaced in the measurement file; what follows the space in use is cut off. STRUCTURES is a directory with the structure
 file of the program (hpcstruct-lite), or "-". Replaces strings in place: no length changes.
 """
 import gzip
@@ -15,7 +15,6 @@ import sys
 import tarfile
 
 HOST = b"gpu-host"
-KINDS = {2: "info", 4: "module"}
 
 
 def put(data, at, room, text):
@@ -50,6 +49,28 @@ def neutral_module(data, at):
         put(data, at + 88, path_bytes, new)
 
 
+def neutral_python(data, at):
+    """Files of Python's own and of packages stay recognisable: /gone/lib/python3.12/..."""
+    size, = struct.unpack_from("<I", data, at)
+    file_bytes, = struct.unpack_from("<H", data, at + 14)
+    path = bytes(data[at + 24:at + 24 + file_bytes - 1])
+    inner = path.find(b"/lib/python")
+    if inner < 0 or path.startswith(b"/golden/"):
+        new = neutral_path(path)
+    else:
+        new = path if path.startswith(b"/usr/lib/") else b"/gone" + path[inner:]
+    if len(new) > len(path):
+        raise SystemExit("no room for %r" % new)
+    rest = bytes(data[at + 24 + file_bytes:at + size])
+    put(data, at + 24, size - 24, b"")
+    data[at + 24:at + 24 + len(new)] = new
+    data[at + 25 + len(new):at + 25 + len(new) + len(rest)] = rest
+    struct.pack_into("<H", data, at + 14, len(new) + 1)
+
+
+NEUTRAL = {2: neutral_info, 4: neutral_module, 10: neutral_python}  # by kind of extent
+
+
 def neutral_measurement(data):
     put(data, 360, 256, HOST)
     allocated, = struct.unpack_from("<Q", data, 80)
@@ -62,9 +83,9 @@ def neutral_measurement(data):
             continue
         length, used = struct.unpack_from("<QQ", data, at + 24)
         record = at + 64
-        while KINDS.get(kind) and record < at + 64 + used:
+        while kind in NEUTRAL and record < at + 64 + used:
             size, = struct.unpack_from("<I", data, record)
-            (neutral_info if kind == 2 else neutral_module)(data, record)
+            NEUTRAL[kind](data, record)
             record += size
         at += length
 
