@@ -322,7 +322,7 @@ static int run(struct request *r, char **argv, int argc)
 /* A command of that name is measured as "./replay" or "-- replay". */
 static int replay(int argc, char **argv)
 {
-#if HAVE_REPLAY
+#ifdef HAVE_REPLAY
 	return replay_main(argc, argv);
 #else
 	(void)argc, (void)argv;

@@ -4,7 +4,7 @@
 # Usage: rooms.sh [SOURCE-ROOT]. Speaks TAP.
 root=${1:-${top_srcdir:-.}}
 cd "$root" || exit 99
-echo 1..5
+echo 1..6
 n=0
 report() { # NAME FINDINGS
 	n=$((n + 1))
@@ -47,6 +47,10 @@ report "every file starts with its licence" "$(for f in $sources; do
 # shellcheck disable=SC2086
 report "nothing promises something later" \
 	"$(grep -nE '\b(TODO|FIXME|XXX|HACK|not implemented|unimplemented)\b|^#[[:space:]]*if[[:space:]]+0\b' $sources)"
+
+# What configure did not find is not defined: -Wundef warns where it is taken for a number, on machines without it alone.
+# shellcheck disable=SC2086
+report "what configure may not define is asked for with #ifdef" "$(grep -nE '^#[[:space:]]*(el)?if[[:space:]]+!?HAVE_' $sources)"
 
 # shellcheck disable=SC2086
 report "no vendor header outside its room" "$(
