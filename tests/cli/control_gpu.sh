@@ -33,6 +33,10 @@ off: callbacks 0 kinds 0 sampling 0"
 done
 is "with kernels in flight nothing is left on either" "$(grep '^off' out-gpu=nvidia-flight)" "off: callbacks 0 kinds 0 sampling 0
 off: callbacks 0 kinds 0 sampling 0"
+EVENTS="-e gpu=nvidia" measured ended
+counted ended
+is "threads that have ended call no more" "$(grep '^off' out-ended)" "off: callbacks 0 kinds 0 sampling 0
+off: callbacks 0 kinds 0 sampling 0"
 EVENTS="-e gpu=nvidia" OPTIONS="-ds" NAME=delay measured delay
 counted delay
 is "delay: nothing is on before" "$(grep '^before' out-delay)" "before the start: callbacks 0 kinds 0 sampling 0"
@@ -49,6 +53,13 @@ EVENTS="-e gpu=nvidia" OPTIONS="" measured threads
 is "threads: all that was launched is joined or lost" "$(($(joined threads kernel) + $(n_losses threads)))" "$(launched threads kernel)"
 within "threads: few are lost" "$(n_losses threads)" 0 200
 EVENTS="-e gpu=nvidia,pc" OPTIONS="" NAME=threads-pc measured threads
+is "threads-pc: all that was launched is joined or lost" "$(($(joined threads-pc kernel) + $(n_losses threads-pc)))" "$(launched threads-pc kernel)"
+within "threads-pc: few are lost" "$(n_losses threads-pc)" 0 200
+# CUPTI cannot be switched beside a thread that is inside of a call without harm to all that the thread launches later
+for options in gpu=nvidia gpu=nvidia,pc; do
+	EVENTS="-e $options" NAME=inside-$options measured inside
+	is "inside-$options: kernels" "$(launched "inside-$options" kernel) $(joined "inside-$options" kernel) $(n_losses "inside-$options")" "$(truth "inside-$options" kernel) $(truth "inside-$options" kernel) 0"
+done
 EVENTS="-e gpu=nvidia" measured handler
 counted handler
 

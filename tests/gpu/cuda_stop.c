@@ -5,6 +5,9 @@
  *     parts         kernels, a graph, copies and allocations in three parts, of which the second is not measured; `flight` beside it: the part before still runs when measurement is stopped
  *     delay         for --delay-sampling: the first part is not measured, nor what it still runs
  *     threads       four threads launch while the main one stops and starts
+ *     late          the same, but for the first stop, which comes before the threads
+ *     ended         parts, after another thread has used CUDA and ended
+ *     inside        another thread waits in a call for a kernel while the main one stops and starts, and launches afterwards
  *     handler       stopped and started in signal handlers
  *     ratio N US    ns of an empty launch (N of them, in turns of 512) and of a kernel of US microseconds, while measurement is on and off in turns; without the tool both are the same, and the reference
  *
@@ -157,15 +160,28 @@ static void delay(void)
 }
 
 static atomic_bool end;
+static atomic_uint n_ready;
 
-static void *launch_on(void *arg)
+static CUstream own_stream(CUcontext context)
 {
-	CUcontext context = arg;
 	CUstream own;
 	MUST(cuda.cuCtxSetCurrent(context));
 	MUST(cuda.cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+	return own;
+}
+
+static void wait_ready(unsigned n)
+{
+	while (n_ready < n)
+		usleep(1000);
+}
+
+static void *launch_on(void *arg)
+{
+	CUstream own = own_stream(arg);
 	for (unsigned i = 0; !end; i++) {
 		MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, own, NULL, NULL));
+		n_ready += i == 0;
 		if (i % 64 == 63)
 			MUST(cuda.cuStreamSynchronize(own));
 	}
@@ -173,13 +189,16 @@ static void *launch_on(void *arg)
 	return NULL;
 }
 
-static void threads(void)
+static void threads(bool is_late)
 {
 	pthread_t t[4];
 	CUcontext context;
 	MUST(cuda.cuCtxGetCurrent(&context));
+	if (is_late)
+		hpctoolkit_sampling_stop();
 	for (int i = 0; i < 4; i++)
 		pthread_create(&t[i], NULL, launch_on, context);
+	wait_ready(4);
 	for (int i = 0; i < 100; i++) {
 		usleep(2000);
 		hpctoolkit_sampling_stop();
@@ -189,6 +208,58 @@ static void threads(void)
 	end = true;
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
+}
+
+static void *use_once(void *arg)
+{
+	CUstream own = own_stream(arg);
+	cuda_launch_empty(own);
+	MUST(cuda.cuStreamSynchronize(own));
+	cuda_count(TRUTH_SYNC, 1);
+	return NULL;
+}
+
+static void ended(void)
+{
+	pthread_t t;
+	CUcontext context;
+	MUST(cuda.cuCtxGetCurrent(&context));
+	pthread_create(&t, NULL, use_once, context);
+	pthread_join(t, NULL);
+	parts();
+}
+
+static void *wait_and_launch(void *arg)
+{
+	CUstream own = own_stream(arg);
+	cuda_launch_spin(own, 100000000);
+	n_ready++;
+	MUST(cuda.cuStreamSynchronize(own));
+	n_ready++;
+	while (!end)
+		usleep(1000);
+	for (int i = 0; i < 50; i++)
+		cuda_launch_empty(own);
+	MUST(cuda.cuStreamSynchronize(own));
+	return NULL;
+}
+
+/* As often as goes while it waits: on a slow machine the first may come too late. */
+static void inside(void)
+{
+	pthread_t t;
+	CUcontext context;
+	MUST(cuda.cuCtxGetCurrent(&context));
+	pthread_create(&t, NULL, wait_and_launch, context);
+	wait_ready(1);
+	do {
+		usleep(10000);
+		hpctoolkit_sampling_stop();
+		usleep(10000);
+		hpctoolkit_sampling_start();
+	} while (n_ready < 2);
+	end = true;
+	pthread_join(t, NULL);
 }
 
 static void on_stop(int sig)
@@ -275,8 +346,12 @@ int main(int argc, char **argv)
 	graph = make_graph();
 	if (!strcmp(way, "delay"))
 		delay();
-	else if (!strcmp(way, "threads"))
-		threads();
+	else if (!strcmp(way, "threads") || !strcmp(way, "late"))
+		threads(!strcmp(way, "late"));
+	else if (!strcmp(way, "ended"))
+		ended();
+	else if (!strcmp(way, "inside"))
+		inside();
 	else if (!strcmp(way, "handler"))
 		handler();
 	else

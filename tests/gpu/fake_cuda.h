@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_device.c, fake_memory.c and fake_pc.c need of each other. */
+/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_cupti.c, fake_device.c, fake_memory.c and fake_pc.c need of each other. */
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,11 +15,12 @@
 #define FAKE_CLOCK_KHZ 1000000u
 #define FAKE_MOST_DEVICES 4u
 
-/* ---- fake_cuda.c */
+/* ---- fake_cupti.c */
 
+extern pthread_mutex_t fake_lock; /* of all there is; held inside of calls */
+extern bool fake_has_latency;
 bool fake_is(const char *how); /* FAKE_CUDA is that */
 uint64_t fake_now_ns(void);
-uint64_t fake_busy_until_ns(uint32_t device); /* when all its streams have done what they were asked for */
 
 /* A call of the driver's: the tool is told when it begins and when it ends, and nothing else happens in between. */
 struct call {
@@ -26,6 +28,8 @@ struct call {
 	CUpti_CallbackId id;
 	uint64_t data;
 	CUresult result;
+	bool is_told;        /* that it begins */
+	uint64_t n_switches; /* of kinds of records: beginnings and ends, when it began */
 };
 void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol);
 CUresult fake_leave(struct call *c, CUresult r);
@@ -34,13 +38,19 @@ CUresult fake_leave(struct call *c, CUresult r);
 	const f##_params params = {__VA_ARGS__}; \
 	fake_enter(&call, CUPTI_DRIVER_TRACE_CBID_##f, #f, &params, symbol)
 #define LEAVE(r) return fake_leave(&call, r)
+/* Inside of a call: an operation has this record, if its kind is wanted, and is complete then. */
+void fake_record(const void *record, size_t bytes, uint64_t end_ns);
+
+/* The tool is told what happens to a resource of the current context. */
+void fake_resource(CUpti_CallbackId id, void *descriptor);
+
+/* ---- fake_cuda.c */
+
+uint64_t fake_busy_until_ns(uint32_t device); /* when all its streams have done what they were asked for */
 /* Inside of a call. waits: until it is done. */
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits);
 CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id);
 CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id);
-
-/* The tool is told what happens to a resource of the current context. */
-void fake_resource(CUpti_CallbackId id, void *descriptor);
 
 /* ---- fake_device.c */
 

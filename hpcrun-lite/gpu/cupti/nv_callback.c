@@ -189,10 +189,16 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 
 /* ---- what comes in -------------------------------------------------------------------------------------------- */
 
-/* What must not run beside a change of PC sampling: launches, and loading, which a launch may be. */
+/* What must not run beside a change of PC sampling or of the kinds of records: launches, and loading, which a launch may be. */
 static bool is_gated(const struct nv_call *c)
 {
-	return nv.options.pc != NV_PC_OFF && (is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET);
+	return is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET;
+}
+
+/* Without PC samples there is a change only where another thread stopped the measurement and starts it again. */
+static bool may_change(void)
+{
+	return nv.options.pc != NV_PC_OFF || atomic_load_explicit(&nv.has_no_records, memory_order_seq_cst);
 }
 
 static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
@@ -203,7 +209,7 @@ static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 	bool gated = is_gated(c);
 	if (d->callbackSite == CUPTI_API_ENTER) {
 		nv_switch_count_caller();
-		if (gated)
+		if (gated && may_change())
 			nv_pc_gate_enter(c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_GRAPH);
 		enter(c, d);
 	} else {

@@ -127,7 +127,7 @@ void nv_pc_gate_enter(bool is_launch)
 
 void nv_pc_gate_leave(void)
 {
-	/* 0: a call that began before we were told of any */
+	/* 0: a call that began before we were told of any, or when nothing was to change */
 	if (depth && --depth == 0 && !nv_library_stand_in)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }

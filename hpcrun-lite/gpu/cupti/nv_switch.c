@@ -45,7 +45,7 @@ static void forget_allocation(uint64_t address, uint64_t bytes)
 	(void)bytes;
 }
 
-/* Launches that are under way end, but for those that wait for room in the driver's queue: these may have a record without a launch or a launch without a record, which the ledger counts. */
+/* Launches of which we were not told when they began end, but for those that wait for room in the driver's queue. */
 static void let_launches_end(void)
 {
 	sem_t never;
@@ -62,10 +62,9 @@ static bool is_only_caller(void)
 	return nv.lib.agree(NV_AGREE_ALONE, atomic_load_explicit(&nv.n_callers, memory_order_seq_cst) == is_counted);
 }
 
-/* In this order a launch in between is passed over by its callback, and has no record. */
+/* No other thread launches: there is none, or launches are held. */
 static void disconnect(void)
 {
-	let_launches_end();
 	nv_records_switch(false);
 	atomic_store_explicit(&nv.has_no_records, true, memory_order_seq_cst);
 	if (is_only_caller()) {
@@ -75,6 +74,7 @@ static void disconnect(void)
 	nv_map_take_all(&nv.allocations, forget_allocation); /* what is freed meanwhile nobody tells, and its address may be given out again */
 }
 
+/* Launches are held: also threads that have come to use CUDA meanwhile must not launch beside it. Who was held has a record. */
 static void connect(void)
 {
 	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
@@ -82,8 +82,8 @@ static void connect(void)
 		nv_calls_switch(true);
 		let_launches_end();
 	}
-	atomic_store_explicit(&nv.has_no_records, false, memory_order_seq_cst);
 	CUptiResult r = nv_records_switch(true);
+	atomic_store_explicit(&nv.has_no_records, false, memory_order_seq_cst);
 	if (r != CUPTI_SUCCESS)
 		nv_note("CUPTI does not record again: ", nv_result_name(r), "");
 }
@@ -117,7 +117,7 @@ static void go_off(uint64_t hold_ns)
 static void go_on(uint64_t hold_ns)
 {
 	if (nv.off == NV_OFF) {
-		bool is_held = nv.options.pc != NV_PC_OFF && nv_pc_gate_close(nv.lib.now_ns() + hold_ns); /* launches of other threads, as in go_off */
+		bool is_held = nv_pc_gate_close(nv.lib.now_ns() + hold_ns);
 		connect();
 		if (is_held)
 			nv_pc_gate_open();
