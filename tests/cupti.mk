@@ -3,11 +3,18 @@
 
 if HAVE_CUPTI
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_cupti
-TESTS += tests/unit/test_cupti
-tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c $(cupti_sources)
+cupti_made_up = tests/unit/cupti_made_up.c tests/unit/cupti_made_up.h
+check_PROGRAMS += tests/unit/test_cupti tests/unit/test_cupti_record tests/unit/test_cupti_switch
+TESTS += tests/unit/test_cupti tests/unit/test_cupti_record tests/unit/test_cupti_switch
+tests_unit_test_cupti_SOURCES = tests/unit/test_cupti.c $(cupti_made_up) $(cupti_sources)
 tests_unit_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_cupti_record_SOURCES = tests/unit/test_cupti_record.c $(cupti_made_up) $(cupti_sources)
+tests_unit_test_cupti_record_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_cupti_record_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
+tests_unit_test_cupti_switch_SOURCES = tests/unit/test_cupti_switch.c $(cupti_made_up) $(cupti_sources)
+tests_unit_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 pc_made_up = tests/unit/cupti_pc_made_up.c tests/unit/cupti_pc_made_up.h
 check_PROGRAMS += tests/unit/test_cupti_pc tests/unit/test_cupti_pc_gate
 TESTS += tests/unit/test_cupti_pc tests/unit/test_cupti_pc_gate

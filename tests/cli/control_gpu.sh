@@ -60,6 +60,9 @@ for options in gpu=nvidia gpu=nvidia,pc; do
 	EVENTS="-e $options" NAME=inside-$options measured inside
 	is "inside-$options: kernels" "$(launched "inside-$options" kernel) $(joined "inside-$options" kernel) $(n_losses "inside-$options")" "$(truth "inside-$options" kernel) $(truth "inside-$options" kernel) 0"
 done
+# Threads that came to use CUDA while it was off: CUPTI is told of launches whose beginning it did not tell, so in a moment of load some may be lost.
+EVENTS="-e gpu=nvidia" measured late
+is "late: all that was launched is joined or lost" "$(($(joined late kernel) + $(n_losses late)))" "$(launched late kernel)"
 EVENTS="-e gpu=nvidia" measured handler
 counted handler
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Buffers for CUPTI's records: 160 of 256 KiB at most, mapped when first needed and used again. CUPTI asks for one in a thread of the program, inside of a call, so that must be quick and
- * without locks. It gives them back in a thread of its own; a kernel that runs for long holds back all that its thread has asked for meanwhile. Test: tests/unit/test_cupti.c.
+ * without locks. It gives them back in a thread of its own; a kernel that runs for long holds back all that its thread has asked for meanwhile. Test: tests/unit/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects: cubins as they are loaded, and the names of their kernels. What is loaded may be anything: all is checked. Test: tests/unit/test_cupti.c. */
+/* Code objects: cubins as they are loaded, and the names of their kernels. What is loaded may be anything: all is checked. Test: tests/unit/test_cupti_record.c. */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices, contexts and streams: defined when first seen. The driver is asked without a lock held. Test: tests/unit/test_cupti.c. */
+/* Devices, contexts and streams: defined when first seen. The driver is asked without a lock held. Test: tests/unit/test_cupti_record.c. */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include "common/safe/text.h"

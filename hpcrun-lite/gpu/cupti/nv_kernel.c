@@ -4,7 +4,7 @@
  * kernels of several files. For those the handle that is launched is followed to its module or library, and that to the code object that was loaded while it was made, or
  * during the first launch of one of its kernels, where loading is lazy; the record finds it by the id of its launch. Kernels of graphs, whose records have the id of the graph's
  * launch, go by the address of the name, which CUPTI keeps for each kernel.
- * Test: tests/unit/test_cupti.c.
+ * Test: tests/unit/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

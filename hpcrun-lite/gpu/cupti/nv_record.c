@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CUPTI's records of what the device did, told to the host as they come. Records lie in buffers without a promise of alignment to their own, hence packed types.
- * A record without times is of an operation that was not complete when it was asked for by force; it never comes again. Test: tests/unit/test_cupti.c.
+ * A record without times is of an operation that was not complete when it was asked for by force; it never comes again. Test: tests/unit/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

@@ -3,7 +3,7 @@
  * Measurement that the program stops and starts. Off means that CUPTI tells of no call, makes no record, samples nothing and is asked for nothing: what is left of its cost is in doc/cupti-facts.md. Records of what was launched
  * before come all the same, since CUPTI decides by the launch, so nothing is waited for. Where other threads use CUDA all of it stays on, and what comes is dropped. PC sampling can only be disabled while nothing runs: where something does, all stays on and what comes is dropped until a moment is
  * found, by our thread. Before the first start it stays on altogether: modules that are loaded while it is disabled have no samples afterwards (doc/cupti-facts.md K).
- * Must not wait for the device but briefly, as PC sampling does. Test: tests/cli/control_gpu.sh.
+ * Must not wait for the device but briefly, as PC sampling does. Tests: tests/unit/test_cupti_switch.c, tests/cli/control_gpu.sh.
  */
 #include "hpcrun-lite/gpu/cupti/nv_pc.h"
 
