@@ -37,6 +37,12 @@ n_files() {
 	find "$OUT" -name '*.hpcrun' | wc -l | tr -d ' '
 }
 
+# weights_fit DESCRIPTION STRETCHES PER-MILLE: weights are the CPU time within this share of it, but for each stretch that a thread was measured for: its first sample may be given up to a tick too much or
+# too little, 10 ms where the kernel has 100 ticks a second.
+weights_fit() {
+	within "$1" "$(value sum0)" $(($(value cpu_ns) / 1000 * (1000 - $3) - $2 * 10000000)) $(($(value cpu_ns) / 1000 * (1000 + $3) + $2 * 10000000))
+}
+
 # ratio A B: to four places.
 ratio() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", b ? a / b : 0 }'

@@ -4,13 +4,19 @@
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
-bad=0 samples=0
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
+# begun PID: its file has come so far that it can be read.
+begun() {
+	until "$CHECK" -k "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 "$1" 2>/dev/null; do sleep 0.01; done
+}
+
+# 24 times, and on until there are samples enough to tell something.
+i=0 bad=0 samples=0
+while i=$((i + 1)) && [ $i -le 24 ] || { [ "$samples" -lt 500 ] && [ $i -le 500 ]; }; do
 	rm -rf "$OUT"
 	"$HPCRUN" -q -e CPUTIME@f8000 -e REALTIME@f2000 -o "$OUT" "$LIFE" forever 2>"$T/stderr" &
 	pid=$!
-	# from 20 to 400 ms after the first file is there: in the middle of start-up, of growth, of samples
-	until ls "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	# up to 380 ms after the first file is there: in the middle of start-up, of growth, of samples
+	begun $pid
 	sleep "0.$(awk -v s="$i" 'BEGIN { srand(s); printf "%03d", rand() * 380 }')"
 	kill -KILL $pid
 	wait $pid 2>/dev/null
@@ -26,9 +32,9 @@ within "they hold samples" "$samples" 500 100000000
 for sig in TERM INT HUP; do
 	case $sig in TERM) sig_n=15 ;; INT) sig_n=2 ;; *) sig_n=1 ;; esac
 	rm -rf "$OUT"
-	"$HPCRUN" -q -o "$OUT" "$LIFE" spin 2 &
+	"$HPCRUN" -q -o "$OUT" "$LIFE" forever &
 	pid=$!
-	until ls "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	begun $pid
 	sleep 0.3
 	# a background process of a shell ignores SIGINT, as its program does then
 	kill -$sig $pid

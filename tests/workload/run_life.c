@@ -338,15 +338,15 @@ static int plain_exec(char **argv)
 	return 1;
 }
 
-/* Between samples, again and again, an exec that fails; another thread samples on. */
+/* Again and again an exec that fails; another thread samples on. Each part is so long that it has many samples. */
 static int exec_fails(char **argv)
 {
-	static double seconds = 0.4;
+	static double seconds = 0.2;
 	pthread_t thread;
 	if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0)
 		return 1;
-	for (int i = 0; i < 20; i++) {
-		burn(0.02);
+	for (int i = 0; i < 5; i++) {
+		burn(0.15);
 		execv("/nonexistent/program", argv);
 	}
 	return pthread_join(thread, NULL);
