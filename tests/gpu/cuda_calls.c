@@ -20,13 +20,15 @@
  *     spawn        a program is started and waited for between two launches: this one, for `paths`
  *     exec         goes on after an exec that fails, and then becomes this program, for `paths`
  *     _exit        ends without exit handlers
- *     killed       kills itself, 0.5 s after the last operation was done
+ *     killed       kills itself, 0.5 s after the last operation was done; on a driver that does not exist (fake_cuda.c) 0.5 s after the tool has asked for all of them
  */
 #include "tests/gpu/cuda_work.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,6 +425,17 @@ static void become_another(void)
 	exit(1);
 }
 
+static void kill_self(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol = driver ? dlsym(driver, "fake_is_unread") : NULL;
+	bool (*is_unread)(void) = NULL;
+	memcpy(&is_unread, &symbol, sizeof symbol);
+	for (int i = 0; i < 6000 && is_unread && is_unread(); i++)
+		usleep(10000);
+	usleep(500000);
+	raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "calls";
@@ -470,9 +483,7 @@ int main(int argc, char **argv)
 	cuda_report();
 	if (!strcmp(way, "_exit"))
 		_exit(3);
-	if (!strcmp(way, "killed")) {
-		usleep(500000);
-		raise(SIGKILL);
-	}
+	if (!strcmp(way, "killed"))
+		kill_self();
 	return 0;
 }

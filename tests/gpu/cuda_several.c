@@ -2,7 +2,7 @@
 /*
  * The ways of several_gpus.cu by the driver API, for a driver that does not exist as well: several GPUs in one process, for tests/gpu/several.sh. See there for what is printed.
  *
- *     one N, threads N, peers N, loops N, own D MS
+ *     one N, threads N, peers N, loops N, own D MS [FILE]
  *
  * loops: the kernel runs one of two loops, by its argument: 0 on the first GPU, launched by on_first, 1 on the second, launched by on_second.
  */
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_GPUS 4
 #define BLOCKS 12 /* one for each multiprocessor of the GPU that does not exist */
@@ -198,11 +199,14 @@ static void loops(int n)
 	}
 }
 
-static void own(int d, int ms)
+static void own(int d, int ms, const char *until)
 {
 	use(d);
-	for (int i = 0; i < ms; i++)
+	for (int i = 0; i < ms || (until && access(until, F_OK) != 0); i++) {
+		if (i >= ms)
+			usleep(1000);
 		launch(d, gpus[d].spin, 1000000, 0, NULL);
+	}
 	sync_stream(NULL);
 }
 
@@ -222,7 +226,7 @@ int main(int argc, char **argv)
 		if (!is_own || d == n)
 			open_gpu(d);
 	if (is_own)
-		own(n, argc > 3 ? atoi(argv[3]) : 500);
+		own(n, argc > 3 ? atoi(argv[3]) : 500, argc > 4 ? argv[4] : NULL);
 	else if (!strcmp(way, "one"))
 		one(n);
 	else if (!strcmp(way, "threads"))

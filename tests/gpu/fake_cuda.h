@@ -74,6 +74,8 @@ void fake_pc_kernel(uint32_t device, const struct fake_run *r);
 bool fake_pc_is_serialized(uint32_t device);
 /* Records of kernels cannot be enabled any more. */
 bool fake_pc_is_enabled(void);
+/* There are samples, or kernels that will have some, that nobody has asked for yet, though they could be had. */
+bool fake_pc_is_unread(void);
 void fake_pc_context_gone(uint32_t device);
 
 #endif

@@ -283,4 +283,14 @@ API void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_
 	*n_sampling = fake_pc_is_enabled();
 }
 
+/* For programs that kill themselves when a tool has had all: whether there is something that it has not asked for yet. */
+bool fake_is_unread(void);
+API bool fake_is_unread(void)
+{
+	pthread_mutex_lock(&fake_lock);
+	bool is_unread = n_records != 0;
+	pthread_mutex_unlock(&fake_lock);
+	return is_unread || fake_pc_is_unread();
+}
+
 API CUptiResult cuptiGetGraphNodeId(CUgraphNode n, uint64_t *id) { *id = (uint64_t)(uintptr_t)n; return CUPTI_SUCCESS; }

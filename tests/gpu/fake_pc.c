@@ -72,6 +72,18 @@ bool fake_pc_is_enabled(void)
 	return false;
 }
 
+bool fake_pc_is_unread(void)
+{
+	bool is_unread = false;
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < FAKE_MOST_DEVICES && !fake_is("pcunknown"); i++) {
+		const struct sampling *s = &samplings[i];
+		is_unread = is_unread || (s->is_enabled && s->is_configured && (s->n_runs || s->n_entries > s->n_given || s->total));
+	}
+	pthread_mutex_unlock(&lock);
+	return is_unread;
+}
+
 static bool is_serialized(const struct sampling *s) { return s->is_enabled && s->mode == CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED; }
 bool fake_pc_is_serialized(uint32_t device) { return is_serialized(&samplings[device]); }
 

@@ -74,10 +74,10 @@ own_loops() {
 	within "$1: samples of the first GPU's loop below the second's launches" "$(in_loop "$1" on_second LOOP_OF_FIRST)" 0 "$(below_of "$1" on_second | awk '{ print 0.001 * $1 }')"
 }
 
-# own_gpu NAME VISIBLE GPU MS: one process on one GPU, with samples.
+# own_gpu NAME VISIBLE GPU MS [FILE]: one process on one GPU, with samples, until FILE is there.
 own_gpu() {
 	# shellcheck disable=SC2086 # events are words
-	CUDA_VISIBLE_DEVICES=$2 run_limited 60 "$HPCRUN" -v $EVENTS -o "m-$1" "$SEVERAL" own "$3" "$4" >"out-$1" 2>"err-$1"
+	CUDA_VISIBLE_DEVICES=$2 run_limited 60 "$HPCRUN" -v $EVENTS -o "m-$1" "$SEVERAL" own "$3" "$4" ${5:+"$5"} >"out-$1" 2>"err-$1"
 	echo "$?" >"status-$1"
 }
 
@@ -105,13 +105,11 @@ check_two_gpus() {
 
 # Two processes on one GPU: the second is told, and traced in full; the first has all its samples.
 check_one_gpu() {
-	own_gpu same-a 0,1 1 2500 &
-	i=0
-	until grep -qs 'PC sampling of GPU 1: continuous' err-same-a || [ $i -ge 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+	rm -f end-same-a status-same-a
+	own_gpu same-a 0,1 1 300 end-same-a &
+	until grep -qs 'PC sampling of GPU 1: continuous' err-same-a || [ -e status-same-a ]; do sleep 0.1; done
 	own_gpu same-b 0,1 1 300
+	touch end-same-a
 	wait $!
 	check_alone same-a
 	analysed same-b

@@ -6,11 +6,13 @@
  *     threads N      a thread for each GPU, with two streams each
  *     peers N        copies from each of the first two GPUs to the other, blocking and in streams, and back; what arrives is what was sent
  *     loops N        one kernel on the first two GPUs at once, but another loop of it on each, launched by another function
- *     own D MS       GPU D alone, for MS milliseconds in kernels of 1 ms
+ *     own D MS FILE  GPU D alone, for MS milliseconds in kernels of 1 ms, and on until FILE is there, if it is given
  *
  * Prints "truth" and "result" lines (work.cuh), and for each GPU "gpu D kernels N" and "gpu D events-ns NS" (of the way `one`, by events around all of its kernels).
  */
 #include "work.cuh"
+
+#include <unistd.h>
 
 #include <thread>
 #include <vector>
@@ -205,11 +207,14 @@ static void loops(int n)
 	}
 }
 
-static void own(int gpu, int ms)
+static void own(int gpu, int ms, const char *until)
 {
 	use(gpu);
-	for (int i = 0; i < ms; i++)
+	for (int i = 0; i < ms || (until && access(until, F_OK) != 0); i++) {
+		if (i >= ms)
+			usleep(1000);
 		spin_on(gpu, 1000000, 0);
+	}
 	work_sync(0);
 }
 
@@ -225,7 +230,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	if (is_own)
-		own(n, argc > 3 ? atoi(argv[3]) : 500);
+		own(n, argc > 3 ? atoi(argv[3]) : 500, argc > 4 ? argv[4] : NULL);
 	else if (!strcmp(way, "one"))
 		one(n);
 	else if (!strcmp(way, "threads"))
