@@ -5,16 +5,18 @@
 UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_proof
-TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_proof
+check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_odd tests/unit/test_unwind_proof
+TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_odd tests/unit/test_unwind_proof
 tests_unit_test_safe_load_SOURCES = tests/unit/test_safe_load.c $(UNWIND_TESTED)
 tests_unit_test_safe_load_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_proof_SOURCES = tests/unit/test_unwind_proof.c
 tests_unit_test_unwind_proof_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_cfi_SOURCES = tests/unit/test_unwind_cfi.c $(UNWIND_TESTED)
 tests_unit_test_unwind_cfi_LDADD = $(CMOCKA_LIBS)
-tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c
+tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c tests/unit/unwind_fixture.c tests/unit/unwind_fixture.h
 tests_unit_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS) -ldl
+tests_unit_test_unwind_odd_SOURCES = tests/unit/test_unwind_odd.c tests/unit/unwind_fixture.c tests/unit/unwind_fixture.h
+tests_unit_test_unwind_odd_LDADD = $(tests_unit_test_unwind_LDADD)
 check_LTLIBRARIES += tests/unit/libunwind_hole.la
 tests_unit_libunwind_hole_la_SOURCES = tests/unit/unwind_hole.c
 tests_unit_libunwind_hole_la_CFLAGS = $(HL_CFLAGS)

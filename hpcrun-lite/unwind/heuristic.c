@@ -2,7 +2,7 @@
 /*
  * Where there is no CFI (assembler, generated code), or it proves wrong: a return address is a word on the stack that points behind a call
  * instruction in the text of a module. Tried in the order of likelihood; whoever is found this way is marked.
- * Must not read code or stack that may not be there but by guarded loads. Tests: tests/unit/test_unwind.c, tests/workload/unwind_shadow.c.
+ * Must not read code or stack that may not be there but by guarded loads. Tests: tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loaded objects, see image.h. Program headers are those in the first page of the mapping, as every linker places them; where a tool
- * has moved them (patchelf), nothing is read directly. Must not call dl_iterate_phdr. Test: tests/unit/test_unwind.c.
+ * has moved them (patchelf), nothing is read directly. Must not call dl_iterate_phdr. Test: tests/unit/test_unwind_odd.c.
  */
 #include "hpcrun-lite/unwind/image.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The loaded object that a pc lies in, and where its text and its CFI may be read, by _dl_find_object and the program headers in memory.
- * Signal-safe. Test: tests/unit/test_unwind.c.
+ * Signal-safe. Test: tests/unit/test_unwind_odd.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_IMAGE_H
 #define HPCRUN_LITE_UNWIND_IMAGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stack memory, see mem.h. Must not fault, must not touch errno. Test: tests/unit/test_unwind.c. */
+/* Stack memory, see mem.h. Must not fault, must not touch errno. Test: tests/unit/test_unwind_odd.c. */
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"

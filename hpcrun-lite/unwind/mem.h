@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The stack memory of one walk: direct loads where it is known to be mapped, guarded ones (through a window that lasts one walk)
- * everywhere else. Signal-safe. Tests: tests/unit/test_unwind.c.
+ * everywhere else. Signal-safe. Tests: tests/unit/test_unwind_odd.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_MEM_H
 #define HPCRUN_LITE_UNWIND_MEM_H

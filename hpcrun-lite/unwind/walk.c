@@ -2,7 +2,7 @@
 /*
  * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous walk is met whose saved values still stand. A
  * frame's caller is a function of (pc, sp, bp) and of the words that its record names; so when these are as they were, so are all frames
- * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/workload/unwind_shadow.c, tests/workload/unwind_steps.c.
+ * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c, tests/workload/unwind_steps.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 
@@ -214,7 +214,7 @@ static bool meet_previous(struct walk *w)
 		return false;
 	if (w->mark || old[i].marked)
 		return false;
-	if (t->closed && is_proven(t, i)) {
+	if (is_proven(t, i)) {
 		w->n_tail = n - i;
 		t->counts.frames_reused += n - i;
 		return true;
@@ -443,8 +443,8 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	const uint32_t tail_addresses = tail ? t->records[top - tail].n_outer : 0;
 	*n_same = end == t->end ? count_same(w, tail_addresses) : 0;
 	/* If a signal handler of the program's longjmps out of here, there is no previous path. */
-	const uint32_t n_proven = t->n_proven < tail ? t->n_proven : tail;
-	t->n_records = t->n_addresses = t->n_proven = 0;
+	t->n_records = t->n_addresses = 0;
+	t->n_proven = t->n_proven < tail ? t->n_proven : tail;
 	atomic_signal_fence(memory_order_seq_cst);
 	uint32_t n_records = w->n_records + tail, n_addresses = w->n_addresses + tail_addresses;
 	if (n_records > t->max_depth || end == UNWIND_DEEP) {
@@ -468,7 +468,6 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	atomic_signal_fence(memory_order_seq_cst);
 	t->n_records = n_records;
 	t->n_addresses = n_addresses;
-	t->n_proven = n_proven < n_records ? n_proven : n_records;
 	t->end = end;
 	t->epoch = w->epoch;
 	return end;
@@ -484,7 +483,7 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	mem_begin(&t->mem);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
 	if (w.bypass || w.epoch != t->epoch)
-		t->n_records = t->n_proven = 0; /* their recipes may be stale; the addresses still serve for n_same */
+		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
 	t->regs_at = UINT32_MAX;
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
