@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Work in Python whose shares are known: frames.py SECONDS. Each part runs until its own CPU time is used up; prints "truth FUNCTION SECONDS" for the functions, whose names are unique. Recursion to
-# the limit, generators, callbacks from C, code that is made and thrown away, threads and forked children are among them.
+# Work in Python whose shares are known: frames.py SECONDS. Each part runs until its own CPU time is used up; prints "truth FUNCTION SECONDS" for the functions, whose names are unique: what they took by
+# their threads' clocks. Recursion to the limit, generators, callbacks from C, code that is made and thrown away, threads and forked children are among them.
 
 import os
 import sys
@@ -18,17 +18,24 @@ def burn(seconds):
     return n
 
 
-def part(name, seconds):
-    print("truth %s %.3f" % (name, seconds), flush=True)
+class part:
+    """With it: a part of that name, in this thread."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        self.begin = time.thread_time()
+
+    def __exit__(self, *_):
+        os.write(1, b"truth %s %.6f\n" % (self.name.encode(), time.thread_time() - self.begin))
 
 
 def three(unit):
-    part("three", 3 * unit)
     burn(3 * unit)
 
 
 def one(unit):
-    part("one", unit)
     burn(unit)
 
 
@@ -43,7 +50,6 @@ def to_the_limit():
 
 
 def limit(unit):
-    part("limit", unit)
     end = time.thread_time() + unit
     while time.thread_time() < end:
         try:
@@ -58,17 +64,14 @@ def steps(unit):
 
 
 def generating(unit):
-    part("generating", unit)
     sum(steps(unit))
 
 
 def keyed(unit):
-    part("keyed", unit)
     sorted(range(4), key=lambda x: burn(unit / 4))
 
 
 def thrown_away(unit):
-    part("thrown_away", unit)
     end = time.thread_time() + unit
     n = 0
     while time.thread_time() < end:
@@ -82,10 +85,12 @@ class Threads:
     def in_thread(self, unit):
         burn(unit)
 
+    def in_part(self, unit):
+        with part("Threads.in_thread"):
+            self.in_thread(unit)
+
     def together(self, unit):
-        part("Threads.together", 0)
-        part("Threads.in_thread", 2 * unit)
-        threads = [threading.Thread(target=self.in_thread, args=(unit,)) for _ in range(2)]
+        threads = [threading.Thread(target=self.in_part, args=(unit,)) for _ in range(2)]
         for t in threads:
             t.start()
         for t in threads:
@@ -97,24 +102,21 @@ def child(unit):
 
 
 def forked(unit):
-    part("child", 2 * unit)
     for _ in range(2):
         pid = os.fork()
         if not pid:
-            child(unit)
+            with part("child"):
+                child(unit)
             os._exit(0)
         os.waitpid(pid, 0)
 
 
 def main(unit):
-    three(unit)
-    one(unit)
-    part("deep", unit)
-    deep(300, unit)
-    limit(unit)
-    generating(unit)
-    keyed(unit)
-    thrown_away(unit)
+    for function in three, one, limit, generating, keyed, thrown_away:
+        with part(function.__name__):
+            function(unit)
+    with part("deep"):
+        deep(300, unit)
     forked(unit)
     Threads().together(unit)
 
