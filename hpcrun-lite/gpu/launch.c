@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Launches: who asked for an operation, and where. A record of 16 bytes in an extent of the launching thread, or, beyond the bound on records, a count in an aggregate.
- * The hot path of the core. Tests: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
+ * The hot path of the core. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_launch.c; speed: tests/bench/bench_gpu.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/core_internal.h"
@@ -117,10 +117,8 @@ void launch_forget(void)
 
 static void begin_counting(struct msr_gpu_tally *tally, const struct gpu_place *p, unsigned kind)
 {
-	if (p->writer && unfinished) { /* without a writer it may be on top of another */
+	if (p->writer && unfinished) /* without a writer it may be on top of another */
 		gpu_count(&unfinished->launch_losses[MSR_GPU_LOSS_BUSY], 1);
-		unfinished = NULL;
-	}
 	gpu_count(&tally->launched[kind], 1);
 	if (p->writer)
 		unfinished = tally;

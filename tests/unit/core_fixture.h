@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU core with a run time of the test's own, opened as back end 1 by the name of "second", and questions about the file it writes. For tests/unit/test_gpu_core.c and
+ * The GPU core with a run time of the test's own, opened as back end 1 by the name of "second", and questions about the file it writes. For tests/unit/test_gpu_core.c, test_gpu_launch.c and
  * test_gpu_define.c. One test at a time.
  */
 #ifndef TESTS_UNIT_CORE_FIXTURE_H
