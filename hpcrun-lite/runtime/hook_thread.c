@@ -29,6 +29,7 @@ struct start {
 	thrd_start_t c11;
 	void *argument;
 	unsigned long hidden; /* see hook_signal_inherit */
+	struct thread_room room;
 };
 
 static struct start starts[HOOK_N_STARTS];
@@ -69,10 +70,11 @@ static struct start begin(void *argument)
 {
 	struct start *s = argument;
 	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
+	struct thread_room room = s->room;
 	hook_signal_inherit(s->hidden);
 	give_start(s);
 	if (process_is_alive())
-		thread_begin(false);
+		thread_begin(false, &room);
 	return copy;
 }
 
@@ -88,8 +90,31 @@ static int c11_thread(void *argument)
 	return s.c11(s.argument);
 }
 
+static struct thread_room room_of(const pthread_attr_t *attr)
+{
+	struct thread_room room = {0};
+	void *lo = NULL;
+	/* Where the program gave no memory libc takes the size off NULL; the default size, which the program may change, is 0 there. */
+	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 && (uintptr_t)lo + room.n_bytes != 0)
+		room.lo = (uintptr_t)lo;
+	else if (pthread_attr_getstacksize(attr, &room.n_bytes) != 0)
+		room.n_bytes = 0;
+	return room;
+}
+
+static struct thread_room default_room(void)
+{
+	pthread_attr_t attr;
+	struct thread_room room = {0};
+	if (pthread_attr_init(&attr) != 0)
+		return room;
+	room = room_of(&attr);
+	pthread_attr_destroy(&attr);
+	return room;
+}
+
 /* A start record when new threads are measured, else NULL: then the thread is made as if we were not there. */
-static struct start *prepare(void)
+static struct start *prepare(const pthread_attr_t *attr)
 {
 	process_start();
 	process_check_fork();
@@ -98,14 +123,16 @@ static struct start *prepare(void)
 	struct start *s = process_is_alive() ? take_start() : NULL;
 	if (!s && process_is_alive())
 		runtime_count_loss(MSR_LOSS_THREAD_SETUP);
-	if (s)
+	if (s) {
 		s->hidden = hook_signal_hidden();
+		s->room = attr ? room_of(attr) : default_room();
+	}
 	return s;
 }
 
 EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread_start_fn *fn, void *argument)
 {
-	struct start *s = prepare();
+	struct start *s = prepare(attr);
 	if (!s)
 		return next.pthread_create(thread, attr, fn, argument);
 	s->posix = fn;
@@ -118,7 +145,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread
 
 EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
 {
-	struct start *s = prepare();
+	struct start *s = prepare(NULL);
 	if (!s)
 		return next.thrd_create(thread, fn, argument);
 	s->c11 = fn;

@@ -181,7 +181,7 @@ void process_start(void)
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	process.measuring = true;
 	gpu_glue_start();
-	thread_begin(sys_gettid() == process.pid);
+	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
 }
 
 __attribute__((constructor)) static void construct(void)

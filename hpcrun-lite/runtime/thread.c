@@ -27,7 +27,6 @@ __thread struct thread *thread_self;
 
 static struct {
 	pthread_key_t key;         /* its destructor tells the end of a thread */
-	size_t default_stack;
 	size_t block_bytes, unwind_at, cct_at, python_at, source_at[THREAD_MAX_SOURCES];
 	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
@@ -46,15 +45,10 @@ static void on_thread_exit(void *value);
 
 bool thread_start_process(const char **cause)
 {
-	pthread_attr_t attr;
 	uint32_t depth = process.config.max_depth;
 	if (pthread_key_create(&threads.key, on_thread_exit) != 0) {
 		*cause = "no thread-specific key is left";
 		return false;
-	}
-	if (pthread_attr_init(&attr) == 0) {
-		pthread_attr_getstacksize(&attr, &threads.default_stack);
-		pthread_attr_destroy(&attr);
 	}
 	/* The tree behind the small things: what a short thread touches of them is one page. */
 	threads.cct_at = align64(sizeof(struct thread));
@@ -98,17 +92,21 @@ static void give_block(struct thread *t)
 
 /* ---- stack bounds ------------------------------------------------------------------------------------------------ */
 
-static void find_stack(struct unwind_stack *s)
+/*
+ * The range may say too little, never too much: what lies in it is read without asking, and next to a stack there may be a page that cannot be read, with the stack of
+ * a coroutine behind it.
+ */
+static void find_stack(struct unwind_stack *s, const struct thread_room *room)
 {
 	struct rlimit limit;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	if (sys_gettid() != sys_getpid()) {
-		/* glibc keeps the thread's descriptor at the top of its stack, also of one that the program provided. */
+		/* glibc keeps the thread's descriptor in the last page of its stack, also of one that the program provided. */
 		s->hi = (uintptr_t)pthread_self();
-		s->lo = s->hi > threads.default_stack ? s->hi - threads.default_stack : 4096;
+		s->lo = room->lo ? room->lo : s->hi - room->n_bytes + 4096;
 		s->grows = false;
 		s->first = 0;
-		if (here < s->lo || here >= s->hi) { /* a stack of another size: as much as is known to be in use */
+		if (here < s->lo || here >= s->hi) { /* not known: as much as is in use */
 			s->lo = here & ~(uintptr_t)4095;
 			s->hi = s->hi > here ? s->hi : s->lo + 4096;
 		}
@@ -318,7 +316,7 @@ static void begin_off(struct thread *t)
 	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed), t->record->cpu_start_ns);
 }
 
-void thread_begin(bool is_main)
+void thread_begin(bool is_main, const struct thread_room *room)
 {
 	struct unwind_stack stack;
 	uint32_t number;
@@ -342,7 +340,7 @@ void thread_begin(bool is_main)
 		return;
 	}
 	make_tree(t, number);
-	find_stack(&stack);
+	find_stack(&stack, room);
 	t->stack_lo = stack.lo;
 	t->stack_hi = stack.hi;
 	t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &stack);
@@ -516,7 +514,7 @@ void thread_forked(void)
 		give_block(t);
 	}
 	if (!self) {
-		thread_begin(true);
+		thread_begin(true, &(struct thread_room){0});
 		return;
 	}
 	for (unsigned i = 0; i < process.n_sources; i++) {

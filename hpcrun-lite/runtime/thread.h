@@ -65,8 +65,14 @@ extern __thread struct thread *thread_self;
 /* Once a process: sizes, key. False with the cause. Not signal-safe. */
 bool thread_start_process(const char **cause);
 
-/* Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP when it cannot. Not signal-safe, no malloc. */
-void thread_begin(bool is_main);
+/* What is known of a thread's stack where the thread is made: its lowest address, or 0 and how large it was asked to be (0: not known either). */
+struct thread_room {
+	uintptr_t lo;
+	size_t n_bytes;
+};
+
+/* Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP when it cannot. `room` is of no use for the first thread. Not signal-safe, no malloc. */
+void thread_begin(bool is_main, const struct thread_room *room);
 /* The calling thread ends: its residue is written and its memory given back. */
 void thread_end(void);
 

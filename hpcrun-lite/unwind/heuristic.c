@@ -31,13 +31,17 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	return mem_load_guarded(&t->mem, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
-/* Whether the word at `slot` is a return address into a module. */
-static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
+/* Whether pc is a return address into a module. */
+static bool is_return(struct walk *w, uint64_t pc)
 {
 	bool in_text;
 	/* Most words are no address in a module: they must not cost the system call that looks at code elsewhere. */
-	return mem_load(&w->thread->mem, slot, pc) && *pc >= PAGE && image_find(*pc - 1, w->bypass, &w->thread->image) &&
-	       heuristic_is_return(w, *pc, w->bypass, &in_text) && in_text;
+	return pc >= PAGE && image_find(pc - 1, w->bypass, &w->thread->image) && heuristic_is_return(w, pc, w->bypass, &in_text) && in_text;
+}
+
+static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
+{
+	return mem_load(&w->thread->mem, slot, pc) && is_return(w, *pc);
 }
 
 /* push %rbp; mov %rsp, %rbp. Callers in generated code count too: the chain itself speaks for them. */
@@ -59,7 +63,9 @@ static bool by_scan(struct walk *w, const struct state *s, struct state *next)
 	for (unsigned i = 0; i < SCAN_WORDS; i++) {
 		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
 		uint64_t pc;
-		if (return_at(w, slot, &pc)) {
+		if (!mem_load(&w->thread->mem, slot, &pc)) /* the stack's end: each try costs a system call */
+			return false;
+		if (is_return(w, pc)) {
 			*next = (struct state){.pc = pc, .sp = slot + 8, .bp = s->bp};
 			return true;
 		}

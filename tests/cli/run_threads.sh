@@ -36,6 +36,15 @@ like "a constructor's thread is measured" "$(cat "$T/values")" '^threads 2$'
 weights_fit "a constructor's thread is sampled" 2 50
 is "paths of a constructor are complete" "$(value complete)" "$(value recorded)"
 
+# The walk out of a coroutine ends at the end of its stack, and does not touch the page behind it.
+for stack in given sized; do
+	measure -e CPUTIME@f2000 -- "$builddir/tests/workload/run_coroutine" "$stack" 0.3
+	is "coroutine below a stack that is $stack: exit status" "$status" 0
+	like "coroutine below a stack that is $stack: the thread goes on" "$(cat "$T/stdout")" '^back$'
+	sound "coroutine below a stack that is $stack: files are sound"
+	within "coroutine below a stack that is $stack: it is sampled" "$(value recorded)" 10 10000
+done
+
 measure -- "$LIFE" descriptors
 is "descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
 done_testing
