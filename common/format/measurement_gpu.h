@@ -233,7 +233,8 @@ static inline uint64_t msr_gpu_op_make(uint64_t id, unsigned kind, unsigned deta
 /*
  * Operations beyond the bound on records, summed up. Updated in place, like cells; (thread, node, kind, detail, queue, shape) is unique among the aggregates of one
  * back end. A launch is counted where detail, queue and shape are 0, for they are not known yet, and so is an op that is lost; so what is in
- * flight (n_launches - n_ops - n_lost) is to be summed over the aggregates of a thread, node and kind. GRAPH has launches alone: its ops are kernels, copies and sets.
+ * flight (n_launches - n_ops - n_lost) is to be summed over the aggregates of a thread, node and kind. GRAPH has launches alone: its ops are kernels, copies and sets,
+ * and those that are lost stand where no launch does.
  */
 struct msr_gpu_aggregate {
 	uint32_t thread;          /* ~0: not measured */

@@ -171,12 +171,17 @@ static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned
 
 /* ---- operations ---- */
 
-static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned cause)
+/* Of a graph an operation is lost, which has others, or the launch itself. */
+static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned kind, unsigned cause)
 {
+	const struct load_gpu_part *from;
 	cause = cause < MSR_GPU_LOSS_ROOM && cause != MSR_GPU_LOSS_NONE ? cause : MSR_GPU_LOSS_FAILED;
-	r->j->counts[load_gpu_backend(id)].lost[cause]++;
-	if (launch != GPU_LAUNCH_NONE && !r->j->launches.state[launch])
+	if (launch == GPU_LAUNCH_NONE)
+		return;
+	if (!r->j->launches.state[launch])
 		r->j->launches.state[launch] = (uint8_t)cause;
+	if (kind != MSR_GPU_GRAPH && gpu_launches_get(&r->j->launches, launch, &from)->kind_node >> 28 == MSR_GPU_GRAPH)
+		r->j->counts[load_gpu_backend(id)].graph_losses[cause]++;
 }
 
 static void put_item(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op, const struct times *t, uint32_t cell)
@@ -211,7 +216,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		return true;
 	uint32_t launch = gpu_launches_find(&j->launches, id);
 	if (kind & MSR_GPU_OP_LOST) {
-		lose(r, id, launch, detail);
+		lose(r, id, launch, kind & ~MSR_GPU_OP_LOST, detail);
 		return true;
 	}
 	struct gpu_cell key = {.kind = (uint8_t)kind, .detail = kind == MSR_GPU_KERNEL ? 0 : (uint8_t)detail, .shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,

@@ -55,7 +55,8 @@ struct gpu_join {
 	struct model_gpu_ledger ledgers[LOAD_GPU_BACKENDS];
 	uint32_t n_ledgers;
 	struct {
-		uint64_t ops, orphans, no_path, bad_order, lost[MSR_GPU_LOSS_ROOM];
+		uint64_t ops, orphans, no_path, bad_order;
+		uint64_t graph_losses[MSR_GPU_LOSS_ROOM]; /* operations of graphs that were lost */
 	} counts[LOAD_GPU_BACKENDS];
 	uint32_t last_thread_number, last_thread; /* that was looked for */
 	uint64_t last_ns;                  /* CLOCK_MONOTONIC: the last moment that the GPU records speak of */

@@ -78,9 +78,11 @@ static void count_aggregates(const struct load_gpu *g, struct found *found, stru
 			found[b].any = true;
 			found[b].aggregates[a->kind].launches += a->n_launches;
 			found[b].aggregates[a->kind].ops += a->n_ops;
+			/* A loss stands with the launches of its kind. Where there are none it is of an operation that a graph's launch made. */
+			bool is_of_graph = !a->n_launches && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
-				found[b].aggregates[a->kind].lost += a->n_lost[c];
-				ledgers[b].losses[causes[c]] += a->n_lost[c];
+				found[b].aggregates[a->kind].lost += is_of_graph ? 0 : a->n_lost[c];
+				*(is_of_graph ? &ledgers[b].graph_losses[causes[c]] : &ledgers[b].losses[causes[c]]) += a->n_lost[c];
 			}
 		}
 	}
@@ -161,15 +163,18 @@ static uint64_t most_switched(const struct gpu_join *j)
  * _exit() from inside a signal handler, where back ends cannot be asked, or threads that still launched when the process ended; after any other end they have said what
  * became of each.
  */
-static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
+static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct found *f, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
 	/* Under way when the program stopped the measurement: without a record. Others, when it was started, have one alone; back ends count records and launches and see the difference. */
 	uint64_t n_most = most_switched(j), n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
 	l->losses[MSR_GPU_LOSS_STOPPED] += n_switched;
 	waiting -= n_switched;
+	/* Where each launch left a record, what is lost beyond them are operations of graphs. */
+	bool are_all_known = l->launched[MSR_GPU_GRAPH] && gpu_ledger_launched(l) == total(f->records, N_KINDS);
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
 		uint64_t n = msr_gpu_loss_takes_op(c) ? smaller(waiting, t->op_losses[c]) : 0;
 		l->losses[c] += n;
+		l->graph_losses[c] += are_all_known && msr_gpu_loss_takes_op(c) ? t->op_losses[c] - n : 0;
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
@@ -191,12 +196,12 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 	uint64_t waiting = settle_aggregates(f, l);
 	l->n_orphans = j->counts[b].orphans;
 	settle_launches(j, f, t, l);
-	settle_waiting(j, waiting, t, l);
+	settle_waiting(j, waiting, f, t, l);
 	l->n_ops = j->counts[b].ops;
 	l->n_no_path = j->counts[b].no_path;
 	l->n_bad_order = j->counts[b].bad_order;
 	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++)
-		l->op_losses[c] = j->counts[b].lost[c] + (t ? t->op_losses[c] : 0);
+		l->graph_losses[c] += j->counts[b].graph_losses[c];
 	if (t) {
 		l->n_unknown_calls = t->n_unknown_calls;
 		l->handler_ns = t->handler_ns;
@@ -248,7 +253,7 @@ void gpu_ledger_add(struct model_gpu_ledger *to, const struct model_gpu_ledger *
 	}
 	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++) {
 		to->losses[c] += from->losses[c];
-		to->op_losses[c] += from->op_losses[c];
+		to->graph_losses[c] += from->graph_losses[c];
 	}
 	to->unexplained += from->unexplained;
 	to->n_ops += from->n_ops;

@@ -172,7 +172,7 @@ struct model_gpu_ledger {
 	uint64_t joined[16];       /* ... that have at least one operation, found under a CPU path (NO_PATH: under an entry of its own) */
 	uint64_t aggregated[16];   /* ... that were summed up in the run and are done */
 	uint64_t losses[MSR_GPU_LOSS_ROOM]; /* ... that were lost, by cause: each launch once */
-	uint64_t op_losses[MSR_GPU_LOSS_ROOM]; /* operations that were lost, by cause: those of the launches above, and such of graphs that have others; for people, in no sum */
+	uint64_t graph_losses[MSR_GPU_LOSS_ROOM]; /* operations of graphs that were lost, by cause, at least: a graph's launch has several, and is joined when one is there; in none of the sums above */
 	uint64_t unexplained;      /* launches that are none of these, and operations beyond what was launched */
 	uint64_t n_ops;            /* operations in the tree, aggregated ones included; a graph has several for a launch */
 	uint64_t n_orphans;        /* operation records without a launch (its record was lost): in the tree under an entry of their own */

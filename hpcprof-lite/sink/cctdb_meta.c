@@ -141,6 +141,9 @@ static void describe_gpu(const struct model_gpu_ledger *l, FILE *out)
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->losses[i])
 			fprintf(out, "- GPU loss, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->graph_losses[i])
+			fprintf(out, "- GPU operations of graphs lost, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->graph_losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
 	if (l->n_lost_definitions || l->n_lost_contents || l->n_lost_values)
 		fprintf(out, "- GPU definitions, code objects and values that could not be written: %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n", l->n_lost_definitions, l->n_lost_contents, l->n_lost_values);
 	if (l->unexplained)

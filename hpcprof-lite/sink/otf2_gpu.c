@@ -111,6 +111,14 @@ void otf2_write_operations(struct otf2_line *l, uint32_t profile)
 
 /* ---- ledgers ---------------------------------------------------------------------------------------------- */
 
+static uint64_t graph_losses(const struct model_gpu_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		n += l->graph_losses[i];
+	return n;
+}
+
 void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS])
 {
 	const struct otf2_ledger_member fixed[] = {
@@ -120,6 +128,7 @@ void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledge
 		{"GPU operations out of order", "Times are not enqueue <= start <= end within the error of the clocks", l->n_bad_order},
 		{"GPU operations clipped", "Shortened on the time line, where more overlap than there are lanes", l->n_clipped},
 		{"GPU calls unknown", "Calls of the API that the back end does not know", l->n_unknown_calls},
+		{"GPU operations of graphs lost", "A graph's launch has several, and is joined when one is there", graph_losses(l)},
 		{"GPU launches not explained", "Neither joined nor summed up nor lost", l->unexplained},
 		{"GPU definitions unwritten", "Names, queues and shapes that could not be written", l->n_lost_definitions},
 		{"GPU code objects unwritten", "Whose content could not be kept", l->n_lost_contents},

@@ -46,6 +46,7 @@
  *     gpu-kind	all	-	-	kernel	1003	1000	0
  *     # gpu-loss of id backend cause takes-operation n
  *     gpu-loss	all	-	-	never-done	1	3
+ *     # gpu-graph-loss of id backend cause n     (operations of graphs, only where there is any)
  *     # gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance
  *     gpu-ledger	all	-	-	1002	0	0	0	0	0	0	1200000	1
  *     # gpu-unwritten of id backend definitions contents values     (only where there is any)

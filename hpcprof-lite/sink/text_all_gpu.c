@@ -115,6 +115,11 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 			put_owner(out, "gpu-loss", whose, id, l->backend);
 			fprintf(out, "\t%s\t%d\t%" PRIu64 "\n", msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_takes_op((enum msr_gpu_loss)i), l->losses[i]);
 		}
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->graph_losses[i]) {
+			put_owner(out, "gpu-graph-loss", whose, id, l->backend);
+			fprintf(out, "\t%s\t%" PRIu64 "\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->graph_losses[i]);
+		}
 }
 
 /* New fields come behind the old ones. */
@@ -244,6 +249,14 @@ static void put_queues(const struct model *m, const struct text_gpu *g, FILE *ou
 	}
 }
 
+static bool has_graph_losses(const struct model_gpu_ledger *l)
+{
+	unsigned i = 1;
+	while (i < MSR_N_GPU_LOSSES && !l->graph_losses[i])
+		i++;
+	return i < MSR_N_GPU_LOSSES;
+}
+
 bool text_all_gpu_words(const struct model *m, FILE *out)
 {
 	struct text_gpu g;
@@ -263,6 +276,8 @@ bool text_all_gpu_words(const struct model *m, FILE *out)
 		"serialized-ranges serialized-ns period-least period-most samplers clock-mhz apportioned-by-calls apportioned-by-launches promised expected cut-ends\n"
 		"# gpu-yardstick of id kernels samples weight wrong-context by-chance wrong-place by-chance\n"
 		"# gpu-yardstick-kernel process name contexts samples apportioned wrong-context by-chance wrong-place by-chance\n", out);
+	if (has_graph_losses(&m->gpu_ledger))
+		fputs("# gpu-graph-loss of id backend cause n\n", out);
 	put_ledger(out, "all", MODEL_NONE, &m->gpu_ledger);
 	put_sampling(out, "all", MODEL_NONE, &m->gpu_sampling);
 	put_yardstick(out, "all", MODEL_NONE, &m->gpu_sampling);

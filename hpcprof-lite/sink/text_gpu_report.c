@@ -430,6 +430,9 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->losses[i] && msr_gpu_loss_takes_op((enum msr_gpu_loss)i))
 			fprintf(s->out, "  lost %s %s: %s\n", text_count(a, l->losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->graph_losses[i])
+			fprintf(s->out, "  also lost %s operations of graphs, %s: %s\n", text_count(a, l->graph_losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
 	put_also(s->out, l->unexplained, "neither joined nor lost, or not launched: unexplained");
 	put_also(s->out, l->n_no_path, "launched by threads that are not measured: under an entry of their own");
 	put_also(s->out, l->n_orphans, "without a known launch: under an entry of their own");

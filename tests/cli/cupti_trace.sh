@@ -48,6 +48,17 @@ is "CUPTI where the user says it is" "$(launched elsewhere kernel)" 40
 like "no option of that name" "$("$HPCRUN" -e gpu=nvidia,cupti true 2>&1)" "gpu=nvidia has no option 'cupti'"
 mv fake/elsewhere.so fake/libcupti.so.13
 
+# a graph of which some nodes were not done at the end: it is joined, and the others are lost and said to be; summed up too
+for memory in 1M 0; do
+	OPTIONS="--gpu-memory $memory" NAME=graphend-$memory
+	measured graphend
+	is "graphend, $memory: launched and joined" "$(launched $NAME graph) $(($(joined $NAME graph) + $(lost $NAME never-done)))" "1 1"
+	is "graphend, $memory: nodes that were done and others" "$(($(of_kernel $NAME empty 5) + $(graph_lost $NAME never-done)))" "$(truth $NAME graph-ops)"
+	is "graphend, $memory: those behind the first" "$(graph_lost $NAME never-done)" 3
+	like "graphend, $memory: said" "$("$HPCPROF" m-$NAME 2>/dev/null)" 'also lost 3 operations of graphs, never-done: not complete when the process ended'
+done
+OPTIONS='' NAME=''
+
 # CUPTI drops records: all are counted
 export FAKE_CUDA=dropping
 measured paths

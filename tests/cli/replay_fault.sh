@@ -17,6 +17,8 @@ for kernels in 10000 20000 40000 80000; do
 	ranges=$(sampling busy 4)
 	[ "${ranges:-0}" -lt 4 ] || break
 done
+record graph '' graph
+facts graph
 record threads '' storm 1000 3
 facts threads
 
@@ -41,6 +43,12 @@ within "dropped buffers: some were" "$(loss f dropped)" 1 2999
 
 with busy lost-record:100
 is "lost records: their operations are never done" "$(loss f never-done) $(kind f kernel | cut -d' ' -f2)" "$((n_kernels / 100)) $((n_kernels - n_kernels / 100))"
+
+# Of the last of 10 launches with 4 nodes each the last one has no record, as the launches before had: 41 records, one of a kernel beside them.
+with graph lost-record:41
+is "a lost record of a graph: its launches are joined" "$(kind f graph) $(loss f never-done)" "10 10 0"
+is "a lost record of a graph: its operation is never done" "$(awk -F'\t' '$1 == "gpu-graph-loss" && $2 == "all" { print $5, $6 }' all-f)" "never-done 1"
+is "a graph without losses has none" "$(grep -c '^gpu-graph-loss' all-graph)" 0
 
 with threads wrap:500
 without_ids all-threads >want

@@ -13,6 +13,7 @@
  *     fault        a kernel that writes to address 0, with others before and behind it
  *     unfinished   leaves while a kernel runs for 0.3 s
  *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
+ *     graphend     leaves while a graph runs, of which the first node is done and the second takes 8 s
  *     late         launches a kernel and a graph at exit, when the measurement has ended
  *     fork         a child after use of CUDA that does nothing with it
  *     forkuse      ... that goes on as if it could use it, which NVIDIA's driver refuses
@@ -325,6 +326,27 @@ static void leave_running(uint64_t ns)
 	cuda_launch_spin(NULL, ns);
 }
 
+static void leave_graph_running(void)
+{
+	CUstream s;
+	CUgraph graph;
+	CUgraphExec exec;
+	CUdeviceptr p = alloc(4096);
+	uint64_t ns = 8000000000u;
+	void *arguments[] = {&ns};
+	MUST(cuda.cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+	MUST(cuda.cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED));
+	MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+	MUST(cuda.cuLaunchKernel(cuda_spin, 1, 1, 1, 1, 1, 1, 0, s, arguments, NULL));
+	MUST(cuda.cuMemsetD32Async(p, 3, 256, s));
+	MUST(cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 1, 1, 1, 0, s, NULL, NULL));
+	MUST(cuda.cuStreamEndCapture(s, &graph));
+	MUST(cuda.cuGraphInstantiateWithFlags(&exec, graph, 0));
+	MUST(cuda.cuGraphLaunch(exec, s));
+	cuda_count(TRUTH_GRAPH, 1);
+	cuda_count(TRUTH_GRAPH_OPS, 4);
+}
+
 static CUgraphExec late_graph;
 
 /* Was registered before CUDA was there, so it comes after all that CUDA and its tools do at exit. */
@@ -466,6 +488,8 @@ int main(int argc, char **argv)
 		leave_running(300000000);
 	else if (!strcmp(way, "endless"))
 		leave_running(8000000000u);
+	else if (!strcmp(way, "graphend"))
+		leave_graph_running();
 	else if (!strcmp(way, "late"))
 		leave_late();
 	else if (!strcmp(way, "fork"))

@@ -50,10 +50,11 @@ truth() {
 	awk -v name="$2" '$1 == "truth" && $2 == name { print $3 }' "out-$1"
 }
 
-# launched WAY KIND, joined WAY KIND, lost WAY CAUSE
+# launched WAY KIND, joined WAY KIND, lost WAY CAUSE; graph_lost WAY CAUSE: operations of graphs
 launched() { awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $6 } END { print n + 0 }' "all-$1"; }
 joined() { awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $7 + $8 } END { print n + 0 }' "all-$1"; }
 lost() { awk -v cause="$2" '$1 == "gpu-loss" && $2 == "all" && $5 == cause { n = $7 } END { print n + 0 }' "all-$1"; }
+graph_lost() { awk -v cause="$2" '$1 == "gpu-graph-loss" && $2 == "all" && $5 == cause { n = $6 } END { print n + 0 }' "all-$1"; }
 n_losses() { awk '$1 == "gpu-loss" && $2 == "all" { n += $7 } END { print n + 0 }' "all-$1"; }
 
 # copied WAY FIELD: over all directions; 3: how many, 4: bytes. filled WAY FIELD

@@ -110,6 +110,7 @@ int start(void **state)
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		nv_map_init(maps[i], 1 << 16);
 	pthread_mutex_init(&nv.define_lock, NULL);
+	pthread_mutex_init(&nv.graph_lock, NULL);
 	sem_init(&nv.wake, 0, 0);
 	nv.lib = (struct nv_library){
 		.cuptiGetContextId = context_id, .cuptiGetDeviceId = device_id, .cuptiGetGraphNodeId = graph_node_id, .cuptiActivityGetNumDroppedRecords = num_dropped,

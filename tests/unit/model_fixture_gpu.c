@@ -73,7 +73,7 @@ void fixture_make_gpu(struct model *m, const struct fixture_options *o)
 		ledgers[i] = (struct model_gpu_ledger){.backend = "opencl", .entrance = "ICD loader's layer", .n_ops = ops + o->n_threads, .n_orphans = 1, .handler_ns = 1500 * ops,
 			.launched = {[MSR_GPU_KERNEL] = kernels - 1 + 3, [MSR_GPU_COPY] = ops - kernels, [MSR_GPU_SYNC] = o->n_threads},
 			.joined = {[MSR_GPU_KERNEL] = kernels - 1, [MSR_GPU_COPY] = ops - kernels, [MSR_GPU_SYNC] = o->n_threads},
-			.losses = {[MSR_GPU_LOSS_FAILED] = 2, [MSR_GPU_LOSS_NEVER_DONE] = 1}, .closes = true};
+			.losses = {[MSR_GPU_LOSS_FAILED] = 2, [MSR_GPU_LOSS_NEVER_DONE] = 1}, .graph_losses = {[MSR_GPU_LOSS_NEVER_DONE] = 5}, .closes = true};
 		struct model_process *p = (struct model_process *)&m->processes[i];
 		p->gpu = &ledgers[i];
 		p->n_gpu = 1;
@@ -83,7 +83,7 @@ void fixture_make_gpu(struct model *m, const struct fixture_options *o)
 			sum->joined[k] += ledgers[i].joined[k];
 		}
 		for (unsigned k = 0; k < MSR_GPU_LOSS_ROOM; k++)
-			sum->losses[k] += ledgers[i].losses[k];
+			sum->losses[k] += ledgers[i].losses[k], sum->graph_losses[k] += ledgers[i].graph_losses[k];
 		sum->n_ops += ledgers[i].n_ops;
 		sum->n_orphans++;
 		sum->handler_ns += ledgers[i].handler_ns;

@@ -220,6 +220,37 @@ static void test_open(void **state)
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 }
 
+static void graph_records(uint32_t graph, uint32_t launch, unsigned n)
+{
+	CUpti_ActivityKernel10 k = kernel_record(launch, "k");
+	k.graphId = graph;
+	for (unsigned i = 0; i < n; i++)
+		nv_record((CUpti_Activity *)&k);
+}
+
+/* Nodes without a record of a graph's last launch are told as lost, by what the least of its launches before had; once. */
+static void test_open_nodes(void **state)
+{
+	(void)state;
+	graph_records(9, 1, 4);
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 0); /* how many it should have had is not known */
+	graph_records(9, 2, 6); /* launches may differ */
+	graph_records(9, 3, 1);
+	graph_records(8, 4, 3);
+	graph_records(9, 2, 1); /* a buffer that came late */
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
+	assert_int_equal(seen.lost_id, 6);
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
+	for (uint32_t i = 0; i < 4 * NV_MAX_GRAPHS; i++) /* more graphs than there is room for: old ones are forgotten */
+		graph_records(10 + i, 5 + i, 2);
+	graph_records(10 + 4 * NV_MAX_GRAPHS - 1, 5 + 4 * NV_MAX_GRAPHS, 1);
+	nv_flush_count_missing();
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 4);
+}
+
 /* A program that makes streams and forgets them: the file does not grow with each record for ever. */
 static void test_many_streams(void **state)
 {
@@ -278,7 +309,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start), cmocka_unit_test_setup(test_two_devices, start), cmocka_unit_test_setup(test_lazy, start),
-		cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_many_streams, start), cmocka_unit_test_setup(test_buffers, start),
+		cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_open_nodes, start), cmocka_unit_test_setup(test_many_streams, start), cmocka_unit_test_setup(test_buffers, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

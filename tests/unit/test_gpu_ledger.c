@@ -51,6 +51,55 @@ static void test_losses_close(void **state)
 	run_clean(&r, m);
 }
 
+/* A graph's launch is joined when one of its operations is there; what is lost of the others is counted beside the launches. */
+static void test_graphs(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	for (uint64_t id = 1; id <= 3; id++)
+		gen_gpu_launch(r.g, r.thread, r.call, id, MSR_GPU_GRAPH, 2000);
+	gen_gpu_lost(r.g, 1, MSR_GPU_KERNEL, MSR_GPU_LOSS_PENDING);
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_KERNEL, .start_ns = 3000, .end_ns = 3001, .queue = r.queue, .shape = r.shape});
+	gen_gpu_lost(r.g, 1, MSR_GPU_SET, MSR_GPU_LOSS_NEVER_DONE);
+	gen_gpu_lost(r.g, 2, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE); /* nothing of this one was done */
+	gen_gpu_lost(r.g, 3, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
+	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_KERNEL, 2000);
+	r.tally->op_losses[MSR_GPU_LOSS_DROPPED] = 3; /* the kernel's, and two of graphs */
+	struct model *m = run_finish(&r);
+	const struct model_gpu_ledger *l = &m->gpu_ledger;
+	assert_int_equal(l->joined[MSR_GPU_GRAPH], 1);
+	assert_int_equal(l->losses[MSR_GPU_LOSS_NEVER_DONE], 2);
+	assert_int_equal(l->losses[MSR_GPU_LOSS_DROPPED], 1);
+	assert_int_equal(l->losses[MSR_GPU_LOSS_PENDING], 0);
+	assert_int_equal(l->graph_losses[MSR_GPU_LOSS_NEVER_DONE], 2);
+	assert_int_equal(l->graph_losses[MSR_GPU_LOSS_PENDING], 1);
+	assert_int_equal(l->graph_losses[MSR_GPU_LOSS_DROPPED], 2);
+	assert_true(l->closes);
+	run_clean(&r, m);
+}
+
+static void test_graphs_summed_up(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	struct msr_gpu_aggregate launches = {.thread = r.thread, .node = r.call, .kind = MSR_GPU_GRAPH, .n_launches = 5, .n_lost = {0, 0, 1, 0}};
+	struct msr_gpu_aggregate lost = {.thread = r.thread, .node = r.call, .kind = MSR_GPU_KERNEL, .n_lost = {0, 0, 3, 0}};
+	struct msr_gpu_aggregate ops = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL, .n_ops = 13, .busy_ns = 600};
+	gen_gpu_aggregate(r.g, 0, &launches);
+	gen_gpu_aggregate(r.g, 0, &lost);
+	gen_gpu_aggregate(r.g, 0, &ops);
+	struct model *m = run_finish(&r);
+	const struct model_gpu_ledger *l = &m->gpu_ledger;
+	assert_int_equal(l->losses[MSR_GPU_LOSS_NEVER_DONE], 1);
+	assert_int_equal(l->aggregated[MSR_GPU_GRAPH], 4);
+	assert_int_equal(l->graph_losses[MSR_GPU_LOSS_NEVER_DONE], 3);
+	assert_int_equal(l->unexplained, 0);
+	assert_true(l->closes);
+	run_clean(&r, m);
+}
+
 static void test_killed_leaves_some_in_flight(void **state)
 {
 	(void)state;
@@ -203,6 +252,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_losses_close),
+		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_graphs_summed_up),
 		cmocka_unit_test(test_killed_leaves_some_in_flight),
 		cmocka_unit_test(test_what_is_missing_shows),
 		cmocka_unit_test(test_aggregates_close),

@@ -178,8 +178,9 @@ static OTF2_CallbackCode on_metric(OTF2_LocationRef location, OTF2_TimeStamp tim
 		assert_int_equal(metric, otf2_class_gpu_ledger(s->m) + 1 + p->process);
 		assert_int_equal(n, OTF2_GPU_LEDGER_MEMBERS);
 		assert_int_equal(values[0].unsigned_int, l->n_ops);
-		assert_int_equal(values[10].unsigned_int, l->launched[MSR_GPU_KERNEL]);
+		assert_int_equal(values[11].unsigned_int, l->launched[MSR_GPU_KERNEL]);
 		assert_int_equal(values[n - MSR_N_GPU_LOSSES + MSR_GPU_LOSS_NEVER_DONE].unsigned_int, l->losses[MSR_GPU_LOSS_NEVER_DONE]);
+		assert_int_equal(values[6].unsigned_int, l->graph_losses[MSR_GPU_LOSS_NEVER_DONE]);
 		s->n_gpu_ledgers++;
 		return OTF2_CALLBACK_SUCCESS;
 	}

@@ -12,6 +12,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_code.c \
 	hpcrun-lite/gpu/cupti/nv_device.c \
 	hpcrun-lite/gpu/cupti/nv_flush.c \
+	hpcrun-lite/gpu/cupti/nv_graph.c \
 	hpcrun-lite/gpu/cupti/nv_headers.h \
 	hpcrun-lite/gpu/cupti/nv_inject.c \
 	hpcrun-lite/gpu/cupti/nv_kernel.c \

@@ -29,6 +29,7 @@
 #define NV_MANY_BUFFERS 120u     /* from here on records are asked for by force */
 #define NV_MAX_ALLOCATIONS ((size_t)1 << 20) /* whose sizes are known when they are freed */
 #define NV_MAX_NAMES ((size_t)1 << 20)
+#define NV_MAX_GRAPHS 1024u /* whose launches are counted; those that were launched last */
 #define NV_MAX_QUEUES ((size_t)1 << 16) /* streams, and contexts; of a program that makes more the later ones of a context are one */
 #define NV_MAX_FURTHER ((size_t)1 << 10) /* of these: contexts that have so many */
 #define NV_MAX_LAUNCHES ((size_t)1 << 18)  /* of kernels whose names do not tell their code, in flight */
@@ -147,6 +148,14 @@ enum nv_off {
 	NV_OFF       /* CUPTI neither tells nor records nor samples; what was launched before is still told */
 };
 
+/* The last launch of a graph that a record came of. */
+struct nv_graph {
+	uint64_t id;                         /* of the launch; 0: none */
+	uint32_t graph;
+	uint32_t n;                          /* records of it */
+	uint32_t least;                      /* the fewest that a launch before it had; 0: there was none */
+};
+
 struct nv_state {
 	const struct gpu_host *host;
 	uint32_t generation;
@@ -157,7 +166,9 @@ struct nv_state {
 	CUpti_SubscriberHandle subscriber;
 	struct nv_call calls[NV_MAX_CALLS];
 	_Atomic uint64_t ids;                /* for widen */
-	struct nv_map graphs;                /* launches of graphs without a record yet, by id: how many records one has is not known before */
+	struct nv_map graphs;                /* nv_graph.c: launches of graphs without a record yet, by id */
+	pthread_mutex_t graph_lock;
+	struct nv_graph last_launches[NV_MAX_GRAPHS]; /* under graph_lock */
 	_Atomic uint64_t kernel_ns[NV_MAX_DEVICES]; /* sum of the kernels that were recorded, where instructions are sampled */
 	_Atomic uint32_t n_capturing;        /* streams that are captured now, at least */
 	/* nv_buffer.c */
@@ -269,7 +280,7 @@ bool nv_flush_start(void);
 void nv_open_add(int64_t n);
 int64_t nv_open_count(void);
 int64_t nv_open_take(void);
-/* Counts what was launched and has no record yet as never done: no more records come. Of a graph's launch with some records it is not known whether these were all. */
+/* Counts what was launched and has no record yet as never done: no more records come. */
 void nv_flush_count_missing(void);
 /* From a request callback: there are many buffers out. Never waits. */
 void nv_flush_soon(void);
@@ -278,6 +289,16 @@ bool nv_guard_take(uint64_t until_ns);
 void nv_guard_give(void);
 /* Under the guard: asks for records until CUPTI has no buffer any more, so that nothing runs on any device whose kernels are traced. False: not until then. */
 bool nv_flush_until_idle(uint64_t until_ns);
+
+/* ---- nv_graph.c ------------------------------------------------------------------------------------------------ */
+
+/* A graph's launch will have records, or will have none after all. */
+void nv_graph_launched(uint64_t id);
+void nv_graph_taken_back(uint64_t id);
+/* A record came, with times or without, of this launch of this graph (CUPTI's number). Any thread. */
+void nv_graph_record(uint32_t graph, uint64_t id);
+/* No more records come: launches without any are lost, and so are nodes of a graph's last launch that its launches before had records of. Each is told once. */
+void nv_graph_count_missing(void);
 
 /* ---- nv_switch.c ---------------------------------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ static bool is_on_device(const struct nv_call *c)
 static void count_open(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
-		nv_map_put(&nv.graphs, id, 1);
+		nv_graph_launched(id);
 	else
 		nv_open_add(1);
 }
@@ -53,7 +53,7 @@ static void count_open(const struct nv_call *c, uint64_t id)
 static void count_closed(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
-		nv_map_take(&nv.graphs, id);
+		nv_graph_taken_back(id);
 	else
 		nv_open_add(-1);
 }

@@ -109,17 +109,11 @@ int64_t nv_open_take(void)
 
 /* ---- the end ---------------------------------------------------------------------------------------------------- */
 
-static void count_graph(uint64_t id, uint64_t unused)
-{
-	(void)unused;
-	nv.host->lost_by_id(nv.host, id, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
-}
-
 /* What CUPTI was asked for by force and did not hand out will never come: operations behind a fault of the device. */
 void nv_flush_count_missing(void)
 {
 	int64_t n = nv_open_take();
-	nv_map_take_all(&nv.graphs, count_graph);
+	nv_graph_count_missing();
 	if (n > 0)
 		nv.host->lost_unknown(nv.host, MSR_GPU_LOSS_NEVER_DONE, (uint64_t)n);
 }

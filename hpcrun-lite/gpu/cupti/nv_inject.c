@@ -173,6 +173,7 @@ static void prepare(void)
 	atomic_store_explicit(&nv.unfinished, MSR_GPU_LOSS_NO_TIMES, memory_order_relaxed);
 	pthread_mutex_init(&nv.flush_lock, NULL);
 	pthread_mutex_init(&nv.define_lock, NULL);
+	pthread_mutex_init(&nv.graph_lock, NULL);
 	sem_init(&nv.wake, 0, 0);
 	nv_map_init(&nv.contexts, NV_MAX_QUEUES);
 	nv_map_init(&nv.queues, NV_MAX_QUEUES);

@@ -14,7 +14,7 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 {
 	uint64_t id = id_of(correlation);
 	if (graph)
-		nv_map_take(&nv.graphs, id);
+		nv_graph_record(graph, id);
 	else
 		nv_open_add(-1);
 	if (op->start_ns && op->end_ns) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Launches of graphs: which have no record yet, and which had fewer than others of the same graph. How many records a launch will have nobody says before they come (child graphs, conditional, disabled and
+ * host nodes), so what is missing of the last launch of a graph at the end is known from its launches before: a graph does not run beside itself, so these were complete. The fewest records of any of them count, so
+ * that no loss is made up where launches differ. Must not: hold its lock while the host is called. Test: tests/unit/test_cupti_record.c.
+ */
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+#define NEAR 8u /* places a graph may have */
+
+void nv_graph_launched(uint64_t id)
+{
+	nv_map_put(&nv.graphs, id, 1);
+}
+
+void nv_graph_taken_back(uint64_t id)
+{
+	nv_map_take(&nv.graphs, id);
+}
+
+/* Its place, or a free one, or that of the graph whose last launch is the longest ago. */
+static struct nv_graph *find(uint32_t graph)
+{
+	struct nv_graph *oldest = &nv.last_launches[graph % NV_MAX_GRAPHS];
+	for (unsigned i = 0; i < NEAR; i++) {
+		struct nv_graph *g = &nv.last_launches[(graph + i) % NV_MAX_GRAPHS];
+		if (g->graph == graph)
+			return g;
+		if (g->id < oldest->id)
+			oldest = g;
+	}
+	*oldest = (struct nv_graph){.graph = graph};
+	return oldest;
+}
+
+void nv_graph_record(uint32_t graph, uint64_t id)
+{
+	nv_map_take(&nv.graphs, id);
+	pthread_mutex_lock(&nv.graph_lock);
+	struct nv_graph *g = find(graph);
+	if (id > g->id) {
+		if (g->n && (!g->least || g->n < g->least))
+			g->least = g->n;
+		g->id = id;
+		g->n = 0;
+	}
+	g->n += id == g->id; /* of an earlier launch: from a buffer that came late */
+	pthread_mutex_unlock(&nv.graph_lock);
+}
+
+static void count_launch(uint64_t id, uint64_t unused)
+{
+	(void)unused;
+	nv.host->lost_by_id(nv.host, id, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
+}
+
+/* How many nodes of the last launch in this place have no record; told once. */
+static uint32_t take_missing(struct nv_graph *g, uint64_t *id)
+{
+	pthread_mutex_lock(&nv.graph_lock);
+	uint32_t n = g->least > g->n ? g->least - g->n : 0;
+	*id = g->id;
+	g->n += n;
+	pthread_mutex_unlock(&nv.graph_lock);
+	return n;
+}
+
+void nv_graph_count_missing(void)
+{
+	uint64_t id;
+	nv_map_take_all(&nv.graphs, count_launch);
+	for (unsigned i = 0; i < NV_MAX_GRAPHS; i++)
+		for (uint32_t n = take_missing(&nv.last_launches[i], &id); n; n--)
+			nv.host->lost_by_id(nv.host, id, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE); /* what else they may have been is not known */
+}
