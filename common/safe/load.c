@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded load, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_safe_load.c. */
+/* Guarded loads, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_safe_load.c. */
 #include "common/safe/load.h"
 
 #include <errno.h>
@@ -10,14 +10,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096, GROUP = 16 /* iovecs: the stack of a handler is small */ };
+enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
 
-/* Relaxed: a hint; whoever misses the store finds out by itself. */
-static atomic_bool use_probe;
+/* Relaxed: hints; whoever misses a store finds out by itself. */
+static atomic_bool use_probe, use_no_gather;
 
 void load_use_probe(int on)
 {
 	atomic_store_explicit(&use_probe, on, memory_order_relaxed);
+	atomic_store_explicit(&use_no_gather, on, memory_order_relaxed);
+}
+
+static bool is_refused(void)
+{
+	return errno == ENOSYS || errno == EPERM;
 }
 
 /* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As in abseil's AddressIsReadable.) */
@@ -60,8 +66,8 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 		const long got = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, from, in_first < n_bytes ? 2L : 1L, 0L);
 		if (got > 0)
 			done = (size_t)got;
-		else if (errno == ENOSYS || errno == EPERM) {
-			load_use_probe(1);
+		else if (is_refused()) {
+			atomic_store_explicit(&use_probe, true, memory_order_relaxed);
 			probe = true;
 		}
 	}
@@ -71,27 +77,32 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 	return done;
 }
 
-/* A group by one call; less than all: a place cannot be read, or the kernel refuses such calls. */
-static size_t load_group(uint8_t *dst, size_t stride, const uintptr_t *places, size_t n_bytes, size_t n)
-{
-	struct iovec to[GROUP], from[GROUP];
-	for (size_t i = 0; i < n; i++) {
-		to[i] = (struct iovec){dst + i * stride, n_bytes};
-		from[i] = (struct iovec){(void *)places[i], n_bytes};
-	}
-	const long got = syscall(SYS_process_vm_readv, (long)getpid(), to, n, from, n, 0L);
-	return got > 0 ? (size_t)got / n_bytes : 0;
-}
-
-size_t load_guarded_many(void *dst, size_t stride, const uintptr_t *places, size_t n_bytes, size_t n_places)
+size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 {
 	const int saved_errno = errno;
 	uint8_t *to = dst;
-	size_t done = 0, n = GROUP;
-	for (; done < n_places && n == GROUP && !atomic_load_explicit(&use_probe, memory_order_relaxed); done += n)
-		n = load_group(to + done * stride, stride, places + done, n_bytes, n_places - done < GROUP ? n_places - done : GROUP);
-	while (done < n_places && load_guarded(to + done * stride, places[done], n_bytes) == n_bytes)
-		done++;
+	size_t n_bytes = 0, done = 0;
+	long got = -1;
+	for (size_t i = 0; i < n_pieces; i++)
+		n_bytes += piece[i].iov_len;
+	if (n_bytes && !atomic_load_explicit(&use_no_gather, memory_order_relaxed)) {
+		const struct iovec all = {dst, n_bytes};
+		got = syscall(SYS_process_vm_writev, (long)getpid(), piece, n_pieces, &all, 1L, 0L);
+		if (got < 0 && is_refused())
+			atomic_store_explicit(&use_no_gather, true, memory_order_relaxed);
+	}
 	errno = saved_errno;
+	if (got > 0)
+		return (size_t)got;
+	/* The first cannot be read, or one lies where no program's memory can be, or the kernel refuses: load_guarded() finds out. */
+	for (size_t i = 0; i < n_pieces; i++)
+		for (size_t in_piece = 0; in_piece < piece[i].iov_len;) {
+			const size_t part = piece[i].iov_len - in_piece < MAX_BYTES ? piece[i].iov_len - in_piece : MAX_BYTES;
+			const size_t n = load_guarded(to + done, (uintptr_t)piece[i].iov_base + in_piece, part);
+			done += n;
+			in_piece += n;
+			if (n < part)
+				return done;
+		}
 	return done;
 }

@@ -6,8 +6,6 @@
  */
 #include "hpcrun-lite/python/code.h"
 
-#include "common/safe/load.h"
-
 #include <stdatomic.h>
 
 #define CODE_SETS 4096u
@@ -17,7 +15,6 @@
 #define CODE_UNRECORDED (CODE_MOST + 1) /* in the cache: there was no number left */
 _Static_assert(CODE_UNRECORDED <= MSR_PYTHON_CODE_MAX, "numbers fit into addresses");
 enum { CODE_BYTES = 200, OBJECT_COUNT = 0, OBJECT_TYPE = 8, OBJECT_SIZE = 16, BYTES_CONTENT = 32, STRING_LENGTH = 16, STRING_STATE = 32, STRING_BYTES = 40, UNIT_BYTES = 2 };
-_Static_assert((int)CODE_BYTES <= (int)READER_ITEM_BYTES, "a code object's head fits into a batch");
 
 struct entry {
 	_Atomic uint64_t mixed, key;
@@ -120,11 +117,15 @@ static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, u
 {
 	enum { PART = 256 };
 	uint8_t copy[PART];
+	const uint8_t *bytes = c->reader->direct ? NULL : reader_fetched(c->reader, address, n);
 	*hash = n;
+	if (bytes) {
+		*hash += sum_of(bytes, n, 0);
+		return true;
+	}
 	for (size_t done = 0; done < n; done += PART) {
 		size_t part = n - done < PART ? n - done : PART;
-		const uint8_t *bytes = reader_load(c->reader, copy, address + done, part);
-		if (!bytes)
+		if (!(bytes = reader_load(c->reader, copy, address + done, part)))
 			return false;
 		*hash += sum_of(bytes, part, done / 16);
 	}
@@ -153,13 +154,17 @@ static bool open_string(const struct code_context *c, uintptr_t object, struct s
 	return compact && (s->kind == 1 || s->kind == 2 || s->kind == 4) && s->length <= LONGEST;
 }
 
-static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash)
+static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash, struct code_part *part)
 {
 	enum { MOST = 4096 };
 	struct string s;
-	if (!open_string(c, object, &s) || !hash_at(c, s.characters, s.length * s.kind < MOST ? s.length * s.kind : MOST, hash))
+	if (!open_string(c, object, &s))
+		return false;
+	size_t n = s.length * s.kind < MOST ? s.length * s.kind : MOST;
+	if (!hash_at(c, s.characters, n, hash))
 		return false;
 	*hash += s.kind;
+	*part = (struct code_part){object, s.characters - object + n};
 	return true;
 }
 
@@ -179,6 +184,14 @@ static size_t put_utf8(char *to, uint32_t c)
 	return n;
 }
 
+static bool load_all(const struct code_context *c, void *to, uintptr_t address, size_t n)
+{
+	const uint8_t *from = c->reader->direct ? (const uint8_t *)address : reader_fetched(c->reader, address, n);
+	if (from)
+		memcpy(to, from, n);
+	return from || reader_copy(c->reader, to, address, n);
+}
+
 /* As UTF-8, NUL-terminated and cut to `room`; *n_bytes without the NUL. */
 static bool load_string(const struct code_context *c, uintptr_t object, char *to, size_t room, size_t *n_bytes)
 {
@@ -186,7 +199,7 @@ static bool load_string(const struct code_context *c, uintptr_t object, char *to
 	if (!open_string(c, object, &s))
 		return false;
 	uint64_t most = sizeof c->scratch->characters / s.kind, length = s.length < most ? s.length : most;
-	if (load_guarded(c->scratch->characters, s.characters, length * s.kind) != length * s.kind)
+	if (!load_all(c, c->scratch->characters, s.characters, length * s.kind))
 		return false;
 	size_t n = 0;
 	for (uint64_t i = 0; i < length && n + 5 <= room; i++) {
@@ -216,15 +229,7 @@ static bool open_bytes(const struct code_context *c, uintptr_t object, size_t *n
 /* As far as there is room; what lies behind has no lines. */
 static bool load_lines(const struct code_context *c, uintptr_t object, size_t *n)
 {
-	enum { PART = 4096 };
-	if (!open_bytes(c, object, n))
-		return false;
-	for (size_t done = 0; done < *n; done += PART) {
-		size_t part = *n - done < PART ? *n - done : PART;
-		if (load_guarded(c->scratch->lines + done, object + BYTES_CONTENT + done, part) != part)
-			return false;
-	}
-	return true;
+	return open_bytes(c, object, n) && load_all(c, c->scratch->lines, object + BYTES_CONTENT, *n);
 }
 
 static uint16_t name_offset(const struct python_layout *l)
@@ -296,44 +301,59 @@ static uint64_t numbers_of(const struct python_layout *l, const uint8_t *head)
 	return reader_half(head, l->code.first_line) | (uint64_t)(l->code.version != PYTHON_NOWHERE ? reader_half(head, l->code.version) : 0) << 32;
 }
 
-static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash)
+static struct code_met *met_at(const struct code_context *c, uintptr_t code)
 {
-	if (file == c->last->file) {
-		*hash = c->last->file_hash;
-		return true;
-	}
-	if (!hash_string(c, file, hash))
+	return &c->met[code * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CODE_MET_BITS)];
+}
+
+static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash, struct code_part *part)
+{
+	if ((!c->last->file.n || file != c->last->file.at) && !hash_string(c, file, &c->last->file_hash, &c->last->file)) {
+		c->last->file.n = 0;
 		return false;
-	c->last->file = file;
-	c->last->file_hash = *hash;
+	}
+	*hash = c->last->file_hash;
+	*part = c->last->file;
 	return true;
 }
 
-/*
- * 3.12 on gives each code object a number of its own. Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts.
- */
-static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *code, uint64_t *key)
+/* 3.12 on gives each code object a number of its own. 0: not this one, or there is none. */
+static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const uint8_t *head)
+{
+	uint64_t numbers = numbers_of(l, head);
+	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)), reader_word(head, l->code.name)) | 1 : 0;
+}
+
+/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. Its parts are taken note of. */
+static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *head, uint64_t *key)
 {
 	const struct python_layout *l = c->layout;
-	uint64_t numbers = numbers_of(l, code), file, name, lines;
-	uintptr_t table_at = reader_word(code, l->code.line_table);
+	struct code_part part[CODE_N_PARTS];
+	uint64_t file, name, lines;
+	uintptr_t table_at = reader_word(head, l->code.line_table);
 	size_t n_lines;
-	if (numbers >> 32) {
-		*key = mix(mix(mix(at, numbers), reader_word(code, l->code.filename)), reader_word(code, l->code.name)) | 1;
+	if ((*key = key_by_number(l, at, head)))
 		return true;
-	}
-	if (!hash_file(c, reader_word(code, l->code.filename), &file) || !hash_string(c, reader_word(code, name_offset(l)), &name) || !open_bytes(c, table_at, &n_lines)
-	    || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
+	if (!hash_file(c, reader_word(head, l->code.filename), &file, &part[CODE_FILE]) || !hash_string(c, reader_word(head, name_offset(l)), &name, &part[CODE_NAME])
+	    || !open_bytes(c, table_at, &n_lines) || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
 		return false;
-	*key = mix(mix(mix(mix(mix(at, numbers), file), name), lines), n_lines) | 1;
+	*key = mix(mix(mix(mix(mix(at, numbers_of(l, head)), file), name), lines), n_lines) | 1;
+	part[CODE_LINES] = (struct code_part){table_at, BYTES_CONTENT + n_lines};
+	memcpy(met_at(c, at)->part, part, sizeof part);
 	return true;
 }
 
-/* The head of a code object; NULL: it is none, or nobody holds it any more. CPython 3.11 frees that of a function that returns while the frame is still there. */
+/* CPython 3.11 frees the code object of a function that returns while the frame is still there. */
+static bool is_code(const struct code_context *c, const uint8_t *head)
+{
+	return reader_word(head, OBJECT_TYPE) == c->types->code && reader_half(head, OBJECT_COUNT);
+}
+
+/* The head of a code object; NULL: it is none, or nobody holds it any more. */
 static const uint8_t *load_head(const struct code_context *c, uint8_t *copy, uintptr_t code)
 {
 	const uint8_t *head = reader_load(c->reader, copy, code, c->layout->code.bytes);
-	return head && reader_word(head, OBJECT_TYPE) == c->types->code && reader_half(head, OBJECT_COUNT) ? head : NULL;
+	return head && is_code(c, head) ? head : NULL;
 }
 
 static bool is_known(const struct code_context *c, const struct code_known *k, uintptr_t code, const uint8_t *head)
@@ -373,25 +393,63 @@ static bool get_number(const struct code_context *c, struct code_known *k, uintp
 	return true;
 }
 
-uint32_t code_fetch(const struct code_context *c, const struct frames_frame *frame, uint32_t n)
+static void want_object(struct reader_batch *b, uintptr_t address, size_t n)
 {
+	if (reader_is_plausible(address))
+		reader_want(b, address, n);
+}
+
+/* Those that were not met before, or whose contents no number stands for. */
+static void want_contents(const struct code_context *c, const uint32_t *unmet, uint32_t n_unmet)
+{
+	enum { FIRST_BYTES = 320 };
 	const struct python_layout *l = c->layout;
 	struct reader_batch *heads = &c->batch[0], *contents = &c->batch[1];
-	uintptr_t last = c->last->code, last_file = c->last->file;
-	uint32_t i = 0;
-	heads->n = contents->n = 0;
-	for (; i < n && heads->n < READER_BATCH / 3; last = frame[i++].code)
-		if (frame[i].code != last)
-			heads->at[heads->n++] = frame[i].code;
-	reader_fetch(heads, l->code.bytes);
-	for (uint32_t k = 0; k < heads->n && l->code.version == PYTHON_NOWHERE; k++) {
-		uintptr_t file = reader_word(heads->bytes[k], l->code.filename);
-		if (file != last_file)
-			contents->at[contents->n++] = last_file = file;
-		contents->at[contents->n++] = reader_word(heads->bytes[k], name_offset(l));
-		contents->at[contents->n++] = reader_word(heads->bytes[k], l->code.line_table);
+	uintptr_t last_file = c->last->file.at;
+	for (uint32_t i = 0; i < n_unmet; i++) {
+		const uint32_t k = unmet[i];
+		const uint8_t *head = heads->bytes + heads->offset[k];
+		if (k >= heads->n || !heads->piece[k].iov_len || !is_code(c, head) || !reader_has_room(contents, CODE_N_PARTS, CODE_N_PARTS * FIRST_BYTES))
+			continue;
+		uint64_t key = key_by_number(l, (uintptr_t)heads->piece[k].iov_base, head);
+		if (key && find_cached(key))
+			continue;
+		uintptr_t file = reader_word(head, l->code.filename);
+		if (key || file != last_file)
+			want_object(contents, file, FIRST_BYTES);
+		last_file = file;
+		want_object(contents, reader_word(head, name_offset(l)), FIRST_BYTES);
+		want_object(contents, reader_word(head, l->code.line_table), FIRST_BYTES);
 	}
-	reader_fetch(contents, READER_ITEM_BYTES);
+}
+
+uint32_t code_fetch(const struct code_context *c, const struct frames_frame *frame, uint32_t n)
+{
+	enum { MOST_UNMET = 64, MOST_BYTES = READER_BATCH_BYTES / 4 };
+	struct reader_batch *heads = &c->batch[0], *contents = &c->batch[1];
+	uint32_t unmet[MOST_UNMET], n_unmet = 0, i = 0;
+	uintptr_t last_file = c->last->file.at;
+	reader_clear(heads);
+	reader_clear(contents);
+	for (; i < n && n_unmet < MOST_UNMET && reader_has_room(heads, 1 + CODE_N_PARTS, MOST_BYTES); i++) {
+		struct code_met *m = met_at(c, frame[i].code);
+		if (m->code == frame[i].code && m->fetched == c->walk)
+			continue;
+		if (m->code != frame[i].code)
+			*m = (struct code_met){.code = frame[i].code};
+		m->fetched = c->walk;
+		bool is_met = m->part[CODE_LINES].n && m->part[CODE_FILE].n + m->part[CODE_NAME].n + m->part[CODE_LINES].n < MOST_BYTES - CODE_BYTES;
+		if (!is_met)
+			unmet[n_unmet++] = heads->n;
+		reader_want(heads, frame[i].code, c->layout->code.bytes);
+		for (unsigned k = 0; is_met && k < CODE_N_PARTS; k++)
+			if (k != CODE_FILE || m->part[k].at != last_file)
+				reader_want(heads, m->part[k].at, m->part[k].n);
+		last_file = is_met ? m->part[CODE_FILE].at : last_file;
+	}
+	reader_fetch(heads);
+	want_contents(c, unmet, n_unmet);
+	reader_fetch(contents);
 	c->reader->batch[0] = heads;
 	c->reader->batch[1] = contents;
 	return i;
@@ -410,18 +468,20 @@ static uint64_t unit_of(const struct python_layout *l, const struct frames_frame
 
 enum code_verdict code_address(const struct code_context *c, struct code_known *known, const struct frames_frame *f, uint64_t *link_addr)
 {
+	struct code_met *m = met_at(c, f->code);
 	bool hidden;
-	if (f->code != c->last->code) {
+	if (m->code != f->code || m->walk != c->walk) {
+		if (m->code != f->code)
+			*m = (struct code_met){.code = f->code};
+		m->walk = 0;
 		if (!get_number(c, known, f->code))
 			return CODE_BAD;
-		c->last->code = f->code;
-		c->last->number = known->number;
-		c->last->first_traceable = known->first_traceable;
-		c->last->known = known;
-	} else if (known != c->last->known) {
-		*known = *c->last->known;
+		m->walk = c->walk;
+		m->known = known;
+	} else if (known != m->known) {
+		*known = *m->known;
 	}
-	uint64_t unit = unit_of(c->layout, f, c->last->first_traceable, &hidden);
-	*link_addr = (uint64_t)c->last->number << MSR_PYTHON_UNIT_BITS | (unit < MSR_PYTHON_UNIT_NONE ? unit : MSR_PYTHON_UNIT_NONE);
+	uint64_t unit = unit_of(c->layout, f, known->first_traceable, &hidden);
+	*link_addr = (uint64_t)known->number << MSR_PYTHON_UNIT_BITS | (unit < MSR_PYTHON_UNIT_NONE ? unit : MSR_PYTHON_UNIT_NONE);
 	return hidden ? CODE_HIDDEN : CODE_FOUND;
 }

@@ -23,15 +23,6 @@ struct code_scratch {
 	uint8_t lines[MSR_PYTHON_LINES_MAX];
 };
 
-/* What was found last in this walk: frames of recursive functions lie side by side, and functions of one file share its name. */
-struct code_last {
-	uintptr_t code; /* 0: nothing */
-	uint32_t number, first_traceable;
-	const struct code_known *known; /* of the first frame that had it */
-	uintptr_t file; /* 0: nothing */
-	uint64_t file_hash;
-};
-
 /* What was found for the frame that lay as far from the outermost in the path before, and by what it is known again. Zero: nothing. */
 struct code_known {
 	uintptr_t code;
@@ -40,17 +31,46 @@ struct code_known {
 	uint32_t number, first_traceable;
 };
 
+/* Places of what a code object holds. */
+struct code_part {
+	uintptr_t at;
+	size_t n; /* 0: not known */
+};
+enum code_part_kind { CODE_FILE, CODE_NAME, CODE_LINES, CODE_N_PARTS };
+
+/*
+ * By address, what the thread met there last. In one walk a code object stays what it is, so it is looked at once; from walk to walk only the places are kept, for they are likely to be the same.
+ */
+enum { CODE_MET_BITS = 9, CODE_MET = 1 << CODE_MET_BITS };
+struct code_met {
+	uintptr_t code;
+	uint64_t fetched, walk;         /* the walks that asked for it, and that looked at it */
+	const struct code_known *known; /* of its first frame in `walk` */
+	struct code_part part[CODE_N_PARTS];
+};
+
+/* The file of the code object that was looked at before in this walk: functions of one file share its name. */
+struct code_last {
+	struct code_part file; /* n = 0: none */
+	uint64_t file_hash;
+};
+
 struct code_context {
 	const struct python_layout *layout;
 	const struct code_types *types;
 	const struct python_host *host;
 	struct reader *reader;
 	struct code_scratch *scratch;
+	struct code_met *met;       /* CODE_MET */
+	uint64_t walk;              /* number of this one, not 0 */
 	struct code_last *last;
 	struct reader_batch *batch; /* 2 */
 };
 
-/* Before code_address() of n code objects, in this order, when they must be read by guarded loads: fetches them together, as many as there is room for, which is returned. */
+/*
+ * Before code_address() of n frames, in this order, when their code objects must be read by guarded loads: fetches these together, with what they hold where that will be looked at, for as many
+ * frames as there is room for, which is returned.
+ */
 uint32_t code_fetch(const struct code_context *c, const struct frames_frame *frame, uint32_t n);
 
 enum code_verdict {

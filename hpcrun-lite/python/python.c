@@ -32,7 +32,9 @@ struct python_thread {
 	struct frames frames;
 	struct reader reader;
 	struct reader_batch batch[2];
+	uint64_t n_splices;         /* walks that looked for Python frames; 0 stands for none */
 	struct code_last last;
+	struct code_met met[CODE_MET];
 	struct code_scratch scratch;
 };
 
@@ -342,26 +344,34 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind, 
 		pass_through(t, walked, n_inner, path);
 		return;
 	}
-	reader_begin(&t->reader);
+	uintptr_t own_lo, own_hi;
+	unwind_own_stack(unwind, &own_lo, &own_hi);
+	reader_begin(&t->reader, own_lo, own_hi);
+	if (!t->is_main)
+		reader_begin_frames(&t->reader, &t->batch[0]);
 	if (!find_state(l, t, &state) || (module = logical_module()) == MSR_MODULE_UNKNOWN) {
 		pass_through(t, walked, n_inner, path);
 		return;
 	}
 	/* A thread that was interrupted may be anywhere: between two stores, in a frame that is being freed, in the copying of a stack (greenlet). One that called us is not. */
 	t->reader.direct = state.is_held && at_call;
+	if (!t->reader.direct && !t->reader.is_noting)
+		reader_begin_frames(&t->reader, &t->batch[0]);
 	frames_collect(&t->frames, l, &t->reader, state.bytes, state.at);
+	reader_end_frames(&t->reader);
 	path->broken = t->frames.broken;
 	if (!t->frames.n_frames) {
 		pass_through(t, walked, n_inner, path);
 		return;
 	}
 	t->last = (struct code_last){0};
+	t->n_splices++;
 	uint32_t n_forks = atomic_load_explicit(&python.n_forks, memory_order_relaxed);
 	if (t->n_forks != n_forks)
 		memset(t->known, 0, t->n_marked * sizeof *t->known);
 	t->n_forks = n_forks;
 	const struct code_context c = {
-		.layout = l, .types = &python.types, .host = python.host, .reader = &t->reader, .scratch = &t->scratch, .last = &t->last, .batch = t->batch};
+		.layout = l, .types = &python.types, .host = python.host, .reader = &t->reader, .scratch = &t->scratch, .met = t->met, .walk = t->n_splices, .last = &t->last, .batch = t->batch};
 	uint64_t n_walks = unwind_counts(unwind)->walks;
 	if (is_unchanged(t, &c, walked, n_inner, n_walks)) {
 		t->n_walks = n_walks;

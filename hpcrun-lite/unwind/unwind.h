@@ -137,6 +137,9 @@ struct unwind_scan {
  */
 uint32_t unwind_find_on_stack(const struct unwind_thread *thread, struct unwind_scan *scan, uintptr_t place);
 
+/* [*lo, *hi): of the thread's own stack, the part that has been in use at the last walk or before: mapped, and nobody takes it away while the thread runs. */
+void unwind_own_stack(const struct unwind_thread *thread, uintptr_t *lo, uintptr_t *hi);
+
 /* What the walks of one thread did. Written by the thread alone; others may read once it has stopped walking. */
 struct unwind_counts {
 	uint64_t walks;

@@ -534,3 +534,9 @@ uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan 
 	}
 	return UINT32_MAX;
 }
+
+void unwind_own_stack(const struct unwind_thread *t, uintptr_t *lo, uintptr_t *hi)
+{
+	*lo = t->mem.lo;
+	*hi = t->mem.hi;
+}

@@ -187,8 +187,7 @@ def specialised():
         Work()
 
 
-def main():
-    start()
+def calls():
     plain()
     recursive(0)
     recursive(3)
@@ -216,11 +215,20 @@ def main():
     cells()
     same_size()
     specialised()
+
+
+def main():
+    start()
+    calls()
     threads = [threading.Thread(target=plain) for _ in range(3)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
+    # Not the main thread, and without the interpreter lock, which ctypes gives away: frames are read by guarded loads.
+    elsewhere = threading.Thread(target=calls)
+    elsewhere.start()
+    elsewhere.join()
     cuda.cuCtxSynchronize()
 
 

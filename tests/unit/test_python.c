@@ -12,6 +12,7 @@
 #include "hpcrun-lite/python/symbols.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -108,7 +109,7 @@ static void guarded(void **state)
 	const uint8_t *p = make_pages();
 	const uintptr_t at = (uintptr_t)p;
 	(void)state;
-	reader_begin(&r);
+	reader_begin(&r, at + 2 * PAGE + 64, at + 3 * PAGE);
 	assert_ptr_equal(reader_load(&r, copy, at + 16, 100), copy);
 	assert_memory_equal(copy, p + 16, 100);
 	assert_ptr_equal(reader_load(&r, copy, at + PAGE - 104, 104), copy);
@@ -119,48 +120,171 @@ static void guarded(void **state)
 	assert_null(reader_load(&r, copy, 8, 8));
 	assert_null(reader_load(&r, copy, UINT64_C(1) << 47, 8));
 	assert_null(reader_load(&r, copy, UINTPTR_MAX - 7, 8));
+	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 64, 8), p + 2 * PAGE + 64); /* the thread's own stack */
+	assert_ptr_equal(reader_load(&r, copy, at + 3 * PAGE - 8, 8), p + 3 * PAGE - 8);
+	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 56, 16), copy);             /* not all of it */
+	assert_ptr_not_equal(reader_load(&r, copy, at + 3 * PAGE - 8, 16), p + 3 * PAGE - 8);
+	uint8_t *long_copy = malloc(PAGE);
+	assert_non_null(long_copy);
+	assert_true(reader_copy(&r, long_copy, at + 33, PAGE - 33));
+	assert_memory_equal(long_copy, p + 33, PAGE - 33);
+	assert_false(reader_copy(&r, long_copy, at + 33, PAGE));
+	assert_false(reader_copy(&r, long_copy, UINTPTR_MAX - 3, 8));
+	free(long_copy);
 	r.direct = true;
 	assert_ptr_equal(reader_load(&r, copy, at + 24, 8), p + 24);
+}
+
+static void want_every(struct reader_batch *b, uintptr_t at, uintptr_t n)
+{
+	reader_clear(b);
+	for (uintptr_t i = 0; i < n; i++)
+		reader_want(b, at + 64 * (40 - i), i == 17 ? 64 : 48);
 }
 
 static void batches(void **state)
 {
 	static struct reader r;
 	static struct reader_batch b;
-	uint8_t copy[READER_ITEM_BYTES];
+	uint8_t copy[64];
 	const uint8_t *p = make_pages();
 	const uintptr_t at = (uintptr_t)p;
 	(void)state;
-	b.n = 40;
-	for (uintptr_t i = 0; i < b.n; i++)
-		b.at[i] = at + 64 * (40 - i);
-	reader_fetch(&b, 64);
+	want_every(&b, at, 40);
+	reader_fetch(&b);
 	assert_int_equal(b.n, 40);
-	reader_begin(&r);
-	r.batch[1] = &b;
+	reader_begin(&r, 0, 0);
+	r.batch[0] = &b;
 	for (uintptr_t i = 0; i < 40; i += 1 + i % 3) { /* some are passed over */
-		assert_ptr_equal(reader_load(&r, copy, at + 64 * (40 - i), 40), copy);
-		assert_memory_equal(copy, p + 64 * (40 - i), 40);
-		assert_ptr_equal(reader_load(&r, copy, at + 64 * (40 - i) + 40, 24), copy);
-		assert_memory_equal(copy, p + 64 * (40 - i) + 40, 24);
+		const uint8_t *got = reader_load(&r, copy, at + 64 * (40 - i), 40);
+		assert_ptr_equal(got, b.bytes + b.offset[i]); /* in place */
+		assert_memory_equal(got, p + 64 * (40 - i), 40);
+		assert_ptr_equal(reader_load(&r, copy, at + 64 * (40 - i) + 40, 8), got + 40);
 		assert_int_equal(b.next, i);
 	}
 	assert_int_equal(r.at[0], 0); /* no page was needed */
-	assert_ptr_equal(reader_load(&r, copy, at + 64 * 40 + 40, 32), copy); /* not whole in it, and not in the next */
-	assert_memory_equal(copy, p + 64 * 40 + 40, 32);
+	assert_null(reader_fetched(&r, at + 64 * 40 + 40, 16)); /* not whole in one */
+	assert_ptr_equal(reader_load(&r, copy, at + 64 * 40 + 40, 16), copy);
+	assert_memory_equal(copy, p + 64 * 40 + 40, 16);
 	assert_int_equal(r.at[0], at);
-	b.n = 20;
-	b.at[17] = at + PAGE;
-	reader_fetch(&b, 48);
-	assert_int_equal(b.n, 17);
-	b.n = 0;
-	reader_fetch(&b, 48);
+	reader_clear(&b);
+	reader_fetch(&b);
 	assert_int_equal(b.n, 0);
+	assert_null(reader_fetched(&r, at, 8));
+}
+
+/* What cannot be read takes nothing else away with it, unless there is much of it. */
+static void batches_with_holes(void **state)
+{
+	static struct reader r;
+	static struct reader_batch b;
+	const uint8_t *p = make_pages();
+	const uintptr_t at = (uintptr_t)p;
+	(void)state;
+	for (unsigned n_holes = 0; n_holes < 6; n_holes++) {
+		want_every(&b, at, 40);
+		for (unsigned i = 0; i < n_holes; i++) {
+			b.piece[i * 2].iov_base = (void *)(i % 2 ? at + PAGE : at + PAGE - 8);
+			b.piece[i * 2].iov_len = 48;
+		}
+		reader_fetch(&b);
+		reader_begin(&r, 0, 0);
+		r.batch[0] = &b;
+		for (unsigned i = 0; i < 40; i++) {
+			bool is_hole = i < 2 * n_holes && i % 2 == 0, is_given_up = n_holes >= 4 && i > 6;
+			const uint8_t *got = reader_fetched(&r, (uintptr_t)b.piece[i].iov_base, 48);
+			assert_int_equal(got != NULL, !is_hole && !is_given_up);
+			if (got)
+				assert_memory_equal(got, p + 64 * (40 - i), 48);
+		}
+	}
+	reader_clear(&b);
+	for (unsigned i = 0; i < READER_PIECES; i++) {
+		assert_true(reader_has_room(&b, READER_PIECES - i, 8));
+		assert_false(reader_has_room(&b, READER_PIECES - i + 1, 8));
+		reader_want(&b, at, 8);
+	}
+	reader_clear(&b);
+	assert_true(reader_has_room(&b, 1, READER_BATCH_BYTES));
+	assert_false(reader_has_room(&b, 1, READER_BATCH_BYTES + 1));
+}
+
+enum { FRAME = 88, APART = 120, N_FRAMES = 10 };
+
+/* A walk of frames that lie below each other, then of one elsewhere: whether all are what memory holds now. */
+static bool walk_frames(struct reader *r, struct reader_batch *b, const uint8_t *innermost, const uint8_t *other)
+{
+	uint8_t copy[FRAME];
+	bool all = true;
+	reader_begin(r, 0, 0);
+	reader_begin_frames(r, b);
+	for (unsigned i = 0; i <= N_FRAMES; i++) {
+		const uint8_t *frame = i < N_FRAMES ? innermost - APART * i : other, *got = reader_load(r, copy, (uintptr_t)frame, FRAME);
+		all = all && got && memcmp(got, frame, FRAME) == 0;
+	}
+	reader_end_frames(r);
+	return all;
+}
+
+/* The frames of a walk are read at once where those of the walk before lay. Places alone are kept, never what stood there. */
+static void frames_again(void **state)
+{
+	static struct reader r;
+	static struct reader_batch b;
+	uint8_t *p = make_pages(), *other = p + 2 * PAGE + 1600;
+	(void)state;
+	assert_true(walk_frames(&r, &b, p + 2000, other));
+	assert_int_equal(b.n, 0);
+	assert_int_not_equal(r.at[0] | r.at[1], 0); /* pages */
+	for (unsigned round = 0; round < 4; round++) {
+		for (unsigned i = 0; i < PAGE; i++)
+			p[i] += (uint8_t)(round + i);
+		assert_true(walk_frames(&r, &b, p + 2000 + 104 * round, other)); /* and a bit further in */
+		assert_int_equal(b.n, 2);
+		for (unsigned i = 0; i < READER_PAGES; i++)
+			assert_int_equal(r.at[i], 0);
+		assert_null(r.batch[0]);
+	}
+	assert_true(walk_frames(&r, &b, p + PAGE - FRAME, other)); /* nothing of the next page, which cannot be read */
+	assert_true(walk_frames(&r, &b, p + PAGE - FRAME, other));
+	assert_int_equal(b.n, 2);
+	assert_int_equal(mprotect(p, PAGE, PROT_NONE), 0);
+	assert_false(walk_frames(&r, &b, p + PAGE - FRAME, other));
+	assert_int_equal(mprotect(p, PAGE, PROT_READ | PROT_WRITE), 0);
+	assert_true(walk_frames(&r, &b, other, p + 2000)); /* in another order */
+}
+
+/* More places than are kept, and one that is longer than a batch takes. */
+static void many_frames(void **state)
+{
+	static struct reader r;
+	static struct reader_batch b;
+	uint8_t *p = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), copy[FRAME];
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	for (unsigned round = 0; round < 3; round++) {
+		reader_begin(&r, 0, 0);
+		reader_begin_frames(&r, &b);
+		for (unsigned i = 0; i < 200; i++) {
+			assert_non_null(reader_load(&r, copy, (uintptr_t)p + i * 1200, FRAME));
+		}
+		reader_end_frames(&r);
+		assert_int_equal(r.n_ranges, READER_RANGES);
+	}
+	for (unsigned round = 0; round < 3; round++) {
+		reader_begin(&r, 0, 0);
+		reader_begin_frames(&r, &b);
+		for (unsigned i = 0; i < 2000; i++)
+			assert_non_null(reader_load(&r, copy, (uintptr_t)p + i * 120, FRAME));
+		reader_end_frames(&r);
+		assert_in_range(b.n_bytes, 0, READER_BATCH_BYTES);
+	}
+	munmap(p, 64 * PAGE);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(symbols), cmocka_unit_test(symbols_of_liars), cmocka_unit_test(layouts), cmocka_unit_test(guarded),
-		cmocka_unit_test(batches)};
+		cmocka_unit_test(batches), cmocka_unit_test(batches_with_holes), cmocka_unit_test(frames_again), cmocka_unit_test(many_frames)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,11 +46,51 @@ static void check_edges(void)
 	munmap(p, 3 * PAGE);
 }
 
+/* Many pieces, in an order of their own; the first byte that cannot be read ends it, wherever it is. */
+static void check_gathered(void)
+{
+	enum { N = 300, EACH = 13 };
+	static uint8_t got[4 * PAGE];
+	struct iovec piece[N];
+	uint8_t *p = make_pages(), *page = p + PAGE;
+	for (unsigned i = 0; i < PAGE; i++)
+		page[i] = (uint8_t)(i * 7 + i / 256);
+	for (unsigned i = 0; i < N; i++)
+		piece[i] = (struct iovec){page + (i * 4001 + 5) % (PAGE - EACH), i % EACH};
+	size_t all = 0;
+	errno = 12345;
+	memset(got, 0, sizeof got);
+	for (unsigned i = 0; i < N; i++)
+		all += piece[i].iov_len;
+	assert_int_equal(load_gathered(got, piece, N), all);
+	for (unsigned i = 0, at = 0; i < N; at += piece[i++].iov_len)
+		assert_memory_equal(got + at, piece[i].iov_base, piece[i].iov_len);
+	assert_int_equal(got[all], 0);
+	piece[3] = (struct iovec){page + PAGE - 4, 5};
+	assert_int_equal(load_gathered(got, piece, N), 0 + 1 + 2 + 4);
+	assert_memory_equal(got + 3, page + PAGE - 4, 4);
+	piece[3] = (struct iovec){page + PAGE, 1};
+	assert_int_equal(load_gathered(got, piece, N), 0 + 1 + 2);
+	piece[3] = (struct iovec){(void *)(UINTPTR_MAX - 3), 8};
+	assert_int_equal(load_gathered(got, piece, N), 0 + 1 + 2);
+	piece[1] = (struct iovec){NULL, 8};
+	assert_int_equal(load_gathered(got, piece, N), 0);
+	assert_int_equal(load_gathered(got, piece, 1), 0);
+	assert_int_equal(load_gathered(got, piece, 0), 0);
+	assert_int_equal(mprotect(page + PAGE, PAGE, PROT_READ | PROT_WRITE), 0);
+	piece[0] = (struct iovec){page, 2 * PAGE}; /* more than load_guarded takes at once */
+	assert_int_equal(load_gathered(got, piece, 1), 2 * PAGE);
+	assert_memory_equal(got, page, 2 * PAGE);
+	assert_int_equal(errno, 12345);
+	munmap(p, 3 * PAGE);
+}
+
 static void test_copied(void **state)
 {
 	(void)state;
 	load_use_probe(0);
 	check_edges();
+	check_gathered();
 }
 
 static void test_probed(void **state)
@@ -58,6 +98,7 @@ static void test_probed(void **state)
 	(void)state;
 	load_use_probe(1);
 	check_edges();
+	check_gathered();
 	load_use_probe(0);
 }
 

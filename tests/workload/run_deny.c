@@ -18,7 +18,7 @@ static const struct {
 	const char *name;
 	int number;
 } calls[] = {
-	{"perf_event_open", SYS_perf_event_open}, {"fallocate", SYS_fallocate}, {"process_vm_readv", SYS_process_vm_readv},
+	{"perf_event_open", SYS_perf_event_open}, {"fallocate", SYS_fallocate}, {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev},
 	{"timer_create", SYS_timer_create}, {"madvise", SYS_madvise}, {"ftruncate", SYS_ftruncate},
 };
 

@@ -23,7 +23,7 @@
 static const long can_fail[] = {
 	SYS_openat, SYS_mmap, SYS_madvise, SYS_fallocate, SYS_ftruncate, SYS_perf_event_open, SYS_timer_create, SYS_timer_settime,
 	SYS_fcntl, SYS_ioctl, SYS_write, SYS_pwrite64, SYS_read, SYS_pread64, SYS_rename, SYS_mkdir, SYS_mkdirat, SYS_stat,
-	SYS_newfstatat, SYS_fstat, SYS_readlink, SYS_readlinkat, SYS_getcwd, SYS_prctl, SYS_process_vm_readv, SYS_mremap, SYS_msync,
+	SYS_newfstatat, SYS_fstat, SYS_readlink, SYS_readlinkat, SYS_getcwd, SYS_prctl, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mremap, SYS_msync,
 };
 
 static struct tracee {
