@@ -50,7 +50,7 @@ static __thread struct {
 
 /* Where the calling thread's last launch was put: that of the next one, when its path is the same and nothing was walked in between. */
 static __thread struct {
-	uint64_t n_walks; /* 0: nowhere */
+	uint64_t n_walks; /* the unwinder's count then; 0: nowhere, since a first walk is like none before */
 	uint32_t node, n_inner, backend, n_left_out;
 } last_launch;
 
@@ -78,7 +78,7 @@ static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
 /* The path that was just walked is that of the thread's last launch, frame by frame. */
 static bool is_as_before(const struct unwind_path *w, uint64_t n_walks, unsigned number, uint32_t n_left_out)
 {
-	return w->n_same == w->n && last_launch.n_walks && n_walks == last_launch.n_walks + 1 && last_launch.backend == number && last_launch.n_left_out == n_left_out;
+	return w->n_same == w->n && n_walks == last_launch.n_walks + 1 && last_launch.backend == number && last_launch.n_left_out == n_left_out;
 }
 
 static bool take_path(struct thread *t, unsigned number)

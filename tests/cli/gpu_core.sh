@@ -112,6 +112,27 @@ is "fork: two files" "$(n_files)" 2
 counts "fork" launched 751 recorded 751 ops 751 ops_without_launch 0 launches_without_op 0 codes 2 queues 4 backends 2
 is "fork: the code is kept once" "$(find "$OUT/gpubins" -type f | wc -l | tr -d ' ')" 1
 
+# The place of a launch is that of the thread's last one where the path is the same: not in another process, for another back end, or where other frames are left out.
+fake again:fork 20
+is "one path, and a fork: exit status" "$status" 0
+closes "one path, and a fork"
+counts "one path, and a fork" launched 60 ops 60 without_path 0 places 2
+fake again:entered 20
+closes "one path, and frames that say nothing from then on"
+counts "one path, and frames that say nothing from then on" launched 40 places 2
+is "one path, and frames that say nothing from then on: leaves" "$(grep -c '^leaf .* 20$' "$T/values")" 2
+event="$event;gpu=other,"
+fake two_hosts 20
+event=${event%;*}
+is "one path, and two back ends: exit status" "$status" 0
+closes "one path, and two back ends"
+counts "one path, and two back ends" backends 2 launched 40 places 2
+
+fake switched 10
+is "started while it is stopped: exit status, the last call counts, and errno is kept" "$status $(grep "^gpu_fake" "$T/stderr")" "0 "
+closes "started while it is stopped"
+counts "started while it is stopped" launched 30 ops 30 launches_without_op 0
+
 for how in exit _exit quick_exit exec; do
 	fake end:$how 100
 	is "end by $how: exit status" "$status" 0

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -282,6 +283,107 @@ static void end(const char *how)
 	}
 }
 
+/* ---- one path again and again --------------------------------------------------------------------------------------------- */
+
+/* A second table, as of another vendor's back end. */
+static const struct gpu_host *other_host(void)
+{
+	gpu_host_fn *find;
+	*(void **)&find = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
+	return find ? find("other", GPU_HOST_VERSION) : NULL;
+}
+
+/* Two back ends are told of launches by the same call, and only for one of them do frames of this program say nothing. */
+static void two_hosts(void)
+{
+	const struct gpu_host *const hosts[] = {api->host(), other_host()};
+	need(hosts[0] && hosts[1], "there are not two tables");
+	hosts[0]->entered(hosts[0], NULL, (const void *)(uintptr_t)two_hosts);
+	for (long i = 0; i < 2 * number[0]; i++) {
+		struct gpu_ticket t;
+		hosts[i % 2]->launch(hosts[i % 2], &(struct gpu_launch){.kind = MSR_GPU_KERNEL}, &t);
+	}
+}
+
+/* number[0] launches by one call, and as many again after something has happened: the process is another, or more frames say nothing. */
+static void again(const char *what)
+{
+	const struct gpu_host *h = api->host();
+	pid_t child = -1;
+	for (long i = 0; i < 2 * number[0]; i++) {
+		struct gpu_ticket t;
+		if (i == number[0] && !strcmp(what, "fork"))
+			child = fork();
+		if (i == number[0] && !strcmp(what, "entered"))
+			h->entered(h, NULL, (const void *)(uintptr_t)again);
+		api->launch(MSR_GPU_KERNEL, 0, 0, &t);
+		api->done(&t, 0, 10, 0);
+	}
+	int status = 0;
+	if (child > 0)
+		waitpid(child, &status, 0);
+	need(status == 0, "the child failed");
+}
+
+/* ---- measurement off and on ------------------------------------------------------------------------------------------------- */
+
+static void call(const char *name)
+{
+	void (*fn)(void);
+	*(void **)&fn = dlsym(RTLD_DEFAULT, name);
+	need(fn != NULL, name);
+	fn();
+}
+
+static bool is_active(void)
+{
+	int (*fn)(void);
+	*(void **)&fn = dlsym(RTLD_DEFAULT, "hpctoolkit_sampling_is_active");
+	return fn && fn();
+}
+
+static sem_t may_start, has_started;
+static unsigned n_switched[2];
+
+static void *start_again(void *unused)
+{
+	sem_wait(&may_start);
+	call("hpctoolkit_sampling_start");
+	sem_post(&has_started);
+	return unused;
+}
+
+/* Another thread starts it again while it is being stopped: it returns at once, and has said what counts. */
+static void on_switch(bool on)
+{
+	if (!on) {
+		sem_post(&may_start);
+		sem_wait(&has_started);
+	}
+	n_switched[on]++;
+	errno = EDOM;
+}
+
+static void switched(void)
+{
+	pthread_t starter;
+	const struct gpu_host *h = api->host();
+	sem_init(&may_start, 0, 0);
+	sem_init(&has_started, 0, 0);
+	h->on_switch(h, on_switch);
+	need(pthread_create(&starter, NULL, start_again, NULL) == 0, "pthread_create");
+	errno = 4711;
+	call("hpctoolkit_sampling_stop");
+	need(errno == 4711, "errno is another");
+	pthread_join(starter, NULL);
+	need(n_switched[0] == 1 && n_switched[1] == 1 && is_active(), "the last call does not count");
+	basic(number[0]);
+	h->on_switch(h, NULL);
+	call("hpctoolkit_sampling_stop");
+	need(!is_active(), "it is not off");
+	basic(number[0]);
+}
+
 /* ---- samples ----------------------------------------------------------------------------------------------------------- */
 
 /* Launches for number[0] ms of CPU time, and little else: most samples arrive inside a launch. */
@@ -351,6 +453,12 @@ int main(int argc, char **argv)
 		forks();
 	else if (!strcmp(mode, "storm"))
 		storm();
+	else if (!strcmp(mode, "two_hosts"))
+		two_hosts();
+	else if (!strcmp(mode, "switched"))
+		switched();
+	else if (!strncmp(mode, "again:", 6))
+		again(mode + 6);
 	else if (!strcmp(mode, "busy"))
 		busy();
 	else if (!strcmp(mode, "jumps"))

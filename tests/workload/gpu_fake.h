@@ -23,7 +23,7 @@ struct fake_api {
 	void (*done_by_id)(uint64_t id, enum msr_gpu_kind kind, unsigned kernel, uint64_t ns);
 	/* How often the at-end callback ran. */
 	unsigned (*n_ends)(void);
-	unsigned (*n_thread_ends)(void); /* threads of which it was told that they end */
+	unsigned (*n_thread_ends)(void); /* threads of which it was told that they end, with the sampling signal blocked */
 	/* Operations to be delivered by the at-end callback. */
 	void (*leave)(const struct gpu_ticket *t);
 };
