@@ -470,7 +470,6 @@ void thread_unstamp_all(void)
 		struct msr_thread *r = live_record(t);
 		if (r) {
 			r->end_ns = r->cpu_end_ns = 0;
-			atomic_store_explicit(&r->cpu_off_ns, get(&t->cpu_off_ns), memory_order_relaxed);
 			atomic_store_explicit(&r->cpu_unsampled_ns, 0, memory_order_relaxed);
 		}
 	}
