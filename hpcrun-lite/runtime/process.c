@@ -191,11 +191,14 @@ __attribute__((constructor)) static void construct(void)
 
 /* ---- fork ---------------------------------------------------------------------------------------------------------- */
 
-/* In the child, where only the calling thread is: no source signals it yet. */
+/*
+ * In the child, where only the calling thread is: no source signals it yet. Of a library whose constructor came before ours the handler of forks comes before this as well: where
+ * that makes a thread, the child has been seen to.
+ */
 static void forked(void)
 {
 	const char *cause = "no cause";
-	if (!process.measuring)
+	if (!process.measuring || runtime_is_owner())
 		return;
 	process.pid = sys_getpid();
 	process.start_ns = clock_mono_ns();

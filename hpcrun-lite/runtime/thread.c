@@ -400,7 +400,7 @@ static void add_to_ended(struct msr_thread *r)
 void thread_end(void)
 {
 	struct thread *t = thread_self;
-	if (!t)
+	if (!t || !process_is_alive()) /* in a child that is not measured the record is not even mapped */
 		return;
 	mask_signal(SIG_BLOCK); /* a switch would start them again */
 	thread_sources_stop(t);

@@ -21,6 +21,7 @@ is "forks: children have threads" "$(value threads)" 7
 mode 0 2 "1 1 " thread-forks
 # The bare clone does nothing that we see, so it has no file; the child of _Fork is found when it makes a thread.
 mode 0 2 "1 2 " bare-forks
+mode 0 1 "1 " denied-forks
 mode 0 6 "1 2 2 2 2 2 " vforks
 mode 8 1 "2 " quick_exit
 mode 9 1 "2 " _exit
@@ -31,6 +32,12 @@ flag=-k
 mode 134 1 "0 " abort
 mode 139 1 "0 " fault
 flag=
+
+# The library's constructor comes before ours, and so does what it does in a child.
+measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" forks 2
+is "a thread made by a handler of fork: exit status" "$status" 0
+sound "a thread made by a handler of fork: files are sound"
+is "a thread made by a handler of fork: one file a process, and env's" "$(n_files)" 4
 
 measure -- sh -c "'$LIFE' spin 0.1; ('$LIFE' spin 0.1 | cat); exec '$LIFE' spin 0.1"
 is "a shell script: exit status" "$status" 0

@@ -13,6 +13,9 @@ measure -- sh -c "ulimit -f 8; exec '$LIFE' spin 0.1"
 is "tiny file size limit: the program runs" "$status" 0
 like "tiny file size limit: the user is told" "$(cat "$T/stderr")" 'ulimit -f.*runs unmeasured'
 
+measure -- sh -c "ulimit -f 0; exec '$LIFE' spin 0.1"
+is "no file may grow, standard error neither: the program runs" "$status" 0
+
 measure -- sh -c "ulimit -n 12; exec '$LIFE' spin 0.1"
 is "few descriptors: the program runs" "$status" 0
 

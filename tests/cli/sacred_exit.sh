@@ -16,4 +16,9 @@ for how in return exit _exit _Exit quick_exit abort terminate segv kill pthread_
 	esac
 done
 
+# The report goes where nobody reads any more.
+# shellcheck disable=SC2016 # for the shell
+run_limited "$SACRED_LIMIT" sh -c '{ "$@"; echo $? >&3; } 3>"$0" 2>&1 | :' "$T/piped" "$HPCRUN" -o "$T/piped-m" sh -c 'sleep 0.2; exit 3'
+is "end with a closed pipe behind standard error" "$(cat "$T/piped")" 3
+
 done_testing

@@ -15,8 +15,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void formats(void **state)
@@ -76,6 +78,41 @@ static void writes(void **state)
 	close(fds[0]);
 	close(fds[1]);
 	text_write(&t, fds[1]); /* an error is no reason to loop */
+}
+
+/* The program's end is its own, also where nobody reads what we say, or the file is at its limit; a signal that waits for the program goes on waiting. */
+static void raises_no_signal(void **state)
+{
+	char buffer[16];
+	struct text t = text_in(buffer, sizeof buffer);
+	struct rlimit limit, none;
+	sigset_t waiting, before;
+	int fds[2];
+	(void)state;
+	text_put(&t, "some text");
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	text_write(&t, fds[1]);
+	sigemptyset(&waiting);
+	sigaddset(&waiting, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &waiting, &before);
+	assert_int_equal(sigismember(&before, SIGPIPE), 0);
+	raise(SIGPIPE);
+	text_write(&t, fds[1]);
+	close(fds[1]);
+	sigpending(&waiting);
+	assert_int_equal(sigismember(&waiting, SIGPIPE), 1);
+	assert_int_equal(sigwaitinfo(&waiting, NULL), SIGPIPE);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+
+	FILE *file = tmpfile();
+	assert_non_null(file);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = (struct rlimit){0, limit.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &none);
+	text_write(&t, fileno(file));
+	setrlimit(RLIMIT_FSIZE, &limit);
+	fclose(file);
 }
 
 static void keeps_errno(void **state)
@@ -162,6 +199,7 @@ int main(void)
 		cmocka_unit_test(formats),
 		cmocka_unit_test(stays_inside),
 		cmocka_unit_test(writes),
+		cmocka_unit_test(raises_no_signal),
 		cmocka_unit_test(keeps_errno),
 		cmocka_unit_test(clocks),
 		cmocka_unit_test(lock_excludes),

@@ -4,6 +4,7 @@
  * caller looks up to that page. Usage: run_coroutine given|sized SECONDS   given: the thread's stack is memory of the program's; sized: libc's, of a size that the program asks for.
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +54,15 @@ void coroutine_body(void)
 	coroutine_switch(&coroutine_sp, thread_sp);
 }
 
-/* Below the stack of the calling thread, which libc made. */
+/* The next free place below the stack of the calling thread, which libc made; with the page behind it. */
 static char *map_below(void)
 {
-	pthread_attr_t attr;
-	void *lo;
-	size_t n, guard;
-	if (pthread_getattr_np(pthread_self(), &attr) != 0 || pthread_attr_getstack(&attr, &lo, &n) != 0 || pthread_attr_getguardsize(&attr, &guard) != 0)
-		return MAP_FAILED;
-	pthread_attr_destroy(&attr);
-	return mmap((char *)lo - guard - COROUTINE_BYTES, COROUTINE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	enum { PLACES = 64 };
+	char *lo, *at = MAP_FAILED, here;
+	lo = (char *)((uintptr_t)&here & ~(uintptr_t)(PAGE - 1)) - THREAD_BYTES;
+	for (int i = 0; i < PLACES && at == MAP_FAILED; i++)
+		at = mmap(lo - (i + 1) * (COROUTINE_BYTES + PAGE), COROUTINE_BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	return at != MAP_FAILED && mprotect(at + COROUTINE_BYTES, PAGE, PROT_NONE) == 0 ? at : MAP_FAILED;
 }
 
 static void *run(void *unused)

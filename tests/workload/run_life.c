@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <threads.h>
@@ -223,6 +224,28 @@ static int bare_forks(char **argv)
 	return wait_all(2);
 }
 
+static void leave_thread(int is_child)
+{
+	if (is_child)
+		pthread_exit(NULL); /* the last thread: the process ends with 0 */
+}
+
+/* denied-forks: children that cannot be measured, since their parent has gone where it may write no file, or libc is not told of them. */
+static int denied_forks(char **argv)
+{
+	int status, bad = 0;
+	(void)argv;
+	burn(0.05);
+	leave_thread(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0);
+	leave_thread(_Fork() == 0);
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}) != 0)
+		return 98;
+	leave_thread(fork() == 0);
+	for (int i = 0; i < 3; i++)
+		bad += wait(&status) < 0 || status != 0;
+	return bad;
+}
+
 static int vforks(char **argv)
 {
 	char *const command[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)"exit 7", NULL};
@@ -382,7 +405,7 @@ static const struct {
 	int (*run)(char **argv);
 } modes[] = {
 	{"spin", spin}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
-	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
+	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
 	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };

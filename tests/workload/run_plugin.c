@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library for run_life: opened and closed while running (plugin_run), or, built with RUN_CONSTRUCTOR, one that starts a thread, and works, before main. */
+/* A library for run_life: opened and closed while running (plugin_run), or, built with RUN_CONSTRUCTOR, one that starts a thread, and works, before main, and in each child of fork. */
 #include <pthread.h>
 #include <time.h>
 
@@ -28,8 +28,14 @@ static void *early(void *unused)
 	return unused;
 }
 
+static void again(void)
+{
+	pthread_create(&thread, NULL, early, NULL);
+}
+
 __attribute__((constructor)) static void start(void)
 {
+	pthread_atfork(NULL, NULL, again);
 	pthread_create(&thread, NULL, early, NULL);
 	plugin_run(0.05); /* called by the dynamic loader, whose entry has no unwind information */
 }
