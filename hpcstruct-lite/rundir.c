@@ -172,7 +172,8 @@ static enum status read_file(struct reader *r, const char *path)
 	} else if (state == MSR_HEADER_OTHER_VERSION) {
 		log_warn(path, "measurement file of version %u; this program reads version %u; left out", major, MSR_VERSION_MAJOR);
 	} else {
-		log_warn(path, "%s; left out", state == MSR_HEADER_SHORT ? "shorter than a header" : "not a measurement file");
+		log_warn(path, "%s; left out", state == MSR_HEADER_SHORT ? "shorter than a header" : state == MSR_HEADER_UNWRITTEN ? "its header was never written"
+			: "not a measurement file");
 	}
 	mapfile_close(&file);
 	return status;

@@ -146,6 +146,10 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 
 enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, unsigned *major)
 {
+	static const uint8_t unwritten[sizeof MSR_MAGIC];
+	_Static_assert(sizeof MSR_MAGIC == sizeof((struct msr_header *)0)->magic, "the magic ends in NUL");
+	if (n_bytes >= sizeof unwritten && memcmp(bytes, unwritten, sizeof unwritten) == 0)
+		return MSR_HEADER_UNWRITTEN;
 	if (n_bytes < sizeof(struct msr_header))
 		return n_bytes >= 8 && memcmp(bytes, MSR_MAGIC, 8) != 0 ? MSR_HEADER_NOT_OURS : MSR_HEADER_SHORT;
 	const struct msr_header *h = (const void *)bytes;

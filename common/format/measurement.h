@@ -370,6 +370,7 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 enum msr_header_state {
 	MSR_HEADER_SOUND,
 	MSR_HEADER_SHORT,        /* not even a header page */
+	MSR_HEADER_UNWRITTEN,    /* zeros where the magic should be, which is written last: the process was killed, or its node went down, before */
 	MSR_HEADER_NOT_OURS,     /* wrong magic */
 	MSR_HEADER_OTHER_VERSION /* *major is the version found */
 };

@@ -387,6 +387,9 @@ static enum status check_header(const char *name, struct load_file *f)
 	case MSR_HEADER_SHORT:
 		log_warn(name, "holds nothing: %zu bytes, less than a header", f->map.n_bytes);
 		return STATUS_NOT_FOUND;
+	case MSR_HEADER_UNWRITTEN:
+		log_warn(name, "holds nothing: its header was never written (the process was killed, or its node went down, while it started)");
+		return STATUS_NOT_FOUND;
 	case MSR_HEADER_NOT_OURS:
 		log_error(name, "not a measurement file of hpcrun-lite");
 		return STATUS_BAD_INPUT;

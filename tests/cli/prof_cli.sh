@@ -31,9 +31,18 @@ is "and nothing was printed" "$(cat out)" ""
 mkdir other && cp "$job"/0-*.hpcrun other/a.hpcrun && printf '\011' | dd of=other/a.hpcrun bs=1 seek=8 conv=notrunc 2>dd.err
 is "another major version is refused" "$(status --to text other)" 1
 is "by name and version" "$(cat err)" "hpcprof-lite: other/a.hpcrun: measurement format version 9 is not supported; this program reads version 1"
-mkdir foreign && head -c 8192 /dev/zero >foreign/a.hpcrun
+mkdir foreign && head -c 8192 /dev/zero | tr '\000' x >foreign/a.hpcrun
 is "a foreign file is refused" "$(status --to text foreign)" 1
 is "by name" "$(cat err)" "hpcprof-lite: foreign/a.hpcrun: not a measurement file of hpcrun-lite"
+# A process that is killed before it has written its header leaves zeros: that must not cost a job the others.
+mkdir begun && head -c 1048576 /dev/zero >begun/a.hpcrun
+is "nothing but a file whose header was never written" "$(status --to text begun)" 1
+like "is said" "$(cat err)" "none of the measurement files holds anything"
+cp "$job"/1-*.hpcrun begun/b.hpcrun
+is "beside a sound file it is only a warning" "$(status --to text begun)" 0
+like "which is said" "$(cat err)" "begun/a.hpcrun: warning: holds nothing: its header was never written"
+"$HPCSTRUCT" begun >out 2>err
+like "by the search for binaries too" "$(cat err)" "begun/a.hpcrun: warning: its header was never written; left out"
 mkdir short && head -c 100 "$job"/0-*.hpcrun >short/a.hpcrun
 is "nothing but a file without a header" "$(status --to text short)" 1
 like "is said" "$(cat err)" "none of the measurement files holds anything"

@@ -84,6 +84,9 @@ static void sound_file(void **state)
 	m.bytes[0] = 'x';
 	assert_int_equal(msr_check_header(m.bytes, FILE_BYTES, &major), MSR_HEADER_NOT_OURS);
 	assert_int_equal(msr_check_header(m.bytes, 4, &major), MSR_HEADER_SHORT);
+	memset(m.bytes, 0, 8); /* the rest of the header may be there already */
+	assert_int_equal(msr_check_header(m.bytes, FILE_BYTES, &major), MSR_HEADER_UNWRITTEN);
+	assert_int_equal(msr_check_header(m.bytes, 100, &major), MSR_HEADER_UNWRITTEN);
 }
 
 static void every_prefix_is_readable(void **state)
