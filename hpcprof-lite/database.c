@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -186,6 +187,29 @@ enum status database_commit(struct database *d)
 		d->partial = NULL;
 	}
 	return s;
+}
+
+static char scratch[PATH_MAX]; /* "": none */
+
+const char *database_begin_scratch(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(scratch, sizeof scratch, "%s/hpcprof-lite-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int cause = n > 0 && (size_t)n < sizeof scratch ? make_partial(scratch) : ENAMETOOLONG;
+	if (!cause)
+		return scratch;
+	log_warn(tmp && *tmp ? tmp : "/tmp", "no directory can be made: %s", strerror(cause));
+	scratch[0] = 0;
+	return NULL;
+}
+
+void database_end_scratch(void)
+{
+	if (!scratch[0])
+		return;
+	remove_tree(scratch);
+	forget_open();
+	scratch[0] = 0;
 }
 
 void database_end(struct database *d)

@@ -24,6 +24,14 @@ enum status database_commit(struct database *d);
 void database_end(struct database *d);
 
 /*
+ * While no database is open: a directory of our own below $TMPDIR, else /tmp, which database_end_scratch() removes with all in it, as do the signals below. NULL when it
+ * cannot be made; logs.
+ */
+const char *database_begin_scratch(void);
+/* Always allowed. */
+void database_end_scratch(void);
+
+/*
  * Call once, before any other thread is made: from then on SIGINT, SIGTERM, SIGHUP remove an open database and end the program as
  * they would have done.
  */

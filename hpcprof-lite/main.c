@@ -203,8 +203,9 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 			s->list[s->n].module = all->list.at[i].record;
 			s->list[s->n++].path = all->list.at[i].path;
 		}
-	struct load_structures_options o = {s->directories, s->n_directories, s->a->n_workers, !s->a->no_structs, s->a->quiet};
+	struct load_structures_options o = {s->directories, s->n_directories, s->a->n_workers, !s->a->no_structs, s->a->quiet, database_begin_scratch};
 	load_structures_open(&o, s->list, s->n);
+	database_end_scratch();
 	for (size_t i = 0, k = 0; i < all->list.n; i++)
 		if (needed[i]) {
 			structures[i] = s->list[k].structure;

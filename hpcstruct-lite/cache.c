@@ -62,8 +62,11 @@ static bool make_parents(const char *path)
 	}
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdir(dir, 0777) != 0 && errno != EEXIST && access(dir, F_OK) != 0)
+		int cause = mkdir(dir, 0777) == 0 ? 0 : errno;
+		if (cause && cause != EEXIST && access(dir, F_OK) != 0) {
+			errno = cause; /* "Permission denied" says more than that it is not there */
 			return false;
+		}
 		*slash = '/';
 	}
 	return true;

@@ -134,7 +134,7 @@ static int work(const struct job *job, const struct jobs_options *options, const
 		code = use_older(job, options);
 	else if (first_try && !options->force && cache_is_current(job->out, fingerprint))
 		code = EXIT_UP_TO_DATE;
-	else if (first_try && !options->force && *cached && cache_is_current(cached, fingerprint) && cache_copy(cached, job->out, false))
+	else if (first_try && !options->force && *cached && cache_is_current(cached, fingerprint) && cache_copy(cached, job->out, true))
 		code = EXIT_UP_TO_DATE;
 	else
 		code = make(a, job, cached);

@@ -107,7 +107,7 @@ static enum status set_verbose(void *arg, const char *value)
 
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
-	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct)", set_out},
+	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\nmeasurement directory: write to the directory\nFILE (default: DIR/structs)", set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
 	{0, "gpu-code", "DIR", "take the GPU code out of a program, library, object,\narchive or fat binary: write each cubin and its\nstructure to DIR", set_gpu_code},
 	{0, "debug-dir", "DIR", "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR "; may be repeated", add_debug_dir},
@@ -121,7 +121,7 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.program = "hpcstruct-lite",
-	.synopsis = "hpcstruct-lite [options] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite [options] --gpu-code DIR BINARY\n       hpcstruct-lite --print FILE",
+	.synopsis = "hpcstruct-lite [options] [-o DIR2] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite [options] --gpu-code DIR BINARY\n       hpcstruct-lite --print FILE",
 	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, source lines.\n"
 		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps\n"
 		 "(DIR/structs/). A BINARY may also be a cubin or OpenCL source text (*.cl).",
@@ -235,7 +235,7 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 		const struct rundir_module *m = &r->modules[i];
 		char *out = names + i * PATH_MAX;
 		struct stat st;
-		if (snprintf(out, PATH_MAX, "%s/structs/%s" STRUCTURE_SUFFIX, dir, m->key) >= PATH_MAX)
+		if (snprintf(out, PATH_MAX, "%s%s/%s" STRUCTURE_SUFFIX, s->out ? s->out : dir, s->out ? "" : "/structs", m->key) >= PATH_MAX)
 			status = options_refuse("the name of the directory is too long");
 		sized[i].n_bytes = stat(m->path, &st) == 0 ? st.st_size : 0;
 		sized[i].job = (struct job){.binary = m->path, .out = out, .build_id = m->build_id, .build_id_bytes = m->build_id_bytes,
@@ -258,8 +258,6 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 static enum status do_directory(const struct settings *s, const char *dir)
 {
 	struct rundir r;
-	if (s->out)
-		return options_refuse("-o goes with a binary, not with a directory");
 	enum status status = rundir_read(dir, &r);
 	if (status != STATUS_OK)
 		return status;

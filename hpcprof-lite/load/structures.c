@@ -66,13 +66,15 @@ static bool can_be_made(const struct load_structure *l)
 	return l->module->flags & MSR_MODULE_VDSO || load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
 }
 
-/* Returns how many modules of the list are still without and need not be. */
-static size_t open_what_is_there(const struct load_structures_options *o, struct load_structure *list, size_t n)
+/* Returns how many modules of the list are still without and need not be. `scratch` NULL: there is none. */
+static size_t open_what_is_there(const struct load_structures_options *o, const char *scratch, struct load_structure *list, size_t n)
 {
 	size_t n_missing = 0;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t d = 0; d < o->n_directories && !list[i].structure && !list[i].refused; d++)
 			open_in(o->directories[d], &list[i]);
+		if (scratch && !list[i].structure && !list[i].refused)
+			open_in(scratch, &list[i]);
 		n_missing += !list[i].structure && !list[i].refused && can_be_made(&list[i]);
 	}
 	return n_missing;
@@ -128,14 +130,23 @@ static int start(pid_t *pid, const char *program, char **argv)
 	return cause;
 }
 
-/* Runs `program [-q] -j N directory`; its messages go to our standard error, so that standard output stays ours. */
-static void run_hpcstruct(const char *program, char *directory, const struct load_structures_options *o)
+/* Runs `program [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
+static void run_hpcstruct(const char *program, char *directory, const char *scratch, const struct load_structures_options *o)
 {
-	char workers[16], name[] = "hpcstruct-lite", jobs[] = "-j", quiet[] = "-q", end[] = "--";
-	char *loud[] = {name, jobs, workers, end, directory, NULL}, *silent[] = {name, quiet, jobs, workers, end, directory, NULL};
+	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", to[] = "-o", quiet[] = "-q", end[] = "--";
+	char *argv[9] = {name, jobs, workers};
+	size_t n = 3;
+	if (o->quiet)
+		argv[n++] = quiet;
+	if (scratch && snprintf(out, sizeof out, "%s/structs", scratch) < (int)sizeof out) {
+		argv[n++] = to;
+		argv[n++] = out;
+	}
+	argv[n++] = end;
+	argv[n++] = directory;
 	snprintf(workers, sizeof workers, "%u", o->n_workers);
 	pid_t pid;
-	int cause = start(&pid, program, o->quiet ? silent : loud);
+	int cause = start(&pid, program, argv);
 	if (cause) {
 		log_warn(program, "cannot be run: %s", strerror(cause));
 		return;
@@ -149,25 +160,42 @@ static void run_hpcstruct(const char *program, char *directory, const struct loa
 		log_warn(directory, "hpcstruct-lite failed with status %d; some binaries may have no structure", WEXITSTATUS(status));
 }
 
-static void make_missing(const struct load_structures_options *o)
+static bool can_be_written(const char *directory)
 {
+	char *path;
+	if (asprintf(&path, "%s/structs", directory) < 0)
+		return true;
+	bool can = access(access(path, F_OK) == 0 ? path : directory, W_OK | X_OK) == 0;
+	free(path);
+	return can;
+}
+
+/* Returns where structures are that have no place beside their measurements; NULL: nowhere. */
+static const char *make_missing(const struct load_structures_options *o)
+{
+	const char *scratch = NULL;
 	char program[PATH_MAX];
 	if (!load_find_hpcstruct(program, sizeof program)) {
 		log_warn(NULL, "hpcstruct-lite is not beside this program; functions and lines stay unknown where structures are missing");
-		return;
+		return NULL;
 	}
-	for (size_t d = 0; d < o->n_directories; d++)
-		run_hpcstruct(program, o->directories[d], o);
+	for (size_t d = 0; d < o->n_directories; d++) {
+		bool beside = can_be_written(o->directories[d]);
+		if (!beside && !scratch && o->make_scratch)
+			scratch = o->make_scratch();
+		if (!beside && scratch)
+			log_note(o->directories[d], "cannot be written to: missing structures are made for this run, and kept in the cache alone");
+		run_hpcstruct(program, o->directories[d], beside ? NULL : scratch, o);
+	}
+	return scratch;
 }
 
 /* ---- the whole ---- */
 
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n)
 {
-	if (open_what_is_there(o, list, n) && o->make) {
-		make_missing(o);
-		open_what_is_there(o, list, n);
-	}
+	if (open_what_is_there(o, NULL, list, n) && o->make)
+		open_what_is_there(o, make_missing(o), list, n);
 	for (size_t i = 0; i < n; i++)
 		if (!list[i].structure && list[i].module->flags & LOAD_MODULE_GPU)
 			list[i].state = MODEL_STRUCTURE_NONE;

@@ -31,6 +31,7 @@ struct load_structures_options {
 	unsigned n_workers;       /* for hpcstruct-lite -j */
 	bool make;                /* run hpcstruct-lite for what is missing */
 	bool quiet;               /* tell it so */
+	const char *(*make_scratch)(void); /* makes a directory for structures of measurements that cannot be written to, a colleague's or an archive's; it is no longer needed when they are open. NULL: none, or returned on failure */
 };
 
 /* Fills the out fields of list[0 .. n-1]. Never fails; logs what is amiss. */

@@ -38,6 +38,14 @@ is "not made again" "$("$HPCPROF" --to text --by path -q m 2>&1 >out)" ""
 rm -rf m/structs cache
 is "with -q nothing is said of making" "$(run_limited 120 "$HPCPROF" --to text --by path -q m 2>&1 >out)" ""
 
+# A measurement that cannot be written to, here as root would see an archive: structs is a file.
+mkdir scratch locked && cp m/*.hpcrun locked && : >locked/structs
+like "where nothing can be written structures are made all the same" "$(TMPDIR=$T/scratch run_limited 120 "$HPCPROF" --to text --by function locked 2>err)" ' body +app.c:3$'
+like "said" "$(cat err)" 'locked: cannot be written to: missing structures are made for this run'
+is "and nothing is left behind" "$(ls scratch)$(cat locked/structs)" ""
+TMPDIR=$T/absent run_limited 120 "$HPCPROF" --to text --by function locked >out 2>err
+is "without a place for them the report still comes" $? 0
+
 # Standard output stays a report, whatever hpcstruct-lite prints.
 rm -rf m/structs
 is "nothing of hpcstruct-lite on standard output" "$("$HPCPROF" --to text --all m 2>err | cut -f1 | grep -v '^#' | sort -u | grep -c hpcstruct)" 0

@@ -129,10 +129,14 @@ is "not a structure" "$?/$out" "1/hpcstruct-lite: $srcdir/tests/lib.sh: not a st
 is "nothing given: usage" $? 2
 "$HPCSTRUCT" -j 0 "$a" 2>/dev/null
 is "-j 0: usage" $? 2
-"$HPCSTRUCT" -o "$T/x" "$T/run" 2>/dev/null
-is "-o with a directory: usage" $? 2
+is "-o with a directory: structures go there" "$(said "$HPCSTRUCT" -o "$T/elsewhere/x" "$T/many")" "hpcstruct-lite: $T/many: $n structures: $n made, 0 up to date, 0 missing"
+is "... all of them" "$(ls "$T/elsewhere/x")" "$(ls "$T/many/structs")"
 (cd "$T" && "$HPCSTRUCT" -q --no-cache "$a")
 ok "the default output is in the working directory" test -s "$T/shapes-gcc-O2-g.so.hpcstruct"
 out=$(said "$HPCSTRUCT" --no-cache -o /proc/nowhere "$a")
 like "an output that cannot be written" "$out" "/proc/nowhere: cannot be created"
+: >"$T/file"
+HPCTOOLKIT_LITE_CACHE=$T/cache2 "$HPCSTRUCT" -q -o "$T/elsewhere/y" "$T/many"
+HPCTOOLKIT_LITE_CACHE=$T/cache2 said "$HPCSTRUCT" -o "$T/file/x" "$T/many" >"$T/said"
+is "what the cache has and cannot be copied is said once each" "$(grep -c 'cannot be created: Not a directory$' "$T/said") $(wc -l <"$T/said" | tr -d ' ')" "$n $((n + 1))"
 done_testing
