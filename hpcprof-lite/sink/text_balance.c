@@ -44,7 +44,8 @@ static void put_process(const struct model_process *p, FILE *out)
 {
 	if (p->rank >= 0)
 		fprintf(out, "rank %d ", p->rank);
-	fprintf(out, "%s pid %u", p->host, p->pid);
+	text_cell(out, p->host, 0);
+	fprintf(out, " pid %u", p->pid);
 	if (p->exec_seq)
 		fprintf(out, ".%u", p->exec_seq);
 }
@@ -79,7 +80,9 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 		if (threads) {
 			const struct model_profile *p = &m->profiles[rows[i].id];
 			put_process(&m->processes[p->process], s->out);
-			fprintf(s->out, *p->name ? " thread %u %s\n" : " thread %u\n", p->thread, p->name);
+			fprintf(s->out, *p->name ? " thread %u " : " thread %u", p->thread);
+			text_cell(s->out, p->name, 0); /* a program may give a thread any bytes for a name */
+			putc('\n', s->out);
 		} else {
 			put_process(&m->processes[rows[i].id], s->out);
 			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");

@@ -189,12 +189,46 @@ static void leave_out(char *name, char open, char close)
 	*to = 0;
 }
 
+/*
+ * Leaves out the type that a function returns, which C++ names of templates begin with: all up to the last space outside of brackets and in front of the parameters. An operator's name may
+ * have one itself, and what is called "virtual thunk to f()" is not f.
+ */
+static void leave_out_result(char *name)
+{
+	const char *begin = name;
+	unsigned depth = 0;
+	for (const char *s = name; *s; s++) {
+		bool opens = strchr("<{[", *s) || strncmp(s, "(anonymous", 10) == 0;
+		if (depth == 0 && *s == '(' && !opens) {
+			if (s > begin && !strstr(name, "thunk to "))
+				memmove(name, begin, strlen(begin) + 1);
+			return;
+		}
+		if (depth == 0 && strncmp(s, "operator", 8) == 0 && (s == name || !is_word(s[-1])) && !is_word(s[8])) {
+			if (!strstr(name, "thunk to "))
+				memmove(name, begin, strlen(begin) + 1);
+			return;
+		}
+		if (depth == 0 && *s == ' ')
+			begin = s + 1;
+		depth += opens || (depth && *s == '(');
+		depth -= depth && strchr(">}])", *s) && !(*s == '>' && s > name && s[-1] == '-');
+	}
+}
+
+bool text_is_made_up(const char *name)
+{
+	return name[0] == '<' && !*skip_brackets(name, '<', '>') && !strchr(name, '[');
+}
+
 void text_shorten(char *name, size_t columns)
 {
 	if (text_columns(name) > columns)
 		leave_out(name, '<', '>');
 	if (text_columns(name) > columns)
 		leave_out(name, '(', ')');
+	if (text_columns(name) > columns)
+		leave_out_result(name);
 }
 
 const char *text_base(const char *path)

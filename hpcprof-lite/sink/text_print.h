@@ -28,10 +28,13 @@ size_t text_columns(const char *s);
 void text_cell(FILE *out, const char *s, size_t columns);
 
 /*
- * Shortens the name of a C++ or Rust function in place, until it takes no more than `columns`: first template arguments become "<..>", then parameters "(..)". What is
- * still too long is for text_cell().
+ * Shortens the name of a C++ or Rust function in place, until it takes no more than `columns`: first template arguments become "<..>", then parameters "(..)", then the type that it
+ * returns goes. What is still too long is for text_cell().
  */
 void text_shorten(char *name, size_t columns);
+
+/* A name in angle brackets that says where instead of what: "<unknown at 0x1234>", "<module>". Names of Rust may begin with a bracket, too: "<u64>::pow". */
+bool text_is_made_up(const char *name);
 
 /* The last part of a path. */
 const char *text_base(const char *path);

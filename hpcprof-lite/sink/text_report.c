@@ -45,7 +45,7 @@ void text_function_name(char *name, size_t n_bytes, const struct model *m, uint3
 {
 	const struct model_function *f = &m->functions[function];
 	const char *module = text_module_path(m, f->module);
-	bool made_up = f->name[0] == '<' && !strchr(f->name, '[') && module[0] != '<' && module[0];
+	bool made_up = text_is_made_up(f->name) && module[0] != '<' && module[0];
 	char file[TEXT_FILE];
 	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_file(file, module));
 }
@@ -124,14 +124,15 @@ static void put_ends(const struct model *m, FILE *out)
 {
 	uint64_t n_killed = 0, n_signals = 0, n_failed = 0;
 	int first_code = 0, first_signal = 0;
+	bool codes_differ = false, signals_differ = false;
 	for (uint32_t i = m->n_processes; i-- > 0;) {
 		const struct model_process *p = &m->processes[i];
 		n_killed += p->exit_kind == MSR_EXIT_NONE;
 		if (p->exit_kind == MSR_EXIT_SIGNAL) {
-			n_signals++;
+			signals_differ |= n_signals++ && first_signal != p->exit_code;
 			first_signal = p->exit_code;
 		} else if ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) && p->exit_code) {
-			n_failed++;
+			codes_differ |= n_failed++ && first_code != p->exit_code;
 			first_code = p->exit_code;
 		}
 	}
@@ -139,9 +140,9 @@ static void put_ends(const struct model *m, FILE *out)
 		fprintf(out, "  %" PRIu64 " %s before the end could be written (killed, or still running)\n", n_killed,
 			plural(n_killed, "process stopped", "processes stopped"));
 	if (n_signals)
-		fprintf(out, "  %" PRIu64 " %s ended by a signal (%d)\n", n_signals, plural(n_signals, "process was", "processes were"), first_signal);
+		fprintf(out, "  %" PRIu64 " %s ended by a signal (%s%d)\n", n_signals, plural(n_signals, "process was", "processes were"), signals_differ ? "the first by " : "", first_signal);
 	if (n_failed)
-		fprintf(out, "  %" PRIu64 " %s with a failure (status %d)\n", n_failed, plural(n_failed, "process ended", "processes ended"), first_code);
+		fprintf(out, "  %" PRIu64 " %s with a failure (%sstatus %d)\n", n_failed, plural(n_failed, "process ended", "processes ended"), codes_differ ? "the first with " : "", first_code);
 }
 
 /* Each note once. */
@@ -259,10 +260,12 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	fprintf(s->out, "  %s %s", text_count(a, m->n_processes), plural(m->n_processes, "process", "processes"));
 	if (n_ranks)
 		fprintf(s->out, " (%zu %s)", n_ranks, plural(n_ranks, "rank", "ranks"));
-	if (n_hosts == 1)
-		fprintf(s->out, " on %s", m->processes[0].host);
-	else
+	if (n_hosts == 1) {
+		fputs(" on ", s->out);
+		text_cell(s->out, m->processes[0].host, 0);
+	} else {
 		fprintf(s->out, " on %zu hosts", n_hosts);
+	}
 	uint32_t n_threads = text_count_threads(m);
 	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, n_threads), plural(n_threads, "thread", "threads"), when,
 		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
@@ -331,7 +334,9 @@ static void put_modules(const struct model *m, const struct text_metric *t, FILE
 		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
 			continue;
 		text_share(share, of_module[i], t->whole);
-		fprintf(out, "  %s %s", m->modules[i].path, m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
+		fputs("  ", out);
+		text_cell(out, m->modules[i].path, 0);
+		fprintf(out, " %s", m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
 		fprintf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
 	}
 	free(of_module);

@@ -2,6 +2,8 @@
 /* Tests of hpcprof-lite/sink/text_print and text_table: numbers as people read them, names cut to a width, flat sums that recursion does not inflate. */
 #include "tests/unit/prof_fixture.h"
 
+#include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/text.h"
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_table.h"
 
@@ -83,7 +85,7 @@ static void test_shortened_names(void **state)
 	check_short("f(int, double)", 8, "f(..)");
 	check_short("std::map<int, std::vector<int> >::at(int const&) const", 34, "std::map<..>::at(int const&) const");
 	check_short("std::map<int, std::vector<int> >::at(int const&) const", 28, "std::map<..>::at(..) const");
-	check_short("bool std::operator< <char, int>(a const&, b const&)", 10, "bool std::operator< <..>(..)");
+	check_short("bool std::operator< <char, int>(a const&, b const&)", 28, "bool std::operator< <..>(..)");
 	check_short("a::operator<<(int, char)", 10, "a::operator<<(..)");
 	check_short("a<int, char>::operator->() const", 10, "a<..>::operator->() const");
 	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 10, "f::{lambda(..)#1}::operator()(..) const");
@@ -93,6 +95,29 @@ static void test_shortened_names(void **state)
 	check_short("f<a->b, c>::g", 3, "f<..>::g");
 	check_short("broken<<<(((", 3, "broken<..>");
 	check_short("my_operator(int, int)", 3, "my_operator(..)");
+	check_short("bool std::operator< <char, int>(a const&, b const&)", 24, "std::operator< <..>(..)");
+	check_short("__gnu_cxx::__normal_iterator<int*, std::vector<int> > std::__unguarded_partition<int*, bool (*)(int, int)>(int*, int*)", 40,
+		"std::__unguarded_partition<..>(..)");
+	check_short("void (anonymous namespace)::go<long>(int, int)", 30, "(anonymous namespace)::go<..>(..)");
+	check_short("std::pair<int, long> const& f<int, long>(a)::{lambda(int, char)#1}::operator()(int, char) const", 30, "f<..>(a)::{lambda(..)#1}::operator()(..) const");
+	check_short("a::operator bool() const", 3, "a::operator bool() const");
+	check_short("void* a::operator new<int, long>(unsigned long)", 3, "a::operator new<..>(..)");
+	check_short("non-virtual thunk to std::stream::f(int, int)", 3, "non-virtual thunk to std::stream::f(..)");
+	check_short("<alloc::string::String as core::fmt::Write>::write_str [inlined]", 3, "<alloc::string::String as core::fmt::Write>::write_str [inlined]");
+	check_short("work.part.0 [inlined]", 3, "work.part.0 [inlined]");
+}
+
+/* Names of Rust that begin with a bracket are names all the same. */
+static void test_made_up_names(void **state)
+{
+	(void)state;
+	assert_true(text_is_made_up("<unknown at 0x1234>"));
+	assert_true(text_is_made_up("<module>"));
+	assert_false(text_is_made_up("<unknown function> [libx.so]"));
+	assert_false(text_is_made_up("<u64>::rotate_left"));
+	assert_false(text_is_made_up("<alloc::raw_vec::RawVecInner<_>>::push<u8>"));
+	assert_false(text_is_made_up("<A as core::slice::SlicePartialEq<B>>::eq"));
+	assert_false(text_is_made_up("main"));
 }
 
 static const struct text_row *find_row(const struct model *m, const struct text_rows *rows, const char *function)
@@ -173,13 +198,73 @@ static void test_flat_sums_are_the_whole(void **state)
 	fixture_remove(directory);
 }
 
+static void add_process(const char *directory, uint32_t pid, const char *thread, enum msr_exit_kind kind, int32_t code)
+{
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), t = gen_thread(g, thread);
+	gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
+	free(gen_close(g, kind, code));
+}
+
+/* The report of the measurement. Owned by the caller. */
+static char *report(char *directory)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+	const struct sink_text_options t = {.out = out, .threshold = -1, .width = 120};
+	struct model *m = fixture_model(directory, 1);
+	assert_non_null(out);
+	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .text = &t}), STATUS_OK);
+	fclose(out);
+	model_free(m);
+	return text;
+}
+
+/* One number for several processes is said only where it is that of all. */
+static void test_how_processes_ended(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_process(directory, 1, "a", MSR_EXIT_RETURN, 3);
+	add_process(directory, 2, "a", MSR_EXIT_QUICK, 3);
+	add_process(directory, 3, "a", MSR_EXIT_SIGNAL, 15);
+	char *text = report(directory);
+	assert_non_null(strstr(text, "  2 processes ended with a failure (status 3)\n"));
+	assert_non_null(strstr(text, "  1 process was ended by a signal (15)\n"));
+	free(text);
+	add_process(directory, 4, "a", MSR_EXIT_RETURN, 2);
+	add_process(directory, 5, "a", MSR_EXIT_SIGNAL, 9);
+	text = report(directory);
+	assert_non_null(strstr(text, "  3 processes ended with a failure (the first with status 3)\n"));
+	assert_non_null(strstr(text, "  2 processes were ended by a signal (the first by 15)\n"));
+	free(text);
+	fixture_remove(directory);
+}
+
+/* What a program named its threads is no business of the terminal's. */
+static void test_thread_names(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_process(directory, 1, "a\033[2Jb\nc", MSR_EXIT_RETURN, 0);
+	char *text = report(directory);
+	assert_non_null(strstr(text, " thread 0 a?[2Jb?c\n"));
+	assert_null(strchr(text, 033));
+	free(text);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_how_processes_ended),
+		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_shortened_names),
+		cmocka_unit_test(test_made_up_names),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_flat_sums_are_the_whole),
 	};
