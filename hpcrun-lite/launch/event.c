@@ -68,6 +68,18 @@ static const struct event_perf *find_perf(const char *name)
 	return NULL;
 }
 
+const char *event_like(const char *name)
+{
+	static char like[sizeof "perf::" + 64];
+	const struct event_perf *perf = find_perf(name);
+	if (!strcasecmp(name, "CPUTIME") || !strcasecmp(name, "REALTIME"))
+		return strcasecmp(name, "CPUTIME") ? "REALTIME" : "CPUTIME";
+	if (!perf)
+		return NULL;
+	snprintf(like, sizeof like, "perf::%s", perf->name);
+	return like;
+}
+
 const struct event_perf *event_perf_of(const struct config_event *event)
 {
 	return event->kind == CONFIG_PERF ? find_perf(event->name + strlen("perf::")) : NULL;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+#define NO_COUNTER "this machine shows none (a virtual machine without a virtual PMU?); run on the host, or have the PMU passed through"
 
 uint64_t event_tick_ns(void)
 {
@@ -99,6 +100,13 @@ static bool has_hardware_counters(void)
 	return false;
 }
 
+
+void event_advice(const char *name, char *text, size_t bytes)
+{
+	const char *like = event_like(name);
+	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "", has_hardware_counters() ? "" : "; if it is of a hardware counter: " NO_COUNTER);
+}
+
 static void explain(const struct event_perf *perf, int error, char *why, size_t bytes)
 {
 	bool hardware = perf->type != PERF_TYPE_SOFTWARE;
@@ -112,8 +120,7 @@ static void explain(const struct event_perf *perf, int error, char *why, size_t 
 	case EOPNOTSUPP:
 	case EINVAL:
 		if (hardware && !has_hardware_counters())
-			snprintf(why, bytes, "no hardware counter: this machine shows none (a virtual machine without a virtual PMU?); "
-			         "run on the host, or have the PMU passed through");
+			snprintf(why, bytes, "no hardware counter: " NO_COUNTER);
 		else if (hardware)
 			snprintf(why, bytes, "no hardware counter of this processor counts it, or none that can interrupt");
 		else

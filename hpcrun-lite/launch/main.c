@@ -198,6 +198,22 @@ static void spell_out(int argc, char **argv)
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
+/* Where PAPI itself cannot be had, each of its events is refused: a name that is mistyped is one of them. */
+static bool check_papi(struct config *c, const char *library_directory)
+{
+	char why[512], advice[256];
+	uint32_t refused;
+	if (papi_client_check(library_directory, c, &refused, why, sizeof why))
+		return true;
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		if (c->event[i].kind != CONFIG_PAPI || (refused < c->n_events && i != refused))
+			continue;
+		event_advice(c->event[i].name, advice, sizeof advice);
+		log_error(c->event[i].name, "%s%s%s (-L lists what can be had)", refused < c->n_events ? "PAPI: " : "it would be PAPI's, but ", why, advice);
+	}
+	return false;
+}
+
 static enum status check_events(struct request *r, const char *library_directory)
 {
 	struct config *c = &r->config;
@@ -215,10 +231,8 @@ static enum status check_events(struct request *r, const char *library_directory
 			log_note(c->event[i].name, "%s", why);
 		}
 	}
-	if (papi && !papi_client_check(library_directory, c, why, sizeof why)) {
-		log_error("PAPI", "%s (-L lists what can be had)", why);
+	if (papi && !check_papi(c, library_directory))
 		status = STATUS_UNSUPPORTED;
-	}
 	if (!gpu_client_check(library_directory, c))
 		status = STATUS_UNSUPPORTED;
 	return status;

@@ -72,12 +72,27 @@ static void list_in_child(void *arg, int out)
 		dprintf(out, "-PAPI\t%s\n", why);
 }
 
-bool papi_client_check(const char *library_directory, struct config *c, char *why, size_t why_bytes)
+/* Which event a cause begins with, as those of single events do; what follows is in *rest. */
+static uint32_t named_in(const char *cause, const struct config *c, const char **rest)
 {
+	for (uint32_t i = 0; i < c->n_events; i++) {
+		size_t n = strlen(c->event[i].name);
+		*rest = cause + n + strspn(cause + n, ": ");
+		if (c->event[i].kind == CONFIG_PAPI && !strncmp(cause, c->event[i].name, n) && (cause[n] == ':' || cause[n] == ' '))
+			return i;
+	}
+	*rest = cause;
+	return c->n_events;
+}
+
+bool papi_client_check(const char *library_directory, struct config *c, uint32_t *refused, char *why, size_t why_bytes)
+{
+	const char *rest;
 	struct answer a = {0};
 	pid_t child;
 	char how[128];
 	struct question q = {library_directory, c};
+	*refused = c->n_events;
 	int in = child_start(check_in_child, &q, &child);
 	if (in < 0) {
 		snprintf(why, why_bytes, "no process could be started to ask PAPI: %s", strerror(errno));
@@ -94,7 +109,8 @@ bool papi_client_check(const char *library_directory, struct config *c, char *wh
 	for (uint32_t i = 0; i < c->n_events; i++)
 		if (c->event[i].kind == CONFIG_PAPI)
 			c->event[i].unit = a.unit[k++];
-	snprintf(why, why_bytes, "%s", a.why);
+	*refused = named_in(a.why, c, &rest);
+	snprintf(why, why_bytes, "%s", rest);
 	return a.good;
 }
 

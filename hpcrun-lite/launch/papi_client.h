@@ -10,9 +10,9 @@
 
 /*
  * `library_directory` is where the modules lie. True when all events of kind CONFIG_PAPI in `c` can be had together; their
- * units are set. Else `why` tells which cannot and why.
+ * units are set. Else `why` tells why not, and *refused which in `c` cannot be had; c->n_events: none of them, for PAPI itself cannot.
  */
-bool papi_client_check(const char *library_directory, struct config *c, char *why, size_t why_bytes);
+bool papi_client_check(const char *library_directory, struct config *c, uint32_t *refused, char *why, size_t why_bytes);
 
 /* Prints PAPI's part of the list of events to standard output. */
 void papi_client_list(const char *library_directory);

@@ -38,7 +38,8 @@ done <missing
 is "each event that is not here is refused, with the reason" "$wrong" 0
 not_ok "and the program did not start" test -e started -o -e none
 
-like "an unknown event is PAPI's to refuse" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>&1)" '^hpcrun-lite: PAPI: .* \(-L lists what can be had\)$'
+like "an unknown event is PAPI's to refuse" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>&1)" "^hpcrun-lite: NO_SUCH_EVENT: (PAPI: |it would be PAPI's, but ).* \(-L lists what can be had\)$"
+like "a name that is like one of ours" "$("$HPCRUN" -e cputime true 2>&1)" '^hpcrun-lite: cputime: .*; did you mean CPUTIME[;) ]'
 is "its status" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>/dev/null; echo $?)" 1
 
 if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)" = 2 ] && public_tools; then

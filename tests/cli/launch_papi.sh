@@ -8,15 +8,31 @@
 . "$srcdir/tests/sacred.sh"
 cd "$T" || exit 99
 
+# none WHY: PAPI's events are refused, each by its name, mistyped ones too
+none() {
+	without=$("$HPCRUN" -e PAPI_TOT_CYC -e CPUTIME -e NOT_AN_EVENT true 2>&1)
+	for event in PAPI_TOT_CYC NOT_AN_EVENT; do
+		like "without PAPI its events are refused: $event" "$without" "^hpcrun-lite: $event: it would be PAPI's, but $1.* \(-L lists what can be had\)$"
+	done
+	is "... and no other" "$(echo "$without" | wc -l)" 2
+}
+
 if [ -z "$(find "$builddir/.libs" -name 'libhpcrun-lite-papi.so')" ]; then
-	is "without PAPI its events are refused" "$("$HPCRUN" -e PAPI_TOT_CYC true 2>&1)" \
-		"hpcrun-lite: PAPI: hpctoolkit-lite was built without PAPI; install PAPI (libpapi-dev) and build again (-L lists what can be had)"
+	none "hpctoolkit-lite was built without PAPI; install PAPI \(libpapi-dev\) and build again"
 	done_testing
 	exit
 fi
 
+mkdir broken
+: >"broken/$(readelf -d "$builddir/.libs/libhpcrun-lite-papi.so" | sed -n 's/.*NEEDED.*\[\(libpapi[^]]*\)\].*/\1/p')"
+before=${LD_LIBRARY_PATH:-}
+LD_LIBRARY_PATH=$T/broken${before:+:$before}
+export LD_LIBRARY_PATH
+none "the PAPI module cannot be loaded: "
+LD_LIBRARY_PATH=$before
+
 like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
-like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: PAPI: .* \(-L lists what can be had\)$'
+like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what can be had\)$'
 
 if ! papi_clock; then
 	skip "samples by PAPI" "PAPI finds no unit here, not even with the kernel's own events"
@@ -27,7 +43,7 @@ event=$PAPI_CLOCK
 LD_PRELOAD=$PAPI_SHIM
 export LD_PRELOAD
 like "with a unit, a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
-	'^hpcrun-lite: PAPI: NOT_AN_EVENT: no event of this name that this machine has: '
+	'^hpcrun-lite: NOT_AN_EVENT: PAPI: no event of this name that this machine has: '
 
 # Alone: PAPI's software clock loses overflows beside another clock of the same period (see the manual page).
 rm -rf m
