@@ -6,8 +6,9 @@
  * The switch is one for the whole process: all threads, those made later too, and the GPUs. It is no counter: one start undoes any number of stops. A process starts with measurement on, or off where hpcrun-lite
  * was given --delay-sampling. A forked child goes on as its parent was; a program that is executed begins as any process.
  *
- * Any thread may call any of them at any time; they wait for nothing, but for records of GPUs, briefly. In a signal handler they switch what samples the CPU, and a stop ends the recording of launches; all
- * else about GPUs follows with the next call outside of one. From Fortran: call hpctoolkit_sampling_start(), call hpctoolkit_sampling_stop().
+ * Any thread may call any of them at any time. They wait for nothing but for hpcrun-lite's own thread where it is just taking records or samples of an NVIDIA GPU out of CUPTI: milliseconds, with PC samples up to
+ * some tenths of a second, 1 s at most. The calling thread's signals are blocked meanwhile, and come when the call returns. In a signal handler they switch what samples the CPU, and a stop ends the recording
+ * of launches; all else about GPUs follows with the next call outside of one. From Fortran: call hpctoolkit_sampling_start(), call hpctoolkit_sampling_stop().
  * Test: tests/cli/control.sh.
  */
 #ifndef HPCTOOLKIT_H
