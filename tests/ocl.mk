@@ -34,6 +34,7 @@ endif
 # Programs that ask OpenCL for everything there is and count it themselves. Never sanitized: the run time below them is not ours.
 ocl_workloads = \
 	tests/workload/ocl_calls \
+	tests/workload/ocl_device \
 	tests/workload/ocl_end \
 	tests/workload/ocl_errors \
 	tests/workload/ocl_paths \
@@ -52,6 +53,11 @@ tests_workload_ocl_calls_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_workload_ocl_calls_CFLAGS = $(ocl_workload_cflags)
 tests_workload_ocl_calls_LDFLAGS =
 tests_workload_ocl_calls_LDADD = $(ocl_workload_ldadd)
+tests_workload_ocl_device_SOURCES = tests/workload/ocl_device.c tests/workload/ocl_common.c tests/workload/ocl_common.h
+tests_workload_ocl_device_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_ocl_device_CFLAGS = $(ocl_workload_cflags)
+tests_workload_ocl_device_LDFLAGS =
+tests_workload_ocl_device_LDADD = $(ocl_workload_ldadd)
 tests_workload_ocl_end_SOURCES = tests/workload/ocl_end.c tests/workload/ocl_common.c tests/workload/ocl_common.h
 tests_workload_ocl_end_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_workload_ocl_end_CFLAGS = $(ocl_workload_cflags)

@@ -13,10 +13,10 @@
 W=$builddir/tests/workload
 unset OCL_TRUTH OPENCL_LAYERS
 if [ "${ocl_device-}" != no ]; then
-	[ -x "$W/ocl_paths" ] || skip_all "built without OpenCL"
+	[ -x "$W/ocl_device" ] || skip_all "built without OpenCL"
 	ocl_status=0
-	POCL_CACHE_DIR=$T/probe "$W/ocl_paths" 0 >/dev/null 2>&1 || ocl_status=$?
-	[ "$ocl_status" -ne 77 ] || skip_all "no OpenCL platform with a device here (PoCL: package pocl-opencl-icd)"
+	POCL_CACHE_DIR=$T/probe "$W/ocl_device" >/dev/null 2>"$T/probe.err" || ocl_status=$?
+	[ "$ocl_status" -ne 77 ] || skip_all "$(tail -n 1 "$T/probe.err") (PoCL: package pocl-opencl-icd)"
 	POCL_CACHE_DIR=$(public_dir pocl)
 	export POCL_CACHE_DIR
 fi

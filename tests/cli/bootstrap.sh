@@ -132,6 +132,24 @@ is "demo, dry: status" $? 0
 like "demo, dry: measures" "$said" '^\+ .*/hpcrun-lite .*melt'
 like "demo, dry: analyses" "$said" '^\+ .*/hpcprof-lite '
 not_ok "demo, dry: makes nothing" test -e "$T/none"
+
+# A device that cannot run the kernels: the demonstration says what the program said of it, and has succeeded.
+mkdir -p "$work/hpcrun-lite" "$work/hpcprof-lite" "$work/tests/workload/miniapp"
+echo '#define HAVE_OPENCL 1' >"$work/config.h"
+printf '#!/bin/sh\n' | tee "$work/hpcrun-lite/hpcrun-lite" "$work/hpcprof-lite/hpcprof-lite" >"$work/tests/workload/miniapp/melt"
+cat >"$work/tests/workload/miniapp/melt-opencl" <<-'SH'
+	#!/bin/sh
+	echo "melt: the kernels do not compile:" >&2
+	echo >&2
+	echo "melt: no program" >&2
+	echo "the device"
+	exit 1
+SH
+chmod +x "$work"/hpc*-lite/* "$work/tests/workload/miniapp"/*
+ok "demo without a device that works" sh "$boot" --no-install --build-dir "$work" demo
+is "demo without a device that works: says why" "$(tail -n 3 "$T/.ok.out")" "bootstrap: no run on an OpenCL device:
+    melt: the kernels do not compile:
+    melt: no program"
 sh "$boot" unknown >"$T/said" 2>&1
 is "unknown command: status" $? 2
 sh "$boot" -j x check >"$T/said" 2>&1

@@ -23,6 +23,16 @@ twice() {
 	same "$w_name: prints the same twice" "$T/$w_name.1" "$T/$w_name.2"
 }
 
+# PoCL refuses options that it does not know, as it refuses to compile anything for some processors; every test of a device is skipped then.
+if [ "$("$W/ocl_device")" = "Portable Computing Language" ]; then
+	w_got=0
+	w_said=$(POCL_CACHE_DIR=$T/refused POCL_EXTRA_BUILD_FLAGS=-unknown-option "$W/ocl_device" 2>&1 >/dev/null) || w_got=$?
+	is "a device that compiles nothing: status" "$w_got" 77
+	like "a device that compiles nothing: said last" "$(echo "$w_said" | tail -n 1)" '^the OpenCL device compiles nothing: OpenCL error -'
+else
+	skip "a device that compiles nothing" "not PoCL"
+fi
+
 twice paths 0 "$W/ocl_paths" 20
 is "paths: kernels counted" "$(truth paths count kernel)" 80
 is "paths: the parts are the whole" "$(($(truth paths ns kernel:path_once) + $(truth paths ns kernel:path_thrice)))" "$(truth paths ns kernel)"
