@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t n_caught, last_code, depth_seen;
@@ -22,6 +23,23 @@ static void spin(void)
 	volatile double x = 1;
 	for (long i = 0; i < 20000000; i++)
 		x = x * 1.0000001 + 1e-9;
+}
+
+/* By the thread's own clock, so that shares are known on any machine. */
+__attribute__((noinline)) static void spend(void)
+{
+	struct timespec t;
+	double end, now;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	end = now + 0.15;
+	while (now < end) {
+		volatile double x = 1;
+		for (long i = 0; i < 100000; i++)
+			x = x * 1.0000001 + 1e-9;
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		now = (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	}
 }
 
 static void catch(int sig)
@@ -239,8 +257,9 @@ static void show(void)
 static void compute_in_handler(int sig)
 {
 	(void)sig;
-	spin();
-	spin();
+	spend();
+	spend();
+	__asm__ volatile(""); /* or it jumps there, and is not in the path */
 }
 
 /* Computes with all signals blocked, by a mask and then by a handler's: it must be sampled all the same. */
@@ -252,8 +271,8 @@ static void blocked(void)
 	sigfillset(&a.sa_mask);
 	sigaction(SIGUSR1, &a, NULL);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	spin();
-	spin();
+	spend();
+	spend();
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	raise(SIGUSR1);
 	puts("computed");
@@ -284,6 +303,12 @@ static void wait_for(void)
 int main(int argc, char **argv)
 {
 	const char *part = argc > 1 ? argv[1] : "";
+	if (!strcmp(part, "blocked")) {
+		spend();
+		blocked();
+		spend();
+		return 0;
+	}
 	spin();
 	if (!strcmp(part, "masks"))
 		masks();
@@ -297,8 +322,6 @@ int main(int argc, char **argv)
 		show();
 	else if (!strcmp(part, "wait"))
 		wait_for();
-	else if (!strcmp(part, "blocked"))
-		blocked();
 	else if (!strcmp(part, "die"))
 		raise(SIGSTKFLT);
 	spin();
