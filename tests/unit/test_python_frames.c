@@ -32,7 +32,7 @@ static uint64_t cframe_at(unsigned i) { return (uintptr_t)memory.cframe[i]; }
 static void collect(unsigned minor, uint32_t max)
 {
 	f = (struct frames){.frame = frame_room, .run = run_room, .max = max};
-	reader_begin(&r);
+	reader_begin(&r, 0, 0);
 	r.direct = true;
 	frames_collect(&f, python_layout_of(minor), &r, memory.thread, (uintptr_t)memory.thread);
 }
