@@ -57,7 +57,7 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 		while (it->cell < t->cells.at[it->part].n_bytes / sizeof *cells) {
 			const struct msr_cell *c = &cells[it->cell++];
 			if (c->node >= it->line->n_nodes || it->line->context_of[c->node] == MODEL_NONE || c->metric >= 16
-				|| it->line->metric_of[c->metric] == MODEL_NONE || (!c->count && !c->sum))
+				|| it->line->metric_of[c->metric] == MODEL_NONE || (!c->count && !c->sum) || !load_cell_is_plausible(c))
 				continue;
 			*out = (struct sum_extra){.context = it->line->context_of[c->node], .metric = it->line->metric_of[c->metric], .n_samples = c->count, .sum = c->sum};
 			return true;

@@ -347,7 +347,7 @@ static void check_cells(struct load_file *f, struct load_thread *t)
 	for (size_t p = 0; p < t->cells.n; p++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
 		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
-			if (!target_is_sound(f, t, cells[i].node, cells[i].metric))
+			if (!load_cell_is_sound(f, t, &cells[i]))
 				f->bytes_damaged += sizeof *cells;
 	}
 }
@@ -377,7 +377,7 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c)
 {
-	return target_is_sound(f, t, c->node, c->metric);
+	return target_is_sound(f, t, c->node, c->metric) && load_cell_is_plausible(c);
 }
 
 static enum status check_header(const char *name, struct load_file *f)

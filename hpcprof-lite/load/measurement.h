@@ -77,7 +77,7 @@ enum status load_file_open(const char *path, struct load_file *f);
 enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f);
 void load_file_close(struct load_file *f);
 
-/* False: the cell names a node or metric that is not sound; counted as damage when the file was opened, to be passed over. */
+/* False: the cell names a node or metric that is not sound, or holds more than can be; counted as damage when the file was opened, to be passed over. */
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);
 
 /*
@@ -99,6 +99,12 @@ static inline bool load_is_entry(msr_addr a)
 
 /* No run lasts longer (nine years): a time further from its start than this is damage, and does not move the clock. */
 #define LOAD_LONGEST_NS (UINT64_C(1) << 58)
+
+/* Nor does a thread gather more samples, nanoseconds or events in one context than a run has nanoseconds: more is damage, and would make sums overflow. */
+static inline bool load_cell_is_plausible(const struct msr_cell *c)
+{
+	return c->count <= LOAD_LONGEST_NS && c->sum <= LOAD_LONGEST_NS;
+}
 
 /* One step over a time line. Returns false at the end of the part. An escape gives no sample but moves the clock. */
 struct load_trace_step {

@@ -58,6 +58,30 @@ static void test_closes(void **state)
 	clean(&r, m);
 }
 
+/* One flipped bit in a cell's sum must not become the program's CPU time: eight of these even add up to nothing. */
+static void test_a_sum_that_cannot_be(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	uint32_t n = r.node;
+	for (int i = 0; i < 8; i++) {
+		n = gen_child(r.g, r.thread, n, msr_addr_make(1, 32 + 16 * (unsigned)i, false));
+		gen_sample(r.g, r.thread, n, r.metric, 2200, UINT64_C(1) << 61);
+	}
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_false(m->ledger_closes);
+	assert_int_equal(m->ledger.delivered, 18);
+	assert_int_equal(m->ledger.in_tree, 10);
+	assert_int_equal(m->ledger.bytes_damaged, 8 * sizeof(struct msr_cell));
+	const struct model_total *t = model_find_total(m, 0, 0);
+	assert_non_null(t);
+	assert_true(t->sum[MODEL_EXECUTION] == 1000 / 1e9);
+	for (size_t i = 0; i < m->n_totals; i++)
+		assert_true(m->totals[i].sum[MODEL_EXECUTION] <= 1000 / 1e9);
+	clean(&r, m);
+}
+
 static void test_one_sample_may_be_in_flight_when_killed(void **state)
 {
 	(void)state;
@@ -172,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closes),
+		cmocka_unit_test(test_a_sum_that_cannot_be),
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
 		cmocka_unit_test(test_recorded_lags_behind_when_killed),
