@@ -37,7 +37,7 @@ static void put_row(const struct model *m, const struct text_metric *t, const st
 	memset(bar, '#', n > BAR ? BAR : n);
 	bar[BAR] = 0;
 	fprintf(s->out, "%15s %7s  %s  %9s %7s %10s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
-		text_count(c, r->n_samples), r->n_lost ? text_count(d, r->n_lost) : "", r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
+		text_value(c, "count", (double)r->n_samples), r->n_lost ? text_value(d, "count", (double)r->n_lost) : "", r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 }
 
 static void put_process(const struct model_process *p, FILE *out)

@@ -426,7 +426,7 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 		describe_row(m, r, by, name, sizeof name, where, sizeof where);
 		text_emphasise(s, t->whole > 0 ? r->self / t->whole : 0);
 		fprintf(s->out, "%7s %15s %7s %9s  ", text_share(a, r->self, t->whole), text_value(b, unit, r->self), text_share(c, r->total, t->whole),
-			text_count(d, r->n_samples));
+			text_value(d, "count", (double)r->n_samples)); /* in nine columns, however many */
 		text_plain(s);
 		text_shorten(name, room);
 		text_shorten(where, where_room);

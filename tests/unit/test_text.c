@@ -2,6 +2,7 @@
 /* Tests of hpcprof-lite/sink/text_print and text_table: numbers as people read them, names cut to a width, flat sums that recursion does not inflate. */
 #include "tests/unit/prof_fixture.h"
 
+#include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text.h"
 #include "hpcprof-lite/sink/text_print.h"
@@ -206,17 +207,23 @@ static void add_process(const char *directory, uint32_t pid, const char *thread,
 	free(gen_close(g, kind, code));
 }
 
-/* The report of the measurement. Owned by the caller. */
-static char *report(char *directory)
+/* The report. Owned by the caller. */
+static char *report_model(const struct model *m)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *out = open_memstream(&text, &n);
 	const struct sink_text_options t = {.out = out, .threshold = -1, .width = 120};
-	struct model *m = fixture_model(directory, 1);
 	assert_non_null(out);
 	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .text = &t}), STATUS_OK);
 	fclose(out);
+	return text;
+}
+
+static char *report(char *directory)
+{
+	struct model *m = fixture_model(directory, 1);
+	char *text = report_model(m);
 	model_free(m);
 	return text;
 }
@@ -255,11 +262,37 @@ static void test_thread_names(void **state)
 	fixture_remove(directory);
 }
 
+/* A thousand ranks have ten million samples within seconds: their columns stay in line. */
+static void test_many_samples(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	gen_job(directory, &(struct gen_job){.n_processes = 1, .n_threads = 1, .n_nodes = 16, .n_samples = 40, .n_metrics = 1, .seed = 4, .structs = true});
+	struct model *m = fixture_model(directory, 1);
+	for (size_t i = 0; i < m->n_totals; i++)
+		m->private_->totals[i].n_samples = m->totals[i].n_samples ? 12345678901 : 0;
+	m->private_->profiles[0].ledger.in_tree = 123456789;
+	char *text = report_model(m);
+	size_t n_rows = 0;
+	for (const char *at = strstr(text, "Functions by their own"); (at = strstr(at, "  12.35 G  ")); at++, n_rows++) {
+		const char *begin = at;
+		while (begin[-1] != '\n')
+			begin--;
+		assert_int_equal(at - begin, 7 + 1 + 15 + 1 + 7 + 1);
+	}
+	assert_true(n_rows > 1);
+	assert_non_null(strstr(text, "   123.5 M  "));
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_how_processes_ended),
 		cmocka_unit_test(test_thread_names),
+		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_files),
