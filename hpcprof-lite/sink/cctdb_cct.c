@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the first. */
-enum { RANGE_VALUES = 128 << 10, RANGE_COUNTERS = 256 << 10 };
+/*
+ * Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the first. Each range asks each profile where its values begin: with many profiles it holds
+ * so many of each that this costs less than they do, as far as the buffers of all workers together stay below a bound.
+ */
+enum { RANGE_VALUES = 128 << 10, RANGE_COUNTERS = 256 << 10, RANGE_VALUES_A_PROFILE = 16, MOST_VALUES_IN_WORK = 5 << 20 };
 
 struct range {
 	uint32_t first, end;
@@ -26,6 +29,7 @@ struct writer {
 	struct cctdb_block *blocks; /* by context */
 	VEC(struct range) ranges;
 	uint32_t n_ids;             /* metrics x scopes: a counter for each in a context */
+	unsigned n_workers;
 };
 
 static void out_of_memory(struct writer *w)
@@ -48,9 +52,17 @@ static size_t lower_bound(const struct model_profile *p, uint32_t context)
 	return low;
 }
 
+static uint64_t values_in_range(const struct writer *w)
+{
+	uint64_t wanted = (uint64_t)w->m->n_profiles * RANGE_VALUES_A_PROFILE, most = MOST_VALUES_IN_WORK / (w->n_workers ? w->n_workers : pool_n_cpus());
+	wanted = wanted < most ? wanted : most;
+	return wanted > RANGE_VALUES ? wanted : RANGE_VALUES;
+}
+
 static bool cut_ranges(struct writer *w)
 {
 	const struct model *m = w->m;
+	const uint64_t most_values = values_in_range(w);
 	uint32_t *n_values = calloc(m->n_contexts ? m->n_contexts : 1, sizeof *n_values);
 	bool ok = n_values;
 	for (uint32_t p = 0; ok && p < m->n_profiles; p++)
@@ -59,7 +71,7 @@ static bool cut_ranges(struct writer *w)
 	uint32_t most = w->n_ids ? RANGE_COUNTERS / w->n_ids : RANGE_COUNTERS;
 	for (uint32_t first = 0, end; ok && first < m->n_contexts; first = end) {
 		uint64_t sum = 0;
-		for (end = first; end < m->n_contexts && (end == first || (end - first < most && sum + n_values[end] <= RANGE_VALUES)); end++)
+		for (end = first; end < m->n_contexts && (end == first || (end - first < most && sum + n_values[end] <= most_values)); end++)
 			sum += n_values[end];
 		struct range *r = vec_push(&w->ranges);
 		if ((ok = r))
@@ -181,7 +193,7 @@ static uint64_t write_front(struct writer *w)
 enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 {
 	struct outfile file;
-	struct writer w = {.m = m, .file = &file, .n_ids = m->n_metrics * MODEL_N_SCOPES};
+	struct writer w = {.m = m, .file = &file, .n_ids = m->n_metrics * MODEL_N_SCOPES, .n_workers = o->n_workers};
 	uint8_t footer[CCTDB_FOOTER_BYTES];
 	enum status status = outfile_create(&file, o->directory, "cct.db");
 	if (status != STATUS_OK)
