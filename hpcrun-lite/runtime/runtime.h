@@ -89,7 +89,7 @@ static inline void runtime_unmask(sigset_t *set)
 
 /* ---- for the report ------------------------------------------------------------------------------------------------ */
 
-/* Adds a message for the user to the measurement file (INFO "note"). Not signal-safe: from hooks outside handlers only. */
+/* Adds a message for the user to the measurement file (INFO "note"), unless another is being written just now. Signal-safe. */
 void runtime_note(const char *text);
 /* Counts a process-wide loss. Signal-safe. */
 void runtime_count_loss(enum msr_loss cause);

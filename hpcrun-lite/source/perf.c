@@ -4,7 +4,7 @@
  * Each expiry signals the thread and writes the event's count into a ring of one page, so a weight costs no system call.
  *
  * Once the ring is mapped the descriptor is closed: the mapping keeps the event and its signals alive, and no thread costs the program
- * a descriptor. Where the kernel refuses the mapping (locked memory), the descriptor stays and is read.
+ * a descriptor. Where the kernel refuses the mapping (locked memory), there is no event: its descriptor would be one of the low numbers that programs count on and close.
  *
  * A thread's task clock starts as a timer on the CPU clock; only when that expires for the first time is the event opened (upgrade). Threads
  * and programs shorter than that do not pay for it (the first event in a system costs 12 to 15 ms), and a first sample at the
@@ -39,8 +39,7 @@
 #define PERF_TICK_PATIENCE 8u /* periods owed before a tick that is not in a system call takes them too */
 
 struct perf_event_state {
-	struct perf_event_mmap_page *ring; /* NULL: descriptor only */
-	int fd;                            /* + 1; 0: none */
+	struct perf_event_mmap_page *ring; /* NULL: no event */
 	bool user_only;                    /* kernel excluded */
 	uint64_t last;                     /* count at the last sample */
 	uint64_t compared;                 /* count when it was compared with the CPU clock */
@@ -49,6 +48,7 @@ struct perf_event_state {
 	struct ktimer tick;                /* armed while early, and when the kernel is excluded */
 	struct ktimer late;                /* armed while early: on the clock on the wall, for threads that the tick misses */
 	uint64_t late_after_ns;            /* its last delay */
+	uint32_t n_early;                  /* samples of the timer alone */
 	uint64_t start_cpu_ns;             /* CPU clock when the event, or the early phase, was started */
 	uint64_t given_ns;                 /* weights given since */
 	uint64_t surplus_ns;               /* of these, what the CPU clock does not know: to be taken off the next weights */
@@ -61,6 +61,8 @@ static struct {
 	int signal;
 	uint64_t tick_ns;                  /* the kernel's tick: CPU timers expire on it */
 	bool user_only[MSR_MAX_METRICS];   /* found out once */
+	void (*note)(const char *text);
+	_Atomic bool has_said;             /* that there are threads without their event */
 } perf;
 
 static bool is_task_clock(unsigned i)
@@ -126,6 +128,8 @@ static bool perf_process_start(const struct source_event *events, unsigned n, co
 	perf.events = events;
 	perf.n_events = n;
 	perf.signal = host->signal;
+	perf.note = host->note;
+	atomic_store_explicit(&perf.has_said, false, memory_order_relaxed);
 	/* The coarse clocks advance with the tick. */
 	perf.tick_ns = clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : PERF_TICK_NS;
 	for (unsigned i = 0; i < n; i++) {
@@ -150,13 +154,9 @@ static size_t perf_thread_bytes(unsigned n_events)
 static void close_event(struct perf_event_state *s)
 {
 	struct perf_event_mmap_page *ring = s->ring;
-	int fd = s->fd;
 	/* A signal may still arrive in the middle of this: it must find nothing. */
 	s->ring = NULL;
-	s->fd = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (fd)
-		sys_close(fd - 1);
 	if (ring)
 		sys_munmap(ring, PERF_RING_BYTES);
 }
@@ -171,8 +171,11 @@ static void stop_event(struct perf_event_state *s)
 static void perf_thread_stop(void *state)
 {
 	struct perf_event_state *s = state;
-	for (unsigned i = 0; i < perf.n_events; i++)
+	for (unsigned i = 0; i < perf.n_events; i++) {
+		if (s[i].early && s[i].n_early > 1 && !atomic_exchange_explicit(&perf.has_said, true, memory_order_relaxed))
+			perf.note("threads were sampled on the kernel's tick alone: they could have no perf event (kernel.perf_event_mlock_kb and ulimit -l, or open files)");
 		stop_event(&s[i]);
+	}
 }
 
 static bool set_signal(int fd)
@@ -182,25 +185,30 @@ static bool set_signal(int fd)
 		&& sys_fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) == 0;
 }
 
+/* A program may have given up the right to look into the kernel since its start. */
+static int open_with_rights(struct perf_event_state *s, unsigned i)
+{
+	int fd = open_event(&perf.events[i], s->user_only, 0);
+	if ((fd != -EACCES && fd != -EPERM) || s->user_only)
+		return fd;
+	s->user_only = true;
+	return open_event(&perf.events[i], true, 0);
+}
+
 /* Opens the event; on failure nothing of it is left, the timer is as it was. */
 static bool open_thread_event(struct perf_event_state *s, unsigned i)
 {
-	int fd = open_event(&perf.events[i], perf.user_only[i], 0);
+	int fd = open_with_rights(s, i);
 	if (fd < 0)
 		return false;
 	long ring = sys_mmap(NULL, PERF_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	s->last = 0;
-	s->fd = fd + 1;
 	s->ring = sys_is_error(ring) ? NULL : (struct perf_event_mmap_page *)ring;
-	if (!set_signal(fd) || sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+	bool is_on = s->ring && set_signal(fd) && sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
+	sys_close(fd);
+	if (!is_on)
 		close_event(s);
-		return false;
-	}
-	if (s->ring) {
-		s->fd = 0;
-		sys_close(fd);
-	}
-	return true;
+	return is_on;
 }
 
 /* Where in the first period a thread is sampled first: anywhere, if the period is longer than the tick, else at the first tick. */
@@ -246,7 +254,7 @@ static void perf_thread_forked(void *state)
 {
 	struct perf_event_state *s = state;
 	for (unsigned i = 0; i < perf.n_events; i++) {
-		/* Rings are not inherited (VM_DONTCOPY), timers neither; descriptors are. */
+		/* Rings are not inherited (VM_DONTCOPY), timers neither. */
 		s[i].ring = NULL;
 		s[i].tick.armed = s[i].late.armed = false;
 		stop_event(&s[i]);
@@ -281,21 +289,18 @@ static unsigned drain(struct perf_event_mmap_page *ring, uint64_t *count, bool *
 }
 
 /* Expiries of one event and its count now; 0 when nothing expired. */
-static unsigned expiries(struct perf_event_state *s, unsigned i, const siginfo_t *info, uint64_t *count)
+static unsigned expiries(struct perf_event_state *s, unsigned i, uint64_t *count)
 {
 	bool full = false;
-	if (s->ring) {
-		unsigned n = drain(s->ring, count, &full);
-		/* A long system call filled the ring: the count goes on behind the last record. */
-		if (n && full && is_task_clock(i)) {
-			uint64_t now = clock_thread_cpu_ns() - s->start_cpu_ns;
-			*count = now > *count ? now : *count;
-		}
-		return n;
-	}
-	if (!s->fd || info->si_code <= 0 || info->si_fd != s->fd - 1)
+	if (!s->ring)
 		return 0;
-	return sys_read(s->fd - 1, count, sizeof *count) == (long)sizeof *count;
+	unsigned n = drain(s->ring, count, &full);
+	/* A long system call filled the ring: the count goes on behind the last record. */
+	if (n && full && is_task_clock(i)) {
+		uint64_t now = clock_thread_cpu_ns() - s->start_cpu_ns;
+		*count = now > *count ? now : *count;
+	}
+	return n;
 }
 
 static bool in_system_call(const ucontext_t *context)
@@ -388,7 +393,7 @@ static bool tick_is_missed(struct perf_event_state *s, const siginfo_t *info)
 	return false;
 }
 
-/* Before the event is opened: the timer's sample, and the event from now on. Where it cannot be had the timer goes on alone. */
+/* Before the event is opened: the timer's sample, and the event from now on. Where it cannot be had the timer goes on alone, and the event is tried less and less often. */
 static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo_t *info)
 {
 	if (!ktimer_is(info, s) && !tick_is_missed(s, info))
@@ -397,7 +402,8 @@ static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo
 	uint64_t used = used_ns(s);
 	uint64_t weight = s->given_ns ? used - s->given_ns : first_weight_ns(i, used);
 	s->given_ns = used;
-	if (open_thread_event(s, i)) {
+	s->n_early++;
+	if ((s->n_early & (s->n_early - 1)) == 0 && open_thread_event(s, i)) {
 		s->early = false;
 		s->start_cpu_ns = clock_thread_cpu_ns();
 		s->given_ns = s->surplus_ns = s->tick_seen_ns = 0;
@@ -412,7 +418,7 @@ static uint64_t poll_early(struct perf_event_state *s, unsigned i, const siginfo
 static unsigned poll_event(struct perf_event_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context, struct source_expiry *expiry)
 {
 	uint64_t count = s->last, weight;
-	unsigned n = s->early ? 0 : expiries(s, i, info, &count);
+	unsigned n = s->early ? 0 : expiries(s, i, &count);
 	if (s->early) {
 		weight = poll_early(s, i, info);
 		n = weight != 0;

@@ -43,7 +43,7 @@ struct source_host {
 	/* Samples between the two are counted as "busy": around calls in a library whose locks the handler may need. Nests. Signal-safe. */
 	void (*suspend)(void);
 	void (*resume)(void);
-	/* A message for the user in the measurement file and, verbose, on stderr. Not signal-safe. */
+	/* A message for the user in the measurement file. Signal-safe. */
 	void (*note)(const char *text);
 	/* The source's own signal, whose handler is installed: from now on the program can neither block nor replace it. Not signal-safe. */
 	void (*protect_signal)(int sig);

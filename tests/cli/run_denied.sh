@@ -30,6 +30,11 @@ weights
 # of which the thread has 100 to 1000 in a second, less what falls on others
 within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 $(($(value cpu_ns) / 1000000 + 20))
 like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.1.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
+denied ring=1 -- spin 1
+weights
+like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.1.hpcrun)")" 'sampled on the kernel.s tick alone'
+denied ring=1 -- descriptors
+is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
 denied timer_create=11 -- spin 1
 weights
 denied perf_event_open=1 timer_create=11 -- spin 0.2

@@ -53,6 +53,16 @@ sound "two events: files are sound"
 is "two events: two metrics" "$(value metrics)" 2
 within "two events: CPUTIME keeps its weights" "$(weights)" 0.99 1.01
 
+# Before the first sample; on the tick alone there would be 500 at most. Where nobody may have no event, that is all there is.
+if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
+	measure -e CPUTIME@f4000 -- "$LIFE" drop-rights 0.5
+	is "a program that gives up its rights runs" "$status" 0
+	sound "a program that gives up its rights: files are sound"
+	within "a program that gives up its rights: the rate stays" "$(value count0)" 900 2600
+else
+	skip "a program that gives up its rights" "not root, or events are for root"
+fi
+
 # Without rights: as nobody, from copies that anyone can read.
 if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 	OUT=$(public_dir free)/out

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a command in which some system calls fail, by a seccomp filter, as in a container or on another file system.
- * Usage: run_deny NAME=ERRNO... -- COMMAND...   NAME: one of the table below; ERRNO: a number.
+ * Usage: run_deny NAME=ERRNO... -- COMMAND...   NAME: one of the table below, or "ring": the mapping of a perf event's ring, two pages; ERRNO: a number.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,22 @@ static const struct {
 	{"perf_event_open", SYS_perf_event_open}, {"fallocate", SYS_fallocate}, {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev},
 	{"timer_create", SYS_timer_create}, {"madvise", SYS_madvise}, {"ftruncate", SYS_ftruncate},
 };
+
+/* Leaves the number of the call where it was. */
+static unsigned short deny_ring(struct sock_filter *code, unsigned error)
+{
+	const struct sock_filter ring[] = {
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 6),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 8192, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MAP_SHARED, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	memcpy(code, ring, sizeof ring);
+	return sizeof ring / sizeof *ring;
+}
 
 static int number_of(const char *text, size_t n)
 {
@@ -36,8 +53,12 @@ int main(int argc, char **argv)
 	unsigned short n = 0;
 	int i = 1;
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	for (; i < argc && strcmp(argv[i], "--") != 0 && n < 60; i++) {
+	for (; i < argc && strcmp(argv[i], "--") != 0 && n < 50; i++) {
 		size_t length = strcspn(argv[i], "=");
+		if (length == 4 && strncmp(argv[i], "ring=", 5) == 0) {
+			n = (unsigned short)(n + deny_ring(&code[n], (unsigned)atoi(argv[i] + 5)));
+			continue;
+		}
 		int number = number_of(argv[i], length);
 		if (number < 0 || argv[i][length] != '=')
 			return 99;

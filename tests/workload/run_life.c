@@ -76,6 +76,15 @@ static int spin(char **argv)
 	return 0;
 }
 
+/* drop-rights SECONDS: goes on as an ordinary user. */
+static int drop_rights(char **argv)
+{
+	if (setgid(65534) != 0 || setuid(65534) != 0)
+		return 98;
+	burn(number(argv, 0, 1));
+	return 0;
+}
+
 /* threads N SECONDS: N threads, eight at a time. */
 static int many_threads(char **argv)
 {
@@ -404,7 +413,7 @@ static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{"spin", spin}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
+	{"spin", spin}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
 	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
