@@ -38,7 +38,13 @@ tests_workload_run_nomalloc_SOURCES = tests/workload/run_nomalloc.c
 tests_workload_run_nomalloc_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_nomalloc_LDFLAGS =
 tests_workload_run_nomalloc_LDADD = -ldl -lpthread
-check_LTLIBRARIES += tests/workload/run_plugin.la tests/workload/run_constructor.la
+check_LTLIBRARIES += tests/workload/run_plugin.la tests/workload/run_constructor.la tests/workload/run_noid1.la tests/workload/run_noid2.la
+tests_workload_run_noid1_la_SOURCES = tests/workload/run_plugin.c
+tests_workload_run_noid1_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_noid1_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
+tests_workload_run_noid2_la_SOURCES = tests/workload/run_plugin.c
+tests_workload_run_noid2_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_noid2_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
 tests_workload_run_plugin_la_SOURCES = tests/workload/run_plugin.c
 tests_workload_run_plugin_la_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_plugin_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

@@ -9,6 +9,7 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/hook_signal.h"
+#include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/process.h"
 
 #include <dlfcn.h>
@@ -161,6 +162,7 @@ EXPORT int dlclose(void *handle)
 	process_start();
 	unwind_flush_begin();
 	int result = next.dlclose(handle);
+	module_closed();
 	unwind_flush_end();
 	return result;
 }

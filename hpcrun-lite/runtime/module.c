@@ -38,12 +38,15 @@ struct module {
 	const struct link_map *map;
 	uintptr_t map_end;
 	uintptr_t id_at;       /* address of the build id in memory, 0: none */
+	_Atomic uint32_t seen; /* modules.n_unloads when it was last known to lie there; of use without a build id */
 	uint64_t file_bytes, file_mtime_ns;
 };
 
 static struct {
 	trylock lock;          /* for adding and moving */
 	_Atomic bool missed;   /* someone found the lock taken and went on without a module */
+	_Atomic uint32_t n_unloads; /* times that objects are known to have gone */
+	_Atomic unsigned long long n_subs; /* the loader's own count of them */
 	_Atomic uint32_t n;
 	_Atomic uintptr_t start[MODULE_MAX]; /* 0: moving; read without the lock */
 	struct module module[MODULE_MAX];
@@ -165,8 +168,8 @@ static void describe_file(struct module *m)
 
 /* ---- finding and adding ---------------------------------------------------------------------------------------- */
 
-/* True when entry i still describes what is mapped there now. */
-static bool still_there(uint32_t i, const struct dl_find_object *object)
+/* True when entry i describes what is mapped there now; without a build id another object that the loader put in the same place looks the same. */
+static bool is_like(uint32_t i, const struct dl_find_object *object)
 {
 	const struct module *m = &modules.module[i];
 	uint8_t id[MSR_BUILD_ID_MAX];
@@ -175,11 +178,21 @@ static bool still_there(uint32_t i, const struct dl_find_object *object)
 	return m->id_at == 0 || (load_guarded(id, m->id_at, m->id_bytes) == m->id_bytes && memcmp(id, m->id, m->id_bytes) == 0);
 }
 
+static uint32_t n_unloads(void)
+{
+	return atomic_load_explicit(&modules.n_unloads, memory_order_acquire);
+}
+
+static bool still_there(uint32_t i, const struct dl_find_object *object)
+{
+	return is_like(i, object) && (modules.module[i].id_at != 0 || atomic_load_explicit(&modules.module[i].seen, memory_order_relaxed) == n_unloads());
+}
+
 static bool is_loaded(uint32_t i)
 {
 	struct dl_find_object now;
 	uintptr_t start = atomic_load_explicit(&modules.start[i], memory_order_relaxed);
-	return start && _dl_find_object((void *)start, &now) == 0 && (uintptr_t)now.dlfo_map_start == start && still_there(i, &now);
+	return start && _dl_find_object((void *)start, &now) == 0 && (uintptr_t)now.dlfo_map_start == start && is_like(i, &now);
 }
 
 static void place_at(uint32_t i, const struct dl_find_object *object, const struct elf_note *note)
@@ -190,6 +203,7 @@ static void place_at(uint32_t i, const struct dl_find_object *object, const stru
 	m->map = object->dlfo_link_map;
 	m->map_end = (uintptr_t)object->dlfo_map_end;
 	m->id_at = note->at;
+	atomic_store_explicit(&m->seen, n_unloads(), memory_order_relaxed);
 	atomic_store_explicit(&modules.start[i], (uintptr_t)object->dlfo_map_start, memory_order_release); /* complete before it is found */
 }
 
@@ -206,6 +220,22 @@ static bool find_again(const char *path, const struct elf_note *note, const stru
 		}
 	}
 	return false;
+}
+
+/* For an entry without a build id, after objects have gone: by its file, is it the same? The lock is held. */
+static bool is_same_file(uint32_t i, const struct dl_find_object *object)
+{
+	struct module *m = &modules.module[i];
+	struct module now = {0};
+	const uint32_t n = n_unloads();
+	if (m->id_at != 0 || !is_like(i, object))
+		return false;
+	now.path = path_of(object, &now.flags);
+	describe_file(&now);
+	if (strcmp(now.path, m->path) != 0 || now.file_bytes != m->file_bytes || now.file_mtime_ns != m->file_mtime_ns)
+		return false;
+	atomic_store_explicit(&m->seen, n, memory_order_relaxed);
+	return true;
 }
 
 static bool is_elf_header(uintptr_t at)
@@ -310,7 +340,7 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 		*bias = 0;
 		return MSR_MODULE_UNKNOWN;
 	}
-	if (i < MODULE_MAX) { /* another object lies where this one was; it was closed behind our back */
+	if (i < MODULE_MAX && !is_same_file(i, object)) { /* another object lies where this one was; it was closed behind our back */
 		atomic_store_explicit(&modules.start[i], 0, memory_order_relaxed);
 		unwind_flush_begin();
 		unwind_flush_end();
@@ -330,6 +360,21 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 	}
 	*bias = object->dlfo_link_map->l_addr;
 	return (uint16_t)(i + 1);
+}
+
+static int take_subs(struct dl_phdr_info *info, size_t size, void *n_subs)
+{
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
+		*(unsigned long long *)n_subs = info->dlpi_subs;
+	return 1; /* the same for all */
+}
+
+void module_closed(void)
+{
+	unsigned long long n_subs = 0;
+	dl_iterate_phdr(take_subs, &n_subs);
+	if (atomic_exchange_explicit(&modules.n_subs, n_subs, memory_order_relaxed) != n_subs)
+		atomic_fetch_add_explicit(&modules.n_unloads, 1, memory_order_release);
 }
 
 /* ---- life --------------------------------------------------------------------------------------------------------- */

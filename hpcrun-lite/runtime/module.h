@@ -21,6 +21,11 @@ void module_forked(void);
 /* For struct unwind_config: number and load bias. MSR_MODULE_UNKNOWN with bias 0 when it cannot be registered now, which is counted. Signal-safe. */
 uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias);
 
+/*
+ * After each dlclose: objects may have gone, and others come where they were. One without a build id is then known by its file alone, and looked at again. Not signal-safe.
+ */
+void module_closed(void);
+
 /* The range of addresses of this library itself. */
 void module_own_range(uintptr_t *low, uintptr_t *high);
 

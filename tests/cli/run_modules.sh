@@ -14,6 +14,13 @@ is "plugins: one module more" "$(value modules)" $((before + 1))
 is "plugins: all paths are complete" "$(value complete)" "$(value recorded)"
 is "plugins: no frame without module" "$(value lost-module-table)" 0
 
+# Two libraries of one size without a build id, each where the other was.
+measure -- "$LIFE" turns "$builddir/tests/workload/.libs/run_noid1.so" "$builddir/tests/workload/.libs/run_noid2.so" 8 0.05
+is "libraries in turn: the program runs" "$status" 0
+sound "libraries in turn: files are sound"
+is "libraries in turn: two modules more" "$(value modules)" $((before + 2))
+is "libraries in turn: no frame without module" "$(value lost-module-table)" 0
+
 # A relative path, and the directory is left: the name in the file must still be found.
 mkdir "$T/lib"
 cp "$PLUGIN" "$T/lib/relative.so"

@@ -340,6 +340,23 @@ static int plugins(char **argv)
 	return 0;
 }
 
+/* turns FILE FILE N SECONDS: opens, runs and closes one library, then the other; each comes to lie where the other was. */
+static int turns(char **argv)
+{
+	int n = (int)number(argv, 2, 4);
+	for (int i = 0; i < n; i++) {
+		void *library = dlopen(argv[i % 2], RTLD_NOW);
+		void (*run)(double);
+		if (!library)
+			return 1;
+		*(void **)&run = dlsym(library, "plugin_run");
+		run(number(argv, 3, 0.05));
+		if (dlclose(library) != 0)
+			return 2;
+	}
+	return 0;
+}
+
 /* memory SECONDS: many contexts, then the largest resident set, in KiB. */
 static int memory(char **argv)
 {
@@ -415,7 +432,7 @@ static const struct {
 } modes[] = {
 	{"spin", spin}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
+	{"plugins", plugins}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };
 
