@@ -2,6 +2,8 @@
 /* See cupti_made_up.h. */
 #include "tests/unit/cupti_made_up.h"
 
+#include <errno.h>
+
 /* ---- a host ----------------------------------------------------------------------------------------------------- */
 
 struct seen seen;
@@ -37,6 +39,7 @@ static bool launch(const struct gpu_host *h, const struct gpu_launch *l, struct 
 		return false;
 	seen.n_launched[l->kind]++;
 	seen.launch_id = l->id;
+	errno = EDOM; /* as what it calls may do */
 	*t = (struct gpu_ticket){.id = l->id, .kind = (uint8_t)l->kind};
 	return true;
 }

@@ -2,6 +2,8 @@
 /* The NVIDIA back end before a host and a CUPTI that are made up: calls by name, captured and refused launches, memory; maps and options. */
 #include "tests/unit/cupti_made_up.h"
 
+#include <errno.h>
+
 /* ---- calls by name ---------------------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -40,6 +42,11 @@ static void test_launch(void **state)
 	leave(&c, LAUNCH, CUDA_SUCCESS);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 0);
 	assert_int_equal(nv_open_count(), 1);
+	errno = 4711;
+	do_call(LAUNCH, 24, &p, CUDA_SUCCESS);
+	assert_int_equal(errno, 4711);
+	nv_open_take();
+	nv_open_add(1);
 	do_call(LAUNCH, 22, &p, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(nv_open_count(), 1);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_REFUSED], 1);
@@ -83,6 +90,8 @@ static void test_memory(void **state)
 	assert_int_equal(seen.op.amount, 12345);
 	do_call(FREE, 4, &other, CUDA_SUCCESS);
 	assert_int_equal(seen.op.amount, 0);
+	do_call(FREE, 6, &q, CUDA_SUCCESS); /* it is not there any more */
+	assert_int_equal(seen.op.amount, 0);
 	do_call(SYNC, 5, NULL, CUDA_SUCCESS);
 	assert_int_equal(seen.n_ops[MSR_GPU_SYNC], 1);
 	assert_int_equal(seen.op.detail, MSR_GPU_SYNC_QUEUE);
@@ -122,6 +131,12 @@ static void test_capture(void **state)
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 2);
 	leave(&c, LAUNCH, CUDA_SUCCESS);
 	do_call(CAPTURED, 7, NULL, CUDA_SUCCESS); /* one too many */
+	assert_int_equal(nv.n_capturing, 0);
+	do_call(CAPTURE, 11, NULL, CUDA_ERROR_INVALID_VALUE);
+	assert_int_equal(nv.n_capturing, 0);
+	copy.originalNode = NULL; /* of nothing that is known: told neither as made here nor as a copy */
+	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &copy);
+	assert_int_equal(seen.n_nodes + seen.n_copies, 2);
 	do_call(GRAPH, 8, NULL, CUDA_SUCCESS);
 	assert_int_equal(seen.n_launched[MSR_GPU_GRAPH], 1);
 }

@@ -124,6 +124,15 @@ static void test_two_devices(void **state)
 		nv_record((CUpti_Activity *)&k);
 		assert_int_equal(seen.function_code, 1 + d);
 	}
+	nv.options.no_times = true; /* then the call tells */
+	for (uint32_t d = 0; d < 2; d++) {
+		struct call c;
+		enter(&c, LAUNCH, 8 + d, &p, "k");
+		c.d.context = (CUcontext)(uintptr_t)(d ? 0x200 : 0x100);
+		leave(&c, LAUNCH, CUDA_SUCCESS);
+		assert_int_equal(seen.function_code, 1 + d);
+	}
+	nv.options.no_times = false;
 	seen.content = 8;
 	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image), 3); /* other content on the second alone */
 	assert_int_equal(nv_code_on(3, 1), 3);
@@ -155,6 +164,61 @@ static void test_lazy(void **state)
 	assert_int_equal(seen.function_code, 1);
 }
 
+/* One that is loaded when a function of it is asked for, or in a launch when there was no other yet; two more later. */
+static void test_lazy_is_remembered(void **state)
+{
+	(void)state;
+	static const char name[] = {'k', 0};
+	struct cubin image = make_cubin();
+	CUpti_ModuleResourceData data = {.pCubin = (const char *)&image, .cubinSize = sizeof image};
+	for (unsigned at_get = 0; at_get < 2; at_get++) {
+		struct call c;
+		CUfunction f = (CUfunction)(uintptr_t)0x31;
+		cuModuleGetFunction_params g = {.hfunc = &f, .hmod = (CUmodule)(uintptr_t)0x30};
+		cuLaunchKernel_params p = {.f = f};
+		start(NULL);
+		enter(&c, at_get ? GET : LAUNCH, 1, at_get ? (void *)&g : (void *)&p, "k");
+		resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, &data);
+		leave(&c, at_get ? GET : LAUNCH, CUDA_SUCCESS);
+		load(2, 0x10, 0x11);
+		load(4, 0x20, 0x21);
+		do_call(LAUNCH, 6, &p, CUDA_SUCCESS);
+		CUpti_ActivityKernel10 k = kernel_record(6, name);
+		nv_record((CUpti_Activity *)&k);
+		assert_int_equal(seen.function_code, 1);
+	}
+}
+
+/* Handles and addresses of names are used again for others. */
+static void test_used_again(void **state)
+{
+	(void)state;
+	struct call c;
+	static char name[2] = "k";
+	CUmodule module = (CUmodule)(uintptr_t)0x20;
+	cuModuleLoadData_params l = {.module = &module};
+	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x21};
+	load(1, 0x10, 0x11);
+	load(3, 0x20, 0x21);
+	do_call(LAUNCH, 5, &p, CUDA_SUCCESS);
+	CUpti_ActivityKernel10 k = kernel_record(5, name);
+	nv_record((CUpti_Activity *)&k);
+	assert_int_equal(seen.function_code, 2);
+	nv_kernel_named("x", 7);
+	nv_kernel_named("x", 8);
+	name[0] = 'x';
+	assert_int_equal(nv_kernel_code(98, name), 7); /* not what the kernel is of whose name was there */
+	enter(&c, LOAD, 6, &l, NULL); /* a module whose code nobody told */
+	leave(&c, LOAD, CUDA_SUCCESS);
+	do_call(LAUNCH, 7, &p, CUDA_SUCCESS);
+	assert_int_equal(nv.launches.n, 0);
+	nv_kernel_named("only", 9); /* tells by itself: nothing is kept for its launches */
+	p.f = (CUfunction)(uintptr_t)0x11;
+	enter(&c, LAUNCH, 8, &p, "only");
+	leave(&c, LAUNCH, CUDA_SUCCESS);
+	assert_int_equal(nv.launches.n, 0);
+}
+
 /* ---- records and buffers ---------------------------------------------------------------------------------------- */
 
 static void test_records(void **state)
@@ -174,6 +238,10 @@ static void test_records(void **state)
 	k.start = k.end = 0;
 	nv_record((CUpti_Activity *)&k);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 1);
+	k.start = 100; /* begun and not ended */
+	nv_record((CUpti_Activity *)&k);
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
+	assert_int_equal(nv.n_unfinished, 2);
 	CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, .bytes = 9, .start = 1, .end = 2, .correlationId = 3, .contextId = 1, .streamId = 8};
 	nv_record((CUpti_Activity *)&c);
 	assert_int_equal(seen.op.detail, MSR_GPU_COPY_D2H);
@@ -184,9 +252,53 @@ static void test_records(void **state)
 	CUpti_ActivityMemset4 s = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = 11, .start = 1, .end = 2, .correlationId = 3, .contextId = 2, .streamId = 7};
 	nv_record((CUpti_Activity *)&s);
 	assert_int_equal(seen.op.kind, MSR_GPU_SET);
+	assert_int_equal(seen.op.amount, 11);
+	assert_int_equal(seen.op.queue, 3);
 	assert_int_equal(seen.n_queues, 3);
 	assert_int_equal(seen.n_contexts, 2);
 	assert_int_equal(seen.n_devices, 1);
+}
+
+static void test_copies(void **state)
+{
+	(void)state;
+	static const uint8_t wanted[][2] = {
+		{CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, MSR_GPU_COPY_H2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_HTOA, MSR_GPU_COPY_H2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, MSR_GPU_COPY_D2H},
+		{CUPTI_ACTIVITY_MEMCPY_KIND_ATOH, MSR_GPU_COPY_D2H}, {CUPTI_ACTIVITY_MEMCPY_KIND_ATOD, MSR_GPU_COPY_D2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, MSR_GPU_COPY_D2D},
+		{CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, MSR_GPU_COPY_H2H}, {CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, MSR_GPU_COPY_P2P}};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = wanted[i][0], .bytes = 9, .start = 1, .end = 2, .correlationId = 3, .contextId = 1, .streamId = 8};
+		nv_record((CUpti_Activity *)&c);
+		assert_int_equal(seen.op.detail, wanted[i][1]);
+	}
+	CUpti_ActivityMemcpyPtoP4 p = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2, .bytes = 10, .start = 1, .end = 2, .correlationId = 4, .contextId = 1, .streamId = 9};
+	nv_record((CUpti_Activity *)&p);
+	assert_int_equal(seen.op.detail, MSR_GPU_COPY_P2P);
+	assert_int_equal(seen.op.amount, 10);
+	assert_int_equal(seen.op.queue, 2);
+}
+
+/* When a kernel came into its queue, where that was asked for; and the sum of kernels that were sampled, by which the rate of samples is judged. */
+static void test_kernel_times(void **state)
+{
+	(void)state;
+	CUpti_ActivityKernel10 k = kernel_record(4, "k");
+	k.queued = 50;
+	k.submitted = 60;
+	nv_record((CUpti_Activity *)&k);
+	assert_false(seen.op.has_waits);
+	assert_int_equal(nv.kernel_ns[0], 0);
+	nv.options.latency = true;
+	nv.options.pc = NV_PC_CONTINUOUS;
+	nv_record((CUpti_Activity *)&k);
+	assert_true(seen.op.has_waits);
+	assert_int_equal(seen.op.queued_ns, 50);
+	assert_int_equal(seen.op.submitted_ns, 60);
+	k.deviceId = 1;
+	nv_record((CUpti_Activity *)&k);
+	nv_record((CUpti_Activity *)&k);
+	assert_int_equal(nv.kernel_ns[0], 100);
+	assert_int_equal(nv.kernel_ns[1], 200);
 }
 
 /* What becomes of each launch is known also where the core could not record it, and of a graph's launch whether any of its nodes came. */
@@ -216,6 +328,9 @@ static void test_open(void **state)
 	nv.options.no_times = true; /* nothing has a record */
 	do_call(GRAPH, 8, &p, CUDA_SUCCESS);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NO_TIMES], 1);
+	seen.refuses = true;
+	do_call(LAUNCH, 9, &p, CUDA_SUCCESS);
+	seen.refuses = false;
 	nv_flush_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 }
@@ -308,8 +423,8 @@ static void test_buffers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start), cmocka_unit_test_setup(test_two_devices, start), cmocka_unit_test_setup(test_lazy, start),
-		cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_open_nodes, start), cmocka_unit_test_setup(test_many_streams, start), cmocka_unit_test_setup(test_buffers, start),
+		cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start), cmocka_unit_test_setup(test_two_devices, start), cmocka_unit_test_setup(test_lazy, start), cmocka_unit_test_setup(test_lazy_is_remembered, start), cmocka_unit_test_setup(test_used_again, start),
+		cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_copies, start), cmocka_unit_test_setup(test_kernel_times, start), cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_open_nodes, start), cmocka_unit_test_setup(test_many_streams, start), cmocka_unit_test_setup(test_buffers, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

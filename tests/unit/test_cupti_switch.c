@@ -190,6 +190,8 @@ static void test_beside_a_new_thread(void **state)
 	assert_int_equal(nv_open_count(), 1);
 	assert_in_range(n_looks, 1, 9999); /* it was let go */
 	launch_one(11);
+	assert_true(nv_pc_gate_close(1)); /* nor inside of it */
+	nv_pc_gate_open();
 	switch_it(false);
 	assert_int_equal(nv.off, NV_OFF);
 }
