@@ -329,6 +329,48 @@ static void test_without_path_or_launch(void **state)
 	run_clean(&r, m);
 }
 
+/* Each thread's nodes are its own. */
+static void test_launches_of_several_threads(void **state)
+{
+	enum { N = 5, ROUNDS = 3, FIRST = 0x3000 };
+	(void)state;
+	struct run r;
+	uint32_t thread[N], call[N], n_found = 0;
+	uint64_t id = 0, now = 2000;
+	run_begin(&r);
+	for (uint32_t i = 0; i < N; i++) {
+		thread[i] = i ? gen_thread(r.g, "worker") : r.thread;
+		uint32_t entry = i ? gen_entry(r.g, thread[i], MSR_ENTRY_THREAD) : r.entry;
+		call[i] = gen_child(r.g, thread[i], entry, msr_addr_make(r.module, FIRST + 16 * i, false));
+	}
+	for (uint32_t k = 0; k < ROUNDS * N * N; k++) { /* one often in a row, and each after each other */
+		uint32_t i = k / ROUNDS % 2 ? k / ROUNDS / N : k / ROUNDS % N;
+		r.thread = thread[i];
+		run_kernel(&r, call[i], ++id, now, now, now + 1000 + i);
+		now += 2000;
+	}
+	gen_gpu_launch(r.g, 77, 1, ++id, MSR_GPU_KERNEL, now); /* of no thread that is there */
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = id, .kind = MSR_GPU_KERNEL, .start_ns = now, .end_ns = now + 1, .queue = r.queue, .shape = r.shape});
+	r.thread = thread[2];
+	run_kernel(&r, call[2] + 1, ++id, now + 10, now + 10, now + 11); /* of no node that is there */
+	struct model *m = run_finish(&r);
+	for (uint32_t c = 1; c < m->n_contexts; c++) {
+		uint64_t i = (m->contexts[c].link_addr - FIRST) / 16;
+		if (m->contexts[c].kind != MODEL_CONTEXT_INSTRUCTION || m->contexts[c].link_addr < FIRST || i >= N)
+			continue;
+		uint32_t n = 0;
+		for (uint32_t k = 0; k < ROUNDS * N * N; k++)
+			n += i == (k / ROUNDS % 2 ? k / ROUNDS / N : k / ROUNDS % N);
+		assert_int_equal(run_value(m, c, "GKER:COUNT", MODEL_EXECUTION), n);
+		near(run_value(m, c, "GKER (sec)", MODEL_EXECUTION), n * (1000 + (double)i) * 1e-9);
+		n_found++;
+	}
+	assert_int_equal(n_found, N);
+	assert_int_equal(m->gpu_ledger.n_no_path, 2);
+	assert_int_equal(run_value(m, 0, "GKER:COUNT", MODEL_EXECUTION), ROUNDS * N * N + 2);
+	run_clean(&r, m);
+}
+
 static void test_aggregates_count_in_the_tree(void **state)
 {
 	(void)state;
@@ -412,7 +454,7 @@ int main(void)
 		cmocka_unit_test(test_impossible_times_count_and_stay),
 		cmocka_unit_test(test_clock_error_is_allowed_for),
 		cmocka_unit_test(test_without_path_or_launch),
-		cmocka_unit_test(test_aggregates_count_in_the_tree),
+		cmocka_unit_test(test_launches_of_several_threads), cmocka_unit_test(test_aggregates_count_in_the_tree),
 		cmocka_unit_test(test_ids_of_all_shapes_are_found),
 		cmocka_unit_test(test_an_id_counts_once),
 	};

@@ -117,6 +117,53 @@ static void test_killed_leaves_some_in_flight(void **state)
 	run_clean(&r, m);
 }
 
+/* A call may be under way when the program stops or starts the measurement: then it has a launch or a record alone. One for each thread and switch, no more. */
+static void test_stopped_and_started(void **state)
+{
+	static const struct {
+		uint32_t n_switches, n_launches, n_records, n_stopped, n_unexplained;
+	} cases[] = {{2, 1, 0, 1, 0}, {2, 0, 2, 0, 0}, {2, 1, 1, 1, 0}, {2, 2, 1, 2, 0}, {2, 3, 0, 2, 1}, {2, 0, 3, 0, 3}, {0, 1, 0, 0, 1}, {0, 0, 1, 0, 1}, {1, 2, 2, 1, 3}};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct run r;
+		uint64_t id = 1;
+		run_begin(&r);
+		gen_header(r.g)->n_stops = (cases[i].n_switches + 1) / 2;
+		gen_header(r.g)->n_starts = cases[i].n_switches / 2;
+		run_kernel(&r, r.call, id++, 2000, 3000, 4000);
+		for (uint32_t k = 0; k < cases[i].n_launches; k++)
+			gen_gpu_launch(r.g, r.thread, r.call, id++, MSR_GPU_KERNEL, 2000);
+		for (uint32_t k = 0; k < cases[i].n_records; k++)
+			gen_gpu_op(r.g, &(struct gen_gpu_op){.id = id++, .kind = MSR_GPU_KERNEL, .start_ns = 5000, .end_ns = 6000, .queue = r.queue, .shape = r.shape});
+		struct model *m = run_finish(&r);
+		assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_STOPPED], cases[i].n_stopped);
+		assert_int_equal(m->gpu_ledger.unexplained, cases[i].n_unexplained);
+		assert_int_equal(m->gpu_ledger.closes, cases[i].n_unexplained == 0);
+		run_clean(&r, m);
+	}
+}
+
+/* Recorded and not counted any more, when it was killed; and launched, when a signal handler ended the process. */
+static void test_ends_in_a_launch(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	run_kernel(&r, r.call, 1, 2000, 3000, 4000);
+	run_kernel(&r, r.call, 2, 2000, 4000, 5000);
+	r.tally->launched[MSR_GPU_KERNEL]--;
+	struct model *m = run_finish_as(&r, MSR_EXIT_NONE);
+	assert_int_equal(m->gpu_ledger.joined[MSR_GPU_KERNEL], 2);
+	assert_true(m->gpu_ledger.closes);
+	run_clean(&r, m);
+	run_begin(&r);
+	gen_gpu_launch(r.g, r.thread, r.call, 1, MSR_GPU_KERNEL, 2000);
+	m = run_finish_as(&r, MSR_EXIT_QUICK);
+	assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_IN_FLIGHT], 1);
+	assert_true(m->gpu_ledger.closes);
+	run_clean(&r, m);
+}
+
 static void test_what_is_missing_shows(void **state)
 {
 	(void)state;
@@ -255,7 +302,7 @@ int main(void)
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_graphs_summed_up),
 		cmocka_unit_test(test_killed_leaves_some_in_flight),
-		cmocka_unit_test(test_what_is_missing_shows),
+		cmocka_unit_test(test_stopped_and_started), cmocka_unit_test(test_ends_in_a_launch), cmocka_unit_test(test_what_is_missing_shows),
 		cmocka_unit_test(test_aggregates_close),
 		cmocka_unit_test(test_operation_of_a_recorded_launch_may_be_summed_up),
 		cmocka_unit_test(test_back_ends_apart),
