@@ -3,7 +3,7 @@
 
 NVCCFLAGS = -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 gpu_nvcc = $(NVCC) -O2 -std=c++17 -lineinfo -I$(srcdir) $(NVCCFLAGS) -Xcompiler -g,-O2,-Wall
-gpu_headers = tests/gpu/work.cuh tests/gpu/work_library.h tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
+gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library.h tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
 gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
 gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
 gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py

@@ -75,7 +75,7 @@ EXTRA_DIST += tests/bench/bench_sample.sh
 
 # A program that starts and stops its measurement, with the library that is installed for it.
 check_PROGRAMS += tests/workload/control
-tests_workload_control_SOURCES = tests/workload/control.c
+tests_workload_control_SOURCES = tests/workload/control.c tests/workload/control.h
 tests_workload_control_CFLAGS = $(HL_CFLAGS)
 tests_workload_control_LDFLAGS =
 tests_workload_control_LDADD = libhpctoolkit.la -lpthread

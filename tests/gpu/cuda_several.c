@@ -7,12 +7,9 @@
  * loops: the kernel runs one of two loops, by its argument: 0 on the first GPU, launched by on_first, 1 on the second, launched by on_second.
  */
 #include "tests/gpu/cuda_work.h"
+#include "tests/gpu/several_ways.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define MOST_GPUS 4
 #define BLOCKS 12 /* one for each multiprocessor of the GPU that does not exist */
@@ -199,46 +196,31 @@ static void loops(int n)
 	}
 }
 
-static void own(int d, int ms, const char *until)
+static void spin_1ms(int d)
 {
 	use(d);
-	for (int i = 0; i < ms || (until && access(until, F_OK) != 0); i++) {
-		if (i >= ms)
-			usleep(1000);
-		launch(d, gpus[d].spin, 1000000, 0, NULL);
-	}
+	launch(d, gpus[d].spin, 1000000, 0, NULL);
+}
+
+static void sync_gpu(int d)
+{
+	use(d);
 	sync_stream(NULL);
+}
+
+static uint64_t n_kernels(int d)
+{
+	return gpus[d].n_kernels;
 }
 
 int main(int argc, char **argv)
 {
-	const char *way = argc > 1 ? argv[1] : "";
-	int n = argc > 2 ? atoi(argv[2]) : 10;
-	int is_own = !strcmp(way, "own");
+	static const struct several_ways ways = {open_gpu, one, threads, peers, loops, spin_1ms, sync_gpu, n_kernels};
 	cuda_open_driver();
 	MUST(cuda.cuDeviceGetCount(&n_gpus));
 	n_gpus = n_gpus < MOST_GPUS ? n_gpus : MOST_GPUS;
-	if (is_own ? n >= n_gpus : n_gpus < 2) {
-		printf("only %d GPU here\n", n_gpus);
-		return 77;
-	}
-	for (int d = 0; d < n_gpus; d++)
-		if (!is_own || d == n)
-			open_gpu(d);
-	if (is_own)
-		own(n, argc > 3 ? atoi(argv[3]) : 500, argc > 4 ? argv[4] : NULL);
-	else if (!strcmp(way, "one"))
-		one(n);
-	else if (!strcmp(way, "threads"))
-		threads(n);
-	else if (!strcmp(way, "peers"))
-		peers(n);
-	else if (!strcmp(way, "loops"))
-		loops(n);
-	else
-		return 2;
-	for (int d = 0; d < n_gpus; d++)
-		printf("gpu %d kernels %llu\n", d, (unsigned long long)gpus[d].n_kernels);
-	cuda_report();
-	return 0;
+	int status = several_run(&ways, n_gpus, argc, argv);
+	if (status == 0)
+		cuda_report();
+	return status;
 }

@@ -13,8 +13,8 @@
  *
  * On a driver that does not exist (fake_cuda.c) it also says what the tool had left switched on in the second part.
  */
-#include "hpcrun-lite/api/hpctoolkit.h"
 #include "tests/gpu/cuda_work.h"
+#include "tests/workload/control.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -27,11 +27,6 @@
 #include <unistd.h>
 
 #define NO_TAIL_CALL __asm__ volatile("")
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noinline, noclone))
-#endif
 
 static bool is_flight;
 
@@ -262,22 +257,9 @@ static void inside(void)
 	pthread_join(t, NULL);
 }
 
-static void on_stop(int sig)
-{
-	(void)sig;
-	hpctoolkit_sampling_stop();
-}
-
-static void on_start(int sig)
-{
-	(void)sig;
-	hpctoolkit_sampling_start();
-}
-
 static void handler(void)
 {
-	signal(SIGUSR1, on_stop);
-	signal(SIGUSR2, on_start);
+	control_by_signals();
 	measured_part();
 	raise(SIGUSR1);
 	other_part();

@@ -10,9 +10,9 @@
  *
  * Prints "truth" and "result" lines (work.cuh), and for each GPU "gpu D kernels N" and "gpu D events-ns NS" (of the way `one`, by events around all of its kernels).
  */
+#include "several_ways.h"
 #include "work.cuh"
 
-#include <unistd.h>
 
 #include <thread>
 #include <vector>
@@ -207,42 +207,30 @@ static void loops(int n)
 	}
 }
 
-static void own(int gpu, int ms, const char *until)
+static void spin_1ms(int gpu)
 {
 	use(gpu);
-	for (int i = 0; i < ms || (until && access(until, F_OK) != 0); i++) {
-		if (i >= ms)
-			usleep(1000);
-		spin_on(gpu, 1000000, 0);
-	}
+	spin_on(gpu, 1000000, 0);
+}
+
+static void sync_gpu(int gpu)
+{
+	use(gpu);
 	work_sync(0);
+}
+
+static uint64_t n_kernels(int gpu)
+{
+	return kernels_of[gpu];
 }
 
 int main(int argc, char **argv)
 {
-	const char *way = argc > 1 ? argv[1] : "";
-	int n = argc > 2 ? atoi(argv[2]) : 10;
+	static const struct several_ways ways = {NULL, one, threads, peers, loops, spin_1ms, sync_gpu, n_kernels};
 	n_gpus = work_open();
 	n_gpus = n_gpus < MOST_GPUS ? n_gpus : MOST_GPUS;
-	bool is_own = !strcmp(way, "own");
-	if (is_own ? n >= n_gpus : n_gpus < 2) {
-		printf("only %d GPU here\n", n_gpus);
-		return 77;
-	}
-	if (is_own)
-		own(n, argc > 3 ? atoi(argv[3]) : 500, argc > 4 ? argv[4] : NULL);
-	else if (!strcmp(way, "one"))
-		one(n);
-	else if (!strcmp(way, "threads"))
-		threads(n);
-	else if (!strcmp(way, "peers"))
-		peers(n);
-	else if (!strcmp(way, "loops"))
-		loops(n);
-	else
-		return 2;
-	for (int d = 0; d < n_gpus; d++)
-		printf("gpu %d kernels %llu\n", d, (unsigned long long)kernels_of[d]);
-	work_report();
-	return 0;
+	int status = several_run(&ways, n_gpus, argc, argv);
+	if (status == 0)
+		work_report();
+	return status;
 }

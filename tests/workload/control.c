@@ -3,7 +3,7 @@
  * A program that starts and stops its measurement (hpctoolkit.h), each part in functions whose names say whether they are measured. Arguments: the case. What is true is in tests/cli/control.sh, which runs it.
  * At its end each process says on the standard error what CPU time these functions took by the threads' own clocks: "truth NAME NANOSECONDS".
  */
-#include "hpcrun-lite/api/hpctoolkit.h"
+#include "tests/workload/control.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -16,11 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __clang__
-#define APART __attribute__((noinline))
-#else
-#define APART __attribute__((noinline, noclone))
-#endif
 #define N_THREADS 4
 
 static volatile double sink;
@@ -209,22 +204,9 @@ static void storm(void)
 
 /* ---- signal handlers, children ---- */
 
-static void on_stop(int sig)
-{
-	(void)sig;
-	hpctoolkit_sampling_stop();
-}
-
-static void on_start(int sig)
-{
-	(void)sig;
-	hpctoolkit_sampling_start();
-}
-
 static void handler(void)
 {
-	signal(SIGUSR1, on_stop);
-	signal(SIGUSR2, on_start);
+	control_by_signals();
 	measured(200);
 	raise(SIGUSR1);
 	say();
