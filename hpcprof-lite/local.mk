@@ -53,6 +53,7 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/text_print.c hpcprof-lite/sink/text_print.h \
 	hpcprof-lite/sink/text_report.c hpcprof-lite/sink/text_report.h \
 	hpcprof-lite/sink/text_table.c hpcprof-lite/sink/text_table.h \
+	hpcprof-lite/sink/text_fold.c hpcprof-lite/sink/text_fold.h \
 	hpcprof-lite/sink/text_tree.c
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite

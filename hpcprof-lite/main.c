@@ -136,6 +136,13 @@ static enum status set_all(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_interpreter(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->text.interpreter = true;
+	return STATUS_OK;
+}
+
 static enum status set_no_structs(void *arg, const char *value)
 {
 	(void)value;
@@ -170,6 +177,7 @@ static const struct option_spec specs[] = {
 	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},
 	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)", set_threshold},
+	{0, "interpreter", NULL, "text: show the interpreter's frames between Python functions", set_interpreter},
 	{0, "all", NULL, "text: everything, one record a line, tab separated", set_all},
 	{0, NULL, NULL, NULL, NULL},
 };

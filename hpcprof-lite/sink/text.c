@@ -41,6 +41,7 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 		.out = out,
 		.width = o->width ? o->width : terminal_width(out),
 		.depth = o->depth,
+		.interpreter = o->interpreter,
 		.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100,
 		.utf8 = speaks_utf8(),
 		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),

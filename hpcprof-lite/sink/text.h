@@ -25,6 +25,7 @@ struct sink_text_options {
 	unsigned views;      /* of enum sink_text_view; 0: paths, functions, lines, threads and GPUs */
 	unsigned depth;      /* of the tree, in functions; 0: no bound */
 	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
+	bool interpreter;    /* show the interpreter's frames between Python functions in the tree */
 	unsigned width;      /* columns; 0: of the terminal, else 120 */
 };
 

@@ -14,6 +14,7 @@ struct text_style {
 	unsigned depth;     /* 0: no bound */
 	double threshold;   /* as a share: 0.01 */
 	bool utf8, colour;
+	bool interpreter;   /* frames of Python's interpreter between Python functions are shown */
 };
 
 /* What ran, and the totals of all metrics. */

@@ -5,6 +5,7 @@
  * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
  * of the two, and the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
+#include "hpcprof-lite/sink/text_fold.h"
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_report.h"
 
@@ -40,6 +41,7 @@ struct walk {
 	const struct text_metric *t;
 	const struct text_gpu_columns *gpu; /* NULL: none */
 	const struct text_style *s;
+	const struct text_fold *fold;
 	VEC(struct item) items;
 	VEC(struct level) levels;
 	bool failed;
@@ -93,6 +95,27 @@ static bool has_row(const struct model_context *c)
 	return c->kind == MODEL_CONTEXT_ENTRY || c->kind == MODEL_CONTEXT_FUNCTION || c->kind == MODEL_CONTEXT_LOOP;
 }
 
+static bool is_folded(const struct walk *w, uint32_t context)
+{
+	return w->fold->is_folded && w->fold->is_folded[context];
+}
+
+static bool is_moved(const struct walk *w, uint32_t context)
+{
+	return w->fold->caller && w->fold->caller[context] != MODEL_NONE;
+}
+
+/* The Python functions that interpreter frames lead to from here. */
+static void add_moved(struct walk *w, uint32_t context)
+{
+	const struct model_context *all = w->m->contexts;
+	for (uint32_t c = context + 1; c < context + all[context].subtree_n;) {
+		if (is_moved(w, c))
+			add_item(w, c, false);
+		c += is_folded(w, c) ? 1 : all[c].subtree_n;
+	}
+}
+
 /* What belongs directly below `context`: its own lines' time, its loops, what the lines call, and what is inlined there. */
 static void add_items_below(struct walk *w, uint32_t context)
 {
@@ -100,7 +123,10 @@ static void add_items_below(struct walk *w, uint32_t context)
 	uint32_t end = context + all[context].subtree_n;
 	for (uint32_t c = context + 1; c < end;) {
 		if (has_row(&all[c])) {
-			add_item(w, c, false);
+			if (!is_moved(w, c))
+				add_item(w, c, false);
+			if (is_folded(w, c) && !is_folded(w, context))
+				add_moved(w, c);
 			c += all[c].subtree_n;
 			continue;
 		}
@@ -294,7 +320,7 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
 	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
-		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[c->parent]);
+		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[is_moved(w, i->context) ? w->fold->caller[i->context] : c->parent]);
 	if (!*place && is_inside(w, i))
 		name_stalls(w, i, place, sizeof place);
 	put_name(w, guides, name, place);
@@ -388,9 +414,9 @@ static void put_heading(const struct walk *w)
 	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path", "called at");
 }
 
-bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_style *s)
+static bool write_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_fold *fold, const struct text_style *s)
 {
-	struct walk w = {.m = m, .t = t, .gpu = gpu, .s = s};
+	struct walk w = {.m = m, .t = t, .gpu = gpu, .s = s, .fold = fold};
 	put_heading(&w);
 	open_level(&w, 0, 0, false);
 	while (w.levels.n && !w.failed) {
@@ -407,4 +433,37 @@ bool text_report_tree(const struct model *m, const struct text_metric *t, const 
 	vec_free(&w.items);
 	vec_free(&w.levels);
 	return !w.failed;
+}
+
+/* With totals of its own, from which those of folded frames are taken. */
+static bool copy_totals(const struct model *m, const struct text_fold *f, struct text_metric *t)
+{
+	double *own = f->caller && t->total ? malloc(m->n_contexts * sizeof *own) : NULL;
+	bool good = own || !f->caller || !t->total;
+	if (own)
+		memcpy(own, t->total, m->n_contexts * sizeof *own);
+	t->total = own ? own : t->total;
+	if (own)
+		text_fold_apply(m, f, t);
+	return good;
+}
+
+bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_style *s)
+{
+	struct text_metric own = *t;
+	struct text_gpu_columns own_gpu = gpu ? *gpu : (struct text_gpu_columns){0};
+	struct text_metric *const metrics[] = {&own, &own_gpu.time, &own_gpu.kernels, &own_gpu.samples};
+	const double *given[sizeof metrics / sizeof *metrics];
+	struct text_fold fold = {0};
+	bool good = s->interpreter || text_fold_open(m, &fold);
+	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+		given[i] = metrics[i]->total;
+		good = good && copy_totals(m, &fold, metrics[i]);
+	}
+	good = good && write_tree(m, &own, gpu ? &own_gpu : NULL, &fold, s);
+	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+		if (metrics[i]->total != given[i])
+			free(metrics[i]->total);
+	text_fold_close(&fold);
+	return good;
 }
