@@ -86,7 +86,9 @@ class Threads:
         burn(unit)
 
     def in_part(self, unit):
-        with part("Threads.in_thread"):
+        code = self.in_thread.__code__
+        # Before 3.11 code does not know its class.
+        with part(getattr(code, "co_qualname", code.co_name)):
             self.in_thread(unit)
 
     def together(self, unit):
