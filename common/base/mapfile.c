@@ -1,16 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file mapped for reading; see mapfile.h. The mapping is private: later writers do not disturb what was validated, short of truncation.
- * Test: tests/unit/test_base.c. */
+ * A process may have 65530 mappings (vm.max_map_count), and a job more ranks: files beyond MOST_MAPS are read instead. Test: tests/unit/test_base.c. */
 #include "common/base/mapfile.h"
 
 #include "common/base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_MAPS = 60000, ALIGNMENT = 4096 };
+static atomic_uint n_maps;
+
+/* NULL and errno when it cannot be had whole. */
+static void *read_whole(int fd, size_t n_bytes)
+{
+	void *to = NULL;
+	int cause = posix_memalign(&to, ALIGNMENT, n_bytes);
+	for (size_t n = 0; !cause && n < n_bytes;) {
+		ssize_t got = pread(fd, (char *)to + n, n_bytes - n, (off_t)n);
+		if (got > 0)
+			n += (size_t)got;
+		else if (got == 0 || errno != EINTR)
+			cause = got == 0 ? EIO : errno;
+	}
+	if (!cause)
+		return to;
+	free(to);
+	errno = cause;
+	return NULL;
+}
+
+/* Maps the file, or reads it where mappings are short. NULL and errno when neither can be. */
+static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
+{
+	/* relaxed: a number alone; a few more or less do not matter */
+	void *p = atomic_load_explicit(&n_maps, memory_order_relaxed) < MOST_MAPS ? mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	*is_copy = p == MAP_FAILED;
+	if (!*is_copy)
+		atomic_fetch_add_explicit(&n_maps, 1, memory_order_relaxed);
+	return *is_copy ? read_whole(fd, n_bytes) : p;
+}
 
 enum status mapfile_open(const char *path, struct mapfile *m)
 {
@@ -24,22 +59,25 @@ enum status mapfile_open(const char *path, struct mapfile *m)
 			close(fd);
 		return STATUS_IO;
 	}
-	void *p = NULL;
-	if (st.st_size > 0)
-		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	bool is_copy = false;
+	void *p = st.st_size > 0 ? get_bytes(fd, (size_t)st.st_size, &is_copy) : NULL;
 	int cause = errno;
 	close(fd);
-	if (p == MAP_FAILED) {
+	if (st.st_size > 0 && !p) {
 		log_error(path, "cannot be mapped: %s", strerror(cause));
 		return STATUS_IO;
 	}
-	*m = (struct mapfile){p, (size_t)st.st_size, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec};
+	*m = (struct mapfile){p, (size_t)st.st_size, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec, is_copy};
 	return STATUS_OK;
 }
 
 void mapfile_close(struct mapfile *m)
 {
-	if (m->bytes)
+	if (m->is_copy) {
+		free((void *)(uintptr_t)m->bytes);
+	} else if (m->bytes) {
 		munmap((void *)(uintptr_t)m->bytes, m->n_bytes);
+		atomic_fetch_sub_explicit(&n_maps, 1, memory_order_relaxed);
+	}
 	*m = (struct mapfile){0};
 }

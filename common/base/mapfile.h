@@ -5,6 +5,7 @@
 
 #include "common/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct mapfile {
 	const uint8_t *bytes; /* page-aligned; NULL for an empty file */
 	size_t n_bytes;
 	uint64_t mtime_ns;
+	bool is_copy;         /* in memory of the heap, as there are too many mappings: its pages must not be given back with madvise() */
 };
 
 /* Logs and returns STATUS_IO (STATUS_NOT_FOUND, not logged, when there is no such file). On success the caller owns *m. */

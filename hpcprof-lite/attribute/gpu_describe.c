@@ -223,7 +223,7 @@ static bool add_queue(struct describing *d, const struct queue_key *k, const uin
 	q->n_lanes = k->line->n_lanes;
 	q->busy_ns = k->line->busy_ns;
 	*line = (struct model_gpu_line){.items = k->line->items, .n = k->line->n, .cells = d->g->files[d->file].cells, .shape_of = shape_of,
-		.n_shapes = (uint32_t)f->gpu.shapes.n, .mapped = f->path ? f->map.bytes : NULL, .mapped_bytes = f->map.n_bytes};
+		.n_shapes = (uint32_t)f->gpu.shapes.n, .mapped = f->path && !f->map.is_copy ? f->map.bytes : NULL, .mapped_bytes = f->map.n_bytes};
 	return true;
 }
 

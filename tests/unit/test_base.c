@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void vec_grows_and_zeroes(void **state)
@@ -171,6 +172,43 @@ static void options_are_parsed(void **state)
 	assert_int_equal(status_exit_code(STATUS_USAGE), 2);
 }
 
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* their allocators need mappings */
+/* A job may have more ranks than a process may have mappings. */
+static void mapfile_reads_where_there_are_no_mappings(void **state)
+{
+	enum { PAGE = 4096, MOST = 1 << 21 };
+	(void)state;
+	char name[] = "/tmp/mapfile-XXXXXX", text[] = "twelve bytes";
+	int fd = mkstemp(name);
+	assert_true(fd >= 0 && write(fd, text, sizeof text) == sizeof text);
+	close(fd);
+	/* pages of one mapping with every second one of other rights are a mapping each */
+	char *pages = mmap(NULL, (size_t)MOST * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_true(pages != MAP_FAILED);
+	size_t n = 1;
+	while (n < MOST && mprotect(pages + n * PAGE, PAGE, PROT_READ) == 0)
+		n += 2;
+	/* what is left is less than the two that a page in the middle takes */
+	void *last[4];
+	for (size_t i = 0; i < 4; i++)
+		last[i] = n < MOST ? mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+	struct mapfile m;
+	enum status s = mapfile_open(name, &m);
+	for (size_t i = 0; i < 4; i++)
+		if (last[i] != MAP_FAILED)
+			munmap(last[i], PAGE);
+	munmap(pages, (size_t)MOST * PAGE);
+	assert_int_equal(s, STATUS_OK);
+	assert_true(m.is_copy || n >= MOST); /* this kernel has no bound within reach */
+	assert_true(m.n_bytes == sizeof text && memcmp(m.bytes, text, sizeof text) == 0 && (uintptr_t)m.bytes % PAGE == 0);
+	mapfile_close(&m);
+	assert_int_equal(mapfile_open(name, &m), STATUS_OK);
+	assert_false(m.is_copy);
+	mapfile_close(&m);
+	unlink(name);
+}
+#endif
+
 static void mapfile_reads_and_refuses(void **state)
 {
 	(void)state;
@@ -200,6 +238,9 @@ int main(void)
 		cmocka_unit_test(pool_visits_each_once),
 		cmocka_unit_test(options_are_parsed),
 		cmocka_unit_test(mapfile_reads_and_refuses),
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+		cmocka_unit_test(mapfile_reads_where_there_are_no_mappings),
+#endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
