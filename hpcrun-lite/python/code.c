@@ -14,6 +14,10 @@
 #define CODE_MOST (CODE_SLOTS / 4 * 3)
 #define CODE_UNRECORDED (CODE_MOST + 1) /* in the cache: there was no number left */
 _Static_assert(CODE_UNRECORDED <= MSR_PYTHON_CODE_MAX, "numbers fit into addresses");
+/* Most processes have few code objects: the tables begin small, for what is touched for the first time costs a page. */
+#define CODE_FEW 1024u
+#define CODE_FEW_SETS (CODE_FEW / CODE_WAYS)
+#define CODE_FEW_SLOTS (2 * CODE_FEW)
 enum { CODE_BYTES = 200, OBJECT_COUNT = 0, OBJECT_TYPE = 8, OBJECT_SIZE = 16, BYTES_CONTENT = 32, STRING_LENGTH = 16, STRING_STATE = 32, STRING_BYTES = 40, UNIT_BYTES = 2 };
 
 struct entry {
@@ -24,7 +28,8 @@ static struct {
 	_Atomic uint32_t n_numbers; /* given */
 	_Atomic uint32_t n_cached;  /* ever: chooses what goes */
 	struct entry cache[CODE_SETS][CODE_WAYS];
-	struct entry slot[CODE_SLOTS];
+	struct entry first_slot[CODE_FEW_SLOTS]; /* of the first CODE_FEW numbers */
+	struct entry slot[CODE_SLOTS];           /* of all others */
 } table;
 
 /* ---- tables ---------------------------------------------------------------------------------------------------- */
@@ -38,36 +43,54 @@ static uint32_t number_in(struct entry *e, uint64_t key)
 	return number <= CODE_UNRECORDED ? (uint32_t)number : 0;
 }
 
+/* Once there are many, those of the first sets move by being met again. */
+static struct entry *set_of(uint64_t key)
+{
+	uint32_t n_sets = atomic_load_explicit(&table.n_cached, memory_order_relaxed) < CODE_FEW ? CODE_FEW_SETS : CODE_SETS;
+	return table.cache[(key >> 40) % n_sets];
+}
+
 static uint32_t find_cached(uint64_t key)
 {
+	struct entry *set = set_of(key);
 	uint32_t number = 0;
 	for (uint32_t i = 0; i < CODE_WAYS && !number; i++)
-		number = number_in(&table.cache[(key >> 40) % CODE_SETS][i], key);
+		number = number_in(&set[i], key);
 	return number;
 }
 
 static void cache(uint64_t key, uint32_t number)
 {
-	struct entry *e = &table.cache[(key >> 40) % CODE_SETS][atomic_fetch_add_explicit(&table.n_cached, 1, memory_order_relaxed) % CODE_WAYS];
+	uint32_t way = atomic_fetch_add_explicit(&table.n_cached, 1, memory_order_relaxed) % CODE_WAYS;
+	struct entry *e = &set_of(key)[way];
 	atomic_store_explicit(&e->mixed, number ^ key, memory_order_release);
 	atomic_store_explicit(&e->key, key, memory_order_release);
 }
 
 /* There are always empty slots: fewer numbers are given than there are. */
-static uint32_t find_given(uint64_t key)
+static uint32_t find_in(struct entry *slots, uint32_t n_slots, uint64_t key)
 {
 	for (uint32_t i = (uint32_t)(key >> 40);; i++) {
-		struct entry *e = &table.slot[i % CODE_SLOTS];
+		struct entry *e = &slots[i % n_slots];
 		uint64_t at = atomic_load_explicit(&e->key, memory_order_acquire);
 		if (!at || at == key)
 			return at ? number_in(e, key) : 0;
 	}
 }
 
+static uint32_t find_given(uint64_t key)
+{
+	uint32_t number = find_in(table.first_slot, CODE_FEW_SLOTS, key);
+	return number || atomic_load_explicit(&table.n_numbers, memory_order_relaxed) < CODE_FEW ? number : find_in(table.slot, CODE_SLOTS, key);
+}
+
 static void give(uint64_t key, uint32_t number)
 {
+	bool is_first = number <= CODE_FEW;
+	struct entry *slots = is_first ? table.first_slot : table.slot;
+	uint32_t n_slots = is_first ? CODE_FEW_SLOTS : CODE_SLOTS;
 	for (uint32_t i = (uint32_t)(key >> 40);; i++) {
-		struct entry *e = &table.slot[i % CODE_SLOTS];
+		struct entry *e = &slots[i % n_slots];
 		uint64_t none = 0;
 		if (!atomic_compare_exchange_strong_explicit(&e->key, &none, key, memory_order_acq_rel, memory_order_acquire) && none != key)
 			continue;
@@ -76,10 +99,18 @@ static void give(uint64_t key, uint32_t number)
 	}
 }
 
+/* No more than was written to: a page that the child writes to is one that it must copy. */
 void code_forget(void)
 {
-	if (atomic_load_explicit(&table.n_numbers, memory_order_relaxed))
-		memset(&table, 0, sizeof table);
+	uint32_t n_numbers = atomic_load_explicit(&table.n_numbers, memory_order_relaxed), n_cached = atomic_load_explicit(&table.n_cached, memory_order_relaxed);
+	if (n_cached)
+		memset(table.cache, 0, (n_cached < CODE_FEW ? CODE_FEW_SETS : CODE_SETS) * sizeof *table.cache);
+	if (n_numbers)
+		memset(table.first_slot, 0, sizeof table.first_slot);
+	if (n_numbers > CODE_FEW)
+		memset(table.slot, 0, sizeof table.slot);
+	atomic_store_explicit(&table.n_numbers, 0, memory_order_relaxed);
+	atomic_store_explicit(&table.n_cached, 0, memory_order_relaxed);
 }
 
 /* ---- hashes ---------------------------------------------------------------------------------------------------- */
@@ -154,7 +185,8 @@ static bool open_string(const struct code_context *c, uintptr_t object, struct s
 	return compact && (s->kind == 1 || s->kind == 2 || s->kind == 4) && s->length <= LONGEST;
 }
 
-static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash, struct code_part *part)
+/* *n_bytes: of the object, as far as they were read. */
+static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash, uint32_t *n_bytes)
 {
 	enum { MOST = 4096 };
 	struct string s;
@@ -164,7 +196,7 @@ static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t
 	if (!hash_at(c, s.characters, n, hash))
 		return false;
 	*hash += s.kind;
-	*part = (struct code_part){object, s.characters - object + n};
+	*n_bytes = (uint32_t)(s.characters - object + n);
 	return true;
 }
 
@@ -306,14 +338,16 @@ static struct code_met *met_at(const struct code_context *c, uintptr_t code)
 	return &c->met[code * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CODE_MET_BITS)];
 }
 
-static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash, struct code_part *part)
+static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash, uint32_t *n_bytes)
 {
-	if ((!c->last->file.n || file != c->last->file.at) && !hash_string(c, file, &c->last->file_hash, &c->last->file)) {
-		c->last->file.n = 0;
+	struct code_last *last = c->last;
+	if (file != last->file && !hash_string(c, file, &last->file_hash, &last->file_bytes)) {
+		last->file = 0;
 		return false;
 	}
-	*hash = c->last->file_hash;
-	*part = c->last->file;
+	last->file = file;
+	*hash = last->file_hash;
+	*n_bytes = last->file_bytes;
 	return true;
 }
 
@@ -324,22 +358,29 @@ static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const
 	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)), reader_word(head, l->code.name)) | 1 : 0;
 }
 
-/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. Its parts are taken note of. */
+/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. What was looked at is taken note of. */
 static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *head, uint64_t *key)
 {
 	const struct python_layout *l = c->layout;
-	struct code_part part[CODE_N_PARTS];
+	struct code_met *m = met_at(c, at);
 	uint64_t file, name, lines;
-	uintptr_t table_at = reader_word(head, l->code.line_table);
+	uint32_t n_bytes[CODE_N_PARTS];
+	uintptr_t file_at = reader_word(head, l->code.filename), name_at = reader_word(head, name_offset(l)), table_at = reader_word(head, l->code.line_table);
 	size_t n_lines;
-	if ((*key = key_by_number(l, at, head)))
+	if ((*key = key_by_number(l, at, head))) {
+		m->part[CODE_FILE] = m->part[CODE_NAME] = 0;
+		m->part[CODE_LINES] = 1;
 		return true;
-	if (!hash_file(c, reader_word(head, l->code.filename), &file, &part[CODE_FILE]) || !hash_string(c, reader_word(head, name_offset(l)), &name, &part[CODE_NAME])
-	    || !open_bytes(c, table_at, &n_lines) || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
+	}
+	if (!hash_file(c, file_at, &file, &n_bytes[CODE_FILE]) || !hash_string(c, name_at, &name, &n_bytes[CODE_NAME]) || !open_bytes(c, table_at, &n_lines)
+	    || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
 		return false;
 	*key = mix(mix(mix(mix(mix(at, numbers_of(l, head)), file), name), lines), n_lines) | 1;
-	part[CODE_LINES] = (struct code_part){table_at, BYTES_CONTENT + n_lines};
-	memcpy(met_at(c, at)->part, part, sizeof part);
+	n_bytes[CODE_LINES] = (uint32_t)(BYTES_CONTENT + n_lines);
+	memcpy(m->part_bytes, n_bytes, sizeof n_bytes);
+	m->part[CODE_FILE] = file_at;
+	m->part[CODE_NAME] = name_at;
+	m->part[CODE_LINES] = table_at;
 	return true;
 }
 
@@ -405,7 +446,7 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 	enum { FIRST_BYTES = 320 };
 	const struct python_layout *l = c->layout;
 	struct reader_batch *heads = &c->batch[0], *contents = &c->batch[1];
-	uintptr_t last_file = c->last->file.at;
+	uintptr_t last_file = c->last->file;
 	for (uint32_t i = 0; i < n_unmet; i++) {
 		const uint32_t k = unmet[i];
 		const uint8_t *head = heads->bytes + heads->offset[k];
@@ -423,29 +464,39 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 	}
 }
 
+/* What is likely to be needed of an object that was met before. False: it was not, or it is too long. */
+static bool want_parts(const struct code_context *c, const struct code_met *m, uintptr_t *last_file)
+{
+	struct reader_batch *b = &c->batch[0];
+	if (m->part[CODE_LINES] <= 1)
+		return m->part[CODE_LINES];
+	if (!reader_has_room(b, CODE_N_PARTS, (size_t)m->part_bytes[CODE_FILE] + m->part_bytes[CODE_NAME] + m->part_bytes[CODE_LINES]))
+		return false;
+	for (unsigned k = m->part[CODE_FILE] == *last_file ? CODE_NAME : CODE_FILE; k < CODE_N_PARTS; k++)
+		reader_want(b, m->part[k], m->part_bytes[k]);
+	*last_file = m->part[CODE_FILE];
+	return true;
+}
+
 uint32_t code_fetch(const struct code_context *c, const struct frames_frame *frame, uint32_t n)
 {
-	enum { MOST_UNMET = 64, MOST_BYTES = READER_BATCH_BYTES / 4 };
+	enum { MOST_UNMET = 64 };
 	struct reader_batch *heads = &c->batch[0], *contents = &c->batch[1];
 	uint32_t unmet[MOST_UNMET], n_unmet = 0, i = 0;
-	uintptr_t last_file = c->last->file.at;
+	uintptr_t last_file = c->last->file;
 	reader_clear(heads);
 	reader_clear(contents);
-	for (; i < n && n_unmet < MOST_UNMET && reader_has_room(heads, 1 + CODE_N_PARTS, MOST_BYTES); i++) {
+	for (; i < n && n_unmet < MOST_UNMET && reader_has_room(heads, 1 + CODE_N_PARTS, CODE_BYTES); i++) {
 		struct code_met *m = met_at(c, frame[i].code);
-		if (m->code == frame[i].code && m->fetched == c->walk)
-			continue;
 		if (m->code != frame[i].code)
 			*m = (struct code_met){.code = frame[i].code};
-		m->fetched = c->walk;
-		bool is_met = m->part[CODE_LINES].n && m->part[CODE_FILE].n + m->part[CODE_NAME].n + m->part[CODE_LINES].n < MOST_BYTES - CODE_BYTES;
-		if (!is_met)
-			unmet[n_unmet++] = heads->n;
+		else if (m->fetched == (uint32_t)c->walk)
+			continue;
+		m->fetched = (uint32_t)c->walk;
+		uint32_t at = heads->n;
 		reader_want(heads, frame[i].code, c->layout->code.bytes);
-		for (unsigned k = 0; is_met && k < CODE_N_PARTS; k++)
-			if (k != CODE_FILE || m->part[k].at != last_file)
-				reader_want(heads, m->part[k].at, m->part[k].n);
-		last_file = is_met ? m->part[CODE_FILE].at : last_file;
+		if (!want_parts(c, m, &last_file))
+			unmet[n_unmet++] = at;
 	}
 	reader_fetch(heads);
 	want_contents(c, unmet, n_unmet);

@@ -32,26 +32,25 @@ struct code_known {
 };
 
 /* Places of what a code object holds. */
-struct code_part {
-	uintptr_t at;
-	size_t n; /* 0: not known */
-};
-enum code_part_kind { CODE_FILE, CODE_NAME, CODE_LINES, CODE_N_PARTS };
+enum code_part { CODE_FILE, CODE_NAME, CODE_LINES, CODE_N_PARTS };
 
 /*
- * By address, what the thread met there last. In one walk a code object stays what it is, so it is looked at once; from walk to walk only the places are kept, for they are likely to be the same.
+ * By address, what the thread met there last. In one walk a code object stays what it is, so it is looked at once; from walk to walk only what to fetch is kept, for it is likely to be the same.
  */
 enum { CODE_MET_BITS = 9, CODE_MET = 1 << CODE_MET_BITS };
 struct code_met {
-	uintptr_t code;
-	uint64_t fetched, walk;         /* the walks that asked for it, and that looked at it */
+	_Alignas(64) uintptr_t code;
 	const struct code_known *known; /* of its first frame in `walk` */
-	struct code_part part[CODE_N_PARTS];
+	uint64_t walk;                  /* that looked at it */
+	uint32_t fetched;               /* the low half of the number of the walk that asked for it */
+	uint32_t part_bytes[CODE_N_PARTS];
+	uintptr_t part[CODE_N_PARTS];   /* 0: not known; of CODE_LINES 1: no part is needed */
 };
 
 /* The file of the code object that was looked at before in this walk: functions of one file share its name. */
 struct code_last {
-	struct code_part file; /* n = 0: none */
+	uintptr_t file; /* 0: none */
+	uint32_t file_bytes;
 	uint64_t file_hash;
 };
 

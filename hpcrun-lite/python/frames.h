@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The Python frames of a thread, innermost first, in runs: the frames that one call of the interpreter's C function runs, with a place of that call on the C stack. Signal-safe.
- * Tests: tests/cli/python_frames.sh.
+ * Tests: tests/unit/test_python_frames.c, tests/unit/test_python_ahead.c, tests/cli/python_frames.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_FRAMES_H
 #define HPCRUN_LITE_PYTHON_FRAMES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See reader.h. Must not fault. Test: tests/unit/test_python.c. */
+/* See reader.h. Must not fault. Tests: tests/unit/test_python.c, tests/unit/test_python_ahead.c. */
 #include "hpcrun-lite/python/reader.h"
 
 #include "common/safe/load.h"

@@ -19,15 +19,15 @@ measured() {
 	"$PY" "$srcdir/tests/python/compare.py" "out-$name" "all-$name"
 }
 
-is "every path of a launch" "$(measured plain)" "same 480"
-is "with samples in between" "$(measured samples -e CPUTIME@f4000)" "same 480"
+is "every path of a launch" "$(measured plain)" "same 640"
+is "with samples in between" "$(measured samples -e CPUTIME@f4000)" "same 640"
 within "hardly a path could not be read: a sample in the middle of a call" "$(awk -F'\t' '$1 == "loss" && /python-frames/ { n = $NF } END { print n + 0 }' all-samples)" 0 \
 	"$(awk -F'\t' '$1 == "ledger" && $2 == "all" { print 16 + int($4 / 200) }' all-samples)"
 is "the ledger closes" "$(grep -cx 'closes	1' all-samples)" 1
 DENY="$builddir/tests/workload/run_deny process_vm_writev=1 --"
-is "where nothing can be read at once" "$(measured one-by-one -e CPUTIME@f1000)" "same 480"
+is "where nothing can be read at once" "$(measured one-by-one -e CPUTIME@f1000)" "same 640"
 DENY="$builddir/tests/workload/run_deny process_vm_readv=1 process_vm_writev=1 --"
-is "nor looked at without a probe" "$(measured probed -e CPUTIME@f1000)" "same 480"
+is "nor looked at without a probe" "$(measured probed -e CPUTIME@f1000)" "same 640"
 DENY=
 measured native -a native >/dev/null
 is "native frames alone where they are asked for" "$(grep -cE '^file.*launches\.py$' all-native)" 0

@@ -187,6 +187,19 @@ def specialised():
         Work()
 
 
+def chain_of_functions(k):
+    n = 40
+    scope = {"g%d_%d" % (k, n): launch}
+    exec(compile("".join("def g%d_%d(): g%d_%d()\n" % (k, i, k, i + 1) for i in range(n)), "<chain %d>" % k, "exec"), scope)
+    return scope["g%d_0" % k]
+
+
+def many_functions():
+    chains = [chain_of_functions(k) for k in range(40)]
+    for f in chains * 2:
+        f()
+
+
 def calls():
     plain()
     recursive(0)
@@ -215,6 +228,7 @@ def calls():
     cells()
     same_size()
     specialised()
+    many_functions()
 
 
 def main():
