@@ -46,8 +46,16 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 	}
 	*owned = name;
 	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED, .parent = MODEL_NONE, .divisor = MODEL_NONE, .name = name,
-		.event = r->name, .unit = unit_of(r), .description = r->description, .period = r->period, .source = (enum msr_source)r->source};
+		.event = r->name, .unit = unit_of(r), .description = r->description, .period = r->period, .period_most = r->period, .source = (enum msr_source)r->source};
 	return true;
+}
+
+/* Runs of several rates may be merged, and nodes of one run may differ in what they can. */
+static void widen_metric(struct model_metric *k, const struct msr_metric *r)
+{
+	k->period = r->period < k->period ? r->period : k->period;
+	k->period_most = r->period > k->period_most ? r->period : k->period_most;
+	k->sources_differ |= r->source != k->source;
 }
 
 bool describe_metrics(struct model *m, const struct load_job *job)
@@ -55,7 +63,10 @@ bool describe_metrics(struct model *m, const struct load_job *job)
 	for (size_t i = 0; i < job->files.n; i++)
 		for (unsigned k = 0; k < MSR_MAX_METRICS; k++) {
 			const struct msr_metric *r = job->files.at[i].metrics[k];
-			if (r && find_metric(m, r) == MODEL_NONE && !add_metric(m, r))
+			uint32_t known = r ? find_metric(m, r) : MODEL_NONE;
+			if (known != MODEL_NONE)
+				widen_metric(&m->private_->metrics[known], r);
+			else if (r && !add_metric(m, r))
 				return false;
 		}
 	return true;

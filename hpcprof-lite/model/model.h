@@ -114,8 +114,10 @@ struct model_metric {
 	const char *event;         /* as it was asked for: "CPUTIME" */
 	const char *unit;          /* "sec", "count", "B" */
 	const char *description;
-	uint64_t period;           /* in the unit of the measurement (ns, count) */
-	enum msr_source source;
+	uint64_t period;           /* in the unit of the measurement (ns, count); where processes were asked for several the least */
+	uint64_t period_most;      /* ... and the most */
+	enum msr_source source;    /* of the first process that has it */
+	bool sources_differ;       /* others had another: a timer where there are no perf events */
 	const char *meaning, *hint; /* of stall reasons that are known: what it is, and what to look at, one line for people each; else NULL */
 	bool apportioned;          /* GPU_SAMPLES: some of it was shared out over the contexts that launched the kernel, in proportion to its time there; the description says so too */
 };

@@ -205,12 +205,15 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	double sum = t ? t->sum[MODEL_EXECUTION] : 0;
 	uint64_t n = count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
 	fprintf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
 	if (n)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
 	if (k->period)
-		fprintf(out, " (asked: %s)", text_value(d, k->unit, strcmp(k->unit, "sec") == 0 ? (double)k->period / 1e9 : (double)k->period));
-	fprintf(out, ", %s\n", source_name(k->source));
+		fprintf(out, " (asked: %s", text_value(d, k->unit, (double)k->period / one));
+	if (k->period && k->period_most > k->period)
+		fprintf(out, " to %s", text_value(d, k->unit, (double)k->period_most / one));
+	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source), k->sources_differ ? " and others" : "");
 }
 
 /* The program stopped the measurement, or started it late. */

@@ -199,6 +199,14 @@ static void test_flat_sums_are_the_whole(void **state)
 	fixture_remove(directory);
 }
 
+static void add_sampled(const char *directory, uint32_t pid, uint64_t period, enum msr_source source)
+{
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, period, source), t = gen_thread(g, "a");
+	gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+}
+
 static void add_process(const char *directory, uint32_t pid, const char *thread, enum msr_exit_kind kind, int32_t code)
 {
 	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
@@ -249,6 +257,22 @@ static void test_how_processes_ended(void **state)
 	fixture_remove(directory);
 }
 
+/* What was asked for, and how it was had, is said of all processes and not of the first alone. */
+static void test_several_rates(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_sampled(directory, 1, 10000000, MSR_SOURCE_PERF);
+	char *text = report(directory);
+	assert_non_null(strstr(text, " (asked: 10.00 ms), perf_event\n"));
+	free(text);
+	add_sampled(directory, 2, 1000000, MSR_SOURCE_TIMER_CPU);
+	text = report(directory);
+	assert_non_null(strstr(text, " (asked: 1.00 ms to 10.00 ms), perf_event and others\n"));
+	free(text);
+	fixture_remove(directory);
+}
+
 /* What a program named its threads is no business of the terminal's. */
 static void test_thread_names(void **state)
 {
@@ -291,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_how_processes_ended),
+		cmocka_unit_test(test_several_rates),
 		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
