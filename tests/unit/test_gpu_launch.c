@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launches that do not go their ordinary way, through the table that back ends call: passed over while measurement is off, left by a jump out of a signal handler, counted where the disk is full. What else becomes of
+ * Launches that do not go their ordinary way, through the table that back ends call: passed over while measurement is off, left by a jump out of a signal handler, lost, counted where the disk is full. What else becomes of
  * launches: test_gpu_core.c.
  */
 #include <setjmp.h>
@@ -157,6 +157,49 @@ static void extents_are_numbered(void **state)
 	assert_in_range(e->sequence, 1, 3); /* each has room for twice as many */
 }
 
+/* ---- what became of them ------------------------------------------------------------------------------------------------ */
+
+/* Summed up: losses stand in the ledger, what was told by its ticket is in flight no more, and times that cannot be add nothing. */
+static void lost_when_summed_up(void **state)
+{
+	struct pending_launch l;
+	uint64_t n_lost = 0, busy_ns = 0;
+	const struct msr_gpu_aggregate *a;
+	(void)state;
+	core_teardown(NULL);
+	core_start(0, 0);
+	core_launched(MSR_GPU_KERNEL, 1);
+	fixture.host->lost_by_id(fixture.host, 1, MSR_GPU_KERNEL, MSR_GPU_LOSS_REFUSED);
+	struct gpu_ticket t = core_launched(MSR_GPU_KERNEL, 2);
+	fixture.host->lost(fixture.host, &t, MSR_GPU_LOSS_REFUSED);
+	assert_int_not_equal(pending_take(&gpu_core.backend[1].pending, t.id, &l), PENDING_FOUND);
+	assert_int_equal(core_tally()->lost[MSR_GPU_LOSS_REFUSED], 2);
+	core_launched(MSR_GPU_KERNEL, 3);
+	fixture.host->op_by_id(fixture.host, 3, &(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = 9, .end_ns = 2});
+	for (unsigned i = 0; (a = core_record_at(MSR_GPU_AGGREGATE, 0, i, NULL)); i++) {
+		n_lost += a->n_lost[0];
+		busy_ns += a->busy_ns;
+	}
+	assert_int_equal(n_lost, 2);
+	assert_int_equal(busy_ns, 0);
+}
+
+/* Waits in a queue: 0 is not known, and none came out of the queue before it came in. */
+static void waits_are_checked(void **state)
+{
+	struct gpu_ticket t = core_launched(MSR_GPU_KERNEL, 0);
+	struct gpu_op op = {.kind = MSR_GPU_KERNEL, .start_ns = 100, .end_ns = 200, .has_waits = true, .submitted_ns = 60};
+	(void)state;
+	fixture.host->op(fixture.host, &t, &op);
+	const struct msr_gpu_op *o = core_record_at(MSR_GPU_OP, MSR_GPU_OP_LONG, 0, NULL);
+	assert_int_equal(o->queued_before_ns, UINT32_MAX);
+	assert_int_equal(o->submitted_before_ns, 40);
+	assert_int_equal(core_tally()->n_bad_order, 0);
+	op.queued_ns = 70;
+	fixture.host->op(fixture.host, &t, &op);
+	assert_int_equal(core_tally()->n_bad_order, 1);
+}
+
 /* ---- a full disk -------------------------------------------------------------------------------------------------------- */
 
 /* Threads for which no part of the ledger can be made count in the first one, which is told once. */
@@ -185,7 +228,7 @@ static void part_without_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(passed_over), TEST(passed_over_on_the_cpu), TEST(left_by_a_jump), TEST(left_by_a_fork), TEST(after_the_end), TEST(extents_are_numbered), TEST(part_without_room),
+		TEST(passed_over), TEST(passed_over_on_the_cpu), TEST(left_by_a_jump), TEST(left_by_a_fork), TEST(after_the_end), TEST(extents_are_numbered), TEST(lost_when_summed_up), TEST(waits_are_checked), TEST(part_without_room),
 	};
 	return cmocka_run_group_tests(tests, core_make_directory, core_remove_directory);
 }
