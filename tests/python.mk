@@ -18,6 +18,6 @@ check_PROGRAMS += tests/python/decode_lines
 tests_python_decode_lines_SOURCES = tests/python/decode_lines.c
 tests_python_decode_lines_LDADD = libhlprof.la
 
-python_tests = tests/cli/python_frames.sh tests/cli/python_launches.sh tests/cli/python_lines.sh tests/cli/python_report.sh
+python_tests = tests/cli/python_frames.sh tests/cli/python_interpreters.sh tests/cli/python_launches.sh tests/cli/python_lines.sh tests/cli/python_report.sh
 TESTS += $(python_tests)
-EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py tests/python/launches.py tests/python/lines.py
+EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py tests/python/interpreters.py tests/python/launches.py tests/python/lines.py
