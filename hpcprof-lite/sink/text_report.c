@@ -415,7 +415,7 @@ bool text_report_table(const struct model *m, const struct text_metric *t, enum 
 		return true;
 	}
 	text_heading(s, "%s by their own %s%s", titles[by], metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : t->spread ? "; in kernels by PC samples" : "");
-	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_FUNCTION ? 24 : by == TEXT_BY_LINE ? room / 2 : 0;
+	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_MODULE ? 0 : by == TEXT_BY_FUNCTION && room > 48 ? 24 : room / 2;
 	room -= where_room ? where_room + 2 : 0;
 	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted", where_room ? (int)room : 0, columns[by],
 		where_room ? "  " : "", wheres[by]);
