@@ -3,7 +3,7 @@
 
 sacred_programs = \
 	tests/workload/sacred_chain tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
-	tests/workload/sacred_storm tests/workload/sacred_wait
+	tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
@@ -30,6 +30,9 @@ tests_workload_sacred_signal_LDFLAGS = -pthread
 tests_workload_sacred_storm_SOURCES = tests/workload/sacred_storm.cc
 tests_workload_sacred_storm_LDFLAGS = -pthread
 tests_workload_sacred_storm_LDADD = -ldl
+tests_workload_sacred_syscall_SOURCES = tests/workload/sacred_syscall.c
+tests_workload_sacred_syscall_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_syscall_LDFLAGS =
 tests_workload_sacred_wait_SOURCES = tests/workload/sacred_wait.c
 tests_workload_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_wait_LDFLAGS = -pthread
@@ -59,6 +62,7 @@ launch_tests = \
 	tests/cli/sacred_purity.sh \
 	tests/cli/sacred_signal.sh \
 	tests/cli/sacred_storm.sh \
+	tests/cli/sacred_syscall.sh \
 	tests/cli/sacred_wait.sh
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/sacred.sh tests/workload/sacred_static.c

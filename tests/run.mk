@@ -2,8 +2,10 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_sample
-TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_sample
+check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_sample tests/unit/test_seccomp_filter
+TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_sample tests/unit/test_seccomp_filter
+tests_unit_test_seccomp_filter_SOURCES = tests/unit/test_seccomp_filter.c hpcrun-lite/runtime/seccomp_filter.c
+tests_unit_test_seccomp_filter_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_sample_SOURCES = tests/unit/test_sample.c hpcrun-lite/runtime/sample.c
 tests_unit_test_sample_LDADD = libhlbase.la $(CMOCKA_LIBS) -ldl
 tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config_rank.c

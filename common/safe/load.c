@@ -2,13 +2,13 @@
 /* Guarded loads, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_safe_load.c. */
 #include "common/safe/load.h"
 
+#include "common/safe/sys.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 enum { PAGE = 4096, KERNEL_SIGSET_BYTES = 8, MAX_BYTES = 4096 };
 
@@ -21,16 +21,16 @@ void load_use_probe(int on)
 	atomic_store_explicit(&use_no_gather, on, memory_order_relaxed);
 }
 
-static bool is_refused(void)
+static bool is_refused(long result)
 {
-	return errno == ENOSYS || errno == EPERM;
+	return result == -ENOSYS || result == -EPERM;
 }
 
 /* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As in abseil's AddressIsReadable.) */
 static bool page_is_readable(uintptr_t page)
 {
 	enum { NO_SUCH_HOW = 0x7fff };
-	return syscall(SYS_rt_sigprocmask, NO_SUCH_HOW, page, NULL, KERNEL_SIGSET_BYTES) == -1 && errno != EFAULT;
+	return sys_call4(SYS_rt_sigprocmask, NO_SUCH_HOW, (long)page, 0, KERNEL_SIGSET_BYTES) == -EINVAL; /* 0: page 0, which is no set */
 }
 
 static size_t load_probed(uint8_t *dst, uintptr_t address, size_t n_bytes)
@@ -51,7 +51,6 @@ static size_t load_probed(uint8_t *dst, uintptr_t address, size_t n_bytes)
 
 size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 {
-	const int saved_errno = errno;
 	if (n_bytes > MAX_BYTES)
 		n_bytes = MAX_BYTES;
 	if (address + n_bytes < address)
@@ -63,23 +62,21 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 		/* A transfer stops at the end of the iovec before the bad one, so one for each page. */
 		const size_t in_first = PAGE - address % PAGE < n_bytes ? PAGE - address % PAGE : n_bytes;
 		const struct iovec from[2] = {{(void *)address, in_first}, {(void *)(address + in_first), n_bytes - in_first}};
-		const long got = syscall(SYS_process_vm_readv, (long)getpid(), &to, 1L, from, in_first < n_bytes ? 2L : 1L, 0L);
+		const long got = sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)from, in_first < n_bytes ? 2 : 1, 0);
 		if (got > 0)
 			done = (size_t)got;
-		else if (is_refused()) {
+		else if (is_refused(got)) {
 			atomic_store_explicit(&use_probe, true, memory_order_relaxed);
 			probe = true;
 		}
 	}
 	if (probe)
 		done = load_probed(dst, address, n_bytes);
-	errno = saved_errno;
 	return done;
 }
 
 size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 {
-	const int saved_errno = errno;
 	uint8_t *to = dst;
 	size_t n_bytes = 0, done = 0;
 	long got = -1;
@@ -87,11 +84,10 @@ size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 		n_bytes += piece[i].iov_len;
 	if (n_bytes && !atomic_load_explicit(&use_no_gather, memory_order_relaxed)) {
 		const struct iovec all = {dst, n_bytes};
-		got = syscall(SYS_process_vm_writev, (long)getpid(), piece, n_pieces, &all, 1L, 0L);
-		if (got < 0 && is_refused())
+		got = sys_call6(SYS_process_vm_writev, sys_getpid(), (long)piece, (long)n_pieces, (long)&all, 1, 0);
+		if (is_refused(got))
 			atomic_store_explicit(&use_no_gather, true, memory_order_relaxed);
 	}
-	errno = saved_errno;
 	if (got > 0)
 		return (size_t)got;
 	/* The first cannot be read, or one lies where no program's memory can be, or the kernel refuses: load_guarded() finds out. */

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/runtime/hook_fd.h"
 #include "hpcrun-lite/runtime/hook_getenv.h"
 #include "hpcrun-lite/runtime/hook_signal.h"
+#include "hpcrun-lite/runtime/hook_syscall.h"
 #include "hpcrun-lite/runtime/hook_thread.h"
 #include "hpcrun-lite/runtime/hook_wait.h"
 
@@ -23,6 +24,7 @@ void hooks_start(const char *text)
 	hook_exit_start();
 	hook_fd_start();
 	hook_signal_start();
+	hook_syscall_start();
 	hook_wait_start();
 	hook_sleep_start();
 	hook_wait_signal_start();

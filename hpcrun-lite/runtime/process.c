@@ -291,6 +291,20 @@ static void drain_signal(void)
 		;
 }
 
+void runtime_withdraw(const char *why)
+{
+	if (!runtime_is_owner())
+		return;
+	runtime_note(why);
+	if (thread_self)
+		thread_sources_stop(thread_self);
+	uint64_t mask = block_signal();
+	runtime_end(MSR_EXIT_QUICK, 0);
+	drain_signal();
+	process.measuring = false; /* other threads' signals find nothing to do */
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+}
+
 void runtime_exec_begin(void)
 {
 	if (!process.measuring)

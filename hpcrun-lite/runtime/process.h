@@ -27,7 +27,7 @@ struct process {
 	struct process_source source[THREAD_MAX_SOURCES];
 	bool has_cputime;             /* CPUTIME is among the events */
 	bool is_cputime[MSR_MAX_METRICS];
-	bool measuring;               /* set once, at the end of a start that went well */
+	_Atomic bool measuring;       /* set at the end of a start that went well; taken back by runtime_withdraw, or in a child that cannot be measured */
 	int pid;
 	char host[65];
 	uint64_t start_ns;
@@ -43,7 +43,7 @@ void process_start(void);
 /* True in the process that owns the store: false after a fork that did not call us (_Fork, clone). Signal-safe, no system call. */
 static inline bool process_is_alive(void)
 {
-	return process.measuring && atomic_load_explicit(process.alive, memory_order_relaxed) == 1;
+	return atomic_load_explicit(&process.measuring, memory_order_relaxed) && atomic_load_explicit(process.alive, memory_order_relaxed) == 1;
 }
 
 /* Called where a thread is about to be made: measures the child of a fork that did not call us. Not signal-safe. */

@@ -52,6 +52,12 @@ unsigned runtime_n_signals(void);
 void runtime_end(enum msr_exit_kind kind, int code);
 
 /*
+ * Measurement of the process ends here for good, the process does not: writes its end, prints the report, and from then on makes no system call and touches nothing any more. `why` is the note for the
+ * user. Not to be called from our own handler.
+ */
+void runtime_withdraw(const char *why);
+
+/*
  * Around execve and its kin, in the thread that calls it, directly before and, if it returned, after it. begin stops this
  * thread's sources and takes away every sampling signal that is pending, so that none meets the next image (where its
  * default action would kill); it marks the file as ended by exec. failed takes both back. In the child of vfork both

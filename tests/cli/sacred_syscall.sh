@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Calls past libc: a program that restricts its own system calls, becomes another or ends by syscall(2) does so as without us.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/sacred.sh"
+. "$srcdir/tests/run_lib.sh"
+PROGRAM=$W/sacred_syscall
+
+run_limited 60 "$PROGRAM" strict >/dev/null
+[ $? -ne 77 ] || skip_all "system calls cannot be restricted here"
+
+for mode in strict filter libseccomp; do
+	sacred "$mode: all but a few calls are forbidden" "$PROGRAM" "$mode"
+	sacred_sampled "$mode: what was measured before is sound"
+	like "$mode: the report says where measurement ended" "$sacred_text" 'restricts its system calls .seccomp.'
+	like "$mode: it has samples" "$sacred_text" '[1-9][0-9]* samples'
+done
+sacred "spare: a call that nobody makes is forbidden" "$PROGRAM" spare
+sacred_sampled "spare: the measurement is sound"
+unlike "spare: measurement goes on" "$sacred_text" 'seccomp'
+
+# In execve the kernel has no handler any more for a sample that is pending: three of ten such programs were killed.
+sacred "exec: a chain of programs" "$PROGRAM" exec
+sacred_sampled "exec: the measurement is sound"
+is "exec: each image has its file" "$(find "$T/m" -name '*.hpcrun' | wc -l | tr -d ' ')" 21
+sacred "exit: the end of the process" "$PROGRAM" exit
+measure -- "$PROGRAM" exit
+sound "exit: files are sound"
+is "exit: how it ended" "$(value exit_kind)" 2
+
+done_testing

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What programs ask of the kernel past libc. Run by tests/cli/sacred_syscall.sh. Usage: sacred_syscall MODE
+ * strict, filter, libseccomp: allows itself next to nothing, computes, writes and ends; spare: forbids one call that nobody makes. exec: becomes the same program by system call, 20 times. exit: ends by one.
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* No system call in it. */
+static void burn(void)
+{
+	volatile double x = 1;
+	for (long i = 0; i < 20000000; i++)
+		x = x * 1.0000001 + 1e-9;
+}
+
+/* CPU time, so that there is a sample even where the processor is somebody else's. */
+static void burn_ticks(void)
+{
+	struct timespec t;
+	do
+		burn();
+	while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 && t.tv_sec == 0 && t.tv_nsec < 100000000);
+}
+
+static void say(const char *text)
+{
+	if (write(STDOUT_FILENO, text, strlen(text)) < 0)
+		syscall(SYS_exit, 9);
+}
+
+static int restrict_to_little(int by_syscall)
+{
+	static const int allowed[] = {SYS_write, SYS_exit, SYS_rt_sigreturn};
+	struct sock_filter code[16];
+	unsigned short n = 0;
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	}
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	struct sock_fprog program = {n, code};
+	/* As libseccomp finds out what there is: nothing of it succeeds. */
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return by_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int forbid_one(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_acct, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof code / sizeof *code, code};
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static void become_again(char **argv)
+{
+	char left[12];
+	int n = argv[2] ? atoi(argv[2]) : 20;
+	char *again[] = {argv[0], argv[1], left, NULL};
+	snprintf(left, sizeof left, "%d", n - 1);
+	burn();
+	if (n > 0)
+		syscall(SYS_execve, "/proc/self/exe", again, environ);
+	printf("%d\n", n);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	burn_ticks();
+	if (strcmp(mode, "exec") == 0) {
+		become_again(argv);
+		return 4;
+	}
+	if (strcmp(mode, "exit") == 0)
+		syscall(SYS_exit_group, 5);
+	if (strcmp(mode, "spare") == 0) {
+		if (forbid_one() != 0)
+			return 77;
+		burn_ticks();
+		say("spared\n");
+		return 6;
+	}
+	if (strcmp(mode, "strict") == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0 : restrict_to_little(strcmp(mode, "libseccomp") == 0) != 0)
+		return 77;
+	burn();
+	say("restricted\n");
+	syscall(SYS_exit, 7);
+	return 8;
+}
