@@ -328,8 +328,12 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	t->is_main = is_main;
 	t->suspended = 0;
 	t->destructor_rounds = 0;
+	/* Whoever had the block before may have ended inside of the tool, by a handler of the program's on top of it. */
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 	t->holding = 0;
 	t->recording_held = false;
+	t->n_long = 0;
+	t->rest_until_ns = 0;
 	atomic_store_explicit(&t->n_held, 0, memory_order_relaxed);
 	memset(t->carried, 0, sizeof t->carried);
 	t->gpu = (struct gpu_thread){0};

@@ -21,7 +21,7 @@ sacred "spare: a call that nobody makes is forbidden" "$PROGRAM" spare
 sacred_sampled "spare: the measurement is sound"
 unlike "spare: measurement goes on" "$sacred_text" 'seccomp'
 
-# In execve the kernel has no handler any more for a sample that is pending: three of ten such programs were killed.
+# In execve the kernel has no handler any more for a sample that is pending: 17 of 40 such programs were killed at 1 kHz.
 sacred "exec: a chain of programs" "$PROGRAM" exec
 sacred_sampled "exec: the measurement is sound"
 is "exec: each image has its file" "$(find "$T/m" -name '*.hpcrun' | wc -l | tr -d ' ')" 21

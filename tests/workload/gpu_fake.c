@@ -431,6 +431,41 @@ static void jumps(void)
 	printf("jumps %ld\n", n_jumps);
 }
 
+static void leave(int sig)
+{
+	(void)sig;
+	pthread_exit(NULL);
+}
+
+static void *launch_until_left(void *unused)
+{
+	struct gpu_ticket t;
+	for (;;)
+		launch_from_a(&t);
+	return unused;
+}
+
+static void *launch_some(void *unused)
+{
+	basic(100);
+	return unused;
+}
+
+/* number[0] threads that a handler of the program ends out of a launch, one after the other, and one more, which takes the place of one. */
+static void leaves(void)
+{
+	pthread_t thread;
+	signal(SIGUSR1, leave);
+	for (long i = 0; i < number[0]; i++) {
+		need(pthread_create(&thread, NULL, launch_until_left, NULL) == 0, "pthread_create");
+		usleep(2000);
+		pthread_kill(thread, SIGUSR1);
+		pthread_join(thread, NULL);
+	}
+	need(pthread_create(&thread, NULL, launch_some, NULL) == 0, "pthread_create");
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	need(argc >= 3, "usage: gpu_fake LIBRARY MODE [NUMBERS]");
@@ -463,6 +498,8 @@ int main(int argc, char **argv)
 		busy();
 	else if (!strcmp(mode, "jumps"))
 		jumps();
+	else if (!strcmp(mode, "leaves"))
+		leaves();
 	else if (!strncmp(mode, "end:", 4)) {
 		fflush(stdout);
 		end(mode + 4);
