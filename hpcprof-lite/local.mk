@@ -26,6 +26,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu_yardstick.c hpcprof-lite/attribute/gpu_yardstick.h \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
+	hpcprof-lite/attribute/merge_modules.c hpcprof-lite/attribute/merge_modules.h \
 	hpcprof-lite/attribute/order.c hpcprof-lite/attribute/order.h \
 	hpcprof-lite/attribute/python.c hpcprof-lite/attribute/python.h \
 	hpcprof-lite/attribute/sum.c hpcprof-lite/attribute/sum.h \
@@ -34,6 +35,7 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/load/job.c hpcprof-lite/load/job.h \
 	hpcprof-lite/load/measurement.c hpcprof-lite/load/measurement.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
+	hpcprof-lite/load/records.c hpcprof-lite/load/records.h \
 	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h \
 	hpcprof-lite/model/model.c hpcprof-lite/model/model.h hpcprof-lite/model/private.h
 libhlprof_la_LIBADD = libhlbase.la -lm

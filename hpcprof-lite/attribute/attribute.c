@@ -8,9 +8,11 @@
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu.h"
 #include "hpcprof-lite/attribute/ledger.h"
+#include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/order.h"
 #include "hpcprof-lite/attribute/python.h"
 #include "hpcprof-lite/attribute/sum.h"
+#include "hpcprof-lite/load/records.h"
 #include "hpcprof-lite/load/structures.h"
 
 #include <stdatomic.h>

@@ -7,7 +7,7 @@
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 
 #include "common/base/status.h"
-#include "hpcprof-lite/attribute/merge.h"
+#include "hpcprof-lite/attribute/merge_modules.h"
 #include "hpcprof-lite/load/job.h"
 #include "hpcprof-lite/model/model.h"
 

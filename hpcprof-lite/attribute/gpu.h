@@ -8,6 +8,7 @@
 
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu_metrics.h"
+#include "hpcprof-lite/attribute/merge_modules.h"
 #include "hpcprof-lite/load/job.h"
 
 /* What one file brings. */

@@ -4,6 +4,7 @@
 
 #include "hpcprof-lite/attribute/gpu_clock.h"
 #include "hpcprof-lite/attribute/gpu_line.h"
+#include "hpcprof-lite/load/records.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 /* See gpu_ledger.h. Test: tests/unit/test_gpu_ledger.c. */
 #include "hpcprof-lite/attribute/gpu_ledger.h"
 
+#include "hpcprof-lite/load/records.h"
+
 enum { N_KINDS = 16 };
 
 /* What the file holds of one back end. */

@@ -4,6 +4,7 @@
 
 #include "hpcprof-lite/attribute/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu_sampling.h"
+#include "hpcprof-lite/load/records.h"
 
 #include <stdlib.h>
 #include <string.h>

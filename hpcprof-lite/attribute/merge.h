@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Merge: the trees of all threads become one tree of call paths by address. Two frames are the same when their path is: equal parents, equal module
- * (by build id, else by path and size) and equal link address, whatever process they come from. One thread merges with merge_thread(); trees
+ * (merge_modules.h) and equal link address, whatever process they come from. One thread merges with merge_thread(); trees
  * that were built side by side are joined with merge_tree(). Test: tests/unit/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_H
@@ -13,25 +13,6 @@
 
 #define MERGE_NO_MODULE UINT32_MAX       /* an entry: link_addr is an enum msr_synthetic */
 #define MERGE_UNKNOWN (UINT32_MAX - 1)   /* code in no module: link_addr is the run-time pc */
-
-/* ---- modules of all files ---- */
-
-struct merge_module {
-	const struct msr_module *record; /* of the first file that has it */
-	const char *path;                /* the first in order, where the same build id has several */
-	uint16_t flags;                  /* of all */
-};
-
-struct merge_modules {
-	VEC(struct merge_module) list;
-	struct map by_identity;
-};
-
-/* The dense number of a module; UINT32_MAX when memory is short. */
-uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m);
-void merge_free_modules(struct merge_modules *all);
-
-/* ---- the tree ---- */
 
 struct merge_node {
 	uint32_t parent;  /* smaller than the node's own index; node 0 is the root */

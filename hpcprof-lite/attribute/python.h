@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_PYTHON_H
 #define HPCPROF_ATTRIBUTE_PYTHON_H
 
-#include "hpcprof-lite/attribute/merge.h"
+#include "hpcprof-lite/attribute/merge_modules.h"
 #include "hpcprof-lite/load/job.h"
 #include "hpcprof-lite/model/model.h"
 

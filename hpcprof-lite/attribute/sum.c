@@ -6,6 +6,7 @@
 #include "hpcprof-lite/attribute/sum.h"
 
 #include "common/base/pool.h"
+#include "hpcprof-lite/load/records.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* See gpu.h. Test: tests/unit/test_load_gpu.c, tests/fuzz/fuzz_measurement.c. */
 #include "hpcprof-lite/load/gpu.h"
 
-#include "hpcprof-lite/load/measurement.h"
+#include "hpcprof-lite/load/records.h"
 
 #include <stdlib.h>
 #include <string.h>

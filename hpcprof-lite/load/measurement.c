@@ -6,50 +6,17 @@
 #include "hpcprof-lite/load/measurement.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/load/records.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-void load_release(struct load_file *f, uint64_t n_bytes)
-{
-	enum { WINDOW = 4 << 20 };
-	/* relaxed: a hint; nothing is read on the strength of it */
-	if (!f->path || f->map.is_copy || atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes < WINDOW)
-		return;
-	atomic_store_explicit(&f->n_unreleased, 0, memory_order_relaxed);
-	madvise((void *)(uintptr_t)f->map.bytes, f->map.n_bytes, MADV_DONTNEED);
-}
 
 /* No file can hold more nodes than this; bounds what a damaged `first` may make us allocate. */
 static uint64_t node_bound(const struct load_file *f)
 {
 	uint64_t bound = f->map.n_bytes / sizeof(struct msr_node) + 1;
 	return bound < MSR_TRACE_NODE_MAX ? bound : MSR_TRACE_NODE_MAX;
-}
-
-/* Threads stay sorted by number. */
-struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
-{
-	size_t low = 0, high = f->threads.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->threads.at[middle].record.number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < f->threads.n && f->threads.at[low].record.number == number)
-		return &f->threads.at[low];
-	struct load_thread *t = vec_push(&f->threads);
-	if (!t)
-		return NULL;
-	memmove(f->threads.at + low + 1, f->threads.at + low, (f->threads.n - 1 - low) * sizeof *t);
-	t = &f->threads.at[low];
-	memset(t, 0, sizeof *t);
-	t->record.number = number;
-	return t;
 }
 
 /* ---- records that belong to the process ---- */
@@ -130,25 +97,6 @@ static enum status read_python(struct load_file *f, const uint8_t *record, uint3
 	if (p->record)
 		return STATUS_BAD_INPUT;
 	*p = (struct load_python){r, file, name, (const uint8_t *)name + r->name_bytes};
-	return STATUS_OK;
-}
-
-enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
-{
-	uint64_t at = 0;
-	while (v->n_bytes - at >= 8) {
-		uint32_t bytes;
-		memcpy(&bytes, v->content + at, sizeof bytes);
-		if (bytes < 8 || bytes % 8 || bytes > v->n_bytes - at)
-			break;
-		enum status s = read(f, v->content + at, bytes);
-		if (s == STATUS_BAD_INPUT)
-			f->bytes_damaged += bytes;
-		else if (s)
-			return s;
-		at += bytes;
-	}
-	f->bytes_damaged += v->n_bytes - at;
 	return STATUS_OK;
 }
 

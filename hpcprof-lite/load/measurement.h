@@ -80,17 +80,6 @@ void load_file_close(struct load_file *f);
 /* False: the cell names a node or metric that is not sound, or holds more than can be; counted as damage when the file was opened, to be passed over. */
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);
 
-/*
- * So many bytes of the file were read and will not be again soon: they need not stay resident, being in the page cache. Now and then gives all pages of a mapped file
- * back (the kernel maps around what is touched, so single ranges would leave much behind). Any thread; harmless at any time.
- */
-void load_release(struct load_file *f, uint64_t n_bytes);
-
-/* For the readers of other kinds of extents (gpu.c): the thread with this number, made when new, NULL when memory is short; it may move others. */
-struct load_thread *load_get_thread(struct load_file *f, uint32_t number);
-/* Walks records that begin with their own length; BAD_INPUT of `read` is damage. The rest of the extent is lost with the first one whose length makes no sense. */
-enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
-
 /* True for the address of a path's entry (module MSR_MODULE_NONE). */
 static inline bool load_is_entry(msr_addr a)
 {

@@ -6,41 +6,14 @@
 #include "hpcprof-lite/sink/cctdb.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb_statistics.h"
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const cctdb_scope_names[MODEL_N_SCOPES] = {
-	[MODEL_POINT] = "point",
-	[MODEL_FUNCTION] = "function",
-	[MODEL_LEX_AWARE] = "lex_aware",
-	[MODEL_EXECUTION] = "execution",
-};
-const char *const cctdb_formulas[CCTDB_N_PARTIALS] = {
-	[CCTDB_SUM] = "$$",
-	[CCTDB_COUNT] = "1",
-	[CCTDB_SUM_OF_SQUARES] = "($$^2)",
-	[CCTDB_MIN] = "$$",
-	[CCTDB_MAX] = "$$",
-};
-const char *const cctdb_combines[CCTDB_N_PARTIALS] = {
-	[CCTDB_SUM] = "sum",
-	[CCTDB_COUNT] = "sum",
-	[CCTDB_SUM_OF_SQUARES] = "sum",
-	[CCTDB_MIN] = "min",
-	[CCTDB_MAX] = "max",
-};
-
-uint32_t cctdb_n_threads(const struct model *m)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		n += m->profiles[i].kind == MODEL_PROFILE_THREAD;
-	return n;
-}
-
-bool cctdb_has_traces(const struct model *m)
+/* Something goes into trace.db. */
+static bool has_traces(const struct model *m)
 {
 	bool has = m->has_traces;
 	for (uint32_t i = 0; i < m->n_profiles && !has; i++)
@@ -87,7 +60,7 @@ static enum status write_database(const struct model *m, const struct sink_optio
 	have_yaml = status == STATUS_OK;
 	enum status (*const rest[])(const struct model *, const struct sink_options *) = {cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
-		if (i == 2 && !cctdb_has_traces(m))
+		if (i == 2 && !has_traces(m))
 			break;
 		status = rest[i](m, o);
 		n_files += status == STATUS_OK;

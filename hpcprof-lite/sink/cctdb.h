@@ -10,31 +10,6 @@
 
 #include "hpcprof-lite/sink/sink.h"
 
-/* Summary statistics are computed by readers from sums over profiles of these. */
-enum cctdb_partial { CCTDB_SUM, CCTDB_COUNT, CCTDB_SUM_OF_SQUARES, CCTDB_MIN, CCTDB_MAX, CCTDB_N_PARTIALS };
-
-/*
- * Ids of values. Those of profiles and those of the summary are two separate sets by the specification; a reader exists (Hatchet's of LLNL) that looks
- * up the summary's values by the ids of the profiles, so the sum of a scope and the scope itself share their number.
- */
-#define CCTDB_IDS_PER_METRIC (CCTDB_N_PARTIALS * MODEL_N_SCOPES)
-#define CCTDB_MAX_METRICS (65536 / CCTDB_IDS_PER_METRIC)
-static inline uint16_t cctdb_statistic_id(uint32_t metric, enum cctdb_partial partial, unsigned scope)
-{
-	return (uint16_t)(metric * CCTDB_IDS_PER_METRIC + (unsigned)partial * MODEL_N_SCOPES + scope);
-}
-static inline uint16_t cctdb_value_id(uint32_t metric, unsigned scope)
-{
-	return cctdb_statistic_id(metric, CCTDB_SUM, scope);
-}
-/* Threads: profiles that have values, over which statistics are made. */
-uint32_t cctdb_n_threads(const struct model *m);
-/* Something goes into trace.db. */
-bool cctdb_has_traces(const struct model *m);
-extern const char *const cctdb_scope_names[MODEL_N_SCOPES];
-extern const char *const cctdb_formulas[CCTDB_N_PARTIALS]; /* canonical, as in meta.db and default.yaml */
-extern const char *const cctdb_combines[CCTDB_N_PARTIALS]; /* "sum", "min", "max" */
-
 /* Source files copied below src/: by file id the path relative to the database, or NULL where it was not copied. */
 struct cctdb_sources {
 	char **relative;

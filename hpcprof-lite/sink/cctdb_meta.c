@@ -7,6 +7,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/sampling_facts.h"

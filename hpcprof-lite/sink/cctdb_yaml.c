@@ -8,6 +8,7 @@ a mean, the sum divided by the number of launches; the sums are inputs only. Tes
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb.h"
+#include "hpcprof-lite/sink/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 

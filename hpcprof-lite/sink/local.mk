@@ -10,6 +10,7 @@ libhlsink_la_SOURCES = \
 	hpcprof-lite/sink/cctdb_meta.c \
 	hpcprof-lite/sink/cctdb_profile.c \
 	hpcprof-lite/sink/cctdb_source.c \
+	hpcprof-lite/sink/cctdb_statistics.c hpcprof-lite/sink/cctdb_statistics.h \
 	hpcprof-lite/sink/cctdb_trace.c \
 	hpcprof-lite/sink/cctdb_yaml.c \
 	hpcprof-lite/sink/names.c hpcprof-lite/sink/names.h \

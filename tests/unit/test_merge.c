@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/merge: equal paths of different threads, processes and binaries meet; different ones do not. */
+#include "hpcprof-lite/attribute/merge.h"
 #include "tests/unit/prof_fixture.h"
 
 #include <stdlib.h>

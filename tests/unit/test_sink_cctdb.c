@@ -5,6 +5,7 @@
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "tests/unit/model_fixture.h"
