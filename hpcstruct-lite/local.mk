@@ -16,6 +16,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/debug/cubin_functions.c hpcstruct-lite/debug/cubin_internal.h \
 	hpcstruct-lite/debug/cubin_resources.c \
 	hpcstruct-lite/debug/debug.h hpcstruct-lite/debug/debug_internal.h \
+	hpcstruct-lite/debug/debug_complain.c \
 	hpcstruct-lite/debug/debug_dies.c \
 	hpcstruct-lite/debug/debug_facts.c \
 	hpcstruct-lite/debug/debug_lines.c \
@@ -35,6 +36,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/image/image_elf.c hpcstruct-lite/image/image_elf.h \
 	hpcstruct-lite/image/image_find.c \
 	hpcstruct-lite/image/image_frames.c \
+	hpcstruct-lite/image/image_position.c \
 	hpcstruct-lite/image/image_source.c hpcstruct-lite/image/image_source.h \
 	hpcstruct-lite/image/image_stubs.c \
 	hpcstruct-lite/image/image_unpack.c \
@@ -48,6 +50,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/scope/calls.c \
 	hpcstruct-lite/scope/demangle.c \
 	hpcstruct-lite/scope/fill.c \
+	hpcstruct-lite/scope/finish.c \
 	hpcstruct-lite/scope/flatten.c \
 	hpcstruct-lite/scope/join.c \
 	hpcstruct-lite/scope/loops.c hpcstruct-lite/scope/loops.h \

@@ -462,6 +462,8 @@ enum status cubin_read(const struct image *image, enum status (*take)(void *arg,
 	r.sections.line_str = section(image, ".debug_line_str");
 	r.sections.str = r.names = section(image, ".debug_str");
 	bool ok = cubin_functions_read(image, &r.functions) && (image->code.n == 0 || vec_extend(&r.is_taken, image->code.n));
+	if (ok)
+		cubin_read_resources(image, &r.functions);
 	r.status = ok ? STATUS_OK : STATUS_NO_MEMORY;
 	bool damaged = false;
 	for (uint64_t offset = 0; r.status == STATUS_OK && offset < r.sections.line.n_bytes;) {

@@ -88,8 +88,6 @@ bool cubin_functions_read(const struct image *image, struct cubin_functions *f)
 	vec_free(&symbols);
 	if (ok && f->functions.n > 1)
 		qsort(f->functions.at, f->functions.n, sizeof *f->functions.at, compare_functions);
-	if (ok)
-		cubin_read_resources(image, f);
 	return ok && make_segments(f);
 }
 

@@ -23,7 +23,7 @@ struct cubin_functions {
 	struct { struct cubin_segment *at; size_t n, capacity; } segments;   /* by start; they do not overlap */
 };
 
-/* Reads what .nv.info, .nv.shared and section headers say of the resources of functions. */
+/* Reads what .nv.info, .nv.shared and section headers say of the resources of functions, which have been read. */
 void cubin_read_resources(const struct image *image, struct cubin_functions *f);
 /* Index of the first function that does not start before the address; of the first segment. */
 size_t cubin_function_not_before(const struct cubin_functions *f, uint64_t link_addr);

@@ -22,6 +22,15 @@ typedef Dwarf_Obj_Access_Methods access_methods;
 typedef Dwarf_Endianness byte_order;
 #endif
 
+const char *const debug_sections[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_str_offsets",
+	".debug_ranges", ".debug_rnglists", ".debug_addr", NULL};
+
+struct section_bytes debug_bytes(const struct image *image, const char *name)
+{
+	const struct image_section *s = image_find(image, name);
+	return s ? (struct section_bytes){s->bytes, s->n_bytes} : (struct section_bytes){NULL, 0};
+}
+
 static const struct image_section *section_at(void *object, Dwarf_Unsigned index)
 {
 	const struct debug_object *o = object;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SAID 3 /* messages for one unit */
-
 void debug_unit_free(struct debug_unit *unit)
 {
 	strtab_free(&unit->files);
@@ -23,9 +21,6 @@ void debug_unit_free(struct debug_unit *unit)
 	vec_free(&unit->resources);
 }
 
-const char *const debug_sections[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_str_offsets",
-	".debug_ranges", ".debug_rnglists", ".debug_addr", NULL};
-
 bool debug_has_units(const struct image *image)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
@@ -34,12 +29,6 @@ bool debug_has_units(const struct image *image)
 			return true;
 	}
 	return false;
-}
-
-struct section_bytes debug_bytes(const struct image *image, const char *name)
-{
-	const struct image_section *s = image_find(image, name);
-	return s ? (struct section_bytes){s->bytes, s->n_bytes} : (struct section_bytes){NULL, 0};
 }
 
 enum status debug_list_units(const struct image *image, struct debug_unit_places *places, bool *damaged)
@@ -71,21 +60,6 @@ enum status debug_list_units(const struct image *image, struct debug_unit_places
 		*p = (struct debug_unit_place){at, cursor_offset(&c) - at};
 	}
 	return STATUS_OK;
-}
-
-void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
-{
-	if (error)
-		dwarf_dealloc_error(dbg, error);
-}
-
-void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what, Dwarf_Error error)
-{
-	if (s->n_said++ < MAX_SAID)
-		log_warn(s->input.image->path, "section %s at offset 0x%llx: %s%s%s", section, (unsigned long long)offset, what,
-			error ? ": " : "", error ? dwarf_errmsg(error) : "");
-	debug_forget(s->main.dbg, error);
-	s->unit->incomplete = true;
 }
 
 enum status debug_session_open(const struct debug_input *input, struct debug_session **out)
