@@ -23,10 +23,13 @@ libhlsink_la_SOURCES = \
 if HAVE_OTF2
 libhlsink_la_SOURCES += \
 	hpcprof-lite/sink/otf2.c hpcprof-lite/sink/otf2.h \
+	hpcprof-lite/sink/otf2_define.c \
 	hpcprof-lite/sink/otf2_defs.c \
+	hpcprof-lite/sink/otf2_error.c \
 	hpcprof-lite/sink/otf2_events.c \
 	hpcprof-lite/sink/otf2_gpu.c \
-	hpcprof-lite/sink/otf2_gpu_defs.c
+	hpcprof-lite/sink/otf2_gpu_defs.c \
+	hpcprof-lite/sink/otf2_ledgers.c
 endif
 libhlsink_la_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 libhlsink_la_LIBADD = $(OTF2_LIBS)

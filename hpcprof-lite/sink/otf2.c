@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sink otf2: an archive otf2/traces.otf2 with the tree as calling contexts, the samples as events, totals and losses as metrics. This file opens and closes
- * the archive and turns the library's errors into messages; an archive that could not be written whole is removed. Tests: tests/unit/test_sink_otf2.c,
- * tests/cli/sink_otf2.sh.
+ * the archive; one that could not be written whole is removed. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "config.h"
 
@@ -20,15 +19,6 @@
 
 enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
 
-bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what)
-{
-	if (error == OTF2_SUCCESS)
-		return true;
-	if (!atomic_exchange(&w->failed, true))
-		log_error(w->path, "%s: %s", what, OTF2_Error_GetDescription(error));
-	return false;
-}
-
 /*
  * In front of libc's, which asks the name service for this host's address: 20 s and more in a container or on a node that has no name server. The library calls it when
  * it closes an archive, for a number that tells hosts apart.
@@ -41,29 +31,6 @@ __attribute__((visibility("default"))) long gethostid(void)
 		for (const char *s = host.nodename; *s; s++)
 			h = (h ^ (unsigned char)*s) * 16777619u;
 	return (long)(int32_t)h;
-}
-
-/* The library would print by itself. It knows the cause better than those of its functions that only return "invalid data". */
-__attribute__((format(printf, 6, 0))) __attribute__((format(printf, 6, 0)))
-static OTF2_ErrorCode on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va)
-{
-	struct otf2_writer *w = arg;
-	char text[512];
-	(void)file;
-	(void)line;
-	if (error == OTF2_SUCCESS || error == OTF2_WARNING || error == OTF2_DEPRECATED)
-		return error;
-	vsnprintf(text, sizeof text, format, va);
-	if (!atomic_exchange(&w->failed, true)) {
-		char *path = text + strlen("POSIX: ");
-		if (strncmp(text, "POSIX: ", strlen("POSIX: ")) == 0) /* what its file layer says is the path, sometimes quoted */
-			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s", OTF2_Error_GetDescription(error));
-		else
-			log_error(w->path, "%s: %s", OTF2_Error_GetDescription(error), text);
-	} else {
-		log_detail(w->path, "%s: %s: %s", function, OTF2_Error_GetDescription(error), text);
-	}
-	return error;
 }
 
 static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
@@ -263,7 +230,7 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 		if (status == STATUS_OK) {
 			struct sigaction old, ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error, not the end of us */
 			sigaction(SIGXFSZ, &ignore, &old);
-			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(on_error, &w);
+			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
 			write_archive(&w);
 			OTF2_Error_RegisterCallback(before, NULL);
 			sigaction(SIGXFSZ, &old, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the sink otf2; private to it and the only place, with its five .c files, that knows libotf2. Tests: tests/unit/test_sink_otf2.c,
+ * The parts of the sink otf2; private to it and the only place, with its eight .c files, that knows libotf2. Tests: tests/unit/test_sink_otf2.c,
  * tests/cli/sink_otf2.sh.
  *
  * References: strings by the string table; regions, source code locations and calling contexts by struct otf2_tree; location groups are processes by their index
@@ -111,6 +111,9 @@ struct otf2_writer {
 
 /* Counts a failure of the library; the first is logged as "path: what: cause". False unless `error` is OTF2_SUCCESS. */
 bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what);
+/* For the library, which would print by itself; arg: the writer. It knows the cause better than those of its functions that only return "invalid data". */
+__attribute__((format(printf, 6, 0)))
+OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va);
 
 /* The state of one location whose events are being written. */
 struct otf2_line {
@@ -145,10 +148,9 @@ struct otf2_defs {
 OTF2_StringRef otf2_string(struct otf2_defs *d, const char *s);
 void otf2_check_def(struct otf2_defs *d, OTF2_ErrorCode error);
 void otf2_tree_node(struct otf2_defs *d, uint32_t self, const char *name, const char *class, uint32_t parent, OTF2_SystemTreeDomain domain);
-/* Properties of a location, and of a location group. */
+/* Properties of a location. */
 void otf2_location_number(struct otf2_defs *d, uint32_t profile, const char *name, uint64_t number);
 void otf2_location_text(struct otf2_defs *d, uint32_t profile, const char *name, const char *text);
-void otf2_group_text(struct otf2_defs *d, uint32_t group, const char *name, const char *text);
 void otf2_member(struct otf2_defs *d, uint32_t self, const char *name, const char *description, OTF2_MetricType type, OTF2_MetricMode mode, OTF2_Type value, const char *unit);
 /* "MPI Rank 3", "Process 1234". */
 void otf2_process_name(const struct model_process *p, char *name, size_t n_bytes);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions of the archive. Readers want strings before what names them: all functions here run twice, first only to collect the strings (d->out
- * is NULL), then to write. What GPUs add is in otf2_gpu_defs.c. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * is NULL), then to write. What GPUs add is in otf2_gpu_defs.c, what both need in otf2_define.c. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
-#include "common/base/log.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2.h"
@@ -13,33 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A record must fit into a chunk of the library's buffer; no reader shows names that long. */
-enum { MAX_STRING_BYTES = 65535 };
-
-static uint32_t add_cut(struct strtab *t, const char *s)
-{
-	char *cut = strndup(s, MAX_STRING_BYTES);
-	uint32_t id = cut ? names_add(t, cut) : STRTAB_FAILED;
-	free(cut);
-	return id;
-}
-
-OTF2_StringRef otf2_string(struct otf2_defs *d, const char *s)
-{
-	uint32_t id = s && strlen(s) > MAX_STRING_BYTES ? add_cut(&d->strings, s) : names_add(&d->strings, s);
-	if (id == STRTAB_FAILED)
-		d->no_memory = true;
-	return id;
-}
-
-void otf2_check_def(struct otf2_defs *d, OTF2_ErrorCode error)
-{
-	otf2_check(d->w, error, "definitions");
-}
-
 /* ---- properties: {name, text or number} of whatever `write` defines one for --------------------------------- */
 
-void otf2_group_text(struct otf2_defs *d, uint32_t process, const char *name, const char *text)
+static void group_text(struct otf2_defs *d, uint32_t process, const char *name, const char *text)
 {
 	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
@@ -53,22 +28,6 @@ static void group_number(struct otf2_defs *d, uint32_t process, const char *name
 	OTF2_AttributeValue value = {.int64 = number};
 	if (d->out)
 		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroupProperty(d->out, process, key, OTF2_TYPE_INT64, value));
-}
-
-void otf2_location_number(struct otf2_defs *d, uint32_t profile, const char *name, uint64_t number)
-{
-	OTF2_StringRef key = otf2_string(d, name);
-	OTF2_AttributeValue value = {.uint64 = number};
-	if (d->out)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_UINT64, value));
-}
-
-void otf2_location_text(struct otf2_defs *d, uint32_t profile, const char *name, const char *text)
-{
-	OTF2_StringRef key = otf2_string(d, name);
-	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
-	if (d->out)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->out, profile, key, OTF2_TYPE_STRING, value));
 }
 
 static void context_number(struct otf2_defs *d, uint32_t node, const char *name, uint64_t number)
@@ -106,27 +65,10 @@ static void clock_properties(struct otf2_defs *d)
 #endif
 }
 
-void otf2_tree_node(struct otf2_defs *d, uint32_t self, const char *name, const char *class, uint32_t parent, OTF2_SystemTreeDomain domain)
-{
-	OTF2_StringRef name_ref = otf2_string(d, name), class_ref = otf2_string(d, class);
-	if (!d->out)
-		return;
-	otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNode(d->out, self, name_ref, class_ref, parent));
-	otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(d->out, self, domain));
-}
-
 static const char *exit_name(uint32_t kind)
 {
 	static const char *const names[] = {"killed, or still running", "exit", "_exit", "exec", "signal"};
 	return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
-}
-
-void otf2_process_name(const struct model_process *p, char *name, size_t n_bytes)
-{
-	if (p->rank >= 0)
-		snprintf(name, n_bytes, p->exec_seq ? "MPI Rank %" PRId32 " (pid %" PRIu32 ".%" PRIu32 ")" : "MPI Rank %" PRId32, p->rank, p->pid, p->exec_seq);
-	else
-		snprintf(name, n_bytes, p->exec_seq ? "Process %" PRIu32 ".%" PRIu32 : "Process %" PRIu32, p->pid, p->exec_seq);
 }
 
 static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
@@ -144,15 +86,15 @@ static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
 	group_number(d, i, "pid", p->pid);
 	if (p->rank >= 0)
 		group_number(d, i, "rank", p->rank);
-	otf2_group_text(d, i, "executable", p->executable);
-	otf2_group_text(d, i, "command", p->command);
-	otf2_group_text(d, i, "end", exit_name(p->exit_kind));
+	group_text(d, i, "executable", p->executable);
+	group_text(d, i, "command", p->command);
+	group_text(d, i, "end", exit_name(p->exit_kind));
 	group_number(d, i, "exit code", p->exit_code);
-	otf2_group_text(d, i, "measurement", p->path);
+	group_text(d, i, "measurement", p->path);
 	for (uint32_t k = 0; k < p->n_gpu; k++) {
 		char key[64];
 		snprintf(key, sizeof key, "GPU back end %s", p->gpu[k].backend);
-		otf2_group_text(d, i, key, p->gpu[k].entrance);
+		group_text(d, i, key, p->gpu[k].entrance);
 	}
 }
 
@@ -270,13 +212,6 @@ static void tree(struct otf2_defs *d)
 static bool is_time(const struct model_metric *metric)
 {
 	return metric->unit && strcmp(metric->unit, "sec") == 0;
-}
-
-void otf2_member(struct otf2_defs *d, uint32_t self, const char *name, const char *description, OTF2_MetricType type, OTF2_MetricMode mode, OTF2_Type value, const char *unit)
-{
-	OTF2_StringRef name_ref = otf2_string(d, name), description_ref = otf2_string(d, description), unit_ref = otf2_string(d, unit);
-	if (d->out)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricMember(d->out, self, name_ref, description_ref, type, mode, value, OTF2_BASE_DECIMAL, 0, unit_ref));
 }
 
 static void interrupt_generator(struct otf2_defs *d, uint32_t i, const struct model_metric *metric)

@@ -3,39 +3,12 @@
  * Events of the archive: the samples of each thread in time order, then its totals by calling context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by side; each has
  * one open writer, whose buffer is flushed as it fills, so memory does not grow with samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
-#include "common/base/log.h"
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/otf2.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { CHUNK_SAMPLES = 8192 };
-
-void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS])
-{
-	const struct otf2_ledger_member fixed[] = {
-		{"samples delivered", "Signals taken for a sample", l->delivered},
-		{"samples recorded", "Samples the run time says it put in its tree", l->recorded},
-		{"samples in the tree", "Samples found in the tree by counting", l->in_tree},
-		{"samples with a marked frame", "Paths with a frame that a heuristic found", l->n_marked},
-		{"trace records", "Records of the time line", l->n_trace_records},
-		{"bytes damaged", "Bytes of the measurement that were skipped", l->bytes_damaged},
-	};
-	size_t n = 0;
-	for (; n < sizeof fixed / sizeof fixed[0]; n++)
-		members[n] = fixed[n];
-	for (unsigned i = 0; i < MSR_N_LOSSES; i++, n++) {
-		snprintf(members[n].name, sizeof members[n].name, "loss: %s", msr_loss_name((enum msr_loss)i));
-		snprintf(members[n].description, sizeof members[n].description, "%s", msr_loss_description((enum msr_loss)i));
-		members[n].value = l->losses[i];
-	}
-	for (unsigned i = 1; i < MSR_N_PATH_ENDS; i++, n++) {
-		snprintf(members[n].name, sizeof members[n].name, "partial: %s", msr_path_end_name((enum msr_path_end)i));
-		snprintf(members[n].description, sizeof members[n].description, "Call paths that could not be followed to their root");
-		members[n].value = l->path_ends[i];
-	}
-}
 
 /* From a sample at the root to the next one measurement was off: that is all it is for. */
 static void put_on_off(struct otf2_line *l, bool off)
@@ -138,17 +111,6 @@ static void put_totals(struct otf2_line *l, const struct model_profile *p)
 		OTF2_AttributeList_Delete(attributes);
 	else
 		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "attributes");
-}
-
-void otf2_put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct otf2_ledger_member *members, uint8_t n)
-{
-	OTF2_Type types[UINT8_MAX];
-	OTF2_MetricValue values[UINT8_MAX];
-	for (unsigned i = 0; i < n; i++) {
-		types[i] = OTF2_TYPE_UINT64;
-		values[i].unsigned_int = members[i].value;
-	}
-	otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, NULL, l->time_ns, metric, n, types, values), "ledger");
 }
 
 static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct model_ledger *ledger)

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of GPUs: the operations of a queue as what was entered and left, with what is known of each as attributes, and the ledgers of the back ends.
+ * Events of GPUs: the operations of a queue as what was entered and left, with what is known of each as attributes.
  * Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  *
  * The calling context of an operation is below the context of the CPU that asked for it. By the definition of the unwind distance all of its path is newly entered at the
  * first operation; from then on it is what differs from the parent of the operation before, since that is the previous calling context after a leave.
  */
-#include "common/base/log.h"
 #include "hpcprof-lite/sink/otf2.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { CHUNK_OPS = 2048 };
@@ -107,76 +105,4 @@ void otf2_write_operations(struct otf2_line *l, uint32_t profile)
 	if (list)
 		OTF2_AttributeList_Delete(list);
 	free(ops);
-}
-
-/* ---- ledgers ---------------------------------------------------------------------------------------------- */
-
-static uint64_t graph_losses(const struct model_gpu_ledger *l)
-{
-	uint64_t n = 0;
-	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
-		n += l->graph_losses[i];
-	return n;
-}
-
-void otf2_gpu_ledger_members(const struct model_gpu_ledger *l, struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS])
-{
-	const struct otf2_ledger_member fixed[] = {
-		{"GPU operations in the tree", "Operations found, those summed up in the run included", l->n_ops},
-		{"GPU operations without launch", "Their launch is not known; under an entry of their own", l->n_orphans},
-		{"GPU operations without path", "Launched by threads that are not measured", l->n_no_path},
-		{"GPU operations out of order", "Times are not enqueue <= start <= end within the error of the clocks", l->n_bad_order},
-		{"GPU operations clipped", "Shortened on the time line, where more overlap than there are lanes", l->n_clipped},
-		{"GPU calls unknown", "Calls of the API that the back end does not know", l->n_unknown_calls},
-		{"GPU operations of graphs lost", "A graph's launch has several, and is joined when one is there", graph_losses(l)},
-		{"GPU launches not explained", "Neither joined nor summed up nor lost", l->unexplained},
-		{"GPU definitions unwritten", "Names, queues and shapes that could not be written", l->n_lost_definitions},
-		{"GPU code objects unwritten", "Whose content could not be kept", l->n_lost_contents},
-		{"GPU values unwritten", "Values of counters, ranges of PC sampling, clock pairs and nodes of graphs", l->n_lost_values},
-	};
-	static const char *const what[] = {"launched", "joined", "summed up"}, *const descriptions[] = {"Calls that asked for operations", "... with at least one operation in the tree",
-		"... counted in sums by the run time"};
-	size_t n = 0;
-	for (; n < sizeof fixed / sizeof fixed[0]; n++)
-		members[n] = fixed[n];
-	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++) {
-		const uint64_t values[] = {l->launched[k], l->joined[k], l->aggregated[k]};
-		for (unsigned i = 0; i < 3; i++, n++) {
-			snprintf(members[n].name, sizeof members[n].name, "GPU %s: %s", what[i], msr_gpu_kind_name((enum msr_gpu_kind)k));
-			snprintf(members[n].description, sizeof members[n].description, "%s", descriptions[i]);
-			members[n].value = values[i];
-		}
-	}
-	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++, n++) {
-		snprintf(members[n].name, sizeof members[n].name, "GPU loss: %s", msr_gpu_loss_name((enum msr_gpu_loss)i));
-		snprintf(members[n].description, sizeof members[n].description, "%s", msr_gpu_loss_description((enum msr_gpu_loss)i));
-		members[n].value = l->losses[i];
-	}
-}
-
-void otf2_gpu_sampling_members(const struct model_gpu_sampling *s, struct otf2_ledger_member members[SAMPLING_FACTS])
-{
-	struct sampling_fact facts[SAMPLING_FACTS];
-	sampling_facts(s, facts);
-	for (unsigned i = 0; i < SAMPLING_FACTS; i++) {
-		snprintf(members[i].name, sizeof members[i].name, "%s", facts[i].name);
-		snprintf(members[i].description, sizeof members[i].description, "%s", facts[i].description);
-		members[i].value = facts[i].value;
-	}
-}
-
-void otf2_put_gpu_ledgers(struct otf2_line *l, uint32_t process)
-{
-	const struct model *m = l->w->m;
-	OTF2_MetricRef instance = otf2_instance_gpu_ledger(m, process);
-	for (uint32_t i = 0; i < m->processes[process].n_gpu; i++) {
-		struct otf2_ledger_member members[OTF2_GPU_LEDGER_MEMBERS];
-		otf2_gpu_ledger_members(&m->processes[process].gpu[i], members);
-		otf2_put_ledger(l, instance + i, members, OTF2_GPU_LEDGER_MEMBERS);
-	}
-	if (sampling_is_there(&m->processes[process].gpu_sampling)) {
-		struct otf2_ledger_member members[SAMPLING_FACTS];
-		otf2_gpu_sampling_members(&m->processes[process].gpu_sampling, members);
-		otf2_put_ledger(l, otf2_instance_gpu_sampling(m, process), members, SAMPLING_FACTS);
-	}
 }

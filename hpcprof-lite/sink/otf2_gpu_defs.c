@@ -3,7 +3,6 @@
  * Definitions that GPUs add to the archive: devices in the system tree, contexts as accelerator location groups created by their process, queues as
  * streams, attributes of operations, ledgers of back ends. Nothing at all without GPUs. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
-#include "common/base/log.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2.h"
 
