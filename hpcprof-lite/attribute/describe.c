@@ -38,13 +38,9 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 	if (!metrics)
 		return false;
 	m->metrics = p->metrics = metrics;
-	char *name = name_of(r);
-	void **owned = name ? vec_push(&p->owned) : NULL;
-	if (!owned) {
-		free(name);
+	char *name = model_own(m, name_of(r));
+	if (!name)
 		return false;
-	}
-	*owned = name;
 	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED, .parent = MODEL_NONE, .divisor = MODEL_NONE, .name = name,
 		.event = r->name, .unit = unit_of(r), .description = r->description, .period = r->period, .period_most = r->period, .source = (enum msr_source)r->source};
 	return true;

@@ -77,21 +77,10 @@ static char *code_path(const struct load_file *f, const struct load_gpu_code *c)
 	return n < 0 ? NULL : path;
 }
 
-static bool keep(struct model *m, void *p)
-{
-	void **owned = p ? vec_push(&m->private_->owned) : NULL;
-	if (!owned) {
-		free(p);
-		return false;
-	}
-	*owned = p;
-	return true;
-}
-
 static struct code_record *make_record(struct model *m, const struct load_gpu_code *c)
 {
 	struct code_record *r = calloc(1, sizeof *r);
-	if (!keep(m, r))
+	if (!model_own(m, r))
 		return NULL;
 	r->record.flags = LOAD_MODULE_GPU;
 	r->record.file_bytes = c->record->content_bytes;
@@ -106,7 +95,7 @@ static bool add_module(struct gpu_part *g, struct merge_modules *modules, struct
 {
 	const struct load_gpu_code *c = &g->job->files.at[file].gpu.codes.at[id];
 	char *path = code_path(&g->job->files.at[file], c);
-	if (!keep(m, path))
+	if (!model_own(m, path))
 		return false;
 	uint64_t index = map_put(by_hash, c->record->hash[0], c->record->hash[1] ^ (uint64_t)(c->record->kind == MSR_GPU_CODE_BUILTIN) << 63, modules->list.n);
 	if (index == MAP_NONE)
@@ -254,7 +243,7 @@ static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file, cons
 {
 	struct gpu_file *f = &g->files[file];
 	f->cells = malloc((f->join.cells.n + 1) * sizeof *f->cells);
-	if (!keep(m, f->cells))
+	if (!model_own(m, f->cells))
 		return false;
 	for (size_t i = 0; i < f->join.cells.n; i++)
 		f->cells[i] = (struct model_gpu_cell){final_of[f->context_of[i]], MODEL_NONE};

@@ -29,17 +29,6 @@ static const struct load_gpu *in_of(const struct describing *d)
 	return &d->g->job->files.at[d->file].gpu;
 }
 
-static bool keep(struct model *m, void *p)
-{
-	void **owned = p ? vec_push(&m->private_->owned) : NULL;
-	if (!owned) {
-		free(p);
-		return false;
-	}
-	*owned = p;
-	return true;
-}
-
 /* ---- devices and contexts ---- */
 
 static uint32_t find_device(const struct describing *d, const struct msr_gpu_def_device *def)
@@ -198,7 +187,7 @@ static bool name_queues(struct describing *d, const struct queue_key *keys, size
 		ok = ok && find_equal_names(names, n, is_equal);
 	}
 	for (size_t i = 0; names && i < n; i++) {
-		bool kept = ok && keep(d->m, names[i]);
+		bool kept = ok && model_own(d->m, names[i]);
 		if (kept)
 			d->queues.at[d->g->files[d->file].first_queue + i].name = names[i];
 		else if (!ok)
@@ -322,7 +311,7 @@ static uint32_t *add_shapes(struct describing *d)
 {
 	const struct load_gpu *in = in_of(d);
 	uint32_t *shape_of = malloc((in->shapes.n + 1) * sizeof *shape_of);
-	if (!keep(d->m, shape_of))
+	if (!model_own(d->m, shape_of))
 		return NULL;
 	for (uint32_t i = 0; i < in->shapes.n; i++) {
 		shape_of[i] = MODEL_NONE;
@@ -339,13 +328,13 @@ static bool describe_ledgers(struct describing *d)
 	struct gpu_file *f = &d->g->files[d->file];
 	struct model_process *process = &d->m->private_->processes[d->file];
 	struct model_gpu_ledger *ledgers = malloc(sizeof f->join.ledgers);
-	if (!keep(d->m, ledgers))
+	if (!model_own(d->m, ledgers))
 		return false;
 	memcpy(ledgers, f->join.ledgers, sizeof f->join.ledgers);
 	process->gpu = ledgers;
 	process->n_gpu = f->join.n_ledgers;
 	process->gpu_sampling = f->sampling;
-	if (f->yardsticks && !keep(d->m, f->yardsticks)) {
+	if (f->yardsticks && !model_own(d->m, f->yardsticks)) {
 		f->yardsticks = NULL;
 		return false;
 	}
@@ -397,7 +386,7 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	map_free(&d.shape_index);
 	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at, d.occupancies.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-		if (arrays[i] && !keep(m, arrays[i]))
+		if (arrays[i] && !model_own(m, arrays[i]))
 			ok = false;
 	return ok;
 }

@@ -363,22 +363,12 @@ static bool occurs(const struct gpu_metrics *m, uint32_t metric)
 	return is_basic ? m->n_samples.at[metric] != 0 : m->sums.at[metric] != 0;
 }
 
-static char *keep(struct model *model, char *text)
-{
-	void **owned = text ? vec_push(&model->private_->owned) : NULL;
-	if (!owned) {
-		free(text);
-		return NULL;
-	}
-	return *owned = text;
-}
-
 static char *describe_samples(const struct gpu_metrics *m, struct model *model, const char *what, const char *vendor)
 {
 	char *text;
 	int n = asprintf(&text, "%s%s%s%s: %llu samples exact, %llu apportioned: over the contexts that launched the kernel by their GPU time, and over the calls that lead to a device function", what, vendor[0] ? " (" : "", vendor,
 		vendor[0] ? ")" : "", (unsigned long long)m->n_exact, (unsigned long long)m->n_apportioned);
-	return n < 0 ? NULL : keep(model, text);
+	return n < 0 ? NULL : model_own(model, text);
 }
 
 static bool describe_fixed(const struct gpu_metrics *m, struct model *model, uint32_t metric, const uint32_t *index_of, struct model_metric *out)
@@ -399,7 +389,7 @@ static bool describe_stall(const struct gpu_metrics *m, struct model *model, con
 	const struct gpu_stall *known = gpu_stall_of(s->vendor);
 	char *copy = strdup(s->name);
 	*out = (struct model_metric){.kind = MODEL_METRIC_GPU_SAMPLES, .unit = "count", .divisor = MODEL_NONE, .apportioned = m->n_apportioned != 0,
-		.name = copy ? keep(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : known ? known->description : "GPU instruction stalls", s->vendor),
+		.name = copy ? model_own(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : known ? known->description : "GPU instruction stalls", s->vendor),
 		.parent = only ? MODEL_NONE : index_of[issued ? GPU_SAMPLES : GPU_STALLED], .meaning = known ? known->description : NULL, .hint = known ? known->hint : NULL};
 	return out->name && out->description;
 }

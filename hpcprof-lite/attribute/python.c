@@ -15,17 +15,6 @@ struct python_file {
 	uint32_t *function_of;          /* by id of the code object; [0]: of such as are not known */
 };
 
-/* Gives what was allocated to the model. NULL: it was, or memory is short now. */
-static void *own(struct model *m, void *memory)
-{
-	void **slot = memory ? vec_push(&m->private_->owned) : NULL;
-	if (slot)
-		*slot = memory;
-	else
-		free(memory);
-	return slot ? memory : NULL;
-}
-
 /* Names such as "<string>" and "<frozen importlib._bootstrap>" are no paths. */
 static char *full_path(const char *file, const char *directory)
 {
@@ -41,7 +30,7 @@ static char *full_path(const char *file, const char *directory)
 
 static uint32_t add_module(struct merge_modules *modules, struct model *m, const char *path)
 {
-	struct msr_module *record = own(m, calloc(1, sizeof *record));
+	struct msr_module *record = model_own(m, calloc(1, sizeof *record));
 	if (!record)
 		return UINT32_MAX;
 	record->flags = PYTHON_MODULE;
@@ -65,7 +54,7 @@ static uint32_t get_function(struct python_part *p, struct merge_modules *module
 		struct python_function *new = id < PYTHON_FUNCTIONS_MAX ? vec_push(&p->functions) : NULL;
 		if (!new)
 			return UINT32_MAX;
-		*new = (struct python_function){.name = own(m, strdup(name)), .file = file, .line = line, .module = add_module(modules, m, file ? file : "[python]")};
+		*new = (struct python_function){.name = model_own(m, strdup(name)), .file = file, .line = line, .module = add_module(modules, m, file ? file : "[python]")};
 		return new->name && new->module != UINT32_MAX ? (uint32_t)id : UINT32_MAX;
 	}
 }
@@ -82,7 +71,7 @@ static bool unify_file(struct python_part *p, struct python_file *to, const stru
 		to->function_of[id] = to->function_of[0];
 		if (!code->record)
 			continue;
-		char *file = own(m, full_path(code->file, in->directory));
+		char *file = model_own(m, full_path(code->file, in->directory));
 		to->function_of[id] = file ? get_function(p, modules, m, file, code->name, code->record->first_line) : UINT32_MAX;
 		if (to->function_of[id] == UINT32_MAX)
 			return false;

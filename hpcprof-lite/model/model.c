@@ -169,6 +169,16 @@ struct model *model_new(void)
 	return m;
 }
 
+void *model_own(struct model *m, void *memory)
+{
+	void **slot = memory ? vec_push(&m->private_->owned) : NULL;
+	if (!slot) {
+		free(memory);
+		return NULL;
+	}
+	return *slot = memory;
+}
+
 void model_free(struct model *m)
 {
 	if (!m)

@@ -356,6 +356,15 @@ bool model_is_python_library(const char *path);
  */
 uint32_t model_find_python_line(const struct model *m, uint32_t context);
 
+/* Profiles of threads. */
+static inline uint32_t model_count_threads(const struct model *m)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		n += m->profiles[i].kind == MODEL_PROFILE_THREAD;
+	return n;
+}
+
 /* The total of (context, metric), or NULL when it has none. O(log n). */
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric);
 /* Value of (profile, context, metric), or NULL. O(log n). */

@@ -77,5 +77,7 @@ struct model_private {
 
 /* A model with nothing in it, or NULL when memory is short. */
 struct model *model_new(void);
+/* Gives what was allocated to the model, which frees it in the end. NULL, and it is freed: memory is short now, or was. */
+void *model_own(struct model *m, void *memory);
 
 #endif

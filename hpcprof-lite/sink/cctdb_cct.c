@@ -5,6 +5,7 @@
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "common/base/vec.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_format.h"
@@ -42,15 +43,7 @@ static void out_of_memory(struct writer *w)
 /* First value of the profile at or behind the context. */
 static size_t lower_bound(const struct model_profile *p, uint32_t context)
 {
-	size_t low = 0, high = p->n_values;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->values[middle].context < context)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(p->values, p->n_values, context, context);
 }
 
 static uint64_t values_in_range(const struct writer *w)

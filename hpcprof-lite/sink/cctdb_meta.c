@@ -179,7 +179,7 @@ static char *describe(const struct model *m)
 	FILE *out = open_memstream(&text, &n);
 	if (!out)
 		return NULL;
-	fprintf(out, "# %s\n\n%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->title ? m->title : "", m->n_processes, cctdb_n_threads(m));
+	fprintf(out, "# %s\n\n%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->title ? m->title : "", m->n_processes, model_count_threads(m));
 	for (uint32_t i = 0; i < m->n_processes && i < 64; i++) {
 		const struct model_process *p = &m->processes[i];
 		fprintf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);

@@ -22,11 +22,3 @@ const char *const cctdb_combines[CCTDB_N_PARTIALS] = {
 	[CCTDB_MIN] = "min",
 	[CCTDB_MAX] = "max",
 };
-
-uint32_t cctdb_n_threads(const struct model *m)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < m->n_profiles; i++)
-		n += m->profiles[i].kind == MODEL_PROFILE_THREAD;
-	return n;
-}

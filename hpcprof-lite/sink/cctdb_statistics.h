@@ -25,8 +25,6 @@ static inline uint16_t cctdb_value_id(uint32_t metric, unsigned scope)
 {
 	return cctdb_statistic_id(metric, CCTDB_SUM, scope);
 }
-/* Threads: profiles that have values, over which statistics are made. */
-uint32_t cctdb_n_threads(const struct model *m);
 extern const char *const cctdb_scope_names[MODEL_N_SCOPES];
 extern const char *const cctdb_formulas[CCTDB_N_PARTIALS]; /* canonical, as in meta.db and default.yaml */
 extern const char *const cctdb_combines[CCTDB_N_PARTIALS]; /* "sum", "min", "max" */

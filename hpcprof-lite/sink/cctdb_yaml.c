@@ -92,7 +92,7 @@ static void put_variant(FILE *out, const char *what, uint32_t metric, uint32_t n
 static void put_roots(FILE *out, const struct model *m)
 {
 	static const char *const variants[] = {"Sum", "Mean", "Min", "Max", "StdDev"};
-	uint32_t n_threads = cctdb_n_threads(m);
+	uint32_t n_threads = model_count_threads(m);
 	unsigned n_variants = n_threads > 1 ? 5 : 1;
 	fputs(m->n_metrics ? "roots:\n" : "roots: []\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
