@@ -46,6 +46,7 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/sink.h \
 	hpcprof-lite/sink/text.c hpcprof-lite/sink/text.h \
 	hpcprof-lite/sink/text_all.c hpcprof-lite/sink/text_all.h \
+	hpcprof-lite/sink/text_all_fields.c \
 	hpcprof-lite/sink/text_all_gpu.c \
 	hpcprof-lite/sink/text_balance.c \
 	hpcprof-lite/sink/text_gpu.c hpcprof-lite/sink/text_gpu.h \
@@ -54,6 +55,7 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/text_gpu_samples.c \
 	hpcprof-lite/sink/text_print.c hpcprof-lite/sink/text_print.h \
 	hpcprof-lite/sink/text_report.c hpcprof-lite/sink/text_report.h \
+	hpcprof-lite/sink/text_style.c hpcprof-lite/sink/text_style.h \
 	hpcprof-lite/sink/text_table.c hpcprof-lite/sink/text_table.h \
 	hpcprof-lite/sink/text_fold.c hpcprof-lite/sink/text_fold.h \
 	hpcprof-lite/sink/text_tree.c

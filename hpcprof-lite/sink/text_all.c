@@ -9,34 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void text_all_name(FILE *out, const char *s)
-{
-	putc('\t', out);
-	for (; *s; s++) {
-		if (*s == '\t')
-			fputs("\\t", out);
-		else if (*s == '\n')
-			fputs("\\n", out);
-		else if (*s == '\\')
-			fputs("\\\\", out);
-		else
-			putc(*s, out);
-	}
-}
-
-void text_all_u64(FILE *out, uint64_t n)
-{
-	fprintf(out, "\t%" PRIu64, n);
-}
-
-void text_all_id(FILE *out, uint32_t id)
-{
-	if (id == MODEL_NONE)
-		fputs("\t-", out);
-	else
-		text_all_u64(out, id);
-}
-
 static void put_scopes(FILE *out, const double at[MODEL_N_SCOPES])
 {
 	for (unsigned i = 0; i < MODEL_N_SCOPES; i++)
@@ -197,18 +169,6 @@ static void put_profiles(const struct model *m, FILE *out)
 }
 
 /* ---- the same in words ---- */
-
-void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out)
-{
-	if (file != MODEL_NONE) {
-		text_all_name(out, m->files[file].path);
-		fprintf(out, ":%u", line);
-	} else if (link_addr) {
-		fprintf(out, "\t%#" PRIx64, link_addr);
-	} else {
-		putc('\t', out);
-	}
-}
 
 static void put_tree(const struct model *m, const struct text_metric *t, FILE *out)
 {
