@@ -13,6 +13,7 @@ libhlbase_la_SOURCES = \
 	common/base/space.c common/base/space.h \
 	common/base/status.h \
 	common/base/strtab.c common/base/strtab.h \
+	common/base/sorted.h \
 	common/base/vec.c common/base/vec.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \

@@ -2,6 +2,8 @@
 /* See gpu_calls.h. Test: tests/unit/test_gpu_calls.c. */
 #include "hpcprof-lite/attribute/gpu_calls.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 
 enum { MOST_STEPS = 10000 }; /* of a search: graphs of calls can have more paths than anyone can read */
@@ -60,15 +62,7 @@ struct search {
 /* First edge into a function. */
 static size_t first_into(const struct gpu_calls *c, uint32_t target)
 {
-	size_t low = 0, high = c->edges.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->edges.at[middle].target < target)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(c->edges.at, c->edges.n, target, target);
 }
 
 static void keep_path(struct search *s, unsigned depth, double weight)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See gpu_samples_run.h. Test: tests/unit/test_gpu_ranges.c. */
+#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu_sampling.h"
 
@@ -20,14 +21,7 @@ int gpu_samples_compare_launchers(const void *pa, const void *pb)
 
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n)
 {
-	size_t begin = 0, high = r->launchers.n;
-	while (begin < high) {
-		size_t middle = begin + (high - begin) / 2;
-		if (r->launchers.at[middle].function < function)
-			begin = middle + 1;
-		else
-			high = middle;
-	}
+	size_t begin = sorted_below(r->launchers.at, r->launchers.n, function, function);
 	for (*n = 0; begin + *n < r->launchers.n && r->launchers.at[begin + *n].function == function; (*n)++)
 		;
 	return begin;

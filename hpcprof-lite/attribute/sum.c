@@ -6,6 +6,7 @@
 #include "hpcprof-lite/attribute/sum.h"
 
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "hpcprof-lite/load/records.h"
 
 #include <stdatomic.h>
@@ -235,15 +236,7 @@ struct totalling {
 
 static const struct model_value *first_at(const struct model_profile *p, uint32_t context)
 {
-	const struct model_value *low = p->values, *high = p->values + p->n_values;
-	while (low < high) {
-		const struct model_value *middle = low + (high - low) / 2;
-		if (middle->context < context)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return p->values + sorted_below(p->values, p->n_values, context, context);
 }
 
 static void add_value(struct model_total *t, const struct model_value *v)

@@ -2,20 +2,15 @@
 /* See records.h. Tests: tests/unit/test_load.c. */
 #include "hpcprof-lite/load/records.h"
 
+#include "common/base/sorted.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
 /* Threads stay sorted by number. */
 struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 {
-	size_t low = 0, high = f->threads.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->threads.at[middle].record.number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = sorted_below(f->threads.at, f->threads.n, record.number, number);
 	if (low < f->threads.n && f->threads.at[low].record.number == number)
 		return &f->threads.at[low];
 	struct load_thread *t = vec_push(&f->threads);

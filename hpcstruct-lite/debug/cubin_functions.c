@@ -5,6 +5,8 @@
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
 
+#include "common/base/sorted.h"
+
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,15 +101,7 @@ void cubin_functions_free(struct cubin_functions *f)
 
 size_t cubin_function_not_before(const struct cubin_functions *f, uint64_t link_addr)
 {
-	size_t low = 0, high = f->functions.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->functions.at[middle].start < link_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(f->functions.at, f->functions.n, start, link_addr);
 }
 
 struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr)
@@ -118,15 +112,7 @@ struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t l
 
 size_t cubin_segment_from(const struct cubin_functions *f, uint64_t link_addr)
 {
-	size_t low = 0, high = f->segments.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->segments.at[middle].start < link_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(f->segments.at, f->segments.n, start, link_addr);
 }
 
 const struct cubin_segment *cubin_segment_at(const struct cubin_functions *f, uint64_t link_addr)

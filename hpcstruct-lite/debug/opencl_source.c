@@ -2,6 +2,8 @@
 /* Scanner of OpenCL C; see opencl_source.h. Must not read outside the text. Test: tests/unit/test_opencl_source.c, tests/fuzz/fuzz_source.c. */
 #include "hpcstruct-lite/debug/opencl_source.h"
 
+#include "common/base/sorted.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -466,15 +468,8 @@ void source_text_free(struct source_text *text)
 /* The last line that starts at or before the offset. */
 static size_t line_at(const struct source_text *text, uint32_t offset)
 {
-	size_t low = 0, high = text->lines.n;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (text->lines.at[middle].offset <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	size_t n = sorted_up_to(text->lines.at, text->lines.n, offset, offset);
+	return n ? n - 1 : 0;
 }
 
 static bool add_row(struct debug_unit *unit, uint64_t offset, const struct source_line *line, bool is_end)

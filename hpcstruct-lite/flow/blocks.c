@@ -2,6 +2,8 @@
 /* Basic blocks and their successors; see flow.h. Test: tests/unit/test_flow.c. */
 #include "hpcstruct-lite/flow/flow.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 
 void flow_free(struct flow *f)
@@ -28,15 +30,8 @@ static bool falls_through(const struct flow_transfer *t)
 
 static bool is_inside(const struct flow_code *c, uint32_t position)
 {
-	size_t low = 0, high = c->n_ranges;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->ranges[middle].start <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && position < c->ranges[low - 1].end;
+	size_t n = sorted_up_to(c->ranges, c->n_ranges, start, position);
+	return n > 0 && position < c->ranges[n - 1].end;
 }
 
 static int compare_words(const void *a, const void *b)
@@ -107,15 +102,8 @@ static bool make_blocks(struct flow *f, const struct flow_code *c)
 
 uint32_t flow_block_at(const struct flow *f, uint32_t position)
 {
-	uint32_t low = 0, high = f->n_blocks;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (f->blocks.at[middle].start <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && position < f->blocks.at[low - 1].end ? low - 1 : FLOW_NONE;
+	uint32_t n = (uint32_t)sorted_up_to(f->blocks.at, f->n_blocks, start, position);
+	return n > 0 && position < f->blocks.at[n - 1].end ? n - 1 : FLOW_NONE;
 }
 
 /* The block that starts at a position. */

@@ -2,18 +2,13 @@
 /* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh. */
 #include "hpcstruct-lite/image/image.h"
 
+#include "common/base/sorted.h"
+
 /* The last of the regions that starts at or before the address, or NULL. */
 static const struct image_region *region_before(const struct image_region *at, size_t n, uint64_t link_addr)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (at[middle].start <= link_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &at[low - 1] : NULL;
+	size_t n_before = sorted_up_to(at, n, start, link_addr);
+	return n_before ? &at[n_before - 1] : NULL;
 }
 
 bool image_position(const struct image *image, uint64_t link_addr, uint32_t *position)
@@ -35,15 +30,9 @@ bool image_position_end(const struct image *image, uint64_t end_addr, uint32_t *
 
 uint64_t image_address(const struct image *image, uint32_t position)
 {
-	size_t low = 0, high = image->regions.n;
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (image->regions.at[middle].position <= position)
-			low = middle;
-		else
-			high = middle;
-	}
-	return image->regions.n ? image->regions.at[low].start + (position - image->regions.at[low].position) : 0;
+	size_t n = sorted_up_to(image->regions.at, image->regions.n, position, position);
+	const struct image_region *r = n ? &image->regions.at[n - 1] : NULL;
+	return r ? r->start + (position - r->position) : 0;
 }
 
 uint32_t image_n_positions(const struct image *image)

@@ -3,6 +3,7 @@
 #include "hpcstruct-lite/scope/branches.h"
 
 #include "common/base/cursor.h"
+#include "common/base/sorted.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -72,13 +73,5 @@ bool branches_read(const struct image *image, struct branches *branches)
 
 size_t branches_from(const struct branches *branches, uint32_t position)
 {
-	size_t low = 0, high = branches->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (branches->at[middle].jump < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_below(branches->at, branches->n, jump, position);
 }

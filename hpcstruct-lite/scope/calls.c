@@ -5,6 +5,7 @@
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
+#include "common/base/sorted.h"
 #include "hpcstruct-lite/isa/isa.h"
 
 #include <elf.h>
@@ -69,15 +70,8 @@ static bool add_fixups(const struct image *image, const struct image_section *re
 
 static uint64_t find_fixup(const struct fixups *f, uint64_t link_addr)
 {
-	size_t low = 0, high = f->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (f->at[middle].link_addr < link_addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < f->n && f->at[low].link_addr == link_addr ? f->at[low].target : 0;
+	size_t i = sorted_below(f->at, f->n, link_addr, link_addr);
+	return i < f->n && f->at[i].link_addr == link_addr ? f->at[i].target : 0;
 }
 
 static enum status read_section(struct scope_map *map, const struct isa *isa, const struct image_section *s, const struct fixups *fixups)

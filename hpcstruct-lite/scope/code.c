@@ -6,6 +6,7 @@
 #include "hpcstruct-lite/scope/code.h"
 
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "hpcstruct-lite/scope/dead_ends.h"
 
 #include <elf.h>
@@ -98,15 +99,8 @@ static bool find_pieces(struct code *c)
 /* Index of the last section that starts at or before a position; 0 when there is none. */
 static size_t piece_before(const struct code *c, uint32_t position)
 {
-	size_t low = 0, high = c->pieces.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->pieces.at[middle].start <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	size_t n = sorted_up_to(c->pieces.at, c->pieces.n, start, position);
+	return n ? n - 1 : 0;
 }
 
 static int compare_runs(const void *a, const void *b)
@@ -216,17 +210,10 @@ static bool make_batches(struct code *c)
 static bool local_offset(const struct decoder *d, uint32_t position, size_t *offset)
 {
 	const struct flow_range *ranges = d->code->ranges.at + d->function->first_range;
-	size_t low = 0, high = d->function->n_ranges;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges[middle].start <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || position >= ranges[low - 1].end)
+	size_t n = sorted_up_to(ranges, d->function->n_ranges, start, position);
+	if (n == 0 || position >= ranges[n - 1].end)
 		return false;
-	*offset = d->before.at[low - 1] + (position - ranges[low - 1].start);
+	*offset = d->before.at[n - 1] + (position - ranges[n - 1].start);
 	return true;
 }
 
@@ -515,13 +502,6 @@ bool code_prepare(const struct code *c, const struct code_batch *b, const struct
 size_t code_interval_at(const struct code *c, uint32_t position)
 {
 	const struct scope_intervals *v = &c->map->intervals;
-	size_t low = 0, high = v->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (v->at[middle].offset <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? low - 1 : 0;
+	size_t n = sorted_up_to(v->at, v->n, offset, position);
+	return n ? n - 1 : 0;
 }

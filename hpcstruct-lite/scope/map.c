@@ -5,6 +5,8 @@
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,15 +94,8 @@ uint32_t scope_root(const struct scope_map *map, uint32_t scope)
 
 uint32_t scope_at(const struct scope_map *map, uint32_t position)
 {
-	size_t low = 0, high = map->intervals.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (map->intervals.at[middle].offset <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? map->intervals.at[low - 1].scope : SCOPE_NONE;
+	size_t n = sorted_up_to(map->intervals.at, map->intervals.n, offset, position);
+	return n ? map->intervals.at[n - 1].scope : SCOPE_NONE;
 }
 
 /* Parents, depths and ranges of the unit in the form scope_flatten() takes. */

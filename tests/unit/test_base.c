@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/base: vec, map, strtab, cursor, pool, options, mapfile. */
+/* Tests of common/base: vec, sorted, map, strtab, cursor, pool, options, mapfile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "common/base/mapfile.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
+#include "common/base/sorted.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
 
@@ -40,6 +41,23 @@ static void vec_grows_and_zeroes(void **state)
 	assert_int_equal(v.n, 1000);
 	vec_free(&v);
 	assert_null(v.at);
+}
+
+static void sorted_counts_as_a_walk_does(void **state)
+{
+	(void)state;
+	static const struct { uint64_t key; } items[] = {{0}, {3}, {3}, {3}, {7}, {UINT32_MAX}, {UINT64_MAX - 1}};
+	static const uint64_t keys[] = {0, 1, 3, 4, 7, 8, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
+	for (size_t n = 0; n <= sizeof items / sizeof items[0]; n++)
+		for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+			size_t below = 0, up_to = 0;
+			while (below < n && items[below].key < keys[k])
+				below++;
+			while (up_to < n && items[up_to].key <= keys[k])
+				up_to++;
+			assert_int_equal(sorted_below(items, n, key, keys[k]), below);
+			assert_int_equal(sorted_up_to(items, n, key, keys[k]), up_to);
+		}
 }
 
 static void map_keeps_first_value(void **state)
@@ -231,6 +249,7 @@ int main(void)
 	log_set_program("test_base");
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vec_grows_and_zeroes),
+		cmocka_unit_test(sorted_counts_as_a_walk_does),
 		cmocka_unit_test(map_keeps_first_value),
 		cmocka_unit_test(strtab_is_distinct),
 		cmocka_unit_test(cursor_error_is_sticky),
