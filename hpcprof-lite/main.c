@@ -158,13 +158,6 @@ static enum status set_quiet(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_verbose(void *arg, const char *value)
-{
-	(void)arg, (void)value;
-	log_set_verbose(true);
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
 	{'o', "output", "DB", "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)", set_database},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
@@ -172,7 +165,7 @@ static const struct option_spec specs[] = {
 	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
-	{'v', "verbose", NULL, "say more", set_verbose},
+	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
 	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},

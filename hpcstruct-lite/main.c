@@ -89,22 +89,6 @@ static enum status set_no_loops(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_quiet(void *arg, const char *value)
-{
-	(void)arg;
-	(void)value;
-	log_set_quiet(true);
-	return STATUS_OK;
-}
-
-static enum status set_verbose(void *arg, const char *value)
-{
-	(void)arg;
-	(void)value;
-	log_set_verbose(true);
-	return STATUS_OK;
-}
-
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
 	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\nmeasurement directory: write to the directory\nFILE (default: DIR/structs)", set_out},
@@ -114,8 +98,8 @@ static const struct option_spec specs[] = {
 	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
 	{0, "no-cache", NULL, "neither use nor fill the cache of structures", set_no_cache},
 	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
-	{'q', "quiet", NULL, "say only what went wrong", set_quiet},
-	{'v', "verbose", NULL, "say more", set_verbose},
+	{'q', "quiet", NULL, "say only what went wrong", options_set_quiet},
+	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, NULL, NULL, NULL, NULL},
 };
 

@@ -65,6 +65,20 @@ enum status options_refuse(const char *format, ...)
 	return STATUS_USAGE;
 }
 
+enum status options_set_quiet(void *arg, const char *value)
+{
+	(void)arg, (void)value;
+	log_set_quiet(true);
+	return STATUS_OK;
+}
+
+enum status options_set_verbose(void *arg, const char *value)
+{
+	(void)arg, (void)value;
+	log_set_verbose(true);
+	return STATUS_OK;
+}
+
 int options_number(const char *text, long long low, long long high, long long *number)
 {
 	char *end;

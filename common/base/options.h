@@ -35,6 +35,9 @@ void options_help(const struct option_table *t);
 
 /* "prog: message" + a hint at --help; returns STATUS_USAGE. */
 enum status options_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* For tables: say no more than warnings; say more. Neither uses `arg` or `value`. */
+enum status options_set_quiet(void *arg, const char *value);
+enum status options_set_verbose(void *arg, const char *value);
 /* A whole number in [low, high]; false when it is anything else. */
 int options_number(const char *text, long long low, long long high, long long *number);
 

@@ -61,27 +61,13 @@ static enum status set_fault(void *arg, const char *value)
 	return fault_parse(&((struct request *)arg)->fault, value) ? STATUS_OK : options_refuse("--inject %s: there is no such fault, or its number makes no sense (--help lists them)", value);
 }
 
-static enum status set_quiet(void *arg, const char *value)
-{
-	(void)arg, (void)value;
-	log_set_quiet(true);
-	return STATUS_OK;
-}
-
-static enum status set_verbose(void *arg, const char *value)
-{
-	(void)arg, (void)value;
-	log_set_verbose(true);
-	return STATUS_OK;
-}
-
 static struct option_spec specs[] = {
 	{'o', "output", "DIR", "where to write the measurement; must not exist", set_output},
 	{0, "shuffle-streams", "SEED", "play threads in another order that could have been, chosen by the seed", set_shuffle},
 	{0, "speed", "X", "X times as fast as it was recorded; default: without pauses", set_speed},
 	{0, "inject", "KIND[:N]", NULL, set_fault},
-	{'q', "quiet", NULL, "errors and warnings only", set_quiet},
-	{'v', "verbose", NULL, "say more", set_verbose},
+	{'q', "quiet", NULL, "errors and warnings only", options_set_quiet},
+	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, NULL, NULL, NULL, NULL},
 };
 
