@@ -105,7 +105,7 @@ void enter_do(struct player_thread *t, uint32_t event);
 
 /* ---- stand_in.c ----------------------------------------------------------------------------------------------------- */
 
-/* The table. */
+/* The table, without PC sampling; and that of stand_in_pc.c, added to it. */
 void stand_in_library(struct nv_library *l);
 void stand_in_pc(struct nv_library *l);
 /* The CALL of this function that the calling thread's recorded one made here, waited for when it takes time; NULL: it made none. key: NULL, or what key[0] must be. */

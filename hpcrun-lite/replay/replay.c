@@ -178,6 +178,7 @@ static enum status play(struct player *p, const char *path, const struct request
 	gpu_start(place_runtime(r->output, facts.handler_ns));
 	p->host = gpu_open(number, "nvidia", options);
 	stand_in_library(&library);
+	stand_in_pc(&library);
 	nv_library_stand_in = &library;
 	status = player_run();
 	/* What the recording does not hold never comes: the back end counts it at an end of the process. */

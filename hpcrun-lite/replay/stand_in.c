@@ -435,5 +435,4 @@ void stand_in_library(struct nv_library *l)
 		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .point = point, .agree = agree, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .on_switch = on_switch, .lock_gpu = lock_gpu,
 		.version = player.tape.header->library_version, .path = "a recording", .driver_text = NULL,
 	};
-	stand_in_pc(l);
 }
