@@ -2,8 +2,12 @@
 /* Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh, tests/cli/launch_gpu.sh. */
 #include "hpcrun-lite/launch/child.h"
 
+#include "hpcrun-lite/runtime/config.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +39,25 @@ int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child)
 		return -1;
 	}
 	return ends[0];
+}
+
+const void *child_open_module(const struct child_module *m, char *why, size_t bytes)
+{
+	char path[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", m->directory, m->name);
+	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
+		snprintf(why, bytes, "%s", m->missing);
+		return NULL;
+	}
+	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!module) {
+		snprintf(why, bytes, "the %s cannot be loaded: %.400s", m->what, dlerror());
+		return NULL;
+	}
+	const void *table = dlsym(module, m->symbol);
+	if (!table)
+		snprintf(why, bytes, "the %s %.300s is of another version", m->what, path);
+	return table;
 }
 
 size_t child_read(int fd, void *to, size_t bytes)

@@ -8,9 +8,7 @@
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/launch/child.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,21 +140,7 @@ struct answer {
 
 static const struct gpu_probe *open_module(const struct question *q, char *why, size_t bytes)
 {
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", q->directory, q->module);
-	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
-		snprintf(why, bytes, "%s", q->missing);
-		return NULL;
-	}
-	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!module) {
-		snprintf(why, bytes, "the module cannot be loaded: %.400s", dlerror());
-		return NULL;
-	}
-	const struct gpu_probe *probe = dlsym(module, GPU_PROBE_SYMBOL);
-	if (!probe)
-		snprintf(why, bytes, "the module %.300s is of another version", path);
-	return probe;
+	return child_open_module(&(struct child_module){q->directory, q->module, GPU_PROBE_SYMBOL, "module", q->missing}, why, bytes);
 }
 
 static void check_in_child(void *arg, int out)

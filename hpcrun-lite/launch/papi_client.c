@@ -4,11 +4,8 @@
 
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/source/papi_probe.h"
-#include "hpcrun-lite/source/source.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,21 +18,8 @@ struct answer {
 
 static const struct papi_probe *open_module(const char *directory, char *why, size_t bytes)
 {
-	char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/" SOURCE_MODULE_FORMAT, directory, "papi");
-	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
-		snprintf(why, bytes, "hpctoolkit-lite was built without PAPI; install PAPI (libpapi-dev) and build again");
-		return NULL;
-	}
-	void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!module) {
-		snprintf(why, bytes, "the PAPI module cannot be loaded: %.400s", dlerror());
-		return NULL;
-	}
-	const struct papi_probe *probe = dlsym(module, PAPI_PROBE_SYMBOL);
-	if (!probe)
-		snprintf(why, bytes, "the PAPI module %.300s is of another version", path);
-	return probe;
+	static const char missing[] = "hpctoolkit-lite was built without PAPI; install PAPI (libpapi-dev) and build again";
+	return child_open_module(&(struct child_module){directory, "papi", PAPI_PROBE_SYMBOL, "PAPI module", missing}, why, bytes);
 }
 
 struct question {
