@@ -97,17 +97,24 @@ static bool slice(uint64_t deadline, struct timespec *length)
 	return true;
 }
 
+/* After a slice that failed. False: the wait ends with errno, EINTR where a handler of the program's ran. */
+static bool goes_on(const struct wait_mark *mark)
+{
+	if (errno != EAGAIN && !wait_was_ours(mark))
+		return false;
+	bool is_ours = mark->handlers == hook_signal_n_handlers();
+	if (!is_ours)
+		errno = EINTR;
+	return is_ours;
+}
+
 static int sigwait_on(const struct wait_mark *mark, const sigset_t *set, siginfo_t *info, uint64_t deadline)
 {
 	struct timespec length;
 	while (slice(deadline, &length)) {
 		int result = NEXT(sigtimedwait)(set, info, &length);
-		if (result >= 0 || (errno != EAGAIN && !wait_was_ours(mark)))
+		if (result >= 0 || !goes_on(mark))
 			return result;
-		if (mark->handlers != hook_signal_n_handlers()) {
-			errno = EINTR;
-			return -1;
-		}
 	}
 	errno = EAGAIN;
 	return -1;
@@ -146,12 +153,8 @@ static int semop_on(const struct wait_mark *mark, int id, struct sembuf *operati
 	struct timespec length;
 	while (slice(deadline, &length)) {
 		int result = NEXT(semtimedop)(id, operations, n, &length);
-		if (result == 0 || (errno != EAGAIN && !wait_was_ours(mark)))
+		if (result == 0 || !goes_on(mark))
 			return result;
-		if (mark->handlers != hook_signal_n_handlers()) {
-			errno = EINTR;
-			return -1;
-		}
 	}
 	errno = EAGAIN;
 	return -1;
