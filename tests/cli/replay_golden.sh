@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Recordings made on an NVIDIA H200 (tests/golden/replay), played without a GPU, through hpcstruct-lite and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
+# Recordings made on NVIDIA GPUs (tests/golden/replay), played without a GPU, through hpcstruct-lite and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
 # beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
 # replay_golden.sh --accept writes what is expected anew.
 

@@ -32,8 +32,11 @@ def neutral_info(data, at):
     key_bytes, value_bytes = struct.unpack_from("<II", data, at + 4)
     key = bytes(data[at + 16:at + 16 + key_bytes - 1])
     value_at = at + 16 + key_bytes
+    value = bytes(data[value_at:value_at + value_bytes]).split(b"\0")[0]
     if key == b"cwd":
         put(data, value_at, value_bytes, b"/golden")
+    elif value.startswith(b"/opt/"):
+        put(data, value_at, value_bytes, neutral_path(value))
     if key == b"note" and b"/" in bytes(data[value_at:value_at + value_bytes]).replace(b"/s", b""):
         raise SystemExit("a note with a path: %r" % bytes(data[value_at:value_at + value_bytes]))
 
