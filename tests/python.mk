@@ -21,3 +21,7 @@ tests_python_decode_lines_LDADD = libhlprof.la
 python_tests = tests/cli/python_frames.sh tests/cli/python_interpreters.sh tests/cli/python_launches.sh tests/cli/python_lines.sh tests/cli/python_report.sh
 TESTS += $(python_tests)
 EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py tests/python/interpreters.py tests/python/launches.py tests/python/lines.py
+
+BENCH_NEEDS += tests/workload/run_check$(EXEEXT)
+BENCHES += tests/bench/bench_python.sh
+EXTRA_DIST += tests/bench/bench_python.sh tests/python/warm.py

@@ -148,7 +148,7 @@ static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, u
 {
 	enum { PART = 256 };
 	uint8_t copy[PART];
-	const uint8_t *bytes = c->reader->direct ? NULL : reader_fetched(c->reader, address, n);
+	const uint8_t *bytes = c->reader->direct ? (const uint8_t *)address : reader_fetched(c->reader, address, n);
 	*hash = n;
 	if (bytes) {
 		*hash += sum_of(bytes, n, 0);
@@ -358,7 +358,7 @@ static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const
 	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)), reader_word(head, l->code.name)) | 1 : 0;
 }
 
-/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. What was looked at is taken note of. */
+/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. What was looked at is taken note of, to be fetched the next time. */
 static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *head, uint64_t *key)
 {
 	const struct python_layout *l = c->layout;
@@ -368,14 +368,18 @@ static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *he
 	uintptr_t file_at = reader_word(head, l->code.filename), name_at = reader_word(head, name_offset(l)), table_at = reader_word(head, l->code.line_table);
 	size_t n_lines;
 	if ((*key = key_by_number(l, at, head))) {
-		m->part[CODE_FILE] = m->part[CODE_NAME] = 0;
-		m->part[CODE_LINES] = 1;
+		if (!c->reader->direct) {
+			m->part[CODE_FILE] = m->part[CODE_NAME] = 0;
+			m->part[CODE_LINES] = 1;
+		}
 		return true;
 	}
 	if (!hash_file(c, file_at, &file, &n_bytes[CODE_FILE]) || !hash_string(c, name_at, &name, &n_bytes[CODE_NAME]) || !open_bytes(c, table_at, &n_lines)
 	    || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
 		return false;
 	*key = mix(mix(mix(mix(mix(at, numbers_of(l, head)), file), name), lines), n_lines) | 1;
+	if (c->reader->direct) /* nothing is fetched */
+		return true;
 	n_bytes[CODE_LINES] = (uint32_t)(BYTES_CONTENT + n_lines);
 	memcpy(m->part_bytes, n_bytes, sizeof n_bytes);
 	m->part[CODE_FILE] = file_at;

@@ -37,7 +37,7 @@ enum code_part { CODE_FILE, CODE_NAME, CODE_LINES, CODE_N_PARTS };
 /*
  * By address, what the thread met there last. In one walk a code object stays what it is, so it is looked at once; from walk to walk only what to fetch is kept, for it is likely to be the same.
  */
-enum { CODE_MET_BITS = 9, CODE_MET = 1 << CODE_MET_BITS };
+enum { CODE_MET_BITS = 10, CODE_MET = 1 << CODE_MET_BITS };
 struct code_met {
 	_Alignas(64) uintptr_t code;
 	const struct code_known *known; /* of its first frame in `walk` */
