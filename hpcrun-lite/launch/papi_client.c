@@ -3,6 +3,7 @@
 #include "hpcrun-lite/launch/papi_client.h"
 
 #include "hpcrun-lite/launch/child.h"
+#include "hpcrun-lite/launch/event.h"
 #include "hpcrun-lite/source/papi_probe.h"
 
 #include <errno.h>
@@ -98,6 +99,14 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	return a.good;
 }
 
+/* PAPI does not get to see what another source measures under this name. */
+static bool is_taken(const char *name, size_t n_bytes)
+{
+	char text[128];
+	struct config_event e;
+	return snprintf(text, sizeof text, "%.*s", (int)n_bytes, name) < (int)sizeof text && event_parse(text, &e) == STATUS_OK && e.kind != CONFIG_PAPI;
+}
+
 void papi_client_list(const char *library_directory)
 {
 	pid_t child;
@@ -114,7 +123,7 @@ void papi_client_list(const char *library_directory)
 			printf("\n%s\n", line);
 		else if (*line == '-')
 			printf("  %.*s: not here: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
-		else
+		else if (!is_taken(line, (size_t)(tab - line)))
 			printf("  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
 	}
 	fclose(f);

@@ -32,6 +32,7 @@ none "the PAPI module cannot be loaded: "
 LD_LIBRARY_PATH=$before
 
 like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
+is "-L names each event once" "$("$HPCRUN" -L | awk '/^GPUs/ { exit } /^  [A-Za-z]/ { print $1 }' | sort | uniq -d)" ""
 like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what can be had\)$'
 
 if ! papi_clock; then
