@@ -12,15 +12,16 @@
 #include "hpcrun-lite/runtime/seccomp_filter.h"
 
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef long syscall_fn(long, long, long, long, long, long, long);
+typedef long syscall_fn(long, long, long, long, long, long);
 typedef int prctl_fn(int, long, long, long, long);
 
-static struct hook_next next_syscall = {"syscall", NULL}, next_prctl = {"prctl", NULL};
+static struct hook_next next_prctl = {"prctl", NULL};
 
 /* ---- filters ------------------------------------------------------------------------------------------------------ */
 
@@ -72,9 +73,75 @@ static void before_filter(long mode, long program)
 
 /* ---- hooks -------------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) long special(long number, long a, long b, long c, long d, long e, long f)
+/*
+ * syscall() itself only looks at the number: a call has up to six arguments, the last of them on the stack, and whoever passes fewer has variables of his own there, that other threads may be
+ * writing to. So nothing there may be touched, not even with the value that it has, as a C function may do that passes it on.
+ */
+struct hook_next hook_syscall_next = {"syscall", NULL};
+_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 && SYS_prctl == 157 && SYS_seccomp == 317, "as below");
+__asm__(
+	".pushsection .text\n"
+	".globl syscall\n"
+	".type syscall, @function\n"
+	"syscall:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"cmpq $59, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $322, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $231, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $157, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $317, %rdi\n"
+	"je hook_syscall_special\n"
+	"movq hook_syscall_next+8(%rip), %rax\n"
+	"testq %rax, %rax\n"
+	"je 1f\n"
+	"jmp *%rax\n"
+	"1:\n" /* called before we were set up */
+	"pushq %rdi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rsi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rcx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %r8\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %r9\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"subq $8, %rsp\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"leaq hook_syscall_next(%rip), %rdi\n"
+	"call hook_next_find\n"
+	"addq $8, %rsp\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %r9\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %r8\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rcx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rdx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rsi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rdi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"jmp *%rax\n"
+	".cfi_endproc\n"
+	".size syscall, .-syscall\n"
+	".popsection\n");
+
+/* These have five arguments at most. */
+syscall_fn hook_syscall_special;
+long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 {
-	switch (number) {
+	bool is_ours = runtime_config() != NULL;
+	switch (is_ours ? number : -1) {
 	case SYS_execve: return execve((const char *)a, (char *const *)b, (char *const *)c);
 	case SYS_execveat: return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
 	case SYS_exit_group: _exit((int)a);
@@ -88,18 +155,10 @@ static __attribute__((noinline)) long special(long number, long a, long b, long 
 		break;
 	default: break;
 	}
-	return ((syscall_fn *)hook_next(&next_syscall))(number, a, b, c, d, e, f);
+	return ((syscall_fn *)hook_next(&hook_syscall_next))(number, a, b, c, d, e);
 }
 
-/* <unistd.h> declares them with variable arguments, which come in the same registers. */
-syscall_fn syscall_of_six __asm__("syscall");
-HOOK long syscall_of_six(long number, long a, long b, long c, long d, long e, long f)
-{
-	if (__builtin_expect(number == SYS_execve || number == SYS_execveat || number == SYS_exit_group || number == SYS_prctl || number == SYS_seccomp, 0) && runtime_config())
-		return special(number, a, b, c, d, e, f);
-	return ((syscall_fn *)hook_next(&next_syscall))(number, a, b, c, d, e, f);
-}
-
+/* <sys/prctl.h> declares it with variable arguments, which come in the same registers. */
 prctl_fn prctl_of_four __asm__("prctl");
 HOOK int prctl_of_four(int option, long a, long b, long c, long d)
 {
@@ -110,6 +169,6 @@ HOOK int prctl_of_four(int option, long a, long b, long c, long d)
 
 void hook_syscall_start(void)
 {
-	hook_next_find(&next_syscall);
+	hook_next_find(&hook_syscall_next);
 	hook_next_find(&next_prctl);
 }

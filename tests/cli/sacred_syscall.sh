@@ -29,5 +29,8 @@ sacred "exit: the end of the process" "$PROGRAM" exit
 measure -- "$PROGRAM" exit
 sound "exit: files are sound"
 is "exit: how it ended" "$(value exit_kind)" 2
+# Variables of the caller's lie there, and other threads may be writing to them.
+sacred "frame: nothing is written above the return address of syscall()" "$PROGRAM" frame
+sacred_sampled "frame: the measurement is sound"
 
 done_testing

@@ -2,6 +2,7 @@
 /*
  * What programs ask of the kernel past libc. Run by tests/cli/sacred_syscall.sh. Usage: sacred_syscall MODE
  * strict, filter, libseccomp: allows itself next to nothing, computes, writes and ends; spare: forbids one call that nobody makes. exec: becomes the same program by system call, 20 times. exit: ends by one.
+ * frame: calls with nothing but a page that cannot be written above its return address, where a sixth argument would be.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -83,6 +85,33 @@ static void become_again(char **argv)
 	printf("%d\n", n);
 }
 
+/* syscall(SYS_getpid) with a stack of its own, at whose top lies what may only be read. */
+static long ask_below(char *top)
+{
+	long result;
+	__asm__ volatile(
+		"movq %%rsp, %%rbx\n"
+		"movq %2, %%rsp\n"
+		"call *%3\n"
+		"movq %%rbx, %%rsp\n"
+		: "=a"(result)
+		: "D"((long)SYS_getpid), "r"(top), "r"((long (*)(long, ...))syscall)
+		: "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+	return result;
+}
+
+static int frame(void)
+{
+	enum { BYTES = 1 << 16 };
+	char *low = mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (low == MAP_FAILED || mprotect(low + BYTES, BYTES, PROT_READ) != 0)
+		return 77;
+	for (int i = 0; i < 1000000; i++)
+		if (ask_below(low + BYTES) != getpid())
+			return 9;
+	return 10;
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
@@ -93,6 +122,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(mode, "exit") == 0)
 		syscall(SYS_exit_group, 5);
+	if (strcmp(mode, "frame") == 0)
+		return frame();
 	if (strcmp(mode, "spare") == 0) {
 		if (forbid_one() != 0)
 			return 77;
