@@ -225,13 +225,7 @@ static unsigned n_in_thread;
 
 static void *thread_main(void *unused)
 {
-	pthread_attr_t attr;
-	void *lo;
-	size_t bytes;
-	pthread_getattr_np(pthread_self(), &attr);
-	pthread_attr_getstack(&attr, &lo, &bytes);
-	pthread_attr_destroy(&attr);
-	const struct unwind_stack mine = {(uintptr_t)lo, (uintptr_t)lo + bytes, false, 0};
+	const struct unwind_stack mine = own_stack(false);
 	void *mem = calloc(1, unwind_thread_bytes(MAX_DEPTH));
 	struct unwind_thread *was = thread;
 	thread = unwind_thread_init(mem, MAX_DEPTH, &mine);

@@ -46,17 +46,21 @@ TESTED unsigned recurse(unsigned n)
 	return sink + 1;
 }
 
-/* The main thread's stack by its mapping. */
-int set_up(void **state)
+struct unwind_stack own_stack(bool grows)
 {
-	(void)state;
 	pthread_attr_t attr;
 	void *lo;
 	size_t bytes;
 	pthread_getattr_np(pthread_self(), &attr);
 	pthread_attr_getstack(&attr, &lo, &bytes);
 	pthread_attr_destroy(&attr);
-	stack = (struct unwind_stack){(uintptr_t)lo, (uintptr_t)lo + bytes, true, 0};
+	return (struct unwind_stack){(uintptr_t)lo, (uintptr_t)lo + bytes, grows, 0};
+}
+
+int set_up(void **state)
+{
+	(void)state;
+	stack = own_stack(true);
 	unwind_init(&(struct unwind_config){.module_of = one_module});
 	return 0;
 }

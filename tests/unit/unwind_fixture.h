@@ -43,6 +43,8 @@ __attribute__((always_inline)) static inline void walk_here(void)
 }
 /* Calls itself n times, then walks. */
 unsigned recurse(unsigned n);
+/* The calling thread's, by its mapping. */
+struct unwind_stack own_stack(bool grows);
 /* For the group of tests. */
 int set_up(void **state);
 
