@@ -57,6 +57,7 @@ tests_workload_run_constructor_la_LIBADD = -lpthread
 
 run_tests = \
 	tests/cli/run_rate.sh \
+	tests/cli/run_switches.sh \
 	tests/cli/run_threads.sh \
 	tests/cli/run_processes.sh \
 	tests/cli/run_kill.sh \

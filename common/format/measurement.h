@@ -19,7 +19,7 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
-#define MSR_VERSION_MINOR 2           /* additions a reader may ignore */
+#define MSR_VERSION_MINOR 3           /* additions a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
@@ -282,6 +282,29 @@ const char *msr_loss_description(enum msr_loss l); /* one line for people */
 const char *msr_path_end_name(enum msr_path_end e);
 
 /*
+ * What sampled the CPU time of a thread (CPUTIME): the kernel's event, or a timer on the thread's CPU clock. The weights
+ * of all samples of CPUTIME are event_ns + timer_ns.
+ */
+struct msr_source_use {
+	_Atomic uint64_t event_ns;       /* weights of samples of the event */
+	_Atomic uint64_t event_samples;
+	_Atomic uint64_t event_switches; /* context switches of the thread while it had the event */
+	_Atomic uint64_t timer_ns;       /* weights of samples of the timer */
+	_Atomic uint64_t timer_samples;
+	_Atomic uint64_t n_changes;      /* from one to the other, after the beginning of the thread */
+};
+
+/*
+ * What the kernel's task-clock event costs at one context switch, at most, by its period: the shorter the period, the
+ * sooner its timer is due, and the more often the kernel programs the hardware. Measured in a virtual machine, where
+ * this is dear (doc/sampling.md).
+ */
+static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
+{
+	return period_ns < 3000000 ? 12000 : period_ns < 8000000 ? 5000 : 3000;
+}
+
+/*
  * One per thread, updated in place by its thread alone. Identity to check for each thread:
  * delivered == recorded + sum of losses that take a sample + in flight (at most one a metric, in a thread that was killed or stopped by exit);
  * recorded == sum of `count` over the thread's cells.
@@ -304,6 +327,7 @@ struct msr_thread {
 	_Atomic uint64_t cpu_unsampled_ns; /* CPU time after the last sample, known at the end of the thread */
 	char name[32];              /* as given to pthread_setname_np, at the end; may be empty */
 	_Atomic uint64_t cpu_off_ns; /* of its CPU time, what passed while measurement was off; known when it is started again, or at the end */
+	struct msr_source_use use;
 };
 
 /* Context node. Node 0 is the root and is not stored with an address; children of the root are entry points

@@ -119,8 +119,26 @@ static enum status parse_count(const char *text, const char *how, struct config_
 	return STATUS_OK;
 }
 
+/* Takes ",perf" or ",timer" off the end of CPUTIME: the way in which CPU time is sampled. */
+static enum status parse_cpu_source(const char *text, const char *comma, struct config_event *event)
+{
+	char without[128];
+	uint32_t source = !strcmp(comma, ",perf") ? SOURCE_CPU_PERF : SOURCE_CPU_TIMER;
+	if (source == SOURCE_CPU_TIMER && strcmp(comma, ",timer") != 0)
+		return options_refuse("event '%s': after the comma comes perf or timer", text);
+	int n = snprintf(without, sizeof without, "%.*s", (int)(comma - text), text);
+	if (n < 0 || (size_t)n >= sizeof without)
+		return options_refuse("event '%s' is too long", text);
+	enum status status = event_parse(without, event);
+	event->cpu_source = source;
+	return status;
+}
+
 enum status event_parse(const char *text, struct config_event *event)
 {
+	const char *comma = strchr(text, ',');
+	if (comma && !strncmp(text, "CPUTIME", 7) && (text[7] == '@' || text[7] == ','))
+		return parse_cpu_source(text, comma, event);
 	const char *at = strrchr(text, '@');
 	size_t n = at ? (size_t)(at - text) : strlen(text);
 	const char *how = at ? at + 1 : NULL;

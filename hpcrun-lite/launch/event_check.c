@@ -151,10 +151,22 @@ static void explain_cputime(const struct config_event *event, char *why, size_t 
 		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s", (double)tick / 1e6, paranoia);
 }
 
+/* CPUTIME,perf: the kernel's event or nothing. */
+static bool explain_cputime_perf(char *why, size_t bytes)
+{
+	char paranoia[512];
+	event_paranoia(paranoia, sizeof paranoia);
+	if (paranoia[0])
+		snprintf(why, bytes, "%s; or leave out ',perf', and a timer samples", paranoia);
+	return !paranoia[0];
+}
+
 bool event_available(const struct config_event *event, char *why, size_t why_bytes)
 {
 	why[0] = 0;
-	if (event->kind == CONFIG_CPUTIME)
+	if (event->kind == CONFIG_CPUTIME && event->cpu_source == SOURCE_CPU_PERF)
+		return explain_cputime_perf(why, why_bytes);
+	if (event->kind == CONFIG_CPUTIME && event->cpu_source == SOURCE_CPU_AUTO)
 		explain_cputime(event, why, why_bytes);
 	const struct event_perf *perf = event_perf_of(event);
 	if (!perf)

@@ -144,6 +144,7 @@ static enum status set_gpu_memory(void *arg, const char *value)
 static const struct option_spec specs[] = {
 	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
+	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "gpu=opencl, gpu=nvidia: operations of OpenCL devices, of NVIDIA GPUs, every one\n"
 	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: samples of their\n"

@@ -75,7 +75,7 @@ static void put_string(struct out *o, const char *key, const char *s)
 
 static void put_event(struct out *o, const struct config_event *e)
 {
-	const uint64_t field[] = {e->kind, e->unit, e->perf_type, e->perf_config, e->period, e->as_rate};
+	const uint64_t field[] = {e->kind, e->unit, e->perf_type, e->perf_config, e->period, e->as_rate, e->cpu_source};
 	put_string(o, "event", e->name);
 	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 		put(o, ',');
@@ -206,7 +206,8 @@ static void get_event(struct in *in, struct config *c)
 	e->perf_config = get_field(in);
 	e->period = get_field(in);
 	e->as_rate = get_field(in) != 0;
-	if (e->kind < CONFIG_CPUTIME || e->kind > CONFIG_PAPI || e->period == 0)
+	e->cpu_source = (uint32_t)get_field(in);
+	if (e->cpu_source >= SOURCE_N_CPU || e->kind < CONFIG_CPUTIME || e->kind > CONFIG_PAPI || e->period == 0)
 		in->bad = true;
 }
 

@@ -4,7 +4,7 @@
  * One variable, so that the exec hooks have exactly two entries to take out and put back: this one and LD_PRELOAD.
  *
  *     HPCTOOLKIT_LITE=1;dir=/abs/dir;lib=/abs/libhpcrun-lite.so;trace=1;python=1;delay=0;say=1;rank=-1;size=-1;job=;pid=4711;execpid=4711;seq=0;
- *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE;event=...;
+ *         start=<mono ns>;depth=8192;nodes=16777216;bytes=0;gpubytes=1073741824;event=NAME,KIND,UNIT,PERFTYPE,PERFCONFIG,PERIOD,ASRATE,CPUSOURCE;event=...;
  *         gpu=NAME,OPTIONS,PRELOAD;gpu=...
  *
  * (on one line). The first field is the protocol version. Bytes '%', ';', ',' and those below 0x20 or above 0x7e are written
@@ -17,6 +17,7 @@
 #define HPCRUN_LITE_RUNTIME_CONFIG_H
 
 #include "common/format/measurement.h"
+#include "hpcrun-lite/source/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +34,7 @@
 #define CONFIG_MAX_GPUS 3u          /* GPU back ends of a run: the two highest bits of an operation's id tell which */
 
 enum config_kind {
-	CONFIG_CPUTIME = 1, /* task clock of the thread: perf, else timer */
+	CONFIG_CPUTIME = 1, /* CPU time of the thread */
 	CONFIG_REALTIME = 2,
 	CONFIG_PERF = 3,    /* perf_event_open(type, config): perf::PAGE-FAULTS and so on; period in counts */
 	CONFIG_PAPI = 4     /* through the loadable module beside the library; `name` is PAPI's */
@@ -47,6 +48,7 @@ struct config_event {
 	uint64_t perf_config;
 	uint64_t period;      /* in units: ns for CPUTIME and REALTIME, counts else */
 	bool as_rate;         /* given as @fN: only for messages */
+	uint32_t cpu_source;  /* CONFIG_CPUTIME: enum source_cpu */
 };
 
 /* A GPU back end that was asked for: "gpu=opencl,options". The back end gets its options as they stand. */

@@ -9,10 +9,12 @@ hpcrun_hooks =
 libhlcct_la_SOURCES = \
 	hpcrun-lite/cct/cct.c hpcrun-lite/cct/cct.h \
 	hpcrun-lite/cct/table.c hpcrun-lite/cct/table.h \
+	hpcrun-lite/source/cputime.c \
 	hpcrun-lite/source/ktimer.h \
 	hpcrun-lite/source/perf.c \
+	hpcrun-lite/source/perf_event.c hpcrun-lite/source/perf_event.h \
+	hpcrun-lite/source/realtime.c \
 	hpcrun-lite/source/source.h \
-	hpcrun-lite/source/timer.c \
 	hpcrun-lite/store/space.c hpcrun-lite/store/space.h \
 	hpcrun-lite/store/store.c hpcrun-lite/store/store.h
 libhlcct_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
@@ -34,6 +36,7 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \
 	hpcrun-lite/runtime/sources.c \
 	hpcrun-lite/runtime/thread.c hpcrun-lite/runtime/thread.h \
+	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h \
 	$(hpcrun_hooks)
 libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 # Bound at once: a lazy binding inside a signal handler would enter the loader. Static linking of libgcc: libc is all we need.

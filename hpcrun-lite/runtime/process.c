@@ -260,7 +260,8 @@ static void end(enum msr_exit_kind kind, int code)
 	if (kind != MSR_EXIT_EXEC)
 		report_print();
 	if (thread_self) {
-		cct_trim(thread_self->cct);
+		if (thread_self->cct)
+			cct_trim(thread_self->cct);
 		gpu_thread_trim(&thread_self->gpu);
 	}
 	records_trim();

@@ -9,6 +9,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <dlfcn.h>
@@ -54,7 +55,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 	}
 	add(&r->recorded, 1);
 	if (process.is_cputime[e->metric])
-		t->cpu_given_ns += weight;
+		add(&t->cpu_given_ns, weight);
 	if (e->n_merged)
 		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
 	if (process.config.trace && !cct_trace(t->cct, node, e->metric, now_ns, &cause))
@@ -85,6 +86,7 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 	enum msr_loss cause;
 	uint32_t node;
 	add(&r->delivered, n);
+	thread_need_tree(t);
 	unwind_walk(t->unwind, context, &walked);
 	add(&r->n_frames, walked.n);
 	add(&r->path_ends[walked.end], 1);
@@ -165,6 +167,7 @@ static void leave(struct thread *t, uint64_t start_ns)
 	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
 	t->rest_until_ns = t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	t->left_ns = now;
+	watch_after_sample(t, now);
 	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
@@ -221,7 +224,7 @@ static bool is_passed_over(struct thread *t, bool is_sent)
 
 static bool is_on_stack(const struct thread *t, uintptr_t sp)
 {
-	return sp >= t->stack_lo && sp < t->stack_hi;
+	return sp >= t->stack.lo && sp < t->stack.hi;
 }
 
 /* An alternate stack for signals may lie within a thread's stack, in a frame of main's for instance: then places on it tell nothing. */
@@ -310,8 +313,10 @@ enum sample_hold sample_hold(struct thread *t)
 	t->holding++;
 	/* As in enter(). */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
-	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
+	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
+		thread_need_tree(t);
 		return SAMPLE_HELD;
+	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 	t->holding--;
 	return SAMPLE_ENDED;
@@ -426,6 +431,8 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 			unsigned n = poll_sources(t, info, context, expiry);
 			if (n)
 				take(t, expiry, n, context, now);
+			if (t->is_watcher && source_is_look(info))
+				watch_expired(t, n != 0);
 			leave(t, now);
 		}
 	} else if (t->holding && !t->suspended) {

@@ -12,6 +12,7 @@
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/source/perf_event.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -42,16 +43,25 @@ static struct process_source *slot_for(const struct source_ops *ops)
 	return s;
 }
 
-static void add_event(const struct source_ops *ops, uint32_t metric)
+static bool is_task_clock(const struct config_event *e)
+{
+	return e->kind == CONFIG_CPUTIME
+		|| (e->kind == CONFIG_PERF && e->perf_type == PERF_TYPE_SOFTWARE && e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* `cpu_source` is that of CPUTIME; perf::TASK-CLOCK asks for the kernel's event by its name. */
+static void add_event(const struct source_ops *ops, uint32_t metric, enum source_cpu cpu_source)
 {
 	const struct config_event *e = &process.config.event[metric];
 	struct process_source *s = slot_for(ops);
+	bool is_clock = is_task_clock(e);
 	s->event[s->n_events++] = (struct source_event){
 		.name = e->name,
 		.metric = metric,
 		.unit = e->unit,
-		.perf_type = e->kind == CONFIG_CPUTIME ? PERF_TYPE_SOFTWARE : e->perf_type,
-		.perf_config = e->kind == CONFIG_CPUTIME ? PERF_COUNT_SW_TASK_CLOCK : e->perf_config,
+		.cpu_source = e->kind == CONFIG_CPUTIME ? cpu_source : SOURCE_CPU_PERF,
+		.perf_type = is_clock ? PERF_TYPE_SOFTWARE : e->perf_type,
+		.perf_config = is_clock ? PERF_COUNT_SW_TASK_CLOCK : e->perf_config,
 		.period = e->period,
 	};
 	if (e->kind == CONFIG_CPUTIME)
@@ -81,24 +91,31 @@ static bool start_source(struct process_source *s, char *cause, size_t cause_byt
 	return s->ops->process_start(s->event, s->n_events, &host, cause, cause_bytes);
 }
 
-/* Events of one kind go to one source; where it cannot be had, to the next. */
+/* Where the kernel's event is refused, a timer samples CPU time, unless the user asked for the event by name. */
+static enum source_cpu choose_cpu_source(const struct config_event *e)
+{
+	const struct source_event clock = {
+		.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK, .period = e->period};
+	char why[128];
+	bool user_only;
+	if (e->cpu_source != SOURCE_CPU_AUTO || perf_event_try(&clock, &user_only, why, sizeof why))
+		return (enum source_cpu)e->cpu_source;
+	runtime_note(why);
+	return SOURCE_CPU_TIMER;
+}
+
 bool process_choose_sources(char *cause, size_t cause_bytes)
 {
-	const struct source_ops *cpu = &source_perf, *papi = NULL;
+	const struct source_ops *papi = NULL;
 	const struct config *c = &process.config;
-	struct source_event probe = {.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK, .period = 1000000};
-	char why[128];
-	for (uint32_t i = 0; i < c->n_events; i++)
-		if (c->event[i].kind == CONFIG_CPUTIME && !source_perf.process_start(&probe, 1, &host, why, sizeof why)) {
-			cpu = &source_timer_cpu;
-			runtime_note(why);
-		}
 	for (uint32_t i = 0; i < c->n_events; i++) {
-		if (c->event[i].kind == CONFIG_PAPI && !papi && !(papi = load_module("papi", cause, cause_bytes)))
+		const struct config_event *e = &c->event[i];
+		if (e->kind == CONFIG_PAPI && !papi && !(papi = load_module("papi", cause, cause_bytes)))
 			return false;
 		const struct source_ops *const by_kind[] = {
-			[CONFIG_CPUTIME] = cpu, [CONFIG_REALTIME] = &source_timer_real, [CONFIG_PERF] = &source_perf, [CONFIG_PAPI] = papi};
-		add_event(by_kind[c->event[i].kind], i);
+			[CONFIG_CPUTIME] = &source_cputime, [CONFIG_REALTIME] = &source_realtime,
+			[CONFIG_PERF] = is_task_clock(e) ? &source_cputime : &source_perf, [CONFIG_PAPI] = papi};
+		add_event(by_kind[e->kind], i, e->kind == CONFIG_CPUTIME ? choose_cpu_source(e) : SOURCE_CPU_AUTO);
 	}
 	return process_restart_sources();
 }
@@ -125,6 +142,22 @@ bool process_restart_sources(void)
 
 /* ---- records --------------------------------------------------------------------------------------------------- */
 
+static bool is_timer(const struct source_ops *ops, const struct source_event *e)
+{
+	return ops == &source_cputime && e->cpu_source == SOURCE_CPU_TIMER;
+}
+
+static void put_source(struct text *t, const struct source_ops *ops, const struct source_event *e)
+{
+	static const char *const cpu_name[SOURCE_N_CPU] = {
+		[SOURCE_CPU_AUTO] = "perf_event_open; a timer on the CPU clock while a thread switches often",
+		[SOURCE_CPU_PERF] = "perf_event_open",
+		[SOURCE_CPU_TIMER] = "timer on the thread's CPU clock",
+	};
+	text_put(t, ops == &source_cputime ? cpu_name[e->cpu_source] : ops->name);
+	text_put(t, ", ");
+}
+
 static void put_rate(struct text *t, const struct source_event *e, const struct source_ops *ops)
 {
 	uint64_t period = e->period;
@@ -135,7 +168,7 @@ static void put_rate(struct text *t, const struct source_event *e, const struct 
 	}
 	struct timespec tick; /* the coarse clocks advance with the kernel's tick */
 	clock_getres(CLOCK_REALTIME_COARSE, &tick);
-	uint64_t tick_hz = ops == &source_timer_cpu && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
+	uint64_t tick_hz = is_timer(ops, e) && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
 	text_put_fixed(t, 10000000000u / period, 1);
 	text_put(t, " samples/s asked for");
 	if (tick_hz && 1000000000u / period > tick_hz)
@@ -144,11 +177,11 @@ static void put_rate(struct text *t, const struct source_event *e, const struct 
 
 static void write_metric(const struct process_source *s, const struct source_event *e)
 {
-	struct msr_metric m = {.id = e->metric, .unit = e->unit, .period = e->period, .source = s->ops->id};
+	struct msr_metric m = {.id = e->metric, .unit = e->unit, .period = e->period,
+	                       .source = is_timer(s->ops, e) ? MSR_SOURCE_TIMER_CPU : s->ops->id};
 	struct text name = text_in(m.name, sizeof m.name), description = text_in(m.description, sizeof m.description);
 	text_put(&name, e->name);
-	text_put(&description, s->ops->name);
-	text_put(&description, ", ");
+	put_source(&description, s->ops, e);
 	put_rate(&description, e, s->ops);
 	records_metric(&m);
 }
@@ -173,8 +206,7 @@ static void write_source(const struct process_source *s, const struct source_eve
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, e->name);
 	text_put(&t, ": ");
-	text_put(&t, s->ops->name);
-	text_put(&t, ", ");
+	put_source(&t, s->ops, e);
 	put_rate(&t, e, s->ops);
 	records_info_text("source", line);
 }
@@ -186,6 +218,8 @@ static void write_event(const struct config_event *e)
 	text_put(&t, e->name);
 	text_put_char(&t, '@');
 	text_put_u64(&t, e->period);
+	if (e->kind == CONFIG_CPUTIME && e->cpu_source != SOURCE_CPU_AUTO)
+		text_put(&t, e->cpu_source == SOURCE_CPU_PERF ? ",perf" : ",timer");
 	records_info_text("event", line);
 }
 

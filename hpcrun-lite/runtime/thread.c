@@ -10,6 +10,7 @@
 #include "hpcrun-lite/runtime/hook_scratch.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
@@ -68,9 +69,6 @@ static struct thread *take_block(void)
 		uint32_t expected = THREAD_FREE;
 		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE
 		    && atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE, memory_order_acquire, memory_order_relaxed)) {
-			/* Everything behind the first page must be zero again; that is also where the memory goes back. */
-			memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
-			sys_madvise((uint8_t *)t + 4096, threads.block_bytes - 4096, MADV_DONTNEED);
 			return t;
 		}
 	}
@@ -85,8 +83,21 @@ static struct thread *take_block(void)
 	return t;
 }
 
+/* What the tree and the walks used must be zero again; that is also where the memory goes back. */
+static void wipe_block(struct thread *t)
+{
+	if (!t->cct)
+		return;
+	t->cct = NULL;
+	t->unwind = NULL;
+	t->python = NULL;
+	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
+	sys_madvise((uint8_t *)t + 4096, threads.block_bytes - 4096, MADV_DONTNEED);
+}
+
 static void give_block(struct thread *t)
 {
+	wipe_block(t);
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release); /* all that was written before belongs to the next owner */
 }
 
@@ -96,11 +107,11 @@ static void give_block(struct thread *t)
  * The range may say too little, never too much: what lies in it is read without asking, and next to a stack there may be a page that cannot be read, with the stack of
  * a coroutine behind it.
  */
-static void find_stack(struct unwind_stack *s, const struct thread_room *room)
+static void find_stack(struct unwind_stack *s, const struct thread_room *room, int tid)
 {
 	struct rlimit limit;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	if (sys_gettid() != sys_getpid()) {
+	if (tid != process.pid) {
 		/* glibc keeps the thread's descriptor in the last page of its stack, also of one that the program provided. */
 		s->hi = (uintptr_t)pthread_self();
 		s->lo = room->lo ? room->lo : s->hi - room->n_bytes + 4096;
@@ -122,21 +133,32 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room)
 
 /* ---- begin --------------------------------------------------------------------------------------------------------- */
 
-static bool make_record(struct thread *t, uint32_t *number)
+/* What belongs to the record of a thread; a forked child begins a new one. */
+static void reset_record(struct thread *t)
+{
+	memset(t->carried, 0, sizeof t->carried);
+	t->gpu = (struct gpu_thread){0};
+	t->record = NULL;
+	t->trace_ns = 0;
+	atomic_store_explicit(&t->cpu_given_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->cpu_asked_ns, 0, memory_order_relaxed);
+}
+
+static bool make_record(struct thread *t)
 {
 	enum msr_loss cause;
-	*number = atomic_fetch_add_explicit(&threads.n_numbers, 1, memory_order_relaxed);
+	uint32_t number = atomic_fetch_add_explicit(&threads.n_numbers, 1, memory_order_relaxed);
 	const struct store_request request = {
 		.kind = MSR_THREAD,
 		.record_bytes = sizeof(struct msr_thread),
-		.thread = *number,
+		.thread = number,
 		.n_bytes = sizeof(struct msr_extent) + sizeof(struct msr_thread),
 	};
 	struct msr_extent *e = store_extent(&request, &cause);
 	if (!e)
 		return false;
 	struct msr_thread *r = (struct msr_thread *)(e + 1);
-	r->number = *number;
+	r->number = number;
 	r->tid = (uint32_t)sys_gettid();
 	r->start_ns = clock_mono_ns();
 	r->cpu_start_ns = clock_thread_cpu_ns();
@@ -146,17 +168,19 @@ static bool make_record(struct thread *t, uint32_t *number)
 	return true;
 }
 
-static void make_tree(struct thread *t, uint32_t number)
+void thread_make_tree(struct thread *t)
 {
 	const struct cct_options options = {
-		.thread = number,
+		.thread = t->record->number,
 		.is_main = t->is_main,
 		.max_depth = process.config.max_depth,
 		.max_nodes = process.config.max_nodes,
 	};
+	if (!t->unwind) {
+		t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &t->stack);
+		t->python = python_thread_init((uint8_t *)t + threads.python_at, process.config.max_depth, t->is_main);
+	}
 	t->cct = cct_init((uint8_t *)t + threads.cct_at, &options);
-	t->cpu_given_ns = 0;
-	t->trace_ns = 0;
 }
 
 static void mask_signal(int how)
@@ -167,7 +191,7 @@ static void mask_signal(int how)
 
 static void start_source(struct thread *t, unsigned i)
 {
-	t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i]);
+	t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i], &t->record->use);
 	if (!t->source_on[i])
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 }
@@ -184,11 +208,15 @@ void thread_sources_start(struct thread *t)
 		if (t->source_on[i] && t->is_off)
 			ops->thread_rest(t->source_state[i], true);
 	}
+	if (t->is_watcher && !t->is_off)
+		watch_start();
 	mask_signal(SIG_UNBLOCK);
 }
 
 void thread_sources_stop(struct thread *t)
 {
+	if (t->is_watcher)
+		watch_stop();
 	for (unsigned i = 0; i < process.n_sources; i++)
 		if (t->source_on[i]) {
 			process.source[i].ops->thread_stop(t->source_state[i]);
@@ -205,6 +233,11 @@ static uint64_t get(_Atomic uint64_t *word)
 
 static void rest_sources(struct thread *t, bool rests)
 {
+	if (t->is_watcher) {
+		watch_stop();
+		if (!rests)
+			watch_start();
+	}
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		const struct source_ops *ops = process.source[i].ops;
 		if (ops->thread_rest) {
@@ -237,7 +270,7 @@ static uint64_t cpu_off_ns(const struct thread *t, uint64_t cpu_ns)
 static void trace_off(struct thread *t)
 {
 	enum msr_loss cause;
-	if (process.config.trace && get(&t->record->recorded) && !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
+	if (process.config.trace && t->cct && get(&t->record->recorded) && !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
 		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1, memory_order_relaxed);
 }
 
@@ -287,15 +320,31 @@ bool thread_sent(const siginfo_t *info)
 		|| (info->si_code == SI_USER && info->si_pid == 0 && atomic_load_explicit(&threads.has_sent, memory_order_relaxed));
 }
 
-/* Looks like a timer's that no source knows. A signal that is pending already does as well: each makes a thread look. */
-void thread_send(struct thread *t)
+/* Looks like a timer's. */
+static void send(struct thread *t, const void *value)
 {
 	siginfo_t info;
 	memset(&info, 0, sizeof info);
 	info.si_code = SI_TIMER;
-	info.si_value.sival_ptr = &threads; /* no timer's */
+	info.si_value.sival_ptr = (void *)value;
 	atomic_store_explicit(&threads.has_sent, true, memory_order_relaxed); /* the system call orders it */
 	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
+}
+
+/* A value that no timer has. A signal that is pending already does as well: each makes a thread look. */
+void thread_send(struct thread *t)
+{
+	send(t, &threads);
+}
+
+void thread_ask(struct thread *t)
+{
+	send(t, &source_look);
+}
+
+struct thread *thread_first(void)
+{
+	return atomic_load_explicit(&threads.made, memory_order_acquire);
 }
 
 void thread_signal_others(void)
@@ -316,16 +365,10 @@ static void begin_off(struct thread *t)
 	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed), t->record->cpu_start_ns);
 }
 
-void thread_begin(bool is_main, const struct thread_room *room)
+/* A block in which the calling thread is measured from now on. */
+static void reset(struct thread *t, bool is_main)
 {
-	struct unwind_stack stack;
-	uint32_t number;
-	struct thread *t = take_block();
-	if (!t) {
-		store_count_loss(MSR_LOSS_THREAD_SETUP);
-		return;
-	}
-	t->is_main = is_main;
+	t->is_main = t->is_watcher = is_main;
 	t->suspended = 0;
 	t->destructor_rounds = 0;
 	/* Whoever had the block before may have ended inside of the tool, by a handler of the program's on top of it. */
@@ -335,24 +378,27 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	t->n_long = 0;
 	t->rest_until_ns = 0;
 	atomic_store_explicit(&t->n_held, 0, memory_order_relaxed);
-	memset(t->carried, 0, sizeof t->carried);
-	t->gpu = (struct gpu_thread){0};
-	t->record = NULL;
-	if (!make_record(t, &number)) {
-		store_count_loss(MSR_LOSS_THREAD_SETUP);
-		give_block(t);
-		return;
-	}
-	make_tree(t, number);
-	find_stack(&stack, room);
-	t->stack_lo = stack.lo;
-	t->stack_hi = stack.hi;
-	t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &stack);
-	t->python = python_thread_init((uint8_t *)t + threads.python_at, process.config.max_depth, is_main);
+	reset_record(t);
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		t->source_state[i] = (uint8_t *)t + threads.source_at[i];
 		t->source_on[i] = false;
 	}
+}
+
+void thread_begin(bool is_main, const struct thread_room *room)
+{
+	struct thread *t = take_block();
+	if (!t) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		return;
+	}
+	reset(t, is_main);
+	if (!make_record(t)) {
+		store_count_loss(MSR_LOSS_THREAD_SETUP);
+		give_block(t);
+		return;
+	}
+	find_stack(&t->stack, room, t->tid);
 	begin_off(t);
 	thread_self = t;
 	pthread_setspecific(threads.key, t);
@@ -371,7 +417,8 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 		atomic_store_explicit(&r->cpu_off_ns, cpu_off_ns(t, cpu_ns), memory_order_relaxed);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
 		uint64_t all = cpu_ns - r->cpu_start_ns, off = cpu_off_ns(t, cpu_ns), used = all > off ? all - off : 0;
-		atomic_store_explicit(&r->cpu_unsampled_ns, used > t->cpu_given_ns ? used - t->cpu_given_ns : 0, memory_order_relaxed);
+		uint64_t given = atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
+		atomic_store_explicit(&r->cpu_unsampled_ns, used > given ? used - given : 0, memory_order_relaxed);
 	}
 }
 
@@ -415,7 +462,8 @@ void thread_end(void)
 	sample_drop_held(t);
 	gpu_glue_thread_ends();
 	gpu_thread_trim(&t->gpu);
-	cct_finish(t->cct);
+	if (t->cct)
+		cct_finish(t->cct);
 	add_to_ended(t->record);
 	t->record = NULL;
 	give_block(t);
@@ -499,23 +547,25 @@ void thread_sum(struct thread_totals *sum)
 	}
 }
 
+/* A thread of the parent: its tree's extents are the parent's, and its memory is free. */
+static void forget(struct thread *t)
+{
+	if (t->cct)
+		cct_forget(t->cct);
+	t->record = NULL;
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
+	give_block(t);
+}
+
 void thread_forked(void)
 {
 	struct thread *self = thread_self;
-	uint32_t number;
 	for (unsigned i = 0; i < sizeof threads.ended / sizeof *threads.ended; i++)
 		atomic_store_explicit(&threads.ended[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&threads.n_numbers, 0, memory_order_relaxed);
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t; t = t->next_made) {
-		if (t == self)
-			continue;
-		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE && t->cct)
-			cct_forget(t->cct);
-		t->record = NULL;
-		t->cct = NULL;
-		atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
-		give_block(t);
-	}
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t; t = t->next_made)
+		if (t != self && atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE)
+			forget(t);
 	if (!self) {
 		thread_begin(true, &(struct thread_room){0});
 		return;
@@ -524,18 +574,21 @@ void thread_forked(void)
 		process.source[i].ops->thread_forked(self->source_state[i]);
 		self->source_on[i] = false;
 	}
-	cct_forget(self->cct);
+	watch_forked();
+	self->is_watcher = true;
+	bool has_tree = self->cct;
+	if (has_tree)
+		cct_forget(self->cct);
 	atomic_store_explicit(&self->n_held, 0, memory_order_relaxed);
-	memset(self->carried, 0, sizeof self->carried);
-	self->gpu = (struct gpu_thread){0};
-	self->record = NULL;
-	if (!make_record(self, &number)) {
+	reset_record(self);
+	if (!make_record(self)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 		thread_self = NULL;
 		give_block(self);
 		return;
 	}
-	make_tree(self, number);
+	if (has_tree)
+		thread_make_tree(self);
 	begin_off(self);
 	thread_sources_start(self);
 	sample_catch_up(self);

@@ -35,21 +35,24 @@ struct thread {
 	uint64_t cost_start_ns;       /* the thread's CPU clock when a sample whose cost is measured began, else 0 */
 	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
 	bool is_main;                 /* complete paths start at main */
+	bool is_watcher;              /* the first thread of the process; see watch.h */
 	_Atomic int tid;
 	struct msr_thread *record;    /* in the file; NULL: not measured */
+	/* NULL until the first sample or launch; see thread_make_tree(). */
 	struct unwind_thread *unwind;
 	struct cct *cct;
 	struct python_thread *python;
+	struct unwind_stack stack;
 	void *source_state[THREAD_MAX_SOURCES];
 	bool source_on[THREAD_MAX_SOURCES];
-	uint64_t cpu_given_ns;        /* weights of CPUTIME recorded */
+	_Atomic uint64_t cpu_given_ns; /* weights of CPUTIME recorded; other threads read it */
+	_Atomic uint64_t cpu_asked_ns; /* its CPU clock when another thread last asked it to look at that */
 	/* What it has followed of process.off; read by whoever ends the process. */
 	_Atomic bool is_off;
 	_Atomic uint64_t cpu_off_since_ns; /* its CPU clock then */
 	_Atomic uint64_t cpu_off_ns;  /* of its CPU time, what passed while it was off before */
 	_Atomic uint64_t carried[MSR_MAX_METRICS]; /* weights of samples lost as busy: for the next */
 	uint64_t trace_ns;            /* time of the last trace record */
-	uintptr_t stack_lo, stack_hi;
 	/* Samples held back while the thread is inside a GPU callback or a back end's own code; see sample_hold(). */
 	uint32_t holding;             /* nests */
 	bool recording_held;
@@ -70,6 +73,17 @@ struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
 };
+
+/*
+ * Makes the tree of the calling thread and what is needed to walk its stack, where they are not there yet. A thread that
+ * ends without a sample never pays for them. Signal-safe; the caller is inside the tool (in_handler), or alone.
+ */
+void thread_make_tree(struct thread *t);
+static inline void thread_need_tree(struct thread *t)
+{
+	if (__builtin_expect(!t->cct, 0))
+		thread_make_tree(t);
+}
 
 /* Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP when it cannot. `room` is of no use for the first thread. Not signal-safe, no malloc. */
 void thread_begin(bool is_main, const struct thread_room *room);
@@ -100,7 +114,11 @@ bool thread_is_armed(const struct thread *t);
 void thread_signal_others(void);
 /* Sends it to one. Signal-safe. */
 void thread_send(struct thread *t);
-/* A signal is one of these. Signal-safe. */
+/* Asks the sources of one to look at its CPU clock; see watch.h. Signal-safe. */
+void thread_ask(struct thread *t);
+/* The first block of the list that next_made continues; NULL: there is none. Signal-safe. */
+struct thread *thread_first(void);
+/* A signal is one that makes threads follow. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
 
 /* Sums over the threads that have ended and those that live, for the report. */

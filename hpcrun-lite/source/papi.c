@@ -83,10 +83,11 @@ static void unmask_signal(void)
 	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, 0, sizeof set);
 }
 
-static bool thread_start(void *state)
+static bool thread_start(void *state, struct msr_source_use *use)
 {
 	struct papi_thread *t = state;
 	char cause[256];
+	(void)use;
 	if (t->running || t->busy)
 		return t->running;
 	t->busy = 1;

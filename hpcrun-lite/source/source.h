@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A sample source says "take a sample now, of these metrics, with these weights". Two kinds:
- * - perf and timer raise the run time's own signal; the run time's handler then asks them (`poll`) what expired.
+ * - CPUTIME, REALTIME and the events of perf raise the run time's own signal, whose handler asks them (`poll`) what expired.
  * - PAPI, in a loadable module, has signals and a handler of its own and calls host->sample from there.
  *
  * A source serves all its events of a process; each thread has a state of its own in memory that the run time gives
@@ -21,9 +21,18 @@ struct source_event {
 	const char *name;
 	uint32_t metric;      /* id in the measurement file, 0 to MSR_MAX_METRICS - 1 */
 	uint32_t unit;        /* enum msr_unit of weights */
-	uint32_t perf_type;   /* events of perf_event_open other than the task clock */
+	uint32_t cpu_source;  /* enum source_cpu: of the task clock */
+	uint32_t perf_type;   /* of perf_event_open */
 	uint64_t perf_config;
 	uint64_t period;      /* weight between two samples, > 0 */
+};
+
+/* What samples CPU time; the user may choose. */
+enum source_cpu {
+	SOURCE_CPU_AUTO,  /* the kernel's event, and a timer for threads that switch often */
+	SOURCE_CPU_PERF,  /* the event alone */
+	SOURCE_CPU_TIMER, /* a timer on the thread's CPU clock alone */
+	SOURCE_N_CPU
 };
 
 /* What expired: one entry an event that did. */
@@ -60,8 +69,11 @@ struct source_ops {
 	bool (*process_start)(const struct source_event *events, unsigned n_events, const struct source_host *host, char *cause, size_t cause_bytes);
 	/* Bytes of state of a thread. */
 	size_t (*thread_bytes)(unsigned n_events);
-	/* In the thread itself, before its first user instruction. False: no samples of this source in this thread. Not signal-safe. */
-	bool (*thread_start)(void *state);
+	/*
+	 * In the thread itself, before its first user instruction. False: no samples of this source in this thread. Not
+	 * signal-safe. `use` belongs to the measurement file: the source keeps account there of what it sampled with.
+	 */
+	bool (*thread_start)(void *state, struct msr_source_use *use);
 	/* In the thread itself, at its end or before exec. No sample after it. thread_start may follow. */
 	void (*thread_stop)(void *state);
 	/*
@@ -77,9 +89,17 @@ struct source_ops {
 	unsigned (*poll)(void *state, const siginfo_t *info, const void *ucontext, struct source_expiry *expiry, bool *ours);
 };
 
-extern const struct source_ops source_perf;       /* task clock and other events of perf_event_open */
-extern const struct source_ops source_timer_cpu;  /* the thread's CPU clock, on the scheduler's tick */
-extern const struct source_ops source_timer_real; /* CLOCK_MONOTONIC */
+extern const struct source_ops source_cputime;  /* CPU time of the thread, in one of several ways */
+extern const struct source_ops source_perf;     /* other events of perf_event_open */
+extern const struct source_ops source_realtime; /* CLOCK_MONOTONIC */
+
+/* A signal with this address as its value asks a thread to look at its CPU clock: the tick may miss it. */
+extern const char source_look;
+
+static inline bool source_is_look(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &source_look;
+}
 
 /*
  * A loadable module (libhpcrun-lite-<name>.so beside the library) exports this symbol:

@@ -29,7 +29,7 @@ least=98
 for f in 200 1000 4000; do
 	for attempt in 1 2 3 4 5; do
 		before=$(stolen)
-		measure -e "CPUTIME@f$f" -- "$LIFE" spin 2
+		measure -e "CPUTIME@f$f,perf" -- "$LIFE" spin 2
 		# The event also counts what the host of a virtual machine takes away, the CPU clock does not: more samples then, of less weight.
 		most=$((f * ($(stolen) == before ? 102 : 200) / 100))
 		sound "files are sound at $f Hz"
@@ -73,7 +73,7 @@ if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 		for attempt in 1 2 3; do
 			rm -rf "$OUT"
 			# shellcheck disable=SC2086 # two numbers
-			ok "nobody is measured: $part" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/run_life" spin $part
+			ok "nobody is measured: $part" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -e CPUTIME,perf -o "$OUT" "$T/run_life" spin $part
 			sound "nobody: files are sound: $part"
 			if is_near "$(weights)" 0.985 1.01 && { [ "$part" != "2 0" ] || is_near "$(rate)" 980 1020; }; then break; fi
 			diag "attempt $attempt: $(rate) samples a second, $(weights) of the CPU time"

@@ -125,10 +125,10 @@ static void too_small(void **state)
 static void refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "1", "2;dir=/d;event=C,1,1,0,0,1,0", "1;dir=relative;event=C,1,1,0,0,1,0", "1;dir=/d", /* no event */
-		"1;dir=/d;event=C,1,1,0,0,0,0", /* no period */ "1;dir=/d;event=C,9,1,0,0,1,0", "1;dir=/d;event=C,1,1", "1;dir=/d%2;event=C,1,1,0,0,1,0",
-		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0", "1;dir=/d;event=C,1,1,0,0,1,0x",
-		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0", "1;;dir=/d", "1;dir",
+		"", "1", "2;dir=/d;event=C,1,1,0,0,1,0,0", "1;dir=relative;event=C,1,1,0,0,1,0,0", "1;dir=/d", /* no event */
+		"1;dir=/d;event=C,1,1,0,0,0,0,0", /* no period */ "1;dir=/d;event=C,9,1,0,0,1,0,0", "1;dir=/d;event=C,1,1", "1;dir=/d%2;event=C,1,1,0,0,1,0,0",
+		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0,0", "1;dir=/d;event=C,1,1,0,0,1,0,0x",
+		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0,0", "1;;dir=/d", "1;dir",
 		"1;dir=/d;gpu=", "1;dir=/d;gpu=,pc", "1;dir=/d;gpu=a/b,", "1;dir=/d;gpu=a,;gpu=a,x", "1;dir=/d;gpu=a,;gpu=b,;gpu=c,;gpu=d,",
 		"1;dir=/d;gpu=abcdefghijklmnop,", "1;dir=/d;gpu=a,;gpubytes=x", "1;dir=/d;gpu=a,,x",
 	};
@@ -137,7 +137,7 @@ static void refused(void **state)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		if (config_decode(bad[i], &c))
 			fail_msg("accepted: %s", bad[i]);
-	assert_true(config_decode("1;dir=/d;unknown=4,5,six;event=C,1,1,0,0,1,0", &c));
+	assert_true(config_decode("1;dir=/d;unknown=4,5,six;event=C,1,1,0,0,1,0,0", &c));
 	assert_int_equal(c.rank, -1);
 	assert_int_equal(c.gpu_bytes, CONFIG_GPU_BYTES);
 	assert_true(config_decode("1;dir=/d;gpu=opencl", &c)); /* GPUs alone will do */

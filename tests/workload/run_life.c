@@ -48,6 +48,47 @@ __attribute__((noinline)) static void burn_kernel(double seconds)
 	close(fd);
 }
 
+/* ---- threads that switch ------------------------------------------------------------------------------------- */
+
+struct player {
+	int from, to;
+	double seconds; /* of CPU time, then it ends the game; 0: it goes on until the other one does */
+};
+
+static void *play(void *argument)
+{
+	const struct player *p = argument;
+	char c = 1;
+	double end = p->seconds > 0 ? cpu() + p->seconds : 0;
+	for (long n = 0; c && read(p->from, &c, 1) == 1;) {
+		if (c && end > 0 && ++n % 64 == 0 && cpu() >= end)
+			c = 0;
+		if (write(p->to, &c, 1) != 1)
+			break;
+	}
+	return NULL;
+}
+
+/* Two threads on one processor pass a byte to and fro: each turn is a switch. */
+static void ping_pong(double seconds)
+{
+	int a[2], b[2];
+	cpu_set_t all, one;
+	pthread_t other;
+	sched_getaffinity(0, sizeof all, &all);
+	CPU_ZERO(&one);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (CPU_ISSET(i, &all) && CPU_COUNT(&one) == 0)
+			CPU_SET(i, &one);
+	if (sched_setaffinity(0, sizeof one, &one) || pipe(a) || pipe(b) || write(a[1], "x", 1) != 1)
+		exit(9);
+	pthread_create(&other, NULL, play, &(struct player){.from = b[0], .to = a[1]});
+	play(&(struct player){.from = a[0], .to = b[1], .seconds = seconds});
+	close(b[1]);
+	pthread_join(other, NULL);
+	sched_setaffinity(0, sizeof all, &all);
+}
+
 static double number(char **argv, int i, double otherwise)
 {
 	for (int j = 0; j <= i; j++)
@@ -426,11 +467,27 @@ static int end_by_fault(char **argv)
 	return 0;
 }
 
+static int ping_pong_for(char **argv)
+{
+	ping_pong(number(argv, 0, 1));
+	return 0;
+}
+
+/* Computes, switches, computes again: each for so many seconds of CPU time. */
+static int compute_and_switch(char **argv)
+{
+	double seconds = number(argv, 0, 1);
+	burn(seconds);
+	ping_pong(seconds);
+	burn(seconds);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{"spin", spin}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
+	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
 	{"plugins", plugins}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds threads that the kernel's tick misses; see watch.h. Must not wait or allocate. */
+#include "hpcrun-lite/runtime/watch.h"
+
+#include "common/safe/clock.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/source/ktimer.h"
+
+#define WATCH_NS 50000000u
+#define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms: fewer is ordinary */
+#define WATCH_MOST 64u            /* threads looked at in one go */
+
+static struct {
+	struct ktimer timer;
+	uint64_t delay_ns;
+	_Atomic uint64_t looked_ns;       /* CLOCK_MONOTONIC: when somebody last looked */
+	_Atomic(struct thread *) next;    /* where the next look begins; NULL: at the first */
+} watch;
+
+void watch_start(void)
+{
+	watch.delay_ns = WATCH_NS;
+	if (process.has_cputime)
+		ktimer_start(&watch.timer, CLOCK_MONOTONIC, RUNTIME_SIGNAL, (void *)&source_look, WATCH_NS, 0);
+}
+
+void watch_stop(void)
+{
+	ktimer_stop(&watch.timer);
+}
+
+void watch_forked(void)
+{
+	watch.timer.armed = false;
+	atomic_store_explicit(&watch.next, NULL, memory_order_relaxed);
+}
+
+/* A block may change hands meanwhile: then a thread is asked without reason, which does no harm. */
+static bool is_behind(struct thread *t)
+{
+	struct msr_thread *r = t->record;
+	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_ALIVE || !r
+	    || atomic_load_explicit(&t->is_off, memory_order_relaxed))
+		return false;
+	uint64_t cpu = clock_other_cpu_ns(t->tid);
+	uint64_t known = r->cpu_start_ns + atomic_load_explicit(&r->cpu_off_ns, memory_order_relaxed)
+		+ atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
+	uint64_t asked = atomic_load_explicit(&t->cpu_asked_ns, memory_order_relaxed);
+	if (cpu < known + WATCH_BEHIND_NS || cpu < asked + WATCH_BEHIND_NS)
+		return false;
+	atomic_store_explicit(&t->cpu_asked_ns, cpu, memory_order_relaxed);
+	return true;
+}
+
+/* How many were asked. */
+static unsigned look_at_others(const struct thread *self)
+{
+	unsigned n = 0;
+	struct thread *t = atomic_load_explicit(&watch.next, memory_order_relaxed);
+	if (!t)
+		t = thread_first();
+	for (unsigned i = 0; t && i < WATCH_MOST; i++, t = t->next_made)
+		if (t != self && is_behind(t)) {
+			thread_ask(t);
+			n++;
+		}
+	atomic_store_explicit(&watch.next, t, memory_order_relaxed);
+	return n;
+}
+
+/* One of several threads wins; relaxed, for nothing hangs on who. */
+void watch_after_sample(const struct thread *t, uint64_t now_ns)
+{
+	uint64_t looked = atomic_load_explicit(&watch.looked_ns, memory_order_relaxed);
+	if (now_ns >= looked + WATCH_NS && process.has_cputime
+	    && atomic_compare_exchange_strong_explicit(&watch.looked_ns, &looked, now_ns, memory_order_relaxed, memory_order_relaxed))
+		look_at_others(t);
+}
+
+void watch_expired(const struct thread *t, bool found)
+{
+	found = look_at_others(t) || found;
+	watch.delay_ns = found ? WATCH_NS : 4 * watch.delay_ns;
+	if (watch.timer.armed)
+		ktimer_set(&watch.timer, watch.delay_ns, 0);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CPUTIME: samples of a thread's CPU time. The kernel offers two ways, and each thread uses the one that suits it now:
+ *
+ * - The task-clock event keeps the period that was asked for, whatever the kernel's tick is. But the kernel programs
+ *   a timer each time it switches to the thread, and cancels it when it switches away: 1 to 12 us a switch.
+ * - A timer on the thread's CPU clock costs nothing at a switch. But it expires on the tick: CONFIG_HZ samples a second.
+ *
+ * A thread starts with the timer. At its second expiry the thread gets the event, unless it switches often. Later
+ * it changes between the two as its rate of switches changes. doc/sampling.md explains this, the weights, and the
+ * handling of kernel time. Must not wait or allocate. Tests: tests/cli/run_rate.sh, tests/cli/run_switches.sh.
+ */
+#include "common/safe/clock.h"
+#include "common/safe/load.h"
+#include "hpcrun-lite/source/ktimer.h"
+#include "hpcrun-lite/source/perf_event.h"
+
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <ucontext.h>
+
+#define TICK_NS 4000000u          /* how often weights are compared with the CPU clock */
+#define TICKS_MISSED 4u           /* after so many ticks of CPU time without a sample, the tick misses the thread */
+#define TICK_PATIENCE 8u          /* periods owed before a tick outside of a system call takes them too */
+#define CHECK_NS 8000000u         /* CPU time between two looks at the number of switches */
+#define MUCH_PER_MILLE 50u        /* the event's cost at switches, as a share of CPU time: more than that is too much */
+#define LITTLE_PER_MILLE 20u      /* ... and less than that lets the event come back */
+#define CALM_NS 50000000u         /* CPU time that must pass with little cost before it does; doubled when it was too short */
+#define CALM_MOST_NS 3200000000u
+
+enum phase {
+	EARLY, /* the timer samples; the event was not tried yet */
+	TIMER,
+	EVENT
+};
+
+struct cputime_state {
+	struct perf_event event;  /* open in the phase EVENT */
+	struct ktimer timer;      /* runs in the other phases, and in EVENT where expiries in the kernel are not delivered */
+	enum phase phase;
+	bool has_timer;
+	bool is_refused;          /* the event was tried and could not be opened */
+	uint32_t n_early;         /* samples in the phase EARLY */
+	uint64_t start_ns;        /* the thread's CPU clock at the start */
+	uint64_t given_ns;        /* CPU time since then that samples have accounted for */
+	uint64_t surplus_ns;      /* weights given that the CPU clock does not know: to be taken off the next ones */
+	uint64_t early_ns;        /* CPU time at the first expiry */
+	uint64_t tick_seen_ns;    /* CPU time when the tick last came */
+	/* Of the event, since it was opened: */
+	uint64_t event_start_ns;  /* CPU time then */
+	uint64_t last;            /* its count at the last sample */
+	uint64_t compared;        /* its count when it was last compared with the CPU clock */
+	/* The rate of switches: */
+	uint64_t n_switches;      /* of the thread, when they were last counted */
+	uint64_t checked_ns;      /* given_ns then */
+	uint64_t calm_ns;         /* CPU time with few switches, up to now */
+	uint64_t calm_needed_ns;
+	struct msr_source_use *use; /* NULL for all events but the first */
+};
+
+static struct {
+	const struct source_event *events;
+	unsigned n_events;
+	int signal;
+	uint64_t tick_ns;                /* the kernel's tick: CPU timers expire on it */
+	bool user_only;                  /* this user's events do not see the kernel; found out once */
+	bool is_refused;                 /* this user's events are refused; found out once */
+	void (*note)(const char *text);
+	_Atomic bool has_said;           /* that there are threads without their event */
+} cputime;
+
+const char source_look;
+
+/* ---- the process ----------------------------------------------------------------------------------------- */
+
+static bool cputime_process_start(const struct source_event *events, unsigned n, const struct source_host *host,
+                                  char *cause, size_t cause_bytes)
+{
+	struct timespec tick;
+	cputime.events = events;
+	cputime.n_events = n;
+	cputime.signal = host->signal;
+	cputime.note = host->note;
+	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
+	/* The coarse clocks advance with the tick. */
+	cputime.tick_ns = clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : TICK_NS;
+	for (unsigned i = 0; i < n; i++)
+		if (events[i].cpu_source != SOURCE_CPU_TIMER && !perf_event_try(&events[i], &cputime.user_only, cause, cause_bytes))
+			return false;
+	return true;
+}
+
+static size_t cputime_thread_bytes(unsigned n_events)
+{
+	return n_events * sizeof(struct cputime_state);
+}
+
+/* ---- accounts -------------------------------------------------------------------------------------------- */
+
+static uint64_t used_ns(const struct cputime_state *s)
+{
+	return clock_thread_cpu_ns() - s->start_ns;
+}
+
+/* Only the thread itself writes: a load and a store are enough. */
+static void add(_Atomic uint64_t *word, uint64_t n)
+{
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+}
+
+static uint64_t count_switches(void)
+{
+	struct rusage r;
+	if (sys_call3(SYS_getrusage, RUSAGE_THREAD, (long)&r, 0) != 0)
+		return 0;
+	return (uint64_t)r.ru_nvcsw + (uint64_t)r.ru_nivcsw;
+}
+
+/* The switches since they were last counted. Those that the event paid for are recorded. */
+static uint64_t take_switches(struct cputime_state *s)
+{
+	uint64_t now = count_switches(), n = now - s->n_switches;
+	s->n_switches = now;
+	if (s->use && s->phase == EVENT)
+		add(&s->use->event_switches, n);
+	return n;
+}
+
+/* What the event costs at n switches, as a share of cpu_ns, in thousandths. */
+static uint64_t cost_per_mille(uint64_t n, uint64_t period_ns, uint64_t cpu_ns)
+{
+	return n * msr_switch_cost_ns(period_ns) * 1000 / (cpu_ns + 1);
+}
+
+/* ---- starting and stopping --------------------------------------------------------------------------------- */
+
+/* CPU time between two samples of the timer. */
+static uint64_t timer_period_ns(unsigned i)
+{
+	uint64_t period = cputime.events[i].period;
+	return period > cputime.tick_ns ? period : cputime.tick_ns;
+}
+
+/* A thread that shares its processor meets a tick now and then: each shall find the timer expired. */
+static uint64_t timer_interval_ns(unsigned i)
+{
+	uint64_t period = cputime.events[i].period;
+	return period > cputime.tick_ns ? period : cputime.tick_ns / 4;
+}
+
+/* Where in its first period a thread is sampled first: anywhere, if the period is longer than the tick, else at the first tick. */
+static uint64_t first_expiry_ns(uint64_t period)
+{
+	if (period <= cputime.tick_ns)
+		return 1;
+	uint64_t h = (clock_mono_ns() ^ (uint64_t)sys_gettid() << 32) * UINT64_C(0x9E3779B97F4A7C15);
+	return 1 + (h >> 16) % period;
+}
+
+static void set_timer(struct cputime_state *s, uint64_t first_ns, uint64_t period_ns)
+{
+	if (s->has_timer)
+		ktimer_set(&s->timer, first_ns, period_ns);
+}
+
+/* True: from now on the event samples. The weight of the sample that is being taken ends here. */
+static bool begin_event(struct cputime_state *s, unsigned i)
+{
+	if (cputime.events[i].cpu_source == SOURCE_CPU_TIMER || !perf_event_open(&s->event, &cputime.events[i], cputime.signal)) {
+		s->is_refused = cputime.events[i].cpu_source != SOURCE_CPU_TIMER;
+		return false;
+	}
+	s->is_refused = false;
+	s->phase = EVENT;
+	s->last = s->compared = s->surplus_ns = 0;
+	s->event_start_ns = s->tick_seen_ns = used_ns(s);
+	s->n_switches = count_switches();
+	s->checked_ns = s->given_ns;
+	/* With the right to look into the kernel, the event alone does it. */
+	uint64_t tick = s->event.user_only ? TICK_NS : 0;
+	set_timer(s, tick, tick);
+	return true;
+}
+
+/* From now on the timer samples. Returns the CPU time that the event has not given to a sample. */
+static uint64_t begin_timer(struct cputime_state *s, unsigned i)
+{
+	perf_event_close(&s->event);
+	s->phase = TIMER;
+	uint64_t used = used_ns(s), rest = used > s->given_ns ? used - s->given_ns : 0;
+	s->given_ns += rest;
+	s->checked_ns = s->given_ns;
+	/* Was it worth the while? A program that goes to and fro soon changes less often. */
+	bool was_long = used - s->event_start_ns >= 8 * s->calm_needed_ns;
+	s->calm_needed_ns = was_long ? CALM_NS : 2 * s->calm_needed_ns < CALM_MOST_NS ? 2 * s->calm_needed_ns : CALM_MOST_NS;
+	s->calm_ns = 0;
+	if (s->use)
+		add(&s->use->n_changes, 1);
+	set_timer(s, timer_interval_ns(i), timer_interval_ns(i));
+	return rest;
+}
+
+static bool start_event(struct cputime_state *s, unsigned i, struct msr_source_use *use)
+{
+	const struct source_event *e = &cputime.events[i];
+	*s = (struct cputime_state){.event.user_only = cputime.user_only, .use = use, .calm_needed_ns = CALM_NS};
+	s->start_ns = clock_thread_cpu_ns();
+	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s, first_expiry_ns(e->period), timer_interval_ns(i));
+	return s->has_timer || begin_event(s, i); /* no timer to be had (ulimit -i): the event at once */
+}
+
+static void cputime_thread_stop(void *state)
+{
+	struct cputime_state *s = state;
+	for (unsigned i = 0; i < cputime.n_events; i++) {
+		if (s[i].is_refused && !atomic_exchange_explicit(&cputime.has_said, true, memory_order_relaxed))
+			cputime.note("threads were sampled on the kernel's tick alone: perf_event_open was refused to them "
+			             "(kernel.perf_event_mlock_kb and ulimit -l, or open files)");
+		if (s[i].phase == EVENT)
+			take_switches(&s[i]);
+		ktimer_stop(&s[i].timer);
+		s[i].has_timer = false;
+		perf_event_close(&s[i].event);
+	}
+}
+
+static bool cputime_thread_start(void *state, struct msr_source_use *use)
+{
+	struct cputime_state *s = state;
+	for (unsigned i = 0; i < cputime.n_events; i++)
+		s[i] = (struct cputime_state){0};
+	for (unsigned i = 0; i < cputime.n_events; i++)
+		if (!start_event(&s[i], i, i == 0 ? use : NULL)) {
+			cputime_thread_stop(state);
+			return false;
+		}
+	return true;
+}
+
+static void cputime_thread_forked(void *state)
+{
+	struct cputime_state *s = state;
+	for (unsigned i = 0; i < cputime.n_events; i++)
+		s[i] = (struct cputime_state){0}; /* neither rings (VM_DONTCOPY) nor timers are inherited */
+}
+
+/* ---- samples of the timer ---------------------------------------------------------------------------------- */
+
+/* The timer expired, or the run time found that the tick misses the thread. */
+static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_t used)
+{
+	return ktimer_is(info, s) || (source_is_look(info) && used >= s->given_ns + TICKS_MISSED * TICK_NS);
+}
+
+/*
+ * The first two samples of a thread. The tick falls at a CPU time t that is anywhere in the thread's first period T.
+ * For the expected sum of weights to be the thread's CPU time, however short the thread is, a sample that is followed
+ * by others at each T weighs T, and one that is followed by others at each P weighs T - t + P/2 (doc/sampling.md).
+ */
+static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t *info)
+{
+	uint64_t used = used_ns(s), whole = timer_period_ns(i), weight = used - s->given_ns;
+	if (!timer_is_due(s, info, used) || used <= s->given_ns)
+		return 0;
+	s->given_ns = used;
+	if (s->n_early++ == 0) {
+		s->early_ns = used;
+		s->n_switches = count_switches();
+		s->checked_ns = used;
+		return used < whole ? whole : weight;
+	}
+	s->phase = TIMER;
+	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF
+		|| cost_per_mille(take_switches(s), cputime.events[i].period, used - s->checked_ns) <= MUCH_PER_MILLE;
+	s->checked_ns = used;
+	if (is_calm && begin_event(s, i) && s->early_ns < whole && weight <= whole)
+		return whole - s->early_ns + cputime.events[i].period / 2;
+	return weight;
+}
+
+static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t *info)
+{
+	uint64_t used = used_ns(s);
+	if (!timer_is_due(s, info, used) || used <= s->given_ns)
+		return 0;
+	uint64_t weight = used - s->given_ns;
+	s->given_ns = used;
+	uint64_t cpu = used - s->checked_ns;
+	if (cpu < CHECK_NS || cputime.events[i].cpu_source == SOURCE_CPU_TIMER)
+		return weight;
+	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF
+		|| cost_per_mille(take_switches(s), cputime.events[i].period, cpu) < LITTLE_PER_MILLE;
+	s->checked_ns = used;
+	s->calm_ns = is_calm ? s->calm_ns + cpu : 0;
+	if (s->calm_ns < s->calm_needed_ns)
+		return weight;
+	s->calm_ns = 0;
+	if (begin_event(s, i)) {
+		if (s->use)
+			add(&s->use->n_changes, 1);
+	} else if (s->calm_needed_ns < CALM_MOST_NS) {
+		s->calm_needed_ns *= 2;
+	}
+	return weight;
+}
+
+/* ---- samples of the event ---------------------------------------------------------------------------------- */
+
+/* Expiries and the event's count now; 0 when nothing expired. */
+static unsigned expiries(struct cputime_state *s, uint64_t *count)
+{
+	bool full;
+	unsigned n = perf_event_drain(&s->event, count, &full);
+	/* A long system call filled the ring: the count goes on behind the last record. */
+	if (n && full) {
+		uint64_t now = used_ns(s) - s->event_start_ns;
+		*count = now > *count ? now : *count;
+	}
+	return n;
+}
+
+static bool in_system_call(const ucontext_t *context)
+{
+	uint8_t code[2];
+	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	return load_guarded(code, pc - 2, sizeof code) == sizeof code && code[0] == 0x0f && code[1] == 0x05;
+}
+
+/*
+ * What the thread has used of the CPU clock beyond the weights given so far, if this context shall take it. It is kernel
+ * time (or expiries that the kernel dropped) and belongs to a sample in the kernel, which is seen by the system call
+ * before the pc. Page faults and the like cannot be seen, so a sample elsewhere takes it once much has come together.
+ */
+static uint64_t owed_ns(struct cputime_state *s, unsigned i, uint64_t used, const ucontext_t *context)
+{
+	uint64_t period = cputime.events[i].period;
+	s->surplus_ns = s->given_ns > used ? s->given_ns - used : 0;
+	if (used < s->given_ns + period + period / 2)
+		return 0;
+	uint64_t owed = used - s->given_ns;
+	if (!in_system_call(context) && owed < TICK_PATIENCE * period)
+		return 0;
+	s->given_ns += owed;
+	return owed;
+}
+
+/*
+ * A weight by the event's count, less what was given too much: in a virtual machine the event also counts time that the
+ * host took away, and interrupts, which the CPU clock does not.
+ */
+static uint64_t give(struct cputime_state *s, uint64_t weight)
+{
+	uint64_t most = weight ? weight - 1 : 0, less = s->surplus_ns < most ? s->surplus_ns : most;
+	s->surplus_ns -= less;
+	s->given_ns += weight - less;
+	return weight - less;
+}
+
+/*
+ * The kernel is excluded. A thread that runs in short bursts beside others that use the processor up may never run when
+ * the tick comes, for the tick is what makes the scheduler switch. When it has not come for some ticks of CPU time, the
+ * event's own samples do its work.
+ */
+static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context)
+{
+	uint64_t used = used_ns(s);
+	if (ktimer_is(info, s))
+		s->tick_seen_ns = used;
+	else if (used < s->tick_seen_ns + TICKS_MISSED * TICK_NS)
+		return 0;
+	return owed_ns(s, i, used, context);
+}
+
+/*
+ * The kernel is included: the event rests while the kernel switches from and to the thread, which the CPU clock counts. A
+ * thread that waits often loses a fifth of its time that way. So the two are compared once a tick.
+ */
+static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontext_t *context)
+{
+	if (s->last < s->compared + TICK_NS)
+		return 0;
+	s->compared = s->last;
+	return owed_ns(s, i, used_ns(s), context);
+}
+
+/* Goes back to the timer where switches cost too much. Returns what is then to be added to the weight. */
+static uint64_t check_switches(struct cputime_state *s, unsigned i)
+{
+	uint64_t cpu = s->given_ns - s->checked_ns, n;
+	if (cpu < CHECK_NS)
+		return 0;
+	n = take_switches(s);
+	s->checked_ns = s->given_ns;
+	if (cputime.events[i].cpu_source == SOURCE_CPU_PERF || !s->has_timer
+	    || cost_per_mille(n, cputime.events[i].period, cpu) <= MUCH_PER_MILLE)
+		return 0;
+	return begin_timer(s, i);
+}
+
+static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context, unsigned *n)
+{
+	uint64_t count = s->last, weight;
+	*n = expiries(s, &count);
+	if (s->event.user_only && s->has_timer) {
+		weight = give(s, *n * cputime.events[i].period);
+		weight += poll_tick(s, i, info, context);
+	} else {
+		weight = count > s->last ? give(s, count - s->last) : 0;
+		s->last = count > s->last ? count : s->last;
+		if (*n)
+			weight += poll_switches(s, i, context);
+	}
+	return weight ? weight + check_switches(s, i) : 0;
+}
+
+/* ---- what the run time asks ---------------------------------------------------------------------------------- */
+
+static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context,
+                           struct source_expiry *expiry)
+{
+	unsigned n = 1;
+	uint64_t weight;
+	bool by_event = s->phase == EVENT;
+	if (by_event)
+		weight = poll_running(s, i, info, context, &n);
+	else if (s->phase == TIMER)
+		weight = poll_timer(s, i, info);
+	else
+		weight = poll_early(s, i, info);
+	if (weight == 0)
+		return 0;
+	if (s->use) {
+		add(by_event ? &s->use->event_ns : &s->use->timer_ns, weight);
+		add(by_event ? &s->use->event_samples : &s->use->timer_samples, 1);
+	}
+	*expiry = (struct source_expiry){.metric = cputime.events[i].metric, .n_merged = n ? n - 1 : 0, .weight = weight};
+	return 1;
+}
+
+static unsigned cputime_poll(void *state, const siginfo_t *info, const void *ucontext, struct source_expiry *expiry, bool *ours)
+{
+	struct cputime_state *s = state;
+	unsigned n = 0;
+	/* Signals of kill and sigqueue have codes <= 0, those of descriptors POLL_IN and so on. */
+	if (info->si_code > 0)
+		*ours = true;
+	for (unsigned i = 0; i < cputime.n_events; i++) {
+		if (ktimer_is(info, &s[i]))
+			*ours = true;
+		n += poll_event(&s[i], i, info, ucontext, &expiry[n]);
+	}
+	return n;
+}
+
+const struct source_ops source_cputime = {
+	.name = "the thread's CPU time",
+	.id = MSR_SOURCE_PERF,
+	.process_start = cputime_process_start,
+	.thread_bytes = cputime_thread_bytes,
+	.thread_start = cputime_thread_start,
+	.thread_stop = cputime_thread_stop,
+	.thread_forked = cputime_thread_forked,
+	.poll = cputime_poll,
+};

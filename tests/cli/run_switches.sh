@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# CPU time is sampled by what suits a thread: the kernel's event while the thread computes, and a timer, which costs nothing
+# at a context switch, while the thread switches often. Weights add up to the CPU clock whatever the source is.
+. "${top_srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/run_lib.sh"
+
+# share NAME: of the weights, in per cent.
+share() {
+	echo $(($(value "$1") * 100 / ($(value event_ns) + $(value timer_ns) + 1)))
+}
+
+# events_here: the event can be had here.
+events_here() {
+	"$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1
+}
+
+# switches MODE HOW SECONDS STRETCHES
+switches() {
+	measure -q -e "CPUTIME@f1000$2" -- "$LIFE" "$1" "$3"
+	is "$1$2: the program runs" "$status" 0
+	sound "$1$2: files are sound"
+	weights_fit "$1$2: weights are the CPU time" "$4" 10
+	is "$1$2: the sources account for all weights" "$(($(value event_ns) + $(value timer_ns)))" "$(value sum0)"
+}
+
+if events_here; then
+	# A neighbour's compiler may switch to and fro with a program that only computes: the best of some runs counts.
+	for attempt in 1 2 3 4 5; do
+		measure -q -- "$LIFE" spin 1
+		sound "spin: files are sound"
+		if [ "$(share event_ns)" -ge 90 ]; then break; fi
+		diag "attempt $attempt: $(share event_ns) % by the event"
+	done
+	within "a thread that computes has the event" "$(share event_ns)" 90 100
+
+	switches ping-pong "" 1 2
+	within "threads that switch have the timer" "$(share timer_ns)" 95 100
+	within "switches that the event paid for" "$(value event_switches)" 0 2000
+
+	switches ping-pong ,perf 0.5 2
+	within "CPUTIME,perf: threads that switch keep the event" "$(share event_ns)" 80 100
+	within "CPUTIME,perf: it pays for the switches" "$(value event_switches)" 2000 100000000
+	is "CPUTIME,perf: nothing changes" "$(value source_changes)" 0
+
+	switches compute-and-switch "" 0.7 2
+	within "a thread that does both has both: the event" "$(share event_ns)" 20 70
+	within "a thread that does both has both: the timer" "$(share timer_ns)" 30 80
+	within "a thread that does both: it changes" "$(value source_changes)" 2 100
+else
+	skip "the kernel's event" "$(cat "$T/why")"
+fi
+
+switches spin ,timer 0.5 1
+is "CPUTIME,timer: there is no event" "$(value event_ns)" 0
+within "CPUTIME,timer: there are samples" "$(value timer_samples)" 20 1000
+
+# Two pairs that pass a byte to and fro beside two loops: the tick falls on the loops, and nothing is lost for it.
+"$LIFE" spin 20 &
+loop1=$!
+"$LIFE" spin 20 &
+loop2=$!
+switches ping-pong "" 1 2
+kill $loop1 $loop2
+wait $loop1 $loop2 2>/dev/null
+
+status=0
+"$HPCRUN" -e CPUTIME,clock -- true 2>"$T/stderr" || status=$?
+is "CPUTIME,clock: the status" "$status" 2
+like "CPUTIME,clock: the message" "$(cat "$T/stderr")" "after the comma comes perf or timer"
+done_testing
