@@ -55,6 +55,7 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/text_gpu_samples.c \
 	hpcprof-lite/sink/text_print.c hpcprof-lite/sink/text_print.h \
 	hpcprof-lite/sink/text_report.c hpcprof-lite/sink/text_report.h \
+	hpcprof-lite/sink/text_sampling.c hpcprof-lite/sink/text_sampling.h \
 	hpcprof-lite/sink/text_style.c hpcprof-lite/sink/text_style.h \
 	hpcprof-lite/sink/text_table.c hpcprof-lite/sink/text_table.h \
 	hpcprof-lite/sink/text_fold.c hpcprof-lite/sink/text_fold.h \

@@ -58,6 +58,7 @@ tests_workload_run_constructor_la_LIBADD = -lpthread
 run_tests = \
 	tests/cli/run_rate.sh \
 	tests/cli/run_switches.sh \
+	tests/cli/prof_sampling.sh \
 	tests/cli/run_threads.sh \
 	tests/cli/run_processes.sh \
 	tests/cli/run_kill.sh \
@@ -75,6 +76,14 @@ tests_bench_bench_sample_LDFLAGS =
 BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run_check$(EXEEXT) tests/workload/run_life$(EXEEXT)
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
+
+EXTRA_PROGRAMS += tests/bench/switchers
+tests_bench_switchers_SOURCES = tests/bench/switchers.c
+tests_bench_switchers_CFLAGS = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2
+tests_bench_switchers_LDFLAGS = $(OPENMP_CFLAGS)
+BENCH_NEEDS += tests/bench/switchers$(EXEEXT)
+BENCHES += tests/bench/bench_switches.sh
+EXTRA_DIST += tests/bench/bench_switches.sh
 
 # A program that starts and stops its measurement, with the library that is installed for it.
 check_PROGRAMS += tests/workload/control

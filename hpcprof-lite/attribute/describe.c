@@ -145,13 +145,19 @@ static uint64_t cpu_ns(const struct msr_thread *r)
 	return all > r->cpu_off_ns ? all - r->cpu_off_ns : 0;
 }
 
+static struct model_source_use source_use(const struct msr_source_use *u)
+{
+	return (struct model_source_use){.event_ns = u->event_ns, .event_samples = u->event_samples, .event_switches = u->event_switches,
+		.timer_ns = u->timer_ns, .timer_samples = u->timer_samples, .n_changes = u->n_changes};
+}
+
 static struct model_profile describe_thread(const struct model *m, const struct load_file *f, const struct load_thread *t, uint32_t process)
 {
 	const struct msr_thread *r = &t->record;
 	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
 	struct model_profile p = {.queue = MODEL_NONE, .process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
 		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
-		.cpu_ns = cpu_ns(r), .n_trace_records = t->n_trace_records};
+		.cpu_ns = cpu_ns(r), .source_use = source_use(&r->use), .n_trace_records = t->n_trace_records};
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
 	ledger_of_thread(f, t, &p.ledger);

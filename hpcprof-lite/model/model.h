@@ -290,6 +290,11 @@ struct model_gpu_queue {
 	uint64_t busy_ns;          /* time with at least one operation; markers do not count and are on no time line */
 };
 
+/* What sampled the CPU time of a thread; struct msr_source_use says what the numbers are. All 0 where it is not known. */
+struct model_source_use {
+	uint64_t event_ns, event_samples, event_switches, timer_ns, timer_samples, n_changes;
+};
+
 struct model_profile {
 	uint8_t kind;              /* enum model_profile_kind */
 	uint32_t queue;            /* QUEUE: into queues; else MODEL_NONE */
@@ -300,6 +305,7 @@ struct model_profile {
 	const char *name;          /* may be "" */
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME */
 	uint64_t cpu_ns;           /* by the thread's own CPU clock, while measurement was on; 0 when unknown */
+	struct model_source_use source_use;
 	struct model_ledger ledger;
 	const struct model_value *values; /* sorted by context, then metric */
 	size_t n_values;

@@ -145,9 +145,17 @@ static void put_time_line(const struct model *m, uint32_t profile, FILE *out)
 				fprintf(out, "idle\t%u\t%" PRIu64 "\n", profile, samples[i].time_ns);
 }
 
+static void put_source_use(FILE *out, uint32_t profile, const struct model_source_use *u)
+{
+	if (u->event_samples || u->timer_samples)
+		fprintf(out, "sampled-by\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", profile,
+			u->event_ns, u->event_samples, u->event_switches, u->timer_ns, u->timer_samples, u->n_changes);
+}
+
 static void put_profiles(const struct model *m, FILE *out)
 {
 	fputs("# profile id process thread tid start end cpu-ns name\n"
+		"# sampled-by profile event-ns event-samples event-switches timer-ns timer-samples changes\n"
 		"# value profile context metric, then point function lex_aware execution\n"
 		"# sample profile time context metric\n", out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
@@ -158,6 +166,7 @@ static void put_profiles(const struct model *m, FILE *out)
 		text_all_name(out, p->name);
 		putc('\n', out);
 		put_ledger(out, "profile", i, &p->ledger);
+		put_source_use(out, i, &p->source_use);
 		for (size_t k = 0; k < p->n_values; k++) {
 			fprintf(out, "value\t%u\t%u\t%u", i, p->values[k].context, p->values[k].metric);
 			put_scopes(out, p->values[k].at);

@@ -4,6 +4,7 @@
 
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/text_print.h"
+#include "hpcprof-lite/sink/text_sampling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -197,6 +198,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			put_metric(m, i, s->out);
+	text_sampling(m, s->out);
 	if (m->has_gpu)
 		text_report_gpu_times(m, s);
 	putc('\n', s->out);

@@ -51,6 +51,25 @@ else
 	skip "the kernel's event" "$(cat "$T/why")"
 fi
 
+# An ordinary user, whose events do not see the kernel.
+if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
+	ordinary=yes
+	keep=$OUT
+	OUT=$(public_dir free)/out
+	for mode in ping-pong compute-and-switch; do
+		rm -rf "$OUT"
+		ok "nobody: $mode runs" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/run_life" $mode 0.7
+		sound "nobody: $mode: files are sound"
+		weights_fit "nobody: $mode: weights are the CPU time" 2 10
+		[ $mode = ping-pong ] || continue
+		within "nobody: threads that switch have the timer" "$(share timer_ns)" 95 100
+	done
+	OUT=$keep
+	ordinary=
+else
+	skip "as nobody" "not root, or no staged installation"
+fi
+
 switches spin ,timer 0.5 1
 is "CPUTIME,timer: there is no event" "$(value event_ns)" 0
 within "CPUTIME,timer: there are samples" "$(value timer_samples)" 20 1000

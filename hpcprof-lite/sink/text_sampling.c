@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See text_sampling.h. */
+#include "hpcprof-lite/sink/text_sampling.h"
+
+#include "hpcprof-lite/sink/text_print.h"
+
+#include <inttypes.h>
+
+#define FIRST_SAMPLES 2u  /* every thread's first samples come from the timer */
+#define DISTORTED 0.05    /* share of the CPU time that switches may cost before the report says so */
+
+struct use {
+	uint64_t ns, n_samples, n_threads;
+};
+
+static void put_use(FILE *out, const char *what, const struct use *u)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	double seconds = (double)u->ns / 1e9;
+	fprintf(out, "%s %s, %s samples/s, %s %s", what, text_value(a, "sec", seconds),
+		text_count(b, (uint64_t)((double)u->n_samples / seconds + 0.5)), text_count(c, u->n_threads),
+		u->n_threads == 1 ? "thread" : "threads");
+}
+
+static uint64_t period_of_cputime(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED && m->metrics[i].source <= MSR_SOURCE_TIMER_CPU && m->metrics[i].period)
+			return m->metrics[i].period;
+	return 0;
+}
+
+/* The program was slower than its samples made it: the kernel programmed a timer at each switch. */
+static void put_distortion(const struct model *m, uint64_t n_switches, double cpu_seconds, FILE *out)
+{
+	char a[TEXT_CELL], b[TEXT_CELL];
+	double cost = (double)n_switches * (double)msr_switch_cost_ns(period_of_cputime(m)) / 1e9;
+	if (cost <= DISTORTED * cpu_seconds)
+		return;
+	fprintf(out, "  SLOWED DOWN: %s context switches while the kernel's event sampled may have cost up to %s of CPU time;\n"
+		"  measure with -e CPUTIME, which avoids this, or with -e CPUTIME,timer\n",
+		text_count(a, n_switches), text_value(b, "sec", cost < cpu_seconds ? cost : cpu_seconds));
+}
+
+void text_sampling(const struct model *m, FILE *out)
+{
+	struct use event = {0}, timer = {0};
+	uint64_t n_switches = 0;
+	double cpu_seconds = 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct model_source_use *u = &m->profiles[i].source_use;
+		event.ns += u->event_ns;
+		event.n_samples += u->event_samples;
+		event.n_threads += u->event_samples != 0;
+		timer.ns += u->timer_ns;
+		timer.n_samples += u->timer_samples;
+		timer.n_threads += u->timer_samples > FIRST_SAMPLES || (u->timer_samples && !u->event_samples);
+		n_switches += u->event_switches;
+		cpu_seconds += (double)m->profiles[i].cpu_ns / 1e9;
+	}
+	if (!event.ns && !timer.ns)
+		return;
+	fputs("  CPU time sampled by: ", out);
+	if (event.ns)
+		put_use(out, "the kernel's event", &event);
+	if (timer.n_threads) {
+		fputs(event.ns ? "; " : "", out);
+		put_use(out, "a timer", &timer);
+	}
+	putc('\n', out);
+	put_distortion(m, n_switches, cpu_seconds, out);
+}
