@@ -25,7 +25,7 @@ measure() {
 		return 1
 	fi
 	dir=$(public_dir "$m.d")
-	$user timeout --kill-after=5 $((240 * tap_patience)) "$HPCRUN" -q -e CPUTIME@f1000 -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
+	$user timeout --kill-after=5 $((240 * tap_patience)) "$HPCRUN" -q -e CPUTIME@f1000,perf -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
 	is "$m: runs" $? 0
 	diag_file "$T/$m.err"
 	grep '^truth ' "$T/$m.out" >"$T/$m.truth"
