@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libhlbase.la libhlsafe.la
 
 libhlbase_la_SOURCES = \
 	common/base/cursor.c common/base/cursor.h \
+	common/base/foreign.c common/base/foreign.h \
 	common/base/log.c common/base/log.h \
 	common/base/map.c common/base/map.h \
 	common/base/mapfile.c common/base/mapfile.h \
@@ -15,6 +16,7 @@ libhlbase_la_SOURCES = \
 	common/base/strtab.c common/base/strtab.h \
 	common/base/sorted.h \
 	common/base/vec.c common/base/vec.h \
+	common/safe/printable.c common/safe/printable.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/structure.c common/format/structure.h \
@@ -25,6 +27,7 @@ libhlbase_la_SOURCES = \
 libhlsafe_la_SOURCES = \
 	common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
 	common/safe/load.c common/safe/load.h \
+	common/safe/printable.c common/safe/printable.h \
 	common/safe/text.c common/safe/text.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h

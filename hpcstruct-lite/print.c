@@ -2,6 +2,7 @@
 /* Structure file -> text; see print.h. Every interval is printed once, under its scope. */
 #include "hpcstruct-lite/print.h"
 
+#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "common/base/vec.h"
@@ -83,7 +84,7 @@ static void print_place(struct printer *p, uint32_t file, uint32_t line)
 	if (file == STRUCTURE_NONE)
 		fputs("?", p->out);
 	else
-		fprintf(p->out, "%s:%u", structure_get_file(p->s, file), line);
+		foreign_printf(p->out, "%s:%u", structure_get_file(p->s, file), line);
 }
 
 static void print_item(struct printer *p, const struct item *item, unsigned depth)
@@ -120,15 +121,15 @@ static void print_calls(struct printer *p)
 			print_place(p, place.file, place.line);
 		else
 			fputc('?', p->out);
-		fprintf(p->out, " to %s\n", c.target == STRUCTURE_NONE ? "?" : structure_get_scope(p->s, c.target).name);
+		foreign_printf(p->out, " to %s\n", c.target == STRUCTURE_NONE ? "?" : structure_get_scope(p->s, c.target).name);
 	}
 }
 
 static void print_function(struct printer *p, uint32_t id, const struct structure_scope *f)
 {
-	fprintf(p->out, "\nfunction 0x%llx %s", (unsigned long long)f->entry, f->name);
+	foreign_printf(p->out, "\nfunction 0x%llx %s", (unsigned long long)f->entry, f->name);
 	if (*f->linkage_name)
-		fprintf(p->out, " (%s)", f->linkage_name);
+		foreign_printf(p->out, " (%s)", f->linkage_name);
 	if (f->file != STRUCTURE_NONE || f->origin == STRUCTURE_FROM_DWARF) {
 		fputs(" at ", p->out);
 		print_place(p, f->file, f->line);
@@ -143,7 +144,7 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 		if (scope > id)
 			break;
 		if (scope == id)
-			fprintf(p->out, "  alias %s\n", name);
+			foreign_printf(p->out, "  alias %s\n", name);
 	}
 	print_resources(p, id);
 }
@@ -153,7 +154,7 @@ static void print_inner(struct printer *p, const struct structure_scope *c, unsi
 	if (c->kind == STRUCTURE_LOOP)
 		fprintf(p->out, "%*sloop 0x%llx%s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->is_irreducible ? " irreducible" : "");
 	else
-		fprintf(p->out, "%*sinline 0x%llx %s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->name);
+		foreign_printf(p->out, "%*sinline 0x%llx %s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->name);
 	print_place(p, c->file, c->line);
 	if (c->kind == STRUCTURE_INLINE) {
 		fputs(" called at ", p->out);
@@ -186,12 +187,13 @@ static void print_head(struct printer *p)
 {
 	size_t n_bytes;
 	const uint8_t *id = structure_build_id(p->s, &n_bytes);
-	fprintf(p->out, "binary %s\nbuild-id ", structure_binary(p->s));
+	foreign_printf(p->out, "binary %s\n", structure_binary(p->s));
+	fputs("build-id ", p->out);
 	for (size_t i = 0; i < n_bytes; i++)
 		fprintf(p->out, "%02x", id[i]);
 	fprintf(p->out, "%s\n", n_bytes ? "" : "none");
 	if (*structure_debug_file(p->s))
-		fprintf(p->out, "debug-file %s\n", structure_debug_file(p->s));
+		foreign_printf(p->out, "debug-file %s\n", structure_debug_file(p->s));
 	if (structure_is_incomplete(p->s))
 		fputs("incomplete: part of the debug information could not be used\n", p->out);
 }

@@ -2,6 +2,9 @@
 /* Messages of the tools; see log.h. Must not be linked into the measured process. Test: tests/unit/test_base.c. */
 #include "common/base/log.h"
 
+#include "common/base/foreign.h"
+#include "common/safe/printable.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -54,10 +57,9 @@ __attribute__((format(printf, 3, 0))) static void emit(const char *subject, cons
 		va_list args)
 {
 	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
-	int n = snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "", subject ? ": " : "", weight);
-	size_t used = n < 0 ? 0 : (size_t)n < sizeof text - 2 ? (size_t)n : sizeof text - 2;
-	n = vsnprintf(text + used, sizeof text - 1 - used, format, args);
-	used += n < 0 ? 0 : (size_t)n < sizeof text - 1 - used ? (size_t)n : sizeof text - 2 - used;
+	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "", subject ? ": " : "", weight);
+	size_t used = strlen(printable(text));
+	used += foreign_format(text + used, sizeof text - 1 - used, format, args);
 	text[used++] = '\n';
 	pthread_mutex_lock(&lock);
 	erase_progress();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of the tools on standard error: "prog: file: cause". Thread-safe: one message is one write. Not for the measured
- * process. Test: tests/unit/test_base.c.
+ * process. What is harmful to a terminal in names and paths comes out as '?' (foreign.h). Test: tests/unit/test_base.c.
  */
 #ifndef COMMON_BASE_LOG_H
 #define COMMON_BASE_LOG_H

@@ -4,6 +4,7 @@
  */
 #include "common/safe/text.h"
 
+#include "common/safe/printable.h"
 #include "common/safe/sys.h"
 
 #include <signal.h>
@@ -28,6 +29,19 @@ void text_put(struct text *t, const char *s)
 {
 	while (*s)
 		text_put_char(t, *s++);
+}
+
+void text_put_foreign(struct text *t, const char *s)
+{
+	while (*s) {
+		bool harmless;
+		size_t n = printable_step(s, &harmless);
+		if (!harmless)
+			text_put_char(t, '?');
+		for (size_t i = 0; harmless && i < n; i++)
+			text_put_char(t, s[i]);
+		s += n;
+	}
 }
 
 /* Digits of v, least significant first; returns how many. */

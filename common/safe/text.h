@@ -21,6 +21,8 @@ struct text {
 struct text text_in(char *buffer, size_t room);
 
 void text_put(struct text *t, const char *s);
+/* What others wrote, for a terminal: see printable.h. */
+void text_put_foreign(struct text *t, const char *s);
 void text_put_char(struct text *t, char c);
 void text_put_u64(struct text *t, uint64_t v);
 /* At least `width` characters, filled with `fill` on the left. */

@@ -2,6 +2,7 @@
 /*
  * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory (some 60 bytes a context) and written at once. Test: tests/unit/test_sink_cctdb.c.
  */
+#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
@@ -179,10 +180,11 @@ static char *describe(const struct model *m)
 	FILE *out = open_memstream(&text, &n);
 	if (!out)
 		return NULL;
-	fprintf(out, "# %s\n\n%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->title ? m->title : "", m->n_processes, model_count_threads(m));
+	foreign_printf(out, "# %s\n\n", m->title ? m->title : "");
+	fprintf(out, "%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->n_processes, model_count_threads(m));
 	for (uint32_t i = 0; i < m->n_processes && i < 64; i++) {
 		const struct model_process *p = &m->processes[i];
-		fprintf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);
+		foreign_printf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);
 		if (p->rank >= 0)
 			fprintf(out, ", rank %" PRId32, p->rank);
 		fputc('\n', out);
@@ -212,10 +214,12 @@ static char *describe(const struct model *m)
 
 static bool add_general(struct image *img, const struct model *m)
 {
-	const char *title = m->title && m->title[0] ? m->title : "<unnamed>";
-	char *description = describe(m);
-	if (!description)
+	char *title = names_clean(m->title && m->title[0] ? m->title : "<unnamed>"), *description = describe(m);
+	if (!title || !description) {
+		free(title);
+		free(description);
 		return false;
+	}
 	uint8_t *at = section_room(img, CCTDB_META_GENERAL, CCTDB_GENERAL_BYTES + strlen(title) + 1 + strlen(description) + 1);
 	uint64_t offset = img->sections[CCTDB_META_GENERAL].pointer + CCTDB_GENERAL_BYTES;
 	if (at) {
@@ -223,6 +227,7 @@ static bool add_general(struct image *img, const struct model *m)
 		size_t n = put_string(at + CCTDB_GENERAL_BYTES, title);
 		put_string(at + CCTDB_GENERAL_BYTES + n, description);
 	}
+	free(title);
 	free(description);
 	return at;
 }

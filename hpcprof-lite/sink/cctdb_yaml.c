@@ -7,6 +7,7 @@ them and Hatchet needs them, in the order of the tree they form: parts stand beh
 a mean, the sum divided by the number of launches; the sums are inputs only. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
+#include "common/safe/printable.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
@@ -22,14 +23,22 @@ static const char *const partial_names[CCTDB_N_PARTIALS] = {"sum", "count", "sum
 static void put_quoted(FILE *out, const char *s)
 {
 	fputc('"', out);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(out, "\\x%02x", c);
+	for (size_t n; *s; s += n ? n : 1) {
+		n = printable_utf8(s);
+		bool harmless;
+		printable_step(s, &harmless);
+		if (!n)
+			fputs("\xef\xbf\xbd", out); /* as names_add() in the other files */
+		else if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (n == 1 && !harmless)
+			fprintf(out, "\\x%02x", *s);
+		else if (n == 2 && !harmless && (unsigned char)*s == 0xc2)
+			fprintf(out, "\\x%02x", (unsigned char)s[1]); /* C1, which YAML takes for no text */
+		else if (n == 3 && memcmp(s, "\xef\xbf\xbe", 2) == 0 && (unsigned char)s[2] >= 0xbe)
+			fputs((unsigned char)s[2] == 0xbe ? "\\uFFFE" : "\\uFFFF", out); /* nor these */
 		else
-			fputc(c, out);
+			fwrite(s, 1, n, out);
 	}
 	fputc('"', out);
 }

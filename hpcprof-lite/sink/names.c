@@ -2,47 +2,39 @@
 /* Names as outputs show them; see names.h. Test: tests/unit/test_sink_names.c. */
 #include "hpcprof-lite/sink/names.h"
 
+#include "common/safe/printable.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at `s` (RFC 3629), 0 when there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
-static uint32_t add_clean(struct strtab *t, const unsigned char *s)
+char *names_clean(const char *s)
 {
 	static const char replacement[] = "\xef\xbf\xbd";
-	VEC(char) clean = {0};
-	for (size_t n; *s; s += n ? n : 1) {
-		n = utf8_length(s);
-		size_t length = n ? n : sizeof replacement - 1;
-		char *to = vec_extend(&clean, length);
-		if (!to) {
-			vec_free(&clean);
-			return STRTAB_FAILED;
-		}
-		memcpy(to, n ? (const void *)s : replacement, length);
+	enum { LONGEST = sizeof replacement - 1 }; /* in place of one byte */
+	s = s ? s : "";
+	char *clean = malloc(strlen(s) * LONGEST + 1), *to = clean;
+	for (size_t n; clean && *s; s += n ? n : 1) {
+		n = printable_utf8(s);
+		memcpy(to, n ? s : replacement, n ? n : LONGEST);
+		to += n ? n : LONGEST;
 	}
-	uint32_t id = strtab_add(t, clean.at, clean.n);
-	vec_free(&clean);
-	return id;
+	if (clean)
+		*to = '\0';
+	return clean;
 }
 
 uint32_t names_add(struct strtab *t, const char *s)
 {
-	const unsigned char *p = (const unsigned char *)(s ? s : "");
-	for (size_t n; *p; p += n)
-		if (!(n = utf8_length(p)))
-			return add_clean(t, (const unsigned char *)s);
-	return strtab_add_z(t, s ? s : "");
+	const char *p = s ? s : "";
+	size_t n = 1;
+	for (; *p && n; p += n)
+		n = printable_utf8(p);
+	if (n)
+		return strtab_add_z(t, s ? s : "");
+	char *clean = names_clean(s);
+	uint32_t id = clean ? strtab_add_z(t, clean) : STRTAB_FAILED;
+	free(clean);
+	return id;
 }
 
 const char *names_entry(const struct model_context *c)
@@ -80,15 +72,17 @@ const char *names_module(const struct model *m, uint32_t module)
 char *names_metric(const struct model_metric *metric)
 {
 	static const char mark[] = "_ACUMU";
-	if (metric->kind != MODEL_METRIC_GPU_MEAN)
-		return strdup(metric->name);
-	const char *unit = strstr(metric->name, " (");
-	size_t length = strlen(metric->name), head = unit ? (size_t)(unit - metric->name) : length;
+	char *own = names_clean(metric->name);
+	if (!own || metric->kind != MODEL_METRIC_GPU_MEAN)
+		return own;
+	const char *unit = strstr(own, " (");
+	size_t length = strlen(own), head = unit ? (size_t)(unit - own) : length;
 	char *name = malloc(length + sizeof mark);
 	if (name) {
-		memcpy(name, metric->name, head);
+		memcpy(name, own, head);
 		memcpy(name + head, mark, sizeof mark - 1);
-		memcpy(name + head + sizeof mark - 1, metric->name + head, length - head + 1);
+		memcpy(name + head + sizeof mark - 1, own + head, length - head + 1);
 	}
+	free(own);
 	return name;
 }

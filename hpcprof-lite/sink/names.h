@@ -6,6 +6,8 @@
 #include "common/base/strtab.h"
 #include "hpcprof-lite/model/model.h"
 
+/* A copy, owned by the caller, in which U+FFFD stands for each byte that is no UTF-8. NULL counts as ""; NULL when memory is short. */
+char *names_clean(const char *s);
 /* Interns a string; readers decode as UTF-8 and fail on what is not, so bytes that are none become U+FFFD. NULL counts as "". STRTAB_FAILED when memory is short. */
 uint32_t names_add(struct strtab *t, const char *s);
 /* "main thread", "application thread" (both HPCToolkit's), "partial call paths: no unwind information" ... */
@@ -14,7 +16,7 @@ const char *names_entry(const struct model_context *c);
 const char *names_function(const struct model *m, uint32_t function);
 /*
  * Name of a metric whose values are shown as they are: its own, or, where people read a mean and the values are sums, that of the accumulator as HPCToolkit calls
- * it: "GKER:STMEM_ACUMU (B)". Owned by the caller; NULL when memory is short.
+ * it: "GKER:STMEM_ACUMU (B)". UTF-8 as of names_clean(). Owned by the caller; NULL when memory is short.
  */
 char *names_metric(const struct model_metric *metric);
 /* "GPU", "CPU device", "accelerator": what a device is called, before its number. */

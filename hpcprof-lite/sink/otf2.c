@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2.h"
 #include "hpcprof-lite/sink/outfile.h"
 
@@ -180,9 +181,13 @@ static void set_properties(struct otf2_writer *w)
 	otf2_check(w, OTF2_Archive_SetCreator(w->archive, PACKAGE_NAME " " PACKAGE_VERSION), "creator");
 	snprintf(text, sizeof text, "%s: %" PRIu32 " processes, %" PRIu32 " threads; samples delivered %" PRIu64 ", in the tree %" PRIu64 "; the ledger %s",
 		m->title ? m->title : "", m->n_processes, m->n_profiles, m->ledger.delivered, m->ledger.in_tree, m->ledger_closes ? "closes" : "does not close");
-	otf2_check(w, OTF2_Archive_SetDescription(w->archive, text), "description");
-	if (m->n_processes)
-		otf2_check(w, OTF2_Archive_SetMachineName(w->archive, m->processes[0].host), "machine name");
+	char *description = names_clean(text), *host = names_clean(m->n_processes ? m->processes[0].host : NULL);
+	if (description)
+		otf2_check(w, OTF2_Archive_SetDescription(w->archive, description), "description");
+	if (host && *host)
+		otf2_check(w, OTF2_Archive_SetMachineName(w->archive, host), "machine name");
+	free(description);
+	free(host);
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.delivered);
 	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_DELIVERED", text, true), "property");
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.in_tree);

@@ -2,6 +2,7 @@
 /* The text sink: decides what to show and how, and puts the parts together. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text.h"
 
+#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text_all.h"
@@ -157,7 +158,7 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 		return false;
 	text_report_head(m, s);
 	if (t->whole <= 0)
-		fprintf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
+		foreign_printf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
 	bool ok = write_views(m, t, columns, views, s);
 	if (ok)
 		text_report_ledger(m, t, s);

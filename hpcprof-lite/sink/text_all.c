@@ -195,7 +195,9 @@ static void put_tree(const struct model *m, const struct text_metric *t, FILE *o
 		char name[TEXT_NAME];
 		text_name(name, sizeof name, m, c);
 		bool function = c->kind == MODEL_CONTEXT_FUNCTION;
-		fprintf(out, "tree\t%s\t%u\t%s", m->metrics[t->metric].name, depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
+		fputs("tree", out);
+		text_all_name(out, m->metrics[t->metric].name);
+		fprintf(out, "\t%u\t%s", depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
 		text_all_name(out, c->function != MODEL_NONE ? m->functions[c->function].name : name);
 		text_all_place(m, c->file, c->line, c->link_addr, out);
 		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", t->total[i], t->self[i], t->n_samples[i]);
@@ -212,7 +214,8 @@ static bool put_flat(const struct model *m, const struct text_metric *t, enum te
 		const struct text_row *r = &rows.at[i];
 		const struct model_context *c = &m->contexts[r->context];
 		const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
-		fprintf(out, "%s\t%s", kinds[by], m->metrics[t->metric].name);
+		fputs(kinds[by], out);
+		text_all_name(out, m->metrics[t->metric].name);
 		if (by == TEXT_BY_FUNCTION) {
 			text_all_name(out, f->name);
 			text_all_place(m, f->file, f->line, f->link_addr, out);
@@ -247,7 +250,8 @@ static void put_threads(const struct model *m, FILE *out)
 			l->delivered == l->in_tree + lost && l->recorded == l->in_tree);
 		for (uint32_t k = 0; k < m->n_metrics; k++) {
 			const struct model_value *v = model_find_value(m, i, 0, k);
-			fprintf(out, "\t%s\t%.17g", m->metrics[k].name, v ? v->at[MODEL_EXECUTION] : 0);
+			text_all_name(out, m->metrics[k].name);
+			fprintf(out, "\t%.17g", v ? v->at[MODEL_EXECUTION] : 0);
 		}
 		putc('\n', out);
 	}

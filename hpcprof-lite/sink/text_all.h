@@ -10,7 +10,8 @@
 
 /*
  * Writes everything the model holds, time lines included, as lines of tab separated fields, the first of which names the kind of record; the lines that
- * begin with '#' name the fields. Numbers have full precision; tabs, newlines and backslashes in names are written as \t, \n, \\. Equal models give equal
+ * begin with '#' name the fields. Numbers have full precision; tabs, newlines and backslashes in names are written as \t, \n, \\,
+ * each byte of what could control a terminal, or is no UTF-8, as \x1b. Equal models give equal
  * bytes. STATUS_IO when `out` fails, STATUS_NO_MEMORY; not logged.
  *
  * The records context, total, value, sample ... repeat the model as it is. For scripts that want no joins, tree, by-function, by-line, by-module and thread say the

@@ -2,21 +2,14 @@
 /* Fields of the records of the complete form; see text_all.h. Test: tests/cli/prof_text.sh, tests/cli/sink_agree.sh. */
 #include "hpcprof-lite/sink/text_all.h"
 
+#include "common/base/foreign.h"
+
 #include <inttypes.h>
 
 void text_all_name(FILE *out, const char *s)
 {
 	putc('\t', out);
-	for (; *s; s++) {
-		if (*s == '\t')
-			fputs("\\t", out);
-		else if (*s == '\n')
-			fputs("\\n", out);
-		else if (*s == '\\')
-			fputs("\\\\", out);
-		else
-			putc(*s, out);
-	}
+	foreign_put_field(out, s);
 }
 
 void text_all_u64(FILE *out, uint64_t n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
+#include "common/base/foreign.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text_print.h"
@@ -26,11 +27,11 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 		if (k->kind != MODEL_METRIC_GPU_TIME || sum <= 0)
 			continue;
 		snprintf(name, sizeof name, k->parent == MODEL_NONE ? "%s" : "  %s", k->name);
-		fprintf(s->out, "  %-22s %15s", name, text_value(a, k->unit, sum));
+		foreign_printf(s->out, "  %-22s %15s", name, text_value(a, k->unit, sum));
 		if (whole > 0)
 			fprintf(s->out, " %6s", text_share(b, sum, whole));
 		if (k->description && *k->description)
-			fprintf(s->out, " %s", k->description);
+			foreign_printf(s->out, " %s", k->description);
 		putc('\n', s->out);
 	}
 	double samples = text_metric_total(m, text_find_metric(m, "GINS")), apportioned = text_metric_total(m, text_find_metric(m, "GINS:APPORTIONED"));
@@ -111,7 +112,7 @@ static const char *rate_of(char cell[TEXT_CELL], double bytes, double seconds)
 static void put_copy(const struct text_style *s, const char *what, double n, double bytes, double seconds)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
-	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", seconds < 0 ? "" : text_value(a, "sec", seconds), n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
+	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n", seconds < 0 ? "" : text_value(a, "sec", seconds), n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
 		n > 0 ? text_value(d, "B", bytes / n) : "", n > 0 ? rate_of(e, bytes, seconds) : "", what);
 }
 
@@ -284,7 +285,7 @@ static void put_process(const struct model *m, uint32_t process, FILE *out)
 	if (p->rank >= 0)
 		fprintf(out, ", rank %d", p->rank);
 	else
-		fprintf(out, ", %s pid %u", p->host, p->pid);
+		foreign_printf(out, ", %s pid %u", p->host, p->pid);
 }
 
 static void put_device(const struct model *m, const struct text_gpu *g, uint32_t d, const struct text_style *s)
@@ -316,7 +317,7 @@ static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t 
 	const struct model_gpu_queue *q = &m->gpu_queues[i];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	uint32_t process = m->gpu_contexts[q->context].process;
-	fprintf(s->out, "%7s %10s %9s    %s", text_share(a, (double)q->busy_ns, elapsed_ns(m, process)), q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+	foreign_printf(s->out, "%7s %10s %9s    %s", text_share(a, (double)q->busy_ns, elapsed_ns(m, process)), q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
 		g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
 	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
 		fputs(", out of order", s->out);
@@ -411,7 +412,7 @@ static void put_entrances(const struct model *m, FILE *out)
 			if (at < n_said || n_said == MOST)
 				continue;
 			said[n_said++] = l;
-			fprintf(out, "  %s, by way of: %s\n", l->backend, *l->entrance ? l->entrance : "not told");
+			foreign_printf(out, "  %s, by way of: %s\n", l->backend, *l->entrance ? l->entrance : "not told");
 		}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the report for people says of PC samples of GPUs: where each kernel was launched, where its time goes and what its warps wait for; and their account. Test: tests/cli/prof_gpu_pc.sh. */
+#include "common/base/foreign.h"
 #include "hpcprof-lite/sink/text_gpu_hot.h"
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_report.h"
@@ -239,7 +240,7 @@ static void put_lines(const struct model *m, const struct text_gpu_hot *h, const
 		text_plain(s);
 		fputs("  ", s->out);
 		text_cell(s->out, name, room);
-		fprintf(s->out, *stalls ? "  %s\n" : "\n", stalls);
+		foreign_printf(s->out, *stalls ? "  %s\n" : "\n", stalls);
 	}
 	if (n_hidden)
 		fprintf(s->out, "%11s  %zu more\n", text_share(a, hidden, k->samples), n_hidden);

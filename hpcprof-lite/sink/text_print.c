@@ -2,6 +2,9 @@
 /* See text_print.h. Independent of the locale's number format. Test: tests/unit/test_text.c. */
 #include "hpcprof-lite/sink/text_print.h"
 
+#include "common/base/foreign.h"
+#include "common/safe/printable.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -73,56 +76,33 @@ const char *text_share(char cell[TEXT_CELL], double part, double whole)
 	return cell;
 }
 
-/* Bytes of the character at `s`: 1 for what is no UTF-8. */
-static size_t step(const char *s)
-{
-	unsigned char c = (unsigned char)*s;
-	size_t n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 1;
-	for (size_t i = 1; i < n; i++)
-		if (((unsigned char)s[i] & 0xC0) != 0x80)
-			return 1;
-	return n;
-}
-
 size_t text_columns(const char *s)
 {
 	size_t n = 0;
-	for (; *s; s += step(s))
+	bool harmless;
+	for (; *s; s += printable_step(s, &harmless))
 		n++;
 	return n;
-}
-
-static const char *put_columns(FILE *out, const char *s, size_t n)
-{
-	for (; *s && n; n--) {
-		size_t bytes_n = step(s);
-		unsigned char c = (unsigned char)*s;
-		if (bytes_n == 1 && (c < 0x20 || c == 0x7f || c >= 0x80))
-			putc('?', out);
-		else
-			fwrite(s, 1, bytes_n, out);
-		s += bytes_n;
-	}
-	return s;
 }
 
 void text_cell(FILE *out, const char *s, size_t columns)
 {
 	size_t n = text_columns(s);
 	if (columns == 0 || n <= columns) {
-		put_columns(out, s, n);
+		foreign_put_n(out, s, n);
 		for (; n < columns; n++)
 			putc(' ', out);
 		return;
 	}
 	size_t tail = columns > 8 ? (columns - 2) / 3 : 0, head = columns > 8 ? columns - 2 - tail : columns;
-	put_columns(out, s, head);
+	foreign_put_n(out, s, head);
 	if (!tail)
 		return;
 	fputs("..", out);
+	bool harmless;
 	for (size_t skip = n - tail; skip; skip--)
-		s += step(s);
-	put_columns(out, s, tail);
+		s += printable_step(s, &harmless);
+	foreign_put_n(out, s, tail);
 }
 
 /* Behind the bracket that closes the one at `s`; at the end when there is none. "->" and the operators' own signs close nothing. */

@@ -2,6 +2,7 @@
 /* Head, ledger and flat tables of the report for people. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text_report.h"
 
+#include "common/base/foreign.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/text_print.h"
 #include "hpcprof-lite/sink/text_sampling.h"
@@ -126,7 +127,7 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	uint64_t n = count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
-	fprintf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
+	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
 	if (n)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
 	if (k->period)
@@ -261,7 +262,7 @@ static void put_modules(const struct model *m, const struct text_metric *t, FILE
 		fputs("  ", out);
 		text_cell(out, m->modules[i].path, 0);
 		fprintf(out, " %s", m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
-		fprintf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
+		foreign_printf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
 	}
 	free(of_module);
 }

@@ -2,6 +2,7 @@
 /* See text_style.h. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text_style.h"
 
+#include "common/base/foreign.h"
 #include "hpcprof-lite/sink/text_print.h"
 
 #include <stdarg.h>
@@ -12,7 +13,7 @@ void text_heading(const struct text_style *s, const char *format, ...)
 	va_list args;
 	va_start(args, format);
 	fputs(s->colour ? "\033[1m" : "", s->out);
-	vfprintf(s->out, format, args);
+	foreign_vprintf(s->out, format, args);
 	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
 	va_end(args);
 }

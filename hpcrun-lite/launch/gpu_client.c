@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/options.h"
+#include "common/safe/printable.h"
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/launch/child.h"
@@ -209,6 +210,7 @@ static void list_one(const char *library_directory, const struct backend *b)
 		return;
 	while (fgets(line, sizeof line, f)) {
 		line[strcspn(line, "\n")] = 0;
+		printable(line);
 		if (*line == '-')
 			printf("      not here: %s\n", line + 1);
 		else

@@ -2,6 +2,7 @@
 /* Questions to the PAPI module, asked in a child; see papi_client.h. Test: tests/cli/launch_papi.sh. */
 #include "hpcrun-lite/launch/papi_client.h"
 
+#include "common/base/foreign.h"
 #include "hpcrun-lite/launch/child.h"
 #include "hpcrun-lite/launch/event.h"
 #include "hpcrun-lite/source/papi_probe.h"
@@ -120,11 +121,11 @@ void papi_client_list(const char *library_directory)
 		line[strcspn(line, "\n")] = 0;
 		char *tab = strchr(line, '\t');
 		if (!tab)
-			printf("\n%s\n", line);
+			foreign_printf(stdout, "\n%s\n", line);
 		else if (*line == '-')
-			printf("  %.*s: not here: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
+			foreign_printf(stdout, "  %.*s: not here: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
 		else if (!is_taken(line, (size_t)(tab - line)))
-			printf("  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
+			foreign_printf(stdout, "  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
 	}
 	fclose(f);
 	child_reap(child, "PAPI", how, sizeof how);

@@ -163,7 +163,7 @@ static void note(const char *text)
 	char line[1024];
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, "hpcrun-lite: ");
-	text_put(&t, text);
+	text_put_foreign(&t, text);
 	text_put_char(&t, '\n');
 	text_write(&t, STDERR_FILENO);
 }

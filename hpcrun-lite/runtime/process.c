@@ -42,9 +42,9 @@ static void complain(const char *cause)
 	char line[PATH_MAX + 256];
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, "hpcrun-lite: ");
-	text_put(&t, process.config.directory);
+	text_put_foreign(&t, process.config.directory);
 	text_put(&t, ": ");
-	text_put(&t, cause);
+	text_put_foreign(&t, cause);
 	text_put(&t, "; process ");
 	text_put_u64(&t, (uint64_t)sys_getpid());
 	text_put(&t, " runs unmeasured\n");

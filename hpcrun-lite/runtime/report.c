@@ -117,7 +117,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 		put_gpu(t, gpu);
 	}
 	text_put(t, ": ");
-	text_put(t, process.config.directory);
+	text_put_foreign(t, process.config.directory);
 	text_put_char(t, '\n');
 }
 
@@ -137,7 +137,7 @@ static void put_backend(struct text *t, const struct config_gpu *asked, const st
 	text_put(t, "  gpu=");
 	text_put(t, asked->name);
 	text_put(t, ": ");
-	text_put(t, !tally ? "not used by this process" : tally->entrance[0] ? tally->entrance : "entered");
+	text_put_foreign(t, !tally ? "not used by this process" : tally->entrance[0] ? tally->entrance : "entered");
 	text_put_char(t, '\n');
 }
 
@@ -167,7 +167,7 @@ static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
 static void put_table(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
 {
 	text_put(t, "hpcrun-lite: ");
-	text_put(t, process.config.directory);
+	text_put_foreign(t, process.config.directory);
 	text_put_char(t, '\n');
 	put_row(t, "processes", n_processes);
 	put_row(t, "threads", sum->n_threads);
@@ -197,7 +197,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 		put_gpu_table(t, gpu);
 	put_row(t, "bytes of this process's file", store_bytes());
 	text_put(t, "  file                            ");
-	text_put(t, store_path());
+	text_put_foreign(t, store_path());
 	text_put_char(t, '\n');
 }
 

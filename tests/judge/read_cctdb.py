@@ -402,6 +402,11 @@ def read_traces(directory, meta, profiles):
     return counts, ops
 
 
+def unquote(text):
+    """A double-quoted string of YAML, with the escapes that are in use."""
+    return re.sub(r"\\(?:x([0-9a-f]{2})|u([0-9A-F]{4})|(.))", lambda m: m[3] or chr(int(m[1] or m[2], 16)), text)
+
+
 def check_yaml(directory, meta):
     """The little that can be seen without a YAML parser: inputs exist in meta.db, and every alias has its anchor."""
     with open(os.path.join(directory, "metrics", "default.yaml"), encoding="utf-8") as file:
@@ -410,14 +415,14 @@ def check_yaml(directory, meta):
     known = {(meta.metrics[m], scope, formula, combine) for m, scope, formula, combine in meta.statistic_ids.values()}
     inputs = re.findall(r'  - &(\S+)\n    metric: "((?:[^"\\]|\\.)*)"\n    scope: (\S+)\n    formula: (\S+)\n    combine: (\S+)\n', text)
     for _, metric, scope, formula, combine in inputs:
-        metric = re.sub(r"\\(.)", r"\1", metric)
+        metric = unquote(metric)
         need((metric, scope, formula, combine) in known, f"default.yaml: input {metric}, {scope}, {formula}, {combine}")
     anchors = [i[0] for i in inputs]
     need(len(set(anchors)) == len(anchors) == text.count("&m"), "default.yaml: anchors")
     for alias in re.findall(r"\*(m[^\s,\]}]+)", text):
         need(alias in anchors, f"default.yaml: alias {alias}")
     roots = re.findall(r'^  - name: "((?:[^"\\]|\\.)*)"$', text, re.M)
-    roots = [re.sub(r"\\(.)", r"\1", r) for r in roots]
+    roots = [unquote(r) for r in roots]
     need([m if m in roots else accumulator(r) for m, r in zip(meta.metrics, roots)] == meta.metrics and len(roots) == len(meta.metrics), f"default.yaml: roots {roots}")
     for root in set(roots) - set(meta.metrics):  # means: a quotient in each scope
         part = text[text.index(f'  - name: "{root}"\n'):]

@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Reads what hpcprof-lite --all prints (the oracle of the other outputs) and prints it as facts, see facts.py: read_text.py FILE"""
+import codecs
+import re
 import sys
 
 sys.dont_write_bytecode = True
 from facts import Facts, Paths, accumulator  # noqa: E402  pylint: disable=wrong-import-position
 
 
+# Bytes that are no UTF-8 count one by one, as in the other outputs.
+codecs.register_error("one-by-one", lambda e: ("\ufffd" * (e.end - e.start), e.end))
+
+
 def unescape(s):
-    out, i = [], 0
-    while i < len(s):
-        if s[i] == "\\" and i + 1 < len(s):
-            i += 1
-            out.append({"t": "\t", "n": "\n"}.get(s[i], s[i]))
-        else:
-            out.append(s[i])
-        i += 1
-    return "".join(out)
+    def plain(escape):
+        if escape[0] == "x":
+            return bytes([int(escape[1:], 16)])
+        return {"t": b"\t", "n": b"\n"}.get(escape, escape.encode())
+
+    parts = re.split(r"(\\(?:x[0-9a-f]{2}|.))", s)
+    return b"".join(plain(p[1:]) if i % 2 else p.encode() for i, p in enumerate(parts)).decode("utf-8", "one-by-one")
 
 
 def main():

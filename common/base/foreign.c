@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints foreign text; see foreign.h. Test: tests/unit/test_printable.c. */
+#include "common/base/foreign.h"
+
+#include "common/safe/printable.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *foreign_put_n(FILE *out, const char *s, size_t n)
+{
+	for (; *s && n; n--) {
+		bool harmless;
+		size_t n_bytes = printable_step(s, &harmless);
+		if (harmless)
+			fwrite(s, 1, n_bytes, out);
+		else
+			putc('?', out);
+		s += n_bytes;
+	}
+	return s;
+}
+
+void foreign_put(FILE *out, const char *s)
+{
+	foreign_put_n(out, s, SIZE_MAX);
+}
+
+void foreign_put_field(FILE *out, const char *s)
+{
+	while (*s) {
+		bool harmless;
+		size_t n_bytes = printable_step(s, &harmless);
+		if (*s == '\t')
+			fputs("\\t", out);
+		else if (*s == '\n')
+			fputs("\\n", out);
+		else if (*s == '\\')
+			fputs("\\\\", out);
+		else if (harmless)
+			fwrite(s, 1, n_bytes, out);
+		else
+			for (size_t i = 0; i < n_bytes; i++)
+				fprintf(out, "\\x%02x", (unsigned char)s[i]);
+		s += n_bytes;
+	}
+}
+
+/* Cleans `text`, made by `format`, but for the newlines that the format begins and ends with. */
+static size_t clean(char *text, const char *format)
+{
+	size_t first = strspn(format, "\n"), n_format = strlen(format), last = 0, n = strlen(text);
+	while (last < n_format - first && format[n_format - 1 - last] == '\n')
+		last++;
+	if (first > n || last > n - first || strspn(text + n - last, "\n") != last) /* it was cut */
+		last = 0;
+	text[n - last] = '\0';
+	printable(first < n ? text + first : text + n);
+	n = strlen(text);
+	memset(text + n, '\n', last);
+	text[n + last] = '\0';
+	return n + last;
+}
+
+size_t foreign_format(char *to, size_t room, const char *format, va_list args)
+{
+	to[0] = '\0';
+	vsnprintf(to, room, format, args);
+	return clean(to, format);
+}
+
+void foreign_vprintf(FILE *out, const char *format, va_list args)
+{
+	char *text;
+	if (vasprintf(&text, format, args) < 0)
+		return;
+	fwrite(text, 1, clean(text, format), out);
+	free(text);
+}
+
+void foreign_printf(FILE *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	foreign_vprintf(out, format, args);
+	va_end(args);
+}
