@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += libhlbase.la libhlsafe.la
 
 libhlbase_la_SOURCES = \
+	common/base/capped.h \
 	common/base/cursor.c common/base/cursor.h \
 	common/base/foreign.c common/base/foreign.h \
 	common/base/log.c common/base/log.h \

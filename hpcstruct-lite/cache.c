@@ -124,8 +124,9 @@ static bool copy_bytes(int from, int to)
 bool cache_copy(const char *from, const char *to, bool quiet)
 {
 	struct cache_draft draft;
-	int fd = open(from, O_RDONLY | O_CLOEXEC);
-	bool ok = fd >= 0 && open_draft(to, &draft);
+	struct stat st;
+	int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && open_draft(to, &draft);
 	if (ok && !copy_bytes(fd, draft.fd)) {
 		cache_draft_drop(&draft);
 		ok = false;

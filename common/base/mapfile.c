@@ -47,27 +47,62 @@ static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
 	return *is_copy ? read_whole(fd, n_bytes) : p;
 }
 
+/*
+ * Where the file ends for us. Readers go over all bytes, so that a hole costs as much as data: a file
+ * of which more than MUCH is holes ends at the first large one.
+ */
+static uint64_t plausible_end(const char *path, int fd, const struct stat *st)
+{
+	static const off_t MUCH = (off_t)1 << 30, LARGE = (off_t)64 << 20;
+	enum { BLOCK = 512 };
+	if (st->st_size < MUCH || st->st_size - MUCH < (off_t)st->st_blocks * BLOCK)
+		return (uint64_t)st->st_size;
+	for (off_t data = 0, hole; data < st->st_size; ) {
+		hole = lseek(fd, data, SEEK_HOLE);
+		if (hole < 0 || hole >= st->st_size)
+			break;
+		data = lseek(fd, hole, SEEK_DATA);
+		if (data < 0)
+			data = st->st_size;
+		if (data - hole < LARGE)
+			continue;
+		log_warn(path, "a hole of %llu MiB at offset %llu: what lies behind it is not read",
+			(unsigned long long)(data - hole) >> 20, (unsigned long long)hole);
+		return (uint64_t)hole;
+	}
+	return (uint64_t)st->st_size;
+}
+
+static void log_failure(const char *path, int fd, const struct stat *st)
+{
+	if (fd >= 0 && !S_ISREG(st->st_mode))
+		log_error(path, "not a regular file");
+	else
+		log_error(path, "%s", strerror(errno));
+}
+
 enum status mapfile_open(const char *path, struct mapfile *m)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return STATUS_NOT_FOUND;
-	struct stat st;
-	if (fd < 0 || fstat(fd, &st) != 0 || (S_ISDIR(st.st_mode) && (errno = EISDIR))) {
-		log_error(path, "%s", strerror(errno));
+	struct stat st = {.st_mode = S_IFREG};
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		log_failure(path, fd, &st);
 		if (fd >= 0)
 			close(fd);
 		return STATUS_IO;
 	}
 	bool is_copy = false;
-	void *p = st.st_size > 0 ? get_bytes(fd, (size_t)st.st_size, &is_copy) : NULL;
+	size_t n_bytes = (size_t)plausible_end(path, fd, &st);
+	void *p = n_bytes > 0 ? get_bytes(fd, n_bytes, &is_copy) : NULL;
 	int cause = errno;
 	close(fd);
-	if (st.st_size > 0 && !p) {
+	if (n_bytes > 0 && !p) {
 		log_error(path, "cannot be mapped: %s", strerror(cause));
 		return STATUS_IO;
 	}
-	*m = (struct mapfile){p, (size_t)st.st_size, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec, is_copy};
+	*m = (struct mapfile){p, n_bytes, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec, st.st_uid, is_copy};
 	return STATUS_OK;
 }
 

@@ -214,7 +214,7 @@ static bool examine_file(const char *path, struct exec_image *image, char *next)
 	image->error = S_ISDIR(st.st_mode) || !S_ISREG(st.st_mode) ? EACCES : -(int)sys_call3(SYS_access, (long)path, 1 /* X_OK */, 0);
 	if (image->error)
 		return false;
-	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 	if (fd < 0) {
 		image->kind = check_rights(-1, &st);
 		if (image->kind == EXEC_GOOD)

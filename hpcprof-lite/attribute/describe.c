@@ -117,7 +117,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 		const struct load_file *f = &job->files.at[i];
 		const struct msr_header *h = &f->header;
 		uint64_t end_ns = h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i]);
-		out[i] = (struct model_process){.path = f->path, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
+		out[i] = (struct model_process){.path = f->path, .owner = f->map.owner, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
 			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = h->exit_kind,
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
 			.end_ns = real_time(f, end_ns), .off_ns = off_ns(f, end_ns), .n_starts = h->n_starts, .n_stops = h->n_stops,
@@ -220,7 +220,7 @@ static void describe_title(struct model *m)
 void describe_whole(struct model *m)
 {
 	describe_title(m);
-	m->ledger_closes = true;
+	m->ledger_closes = !m->sums_overflow;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		ledger_add(&m->ledger, &p->ledger);
@@ -239,4 +239,5 @@ void describe_whole(struct model *m)
 		m->ledger_closes = m->ledger_closes && ledger_closes(&p->ledger);
 		m->has_traces = m->has_traces || p->n_trace_records;
 	}
+	m->ledger_closes = m->ledger_closes && m->ledger.delivered != UINT64_MAX;
 }

@@ -2,6 +2,7 @@
 /* See gpu_ledger.h. Test: tests/unit/test_gpu_ledger.c. */
 #include "hpcprof-lite/attribute/gpu_ledger.h"
 
+#include "common/base/capped.h"
 #include "hpcprof-lite/load/records.h"
 
 enum { N_KINDS = 16 };
@@ -20,7 +21,7 @@ static uint64_t total(const uint64_t *counts, unsigned n)
 {
 	uint64_t sum = 0;
 	for (unsigned i = 0; i < n; i++)
-		sum += counts[i];
+		capped_grow(&sum, counts[i]);
 	return sum;
 }
 
@@ -38,7 +39,7 @@ uint64_t gpu_ledger_lost(const struct model_gpu_ledger *l)
 {
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
-		n += msr_gpu_loss_takes_op(i) ? l->losses[i] : 0;
+		capped_grow(&n, msr_gpu_loss_takes_op(i) ? l->losses[i] : 0);
 	return n;
 }
 
@@ -78,13 +79,13 @@ static void count_aggregates(const struct load_gpu *g, struct found *found, stru
 			if (!load_gpu_kind_is_sound(a->kind))
 				continue;
 			found[b].any = true;
-			found[b].aggregates[a->kind].launches += a->n_launches;
-			found[b].aggregates[a->kind].ops += a->n_ops;
+			capped_grow(&found[b].aggregates[a->kind].launches, a->n_launches);
+			capped_grow(&found[b].aggregates[a->kind].ops, a->n_ops);
 			/* A loss stands with the launches of its kind. Where there are none it is of an operation that a graph's launch made. */
 			bool is_of_graph = !a->n_launches && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
-				found[b].aggregates[a->kind].lost += is_of_graph ? 0 : a->n_lost[c];
-				*(is_of_graph ? &ledgers[b].graph_losses[causes[c]] : &ledgers[b].losses[causes[c]]) += a->n_lost[c];
+				capped_grow(&found[b].aggregates[a->kind].lost, is_of_graph ? 0 : a->n_lost[c]);
+				capped_grow((is_of_graph ? &ledgers[b].graph_losses[causes[c]] : &ledgers[b].losses[causes[c]]), a->n_lost[c]);
 			}
 		}
 	}
@@ -100,21 +101,21 @@ static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 {
 	uint64_t waiting = 0, beyond = 0;
 	for (unsigned k = 0; k < N_KINDS; k++) {
-		uint64_t launches = f->aggregates[k].launches, done = f->aggregates[k].ops + f->aggregates[k].lost;
+		uint64_t launches = f->aggregates[k].launches, done = capped_add(f->aggregates[k].ops, f->aggregates[k].lost);
 		bool is_graph = k == MSR_GPU_GRAPH;
 		if (done < launches && !is_graph)
-			waiting += launches - done;
+			capped_grow(&waiting, launches - done);
 		if (done > launches)
-			beyond += done - launches;
+			capped_grow(&beyond, done - launches);
 		l->aggregated[k] = is_graph ? launches - smaller(launches, f->aggregates[k].lost) : smaller(launches, done) - smaller(smaller(launches, done), f->aggregates[k].lost);
 	}
 	for (unsigned k = 0; k < N_KINDS && beyond; k++) {
 		uint64_t n = smaller(beyond, f->waiting[k]);
 		f->waiting[k] -= n;
-		l->aggregated[k] += n;
+		capped_grow(&l->aggregated[k], n);
 		beyond -= n;
 	}
-	return waiting + total(f->waiting, N_KINDS);
+	return capped_add(waiting, total(f->waiting, N_KINDS));
 }
 
 /* Threads that were stopped from outside, anywhere in their code: no end was written, or another thread ended the process, which then wrote one end for all. */
@@ -134,23 +135,23 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 {
 	uint64_t known = total(f->records, N_KINDS), launched = 0;
 	for (unsigned k = 0; k < N_KINDS; k++) {
-		known += f->aggregates[k].launches;
+		capped_grow(&known, f->aggregates[k].launches);
 		l->launched[k] = t ? t->launched[k] : f->records[k] + f->aggregates[k].launches;
-		launched += l->launched[k];
+		capped_grow(&launched, l->launched[k]);
 	}
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
-		l->losses[c] += t->launch_losses[c];
-		known += msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0;
+		capped_grow(&l->losses[c], t->launch_losses[c]);
+		capped_grow(&known, msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0);
 	}
 	/* A thread may be cut off between a launch's record and its count: each can be at one launch. */
 	uint64_t difference = launched > known ? launched - known : known - launched;
 	uint64_t allowed = j->file->header.exit_kind == MSR_EXIT_NONE ? j->file->threads.n : threads_cut_off(j->file);
 	if (difference > allowed)
-		l->unexplained += difference;
+		capped_grow(&l->unexplained, difference);
 	else if (launched > known)
-		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += difference;
+		capped_grow(&l->losses[MSR_GPU_LOSS_IN_FLIGHT], difference);
 	else
-		l->launched[MSR_GPU_NO_KIND] += difference;
+		capped_grow(&l->launched[MSR_GPU_NO_KIND], difference);
 }
 
 /* A thread has one call under way when the program stops or starts the measurement. */
@@ -169,24 +170,24 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 {
 	/* Under way when the program stopped the measurement: without a record. Others, when it was started, have one alone; back ends count records and launches and see the difference. */
 	uint64_t n_most = most_switched(j), n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
-	l->losses[MSR_GPU_LOSS_STOPPED] += n_switched;
+	capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_switched);
 	waiting -= n_switched;
 	/* Where each launch left a record, what is lost beyond them are operations of graphs. */
 	bool are_all_known = l->launched[MSR_GPU_GRAPH] && gpu_ledger_launched(l) == total(f->records, N_KINDS);
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
 		uint64_t n = msr_gpu_loss_takes_op(c) ? smaller(waiting, t->op_losses[c]) : 0;
-		l->losses[c] += n;
-		l->graph_losses[c] += are_all_known && msr_gpu_loss_takes_op(c) ? t->op_losses[c] - n : 0;
+		capped_grow(&l->losses[c], n);
+		capped_grow(&l->graph_losses[c], are_all_known && msr_gpu_loss_takes_op(c) ? t->op_losses[c] - n : 0);
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
 	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || threads_cut_off(j->file)) {
-		l->losses[MSR_GPU_LOSS_IN_FLIGHT] += waiting;
+		capped_grow(&l->losses[MSR_GPU_LOSS_IN_FLIGHT], waiting);
 	} else {
 		/* a record without a launch that was dropped is no orphan, and hides a launch without a record from the back end, which counts both */
 		uint64_t n_unseen = smaller(waiting, n_most - n_switched);
-		l->losses[MSR_GPU_LOSS_STOPPED] += n_unseen;
-		l->unexplained += waiting - n_unseen;
+		capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_unseen);
+		capped_grow(&l->unexplained, waiting - n_unseen);
 	}
 }
 
@@ -203,7 +204,7 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 	l->n_no_path = j->counts[b].no_path;
 	l->n_bad_order = j->counts[b].bad_order;
 	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++)
-		l->graph_losses[c] += j->counts[b].graph_losses[c];
+		capped_grow(&l->graph_losses[c], j->counts[b].graph_losses[c]);
 	if (t) {
 		l->n_unknown_calls = t->n_unknown_calls;
 		l->handler_ns = t->handler_ns;
@@ -214,10 +215,11 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 	/* operations without a launch are explained by launches that left no record, or were under way when measurement was started */
 	uint64_t lost = 0;
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++)
-		lost += t->launch_losses[c];
+		capped_grow(&lost, t->launch_losses[c]);
 	if (!lost && l->n_orphans > most_switched(j))
-		l->unexplained += l->n_orphans;
-	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == total(l->joined, N_KINDS) + total(l->aggregated, N_KINDS) + gpu_ledger_lost(l);
+		capped_grow(&l->unexplained, l->n_orphans);
+	uint64_t accounted = capped_add(capped_add(total(l->joined, N_KINDS), total(l->aggregated, N_KINDS)), gpu_ledger_lost(l));
+	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == accounted && accounted != UINT64_MAX;
 }
 
 /* Which back end's operations a queue holds is what its operations' ids say. */
@@ -249,24 +251,24 @@ void gpu_ledger_make(struct gpu_join *j)
 void gpu_ledger_add(struct model_gpu_ledger *to, const struct model_gpu_ledger *from)
 {
 	for (unsigned k = 0; k < N_KINDS; k++) {
-		to->launched[k] += from->launched[k];
-		to->joined[k] += from->joined[k];
-		to->aggregated[k] += from->aggregated[k];
+		capped_grow(&to->launched[k], from->launched[k]);
+		capped_grow(&to->joined[k], from->joined[k]);
+		capped_grow(&to->aggregated[k], from->aggregated[k]);
 	}
 	for (unsigned c = 0; c < MSR_GPU_LOSS_ROOM; c++) {
-		to->losses[c] += from->losses[c];
-		to->graph_losses[c] += from->graph_losses[c];
+		capped_grow(&to->losses[c], from->losses[c]);
+		capped_grow(&to->graph_losses[c], from->graph_losses[c]);
 	}
-	to->unexplained += from->unexplained;
-	to->n_ops += from->n_ops;
-	to->n_orphans += from->n_orphans;
-	to->n_no_path += from->n_no_path;
-	to->n_bad_order += from->n_bad_order;
-	to->n_unknown_calls += from->n_unknown_calls;
-	to->n_clipped += from->n_clipped;
-	to->n_lost_definitions += from->n_lost_definitions;
-	to->n_lost_contents += from->n_lost_contents;
-	to->n_lost_values += from->n_lost_values;
-	to->handler_ns += from->handler_ns;
+	capped_grow(&to->unexplained, from->unexplained);
+	capped_grow(&to->n_ops, from->n_ops);
+	capped_grow(&to->n_orphans, from->n_orphans);
+	capped_grow(&to->n_no_path, from->n_no_path);
+	capped_grow(&to->n_bad_order, from->n_bad_order);
+	capped_grow(&to->n_unknown_calls, from->n_unknown_calls);
+	capped_grow(&to->n_clipped, from->n_clipped);
+	capped_grow(&to->n_lost_definitions, from->n_lost_definitions);
+	capped_grow(&to->n_lost_contents, from->n_lost_contents);
+	capped_grow(&to->n_lost_values, from->n_lost_values);
+	capped_grow(&to->handler_ns, from->handler_ns);
 	to->closes = to->closes && from->closes;
 }

@@ -2,6 +2,8 @@
 /* See gpu_sampling.h. Test: tests/unit/test_gpu_ranges.c. */
 #include "hpcprof-lite/attribute/gpu_sampling.h"
 
+#include "common/base/capped.h"
+
 #include <stdlib.h>
 
 /* ---- ranges ---- */
@@ -9,24 +11,24 @@
 static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g, const struct msr_gpu_pc_range *p)
 {
 	uint64_t length = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
-	s->total += p->total;
-	s->recorded += p->recorded;
-	s->dropped += p->dropped;
-	s->outside += p->outside;
-	s->n_open_ranges += p->total != p->recorded + p->dropped + p->outside;
+	capped_grow(&s->total, p->total);
+	capped_grow(&s->recorded, p->recorded);
+	capped_grow(&s->dropped, p->dropped);
+	capped_grow(&s->outside, p->outside);
+	s->n_open_ranges += p->total != capped_add(capped_add(p->recorded, p->dropped), p->outside);
 	s->n_buffer_full += (p->flags & MSR_GPU_RANGE_BUFFER_FULL) != 0;
 	s->n_cut += (p->flags & MSR_GPU_RANGE_CUT) != 0;
 	if (p->flags & MSR_GPU_RANGE_GAP) {
 		s->n_gaps++;
-		s->gap_ns += length;
+		capped_grow(&s->gap_ns, length);
 		s->longest_gap_ns = length > s->longest_gap_ns ? length : s->longest_gap_ns;
 		return;
 	}
 	s->n_ranges++;
-	s->sampled_ns += length;
+	capped_grow(&s->sampled_ns, length);
 	if (p->flags & MSR_GPU_RANGE_SERIALIZED) {
 		s->n_serialized++;
-		s->serialized_ns += length;
+		capped_grow(&s->serialized_ns, length);
 	}
 	if (p->period) {
 		s->period_least = s->period_least && s->period_least < p->period ? s->period_least : p->period;
@@ -223,9 +225,9 @@ static bool has_lost_values(const struct load_gpu *g)
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {
-	uint64_t found = s->in_tree_exact + s->in_tree_apportioned + s->in_tree_unattributed + s->not_written;
+	uint64_t found = capped_add(capped_add(s->in_tree_exact, s->in_tree_apportioned), capped_add(s->in_tree_unattributed, s->not_written));
 	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK || has_lost_values(&f->gpu);
-	s->closes = !s->n_open_ranges;
+	s->closes = !s->n_open_ranges && s->total != UINT64_MAX && found != UINT64_MAX;
 	if (!s->n_ranges && !s->n_gaps)
 		return; /* of a back end that tells of no ranges */
 	if (is_cut)
@@ -240,28 +242,28 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 void gpu_sampling_add(struct model_gpu_sampling *to, const struct model_gpu_sampling *from)
 {
-	to->n_ranges += from->n_ranges;
+	capped_grow(&to->n_ranges, from->n_ranges);
 	to->n_open_ranges += from->n_open_ranges;
-	to->total += from->total;
-	to->recorded += from->recorded;
-	to->dropped += from->dropped;
-	to->outside += from->outside;
-	to->in_tree_exact += from->in_tree_exact;
-	to->in_tree_apportioned += from->in_tree_apportioned;
-	to->apportioned_by_calls += from->apportioned_by_calls;
-	to->apportioned_by_launches += from->apportioned_by_launches;
-	to->in_tree_unattributed += from->in_tree_unattributed;
-	to->not_written += from->not_written;
-	to->cut_off += from->cut_off;
-	to->in_tree_not_issued += from->in_tree_not_issued;
-	to->sampled_ns += from->sampled_ns;
-	to->serialized_ns += from->serialized_ns;
-	to->gap_ns += from->gap_ns;
+	capped_grow(&to->total, from->total);
+	capped_grow(&to->recorded, from->recorded);
+	capped_grow(&to->dropped, from->dropped);
+	capped_grow(&to->outside, from->outside);
+	capped_grow(&to->in_tree_exact, from->in_tree_exact);
+	capped_grow(&to->in_tree_apportioned, from->in_tree_apportioned);
+	capped_grow(&to->apportioned_by_calls, from->apportioned_by_calls);
+	capped_grow(&to->apportioned_by_launches, from->apportioned_by_launches);
+	capped_grow(&to->in_tree_unattributed, from->in_tree_unattributed);
+	capped_grow(&to->not_written, from->not_written);
+	capped_grow(&to->cut_off, from->cut_off);
+	capped_grow(&to->in_tree_not_issued, from->in_tree_not_issued);
+	capped_grow(&to->sampled_ns, from->sampled_ns);
+	capped_grow(&to->serialized_ns, from->serialized_ns);
+	capped_grow(&to->gap_ns, from->gap_ns);
 	to->longest_gap_ns = from->longest_gap_ns > to->longest_gap_ns ? from->longest_gap_ns : to->longest_gap_ns;
-	to->n_gaps += from->n_gaps;
+	capped_grow(&to->n_gaps, from->n_gaps);
 	to->n_cut += from->n_cut;
 	to->n_buffer_full += from->n_buffer_full;
-	to->n_serialized += from->n_serialized;
+	capped_grow(&to->n_serialized, from->n_serialized);
 	to->period_least = least(to->period_least, from->period_least);
 	to->period_most = to->period_most > from->period_most ? to->period_most : from->period_most;
 	to->samplers = to->samplers ? to->samplers : from->samplers;

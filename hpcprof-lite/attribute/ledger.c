@@ -2,6 +2,8 @@
 /* See ledger.h. Test: tests/unit/test_ledger.c. */
 #include "hpcprof-lite/attribute/ledger.h"
 
+#include "common/base/capped.h"
+
 #include <string.h>
 
 static uint64_t count_cells(const struct load_file *f, const struct load_thread *t)
@@ -11,7 +13,7 @@ static uint64_t count_cells(const struct load_file *f, const struct load_thread 
 		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
 		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
 			if (load_cell_is_sound(f, t, &cells[i]))
-				n += cells[i].count;
+				capped_grow(&n, cells[i].count);
 	}
 	return n;
 }
@@ -32,9 +34,9 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
 {
 	if (l->in_tree == l->recorded + 1)
 		l->recorded = l->in_tree;
-	uint64_t accounted = l->in_tree + ledger_samples_lost(l);
+	uint64_t accounted = capped_add(l->in_tree, ledger_samples_lost(l));
 	if (l->recorded == l->in_tree && l->delivered > accounted && l->delivered - accounted <= count_metrics(f))
-		l->losses[MSR_LOSS_IN_FLIGHT] += l->delivered - accounted;
+		capped_grow(&l->losses[MSR_LOSS_IN_FLIGHT], l->delivered - accounted);
 }
 
 /*
@@ -78,28 +80,29 @@ uint64_t ledger_samples_lost(const struct model_ledger *l)
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 		if (msr_loss_takes_sample(i))
-			n += l->losses[i];
+			capped_grow(&n, l->losses[i]);
 	return n;
 }
 
 bool ledger_closes(const struct model_ledger *l)
 {
-	return l->delivered == l->in_tree + ledger_samples_lost(l) && l->recorded == l->in_tree;
+	uint64_t accounted = capped_add(l->in_tree, ledger_samples_lost(l));
+	return l->delivered == accounted && l->recorded == l->in_tree && accounted != UINT64_MAX;
 }
 
 void ledger_add(struct model_ledger *to, const struct model_ledger *from)
 {
-	to->delivered += from->delivered;
-	to->recorded += from->recorded;
-	to->in_tree += from->in_tree;
+	capped_grow(&to->delivered, from->delivered);
+	capped_grow(&to->recorded, from->recorded);
+	capped_grow(&to->in_tree, from->in_tree);
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
-		to->losses[i] += from->losses[i];
+		capped_grow(&to->losses[i], from->losses[i]);
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
-		to->path_ends[i] += from->path_ends[i];
-	to->n_marked += from->n_marked;
-	to->n_trace_records += from->n_trace_records;
-	to->bytes_damaged += from->bytes_damaged;
-	to->bytes_file += from->bytes_file;
-	to->handler_ns += from->handler_ns;
-	to->n_frames += from->n_frames;
+		capped_grow(&to->path_ends[i], from->path_ends[i]);
+	capped_grow(&to->n_marked, from->n_marked);
+	capped_grow(&to->n_trace_records, from->n_trace_records);
+	capped_grow(&to->bytes_damaged, from->bytes_damaged);
+	capped_grow(&to->bytes_file, from->bytes_file);
+	capped_grow(&to->handler_ns, from->handler_ns);
+	capped_grow(&to->n_frames, from->n_frames);
 }

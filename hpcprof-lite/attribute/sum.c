@@ -5,6 +5,7 @@
  */
 #include "hpcprof-lite/attribute/sum.h"
 
+#include "common/base/capped.h"
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
 #include "hpcprof-lite/load/records.h"
@@ -32,6 +33,7 @@ struct summing {
 	struct worker *workers;
 	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have touch few pages */
 	atomic_bool failed;
+	atomic_bool overflowed;
 };
 
 /* ---- one profile ---- */
@@ -93,12 +95,12 @@ static bool list_touched(const struct model *m, struct worker *w)
  */
 static void add_to_parent(const struct model_context *child, const struct sums *from, struct sums *to)
 {
-	to->at[MODEL_EXECUTION] += from->at[MODEL_EXECUTION];
+	capped_grow(&to->at[MODEL_EXECUTION], from->at[MODEL_EXECUTION]);
 	if (child->relation != MODEL_LEXICAL)
 		return;
-	to->at[MODEL_FUNCTION] += from->at[MODEL_FUNCTION];
+	capped_grow(&to->at[MODEL_FUNCTION], from->at[MODEL_FUNCTION]);
 	if (child->kind != MODEL_CONTEXT_LOOP)
-		to->at[MODEL_LEX_AWARE] += from->at[MODEL_LEX_AWARE];
+		capped_grow(&to->at[MODEL_LEX_AWARE], from->at[MODEL_LEX_AWARE]);
 }
 
 /* Metrics that are summed in one go: contexts have values of few, and each context that is touched costs memory for all of the group. */
@@ -132,7 +134,7 @@ static void propagate(const struct model *m, struct worker *w, uint32_t n_metric
 	}
 }
 
-static bool keep_values(const struct summing *s, struct worker *w, const struct group *g)
+static bool keep_values(struct summing *s, struct worker *w, const struct group *g)
 {
 	for (size_t i = 0; i < w->sums.n; i++) {
 		const struct sums *from = &w->sums.at[i];
@@ -142,6 +144,8 @@ static bool keep_values(const struct summing *s, struct worker *w, const struct 
 			continue;
 		if (!v)
 			return false;
+		if (from->at[MODEL_EXECUTION] == UINT64_MAX)
+			atomic_store_explicit(&s->overflowed, true, memory_order_relaxed);
 		v->context = w->list.at[i / g->n];
 		v->metric = metric;
 		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
@@ -153,6 +157,16 @@ static bool keep_values(const struct summing *s, struct worker *w, const struct 
 static bool is_in(const struct group *g, const struct sum_extra *x)
 {
 	return x->metric >= g->first && x->metric - g->first < g->n;
+}
+
+/* relaxed: a plain sum, read after the threads were joined */
+static void add_samples(struct summing *s, _Atomic uint64_t *to, uint64_t n)
+{
+	uint64_t before = atomic_fetch_add_explicit(to, n, memory_order_relaxed);
+	if (before + n >= before)
+		return;
+	atomic_store_explicit(to, UINT64_MAX, memory_order_relaxed);
+	atomic_store_explicit(&s->overflowed, true, memory_order_relaxed);
 }
 
 static bool sum_group(struct summing *s, size_t i, struct worker *w, const struct group *g)
@@ -172,9 +186,8 @@ static bool sum_group(struct summing *s, size_t i, struct worker *w, const struc
 			continue;
 		struct sums *at = &w->sums.at[(size_t)w->index_of[x.context] * g->n + x.metric - g->first];
 		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
-			at->at[scope] += x.sum;
-		/* relaxed: a plain sum, read after the threads were joined */
-		atomic_fetch_add_explicit(&s->n_samples[(size_t)x.metric * m->n_contexts + x.context], x.n_samples, memory_order_relaxed);
+			capped_grow(&at->at[scope], x.sum);
+		add_samples(s, &s->n_samples[(size_t)x.metric * m->n_contexts + x.context], x.n_samples);
 	}
 	propagate(m, w, g->n);
 	return keep_values(s, w, g);
@@ -359,6 +372,7 @@ bool sum_up(struct model *m, const struct sum_source *sources, const double *div
 		pool_run(m->n_profiles, n_workers, sum_job, &s);
 		ok = !atomic_load(&s.failed) && total_up(&s, n_workers);
 	}
+	m->sums_overflow = atomic_load(&s.overflowed);
 	free_workers(&s, n_workers);
 	free((void *)s.n_samples);
 	return ok;

@@ -26,7 +26,7 @@ struct sum_source {
 
 /*
  * Sets values of m->private_->profiles (sources[i] is profile i) and the totals. `divisors`: by metric, from the measurement's unit to the model's.
- * The model must have its contexts, metrics, profiles and timelines. n_workers as in pool_run(). False when memory is short.
+ * A sum beyond 64 bits stays there and sets m->sums_overflow. The model must have its contexts, metrics, profiles and timelines. n_workers as in pool_run(). False when memory is short.
  */
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors, unsigned n_workers);
 

@@ -242,6 +242,7 @@ struct model_process {
 	uint32_t n_gpu;
 	struct model_gpu_sampling gpu_sampling;
 	const char *path;          /* the measurement file */
+	uint32_t owner;            /* ... and the user id of its owner */
 	const char *host;
 	uint64_t host_id;
 	uint32_t pid;
@@ -344,6 +345,7 @@ struct model {
 	const struct model_total *totals;     /* sorted by context, then metric */
 	size_t n_totals;
 	struct model_ledger ledger;           /* summed over all */
+	bool sums_overflow;                   /* a sum of values passed 64 bits and stays at the bound: damage */
 	bool ledger_closes;                   /* delivered == in_tree + losses that take a sample, for every thread */
 	bool has_traces;
 	uint64_t start_ns, end_ns;            /* over all processes, CLOCK_REALTIME */

@@ -279,6 +279,8 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 	put_paths(l, s->out);
 	if (!m->ledger_closes && l->recorded != l->in_tree)
 		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n", text_count(a, l->recorded), text_count(b, l->in_tree));
+	if (m->sums_overflow)
+		fputs("  values add up to more than 64 bits can hold: they are damaged\n", s->out);
 	if (l->bytes_damaged)
 		fprintf(s->out, "  %s of %s bytes of the measurement files are damaged or missing\n", text_count(a, l->bytes_damaged),
 			text_count(b, l->bytes_file));

@@ -77,7 +77,7 @@ static enum verdict read_mark(const char *directory, const struct job *job)
 	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];
 	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
 		return FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
 	ssize_t n = read(fd, text, sizeof text);

@@ -75,7 +75,7 @@ uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 			text_put(&t, process.config.directory);
 			text_put_char(&t, '/');
 			text_put(&t, d->d_name);
-			int fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO may have the name */
 			if (fd < 0)
 				continue;
 			n++;

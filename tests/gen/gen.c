@@ -237,6 +237,16 @@ void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, 
 		g->last_ns = time_ns;
 }
 
+void gen_weight(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t n, uint64_t weight)
+{
+	struct gen_thread *t = g->threads.at[thread];
+	struct msr_cell *cell = find_cell(t, node, metric);
+	cell->count += n;
+	cell->sum += weight;
+	t->record.delivered += n;
+	t->record.recorded += n;
+}
+
 void gen_loss(struct gen *g, uint32_t thread, enum msr_loss cause, uint64_t n)
 {
 	struct gen_thread *t = g->threads.at[thread];

@@ -48,6 +48,8 @@ uint32_t gen_entry(struct gen *g, uint32_t thread, uint32_t synthetic);
 uint32_t gen_child(struct gen *g, uint32_t thread, uint32_t parent, msr_addr addr);
 /* One sample, delivered and recorded: into the tree, and into the time line unless no_trace or `time_ns` is 0. Times of a thread never decrease. */
 void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t time_ns, uint64_t weight);
+/* n samples that weigh `weight` in all, without a time line. Counts of the thread wrap at 64 bits. */
+void gen_weight(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t n, uint64_t weight);
 /* `n` samples that were delivered and lost (when the cause takes the sample), or `n` events of another cause. */
 void gen_loss(struct gen *g, uint32_t thread, enum msr_loss cause, uint64_t n);
 void gen_process_loss(struct gen *g, enum msr_loss cause, uint64_t n);

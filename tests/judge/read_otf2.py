@@ -298,7 +298,7 @@ def print_facts(defs, events):
         m = re.match(r"GPU (launched|joined|summed up|loss): (\S+)$", name)
         if m and value:
             facts.add("lost" if m[1] == "loss" else m[1].replace(" ", "-"), m[2], value)
-        elif whose == "thread":
+        else:  # of threads and of processes: what belongs to no thread
             facts.add("ledger", name, value)
     facts.print()
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of hpcprof-lite/attribute/ledger and describe: the ledger closes exactly when every sample is accounted for; times are of the wall clock. */
+#include "hpcprof-lite/attribute/ledger.h"
 #include "tests/unit/prof_fixture.h"
 
 #include <stdlib.h>
@@ -192,11 +193,49 @@ static void test_description(void **state)
 	clean(&r, m);
 }
 
+/* 64 cells of 2^58 samples and values, each of which may be, add up to 2^64: that is not nothing, and no ledger that closes. */
+static void test_sums_that_wrap(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	uint32_t n = r.node;
+	for (int i = 0; i < 64; i++) {
+		n = gen_child(r.g, r.thread, n, msr_addr_make(1, 32 + 16 * (unsigned)i, false));
+		gen_weight(r.g, r.thread, n, r.metric, UINT64_C(1) << 58, UINT64_C(1) << 58);
+	}
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_true(m->sums_overflow);
+	assert_false(m->ledger_closes);
+	assert_true(m->ledger.in_tree == UINT64_MAX);
+	const struct model_total *t = model_find_total(m, 0, 0);
+	assert_non_null(t);
+	assert_true(t->sum[MODEL_EXECUTION] > 1.8e10);
+	clean(&r, m);
+}
+
+/* Counts that agree only because all of them wrapped, or stopped at the bound, do not close. */
+static void test_counts_at_the_bound(void **state)
+{
+	(void)state;
+	struct model_ledger a = {.delivered = UINT64_MAX, .recorded = UINT64_MAX, .in_tree = UINT64_MAX}, b = {.delivered = 5, .recorded = 5, .in_tree = 5};
+	assert_true(ledger_closes(&b));
+	assert_false(ledger_closes(&a));
+	ledger_add(&b, &a);
+	assert_true(b.delivered == UINT64_MAX && b.in_tree == UINT64_MAX);
+	assert_false(ledger_closes(&b));
+	struct model_ledger c = {.delivered = 3, .recorded = 4, .in_tree = 4};
+	c.losses[MSR_LOSS_BUSY] = UINT64_MAX; /* 4 + 2^64 - 1 = 3 */
+	assert_false(ledger_closes(&c));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closes),
 		cmocka_unit_test(test_a_sum_that_cannot_be),
+		cmocka_unit_test(test_sums_that_wrap),
+		cmocka_unit_test(test_counts_at_the_bound),
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
 		cmocka_unit_test(test_recorded_lags_behind_when_killed),
