@@ -163,16 +163,17 @@ enum status database_begin(struct database *d, const char *wanted, const char *m
 		d->partial = NULL;
 		return STATUS_IO;
 	}
-	mode_t mask = umask(0);
-	umask(mask);
-	if (chmod(d->partial, 0777 & ~mask) != 0)
-		log_warn(d->path, "keeps the permissions of a private directory: %s", strerror(errno));
 	return STATUS_OK;
 }
 
 enum status database_commit(struct database *d)
 {
 	enum status s = STATUS_OK;
+	mode_t mask = umask(0);
+	umask(mask);
+	/* mkdtemp() made it for us alone */
+	if (!d->is_private && chmod(d->partial, 0777 & ~mask) != 0)
+		log_warn(d->path, "keeps the permissions of a private directory: %s", strerror(errno));
 	pthread_mutex_lock(&lock);
 	/* rename() would replace an empty directory that came into being meanwhile: nobody's loss */
 	if (rename(d->partial, d->path) != 0) {

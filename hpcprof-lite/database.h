@@ -8,9 +8,12 @@
 
 #include "common/base/status.h"
 
+#include <stdbool.h>
+
 struct database {
 	char *path;    /* where it will be; owned */
-	char *partial; /* where it is built; NULL: not open; owned */
+	char *partial; /* where it is built, for us alone; NULL: not open; owned */
+	bool is_private; /* set by whoever puts something in that is not for everyone: it stays so */
 };
 
 /*
@@ -18,7 +21,7 @@ struct database {
  * directory, or after `title` when that is named otherwise, numbered when it exists. A wanted one must not exist. Logs.
  */
 enum status database_begin(struct database *d, const char *wanted, const char *measurements, const char *title);
-/* Gives the directory its name. Logs. */
+/* Gives the directory its name, and the permissions that the umask leaves it unless it is private. Logs. */
 enum status database_commit(struct database *d);
 /* Removes what database_commit() has not named, and frees. Always allowed. */
 void database_end(struct database *d);

@@ -23,7 +23,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all */
 	const char *otf2_form;
-	bool no_structs, quiet;
+	bool no_structs, no_sources, quiet;
 	struct sink_text_options text;
 };
 
@@ -150,6 +150,13 @@ static enum status set_no_structs(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_no_sources(void *arg, const char *value)
+{
+	(void)value;
+	((struct arguments *)arg)->no_sources = true;
+	return STATUS_OK;
+}
+
 static enum status set_quiet(void *arg, const char *value)
 {
 	(void)value;
@@ -164,6 +171,7 @@ static const struct option_spec specs[] = {
 	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all).\nText goes to standard output, the others into DB", set_to},
 	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
+	{0, "no-sources", NULL, "copy no source files into DB", set_no_sources},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
@@ -230,7 +238,8 @@ static enum status write_text(const struct model *m, const struct arguments *a)
 static enum status write_files(const struct model *m, const struct arguments *a, const char *measurements)
 {
 	struct database d = {0};
-	struct sink_options o = {.n_workers = a->n_workers, .otf2_form = a->otf2_form, .progress = isatty(STDERR_FILENO)};
+	struct sink_options o = {.n_workers = a->n_workers, .otf2_form = a->otf2_form, .progress = isatty(STDERR_FILENO),
+		.no_sources = a->no_sources, .is_private = &d.is_private};
 	enum status s = STATUS_OK;
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {

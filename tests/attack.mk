@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Foreign text.
+# Foreign text, and files of others.
 
-TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable
-EXTRA_DIST += tests/lint/foreign.sh
+TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof_sources.sh
+EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof_sources.sh
 check_PROGRAMS += tests/fuzz/fuzz_printable
 tests_fuzz_fuzz_printable_SOURCES = tests/fuzz/fuzz_printable.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_printable_LDADD = libhlbase.la

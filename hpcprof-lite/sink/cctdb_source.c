@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies of the source files that contexts name, below src/ of the database at their absolute paths, where hpcviewer looks for them. A file that
- * cannot be read, is no regular file or is unreasonably large is left out: its path still stands in meta.db. A copy that cannot be written fails the sink.
+ * cannot be read, is no regular file, is unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
+ * its path still stands in meta.db. A copy is for no one who could not read the original. A copy that cannot be written fails the sink.
  * Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
  */
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/cctdb.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/source_rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,24 +70,23 @@ static bool make_parents(const char *directory, const char *relative)
 	return ok;
 }
 
-static int open_source(const char *path)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_SOURCE_BYTES)
-		return fd;
-	close(fd);
-	return -1;
-}
+struct copying {
+	const struct sink_options *o;
+	struct source_owners owners;
+	uint8_t *buffer; /* of COPY_BYTES */
+};
 
 /* Sets *copied. A failure is one of writing; it has been logged. */
-static enum status copy(const char *directory, const char *path, const char *relative, uint8_t *buffer, bool *copied)
+static enum status copy(const struct copying *c, const char *path, const char *relative, bool *copied)
 {
+	const char *directory = c->o->directory;
 	struct outfile out;
-	int fd = open_source(path);
+	struct stat st;
+	mode_t mode;
+	int fd = source_open(&c->owners, path, &st, &mode);
 	*copied = false;
+	if (fd >= 0 && st.st_size > MAX_SOURCE_BYTES)
+		close(fd), fd = -1;
 	if (fd < 0)
 		return STATUS_OK;
 	if (!make_parents(directory, relative)) {
@@ -96,17 +97,19 @@ static enum status copy(const char *directory, const char *path, const char *rel
 		log_error(directory, "%s: %s", relative, strerror(error));
 		return STATUS_IO;
 	}
-	enum status status = outfile_create(&out, directory, relative);
+	enum status status = outfile_create_as(&out, directory, relative, mode);
+	if (c->o->is_private && !(mode & S_IROTH))
+		*c->o->is_private = true;
 	if (status != STATUS_OK) {
 		close(fd);
 		return status;
 	}
 	uint64_t offset = 0;
 	ssize_t n;
-	while ((n = read(fd, buffer, COPY_BYTES)) != 0) {
+	while ((n = read(fd, c->buffer, COPY_BYTES)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || outfile_write(&out, buffer, (size_t)n, offset) != STATUS_OK)
+		if (n < 0 || outfile_write(&out, c->buffer, (size_t)n, offset) != STATUS_OK)
 			break;
 		offset += (uint64_t)n;
 	}
@@ -140,15 +143,16 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 {
 	struct map seen = {0}; /* hash of the path below src -> file id + whether it was copied */
 	enum status status = STATUS_OK;
-	uint8_t *buffer = malloc(COPY_BYTES);
-	for (uint32_t i = 0; buffer && i < m->n_files && status == STATUS_OK; i++) {
+	struct copying c = {.o = o, .buffer = malloc(COPY_BYTES)};
+	bool ready = source_owners_find(m, &c.owners) && c.buffer;
+	for (uint32_t i = 0; ready && i < m->n_files && status == STATUS_OK; i++) {
 		char *relative = named[i] ? cctdb_source_path(m->files[i].path) : NULL;
 		if (!relative)
 			continue;
 		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative), first = map_get(&seen, key, check);
 		bool copied = false;
 		if (first == MAP_NONE) {
-			status = copy(o->directory, m->files[i].path, relative, buffer, &copied);
+			status = copy(&c, m->files[i].path, relative, &copied);
 			if (map_put(&seen, key, check, i) == MAP_NONE)
 				status = STATUS_NO_MEMORY;
 		} else {
@@ -159,11 +163,12 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 		else
 			free(relative);
 	}
-	if (!buffer || status == STATUS_NO_MEMORY) {
+	if (!ready || status == STATUS_NO_MEMORY) {
 		log_error(o->directory, "out of memory");
 		status = STATUS_NO_MEMORY;
 	}
-	free(buffer);
+	free(c.buffer);
+	source_owners_free(&c.owners);
 	map_free(&seen);
 	return status;
 }
@@ -177,7 +182,7 @@ enum status cctdb_copy_sources(const struct model *m, const struct sink_options 
 	if (!root || !named || !s->relative)
 		log_error(o->directory, "out of memory");
 	else if ((status = outdir_make(root)) == STATUS_OK) {
-		status = copy_named(m, o, named, s);
+		status = o->no_sources ? STATUS_OK : copy_named(m, o, named, s);
 		if (status != STATUS_OK)
 			outdir_remove(root);
 	}

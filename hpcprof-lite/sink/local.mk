@@ -18,7 +18,8 @@ libhlsink_la_SOURCES = \
 	hpcprof-lite/sink/outfile.c hpcprof-lite/sink/outfile.h \
 	hpcprof-lite/sink/progress.h \
 	hpcprof-lite/sink/sampling_facts.c hpcprof-lite/sink/sampling_facts.h \
-	hpcprof-lite/sink/sink.h
+	hpcprof-lite/sink/sink.h \
+	hpcprof-lite/sink/source_rights.c hpcprof-lite/sink/source_rights.h
 
 if HAVE_OTF2
 libhlsink_la_SOURCES += \

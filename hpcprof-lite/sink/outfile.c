@@ -35,12 +35,17 @@ static void ignore_sigxfsz(void)
 
 enum status outfile_create(struct outfile *f, const char *directory, const char *name)
 {
+	return outfile_create_as(f, directory, name, 0666);
+}
+
+enum status outfile_create_as(struct outfile *f, const char *directory, const char *name, mode_t mode)
+{
 	*f = (struct outfile){.fd = -1};
 	char *path = outfile_path(directory, name);
 	if (!path)
 		return STATUS_NO_MEMORY;
 	ignore_sigxfsz();
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0) {
 		log_error(path, "%s", strerror(errno));
 		free(path);

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct outfile {
 	int fd;
@@ -23,6 +24,8 @@ struct outfile {
 char *outfile_path(const char *directory, const char *name);
 /* Logs and returns STATUS_IO when the file exists or cannot be made. On success the caller owns *f and ends it with close or abandon. */
 enum status outfile_create(struct outfile *f, const char *directory, const char *name);
+/* The same with a mode other than 0666, less the umask. */
+enum status outfile_create_as(struct outfile *f, const char *directory, const char *name, mode_t mode);
 /* Writes all bytes at the offset. Thread-safe for disjoint ranges. Logs the first failure only. */
 enum status outfile_write(struct outfile *f, const void *bytes, size_t n_bytes, uint64_t offset);
 /* Ends the file. STATUS_IO when any write failed, now or earlier; the file is then removed. */

@@ -14,6 +14,8 @@ struct sink_options {
 	unsigned n_workers;       /* 0: one for each CPU */
 	const char *otf2_form;    /* "callingcontext" (default when NULL) or "enterleave" */
 	bool progress;
+	bool no_sources;          /* copy no source files */
+	bool *is_private;         /* set when something in it is not for everyone; may be NULL */
 	const struct sink_text_options *text;
 };
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See source_rights.h. As root the kernel decides: the file is opened with the owner's ids for file
+ * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of the
+ * file and of the directories above it. Test: tests/cli/prof_sources.sh.
+ */
+#include "hpcprof-lite/sink/source_rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST_GROUPS = 65536, NOBODY = 65534 };
+
+/* ---- owners ---- */
+
+static bool find_groups(struct source_owner *w)
+{
+	struct passwd entry, *found = NULL;
+	char text[4096];
+	w->gid = NOBODY;
+	if (getpwuid_r(w->uid, &entry, text, sizeof text, &found) != 0 || !found)
+		return true; /* a user who is in no group that we know of */
+	w->gid = found->pw_gid;
+	for (int room = 64; room <= MOST_GROUPS; room *= 2) {
+		gid_t *groups = realloc(w->groups, (size_t)room * sizeof *groups);
+		if (!groups)
+			return false;
+		w->groups = groups;
+		w->n_groups = room;
+		if (getgrouplist(found->pw_name, found->pw_gid, groups, &w->n_groups) >= 0)
+			return true;
+	}
+	w->n_groups = 0;
+	return true;
+}
+
+bool source_owners_find(const struct model *m, struct source_owners *o)
+{
+	*o = (struct source_owners){0};
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		uid_t uid = m->processes[i].owner;
+		size_t k = 0;
+		while (k < o->n && o->at[k].uid != uid)
+			k++;
+		if (k < o->n || uid == 0 || uid == geteuid())
+			continue;
+		struct source_owner *at = realloc(o->at, (o->n + 1) * sizeof *at);
+		if (!at)
+			return false;
+		o->at = at;
+		at[o->n] = (struct source_owner){.uid = uid};
+		if (!find_groups(&at[o->n++]))
+			return false;
+	}
+	return true;
+}
+
+void source_owners_free(struct source_owners *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->at[i].groups);
+	free(o->at);
+	*o = (struct source_owners){0};
+}
+
+/* ---- rights by mode bits ---- */
+
+static bool is_in(const struct source_owner *w, gid_t gid)
+{
+	bool in = gid == w->gid;
+	for (int i = 0; i < w->n_groups && !in; i++)
+		in = w->groups[i] == gid;
+	return in;
+}
+
+/* `bit` is S_IROTH or S_IXOTH. */
+static bool may(const struct source_owner *w, const struct stat *st, mode_t bit)
+{
+	unsigned shift = st->st_uid == w->uid ? 6 : is_in(w, st->st_gid) ? 3 : 0;
+	return st->st_mode & bit << shift;
+}
+
+struct audience {
+	bool group, others;     /* they can reach the file; the group is the file's own */
+	bool all_owners;
+};
+
+static void narrow(const struct source_owners *o, const struct stat *st, const struct stat *file, mode_t bit, struct audience *a)
+{
+	a->others = a->others && st->st_mode & bit;
+	a->group = a->group && st->st_mode & (st->st_gid == file->st_gid ? bit << 3 : bit);
+	for (size_t i = 0; i < o->n; i++)
+		a->all_owners = a->all_owners && may(&o->at[i], st, bit);
+}
+
+/* Who can reach the open file by its real path. Nobody when the path cannot be followed. */
+static struct audience audience_of(const struct source_owners *o, int fd, const struct stat *file)
+{
+	const struct audience nobody = {false, false, o->n == 0};
+	struct audience a = {true, true, true};
+	char link[64], path[PATH_MAX];
+	struct stat st;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	ssize_t n = readlink(link, path, sizeof path - 1);
+	if (n <= 0 || path[0] != '/')
+		return nobody;
+	path[n] = '\0';
+	if (stat(path, &st) != 0 || st.st_dev != file->st_dev || st.st_ino != file->st_ino)
+		return nobody;
+	narrow(o, file, file, S_IROTH, &a);
+	for (char *slash; (slash = strrchr(path, '/')); ) {
+		slash[slash == path] = '\0'; /* "/" at last */
+		if (stat(path, &st) != 0)
+			return nobody;
+		narrow(o, &st, file, S_IXOTH, &a);
+		if (slash == path)
+			break;
+	}
+	return a;
+}
+
+/* ---- opening ---- */
+
+static int open_regular(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+/* Opens it as root in the name of `w`. The ids are those of this thread; glibc's setgroups() would change all. */
+static int open_as(const struct source_owner *w, const char *path)
+{
+	gid_t own[NGROUPS_MAX];
+	int n_own = getgroups(NGROUPS_MAX, own);
+	if (n_own < 0 || syscall(SYS_setgroups, (size_t)w->n_groups, w->groups) != 0)
+		return -1;
+	int gid = setfsgid(w->gid), uid = setfsuid(w->uid);
+	bool changed = setfsuid((uid_t)-1) == (int)w->uid && setfsgid((gid_t)-1) == (int)w->gid;
+	int fd = changed ? open_regular(path) : -1;
+	setfsuid((uid_t)uid);
+	setfsgid((gid_t)gid);
+	if (syscall(SYS_setgroups, (size_t)n_own, own) != 0)
+		abort(); /* cannot be: the right to do so is not one that was given away */
+	return fd;
+}
+
+static bool are_same(int a, int b)
+{
+	struct stat sa, sb;
+	return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* As root: -1 unless the kernel lets all owners open the same file. */
+static int open_as_all(const struct source_owners *o, const char *path)
+{
+	int fd = o->n ? open_as(&o->at[0], path) : open_regular(path);
+	for (size_t i = 1; i < o->n && fd >= 0; i++) {
+		int other = open_as(&o->at[i], path);
+		bool same = other >= 0 && are_same(fd, other);
+		if (other >= 0)
+			close(other);
+		if (!same) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	return fd;
+}
+
+int source_open(const struct source_owners *o, const char *path, struct stat *st, mode_t *mode)
+{
+	bool is_root = geteuid() == 0;
+	if (stat(path, st) != 0 || !S_ISREG(st->st_mode)) /* opening a device may do something */
+		return -1;
+	int fd = is_root ? open_as_all(o, path) : open_regular(path);
+	if (fd < 0)
+		return -1;
+	struct audience a = {0};
+	bool good = fstat(fd, st) == 0 && S_ISREG(st->st_mode);
+	if (good)
+		a = audience_of(o, fd, st);
+	if (!good || !(is_root || a.all_owners)) {
+		close(fd);
+		return -1;
+	}
+	*mode = (st->st_mode & (S_IRUSR | S_IWUSR)) | S_IRUSR;
+	if (st->st_gid == getegid() ? a.group : a.others)
+		*mode |= st->st_mode & (S_IRGRP | S_IWGRP);
+	if (a.others)
+		*mode |= st->st_mode & (S_IROTH | S_IWOTH);
+	return fd;
+}
