@@ -96,7 +96,7 @@ static bool list_touched(const struct model *m, struct worker *w)
 static void add_to_parent(const struct model_context *child, const struct sums *from, struct sums *to)
 {
 	capped_grow(&to->at[MODEL_EXECUTION], from->at[MODEL_EXECUTION]);
-	if (child->relation != MODEL_LEXICAL)
+	if (child->relation != MODEL_LEXICAL || child->kind == MODEL_CONTEXT_ENTRY) /* the root is no function */
 		return;
 	capped_grow(&to->at[MODEL_FUNCTION], from->at[MODEL_FUNCTION]);
 	if (child->kind != MODEL_CONTEXT_LOOP)

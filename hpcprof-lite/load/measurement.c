@@ -122,6 +122,10 @@ static void read_metrics(struct load_file *f, const struct msr_view *v)
 
 static enum status read_thread(struct load_file *f, const struct msr_view *v)
 {
+	if (v->extent->thread == UINT32_MAX) { /* none */
+		f->bytes_damaged += v->n_bytes;
+		return STATUS_OK;
+	}
 	struct load_thread *t = load_get_thread(f, v->extent->thread);
 	if (!t)
 		return STATUS_NO_MEMORY;

@@ -89,10 +89,10 @@ static inline bool load_is_entry(msr_addr a)
 /* No run lasts longer (nine years): a time further from its start than this is damage, and does not move the clock. */
 #define LOAD_LONGEST_NS (UINT64_C(1) << 58)
 
-/* Nor does a thread gather more samples, nanoseconds or events in one context than a run has nanoseconds: more is damage, and would make sums overflow. */
+/* The root has no cells. Nor does a thread gather more samples, nanoseconds or events in one context than a run has nanoseconds: more is damage, and would make sums overflow. */
 static inline bool load_cell_is_plausible(const struct msr_cell *c)
 {
-	return c->count <= LOAD_LONGEST_NS && c->sum <= LOAD_LONGEST_NS;
+	return c->node != 0 && c->count <= LOAD_LONGEST_NS && c->sum <= LOAD_LONGEST_NS;
 }
 
 /* One step over a time line. Returns false at the end of the part. An escape gives no sample but moves the clock. */

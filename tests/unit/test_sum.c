@@ -21,7 +21,7 @@ static bool counts(const struct model *m, uint32_t c, uint32_t d, enum model_sco
 	case MODEL_FUNCTION:
 	case MODEL_LEX_AWARE:
 		for (; d != c; d = all[d].parent)
-			if (all[d].relation != MODEL_LEXICAL || (without_loops && all[d].kind == MODEL_CONTEXT_LOOP))
+			if (all[d].relation != MODEL_LEXICAL || all[d].kind == MODEL_CONTEXT_ENTRY || (without_loops && all[d].kind == MODEL_CONTEXT_LOOP))
 				return false;
 		return true;
 	default:
