@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Foreign text, and files of others.
+# Foreign text and files of others; attacks with random damage, of which `make check` makes a few runs and
+# `./bootstrap check --full` many.
 
-TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof_sources.sh
-EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof_sources.sh
+TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof_sources.sh tests/cli/files_hostile.sh
+EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof_sources.sh tests/cli/files_hostile.sh
 check_PROGRAMS += tests/fuzz/fuzz_printable
 tests_fuzz_fuzz_printable_SOURCES = tests/fuzz/fuzz_printable.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_printable_LDADD = libhlbase.la
@@ -13,3 +14,17 @@ TESTS += tests/unit/test_printable
 tests_unit_test_printable_SOURCES = tests/unit/test_printable.c
 tests_unit_test_printable_LDADD = $(UNIT_LDADD)
 endif
+
+attacks = tests/attack/agree.sh tests/attack/kills.sh tests/attack/readers.sh tests/attack/unwind.sh
+TESTS += $(attacks)
+EXTRA_DIST += $(attacks) tests/attack/attack.sh
+check_PROGRAMS += tests/attack/busy tests/attack/mutate
+tests_attack_busy_SOURCES = tests/attack/busy.c
+tests_attack_busy_LDADD = -lpthread
+tests_attack_mutate_SOURCES = tests/attack/mutate.c tests/fuzz/mutate.h
+tests_attack_mutate_LDADD = libhlbase.la
+
+# Attacks alone, as `./bootstrap check --full` runs them.
+attack:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(attacks)'
+.PHONY: attack

@@ -8,7 +8,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 
 # The make that runs this test must not speak to the one that is run here.
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES ATTACK_SEED ATTACK_SECONDS
 boot=$srcdir/bootstrap
 fake=$T/bin
 mkdir "$fake" "$T/pkg"
@@ -122,7 +122,26 @@ like "check: which ones" "$(cat "$T/said")" 'failed in three.log'
 like "check: what" "$(cat "$T/said")" '^ *not ok 2 - c'
 rm "$T/trs/three.trs"
 is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1 skipped / 1"
-rm "$T"/trs/* "$T/fails"
+
+# Attacks: short in a check, longer with --full, always with a seed that can be given again.
+printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
+rm "$T/fails"
+full() {
+	rm -f "$work"/*.trs "$work"/*.log
+	sh "$boot" --no-install --build-dir "$work" "$@" >"$T/said" 2>&1
+	cat "$T/attack"
+}
+is "check: no attacks beyond the tests" "$(full check)" "none none"
+is "check --full" "$(full check --full --seed 77 --seconds 9)" "77 9"
+like "... says how it is repeated" "$(cat "$T/said")" '^bootstrap: attacks: 9 s of each kind, --seed 77$'
+is "... the last line counts, as ever" "$(tail -n 1 "$T/said")" "3 passed, 0 failed, 1 skipped"
+like "check --full draws a seed" "$(full --full check)" '^[0-9]+ 300$'
+like "... and prints it" "$(cat "$T/said")" "^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
+sh "$boot" --full build >"$T/said" 2>&1
+is "--full is for check alone" $? 2
+sh "$boot" check --full --seed x >"$T/said" 2>&1
+is "a seed is a number" $? 2
+rm "$T"/trs/*
 touch "$T/trs/empty"
 is "check: no test at all is a failure" "$(last_line)" "0 passed, 1 failed, 0 skipped / 1"
 
