@@ -110,6 +110,15 @@ static bool all_zero(const uint8_t *p, uint64_t n)
 	return true;
 }
 
+/* A kill fell into the making of this extent: its magic is written last, and nothing was published in it. */
+static bool is_unfinished(const uint8_t *at, uint64_t room)
+{
+	const struct msr_extent *e = (const void *)at;
+	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);
+	return e->magic == 0 && atomic_load_explicit(&e->used, memory_order_acquire) == 0 && length >= sizeof *e
+		&& length % MSR_EXTENT_ALIGN == 0 && length <= room && all_zero(at + sizeof *e, length - sizeof *e);
+}
+
 enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped)
 {
 	uint64_t at = *pos;
@@ -120,6 +129,14 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 		return dirty ? MSR_SCAN_DAMAGED : MSR_SCAN_END;
 	}
 	const struct msr_extent *e = (const void *)(bytes + at);
+	for (; is_unfinished(bytes + at, n_bytes - at); e = (const void *)(bytes + at)) {
+		at += atomic_load_explicit(&e->length, memory_order_acquire);
+		if (n_bytes - at < sizeof *e) {
+			*pos = n_bytes;
+			*skipped = 0;
+			return MSR_SCAN_END;
+		}
+	}
 	if (!extent_is_sound(e, n_bytes - at)) {
 		uint64_t next = resync(bytes, n_bytes, at + MSR_EXTENT_ALIGN);
 		*pos = next;

@@ -42,7 +42,7 @@ found() {
 	cp -R "$3" "$attack_kept/"
 	shift 3
 	printf '%s\n' "$*" >"$attack_kept/command"
-	for attack_f in "$T/out" "$T/err"; do [ ! -e "$attack_f" ] || cp "$attack_f" "$attack_kept/"; done
+	for attack_f in "$T/out" "$T/err"; do [ ! -f "$attack_f" ] || cp "$attack_f" "$attack_kept/"; done
 	diag "$*"
 	diag_file "$T/err" 5
 }
