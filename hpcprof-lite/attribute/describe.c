@@ -158,6 +158,10 @@ static struct model_profile describe_thread(const struct model *m, const struct 
 	struct model_profile p = {.queue = MODEL_NONE, .process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
 		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
 		.cpu_ns = cpu_ns(r), .source_use = source_use(&r->use), .n_trace_records = t->n_trace_records};
+	if (t->n_trace_records && real_time(f, t->first_trace_ns) < p.start_ns) /* damage: the time line lies inside all the same */
+		p.start_ns = real_time(f, t->first_trace_ns);
+	if (t->n_trace_records && real_time(f, t->last_trace_ns) > p.end_ns)
+		p.end_ns = real_time(f, t->last_trace_ns);
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
 	ledger_of_thread(f, t, &p.ledger);

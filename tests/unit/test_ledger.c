@@ -159,6 +159,20 @@ static void test_false_claims_are_found(void **state)
 	clean(&r, m);
 }
 
+/* A damaged end, or a damaged step of a time line: what is on the time line lies within the thread's time all the same. */
+static void test_a_time_line_beyond_the_end(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	gen_thread_record(r.g, r.thread)->start_ns = 1500;
+	gen_thread_record(r.g, r.thread)->end_ns = 1600;
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_int_equal(m->profiles[0].start_ns, 9000 + 100); /* samples from 1100 to 2000, 1000 is 9000 of the real clock */
+	assert_int_equal(m->profiles[0].end_ns, 9000 + 1000);
+	clean(&r, m);
+}
+
 static void test_description(void **state)
 {
 	(void)state;
@@ -240,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
 		cmocka_unit_test(test_recorded_lags_behind_when_killed),
 		cmocka_unit_test(test_false_claims_are_found),
+		cmocka_unit_test(test_a_time_line_beyond_the_end),
 		cmocka_unit_test(test_description),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
