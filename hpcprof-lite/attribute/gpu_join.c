@@ -2,6 +2,7 @@
 /* See gpu_join.h. Two passes over the operations: one counts those of each queue, one joins. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_join.h"
 
+#include "common/base/capped.h"
 #include "hpcprof-lite/attribute/gpu_clock.h"
 #include "hpcprof-lite/attribute/gpu_line.h"
 #include "hpcprof-lite/load/records.h"
@@ -238,8 +239,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	struct times t = convert(r, op, kind, enter_ns);
 	struct gpu_cell *c = &j->cells.at[cell];
 	c->n_ops++;
-	c->busy_ns += t.busy_ns;
-	c->amount += kind == MSR_GPU_KERNEL ? 0 : op->amount;
+	capped_grow(&c->busy_ns, t.busy_ns);
+	capped_grow(&c->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 	if (kind == MSR_GPU_KERNEL && j->ranges.list.n)
 		cover(r, op, &t, &c->cover);
 	j->counts[backend].ops++;
@@ -273,11 +274,11 @@ static bool join_aggregates(struct run *r)
 			if (cell == UINT32_MAX)
 				return false;
 			struct gpu_cell *c = &r->j->cells.at[cell];
-			c->n_ops += a->n_ops;
-			c->busy_ns += a->busy_ns;
-			c->amount += a->kind == MSR_GPU_KERNEL ? 0 : a->amount;
-			r->j->counts[p->first % LOAD_GPU_BACKENDS].ops += a->n_ops;
-			r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path += key.place == GPU_NO_PATH ? a->n_ops : 0;
+			capped_grow(&c->n_ops, a->n_ops);
+			capped_grow(&c->busy_ns, a->busy_ns);
+			capped_grow(&c->amount, a->kind == MSR_GPU_KERNEL ? 0 : a->amount);
+			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].ops, a->n_ops);
+			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path, key.place == GPU_NO_PATH ? a->n_ops : 0);
 		}
 	}
 	return true;

@@ -2,6 +2,7 @@
 /* See gpu_metrics.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu_metrics.h"
 
+#include "common/base/capped.h"
 #include "hpcprof-lite/attribute/gpu_stalls.h"
 
 #include <stdio.h>
@@ -208,8 +209,8 @@ static void merge_extras(gpu_extras *e)
 	for (size_t i = 0; i < e->n; i++) {
 		struct sum_extra *last = kept ? &e->at[kept - 1] : NULL;
 		if (last && compare_extras(last, &e->at[i]) == 0) {
-			last->n_samples += e->at[i].n_samples;
-			last->sum += e->at[i].sum;
+			capped_grow(&last->n_samples, e->at[i].n_samples);
+			capped_grow(&last->sum, e->at[i].sum);
 		} else {
 			e->at[kept++] = e->at[i];
 		}
@@ -219,8 +220,8 @@ static void merge_extras(gpu_extras *e)
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x)
 {
-	m->n_samples.at[x->metric] += x->n_samples;
-	m->sums.at[x->metric] += x->sum;
+	capped_grow(&m->n_samples.at[x->metric], x->n_samples);
+	capped_grow(&m->sums.at[x->metric], x->sum);
 	if (!x->sum)
 		return true; /* in no tree, but the metric occurs */
 	if (to->n && to->n >= m->merge_at) {

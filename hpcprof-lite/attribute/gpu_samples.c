@@ -2,6 +2,7 @@
 /* See gpu_samples.h. Test: tests/unit/test_gpu_samples.c. */
 #include "hpcprof-lite/attribute/gpu_samples.h"
 
+#include "common/base/capped.h"
 #include "hpcprof-lite/attribute/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu_sampling.h"
 #include "hpcprof-lite/load/records.h"
@@ -55,7 +56,7 @@ static void merge_samples(struct gpu_samples_run *r)
 		qsort(r->samples.at, r->samples.n, sizeof *r->samples.at, compare_samples);
 	for (size_t i = 0; i < r->samples.n; i++) {
 		if (kept && compare_samples(&r->samples.at[kept - 1], &r->samples.at[i]) == 0)
-			r->samples.at[kept - 1].count += r->samples.at[i].count;
+			capped_grow(&r->samples.at[kept - 1].count, r->samples.at[i].count);
 		else
 			r->samples.at[kept++] = r->samples.at[i];
 	}

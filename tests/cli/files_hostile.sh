@@ -42,6 +42,9 @@ is "a module that names a FIFO" "$(status "$HPCPROF" --to text m)" 0
 mkdir run
 mkfifo run/.hpcrun-job run/1-x-1.hpcrun
 is "a FIFO in a run directory of hpcrun-lite" "$(status "$HPCRUN" -q -o run true)" 1
+is "a FIFO beside the files that the report at the end reads" \
+	"$(status "$HPCRUN" -o at-end sh -c 'mkfifo at-end/norank-x-1.hpcrun')" 0
+like "... which comes" "$(cat err)" '^hpcrun-lite: .* samples?, '
 if "$HPCRUN" replay --help >/dev/null 2>&1; then
 	mkdir tape
 	mkfifo tape/x.hpctape

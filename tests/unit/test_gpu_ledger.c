@@ -193,6 +193,30 @@ static void test_what_is_missing_shows(void **state)
 	run_clean(&r, m);
 }
 
+/* Numbers of a file that add up to 2^64 are not nothing: no ledger closes on them. */
+static void test_sums_that_wrap(void **state)
+{
+	(void)state;
+	struct run r;
+	run_begin(&r);
+	some_kernels(&r, 5);
+	r.tally->launched[MSR_GPU_COPY] = r.tally->launched[MSR_GPU_SET] = UINT64_C(1) << 63;
+	struct model *m = run_finish(&r);
+	assert_false(m->gpu_ledger.closes);
+	run_clean(&r, m);
+
+	run_begin(&r);
+	struct msr_gpu_aggregate half = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL,
+		.n_launches = 1, .n_ops = 1, .busy_ns = UINT64_C(1) << 63};
+	r.tally->launched[MSR_GPU_KERNEL] = 2;
+	gen_gpu_aggregate(r.g, 0, &half);
+	gen_gpu_aggregate(r.g, 0, &half);
+	m = run_finish(&r);
+	assert_true(m->sums_overflow);
+	assert_false(m->ledger_closes);
+	run_clean(&r, m);
+}
+
 static void test_aggregates_close(void **state)
 {
 	(void)state;
@@ -303,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_graphs_summed_up),
 		cmocka_unit_test(test_killed_leaves_some_in_flight),
 		cmocka_unit_test(test_stopped_and_started), cmocka_unit_test(test_ends_in_a_launch), cmocka_unit_test(test_what_is_missing_shows),
+		cmocka_unit_test(test_sums_that_wrap),
 		cmocka_unit_test(test_aggregates_close),
 		cmocka_unit_test(test_operation_of_a_recorded_launch_may_be_summed_up),
 		cmocka_unit_test(test_back_ends_apart),
