@@ -6,7 +6,7 @@
 # Usage: foreign.sh [SOURCE-ROOT]. Speaks TAP.
 root=${1:-${top_srcdir:-.}}
 cd "$root" || exit 99
-echo 1..4
+echo 1..5
 n=0
 report() { # NAME FINDINGS
 	n=$((n + 1))
@@ -43,3 +43,8 @@ report "one place decides what is harmless, one writes messages" "$(
 	grep -nE '0x7f|0x9f|202[aeAE]' hpcprof-lite/sink/text*.c common/base/log.c hpcstruct-lite/print.c
 	grep -nE '(fprintf|fputs|vfprintf|fwrite)\(.*stderr' -r common hpcprof-lite hpcstruct-lite hpcrun-lite/launch hpcrun-lite/replay --include=*.c |
 		grep -v '^common/base/log\.c:')"
+# What the run time writes to standard error is put together by text_put_foreign() where it is foreign.
+# shellcheck disable=SC2046 # a list of files
+report "nor does the run time's own report" "$(
+	grep -nE 'text_put\([^,]*, *(process\.config\.directory|store_path\(\)|cause|text|!tally|.*entrance)' $(
+		grep -l 'text_write(' hpcrun-lite/runtime/*.c))"
