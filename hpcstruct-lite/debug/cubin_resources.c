@@ -50,10 +50,8 @@ static bool next_note(struct cursor *c, struct note *n)
 static struct debug_resources *of_symbol(const struct image *image, struct cubin_functions *f, const struct image_section *notes, uint32_t index)
 {
 	Elf64_Sym s;
-	if (notes->link >= image->sections.n)
-		return NULL;
-	const struct image_section *table = &image->sections.at[notes->link];
-	if (!table->bytes || table->type != SHT_SYMTAB || index >= table->n_bytes / sizeof s)
+	const struct image_section *table = image_linked_symbols(image, notes);
+	if (!table || !table->bytes || index >= table->n_bytes / sizeof s)
 		return NULL;
 	memcpy(&s, table->bytes + index * sizeof s, sizeof s);
 	uint32_t section = image_symbol_section(image, table, index, s.st_shndx);

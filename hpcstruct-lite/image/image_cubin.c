@@ -50,13 +50,13 @@ static bool apply_one(const struct image *image, const struct image_section *sym
 /* Applies one table of relocations to the bytes of its section; returns how many could not be. */
 static size_t apply(const struct image *image, const struct image_section *relocations, uint8_t *bytes, size_t n_bytes)
 {
-	const struct image_section *symbols = &image->sections.at[relocations->link];
+	const struct image_section *symbols = image_linked_symbols(image, relocations);
 	bool has_addend = relocations->type == SHT_RELA;
 	size_t n_bad = 0, record_bytes = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
 	for (uint64_t i = 0; i < relocations->n_bytes / record_bytes; i++) {
 		Elf64_Rela r = {0};
 		memcpy(&r, relocations->bytes + i * record_bytes, record_bytes);
-		n_bad += !apply_one(image, symbols, &r, has_addend, bytes, n_bytes);
+		n_bad += !symbols || !apply_one(image, symbols, &r, has_addend, bytes, n_bytes);
 	}
 	return n_bad;
 }
@@ -77,7 +77,7 @@ static uint8_t *own_copy(struct image *image, struct image_section *s)
 
 static enum status relocate(struct image *image, const struct image_section *relocations, bool *is_copied)
 {
-	if (!relocations->bytes || relocations->info >= image->sections.n || relocations->link >= image->sections.n)
+	if (!relocations->bytes || relocations->info >= image->sections.n)
 		return STATUS_OK;
 	struct image_section *target = &image->sections.at[relocations->info];
 	if (!is_debug(target) || target->n_bytes == 0)

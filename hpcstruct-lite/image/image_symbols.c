@@ -34,6 +34,21 @@ uint32_t image_symbol_section(const struct image *image, const struct image_sect
 	return section;
 }
 
+const struct image_section *image_linked_symbols(const struct image *image, const struct image_section *s)
+{
+	if (s->link < image->sections.n && image->sections.at[s->link].type == SHT_SYMTAB)
+		return &image->sections.at[s->link];
+	const struct image_section *only = NULL;
+	for (size_t i = 0; i < image->sections.n; i++) {
+		if (image->sections.at[i].type != SHT_SYMTAB)
+			continue;
+		if (only)
+			return NULL;
+		only = &image->sections.at[i];
+	}
+	return only;
+}
+
 /* Symbols of a cubin count from the start of their section, which has got an address. */
 static void link_symbol(const struct image *image, const struct image_section *table, uint64_t index, Elf64_Sym *s)
 {

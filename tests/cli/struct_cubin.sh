@@ -154,6 +154,34 @@ ok "a relocation to no symbol" make_structure "$T/reloc.cubin"
 like "is said" "$(cat "$T/err")" "reloc.cubin: warning: section .rela.debug_line at file offset 0x[0-9a-f]*: 1 relocations that make no sense"
 like "the structure says that it is incomplete" "$("$HPCSTRUCT" --print "$T/s")" "^incomplete: "
 
+# nvcc 12.0 writes sections for sm_90a whose header names .debug_line where .symtab is meant
+header_of() { # FILE SECTION: offset of its section header
+	readelf -hSW "$1" 2>/dev/null |
+		awk -v name="$2" '/Start of section headers/ { at = $5 } { sub(/\[ +/, "[") } $2 == name { print at + 64 * substr($1, 2) }'
+}
+for name in inline.sm_90.lineinfo calls.sm_90.lineinfo inline.sm_75.lineinfo; do
+	cp "$golden/$name.cubin" "$T/link.cubin"
+	for section in $(readelf -SW "$T/link.cubin" 2>/dev/null | sed -nE 's/^ *\[ *[0-9]+\] (\.rela?\.[^ ]*|\.nv\.info[^ ]*) .*/\1/p'); do
+		poke "$T/link.cubin" $(($(header_of "$T/link.cubin" "$section") + 40)) '\005'
+	done
+	ok "$name with sections that name the wrong symbol table" make_structure "$T/link.cubin"
+	is "... nothing is wrong with them" "$(cat "$T/err")" ""
+	"$HPCSTRUCT" --print "$T/s" | sed '/^binary /d' >"$T/link.txt"
+	if [ $demangles = yes ]; then same "... the same structure" "$T/link.txt" "$golden/$name.txt"; fi
+done
+
+# .nv_debug.shared of older compilers has a size and no bytes in the file
+cp "$a" "$T/shared.cubin"
+at=$(header_of "$a" .nv_debug_ptx_txt)
+name=$(dd if="$a" bs=1 skip="$at" count=4 2>/dev/null | od -An -tu4)
+poke "$T/shared.cubin" $(($(offset_of "$a" .shstrtab) + name)) '.nv_debug.shared\0'
+poke "$T/shared.cubin" $((at + 24)) '\000\000\001\000'
+ok "a section .nv_debug.shared without bytes" make_structure "$T/shared.cubin"
+ok "... is there" sh -c "readelf -SW '$T/shared.cubin' 2>/dev/null | grep -q ' \.nv_debug\.shared  *PROGBITS'"
+is "... and means nothing" "$(cat "$T/err")" ""
+"$HPCSTRUCT" --print "$T/s" >"$T/shared.txt"
+unlike "... nor is the structure incomplete" "$(cat "$T/shared.txt")" "^incomplete"
+
 cp "$a" "$T/name.cubin"
 poke "$T/name.cubin" $((line + call / 2 + 4)) '\377\177'
 ok "a name outside the table of names" make_structure "$T/name.cubin"
