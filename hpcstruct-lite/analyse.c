@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
-#define ANALYSIS_REVISION "3" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
+#define ANALYSIS_REVISION "4" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
 
 /* One thread's own. */
 struct worker {

@@ -41,6 +41,7 @@ struct loops_scratch {
 	VEC(uint32_t) scopes;      /* by loop */
 	VEC(struct place) places;  /* by loop */
 	VEC(struct span) spans;    /* by loop */
+	VEC(uint64_t) lines;       /* scratch: file and line */
 	VEC(uint32_t) numbers;     /* by loop: its index in the output */
 };
 
@@ -64,6 +65,7 @@ void loops_scratch_free(struct loops_scratch *s)
 	vec_free(&s->scopes);
 	vec_free(&s->places);
 	vec_free(&s->spans);
+	vec_free(&s->lines);
 	vec_free(&s->numbers);
 	free(s);
 }
@@ -207,20 +209,6 @@ static void judge_block(const struct code *c, struct loops_scratch *s, const str
 		judge_exit(c, s, b, position);
 }
 
-/*
- * A loop in one of the same line and scope is most often one loop of the source that the compiler gave two headers: it is not told apart, unless both have a test of their
- * own, as loops have that were written in one line.
- */
-static bool is_same_loop(const struct loops_scratch *s, uint32_t loop)
-{
-	const struct flow_loop *l = &s->flow.loops.at[loop];
-	if (l->parent == FLOW_NONE || s->scopes.at[loop] != s->scopes.at[l->parent])
-		return false;
-	const struct place *inner = &s->places.at[loop], *outer = &s->places.at[l->parent];
-	bool same_line = inner->quality != NOTHING && outer->quality != NOTHING && inner->file == outer->file && inner->line == outer->line;
-	return same_line && (outer->quality > TOP_TEST || inner->quality > TOP_TEST);
-}
-
 /* ---- stray instructions ---- */
 
 /* The inlined call directly below `outer` that a position is in, or SCOPE_NONE. */
@@ -296,14 +284,159 @@ static void find_places(const struct code *c, struct loops_scratch *s, const str
 	judge_blocks(c, s, code);
 }
 
+/* ---- loops in loops of the same line ---- */
+
+/* Where the branches lead that leave a loop from its own line. */
+struct ways_out {
+	bool to_other_line; /* to another line of the loop around it, as seen from their scope */
+	bool to_same_line;  /* to the same line there */
+	bool further;       /* out of that loop too */
+};
+
+static bool has_line(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t position)
+{
+	const struct place *p = &s->places.at[loop];
+	uint32_t file, line;
+	return line_seen_from(c, s->scopes.at[loop], position, &file, &line) && file == p->file && line == p->line;
+}
+
+static void add_ways(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t b, struct ways_out *w)
+{
+	const struct flow *f = &s->flow;
+	for (uint32_t i = f->blocks.at[b].first_successor; i < f->blocks.at[b + 1].first_successor; i++) {
+		uint32_t to = f->successors.at[i], around = f->innermost.at[to];
+		if (flow_contains(f, loop, around))
+			continue;
+		bool same_line = has_line(c, s, loop, f->blocks.at[to].start);
+		if (!flow_contains(f, f->loops.at[loop].parent, around))
+			w->further = true;
+		else if (same_line)
+			w->to_same_line = true;
+		else
+			w->to_other_line = true;
+	}
+}
+
+static struct ways_out find_ways(const struct code *c, const struct loops_scratch *s, const struct flow_code *code, uint32_t loop)
+{
+	struct ways_out w = {false, false, false};
+	for (uint32_t b = 0; b < s->flow.n_blocks; b++) {
+		uint32_t transfer = s->flow.blocks.at[b].transfer;
+		if (transfer != FLOW_NONE && code->transfers[transfer].is_conditional && flow_contains(&s->flow, loop, s->flow.innermost.at[b]) &&
+			has_line(c, s, loop, code->transfers[transfer].at))
+			add_ways(c, s, loop, b, &w);
+	}
+	return w;
+}
+
+/* Appends the lines of the code in `loop`, but not in `but`, as seen from its scope. False when memory is short. */
+static bool list_lines(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t but)
+{
+	const struct flow *f = &s->flow;
+	const struct scope_intervals *v = &c->map->intervals;
+	for (uint32_t b = 0; b < f->n_blocks; b++) {
+		if (!flow_contains(f, loop, f->innermost.at[b]) || (but != FLOW_NONE && flow_contains(f, but, f->innermost.at[b])))
+			continue;
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
+			uint32_t file, line;
+			if (!line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line))
+				continue;
+			uint64_t *slot = vec_push(&s->lines);
+			if (!slot)
+				return false;
+			*slot = (uint64_t)file << 32 | line;
+		}
+	}
+	return true;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Whether the loop around `loop` has a line that is not in it too. *only_line: both have but one line. False when memory is short. */
+static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t loop, bool *has_own_line, bool *only_line)
+{
+	vec_clear(&s->lines);
+	if (!list_lines(c, s, loop, FLOW_NONE))
+		return false;
+	size_t n = s->lines.n;
+	if (!list_lines(c, s, s->flow.loops.at[loop].parent, loop))
+		return false;
+	if (n > 1)
+		qsort(s->lines.at, n, sizeof *s->lines.at, compare_lines);
+	*has_own_line = false;
+	for (size_t i = n; i < s->lines.n; i++)
+		*has_own_line = *has_own_line || n == 0 || !bsearch(&s->lines.at[i], s->lines.at, n, sizeof *s->lines.at, compare_lines);
+	*only_line = n > 0 && s->lines.at[0] == s->lines.at[n - 1] && !*has_own_line;
+	return true;
+}
+
+static bool can_be_left(const struct flow *f, uint32_t loop)
+{
+	for (uint32_t b = 0; b < f->n_blocks; b++)
+		for (uint32_t i = f->blocks.at[b].first_successor; i < f->blocks.at[b + 1].first_successor; i++)
+			if (flow_contains(f, loop, f->innermost.at[b]) && !flow_contains(f, loop, f->innermost.at[f->successors.at[i]]))
+				return true;
+	return false;
+}
+
+/*
+ * Whether the condition of a loop ends it and never the loop around it, which has code of its own: then
+ * they are two loops of the source, since a loop is over when its condition fails. A compiler that splits one loop
+ * copies lines of it, or leads from its condition to more of that condition.
+ */
+static bool ends_within(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t loop, bool *ends)
+{
+	const struct flow_loop *l = &s->flow.loops.at[loop];
+	bool has_own_line, only_line;
+	*ends = false;
+	if (s->places.at[loop].quality > EXIT_TEST || l->is_irreducible || s->flow.loops.at[l->parent].is_irreducible)
+		return true;
+	struct ways_out w = find_ways(c, s, code, loop);
+	if (w.further || !(w.to_other_line || w.to_same_line))
+		return true;
+	if (!compare_code(c, s, loop, &has_own_line, &only_line))
+		return false;
+	*ends = (has_own_line && !w.to_same_line) || (only_line && !can_be_left(&s->flow, l->parent));
+	return true;
+}
+
+/*
+ * A loop in a loop of the same line and scope is most often one loop of the source to which the compiler
+ * gave two headers. Two loops of the source have a test each, or that of the inner one ends it within the
+ * outer one. False when memory is short.
+ */
+static bool is_same_loop(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t loop, bool *same)
+{
+	const struct flow_loop *l = &s->flow.loops.at[loop];
+	*same = false;
+	if (l->parent == FLOW_NONE || s->scopes.at[loop] != s->scopes.at[l->parent])
+		return true;
+	const struct place *inner = &s->places.at[loop], *outer = &s->places.at[l->parent];
+	bool same_line = inner->quality != NOTHING && outer->quality != NOTHING && inner->file == outer->file && inner->line == outer->line;
+	if (!same_line || (outer->quality <= TOP_TEST && inner->quality <= TOP_TEST))
+		return true;
+	bool ends;
+	if (!ends_within(c, s, code, loop, &ends))
+		return false;
+	*same = !ends;
+	return true;
+}
+
 /* ---- output ---- */
 
-static bool append_loops(struct loops_scratch *s, struct loops *out)
+static bool append_loops(const struct code *c, struct loops_scratch *s, const struct flow_code *code, struct loops *out)
 {
 	const struct flow *f = &s->flow;
 	for (size_t i = 0; i < f->loops.n; i++) {
 		const struct flow_loop *l = &f->loops.at[i];
-		if (l->depth >= LOOPS_MAX_DEPTH || is_same_loop(s, (uint32_t)i)) {
+		bool same = false;
+		if (l->depth < LOOPS_MAX_DEPTH && !is_same_loop(c, s, code, (uint32_t)i, &same))
+			return false;
+		if (l->depth >= LOOPS_MAX_DEPTH || same) {
 			s->numbers.at[i] = s->numbers.at[l->parent];
 			continue;
 		}
@@ -359,5 +492,5 @@ bool loops_find(const struct code *c, const struct code_batch *b, const struct c
 	find_places(c, s, &code);
 	for (int i = 0; i < MAX_MOVES && move_loops(c, s); i++)
 		find_places(c, s, &code);
-	return append_loops(s, out) && append_ranges(s, out);
+	return append_loops(c, s, &code, out) && append_ranges(s, out);
 }

@@ -59,6 +59,45 @@ for cc in gcc clang; do
 	if have $cc; then judge "$cc, DWARF 4, inlined less" loops.c $cc -O2 -fno-inline-small-functions -gdwarf-4 -fPIC -shared; fi
 done
 
+# Two loops whose line is the same, as the outer one has no condition; and one loop that compilers give two headers.
+cat >"$T/same.c" <<'END'
+int use(int);
+void one_line(int n) { while (1) for (int i = 0; i < n; i++) use(i); }
+void code_behind(int n)
+{
+	while (1) { for (int i = 0; i < n; i++) use(i);
+		use(-1); }
+}
+char *one_loop(const char *s, const char *t)
+{
+	int c = *s, k;
+	while (1) {
+		if (c != '0') {
+			for (k = 0; t[k] != 0; ++k)
+				if (t[k] != s[k])
+					break;
+			if (t[k] != 0)
+				break;
+			s += k - 1;
+		}
+		c = *++s;
+	}
+	return (char *)s;
+}
+END
+deepest() { # FUNCTION: how deep its loops are nested
+	awk -v name="$1" '/^function / { on = $3 == name } on && /^ *loop / { match($0, /^ */); if (RLENGTH > n) n = RLENGTH } END { print n / 2 }' "$T/s.txt"
+}
+for cc in gcc clang; do
+	for level in -O0 -O1 -O2; do
+		have $cc || continue
+		$cc -g $level -fPIC -shared "$T/same.c" -o "$T/same.so" && make_structure "$T/same.so"
+		is "$cc $level: a loop in an endless loop on one line" "$(deepest one_line)" 2
+		is "$cc $level: ... with code of the endless loop behind it" "$(deepest code_behind)" 2
+		within "$cc $level: a loop with two headers is one" "$(deepest one_loop)" 1 2
+	done
+done
+
 need gcc objdump strip
 gcc -g -O2 -fPIC -shared "$golden/loops.c" -o "$T/bin"
 ok "there is a jump table to be found" sh -c "objdump -d --no-show-raw-insn '$T/bin' | grep -q 'jmp *\*%r'"
