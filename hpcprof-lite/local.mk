@@ -63,6 +63,7 @@ libhltext_la_SOURCES = \
 
 bin_PROGRAMS += hpcprof-lite/hpcprof-lite
 hpcprof_lite_hpcprof_lite_SOURCES = \
+	hpcprof-lite/archive.c hpcprof-lite/archive.h \
 	hpcprof-lite/database.c hpcprof-lite/database.h \
 	hpcprof-lite/main.c \
 	hpcprof-lite/sink/sinks.c hpcprof-lite/sink/sinks.h

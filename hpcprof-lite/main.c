@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
+#include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/load/job.h"
@@ -23,6 +24,7 @@ struct arguments {
 	unsigned n_workers;
 	const char *to; /* NULL: all */
 	const char *otf2_form;
+	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet;
 	struct sink_text_options text;
 };
@@ -157,6 +159,14 @@ static enum status set_no_sources(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_archive(void *arg, const char *value)
+{
+	if (!*value)
+		return options_refuse("--archive needs the name of a directory");
+	((struct arguments *)arg)->archive = value;
+	return STATUS_OK;
+}
+
 static enum status set_quiet(void *arg, const char *value)
 {
 	(void)value;
@@ -170,8 +180,9 @@ static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
 	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all).\nText goes to standard output, the others into DB", set_to},
 	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
+	{0, "archive", "DIR2", "write nothing but DIR2: a copy of the measurement DIR with\nits structures and sources, for another machine", set_archive},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
-	{0, "no-sources", NULL, "copy no source files into DB", set_no_sources},
+	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
@@ -235,18 +246,19 @@ static enum status write_text(const struct model *m, const struct arguments *a)
 	return names(a->to, sink_text.name) ? sink_text.write(m, &o) : STATUS_OK;
 }
 
-static enum status write_files(const struct model *m, const struct arguments *a, const char *measurements)
+static enum status write_files(const struct model *m, const struct arguments *a, char *const *directories, size_t n_directories)
 {
 	struct database d = {0};
 	struct sink_options o = {.n_workers = a->n_workers, .otf2_form = a->otf2_form, .progress = isatty(STDERR_FILENO),
-		.no_sources = a->no_sources, .is_private = &d.is_private};
+		.no_sources = a->no_sources, .is_private = &d.is_private, .source_dirs = directories,
+		.n_source_dirs = n_directories};
 	enum status s = STATUS_OK;
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
 		if (!makes_files(sinks[i]) || !names(a->to, sinks[i]->name))
 			continue;
 		if (!d.path)
-			s = database_begin(&d, a->database, measurements, m->title);
+			s = database_begin(&d, a->database, directories[0], m->title);
 		o.directory = d.partial;
 		if (s == STATUS_OK)
 			s = sinks[i]->write(m, &o);
@@ -260,6 +272,16 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	return s;
 }
 
+static enum status write_outputs(const struct model *m, const struct arguments *a, char *const *directories, size_t n)
+{
+	enum status status = names(a->to, sink_text.name) ? sink_text_check(m, &a->text) : STATUS_OK;
+	if (status != STATUS_OK)
+		return status;
+	status = write_files(m, a, directories, n);
+	enum status said = write_text(m, a); /* the report is of use where the database could not be written */
+	return status == STATUS_OK ? said : status;
+}
+
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct load_job job = {0};
@@ -269,16 +291,13 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	enum status status = load_job_open(directories, n, a->n_workers, &job);
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
+	if (status == STATUS_OK && a->archive)
+		status = archive_write(&(struct archive){directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
 	if (s.list)
 		load_structures_close(s.list, s.n);
 	free(s.list);
-	if (status == STATUS_OK && names(a->to, sink_text.name))
-		status = sink_text_check(m, &a->text);
-	if (status == STATUS_OK) {
-		status = write_files(m, a, directories[0]);
-		enum status said = write_text(m, a); /* the report is of use where the database could not be written */
-		status = status == STATUS_OK ? said : status;
-	}
+	if (status == STATUS_OK && !a->archive)
+		status = write_outputs(m, a, directories, n);
 	model_free(m);
 	load_job_close(&job);
 	return status;
@@ -294,6 +313,8 @@ int main(int argc, char **argv)
 		s = options_refuse("which measurement directory?");
 	if (s != STATUS_OK || done)
 		return status_exit_code(s);
+	if (a.archive && (a.database || a.to || argc - first != 1))
+		return status_exit_code(options_refuse("--archive takes one measurement directory, and neither -o nor --to"));
 	a.n_workers = a.n_workers ? a.n_workers : pool_n_cpus();
 	database_guard();
 	return status_exit_code(run(&a, argv + first, (size_t)(argc - first)));

@@ -7,7 +7,6 @@
 #include "common/format/structure.h"
 #include "common/format/structure_layout.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,43 +16,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool cache_is_current(const char *path, uint64_t fingerprint)
+/* Reads the header of a sound structure file. Says nothing. */
+static bool read_sound(const char *path, struct structure_header *h)
 {
 	struct mapfile file;
 	if (access(path, R_OK) != 0 || mapfile_open(path, &file) != STATUS_OK)
 		return false;
-	struct structure_header h;
-	bool current = file.n_bytes >= sizeof h;
-	if (current) {
-		memcpy(&h, file.bytes, sizeof h);
-		current = memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0 && h.version_major == STRUCTURE_VERSION_MAJOR &&
-			h.fingerprint == fingerprint && h.file_bytes == file.n_bytes && h.check == structure_check_file(file.bytes, file.n_bytes);
+	bool sound = file.n_bytes >= sizeof *h;
+	if (sound) {
+		memcpy(h, file.bytes, sizeof *h);
+		sound = memcmp(h->magic, STRUCTURE_MAGIC, sizeof h->magic) == 0 && h->version_major == STRUCTURE_VERSION_MAJOR &&
+			h->file_bytes == file.n_bytes && h->check == structure_check_file(file.bytes, file.n_bytes);
 	}
 	mapfile_close(&file);
-	return current;
+	return sound;
 }
 
-void cache_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
+bool cache_is_current(const char *path, uint64_t fingerprint)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key, (unsigned long long)fingerprint) >= PATH_MAX)
-		path[0] = '\0';
+	struct structure_header h;
+	return read_sound(path, &h) && h.fingerprint == fingerprint;
 }
 
-bool cache_find(char path[PATH_MAX], const char *dir, const char *key)
+bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
-	DIR *d = opendir(dir);
-	size_t n = strlen(key);
-	bool found = false;
-	for (const struct dirent *e; d && !found && (e = readdir(d));)
-		if (strncmp(e->d_name, key, n) == 0 && e->d_name[n] == '-' && strstr(e->d_name, STRUCTURE_SUFFIX))
-			found = snprintf(path, PATH_MAX, "%s/%s", dir, e->d_name) < PATH_MAX;
-	if (d)
-		closedir(d);
-	return found;
+	struct structure_header h;
+	return read_sound(path, &h) && (!build_id || (h.build_id_bytes == build_id_bytes && memcmp(h.build_id, build_id, build_id_bytes) == 0));
 }
 
-/* Makes the directories a path needs. */
-static bool make_parents(const char *path)
+/* Makes the directories a path needs, with the permissions that `mode` gives and the umask leaves. */
+static bool make_parents(const char *path, mode_t mode)
 {
 	char dir[PATH_MAX];
 	if ((size_t)snprintf(dir, sizeof dir, "%s", path) >= sizeof dir) {
@@ -62,7 +54,7 @@ static bool make_parents(const char *path)
 	}
 	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		int cause = mkdir(dir, 0777) == 0 ? 0 : errno;
+		int cause = mkdir(dir, mode) == 0 ? 0 : errno;
 		if (cause && cause != EEXIST && access(dir, F_OK) != 0) {
 			errno = cause; /* "Permission denied" says more than that it is not there */
 			return false;
@@ -72,9 +64,15 @@ static bool make_parents(const char *path)
 	return true;
 }
 
+bool cache_make_private(const char *dir)
+{
+	char path[PATH_MAX];
+	return snprintf(path, sizeof path, "%s/", dir) < (int)sizeof path && make_parents(path, 0700);
+}
+
 static bool open_draft(const char *path, struct cache_draft *draft)
 {
-	if (!make_parents(path))
+	if (!make_parents(path, 0777))
 		return false;
 	if (snprintf(draft->path, sizeof draft->path, "%s.XXXXXX", path) >= (int)sizeof draft->path) {
 		errno = ENAMETOOLONG;

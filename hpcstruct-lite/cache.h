@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structure files on disk: the one asked for, and the user's cache of all that were made before. Files come into being by rename, so that any number of processes may
- * work on the same ones. Test: tests/cli/struct_jobs.sh.
+ * Structure files on disk, in the cache (common/cache/structure_cache.h) or elsewhere. Files come into
+ * being by rename, so that any number of processes may work on the same ones. Test: tests/cli/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_CACHE_H
 #define HPCSTRUCT_CACHE_H
@@ -15,10 +15,10 @@
 
 /* True when `path` is a sound structure file with this fingerprint. Says nothing. */
 bool cache_is_current(const char *path, uint64_t fingerprint);
-/* The cache's file for a key and a fingerprint. */
-void cache_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint);
-/* Finds any file for the key, whichever version of the program made it; false when there is none. */
-bool cache_find(char path[PATH_MAX], const char *dir, const char *key);
+/* True when `path` is a sound structure file of the binary with this build id; NULL: of any. Says nothing. */
+bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes);
+/* Makes a directory, and those above it, for this user alone. False, with errno, when that cannot be. */
+bool cache_make_private(const char *dir);
 /* Makes `to` a copy of `from`. False, said unless `quiet`, when it cannot be. */
 bool cache_copy(const char *from, const char *to, bool quiet);
 

@@ -7,6 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "common/base/vec.h"
+#include "common/cache/structure_cache.h"
 #include "common/format/structure.h"
 #include "hpcstruct-lite/analyse.h"
 #include "hpcstruct-lite/cache.h"
@@ -67,16 +68,40 @@ static void key_of(const struct job *job, const struct image *image, char key[ST
 		structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
 }
 
-/* The binary is not the one that ran: what an earlier analysis of the right one left in the cache still holds. */
-static int use_older(const struct job *job, const struct jobs_options *options)
+/* Finds what an earlier analysis of the binary left in the cache, and brings it where it is wanted. */
+static bool take_older(const struct job *job, const char *cache_dir)
 {
 	char path[PATH_MAX], key[STRUCTURE_KEY_BYTES];
+	struct structure_cache cache;
+	if (structure_cache_list(cache_dir, &cache) != STATUS_OK)
+		return false;
 	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes, job->file_mtime_ns);
-	if (access(job->out, R_OK) == 0 || (options->cache_dir && cache_find(path, options->cache_dir, key) && cache_copy(path, job->out, false))) {
+	bool found = structure_cache_find(&cache, key, 0, path);
+	structure_cache_free(&cache);
+	if (!found || (job->out && !cache_copy(path, job->out, false)))
+		return false;
+	structure_cache_touch(path);
+	return true;
+}
+
+/* The binary is gone, but its structure from before is not. */
+static bool outlived(const struct job *job, const struct jobs_options *options)
+{
+	bool known = job->build_id_bytes > 0 || job->file_bytes > 0;
+	if (!known || !options->cache_dir || access(job->binary, F_OK) == 0 || !take_older(job, options->cache_dir))
+		return false;
+	log_note(job->binary, "no such file any more; its structure from before is used");
+	return true;
+}
+
+/* The binary is not the one that ran. */
+static int use_older(const struct job *job, const struct jobs_options *options)
+{
+	if ((job->out && access(job->out, R_OK) == 0) || (options->cache_dir && take_older(job, options->cache_dir))) {
 		log_note(job->binary, "changed since the run; its structure from before is used");
 		return EXIT_UP_TO_DATE;
 	}
-	log_warn(job->binary, "changed since the run (%s); not used, its addresses stay without names",
+	log_warn(job->binary, "structure missing: the file changed since the run (%s), and no structure of the one that ran was kept; its addresses stay without names",
 		job->build_id_bytes ? "other build id" : "other size or time");
 	return EXIT_CHANGED;
 }
@@ -84,20 +109,30 @@ static int use_older(const struct job *job, const struct jobs_options *options)
 static enum status make(struct analysis *a, const struct job *job, const char *cached)
 {
 	struct cache_draft draft;
+	const char *out = job->out ? job->out : cached;
 	enum status status = analyse_read(a);
 	if (status == STATUS_OK)
-		status = cache_draft_open(job->out, &draft);
+		status = cache_draft_open(out, &draft);
 	if (status != STATUS_OK)
 		return status;
-	status = analyse_write(a, job->content_key, draft.fd, job->out);
+	status = analyse_write(a, job->content_key, draft.fd, out);
 	if (status != STATUS_OK) {
 		cache_draft_drop(&draft);
 		return status;
 	}
-	status = cache_draft_keep(&draft, job->out);
-	if (status == STATUS_OK && *cached)
-		cache_copy(job->out, cached, true);
+	status = cache_draft_keep(&draft, out);
+	if (status == STATUS_OK && out != cached && *cached)
+		cache_copy(out, cached, true);
 	return status;
+}
+
+/* What is in the cache is used where it is, or copied to where it is wanted. */
+static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint)
+{
+	if (!*cached || !cache_is_current(cached, fingerprint) || (job->out && !cache_copy(cached, job->out, true)))
+		return false;
+	structure_cache_touch(cached);
+	return true;
 }
 
 /* True, and said, when there is nothing for us in a GPU code object. */
@@ -120,6 +155,8 @@ static int work(const struct job *job, const struct jobs_options *options, const
 	struct analysis *a;
 	if (is_foreign(job))
 		return EXIT_SKIPPED;
+	if (outlived(job, options))
+		return EXIT_UP_TO_DATE;
 	enum status status = analyse_open(job->binary, how, &a);
 	if (status != STATUS_OK)
 		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED : (int)status;
@@ -128,13 +165,11 @@ static int work(const struct job *job, const struct jobs_options *options, const
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
 	key_of(job, analyse_image(a), key);
-	if (options->cache_dir && !analyse_image(a)->kind->is_source) /* which names its own path, and is read in no time */
-		cache_path(cached, options->cache_dir, key, fingerprint);
+	if (options->cache_dir)
+		structure_cache_path(cached, options->cache_dir, key, fingerprint);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
-	else if (first_try && !options->force && cache_is_current(job->out, fingerprint))
-		code = EXIT_UP_TO_DATE;
-	else if (first_try && !options->force && *cached && cache_is_current(cached, fingerprint) && cache_copy(cached, job->out, true))
+	else if (first_try && !options->force && ((job->out && cache_is_current(job->out, fingerprint)) || use_cached(job, cached, fingerprint)))
 		code = EXIT_UP_TO_DATE;
 	else
 		code = make(a, job, cached);

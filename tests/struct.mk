@@ -32,6 +32,7 @@ tests_struct_make_run_SOURCES = tests/struct/make_run.c
 tests_struct_make_run_LDADD = $(STRUCT_LDADD)
 
 struct_tests = \
+	tests/cli/struct_cache.sh \
 	tests/cli/struct_damage.sh \
 	tests/cli/struct_files.sh \
 	tests/cli/struct_golden.sh \

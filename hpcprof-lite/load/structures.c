@@ -3,6 +3,7 @@
 #include "hpcprof-lite/load/structures.h"
 
 #include "common/base/log.h"
+#include "common/cache/structure_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,31 +32,65 @@ static bool belongs_to(const struct structure *s, const struct msr_module *m)
 	return n_bytes == m->build_id_bytes && (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
-static void open_in(const char *directory, struct load_structure *l)
+/* Opens one file; damage and files of other binaries are said. */
+static bool open_file(const char *path, struct load_structure *l)
 {
 	const struct msr_module *m = l->module;
-	char key[STRUCTURE_KEY_BYTES], *path;
-	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes, m->file_mtime_ns);
-	if (asprintf(&path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) < 0)
-		return;
-	if (mapfile_open(path, &l->map) == STATUS_OK) {
-		if (structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure) != STATUS_OK) {
-			l->structure = NULL;
-		} else if (!belongs_to(l->structure, m)) {
-			log_warn(path, "is the structure of another binary than %s; not used", l->path);
-			structure_close(l->structure);
-			l->structure = NULL;
-		} else if (m->flags & LOAD_MODULE_GPU && structure_index_names(l->structure, path) != STATUS_OK) {
-			structure_close(l->structure); /* kernels are known by name alone */
-			l->structure = NULL;
-		}
-		if (l->structure)
-			l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
-		else
-			mapfile_close(&l->map);
-		l->refused = !l->structure;
+	if (mapfile_open(path, &l->map) != STATUS_OK)
+		return false;
+	if (structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure) != STATUS_OK) {
+		l->structure = NULL;
+	} else if (!belongs_to(l->structure, m)) {
+		log_warn(path, "is the structure of another binary than %s; not used", l->path);
+		structure_close(l->structure);
+		l->structure = NULL;
+	} else if (m->flags & LOAD_MODULE_GPU && structure_index_names(l->structure, path) != STATUS_OK) {
+		structure_close(l->structure); /* kernels are known by name alone */
+		l->structure = NULL;
 	}
-	free(path);
+	if (!l->structure) {
+		mapfile_close(&l->map);
+		return false;
+	}
+	l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
+	return true;
+}
+
+void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_BYTES])
+{
+	const struct msr_module *m = l->module;
+	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes, m->file_mtime_ns);
+}
+
+/* Opens what a directory has in structs/. Returns how many of the list are still without. */
+static size_t open_beside(const char *directory, struct load_structure *list, size_t n)
+{
+	size_t n_without = 0;
+	for (size_t i = 0; i < n; i++) {
+		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+		if (list[i].structure)
+			continue;
+		load_structure_key(&list[i], key);
+		if (snprintf(path, sizeof path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) >= (int)sizeof path || !open_file(path, &list[i]))
+			n_without++;
+	}
+	return n_without;
+}
+
+/* Opens what the cache has. */
+static void open_cached(const char *directory, struct load_structure *list, size_t n)
+{
+	struct structure_cache cache;
+	if (structure_cache_list(directory, &cache) != STATUS_OK)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+		load_structure_key(&list[i], key);
+		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path); k++)
+			if (open_file(path, &list[i]))
+				structure_cache_touch(path);
+	}
+	structure_cache_free(&cache);
 }
 
 /* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the measurements). */
@@ -66,18 +101,27 @@ static bool can_be_made(const struct load_structure *l)
 	return l->module->flags & MSR_MODULE_VDSO || load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
 }
 
-/* Returns how many modules of the list are still without and need not be. `scratch` NULL: there is none. */
-static size_t open_what_is_there(const struct load_structures_options *o, const char *scratch, struct load_structure *list, size_t n)
+/*
+ * How many of those without structure hpcstruct-lite has to look at. It also looks at what the cache has,
+ * as debug information may have come since. *n_new: how many the cache has not.
+ */
+static size_t count_to_do(const char *cache_dir, const struct load_structure *list, size_t n, size_t *n_new)
 {
-	size_t n_missing = 0;
+	struct structure_cache cache = {.entries = {0}};
+	bool listed = cache_dir && structure_cache_list(cache_dir, &cache) == STATUS_OK;
+	size_t n_to_do = 0;
+	*n_new = 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t d = 0; d < o->n_directories && !list[i].structure && !list[i].refused; d++)
-			open_in(o->directories[d], &list[i]);
-		if (scratch && !list[i].structure && !list[i].refused)
-			open_in(scratch, &list[i]);
-		n_missing += !list[i].structure && !list[i].refused && can_be_made(&list[i]);
+		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+		if (list[i].structure || !can_be_made(&list[i]))
+			continue;
+		n_to_do++;
+		load_structure_key(&list[i], key);
+		*n_new += !listed || !structure_cache_find(&cache, key, 0, path);
 	}
-	return n_missing;
+	if (listed)
+		structure_cache_free(&cache);
+	return n_to_do;
 }
 
 /* ---- making ---- */
@@ -131,12 +175,12 @@ static int start(pid_t *pid, const char *program, char **argv)
 }
 
 /* Runs `program [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
-static void run_hpcstruct(const char *program, char *directory, const char *scratch, const struct load_structures_options *o)
+static void run_hpcstruct(const char *program, char *directory, const char *scratch, unsigned n_workers, bool be_quiet)
 {
 	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", to[] = "-o", quiet[] = "-q", end[] = "--";
 	char *argv[9] = {name, jobs, workers};
 	size_t n = 3;
-	if (o->quiet)
+	if (be_quiet)
 		argv[n++] = quiet;
 	if (scratch && snprintf(out, sizeof out, "%s/structs", scratch) < (int)sizeof out) {
 		argv[n++] = to;
@@ -144,7 +188,7 @@ static void run_hpcstruct(const char *program, char *directory, const char *scra
 	}
 	argv[n++] = end;
 	argv[n++] = directory;
-	snprintf(workers, sizeof workers, "%u", o->n_workers);
+	snprintf(workers, sizeof workers, "%u", n_workers);
 	pid_t pid;
 	int cause = start(&pid, program, argv);
 	if (cause) {
@@ -160,48 +204,59 @@ static void run_hpcstruct(const char *program, char *directory, const char *scra
 		log_warn(directory, "hpcstruct-lite failed with status %d; some binaries may have no structure", WEXITSTATUS(status));
 }
 
-static bool can_be_written(const char *directory)
+/*
+ * Has hpcstruct-lite look at all directories. It fills the cache; where that cannot be written to, the
+ * structures go to a directory of this run alone, which is returned. *has_run: it could be run.
+ */
+static const char *make_missing(const struct load_structures_options *o, const char *cache_dir, size_t n_new, bool *has_run)
 {
-	char *path;
-	if (asprintf(&path, "%s/structs", directory) < 0)
-		return true;
-	bool can = access(access(path, F_OK) == 0 ? path : directory, W_OK | X_OK) == 0;
-	free(path);
-	return can;
-}
-
-/* Returns where structures are that have no place beside their measurements; NULL: nowhere. */
-static const char *make_missing(const struct load_structures_options *o)
-{
-	const char *scratch = NULL;
 	char program[PATH_MAX];
 	if (!load_find_hpcstruct(program, sizeof program)) {
-		log_warn(NULL, "hpcstruct-lite is not beside this program; functions and lines stay unknown where structures are missing");
+		if (n_new > 0)
+			log_warn(NULL, "hpcstruct-lite is not beside this program; functions and lines stay unknown where structures are missing");
 		return NULL;
 	}
-	for (size_t d = 0; d < o->n_directories; d++) {
-		bool beside = can_be_written(o->directories[d]);
-		if (!beside && !scratch && o->make_scratch)
-			scratch = o->make_scratch();
-		if (!beside && scratch)
-			log_note(o->directories[d], "cannot be written to: missing structures are made for this run, and kept in the cache alone");
-		run_hpcstruct(program, o->directories[d], beside ? NULL : scratch, o);
-	}
+	bool can_keep = cache_dir && structure_cache_is_writable(cache_dir);
+	const char *scratch = !can_keep && o->make_scratch ? o->make_scratch() : NULL;
+	if (!can_keep && !scratch)
+		return NULL;
+	if (!can_keep && n_new > 0)
+		log_note(cache_dir, "%s: missing structures are made for this run alone; HPCTOOLKIT_LITE_CACHE can name a directory for them",
+			cache_dir ? "cannot be written to" : "there is no cache");
+	for (size_t d = 0; d < o->n_directories; d++)
+		run_hpcstruct(program, o->directories[d], scratch, o->n_workers, o->quiet || n_new == 0);
+	*has_run = true;
 	return scratch;
+}
+
+/* Why a module has no structure. hpcstruct-lite says of those that changed, if it has run. */
+static void judge_missing(struct load_structure *l, bool say)
+{
+	bool changed = !(l->module->flags & LOAD_MODULE_GPU) && load_check_binary(l->module, l->path) == LOAD_BINARY_CHANGED;
+	l->state = changed ? MODEL_STRUCTURE_CHANGED : MODEL_STRUCTURE_NONE;
+	if (changed && say)
+		log_warn(l->path, "structure missing: the file changed since the run, and no structure of the one that ran was kept; its addresses stay without names");
 }
 
 /* ---- the whole ---- */
 
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n)
 {
-	if (open_what_is_there(o, NULL, list, n) && o->make)
-		open_what_is_there(o, make_missing(o), list, n);
+	char dir[PATH_MAX];
+	const char *cache_dir = structure_cache_directory(dir) ? dir : NULL, *scratch = NULL;
+	size_t n_without = n, n_new;
+	bool has_run = false;
+	for (size_t d = 0; d < o->n_directories && n_without > 0; d++)
+		n_without = open_beside(o->directories[d], list, n);
+	if (n_without > 0 && o->make && count_to_do(cache_dir, list, n, &n_new) > 0)
+		scratch = make_missing(o, cache_dir, n_new, &has_run);
+	if (n_without > 0 && scratch)
+		n_without = open_beside(scratch, list, n);
+	if (n_without > 0 && cache_dir)
+		open_cached(cache_dir, list, n);
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].structure && list[i].module->flags & LOAD_MODULE_GPU)
-			list[i].state = MODEL_STRUCTURE_NONE;
-		else if (!list[i].structure)
-			list[i].state = load_check_binary(list[i].module, list[i].path) == LOAD_BINARY_CHANGED ? MODEL_STRUCTURE_CHANGED
-				: MODEL_STRUCTURE_NONE;
+		if (!list[i].structure)
+			judge_missing(&list[i], !has_run);
 }
 
 void load_structures_close(struct load_structure *list, size_t n)

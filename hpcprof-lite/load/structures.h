@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structure files of the modules that have samples: found beside the measurements, made by hpcstruct-lite where they are missing. What cannot be had is said and
- * its module goes without. Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh.
+ * Structure files of the modules that have samples: those in structs/ of a measurement, as archives have
+ * it, else those that hpcstruct-lite keeps in the user's cache. Nothing is written into a measurement.
+ * A module whose structure cannot be made goes without one. Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
 #define HPCPROF_LOAD_STRUCTURES_H
@@ -22,21 +23,23 @@ struct load_structure {
 	struct structure *structure; /* NULL: none */
 	enum model_structure state;
 	struct mapfile map;
-	bool refused;                /* there is a file, but it is damaged, or of another version or binary */
 };
 
 struct load_structures_options {
-	char *const *directories; /* measurement directories: <directory>/structs/<key>.hpcstruct */
+	char *const *directories; /* measurement directories */
 	size_t n_directories;
 	unsigned n_workers;       /* for hpcstruct-lite -j */
-	bool make;                /* run hpcstruct-lite for what is missing */
+	bool make;                /* run hpcstruct-lite for what no measurement has in structs/ */
 	bool quiet;               /* tell it so */
-	const char *(*make_scratch)(void); /* makes a directory for structures of measurements that cannot be written to, a colleague's or an archive's; it is no longer needed when they are open. NULL: none, or returned on failure */
+	/* Makes a directory for structures that have no place in the cache; it is no longer needed when they are open. NULL: none, or returned on failure */
+	const char *(*make_scratch)(void);
 };
 
 /* Fills the out fields of list[0 .. n-1]. Never fails; logs what is amiss. */
 void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n);
 void load_structures_close(struct load_structure *list, size_t n);
+/* The name of its file, without suffix. */
+void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_BYTES]);
 
 /* Path of hpcstruct-lite: beside this program, or in the same build tree. False when there is none. */
 bool load_find_hpcstruct(char *path, size_t path_bytes);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,12 +139,23 @@ static bool *named_files(const struct model *m)
 	return named;
 }
 
+/* An archive's copy of a source file, or the file itself. */
+static const char *find_source(const struct sink_options *o, const char *relative, const char *path, char archived[PATH_MAX])
+{
+	struct stat st;
+	for (size_t i = 0; i < o->n_source_dirs; i++)
+		if (snprintf(archived, PATH_MAX, "%s/%s", o->source_dirs[i], relative) < PATH_MAX && lstat(archived, &st) == 0 && S_ISREG(st.st_mode))
+			return archived;
+	return path;
+}
+
 /* Copies the named files. Several file ids may mean one path. */
 static enum status copy_named(const struct model *m, const struct sink_options *o, const bool *named, struct cctdb_sources *s)
 {
 	struct map seen = {0}; /* hash of the path below src -> file id + whether it was copied */
 	enum status status = STATUS_OK;
 	struct copying c = {.o = o, .buffer = malloc(COPY_BYTES)};
+	char archived[PATH_MAX];
 	bool ready = source_owners_find(m, &c.owners) && c.buffer;
 	for (uint32_t i = 0; ready && i < m->n_files && status == STATUS_OK; i++) {
 		char *relative = named[i] ? cctdb_source_path(m->files[i].path) : NULL;
@@ -152,7 +164,7 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative), first = map_get(&seen, key, check);
 		bool copied = false;
 		if (first == MAP_NONE) {
-			status = copy(&c, m->files[i].path, relative, &copied);
+			status = copy(&c, find_source(o, relative, m->files[i].path, archived), relative, &copied);
 			if (map_put(&seen, key, check, i) == MAP_NONE)
 				status = STATUS_NO_MEMORY;
 		} else {

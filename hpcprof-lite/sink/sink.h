@@ -16,6 +16,8 @@ struct sink_options {
 	bool progress;
 	bool no_sources;          /* copy no source files */
 	bool *is_private;         /* set when something in it is not for everyone; may be NULL */
+	char *const *source_dirs; /* directories whose src/ may have copies of sources, at their paths: archives */
+	size_t n_source_dirs;
 	const struct sink_text_options *text;
 };
 

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# hpcprof-lite --archive: a measurement for another machine, where there are neither binaries nor sources nor a cache, gives the same report.
+
+. "${srcdir:-.}/tests/lib.sh"
+# shellcheck disable=SC2086 # the compiler may come with arguments
+set -- ${CC:-cc}
+need "$1"
+cd "$T" || exit 99
+
+mkdir here there
+cat >here/app.c <<'END'
+#include <stdlib.h>
+#include "body.h"
+__attribute__((noinline)) double work(double x) { return body(x, 200000); }
+int main(int argc, char **argv)
+{
+	double x = 1;
+	for (int i = 0; i < atoi(argv[argc - 1]); i++)
+		x = work(x);
+	return x < 0;
+}
+END
+cat >here/body.h <<'END'
+static inline double body(double x, int n)
+{
+	for (int i = 0; i < n; i++)
+		x = x * 1.0000001 + 1e-9;
+	return x;
+}
+END
+ok "compiles" "$@" -g -O2 -o here/app here/app.c
+ok "measured" run_limited 60 "$HPCRUN" -q -o m here/app 2000
+"$HPCPROF" --to text --all m >before 2>err
+"$HPCPROF" -q --to cctdb -o before-db m 2>>err
+chmod 500 m
+list() { (cd "$1" && find . -type f | sort); }
+list m >m.files
+
+is "--archive" "$("$HPCPROF" --archive there/m m 2>&1 >out | sed 's/[0-9]* structures ([0-9]* missing) and [0-9]*/N structures (N missing) and N/')" \
+	"hpcprof-lite: there/m: archive of 1 measurement files, N structures (N missing) and N source files"
+is "no report" "$(cat out)" ""
+is "the measurement stays as it was" "$(list m)" "$(cat m.files)"
+is "all of it is in the archive" "$(list there/m | grep -vE '^./(structs|src)/')" "$(cat m.files)"
+is "sources at their paths" "$(cd there/m && find "src$T" -type f | sort)" "src$T/here/app.c
+src$T/here/body.h"
+is "nobody sees more of it" "$(stat -c %a there/m)" 500
+"$HPCPROF" --archive there/m m 2>err
+is "an archive that exists is not touched" "$?/$(cat err)" "1/hpcprof-lite: there/m: exists already; name another place with -o"
+"$HPCPROF" --archive x --to text m 2>err
+is "--archive with --to: usage" $? 2
+"$HPCPROF" --archive x m m 2>err
+is "--archive of two measurements: usage" $? 2
+
+# Another machine
+mv here elsewhere
+mv m elsewhere/m
+HPCTOOLKIT_LITE_CACHE=$T/empty
+"$HPCPROF" --to text --all there/m >after 2>err
+same "the same report" before after
+is "without a word" "$(cat err)" ""
+not_ok "and without a cache" test -e "$T/empty"
+"$HPCPROF" -q --to cctdb -o after-db there/m
+same "the same sources in the database" "before-db/src$T/here/app.c" "after-db/src$T/here/app.c"
+same "... headers too" "before-db/src$T/here/body.h" "after-db/src$T/here/body.h"
+
+# An archive of an archive, and less of it
+ok "archived again" "$HPCPROF" -q --archive there/again there/m
+is "it is the same" "$(list there/again)" "$(list there/m)"
+ok "--no-sources" "$HPCPROF" -q --archive there/bare --no-sources there/m
+is "has none" "$(list there/bare)" "$(list there/m | grep -v '^./src/')"
+mkdir there/links && cp -r there/m/*.hpcrun there/links && mkdir -p "there/links/src$T/here"
+printf 'secret\n' >secret
+ln -s "$T/secret" "there/links/src$T/here/app.c"
+"$HPCPROF" -q --no-structs --to cctdb -o links-db there/links 2>err
+is "a source that is a symbolic link is not followed" "$(grep -rl secret links-db)" ""
+
+# Without a structure
+"$HPCPROF" -q --archive there/poor elsewhere/m 2>err
+like "a structure that is missing is said" "$(cat err)" '/here/app: warning: structure missing: there is none and none can be made'
+"$HPCPROF" -q --no-structs --to text --by function there/poor >out 2>err
+like "and its names are unknown, not wrong" "$(cat out)" '<unknown function> \[app\]'
+done_testing

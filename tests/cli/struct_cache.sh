@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The cache of structures: what --cache shows and --clear-cache removes, its bound, and who is left alone.
+
+. "${srcdir:-.}/tests/lib.sh"
+
+golden=$srcdir/tests/golden/struct
+make_run=$builddir/tests/struct/make_run
+[ -x "$make_run" ] || skip_all "no tests/struct/make_run"
+cache=$HPCTOOLKIT_LITE_CACHE
+said() {
+	{ "$@" >/dev/null; } 2>&1
+}
+id_of() {
+	sed -n 's/^build-id //p' "$golden/$1.txt"
+}
+entry_of() {
+	basename "$cache/$(id_of "$1")"-*.hpcstruct
+}
+run_of() { # DIRECTORY BINARY...
+	mkdir -p "$T/$1"
+	at=$T/$1/x.hpcrun
+	shift
+	"$make_run" "$at" "$@"
+}
+
+is "an empty cache" "$("$HPCSTRUCT" --cache)" "$cache: 0 structures, 0 bytes of at most 2.0 GiB"
+not_ok "showing it makes no directory" test -e "$cache"
+run_of m "$golden/shapes-gcc-O2-g.so" "$golden/names-gcc-O2-g.so"
+"$HPCSTRUCT" -q "$T/m"
+out=$("$HPCSTRUCT" --cache)
+like "what it holds" "$out" "^$cache: 2 structures, [0-9.]+ KiB of at most 2\\.0 GiB\$"
+like "each with its time, size and binary" "$out" "^20[0-9-]{8} [0-9:]{5} +[0-9.]+ KiB  $golden/shapes-gcc-O2-g\\.so\$"
+is "the directory is for its user alone" "$(stat -c %a "$cache")" 700
+is "a size of its own" "$(HPCTOOLKIT_LITE_CACHE_SIZE=1536K "$HPCSTRUCT" --cache | head -n 1 | sed 's/.* of //')" "at most 1.5 MiB"
+like "a size that is none" "$(HPCTOOLKIT_LITE_CACHE_SIZE=much said "$HPCSTRUCT" --cache)" "HPCTOOLKIT_LITE_CACHE_SIZE is 'much', which is no size like"
+"$HPCSTRUCT" --cache "$T/m" 2>"$T/err"
+is "--cache takes nothing else" $? 2
+HPCTOOLKIT_LITE_CACHE='' "$HPCSTRUCT" --cache 2>"$T/err"
+is "no cache" "$?/$(cat "$T/err")" "1/hpcstruct-lite: there is no cache: HPCTOOLKIT_LITE_CACHE is empty, or neither HOME nor XDG_CACHE_HOME is set"
+
+# The bound: what was used longest ago goes first, but nothing that was used in the last hour.
+shapes=$(entry_of shapes-gcc-O2-g) names=$(entry_of names-gcc-O2-g)
+run_of other "$golden/shapes-clang-O2-g.so"
+touch -d '3 days ago' "$cache/$shapes"
+touch -d '2 days ago' "$cache/$names"
+"$HPCSTRUCT" -q --no-cache -o "$T/clang" "$golden/shapes-clang-O2-g.so"
+size=$(($(stat -c %s "$T/clang") + $(stat -c %s "$cache/$names") + 100))
+HPCTOOLKIT_LITE_CACHE_SIZE=$size "$HPCSTRUCT" -q "$T/other"
+is "too large: the oldest goes, what is needed stays" "$(ls "$cache")" "$(printf '%s\n' "$names" "$(entry_of shapes-clang-O2-g)" | sort)"
+HPCTOOLKIT_LITE_CACHE_SIZE=0 "$HPCSTRUCT" -q "$T/other"
+is "what is in use stays, whatever the bound" "$(ls "$cache")" "$(entry_of shapes-clang-O2-g)"
+"$HPCSTRUCT" -q "$T/m"
+touch -d '3 days ago' "$cache/$shapes" "$cache/$names"
+"$HPCSTRUCT" -q "$T/m"
+HPCTOOLKIT_LITE_CACHE_SIZE=0 "$HPCSTRUCT" -q "$T/other"
+is "use makes it young again" "$(find "$cache" -name '*.hpcstruct' | wc -l)" 3
+
+# Other files, and drafts of processes that were ended
+: >"$cache/notes.txt"
+: >"$cache/$shapes.AbC123"
+: >"$cache/$names.XyZ789"
+touch -d '3 days ago' "$cache/$shapes.AbC123" "$cache/notes.txt"
+HPCTOOLKIT_LITE_CACHE_SIZE=0 "$HPCSTRUCT" -q "$T/other"
+not_ok "an old draft goes" test -e "$cache/$shapes.AbC123"
+ok "a young one stays" test -e "$cache/$names.XyZ789"
+is "--clear-cache" "$(said "$HPCSTRUCT" --clear-cache)" "hpcstruct-lite: $cache: 4 structures removed"
+is "leaves what is not ours" "$(ls "$cache")" notes.txt
+ln -s "$T/m" "$T/link"
+rm "$cache/notes.txt"
+ln -s "$T/m/x.hpcrun" "$cache/$shapes"
+HPCTOOLKIT_LITE_CACHE_SIZE=0 "$HPCSTRUCT" --clear-cache 2>"$T/err"
+ok "and what links lead to" test -s "$T/m/x.hpcrun"
+rm "$cache/$shapes"
+
+# Many at a time, with a bound that nothing fits into: whoever comes second finds a file or makes it.
+rm -rf "$cache"
+"$make_run" "$T/m/x.hpcrun" "$golden"/*-O2-*.so
+"$HPCSTRUCT" -q "$T/m"
+find "$cache" -name '*.hpcstruct' -exec touch -d '2 days ago' {} +
+pids=
+for i in 1 2 3 4; do
+	HPCTOOLKIT_LITE_CACHE_SIZE=1K "$HPCSTRUCT" -q -j2 "$T/m" 2>"$T/err.$i" &
+	pids="$pids $!"
+done
+rc=0
+for p in $pids; do wait "$p" || rc=1; done
+is "four at a time in a cache that is too small" "$rc/$(cat "$T"/err.?)" "0/"
+is "each structure is there" "$(find "$cache" -name '*.hpcstruct' | wc -l)" \
+	"$(sed -n 's/^build-id //p' "$golden"/*-O2-*.txt | sort -u | wc -l)"
+
+# An ordinary user, whose cache lies below a directory that someone else owns
+if public_tools; then
+	run_of public "$T/prefix/bin/hpcstruct-lite"
+	chmod -R a+rX "$T/public"
+	home=$(public_dir home)
+	is "an ordinary user's cache" "$(as_nobody env -u HPCTOOLKIT_LITE_CACHE HOME="$home" "$HPCSTRUCT" "$T/public" 2>&1)" \
+		"hpcstruct-lite: $T/public: 1 structures: 1 made, 0 up to date, 0 missing"
+	is "is where it should be" "$(find "$home/.cache/hpctoolkit-lite" -name '*.hpcstruct' | wc -l)" 1
+else
+	skip "an ordinary user's cache" "no staged installation"
+fi
+done_testing
