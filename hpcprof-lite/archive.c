@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies a measurement with what belongs to it; see archive.h. The measurement itself is only read. */
+/*
+ * Copies a measurement with what belongs to it; see archive.h. The measurement itself is only
+ * read.
+ */
 #include "hpcprof-lite/archive.h"
 
 #include "common/base/log.h"
@@ -51,10 +54,12 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 	static char buffer[COPY_BYTES];
 	off_t at = 0;
 	while (at < n_bytes) {
-		off_t data = lseek(from, at, SEEK_DATA), hole = data >= 0 ? lseek(from, data, SEEK_HOLE) : -1;
+		off_t data = lseek(from, at, SEEK_DATA),
+		      hole = data >= 0 ? lseek(from, data, SEEK_HOLE) : -1;
 		if (data < 0 && errno == ENXIO)
 			break; /* nothing but a hole is left */
-		if (data < 0 || hole < 0 || lseek(from, data, SEEK_SET) < 0 || lseek(to, data, SEEK_SET) < 0)
+		if (data < 0 || hole < 0 || lseek(from, data, SEEK_SET) < 0 ||
+			lseek(to, data, SEEK_SET) < 0)
 			return false;
 		for (at = data; at < hole;) {
 			size_t most = hole - at < COPY_BYTES ? (size_t)(hole - at) : COPY_BYTES;
@@ -106,7 +111,8 @@ static bool has_suffix(const char *name, const char *suffix)
 }
 
 /* Copies the files of a directory whose names end in `suffix`; one that is not there is empty. */
-static enum status copy_directory(const char *from, const char *to, const char *suffix, size_t *n_files)
+static enum status copy_directory(
+	const char *from, const char *to, const char *suffix, size_t *n_files)
 {
 	DIR *d = opendir(from);
 	if (!d && errno == ENOENT)
@@ -120,8 +126,10 @@ static enum status copy_directory(const char *from, const char *to, const char *
 		char source[PATH_MAX], target[PATH_MAX];
 		if (e->d_name[0] == '.' || !has_suffix(e->d_name, suffix))
 			continue;
-		if (snprintf(source, sizeof source, "%s/%s", from, e->d_name) >= (int)sizeof source ||
-			snprintf(target, sizeof target, "%s/%s", to, e->d_name) >= (int)sizeof target) {
+		if (snprintf(source, sizeof source, "%s/%s", from, e->d_name) >=
+				(int)sizeof source ||
+			snprintf(target, sizeof target, "%s/%s", to, e->d_name) >=
+				(int)sizeof target) {
 			log_error(from, "the name is too long");
 			status = STATUS_IO;
 		} else {
@@ -139,13 +147,16 @@ static enum status copy_measurement(const char *from, const char *to, struct cou
 	size_t n = 0;
 	enum status status = copy_directory(from, to, MSR_SUFFIX, &c->n_files);
 	/* says which run the directory belongs to, so that no other run takes it for its own */
-	if (status == STATUS_OK && snprintf(job, sizeof job, "%s/job", from) < (int)sizeof job && access(job, F_OK) == 0 &&
+	if (status == STATUS_OK && snprintf(job, sizeof job, "%s/job", from) < (int)sizeof job &&
+		access(job, F_OK) == 0 &&
 		snprintf(job_copy, sizeof job_copy, "%s/job", to) < (int)sizeof job_copy)
 		status = copy_file(job, job_copy, &n);
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0] && status == STATUS_OK; i++) {
 		char source[PATH_MAX], target[PATH_MAX];
-		if (snprintf(source, sizeof source, "%s/%s", from, folders[i]) < (int)sizeof source &&
-			snprintf(target, sizeof target, "%s/%s", to, folders[i]) < (int)sizeof target)
+		if (snprintf(source, sizeof source, "%s/%s", from, folders[i]) <
+				(int)sizeof source &&
+			snprintf(target, sizeof target, "%s/%s", to, folders[i]) <
+				(int)sizeof target)
 			status = copy_directory(source, target, "", &n);
 	}
 	return status;
@@ -158,7 +169,8 @@ static enum status write_structure(const char *directory, const struct load_stru
 	char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
 	load_structure_key(l, key);
 	errno = ENAMETOOLONG;
-	if (snprintf(path, sizeof path, "%s/%s" STRUCTURE_SUFFIX, directory, key) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s/%s" STRUCTURE_SUFFIX, directory, key) >=
+		(int)sizeof path)
 		return complain(directory);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	bool ok = fd >= 0 && write_all(fd, (const char *)l->map.bytes, l->map.n_bytes);
@@ -171,7 +183,8 @@ static enum status write_structures(const struct archive *a, const char *to, str
 {
 	char directory[PATH_MAX];
 	errno = ENAMETOOLONG;
-	if (snprintf(directory, sizeof directory, "%s/structs", to) >= (int)sizeof directory || mkdir(directory, 0777) != 0)
+	if (snprintf(directory, sizeof directory, "%s/structs", to) >= (int)sizeof directory ||
+		mkdir(directory, 0777) != 0)
 		return complain(to);
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < a->n && status == STATUS_OK; i++) {
@@ -182,8 +195,10 @@ static enum status write_structures(const struct archive *a, const char *to, str
 			continue;
 		}
 		c->n_missing++;
-		log_warn(l->path, "structure missing: %s; its addresses stay without names wherever the archive goes",
-			l->state == MODEL_STRUCTURE_CHANGED ? "the file changed since the run" : "there is none and none can be made");
+		log_warn(l->path,
+			"structure missing: %s; its addresses stay without names wherever the archive goes",
+			l->state == MODEL_STRUCTURE_CHANGED ? "the file changed since the run"
+							    : "there is none and none can be made");
 	}
 	return status;
 }
@@ -194,14 +209,16 @@ static enum status write_structures(const struct archive *a, const char *to, str
 static void narrow(const char *path, const char *measurement)
 {
 	struct stat from, to;
-	if (stat(measurement, &from) == 0 && stat(path, &to) == 0 && (to.st_mode & 0777 & ~from.st_mode) != 0 &&
+	if (stat(measurement, &from) == 0 && stat(path, &to) == 0 &&
+		(to.st_mode & 0777 & ~from.st_mode) != 0 &&
 		chmod(path, to.st_mode & from.st_mode & 0777) != 0)
 		log_warn(path, "its permissions cannot be set: %s", strerror(errno));
 }
 
 static enum status write_sources(const struct archive *a, const char *to, size_t *n)
 {
-	struct sink_options o = {.directory = to, .source_dirs = a->source_dirs, .n_source_dirs = a->n_source_dirs};
+	struct sink_options o = {
+		.directory = to, .source_dirs = a->source_dirs, .n_source_dirs = a->n_source_dirs};
 	struct cctdb_sources s;
 	enum status status = cctdb_copy_sources(a->m, &o, &s);
 	*n = 0;
@@ -233,8 +250,9 @@ enum status archive_write(const struct archive *a)
 	if (status == STATUS_OK)
 		narrow(d.path, a->measurement);
 	if (status == STATUS_OK)
-		log_note(d.path, "archive of %zu measurement files, %zu structures (%zu missing) and %zu source files", c.n_files, c.n_structures,
-			c.n_missing, n_sources);
+		log_note(d.path,
+			"archive of %zu measurement files, %zu structures (%zu missing) and %zu source files",
+			c.n_files, c.n_structures, c.n_missing, n_sources);
 	database_end(&d);
 	return status;
 }

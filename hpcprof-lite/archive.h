@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An archive: a copy of a measurement directory with all that a report of it needs, for another machine:
- * structures in structs/, sources in src/, and the GPU code that the run kept. hpcprof-lite reads it like
- * any measurement. Test: tests/cli/prof_archive.sh.
+ * An archive: a copy of a measurement directory with all that a report of it needs, for another
+ * machine: structures in structs/, sources in src/, and the GPU code that the run kept.
+ * hpcprof-lite reads it like any measurement. Test: tests/cli/prof_archive.sh.
  */
 #ifndef HPCPROF_ARCHIVE_H
 #define HPCPROF_ARCHIVE_H
@@ -20,7 +20,7 @@ struct archive {
 	size_t n;
 	const struct model *m;
 	bool no_sources;
-	char *const *source_dirs;          /* as in struct sink_options */
+	char *const *source_dirs; /* as in struct sink_options */
 	size_t n_source_dirs;
 };
 

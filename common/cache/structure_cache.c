@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cache of structures; see structure_cache.h. Must not touch a file that has not the name of one of ours. */
+/*
+ * The cache of structures; see structure_cache.h. Must not touch a file that has not the name of
+ * one of ours.
+ */
 #include "common/cache/structure_cache.h"
 
 #include "common/base/log.h"
@@ -27,7 +30,8 @@ enum { FINGERPRINT_DIGITS = 16, DRAFT_SUFFIX_BYTES = 7 }; /* ".XXXXXX" of mkstem
 
 bool structure_cache_directory(char dir[PATH_MAX])
 {
-	const char *own = getenv("HPCTOOLKIT_LITE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	const char *own = getenv("HPCTOOLKIT_LITE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
+		   *home = getenv("HOME");
 	int n = 0;
 	if (own)
 		n = snprintf(dir, PATH_MAX, "%s", own);
@@ -69,7 +73,9 @@ uint64_t structure_cache_limit(void)
 	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 	bool ok = end && errno == 0 && (unit ? end[1] : *end) == '\0' && n <= UINT64_MAX >> shift;
 	if (!ok)
-		log_warn(NULL, "HPCTOOLKIT_LITE_CACHE_SIZE is '%s', which is no size like 500M or 2G; 2 GiB is taken", text);
+		log_warn(NULL,
+			"HPCTOOLKIT_LITE_CACHE_SIZE is '%s', which is no size like 500M or 2G; 2 GiB is taken",
+			text);
 	return ok ? n << shift : DEFAULT_LIMIT;
 }
 
@@ -104,7 +110,8 @@ static enum status add_entry(struct structure_cache *cache, int fd, const char *
 {
 	struct stat st;
 	bool is_draft;
-	if (!is_ours(name, &is_draft) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+	if (!is_ours(name, &is_draft) || fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+		!S_ISREG(st.st_mode))
 		return STATUS_OK; /* or another process has just removed it */
 	char *copy = strdup(name);
 	struct structure_cache_entry *e = copy ? vec_push(&cache->entries) : NULL;
@@ -112,8 +119,8 @@ static enum status add_entry(struct structure_cache *cache, int fd, const char *
 		free(copy);
 		return STATUS_NO_MEMORY;
 	}
-	*e = (struct structure_cache_entry){copy, (uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec,
-		is_draft};
+	*e = (struct structure_cache_entry){copy, (uint64_t)st.st_size,
+		(uint64_t)st.st_mtim.tv_sec * NS_PER_S + (uint64_t)st.st_mtim.tv_nsec, is_draft};
 	return STATUS_OK;
 }
 
@@ -134,7 +141,8 @@ enum status structure_cache_list(const char *dir, struct structure_cache *cache)
 		log_error(dir, "out of memory");
 		structure_cache_free(cache);
 	} else if (cache->entries.n > 1) {
-		qsort(cache->entries.at, cache->entries.n, sizeof *cache->entries.at, compare_names);
+		qsort(cache->entries.at, cache->entries.n, sizeof *cache->entries.at,
+			compare_names);
 	}
 	return status;
 }
@@ -156,9 +164,11 @@ uint64_t structure_cache_bytes(const struct structure_cache *cache)
 
 /* ---- files ---- */
 
-void structure_cache_path(char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
+void structure_cache_path(
+	char path[PATH_MAX], const char *dir, const char *key, uint64_t fingerprint)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key, (unsigned long long)fingerprint) >= PATH_MAX)
+	if (snprintf(path, PATH_MAX, "%s/%s-%016llx" STRUCTURE_SUFFIX, dir, key,
+		    (unsigned long long)fingerprint) >= PATH_MAX)
 		path[0] = '\0';
 }
 
@@ -172,11 +182,14 @@ static unsigned quality(const char *path)
 {
 	struct structure_header h;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool sound = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h && memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0 &&
+	bool sound = fd >= 0 && read(fd, &h, sizeof h) == (ssize_t)sizeof h &&
+		memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0 &&
 		h.version_major == STRUCTURE_VERSION_MAJOR;
 	if (fd >= 0)
 		close(fd);
-	return sound ? (h.flags & STRUCTURE_FLAG_LINES ? 2u : 0u) + (h.flags & STRUCTURE_FLAG_INCOMPLETE ? 0u : 1u) : 0;
+	return sound ? (h.flags & STRUCTURE_FLAG_LINES ? 2u : 0u) +
+			(h.flags & STRUCTURE_FLAG_INCOMPLETE ? 0u : 1u)
+		     : 0;
 }
 
 struct candidate {
@@ -187,15 +200,17 @@ struct candidate {
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	return x->quality != y->quality ? (x->quality > y->quality ? -1 : 1) : compare_uses(y->entry, x->entry);
+	return x->quality != y->quality ? (x->quality > y->quality ? -1 : 1)
+					: compare_uses(y->entry, x->entry);
 }
 
-bool structure_cache_find(const struct structure_cache *cache, const char *key, size_t n, char path[PATH_MAX])
+bool structure_cache_find(
+	const struct structure_cache *cache, const char *key, size_t n, char path[PATH_MAX])
 {
 	enum { MOST = 64 }; /* analyses of one binary: more are not looked at */
 	struct candidate candidates[MOST];
 	size_t n_key = strlen(key), first = 0, n_found = 0;
-	for (size_t end = cache->entries.n; first < end;) { /* the first whose name is not below the key */
+	for (size_t end = cache->entries.n; first < end;) { /* first: not below the key */
 		size_t middle = first + (end - first) / 2;
 		if (strncmp(cache->entries.at[middle].name, key, n_key) < 0)
 			first = middle + 1;
@@ -212,7 +227,9 @@ bool structure_cache_find(const struct structure_cache *cache, const char *key, 
 	if (n >= n_found)
 		return false;
 	for (size_t i = 0; i < n_found && n_found > 1; i++)
-		candidates[i].quality = entry_path(path, cache->dir, candidates[i].entry) ? quality(path) : 0;
+		candidates[i].quality = entry_path(path, cache->dir, candidates[i].entry)
+			? quality(path)
+			: 0;
 	qsort(candidates, n_found, sizeof *candidates, compare_candidates);
 	return entry_path(path, cache->dir, candidates[n].entry);
 }
@@ -244,7 +261,8 @@ size_t structure_cache_evict(const char *dir, uint64_t limit)
 		const struct structure_cache_entry *e = &cache.entries.at[i];
 		uint64_t age_ns = now > e->used_ns ? now - e->used_ns : 0;
 		char path[PATH_MAX];
-		bool goes = e->is_draft ? age_ns > OLD_DRAFT_NS : n_bytes > limit && age_ns > IN_USE_NS;
+		bool goes = e->is_draft ? age_ns > OLD_DRAFT_NS
+					: n_bytes > limit && age_ns > IN_USE_NS;
 		if (!goes || !entry_path(path, dir, e) || (unlink(path) != 0 && errno != ENOENT))
 			continue;
 		n_bytes -= e->n_bytes;
