@@ -19,6 +19,7 @@ libhlbase_la_SOURCES = \
 	common/base/vec.c common/base/vec.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/cache/structure_cache.c common/cache/structure_cache.h \
+	common/format/ends.c common/format/ends.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/structure.c common/format/structure.h \

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += libhlprof.la
 libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/attribute.c hpcprof-lite/attribute/attribute.h \
+	hpcprof-lite/attribute/children.c hpcprof-lite/attribute/children.h \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
 	hpcprof-lite/attribute/gpu.c hpcprof-lite/attribute/gpu.h \

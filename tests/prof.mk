@@ -32,6 +32,7 @@ prof_unit_tests = \
 	tests/unit/test_order \
 	tests/unit/test_sum \
 	tests/unit/test_ledger \
+	tests/unit/test_children \
 	tests/unit/test_gpu_calls \
 	tests/unit/test_gpu_join \
 	tests/unit/test_gpu_ledger \
@@ -56,6 +57,8 @@ tests_unit_test_order_SOURCES = tests/unit/test_order.c
 tests_unit_test_order_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_sum_SOURCES = tests/unit/test_sum.c
 tests_unit_test_sum_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_children_SOURCES = tests/unit/test_children.c
+tests_unit_test_children_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
 tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_calls_SOURCES = tests/unit/test_gpu_calls.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h

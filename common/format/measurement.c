@@ -84,6 +84,22 @@ const char *msr_path_end_name(enum msr_path_end e)
 	return e < MSR_N_PATH_ENDS ? names[e] : "unknown cause";
 }
 
+const char *msr_unmeasured_name(uint32_t reason)
+{
+	static const char *const names[MSR_N_UNMEASURED] = {
+		[MSR_UNMEASURED_VOID] = "not started",
+		[MSR_UNMEASURED_STATIC] = "static executable",
+		[MSR_UNMEASURED_SET_UID] = "set-user-ID executable",
+		[MSR_UNMEASURED_SET_GID] = "set-group-ID executable",
+		[MSR_UNMEASURED_CAPABLE] = "executable with file capabilities",
+		[MSR_UNMEASURED_MACHINE] = "executable for another processor",
+		[MSR_UNMEASURED_ABI] = "executable of the x32 ABI",
+		[MSR_UNMEASURED_LIBC] = "executable of another C library",
+		[MSR_UNMEASURED_SANITIZED] = "executable with AddressSanitizer",
+	};
+	return reason < MSR_N_UNMEASURED ? names[reason] : "unknown cause";
+}
+
 static bool extent_is_sound(const struct msr_extent *e, uint64_t room)
 {
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);

@@ -132,7 +132,9 @@ enum msr_kind {
 	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
 	MSR_CLOCK = 9,          /* struct msr_clock */
 	MSR_PYTHON_CODE = 10,   /* struct msr_python_code and what follows it: functions of Python programs */
-	/* 11 to 15 are free; what GPUs do is laid out in measurement_gpu.h */
+	/* 11 to 13 are free; what GPUs do is laid out in measurement_gpu.h */
+	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
+	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs that could not be measured */
 	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
 	MSR_GPU_SHAPE = 17,      /* struct msr_gpu_shape: launch characteristics */
 	MSR_GPU_CLOCK = 18,      /* struct msr_gpu_clock: pairs of a device's clock and ours */
@@ -255,6 +257,46 @@ static inline uint32_t msr_python_unit_of(uint64_t link_addr)
 {
 	return (uint32_t)link_addr & MSR_PYTHON_UNIT_NONE;
 }
+
+/*
+ * A child that ended and was waited for. Nothing is said of a child whose end the process has not
+ * seen through libc.
+ */
+struct msr_child {
+	uint32_t pid;         /* 0: what the process was charged for its children and no other record
+	                         says; written once, at its end */
+	int32_t status;       /* as wait(2) gives it */
+	uint64_t end_ns;      /* CLOCK_MONOTONIC, directly after the wait */
+	uint64_t cpu_ns;      /* user and system time of the child and of the children it waited for */
+	uint64_t reserved;    /* 0 */
+};
+
+/* Why the run-time library does not get into a program. Order is part of the format: append only. */
+enum msr_unmeasured_reason {
+	MSR_UNMEASURED_VOID = 0, /* the program was not started after all */
+	MSR_UNMEASURED_STATIC,
+	MSR_UNMEASURED_SET_UID,
+	MSR_UNMEASURED_SET_GID,
+	MSR_UNMEASURED_CAPABLE,
+	MSR_UNMEASURED_MACHINE,
+	MSR_UNMEASURED_ABI,
+	MSR_UNMEASURED_LIBC,
+	MSR_UNMEASURED_SANITIZED,
+	MSR_N_UNMEASURED
+};
+/* For people: "static executable". Any number. */
+const char *msr_unmeasured_name(uint32_t reason);
+
+/* A program was started that cannot be measured, by this process or in its place. */
+struct msr_unmeasured {
+	uint32_t bytes;       /* whole record, a multiple of 8 */
+	uint32_t pid;         /* the process that runs it */
+	_Atomic uint32_t reason; /* enum msr_unmeasured_reason */
+	uint32_t path_bytes;  /* with NUL */
+	uint64_t start_ns;    /* CLOCK_MONOTONIC */
+	uint64_t cpu_before_ns; /* CPU time that the process, with the children it waited for, had used before */
+	/* char path[path_bytes] */
+};
 
 /* Causes of loss; a name for each is in msr_loss_name(). Order is part of the format: append only. */
 enum msr_loss {

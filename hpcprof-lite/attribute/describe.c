@@ -2,6 +2,7 @@
 /* See describe.h. Test: tests/unit/test_order.c, tests/unit/test_ledger.c. */
 #include "hpcprof-lite/attribute/describe.h"
 
+#include "hpcprof-lite/attribute/children.h"
 #include "hpcprof-lite/attribute/ledger.h"
 
 #include <stdio.h>
@@ -127,7 +128,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
 	}
-	return true;
+	return children_settle(m, job);
 }
 
 static size_t count_profiles(const struct load_job *job, const uint32_t *n_more)

@@ -100,6 +100,42 @@ static enum status read_python(struct load_file *f, const uint8_t *record, uint3
 	return STATUS_OK;
 }
 
+static enum status read_unmeasured(struct load_file *f, const uint8_t *record, uint32_t bytes)
+{
+	const struct msr_unmeasured *r = (const void *)record;
+	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r || !ends_in_nul((const char *)(r + 1), r->path_bytes))
+		return STATUS_BAD_INPUT;
+	if (r->reason == MSR_UNMEASURED_VOID || !r->pid)
+		return STATUS_OK;
+	struct load_unmeasured *u = vec_push(&f->unmeasured);
+	if (!u)
+		return STATUS_NO_MEMORY;
+	*u = (struct load_unmeasured){r, (const char *)(r + 1)};
+	return STATUS_OK;
+}
+
+static enum status read_children(struct load_file *f, const struct msr_view *v)
+{
+	uint32_t stride = v->extent->record_bytes;
+	if (stride < sizeof(struct msr_child) || stride % 8) {
+		f->bytes_damaged += v->n_bytes;
+		return STATUS_OK;
+	}
+	for (uint64_t at = 0; v->n_bytes - at >= stride; at += stride) {
+		const struct msr_child *r = (const void *)(v->content + at);
+		if (r->cpu_ns > LOAD_LONGEST_NS) {
+			f->bytes_damaged += stride;
+			continue;
+		}
+		struct msr_child *c = vec_push(&f->children);
+		if (!c)
+			return STATUS_NO_MEMORY;
+		*c = *r;
+	}
+	f->bytes_damaged += v->n_bytes % stride;
+	return STATUS_OK;
+}
+
 static void read_metrics(struct load_file *f, const struct msr_view *v)
 {
 	uint32_t stride = v->extent->record_bytes;
@@ -171,6 +207,10 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return load_lengthed(f, v, read_module);
 	case MSR_PYTHON_CODE:
 		return load_lengthed(f, v, read_python);
+	case MSR_UNMEASURED:
+		return load_lengthed(f, v, read_unmeasured);
+	case MSR_CHILD:
+		return read_children(f, v);
 	case MSR_METRIC:
 		read_metrics(f, v);
 		return STATUS_OK;
@@ -419,6 +459,8 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->python);
 	vec_free(&f->notes);
 	vec_free(&f->events);
+	vec_free(&f->children);
+	vec_free(&f->unmeasured);
 	free(f->command);
 	if (f->path)
 		mapfile_close(&f->map);

@@ -47,6 +47,12 @@ struct load_python {
 	const uint8_t *lines;            /* record->line_bytes */
 };
 
+/* A program that could not be measured. */
+struct load_unmeasured {
+	const struct msr_unmeasured *record;
+	const char *path;
+};
+
 struct load_file {
 	char *path;
 	struct mapfile map;
@@ -61,6 +67,8 @@ struct load_file {
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */
 	VEC(const char *) events;        /* INFO "event": what was asked for */
+	VEC(struct msr_child) children;  /* that it waited for */
+	VEC(struct load_unmeasured) unmeasured; /* those that were started, with a known pid */
 	struct load_gpu gpu;
 	uint64_t bytes_damaged;
 	bool truncated;

@@ -12,6 +12,7 @@
 #ifndef HPCPROF_MODEL_MODEL_H
 #define HPCPROF_MODEL_MODEL_H
 
+#include "common/format/ends.h"
 #include "common/format/measurement_gpu.h"
 
 #include <stdbool.h>
@@ -262,6 +263,16 @@ struct model_process {
 	uint32_t n_events;
 };
 
+/* Processes that ran one program which could not be measured. */
+struct model_unmeasured {
+	const char *path;          /* of the program */
+	const char *why;           /* "static executable" */
+	bool is_starter;           /* `path` is not the program but the one that started it */
+	uint64_t n;                /* processes; is_starter: 0, not known */
+	uint64_t n_unknown;        /* ... whose CPU time is in no sum */
+	uint64_t cpu_ns;           /* of the others, with the children that they waited for */
+};
+
 enum model_profile_kind {
 	MODEL_PROFILE_THREAD,      /* a thread of a CPU */
 	MODEL_PROFILE_QUEUE        /* a queue (stream) of a GPU: a time line without values; what it did counts in the threads that asked for it (in the process's first thread where none is known) */
@@ -328,6 +339,8 @@ struct model {
 	uint32_t n_metrics;
 	const struct model_process *processes;
 	uint32_t n_processes;
+	const struct model_unmeasured *unmeasured; /* by falling CPU time, then path */
+	uint32_t n_unmeasured;
 	const struct model_gpu_device *gpu_devices;
 	uint32_t n_gpu_devices;
 	const struct model_gpu_context *gpu_contexts;

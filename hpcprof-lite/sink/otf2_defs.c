@@ -65,12 +65,6 @@ static void clock_properties(struct otf2_defs *d)
 #endif
 }
 
-static const char *exit_name(uint32_t kind)
-{
-	static const char *const names[] = {"killed, or still running", "exit", "_exit", "exec", "signal"};
-	return kind < sizeof names / sizeof names[0] ? names[kind] : "unknown";
-}
-
 static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
 {
 	const struct model_process *p = &d->w->m->processes[i];
@@ -88,7 +82,8 @@ static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
 		group_number(d, i, "rank", p->rank);
 	group_text(d, i, "executable", p->executable);
 	group_text(d, i, "command", p->command);
-	group_text(d, i, "end", exit_name(p->exit_kind));
+	char end[128];
+	group_text(d, i, "end", ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 	group_number(d, i, "exit code", p->exit_code);
 	group_text(d, i, "measurement", p->path);
 	for (uint32_t k = 0; k < p->n_gpu; k++) {

@@ -113,6 +113,14 @@ static void put_totals(const struct model *m, FILE *out)
 static void put_processes(const struct model *m, FILE *out)
 {
 	fputs("# process id rank pid exec host-id exit code start end host executable command\n# note process text\n", out);
+	if (m->n_unmeasured)
+		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
+	for (uint32_t i = 0; i < m->n_unmeasured; i++) {
+		const struct model_unmeasured *u = &m->unmeasured[i];
+		fprintf(out, "unmeasured\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%s", u->n, u->n_unknown, u->cpu_ns, u->is_starter, u->why);
+		text_all_name(out, u->path);
+		putc('\n', out);
+	}
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64, i, p->rank, p->pid, p->exec_seq, p->host_id,

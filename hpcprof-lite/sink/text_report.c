@@ -41,29 +41,73 @@ static size_t count_ranks(const struct model *m)
 	return n;
 }
 
+/* Processes that ended in the same way; those that ended well are not shown. */
+struct ends {
+	const struct model_process *first;
+	uint64_t n;
+};
+
+static bool ended_well(const struct model_process *p)
+{
+	return p->exit_kind == MSR_EXIT_EXEC || ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) && !p->exit_code);
+}
+
+static bool ended_alike(const struct model_process *a, const struct model_process *b)
+{
+	bool by_signal = a->exit_kind == MSR_EXIT_SIGNAL, unknown = a->exit_kind == MSR_EXIT_NONE;
+	return by_signal == (b->exit_kind == MSR_EXIT_SIGNAL) && unknown == (b->exit_kind == MSR_EXIT_NONE) && (unknown || a->exit_code == b->exit_code);
+}
+
 static void put_ends(const struct model *m, FILE *out)
 {
-	uint64_t n_killed = 0, n_signals = 0, n_failed = 0;
-	int first_code = 0, first_signal = 0;
-	bool codes_differ = false, signals_differ = false;
-	for (uint32_t i = m->n_processes; i-- > 0;) {
+	enum { MOST = 6 };
+	struct ends ends[MOST] = {{NULL, 0}};
+	unsigned n_ends = 0;
+	uint64_t n_more = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
-		n_killed += p->exit_kind == MSR_EXIT_NONE;
-		if (p->exit_kind == MSR_EXIT_SIGNAL) {
-			signals_differ |= n_signals++ && first_signal != p->exit_code;
-			first_signal = p->exit_code;
-		} else if ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) && p->exit_code) {
-			codes_differ |= n_failed++ && first_code != p->exit_code;
-			first_code = p->exit_code;
+		unsigned at = 0;
+		if (ended_well(p))
+			continue;
+		while (at < n_ends && !ended_alike(ends[at].first, p))
+			at++;
+		if (at == MOST) {
+			n_more++;
+			continue;
 		}
+		n_ends += at == n_ends;
+		ends[at].first = ends[at].n++ ? ends[at].first : p;
 	}
-	if (n_killed)
-		fprintf(out, "  %" PRIu64 " %s before the end could be written (killed, or still running)\n", n_killed,
-			plural(n_killed, "process stopped", "processes stopped"));
-	if (n_signals)
-		fprintf(out, "  %" PRIu64 " %s ended by a signal (%s%d)\n", n_signals, plural(n_signals, "process was", "processes were"), signals_differ ? "the first by " : "", first_signal);
-	if (n_failed)
-		fprintf(out, "  %" PRIu64 " %s with a failure (%sstatus %d)\n", n_failed, plural(n_failed, "process ended", "processes ended"), codes_differ ? "the first with " : "", first_code);
+	for (unsigned i = 0; i < n_ends; i++) {
+		char count[TEXT_CELL], end[128];
+		fprintf(out, "  %s %s %s\n", text_count(count, ends[i].n), plural(ends[i].n, "process ended with", "processes ended with"),
+			ends_text(ends[i].first->exit_kind, ends[i].first->exit_code, end, sizeof end));
+	}
+	if (n_more)
+		fprintf(out, "  %" PRIu64 " more processes failed in other ways\n", n_more);
+}
+
+static void put_unmeasured(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	char a[TEXT_CELL], b[TEXT_CELL];
+	for (uint32_t i = 0; i < m->n_unmeasured && i < MOST; i++) {
+		const struct model_unmeasured *u = &m->unmeasured[i];
+		if (u->is_starter)
+			fputs("  not measured: children of ", out);
+		else
+			fprintf(out, "  not measured: %s %s of ", text_count(a, u->n), plural(u->n, "process", "processes"));
+		text_cell(out, u->path, 0);
+		fprintf(out, " (%s), ", u->why);
+		if (u->n_unknown == u->n && !u->is_starter)
+			fputs("CPU time not known\n", out);
+		else if (u->n_unknown)
+			fprintf(out, "%s of CPU time and that of %s not known\n", text_value(a, "sec", (double)u->cpu_ns / 1e9), text_count(b, u->n_unknown));
+		else
+			fprintf(out, "%s of CPU time\n", text_value(a, "sec", (double)u->cpu_ns / 1e9));
+	}
+	if (m->n_unmeasured > MOST)
+		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);
 }
 
 /* Each note once. */
@@ -194,6 +238,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, n_threads), plural(n_threads, "thread", "threads"), when,
 		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
 	put_ends(m, s->out);
+	put_unmeasured(m, s->out);
 	put_off(m, s->out);
 	put_notes(m, s->out);
 	for (uint32_t i = 0; i < m->n_metrics; i++)

@@ -30,9 +30,11 @@ launch_sources = \
 
 hpcrun_hooks += \
 	common/safe/exec_image.c common/safe/exec_image.h \
+	hpcrun-lite/runtime/hook_child.c hpcrun-lite/runtime/hook_child.h \
 	hpcrun-lite/runtime/hook_env.c hpcrun-lite/runtime/hook_env.h \
 	hpcrun-lite/runtime/hook_exec.c hpcrun-lite/runtime/hook_exec.h \
 	hpcrun-lite/runtime/hook_exit.c hpcrun-lite/runtime/hook_exit.h \
+	hpcrun-lite/runtime/hook_fatal.c hpcrun-lite/runtime/hook_fatal.h \
 	hpcrun-lite/runtime/hook_fd.c hpcrun-lite/runtime/hook_fd.h \
 	hpcrun-lite/runtime/hook_getenv.c hpcrun-lite/runtime/hook_getenv.h \
 	hpcrun-lite/runtime/hook_mask.c \

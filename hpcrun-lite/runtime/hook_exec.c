@@ -9,6 +9,7 @@
 
 #include "common/safe/exec_image.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/hook_env.h"
 #include "hpcrun-lite/runtime/hook_next.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
@@ -36,15 +37,40 @@ extern char **environ;
 
 /* ---- what will be run? ------------------------------------------------------------------------------------- */
 
+static enum exec_kind kind_of(const char *path)
+{
+	struct exec_image image;
+	exec_image_examine(path, &image);
+	return image.kind;
+}
+
 /*
  * False for a program into which the library does not get: it must not see our entries, and some print or fail over them. A file that
  * is not found may be there for the child, which may change directory first.
  */
-static bool takes_library(const char *path)
+static bool takes_library(enum exec_kind kind)
 {
-	struct exec_image image;
-	exec_image_examine(path, &image);
-	return image.kind <= EXEC_ERROR;
+	return kind <= EXEC_ERROR;
+}
+
+/* VOID for what the library gets into, and for what the kernel will refuse to run. */
+static enum msr_unmeasured_reason reason_of(enum exec_kind kind)
+{
+	switch (kind) {
+	case EXEC_STATIC: return MSR_UNMEASURED_STATIC;
+	case EXEC_SET_UID: return MSR_UNMEASURED_SET_UID;
+	case EXEC_SET_GID: return MSR_UNMEASURED_SET_GID;
+	case EXEC_CAPABLE: return MSR_UNMEASURED_CAPABLE;
+	case EXEC_OTHER_MACHINE: return MSR_UNMEASURED_MACHINE;
+	case EXEC_OTHER_ABI: return MSR_UNMEASURED_ABI;
+	case EXEC_OTHER_LIBC: return MSR_UNMEASURED_LIBC;
+	case EXEC_SANITIZED: return MSR_UNMEASURED_SANITIZED;
+	case EXEC_GOOD:
+	case EXEC_UNREADABLE:
+	case EXEC_ERROR:
+	case EXEC_DAMAGED: break;
+	}
+	return MSR_UNMEASURED_VOID;
 }
 
 /* A name and a PATH joined, as execvp tries them; false when it does not fit. */
@@ -60,11 +86,20 @@ static bool join(char *path, const char *directory, size_t n, const char *file)
 	return true;
 }
 
-/* The file that execvp and posix_spawnp will find, looked at. `path` is room of PATH_MAX bytes. */
-static bool found_takes_library(const char *file, char *path)
+/* The pointer is the program's, and may be bad: only what was found there is copied. */
+static enum exec_kind kind_of_path(const char *file, char *path)
+{
+	enum exec_kind kind = kind_of(file);
+	if (takes_library(kind) || !join(path, "", 0, file))
+		path[0] = '\0';
+	return kind;
+}
+
+/* The file that execvp and posix_spawnp will find, looked at; its name in `path`, room of PATH_MAX bytes. */
+static enum exec_kind kind_of_found(const char *file, char *path)
 {
 	if (strchr(file, '/'))
-		return takes_library(file);
+		return kind_of_path(file, path);
 	const char *at = NULL;
 	for (char **e = environ; e && *e; e++)
 		if (!strncmp(*e, "PATH=", 5)) {
@@ -74,10 +109,10 @@ static bool found_takes_library(const char *file, char *path)
 	for (at = at ? at : "/bin:/usr/bin";; at++) {
 		size_t n = strcspn(at, ":");
 		if (join(path, at, n, file) && sys_call3(SYS_access, (long)path, X_OK, 0) == 0)
-			return takes_library(path);
+			return kind_of(path);
 		at += n;
 		if (!*at)
-			return true;
+			return EXEC_ERROR;
 	}
 }
 
@@ -96,20 +131,23 @@ static void descriptor_path(char path[32], int fd)
 	*to = 0;
 }
 
-static bool at_takes_library(int directory, const char *file, int flags)
+/* `path` becomes the file's name where it has one. */
+static enum exec_kind kind_of_at(int directory, const char *file, int flags, char *path)
 {
-	char path[32];
+	char descriptor[32];
 	if (file[0] == '/' || (directory == AT_FDCWD && file[0]))
-		return takes_library(file);
+		return kind_of_path(file, path);
 	int fd = file[0] ? (int)sys_call4(SYS_openat, directory, (long)file, O_PATH | O_CLOEXEC, 0)
 	                 : flags & AT_EMPTY_PATH ? directory : -1;
 	if (fd < 0)
-		return true;
-	descriptor_path(path, fd);
-	bool takes = takes_library(path);
+		return EXEC_ERROR;
+	descriptor_path(descriptor, fd);
+	enum exec_kind kind = kind_of(descriptor);
+	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)descriptor, (long)path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
 	if (file[0])
 		sys_close(fd);
-	return takes;
+	return kind;
 }
 
 /* ---- this process becomes the program ----------------------------------------------------------------------------- */
@@ -123,15 +161,16 @@ struct exec_call {
 	char *const *argv, *const *environment;
 };
 
-static bool call_takes_library(const struct exec_call *c, char *path)
+/* What will be run, and its name in `path`. */
+static enum exec_kind kind_of_call(const struct exec_call *c, char *path)
 {
 	switch (c->way) {
-	case BY_PATH: return takes_library(c->file);
-	case BY_SEARCH: return found_takes_library(c->file, path);
-	case BY_FD: return at_takes_library(c->fd, "", AT_EMPTY_PATH);
-	case BY_AT: return at_takes_library(c->fd, c->file, c->flags);
+	case BY_PATH: return kind_of_path(c->file, path);
+	case BY_SEARCH: return kind_of_found(c->file, path);
+	case BY_FD: return kind_of_at(c->fd, "", AT_EMPTY_PATH, path);
+	case BY_AT: return kind_of_at(c->fd, c->file, c->flags, path);
 	}
-	return false;
+	return EXEC_ERROR;
 }
 
 static int call_next(const struct exec_call *c, char *const *environment)
@@ -153,8 +192,10 @@ static int exec_call(const struct exec_call *c)
 	size_t n = PATH_MAX + hook_env_bytes(c->environment);
 	char *memory = hook_scratch_take(n);
 	char *const *environment = c->environment;
-	if (memory && call_takes_library(c, memory))
+	enum exec_kind kind = memory ? kind_of_call(c, memory) : EXEC_ERROR;
+	if (memory && takes_library(kind))
 		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, runtime_is_owner());
+	struct msr_unmeasured *unmeasured = children_unmeasured(sys_getpid(), reason_of(kind), memory, true);
 	runtime_exec_begin();
 	bool hidden = hook_signal_exec_begin();
 	errno = saved;
@@ -162,6 +203,7 @@ static int exec_call(const struct exec_call *c)
 	saved = errno;
 	hook_signal_exec_failed(hidden);
 	runtime_exec_failed();
+	children_not_started(unmeasured);
 	hook_scratch_release(memory);
 	errno = saved;
 	return result;
@@ -284,15 +326,21 @@ static int spawn_call(const struct spawn_call *c)
 	int saved = errno;
 	char *const *environment = c->environment;
 	char *memory = NULL;
+	enum exec_kind kind = EXEC_ERROR;
+	pid_t pid = 0;
 	if (runtime_config() && c->file) {
 		size_t n = PATH_MAX + hook_env_bytes(environment);
 		memory = hook_scratch_take(n);
-		if (memory && (c->search ? found_takes_library(c->file, memory) : takes_library(c->file)))
+		if (memory)
+			kind = c->search ? kind_of_found(c->file, memory) : kind_of_path(c->file, memory);
+		if (memory && takes_library(kind))
 			environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
 	}
 	errno = saved;
-	int result = c->next(c->pid, c->file, c->actions, c->attributes, c->argv, environment);
+	int result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, environment);
 	saved = errno;
+	if (result == 0 && memory)
+		children_unmeasured(c->pid ? *c->pid : pid, reason_of(kind), memory, false);
 	hook_scratch_release(memory);
 	errno = saved;
 	return result;

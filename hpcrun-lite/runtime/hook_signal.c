@@ -5,6 +5,7 @@
  * leaves all kept here alone. Signal-safe throughout. Test: tests/cli/sacred_signal.sh.
  */
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_fatal.h"
 #include "hpcrun-lite/runtime/hook_next.h"
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/runtime.h"
@@ -98,7 +99,7 @@ static void *wrap(int sig, void *handler)
 
 static void *unwrap(void *known, void *handler)
 {
-	return handler == (void *)enter ? known : handler;
+	return handler == (void *)enter ? known : (void *)hook_fatal_unwrap((__sighandler_t)handler);
 }
 
 /* ---- signals of ours --------------------------------------------------------------------------------------------------- */
@@ -194,6 +195,9 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	int result = NEXT(sigaction)(sig, act ? &changed : NULL, &was);
 	if (result != 0)
 		return result;
+	hook_fatal_show(sig, &was);
+	if (act && changed.sa_handler == SIG_DFL)
+		hook_fatal_adopt(sig);
 	if (act && (bool)(asked & ours) != masked && hook_signal_may_change())
 		entries[sig].masks_ours = (asked & ours) != 0;
 	if (old) {
@@ -225,6 +229,8 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 	__sighandler_t was = next(sig, (__sighandler_t)wrap(sig, (void *)handler));
 	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours && hook_signal_may_change())
 		entries[sig].masks_ours = false;
+	if (was != SIG_ERR && handler == SIG_DFL)
+		hook_fatal_adopt(sig);
 	return (__sighandler_t)unwrap(known, (void *)was);
 }
 

@@ -34,6 +34,8 @@ void hook_mask_start(void);
 
 /* ---- the kernel's table, past libc --------------------------------------------------------------------------------- */
 
+/* Gives `sig` its default action. */
+void hook_signal_raw_default(int sig);
 /* Ends the process by the default action of `sig`. Returns only when that is no end. */
 void hook_signal_raw_die(int sig);
 /* Replaces our handler of the sampling signal by SIG_IGN, and back. */

@@ -20,10 +20,15 @@ uint64_t hook_signal_raw_mask(int how, uint64_t bits)
 	return before;
 }
 
-void hook_signal_raw_die(int sig)
+void hook_signal_raw_default(int sig)
 {
 	struct disposition by_default = {0};
 	sys_call4(SYS_rt_sigaction, sig, (long)&by_default, 0, sizeof by_default.mask);
+}
+
+void hook_signal_raw_die(int sig)
+{
+	hook_signal_raw_default(sig);
 	sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
 	hook_signal_raw_mask(SIG_UNBLOCK, hook_signal_bit(sig));
 }

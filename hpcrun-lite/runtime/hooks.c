@@ -4,6 +4,7 @@
  */
 #include "hpcrun-lite/runtime/hooks.h"
 
+#include "hpcrun-lite/runtime/hook_child.h"
 #include "hpcrun-lite/runtime/hook_env.h"
 #include "hpcrun-lite/runtime/hook_exec.h"
 #include "hpcrun-lite/runtime/hook_exit.h"
@@ -19,6 +20,7 @@ void hooks_start(const char *text)
 	hook_env_start(text);
 	hook_getenv_start();
 	hook_thread_start();
+	hook_child_start();
 	hook_exec_start();
 	hook_shell_start();
 	hook_exit_start();

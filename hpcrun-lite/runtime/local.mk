@@ -20,6 +20,7 @@ libhlcct_la_SOURCES = \
 libhlcct_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 
 libhpcrun_lite_la_SOURCES = \
+	hpcrun-lite/runtime/children.c hpcrun-lite/runtime/children.h \
 	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h \
 	hpcrun-lite/runtime/config_rank.c \
 	hpcrun-lite/runtime/control.c hpcrun-lite/runtime/control.h \
@@ -31,6 +32,7 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/process.c hpcrun-lite/runtime/process.h \
 	hpcrun-lite/runtime/records.c hpcrun-lite/runtime/records.h \
 	hpcrun-lite/runtime/report.c \
+	hpcrun-lite/runtime/report_children.c \
 	hpcrun-lite/runtime/report_files.c \
 	hpcrun-lite/runtime/runtime.h \
 	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \

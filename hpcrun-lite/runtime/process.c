@@ -10,8 +10,10 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/python/python.h"
+#include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/hook_fatal.h"
 #include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -180,6 +182,8 @@ void process_start(void)
 	}
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	process.measuring = true;
+	children_start(false);
+	hook_fatal_start();
 	gpu_glue_start();
 	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
 }
@@ -214,6 +218,7 @@ static void forked(void)
 	}
 	control_forked();
 	records_start();
+	children_start(true);
 	gpu_glue_forked();
 	module_forked();
 	python_forked();
@@ -254,6 +259,7 @@ static void end(enum msr_exit_kind kind, int code)
 	atomic_store_explicit(&process.ending, true, memory_order_seq_cst);
 	bool quiet = thread_all_outside();
 	quiet = gpu_finish() && quiet;
+	children_finish();
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
 	write_end(kind, code, now_ns);
@@ -274,6 +280,22 @@ void runtime_end(enum msr_exit_kind kind, int code)
 		gpu_glue_at_end(false, false);
 	if (claim_end())
 		end(kind, code);
+}
+
+void runtime_fatal_signal(int sig)
+{
+	const struct {
+		uint64_t mono_ns, real_ns;
+		uint32_t kind;
+		int32_t code;
+	} end = {clock_mono_ns(), clock_ns(CLOCK_REALTIME), MSR_EXIT_SIGNAL, sig};
+	_Static_assert(offsetof(struct msr_header, exit_code) + 4 - offsetof(struct msr_header, end_mono_ns) == sizeof end, "as in the header");
+	if (!runtime_is_owner())
+		return;
+	if (store_fd() >= 0)
+		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
+	else if (store_header())
+		memcpy(&store_header()->end_mono_ns, &end, sizeof end);
 }
 
 /* Blocks our signal in this thread; returns the mask before. */
@@ -297,6 +319,7 @@ void runtime_withdraw(const char *why)
 	if (!runtime_is_owner())
 		return;
 	runtime_note(why);
+	hook_fatal_end();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	uint64_t mask = block_signal();

@@ -13,7 +13,7 @@ static struct writer {
 	trylock lock;
 	struct msr_extent *extent;
 	uint32_t sequence;
-} writer[MSR_PYTHON_CODE + 1];
+} writer[MSR_UNMEASURED + 1];
 
 void records_start(void)
 {
@@ -39,6 +39,12 @@ static bool has_room(const struct msr_extent *e, size_t n)
 	return e && atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e - atomic_load_explicit(&e->used, memory_order_relaxed) >= n;
 }
 
+/* 0: records carry their own length. */
+static uint16_t record_bytes(enum msr_kind kind)
+{
+	return kind == MSR_METRIC ? sizeof(struct msr_metric) : kind == MSR_CHILD ? sizeof(struct msr_child) : 0;
+}
+
 void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 {
 	struct writer *w = &writer[kind];
@@ -49,7 +55,7 @@ void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 		size_t whole = sizeof(struct msr_extent) + n_bytes;
 		const struct store_request request = {
 			.kind = kind,
-			.record_bytes = kind == MSR_METRIC ? sizeof(struct msr_metric) : 0,
+			.record_bytes = record_bytes(kind),
 			.thread = UINT32_MAX,
 			.sequence = w->sequence,
 			.n_bytes = whole > RECORDS_EXTENT_BYTES ? (uint32_t)whole : RECORDS_EXTENT_BYTES,

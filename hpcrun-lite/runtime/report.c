@@ -224,5 +224,6 @@ void report_print(void)
 		put_table(&t, &sum, &gpu, n_processes);
 	else
 		put_line(&t, &sum, &gpu, n_processes);
+	report_put_unmeasured(&t);
 	text_write(&t, STDERR_FILENO);
 }

@@ -24,41 +24,53 @@ struct linux_dirent64 {
 
 static unsigned n_reads;
 
-static bool read_at(int fd, void *to, size_t n, uint64_t at)
+bool report_read_at(int fd, void *to, size_t n, uint64_t at)
 {
-	n_reads++;
-	return sys_pread(fd, to, n, at) == (long)n;
+	return n_reads++ < FILES_MAX_READS && sys_pread(fd, to, n, at) == (long)n;
 }
 
-static void add_file(struct thread_totals *sum, struct gpu_sums *gpu, int fd)
+bool report_next_extent(int fd, uint64_t *at, struct msr_extent *e)
 {
+	/* The chain of extents; at a gap (a process was killed there) the rest is not counted. */
+	if (!report_read_at(fd, e, sizeof *e, *at) || e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) || e->length < sizeof *e)
+		return false;
+	*at += e->length;
+	return true;
+}
+
+struct sums {
+	struct thread_totals *thread;
+	struct gpu_sums *gpu;
+};
+
+static void add_file(int fd, void *arg)
+{
+	struct sums *sums = arg;
 	struct msr_header header;
 	struct msr_extent e;
 	struct msr_thread record;
 	struct msr_gpu_tally tally;
-	if (!read_at(fd, &header, sizeof header, 0) || memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
+	if (!report_read_at(fd, &header, sizeof header, 0) || memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
 		return;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
-		sum->losses[i] += header.losses[i];
-	/* The chain of extents; at a gap (a process was killed there) the rest is not counted. */
-	for (uint64_t at = MSR_HEADER_BYTES; n_reads < FILES_MAX_READS && read_at(fd, &e, sizeof e, at); at += e.length) {
-		if (e.magic != MSR_EXTENT_MAGIC || e.check != msr_extent_check(&e) || e.length < sizeof e)
-			return;
-		if (e.kind == MSR_THREAD && read_at(fd, &record, sizeof record, at + sizeof e))
-			thread_add_record(sum, &record);
-		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally && read_at(fd, &tally, sizeof tally, at + sizeof e))
-			gpu_sums_add(gpu, &tally);
+		sums->thread->losses[i] += header.losses[i];
+	for (uint64_t next = MSR_HEADER_BYTES; report_next_extent(fd, &next, &e);) {
+		uint64_t content = next - e.length + sizeof e;
+		if (e.kind == MSR_THREAD && report_read_at(fd, &record, sizeof record, content))
+			thread_add_record(sums->thread, &record);
+		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally && report_read_at(fd, &tally, sizeof tally, content))
+			gpu_sums_add(sums->gpu, &tally);
 	}
 }
 
 /* Files of our rank: <rank>-..., as our own file's name begins. */
-static bool is_other(const char *name, const char *own)
+static bool is_of_rank(const char *name, const char *own)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX), prefix = strcspn(own, "-") + 1;
-	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0 && strncmp(name, own, prefix) == 0 && strcmp(name, own) != 0;
+	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0 && strncmp(name, own, prefix) == 0;
 }
 
-uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
+uint64_t report_each_file(bool with_own, void (*visit)(int fd, void *arg), void *arg)
 {
 	static _Alignas(8) char buffer[8192];
 	static char path[PATH_MAX];
@@ -69,7 +81,8 @@ uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 		for (long at = 0; at < got;) {
 			const struct linux_dirent64 *d = (const void *)(buffer + at);
 			at += d->d_reclen;
-			if (!is_other(d->d_name, slash + 1))
+			bool is_own = strcmp(d->d_name, slash + 1) == 0;
+			if (!is_of_rank(d->d_name, slash + 1) || (is_own && !with_own))
 				continue;
 			struct text t = text_in(path, sizeof path);
 			text_put(&t, process.config.directory);
@@ -78,11 +91,16 @@ uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO may have the name */
 			if (fd < 0)
 				continue;
-			n++;
-			add_file(sum, gpu, fd);
+			n += !is_own;
+			visit(fd, arg);
 			sys_close(fd);
 		}
 	if (directory >= 0)
 		sys_close(directory);
 	return n;
+}
+
+uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
+{
+	return report_each_file(false, add_file, &(struct sums){sum, gpu});
 }

@@ -52,6 +52,12 @@ unsigned runtime_n_signals(void);
 void runtime_end(enum msr_exit_kind kind, int code);
 
 /*
+ * `sig` is about to end the process by its default action: the header says so. If it does not after
+ * all, the end that comes will overwrite it. Signal-safe, also in a handler on top of ours.
+ */
+void runtime_fatal_signal(int sig);
+
+/*
  * Measurement of the process ends here for good, the process does not: writes its end, prints the report, and from then on makes no system call and touches nothing any more. `why` is the note for the
  * user. Not to be called from our own handler.
  */

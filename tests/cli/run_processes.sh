@@ -29,8 +29,8 @@ mode 0 2 "1 3 " exec "$LIFE" spin 0.1
 mode 0 1 "1 " exec-fails
 weights_fit "exec-fails: sampling goes on" 7 50
 flag=-k
-mode 134 1 "0 " abort
-mode 139 1 "0 " fault
+mode 134 1 "4 " abort
+mode 139 1 "4 " fault
 flag=
 
 # The library's constructor comes before ours, and so does what it does in a child.

@@ -236,7 +236,7 @@ static char *report(char *directory)
 	return text;
 }
 
-/* One number for several processes is said only where it is that of all. */
+/* Processes that ended in the same way share a line. */
 static void test_how_processes_ended(void **state)
 {
 	(void)state;
@@ -245,14 +245,14 @@ static void test_how_processes_ended(void **state)
 	add_process(directory, 2, "a", MSR_EXIT_QUICK, 3);
 	add_process(directory, 3, "a", MSR_EXIT_SIGNAL, 15);
 	char *text = report(directory);
-	assert_non_null(strstr(text, "  2 processes ended with a failure (status 3)\n"));
-	assert_non_null(strstr(text, "  1 process was ended by a signal (15)\n"));
+	assert_non_null(strstr(text, "  2 processes ended with exit status 3\n"));
+	assert_non_null(strstr(text, "  1 process ended with signal SIGTERM\n"));
 	free(text);
 	add_process(directory, 4, "a", MSR_EXIT_RETURN, 2);
 	add_process(directory, 5, "a", MSR_EXIT_SIGNAL, 9);
 	text = report(directory);
-	assert_non_null(strstr(text, "  3 processes ended with a failure (the first with status 3)\n"));
-	assert_non_null(strstr(text, "  2 processes were ended by a signal (the first by 15)\n"));
+	assert_non_null(strstr(text, "  2 processes ended with exit status 3\n  1 process ended with signal SIGTERM\n  1 process ended with exit status 2\n"));
+	assert_non_null(strstr(text, "  1 process ended with signal SIGKILL\n"));
 	free(text);
 	fixture_remove(directory);
 }

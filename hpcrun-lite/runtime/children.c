@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Children of the process; see children.h. Must not wait for a child that the program would not
+ * wait for. Test: tests/cli/run_children.sh.
+ */
+#include "hpcrun-lite/runtime/children.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/records.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define CHILDREN_MAX 100000u   /* records of children of a process: 3 MB */
+#define SMALL_NS 1000000u      /* CPU time of children that is not worth a record of its own */
+
+static struct {
+	_Atomic uint64_t given_ns; /* of RUSAGE_CHILDREN, what records say */
+	_Atomic uint32_t n;
+} children;
+
+static uint64_t ns_of(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_usec * 1000u;
+}
+
+static uint64_t cpu_of(const struct rusage *use)
+{
+	return ns_of(&use->ru_utime) + ns_of(&use->ru_stime);
+}
+
+/* CPU time of the process itself (RUSAGE_SELF) or of the children that it waited for. */
+static uint64_t cpu_used(int whose)
+{
+	struct rusage use;
+	return sys_is_error(sys_call3(SYS_getrusage, whose, (long)&use, 0)) ? 0 : cpu_of(&use);
+}
+
+void children_start(bool forked)
+{
+	/* After exec, children of the image before are in the sum. */
+	uint64_t given_ns = forked ? 0 : cpu_used(RUSAGE_CHILDREN);
+	atomic_store_explicit(&children.given_ns, given_ns, memory_order_relaxed);
+	atomic_store_explicit(&children.n, 0, memory_order_relaxed);
+}
+
+/* Another thread may be writing one: that takes a microsecond, unless it was preempted. */
+static void *begin(enum msr_kind kind, size_t n_bytes)
+{
+	enum { TRIES = 200 };
+	enum msr_loss cause = MSR_LOSS_BUSY;
+	void *record = NULL;
+	for (int i = 0; !record && cause == MSR_LOSS_BUSY && i < TRIES; i++)
+		record = records_begin(kind, n_bytes, &cause);
+	return record;
+}
+
+static bool write_child(int pid, int status, uint64_t cpu_ns)
+{
+	struct msr_child *c = begin(MSR_CHILD, sizeof *c);
+	if (!c)
+		return false;
+	*c = (struct msr_child){.pid = (uint32_t)pid, .status = status, .end_ns = clock_mono_ns(), .cpu_ns = cpu_ns};
+	records_end(MSR_CHILD, sizeof *c);
+	return true;
+}
+
+void children_ended(int pid, int status, const struct rusage *use)
+{
+	if (!runtime_is_owner() || (!WIFEXITED(status) && !WIFSIGNALED(status))
+	    || atomic_fetch_add_explicit(&children.n, 1, memory_order_relaxed) >= CHILDREN_MAX)
+		return;
+	uint64_t cpu_ns = cpu_of(use);
+	if (write_child(pid, status, cpu_ns))
+		atomic_fetch_add_explicit(&children.given_ns, cpu_ns, memory_order_relaxed);
+}
+
+struct msr_unmeasured *children_unmeasured(int pid, enum msr_unmeasured_reason reason, const char *path, bool replaces)
+{
+	/* In a child of vfork this is the parent's file, which is as good a place. */
+	if (!process_is_alive() || reason == MSR_UNMEASURED_VOID)
+		return NULL;
+	size_t path_bytes = strnlen(path, PATH_MAX - 1) + 1;
+	size_t n = (sizeof(struct msr_unmeasured) + path_bytes + 7) & ~(size_t)7;
+	struct msr_unmeasured *u = begin(MSR_UNMEASURED, n);
+	if (!u)
+		return NULL;
+	u->bytes = (uint32_t)n;
+	u->pid = (uint32_t)pid;
+	atomic_store_explicit(&u->reason, reason, memory_order_relaxed);
+	u->path_bytes = (uint32_t)path_bytes;
+	u->start_ns = clock_mono_ns();
+	u->cpu_before_ns = replaces ? cpu_used(RUSAGE_SELF) + cpu_used(RUSAGE_CHILDREN) : 0;
+	memcpy(u + 1, path, path_bytes - 1);
+	records_end(MSR_UNMEASURED, n);
+	return u;
+}
+
+void children_not_started(struct msr_unmeasured *record)
+{
+	if (record) /* the mapping stays, also when the file was given up */
+		atomic_store_explicit(&record->reason, MSR_UNMEASURED_VOID, memory_order_relaxed);
+}
+
+void children_finish(void)
+{
+	uint64_t used_ns = cpu_used(RUSAGE_CHILDREN), given_ns = atomic_load_explicit(&children.given_ns, memory_order_relaxed);
+	if (used_ns > given_ns + SMALL_NS && write_child(0, 0, used_ns - given_ns))
+		atomic_store_explicit(&children.given_ns, used_ns, memory_order_relaxed);
+}
