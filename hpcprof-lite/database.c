@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -142,6 +143,33 @@ static char *choose(const char *wanted, const char *measurements, const char *ti
 
 /* ---- life ---- */
 
+static enum status refuse_existing(const char *path)
+{
+	log_error(path, "exists already; name another place with -o");
+	return STATUS_IO;
+}
+
+enum status database_check(const char *wanted)
+{
+	char *path = choose(wanted, NULL, NULL), *parent = path ? strdup(path) : NULL;
+	enum status s = STATUS_OK;
+	if (!parent) {
+		free(path);
+		log_error(NULL, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	const char *directory = dirname(parent);
+	if (exists(path)) {
+		s = refuse_existing(path);
+	} else if (access(directory, W_OK | X_OK) != 0) {
+		log_error(path, "cannot be made: %s; name another place with -o", strerror(errno));
+		s = STATUS_IO;
+	}
+	free(parent);
+	free(path);
+	return s;
+}
+
 enum status database_begin(struct database *d, const char *wanted, const char *measurements, const char *title)
 {
 	*d = (struct database){.path = choose(wanted, measurements, title)};
@@ -151,10 +179,9 @@ enum status database_begin(struct database *d, const char *wanted, const char *m
 		return STATUS_NO_MEMORY;
 	}
 	if (exists(d->path)) {
-		log_error(d->path, "exists already; name another place with -o");
 		free(d->partial);
 		d->partial = NULL;
-		return STATUS_IO;
+		return refuse_existing(d->path);
 	}
 	int cause = make_partial(d->partial);
 	if (cause) {

@@ -16,6 +16,9 @@ struct database {
 	bool is_private; /* set by whoever puts something in that is not for everyone: it stays so */
 };
 
+/* Before anything is done: a database can be made at `wanted`, as far as is known now. Logs. */
+enum status database_check(const char *wanted);
+
 /*
  * Chooses the place and makes the directory to build in. `wanted` NULL: hpctoolkit-lite-<app>-database[-<job>] after the name of the measurement
  * directory, or after `title` when that is named otherwise, numbered when it exists. A wanted one must not exist. Logs.

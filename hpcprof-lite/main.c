@@ -282,13 +282,23 @@ static enum status write_outputs(const struct model *m, const struct arguments *
 	return status == STATUS_OK ? said : status;
 }
 
+static bool writes_files(const struct arguments *a)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (makes_files(sinks[i]) && names(a->to, sinks[i]->name))
+			return true;
+	return false;
+}
+
 static enum status run(const struct arguments *a, char *const *directories, size_t n)
 {
 	struct load_job job = {0};
 	struct model *m = NULL;
 	struct structures s = {.a = a, .directories = directories, .n_directories = n};
 	struct attribute_options o = {a->n_workers, find_structures, &s};
-	enum status status = load_job_open(directories, n, a->n_workers, &job);
+	enum status status = a->database && writes_files(a) ? database_check(a->database) : STATUS_OK;
+	if (status == STATUS_OK)
+		status = load_job_open(directories, n, a->n_workers, &job);
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
 	if (status == STATUS_OK && a->archive)
