@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 
+#include <ctype.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,16 +69,62 @@ static const struct event_perf *find_perf(const char *name)
 	return NULL;
 }
 
+/* Letters to change, add, leave out or swap with their neighbour (optimal string alignment), case aside; more than `most`: most + 1. */
+static unsigned distance(const char *a, const char *b, unsigned most)
+{
+	enum { ROOM = 64 };
+	unsigned rows[3][ROOM + 1];
+	size_t n = strlen(a), m = strlen(b);
+	if (n > ROOM || m > ROOM)
+		return most + 1;
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned *row = rows[i % 3];
+		const unsigned *above = rows[(i - 1) % 3], *above2 = rows[(i + 1) % 3];
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+			unsigned least = above[j - 1] + !same;
+			least = above[j] + 1 < least ? above[j] + 1 : least;
+			least = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+			if (i > 1 && j > 1 && tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 2])
+			    && tolower((unsigned char)a[i - 2]) == tolower((unsigned char)b[j - 1]) && above2[j - 2] + 1 < least)
+				least = above2[j - 2] + 1;
+			row[j] = least;
+		}
+	}
+	return rows[n % 3][m] > most ? most + 1 : rows[n % 3][m];
+}
+
+/* `shown` is proposed if `name` is nearer than all before. */
+static void try_name(const char *given, const char *name, const char *shown, const char **like, unsigned *nearest)
+{
+	unsigned d = distance(given, name, *nearest);
+	if (d >= *nearest)
+		return;
+	*nearest = d;
+	*like = shown;
+}
+
 const char *event_like(const char *name)
 {
-	static char like[sizeof "perf::" + 64];
-	const struct event_perf *perf = find_perf(name);
-	if (!strcasecmp(name, "CPUTIME") || !strcasecmp(name, "REALTIME"))
-		return strcasecmp(name, "CPUTIME") ? "REALTIME" : "CPUTIME";
-	if (!perf)
-		return NULL;
-	snprintf(like, sizeof like, "perf::%s", perf->name);
-	return like;
+	static char full[80];
+	const char *bare = strncasecmp(name, "perf::", 6) ? name : name + 6, *like = NULL;
+	unsigned nearest = (unsigned)strlen(bare) / 4 + 1; /* one more than is near enough */
+	nearest = nearest > 3 ? 3 : nearest;
+	try_name(bare, "CPUTIME", "CPUTIME", &like, &nearest);
+	try_name(bare, "REALTIME", "REALTIME", &like, &nearest);
+	bool is_time = like;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		unsigned before = nearest;
+		try_name(bare, table[i].name, table[i].name, &like, &nearest);
+		if (table[i].other_name)
+			try_name(bare, table[i].other_name, table[i].name, &like, &nearest);
+		is_time = is_time && nearest == before;
+	}
+	snprintf(full, sizeof full, "%s%s", is_time ? "" : "perf::", like ? like : "");
+	return like ? full : NULL;
 }
 
 const struct event_perf *event_perf_of(const struct config_event *event)
@@ -111,6 +158,9 @@ static enum status parse_count(const char *text, const char *how, struct config_
 	long long n;
 	if (!how)
 		return STATUS_OK;
+	const char *like = *how == 'f' && event->kind == CONFIG_PAPI ? event_like(event->name) : NULL;
+	if (like && strncmp(like, "perf::", 6) != 0)
+		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; did you mean %s?", text, like);
 	if (*how == 'f')
 		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; give a number of events, as in @1000000", text);
 	if (!options_number(how, 1, COUNT_MAX, &n))

@@ -43,7 +43,10 @@ bool event_available(const struct config_event *event, char *why, size_t why_byt
 
 /* What may help where PAPI refuses an event: a name that is like it, a machine without counters; "; ..." or "". */
 void event_advice(const char *name, char *text, size_t bytes);
-/* Our own name of an event that is written otherwise ("cputime", "cycles"); NULL: none. */
+/*
+ * The known event whose name is nearest to `name`: written otherwise ("cputime", "cycles") or
+ * mistyped ("CPUTIM"). NULL: none is near enough. Valid until the next call.
+ */
 const char *event_like(const char *name);
 
 /* What the kernel says of the right to use its events: "perf_event_paranoid is 3 ..."; "" when it does not stand in the way. */

@@ -40,6 +40,11 @@ not_ok "and the program did not start" test -e started -o -e none
 
 like "an unknown event is PAPI's to refuse" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>&1)" "^hpcrun-lite: NO_SUCH_EVENT: (PAPI: |it would be PAPI's, but ).* \(-L lists what can be had\)$"
 like "a name that is like one of ours" "$("$HPCRUN" -e cputime true 2>&1)" '^hpcrun-lite: cputime: .*; did you mean CPUTIME[;) ]'
+like "a name that is mistyped" "$("$HPCRUN" -e CPUTIM true 2>&1)" '^hpcrun-lite: CPUTIM: .*; did you mean CPUTIME[;) ]'
+like "... in another way" "$("$HPCRUN" -e RAELTIME@f10 true 2>&1)" "^hpcrun-lite: event 'RAELTIME@f10': a rate \(@f\) is for CPUTIME and REALTIME; did you mean REALTIME\?"
+like "... of the kernel's" "$("$HPCRUN" -e perf::PAGE-FAULT true 2>&1)" '^hpcrun-lite: perf::PAGE-FAULT: .*; did you mean perf::PAGE-FAULTS[;) ]'
+like "a short name of the kernel's" "$("$HPCRUN" -e perf::FAULS true 2>&1)" '^hpcrun-lite: perf::FAULS: .*; did you mean perf::PAGE-FAULTS[;) ]'
+unlike "a name that is like none" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>&1)" 'did you mean'
 is "its status" "$("$HPCRUN" -e NO_SUCH_EVENT true 2>/dev/null; echo $?)" 1
 
 if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)" = 2 ] && public_tools; then
