@@ -54,6 +54,7 @@ launch_tests = \
 	tests/cli/launch_papi.sh \
 	tests/cli/launch_place.sh \
 	tests/cli/launch_rights.sh \
+	tests/cli/launch_together.sh \
 	tests/cli/sacred_env.sh \
 	tests/cli/sacred_exec.sh \
 	tests/cli/sacred_exit.sh \

@@ -5,7 +5,7 @@
  */
 #include "hpcrun-lite/launch/job.h"
 
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/runtime/config_rank.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -24,14 +24,6 @@ static const char *const batch_variables[] = {
 /* Added to the identity when present: they tell apart two jobs that were given the same number. */
 static const char *const batch_details[] = {
 	"SLURM_CLUSTER_NAME", "SLURM_JOB_START_TIME", "SLURM_RESTART_COUNT", "LSB_JOBINDEX", "PBS_ARRAY_INDEX", "SGE_TASK_ID",
-};
-
-/* Names of one parallel start: each kind of launcher has one or several of them. PMIX_NAMESPACE alone repeats with the process
- * id of Open MPI's mpirun; its port and the random key do not. */
-static const char *const run_variables[] = {
-	"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports", "OMPI_MCA_orte_hnp_uri",
-	"FLUX_JOB_ID", "PALS_APID", "ALPS_APP_ID",
-	"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT",
 };
 
 /* Programs that start ranks, as /proc/PID/comm shows them (15 characters). */
@@ -64,28 +56,35 @@ static const char *variable(char *const *environment, const char *name)
 	return NULL;
 }
 
-static bool find_rank(struct job *job, char *const *environment)
-{
-	static struct config c;
-	config_defaults(&c);
-	config_find_rank(&c, environment);
-	job->rank = c.rank;
-	job->n_ranks = c.n_ranks;
-	return c.rank >= 0;
-}
-
 /* Appends " NAME=VALUE" for each of the variables that is set; returns how many were. */
 static int append_variables(struct job *job, char *const *environment, const char *const *names, size_t n)
 {
 	int found = 0;
 	for (size_t i = 0; i < n; i++) {
-		const char *value = variable(environment, names[i]);
+		const char *value = names[i] ? variable(environment, names[i]) : NULL;
 		if (!value || !*value)
 			continue;
 		append(job->identity, sizeof job->identity, " %s=%s", names[i], value);
 		found++;
 	}
 	return found;
+}
+
+/*
+ * What names the run: of the launcher that started this rank, and of those around it, for one may
+ * start the ranks of another. Returns how many names were found that no other run has.
+ */
+static int append_run(struct job *job, char *const *environment, const struct config_launcher *launcher)
+{
+	size_t n;
+	const struct config_launcher *all = config_launchers(&n);
+	int found = 0;
+	if (launcher->run_returns)
+		append_variables(job, environment, launcher->run, CONFIG_LAUNCHER_NAMES);
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].run_returns)
+			found += append_variables(job, environment, all[i].run, CONFIG_LAUNCHER_NAMES);
+	return launcher->run_returns ? 0 : found;
 }
 
 /* Parent, start time in clock ticks since boot and name of a process; false when /proc does not tell. */
@@ -106,6 +105,17 @@ static bool process_stat(long pid, long *parent, unsigned long long *start, char
 	snprintf(comm, 32, "%.*s", (int)(close_paren - open_paren - 1), open_paren + 1);
 	return sscanf(close_paren + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
 	              parent, start) == 2;
+}
+
+bool job_process_start(long pid, uint64_t *ticks)
+{
+	unsigned long long start;
+	char comm[32];
+	long parent;
+	bool is_there = process_stat(pid, &parent, &start, comm);
+	if (is_there)
+		*ticks = start;
+	return is_there;
 }
 
 static bool is_launcher(const char *comm)
@@ -145,7 +155,7 @@ static void append_unique(struct job *job)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (getrandom(key, sizeof key, GRND_NONBLOCK) != sizeof key)
 		memset(key, 0, sizeof key);
-	append(job->identity, sizeof job->identity, " alone %lld.%09ld pid %ld ", (long long)now.tv_sec, now.tv_nsec, (long)getpid());
+	append(job->identity, sizeof job->identity, JOB_ALONE_MARK "%lld.%09ld pid %ld ", (long long)now.tv_sec, now.tv_nsec, (long)getpid());
 	for (size_t i = 0; i < sizeof key; i++)
 		append(job->identity, sizeof job->identity, "%02x", key[i]);
 }
@@ -171,12 +181,14 @@ static const char *batch_id(char *const *environment)
 	return NULL;
 }
 
-/* Flux's and PALS' job ids name the run itself; they serve where no batch system does. */
+/* Flux's, PALS' and ALPS' ids name the run itself; they serve where no batch system does. */
 static void name_job(struct job *job, char *const *environment, const char *batch, const char *step)
 {
 	const char *id = batch ? batch : variable(environment, "FLUX_JOB_ID");
 	if (!id)
 		id = variable(environment, "PALS_APID");
+	if (!id)
+		id = variable(environment, "ALPS_APP_ID");
 	if (!id)
 		return;
 	snprintf(job->name, sizeof job->name, "%s%s%s", id, step ? "." : "", step ? step : "");
@@ -189,24 +201,28 @@ void job_find(char *const *environment, struct job *job)
 {
 	*job = (struct job){.scope = JOB_ALONE};
 	const char *batch = batch_id(environment);
-	bool parallel = find_rank(job, environment);
-	const char *step = parallel ? slurm_step(environment) : NULL;
+	int32_t rank, size;
+	const struct config_launcher *launcher = config_find_launcher(environment, &rank, &size);
+	const char *step = launcher ? slurm_step(environment) : NULL;
+	job->rank = rank;
+	job->n_ranks = size;
 	name_job(job, environment, batch, step);
 	append_variables(job, environment, batch_variables, COUNT(batch_variables));
 	append_variables(job, environment, batch_details, COUNT(batch_details));
-	if (!parallel) {
+	if (!launcher) {
 		append_unique(job);
 		return;
 	}
 	job->scope = JOB_SHARED;
 	append(job->identity, sizeof job->identity, " size %d", job->n_ranks);
-	int named = append_variables(job, environment, run_variables, COUNT(run_variables));
+	int named = append_run(job, environment, launcher);
 	if (step)
 		append(job->identity, sizeof job->identity, " SLURM_STEP_ID=%s", step);
-	if (named || step)
+	if ((named || step) && !launcher->run_returns)
 		return;
-	job->scope = batch ? JOB_CLAIMED : JOB_NODE;
+	job->scope = batch || launcher->run_returns ? JOB_CLAIMED : JOB_NODE;
+	if (job->scope == JOB_CLAIMED)
+		return;
 	job->common_bytes = strlen(job->identity);
-	if (!batch)
-		append_launcher(job);
+	append_launcher(job);
 }

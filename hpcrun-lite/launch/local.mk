@@ -24,8 +24,9 @@ launch_sources = \
 	hpcrun-lite/launch/place.c hpcrun-lite/launch/place.h \
 	hpcrun-lite/launch/program.c hpcrun-lite/launch/program.h \
 	hpcrun-lite/launch/rundir.c hpcrun-lite/launch/rundir.h \
+	hpcrun-lite/launch/together.c hpcrun-lite/launch/together.h \
 	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h \
-	hpcrun-lite/runtime/config_rank.c \
+	hpcrun-lite/runtime/config_rank.c hpcrun-lite/runtime/config_rank.h \
 	hpcrun-lite/source/papi_probe.h hpcrun-lite/source/source.h
 
 hpcrun_hooks += \

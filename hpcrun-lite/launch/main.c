@@ -317,20 +317,17 @@ static int run(struct request *r, char **argv, int argc)
 	int code = check_program(argv[0], &program);
 	if (code != 0)
 		return code;
+	job_find(environ, &job);
+	if (job.rank > 0) /* what is to be noted is noted once, by the first */
+		log_set_quiet(true);
 	status = check_events(r, library_directory);
 	if (status != STATUS_OK)
 		return status_exit_code(status);
-	job_find(environ, &job);
 	snprintf(c->job, sizeof c->job, "%s", job.name);
 	status = rundir_open(r->directory, argv[0], &job, c->directory, sizeof c->directory);
-	if (status == STATUS_USAGE)
+	if (status != STATUS_OK || set_environment(c) != STATUS_OK)
 		return 1;
-	if (status != STATUS_OK)
-		log_error(NULL, "the program runs without being measured");
-	else if (set_environment(c) != STATUS_OK)
-		return 1;
-	else
-		log_detail(NULL, "measuring %s into %s", program.path, c->directory);
+	log_detail(NULL, "measuring %s into %s", program.path, c->directory);
 	return become(&program, argv, argc);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/format/measurement.h"
+#include "hpcrun-lite/launch/together.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,40 +151,53 @@ static enum verdict take(const char *directory, const struct job *job)
 	return v == OURS && !claim(directory, job) ? FOREIGN : v;
 }
 
-static enum status refuse_foreign(const char *directory)
-{
-	log_error(directory, "holds the measurement of another run; remove it or name another directory with -o");
-	return STATUS_USAGE;
-}
-
 static enum status fail(const char *directory)
 {
-	log_error(directory, "cannot make the measurement directory: %s", strerror(errno));
+	log_error(directory, "cannot make the measurement directory (%s); choose another with -o", strerror(errno));
 	return STATUS_IO;
 }
 
 /* The user's directory may exist, empty or with things of his own in it. */
-static enum status take_named(const char *directory, const struct job *job)
+static enum verdict take_named(const char *directory, const struct job *job)
 {
 	struct stat st;
 	bool exists = stat(directory, &st) == 0;
 	if (exists && !S_ISDIR(st.st_mode)) {
 		errno = ENOTDIR;
-		return fail(directory);
+		return FAILED;
 	}
 	enum verdict v = exists ? read_mark(directory, job) : take(directory, job);
+	if (v == UNMARKED)
+		v = holds_measurement(directory) ? FOREIGN : mark_existing(directory, job);
 	if (exists && v == OURS && !claim(directory, job))
 		v = FOREIGN;
-	if (v == UNMARKED) {
-		if (holds_measurement(directory))
-			return refuse_foreign(directory);
-		v = mark_existing(directory, job);
-		if (v == OURS && !claim(directory, job))
-			v = FOREIGN;
+	return v;
+}
+
+/* "out", then "out-2" and so on where a run that is over has the name. Whoever makes one of these says so. */
+static enum status choose_named(const char *wanted, const struct job *job, char *directory, size_t bytes)
+{
+	char base[PATH_MAX];
+	const char *slash = strrchr(wanted, '/'), *last = slash ? slash + 1 : wanted;
+	bool is_dots = !strcmp(last, ".") || !strcmp(last, "..");
+	if (!is_dots || !realpath(wanted, base))
+		snprintf(base, sizeof base, "%s", wanted);
+	for (int number = 1; number <= MAX_NUMBER; number++) {
+		int n = number == 1 ? snprintf(directory, bytes, "%s", wanted) : snprintf(directory, bytes, "%s-%d", base, number);
+		if (n < 0 || (size_t)n >= bytes) {
+			errno = ENAMETOOLONG;
+			return fail(wanted);
+		}
+		enum verdict v = take_named(directory, job);
+		if (v == OURS && number > 1 && job->rank <= 0)
+			log_warn(wanted, "holds the measurement of another run; this one goes into %s", directory);
+		if (v == OURS || (v == FOREIGN && job->scope == JOB_ALONE && together_is_going_on(directory)))
+			return STATUS_OK;
+		if (v == FAILED)
+			return fail(directory);
 	}
-	if (v == OURS)
-		return STATUS_OK;
-	return v == FOREIGN ? refuse_foreign(directory) : fail(directory);
+	errno = EEXIST;
+	return fail(wanted);
 }
 
 static enum status take_numbered(const char *base, const struct job *job, char *directory, size_t bytes)
@@ -205,19 +219,24 @@ static enum status take_numbered(const char *base, const struct job *job, char *
 
 enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes)
 {
-	char directory[PATH_MAX], base[512], absolute[PATH_MAX];
+	char directory[PATH_MAX], base[512], absolute[PATH_MAX], name[PATH_MAX];
 	enum status status;
 	if (wanted) {
 		size_t n = strlen(wanted);
 		while (n > 1 && wanted[n - 1] == '/')
 			n--;
-		snprintf(directory, sizeof directory, "%.*s", (int)n, wanted);
+		if (n >= sizeof name) {
+			errno = ENAMETOOLONG;
+			return fail(wanted);
+		}
+		memcpy(name, wanted, n);
+		name[n] = 0;
 		struct job named = *job;
 		if (job->scope == JOB_NODE) { /* all nodes were given this name */
 			named.identity[job->common_bytes] = 0;
 			named.scope = JOB_CLAIMED;
 		}
-		status = take_named(directory, &named);
+		status = choose_named(name, &named, directory, sizeof directory);
 	} else {
 		const char *slash = strrchr(program, '/');
 		snprintf(base, sizeof base, "hpctoolkit-lite-%.200s-measurements%s%s", slash ? slash + 1 : program, job->name[0] ? "-" : "", job->name);

@@ -1,10 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which MPI rank this process is, from what launchers leave in the environment. Must not allocate. Test: tests/unit/test_config.c.
+ * Which rank of a parallel job this process is, from what launchers leave in the environment. Must
+ * not allocate. Test: tests/unit/test_config.c.
  */
+#include "hpcrun-lite/runtime/config_rank.h"
+
 #include "hpcrun-lite/runtime/config.h"
 
 #include <string.h>
+
+/*
+ * The innermost launcher comes first: torchrun is started by srun, mpirun by a batch system. A batch
+ * system's variables come last, for they are also in the environment of what a job script starts by
+ * other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside them.
+ */
+static const struct config_launcher launchers[] = {
+	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers(). accelerate starts
+	 * several processes through it (accelerate/commands/launch.py, multi_gpu_launcher). The run id is "none" unless
+	 * the user gives one, and the port 29500. */
+	{.name = "torchrun", .rank = "RANK", .size = "WORLD_SIZE", .needs = {"TORCHELASTIC_RUN_ID", "LOCAL_RANK"},
+	 .run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"}, .run_returns = true},
+	/* DeepSpeed, deepspeed/launcher/launch.py, main(). */
+	{.name = "deepspeed", .rank = "RANK", .size = "WORLD_SIZE", .needs = {"CROSS_RANK", "CROSS_SIZE", "LOCAL_SIZE", "MASTER_PORT"},
+	 .run = {"MASTER_ADDR", "MASTER_PORT"}, .run_returns = true},
+	/* Open MPI, manual page mpirun(1), "Exported environment variables". PMIX_NAMESPACE alone returns with the
+	 * process id of mpirun of 4.1; its port and random key do not. 5 has a name with host and process id. */
+	{.name = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
+	 .run = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports", "OMPI_MCA_orte_hnp_uri"}},
+	/* MVAPICH2 user guide, "mpirun_rsh"; mpispawn sets the MPISPAWN_ names (src/pm/mpirun). */
+	{.name = "MVAPICH2", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE",
+	 .run = {"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT"}},
+	/* MVAPICH 3 and later renamed them. */
+	{.name = "MVAPICH", .rank = "MVP_COMM_WORLD_RANK", .size = "MVP_COMM_WORLD_SIZE"},
+	/* MPICH's Hydra (src/pm/hydra/proxy), Intel MPI's, and other process managers that speak PMI-1: Slurm with
+	 * --mpi=pmi2, PALS, Flux. Hydra has no name of the run. */
+	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE"},
+	/* IBM's jsrun (Spectrum LSF, Job Step Manager), as HPCToolkit reads it (src/tool/hpcrun/env, OSUtil). It is a
+	 * PMIx server: the namespace is the step in the LSF job. */
+	{.name = "jsrun", .rank = "JSM_NAMESPACE_RANK", .size = "JSM_NAMESPACE_SIZE", .run = {"PMIX_NAMESPACE"}},
+	/* PMIx standard, "PMIX_RANK": PRRTE's prun and prterun, Slurm with --mpi=pmix. There is no size. */
+	{.name = "PMIx", .rank = "PMIX_RANK", .size = "PMIX_SIZE", .run = {"PMIX_NAMESPACE"}},
+	/* Cray PALS, as Slurm's plugin mpi/cray_shasta names them (src/plugins/mpi/cray_shasta/mpi_cray_shasta.c). */
+	{.name = "PALS", .rank = "PALS_RANKID", .size = "PALS_SIZE", .run = {"PALS_APID"}},
+	/* Flux, flux-core src/shell/task.c. */
+	{.name = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID"}},
+	/* Cray ALPS, as Slurm's plugin task/cray_aries names them (src/plugins/task/cray_aries/task_cray_aries.c). */
+	{.name = "ALPS", .rank = "ALPS_APP_PE", .size = NULL, .run = {"ALPS_APP_ID"}},
+	/* Slurm, manual page srun(1), "OUTPUT ENVIRONMENT VARIABLES". The step is the run; see slurm_step() of job.c. */
+	{.name = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS", .needs = {"SLURM_STEP_ID"}},
+};
+
+const struct config_launcher *config_launchers(size_t *n)
+{
+	*n = sizeof launchers / sizeof *launchers;
+	return launchers;
+}
 
 static const char *find(char *const *env, const char *name)
 {
@@ -29,33 +79,44 @@ static int32_t number(const char *s)
 	return v;
 }
 
-/* In the order in which they are believed: the innermost launcher first. A batch system's variables come last, for they also stand
- * in the environment of what a job script starts by other means. */
-static const struct {
-	const char *rank, *size;
-} launchers[] = {
-	{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-	{"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
-	{"PMI_RANK", "PMI_SIZE"},
-	{"PMIX_RANK", "PMIX_SIZE"},
-	{"PALS_RANKID", "PALS_SIZE"},
-	{"FLUX_TASK_RANK", "FLUX_JOB_SIZE"},
-	{"SLURM_PROCID", "SLURM_NTASKS"},
-};
+/* A batch script itself is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291 or no step at all): no rank. */
+static bool is_slurm_task(char *const *env)
+{
+	const char *step = find(env, "SLURM_STEP_ID");
+	return step && !(step[0] == '4' && strlen(step) == 10);
+}
+
+static bool is_believed(const struct config_launcher *l, char *const *env, int32_t rank, int32_t size)
+{
+	for (size_t i = 0; i < CONFIG_LAUNCHER_NAMES && l->needs[i]; i++)
+		if (!find(env, l->needs[i]))
+			return false;
+	if (l->run_returns && (size < 0 || rank >= size))
+		return false;
+	return rank >= 0 && (strcmp(l->rank, "SLURM_PROCID") != 0 || is_slurm_task(env));
+}
+
+const struct config_launcher *config_find_launcher(char *const *env, int32_t *rank, int32_t *size)
+{
+	*rank = *size = -1;
+	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+		const struct config_launcher *l = &launchers[i];
+		int32_t r = number(find(env, l->rank)), n = l->size ? number(find(env, l->size)) : -1;
+		if (!is_believed(l, env, r, n))
+			continue;
+		*rank = r;
+		/* Where there is no variable for the size, Slurm knows it when it is the launcher. */
+		*size = n < 0 && is_slurm_task(env) ? number(find(env, "SLURM_STEP_NUM_TASKS")) : n;
+		return l;
+	}
+	return NULL;
+}
 
 void config_find_rank(struct config *c, char *const *env)
 {
-	/* A batch script itself is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291 or no step at all): no rank. */
-	bool slurm_task = find(env, "SLURM_STEP_ID") && !(find(env, "SLURM_STEP_ID")[0] == '4' && strlen(find(env, "SLURM_STEP_ID")) == 10);
-	for (size_t i = 0; c->rank < 0 && i < sizeof launchers / sizeof *launchers; i++) {
-		if (strncmp(launchers[i].rank, "SLURM", 5) == 0 && !slurm_task)
-			continue;
-		int32_t rank = number(find(env, launchers[i].rank));
-		if (rank < 0)
-			continue;
-		c->rank = rank;
-		c->n_ranks = number(find(env, launchers[i].size));
-	}
-	if (c->rank >= 0 && c->n_ranks < 0) /* PMIx has no variable for the size; Slurm knows it when it is the launcher */
-		c->n_ranks = slurm_task ? number(find(env, "SLURM_STEP_NUM_TASKS")) : -1;
+	int32_t rank, size;
+	if (c->rank >= 0 || !config_find_launcher(env, &rank, &size))
+		return;
+	c->rank = rank;
+	c->n_ranks = size;
 }

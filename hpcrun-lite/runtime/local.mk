@@ -22,7 +22,7 @@ libhlcct_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/children.c hpcrun-lite/runtime/children.h \
 	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h \
-	hpcrun-lite/runtime/config_rank.c \
+	hpcrun-lite/runtime/config_rank.c hpcrun-lite/runtime/config_rank.h \
 	hpcrun-lite/runtime/control.c hpcrun-lite/runtime/control.h \
 	hpcrun-lite/runtime/elf_note.c hpcrun-lite/runtime/elf_note.h \
 	hpcrun-lite/runtime/gpu_glue.c hpcrun-lite/runtime/gpu_glue.h \

@@ -59,12 +59,29 @@ static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_
 	return any;
 }
 
-static bool any_loss(const struct thread_totals *sum)
+/* Of all ranks the first one speaks, and others whose measurement went wrong: a disk that was full, more than one sample in a hundred lost. */
+static bool went_wrong(const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
-	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
-		if (i != MSR_LOSS_COALESCED && sum->losses[i])
+	static const uint8_t causes[] = {MSR_LOSS_NO_SPACE, MSR_LOSS_FILE_LIMIT, MSR_LOSS_NO_MEMORY, MSR_LOSS_FORK, MSR_LOSS_THREAD_SETUP};
+	for (size_t i = 0; i < sizeof causes; i++)
+		if (sum->losses[causes[i]])
 			return true;
-	return false;
+	return lost_samples(sum) > sum->delivered / 100 || gpu_sums_lost(gpu) > gpu->launched / 100;
+}
+
+/* "rank 0 of 4: ": the line speaks of this rank alone. */
+static void put_rank(struct text *t)
+{
+	const struct config *c = &process.config;
+	if (c->rank < 0 || c->n_ranks == 1)
+		return;
+	text_put(t, "rank ");
+	text_put_u64(t, (uint64_t)c->rank);
+	if (c->n_ranks > 0) {
+		text_put(t, " of ");
+		text_put_u64(t, (uint64_t)c->n_ranks);
+	}
+	text_put(t, ": ");
 }
 
 static void put_gpu_losses(struct text *t, const struct gpu_sums *gpu, const char *before, const char *between)
@@ -100,6 +117,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 {
 	uint64_t lost = lost_samples(sum);
 	text_put(t, "hpcrun-lite: ");
+	put_rank(t);
 	if (n_processes > 1)
 		put_count(t, n_processes, "process, ", "processes, ");
 	put_count(t, sum->n_threads, "thread, ", "threads, ");
@@ -167,6 +185,7 @@ static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
 static void put_table(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
 {
 	text_put(t, "hpcrun-lite: ");
+	put_rank(t);
 	text_put_foreign(t, process.config.directory);
 	text_put_char(t, '\n');
 	put_row(t, "processes", n_processes);
@@ -217,7 +236,7 @@ void report_print(void)
 		for (unsigned part = 0; part < GPU_N_TALLIES; part++)
 			if (gpu_tally(i, part))
 				gpu_sums_add(&gpu, gpu_tally(i, part));
-	if (c->rank > 0 && !any_loss(&sum) && !gpu_sums_lost(&gpu) && c->say != CONFIG_VERBOSE)
+	if (c->rank > 0 && !went_wrong(&sum, &gpu) && c->say != CONFIG_VERBOSE)
 		return;
 	uint64_t n_processes = 1 + report_add_others(&sum, &gpu);
 	if (c->say == CONFIG_VERBOSE)

@@ -30,27 +30,38 @@ is "one with things in it is left alone" "$(names)$(ls hpctoolkit-lite-true-meas
 again
 quiet -o out/ true
 is "-o" "$(names)" "out "
-is "-o a second time is refused" "$(quiet -o out true; echo $?)" "hpcrun-lite: out: holds the measurement of another run; remove it or name another directory with -o
-1"
+# A run that is over: what it wrote last was long ago.
+over() { find "$@" -exec touch -d '10 seconds ago' '{}' +; }
+over out
+is "-o a run that is over: another directory, and the program runs" "$(quiet -o out echo ran; echo $?)" "hpcrun-lite: out: warning: holds the measurement of another run; this one goes into out-2
+ran
+0"
+is "... each run has its own" "$(names)$(find out out-2 -name '*.hpcrun' | wc -l)" "out out-2 2"
+over out out-2
+quiet -o out true >/dev/null
+is "... and the next" "$(names)" "out out-2 out-3 "
+rm -rf out out-2 out-3
 mkdir own && touch own/file
 quiet -o own true
 is "-o a directory with other things in it" "$(find own -name '*.hpcrun' | wc -l)" 1
 quiet -o . true
 is "-o the current directory" "$(find . -maxdepth 1 -name '*.hpcrun' | wc -l)" 1
 touch plain
-is "-o a file: said, and the program runs" "$(quiet -o plain echo ran)" "hpcrun-lite: plain: cannot make the measurement directory: Not a directory
-hpcrun-lite: the program runs without being measured
-ran"
-is "-o below nothing" "$(quiet -o no/such echo ran)" "hpcrun-lite: no/such: cannot make the measurement directory: No such file or directory
-hpcrun-lite: the program runs without being measured
-ran"
+is "-o a file: refused before the start" "$(quiet -o plain echo ran; echo $?)" "hpcrun-lite: plain: cannot make the measurement directory (Not a directory); choose another with -o
+1"
+is "-o below nothing" "$(quiet -o no/such echo ran; echo $?)" "hpcrun-lite: no/such: cannot make the measurement directory (No such file or directory); choose another with -o
+1"
 if [ "$(id -u)" -eq 0 ] && public_tools; then
 	mkdir -m 755 "$T/locked"
-	is "where we may not write" "$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1)" "hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot make the measurement directory: Permission denied
-hpcrun-lite: the program runs without being measured
-ran"
+	is "where we may not write" "$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1; echo $?)" \
+		"hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot make the measurement directory (Permission denied); choose another with -o
+1"
+	mkdir -m 755 "$T/theirs"
+	is "... or into" "$(as_nobody "$HPCRUN" -q -o "$T/theirs" echo ran 2>&1; echo $?)" "hpcrun-lite: $T/theirs: cannot make the measurement directory (Permission denied); choose another with -o
+1"
 else
 	skip "where we may not write" "not root"
+	skip "... or into" "not root"
 fi
 cd "$T/w" || exit 99
 
@@ -101,10 +112,35 @@ again
 sh -c 'PMI_RANK=0 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
 sh -c 'PMI_RANK=1 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
 is "... on several nodes share the directory that is named" "$(files)" "shared:0 1 "
-like "... once" "$(PMI_RANK=1 PMI_SIZE=2 quiet -o shared true)" '^hpcrun-lite: shared: holds the measurement of another run'
+is "... once: the same rank again is another run" "$(PMI_RANK=1 PMI_SIZE=2 quiet -o shared true)$(ls shared/*.hpcrun shared-2/*.hpcrun | sed 's/-[^-]*-[0-9]*.hpcrun$//' | tr '\n' ' ')" "shared-2/000001 shared/000000 shared/000001 "
 again
 ranks FLUX_JOB_ID=f23AB FLUX_TASK_RANK=RANK_ FLUX_JOB_SIZE=2 -- 2
 ranks PALS_APID=a-b/c PALS_RANKID=RANK_ -- 2
-is "Flux and PALS" "$(files)" "-a-b_c:0 1 -f23AB:0 1 "
+ranks ALPS_APP_ID=123 ALPS_APP_PE=RANK_ -- 2
+is "Flux, PALS and ALPS" "$(files)" "-123:0 1 -a-b_c:0 1 -f23AB:0 1 "
+again
+ranks LSB_JOBID=9 PMIX_NAMESPACE=2 JSM_NAMESPACE_RANK=RANK_ JSM_NAMESPACE_SIZE=2 -- 2
+ranks LSB_JOBID=9 PMIX_NAMESPACE=3 JSM_NAMESPACE_RANK=RANK_ JSM_NAMESPACE_SIZE=2 -- 2
+is "jsrun: a directory for each step" "$(files)" "-9:0 1 -9-2:0 1 "
+again
+ranks PMIX_NAMESPACE=prterun-host-77@1 PMIX_RANK=RANK_ -- 3
+is "PRRTE" "$(files)" ":0 1 2 "
+again
+torch="TORCHELASTIC_RUN_ID=none MASTER_ADDR=localhost MASTER_PORT=29500 WORLD_SIZE=2 LOCAL_RANK=RANK_"
+# shellcheck disable=SC2086 # words
+ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=0 -- 2
+is "torchrun: its processes are the ranks of one run" "$(files)" ":0 1 "
+# shellcheck disable=SC2086 # words
+ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=1 -- 2
+is "... and when it starts them again, of another" "$(files)" ":0 1 -2:0 1 "
+# shellcheck disable=SC2086 # words
+ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=0 -- 2
+is "... as those of the next torchrun are, which has the same names" "$(files)" ":0 1 -2:0 1 -3:0 1 "
+again
+ranks RANK=RANK_ WORLD_SIZE=2 LOCAL_SIZE=2 CROSS_RANK=0 CROSS_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500 -- 2
+is "DeepSpeed" "$(files)" ":0 1 "
+again
+ranks RANK=RANK_ WORLD_SIZE=2 -- 2
+is "RANK and WORLD_SIZE alone may be anybody's" "$(files)" ":norank -2:norank "
 
 done_testing

@@ -172,7 +172,7 @@ static void mutations(void **state)
 static void ranks(void **state)
 {
 	static const struct {
-		const char *env[5];
+		const char *env[9];
 		int rank, size;
 	} cases[] = {
 		{{"HOME=/", NULL}, -1, -1},
@@ -187,6 +187,17 @@ static void ranks(void **state)
 		{{"SLURM_PROCID=0", "SLURM_STEP_ID=0", "OMPI_COMM_WORLD_RANK=7", "OMPI_COMM_WORLD_SIZE=9", NULL}, 7, 9}, /* mpirun within a step */
 		{{"PMI_RANK=x1", "PMI_SIZE=2", NULL}, -1, -1},
 		{{"PMI_RANKS=1", NULL}, -1, -1},
+		{{"MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2", NULL}, 1, 2},
+		{{"MVP_COMM_WORLD_RANK=1", "MVP_COMM_WORLD_SIZE=2", NULL}, 1, 2},
+		{{"JSM_NAMESPACE_RANK=3", "JSM_NAMESPACE_SIZE=4", "PMIX_RANK=3", "PMIX_NAMESPACE=1", NULL}, 3, 4},
+		{{"ALPS_APP_PE=2", "ALPS_APP_ID=77", NULL}, 2, -1},
+		{{"RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "TORCHELASTIC_RUN_ID=none", "MASTER_ADDR=localhost", "MASTER_PORT=29500", NULL}, 1, 2},
+		{{"RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "TORCHELASTIC_RUN_ID=none", "SLURM_PROCID=0", "SLURM_STEP_ID=0", "SLURM_NTASKS=1", NULL}, 1, 2},
+		{{"RANK=2", "WORLD_SIZE=2", "LOCAL_RANK=1", "TORCHELASTIC_RUN_ID=none", NULL}, -1, -1},
+		{{"RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "MASTER_ADDR=localhost", "MASTER_PORT=29500", NULL}, -1, -1},
+		{{"RANK=1", "WORLD_SIZE=2", "LOCAL_SIZE=2", "CROSS_RANK=0", "CROSS_SIZE=1", "MASTER_ADDR=localhost", "MASTER_PORT=29500", NULL}, 1, 2}, /* DeepSpeed */
+		{{"RANK=1", "WORLD_SIZE=2", NULL}, -1, -1},
+		{{"RANK=colonel", "WORLD_SIZE=2", "LOCAL_RANK=0", "TORCHELASTIC_RUN_ID=x", "PMI_RANK=0", "PMI_SIZE=1", NULL}, 0, 1},
 		{{"PMI_RANK=99999999999", NULL}, -1, -1},
 	};
 	(void)state;

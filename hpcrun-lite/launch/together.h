@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes that are started side by side by something that gives them no ranks: GNU parallel,
+ * xargs -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch_together.sh.
+ */
+#ifndef HPCRUN_LITE_LAUNCH_TOGETHER_H
+#define HPCRUN_LITE_LAUNCH_TOGETHER_H
+
+#include <stdbool.h>
+
+/*
+ * The directory holds a run of such processes, and it is going on: one of them runs on this host, or
+ * one was started or ended within the last TOGETHER_S seconds, on whatever host.
+ */
+#define TOGETHER_S 3
+bool together_is_going_on(const char *directory);
+
+#endif
