@@ -50,6 +50,7 @@ libhltext_la_SOURCES = \
 	hpcprof-lite/sink/text_all_fields.c \
 	hpcprof-lite/sink/text_all_gpu.c \
 	hpcprof-lite/sink/text_balance.c \
+	hpcprof-lite/sink/text_flat.c \
 	hpcprof-lite/sink/text_gpu.c hpcprof-lite/sink/text_gpu.h \
 	hpcprof-lite/sink/text_gpu_hot.c hpcprof-lite/sink/text_gpu_hot.h \
 	hpcprof-lite/sink/text_gpu_report.c \

@@ -131,6 +131,14 @@ static enum status set_by(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_sort(void *arg, const char *value)
+{
+	if (strcmp(value, "self") != 0 && strcmp(value, "total") != 0)
+		return options_refuse("--sort is 'self' or 'total', not '%s'", value);
+	((struct arguments *)arg)->text.by_total = *value == 't';
+	return STATUS_OK;
+}
+
 static enum status set_all(void *arg, const char *value)
 {
 	(void)value;
@@ -187,6 +195,7 @@ static const struct option_spec specs[] = {
 	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
 	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
+	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},
 	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)", set_threshold},
 	{0, "interpreter", NULL, "text: show the interpreter's frames between Python functions", set_interpreter},

@@ -44,6 +44,7 @@ prof_unit_tests = \
 	tests/unit/test_load_gpu \
 	tests/unit/test_space \
 	tests/unit/test_model \
+	tests/unit/test_report \
 	tests/unit/test_text
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
@@ -84,6 +85,8 @@ tests_unit_test_space_SOURCES = tests/unit/test_space.c
 tests_unit_test_space_LDADD = $(UNIT_LDADD)
 tests_unit_test_model_SOURCES = tests/unit/test_model.c
 tests_unit_test_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_report_SOURCES = tests/unit/test_report.c
+tests_unit_test_report_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
 endif

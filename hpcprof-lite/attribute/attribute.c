@@ -291,8 +291,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
 	bool ok = unify_modules(&p) && python_unify(&p.python, own, &p.modules, m) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
 		&& gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
-	if (ok)
-		describe_whole(m);
+	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {
 		log_error(NULL, "out of memory");

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/attribute/children.h"
 #include "hpcprof-lite/attribute/ledger.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,52 @@ static void widen_metric(struct model_metric *k, const struct msr_metric *r)
 	k->sources_differ |= r->source != k->source;
 }
 
+/* Owned by the caller; NULL when memory is short. */
+static char *format(const char *how, ...) __attribute__((format(printf, 1, 2)));
+static char *format(const char *how, ...)
+{
+	char *text;
+	va_list args;
+	va_start(args, how);
+	int n = vasprintf(&text, how, args);
+	va_end(args);
+	return n < 0 ? NULL : text;
+}
+
+/* What of metric `of` is on call paths with a guessed frame. */
+static bool add_guessed(struct model *m, uint32_t of)
+{
+	struct model_metric *metrics =
+		realloc(m->private_->metrics, (m->n_metrics + 1) * sizeof *metrics);
+	if (!metrics)
+		return false;
+	m->metrics = m->private_->metrics = metrics;
+	struct model_metric k = metrics[of];
+	const char *unit = strstr(k.name, " (");
+	int head = unit ? (int)(unit - k.name) : (int)strlen(k.name);
+	char *event = format("%s:GUESSED", k.event);
+	char *name = format("%.*s:GUESSED%s", head, k.name, k.name + head);
+	char *description = format("%s on call paths with a frame that was guessed", k.event);
+	k.kind = MODEL_METRIC_GUESSED;
+	k.parent = of;
+	/* all three, so that none is lost when memory is short */
+	k.event = model_own(m, event);
+	k.name = model_own(m, name);
+	k.description = model_own(m, description);
+	if (!k.event || !k.name || !k.description)
+		return false;
+	metrics[m->n_metrics++] = k;
+	return true;
+}
+
+static bool has_guesses(const struct model *m)
+{
+	for (uint32_t i = 0; i < m->n_contexts; i++)
+		if (m->contexts[i].marked)
+			return true;
+	return false;
+}
+
 bool describe_metrics(struct model *m, const struct load_job *job)
 {
 	for (size_t i = 0; i < job->files.n; i++)
@@ -66,6 +113,9 @@ bool describe_metrics(struct model *m, const struct load_job *job)
 			else if (r && !add_metric(m, r))
 				return false;
 		}
+	for (uint32_t i = 0, n = has_guesses(m) ? m->n_metrics : 0; i < n; i++)
+		if (!add_guessed(m, i))
+			return false;
 	return true;
 }
 
@@ -152,7 +202,9 @@ static struct model_source_use source_use(const struct msr_source_use *u)
 		.timer_ns = u->timer_ns, .timer_samples = u->timer_samples, .n_changes = u->n_changes};
 }
 
-static struct model_profile describe_thread(const struct model *m, const struct load_file *f, const struct load_thread *t, uint32_t process)
+static bool describe_thread(const struct model *m, const struct load_file *f,
+			    const struct load_thread *t, uint32_t process,
+			    struct model_profile *out)
 {
 	const struct msr_thread *r = &t->record;
 	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
@@ -165,8 +217,8 @@ static struct model_profile describe_thread(const struct model *m, const struct 
 		p.end_ns = real_time(f, t->last_trace_ns);
 	if (p.end_ns < p.start_ns)
 		p.end_ns = p.start_ns;
-	ledger_of_thread(f, t, &p.ledger);
-	return p;
+	*out = p;
+	return ledger_of_thread(f, t, &out->ledger);
 }
 
 bool describe_profiles(struct model *m, const struct load_job *job, const uint32_t *n_more)
@@ -178,7 +230,9 @@ bool describe_profiles(struct model *m, const struct load_job *job, const uint32
 		return false;
 	for (uint32_t i = 0; i < job->files.n; i++) {
 		for (size_t k = 0; k < job->files.at[i].threads.n; k++)
-			m->private_->profiles[m->n_profiles++] = describe_thread(m, &job->files.at[i], &job->files.at[i].threads.at[k], i);
+			if (!describe_thread(m, &job->files.at[i], &job->files.at[i].threads.at[k],
+					     i, &m->private_->profiles[m->n_profiles++]))
+				return false;
 		m->n_profiles += n_more[i];
 	}
 	return true;
@@ -222,7 +276,48 @@ static void describe_title(struct model *m)
 		}
 }
 
-void describe_whole(struct model *m)
+struct stretch {
+	uint64_t start_ns, end_ns;
+};
+
+static int compare_stretches(const void *pa, const void *pb)
+{
+	const struct stretch *a = pa, *b = pb;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Runs may be merged that are far apart: the time between them is of none. A second may pass
+ * between processes of one. */
+static bool add_up_runs(struct model *m)
+{
+	size_t n = (size_t)m->n_processes + m->n_profiles;
+	struct stretch *all = malloc((n + 1) * sizeof *all);
+	uint64_t start = 0, end = 0;
+	if (!all)
+		return false;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		all[i] = (struct stretch){m->processes[i].start_ns, m->processes[i].end_ns};
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		all[m->n_processes + i] =
+			(struct stretch){m->profiles[i].start_ns, m->profiles[i].end_ns};
+	if (n)
+		qsort(all, n, sizeof *all, compare_stretches);
+	for (size_t i = 0; i < n; i++) {
+		if (i && all[i].start_ns <= end + 1000000000u) {
+			end = all[i].end_ns > end ? all[i].end_ns : end;
+			continue;
+		}
+		m->elapsed_ns += end - start;
+		m->n_runs++;
+		start = all[i].start_ns;
+		end = all[i].end_ns;
+	}
+	m->elapsed_ns += end - start;
+	free(all);
+	return true;
+}
+
+bool describe_whole(struct model *m)
 {
 	describe_title(m);
 	m->ledger_closes = !m->sums_overflow;
@@ -245,4 +340,5 @@ void describe_whole(struct model *m)
 		m->has_traces = m->has_traces || p->n_trace_records;
 	}
 	m->ledger_closes = m->ledger_closes && m->ledger.delivered != UINT64_MAX;
+	return add_up_runs(m);
 }

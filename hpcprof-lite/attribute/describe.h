@@ -19,7 +19,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 bool describe_profiles(struct model *m, const struct load_job *job, const uint32_t *n_more);
 /* The time line of a thread whose node_to[] holds contexts; takes node_to over. May run beside others of its kind. */
 bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t, struct model_timeline *line);
-/* Title, extent in time, ledger of the whole. */
-void describe_whole(struct model *m);
+/* Title, extent in time, ledger of the whole. False when memory is short. */
+bool describe_whole(struct model *m);
 
 #endif

@@ -12,9 +12,9 @@
 
 /* Interned already: by module, what its definitions and files are called here. UINT32_MAX: not yet. */
 struct memo {
-	uint32_t *function_of_definition;
+	uint32_t *function_of_definition[2]; /* by whether the frame was guessed */
 	uint32_t *file_of_file;
-	uint32_t unknown_function;
+	uint32_t unknown_function[2];
 };
 
 struct expand_run {
@@ -80,25 +80,41 @@ static uint32_t get_file(struct expand_run *r, uint32_t module, uint32_t file)
 	return m->file_of_file[file];
 }
 
-/* One function for each definition of the module, whether it was called or inlined. */
-static uint32_t get_function(struct expand_run *r, uint32_t module, const struct structure_scope *scope)
+/* The name of a function whose frame was guessed says so, so that every output does. */
+static uint32_t intern_name(struct expand_run *r, const char *name, bool guessed)
 {
-	struct memo *m = &r->memos[module];
-	if (!m->function_of_definition && !(m->function_of_definition = new_memo(structure_n_definitions(r->modules[module].structure)))) {
+	char *text = NULL;
+	if (!guessed)
+		return strtab_add_z(r->e->strings, name);
+	if (asprintf(&text, "%s" MODEL_GUESSED_SUFFIX, name) < 0)
+		return STRTAB_FAILED;
+	uint32_t id = strtab_add_z(r->e->strings, text);
+	free(text);
+	return id;
+}
+
+/* One function for each definition of the module, whether it was called or inlined; and one more
+ * for its frames that were guessed. */
+static uint32_t get_function(struct expand_run *r, uint32_t module,
+			     const struct structure_scope *scope, bool guessed)
+{
+	uint32_t **memo = &r->memos[module].function_of_definition[guessed];
+	if (!*memo && !(*memo = new_memo(structure_n_definitions(r->modules[module].structure)))) {
 		r->failed = true;
 		return 0;
 	}
-	uint32_t id = m->function_of_definition[scope->definition];
+	uint32_t id = (*memo)[scope->definition];
 	if (id == UINT32_MAX) {
 		struct expand_function f = {
-			.name = strtab_add_z(r->e->strings, scope->name),
+			.name = intern_name(r, scope->name, guessed),
 			.linkage_name = strtab_add_z(r->e->strings, scope->linkage_name),
 			.module = module,
 			.file = get_file(r, module, scope->file),
 			.line = scope->file == STRUCTURE_NONE ? 0 : scope->line,
 			.definition = scope->definition,
+			.guessed = guessed,
 		};
-		id = m->function_of_definition[scope->definition] = add_function(r, f);
+		id = (*memo)[scope->definition] = add_function(r, f);
 	}
 	if (scope->kind == STRUCTURE_FUNCTION && !r->failed) {
 		struct expand_function *f = &r->e->functions.at[id];
@@ -108,30 +124,27 @@ static uint32_t get_function(struct expand_run *r, uint32_t module, const struct
 	return id;
 }
 
-static uint32_t get_unknown_function(struct expand_run *r, uint32_t module)
+static uint32_t get_unknown_function(struct expand_run *r, uint32_t module, bool guessed)
 {
-	struct memo *m = &r->memos[module];
-	if (m->unknown_function != UINT32_MAX)
-		return m->unknown_function;
-	uint32_t name = STRTAB_FAILED;
+	uint32_t *memo = &r->memos[module].unknown_function[guessed], name = STRTAB_FAILED;
+	if (*memo != UINT32_MAX)
+		return *memo;
 	if (module < r->n_modules) {
 		const char *path = r->modules[module].path, *slash = strrchr(path, '/');
-		const char *base = slash ? slash + 1 : path;
-		static const char head[] = "<unknown function> [";
-		char *text = malloc(sizeof head + strlen(base) + 1);
-		if (text) {
-			memcpy(text, head, sizeof head - 1);
-			strcpy(text + sizeof head - 1, base);
-			strcat(text, "]");
-			name = strtab_add_z(r->e->strings, text);
-		}
+		char *text = NULL;
+		if (asprintf(&text, "<unknown function> [%s]", slash ? slash + 1 : path) >= 0)
+			name = intern_name(r, text, guessed);
 		free(text);
 	} else {
-		name = strtab_add_z(r->e->strings, "<code outside every module>");
+		name = intern_name(r, "<code outside every module>", guessed);
 	}
-	struct expand_function f = {.name = name, .linkage_name = strtab_add_z(r->e->strings, ""), .module = module, .file = MODEL_NONE,
-		.definition = MODEL_NONE};
-	return m->unknown_function = add_function(r, f);
+	struct expand_function f = {.name = name,
+				    .linkage_name = strtab_add_z(r->e->strings, ""),
+				    .module = module,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .guessed = guessed};
+	return *memo = add_function(r, f);
 }
 
 /* One function for each name in a module; module MODEL_NONE is one more. */
@@ -188,24 +201,42 @@ static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t function, enum model_relation relation)
 {
 	const struct expand_function *f = &r->e->functions.at[function];
-	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_FUNCTION, .relation = (uint8_t)relation, .function = function,
-		.module = f->module, .file = f->file, .line = f->line};
+	struct model_context c = {.parent = parent,
+				  .kind = MODEL_CONTEXT_FUNCTION,
+				  .relation = (uint8_t)relation,
+				  .function = function,
+				  .module = f->module,
+				  .file = f->file,
+				  .line = f->line,
+				  .marked = f->guessed};
 	return intern_context(r, c, function, key_of(MODEL_CONTEXT_FUNCTION, relation));
 }
 
 static uint32_t enter_line(struct expand_run *r, uint32_t parent, enum model_context_kind kind, uint32_t file, uint32_t line)
 {
 	const struct model_context *p = &r->e->contexts.at[parent];
-	struct model_context c = {.parent = parent, .kind = (uint8_t)kind, .relation = MODEL_LEXICAL, .function = p->function,
-		.module = p->module, .file = file, .line = line};
+	struct model_context c = {.parent = parent,
+				  .kind = (uint8_t)kind,
+				  .relation = MODEL_LEXICAL,
+				  .function = p->function,
+				  .module = p->module,
+				  .file = file,
+				  .line = line,
+				  .marked = p->marked};
 	return intern_context(r, c, file, key_of(kind, line));
 }
 
 static uint32_t enter_instruction(struct expand_run *r, uint32_t parent, uint64_t link_addr)
 {
 	const struct model_context *p = &r->e->contexts.at[parent];
-	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = p->function,
-		.module = p->module, .file = MODEL_NONE, .link_addr = link_addr};
+	struct model_context c = {.parent = parent,
+				  .kind = MODEL_CONTEXT_INSTRUCTION,
+				  .relation = MODEL_LEXICAL,
+				  .function = p->function,
+				  .module = p->module,
+				  .file = MODEL_NONE,
+				  .link_addr = link_addr,
+				  .marked = p->marked};
 	return intern_context(r, c, 0, key_of(MODEL_CONTEXT_INSTRUCTION, link_addr));
 }
 
@@ -215,13 +246,20 @@ static uint32_t enter_loop(struct expand_run *r, uint32_t parent, uint32_t modul
 	if (scope->file != STRUCTURE_NONE)
 		return enter_line(r, parent, MODEL_CONTEXT_LOOP, get_file(r, module, scope->file), scope->line);
 	const struct model_context *p = &r->e->contexts.at[parent];
-	struct model_context c = {.parent = parent, .kind = MODEL_CONTEXT_LOOP, .relation = MODEL_LEXICAL, .function = p->function,
-		.module = p->module, .file = MODEL_NONE, .link_addr = scope->entry};
+	struct model_context c = {.parent = parent,
+				  .kind = MODEL_CONTEXT_LOOP,
+				  .relation = MODEL_LEXICAL,
+				  .function = p->function,
+				  .module = p->module,
+				  .file = MODEL_NONE,
+				  .link_addr = scope->entry,
+				  .marked = p->marked};
 	return intern_context(r, c, MODEL_NONE, key_of(MODEL_CONTEXT_LOOP, scope->entry));
 }
 
 /* The scopes around an address from the outside in; `innermost` is where it lies. */
-static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module, uint32_t innermost)
+static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module, uint32_t innermost,
+			     bool guessed)
 {
 	const struct structure *s = r->modules[module].structure;
 	uint32_t chain[MAX_SCOPE_DEPTH];
@@ -237,7 +275,7 @@ static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 		}
 		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED && scope.call_file != STRUCTURE_NONE && scope.call_line)
 			at = enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, scope.call_file), scope.call_line);
-		at = enter_function(r, at, get_function(r, module, &scope), relation);
+		at = enter_function(r, at, get_function(r, module, &scope, guessed), relation);
 		relation = MODEL_INLINED;
 	}
 	return at;
@@ -279,15 +317,17 @@ static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct 
 	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
 	if (s && !structure_lookup(s, n->link_addr, &place))
 		place = (struct structure_place){.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
-	uint32_t at = place.scope != STRUCTURE_NONE ? enter_scopes(r, caller, module, place.scope)
-		: enter_function(r, caller, get_unknown_function(r, module), MODEL_CALL);
+	uint32_t at =
+		place.scope != STRUCTURE_NONE
+			? enter_scopes(r, caller, module, place.scope, n->marked)
+			: enter_function(r, caller, get_unknown_function(r, module, n->marked),
+					 MODEL_CALL);
 	if (r->failed)
 		return 0;
-	at = place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, place.file), place.line)
-		: enter_instruction(r, at, n->link_addr);
-	if (n->marked && !r->failed)
-		r->e->contexts.at[at].marked = true;
-	return at;
+	return place.file != STRUCTURE_NONE && place.line
+		       ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, place.file),
+				    place.line)
+		       : enter_instruction(r, at, n->link_addr);
 }
 
 static void enter_all(struct expand_run *r, const struct merge_tree *t)
@@ -321,7 +361,7 @@ static bool begin(struct expand_run *r, struct expand *e, const struct expand_mo
 {
 	*r = (struct expand_run){.e = e, .modules = modules, .n_modules = n_modules, .memos = calloc((size_t)n_modules + 1, sizeof *r->memos)};
 	for (uint32_t i = 0; r->memos && i <= n_modules; i++)
-		r->memos[i].unknown_function = UINT32_MAX;
+		r->memos[i].unknown_function[0] = r->memos[i].unknown_function[1] = UINT32_MAX;
 	return r->memos != NULL;
 }
 
@@ -330,7 +370,8 @@ static bool end(struct expand_run *r)
 	if (!r->failed)
 		set_entries(r->e);
 	for (uint32_t i = 0; i <= r->n_modules; i++) {
-		free(r->memos[i].function_of_definition);
+		free(r->memos[i].function_of_definition[0]);
+		free(r->memos[i].function_of_definition[1]);
 		free(r->memos[i].file_of_file);
 	}
 	free(r->python_memo);
@@ -485,7 +526,7 @@ static uint32_t function_of(struct expand_run *r, const struct expand_kernel *k)
 		struct structure_scope scope = structure_get_scope(r->modules[k->module].structure, scope_id);
 		/* under another name of the same place it is still a kernel of its own: people launched it by this one */
 		if (strcmp(scope.linkage_name, k->name) == 0 || strcmp(scope.name, k->name) == 0)
-			return get_function(r, k->module, &scope);
+			return get_function(r, k->module, &scope, false);
 	}
 	struct expand_function f = {.name = strtab_add_z(r->e->strings, k->source_name[0] ? k->source_name : k->name[0] ? k->name : "<unknown kernel>"),
 		.linkage_name = strtab_add_z(r->e->strings, k->name), .module = k->module, .file = MODEL_NONE, .definition = MODEL_NONE};
@@ -521,7 +562,9 @@ uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct ex
 	/* the kernel itself is a child of the placeholder; another function was called by it */
 	bool is_kernel = r->e->contexts.at[kernel].function == function && (place.scope == STRUCTURE_NONE || outermost(s, place.scope) == scope);
 	uint32_t above = is_kernel ? r->e->contexts.at[kernel].parent : kernel;
-	uint32_t at = place.scope != STRUCTURE_NONE ? enter_scopes(r, above, f->module, place.scope) : enter_function(r, above, function, MODEL_CALL);
+	uint32_t at = place.scope != STRUCTURE_NONE
+			      ? enter_scopes(r, above, f->module, place.scope, false)
+			      : enter_function(r, above, function, MODEL_CALL);
 	if (r->failed)
 		return 0;
 	return place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, f->module, place.file), place.line)

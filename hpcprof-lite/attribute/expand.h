@@ -28,6 +28,8 @@ struct expand_function {
 	uint64_t link_addr;          /* smallest known entry, 0: none */
 	uint32_t definition;         /* in the module's structure; MODEL_NONE: not from there */
 	uint8_t gpu_kind;            /* of a placeholder */
+	bool guessed;                /* stands for frames that a heuristic found; its name ends in
+					MODEL_GUESSED_SUFFIX */
 };
 
 /* Zero-initialise but for `strings` and, where there is Python, its functions. Ids are indices into the lists. */

@@ -4,18 +4,69 @@
 
 #include "common/base/capped.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static uint64_t count_cells(const struct load_file *f, const struct load_thread *t)
+/* How the path to a node is known. */
+enum path {
+	PATH_COMPLETE,
+	PATH_GUESSED,
+	PATH_CUT /* + the cause */
+};
+
+static uint8_t path_of_entry(uint64_t code)
 {
-	uint64_t n = 0;
-	for (size_t p = 0; p < t->cells.n; p++) {
-		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
-		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
-			if (load_cell_is_sound(f, t, &cells[i]))
-				capped_grow(&n, cells[i].count);
+	if (code == MSR_ENTRY_MAIN || code == MSR_ENTRY_THREAD)
+		return PATH_COMPLETE;
+	uint64_t end = code >= MSR_ENTRY_PARTIAL ? code - MSR_ENTRY_PARTIAL : MSR_END_ROOT;
+	return (uint8_t)(PATH_CUT + (end < MSR_N_PATH_ENDS ? end : MSR_END_ROOT));
+}
+
+/* enum path by node; of those that are not sound nothing. Owned by the caller; NULL when memory is
+ * short. */
+static uint8_t *find_paths(const struct load_thread *t)
+{
+	uint8_t *path = malloc(t->n_nodes);
+	if (!path)
+		return NULL;
+	path[0] = PATH_CUT + MSR_END_ROOT;
+	for (size_t p = 0; p < t->nodes.n; p++) {
+		const struct msr_node *nodes = (const void *)t->nodes.at[p].content;
+		for (size_t i = 0; i < t->nodes.at[p].n_bytes / sizeof *nodes; i++) {
+			uint64_t id = t->nodes.at[p].first + i;
+			if (!id || t->node_to[id] == LOAD_DAMAGED)
+				continue;
+			if (load_is_entry(nodes[i].addr))
+				path[id] = path_of_entry(msr_addr_link(nodes[i].addr));
+			else
+				path[id] = path[nodes[i].parent] == PATH_COMPLETE &&
+							   msr_addr_marked(nodes[i].addr)
+						   ? PATH_GUESSED
+						   : path[nodes[i].parent];
+		}
 	}
-	return n;
+	return path;
+}
+
+static bool count_cells(const struct load_file *f, const struct load_thread *t,
+			struct model_ledger *l)
+{
+	uint8_t *path = find_paths(t);
+	for (size_t p = 0; path && p < t->cells.n; p++) {
+		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
+		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++) {
+			if (!load_cell_is_sound(f, t, &cells[i]))
+				continue;
+			uint8_t how = path[cells[i].node];
+			uint64_t *n = how == PATH_COMPLETE  ? &l->n_complete
+				      : how == PATH_GUESSED ? &l->n_guessed
+							    : &l->n_cut[how - PATH_CUT];
+			capped_grow(n, cells[i].count);
+			capped_grow(&l->in_tree, cells[i].count);
+		}
+	}
+	free(path);
+	return path;
 }
 
 static unsigned count_metrics(const struct load_file *f)
@@ -53,7 +104,8 @@ static bool may_be_in_handler(const struct load_file *f, const struct load_threa
 	return false;
 }
 
-void ledger_of_thread(const struct load_file *f, const struct load_thread *t, struct model_ledger *l)
+bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
+		      struct model_ledger *l)
 {
 	const struct msr_thread *r = &t->record;
 	*l = (struct model_ledger){.delivered = r->delivered, .recorded = r->recorded, .n_marked = r->n_marked, .handler_ns = r->handler_ns,
@@ -62,9 +114,11 @@ void ledger_of_thread(const struct load_file *f, const struct load_thread *t, st
 		l->losses[i] = r->losses[i];
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		l->path_ends[i] = r->path_ends[i];
-	l->in_tree = count_cells(f, t);
+	if (!count_cells(f, t, l))
+		return false;
 	if (t->has_record && !ledger_closes(l) && may_be_in_handler(f, t))
 		settle_kill(f, l);
+	return true;
 }
 
 void ledger_of_process(const struct load_file *f, struct model_ledger *l)
@@ -99,6 +153,10 @@ void ledger_add(struct model_ledger *to, const struct model_ledger *from)
 		capped_grow(&to->losses[i], from->losses[i]);
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		capped_grow(&to->path_ends[i], from->path_ends[i]);
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		capped_grow(&to->n_cut[i], from->n_cut[i]);
+	capped_grow(&to->n_complete, from->n_complete);
+	capped_grow(&to->n_guessed, from->n_guessed);
 	capped_grow(&to->n_marked, from->n_marked);
 	capped_grow(&to->n_trace_records, from->n_trace_records);
 	capped_grow(&to->bytes_damaged, from->bytes_damaged);

@@ -9,8 +9,10 @@
 #include "hpcprof-lite/load/measurement.h"
 #include "hpcprof-lite/model/model.h"
 
-/* Fills *l from one thread; samples between delivery and record when the thread was killed, or its process ended by another, become the loss MSR_LOSS_IN_FLIGHT. */
-void ledger_of_thread(const struct load_file *f, const struct load_thread *t, struct model_ledger *l);
+/* Fills *l from one thread; samples between delivery and record when the thread was killed, or its
+ * process ended by another, become the loss MSR_LOSS_IN_FLIGHT. False when memory is short. */
+bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
+		      struct model_ledger *l);
 /* The process's own part: losses outside its threads, and the state of the file. */
 void ledger_of_process(const struct load_file *f, struct model_ledger *l);
 /* delivered == in_tree + losses that take a sample, and recorded == in_tree. */

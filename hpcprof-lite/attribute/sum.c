@@ -31,6 +31,9 @@ struct summing {
 	const struct sum_source *sources;
 	const double *divisors;
 	struct worker *workers;
+	bool *on_guess; /* by context: it or a context above it is of a guessed frame; NULL: there
+			   is none */
+	uint32_t *guessed;           /* by metric: that of its part on guessed paths, MODEL_NONE */
 	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have touch few pages */
 	atomic_bool failed;
 	atomic_bool overflowed;
@@ -47,15 +50,23 @@ static void touch(const struct model *m, struct worker *w, uint32_t context)
 }
 
 struct cell_iterator {
+	const struct summing *s;
 	const struct sum_source *source;
 	const struct model_timeline *line;
 	size_t part, cell, extra;
+	struct sum_extra
+		again; /* the cell before counts as guessed, too, if its metric is not MODEL_NONE */
 };
 
 /* The next sound cell that holds something, as context, metric, count and sum. False at the end. */
 static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 {
 	const struct load_thread *t = it->source->thread;
+	if (it->again.metric != MODEL_NONE) {
+		*out = it->again;
+		it->again.metric = MODEL_NONE;
+		return true;
+	}
 	for (; it->part < t->cells.n; it->part++, it->cell = 0) {
 		const struct msr_cell *cells = (const void *)t->cells.at[it->part].content;
 		while (it->cell < t->cells.at[it->part].n_bytes / sizeof *cells) {
@@ -64,6 +75,10 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 				|| it->line->metric_of[c->metric] == MODEL_NONE || (!c->count && !c->sum) || !load_cell_is_plausible(c))
 				continue;
 			*out = (struct sum_extra){.context = it->line->context_of[c->node], .metric = it->line->metric_of[c->metric], .n_samples = c->count, .sum = c->sum};
+			it->again = *out;
+			it->again.metric = it->s->on_guess && it->s->on_guess[out->context]
+						   ? it->s->guessed[out->metric]
+						   : MODEL_NONE;
 			return true;
 		}
 	}
@@ -172,7 +187,10 @@ static void add_samples(struct summing *s, _Atomic uint64_t *to, uint64_t n)
 static bool sum_group(struct summing *s, size_t i, struct worker *w, const struct group *g)
 {
 	const struct model *m = s->m;
-	const struct cell_iterator begin = {.source = &s->sources[i], .line = &m->private_->timelines[i]};
+	const struct cell_iterator begin = {.s = s,
+					    .source = &s->sources[i],
+					    .line = &m->private_->timelines[i],
+					    .again.metric = MODEL_NONE};
 	struct cell_iterator it = begin;
 	struct sum_extra x;
 	while (next_cell(&it, &x))
@@ -361,19 +379,42 @@ static void free_workers(struct summing *s, unsigned n)
 	free(s->workers);
 }
 
+/* Sets on_guess and guessed, where there is a metric of guessed paths. */
+static bool find_guesses(struct summing *s)
+{
+	const struct model *m = s->m;
+	s->guessed = malloc((m->n_metrics + 1) * sizeof *s->guessed);
+	bool any = false;
+	for (uint32_t i = 0; s->guessed && i < m->n_metrics; i++) {
+		s->guessed[i] = MODEL_NONE;
+		if (m->metrics[i].kind != MODEL_METRIC_GUESSED)
+			continue;
+		s->guessed[m->metrics[i].parent] = i; /* which comes before it */
+		any = true;
+	}
+	if (!s->guessed || !any)
+		return s->guessed != NULL;
+	s->on_guess = calloc(m->n_contexts, sizeof *s->on_guess);
+	for (uint32_t c = 0; s->on_guess && c < m->n_contexts; c++)
+		s->on_guess[c] = m->contexts[c].marked || (c && s->on_guess[m->contexts[c].parent]);
+	return s->on_guess != NULL;
+}
+
 bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors, unsigned n_workers)
 {
 	struct summing s = {.m = m, .sources = sources, .divisors = divisors};
 	if (n_workers == 0)
 		n_workers = pool_n_cpus();
 	s.n_samples = calloc((size_t)m->n_contexts * (m->n_metrics ? m->n_metrics : 1), sizeof *s.n_samples);
-	bool ok = s.n_samples && make_workers(&s, n_workers);
+	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
 	if (ok && m->n_metrics) {
 		pool_run(m->n_profiles, n_workers, sum_job, &s);
 		ok = !atomic_load(&s.failed) && total_up(&s, n_workers);
 	}
 	m->sums_overflow = atomic_load(&s.overflowed);
 	free_workers(&s, n_workers);
+	free(s.on_guess);
+	free(s.guessed);
 	free((void *)s.n_samples);
 	return ok;
 }

@@ -90,21 +90,36 @@ struct model_context {
 	uint8_t relation;          /* enum model_relation */
 	uint8_t entry;             /* ENTRY: enum model_entry */
 	uint8_t end;               /* ENTRY partial: enum msr_path_end */
-	bool marked;               /* INSTRUCTION or LINE: a heuristic found this frame */
+	/*
+	 * A heuristic found this frame. Holds for all contexts of the frame: its FUNCTION, inlined
+	 * calls, LOOPs and its LINE or INSTRUCTION. They are apart from those of the same function
+	 * found by the rules. Frames further out (parents) rest on the guess as far as values came
+	 * by it; frames further in (children) are certain, their place below it is not.
+	 */
+	bool marked;
 	uint32_t function;         /* FUNCTION: the function. LINE, LOOP, INSTRUCTION: the enclosing one */
 	uint32_t module;           /* MODEL_NONE for root and entries */
 	uint32_t file, line;       /* LINE, LOOP: the source line; FUNCTION: of its definition; else MODEL_NONE, 0 */
 	uint64_t link_addr;        /* INSTRUCTION: its address; FUNCTION: entry; LOOP without a line: its first instruction; else 0 */
 };
 
+/* Ends the name of a function that stands for guessed frames: such a function is apart from the one
+ * that was found by the rules. */
+#define MODEL_GUESSED_SUFFIX " [guessed]"
+
 /* ---- metrics --------------------------------------------------------------------------------------------- */
 
 enum model_metric_kind {
-	MODEL_METRIC_SAMPLED,      /* events sampled on CPUs: has samples and time lines */
-	MODEL_METRIC_GPU_TIME,     /* "GPUOP (sec)", "GKER (sec)" ...: sums of durations of operations */
-	MODEL_METRIC_GPU_COUNT,    /* "GKER:COUNT", "GXCOPY:H2D (B)" ...: sums */
-	MODEL_METRIC_GPU_MEAN,     /* launch characteristics: the values are sums over launches (readers add); what people read is value / value of `divisor` */
-	MODEL_METRIC_GPU_SAMPLES   /* PC samples and stall reasons: "GINS", "GINS:STL_*", "GSAMP:*" */
+	MODEL_METRIC_SAMPLED,   /* events sampled on CPUs: has samples and time lines */
+	MODEL_METRIC_GPU_TIME,  /* "GPUOP (sec)", "GKER (sec)" ...: sums of durations of operations
+				 */
+	MODEL_METRIC_GPU_COUNT, /* "GKER:COUNT", "GXCOPY:H2D (B)" ...: sums */
+	MODEL_METRIC_GPU_MEAN, /* launch characteristics: the values are sums over launches (readers
+				  add); what people read is value / value of `divisor` */
+	MODEL_METRIC_GPU_SAMPLES, /* PC samples and stall reasons: "GINS", "GINS:STL_*", "GSAMP:*"
+				   */
+	MODEL_METRIC_GUESSED /* "CPUTIME:GUESSED (sec)": what of its parent is on call paths with a
+				guessed frame; only where there are any */
 };
 
 struct model_metric {
@@ -156,7 +171,12 @@ struct model_ledger {
 	uint64_t in_tree;          /* samples found in the tree by counting */
 	uint64_t losses[MSR_LOSS_ROOM];
 	uint64_t path_ends[MSR_N_PATH_ENDS];
-	uint64_t n_marked;
+	uint64_t n_marked; /* walks with a guessed frame, as the run time counted */
+	/* The samples in the tree by their call path, as the reader counts them; together they are
+	 * in_tree. */
+	uint64_t n_complete;             /* reached the root of the thread, no frame was guessed */
+	uint64_t n_guessed;              /* reached the root, with a guessed frame */
+	uint64_t n_cut[MSR_N_PATH_ENDS]; /* did not, by cause; [MSR_END_ROOT]: of unknown cause */
 	uint64_t n_trace_records;
 	uint64_t bytes_damaged;    /* of the file, skipped */
 	uint64_t bytes_file;
@@ -362,6 +382,8 @@ struct model {
 	bool ledger_closes;                   /* delivered == in_tree + losses that take a sample, for every thread */
 	bool has_traces;
 	uint64_t start_ns, end_ns;            /* over all processes, CLOCK_REALTIME */
+	uint64_t elapsed_ns;                  /* ... without the time between runs */
+	uint32_t n_runs; /* stretches in which a process was measured, a second or more apart */
 	const char *title;                    /* for people: name of the first program */
 	struct model_private *private_;       /* what load and attribute keep */
 };

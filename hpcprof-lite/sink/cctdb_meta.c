@@ -196,9 +196,18 @@ static char *describe(const struct model *m)
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		if (l->losses[i])
 			fprintf(out, "- %s: %" PRIu64 " (%s)\n", msr_loss_name((enum msr_loss)i), l->losses[i], msr_loss_description((enum msr_loss)i));
+	fprintf(out, "- complete call paths: %" PRIu64 "\n", l->n_complete);
+	if (l->n_guessed)
+		fprintf(out,
+			"- call paths with a guessed frame: %" PRIu64
+			" (functions whose name ends in \"" MODEL_GUESSED_SUFFIX
+			"\" are these frames;"
+			" what of a metric came by them is in its metric :GUESSED)\n",
+			l->n_guessed);
 	for (unsigned i = 1; i < MSR_N_PATH_ENDS; i++)
-		if (l->path_ends[i])
-			fprintf(out, "- partial call paths, %s: %" PRIu64 "\n", msr_path_end_name((enum msr_path_end)i), l->path_ends[i]);
+		if (l->n_cut[i])
+			fprintf(out, "- partial call paths, %s: %" PRIu64 "\n",
+				msr_path_end_name((enum msr_path_end)i), l->n_cut[i]);
 	if (l->bytes_damaged)
 		fprintf(out, "- damaged bytes of the measurement, skipped: %" PRIu64 "\n", l->bytes_damaged);
 	fprintf(out, "- the ledger %s\n", m->ledger_closes ? "closes" : "does not close");

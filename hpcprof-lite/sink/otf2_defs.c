@@ -186,6 +186,8 @@ static void calling_context(struct otf2_defs *d, uint32_t i)
 		context_number(d, i, "inlined", 1);
 	if (c->marked)
 		context_number(d, i, "found by a heuristic", 1);
+	else if (n->on_guess)
+		context_number(d, i, "below a guessed frame", 1);
 }
 
 static void tree(struct otf2_defs *d)

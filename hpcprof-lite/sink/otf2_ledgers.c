@@ -13,7 +13,14 @@ void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member
 		{"samples delivered", "Signals taken for a sample", l->delivered},
 		{"samples recorded", "Samples the run time says it put in its tree", l->recorded},
 		{"samples in the tree", "Samples found in the tree by counting", l->in_tree},
-		{"samples with a marked frame", "Paths with a frame that a heuristic found", l->n_marked},
+		{"samples with a complete path",
+		 "Call paths to the root of their thread without a guessed frame", l->n_complete},
+		{"samples with a guessed path",
+		 "Call paths to the root of their thread with a frame that a heuristic guessed",
+		 l->n_guessed},
+		{"stacks with a guessed frame",
+		 "Walks with a frame that a heuristic guessed, as the run time counted",
+		 l->n_marked},
 		{"trace records", "Records of the time line", l->n_trace_records},
 		{"bytes damaged", "Bytes of the measurement that were skipped", l->bytes_damaged},
 	};
@@ -27,8 +34,9 @@ void otf2_ledger_members(const struct model_ledger *l, struct otf2_ledger_member
 	}
 	for (unsigned i = 1; i < MSR_N_PATH_ENDS; i++, n++) {
 		snprintf(members[n].name, sizeof members[n].name, "partial: %s", msr_path_end_name((enum msr_path_end)i));
-		snprintf(members[n].description, sizeof members[n].description, "Call paths that could not be followed to their root");
-		members[n].value = l->path_ends[i];
+		snprintf(members[n].description, sizeof members[n].description,
+			 "Samples whose call path could not be followed to its root");
+		members[n].value = l->n_cut[i];
 	}
 }
 

@@ -111,6 +111,8 @@ static bool add_node(struct builder *b, uint32_t context)
 	node.parent = above == MODEL_NONE ? MODEL_NONE : b->t->node_of[above];
 	if (node.parent != MODEL_NONE)
 		node.depth = b->t->nodes.at[node.parent].depth + 1;
+	node.on_guess = b->m->contexts[context].marked ||
+			(node.parent != MODEL_NONE && b->t->nodes.at[node.parent].on_guess);
 	node.region = b->region_of[node.frame];
 	if (!place_of(b, &b->m->contexts[context], &node.place))
 		return false;

@@ -43,6 +43,7 @@ struct otf2_node {
 	uint32_t frame;       /* context of the function, loop or entry of which this is a place: equal for places in one frame */
 	uint32_t region;
 	uint32_t place;       /* MODEL_NONE: unknown */
+	bool on_guess;        /* it or a frame further out was guessed */
 };
 
 struct otf2_tree {

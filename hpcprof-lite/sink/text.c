@@ -42,6 +42,7 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 		.out = out,
 		.width = o->width ? o->width : terminal_width(out),
 		.depth = o->depth,
+		.by_total = o->by_total,
 		.interpreter = o->interpreter,
 		.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100,
 		.utf8 = speaks_utf8(),
@@ -191,7 +192,9 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 		return s;
 	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
-	unsigned views = o->views ? o->views : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
+	unsigned views = o->views ? o->views
+				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
+					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
 	bool ok = spread_time(m, &t) && write_parts(m, &t, views, &style);
 	text_metric_close(&t);
 	if (!ok)

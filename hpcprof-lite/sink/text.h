@@ -22,7 +22,8 @@ struct sink_text_options {
 	FILE *out;           /* NULL: standard output */
 	bool all;            /* everything, tab separated: see text_all.c */
 	const char *metric;  /* name or event of the metric to show; NULL: the first of CPUs */
-	unsigned views;      /* of enum sink_text_view; 0: paths, functions, lines, threads and GPUs */
+	unsigned views;      /* of enum sink_text_view; 0: all */
+	bool by_total; /* flat tables in the order of their totals; else of what is their own */
 	unsigned depth;      /* of the tree, in functions; 0: no bound */
 	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
 	bool interpreter;    /* show the interpreter's frames between Python functions in the tree */

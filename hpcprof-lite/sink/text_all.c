@@ -15,6 +15,15 @@ static void put_scopes(FILE *out, const double at[MODEL_N_SCOPES])
 		fprintf(out, "\t%.17g", at[i]);
 }
 
+static void put_paths(FILE *out, const char *whose, uint32_t id, const char *how, uint64_t n)
+{
+	if (!n)
+		return;
+	fprintf(out, "paths\t%s", whose);
+	text_all_id(out, id);
+	fprintf(out, "\t%s\t%" PRIu64 "\n", how, n);
+}
+
 static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct model_ledger *l)
 {
 	fprintf(out, "ledger\t%s", whose);
@@ -36,6 +45,10 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 			text_all_id(out, id);
 			fprintf(out, "\t%s\t%" PRIu64 "\n", msr_path_end_name(i), l->path_ends[i]);
 		}
+	put_paths(out, whose, id, "complete", l->n_complete);
+	put_paths(out, whose, id, "guessed", l->n_guessed);
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		put_paths(out, whose, id, i ? msr_path_end_name(i) : "unknown", l->n_cut[i]);
 }
 
 static void put_things(const struct model *m, FILE *out)
@@ -65,13 +78,17 @@ static void put_things(const struct model *m, FILE *out)
 		text_all_name(out, f->name);
 		putc('\n', out);
 	}
-	fputs("# metric id unit period source event name\n", out);
+	fputs("# metric id unit period source event name\n"
+	      "# guessed metric of (what of a metric is on call paths with a guessed frame)\n",
+	      out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
 		fprintf(out, "metric\t%u\t%s\t%" PRIu64 "\t%d", i, k->unit, k->period, (int)k->source);
 		text_all_name(out, k->event);
 		text_all_name(out, k->name);
 		putc('\n', out);
+		if (k->kind == MODEL_METRIC_GUESSED)
+			fprintf(out, "guessed\t%u\t%u\n", i, k->parent);
 	}
 }
 
@@ -294,9 +311,13 @@ enum status sink_text_all(const struct model *m, FILE *out)
 	text_all_gpu_things(m, out);
 	put_contexts(m, out);
 	put_totals(m, out);
-	fputs("# ledger of id delivered recorded in-tree marked trace-records bytes-damaged bytes-file handler-ns frames\n"
-		"# loss of id cause takes-sample n\n"
-		"# end of id how n\n", out);
+	fputs("# ledger of id delivered recorded in-tree marked trace-records bytes-damaged "
+	      "bytes-file handler-ns frames\n"
+	      "# loss of id cause takes-sample n\n"
+	      "# end of id how n (walks of the stack)\n"
+	      "# paths of id how n (samples in the tree: complete, guessed, or why they were "
+	      "cut)\n",
+	      out);
 	put_processes(m, out);
 	put_profiles(m, out);
 	if (!put_words(m, out))

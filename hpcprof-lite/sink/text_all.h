@@ -33,6 +33,8 @@
  *     thread	0	node0	1000	0	0	mini	3021000000	3021	3020	1	1	CPUTIME (sec)	3.02
  *     ledger	all	-	3021	3020	3020	0	3020	0	65536	4500000	40000
  *     loss	all	-	busy	1	1
+ *     # paths of id how n     (samples in the tree: complete, guessed, or why they were cut)
+ *     paths	all	-	complete	3020
  *     closes	1
  *
  * Where there are GPUs, also (ids of gpu-... records are indices, "-" is none, times are nanoseconds since 1970, 0 is unknown):

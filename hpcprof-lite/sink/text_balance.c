@@ -85,6 +85,8 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 			putc('\n', s->out);
 		} else {
 			put_process(&m->processes[rows[i].id], s->out);
+			fputs(" ", s->out);
+			text_cell(s->out, text_base(m->processes[rows[i].id].executable), 0);
 			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");
 		}
 	}
@@ -114,7 +116,8 @@ bool text_report_threads(const struct model *m, const struct text_metric *t, con
 		}
 		if (m->n_processes > 1)
 			put_rows(m, t, processes, m->n_processes, false, s);
-		put_rows(m, t, threads, n, true, s);
+		if (m->n_processes == 1 || n != m->n_processes) /* one thread each: that was all */
+			put_rows(m, t, threads, n, true, s);
 	}
 	free(threads);
 	free(processes);

@@ -151,17 +151,31 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 	return (size_t)id;
 }
 
+/* A frame between a kernel and the place that launched it was guessed; one at the place itself is
+ * marked by its name. */
+static bool is_on_guess(const struct model *m, uint32_t kernel, uint32_t place)
+{
+	for (uint32_t c = kernel; c != MODEL_NONE && c != place; c = m->contexts[c].parent)
+		if (m->contexts[c].marked)
+			return true;
+	return false;
+}
+
 static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 {
+	bool on_guess = is_on_guess(g->m, context, launched_at(g->m, context));
 	uint32_t at = launched_at(g->m, context), node = node_of(g->m, context);
 	const struct model_context *c = &g->m->contexts[at];
 	uint64_t a = hash_u64((uint64_t)kernel << 32 | (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^ c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
-	uint64_t id = map_put(&g->launchers, a, b, g->h->launchers.n);
+	uint64_t id = map_put(&g->launchers, on_guess ? ~a : a, b, g->h->launchers.n);
 	if (id != g->h->launchers.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
 	struct text_gpu_launcher *new = vec_push(&g->h->launchers);
 	if (new)
-		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel, .context = at, .node = node};
+		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel,
+						  .context = at,
+						  .node = node,
+						  .on_guess = on_guess};
 	return new ? (size_t)id : NONE;
 }
 

@@ -18,6 +18,7 @@ struct text_gpu_line {
 };
 
 struct text_gpu_launcher {
+	bool on_guess;               /* a frame between the place and the kernel was guessed */
 	uint32_t kernel;             /* index */
 	uint32_t context;            /* the line (or function, or entry) of the CPU that launched it, the innermost of the program's own */
 	uint32_t node;               /* the placeholder "<graph node of ...>" between, MODEL_NONE */

@@ -293,7 +293,8 @@ static void put_device(const struct model *m, const struct text_gpu *g, uint32_t
 	const struct model_gpu_device *device = &m->gpu_devices[d];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
 	size_t room = s->width > 70 ? s->width - 30 : 40;
-	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process) : (double)(m->end_ns - m->start_ns);
+	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process)
+						     : (double)m->elapsed_ns;
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;

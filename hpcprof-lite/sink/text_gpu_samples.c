@@ -141,8 +141,11 @@ static void put_launchers(const struct model *m, const struct text_gpu_hot *h, c
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME];
 	size_t n_hidden = 0, room = s->width > 60 ? s->width - 38 : 22;
-	bool by_time = k->seconds > 0;
-	fprintf(s->out, "    launched at\n");
+	bool by_time = k->seconds > 0, any_guess = false;
+	for (size_t i = 0; i < k->n_launchers; i++)
+		any_guess |= h->launchers.at[k->first_launcher + i].on_guess;
+	fprintf(s->out, any_guess ? "    launched at (?: by way of a guessed frame)\n"
+				  : "    launched at\n");
 	for (size_t i = 0; i < k->n_launchers; i++) {
 		const struct text_gpu_launcher *l = &h->launchers.at[k->first_launcher + i];
 		double part = by_time ? l->seconds : l->samples, whole = by_time ? k->seconds : k->samples;
@@ -152,6 +155,7 @@ static void put_launchers(const struct model *m, const struct text_gpu_hot *h, c
 		}
 		name_launcher(m, l, room, name, sizeof name);
 		fprintf(s->out, "%11s %10s %9s x  ", text_share(a, part, whole), by_time ? text_value(b, "sec", l->seconds) : "", l->n > 0 ? text_value(c, "count", l->n) : "");
+		fputs(l->on_guess ? TEXT_GUESSED : "", s->out);
 		size_t columns = text_columns(name);
 		text_cell(s->out, name, columns < room ? columns : room);
 		putc('\n', s->out);

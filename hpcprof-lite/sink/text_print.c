@@ -203,6 +203,11 @@ bool text_is_made_up(const char *name)
 
 void text_shorten(char *name, size_t columns)
 {
+	size_t mark = strlen(TEXT_GUESSED);
+	if (strncmp(name, TEXT_GUESSED, mark) == 0) {
+		name += mark;
+		columns -= columns > mark ? mark : columns;
+	}
 	if (text_columns(name) > columns)
 		leave_out(name, '<', '>');
 	if (text_columns(name) > columns)

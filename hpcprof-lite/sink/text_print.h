@@ -12,6 +12,9 @@ enum {
 	TEXT_NAME = 4096 /* and for a name: a longer one is cut */
 };
 
+/* In front of the name of a guessed frame; tables that have it explain it in their heading. */
+#define TEXT_GUESSED "? "
+
 /* "12.34 s", "56.7 ms", "1,234", "12.3 G", "4.0 MiB" by the metric's unit. */
 const char *text_value(char cell[TEXT_CELL], const char *unit, double value);
 /* "12.3%"; "" when there is nothing; "<0.1%" when it would show as 0. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Head, ledger and flat tables of the report for people. Test: tests/cli/prof_text.sh. */
+/* Head and ledger of the report for people. Test: tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text_report.h"
 
 #include "common/base/foreign.h"
@@ -58,6 +58,29 @@ static bool ended_alike(const struct model_process *a, const struct model_proces
 	return by_signal == (b->exit_kind == MSR_EXIT_SIGNAL) && unknown == (b->exit_kind == MSR_EXIT_NONE) && (unknown || a->exit_code == b->exit_code);
 }
 
+/* ": rank 3 solver pid 1234, ...": which ones, where there are others. */
+static void put_which(const struct model *m, const struct model_process *like, FILE *out)
+{
+	enum { MOST = 4 };
+	unsigned n = 0;
+	for (uint32_t i = 0; m->n_processes > 1 && i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (ended_well(p) || !ended_alike(like, p) || ++n > MOST)
+			continue;
+		fputs(n == 1 ? ": " : ", ", out);
+		if (p->rank >= 0)
+			fprintf(out, "rank %d ", p->rank);
+		if (p->executable[0]) {
+			text_cell(out, text_base(p->executable), 0);
+			putc(' ', out);
+		}
+		fprintf(out, "pid %" PRIu32, p->pid);
+	}
+	if (n > MOST)
+		fprintf(out, ", %u more", n - MOST);
+	putc('\n', out);
+}
+
 static void put_ends(const struct model *m, FILE *out)
 {
 	enum { MOST = 6 };
@@ -80,8 +103,9 @@ static void put_ends(const struct model *m, FILE *out)
 	}
 	for (unsigned i = 0; i < n_ends; i++) {
 		char count[TEXT_CELL], end[128];
-		fprintf(out, "  %s %s %s\n", text_count(count, ends[i].n), plural(ends[i].n, "process ended with", "processes ended with"),
+		fprintf(out, "  %s %s %s", text_count(count, ends[i].n), plural(ends[i].n, "process ended with", "processes ended with"),
 			ends_text(ends[i].first->exit_kind, ends[i].first->exit_code, end, sizeof end));
+		put_which(m, ends[i].first, out);
 	}
 	if (n_more)
 		fprintf(out, "  %" PRIu64 " more processes failed in other ways\n", n_more);
@@ -235,8 +259,16 @@ void text_report_head(const struct model *m, const struct text_style *s)
 		fprintf(s->out, " on %zu hosts", n_hosts);
 	}
 	uint32_t n_threads = model_count_threads(m);
-	fprintf(s->out, ", %s %s; %s, %s elapsed\n", text_count(a, n_threads), plural(n_threads, "thread", "threads"), when,
-		text_value(b, "sec", (double)(m->end_ns - m->start_ns) / 1e9));
+	fprintf(s->out, ", %s %s; %s, %s elapsed", text_count(a, n_threads),
+		plural(n_threads, "thread", "threads"), when,
+		text_value(b, "sec", (double)m->elapsed_ns / 1e9));
+	uint64_t between_ns = m->end_ns - m->start_ns > m->elapsed_ns
+				      ? m->end_ns - m->start_ns - m->elapsed_ns
+				      : 0;
+	if (m->n_runs > 1)
+		fprintf(s->out, " in %s runs, without %s between them", text_count(a, m->n_runs),
+			text_value(b, "sec", (double)between_ns / 1e9));
+	putc('\n', s->out);
 	put_ends(m, s->out);
 	put_unmeasured(m, s->out);
 	put_off(m, s->out);
@@ -268,22 +300,21 @@ uint64_t text_count_lost(const struct model_ledger *l)
 	return n;
 }
 
+/* By samples, so that they add up to those in the tree whatever the number of events. */
 static void put_paths(const struct model_ledger *l, FILE *out)
 {
-	uint64_t n = 0, cut = 0;
-	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
-	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++) {
-		n += l->path_ends[i];
-		cut += i == MSR_END_ROOT ? 0 : l->path_ends[i];
-	}
-	if (!n)
+	char a[TEXT_CELL], b[TEXT_CELL];
+	if (!l->in_tree)
 		return;
-	fprintf(out, "  call paths: %s complete (%.2f%%)", text_count(a, n - cut), 100 * (double)(n - cut) / (double)n);
+	fprintf(out, "  call paths: %s complete (%.2f%%)", text_count(a, l->n_complete),
+		100 * (double)l->n_complete / (double)l->in_tree);
+	if (l->n_guessed)
+		fprintf(out, ", %s with a guessed frame (%.2f%%)", text_count(b, l->n_guessed),
+			100 * (double)l->n_guessed / (double)l->in_tree);
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
-		if (i != MSR_END_ROOT && l->path_ends[i])
-			fprintf(out, ", %s ended by: %s", text_count(b, l->path_ends[i]), msr_path_end_name(i));
-	if (l->n_marked)
-		fprintf(out, ", %s with a guessed frame", text_count(c, l->n_marked));
+		if (l->n_cut[i])
+			fprintf(out, ", %s ended by: %s", text_count(b, l->n_cut[i]),
+				i == MSR_END_ROOT ? "unknown cause" : msr_path_end_name(i));
 	putc('\n', out);
 }
 
@@ -341,79 +372,4 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 	putc('\n', s->out);
 	if (m->has_gpu)
 		text_report_gpu_ledger(m, s);
-}
-
-/* ---- flat tables ---- */
-
-static void describe_row(const struct model *m, const struct text_row *r, enum text_by by, char *name, size_t n_bytes, char *where, size_t where_bytes)
-{
-	const struct model_context *c = &m->contexts[r->context];
-	const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
-	char file[TEXT_FILE];
-	where[0] = 0;
-	if (by == TEXT_BY_MODULE) {
-		snprintf(name, n_bytes, "%s", m->modules[c->module].path);
-	} else if (by == TEXT_BY_FUNCTION) {
-		text_function_name(name, n_bytes, m, c->function);
-		if (f->file != MODEL_NONE)
-			snprintf(where, where_bytes, "%s:%" PRIu32, text_file(file, m->files[f->file].path), f->line);
-		else
-			snprintf(where, where_bytes, "%s", text_file(file, text_module_path(m, f->module)));
-	} else {
-		if (c->kind == MODEL_CONTEXT_LINE)
-			text_place(name, n_bytes, m, c);
-		else
-			snprintf(name, n_bytes, "<no line>");
-		if (f)
-			text_function_name(where, where_bytes, m, c->function);
-	}
-}
-
-bool text_report_table(const struct model *m, const struct text_metric *t, enum text_by by, const struct text_style *s)
-{
-	static const char *const titles[] = {"Functions", "Lines", "Modules"}, *const columns[] = {"function", "line", "module"},
-		*const wheres[] = {"defined at", "function", ""};
-	const char *unit = m->metrics[t->metric].unit;
-	struct text_rows rows;
-	size_t n_hidden = 0;
-	if (!text_rows_make(m, t, by, &rows))
-		return false;
-	const struct model_metric *metric = &m->metrics[t->metric];
-	if ((rows.n == 0 || rows.at[0].self <= 0) && metric->kind != MODEL_METRIC_SAMPLED) { /* what GPUs did as a whole is at no line */
-		text_rows_free(&rows);
-		return true;
-	}
-	text_heading(s, "%s by their own %s%s", titles[by], metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : t->spread ? "; in kernels by PC samples" : "");
-	size_t room = s->width > 60 ? s->width - 44 : 16, where_room = by == TEXT_BY_MODULE ? 0 : by == TEXT_BY_FUNCTION && room > 48 ? 24 : room / 2;
-	room -= where_room ? where_room + 2 : 0;
-	fprintf(s->out, "%7s %15s %7s %9s  %-*s%s%s\n", "self", "self", "total", metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted", where_room ? (int)room : 0, columns[by],
-		where_room ? "  " : "", wheres[by]);
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct text_row *r = &rows.at[i];
-		char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], name[TEXT_NAME], where[TEXT_NAME];
-		if (r->self <= 0 || r->self < s->threshold * t->whole) {
-			n_hidden += r->self > 0;
-			continue;
-		}
-		describe_row(m, r, by, name, sizeof name, where, sizeof where);
-		text_emphasise(s, t->whole > 0 ? r->self / t->whole : 0);
-		fprintf(s->out, "%7s %15s %7s %9s  ", text_share(a, r->self, t->whole), text_value(b, unit, r->self), text_share(c, r->total, t->whole),
-			text_value(d, "count", (double)r->n_samples)); /* in nine columns, however many */
-		text_plain(s);
-		text_shorten(name, room);
-		text_shorten(where, where_room);
-		size_t columns_n = text_columns(name);
-		text_cell(s->out, name, *where ? room : columns_n > room ? room : columns_n);
-		if (*where) {
-			size_t n = text_columns(where);
-			fputs("  ", s->out);
-			text_cell(s->out, where, n > where_room ? where_room : n);
-		}
-		putc('\n', s->out);
-	}
-	if (n_hidden)
-		fprintf(s->out, "%7s %15s %7s %9s  %zu more below %g%%\n", "", "", "", "", n_hidden, s->threshold * 100);
-	putc('\n', s->out);
-	text_rows_free(&rows);
-	return true;
 }

@@ -29,14 +29,30 @@ void text_plain(const struct text_style *s)
 	fputs(s->colour ? "\033[0m" : "", s->out);
 }
 
-/* A name that was made up says where it is: "<unknown at 0x1234> [libx.so]". */
+/* The MODEL_GUESSED_SUFFIX at the end of a name; the end itself, "", where there is none. */
+static const char *find_mark(const char *name)
+{
+	static const char mark[] = MODEL_GUESSED_SUFFIX;
+	size_t n = strlen(name);
+	bool has = n >= sizeof mark - 1 && strcmp(name + n - (sizeof mark - 1), mark) == 0;
+	return has ? name + n - (sizeof mark - 1) : name + n;
+}
+
+/*
+ * A name that was made up says where it is: "<unknown at 0x1234> [libx.so]". The mark of a guessed
+ * frame goes to the front, where nothing cuts it off.
+ */
 void text_function_name(char *name, size_t n_bytes, const struct model *m, uint32_t function)
 {
 	const struct model_function *f = &m->functions[function];
-	const char *module = text_module_path(m, f->module);
-	bool made_up = text_is_made_up(f->name) && module[0] != '<' && module[0];
+	const char *module = text_module_path(m, f->module), *mark = find_mark(f->name);
 	char file[TEXT_FILE];
-	snprintf(name, n_bytes, made_up ? "%s [%s]" : "%s", f->name, text_file(file, module));
+	size_t n = *mark ? strlen(TEXT_GUESSED) : 0;
+	snprintf(name, n_bytes, "%s%.*s", *mark ? TEXT_GUESSED : "", (int)(mark - f->name),
+		 f->name);
+	if (text_is_made_up(name + n) && module[0] != '<' && module[0])
+		snprintf(name + strlen(name), n_bytes - strlen(name), " [%s]",
+			 text_file(file, module));
 }
 
 const char *text_module_path(const struct model *m, uint32_t module)
@@ -66,13 +82,13 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 	case MODEL_CONTEXT_LOOP: {
 		char place[256];
 		text_place(place, sizeof place, m, c);
-		snprintf(name, n_bytes, "loop at %s", place);
+		snprintf(name, n_bytes, "%sloop at %s", c->marked ? TEXT_GUESSED : "", place);
 		break;
 	}
 	default: {
 		char place[256];
 		text_place(place, sizeof place, m, c);
-		snprintf(name, n_bytes, "%s%s", place, c->marked ? " [guessed frame]" : "");
+		snprintf(name, n_bytes, "%s%s", c->marked ? TEXT_GUESSED : "", place);
 		break;
 	}
 	}

@@ -14,6 +14,7 @@ struct text_style {
 	unsigned depth;     /* 0: no bound */
 	double threshold;   /* as a share: 0.01 */
 	bool utf8, colour;
+	bool by_total;      /* flat tables are sorted by what is below, too, and not by the own */
 	bool interpreter;   /* frames of Python's interpreter between Python functions are shown */
 };
 

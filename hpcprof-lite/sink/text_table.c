@@ -51,10 +51,12 @@ static bool key_of(const struct model_context *c, enum text_by by, uint64_t *a, 
 		return c->module != MODEL_NONE;
 	case TEXT_BY_LINE:
 		if (c->kind == MODEL_CONTEXT_LINE) {
-			*a = c->file;
-			*b = c->line;
+			*a = (uint64_t)c->function << 32 |
+			     c->file; /* one line of a file may be in several functions: macros of
+					 assembler, templates */
+			*b = (uint64_t)1 << 32 | c->line;
 		} else if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
-			*a = (uint64_t)1 << 32 | c->function; /* all of a function whose lines are not known */
+			*a = c->function; /* all of a function whose lines are not known */
 		}
 		return c->kind == MODEL_CONTEXT_LINE || c->kind == MODEL_CONTEXT_INSTRUCTION;
 	}
@@ -69,6 +71,41 @@ static int compare_rows(const void *pa, const void *pb)
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
 	return (a->context > b->context) - (a->context < b->context);
+}
+
+static int compare_totals(const void *pa, const void *pb)
+{
+	const struct text_row *a = pa, *b = pb;
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	return compare_rows(pa, pb);
+}
+
+void text_rows_sort_by_total(struct text_row *rows, size_t n)
+{
+	if (n)
+		qsort(rows, n, sizeof *rows, compare_totals);
+}
+
+/* By context: what of its total came by a guessed frame, its own or one further in. *guessed is
+ * NULL where no frame was guessed. False when memory is short. */
+static bool sum_guessed(const struct model *m, const struct text_metric *t, double **guessed)
+{
+	uint32_t c = 0;
+	*guessed = NULL;
+	while (c < m->n_contexts && !m->contexts[c].marked)
+		c++;
+	if (c == m->n_contexts)
+		return true;
+	double *at = *guessed = calloc(m->n_contexts, sizeof *at);
+	if (!at)
+		return false;
+	for (c = m->n_contexts; c-- > 1;) { /* children before their parents */
+		if (m->contexts[c].marked)
+			at[c] = t->total[c];
+		at[m->contexts[c].parent] += at[c];
+	}
+	return true;
 }
 
 static struct text_row *get_row(struct text_rows *rows, size_t *capacity, struct map *index, uint64_t a, uint64_t b, uint32_t context)
@@ -91,7 +128,8 @@ static struct text_row *get_row(struct text_rows *rows, size_t *capacity, struct
 }
 
 /* A row whose end lies behind the present context holds it: what is added to its total is in there already. */
-static bool fill(const struct model *m, const struct text_metric *t, enum text_by by, struct text_rows *rows, struct map *index)
+static bool fill(const struct model *m, const struct text_metric *t, enum text_by by,
+		 const double *guessed, struct text_rows *rows, struct map *index)
 {
 	size_t capacity = 0, n_ends = 0;
 	uint32_t *end_of = NULL; /* by row: end of the outermost subtree that is being passed */
@@ -118,6 +156,8 @@ static bool fill(const struct model *m, const struct text_metric *t, enum text_b
 		if (end_of[row - rows->at] <= c) {
 			end_of[row - rows->at] = c + m->contexts[c].subtree_n;
 			row->total += t->total[c];
+			row->guessed += guessed ? guessed[c] : 0;
+			rows->has_guesses |= guessed && guessed[c] > 0;
 		}
 	}
 	free(end_of);
@@ -128,7 +168,9 @@ bool text_rows_make(const struct model *m, const struct text_metric *t, enum tex
 {
 	struct map index = {0};
 	*rows = (struct text_rows){0};
-	bool ok = fill(m, t, by, rows, &index);
+	double *guessed;
+	bool ok = sum_guessed(m, t, &guessed) && fill(m, t, by, guessed, rows, &index);
+	free(guessed);
 	map_free(&index);
 	if (!ok)
 		text_rows_free(rows);

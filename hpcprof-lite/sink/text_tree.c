@@ -15,13 +15,14 @@
 #include <string.h>
 
 enum {
-	NUMBERS_COLUMNS = 33,  /* "  total    self        total time  " */
-	GPU_COLUMNS = 48,      /* "  total    self total time  | GPU  GPU time  " */
-	KERNELS_COLUMNS = 9,   /* where there is room */
+	NUMBERS_COLUMNS = 29, /* "  total    self  total time  " */
+	GPU_COLUMNS = 48,     /* "  total    self total time  | GPU  GPU time  " */
+	GUESSED_COLUMNS = 8,  /* " guessed" */
+	KERNELS_COLUMNS = 9,  /* where there is room */
 	KERNELS_WIDTH = 110,
-	LONG_RUN = 8,          /* functions one below the other without a branch or time of their own ... */
-	RUN_HEAD = 3,          /* ... of which so many stay at the top */
-	RUN_TAIL = 2           /* ... and at the end */
+	LONG_RUN = 8, /* functions one below the other without a branch or time of their own ... */
+	RUN_HEAD = 3, /* ... of which so many stay at the top */
+	RUN_TAIL = 2  /* ... and at the end */
 };
 
 struct item {
@@ -40,6 +41,7 @@ struct walk {
 	const struct model *m;
 	const struct text_metric *t;
 	const struct text_gpu_columns *gpu; /* NULL: none */
+	const struct text_metric *guessed;  /* of t: what came by a guessed frame; NULL: nothing */
 	const struct text_style *s;
 	const struct text_fold *fold;
 	VEC(struct item) items;
@@ -90,9 +92,11 @@ static void add_item(struct walk *w, uint32_t context, bool is_line)
 	w->failed |= !at;
 }
 
+/* A loop whose line is not known says nothing to people: what is in it shows where the loop is. */
 static bool has_row(const struct model_context *c)
 {
-	return c->kind == MODEL_CONTEXT_ENTRY || c->kind == MODEL_CONTEXT_FUNCTION || c->kind == MODEL_CONTEXT_LOOP;
+	return c->kind == MODEL_CONTEXT_ENTRY || c->kind == MODEL_CONTEXT_FUNCTION ||
+	       (c->kind == MODEL_CONTEXT_LOOP && c->file != MODEL_NONE && c->line);
 }
 
 static bool is_folded(const struct walk *w, uint32_t context)
@@ -185,7 +189,10 @@ static bool has_self(const struct walk *w, uint32_t context)
 
 static size_t numbers_columns(const struct walk *w)
 {
-	return !w->gpu ? NUMBERS_COLUMNS : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS : GPU_COLUMNS + KERNELS_COLUMNS;
+	size_t n = !w->gpu                       ? NUMBERS_COLUMNS
+		   : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS
+						 : GPU_COLUMNS + KERNELS_COLUMNS;
+	return w->guessed ? n + GUESSED_COLUMNS : n;
 }
 
 static bool is_in_kernel(const struct model *m, uint32_t context)
@@ -213,6 +220,14 @@ static const char *count_samples(const struct walk *w, const struct item *i, cha
 	return cell;
 }
 
+static void put_guessed(const struct walk *w, const struct item *i)
+{
+	char a[TEXT_CELL];
+	if (w->guessed)
+		fprintf(w->s->out, " %7s",
+			text_share(a, value_of(w->guessed, i), value_of(w->t, i)));
+}
+
 static void put_gpu_numbers(const struct walk *w, const struct item *i, double total, double self)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
@@ -221,6 +236,7 @@ static void put_gpu_numbers(const struct walk *w, const struct item *i, double t
 	fprintf(w->s->out, "%7s %7s %10s", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
 		total > 0 ? text_value(c, w->m->metrics[w->t->metric].unit, total) : "");
 	text_plain(w->s);
+	put_guessed(w, i);
 	text_emphasise(w->s, share(gpu, w->gpu->time.whole));
 	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->gpu->time.whole), gpu > 0 ? text_value(e, "sec", gpu) : "");
 	text_plain(w->s);
@@ -238,9 +254,12 @@ static void put_numbers(const struct walk *w, const struct item *i)
 		return;
 	}
 	text_emphasise(w->s, w->t->whole > 0 ? total / w->t->whole : 0);
-	fprintf(w->s->out, "%7s %7s %15s  ", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
+	fprintf(w->s->out, "%7s %7s %11s", text_share(a, total, w->t->whole),
+		text_share(b, self, w->t->whole),
 		text_value(c, w->m->metrics[w->t->metric].unit, total));
 	text_plain(w->s);
+	put_guessed(w, i);
+	fputs("  ", w->s->out);
 }
 
 /* Columns of the call site, and levels of indentation that are drawn, so that the names keep their room. */
@@ -397,6 +416,15 @@ static void show(struct walk *w, struct item item, unsigned functions)
 	open_level(w, item.context, functions, true);
 }
 
+static bool has_marks(const struct walk *w)
+{
+	for (uint32_t c = 0; c < w->m->n_contexts; c++)
+		if (w->m->contexts[c].marked &&
+		    (w->t->total[c] > 0 || (w->gpu && w->gpu->time.total[c] > 0)))
+			return true;
+	return false;
+}
+
 static void put_heading(const struct walk *w)
 {
 	const struct model_metric *metric = &w->m->metrics[w->t->metric];
@@ -407,16 +435,30 @@ static void put_heading(const struct walk *w)
 			!w->gpu->samples.total || s->width < 100 ? "" : s->width < KERNELS_WIDTH ? "; in kernels by PC samples" : "; in kernels by PC samples (#), with stall reasons");
 	else
 		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : w->t->spread ? "; in kernels by PC samples" : "");
+	if (w->guessed)
+		fputs("  ?: a guessed frame; guessed: the row's share that came by paths with "
+		      "one.\n"
+		      "  Where that is 100%, the callers above the guessed frame are a guess, "
+		      "too.\n",
+		      s->out);
+	else if (has_marks(w))
+		fputs("  ?: a guessed frame; its callers are a guess, too, as far as they are "
+		      "known by it.\n",
+		      s->out);
 	if (!w->gpu)
-		fprintf(s->out, "%7s %7s %15s  ", "total", "self", "total");
+		fprintf(s->out, "%7s %7s %11s%s  ", "total", "self", "total",
+			w->guessed ? " guessed" : "");
 	else
-		fprintf(s->out, s->width < KERNELS_WIDTH ? "%7s %7s %10s %8s %10s  " : "%7s %7s %10s %8s %10s  kernels  ", "CPU", "self", "CPU", "GPU", "GPU");
+		fprintf(s->out, "%7s %7s %10s%s %8s %10s  %s", "CPU", "self", "CPU",
+			w->guessed ? " guessed" : "", "GPU", "GPU",
+			s->width < KERNELS_WIDTH ? "" : "kernels  ");
 	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path", "called at");
 }
 
-static bool write_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_fold *fold, const struct text_style *s)
+static bool write_tree(const struct walk *how)
 {
-	struct walk w = {.m = m, .t = t, .gpu = gpu, .s = s, .fold = fold};
+	struct walk w = *how;
+	const struct text_style *s = w.s;
 	put_heading(&w);
 	open_level(&w, 0, 0, false);
 	while (w.levels.n && !w.failed) {
@@ -448,22 +490,43 @@ static bool copy_totals(const struct model *m, const struct text_fold *f, struct
 	return good;
 }
 
+/* What of `t` came by guessed frames; nothing is opened where there is none. False when memory is
+ * short. */
+static bool open_guessed(const struct model *m, const struct text_metric *t,
+			 struct text_metric *guessed)
+{
+	*guessed = (struct text_metric){0};
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].kind == MODEL_METRIC_GUESSED && m->metrics[i].parent == t->metric)
+			return text_metric_open(m, i, guessed);
+	return true;
+}
+
 bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_style *s)
 {
 	struct text_metric own = *t;
 	struct text_gpu_columns own_gpu = gpu ? *gpu : (struct text_gpu_columns){0};
-	struct text_metric *const metrics[] = {&own, &own_gpu.time, &own_gpu.kernels, &own_gpu.samples};
+	struct text_metric guessed, own_guessed;
+	struct text_metric *const metrics[] = {&own, &own_gpu.time, &own_gpu.kernels,
+					       &own_gpu.samples, &own_guessed};
 	const double *given[sizeof metrics / sizeof *metrics];
 	struct text_fold fold = {0};
-	bool good = s->interpreter || text_fold_open(m, &fold);
+	bool good = open_guessed(m, t, &guessed) && (s->interpreter || text_fold_open(m, &fold));
+	own_guessed = guessed;
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
 		given[i] = metrics[i]->total;
 		good = good && copy_totals(m, &fold, metrics[i]);
 	}
-	good = good && write_tree(m, &own, gpu ? &own_gpu : NULL, &fold, s);
+	good = good && write_tree(&(struct walk){.m = m,
+						 .t = &own,
+						 .gpu = gpu ? &own_gpu : NULL,
+						 .guessed = guessed.whole > 0 ? &own_guessed : NULL,
+						 .s = s,
+						 .fold = &fold});
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
 		if (metrics[i]->total != given[i])
 			free(metrics[i]->total);
 	text_fold_close(&fold);
+	text_metric_close(&guessed);
 	return good;
 }

@@ -58,6 +58,21 @@ synthetic() {
 synthetic "one thread" -n 300 -s 3000
 synthetic "ranks and threads, three metrics, lines" -p 3 -t 3 -n 400 -s 1000 -m 3 -r -b
 synthetic "losses, marked frames, cut paths" -p 2 -t 2 -n 400 -s 1000 -m 2 -b -l
+guesses() { grep -c '^total	[A-Z]*TIME:GUESSED (sec)	' "$1"; }
+is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 2
+is "... and of the CCT database" "$(guesses "$T/cctdb")" 2
+within "guessed frames have names of their own in the text" \
+	"$(awk -F'\t' '$1 == "function" && / \[guessed\]$/' "$T/all" | wc -l)" 1 1000
+ok "... and in the CCT database" grep -qa '[a-z0-9_)] \[guessed\]' "$T/db/meta.db"
+if [ "$otf2" = yes ]; then
+	is "... and in OTF2, where it is a metric, too" "$(guesses "$T/otf2")" 2
+	otf2-print -G "$T/db/otf2/traces.otf2" >"$T/definitions"
+	like "... names" "$(cat "$T/definitions")" '^STRING .*[a-z0-9_)] \[guessed\]'
+	like "... and calling contexts that say so" "$(cat "$T/definitions")" 'found by a heuristic'
+	like "... also those further in" "$(cat "$T/definitions")" 'below a guessed frame'
+else
+	skip "... and in OTF2" "no OTF2, or no otf2-print"
+fi
 synthetic "killed" -p 2 -t 2 -n 300 -s 1000 -b -k
 synthetic "no time lines" -t 2 -n 300 -s 1000 -m 2 -b --no-trace
 synthetic "many threads" -t 100 -n 100 -s 100

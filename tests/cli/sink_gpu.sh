@@ -37,7 +37,7 @@ is "of a long way to a kernel the middle is left out, the launch is not" \
 	"⋮ 14 more calls;recurse main.c:218;recurse main.c:219;clEnqueueNDRangeKernel main.c:14;<gpu kernel>;saxpy(float, float const*, float*) saxpy.cl:4;"
 is "no GPU, no word of GPUs" "$("$FIXTURE" text - width=120 | grep -c GPU)" 0
 is "... nor a record" "$("$FIXTURE" text - all=1 | grep -cE '^(# )?(gpu-|kernel|copies|queue)')" 0
-like "--metric takes those of GPUs" "$(report "metric=GXCOPY:H2D (B)")" '^Functions by their own GXCOPY:H2D \(B\)$'
+like "--metric takes those of GPUs" "$(report "metric=GXCOPY:H2D (B)")" '^Functions by their own GXCOPY:H2D \(B\), then by total$'
 like "--metric of a mean says that it sums" "$(report metric=GKER:BLKS)" '^Call paths from the top, GKER:BLKS, summed over launches$'
 like "a metric without anything" "$("$FIXTURE" text - n_gpu_ops=1 n_samples=5 "metric=GXCOPY (sec)")" '^Nothing of GXCOPY \(sec\)\.$'
 like "GPU time is shown where there are no samples" "$("$FIXTURE" text - n_gpu_ops=5 n_samples=0 n_metrics=1)" '<gpu kernel>'

@@ -125,8 +125,13 @@ static void begin(struct life *l, const char *directory, const char *cubin, bool
 	gen_thread(l->g, "app");
 	uint32_t top = gen_entry(l->g, 0, MSR_ENTRY_MAIN);
 	for (unsigned i = 0; i < N_CALLS; i++) {
-		uint32_t at = bursts ? gen_child(l->g, 0, top, msr_addr_make(module, 0x1010 + i * 0x100, true)) : top;
-		l->calls[i] = gen_child(l->g, 0, at, msr_addr_make(module, bursts ? 0x2010 + i * 0x1000 : 0x1000 + i * 0x10, bursts));
+		uint32_t at = bursts ? gen_child(l->g, 0, top,
+						 msr_addr_make(module, 0x1010 + i * 0x100, false))
+				     : top;
+		l->calls[i] = gen_child(
+			l->g, 0, at,
+			msr_addr_make(module, bursts ? 0x2010 + i * 0x1000 : 0x1000 + i * 0x10,
+				      false));
 	}
 	gen_gpu_tally(l->g, 0, "nvidia", "a test");
 	uint32_t device = gen_gpu_device(l->g, "Device", "", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU, .n_units = UNITS, .clock_mhz = CLOCK_MHZ, .lanes = 32,

@@ -184,9 +184,14 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 			struct model_profile *p = &profiles[i * stride + t];
 			*p = (struct model_profile){.queue = MODEL_NONE, .process = i, .thread = t, .tid = 2000 + 10 * i + t, .name = t ? "worker" : "", .start_ns = processes[i].start_ns + t,
 				.end_ns = processes[i].end_ns, .cpu_ns = length, .n_trace_records = o->traces ? o->n_samples * o->n_metrics : 0};
-			p->ledger = (struct model_ledger){.delivered = o->n_samples * o->n_metrics + 3, .recorded = o->n_samples * o->n_metrics,
-				.in_tree = o->n_samples * o->n_metrics, .losses = {[MSR_LOSS_BUSY] = 2, [MSR_LOSS_NO_SPACE] = 1},
-				.path_ends = {[MSR_END_NO_CFI] = 5}, .n_trace_records = p->n_trace_records};
+			p->ledger = (struct model_ledger){
+				.delivered = o->n_samples * o->n_metrics + 3,
+				.recorded = o->n_samples * o->n_metrics,
+				.in_tree = o->n_samples * o->n_metrics,
+				.losses = {[MSR_LOSS_BUSY] = 2, [MSR_LOSS_NO_SPACE] = 1},
+				.path_ends = {[MSR_END_NO_CFI] = 5},
+				.n_complete = o->n_samples * o->n_metrics,
+				.n_trace_records = p->n_trace_records};
 		}
 		for (uint32_t lane = 0; o->n_gpu_ops && lane < N_LANES; lane++)
 			profiles[i * stride + o->n_threads + lane] = (struct model_profile){.kind = MODEL_PROFILE_QUEUE, .queue = i * N_QUEUES + (lane ? 1 : 0), .lane = lane ? lane - 1 : 0,
@@ -199,6 +204,8 @@ static void make_processes(struct model *m, const struct fixture_options *o)
 	m->n_profiles = o->n_processes * stride;
 	m->start_ns = start_ns;
 	m->end_ns = processes[o->n_processes - 1].end_ns;
+	m->elapsed_ns = m->end_ns - m->start_ns;
+	m->n_runs = 1;
 }
 
 /* Fills the scopes of the values of one profile from their points: children are behind their parents. */
@@ -291,6 +298,7 @@ struct model *fixture_make(const struct fixture_options *o)
 		m->ledger.delivered += l->delivered;
 		m->ledger.recorded += l->recorded;
 		m->ledger.in_tree += l->in_tree;
+		m->ledger.n_complete += l->n_complete;
 		m->ledger.n_trace_records += l->n_trace_records;
 		for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 			m->ledger.losses[i] += l->losses[i];

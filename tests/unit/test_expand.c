@@ -179,11 +179,75 @@ static void test_addresses_without_line_or_function(void **state)
 	assert_true(r.m->contexts[work + 1].link_addr == 0x2020 && r.m->contexts[work].link_addr == 0x2000);
 	uint32_t gap = fixture_find_function(r.m, 1, "<unknown function> [app]");
 	assert_int_equal(r.m->contexts[gap].subtree_n, 3); /* both addresses */
-	uint32_t bare = fixture_find_function(r.m, 1, "<unknown function> [libbare.so]");
-	assert_true(r.m->contexts[bare + 1].marked && !r.m->contexts[work + 1].marked);
+	uint32_t bare = fixture_find_function(r.m, 1, "<unknown function> [libbare.so] [guessed]");
+	assert_true(r.m->contexts[bare].marked && r.m->contexts[bare + 1].marked);
+	assert_false(r.m->contexts[work + 1].marked);
 	assert_int_equal(r.m->modules[r.m->contexts[bare].module].structure, MODEL_STRUCTURE_NONE);
 	assert_int_not_equal(fixture_find_function(r.m, 1, "<code outside every module>"), MODEL_NONE);
 	assert_true(at(&r, 0, MODEL_EXECUTION) == 5);
+	clean(&r);
+}
+
+static double guessed_at(const struct run *r, uint32_t context, enum model_scope scope)
+{
+	const struct model_total *t = model_find_total(r->m, context, 1);
+	return t ? t->sum[scope] : 0;
+}
+
+/*
+ * main calls work, once by the rules and three times by a guess; below both of them small is
+ * called. What hangs on the guess is apart from the rest, and a metric says how much of main came
+ * by it.
+ */
+static void test_guessed_frames(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	uint32_t main_ = call(&r, r.entry, 0x1010), exact = call(&r, main_, 0x2012);
+	uint32_t guess = gen_child(r.g, r.thread, main_, msr_addr_make(r.app, 0x2012, true));
+	sample(&r, call(&r, exact, 0x1024));
+	for (int i = 0; i < 3; i++)
+		sample(&r, call(&r, guess, 0x1024));
+	end(&r, true);
+	uint32_t outer = fixture_find_function(r.m, 1, "main"),
+		 line = fixture_find_line(r.m, outer, 12);
+	uint32_t by_rule = fixture_find_function(r.m, line, "work");
+	uint32_t by_guess = fixture_find_function(r.m, line, "work [guessed]");
+	assert_true(by_rule != MODEL_NONE && by_guess != MODEL_NONE);
+	assert_true(at(&r, by_rule, MODEL_EXECUTION) == 1 &&
+		    at(&r, by_guess, MODEL_EXECUTION) == 3);
+	assert_true(r.m->contexts[by_guess].marked && !r.m->contexts[by_rule].marked);
+	assert_true(r.m->contexts[by_guess + 1].kind == MODEL_CONTEXT_LOOP &&
+		    r.m->contexts[by_guess + 1].marked);
+	assert_true(r.m->contexts[by_guess + 2].kind == MODEL_CONTEXT_LINE &&
+		    r.m->contexts[by_guess + 2].marked);
+	assert_int_equal(r.m->functions[r.m->contexts[by_guess].function].link_addr, 0x2000);
+	uint32_t leaf =
+		fixture_find_function(r.m, by_guess + 2, "main"); /* small is inlined in main */
+	assert_false(r.m->contexts[leaf].marked);
+
+	assert_int_equal(r.m->n_metrics, 2);
+	assert_string_equal(r.m->metrics[1].name, "CPUTIME:GUESSED (sec)");
+	assert_int_equal(r.m->metrics[1].kind, MODEL_METRIC_GUESSED);
+	assert_int_equal(r.m->metrics[1].parent, 0);
+	assert_true(guessed_at(&r, 0, MODEL_EXECUTION) == 3 &&
+		    guessed_at(&r, outer, MODEL_EXECUTION) == 3);
+	assert_true(guessed_at(&r, by_rule, MODEL_EXECUTION) == 0);
+	assert_true(guessed_at(&r, leaf, MODEL_EXECUTION) == 3);
+	assert_int_equal(r.m->ledger.n_complete, 1);
+	assert_int_equal(r.m->ledger.n_guessed, 3);
+	clean(&r);
+}
+
+static void test_no_guess_no_metric(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	sample(&r, call(&r, r.entry, 0x2012));
+	end(&r, true);
+	assert_int_equal(r.m->n_metrics, 1);
 	clean(&r);
 }
 
@@ -238,6 +302,8 @@ int main(void)
 		cmocka_unit_test(test_calls_hang_on_their_line_and_recursion_stays),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_addresses_without_line_or_function),
+		cmocka_unit_test(test_guessed_frames),
+		cmocka_unit_test(test_no_guess_no_metric),
 		cmocka_unit_test(test_entries),
 		cmocka_unit_test(test_damaged_structure_is_left_out),
 	};

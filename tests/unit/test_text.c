@@ -106,6 +106,8 @@ static void test_shortened_names(void **state)
 	check_short("non-virtual thunk to std::stream::f(int, int)", 3, "non-virtual thunk to std::stream::f(..)");
 	check_short("<alloc::string::String as core::fmt::Write>::write_str [inlined]", 3, "<alloc::string::String as core::fmt::Write>::write_str [inlined]");
 	check_short("work.part.0 [inlined]", 3, "work.part.0 [inlined]");
+	check_short("? int f<long>(int, int)", 12, "? f<..>(..)");
+	check_short("? <code outside every module>", 12, "? <code outside every module>");
 }
 
 /* Names of Rust that begin with a bracket are names all the same. */
@@ -245,14 +247,16 @@ static void test_how_processes_ended(void **state)
 	add_process(directory, 2, "a", MSR_EXIT_QUICK, 3);
 	add_process(directory, 3, "a", MSR_EXIT_SIGNAL, 15);
 	char *text = report(directory);
-	assert_non_null(strstr(text, "  2 processes ended with exit status 3\n"));
-	assert_non_null(strstr(text, "  1 process ended with signal SIGTERM\n"));
+	assert_non_null(strstr(text, "  2 processes ended with exit status 3: a pid 1, a pid 2\n"));
+	assert_non_null(strstr(text, "  1 process ended with signal SIGTERM: a pid 3\n"));
 	free(text);
 	add_process(directory, 4, "a", MSR_EXIT_RETURN, 2);
 	add_process(directory, 5, "a", MSR_EXIT_SIGNAL, 9);
 	text = report(directory);
-	assert_non_null(strstr(text, "  2 processes ended with exit status 3\n  1 process ended with signal SIGTERM\n  1 process ended with exit status 2\n"));
-	assert_non_null(strstr(text, "  1 process ended with signal SIGKILL\n"));
+	assert_non_null(strstr(text, "  2 processes ended with exit status 3: a pid 1, a pid 2\n"
+				     "  1 process ended with signal SIGTERM: a pid 3\n"
+				     "  1 process ended with exit status 2: a pid 4\n"));
+	assert_non_null(strstr(text, "  1 process ended with signal SIGKILL: a pid 5\n"));
 	free(text);
 	fixture_remove(directory);
 }
@@ -302,7 +306,7 @@ static void test_many_samples(void **state)
 		const char *begin = at;
 		while (begin[-1] != '\n')
 			begin--;
-		assert_int_equal(at - begin, 7 + 1 + 15 + 1 + 7 + 1);
+		assert_int_equal(at - begin, 7 + 1 + 11 + 1 + 7 + 1);
 	}
 	assert_true(n_rows > 1);
 	assert_non_null(strstr(text, "   123.5 M  "));
