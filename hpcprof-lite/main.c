@@ -186,7 +186,8 @@ static enum status set_quiet(void *arg, const char *value)
 static const struct option_spec specs[] = {
 	{'o', "output", "DB", "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)", set_database},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
-	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all).\nText goes to standard output, the others into DB", set_to},
+	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all;\n"
+		"otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB", set_to},
 	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
 	{0, "archive", "DIR2", "write nothing but DIR2: a copy of the measurement DIR with\nits structures and sources, for another machine", set_archive},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
@@ -244,6 +245,19 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 
 /* ---- writing ---- */
 
+/* An archive has two files for each thread and queue. Unasked it is written up to so many of them. */
+enum { OTF2_LOCATIONS = 1000 };
+
+static bool is_too_many(const struct model *m, const struct arguments *a, const struct sink_ops *s)
+{
+	bool asked = a->to || a->otf2_form;
+	if (strcmp(s->name, "otf2") != 0 || asked || m->n_profiles <= OTF2_LOCATIONS)
+		return false;
+	log_note(NULL, "no OTF2 archive: %u threads and queues would make %u files; --to %s",
+		m->n_profiles, 2 * m->n_profiles, "text,cctdb,otf2 writes it");
+	return true;
+}
+
 static bool makes_files(const struct sink_ops *s)
 {
 	return s != &sink_text;
@@ -265,6 +279,8 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
 		if (!makes_files(sinks[i]) || !names(a->to, sinks[i]->name))
+			continue;
+		if (is_too_many(m, a, sinks[i]))
 			continue;
 		if (!d.path)
 			s = database_begin(&d, a->database, directories[0], m->title);

@@ -98,6 +98,7 @@ prof_cli_tests = \
 	tests/cli/prof_gpu_calls.sh \
 	tests/cli/prof_gpu_pc.sh \
 	tests/cli/prof_archive.sh \
+	tests/cli/prof_output.sh \
 	tests/cli/prof_structs.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)

@@ -118,7 +118,10 @@ void log_progress(const char *label, uint64_t done, uint64_t total)
 	if (!label) {
 		erase_progress();
 	} else if (since_ns > 100000000 || done == total) {
-		fprintf(stderr, "\r\033[K%s: %s %llu/%llu", program, label, (unsigned long long)done, (unsigned long long)total);
+		fprintf(stderr, "\r\033[K%s: %s", program, label);
+		if (total)
+			fprintf(stderr, " %llu/%llu", (unsigned long long)done,
+				(unsigned long long)total);
 		progress_shown = true;
 		last = now;
 	}

@@ -25,7 +25,10 @@ void log_detail(const char *subject, const char *format, ...) __attribute__((for
 uint64_t log_n_errors(void);
 uint64_t log_n_warnings(void);
 
-/* One progress line, rewritten in place, only when standard error is a terminal; label NULL erases it. */
+/*
+ * One progress line, rewritten in place, only when standard error is a terminal; label NULL erases
+ * it. Total 0: no numbers.
+ */
 void log_progress(const char *label, uint64_t done, uint64_t total);
 
 #endif

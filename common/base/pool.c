@@ -2,6 +2,8 @@
 /* Parallel loop; see pool.h. Holds no threads between calls. Test: tests/unit/test_base.c. */
 #include "common/base/pool.h"
 
+#include "common/base/log.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -47,4 +49,28 @@ unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i
 		pthread_join(threads[i], NULL);
 	free(threads);
 	return n_threads + 1;
+}
+
+struct shown {
+	void (*work)(void *, size_t, unsigned);
+	void *arg;
+	const char *label;
+	size_t n;
+	atomic_size_t n_done;
+};
+
+static void run_shown(void *arg, size_t i, unsigned worker)
+{
+	struct shown *s = arg;
+	s->work(s->arg, i, worker);
+	log_progress(s->label, atomic_fetch_add(&s->n_done, 1) + 1, s->n);
+}
+
+unsigned pool_run_shown(const char *label, size_t n, unsigned n_workers,
+			void (*work)(void *arg, size_t i, unsigned worker), void *arg)
+{
+	struct shown s = {.work = work, .arg = arg, .label = label, .n = n};
+	unsigned n_used = pool_run(n, n_workers, run_shown, &s);
+	log_progress(NULL, 0, 0);
+	return n_used;
 }

@@ -11,6 +11,9 @@
  * made, the caller's thread does the work. Never fails. Returns the number of workers used.
  */
 unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i, unsigned worker), void *arg);
+/* The same, and shows how far it is by log_progress(); `label` says what is done. */
+unsigned pool_run_shown(const char *label, size_t n, unsigned n_workers,
+			void (*work)(void *arg, size_t i, unsigned worker), void *arg);
 /* CPUs this process may run on, at least 1. */
 unsigned pool_n_cpus(void);
 

@@ -106,6 +106,7 @@ static bool merge_all(struct pipeline *p)
 	pool_run(p->threads.n, p->n_workers, merge_job, p);
 	log_progress(NULL, 0, 0);
 	for (unsigned i = 1; i < p->n_workers && !atomic_load(&p->failed); i++) {
+		log_progress("joining trees", i, p->n_workers - 1);
 		p->to_whole[i] = malloc(p->trees[i].nodes.n * sizeof **p->to_whole);
 		if (!p->to_whole[i] || !merge_trees(&p->trees[0], &p->trees[i], p->to_whole[i]))
 			return false;
@@ -167,8 +168,10 @@ static bool make_contexts(struct pipeline *p)
 	p->expand.strings = &p->m->private_->strings;
 	p->expand.python = p->python.functions.at;
 	p->expand.n_python = p->python.functions.n;
+	log_progress("functions and lines", 0, 0);
 	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n) && gpu_expand(&p->gpu, &p->expand, in, n, node_context, p)
 		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
+	log_progress(NULL, 0, 0);
 	free(out);
 	free(in);
 	/* of both only context_of is needed from here on, and memory is the measure of this program */
@@ -225,7 +228,7 @@ static bool make_profiles(struct pipeline *p)
 	free(n_queues);
 	if (!ok)
 		return false;
-	pool_run(p->threads.n, p->n_workers, timeline_job, p);
+	pool_run_shown("time lines", p->threads.n, p->n_workers, timeline_job, p);
 	return !atomic_load(&p->failed);
 }
 

@@ -229,10 +229,14 @@ bool describe_profiles(struct model *m, const struct load_job *job, const uint32
 	if (!m->profiles || !m->private_->timelines)
 		return false;
 	for (uint32_t i = 0; i < job->files.n; i++) {
-		for (size_t k = 0; k < job->files.at[i].threads.n; k++)
-			if (!describe_thread(m, &job->files.at[i], &job->files.at[i].threads.at[k],
-					     i, &m->private_->profiles[m->n_profiles++]))
+		m->private_->processes[i].is_live = job->files.at[i].is_live;
+		for (size_t k = 0; k < job->files.at[i].threads.n; k++) {
+			struct model_profile *p = &m->private_->profiles[m->n_profiles++];
+			if (!describe_thread(m, &job->files.at[i],
+					     &job->files.at[i].threads.at[k], i, p))
 				return false;
+			m->private_->processes[i].is_live |= p->ledger.is_live;
+		}
 		m->n_profiles += n_more[i];
 	}
 	return true;

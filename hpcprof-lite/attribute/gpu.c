@@ -44,7 +44,7 @@ bool gpu_join_all(struct gpu_part *g, struct load_job *job, unsigned n_workers)
 	if (!g->files || !gpu_metrics_init(&g->metrics, job))
 		return false;
 	struct joining w = {.g = g};
-	pool_run(job->files.n, n_workers, join_one, &w);
+	pool_run_shown("joining GPU operations of files", job->files.n, n_workers, join_one, &w);
 	return !atomic_load(&w.failed);
 }
 

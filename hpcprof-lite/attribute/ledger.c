@@ -55,14 +55,15 @@ static bool count_cells(const struct load_file *f, const struct load_thread *t,
 	for (size_t p = 0; path && p < t->cells.n; p++) {
 		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
 		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++) {
-			if (!load_cell_is_sound(f, t, &cells[i]))
+			const struct msr_cell c = cells[i]; /* it may still be written */
+			if (!load_cell_is_sound(f, t, &c))
 				continue;
-			uint8_t how = path[cells[i].node];
+			uint8_t how = path[c.node];
 			uint64_t *n = how == PATH_COMPLETE  ? &l->n_complete
 				      : how == PATH_GUESSED ? &l->n_guessed
 							    : &l->n_cut[how - PATH_CUT];
-			capped_grow(n, cells[i].count);
-			capped_grow(&l->in_tree, cells[i].count);
+			capped_grow(n, c.count);
+			capped_grow(&l->in_tree, c.count);
 		}
 	}
 	free(path);
@@ -116,6 +117,11 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		l->path_ends[i] = r->path_ends[i];
 	if (!count_cells(f, t, l))
 		return false;
+	l->is_live = load_is_live(f, t);
+	if (l->is_live) { /* the tree is newer than what the record says of it */
+		l->recorded = l->in_tree;
+		l->delivered = l->in_tree + ledger_samples_lost(l);
+	}
 	if (t->has_record && !ledger_closes(l) && may_be_in_handler(f, t))
 		settle_kill(f, l);
 	return true;

@@ -331,7 +331,7 @@ static bool total_up(struct summing *s, unsigned n_workers)
 	struct totalling t = {s, calloc(n_chunks, sizeof *t.chunks), chunk};
 	if (!t.chunks)
 		return false;
-	pool_run(n_chunks, n_workers, total_job, &t);
+	pool_run_shown("adding up contexts", n_chunks, n_workers, total_job, &t);
 	for (size_t i = 0; i < n_chunks; i++)
 		n += t.chunks[i].totals.n;
 	struct model_total *all = malloc((n ? n : 1) * sizeof *all);
@@ -408,7 +408,7 @@ bool sum_up(struct model *m, const struct sum_source *sources, const double *div
 	s.n_samples = calloc((size_t)m->n_contexts * (m->n_metrics ? m->n_metrics : 1), sizeof *s.n_samples);
 	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
 	if (ok && m->n_metrics) {
-		pool_run(m->n_profiles, n_workers, sum_job, &s);
+		pool_run_shown("adding up threads", m->n_profiles, n_workers, sum_job, &s);
 		ok = !atomic_load(&s.failed) && total_up(&s, n_workers);
 	}
 	m->sums_overflow = atomic_load(&s.overflowed);

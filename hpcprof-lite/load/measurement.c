@@ -174,6 +174,7 @@ static enum status read_thread(struct load_file *f, const struct msr_view *v)
 	memcpy(&t->record, r, n);
 	t->record.name[sizeof t->record.name - 1] = 0;
 	t->has_record = true;
+	t->now = r;
 	return STATUS_OK;
 }
 
@@ -372,6 +373,26 @@ bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, 
 	return target_is_sound(f, t, c->node, c->metric) && load_cell_is_plausible(c);
 }
 
+bool load_is_live(const struct load_file *f, const struct load_thread *t)
+{
+	if (f->header.end_mono_ns || !t->now)
+		return false;
+	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
+	return __atomic_load_n(&t->now->delivered, __ATOMIC_RELAXED) != t->record.delivered ||
+	       __atomic_load_n(&t->now->recorded, __ATOMIC_RELAXED) != t->record.recorded;
+}
+
+/* What such a file names and does not hold yet is no damage. */
+static void note_live(struct load_file *f)
+{
+	for (size_t i = 0; i < f->threads.n; i++)
+		f->is_live = f->is_live || load_is_live(f, &f->threads.at[i]);
+	if (f->is_live) {
+		f->bytes_damaged = 0;
+		f->truncated = false;
+	}
+}
+
 static enum status check_header(const char *name, struct load_file *f)
 {
 	unsigned major = 0;
@@ -436,6 +457,7 @@ enum status load_file_open(const char *path, struct load_file *f)
 	if (s)
 		return s;
 	s = read_all(path, f);
+	note_live(f);
 	load_release(f, UINT32_MAX); /* all of it */
 	if (s == STATUS_OK && f->truncated)
 		log_warn(path, "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)", f->bytes_damaged);

@@ -26,6 +26,7 @@ struct load_part {
 struct load_thread {
 	struct msr_thread record;        /* a copy; zero but for `number` when !has_record */
 	bool has_record;
+	const struct msr_thread *now;    /* the record in the file, perhaps still written; NULL */
 	VEC(struct load_part) nodes;     /* ascending, without overlap */
 	VEC(struct load_part) cells;
 	VEC(struct load_part) trace;     /* in the order they were written */
@@ -72,6 +73,7 @@ struct load_file {
 	struct load_gpu gpu;
 	uint64_t bytes_damaged;
 	bool truncated;
+	bool is_live;                    /* the process went on recording while the file was read */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were given back */
 };
 
@@ -84,6 +86,12 @@ enum status load_file_open(const char *path, struct load_file *f);
 /* The same from bytes that the caller keeps (64-byte aligned), for tests and fuzzing; quiet about damage. */
 enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f);
 void load_file_close(struct load_file *f);
+
+/*
+ * The process still runs, and the thread has had samples since its record was copied: its tree is
+ * of a later moment than the record, and not all of it may have been read.
+ */
+bool load_is_live(const struct load_file *f, const struct load_thread *t);
 
 /* False: the cell names a node or metric that is not sound, or holds more than can be; counted as damage when the file was opened, to be passed over. */
 bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);

@@ -166,6 +166,7 @@ struct model_total {
 /* ---- profiles (threads) and the ledger ------------------------------------------------------------------- */
 
 struct model_ledger {
+	bool is_live;              /* still written: of the moment when it was read */
 	uint64_t delivered;        /* samples delivered to the run time */
 	uint64_t recorded;         /* samples it says it put in its tree */
 	uint64_t in_tree;          /* samples found in the tree by counting */
@@ -271,6 +272,7 @@ struct model_process {
 	uint32_t exec_seq;
 	const char *executable;
 	const char *command;       /* arguments joined by blanks */
+	bool is_live;              /* it was still running when its file was read */
 	uint32_t exit_kind;        /* enum msr_exit_kind */
 	int32_t exit_code;
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME since the epoch; end is that of the last record when killed */

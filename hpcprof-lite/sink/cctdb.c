@@ -48,6 +48,7 @@ static enum status write_database(const struct model *m, const struct sink_optio
 		return STATUS_UNSUPPORTED;
 	}
 	struct cctdb_sources sources = {0};
+	log_progress("sources and meta.db", 0, 0);
 	enum status status = cctdb_copy_sources(m, o, &sources);
 	bool have_sources = status == STATUS_OK, have_yaml = false;
 	unsigned n_files = 0;
@@ -58,6 +59,7 @@ static enum status write_database(const struct model *m, const struct sink_optio
 	if (status == STATUS_OK)
 		status = cctdb_write_yaml(m, o);
 	have_yaml = status == STATUS_OK;
+	log_progress(NULL, 0, 0);
 	enum status (*const rest[])(const struct model *, const struct sink_options *) = {cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
 		if (i == 2 && !has_traces(m))

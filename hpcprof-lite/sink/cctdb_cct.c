@@ -198,7 +198,7 @@ enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 	else {
 		pool_run(w.ranges.n, o->n_workers, size_one, &w);
 		uint64_t end = write_front(&w);
-		pool_run(w.ranges.n, o->n_workers, fill_one, &w);
+		pool_run_shown("cct.db", w.ranges.n, o->n_workers, fill_one, &w);
 		cctdb_put_footer(footer, CCTDB_CCT);
 		outfile_write(&file, footer, sizeof footer, end);
 	}

@@ -187,6 +187,8 @@ static char *describe(const struct model *m)
 		foreign_printf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);
 		if (p->rank >= 0)
 			fprintf(out, ", rank %" PRId32, p->rank);
+		if (p->is_live)
+			fputs(", still running when it was read", out);
 		fputc('\n', out);
 	}
 	if (m->n_processes > 64)

@@ -171,7 +171,8 @@ enum status cctdb_write_profile(const struct model *m, const struct sink_options
 		log_error(o->directory, "profile.db: out of memory");
 	else if ((status = outfile_create(&file, o->directory, "profile.db")) == STATUS_OK) {
 		outfile_write(&file, front, n_bytes, 0);
-		pool_run((size_t)m->n_profiles + 1, o->n_workers, write_one, &w);
+		pool_run_shown("profile.db", (size_t)m->n_profiles + 1, o->n_workers, write_one,
+			       &w);
 		cctdb_put_footer(footer, CCTDB_PROFILE);
 		outfile_write(&file, footer, sizeof footer, end);
 		status = outfile_close(&file);

@@ -213,10 +213,12 @@ static void write_archive(struct otf2_writer *w)
 		&& otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w), "locking callbacks")) {
 		set_properties(w);
 		otf2_write_events(w);
+		log_progress("otf2 definitions", 0, 0);
 		if (!atomic_load(&w->failed))
 			otf2_write_definitions(w);
 	}
 	otf2_check(w, OTF2_Archive_Close(w->archive), "closing");
+	log_progress(NULL, 0, 0);
 }
 
 static enum status write_otf2(const struct model *m, const struct sink_options *o)

@@ -83,7 +83,7 @@ static void process(struct otf2_defs *d, uint32_t i, uint32_t node)
 	group_text(d, i, "executable", p->executable);
 	group_text(d, i, "command", p->command);
 	char end[128];
-	group_text(d, i, "end", ends_text(p->exit_kind, p->exit_code, end, sizeof end));
+	group_text(d, i, "end", p->is_live ? "still running" : ends_text(p->exit_kind, p->exit_code, end, sizeof end));
 	group_number(d, i, "exit code", p->exit_code);
 	group_text(d, i, "measurement", p->path);
 	for (uint32_t k = 0; k < p->n_gpu; k++) {

@@ -129,7 +129,8 @@ static void put_totals(const struct model *m, FILE *out)
 
 static void put_processes(const struct model *m, FILE *out)
 {
-	fputs("# process id rank pid exec host-id exit code start end host executable command\n# note process text\n", out);
+	fputs("# process id rank pid exec host-id exit code start end host executable command\n# note process text\n"
+		"# live process (it was still running when it was read)\n", out);
 	if (m->n_unmeasured)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
 	for (uint32_t i = 0; i < m->n_unmeasured; i++) {
@@ -146,6 +147,8 @@ static void put_processes(const struct model *m, FILE *out)
 		text_all_name(out, p->executable);
 		text_all_name(out, p->command);
 		putc('\n', out);
+		if (p->is_live)
+			fprintf(out, "live\t%u\n", i);
 		if (p->off_ns || p->n_stops)
 			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i, p->off_ns, p->n_stops, p->n_starts);
 		for (uint32_t k = 0; k < p->n_notes; k++) {

@@ -65,7 +65,7 @@ static void put_which(const struct model *m, const struct model_process *like, F
 	unsigned n = 0;
 	for (uint32_t i = 0; m->n_processes > 1 && i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
-		if (ended_well(p) || !ended_alike(like, p) || ++n > MOST)
+		if (p->is_live || ended_well(p) || !ended_alike(like, p) || ++n > MOST)
 			continue;
 		fputs(n == 1 ? ": " : ", ", out);
 		if (p->rank >= 0)
@@ -86,11 +86,12 @@ static void put_ends(const struct model *m, FILE *out)
 	enum { MOST = 6 };
 	struct ends ends[MOST] = {{NULL, 0}};
 	unsigned n_ends = 0;
-	uint64_t n_more = 0;
+	uint64_t n_more = 0, n_live = 0;
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
 		unsigned at = 0;
-		if (ended_well(p))
+		n_live += p->is_live;
+		if (p->is_live || ended_well(p))
 			continue;
 		while (at < n_ends && !ended_alike(ends[at].first, p))
 			at++;
@@ -101,6 +102,9 @@ static void put_ends(const struct model *m, FILE *out)
 		n_ends += at == n_ends;
 		ends[at].first = ends[at].n++ ? ends[at].first : p;
 	}
+	if (n_live)
+		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n", n_live,
+			plural(n_live, "process is", "processes are"));
 	for (unsigned i = 0; i < n_ends; i++) {
 		char count[TEXT_CELL], end[128];
 		fprintf(out, "  %s %s %s", text_count(count, ends[i].n), plural(ends[i].n, "process ended with", "processes ended with"),
@@ -348,8 +352,14 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	uint64_t cpu_ns = 0, handler_ns = 0;
-	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s", text_count(a, l->delivered), text_count(b, l->in_tree),
-		text_count(c, text_count_lost(l)), m->ledger_closes ? "it closes for every thread" : "IT DOES NOT CLOSE: something is missing");
+	const char *closes = m->ledger_closes ? "it closes for every thread"
+					      : "IT DOES NOT CLOSE: something is missing";
+	for (uint32_t i = 0; m->ledger_closes && i < m->n_processes; i++)
+		if (m->processes[i].is_live)
+			closes = "it closes for every thread that is not still being written";
+	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s",
+		     text_count(a, l->delivered), text_count(b, l->in_tree),
+		     text_count(c, text_count_lost(l)), closes);
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);

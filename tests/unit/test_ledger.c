@@ -3,6 +3,9 @@
 #include "hpcprof-lite/attribute/ledger.h"
 #include "tests/unit/prof_fixture.h"
 
+#include "hpcprof-lite/load/job.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +149,39 @@ static void test_recorded_lags_behind_when_killed(void **state)
 	clean(&r, m);
 }
 
+/* The process has samples while its file is read: nothing is missing. */
+static void test_still_being_written(void **state)
+{
+	(void)state;
+	struct run r;
+	struct load_job job = {0};
+	begin(&r);
+	char *path = gen_close(r.g, MSR_EXIT_NONE, 0);
+	assert_int_equal(load_job_open(&r.directory, 1, 1, &job), STATUS_OK);
+	const struct load_file *f = &job.files.at[0];
+	struct msr_thread record = f->threads.at[0].record;
+	long at = (long)((const uint8_t *)f->threads.at[0].now - f->map.bytes);
+	record.delivered += 7; /* more than can be in flight */
+	record.recorded += 6;
+	FILE *file = fopen(path, "r+");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fwrite(&record, sizeof record, 1, file), 1);
+	assert_int_equal(fclose(file), 0);
+	struct model *m = fixture_model_of(&job, NULL, 1);
+	assert_true(m->ledger_closes);
+	assert_true(m->processes[0].is_live && m->profiles[0].ledger.is_live);
+	assert_int_equal(m->ledger.delivered, 10);
+	assert_int_equal(m->ledger.in_tree, 10);
+	free(path);
+	clean(&r, m);
+
+	begin(&r); /* one that has stopped is none */
+	m = finish(&r, MSR_EXIT_NONE);
+	assert_true(m->ledger_closes && !m->processes[0].is_live);
+	clean(&r, m);
+}
+
 static void test_false_claims_are_found(void **state)
 {
 	(void)state;
@@ -253,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
 		cmocka_unit_test(test_recorded_lags_behind_when_killed),
+		cmocka_unit_test(test_still_being_written),
 		cmocka_unit_test(test_false_claims_are_found),
 		cmocka_unit_test(test_a_time_line_beyond_the_end),
 		cmocka_unit_test(test_description),
