@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libhlbase: for the tools. libhlsafe: async-signal-safe, for the run-time library (never sanitized).
 
-noinst_LTLIBRARIES += libhlbase.la libhlsafe.la
+noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la
 
 libhlbase_la_SOURCES = \
 	common/base/capped.h \
@@ -28,13 +28,17 @@ libhlbase_la_SOURCES = \
 	common/format/structure_write.c common/format/structure_write.h
 
 libhlsafe_la_SOURCES = \
-	common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
+	common/safe/clock.c common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/safe/text.c common/safe/text.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h
 libhlsafe_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
+
+# Hidden memcpy and the like, for the shared libraries alone: a program keeps libc's.
+libhlstring_la_SOURCES = common/safe/string.c
+libhlstring_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS) -ffreestanding -fno-builtin
 
 # Code inside the measured process: hidden symbols, static TLS, no instrumentation.
 SAFE_CFLAGS = -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-TESTS += tests/lint/rooms.sh
-EXTRA_DIST += tests/lint/rooms.sh tests/lint/rooms.txt
+TESTS += tests/lint/rooms.sh tests/lint/symbols.sh
+EXTRA_DIST += tests/lint/rooms.sh tests/lint/rooms.txt tests/lint/symbols.sh tests/lint/symbols.txt
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_base tests/unit/test_measurement

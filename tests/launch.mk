@@ -3,7 +3,7 @@
 
 sacred_programs = \
 	tests/workload/sacred_chain tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
-	tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
+	tests/workload/sacred_clock tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
@@ -33,6 +33,9 @@ tests_workload_sacred_storm_LDADD = -ldl
 tests_workload_sacred_syscall_SOURCES = tests/workload/sacred_syscall.c
 tests_workload_sacred_syscall_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_syscall_LDFLAGS =
+tests_workload_sacred_clock_SOURCES = tests/workload/sacred_clock.c
+tests_workload_sacred_clock_CFLAGS = $(sacred_cflags) -fno-builtin
+tests_workload_sacred_clock_LDFLAGS = -pthread -Wl,--export-dynamic
 tests_workload_sacred_wait_SOURCES = tests/workload/sacred_wait.c
 tests_workload_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_wait_LDFLAGS = -pthread
@@ -64,6 +67,7 @@ launch_tests = \
 	tests/cli/sacred_signal.sh \
 	tests/cli/sacred_storm.sh \
 	tests/cli/sacred_syscall.sh \
+	tests/cli/sacred_clock.sh \
 	tests/cli/sacred_wait.sh
 TESTS += $(launch_tests)
 EXTRA_DIST += $(launch_tests) tests/sacred.sh tests/workload/sacred_static.c

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clocks in nanoseconds. Signal-safe, errno untouched (clock_gettime on these clocks cannot fail). Test: tests/unit/test_safe.c.
+ * Clocks in nanoseconds. Signal-safe, errno untouched. They call the kernel's vDSO, or the kernel, and never libc's clock_gettime: the program or another
+ * preloaded library (libfaketime, ThreadSanitizer) may have put its own in front, which can lock or lie. Test: tests/unit/test_safe.c.
  */
 #ifndef COMMON_SAFE_CLOCK_H
 #define COMMON_SAFE_CLOCK_H
@@ -10,12 +11,8 @@
 #include <stdint.h>
 #include <time.h>
 
-static inline uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+/* Any clock that cannot fail: CLOCK_MONOTONIC, CLOCK_REALTIME and the like. */
+uint64_t clock_ns(clockid_t clock);
 
 /* All times in the measurement file are of this clock; 22 ns through the vdso. */
 static inline uint64_t clock_mono_ns(void)

@@ -61,5 +61,5 @@ libhpcrun_lite_papi_la_SOURCES = \
 libhpcrun_lite_papi_la_CPPFLAGS = $(AM_CPPFLAGS) $(PAPI_CPPFLAGS)
 libhpcrun_lite_papi_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
 libhpcrun_lite_papi_la_LDFLAGS = -module -avoid-version -shared -Wl,-z,now -Wl,-z,defs
-libhpcrun_lite_papi_la_LIBADD = $(PAPI_LIBS)
+libhpcrun_lite_papi_la_LIBADD = libhlstring.la $(PAPI_LIBS)
 endif

@@ -75,6 +75,14 @@ static bool clean_preload(char *value, const char *library)
 	return false;
 }
 
+const char *hook_env_find(char *const *environment)
+{
+	const char *text = NULL;
+	for (; environment && *environment && !text; environment++)
+		text = value_of(*environment, CONFIG_VARIABLE);
+	return text;
+}
+
 void hook_env_start(const char *text)
 {
 	extern char **environ;

@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The value of CONFIG_VARIABLE in an environment, NULL when it has none. getenv is no way to it: some programs (bash) bring their own. */
+const char *hook_env_find(char *const *environment);
+
 /*
  * Takes our entries out of environ, in place. `text` is the value of CONFIG_VARIABLE (NULL: nothing is done). Once, before main; not
  * thread-safe, as environ is not.

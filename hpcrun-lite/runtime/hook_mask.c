@@ -50,9 +50,7 @@ HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 static int change_old_form(int how, const uint64_t *bits)
 {
-	sigset_t set, old;
-	sigemptyset(&set);
-	sigemptyset(&old);
+	sigset_t set = {0}, old = {0};
 	if (bits)
 		hook_signal_set_bits(&set, *bits & OLD_SIGNALS);
 	if (change(NEXT(sigprocmask), how, bits ? &set : NULL, &old) != 0)

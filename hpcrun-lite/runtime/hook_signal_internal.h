@@ -38,6 +38,8 @@ void hook_mask_start(void);
 void hook_signal_raw_default(int sig);
 /* Ends the process by the default action of `sig`. Returns only when that is no end. */
 void hook_signal_raw_die(int sig);
+/* Makes `handler` that of `sig`, with SA_SIGINFO | SA_RESTART | SA_ONSTACK and the signals of `mask` blocked in it. False: the kernel refuses. */
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask);
 /* Replaces our handler of the sampling signal by SIG_IGN, and back. */
 void hook_signal_raw_ignore(void);
 void hook_signal_raw_restore(void);

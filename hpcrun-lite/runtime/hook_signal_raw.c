@@ -13,6 +13,34 @@ struct disposition {
 
 static struct disposition ours;
 
+/* To where a handler returns. The bytes are libc's, by which debuggers and unwinders know a signal frame. */
+void hook_signal_restorer(void);
+__asm__(
+	".pushsection .text\n"
+	".balign 16\n"
+	"nop\n"
+	".hidden hook_signal_restorer\n"
+	".globl hook_signal_restorer\n"
+	".type hook_signal_restorer, @function\n"
+	"hook_signal_restorer:\n"
+	"movq $15, %rax\n" /* SYS_rt_sigreturn */
+	"syscall\n"
+	".size hook_signal_restorer, .-hook_signal_restorer\n"
+	".popsection\n");
+
+#define SA_RESTORER 0x04000000ul /* of the kernel */
+
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask)
+{
+	const struct disposition d = {
+		.handler = (void *)handler,
+		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER,
+		.restorer = (void *)hook_signal_restorer,
+		.mask = mask,
+	};
+	return sys_call4(SYS_rt_sigaction, sig, (long)&d, 0, sizeof d.mask) == 0;
+}
+
 uint64_t hook_signal_raw_mask(int how, uint64_t bits)
 {
 	uint64_t before = 0;

@@ -41,9 +41,10 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h \
 	$(hpcrun_hooks)
 libhpcrun_lite_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)
-# Bound at once: a lazy binding inside a signal handler would enter the loader. Static linking of libgcc: libc is all we need.
+# Bound at once: a lazy binding inside a signal handler would enter the loader. Symbolic: our calls of our hooks reach ours, whatever the program
+# defines. Static linking of libgcc: libc is all we need.
 libhpcrun_lite_la_LDFLAGS = -module -avoid-version -shared -Wc,-static-libgcc \
-	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,--version-script=$(srcdir)/hpcrun-lite/runtime/exports.map
-libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la libhlsafe.la
+	-Wl,-z,now -Wl,-z,defs -Wl,-z,nodelete -Wl,-Bsymbolic -Wl,--version-script=$(srcdir)/hpcrun-lite/runtime/exports.map
+libhpcrun_lite_la_LIBADD = libhlgpu.la libhlcct.la libhlpython.la libhlunwind.la libhlsafe.la libhlstring.la
 libhpcrun_lite_la_DEPENDENCIES = $(libhpcrun_lite_la_LIBADD) hpcrun-lite/runtime/exports.map
 EXTRA_DIST += hpcrun-lite/runtime/exports.map

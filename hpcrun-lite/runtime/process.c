@@ -13,6 +13,7 @@
 #include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
+#include "hpcrun-lite/runtime/hook_env.h"
 #include "hpcrun-lite/runtime/hook_fatal.h"
 #include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/module.h"
@@ -65,7 +66,7 @@ static bool open_store(const char **cause)
 		.rank = c->rank,
 		.n_ranks = c->n_ranks,
 		.pid = (unsigned)process.pid,
-		.parent_pid = (unsigned)getppid(),
+		.parent_pid = (unsigned)sys_call3(SYS_getppid, 0, 0, 0),
 		.exec_seq = life.exec_seq,
 		.process_start_ns = life.process_start_ns,
 		.max_bytes = c->max_bytes,
@@ -88,7 +89,7 @@ static bool make_alive_page(void)
 static void find_host(void)
 {
 	struct utsname u;
-	const char *name = uname(&u) == 0 && u.nodename[0] ? u.nodename : "localhost";
+	const char *name = sys_call3(SYS_uname, (long)&u, 0, 0) == 0 && u.nodename[0] ? u.nodename : "localhost";
 	for (size_t i = 0; name[i] && i + 1 < sizeof process.host; i++)
 		process.host[i] = name[i] == '/' ? '_' : name[i];
 }
@@ -166,7 +167,7 @@ void process_start(void)
 		return;
 	life.started = true;
 	process.start_ns = clock_mono_ns();
-	text = getenv(CONFIG_VARIABLE);
+	text = hook_env_find(environ);
 	bool wanted = text && config_decode(text, &process.config);
 	if (wanted)
 		config_find_rank(&process.config, environ);

@@ -8,11 +8,11 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 
@@ -466,13 +466,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
+/* By a system call: a sigaction in front of libc's, such as ThreadSanitizer's, would put its own handler before ours. */
 bool sample_install(void)
 {
-	/* The next sigaction, for the one in front may be our own hook, which hides this signal. */
-	int (*libc_sigaction)(int, const struct sigaction *, struct sigaction *);
-	*(void **)&libc_sigaction = dlsym(RTLD_NEXT, "sigaction");
 	find_cpu_clock_cost();
-	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	sigfillset(&action.sa_mask);
-	return libc_sigaction && libc_sigaction(RUNTIME_SIGNAL, &action, NULL) == 0;
+	return hook_signal_raw_install(RUNTIME_SIGNAL, on_signal, ~UINT64_C(0));
 }

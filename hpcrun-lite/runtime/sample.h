@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* Installs the handler of RUNTIME_SIGNAL with libc's own sigaction. Not signal-safe. */
+/* Installs the handler of RUNTIME_SIGNAL Not signal-safe. */
 bool sample_install(void);
 
 /* For struct source_host: a sample from a source with a handler of its own. */

@@ -167,7 +167,7 @@ static void put_rate(struct text *t, const struct source_event *e, const struct 
 		return;
 	}
 	struct timespec tick; /* the coarse clocks advance with the kernel's tick */
-	clock_getres(CLOCK_REALTIME_COARSE, &tick);
+	sys_call3(SYS_clock_getres, CLOCK_REALTIME_COARSE, (long)&tick, 0);
 	uint64_t tick_hz = is_timer(ops, e) && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
 	text_put_fixed(t, 10000000000u / period, 1);
 	text_put(t, " samples/s asked for");

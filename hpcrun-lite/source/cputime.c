@@ -83,7 +83,7 @@ static bool cputime_process_start(const struct source_event *events, unsigned n,
 	cputime.note = host->note;
 	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
 	/* The coarse clocks advance with the tick. */
-	cputime.tick_ns = clock_getres(CLOCK_MONOTONIC_COARSE, &tick) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : TICK_NS;
+	cputime.tick_ns = sys_call3(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, (long)&tick, 0) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : TICK_NS;
 	for (unsigned i = 0; i < n; i++)
 		if (events[i].cpu_source != SOURCE_CPU_TIMER && !perf_event_try(&events[i], &cputime.user_only, cause, cause_bytes))
 			return false;

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"
+#include "common/safe/sys.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static bool range_is_mapped(struct mem *m, uintptr_t lo, uintptr_t hi)
 	for (uintptr_t at = lo; at < hi; at += (uintptr_t)CHUNK_PAGES * PAGE) {
 		const size_t left = hi - at, n = left < (size_t)CHUNK_PAGES * PAGE ? left : (size_t)CHUNK_PAGES * PAGE;
 		m->n_guarded++;
-		if (++chunks > MAX_CHUNKS || mincore((void *)at, n, m->window) != 0)
+		if (++chunks > MAX_CHUNKS || sys_call3(SYS_mincore, (long)at, (long)n, (long)m->window) != 0)
 			return false;
 	}
 	return true;

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/hook_wait.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/watch.h"
@@ -59,6 +61,19 @@ void watch_expired(const struct thread *t, bool found)
 {
 	(void)t;
 	(void)found;
+}
+
+void wait_restart(ucontext_t *context)
+{
+	(void)context;
+}
+
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask)
+{
+	(void)sig;
+	(void)handler;
+	(void)mask;
+	return true;
 }
 
 bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause)
