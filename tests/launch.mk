@@ -3,7 +3,7 @@
 
 sacred_programs = \
 	tests/workload/sacred_chain tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
-	tests/workload/sacred_clock tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
+	tests/workload/sacred_cancel tests/workload/sacred_clock tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
@@ -33,6 +33,9 @@ tests_workload_sacred_storm_LDADD = -ldl
 tests_workload_sacred_syscall_SOURCES = tests/workload/sacred_syscall.c
 tests_workload_sacred_syscall_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_syscall_LDFLAGS =
+tests_workload_sacred_cancel_SOURCES = tests/workload/sacred_cancel.c
+tests_workload_sacred_cancel_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_cancel_LDFLAGS = -pthread
 tests_workload_sacred_clock_SOURCES = tests/workload/sacred_clock.c
 tests_workload_sacred_clock_CFLAGS = $(sacred_cflags) -fno-builtin
 tests_workload_sacred_clock_LDFLAGS = -pthread -Wl,--export-dynamic
@@ -67,6 +70,7 @@ launch_tests = \
 	tests/cli/sacred_signal.sh \
 	tests/cli/sacred_storm.sh \
 	tests/cli/sacred_syscall.sh \
+	tests/cli/sacred_cancel.sh \
 	tests/cli/sacred_clock.sh \
 	tests/cli/sacred_wait.sh
 TESTS += $(launch_tests)

@@ -49,6 +49,7 @@ hpcrun_hooks += \
 	hpcrun-lite/runtime/hook_syscall.c hpcrun-lite/runtime/hook_syscall.h \
 	hpcrun-lite/runtime/seccomp_filter.c hpcrun-lite/runtime/seccomp_filter.h \
 	hpcrun-lite/runtime/hook_wait.c hpcrun-lite/runtime/hook_wait.h \
+	hpcrun-lite/runtime/hook_wait_restart.c \
 	hpcrun-lite/runtime/hook_wait_signal.c
 
 if HAVE_PAPI

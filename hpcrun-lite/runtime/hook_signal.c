@@ -8,6 +8,7 @@
 #include "hpcrun-lite/runtime/hook_fatal.h"
 #include "hpcrun-lite/runtime/hook_next.h"
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <errno.h>
@@ -36,7 +37,6 @@ static struct {
 static struct sigaction kept[N_SIGNALS];
 static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 
-static _Thread_local volatile unsigned n_handlers;
 static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
 static _Thread_local volatile uint64_t hidden_pending;
 /* The same for a child of vfork, which sees our memory but has a mask of its own. */
@@ -72,14 +72,9 @@ typedef void handler_fn(int, siginfo_t *, void *);
 static void enter(int sig, siginfo_t *info, void *context)
 {
 	if (!(hook_signal_protected() & hook_signal_bit(sig))) /* PAPI's handler came in like one of the program's */
-		n_handlers++;
+		wait_interrupt(context);
 	handler_fn *handler = (handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	handler(sig, info, context);
-}
-
-unsigned hook_signal_n_handlers(void)
-{
-	return n_handlers;
 }
 
 static bool is_function(const void *handler)
@@ -163,7 +158,7 @@ static void on_foreign(int sig, siginfo_t *info, void *context)
 	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) | hook_signal_bits(&act.sa_mask);
 	if (!(act.sa_flags & SA_NODEFER))
 		during |= hook_signal_bit(sig);
-	n_handlers++;
+	wait_interrupt(context);
 	hook_signal_raw_mask(SIG_SETMASK, during);
 	((handler_fn *)(void *)act.sa_sigaction)(sig, info, context);
 	hook_signal_raw_mask(SIG_SETMASK, ~UINT64_C(0));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Signals of ours (the sampling signal, and PAPI's where PAPI samples) are neither blocked nor seen nor replaced by the program; what it
- * does with them is kept beside and shown to it. The program's handlers are entered through one of ours that counts them, so that
- * hook_wait.c can tell by whom a system call was interrupted. Test: tests/cli/sacred_signal.sh.
+ * does with them is kept beside and shown to it. The program's handlers are entered through one of ours, which tells hook_wait.c that the wait that it
+ * interrupts has ended. Test: tests/cli/sacred_signal.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_HOOK_SIGNAL_H
 #define HPCRUN_LITE_RUNTIME_HOOK_SIGNAL_H
@@ -25,9 +25,6 @@ void hook_signal_protect(int sig);
  */
 bool hook_signal_exec_begin(void);
 void hook_signal_exec_failed(bool begun);
-
-/* Number of the program's handlers entered in this thread so far. Signal-safe. */
-unsigned hook_signal_n_handlers(void);
 
 /* Takes our signals out of a mask that the program wants to wait with: `set` (may be NULL) or the copy. Signal-safe. */
 const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy);

@@ -39,9 +39,6 @@ uint64_t runtime_process_start_ns(void);
 void runtime_suspend(void);
 void runtime_resume(void);
 
-/* Number of samples' signals that this thread has taken, of whatever source. Signal-safe. */
-unsigned runtime_n_signals(void);
-
 /* ---- the end of the process ------------------------------------------------------------------------------ */
 
 /*
@@ -92,12 +89,6 @@ bool runtime_move_fd(int fd);
  */
 typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
-
-/* Takes the sampling signal out of `set`, for hooks of sigprocmask and the like. Inline-simple; signal-safe. */
-static inline void runtime_unmask(sigset_t *set)
-{
-	sigdelset(set, RUNTIME_SIGNAL);
-}
 
 /* ---- for the report ------------------------------------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/hook_wait.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
@@ -17,12 +18,6 @@
 #include <signal.h>
 
 static _Atomic(runtime_foreign_signal_fn *) foreign;
-static _Thread_local volatile unsigned n_signals;
-
-unsigned runtime_n_signals(void)
-{
-	return n_signals;
-}
 
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
 {
@@ -374,10 +369,9 @@ void sample_drop_held(struct thread *t)
 
 /* ---- samples ------------------------------------------------------------------------------------------------------ */
 
-void sample_from_source(const struct source_expiry *expiry, void *ucontext)
+static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 {
 	struct thread *t = thread_self;
-	n_signals++;
 	if (!t || !process_is_alive())
 		return;
 	if (is_off()) { /* the source's handler goes on with it when we are back */
@@ -400,6 +394,12 @@ void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 		return;
 	take(t, expiry, 1, ucontext, now);
 	leave(t, now);
+}
+
+void sample_from_source(const struct source_expiry *expiry, void *ucontext)
+{
+	take_from_source(expiry, ucontext);
+	wait_restart(ucontext);
 }
 
 /* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
@@ -450,7 +450,6 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	int saved_errno = errno;
 	struct thread *t = thread_self;
 	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
-	n_signals += is_ours;
 	if (!is_ours) {
 		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
 		if (fn)
@@ -463,6 +462,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	} else if (!is_passed_over(t, is_sent) && !is_sent) {
 		take_or_hold(t, info, context);
 	}
+	if (is_ours)
+		wait_restart(context);
 	errno = saved_errno;
 }
 
