@@ -67,6 +67,7 @@ launch_tests = \
 	tests/cli/sacred_fault.sh \
 	tests/cli/sacred_fd.sh \
 	tests/cli/sacred_purity.sh \
+	tests/cli/sacred_report.sh \
 	tests/cli/sacred_signal.sh \
 	tests/cli/sacred_storm.sh \
 	tests/cli/sacred_syscall.sh \

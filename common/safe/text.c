@@ -7,7 +7,10 @@
 #include "common/safe/printable.h"
 #include "common/safe/sys.h"
 
+#include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 
 struct text text_in(char *buffer, size_t room)
 {
@@ -107,10 +110,34 @@ static uint64_t bit(int sig)
 	return UINT64_C(1) << (sig - 1);
 }
 
+#define PIPE_PIECE 4096u    /* a pipe that is ready takes so much */
+#define TERMINAL_PIECE 256u /* and a terminal at least this */
+
+/* Writes at most n bytes to what may make a writer wait; 0 when it would have to. The flag O_NONBLOCK would be everybody's who has the file open. */
+static long write_ready(int fd, const char *from, size_t n, bool is_pipe)
+{
+	const struct iovec piece = {(void *)(uintptr_t)from, n};
+	struct pollfd ready = {.fd = fd, .events = POLLOUT};
+	if (is_pipe) {
+		long done = sys_call6(SYS_pwritev2, fd, (long)&piece, 1, -1, -1, RWF_NOWAIT);
+		if (done != -EOPNOTSUPP && done != -EINVAL && done != -ENOSYS && done != -EPERM)
+			return done == -EAGAIN ? 0 : done;
+	}
+	if (sys_call3(SYS_poll, (long)&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
+		return 0;
+	return sys_write(fd, from, n);
+}
+
 static void write_all(const struct text *t, int fd)
 {
+	struct stat st = {0};
+	if (sys_call3(SYS_fstat, fd, (long)&st, 0) != 0)
+		return;
+	const bool waits = !S_ISREG(st.st_mode);
+	const size_t most = S_ISCHR(st.st_mode) ? TERMINAL_PIECE : PIPE_PIECE;
 	for (size_t done = 0; done < t->n;) {
-		long n = sys_write(fd, t->at + done, t->n - done);
+		const size_t left = t->n - done;
+		long n = waits ? write_ready(fd, t->at + done, left < most ? left : most, S_ISFIFO(st.st_mode)) : sys_write(fd, t->at + done, left);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)

@@ -33,7 +33,11 @@ void text_put_grouped(struct text *t, uint64_t v);
 /* v / 10^digits with `digits` decimals: (12345, 2) gives 123.45. */
 void text_put_fixed(struct text *t, uint64_t v, unsigned digits);
 
-/* Writes all of it to a descriptor, ignoring errors; raises neither SIGPIPE nor SIGXFSZ. Errno and the signal mask are as they were. */
+/*
+ * Writes it to a descriptor, ignoring errors; raises neither SIGPIPE nor SIGXFSZ, and does not wait: what a full pipe
+ * or a stopped terminal does not take is left out. Errno and the signal
+ * mask are as they were.
+ */
 void text_write(const struct text *t, int fd);
 
 #endif

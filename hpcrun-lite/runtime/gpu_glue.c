@@ -12,12 +12,12 @@
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/say.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define END_PATIENCE_NS UINT64_C(2000000000) /* what all back ends together may wait at the end of a process */
 
@@ -165,7 +165,7 @@ static void note(const char *text)
 	text_put(&t, "hpcrun-lite: ");
 	text_put_foreign(&t, text);
 	text_put_char(&t, '\n');
-	text_write(&t, STDERR_FILENO);
+	say(&t);
 }
 
 static void suspend(void)

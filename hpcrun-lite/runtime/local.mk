@@ -36,6 +36,7 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/report_files.c \
 	hpcrun-lite/runtime/runtime.h \
 	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \
+	hpcrun-lite/runtime/say.c hpcrun-lite/runtime/say.h \
 	hpcrun-lite/runtime/sources.c \
 	hpcrun-lite/runtime/thread.c hpcrun-lite/runtime/thread.h \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h \

@@ -19,6 +19,7 @@
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/say.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <limits.h>
@@ -51,7 +52,7 @@ static void complain(const char *cause)
 	text_put(&t, "; process ");
 	text_put_u64(&t, (uint64_t)sys_getpid());
 	text_put(&t, " runs unmeasured\n");
-	text_write(&t, STDERR_FILENO);
+	say(&t);
 }
 
 static bool open_store(const char **cause)
@@ -166,6 +167,7 @@ void process_start(void)
 	if (life.started)
 		return;
 	life.started = true;
+	say_start();
 	process.start_ns = clock_mono_ns();
 	text = hook_env_find(environ);
 	bool wanted = text && config_decode(text, &process.config);

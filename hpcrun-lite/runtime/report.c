@@ -3,13 +3,14 @@
  * What the user is told at the end of the process that the launcher started: one line, or a table with -v, about it and the processes that it started. Not in handlers. Must not allocate: a program may end with no
  * memory left. Tests: tests/cli/run_processes.sh.
  */
+#include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/say.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static uint64_t lost_samples(const struct thread_totals *sum)
 {
@@ -113,6 +114,15 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, ')');
 }
 
+/* The directory, and whether what was measured is still there. */
+static void put_directory(struct text *t)
+{
+	text_put_foreign(t, process.config.directory);
+	if (sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT)
+		text_put(t, ": the measurement file was removed while the program ran, nothing is left of it");
+	text_put_char(t, '\n');
+}
+
 static void put_line(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
 {
 	uint64_t lost = lost_samples(sum);
@@ -135,8 +145,7 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 		put_gpu(t, gpu);
 	}
 	text_put(t, ": ");
-	text_put_foreign(t, process.config.directory);
-	text_put_char(t, '\n');
+	put_directory(t);
 }
 
 static void put_row(struct text *t, const char *name, uint64_t v)
@@ -186,8 +195,7 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 {
 	text_put(t, "hpcrun-lite: ");
 	put_rank(t);
-	text_put_foreign(t, process.config.directory);
-	text_put_char(t, '\n');
+	put_directory(t);
 	put_row(t, "processes", n_processes);
 	put_row(t, "threads", sum->n_threads);
 	put_row(t, "samples delivered", sum->delivered);
@@ -244,5 +252,5 @@ void report_print(void)
 	else
 		put_line(&t, &sum, &gpu, n_processes);
 	report_put_unmeasured(&t);
-	text_write(&t, STDERR_FILENO);
+	say(&t);
 }

@@ -64,7 +64,7 @@ static void clean_up(void *unused)
 	sigset_t set;
 	(void)unused;
 	pthread_sigmask(SIG_BLOCK, NULL, &set);
-	for (int sig = 1; sig < SIGRTMIN; sig++)
+	for (int sig = 1; sig < 32; sig++) /* libc blocks its own, 32 and 33, while it cancels */
 		if (sigismember(&set, sig) != (sig == SIGUSR1))
 			masks_differ = true;
 }
