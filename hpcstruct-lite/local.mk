@@ -38,6 +38,7 @@ libhlstruct_la_SOURCES = \
 	hpcstruct-lite/image/image_frames.c \
 	hpcstruct-lite/image/image_position.c \
 	hpcstruct-lite/image/image_source.c hpcstruct-lite/image/image_source.h \
+	hpcstruct-lite/image/image_start.c \
 	hpcstruct-lite/image/image_stubs.c \
 	hpcstruct-lite/image/image_unpack.c \
 	hpcstruct-lite/image/image_symbols.c \

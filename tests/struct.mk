@@ -37,7 +37,8 @@ struct_tests = \
 	tests/cli/struct_files.sh \
 	tests/cli/struct_golden.sh \
 	tests/cli/struct_gpubins.sh \
-	tests/cli/struct_jobs.sh
+	tests/cli/struct_jobs.sh \
+	tests/cli/struct_start.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct tests/golden/opencl
 

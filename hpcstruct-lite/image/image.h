@@ -57,6 +57,7 @@ struct image {
 	uint32_t far_sections; /* index of SHT_SYMTAB_SHNDX, which very many sections need; 0: none */
 	bool is_incomplete;    /* part of what tells of the code could not be used; it has been said */
 	unsigned architecture; /* of a cubin: 90 for sm_90; else 0 */
+	uint64_t entry;        /* link address of the entry point; 0: none */
 	bool is_cubin;         /* NVIDIA's GPU code; a link address is the offset in the file, see image_cubin.c */
 	VEC(struct image_section) sections; /* index 0 is the empty one */
 	VEC(struct image_region) regions;   /* rising; close ones are joined */
@@ -140,6 +141,12 @@ struct image_stubs {
 };
 /* Appends the stubs of .plt, .plt.sec, .plt.got and .iplt; none on machines it does not know (x86-64 only). */
 enum status image_read_stubs(const struct image *image, struct image_stubs *stubs);
+
+/*
+ * The link address of `main`, as the start-up code at the entry point passes it to __libc_start_main. False: there is no
+ * entry point, its code is not glibc's _start, or main is in another object. x86-64 only.
+ */
+bool image_find_main(const struct image *image, uint64_t *link_addr);
 
 /* Ranges that .eh_frame describes, in the order of the file: about one for each function or part of one. */
 struct image_range {

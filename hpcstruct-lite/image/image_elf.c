@@ -189,6 +189,7 @@ static enum status elf_load(struct image *image)
 		return STATUS_BAD_INPUT;
 	}
 	image->machine = header.e_machine;
+	image->entry = header.e_entry;
 	size_t n_sections = 0;
 	if (header.e_shoff != 0 && (elf_getshdrnum(h->elf, &n_sections) != 0 || n_sections == 0)) {
 		log_error(image->path, "the section headers at file offset 0x%llx are outside the file", (unsigned long long)header.e_shoff);

@@ -92,8 +92,11 @@ bool scope_fill_from_stubs(struct scope_map *map)
 	return ok;
 }
 
-/* Code of a range goes to the function that holds its start; a range that no one knows becomes a function with an honest name. */
-static bool add_frame(struct scope_map *map, struct scope_ranges *ranges, const struct image_range *r)
+/*
+ * Code of a range goes to the function that holds its start; a range that no one knows becomes a function with an honest name.
+ * `main_addr`: where main starts, 0: not known.
+ */
+static bool add_frame(struct scope_map *map, struct scope_ranges *ranges, const struct image_range *r, uint64_t main_addr)
 {
 	uint32_t position;
 	if (!image_position(map->image, r->start, &position))
@@ -105,7 +108,8 @@ static bool add_frame(struct scope_map *map, struct scope_ranges *ranges, const 
 			return true;
 	} else {
 		char name[40];
-		int n = snprintf(name, sizeof name, "<unknown at 0x%llx>", (unsigned long long)r->start);
+		int n = main_addr && r->start == main_addr ? snprintf(name, sizeof name, "main")
+			: snprintf(name, sizeof name, "<unknown at 0x%llx>", (unsigned long long)r->start);
 		scope = scope_add_function(map, name, (size_t)n, r->start, STRUCTURE_FROM_EH_FRAME, true);
 	}
 	return scope != SCOPE_NONE && add_range(map, ranges, r->start, r->end, scope);
@@ -126,9 +130,12 @@ bool scope_fill_from_frames(struct scope_map *map)
 {
 	struct image_ranges frames = {0};
 	struct scope_ranges ranges = {0};
+	uint64_t main_addr = 0;
 	bool ok = image_read_frames(map->image, &frames) == STATUS_OK;
+	if (ok && !image_find_main(map->image, &main_addr))
+		main_addr = 0;
 	for (size_t i = 0; i < frames.n && ok; i++)
-		ok = add_frame(map, &ranges, &frames.at[i]);
+		ok = add_frame(map, &ranges, &frames.at[i], main_addr);
 	ok = ok && add_section(map, &ranges, ".init", "_init") && add_section(map, &ranges, ".fini", "_fini") && scope_fill(map, &ranges);
 	vec_free(&ranges);
 	vec_free(&frames);

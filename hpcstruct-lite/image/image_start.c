@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where `main` is, from the code at the entry point. The C library's _start (glibc, sysdeps/x86_64/start.S) is the same
+ * few instructions in every program: it puts the address of main into rdi and calls __libc_start_main. Nothing is
+ * guessed: code with any other instruction has no main. Test: tests/cli/struct_start.sh.
+ */
+#include "hpcstruct-lite/image/image.h"
+
+#include <elf.h>
+#include <string.h>
+
+enum { START_BYTES_MAX = 64 };
+
+/* What an instruction of _start does. */
+enum effect {
+	NOTHING,
+	LOAD_ADDRESS,   /* rdi = next instruction + disp32 */
+	LOAD_IMMEDIATE, /* rdi = imm32 */
+	LOAD_SLOT,      /* rdi = word at next instruction + disp32 */
+	STACK,          /* rdx = rsp: the arguments of main */
+	CALL,           /* next instruction + disp32 */
+	CALL_SLOT       /* through the word at next instruction + disp32 */
+};
+
+struct form {
+	uint8_t n_opcode, n_bytes; /* without and with the four bytes of the operand */
+	uint8_t opcode[4];
+	enum effect effect;
+};
+
+static const struct form forms[] = {
+	{4, 4, {0xf3, 0x0f, 0x1e, 0xfa}, NOTHING},    /* endbr64 */
+	{2, 2, {0x31, 0xed}, NOTHING},                /* xor %ebp,%ebp */
+	{3, 3, {0x49, 0x89, 0xd1}, NOTHING},          /* mov %rdx,%r9 */
+	{1, 1, {0x5e}, NOTHING},                      /* pop %rsi */
+	{3, 3, {0x48, 0x89, 0xe2}, STACK},            /* mov %rsp,%rdx */
+	{4, 4, {0x48, 0x83, 0xe4, 0xf0}, NOTHING},    /* and $-16,%rsp */
+	{1, 1, {0x50}, NOTHING},                      /* push %rax */
+	{1, 1, {0x54}, NOTHING},                      /* push %rsp */
+	{3, 3, {0x45, 0x31, 0xc0}, NOTHING},          /* xor %r8d,%r8d */
+	{2, 2, {0x31, 0xc9}, NOTHING},                /* xor %ecx,%ecx */
+	{3, 7, {0x4c, 0x8d, 0x05}, NOTHING},          /* lea __libc_csu_fini(%rip),%r8 */
+	{3, 7, {0x48, 0x8d, 0x0d}, NOTHING},          /* lea __libc_csu_init(%rip),%rcx */
+	{3, 7, {0x49, 0xc7, 0xc0}, NOTHING},          /* mov $__libc_csu_fini,%r8 */
+	{3, 7, {0x48, 0xc7, 0xc1}, NOTHING},          /* mov $__libc_csu_init,%rcx */
+	{3, 7, {0x48, 0x8d, 0x3d}, LOAD_ADDRESS},     /* lea main(%rip),%rdi */
+	{3, 7, {0x48, 0xc7, 0xc7}, LOAD_IMMEDIATE},   /* mov $main,%rdi */
+	{1, 5, {0xbf}, LOAD_IMMEDIATE},               /* mov $main,%edi */
+	{3, 7, {0x48, 0x8b, 0x3d}, LOAD_SLOT},        /* mov main@GOTPCREL(%rip),%rdi */
+	{1, 5, {0xe8}, CALL},                         /* call __libc_start_main */
+	{2, 6, {0x67, 0xe8}, CALL},                   /* the same, made of a call through a slot by the linker */
+	{2, 6, {0xf2, 0xe8}, CALL},                   /* bnd call */
+	{2, 6, {0xff, 0x15}, CALL_SLOT},              /* call *__libc_start_main@GOTPCREL(%rip) */
+	{3, 7, {0xf2, 0xff, 0x15}, CALL_SLOT},        /* bnd call */
+};
+
+static const struct form *find_form(const uint8_t *code, size_t n_bytes)
+{
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+		if (forms[i].n_bytes <= n_bytes && memcmp(code, forms[i].opcode, forms[i].n_opcode) == 0)
+			return &forms[i];
+	return NULL;
+}
+
+/* The first byte of the section's content at an address, and how many follow. NULL: the file has none there. */
+static const uint8_t *bytes_at(const struct image *image, uint64_t link_addr, size_t *n_bytes)
+{
+	for (size_t i = 0; i < image->sections.n; i++) {
+		const struct image_section *s = &image->sections.at[i];
+		if (!(s->flags & SHF_ALLOC) || !s->bytes || link_addr < s->link_addr || link_addr - s->link_addr >= s->n_bytes)
+			continue;
+		*n_bytes = s->n_bytes - (link_addr - s->link_addr);
+		return s->bytes + (link_addr - s->link_addr);
+	}
+	return NULL;
+}
+
+/* The relocation that fills a slot. */
+static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela *out, const struct image_section **table)
+{
+	for (size_t i = 0; i < image->sections.n; i++) {
+		const struct image_section *s = &image->sections.at[i];
+		if (s->type != SHT_RELA || !s->bytes || !(s->flags & SHF_ALLOC) || s->link >= image->sections.n)
+			continue;
+		for (uint64_t k = 0; k < s->n_bytes / sizeof *out; k++) {
+			memcpy(out, s->bytes + k * sizeof *out, sizeof *out);
+			if (out->r_offset == slot) {
+				*table = &image->sections.at[s->link];
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* What a slot holds once the program runs. False: an address in another object, or not known. */
+static bool slot_value(const struct image *image, uint64_t slot, uint64_t *value)
+{
+	Elf64_Rela r;
+	const struct image_section *table;
+	size_t n_bytes;
+	if (find_relocation(image, slot, &r, &table)) {
+		*value = (uint64_t)r.r_addend;
+		return ELF64_R_TYPE(r.r_info) == R_X86_64_RELATIVE;
+	}
+	const uint8_t *at = bytes_at(image, slot, &n_bytes);
+	if (!at || n_bytes < sizeof *value)
+		return false;
+	memcpy(value, at, sizeof *value);
+	return true;
+}
+
+static bool slot_is_libc_start(const struct image *image, uint64_t slot)
+{
+	static const char wanted[] = "__libc_start_main";
+	Elf64_Rela r;
+	const struct image_section *symbols;
+	Elf64_Sym s;
+	if (!find_relocation(image, slot, &r, &symbols) || !symbols->bytes || symbols->link >= image->sections.n)
+		return false;
+	if (ELF64_R_SYM(r.r_info) >= symbols->n_bytes / sizeof s)
+		return false;
+	memcpy(&s, symbols->bytes + ELF64_R_SYM(r.r_info) * sizeof s, sizeof s);
+	const struct image_section *strings = &image->sections.at[symbols->link];
+	return strings->bytes && s.st_name < strings->n_bytes && strings->n_bytes - s.st_name >= sizeof wanted
+		&& memcmp(strings->bytes + s.st_name, wanted, sizeof wanted) == 0;
+}
+
+/* Where a direct call goes: into the program's own C library, or to the stub of __libc_start_main. */
+static bool call_is_plausible(const struct image *image, uint64_t target)
+{
+	struct image_stubs stubs = {0};
+	bool ok = image_is_code(image, target) && image_read_stubs(image, &stubs) == STATUS_OK;
+	static const char wanted[] = "__libc_start_main";
+	for (size_t i = 0; ok && i < stubs.n; i++) {
+		const struct image_stub *s = &stubs.at[i];
+		if (target - s->link_addr < s->n_bytes)
+			ok = s->target && s->target_bytes >= sizeof wanted - 1 && memcmp(s->target, wanted, sizeof wanted - 1) == 0;
+	}
+	vec_free(&stubs);
+	return ok;
+}
+
+bool image_find_main(const struct image *image, uint64_t *link_addr)
+{
+	size_t left;
+	uint64_t pc = image->entry, target = 0;
+	const uint8_t *code = image->machine == EM_X86_64 && image_is_code(image, pc) ? bytes_at(image, pc, &left) : NULL;
+	bool has_target = false, has_stack = false;
+	for (uint64_t end = pc + START_BYTES_MAX; code && pc < end;) {
+		const struct form *f = find_form(code, left);
+		int32_t operand = 0;
+		if (!f)
+			return false;
+		if (f->n_bytes > f->n_opcode)
+			memcpy(&operand, code + f->n_opcode, sizeof operand);
+		pc += f->n_bytes;
+		code += f->n_bytes;
+		left -= f->n_bytes;
+		const uint64_t relative = pc + (uint64_t)(int64_t)operand;
+		if (f->effect == CALL || f->effect == CALL_SLOT) {
+			bool calls = f->effect == CALL ? call_is_plausible(image, relative) : slot_is_libc_start(image, relative);
+			*link_addr = target;
+			return calls && has_target && has_stack && image_is_code(image, target);
+		}
+		has_stack |= f->effect == STACK;
+		if (f->effect == LOAD_SLOT && !slot_value(image, relative, &target))
+			return false;
+		if (f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE)
+			target = f->effect == LOAD_ADDRESS ? relative : (uint64_t)(int64_t)operand;
+		has_target |= f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE || f->effect == LOAD_SLOT;
+	}
+	return false;
+}
