@@ -25,6 +25,8 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/gpu_shares.c hpcprof-lite/attribute/gpu_shares.h \
 	hpcprof-lite/attribute/gpu_stalls.c hpcprof-lite/attribute/gpu_stalls.h \
 	hpcprof-lite/attribute/gpu_yardstick.c hpcprof-lite/attribute/gpu_yardstick.h \
+	hpcprof-lite/attribute/jit.c hpcprof-lite/attribute/jit.h \
+	hpcprof-lite/attribute/jit_split.c \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/merge_modules.c hpcprof-lite/attribute/merge_modules.h \
@@ -33,6 +35,9 @@ libhlprof_la_SOURCES = \
 	hpcprof-lite/attribute/sum.c hpcprof-lite/attribute/sum.h \
 	hpcprof-lite/load/binary.c \
 	hpcprof-lite/load/gpu.c hpcprof-lite/load/gpu.h \
+	hpcprof-lite/load/jit.c hpcprof-lite/load/jit.h \
+	hpcprof-lite/load/jit_dump.c \
+	hpcprof-lite/load/jit_files.c \
 	hpcprof-lite/load/job.c hpcprof-lite/load/job.h \
 	hpcprof-lite/load/measurement.c hpcprof-lite/load/measurement.h \
 	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \

@@ -24,6 +24,9 @@
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
 #define MSR_SUFFIX ".hpcrun"
+/* Beside a measurement file, in place of its suffix: what the process wrote of the code that it made (JIT). */
+#define MSR_JIT_MAP_SUFFIX ".perfmap"
+#define MSR_JIT_DUMP_SUFFIX ".jitdump"
 
 /* ---- packed address ---------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/attribute/gpu.h"
+#include "hpcprof-lite/attribute/jit.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/order.h"
@@ -32,6 +33,7 @@ struct pipeline {
 	unsigned n_workers;
 	struct merge_modules modules;
 	struct python_part python;
+	struct jit_part jit;
 	uint32_t **module_of;       /* by file, then module id of the file */
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
@@ -123,6 +125,11 @@ static bool is_python(const struct pipeline *p, uint32_t module)
 	return p->modules.list.at[module].flags & (PYTHON_MODULE | MSR_MODULE_PYTHON);
 }
 
+static bool is_jit(const struct pipeline *p, uint32_t module)
+{
+	return p->modules.list.at[module].flags & JIT_MODULE;
+}
+
 static bool describe_modules(struct pipeline *p, struct order_module *out, struct expand_module *in)
 {
 	size_t n = p->modules.list.n;
@@ -133,15 +140,15 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 	if (ok) {
 		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
 			if (p->trees[0].nodes.at[i].module < n)
-				needed[p->trees[0].nodes.at[i].module] = !is_python(p, p->trees[0].nodes.at[i].module);
+				needed[p->trees[0].nodes.at[i].module] = !is_python(p, p->trees[0].nodes.at[i].module) && !is_jit(p, p->trees[0].nodes.at[i].module);
 		gpu_need_modules(&p->gpu, needed);
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
 		for (size_t i = 0; i < n; i++) {
 			const struct merge_module *m = &p->modules.list.at[i];
-			in[i] = (struct expand_module){m->path, structures[i], is_python(p, (uint32_t)i)};
+			in[i] = (struct expand_module){m->path, structures[i], is_python(p, (uint32_t)i), is_jit(p, (uint32_t)i)};
 			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes,
-				in[i].is_python ? MODEL_STRUCTURE_LINES : states[i], (m->flags & LOAD_MODULE_GPU) != 0, in[i].is_python};
+				in[i].is_python || in[i].is_jit ? MODEL_STRUCTURE_LINES : states[i], (m->flags & LOAD_MODULE_GPU) != 0, in[i].is_python};
 		}
 	}
 	free(needed);
@@ -169,6 +176,8 @@ static bool make_contexts(struct pipeline *p)
 	p->expand.python = p->python.functions.at;
 	p->expand.n_python = p->python.functions.n;
 	log_progress("functions and lines", 0, 0);
+	p->expand.jit = p->jit.places.at;
+	p->expand.n_jit = p->jit.places.n;
 	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n) && gpu_expand(&p->gpu, &p->expand, in, n, node_context, p)
 		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	log_progress(NULL, 0, 0);
@@ -267,6 +276,7 @@ static void free_pipeline(struct pipeline *p)
 	vec_free(&p->threads);
 	free(p->first_thread);
 	python_free(&p->python);
+	jit_free(&p->jit);
 	gpu_free(&p->gpu);
 	expand_free(&p->expand);
 }
@@ -292,7 +302,7 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 	m->private_->sources = own;
 	m->private_->release = release_job;
 	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	bool ok = unify_modules(&p) && python_unify(&p.python, own, &p.modules, m) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
+	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) && python_unify(&p.python, own, &p.modules, m) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
 		&& gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);

@@ -19,6 +19,7 @@ struct expand_module {
 	const char *path;
 	const struct structure *structure; /* NULL: none; borrowed, needed during expand_tree() only */
 	bool is_python;                    /* link addresses are those of python.h */
+	bool is_jit;                       /* and of jit.h */
 };
 
 struct expand_function {
@@ -32,11 +33,13 @@ struct expand_function {
 					MODEL_GUESSED_SUFFIX */
 };
 
-/* Zero-initialise but for `strings` and, where there is Python, its functions. Ids are indices into the lists. */
+/* Zero-initialise but for `strings` and, where there is Python or JIT code, their functions and places. Ids are indices into the lists. */
 struct expand {
 	struct strtab *strings;
 	const struct python_function *python;  /* borrowed */
 	size_t n_python;
+	const struct jit_place *jit;           /* the places of JIT code; borrowed */
+	size_t n_jit;
 	VEC(uint32_t) files;                   /* string of the path */
 	VEC(struct expand_function) functions;
 	VEC(struct model_context) contexts;    /* 0 is the root; parents before children; subtree_n not set */

@@ -51,6 +51,8 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 		f->executable = value;
 	else if (strcmp(key, "cwd") == 0)
 		f->directory = value;
+	else if (strcmp(key, "jitdump") == 0)
+		f->jitdump = value;
 	else if (strcmp(key, "command") == 0)
 		return keep_command(f, value, r->value_bytes);
 	else if (strcmp(key, "note") == 0 || strcmp(key, "event") == 0) {
@@ -319,10 +321,12 @@ static enum status check_nodes(struct load_file *f, struct load_thread *t)
 			uint32_t id = (uint32_t)(t->nodes.at[p].first + i);
 			if (!id)
 				continue;
-			if (node_is_sound(f, t, id, &nodes[i]))
-				t->node_to[id] = 0;
-			else
+			if (!node_is_sound(f, t, id, &nodes[i])) {
 				f->bytes_damaged += sizeof *nodes;
+				continue;
+			}
+			t->node_to[id] = 0;
+			f->has_unknown_code |= msr_addr_module(nodes[i].addr) == MSR_MODULE_UNKNOWN;
 		}
 	}
 	return STATUS_OK;
@@ -484,6 +488,9 @@ void load_file_close(struct load_file *f)
 	vec_free(&f->children);
 	vec_free(&f->unmeasured);
 	free(f->command);
+	for (size_t i = 0; i < f->owned.n; i++)
+		free(f->owned.at[i]);
+	vec_free(&f->owned);
 	if (f->path)
 		mapfile_close(&f->map);
 	free(f->path);

@@ -62,6 +62,8 @@ struct load_file {
 	VEC(struct load_module) modules; /* by module id */
 	VEC(struct load_python) python;  /* by id */
 	bool has_python;                 /* there is a logical module of Python */
+	bool has_unknown_code;           /* frames in code outside every module */
+	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
 	const char *executable;          /* "" when unknown */
 	const char *directory;           /* where it was started; "" when unknown */
@@ -74,6 +76,7 @@ struct load_file {
 	uint64_t bytes_damaged;
 	bool truncated;
 	bool is_live;                    /* the process went on recording while the file was read */
+	VEC(void *) owned;               /* memory that views were replaced by; freed with the file */
 	_Atomic uint64_t n_unreleased;   /* bytes read since pages were given back */
 };
 

@@ -244,7 +244,7 @@ void text_place(char *to, size_t n_bytes, const struct model *m, const struct mo
 		uint64_t entry = m->functions[c->function].link_addr;
 		if (entry && c->link_addr >= entry)
 			snprintf(to, n_bytes, "+%#" PRIx64, c->link_addr - entry);
-		else
+		else if (c->link_addr) /* 0: JIT code without lines */
 			snprintf(to, n_bytes, "%#" PRIx64, c->link_addr);
 	}
 }

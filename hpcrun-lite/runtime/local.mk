@@ -28,6 +28,7 @@ libhpcrun_lite_la_SOURCES = \
 	hpcrun-lite/runtime/gpu_glue.c hpcrun-lite/runtime/gpu_glue.h \
 	hpcrun-lite/runtime/hook_thread.c hpcrun-lite/runtime/hook_thread.h \
 	hpcrun-lite/runtime/hooks.c hpcrun-lite/runtime/hooks.h \
+	hpcrun-lite/runtime/jit.c hpcrun-lite/runtime/jit.h \
 	hpcrun-lite/runtime/module.c hpcrun-lite/runtime/module.h \
 	hpcrun-lite/runtime/process.c hpcrun-lite/runtime/process.h \
 	hpcrun-lite/runtime/records.c hpcrun-lite/runtime/records.h \

@@ -16,6 +16,7 @@
 #include "hpcrun-lite/runtime/hook_env.h"
 #include "hpcrun-lite/runtime/hook_fatal.h"
 #include "hpcrun-lite/runtime/hooks.h"
+#include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -145,6 +146,7 @@ static bool start(const char **cause)
 	if (process.config.python)
 		python_init(&python_host);
 	module_start();
+	jit_start();
 	if (!process_choose_sources(source_cause, sizeof source_cause)) {
 		*cause = source_cause[0] ? source_cause : "no event can be measured";
 		return false;
@@ -224,6 +226,7 @@ static void forked(void)
 	children_start(true);
 	gpu_glue_forked();
 	module_forked();
+	jit_forked();
 	python_forked();
 	process_restart_sources();
 	process_write_records();
@@ -266,6 +269,7 @@ static void end(enum msr_exit_kind kind, int code)
 	uint64_t now_ns = clock_mono_ns();
 	thread_stamp_all(now_ns);
 	write_end(kind, code, now_ns);
+	jit_keep();
 	if (kind != MSR_EXIT_EXEC)
 		report_print();
 	if (thread_self) {

@@ -10,6 +10,7 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/hook_wait.h"
+#include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
@@ -69,6 +70,7 @@ bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t 
 	python_splice(t->python, t->unwind, walked, n_inner, at_call, &spliced);
 	if (spliced.broken)
 		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
+	jit_look_at(spliced.addr, spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n)); /* what is new in the path */
 	const struct cct_path path = {.addr = spliced.addr, .n = spliced.n, .n_same = spliced.n_same, .end = (enum msr_path_end)spliced.end};
 	return cct_insert(t->cct, &path, node, cause);
 }

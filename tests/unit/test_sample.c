@@ -12,6 +12,7 @@
 
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/hook_wait.h"
+#include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/watch.h"
@@ -132,6 +133,12 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind, 
 	(void)n_inner;
 	(void)at_call;
 	memset(path, 0, sizeof *path);
+}
+
+void jit_look_at(const uint64_t *addr, uint32_t n)
+{
+	(void)addr;
+	(void)n;
 }
 
 void unwind_here(struct unwind_regs *regs)

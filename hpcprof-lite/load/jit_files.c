@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the perf map and the jitdump of a process are. The run time copies them beside the measurement file when the
+ * process ends; but some programs write the rest of them still later, and a process that was killed leaves no copy. So
+ * the original is taken where it begins with the copy, or where there is no copy and it can be of no other process:
+ * same host, same owner as the measurement, and last written while the process ran. Process ids are used again.
+ * Test: tests/cli/jit_files.sh.
+ */
+#include "hpcprof-lite/load/jit.h"
+
+#include "common/base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+#define LATE_NS (10 * SECOND_NS)         /* what is written between our end of the process and its own */
+#define MAX_BYTES (UINT64_C(1) << 30)
+
+struct content {
+	uint8_t *bytes; /* owned; NULL: no file */
+	size_t n_bytes;
+	bool no_memory;
+};
+
+/* What a file must be to belong to the process. */
+struct belonging {
+	uid_t owner;
+	uint64_t from_ns, to_ns; /* CLOCK_REALTIME */
+};
+
+static uint64_t mtime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * SECOND_NS + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+static void read_content(int fd, size_t n_bytes, struct content *to)
+{
+	to->bytes = malloc(n_bytes + 1);
+	to->no_memory = !to->bytes;
+	while (to->bytes && to->n_bytes < n_bytes) {
+		ssize_t n = pread(fd, to->bytes + to->n_bytes, n_bytes - to->n_bytes, (off_t)to->n_bytes);
+		if (n > 0)
+			to->n_bytes += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			break;
+	}
+}
+
+/* `b` NULL: any regular file will do. */
+static struct content read_file(const char *path, const struct belonging *b)
+{
+	struct content c = {0};
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return c;
+	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+	if (ok && b && (st.st_uid != b->owner || mtime_ns(&st) < b->from_ns || mtime_ns(&st) > b->to_ns)) {
+		log_detail(path, "is not of the process that was measured (owner or time of writing); not used");
+		ok = false;
+	}
+	if (ok && (uint64_t)st.st_size > MAX_BYTES) {
+		log_warn(path, "has more than 1 GiB; not used, generated code has no names");
+		ok = false;
+	}
+	if (ok)
+		read_content(fd, (size_t)st.st_size, &c);
+	close(fd);
+	return c;
+}
+
+/* The copy beside the measurement file. */
+static struct content read_copy(const struct load_file *f, const char *suffix)
+{
+	char path[PATH_MAX];
+	size_t n = strlen(f->path) - strlen(MSR_SUFFIX);
+	if (snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix) >= (int)sizeof path)
+		return (struct content){0};
+	return read_file(path, NULL);
+}
+
+/* False: the process ran on another machine, whose files are not here. */
+static bool find_belonging(const struct load_file *f, struct belonging *b)
+{
+	struct utsname here;
+	struct stat st;
+	uint64_t last_ns = f->header.end_real_ns;
+	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0 || stat(f->path, &st) != 0)
+		return false;
+	if (!last_ns)
+		last_ns = mtime_ns(&st); /* it was killed: what it recorded last was written then */
+	*b = (struct belonging){st.st_uid, f->header.start_real_ns > SECOND_NS ? f->header.start_real_ns - SECOND_NS : 0, last_ns + LATE_NS};
+	return true;
+}
+
+/* Takes the original in place of the copy where it is the same and more. */
+static void prefer_longer(struct content *copy, struct content original)
+{
+	bool take = original.bytes && original.n_bytes > copy->n_bytes && (!copy->bytes || memcmp(original.bytes, copy->bytes, copy->n_bytes) == 0);
+	bool no_memory = copy->no_memory || original.no_memory;
+	if (take) {
+		free(copy->bytes);
+		*copy = original;
+	} else {
+		free(original.bytes);
+	}
+	copy->no_memory = no_memory;
+}
+
+static void look_in(struct content *c, const char *directory, uint32_t pid, const struct belonging *b)
+{
+	char path[PATH_MAX];
+	if (directory && directory[0] == '/' && snprintf(path, sizeof path, "%s/perf-%u.map", directory, pid) < (int)sizeof path)
+		prefer_longer(c, read_file(path, b));
+}
+
+bool jit_load(const struct load_file *f, struct jit_names *names)
+{
+	if (!f->path || strlen(f->path) < strlen(MSR_SUFFIX))
+		return true;
+	struct content map = read_copy(f, MSR_JIT_MAP_SUFFIX), dump = read_copy(f, MSR_JIT_DUMP_SUFFIX);
+	struct belonging b;
+	if (find_belonging(f, &b)) {
+		look_in(&map, "/tmp", f->header.pid, &b);
+		look_in(&map, getenv("TMPDIR"), f->header.pid, &b);
+		if (f->jitdump)
+			prefer_longer(&dump, read_file(f->jitdump, &b));
+	}
+	bool ok = !map.no_memory && !dump.no_memory;
+	ok = ok && (!dump.bytes || jit_read_dump(names, dump.bytes, dump.n_bytes)) && (!map.bytes || jit_read_map(names, map.bytes, map.n_bytes));
+	free(map.bytes);
+	free(dump.bytes);
+	jit_sort(names);
+	return ok;
+}
