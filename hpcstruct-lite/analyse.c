@@ -8,6 +8,7 @@
 #include "common/base/map.h"
 #include "hpcstruct-lite/debug/cubin.h"
 #include "hpcstruct-lite/debug/debug.h"
+#include "hpcstruct-lite/debug/go_table.h"
 #include "hpcstruct-lite/debug/opencl_source.h"
 #include "hpcstruct-lite/image/image.h"
 #include "hpcstruct-lite/scope/scope.h"
@@ -233,6 +234,21 @@ static enum status read_source(struct analysis *a)
 	return status;
 }
 
+/* Go programs know their functions and lines even when they are stripped. */
+static enum status read_go(struct analysis *a)
+{
+	struct debug_unit unit = {.offset = 0};
+	struct scope_scratch *scratch = scope_scratch_new();
+	enum status status = scratch ? go_read_table(a->code, &unit) : STATUS_NO_MEMORY;
+	if (unit.incomplete)
+		atomic_store(&a->incomplete, true);
+	if (status == STATUS_OK)
+		status = scope_add_unit(a->map, &unit, 0, scratch);
+	scope_scratch_free(scratch);
+	debug_unit_free(&unit);
+	return status;
+}
+
 static uint64_t mix(uint64_t h, const void *bytes, size_t n_bytes)
 {
 	return hash_u64(h * UINT64_C(31) + hash_bytes(bytes, n_bytes));
@@ -324,6 +340,8 @@ enum status analyse_read(struct analysis *a)
 		status = read_source(a);
 	if (status == STATUS_OK && a->code->is_cubin)
 		status = read_cubin(a);
+	if (status == STATUS_OK && (!a->dwarf || a->progress->without_dwarf))
+		status = read_go(a);
 	note_step(a, "debug information read", &since);
 	unsigned n = borrow_workers(a);
 	if (status == STATUS_OK)

@@ -27,7 +27,7 @@ struct printer {
 	size_t next_alias, next_range;
 };
 
-static const char *const origins[] = {"dwarf", "symtab", "dynsym", "plt", "eh_frame", "source"};
+static const char *const origins[] = {"dwarf", "symtab", "dynsym", "plt", "eh_frame", "source", "code", "go"};
 
 static int compare_items(const void *a, const void *b)
 {
@@ -134,7 +134,7 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 		fputs(" at ", p->out);
 		print_place(p, f->file, f->line);
 	}
-	fprintf(p->out, " from %s\n  code", f->origin <= STRUCTURE_FROM_SOURCE ? origins[f->origin] : "other");
+	fprintf(p->out, " from %s\n  code", f->origin <= STRUCTURE_FROM_GO ? origins[f->origin] : "other");
 	for (; p->next_range < p->ranges.n && p->ranges.at[p->next_range].place.scope <= id; p->next_range++)
 		fprintf(p->out, " 0x%llx-0x%llx", (unsigned long long)p->ranges.at[p->next_range].start,
 			(unsigned long long)p->ranges.at[p->next_range].end);

@@ -4,7 +4,8 @@
 STRUCT_LDADD = libhlstruct.la libhlbase.la
 
 if HAVE_CMOCKA
-struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list tests/unit/test_opencl_source
+struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list tests/unit/test_opencl_source \
+	tests/unit/test_go_table
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
 tests_unit_test_structure_SOURCES = tests/unit/test_structure.c
@@ -15,6 +16,8 @@ tests_unit_test_line_program_SOURCES = tests/unit/test_line_program.c
 tests_unit_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_range_list_SOURCES = tests/unit/test_range_list.c
 tests_unit_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_go_table_SOURCES = tests/unit/test_go_table.c tests/struct/go_made.h
+tests_unit_test_go_table_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_opencl_source_SOURCES = tests/unit/test_opencl_source.c
 tests_unit_test_opencl_source_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
@@ -35,6 +38,7 @@ struct_tests = \
 	tests/cli/struct_cache.sh \
 	tests/cli/struct_damage.sh \
 	tests/cli/struct_files.sh \
+	tests/cli/struct_go.sh \
 	tests/cli/struct_golden.sh \
 	tests/cli/struct_gpubins.sh \
 	tests/cli/struct_jobs.sh \
@@ -51,7 +55,9 @@ endif
 TESTS += tests/cli/struct_judge.sh
 EXTRA_DIST += tests/cli/struct_judge.sh
 
-check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source
+check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source tests/fuzz/fuzz_go
+tests_fuzz_fuzz_go_SOURCES = tests/fuzz/fuzz_go.c tests/fuzz/mutate.h tests/struct/go_made.h
+tests_fuzz_fuzz_go_LDADD = $(STRUCT_LDADD)
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz_source.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_source_LDADD = $(STRUCT_LDADD)
 tests_fuzz_fuzz_structure_SOURCES = tests/fuzz/fuzz_structure.c tests/fuzz/mutate.h

@@ -32,7 +32,8 @@ enum structure_origin {
 	STRUCTURE_FROM_PLT,
 	STRUCTURE_FROM_EH_FRAME, /* the name is made up: "<unknown at 0x1234>" */
 	STRUCTURE_FROM_SOURCE,   /* the binary is source text; addresses are offsets in it. Since 1.1 */
-	STRUCTURE_FROM_CODE      /* loops. Since 1.1 */
+	STRUCTURE_FROM_CODE,     /* loops. Since 1.1 */
+	STRUCTURE_FROM_GO        /* the table of functions of a Go program. Since 1.1 */
 };
 
 /* A scope, decoded. Strings are borrowed from the file's bytes. */

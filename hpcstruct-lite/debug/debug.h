@@ -17,7 +17,8 @@
 #define DEBUG_NONE UINT32_MAX
 
 /* Who knows of the functions and lines of a unit. */
-enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SYMBOLS /* functions; lines and inlined calls are from the line table */, DEBUG_FROM_SOURCE };
+enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SYMBOLS /* functions; lines and inlined calls are from the line table */, DEBUG_FROM_SOURCE,
+	DEBUG_FROM_GO };
 
 /* A function's name and place in the source. Strings are borrowed from the image's sections; NULL when unknown. */
 struct debug_definition {

@@ -148,6 +148,12 @@ enum status image_read_stubs(const struct image *image, struct image_stubs *stub
  */
 bool image_find_main(const struct image *image, uint64_t *link_addr);
 
+/*
+ * What the 8-byte word at a link address holds in the program that runs, less the load bias: from its relocation, else from
+ * the file. False: an address in another object, or not known. Every call looks through all relocations.
+ */
+bool image_word_at(const struct image *image, uint64_t link_addr, uint64_t *value);
+
 /* Ranges that .eh_frame describes, in the order of the file: about one for each function or part of one. */
 struct image_range {
 	uint64_t start, end;

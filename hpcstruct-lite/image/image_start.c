@@ -93,8 +93,7 @@ static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela
 	return false;
 }
 
-/* What a slot holds once the program runs. False: an address in another object, or not known. */
-static bool slot_value(const struct image *image, uint64_t slot, uint64_t *value)
+bool image_word_at(const struct image *image, uint64_t slot, uint64_t *value)
 {
 	Elf64_Rela r;
 	const struct image_section *table;
@@ -164,7 +163,7 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 			return calls && has_target && has_stack && image_is_code(image, target);
 		}
 		has_stack |= f->effect == STACK;
-		if (f->effect == LOAD_SLOT && !slot_value(image, relative, &target))
+		if (f->effect == LOAD_SLOT && !image_word_at(image, relative, &target))
 			return false;
 		if (f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE)
 			target = f->effect == LOAD_ADDRESS ? relative : (uint64_t)(int64_t)operand;

@@ -145,9 +145,27 @@ static bool add_functions(struct code *c, bool *more)
 	return ok;
 }
 
+/*
+ * Go's functions begin with a look at the stack. When it is too small they call runtime.morestack at their end and begin
+ * again: that is no loop of the program.
+ */
+static bool add_go(struct code *c)
+{
+	static const char name[] = "runtime.morestack";
+	bool ok = true;
+	for (size_t i = 0; i < c->functions.n && ok; i++) {
+		const struct code_function *f = &c->functions.at[i];
+		const struct scope_definition *d = &c->map->definitions.at[c->map->scopes.at[f->scope].definition];
+		if (strncmp(strtab_get(&c->map->strings, d->name), name, sizeof name - 1) == 0)
+			ok = add(c, f->entry);
+	}
+	sort(c);
+	return ok;
+}
+
 bool dead_ends_find(struct code *c)
 {
-	bool ok = true, more = true;
+	bool ok = add_go(c), more = true;
 	for (int round = 0; round < MAX_ROUNDS && ok && more; round++) {
 		size_t n = c->dead_ends.n;
 		ok = add_stubs(c);
