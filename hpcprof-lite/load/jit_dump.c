@@ -25,7 +25,7 @@ struct reader {
 	bool has_times;
 	uint64_t lines_of;          /* code address of the last record of lines */
 	uint32_t first_line, n_lines;
-	size_t n_with_lines, n_shifted;
+	uint64_t least_distance;    /* of a code's first line from its start */
 	struct map by_number;       /* (number, address) -> code in names->dump */
 };
 
@@ -107,8 +107,8 @@ static void take_lines(struct reader *r, struct jit_code *code, const char *name
 		return;
 	code->first_line = r->first_line;
 	code->n_lines = n;
-	r->n_with_lines++;
-	r->n_shifted += lines[0].addr >= code->start + JIT_SHIFT_BYTES;
+	if (lines[0].addr - code->start < r->least_distance)
+		r->least_distance = lines[0].addr - code->start;
 }
 
 static struct jit_code *add_code(struct reader *r, const struct jit_code *code)
@@ -179,7 +179,7 @@ static bool read_records(struct reader *r, struct cursor *c)
 
 bool jit_read_dump(struct jit_names *names, const uint8_t *bytes, size_t n_bytes)
 {
-	struct reader r = {.names = names};
+	struct reader r = {.names = names, .least_distance = UINT64_MAX};
 	struct cursor c = cursor_make(bytes, n_bytes);
 	bool is_ours = cursor_u32(&c) == DUMP_MAGIC && cursor_u32(&c) == DUMP_VERSION;
 	uint32_t header_bytes = cursor_u32(&c);
@@ -189,7 +189,7 @@ bool jit_read_dump(struct jit_names *names, const uint8_t *bytes, size_t n_bytes
 		return true;
 	cursor_seek(&c, header_bytes);
 	bool ok = read_records(&r, &c);
-	names->entries_are_shifted = r.n_with_lines > 0 && r.n_shifted == r.n_with_lines;
+	names->entries_are_shifted = r.least_distance == JIT_SHIFT_BYTES;
 	map_free(&r.by_number);
 	return ok;
 }

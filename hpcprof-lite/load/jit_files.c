@@ -27,7 +27,9 @@
 struct content {
 	uint8_t *bytes; /* owned; NULL: no file */
 	size_t n_bytes;
+	mode_t mode;
 	bool no_memory;
+	bool is_original;
 };
 
 /* What a file must be to belong to the process. */
@@ -73,6 +75,8 @@ static struct content read_file(const char *path, const struct belonging *b)
 	}
 	if (ok)
 		read_content(fd, (size_t)st.st_size, &c);
+	c.mode = ok ? st.st_mode & 0666 : 0;
+	c.is_original = b != NULL;
 	close(fd);
 	return c;
 }
@@ -85,6 +89,26 @@ static struct content read_copy(const struct load_file *f, const char *suffix)
 	if (snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix) >= (int)sizeof path)
 		return (struct content){0};
 	return read_file(path, NULL);
+}
+
+/*
+ * Keeps an original beside the measurement, as the run time does when a process can still do it: files in /tmp do not live
+ * long. Where that cannot be done the names are there this time.
+ */
+static void keep(const struct load_file *f, const char *suffix, const struct content *c)
+{
+	char path[PATH_MAX], partial[PATH_MAX];
+	size_t n = strlen(f->path) - strlen(MSR_SUFFIX), done = 0;
+	if (!c->is_original || snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix) >= (int)sizeof path
+		|| snprintf(partial, sizeof partial, "%.*s%s.%d", (int)n, f->path, suffix, (int)getpid()) >= (int)sizeof partial)
+		return;
+	int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, c->mode);
+	for (ssize_t put = 1; fd >= 0 && done < c->n_bytes && put > 0; done += put > 0 ? (size_t)put : 0)
+		put = write(fd, c->bytes + done, c->n_bytes - done);
+	if (fd < 0)
+		return;
+	if (close(fd) != 0 || done < c->n_bytes || rename(partial, path) != 0)
+		unlink(partial);
 }
 
 /* False: the process ran on another machine, whose files are not here. */
@@ -134,6 +158,8 @@ bool jit_load(const struct load_file *f, struct jit_names *names)
 		if (f->jitdump)
 			prefer_longer(&dump, read_file(f->jitdump, &b));
 	}
+	keep(f, MSR_JIT_MAP_SUFFIX, &map);
+	keep(f, MSR_JIT_DUMP_SUFFIX, &dump);
 	bool ok = !map.no_memory && !dump.no_memory;
 	ok = ok && (!dump.bytes || jit_read_dump(names, dump.bytes, dump.n_bytes)) && (!map.bytes || jit_read_map(names, map.bytes, map.n_bytes));
 	free(map.bytes);

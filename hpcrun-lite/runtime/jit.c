@@ -20,7 +20,7 @@
 #define JIT_MAX_BYTES (64u << 20)
 
 static struct {
-	_Atomic bool seen;    /* there was code in no module */
+	_Atomic uint32_t n_seen; /* paths with code in no module */
 	_Atomic bool is_noted; /* the path of the jitdump is in the measurement */
 	trylock lock;         /* over what follows */
 	char jitdump[PATH_MAX]; /* "": not found */
@@ -41,7 +41,7 @@ void jit_start(void)
 void jit_forked(void)
 {
 	trylock_give(&jit.lock);
-	atomic_store_explicit(&jit.seen, false, memory_order_relaxed);
+	atomic_store_explicit(&jit.n_seen, 0, memory_order_relaxed);
 	atomic_store_explicit(&jit.is_noted, false, memory_order_relaxed);
 	jit.jitdump[0] = '\0';
 }
@@ -92,17 +92,20 @@ static void find_jitdump(void)
 
 void jit_look_at(const uint64_t *addr, uint32_t n)
 {
-	/* relaxed: a hint; what it guards has a lock */
-	if (atomic_load_explicit(&jit.seen, memory_order_relaxed))
+	enum { LAST_LOOK = 1 << 16 };
+	uint32_t i = 0;
+	/* relaxed: hints; what they guard has a lock */
+	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed) || atomic_load_explicit(&jit.n_seen, memory_order_relaxed) >= LAST_LOOK)
 		return;
-	for (uint32_t i = 0; i < n; i++) {
-		if (msr_addr_module(addr[i]) != MSR_MODULE_NONE)
-			continue;
-		if (!atomic_exchange_explicit(&jit.seen, true, memory_order_relaxed) && trylock_take(&jit.lock)) {
-			find_jitdump();
-			trylock_give(&jit.lock);
-		}
+	while (i < n && msr_addr_module(addr[i]) != MSR_MODULE_NONE)
+		i++;
+	if (i == n)
 		return;
+	/* At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is made. */
+	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
+	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
+		find_jitdump();
+		trylock_give(&jit.lock);
 	}
 }
 
@@ -175,7 +178,7 @@ static bool copy_map(const char *directory)
 
 void jit_keep(void)
 {
-	if (!atomic_load_explicit(&jit.seen, memory_order_relaxed) || !trylock_take(&jit.lock))
+	if (!atomic_load_explicit(&jit.n_seen, memory_order_relaxed) || !trylock_take(&jit.lock))
 		return;
 	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
 		find_jitdump(); /* the program made it late, or the note could not be written */

@@ -16,8 +16,8 @@ void jit_start(void);
 void jit_forked(void);
 
 /*
- * Looks at n packed addresses of a path. At the first one that is in no module, notes where the jitdump is (INFO
- * "jitdump"), so that it is found even if the process is killed. Signal-safe.
+ * Looks at n packed addresses of a path. At the first path with one that is in no module, and now and then later, looks for
+ * the jitdump and notes where it is (INFO "jitdump"), so that it is found even if the process is killed. Signal-safe.
  */
 void jit_look_at(const uint64_t *addr, uint32_t n);
 

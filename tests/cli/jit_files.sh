@@ -8,7 +8,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 jit=$builddir/tests/workload/jit
 cd "$T" || exit 99
-mkdir tmp dumps
+mkdir tmp dumps hidden
 at_exit 'for map in $maps; do rm -f "$map"; done'
 maps=
 
@@ -45,23 +45,31 @@ is "and read" "$(functions custom)" "$untimed"
 TMPDIR=$T/tmp measure killed "$jit" -t 0.03 -k -m tmp -d dumps
 is "a killed process leaves no copy" "$(find killed -name '*.jitdump' -o -name '*.perfmap')" ""
 is "the jitdump is found where it was mapped" "$(TMPDIR=$T/tmp functions killed)" "alpha beta stays "
+mv dumps tmp hidden/
+is "and kept beside the measurement" "$(functions killed)" "alpha beta stays "
+mv hidden/* .
+# anew NAME: the functions by the originals alone
+anew() {
+	rm -f "$1"/*.jitdump "$1"/*.perfmap
+	TMPDIR=$T/tmp functions "$1"
+}
 rm dumps/*
-is "the perf map by its name" "$(TMPDIR=$T/tmp functions killed)" "$untimed"
+is "the perf map by its name" "$(anew killed)" "$untimed"
 original=$(echo tmp/perf-*.map)
 touch -d '1 hour ago' "$original"
-is "one that was last written before the process ran is another's" "$(TMPDIR=$T/tmp functions killed)" "$nothing"
+is "one that was last written before the process ran is another's" "$(anew killed)" "$nothing"
 touch -d '1 hour' "$original"
-is "one that was last written after it ended, too" "$(TMPDIR=$T/tmp functions killed)" "$nothing"
+is "one that was last written after it ended, too" "$(anew killed)" "$nothing"
 touch -r killed/*.hpcrun "$original"
-is "the right one again" "$(TMPDIR=$T/tmp functions killed)" "$untimed"
+is "the right one again" "$(anew killed)" "$untimed"
 mv "$original" tmp/kept && ln -s kept "$original"
-is "a symbolic link is not followed" "$(TMPDIR=$T/tmp functions killed)" "$nothing"
+is "a symbolic link is not followed" "$(anew killed)" "$nothing"
 rm "$original" && mkfifo "$original"
-is "a FIFO is not opened" "$(TMPDIR=$T/tmp functions killed)" "$nothing"
+is "a FIFO is not opened" "$(anew killed)" "$nothing"
 rm "$original"
 if [ "$(id -u)" -eq 0 ]; then
 	cp -p tmp/kept "$original" && chown nobody "$original"
-	is "nor the file of another user" "$(TMPDIR=$T/tmp functions killed)" "$nothing"
+	is "nor the file of another user" "$(anew killed)" "$nothing"
 	rm "$original"
 fi
 
@@ -69,6 +77,7 @@ fi
 measure later "$jit" -t 0.03 -d dumps
 is "the jitdump is not complete when the process ends" "$(find later -name '*.jitdump')" ""
 is "the original is" "$(functions later)" "alpha beta stays "
+rm later/*.jitdump
 head -c 300 dumps/*.dump >"later/$(basename later/*.hpcrun .hpcrun).jitdump"
 is "it goes on where the copy ends" "$(functions later)" "alpha beta stays "
 head -c 299 dumps/*.dump >"later/$(basename later/*.hpcrun .hpcrun).jitdump"
