@@ -125,9 +125,9 @@ bool jit_find(const struct jit_list *list, uint64_t addr, bool (*found)(void *, 
 
 bool jit_line_at(const struct jit_names *names, const struct jit_code *code, uint64_t addr, uint32_t *file, uint32_t *line)
 {
-	const struct jit_line *lines = names->lines.at + code->first_line;
 	if (!code->n_lines)
 		return false;
+	const struct jit_line *lines = &names->lines.at[code->first_line];
 	size_t n = sorted_up_to(lines, code->n_lines, addr, addr + (names->entries_are_shifted ? JIT_SHIFT_BYTES : 0));
 	if (n == 0 || !lines[n - 1].line)
 		return false;

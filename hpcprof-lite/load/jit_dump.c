@@ -100,10 +100,12 @@ static bool has_bytecode_lines(const char *name)
 /* Lines belong to the code that comes next, if they lie in it. */
 static void take_lines(struct reader *r, struct jit_code *code, const char *name)
 {
-	const struct jit_line *lines = r->names->lines.at + r->first_line;
 	uint32_t n = r->lines_of == code->start ? r->n_lines : 0;
 	r->n_lines = 0;
-	if (n == 0 || has_bytecode_lines(name) || lines[n - 1].addr > code->end + JIT_SHIFT_BYTES)
+	if (n == 0 || has_bytecode_lines(name))
+		return;
+	const struct jit_line *lines = &r->names->lines.at[r->first_line];
+	if (lines[n - 1].addr > code->end + JIT_SHIFT_BYTES)
 		return;
 	code->first_line = r->first_line;
 	code->n_lines = n;
