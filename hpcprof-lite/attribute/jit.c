@@ -35,7 +35,8 @@ static uint32_t copy_string(struct namer *r, uint32_t id)
 static uint32_t get_place(struct namer *r, const struct jit_place *place)
 {
 	struct jit_part *p = r->part;
-	uint64_t id = map_put(&p->by_identity, (uint64_t)place->name << 32 | place->file, place->line, p->places.n);
+	uint64_t id = map_put(&p->by_identity, (uint64_t)place->name << 32 | place->file, place->line,
+		p->places.n);
 	if (id == p->places.n) {
 		struct jit_place *to = p->places.n < JIT_NO_PLACE ? vec_push(&p->places) : NULL;
 		if (to)
@@ -82,7 +83,10 @@ static const char *name_of(const struct namer *r, size_t candidate)
 	return strtab_get(r->strings, r->part->places.at[r->candidates.at[candidate].place].name);
 }
 
-/* The other names, each once, in the order of time; at most two of them. Returns how many there are. */
+/*
+ * The other names, each once, in the order of time; at most two of them. Returns how many there
+ * are.
+ */
 static size_t other_names(const struct namer *r, size_t *first_other)
 {
 	size_t n = 0;
@@ -104,12 +108,14 @@ static uint32_t unsure_place(struct namer *r)
 	char *name = NULL;
 	int length;
 	if (n == 0)
-		return get_place(r, &(struct jit_place){.name = r->part->places.at[r->candidates.at[0].place].name, .file = JIT_NO_FILE});
+		return get_place(r, &(struct jit_place){.file = JIT_NO_FILE,
+			.name = r->part->places.at[r->candidates.at[0].place].name});
 	if (n == 1)
 		length = asprintf(&name, "%s or %s", name_of(r, 0), name_of(r, other));
 	else
 		length = asprintf(&name, "%s or one of %zu others", name_of(r, 0), n);
-	struct jit_place place = {.name = length < 0 ? STRTAB_FAILED : strtab_add_z(r->strings, name), .file = JIT_NO_FILE};
+	struct jit_place place = {.name = length < 0 ? STRTAB_FAILED : strtab_add_z(r->strings, name),
+		.file = JIT_NO_FILE};
 	if (length >= 0)
 		free(name);
 	r->failed |= place.name == STRTAB_FAILED;
@@ -120,7 +126,8 @@ static bool add_choices(struct namer *r, struct jit_address *a)
 {
 	a->first_choice = (uint32_t)r->addresses.choices.n;
 	for (size_t i = 0; i < r->candidates.n; i++) {
-		struct jit_choice *c = r->addresses.choices.n < UINT32_MAX ? vec_push(&r->addresses.choices) : NULL;
+		struct jit_choice *c = r->addresses.choices.n < UINT32_MAX ? vec_push(&r->addresses.choices)
+			: NULL;
 		if (!c)
 			return false;
 		*c = (struct jit_choice){r->candidates.at[i].time_ns, r->candidates.at[i].place};
@@ -165,7 +172,8 @@ static bool note_addresses(struct namer *r, const struct load_thread *t)
 	for (size_t p = 0; p < t->nodes.n; p++) {
 		const struct msr_node *nodes = (const void *)t->nodes.at[p].content;
 		for (size_t i = 0; i < t->nodes.at[p].n_bytes / sizeof *nodes; i++)
-			if (msr_addr_module(nodes[i].addr) == MSR_MODULE_UNKNOWN && !note_address(r, msr_addr_link(nodes[i].addr)))
+			if (msr_addr_module(nodes[i].addr) == MSR_MODULE_UNKNOWN
+				&& !note_address(r, msr_addr_link(nodes[i].addr)))
 				return false;
 	}
 	return true;
@@ -187,7 +195,8 @@ static bool add_module(struct namer *r, struct model *m)
 static bool name_file(struct namer *r, struct model *m)
 {
 	bool ok = jit_load(r->file, &r->names);
-	if (!ok || (r->names.dump.n == 0 && r->names.map.n == 0) || r->file->modules.n >= MSR_MODULE_UNKNOWN)
+	if (!ok || (r->names.dump.n == 0 && r->names.map.n == 0)
+		|| r->file->modules.n >= MSR_MODULE_UNKNOWN)
 		return ok;
 	if (r->file->modules.n == 0 && !vec_push(&r->file->modules)) /* id 0 stands for no module */
 		return false;

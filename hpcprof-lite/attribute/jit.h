@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Code that was made while the program ran gets its names: before the merge, frames outside every module whose address a
- * perf map or jitdump knows become frames of one logical module, whose addresses are numbers of places. Where several
- * functions had an address one after the other, samples are told apart by their time. Tests: tests/unit/test_jit.c,
- * tests/cli/jit_names.sh.
+ * Code that was made while the program ran gets its names: before the merge, frames outside every
+ * module whose address a perf map or jitdump knows become frames of one logical module, whose
+ * addresses are numbers of places. Where several functions had an address one after the other,
+ * samples are told apart by their time. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
  */
 #ifndef HPCPROF_ATTRIBUTE_JIT_H
 #define HPCPROF_ATTRIBUTE_JIT_H
@@ -19,8 +19,8 @@
 #define JIT_MODULE_NAME "[JIT code]"
 
 /*
- * Where a frame is: a line of a function, or where no line is known the function alone. Offsets of instructions would be
- * of no use: nobody has the code any more.
+ * Where a frame is: a line of a function, or where no line is known the function alone. Offsets of
+ * instructions would be of no use: nobody has the code any more.
  */
 struct jit_place {
 	uint32_t name;   /* of the function, in the model's strings */
@@ -51,7 +51,8 @@ struct jit_choice {
 /* What is known of an address. */
 struct jit_address {
 	uint32_t place;   /* JIT_NO_PLACE: nothing */
-	uint32_t first_choice, n_choices; /* 0: `place` is right at all times, or the times are not known */
+	/* 0: `place` is right at all times, or the times are not known */
+	uint32_t first_choice, n_choices;
 };
 
 struct jit_addresses {
@@ -62,10 +63,11 @@ struct jit_addresses {
 };
 
 /*
- * Gives each node of the thread whose address is known its place, and makes several of a node, and of all below it,
- * where samples of different times mean different functions. Cells are shared out by the time line: counts are exact
- * as long as it holds every sample, and in any case all sums stay what they were; what it does not hold stays with a
- * node that names all functions. False when memory is short.
+ * Gives each node of the thread whose address is known its place, and makes several of a node, and
+ * of all below it, where samples of different times mean different functions. Cells are shared out
+ * by the time line: counts are exact as long as it holds every sample, and in any case all sums
+ * stay what they were; what it does not hold stays with a node that names all functions. False when
+ * memory is short.
  */
 bool jit_rename_nodes(struct load_file *f, struct load_thread *t, const struct jit_addresses *a);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The nodes of one thread, renamed, and told apart by time where one address meant several functions; see
- * jit_rename_nodes() in jit.h. The thread's views are replaced by copies that belong to its file, so that nobody else
- * needs to know: nodes with more of them at the end, cells, and time lines. Tests: tests/unit/test_jit.c,
- * tests/cli/jit_names.sh.
+ * The nodes of one thread, renamed, and told apart by time where one address meant several
+ * functions; see jit_rename_nodes() in jit.h. The thread's views are replaced by copies that belong
+ * to its file, so that nobody else needs to know: nodes with more of them at the end, cells, and
+ * time lines. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/jit.h"
 
@@ -22,7 +22,8 @@ struct split {
 	struct load_thread *thread;
 	const struct jit_addresses *addresses;
 	VEC(struct msr_node) nodes;   /* those of the thread, then variants */
-	uint32_t *choices_of;         /* by node: index of its address + 1 if that had several functions; UINT32_MAX: a node above has */
+	/* by node: index of its address + 1 if that had several functions; BELOW: a node above has */
+	uint32_t *choices_of;
 	VEC(uint32_t) chain;
 	struct map variants;          /* (node, variant of its parent; place) -> variant */
 	VEC(struct tally) tallies;
@@ -64,10 +65,12 @@ static bool rename(struct split *s)
 			continue;
 		if (n->parent && s->choices_of[n->parent])
 			s->choices_of[i] = BELOW;
-		uint64_t id = msr_addr_module(n->addr) == MSR_MODULE_UNKNOWN ? map_get(&s->addresses->ids, msr_addr_link(n->addr), 0) : MAP_NONE;
+		uint64_t id = msr_addr_module(n->addr) == MSR_MODULE_UNKNOWN
+			? map_get(&s->addresses->ids, msr_addr_link(n->addr), 0) : MAP_NONE;
 		if (id == MAP_NONE || s->addresses->list.at[id].place == JIT_NO_PLACE)
 			continue;
-		n->addr = msr_addr_make(s->addresses->module, s->addresses->list.at[id].place, msr_addr_marked(n->addr));
+		n->addr = msr_addr_make(s->addresses->module, s->addresses->list.at[id].place,
+			msr_addr_marked(n->addr));
 		if (s->addresses->list.at[id].n_choices && id + 1 < BELOW) {
 			s->choices_of[i] = (uint32_t)id + 1;
 			any = true;
@@ -76,7 +79,9 @@ static bool rename(struct split *s)
 	return any;
 }
 
-/* The function that was there at the time; the first one, if none is known to have been there yet. */
+/*
+ * The function that was there at the time; the first one, if none is known to have been there yet.
+ */
 static uint32_t place_at(const struct split *s, uint32_t address, uint64_t time_ns)
 {
 	const struct jit_address *a = &s->addresses->list.at[address];
@@ -87,7 +92,8 @@ static uint32_t place_at(const struct split *s, uint32_t address, uint64_t time_
 	return choices[n - 1].place;
 }
 
-static bool get_variant(struct split *s, uint32_t node, uint32_t parent, uint64_t time_ns, uint32_t *variant)
+static bool get_variant(struct split *s, uint32_t node, uint32_t parent, uint64_t time_ns,
+	uint32_t *variant)
 {
 	uint32_t choices = s->choices_of[node];
 	uint32_t place = choices == BELOW ? JIT_NO_PLACE : place_at(s, choices - 1, time_ns);
@@ -145,12 +151,15 @@ static bool read_trace(struct split *s, struct load_part *part)
 	if (!own(s->file, copy))
 		return false;
 	memcpy(copy, part->content, part->n_bytes);
-	struct load_trace_step step = {.time_ns = part->first, .latest_ns = s->file->header.start_mono_ns + LOAD_LONGEST_NS};
+	struct load_trace_step step = {.time_ns = part->first,
+		.latest_ns = s->file->header.start_mono_ns + LOAD_LONGEST_NS};
 	while (load_trace_next(part, &step)) {
 		uint32_t variant;
-		if (step.node >= s->thread->n_nodes || s->thread->node_to[step.node] == LOAD_DAMAGED || !s->choices_of[step.node])
+		if (step.node >= s->thread->n_nodes || s->thread->node_to[step.node] == LOAD_DAMAGED
+			|| !s->choices_of[step.node])
 			continue;
-		if (!variant_of(s, step.node, step.time_ns, &variant) || !count(s, step.node, variant, step.metric))
+		if (!variant_of(s, step.node, step.time_ns, &variant)
+			|| !count(s, step.node, variant, step.metric))
 			return false;
 		uint64_t *word = &copy[step.offset / sizeof *copy - 1];
 		*word = (*word & ~(uint64_t)MSR_TRACE_NODE_MAX) | variant;
@@ -188,7 +197,10 @@ static bool add_cell(struct cells *cells, uint32_t node, unsigned metric, uint64
 	return true;
 }
 
-/* Shares a cell out among the variants of its node. The rest, which has no trace record, stays with the node. */
+/*
+ * Shares a cell out among the variants of its node. The rest, which has no trace record, stays with
+ * the node.
+ */
 static bool split_cell(struct split *s, const struct msr_cell *cell, struct cells *out)
 {
 	const struct tally key = {.node = cell->node, .metric = cell->metric};
@@ -201,10 +213,12 @@ static bool split_cell(struct split *s, const struct msr_cell *cell, struct cell
 		else
 			high = middle;
 	}
-	for (; low < s->tallies.n && s->tallies.at[low].node == key.node && s->tallies.at[low].metric == key.metric; low++) {
+	for (; low < s->tallies.n && s->tallies.at[low].node == key.node
+		&& s->tallies.at[low].metric == key.metric; low++) {
 		struct tally *t = &s->tallies.at[low];
 		uint64_t take = t->n < n_left ? t->n : n_left;
-		uint64_t sum = take == n_left ? sum_left : (uint64_t)((unsigned __int128)cell->sum * take / n);
+		uint64_t sum = take == n_left ? sum_left
+			: (uint64_t)((unsigned __int128)cell->sum * take / n);
 		if (take && !add_cell(out, t->variant, cell->metric, take, sum))
 			return false;
 		t->n -= take;
@@ -227,7 +241,8 @@ static bool split_cells(struct split *s)
 			const struct msr_cell *c = &cells[i];
 			if (!load_cell_is_sound(s->file, t, c))
 				continue;
-			ok = s->choices_of[c->node] ? split_cell(s, c, &out) : add_cell(&out, c->node, c->metric, c->count, c->sum);
+			ok = s->choices_of[c->node] ? split_cell(s, c, &out)
+				: add_cell(&out, c->node, c->metric, c->count, c->sum);
 		}
 	}
 	if (!ok || !out.n || !own(s->file, out.at)) {
@@ -236,7 +251,8 @@ static bool split_cells(struct split *s)
 		return ok && !out.n;
 	}
 	t->cells.n = 1;
-	t->cells.at[0] = (struct load_part){.content = (const uint8_t *)out.at, .n_bytes = out.n * sizeof *out.at};
+	t->cells.at[0] = (struct load_part){.content = (const uint8_t *)out.at,
+		.n_bytes = out.n * sizeof *out.at};
 	return true;
 }
 
@@ -261,7 +277,8 @@ static bool publish_nodes(struct split *s)
 	t->node_to = node_to;
 	t->n_nodes = (uint32_t)s->nodes.n;
 	t->nodes.n = 1;
-	t->nodes.at[0] = (struct load_part){.content = (const uint8_t *)s->nodes.at, .n_bytes = s->nodes.n * sizeof *s->nodes.at};
+	t->nodes.at[0] = (struct load_part){.content = (const uint8_t *)s->nodes.at,
+		.n_bytes = s->nodes.n * sizeof *s->nodes.at};
 	bool ok = own(s->file, s->nodes.at);
 	s->nodes.at = NULL;
 	return ok;

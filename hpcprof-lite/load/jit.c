@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Perf maps, and the search by address in what perf maps and jitdumps say. Code of several functions may overlap, because
- * memory is used again: the codes are a balanced tree by start, each with the largest end below it (T. Cormen et al.,
- * Introduction to Algorithms, interval trees). Tests: tests/unit/test_jit.c, tests/fuzz/fuzz_jit.c.
+ * Perf maps, and the search by address in what perf maps and jitdumps say. Code of several
+ * functions may overlap, because memory is used again: the codes are a balanced tree by start, each
+ * with the largest end below it (T. Cormen et al., Introduction to Algorithms, interval trees).
+ * Tests: tests/unit/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
 #include "hpcprof-lite/load/jit.h"
 
@@ -23,7 +24,11 @@ static bool read_hex(const uint8_t **at, const uint8_t *end, uint64_t *value)
 	if (end - p > 2 && p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
 		p += 2;
 	for (*value = 0; p < end; p++, n++) {
-		unsigned c = *p | 32u, digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+		unsigned c = *p | 32u, digit = 16;
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if (c >= 'a' && c <= 'f')
+			digit = c - 'a' + 10;
 		if (digit == 16)
 			break;
 		*value = *value << 4 | digit;
@@ -48,7 +53,8 @@ static bool add_map_line(struct jit_names *names, const uint8_t *p, const uint8_
 	uint32_t name = strtab_add(&names->strings, (const char *)p, name_bytes);
 	struct jit_code *code = name != STRTAB_FAILED ? vec_push(&names->map) : NULL;
 	if (code)
-		*code = (struct jit_code){.start = start, .end = start + n_bytes, .name = name, .index = names->map.n};
+		*code = (struct jit_code){.start = start, .end = start + n_bytes, .name = name,
+			.index = names->map.n};
 	return code != NULL;
 }
 
@@ -82,7 +88,8 @@ static uint64_t set_ends(struct jit_code *at, size_t n)
 	if (n == 0)
 		return 0;
 	size_t middle = n / 2;
-	uint64_t end = at[middle].end, left = set_ends(at, middle), right = set_ends(at + middle + 1, n - middle - 1);
+	uint64_t end = at[middle].end, left = set_ends(at, middle),
+		right = set_ends(at + middle + 1, n - middle - 1);
 	end = left > end ? left : end;
 	return at[middle].max_end = right > end ? right : end;
 }
@@ -100,7 +107,8 @@ void jit_sort(struct jit_names *names)
 	sort_list(&names->map);
 }
 
-static bool find_below(const struct jit_code *at, size_t n, uint64_t addr, bool (*found)(void *, const struct jit_code *), void *arg)
+static bool find_below(const struct jit_code *at, size_t n, uint64_t addr,
+	bool (*found)(void *, const struct jit_code *), void *arg)
 {
 	while (n > 0) {
 		size_t middle = n / 2;
@@ -118,17 +126,20 @@ static bool find_below(const struct jit_code *at, size_t n, uint64_t addr, bool 
 	return true;
 }
 
-bool jit_find(const struct jit_list *list, uint64_t addr, bool (*found)(void *, const struct jit_code *), void *arg)
+bool jit_find(const struct jit_list *list, uint64_t addr,
+	bool (*found)(void *, const struct jit_code *), void *arg)
 {
 	return find_below(list->at, list->n, addr, found, arg);
 }
 
-bool jit_line_at(const struct jit_names *names, const struct jit_code *code, uint64_t addr, uint32_t *file, uint32_t *line)
+bool jit_line_at(const struct jit_names *names, const struct jit_code *code, uint64_t addr,
+	uint32_t *file, uint32_t *line)
 {
 	if (!code->n_lines)
 		return false;
 	const struct jit_line *lines = &names->lines.at[code->first_line];
-	size_t n = sorted_up_to(lines, code->n_lines, addr, addr + (names->entries_are_shifted ? JIT_SHIFT_BYTES : 0));
+	size_t n = sorted_up_to(lines, code->n_lines, addr,
+		addr + (names->entries_are_shifted ? JIT_SHIFT_BYTES : 0));
 	if (n == 0 || !lines[n - 1].line)
 		return false;
 	*file = lines[n - 1].file;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jitdumps (Linux, tools/perf/Documentation/jitdump-specification.txt, version 1). A record of lines comes before the
- * record of the code that it describes. What programs really write, and is provided for:
- * - V8 and LLVM add 64 to all addresses of lines, the size of the ELF header that `perf inject` puts before the code.
- * - V8 (node 20) writes file names from memory that it has freed: such lines make no sense and are left out.
- * - V8 writes bytecode offsets for code that is interpreted or made by its baseline compiler: left out as well.
+ * Jitdumps (Linux, tools/perf/Documentation/jitdump-specification.txt, version 1). A record of
+ * lines comes before the record of the code that it describes. What programs really write, and is
+ * provided for:
+ * - V8 and LLVM add 64 to all addresses of lines, the size of the ELF header that `perf inject`
+ *   puts before the code.
+ * - V8 (node 20) writes file names from memory that it has freed: such lines make no sense and are
+ *   left out.
+ * - V8 writes bytecode offsets for code that is interpreted or made by its baseline compiler: left
+ *   out as well.
  * - V8's header has the time of day in microseconds; only the times of records are used.
  * Tests: tests/unit/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
@@ -17,7 +21,8 @@
 #include <string.h>
 
 #define DUMP_MAGIC 0x4A695444u
-enum { DUMP_VERSION = 1, HEADER_BYTES = 40, FLAG_ARCH_TIMESTAMP = 1, NAME_BYTES_MAX = 4096, PADDING_MAX = 8 };
+enum { DUMP_VERSION = 1, HEADER_BYTES = 40, FLAG_ARCH_TIMESTAMP = 1, NAME_BYTES_MAX = 4096,
+	PADDING_MAX = 8 };
 enum record_kind { RECORD_LOAD = 0, RECORD_MOVE = 1, RECORD_DEBUG_INFO = 2, RECORD_CLOSE = 3 };
 
 struct reader {
@@ -37,7 +42,10 @@ static bool is_plain_text(const char *s)
 	return true;
 }
 
-/* The id of a file's name, or JIT_NO_FILE with *ok false when memory is short. "file:" URLs of V8 become paths. */
+/*
+ * The id of a file's name, or JIT_NO_FILE with *ok false when memory is short. "file:" URLs of V8
+ * become paths.
+ */
 static uint32_t file_id(struct jit_names *names, const char *name, bool *ok)
 {
 	static const char url[] = "file:///";
@@ -48,8 +56,12 @@ static uint32_t file_id(struct jit_names *names, const char *name, bool *ok)
 	return *ok ? id : JIT_NO_FILE;
 }
 
-/* Appends the lines of one record. False: it makes no sense, and what was appended must go; *ok false: no memory. */
-static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, uint64_t code_addr, bool *ok)
+/*
+ * Appends the lines of one record. False: it makes no sense, and what was appended must go; *ok
+ * false: no memory.
+ */
+static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, uint64_t code_addr,
+	bool *ok)
 {
 	uint64_t last = code_addr;
 	uint32_t file = JIT_NO_FILE;
@@ -65,7 +77,8 @@ static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, u
 			return false;
 		if (!is_same)
 			file = file_id(r->names, name, ok);
-		struct jit_line *to = *ok && r->names->lines.n < UINT32_MAX ? vec_push(&r->names->lines) : NULL;
+		struct jit_line *to = *ok && r->names->lines.n < UINT32_MAX ? vec_push(&r->names->lines)
+			: NULL;
 		if (!to)
 			return *ok = false;
 		*to = (struct jit_line){addr, file, line};
@@ -116,7 +129,8 @@ static void take_lines(struct reader *r, struct jit_code *code, const char *name
 static struct jit_code *add_code(struct reader *r, const struct jit_code *code)
 {
 	size_t n = r->names->dump.n;
-	struct jit_code *to = map_put(&r->by_number, code->index, code->start, n) != MAP_NONE ? vec_push(&r->names->dump) : NULL;
+	struct jit_code *to = map_put(&r->by_number, code->index, code->start, n) != MAP_NONE
+		? vec_push(&r->names->dump) : NULL;
 	if (to)
 		*to = *code;
 	return to;
@@ -135,7 +149,8 @@ static bool read_load(struct reader *r, struct cursor *c, uint64_t time_ns)
 	uint32_t id = strtab_add(&r->names->strings, name, name_bytes);
 	if (id == STRTAB_FAILED)
 		return false;
-	struct jit_code *code = add_code(r, &(struct jit_code){.start = start, .end = start + n_bytes, .time_ns = time_ns, .name = id,
+	struct jit_code *code = add_code(r, &(struct jit_code){.start = start, .end = start + n_bytes,
+		.time_ns = time_ns, .name = id,
 		.index = index});
 	if (code)
 		take_lines(r, code, name);
@@ -147,7 +162,8 @@ static bool read_move(struct reader *r, struct cursor *c, uint64_t time_ns)
 	cursor_u32(c);
 	cursor_u32(c);
 	cursor_u64(c);
-	uint64_t from = cursor_u64(c), to = cursor_u64(c), n_bytes = cursor_u64(c), index = cursor_u64(c);
+	uint64_t from = cursor_u64(c), to = cursor_u64(c), n_bytes = cursor_u64(c),
+		index = cursor_u64(c);
 	if (!cursor_ok(c) || n_bytes == 0 || to + n_bytes < to)
 		return true;
 	uint64_t id = map_get(&r->by_number, index, from);

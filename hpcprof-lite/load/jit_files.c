@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the perf map and the jitdump of a process are. The run time copies them beside the measurement file when the
- * process ends; but some programs write the rest of them still later, and a process that was killed leaves no copy. So
- * the original is taken where it begins with the copy, or where there is no copy and it can be of no other process:
- * same host, same owner as the measurement, and last written while the process ran. Process ids are used again.
- * Test: tests/cli/jit_files.sh.
+ * Where the perf map and the jitdump of a process are. The run time copies them beside the
+ * measurement file when the process ends; but some programs write the rest of them still later, and
+ * a process that was killed leaves no copy. So the original is taken where it begins with the copy,
+ * or where there is no copy and it can be of no other process: same host, same owner as the
+ * measurement, and last written while the process ran. Process ids are used again. Test:
+ * tests/cli/jit_files.sh.
  */
 #include "hpcprof-lite/load/jit.h"
 
@@ -21,7 +22,8 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define LATE_NS (10 * SECOND_NS)         /* what is written between our end of the process and its own */
+/* what is written between our end of the process and its own */
+#define LATE_NS (10 * SECOND_NS)
 #define MAX_BYTES (UINT64_C(1) << 30)
 
 struct content {
@@ -65,8 +67,9 @@ static struct content read_file(const char *path, const struct belonging *b)
 	if (fd < 0)
 		return c;
 	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
-	if (ok && b && (st.st_uid != b->owner || mtime_ns(&st) < b->from_ns || mtime_ns(&st) > b->to_ns)) {
-		log_detail(path, "is not of the process that was measured (owner or time of writing); not used");
+	if (ok && b && (st.st_uid != b->owner || mtime_ns(&st) < b->from_ns
+		|| mtime_ns(&st) > b->to_ns)) {
+		log_detail(path, "is not of the process that was measured (owner or time); not used");
 		ok = false;
 	}
 	if (ok && (uint64_t)st.st_size > MAX_BYTES) {
@@ -92,21 +95,24 @@ static struct content read_copy(const struct load_file *f, const char *suffix)
 }
 
 /*
- * Keeps an original beside the measurement, as the run time does when a process can still do it: files in /tmp do not live
- * long. Where that cannot be done the names are there this time.
+ * Keeps an original beside the measurement, as the run time does when a process can still do it:
+ * files in /tmp do not live long. Where that cannot be done the names are there this time.
  */
 static void keep(const struct load_file *f, const char *suffix, const struct content *c)
 {
 	char path[PATH_MAX], partial[PATH_MAX];
 	size_t n = strlen(f->path) - strlen(MSR_SUFFIX), done = 0;
-	if (!c->is_original || snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix) >= (int)sizeof path
-		|| snprintf(partial, sizeof partial, "%.*s%s.%d", (int)n, f->path, suffix, (int)getpid()) >= (int)sizeof partial)
+	if (!c->is_original)
+		return;
+	int a = snprintf(path, sizeof path, "%.*s%s", (int)n, f->path, suffix);
+	int b = snprintf(partial, sizeof partial, "%s.%d", path, (int)getpid());
+	if (a >= (int)sizeof path || b >= (int)sizeof partial)
 		return;
 	int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, c->mode);
-	for (ssize_t put = 1; fd >= 0 && done < c->n_bytes && put > 0; done += put > 0 ? (size_t)put : 0)
-		put = write(fd, c->bytes + done, c->n_bytes - done);
 	if (fd < 0)
 		return;
+	for (ssize_t put = 1; done < c->n_bytes && put > 0; done += put > 0 ? (size_t)put : 0)
+		put = write(fd, c->bytes + done, c->n_bytes - done);
 	if (close(fd) != 0 || done < c->n_bytes || rename(partial, path) != 0)
 		unlink(partial);
 }
@@ -121,14 +127,17 @@ static bool find_belonging(const struct load_file *f, struct belonging *b)
 		return false;
 	if (!last_ns)
 		last_ns = mtime_ns(&st); /* it was killed: what it recorded last was written then */
-	*b = (struct belonging){st.st_uid, f->header.start_real_ns > SECOND_NS ? f->header.start_real_ns - SECOND_NS : 0, last_ns + LATE_NS};
+	uint64_t start_ns = f->header.start_real_ns;
+	*b = (struct belonging){st.st_uid, start_ns > SECOND_NS ? start_ns - SECOND_NS : 0,
+		last_ns + LATE_NS};
 	return true;
 }
 
 /* Takes the original in place of the copy where it is the same and more. */
 static void prefer_longer(struct content *copy, struct content original)
 {
-	bool take = original.bytes && original.n_bytes > copy->n_bytes && (!copy->bytes || memcmp(original.bytes, copy->bytes, copy->n_bytes) == 0);
+	bool take = original.bytes && original.n_bytes > copy->n_bytes
+		&& (!copy->bytes || memcmp(original.bytes, copy->bytes, copy->n_bytes) == 0);
 	bool no_memory = copy->no_memory || original.no_memory;
 	if (take) {
 		free(copy->bytes);
@@ -139,10 +148,12 @@ static void prefer_longer(struct content *copy, struct content original)
 	copy->no_memory = no_memory;
 }
 
-static void look_in(struct content *c, const char *directory, uint32_t pid, const struct belonging *b)
+static void look_in(struct content *c, const char *directory, uint32_t pid,
+	const struct belonging *b)
 {
 	char path[PATH_MAX];
-	if (directory && directory[0] == '/' && snprintf(path, sizeof path, "%s/perf-%u.map", directory, pid) < (int)sizeof path)
+	if (directory && directory[0] == '/'
+		&& snprintf(path, sizeof path, "%s/perf-%u.map", directory, pid) < (int)sizeof path)
 		prefer_longer(c, read_file(path, b));
 }
 
@@ -161,7 +172,8 @@ bool jit_load(const struct load_file *f, struct jit_names *names)
 	keep(f, MSR_JIT_MAP_SUFFIX, &map);
 	keep(f, MSR_JIT_DUMP_SUFFIX, &dump);
 	bool ok = !map.no_memory && !dump.no_memory;
-	ok = ok && (!dump.bytes || jit_read_dump(names, dump.bytes, dump.n_bytes)) && (!map.bytes || jit_read_map(names, map.bytes, map.n_bytes));
+	ok = ok && (!dump.bytes || jit_read_dump(names, dump.bytes, dump.n_bytes))
+		&& (!map.bytes || jit_read_map(names, map.bytes, map.n_bytes));
 	free(map.bytes);
 	free(dump.bytes);
 	jit_sort(names);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See jit.h. Makes system calls only, and no other than hook_syscall.c lists. Test: tests/cli/jit_files.sh. */
+/*
+ * See jit.h. Makes system calls only, and no other than hook_syscall.c lists. Test:
+ * tests/cli/jit_files.sh.
+ */
 #include "hpcrun-lite/runtime/jit.h"
 
 #include "common/safe/sys.h"
@@ -46,7 +49,7 @@ void jit_forked(void)
 	jit.jitdump[0] = '\0';
 }
 
-/* ---- the jitdump ---------------------------------------------------------------------------------------------------- */
+/* ---- the jitdump ---- */
 
 /* jit-PID.dump; the PID is that of some name space. */
 static bool is_jitdump(const char *name)
@@ -63,7 +66,8 @@ static void look_at_line(const char *line)
 {
 	const char *perms = strchr(line, ' '), *path = strchr(line, '/');
 	const char *slash = path ? strrchr(path, '/') : NULL;
-	if (!perms || !slash || perms + 4 > path || perms[3] != 'x' || !is_jitdump(slash + 1) || strlen(path) >= sizeof jit.jitdump)
+	if (!perms || !slash || perms + 4 > path || perms[3] != 'x' || !is_jitdump(slash + 1)
+		|| strlen(path) >= sizeof jit.jitdump)
 		return;
 	memcpy(jit.jitdump, path, strlen(path) + 1);
 }
@@ -73,7 +77,8 @@ static void find_jitdump(void)
 {
 	size_t n = 0;
 	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	for (long got; fd >= 0 && !jit.jitdump[0] && (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0;)
+	for (long got; fd >= 0 && !jit.jitdump[0]
+		&& (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0;)
 		for (long i = 0; i < got; i++) {
 			if (jit.buffer[i] != '\n') {
 				jit.line[n] = jit.buffer[i];
@@ -95,13 +100,17 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 	enum { LAST_LOOK = 1 << 16 };
 	uint32_t i = 0;
 	/* relaxed: hints; what they guard has a lock */
-	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed) || atomic_load_explicit(&jit.n_seen, memory_order_relaxed) >= LAST_LOOK)
+	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed)
+		|| atomic_load_explicit(&jit.n_seen, memory_order_relaxed) >= LAST_LOOK)
 		return;
 	while (i < n && msr_addr_module(addr[i]) != MSR_MODULE_NONE)
 		i++;
 	if (i == n)
 		return;
-	/* At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is made. */
+	/*
+	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is
+	 * made.
+	 */
 	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
 	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
 		find_jitdump();
@@ -109,12 +118,13 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 	}
 }
 
-/* ---- copies ----------------------------------------------------------------------------------------------------------- */
+/* ---- copies ---- */
 
 static bool copy_bytes(int to, int from, uint64_t n_bytes)
 {
 	while (n_bytes) {
-		long got = sys_read(from, jit.buffer, n_bytes < sizeof jit.buffer ? (size_t)n_bytes : sizeof jit.buffer);
+		long got = sys_read(from, jit.buffer, n_bytes < sizeof jit.buffer ? (size_t)n_bytes
+			: sizeof jit.buffer);
 		if (got == -EINTR)
 			continue;
 		if (got <= 0)
@@ -135,27 +145,35 @@ static bool may_copy(int fd, struct stat *st)
 {
 	struct stat own;
 	struct rlimit limit;
-	if (sys_call3(SYS_fstat, fd, (long)st, 0) != 0 || sys_call3(SYS_fstat, store_fd(), (long)&own, 0) != 0)
+	if (sys_call3(SYS_fstat, fd, (long)st, 0) != 0
+		|| sys_call3(SYS_fstat, store_fd(), (long)&own, 0) != 0)
 		return false;
-	if (!S_ISREG(st->st_mode) || st->st_uid != own.st_uid || st->st_size <= 0 || st->st_size > JIT_MAX_BYTES)
+	if (!S_ISREG(st->st_mode) || st->st_uid != own.st_uid || st->st_size <= 0
+		|| st->st_size > JIT_MAX_BYTES)
 		return false;
-	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0 && (uint64_t)st->st_size <= limit.rlim_cur;
+	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0
+		&& (uint64_t)st->st_size <= limit.rlim_cur;
 }
 
-/* Copies the file to <measurement file less its suffix><suffix>; with the rights of the original at most. */
+/*
+ * Copies the file to <measurement file less its suffix><suffix>; with the rights of the original at
+ * most.
+ */
 static bool copy_file(const char *from_path, const char *suffix)
 {
 	struct stat st;
 	const char *store = store_path();
 	size_t n = strlen(store), m = strlen(MSR_SUFFIX);
-	int from = n > m ? sys_open(from_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0) : -1, to = -1;
+	int from = n > m ? sys_open(from_path,
+		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0) : -1, to = -1;
 	if (from < 0)
 		return false;
 	struct text t = text_in(jit.path, sizeof jit.path);
 	text_put(&t, store);
 	if (!t.cut && n + strlen(suffix) < sizeof jit.path && may_copy(from, &st)) {
 		memcpy(jit.path + n - m, suffix, strlen(suffix) + 1);
-		to = sys_open(jit.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, (int)st.st_mode & 0666);
+		to = sys_open(jit.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			(int)st.st_mode & 0666);
 	}
 	bool copied = to >= 0 && copy_bytes(to, from, (uint64_t)st.st_size);
 	if (to >= 0)

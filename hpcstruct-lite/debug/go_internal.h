@@ -17,7 +17,8 @@ struct go_table {
 	uint64_t text;                 /* link address that entries count from */
 	uint64_t n_functions;
 	struct go_bytes names, units, files, pcs, functions; /* each to the end of the section */
-	struct go_bytes extra;         /* what offsets of function data count from; NULL: not known, no inlined calls */
+	/* what offsets of function data count from; NULL: not known, no inlined calls */
+	struct go_bytes extra;
 };
 
 /* False: there is no table, or *is_damaged. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Go's table of functions as one unit of debug information. See go_table.h. Functions come in order and end where the next
- * one begins. Three tables of (pc difference, value difference) say for each pc the file, the line, and the entry of the
- * function's tree of inlined calls; an entry names the function and an instruction at the place of the call, by which its
- * caller is found. Work is bounded by the bytes of code. Test: tests/cli/struct_go.sh.
+ * Go's table of functions as one unit of debug information. See go_table.h. Functions come in order
+ * and end where the next one begins. Three tables of (pc difference, value difference) say for each
+ * pc the file, the line, and the entry of the function's tree of inlined calls; an entry names the
+ * function and an instruction at the place of the call, by which its caller is found. Work is
+ * bounded by the bytes of code. Test: tests/cli/struct_go.sh.
  */
 #include "hpcstruct-lite/debug/go_table.h"
 
@@ -97,14 +98,16 @@ static int32_t value_at(const struct runs *runs, uint64_t offset)
 
 static const char *string_at(struct go_bytes b, uint64_t offset)
 {
-	return offset < b.n && memchr(b.at + offset, 0, b.n - offset) ? (const char *)b.at + offset : NULL;
+	return offset < b.n && memchr(b.at + offset, 0, b.n - offset) ? (const char *)b.at + offset
+		: NULL;
 }
 
 /* The unit's number of a file of a function. */
 static uint32_t file_of(struct reader *r, const struct function *f, int32_t file)
 {
 	uint32_t offset;
-	if (file < 0 || !go_u32(r->table.units, 4 * ((uint64_t)f->unit + (uint32_t)file), &offset) || offset == UINT32_MAX)
+	if (file < 0 || !go_u32(r->table.units, 4 * ((uint64_t)f->unit + (uint32_t)file), &offset)
+		|| offset == UINT32_MAX)
 		return DEBUG_NONE;
 	const char *path = string_at(r->table.files, offset);
 	if (!path || !path[0])
@@ -114,7 +117,10 @@ static uint32_t file_of(struct reader *r, const struct function *f, int32_t file
 	return id == STRTAB_FAILED ? DEBUG_NONE : id;
 }
 
-/* One for each name: that of the function itself where it is not inlined, which comes first. DEBUG_NONE: no such name. */
+/*
+ * One for each name: that of the function itself where it is not inlined, which comes first.
+ * DEBUG_NONE: no such name.
+ */
 static uint32_t get_definition(struct reader *r, uint32_t name, uint32_t file, uint32_t line)
 {
 	uint64_t id = map_put(&r->definitions, name, 0, r->unit->definitions.n);
@@ -127,7 +133,8 @@ static uint32_t get_definition(struct reader *r, uint32_t name, uint32_t file, u
 	if (!d)
 		return DEBUG_NONE;
 	bool has_place = file != DEBUG_NONE && line > 0;
-	*d = (struct debug_definition){.name = string_at(r->table.names, name), .file = has_place ? file : DEBUG_NONE, .line = has_place ? line : 0};
+	*d = (struct debug_definition){.name = string_at(r->table.names, name), .file = has_place ? file
+		: DEBUG_NONE, .line = has_place ? line : 0};
 	return (uint32_t)id;
 }
 
@@ -139,13 +146,15 @@ static bool read_function(struct reader *r, uint64_t i, struct function *f)
 	uint32_t entry, next, record, n_pcdata, unused;
 	const uint32_t fixed = t->is_1_20 ? 44 : 40;
 	*f = (struct function){.scope = DEBUG_NONE};
-	if (!go_u32(t->functions, i * 8, &entry) || !go_u32(t->functions, i * 8 + 4, &record) || !go_u32(t->functions, i * 8 + 8, &next)
+	if (!go_u32(t->functions, i * 8, &entry) || !go_u32(t->functions, i * 8 + 4, &record)
+		|| !go_u32(t->functions, i * 8 + 8, &next)
 		|| next <= entry || record > t->functions.n || t->functions.n - record < fixed)
 		return false;
 	f->entry = t->text + entry;
 	f->n_bytes = next - entry;
 	f->record = (struct go_bytes){t->functions.at + record, t->functions.n - record};
-	if (!go_u32(f->record, 0, &unused) || unused != entry || !go_u32(f->record, 4, &f->name) || !go_u32(f->record, 32, &f->unit))
+	if (!go_u32(f->record, 0, &unused) || unused != entry || !go_u32(f->record, 4, &f->name)
+		|| !go_u32(f->record, 32, &f->unit))
 		return false;
 	if (t->is_1_20 && (!go_u32(f->record, 36, &f->start_line) || f->start_line > INT32_MAX))
 		f->start_line = 0;
@@ -154,7 +163,8 @@ static bool read_function(struct reader *r, uint64_t i, struct function *f)
 		return false;
 	uint32_t calls;
 	f->has_calls = t->extra.at && n_pcdata > PCDATA_CALL && f->record.at[fixed - 1] > FUNCDATA_CALLS
-		&& go_u32(f->record, fixed + 4 * ((uint64_t)n_pcdata + FUNCDATA_CALLS), &calls) && calls != UINT32_MAX;
+		&& go_u32(f->record, fixed + 4 * ((uint64_t)n_pcdata + FUNCDATA_CALLS), &calls)
+		&& calls != UINT32_MAX;
 	f->calls = f->has_calls ? calls : 0;
 	return true;
 }
@@ -180,8 +190,12 @@ static void add_range(struct reader *r, uint64_t start, uint64_t end, uint32_t s
 
 /* ---- inlined calls ---- */
 
-/* The scope of an entry of the tree, made with its callers when it is first met. False: the tree makes no sense. */
-static bool get_call(struct reader *r, const struct function *f, int32_t entry, unsigned depth, uint32_t *scope)
+/*
+ * The scope of an entry of the tree, made with its callers when it is first met. False: the tree
+ * makes no sense.
+ */
+static bool get_call(struct reader *r, const struct function *f, int32_t entry, unsigned depth,
+	uint32_t *scope)
 {
 	const struct go_table *t = &r->table;
 	uint32_t name, parent_pc, start_line = 0, parent = f->scope;
@@ -191,9 +205,12 @@ static bool get_call(struct reader *r, const struct function *f, int32_t entry, 
 		return true;
 	}
 	uint64_t at = f->calls + (uint64_t)(uint32_t)entry * (t->is_1_20 ? 16 : 20);
-	bool ok = entry >= 0 && entry < CALLS_MAX && depth < DEPTH_MAX && go_u32(t->extra, at + (t->is_1_20 ? 4 : 12), &name)
-		&& go_u32(t->extra, at + (t->is_1_20 ? 8 : 16), &parent_pc) && (!t->is_1_20 || go_u32(t->extra, at + 12, &start_line));
-	if (!ok || parent_pc >= f->n_bytes || start_line > INT32_MAX || !string_at(t->names, name) || !*string_at(t->names, name))
+	bool ok = entry >= 0 && entry < CALLS_MAX && depth < DEPTH_MAX
+		&& go_u32(t->extra, at + (t->is_1_20 ? 4 : 12), &name)
+		&& go_u32(t->extra, at + (t->is_1_20 ? 8 : 16), &parent_pc)
+		&& (!t->is_1_20 || go_u32(t->extra, at + 12, &start_line));
+	if (!ok || parent_pc >= f->n_bytes || start_line > INT32_MAX || !string_at(t->names, name)
+		|| !*string_at(t->names, name))
 		return false;
 	int32_t caller = value_at(&r->call, parent_pc);
 	if (caller == entry || (caller >= 0 && !get_call(r, f, caller, depth + 1, &parent)))
@@ -211,14 +228,18 @@ static bool get_call(struct reader *r, const struct function *f, int32_t entry, 
 	return !r->no_memory;
 }
 
-/* Ranges of all inlined calls of a function; what was made is taken back where the tree makes no sense. */
+/*
+ * Ranges of all inlined calls of a function; what was made is taken back where the tree makes no
+ * sense.
+ */
 static bool read_calls(struct reader *r, const struct function *f)
 {
 	size_t n_scopes = r->unit->scopes.n, n_ranges = r->unit->ranges.n;
 	bool ok = true;
 	map_free(&r->calls);
 	for (size_t i = 0; i < r->call.n && ok; i++) {
-		uint64_t start = i ? r->call.at[i - 1].end : 0, end = r->call.at[i].end < f->n_bytes ? r->call.at[i].end : f->n_bytes;
+		uint64_t start = i ? r->call.at[i - 1].end : 0, end = r->call.at[i].end < f->n_bytes
+			? r->call.at[i].end : f->n_bytes;
 		uint32_t scope;
 		if (r->call.at[i].value < 0 || start >= end)
 			continue;
@@ -240,7 +261,8 @@ static void add_row(struct reader *r, uint64_t link_addr, uint32_t file, int32_t
 	struct debug_row *row = vec_push(&r->unit->rows);
 	r->no_memory |= !row;
 	if (row)
-		*row = (struct debug_row){link_addr, line > 0 ? file : DEBUG_NONE, line > 0 && file != DEBUG_NONE ? (uint32_t)line : 0, is_end};
+		*row = (struct debug_row){link_addr, line > 0 ? file : DEBUG_NONE, line > 0
+			&& file != DEBUG_NONE ? (uint32_t)line : 0, is_end};
 }
 
 static void add_rows(struct reader *r, const struct function *f)
@@ -253,7 +275,8 @@ static void add_rows(struct reader *r, const struct function *f)
 		while (k < r->files.n && r->files.at[k].end <= at)
 			k++;
 		int32_t value = k < r->files.n ? r->files.at[k].value : NONE;
-		uint64_t end = k < r->files.n && r->files.at[k].end < r->lines.at[i].end ? r->files.at[k].end : r->lines.at[i].end;
+		uint64_t end = k < r->files.n && r->files.at[k].end < r->lines.at[i].end
+			? r->files.at[k].end : r->lines.at[i].end;
 		if (value != last || at == 0)
 			file = file_of(r, f, value);
 		last = value;
@@ -278,12 +301,14 @@ static void add_function(struct reader *r, uint64_t i)
 		return;
 	r->unit->scopes.at[f.scope].entry = f.entry;
 	add_range(r, f.entry, f.entry + f.n_bytes, f.scope);
-	bool ok = go_u32(f.record, 20, &files) && go_u32(f.record, 24, &lines) && read_runs(r, files, f.n_bytes, &r->files)
+	bool ok = go_u32(f.record, 20, &files) && go_u32(f.record, 24, &lines)
+		&& read_runs(r, files, f.n_bytes, &r->files)
 		&& read_runs(r, lines, f.n_bytes, &r->lines);
 	if (ok)
 		add_rows(r, &f);
 	if (ok && f.has_calls)
-		ok = go_u32(f.record, (r->table.is_1_20 ? 44 : 40) + 4 * PCDATA_CALL, &call) && read_runs(r, call, f.n_bytes, &r->call) && read_calls(r, &f);
+		ok = go_u32(f.record, (r->table.is_1_20 ? 44 : 40) + 4 * PCDATA_CALL, &call)
+			&& read_runs(r, call, f.n_bytes, &r->call) && read_calls(r, &f);
 	r->n_damaged += !ok;
 }
 
@@ -296,9 +321,11 @@ static void define_function(struct reader *r, uint64_t i)
 		r->n_damaged++;
 		return;
 	}
-	bool ok = go_u32(f.record, 20, &files) && go_u32(f.record, 24, &lines) && read_runs(r, files, 1, &r->files) && read_runs(r, lines, 1, &r->lines);
+	bool ok = go_u32(f.record, 20, &files) && go_u32(f.record, 24, &lines)
+		&& read_runs(r, files, 1, &r->files) && read_runs(r, lines, 1, &r->lines);
 	int32_t line = f.start_line ? (int32_t)f.start_line : ok ? value_at(&r->lines, 0) : 0;
-	get_definition(r, f.name, ok ? file_of(r, &f, value_at(&r->files, 0)) : DEBUG_NONE, line > 0 ? (uint32_t)line : 0);
+	get_definition(r, f.name, ok ? file_of(r, &f, value_at(&r->files, 0)) : DEBUG_NONE, line > 0
+		? (uint32_t)line : 0);
 }
 
 enum status go_read_table(const struct image *image, struct debug_unit *unit)
@@ -317,9 +344,11 @@ enum status go_read_table(const struct image *image, struct debug_unit *unit)
 	vec_free(&r.lines);
 	vec_free(&r.call);
 	if (is_damaged && !found)
-		log_warn(image->path, "section .gopclntab: not a table of Go 1.18 or later; its functions keep the names of the symbol table, if there is one");
+		log_warn(image->path, "section .gopclntab: not a table of Go 1.18 or later; "
+			"its functions keep the names of the symbol table, if there is one");
 	if (r.n_damaged)
-		log_warn(image->path, "section .gopclntab: %" PRIu64 " of %" PRIu64 " functions are damaged", r.n_damaged, r.table.n_functions);
+		log_warn(image->path, "section .gopclntab: %" PRIu64 " of %" PRIu64
+			" functions are damaged", r.n_damaged, r.table.n_functions);
 	unit->incomplete = r.n_damaged > 0;
 	return r.no_memory ? STATUS_NO_MEMORY : STATUS_OK;
 }

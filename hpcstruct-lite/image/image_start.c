@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where `main` is, from the code at the entry point. The C library's _start (glibc, sysdeps/x86_64/start.S) is the same
- * few instructions in every program: it puts the address of main into rdi and calls __libc_start_main. Nothing is
- * guessed: code with any other instruction has no main. Test: tests/cli/struct_start.sh.
+ * Where `main` is, from the code at the entry point. The C library's _start (glibc,
+ * sysdeps/x86_64/start.S) is the same few instructions in every program: it puts the address of
+ * main into rdi and calls __libc_start_main. Nothing is guessed: code with any other instruction
+ * has no main. Test: tests/cli/struct_start.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -48,7 +49,8 @@ static const struct form forms[] = {
 	{1, 5, {0xbf}, LOAD_IMMEDIATE},               /* mov $main,%edi */
 	{3, 7, {0x48, 0x8b, 0x3d}, LOAD_SLOT},        /* mov main@GOTPCREL(%rip),%rdi */
 	{1, 5, {0xe8}, CALL},                         /* call __libc_start_main */
-	{2, 6, {0x67, 0xe8}, CALL},                   /* the same, made of a call through a slot by the linker */
+	/* the same, made of a call through a slot by the linker */
+	{2, 6, {0x67, 0xe8}, CALL},
 	{2, 6, {0xf2, 0xe8}, CALL},                   /* bnd call */
 	{2, 6, {0xff, 0x15}, CALL_SLOT},              /* call *__libc_start_main@GOTPCREL(%rip) */
 	{3, 7, {0xf2, 0xff, 0x15}, CALL_SLOT},        /* bnd call */
@@ -62,12 +64,16 @@ static const struct form *find_form(const uint8_t *code, size_t n_bytes)
 	return NULL;
 }
 
-/* The first byte of the section's content at an address, and how many follow. NULL: the file has none there. */
+/*
+ * The first byte of the section's content at an address, and how many follow. NULL: the file has
+ * none there.
+ */
 static const uint8_t *bytes_at(const struct image *image, uint64_t link_addr, size_t *n_bytes)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
-		if (!(s->flags & SHF_ALLOC) || !s->bytes || link_addr < s->link_addr || link_addr - s->link_addr >= s->n_bytes)
+		if (!(s->flags & SHF_ALLOC) || !s->bytes || link_addr < s->link_addr
+			|| link_addr - s->link_addr >= s->n_bytes)
 			continue;
 		*n_bytes = s->n_bytes - (link_addr - s->link_addr);
 		return s->bytes + (link_addr - s->link_addr);
@@ -76,11 +82,13 @@ static const uint8_t *bytes_at(const struct image *image, uint64_t link_addr, si
 }
 
 /* The relocation that fills a slot. */
-static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela *out, const struct image_section **table)
+static bool find_relocation(const struct image *image, uint64_t slot, Elf64_Rela *out,
+	const struct image_section **table)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
-		if (s->type != SHT_RELA || !s->bytes || !(s->flags & SHF_ALLOC) || s->link >= image->sections.n)
+		if (s->type != SHT_RELA || !s->bytes || !(s->flags & SHF_ALLOC)
+			|| s->link >= image->sections.n)
 			continue;
 		for (uint64_t k = 0; k < s->n_bytes / sizeof *out; k++) {
 			memcpy(out, s->bytes + k * sizeof *out, sizeof *out);
@@ -115,17 +123,21 @@ static bool slot_is_libc_start(const struct image *image, uint64_t slot)
 	Elf64_Rela r;
 	const struct image_section *symbols;
 	Elf64_Sym s;
-	if (!find_relocation(image, slot, &r, &symbols) || !symbols->bytes || symbols->link >= image->sections.n)
+	if (!find_relocation(image, slot, &r, &symbols) || !symbols->bytes
+		|| symbols->link >= image->sections.n)
 		return false;
 	if (ELF64_R_SYM(r.r_info) >= symbols->n_bytes / sizeof s)
 		return false;
 	memcpy(&s, symbols->bytes + ELF64_R_SYM(r.r_info) * sizeof s, sizeof s);
 	const struct image_section *strings = &image->sections.at[symbols->link];
-	return strings->bytes && s.st_name < strings->n_bytes && strings->n_bytes - s.st_name >= sizeof wanted
+	return strings->bytes && s.st_name < strings->n_bytes
+		&& strings->n_bytes - s.st_name >= sizeof wanted
 		&& memcmp(strings->bytes + s.st_name, wanted, sizeof wanted) == 0;
 }
 
-/* Where a direct call goes: into the program's own C library, or to the stub of __libc_start_main. */
+/*
+ * Where a direct call goes: into the program's own C library, or to the stub of __libc_start_main.
+ */
 static bool call_is_plausible(const struct image *image, uint64_t target)
 {
 	struct image_stubs stubs = {0};
@@ -134,7 +146,8 @@ static bool call_is_plausible(const struct image *image, uint64_t target)
 	for (size_t i = 0; ok && i < stubs.n; i++) {
 		const struct image_stub *s = &stubs.at[i];
 		if (target - s->link_addr < s->n_bytes)
-			ok = s->target && s->target_bytes >= sizeof wanted - 1 && memcmp(s->target, wanted, sizeof wanted - 1) == 0;
+			ok = s->target && s->target_bytes >= sizeof wanted - 1
+				&& memcmp(s->target, wanted, sizeof wanted - 1) == 0;
 	}
 	vec_free(&stubs);
 	return ok;
@@ -144,7 +157,8 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 {
 	size_t left;
 	uint64_t pc = image->entry, target = 0;
-	const uint8_t *code = image->machine == EM_X86_64 && image_is_code(image, pc) ? bytes_at(image, pc, &left) : NULL;
+	const uint8_t *code = image->machine == EM_X86_64 && image_is_code(image, pc)
+		? bytes_at(image, pc, &left) : NULL;
 	bool has_target = false, has_stack = false;
 	for (uint64_t end = pc + START_BYTES_MAX; code && pc < end;) {
 		const struct form *f = find_form(code, left);
@@ -158,7 +172,8 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 		left -= f->n_bytes;
 		const uint64_t relative = pc + (uint64_t)(int64_t)operand;
 		if (f->effect == CALL || f->effect == CALL_SLOT) {
-			bool calls = f->effect == CALL ? call_is_plausible(image, relative) : slot_is_libc_start(image, relative);
+			bool calls = f->effect == CALL ? call_is_plausible(image, relative)
+				: slot_is_libc_start(image, relative);
 			*link_addr = target;
 			return calls && has_target && has_stack && image_is_code(image, target);
 		}
@@ -167,7 +182,8 @@ bool image_find_main(const struct image *image, uint64_t *link_addr)
 			return false;
 		if (f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE)
 			target = f->effect == LOAD_ADDRESS ? relative : (uint64_t)(int64_t)operand;
-		has_target |= f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE || f->effect == LOAD_SLOT;
+		has_target |= f->effect == LOAD_ADDRESS || f->effect == LOAD_IMMEDIATE
+			|| f->effect == LOAD_SLOT;
 	}
 	return false;
 }

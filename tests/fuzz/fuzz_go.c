@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a Go program's table of functions, with a moduledata that fits it. What was read must hold
- * together. As LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a
- * program that tries mutants of made-up tables of both layouts:
+ * Fuzz target: any bytes as a Go program's table of functions, with a moduledata that fits it. What
+ * was read must hold together. As LLVMFuzzerTestOneInput for libFuzzer (clang
+ * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that tries mutants of made-up
+ * tables of both layouts:
  *
  *	fuzz_go [N]
  */
@@ -16,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 static void check(const struct debug_unit *u)
 {
 	for (size_t i = 0; i < u->scopes.n; i++)
-		if ((u->scopes.at[i].parent != DEBUG_NONE && u->scopes.at[i].parent >= i) || u->scopes.at[i].definition >= u->definitions.n)
+		if ((u->scopes.at[i].parent != DEBUG_NONE && u->scopes.at[i].parent >= i)
+			|| u->scopes.at[i].definition >= u->definitions.n)
 			abort();
 	for (size_t i = 0; i < u->definitions.n; i++)
 		if (!u->definitions.at[i].name || !u->definitions.at[i].name[0])
@@ -32,7 +34,8 @@ static void check(const struct debug_unit *u)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct go_made made;
-	uint8_t *bytes = malloc(n ? n : 1); /* exactly as long: reads beyond it show under the sanitizers */
+	/* exactly as long: reads beyond it show under the sanitizers */
+	uint8_t *bytes = malloc(n ? n : 1);
 	struct debug_unit u = {0};
 	if (!bytes)
 		return 0;

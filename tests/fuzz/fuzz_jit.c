@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a perf map and as a jitdump; everything that was read is looked up. As LLVMFuzzerTestOneInput
- * for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that replays files and mutants:
+ * Fuzz target: any bytes as a perf map and as a jitdump; everything that was read is looked up. As
+ * LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE).
+ * Else a program that replays files and mutants:
  *
  *	fuzz_jit [-n MUTANTS] FILE...
  */
@@ -20,9 +21,11 @@ static bool look(void *arg, const struct jit_code *code)
 {
 	struct look *l = arg;
 	uint32_t file, line;
-	if (code->start > l->addr || code->end <= l->addr || !strtab_get(&l->names->strings, code->name))
+	if (code->start > l->addr || code->end <= l->addr
+		|| !strtab_get(&l->names->strings, code->name))
 		abort();
-	if (jit_line_at(l->names, code, l->addr, &file, &line) && !strtab_get(&l->names->strings, file)[0])
+	if (jit_line_at(l->names, code, l->addr, &file, &line)
+		&& !strtab_get(&l->names->strings, file)[0])
 		abort();
 	return ++l->n < 16;
 }
@@ -41,7 +44,8 @@ static void look_at_all(const struct jit_names *names, const struct jit_list *li
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	uint8_t *bytes = malloc(n ? n : 1); /* exactly as long: reads beyond it show under the sanitizers */
+	/* exactly as long: reads beyond it show under the sanitizers */
+	uint8_t *bytes = malloc(n ? n : 1);
 	struct jit_names names = {0};
 	if (!bytes)
 		return 0;

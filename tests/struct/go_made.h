@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Go program's table of functions, made up, with what an image needs around it: three functions, one with two calls
- * inlined into each other. In the layout of Go 1.18 or of Go 1.20. For the unit test and the fuzz target.
+ * A Go program's table of functions, made up, with what an image needs around it: three functions,
+ * one with two calls inlined into each other. In the layout of Go 1.18 or of Go 1.20. For the unit
+ * test and the fuzz target.
  */
 #ifndef TESTS_STRUCT_GO_MADE_H
 #define TESTS_STRUCT_GO_MADE_H
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GO_TEXT = 0x401000, GO_TABLE = 0x500000, GO_DATA = 0x600000, GO_TABLE_BYTES = 1024, GO_CALLS = 768 };
+enum { GO_TEXT = 0x401000, GO_TABLE = 0x500000, GO_DATA = 0x600000, GO_TABLE_BYTES = 1024,
+	GO_CALLS = 768 };
 
 struct go_made {
 	uint8_t table[GO_TABLE_BYTES];
@@ -33,7 +35,8 @@ static inline void go_put64(uint8_t *to, size_t at, uint64_t v)
 }
 
 /* The function's record at `at`, of 0x100 bytes of code from `entry` on. */
-static inline void go_put_function(uint8_t *pcln, bool is_1_20, unsigned i, uint32_t at, uint32_t name, uint32_t file, uint32_t line, uint32_t call)
+static inline void go_put_function(uint8_t *pcln, bool is_1_20, unsigned i, uint32_t at,
+	uint32_t name, uint32_t file, uint32_t line, uint32_t call)
 {
 	uint32_t fixed = is_1_20 ? 44 : 40;
 	go_put32(pcln, i * 8, i * 0x100);
@@ -51,7 +54,10 @@ static inline void go_put_function(uint8_t *pcln, bool is_1_20, unsigned i, uint
 	go_put32(pcln, at + fixed + 12 + 12, call ? 0 : UINT32_MAX);
 }
 
-/* GO_TABLE_BYTES: header, names at 72, units at 112, files at 128, values by pc at 192, functions at 256, tree of calls at 768. */
+/*
+ * GO_TABLE_BYTES: header, names at 72, units at 112, files at 128, values by pc at 192, functions
+ * at 256, tree of calls at 768.
+ */
 static inline void go_make_table(uint8_t *t, bool is_1_20)
 {
 	static const char names[] = "\0main.f\0main.g\0main.h\0main.inner", files[] = "\0/a.go\0/b.go";
@@ -79,7 +85,9 @@ static inline void go_make_table(uint8_t *t, bool is_1_20)
 	go_put_function(t + 256, is_1_20, 1, 192, 8, 14, 5, 22);
 	go_put_function(t + 256, is_1_20, 2, 320, 15, 1, 5, 0);
 	go_put32(t, 256 + 3 * 8, 0x300); /* where the last one ends */
-	/* call 0 is main.h, called at 0x3f, in main.g; call 1 is main.inner, called at 0x7f, in call 0 */
+	/*
+	 * call 0 is main.h, called at 0x3f, in main.g; call 1 is main.inner, called at 0x7f, in call 0
+	 */
 	for (unsigned i = 0; i < 2; i++) {
 		uint8_t *call = t + GO_CALLS + i * (is_1_20 ? 16 : 20);
 		go_put32(call, is_1_20 ? 4 : 12, i ? 22 : 15);
@@ -87,14 +95,20 @@ static inline void go_make_table(uint8_t *t, bool is_1_20)
 	}
 }
 
-static inline void go_add_section(struct image *image, const char *name, uint64_t flags, uint64_t link_addr, const uint8_t *bytes, size_t n)
+static inline void go_add_section(struct image *image, const char *name, uint64_t flags,
+	uint64_t link_addr, const uint8_t *bytes, size_t n)
 {
-	*vec_push(&image->sections) = (struct image_section){.name = name, .type = SHT_PROGBITS, .flags = SHF_ALLOC | flags, .link_addr = link_addr,
+	*vec_push(&image->sections) = (struct image_section){.name = name, .type = SHT_PROGBITS,
+		.flags = SHF_ALLOC | flags, .link_addr = link_addr,
 		.n_bytes = n, .bytes = bytes};
 }
 
-/* An image with `n_bytes` bytes as the table; the caller keeps them. Tells the tree's place by moduledata. */
-static inline void go_make_image(struct go_made *m, const uint8_t *bytes, size_t n_bytes, bool is_1_20)
+/*
+ * An image with `n_bytes` bytes as the table; the caller keeps them. Tells the tree's place by
+ * moduledata.
+ */
+static inline void go_make_image(struct go_made *m, const uint8_t *bytes, size_t n_bytes,
+	bool is_1_20)
 {
 	memset(&m->image, 0, sizeof m->image);
 	memset(m->data, 0, sizeof m->data);
@@ -108,7 +122,8 @@ static inline void go_make_image(struct go_made *m, const uint8_t *bytes, size_t
 	m->data[is_1_20 ? 40 : 38] = GO_TABLE + GO_CALLS;
 	go_add_section(&m->image, ".text", SHF_EXECINSTR, GO_TEXT, m->text, sizeof m->text);
 	go_add_section(&m->image, ".gopclntab", 0, GO_TABLE, bytes, n_bytes);
-	go_add_section(&m->image, ".data", SHF_WRITE, GO_DATA, (const uint8_t *)m->data, sizeof m->data);
+	go_add_section(&m->image, ".data", SHF_WRITE, GO_DATA, (const uint8_t *)m->data,
+		sizeof m->data);
 	*vec_push(&m->image.code) = (struct image_region){.start = GO_TEXT, .n_bytes = sizeof m->text};
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/debug/go_*.c on a table that is made up, in both layouts, and on damaged ones. */
+/*
+ * Tests of hpcstruct-lite/debug/go_*.c on a table that is made up, in both layouts, and on damaged
+ * ones.
+ */
 #include "hpcstruct-lite/debug/go_table.h"
 #include "tests/struct/go_made.h"
 
@@ -73,7 +76,8 @@ static void check(bool is_1_20)
 	assert_int_equal(u.scopes.at[inner].call_line, 20);
 	assert_string_equal(name_of(&u, scope_at(&u, GO_TEXT + 0x1c0)), "main.g");
 	/* an inlined function that exists by itself too is the same function */
-	assert_int_equal(u.scopes.at[h].definition, u.scopes.at[scope_at(&u, GO_TEXT + 0x200)].definition);
+	assert_int_equal(u.scopes.at[h].definition,
+		u.scopes.at[scope_at(&u, GO_TEXT + 0x200)].definition);
 	assert_int_equal(u.definitions.at[u.scopes.at[h].definition].line, is_1_20 ? 7 : 10);
 	debug_unit_free(&u);
 }
@@ -131,6 +135,7 @@ static void test_damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_1_18), cmocka_unit_test(test_1_20), cmocka_unit_test(test_no_text), cmocka_unit_test(test_damage)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_1_18), cmocka_unit_test(test_1_20),
+		cmocka_unit_test(test_no_text), cmocka_unit_test(test_damage)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,8 @@ static bool note(void *arg, const struct jit_code *code)
 {
 	struct found *f = arg;
 	size_t n = strlen(f->text);
-	snprintf(f->text + n, sizeof f->text - n, "%s%s", n ? "|" : "", strtab_get(&f->names->strings, code->name));
+	snprintf(f->text + n, sizeof f->text - n, "%s%s", n ? "|" : "",
+		strtab_get(&f->names->strings, code->name));
 	f->last = code;
 	return ++f->n < 100;
 }
@@ -89,7 +90,8 @@ static void test_node_map(void **state)
 	struct jit_names names = {0};
 	read_map(&names, "node-20.map");
 	assert_int_equal(names.map.n, 22);
-	assert_string_equal(find(&names, &names.map, 0x7fb94c005b80).text, "JS:*fib /tmp/example/fib.js:1:13");
+	assert_string_equal(find(&names, &names.map, 0x7fb94c005b80).text,
+		"JS:*fib /tmp/example/fib.js:1:13");
 	jit_names_free(&names);
 }
 
@@ -133,7 +135,8 @@ static void test_search(void **state)
 	jit_names_free(&names);
 }
 
-static void check_line(const struct jit_names *names, uint64_t addr, const char *file, uint32_t line)
+static void check_line(const struct jit_names *names, uint64_t addr, const char *file,
+	uint32_t line)
 {
 	uint32_t f = JIT_NO_FILE, l = 0;
 	struct found at = find(names, &names->dump, addr);
@@ -168,7 +171,8 @@ static void test_node_dump(void **state)
 	struct jit_names names = {0};
 	read_dump(&names, "node-20.dump");
 	assert_int_equal(names.dump.n, 7);
-	assert_string_equal(find(&names, &names.dump, 0x7fb94c005b80).text, "JS:*fib /tmp/example/fib.js:1:13");
+	assert_string_equal(find(&names, &names.dump, 0x7fb94c005b80).text,
+		"JS:*fib /tmp/example/fib.js:1:13");
 	for (size_t i = 0; i < names.dump.n; i++) /* garbage, or bytecodes */
 		assert_int_equal(names.dump.at[i].n_lines, 0);
 	jit_names_free(&names);
@@ -211,7 +215,8 @@ static void begin(struct made *m, uint64_t flags)
 	put64(m, flags);
 }
 
-static void put_load(struct made *m, uint64_t time, const char *name, uint64_t start, uint64_t n_bytes, uint64_t index)
+static void put_load(struct made *m, uint64_t time, const char *name, uint64_t start,
+	uint64_t n_bytes, uint64_t index)
 {
 	put32(m, 0);
 	put32(m, (uint32_t)(16 + 40 + strlen(name) + 1));
@@ -224,7 +229,8 @@ static void put_load(struct made *m, uint64_t time, const char *name, uint64_t s
 	put(m, name, strlen(name) + 1);
 }
 
-static void put_move(struct made *m, uint64_t time, uint64_t from, uint64_t to, uint64_t n_bytes, uint64_t index)
+static void put_move(struct made *m, uint64_t time, uint64_t from, uint64_t to, uint64_t n_bytes,
+	uint64_t index)
 {
 	put32(m, 1);
 	put32(m, 16 + 48);
@@ -237,7 +243,8 @@ static void put_move(struct made *m, uint64_t time, uint64_t from, uint64_t to, 
 	put64(m, index);
 }
 
-static void put_lines(struct made *m, uint64_t code, uint64_t first, const char *first_file, uint64_t second)
+static void put_lines(struct made *m, uint64_t code, uint64_t first, const char *first_file,
+	uint64_t second)
 {
 	put32(m, 2);
 	put32(m, (uint32_t)(16 + 16 + 32 + strlen(first_file) + 1 + 2));
@@ -318,18 +325,21 @@ struct run {
 };
 
 /*
- * entry > caller > mixed (f until 100, then g) > child, in a module; and entry > plain (JIT code of one function).
- * mixed and child have samples on both sides of 100.
+ * entry > caller > mixed (f until 100, then g) > child, in a module; and entry > plain (JIT code of
+ * one function). mixed and child have samples on both sides of 100.
  */
 static void make_run(struct run *r)
 {
 	*r = (struct run){.file.header.start_mono_ns = 0};
 	const uint64_t unknown = MSR_MODULE_UNKNOWN;
-	r->nodes[ENTRY] = (struct msr_node){.addr = msr_addr_make(MSR_MODULE_NONE, MSR_ENTRY_MAIN, false), .parent = 0};
+	r->nodes[ENTRY] = (struct msr_node){.addr = msr_addr_make(MSR_MODULE_NONE, MSR_ENTRY_MAIN,
+		false), .parent = 0};
 	r->nodes[CALLER] = (struct msr_node){.addr = msr_addr_make(1, 0x10, false), .parent = ENTRY};
-	r->nodes[MIXED] = (struct msr_node){.addr = msr_addr_make((uint16_t)unknown, 0x1000, true), .parent = CALLER};
+	r->nodes[MIXED] = (struct msr_node){.addr = msr_addr_make((uint16_t)unknown, 0x1000, true),
+		.parent = CALLER};
 	r->nodes[CHILD] = (struct msr_node){.addr = msr_addr_make(1, 0x20, false), .parent = MIXED};
-	r->nodes[PLAIN] = (struct msr_node){.addr = msr_addr_make((uint16_t)unknown, 0x2000, false), .parent = ENTRY};
+	r->nodes[PLAIN] = (struct msr_node){.addr = msr_addr_make((uint16_t)unknown, 0x2000, false),
+		.parent = ENTRY};
 	r->cells[0] = (struct msr_cell){.node = MIXED, .count = 4, .sum = 41};
 	r->cells[1] = (struct msr_cell){.node = CHILD, .count = 3, .sum = 30};
 	r->cells[2] = (struct msr_cell){.node = PLAIN, .count = 1, .sum = 9};
@@ -337,8 +347,10 @@ static void make_run(struct run *r)
 	r->file.metrics[0] = &r->metric;
 	r->thread.n_nodes = N_NODES;
 	r->thread.node_to = calloc(N_NODES, sizeof *r->thread.node_to);
-	*vec_push(&r->thread.nodes) = (struct load_part){.content = (uint8_t *)r->nodes, .n_bytes = sizeof r->nodes};
-	*vec_push(&r->thread.cells) = (struct load_part){.content = (uint8_t *)r->cells, .n_bytes = sizeof r->cells};
+	*vec_push(&r->thread.nodes) = (struct load_part){.content = (uint8_t *)r->nodes,
+		.n_bytes = sizeof r->nodes};
+	*vec_push(&r->thread.cells) = (struct load_part){.content = (uint8_t *)r->cells,
+		.n_bytes = sizeof r->cells};
 	r->addresses.module = JIT;
 	map_put(&r->addresses.ids, 0x1000, 0, 0);
 	map_put(&r->addresses.ids, 0x2000, 0, 1);
@@ -353,7 +365,8 @@ static void set_trace(struct run *r, const uint32_t (*samples)[2], size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		r->trace[i] = (uint64_t)samples[i][0] << 32 | samples[i][1];
-	*vec_push(&r->thread.trace) = (struct load_part){.content = (uint8_t *)r->trace, .n_bytes = n * sizeof r->trace[0]};
+	*vec_push(&r->thread.trace) = (struct load_part){.content = (uint8_t *)r->trace,
+		.n_bytes = n * sizeof r->trace[0]};
 }
 
 static void free_run(struct run *r)
@@ -375,8 +388,12 @@ static const struct msr_node *nodes_of(const struct run *r)
 	return (const void *)r->thread.nodes.at[0].content;
 }
 
-/* Count and sum of the cells whose path has the place in it (or is that node), and which are of the node `leaf` by address. */
-static void sum_cells(const struct run *r, uint64_t place, msr_addr leaf, uint64_t *n, uint64_t *sum)
+/*
+ * Count and sum of the cells whose path has the place in it (or is that node), and which are of the
+ * node `leaf` by address.
+ */
+static void sum_cells(const struct run *r, uint64_t place, msr_addr leaf, uint64_t *n,
+	uint64_t *sum)
 {
 	const struct msr_node *nodes = nodes_of(r);
 	const struct msr_cell *cells = (const void *)r->thread.cells.at[0].content;
@@ -397,7 +414,8 @@ static void sum_cells(const struct run *r, uint64_t place, msr_addr leaf, uint64
 static void test_split(void **state)
 {
 	(void)state;
-	static const uint32_t samples[][2] = {{40, MIXED}, {20, CHILD}, {10, MIXED}, {20, PLAIN}, {11, MIXED}, {1, CHILD}, {1, CHILD}, {1, MIXED}, {1, CALLER}};
+	static const uint32_t samples[][2] = {{40, MIXED}, {20, CHILD}, {10, MIXED}, {20, PLAIN},
+		{11, MIXED}, {1, CHILD}, {1, CHILD}, {1, MIXED}, {1, CALLER}};
 	struct run r;
 	uint64_t n, sum;
 	make_run(&r);
@@ -405,7 +423,8 @@ static void test_split(void **state)
 	assert_true(jit_rename_nodes(&r.file, &r.thread, &r.addresses));
 	assert_int_equal(r.thread.n_nodes, N_NODES + 4);
 	assert_int_equal(nodes_of(&r)[PLAIN].addr, msr_addr_make(JIT, 3, false));
-	sum_cells(&r, 0, msr_addr_make(JIT, 0, true), &n, &sum); /* before the first time known, too: at 40 */
+	/* before the first time known, too: at 40 */
+	sum_cells(&r, 0, msr_addr_make(JIT, 0, true), &n, &sum);
 	assert_int_equal(n, 2);
 	assert_int_equal(sum, 20); /* half of 41 */
 	sum_cells(&r, 1, msr_addr_make(JIT, 1, true), &n, &sum);
@@ -429,7 +448,8 @@ static void test_split(void **state)
 		assert_int_equal(node < N_NODES, samples[i][1] == PLAIN || samples[i][1] == CALLER);
 		assert_true(node < r.thread.n_nodes && nodes_of(&r)[node].parent < node);
 	}
-	assert_memory_equal(&r.trace[0], &(uint64_t){(uint64_t)40 << 32 | MIXED}, 8); /* the file is as it was */
+	/* the file is as it was */
+	assert_memory_equal(&r.trace[0], &(uint64_t){(uint64_t)40 << 32 | MIXED}, 8);
 	free_run(&r);
 }
 
@@ -466,7 +486,8 @@ static void test_split_in_part(void **state)
 static void test_split_too_many(void **state)
 {
 	(void)state;
-	static const uint32_t samples[][2] = {{60, CHILD}, {1, CHILD}, {1, CHILD}, {50, CHILD}, {1, CHILD}, {1, CHILD}};
+	static const uint32_t samples[][2] = {{60, CHILD}, {1, CHILD}, {1, CHILD}, {50, CHILD},
+		{1, CHILD}, {1, CHILD}};
 	struct run r;
 	uint64_t n, sum;
 	make_run(&r);
@@ -481,9 +502,12 @@ static void test_split_too_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_java_map), cmocka_unit_test(test_node_map), cmocka_unit_test(test_odd_map), cmocka_unit_test(test_search),
-		cmocka_unit_test(test_llvm_dump), cmocka_unit_test(test_node_dump), cmocka_unit_test(test_made_dump), cmocka_unit_test(test_processor_times),
-		cmocka_unit_test(test_split), cmocka_unit_test(test_split_in_part), cmocka_unit_test(test_split_too_many),
+		cmocka_unit_test(test_java_map), cmocka_unit_test(test_node_map),
+			cmocka_unit_test(test_odd_map), cmocka_unit_test(test_search),
+		cmocka_unit_test(test_llvm_dump), cmocka_unit_test(test_node_dump),
+			cmocka_unit_test(test_made_dump), cmocka_unit_test(test_processor_times),
+		cmocka_unit_test(test_split), cmocka_unit_test(test_split_in_part),
+			cmocka_unit_test(test_split_too_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that makes code while it runs, says so in a perf map or a jitdump, and replaces code at its address. What it
- * prints is the truth: the CPU time in each of its functions.
+ * A program that makes code while it runs, says so in a perf map or a jitdump, and replaces code at
+ * its address. What it prints is the truth: the CPU time in each of its functions.
  *
  *	jit [-m DIR] [-d DIR] [-s] [-t SECONDS] [-f] [-k]
  *
- * -m: perf map in DIR; -d: jitdump in DIR; -s: addresses of its lines are shifted by 64, as V8 and LLVM do; -t: CPU time
- * of each function; -f: the jitdump is written to the end before the program ends, which else happens after exit
- * handlers, as in some programs; -k: it kills itself at the end.
+ * -m: perf map in DIR; -d: jitdump in DIR; -s: addresses of its lines are shifted by 64, as V8 and
+ * LLVM do; -t: CPU time of each function; -f: the jitdump is written to the end before the program
+ * ends, which else happens after exit handlers, as in some programs; -k: it kills itself at the
+ * end.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -38,8 +39,12 @@ static uint64_t mono_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jnz 1b; 2: dec %rsi; jnz 2b; pop %rbp; ret: its second loop is on a line of its own. */
-static const unsigned char body[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x48, 0xff, 0xce, 0x75, 0xfb, 0x5d, 0xc3};
+/*
+ * push %rbp; mov %rsp,%rbp; 1: dec %rdi; jnz 1b; 2: dec %rsi; jnz 2b; pop %rbp; ret: its second
+ * loop is on a line of its own.
+ */
+static const unsigned char body[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x48,
+	0xff, 0xce, 0x75, 0xfb, 0x5d, 0xc3};
 enum { FIRST_LOOP = 4, SECOND_LOOP = 9 };
 
 static void put(const void *bytes, size_t n)
@@ -107,7 +112,8 @@ static void open_dump(const char *directory)
 	snprintf(path, sizeof path, "%s/jit-%d.dump", directory, (int)getpid());
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	/* the mark that profilers look for */
-	if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED || !(dump = fdopen(fd, "wb")))
+	if (fd < 0 || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED
+		|| !(dump = fdopen(fd, "wb")))
 		exit(1);
 	put_u32(0x4A695444);
 	put_u32(1);
@@ -158,7 +164,8 @@ int main(int argc, char **argv)
 		else if (c == 'k')
 			die = true;
 	}
-	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
 		return 1;
 	memcpy(at, body, sizeof body);
