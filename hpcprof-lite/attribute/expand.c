@@ -309,24 +309,21 @@ static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t pla
 	return file != MODEL_NONE && line ? enter_line(r, at, MODEL_CONTEXT_LINE, file, line) : enter_instruction(r, at, 0);
 }
 
-static uint32_t enter_jit(struct expand_run *r, uint32_t caller, uint32_t module, uint64_t number)
+static uint32_t enter_jit(struct expand_run *r, uint32_t caller, const struct merge_node *n)
 {
-	if (number >= r->e->n_jit)
+	if (n->link_addr >= r->e->n_jit)
 		return caller;
-	const struct jit_place *p = &r->e->jit[number];
-	struct expand_function f = {.name = p->name, .linkage_name = strtab_add_z(r->e->strings, ""), .module = module, .file = MODEL_NONE,
-		.definition = MODEL_NONE};
+	const struct jit_place *p = &r->e->jit[n->link_addr];
+	struct expand_function f = {.name = n->marked ? intern_name(r, strtab_get(r->e->strings, p->name), true) : p->name,
+				    .linkage_name = strtab_add_z(r->e->strings, ""),
+				    .module = n->module,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .guessed = n->marked};
 	uint32_t at = enter_function(r, caller, get_named_function(r, f), MODEL_CALL);
 	if (r->failed || p->file == JIT_NO_FILE)
 		return r->failed ? 0 : enter_instruction(r, at, 0);
 	return enter_line(r, at, MODEL_CONTEXT_LINE, intern_file(r, strtab_get(r->e->strings, p->file)), p->line);
-}
-
-static uint32_t mark(struct expand_run *r, uint32_t at, const struct merge_node *n)
-{
-	if (n->marked && !r->failed)
-		r->e->contexts.at[at].marked = true;
-	return at;
 }
 
 static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct merge_node *n)
@@ -334,7 +331,7 @@ static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct 
 	if (n->module < r->n_modules && r->modules[n->module].is_python)
 		return enter_python(r, caller, n->link_addr);
 	if (n->module < r->n_modules && r->modules[n->module].is_jit)
-		return mark(r, enter_jit(r, caller, n->module, n->link_addr), n);
+		return enter_jit(r, caller, n);
 	uint32_t module = n->module == MERGE_UNKNOWN ? r->n_modules : n->module;
 	const struct structure *s = module < r->n_modules ? r->modules[module].structure : NULL;
 	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
@@ -347,9 +344,10 @@ static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct 
 					 MODEL_CALL);
 	if (r->failed)
 		return 0;
-	at = place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, place.file), place.line)
-		: enter_instruction(r, at, n->link_addr);
-	return mark(r, at, n);
+	return place.file != STRUCTURE_NONE && place.line
+		       ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, place.file),
+				    place.line)
+		       : enter_instruction(r, at, n->link_addr);
 }
 
 static void enter_all(struct expand_run *r, const struct merge_tree *t)
