@@ -21,9 +21,16 @@ void load_use_probe(int on)
 	atomic_store_explicit(&use_no_gather, on, memory_order_relaxed);
 }
 
+/* A filter may give any error; only EFAULT speaks of the address, and ENOMEM of the moment. */
 static bool is_refused(long result)
 {
-	return result == -ENOSYS || result == -EPERM;
+	return result < 0 && result != -EFAULT && result != -ENOMEM;
+}
+
+/* The process by its calling thread: the leader may have ended, and the kernel finds no memory by way of a zombie. */
+static long self(void)
+{
+	return sys_gettid();
 }
 
 /* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As in abseil's AddressIsReadable.) */
@@ -62,7 +69,7 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 		/* A transfer stops at the end of the iovec before the bad one, so one for each page. */
 		const size_t in_first = PAGE - address % PAGE < n_bytes ? PAGE - address % PAGE : n_bytes;
 		const struct iovec from[2] = {{(void *)address, in_first}, {(void *)(address + in_first), n_bytes - in_first}};
-		const long got = sys_call6(SYS_process_vm_readv, sys_getpid(), (long)&to, 1, (long)from, in_first < n_bytes ? 2 : 1, 0);
+		const long got = sys_call6(SYS_process_vm_readv, self(), (long)&to, 1, (long)from, in_first < n_bytes ? 2 : 1, 0);
 		if (got > 0)
 			done = (size_t)got;
 		else if (is_refused(got)) {
@@ -84,7 +91,7 @@ size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 		n_bytes += piece[i].iov_len;
 	if (n_bytes && !atomic_load_explicit(&use_no_gather, memory_order_relaxed)) {
 		const struct iovec all = {dst, n_bytes};
-		got = sys_call6(SYS_process_vm_writev, sys_getpid(), (long)piece, (long)n_pieces, (long)&all, 1, 0);
+		got = sys_call6(SYS_process_vm_writev, self(), (long)piece, (long)n_pieces, (long)&all, 1, 0);
 		if (is_refused(got))
 			atomic_store_explicit(&use_no_gather, true, memory_order_relaxed);
 	}

@@ -126,13 +126,15 @@ done:
 	sys_close(fd);
 }
 
+/* NULL: the name cannot be read. An empty name is the executable's, so a failed read must not look like one. */
 static const char *path_of(const struct dl_find_object *object, uint16_t *flags)
 {
 	const char *name = object->dlfo_link_map->l_name;
 	*flags = 0;
 	/* The name is a string of the loader's; the object may be on its way out, so it is copied with care. */
-	size_t n = load_guarded(modules.scratch, (uintptr_t)name, sizeof modules.scratch - 1);
-	modules.scratch[n] = '\0';
+	size_t n = load_guarded(modules.scratch, (uintptr_t)name, sizeof modules.scratch);
+	if (!memchr(modules.scratch, '\0', n))
+		return NULL;
 	if (strstr(modules.scratch, "linux-vdso") || (uintptr_t)object->dlfo_map_start == getauxval(AT_SYSINFO_EHDR)) {
 		*flags = MSR_MODULE_VDSO;
 		return "[vdso]";
@@ -231,6 +233,8 @@ static bool is_same_file(uint32_t i, const struct dl_find_object *object)
 	if (m->id_at != 0 || !is_like(i, object))
 		return false;
 	now.path = path_of(object, &now.flags);
+	if (!now.path)
+		return false;
 	describe_file(&now);
 	if (strcmp(now.path, m->path) != 0 || now.file_bytes != m->file_bytes || now.file_mtime_ns != m->file_mtime_ns)
 		return false;
@@ -288,6 +292,8 @@ static uint32_t add(const struct dl_find_object *object)
 	uint32_t i, n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	struct module fresh = {0};
 	fresh.path = path_of(object, &fresh.flags);
+	if (!fresh.path)
+		return MODULE_MAX;
 	elf_note_find(header_of(object, fresh.flags), object->dlfo_link_map->l_addr, &note);
 	describe_file(&fresh);
 	if (find_again(fresh.path, &note, &fresh, &i)) {

@@ -45,6 +45,10 @@ is "denied fallocate: nothing is lost" "$(value recorded)" "$(($(value delivered
 denied fallocate=95 madvise=22 ftruncate=22 -- threads 100 0.01
 denied process_vm_readv=1 -- plugins "$PLUGIN" 5 0.1
 is "denied process_vm_readv: paths are complete" "$(value complete)" "$(value recorded)"
+n_modules=$(value modules)
+denied process_vm_readv=13 -- plugins "$PLUGIN" 5 0.1 # as a filter may be written
+is "denied$what: paths are complete" "$(value complete)" "$(value recorded)"
+is "denied$what: the same modules" "$(value modules)" "$n_modules"
 denied fallocate=28 -- spin 0.1
 like "no space at all: the user is told" "$(cat "$T/stderr")" 'no space on the device.*runs unmeasured'
 

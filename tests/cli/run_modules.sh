@@ -14,6 +14,14 @@ is "plugins: one module more" "$(value modules)" $((before + 1))
 is "plugins: all paths are complete" "$(value complete)" "$(value recorded)"
 is "plugins: no frame without module" "$(value lost-module-table)" 0
 
+# The main thread has ended by pthread_exit: memory cannot be read by way of the process id any more.
+measure -- "$LIFE" leaderless "$PLUGIN" 20 0.05
+is "after pthread_exit of the main thread: the program runs" "$status" 0
+sound "after pthread_exit: files are sound"
+is "after pthread_exit: one module more" "$(value modules)" $((before + 1))
+is "after pthread_exit: all paths are complete" "$(value complete)" "$(value recorded)"
+is "after pthread_exit: no frame without module" "$(value lost-module-table)" 0
+
 # Two libraries of one size without a build id, each where the other was.
 measure -- "$LIFE" turns "$builddir/tests/workload/.libs/run_noid1.so" "$builddir/tests/workload/.libs/run_noid2.so" 8 0.05
 is "libraries in turn: the program runs" "$status" 0

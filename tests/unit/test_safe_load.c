@@ -10,8 +10,13 @@
 #include "common/safe/load.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { PAGE = 4096 };
 
@@ -102,11 +107,45 @@ static void test_probed(void **state)
 	load_use_probe(0);
 }
 
+static void *load_without_leader(void *unused)
+{
+	char path[64], line[512] = "", got[8];
+	const char there[8] = "is here";
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+	while (!strstr(line, ") Z")) { /* the state follows the name */
+		FILE *f = fopen(path, "r");
+		if (!f || !fgets(line, sizeof line, f))
+			_exit(2);
+		fclose(f);
+	}
+	const struct iovec piece = {(void *)(uintptr_t)there, sizeof there};
+	const bool guarded = load_guarded(got, (uintptr_t)there, sizeof got) == sizeof got && memcmp(got, there, sizeof got) == 0;
+	_exit(guarded && load_gathered(got, &piece, 1) == sizeof got ? 0 : 1);
+	return unused;
+}
+
+/* The process has no leader any more, only a zombie: in a child, whose main thread ends. */
+static void test_without_leader(void **state)
+{
+	(void)state;
+	int status;
+	const pid_t child = fork();
+	if (child == 0) {
+		pthread_t thread;
+		if (pthread_create(&thread, NULL, load_without_leader, NULL) != 0)
+			_exit(3);
+		pthread_exit(NULL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copied),
 		cmocka_unit_test(test_probed),
+		cmocka_unit_test(test_without_leader),
 	};
 	return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

@@ -381,6 +381,29 @@ static int plugins(char **argv)
 	return 0;
 }
 
+static void *plugins_thread(void *argv)
+{
+	char stat[64], state = 0;
+	/* The state of the main thread follows its name in parentheses. */
+	snprintf(stat, sizeof stat, "/proc/self/task/%d/stat", (int)getpid());
+	while (state != 'Z') {
+		FILE *f = fopen(stat, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			exit(3);
+		fclose(f);
+	}
+	exit(plugins(argv));
+}
+
+/* leaderless FILE N SECONDS: plugins, in a thread, when the main thread has ended by pthread_exit. */
+static int leaderless(char **argv)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, plugins_thread, argv) != 0)
+		return 1;
+	pthread_exit(NULL);
+}
+
 /* turns FILE FILE N SECONDS: opens, runs and closes one library, then the other; each comes to lie where the other was. */
 static int turns(char **argv)
 {
@@ -489,7 +512,7 @@ static const struct {
 } modes[] = {
 	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
+	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };
 
