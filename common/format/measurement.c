@@ -80,6 +80,7 @@ const char *msr_path_end_name(enum msr_path_end e)
 		[MSR_END_NO_PROGRESS] = "no progress",
 		[MSR_END_TOO_DEEP] = "too deep",
 		[MSR_END_THROWING] = "stack being rewritten by a throw",
+		[MSR_END_GUESSED] = "root, by way of a guessed frame",
 	};
 	return e < MSR_N_PATH_ENDS ? names[e] : "unknown cause";
 }

@@ -76,6 +76,8 @@ enum msr_path_end {
 	MSR_END_NO_PROGRESS,  /* the next frame is not outside the last */
 	MSR_END_TOO_DEEP,     /* more frames than the bound */
 	MSR_END_THROWING,     /* the C++ run time is just rewriting the stack that it is about to return to */
+	/* The root was reached, but by way of a guessed frame: in path_ends alone, not in the tree. */
+	MSR_END_GUESSED,
 	MSR_N_PATH_ENDS
 };
 
@@ -368,7 +370,7 @@ struct msr_thread {
 	_Atomic uint64_t n_frames;  /* frames walked, for the mean depth */
 	_Atomic uint64_t losses[MSR_LOSS_ROOM];
 	_Atomic uint64_t path_ends[16]; /* by enum msr_path_end */
-	_Atomic uint64_t n_marked;  /* paths that hold a frame found by a heuristic */
+	_Atomic uint64_t n_marked;  /* paths that hold a guessed frame */
 	_Atomic uint64_t cpu_unsampled_ns; /* CPU time after the last sample, known at the end of the thread */
 	char name[32];              /* as given to pthread_setname_np, at the end; may be empty */
 	_Atomic uint64_t cpu_off_ns; /* of its CPU time, what passed while measurement was off; known when it is started again, or at the end */

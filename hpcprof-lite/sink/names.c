@@ -48,6 +48,7 @@ const char *names_entry(const struct model_context *c)
 		[MSR_END_NO_PROGRESS] = "partial call paths: no progress",
 		[MSR_END_TOO_DEEP] = "partial call paths: too deep",
 		[MSR_END_THROWING] = "partial call paths: stack being rewritten by a throw",
+		[MSR_END_GUESSED] = "partial call paths: root, by way of a guessed frame",
 	};
 	switch (c->entry) {
 	case MODEL_ENTRY_MAIN: return "main thread";

@@ -25,7 +25,7 @@ static uint64_t truncated_paths(const struct thread_totals *sum)
 {
 	uint64_t n = 0;
 	for (unsigned i = MSR_END_ROOT + 1; i < MSR_N_PATH_ENDS; i++)
-		n += sum->path_ends[i];
+		n += i == MSR_END_GUESSED ? 0 : sum->path_ends[i];
 	return n;
 }
 
@@ -138,6 +138,9 @@ static void put_line(struct text *t, const struct thread_totals *sum, const stru
 	if (put_losses(t, sum, false, "also ", " "))
 		text_put(t, ", ");
 	put_count(t, truncated_paths(sum), "truncated stack, ", "truncated stacks, ");
+	if (sum->n_marked)
+		put_count(t, sum->n_marked, "stack with a guessed frame, ",
+			  "stacks with a guessed frame, ");
 	put_share(t, sum, gpu);
 	text_put(t, " of CPU time in handlers");
 	if (process.config.n_gpus) {
@@ -207,14 +210,15 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 		text_put_char(t, '\n');
 	put_row(t, "complete stacks", sum->path_ends[MSR_END_ROOT]);
 	for (unsigned i = MSR_END_ROOT + 1; i < MSR_N_PATH_ENDS; i++)
-		if (sum->path_ends[i]) {
+		if (sum->path_ends[i] && i != MSR_END_GUESSED) {
 			text_put(t, "  truncated: ");
 			text_put(t, msr_path_end_name((enum msr_path_end)i));
 			text_put(t, "   ");
 			text_put_grouped(t, sum->path_ends[i]);
 			text_put_char(t, '\n');
 		}
-	put_row(t, "stacks with a guessed frame", sum->n_marked);
+	put_row(t, "complete but for a guessed frame", sum->path_ends[MSR_END_GUESSED]);
+	put_row(t, "all stacks with a guessed frame", sum->n_marked);
 	put_row(t, "frames a stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
 	put_row(t, "handler time, us", sum->handler_ns / 1000);
 	text_put(t, "  share of the threads' time      ");

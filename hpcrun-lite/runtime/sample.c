@@ -59,10 +59,15 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 }
 
 /* The ends of walks are written as they are. */
-_Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (int)MSR_END_NO_CFI && (int)UNWIND_NO_MODULE == (int)MSR_END_NO_MODULE
-	&& (int)UNWIND_UNREADABLE == (int)MSR_END_UNREADABLE && (int)UNWIND_BAD_CFI == (int)MSR_END_BAD_CFI
-	&& (int)UNWIND_LOOP == (int)MSR_END_NO_PROGRESS && (int)UNWIND_DEEP == (int)MSR_END_TOO_DEEP
-	&& (int)UNWIND_THROWING == (int)MSR_END_THROWING && (int)UNWIND_N_ENDS == (int)MSR_N_PATH_ENDS, "enum unwind_end is enum msr_path_end");
+_Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (int)MSR_END_NO_CFI &&
+		       (int)UNWIND_NO_MODULE == (int)MSR_END_NO_MODULE &&
+		       (int)UNWIND_UNREADABLE == (int)MSR_END_UNREADABLE &&
+		       (int)UNWIND_BAD_CFI == (int)MSR_END_BAD_CFI &&
+		       (int)UNWIND_LOOP == (int)MSR_END_NO_PROGRESS &&
+		       (int)UNWIND_DEEP == (int)MSR_END_TOO_DEEP &&
+		       (int)UNWIND_THROWING == (int)MSR_END_THROWING &&
+		       (int)UNWIND_N_ENDS == (int)MSR_END_GUESSED,
+	       "enum unwind_end is enum msr_path_end");
 
 bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner, bool at_call, uint32_t *node, enum msr_loss *cause)
 {
@@ -75,6 +80,16 @@ bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t 
 	return cct_insert(t->cct, &path, node, cause);
 }
 
+/* A path is complete if it reaches the root without a guess. */
+static void count_path(struct msr_thread *r, const struct unwind_path *walked)
+{
+	const bool is_guessed = walked->heuristic && walked->end == UNWIND_ROOT;
+	add(&r->n_frames, walked->n);
+	add(&r->path_ends[is_guessed ? (unsigned)MSR_END_GUESSED : (unsigned)walked->end], 1);
+	if (walked->heuristic)
+		add(&r->n_marked, 1);
+}
+
 /* Samples of n metrics at one place. */
 static void take(struct thread *t, const struct source_expiry *expiry, unsigned n, const ucontext_t *context, uint64_t now_ns)
 {
@@ -85,10 +100,7 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 	add(&r->delivered, n);
 	thread_need_tree(t);
 	unwind_walk(t->unwind, context, &walked);
-	add(&r->n_frames, walked.n);
-	add(&r->path_ends[walked.end], 1);
-	if (walked.heuristic)
-		add(&r->n_marked, 1);
+	count_path(r, &walked);
 	if (!sample_insert(t, &walked, 0, false, &node, &cause)) {
 		add(&r->losses[cause], n);
 		return;
@@ -272,10 +284,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e, con
 {
 	struct msr_thread *r = t->record;
 	add(&r->delivered, 1);
-	add(&r->n_frames, place->walked->n);
-	add(&r->path_ends[place->walked->end], 1);
-	if (place->walked->heuristic)
-		add(&r->n_marked, 1);
+	count_path(r, place->walked);
 	if (place->has_node)
 		record(t, place->node, e, now_ns);
 	else
