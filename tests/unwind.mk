@@ -7,10 +7,14 @@ UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_odd tests/unit/test_unwind_proof
 TESTS += tests/unit/test_safe_load tests/unit/test_unwind_cfi tests/unit/test_unwind tests/unit/test_unwind_odd tests/unit/test_unwind_proof
+check_PROGRAMS += tests/unit/test_unwind_go
+TESTS += tests/unit/test_unwind_go
 tests_unit_test_safe_load_SOURCES = tests/unit/test_safe_load.c $(UNWIND_TESTED)
 tests_unit_test_safe_load_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_proof_SOURCES = tests/unit/test_unwind_proof.c
 tests_unit_test_unwind_proof_LDADD = $(CMOCKA_LIBS)
+tests_unit_test_unwind_go_SOURCES = tests/unit/test_unwind_go.c $(UNWIND_TESTED)
+tests_unit_test_unwind_go_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_cfi_SOURCES = tests/unit/test_unwind_cfi.c $(UNWIND_TESTED)
 tests_unit_test_unwind_cfi_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_unwind_SOURCES = tests/unit/test_unwind.c tests/unit/unwind_fixture.c tests/unit/unwind_fixture.h
@@ -28,7 +32,10 @@ TESTS += tests/fuzz/fuzz_cfi
 tests_fuzz_fuzz_cfi_SOURCES = tests/fuzz/fuzz_cfi.c $(UNWIND_TESTED)
 EXTRA_DIST += tests/fuzz/cfi
 
+TESTS += tests/cli/unwind_languages.sh
 TESTS += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh tests/cli/unwind_gaps.sh
+EXTRA_DIST += tests/cli/unwind_languages.sh tests/workload/unwind_stale.c \
+	tests/workload/unwind_go.go tests/workload/UnwindJava.java
 EXTRA_DIST += tests/cli/unwind_steps.sh tests/cli/unwind_shadow.sh tests/cli/unwind_complete.sh tests/cli/unwind_gaps.sh \
 	tests/workload/unwind_complete.c tests/workload/unwind_load.cc tests/workload/unwind_load.rs \
 	tests/workload/unwind_steps.c tests/workload/unwind_steps.h tests/workload/unwind_code.c \

@@ -41,10 +41,47 @@ enum arch_call { ARCH_CALL_NO, ARCH_CALL_YES, ARCH_CALL_UNKNOWN };
 /* Whether the call before return_address calls `function`, directly or through a PLT stub or a slot; UNKNOWN for a call through a register. */
 enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function);
 
+/*
+ * What the call that ends the code calls. YES: *target is set; UNKNOWN: it is given by a register
+ * or by memory. `end` is the address behind the code. A direct call and an indirect one may end in
+ * the same bytes: *or_indirect.
+ */
+enum arch_call arch_call_target(struct mem *mem, const uint8_t *code, size_t n_bytes, uint64_t end,
+				uint64_t *target, bool *or_indirect);
+
+/* The jump of a PLT stub at `address`: where it leads by now. */
+bool arch_plt_target(struct mem *mem, uint64_t address, uint64_t *target);
+
+/* Whether the code, of which n_bytes lie at `address`, may leave by a jump into [lo, hi). UNKNOWN:
+ * by one through a register or memory. */
+enum arch_call arch_jumps_into(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t lo,
+			       uint64_t hi);
+
+/* Where the instruction that is next shows that a function has no frame: just entered, or about to
+ * return. */
+enum arch_place {
+	ARCH_IN_BODY,
+	ARCH_AT_EDGE,   /* the return address is at sp */
+	ARCH_BP_PUSHED, /* the caller's bp is at sp, the return address above it */
+};
+enum arch_place arch_place_of(const uint8_t *code, size_t n_bytes);
+
+/* Whether code at the entry of a function, perhaps behind some checks, makes a frame: push %rbp;
+ * mov %rsp, %rbp. */
+bool arch_makes_frame(const uint8_t *code, size_t n_bytes);
+enum { ARCH_ENTRY_BYTES = 32 };
+
+/* The trampoline by which a signal handler returns: what lies at sp then is the kernel's signal
+ * frame. */
+bool arch_is_sigreturn(const uint8_t *code, size_t n_bytes);
+enum { ARCH_SIGRETURN_BYTES = 9, ARCH_PLACE_BYTES = 20 };
+
 /* Where in the code __builtin_eh_return leaves the function: the first such place, or NULL. */
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes);
 
-/* Whether the code, which is at `address` in the process, begins like a direct call. */
+/* Whether the code, which is at `address` in the process, begins like a direct call; like a direct
+ * jump, not a short one. *target is set then. */
 bool arch_direct_call(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target);
+bool arch_direct_jump(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target);
 
 #endif

@@ -80,7 +80,16 @@ struct cfi_frame {
 /* Finds the FDE for pc and computes work->row. On CFI_OK *frame and work->row are set. */
 enum cfi_status cfi_lookup(const struct cfi_source *source, uintptr_t pc, struct cfi_work *work, struct cfi_frame *frame);
 
-/* The same with a known FDE address, for tests of one record. CFI_NONE: it does not cover pc. */
+/*
+ * CFI_OK: [*lo, *hi) is what the FDE that holds pc covers. Otherwise CFI_NONE, and it is the
+ * stretch between FDEs that holds pc, as far as the sorted table tells: 0 and UINTPTR_MAX where it
+ * does not.
+ */
+enum cfi_status cfi_extent(const struct cfi_source *source, uintptr_t pc, struct cfi_work *work,
+			   uintptr_t *lo, uintptr_t *hi);
+
+/* As cfi_lookup with a known FDE address, for tests of one record. CFI_NONE: it does not cover pc.
+ */
 enum cfi_status cfi_row_at(const struct cfi_source *source, uintptr_t fde, uintptr_t pc, struct cfi_work *work,
 			   struct cfi_frame *frame);
 

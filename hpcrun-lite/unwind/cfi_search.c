@@ -21,23 +21,29 @@ static bool table_entry(const struct cfi_source *source, uintptr_t table, uint64
 	return !b.bad;
 }
 
-/* The last entry whose pc is not above ours. */
-static enum cfi_status search_table(const struct cfi_source *source, uintptr_t table, uint64_t n, uintptr_t pc, uintptr_t *fde)
+/* The sorted table: n entries at `at`; n 0: there is none, but .eh_frame. */
+struct table {
+	uintptr_t at, eh_frame;
+	uint64_t n;
+};
+
+/* How many entries have a pc that is not above ours. */
+static enum cfi_status search_table(const struct cfi_source *source, const struct table *t,
+				    uintptr_t pc, uint64_t *n_below)
 {
-	uint64_t lo = 0, hi = n;
-	*fde = 0;
+	uint64_t lo = 0, hi = t->n;
 	while (lo < hi) {
 		const uint64_t mid = lo + (hi - lo) / 2;
 		uintptr_t at, record;
-		if (!table_entry(source, table, mid, &at, &record))
+		if (!table_entry(source, t->at, mid, &at, &record))
 			return CFI_BAD;
-		if (at <= pc) {
+		if (at <= pc)
 			lo = mid + 1;
-			*fde = record;
-		} else
+		else
 			hi = mid;
 	}
-	return *fde ? CFI_OK : CFI_NONE;
+	*n_below = lo;
+	return CFI_OK;
 }
 
 static enum cfi_status scan_records(const struct cfi_source *source, uintptr_t at, uintptr_t pc, struct cfi_work *work,
@@ -57,7 +63,7 @@ static enum cfi_status scan_records(const struct cfi_source *source, uintptr_t a
 	return CFI_NONE;
 }
 
-enum cfi_status cfi_lookup(const struct cfi_source *source, uintptr_t pc, struct cfi_work *work, struct cfi_frame *frame)
+static enum cfi_status open_table(const struct cfi_source *source, struct table *t)
 {
 	enum { HEAD_BYTES = 4, BODY_BYTES = 24 };
 	uint8_t copy[HEAD_BYTES + BODY_BYTES];
@@ -74,15 +80,60 @@ enum cfi_status cfi_lookup(const struct cfi_source *source, uintptr_t pc, struct
 	if (source->hi > source->hdr && source->hdr >= source->lo && source->hi - source->hdr - HEAD_BYTES < n)
 		n = source->hi - source->hdr - HEAD_BYTES;
 	b = cfi_bytes(source, source->hdr + HEAD_BYTES, n, copy);
-	const uintptr_t eh_frame = cfi_pointer(&b, frame_encoding, source->hdr);
+	*t = (struct table){.eh_frame = cfi_pointer(&b, frame_encoding, source->hdr)};
 	if (b.bad)
 		return CFI_BAD;
 	if (count_encoding == PE_OMIT || table_encoding != TABLE_ENCODING)
-		return scan_records(source, eh_frame, pc, work, frame);
-	const uint64_t n_entries = cfi_pointer(&b, count_encoding, source->hdr);
-	if (b.bad || n_entries > UINT32_MAX)
+		return CFI_OK;
+	t->n = cfi_pointer(&b, count_encoding, source->hdr);
+	t->at = b.address;
+	if (b.bad || t->n > UINT32_MAX)
 		return CFI_BAD;
-	uintptr_t fde;
-	const enum cfi_status status = search_table(source, b.address, n_entries, pc, &fde);
-	return status == CFI_OK ? cfi_row_at(source, fde, pc, work, frame) : status;
+	return t->n ? CFI_OK : CFI_NONE;
+}
+
+enum cfi_status cfi_lookup(const struct cfi_source *source, uintptr_t pc, struct cfi_work *work,
+			   struct cfi_frame *frame)
+{
+	struct table t;
+	uint64_t n_below;
+	uintptr_t at, fde;
+	enum cfi_status status = open_table(source, &t);
+	if (status != CFI_OK)
+		return status;
+	if (t.n == 0)
+		return scan_records(source, t.eh_frame, pc, work, frame);
+	status = search_table(source, &t, pc, &n_below);
+	if (status != CFI_OK)
+		return status;
+	if (n_below == 0)
+		return CFI_NONE;
+	return table_entry(source, t.at, n_below - 1, &at, &fde)
+		       ? cfi_row_at(source, fde, pc, work, frame)
+		       : CFI_BAD;
+}
+
+enum cfi_status cfi_extent(const struct cfi_source *source, uintptr_t pc, struct cfi_work *work,
+			   uintptr_t *lo, uintptr_t *hi)
+{
+	struct table t;
+	struct cfi_record record;
+	struct cfi_cie cie;
+	struct cfi_frame frame;
+	uint64_t n_below;
+	uintptr_t at, fde;
+	*lo = 0;
+	*hi = UINTPTR_MAX;
+	if (open_table(source, &t) != CFI_OK || t.n == 0 ||
+	    search_table(source, &t, pc, &n_below) != CFI_OK)
+		return CFI_NONE;
+	if (n_below < t.n && table_entry(source, t.at, n_below, &at, &fde))
+		*hi = at;
+	if (n_below == 0 || !table_entry(source, t.at, n_below - 1, &at, &fde) ||
+	    cfi_record(source, fde, work->fde_copy, &record) != CFI_OK ||
+	    cfi_fde(source, work->cie_copy, &record, &cie, &frame) != CFI_OK)
+		return CFI_NONE;
+	*lo = pc < frame.pc_hi ? frame.pc_lo : frame.pc_hi;
+	*hi = pc < frame.pc_hi ? frame.pc_hi : *hi;
+	return pc < frame.pc_hi ? CFI_OK : CFI_NONE;
 }

@@ -195,14 +195,25 @@ const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes)
 	return NULL;
 }
 
-bool arch_direct_call(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target)
+static bool is_direct(uint8_t opcode, const uint8_t *code, size_t n_bytes, uint64_t address,
+		      uint64_t *target)
 {
 	int32_t distance;
-	if (n_bytes < 5 || code[0] != 0xe8)
+	if (n_bytes < 5 || code[0] != opcode)
 		return false;
 	memcpy(&distance, code + 1, sizeof distance);
 	*target = address + 5 + (uint64_t)(int64_t)distance;
 	return true;
+}
+
+bool arch_direct_call(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target)
+{
+	return is_direct(0xe8, code, n_bytes, address, target);
+}
+
+bool arch_direct_jump(const uint8_t *code, size_t n_bytes, uint64_t address, uint64_t *target)
+{
+	return is_direct(0xe9, code, n_bytes, address, target);
 }
 
 static bool is_jump_through_slot(const uint8_t *stub, uint64_t address, uint64_t *slot)
@@ -218,24 +229,134 @@ static bool is_jump_through_slot(const uint8_t *stub, uint64_t address, uint64_t
 	return true;
 }
 
+bool arch_plt_target(struct mem *mem, uint64_t address, uint64_t *target)
+{
+	uint8_t stub[ARCH_STUB_BYTES];
+	uint64_t slot;
+	return mem_load_guarded(mem, address, stub, sizeof stub) &&
+	       is_jump_through_slot(stub, address, &slot) &&
+	       mem_load_guarded(mem, slot, target, sizeof *target);
+}
+
+enum arch_call arch_call_target(struct mem *mem, const uint8_t *code, size_t n, uint64_t end,
+				uint64_t *target, bool *or_indirect)
+{
+	enum { SLOT_CALL = 6 };
+	*or_indirect = false;
+	for (size_t i = 2; i <= ARCH_CALL_MAX_BYTES && i <= n; i++)
+		*or_indirect |= is_indirect_call(code + n - i, i);
+	if (n >= 5 && arch_direct_call(code + n - 5, 5, end - 5, target))
+		return ARCH_CALL_YES;
+	if (n >= SLOT_CALL && code[n - SLOT_CALL] == 0xff &&
+	    code[n - SLOT_CALL + 1] == 0x15) { /* call *slot(%rip) */
+		int32_t distance;
+		memcpy(&distance, code + n - sizeof distance, sizeof distance);
+		*or_indirect = false;
+		return mem_load_guarded(mem, end + (uint64_t)(int64_t)distance, target,
+					sizeof *target)
+			       ? ARCH_CALL_YES
+			       : ARCH_CALL_NO;
+	}
+	return *or_indirect ? ARCH_CALL_UNKNOWN : ARCH_CALL_NO;
+}
+
 enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function)
 {
-	uint8_t code[6], stub[ARCH_STUB_BYTES];
-	int32_t distance;
-	uint64_t target, slot;
+	uint8_t code[6];
+	uint64_t target;
+	bool or_indirect;
 	if (!mem_load_guarded(mem, return_address - sizeof code, code, sizeof code))
 		return ARCH_CALL_NO;
-	memcpy(&distance, code + 2, sizeof distance);
-	slot = target = return_address + (uint64_t)(int64_t)distance;
-	if (code[0] == 0xff && code[1] == 0x15) /* call *slot(%rip) */
-		return mem_load_guarded(mem, slot, &target, sizeof target) && target == function ? ARCH_CALL_YES : ARCH_CALL_NO;
-	if (code[1] != 0xe8)
-		return arch_ends_in_call(code, sizeof code) ? ARCH_CALL_UNKNOWN : ARCH_CALL_NO;
-	if (target == function)
-		return ARCH_CALL_YES;
-	if (!mem_load_guarded(mem, target, stub, sizeof stub) || !is_jump_through_slot(stub, target, &slot))
-		return ARCH_CALL_NO;
-	return mem_load_guarded(mem, slot, &target, sizeof target) && target == function ? ARCH_CALL_YES : ARCH_CALL_NO;
+	const enum arch_call found =
+		arch_call_target(mem, code, sizeof code, return_address, &target, &or_indirect);
+	if (found != ARCH_CALL_YES)
+		return found;
+	const bool is_it =
+		target == function || (arch_plt_target(mem, target, &target) && target == function);
+	return is_it ? ARCH_CALL_YES : ARCH_CALL_NO;
+}
+
+/* jmp rel32 is E9, a conditional one 0F 8x; jmp r/m64 is FF /4. At every byte, as it is not known
+ * where instructions begin. */
+enum arch_call arch_jumps_into(const uint8_t *code, size_t n, uint64_t address, uint64_t lo,
+			       uint64_t hi)
+{
+	enum arch_call found = ARCH_CALL_NO;
+	enum { JUMP_DIGIT = 4 };
+	for (size_t i = 0; i + 2 <= n; i++) {
+		if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == JUMP_DIGIT)
+			found = ARCH_CALL_UNKNOWN;
+		const size_t at = code[i] == 0xe9                                   ? i + 1
+				  : code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80 ? i + 2
+										    : 0;
+		int32_t distance;
+		if (at == 0 || at + sizeof distance > n)
+			continue;
+		memcpy(&distance, code + at, sizeof distance);
+		const uint64_t target =
+			address + at + sizeof distance + (uint64_t)(int64_t)distance;
+		if (target >= lo && target < hi)
+			return ARCH_CALL_YES;
+	}
+	return found;
+}
+
+static bool starts_with(const uint8_t *code, size_t n_bytes, const char *bytes, size_t n)
+{
+	return n_bytes >= n && memcmp(code, bytes, n) == 0;
+}
+#define STARTS_WITH(code, n, bytes) starts_with(code, n, bytes, sizeof(bytes) - 1)
+
+/* Between pop %rbp and ret HotSpot asks whether to stop: cmp d(%r15), %rsp; ja. */
+static enum arch_place place_at_return(const uint8_t *c, size_t n)
+{
+	if (STARTS_WITH(c, n, "\x49\x3b\xa7") && n >= 7) {
+		c += 7;
+		n -= 7;
+	}
+	if (STARTS_WITH(c, n, "\x0f\x87") && n >= 6) {
+		c += 6;
+		n -= 6;
+	}
+	return n && (c[0] == 0xc3 || c[0] == 0xc2) ? ARCH_AT_EDGE : ARCH_IN_BODY;
+}
+
+bool arch_makes_frame(const uint8_t *c, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (STARTS_WITH(c + i, n - i, "\x55\x48\x89\xe5") ||
+		    STARTS_WITH(c + i, n - i, "\x55\x48\x8b\xec"))
+			return true;
+	return false;
+}
+
+enum arch_place arch_place_of(const uint8_t *c, size_t n)
+{
+	if (STARTS_WITH(c, n, "\x89\x84\x24") &&
+	    n >= 7) { /* HotSpot touches the stack ahead: mov %eax, -d(%rsp) */
+		c += 7;
+		n -= 7;
+	}
+	if (STARTS_WITH(c, n, "\x55\x48\x89\xe5") ||
+	    STARTS_WITH(c, n, "\x55\x48\x8b\xec")) /* push %rbp; mov %rsp, %rbp */
+		return ARCH_AT_EDGE;
+	if (STARTS_WITH(c, n, "\x48\x89\xe5") || STARTS_WITH(c, n, "\x48\x8b\xec"))
+		return ARCH_BP_PUSHED;
+	if (n && c[0] == 0x5d) /* pop %rbp */
+		return place_at_return(c + 1, n - 1) == ARCH_AT_EDGE ? ARCH_BP_PUSHED
+								     : ARCH_IN_BODY;
+	/* V8 looks at the function before it makes the frame. Behind a ret or int3 another function
+	 * begins. */
+	for (size_t i = 1; i < n && c[i - 1] != 0xc3 && c[i - 1] != 0xcc; i++)
+		if (STARTS_WITH(c + i, n - i, "\x55\x48\x89\xe5"))
+			return ARCH_AT_EDGE;
+	return place_at_return(c, n);
+}
+
+bool arch_is_sigreturn(const uint8_t *c, size_t n) /* mov $15, %rax or %eax; syscall */
+{
+	return STARTS_WITH(c, n, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05") ||
+	       STARTS_WITH(c, n, "\xb8\x0f\0\0\0\x0f\x05");
 }
 
 /* Stores by DWARF number; rip and rsp are those after the return. */

@@ -4,6 +4,7 @@
  * instruction in the text of a module. Tried in the order of likelihood; whoever is found this way is marked.
  * Must not read code or stack that may not be there but by guarded loads. Tests: tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c.
  */
+#include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
 
 enum { SCAN_WORDS = 96, BP_DISTANCE_MAX = 1 << 20, PAGE = 4096 };
@@ -26,78 +27,13 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	}
 	/* At the start of a region of generated code there may be nothing before the page. */
 	const size_t in_page = (address - 1) % PAGE + 1, n = in_page < sizeof code ? in_page : sizeof code;
-	if (mem_load_guarded(&t->mem, from, code, sizeof code))
+	if (mem_load_guarded(&t->code_mem, from, code, sizeof code))
 		return arch_ends_in_call(code, sizeof code);
-	return mem_load_guarded(&t->mem, address - n, code, n) && arch_ends_in_call(code, n);
+	return mem_load_guarded(&t->code_mem, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
-/* Whether pc is a return address into a module. */
-static bool is_return(struct walk *w, uint64_t pc)
-{
-	bool in_text;
-	/* Most words are no address in a module: they must not cost the system call that looks at code elsewhere. */
-	return pc >= PAGE && image_find(pc - 1, w->bypass, &w->thread->image) && heuristic_is_return(w, pc, w->bypass, &in_text) && in_text;
-}
-
-static bool return_at(struct walk *w, uint64_t slot, uint64_t *pc)
-{
-	return mem_load(&w->thread->mem, slot, pc) && is_return(w, *pc);
-}
-
-/* push %rbp; mov %rsp, %rbp. Callers in generated code count too: the chain itself speaks for them. */
-static bool by_frame_pointer(struct walk *w, const struct state *s, struct state *next)
-{
-	bool in_text;
-	uint64_t pc, bp;
-	if (s->bp % 8 != 0 || s->bp < s->sp || s->bp - s->sp > BP_DISTANCE_MAX)
-		return false;
-	if (!mem_load(&w->thread->mem, s->bp, &bp) || !mem_load(&w->thread->mem, s->bp + 8, &pc) ||
-	    !heuristic_is_return(w, pc, w->bypass, &in_text))
-		return false;
-	*next = (struct state){.pc = pc, .sp = s->bp + 16, .bp = bp};
-	return true;
-}
-
-static bool by_scan(struct walk *w, const struct state *s, struct state *next)
-{
-	for (unsigned i = 0; i < SCAN_WORDS; i++) {
-		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
-		uint64_t pc;
-		if (!mem_load(&w->thread->mem, slot, &pc)) /* the stack's end: each try costs a system call */
-			return false;
-		if (is_return(w, pc)) {
-			*next = (struct state){.pc = pc, .sp = slot + 8, .bp = s->bp};
-			return true;
-		}
-	}
-	return false;
-}
-
-bool heuristic_step(struct walk *w, const struct state *s, struct state *next)
-{
-	uint64_t pc, top;
-	bool found = false;
-	if (s->exact && return_at(w, s->sp, &pc)) { /* a function that has not touched the stack */
-		*next = (struct state){.pc = pc, .sp = s->sp + 8, .bp = s->bp};
-		found = true;
-	} else if (s->exact && mem_load(&w->thread->mem, s->sp, &top) && top == s->bp &&
-		   return_at(w, s->sp + 8, &pc)) { /* behind push %rbp */
-		*next = (struct state){.pc = pc, .sp = s->sp + 16, .bp = s->bp};
-		found = true;
-	}
-	/*
-	 * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: the nearest return address counts. One that has called is more likely
-	 * to be compiled code with a frame pointer, and what lies about in its frame is old. So is code in no module: what generates code keeps frame
-	 * pointers (V8, LuaJIT, .NET, the JVM when asked to).
-	 */
-	if (!found && s->exact && image_find(s->pc, w->bypass, &w->thread->image))
-		found = by_scan(w, s, next) || by_frame_pointer(w, s, next);
-	else if (!found)
-		found = by_frame_pointer(w, s, next) || by_scan(w, s, next);
-	w->heuristic |= found;
-	w->thread->counts.heuristics += found;
-	return found;
-}
+/* ---- what is known of a place
+ * ------------------------------------------------------------------------------------ */
 
 /* Copies up to n bytes of code. */
 static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size_t n)
@@ -108,8 +44,394 @@ static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size
 		__builtin_memcpy(dst, (const void *)pc, n);
 		return n;
 	}
-	return mem_load_guarded(&t->mem, pc, dst, n) ? n : 0;
+	return mem_load_guarded(&t->code_mem, pc, dst, n) ? n : 0;
 }
+
+/* The function that holds a pc, or the stretch without tables that does. */
+struct extent {
+	uint64_t lo, hi;
+	uint64_t calls; /* of a caller: where its call goes, if that is known; else 0 */
+	const void *module; /* that it lies in, or NULL */
+	bool in_module, is_function;
+};
+enum { FUNCTION_BYTES_MAX = 1 << 14 }; /* where it is not known where a function begins */
+
+/* Leaves t->image at pc. */
+static void find_extent(struct walk *w, uint64_t pc, struct extent *e)
+{
+	struct unwind_thread *t = w->thread;
+	struct go_function go;
+	uintptr_t lo, hi;
+	*e = (struct extent){.hi = UINT64_MAX};
+	if (!image_find(pc, w->bypass, &t->image))
+		return;
+	e->in_module = true;
+	e->module = t->image.object.dlfo_link_map;
+	e->is_function = cfi_extent(&t->image.cfi, pc, &t->cfi, &lo, &hi) == CFI_OK;
+	e->lo = lo;
+	e->hi = hi;
+	if (t->image.text_hi && !e->is_function) {
+		e->lo = e->lo > t->image.text_lo ? e->lo : t->image.text_lo;
+		e->hi = e->hi < t->image.text_hi ? e->hi : t->image.text_hi;
+	}
+	if (!e->is_function && go_lookup(&t->image, pc, &go)) {
+		e->is_function = true;
+		e->lo = go.lo;
+		e->hi = go.hi;
+	}
+}
+
+/* Whoever is called is entered at or before pc, and not far before it where it is not known where
+ * functions begin. */
+static bool is_entry(const struct extent *callee, uint64_t pc, uint64_t target)
+{
+	return callee->in_module && target >= callee->lo && target <= pc &&
+	       (callee->is_function || pc - target < FUNCTION_BYTES_MAX);
+}
+
+/* The jumps in a function: as arch_jumps_into(). *leaves: the first direct one that leaves the
+ * function; 0: none. */
+static enum arch_call scan_jumps(struct walk *w, const struct extent *e, uint64_t from, uint64_t lo,
+				 uint64_t hi, uint64_t *leaves)
+{
+	enum { BYTES_MAX = 8192, OVERLAP = 5 };
+	struct unwind_thread *t = w->thread;
+	enum arch_call found = ARCH_CALL_NO;
+	const uint64_t most = e->is_function ? BYTES_MAX : sizeof t->code,
+		       end = e->hi - from < most ? e->hi : from + most;
+	*leaves = 0;
+	for (uint64_t at = from; at < end;) {
+		const size_t left = end - at,
+			     n = read_code(t, at, t->code,
+					   left < sizeof t->code ? left : sizeof t->code);
+		const enum arch_call jump = arch_jumps_into(t->code, n, at, lo, hi);
+		if (jump == ARCH_CALL_YES)
+			return jump;
+		found = jump == ARCH_CALL_UNKNOWN ? jump : found;
+		for (size_t i = 0; *leaves == 0 && i < n; i++)
+			if (arch_direct_jump(t->code + i, n - i, at + i, leaves) &&
+			    *leaves >= e->lo && *leaves < e->hi)
+				*leaves = 0;
+		if (n <= OVERLAP || at + n >= end)
+			break;
+		at += n - OVERLAP;
+	}
+	return found;
+}
+
+/* Whether the function at `target` may have left by a jump to the callee: tail calls, or a part of
+ * it that lies elsewhere. */
+static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct extent *callee,
+			       uint64_t pc)
+{
+	enum { HOPS_MAX = 3 };
+	const uint64_t lo = callee->in_module ? callee->lo : 0;
+	const uint64_t hi = !callee->in_module ? 0 : callee->is_function ? callee->hi : pc + 1;
+	for (unsigned i = 0; i < HOPS_MAX && target != 0; i++) {
+		struct extent e;
+		find_extent(w, target, &e);
+		if (!e.in_module) /* generated code calls generated code by way of stubs that it
+				     generates */
+			return callee->in_module ? ARCH_CALL_NO : ARCH_CALL_UNKNOWN;
+		if (scan_jumps(w, &e, target, lo, hi, &target) != ARCH_CALL_NO)
+			return ARCH_CALL_UNKNOWN;
+	}
+	return ARCH_CALL_NO;
+}
+
+/*
+ * Whether the call before return_address leads to pc, which the callee holds. YES: it is a direct
+ * call of it. NO: there is no call, or it goes elsewhere. *caller: where the return address is.
+ */
+static enum arch_call leads_to(struct walk *w, uint64_t return_address, const struct extent *callee,
+			       uint64_t pc, struct extent *caller)
+{
+	struct unwind_thread *t = w->thread;
+	uint8_t code[ARCH_CALL_MAX_BYTES];
+	uint64_t target;
+	bool in_text, or_indirect;
+	if (!heuristic_is_return(w, return_address, w->bypass, &in_text))
+		return ARCH_CALL_NO;
+	find_extent(w, return_address - 1, caller);
+	if (caller->in_module && (!in_text || return_address - caller->lo < 2))
+		return ARCH_CALL_NO;
+	if (read_code(t, return_address - sizeof code, code, sizeof code) != sizeof code)
+		return ARCH_CALL_UNKNOWN; /* at the start of generated code */
+	const enum arch_call call = arch_call_target(&t->code_mem, code, sizeof code,
+						     return_address, &target, &or_indirect);
+	if (call != ARCH_CALL_YES)
+		return call;
+	caller->calls = target;
+	if (is_entry(callee, pc, target))
+		return ARCH_CALL_YES;
+	if (or_indirect)
+		return ARCH_CALL_UNKNOWN;
+	if (caller->in_module && arch_plt_target(&t->code_mem, target, &target)) {
+		caller->calls = target;
+		if (is_entry(callee, pc, target))
+			return ARCH_CALL_YES;
+	}
+	return jumps_to(w, target, callee, pc);
+}
+
+/*
+ * Whether a word that merely lies on the stack may be the return address. What libc calls through a
+ * pointer could be anything, and old frames of its own are sound as far as tables tell: so only a
+ * direct call, or one in a function of the same module, speaks for a caller.
+ */
+static bool is_caller(enum arch_call call, const struct extent *callee, const struct extent *caller)
+{
+	return call == ARCH_CALL_YES || (call == ARCH_CALL_UNKNOWN && caller->is_function &&
+					 callee->in_module && caller->module == callee->module);
+}
+
+/*
+ * Whether what the tables tell of the callers of a guessed frame makes sense: each lies further
+ * out, behind a call that leads to the one before. As far as ordinary frames go, and no further
+ * than AHEAD.
+ */
+static bool callers_hold(struct walk *w, struct state s)
+{
+	enum { AHEAD = 8 };
+	for (unsigned i = 0; i < AHEAD; i++) {
+		struct record unused;
+		struct extent callee, caller;
+		uint64_t delta;
+		const uint64_t sp = s.sp, pc = state_key(&s),
+			       recipe = walk_find_recipe(w, pc, &delta);
+		const enum recipe_kind kind = recipe_kind(recipe);
+		if (kind == RECIPE_BAD)
+			return false;
+		if (kind < RECIPE_SP || kind > RECIPE_DEREF_BP || (recipe & RECIPE_REWRITES))
+			return true;
+		if (!walk_step_general(&w->thread->mem, recipe, &unused, &s) || s.sp <= sp)
+			return false;
+		find_extent(w, pc, &callee);
+		if (s.pc == 0)
+			return true;
+		if (leads_to(w, s.pc, &callee, pc, &caller) == ARCH_CALL_NO)
+			return recipe_kind(walk_find_recipe(w, s.pc, &delta)) == RECIPE_ROOT;
+	}
+	return true;
+}
+
+/* ---- by the frame pointer
+ * -------------------------------------------------------------------------------------- */
+
+static bool is_on_stack(const struct unwind_thread *t, uint64_t address)
+{
+	return address >= t->stack.lo && address < t->stack.hi;
+}
+
+/* Whether bp may point to a frame's saved bp and return address, further out on the same stack. */
+static bool is_frame_pointer(const struct unwind_thread *t, uint64_t bp, uint64_t sp)
+{
+	return bp % 8 == 0 && bp >= sp && bp - sp <= BP_DISTANCE_MAX &&
+	       is_on_stack(t, bp) == is_on_stack(t, sp);
+}
+
+/*
+ * As leads_to() for what a frame pointer shows. Generated code may be entered by a jump, with a
+ * return address that was laid down (HotSpot's interpreter): nothing can be said against one that
+ * lies near the callee, in what was generated with it.
+ */
+static bool may_lead_to(struct walk *w, uint64_t return_address, const struct extent *callee,
+			uint64_t pc, struct extent *caller)
+{
+	enum { GENERATED_BYTES_MAX = 1 << 28 };
+	uint8_t code;
+	if (leads_to(w, return_address, callee, pc, caller) != ARCH_CALL_NO)
+		return true;
+	if (callee->in_module ||
+	    return_address - pc + GENERATED_BYTES_MAX > 2 * GENERATED_BYTES_MAX ||
+	    is_on_stack(w->thread, return_address))
+		return false;
+	find_extent(w, return_address, caller);
+	return !caller->in_module &&
+	       mem_load_guarded(&w->thread->code_mem, return_address, &code, sizeof code);
+}
+
+/* Whether the function at `entry` begins by pushing bp and pointing it there. */
+static bool makes_frame(struct walk *w, uint64_t entry)
+{
+	uint8_t code[ARCH_ENTRY_BYTES];
+	return mem_load_guarded(&w->thread->code_mem, entry, code, sizeof code) &&
+	       arch_makes_frame(code, sizeof code);
+}
+
+/* Whether the word at `slot` may be the return address of s itself, which then has no frame that bp
+ * points to. */
+static bool may_return_to(struct walk *w, const struct state *s, const struct extent *callee,
+			  uint64_t slot, uint64_t word)
+{
+	struct extent caller;
+	const uint64_t pc = state_key(s);
+	/* Most words are no address in a module: they must not cost a system call. */
+	if (word < PAGE || is_on_stack(w->thread, word) ||
+	    (callee->in_module && !image_find(word, w->bypass, &w->thread->image)))
+		return false;
+	const enum arch_call call = leads_to(w, word, callee, pc, &caller);
+	if (call == ARCH_CALL_NO)
+		return false;
+	if (caller.is_function)
+		return is_caller(call, callee, &caller);
+	if (slot == s->sp && s->exact)
+		return true;
+	/* Code without tables calls a lot, and leaves return addresses of its own calls. Only a
+	 * call of s itself is of interest, if s makes no frame that bp would point to. */
+	return caller.calls != 0 && caller.calls <= pc && pc - caller.calls < FUNCTION_BYTES_MAX &&
+	       !makes_frame(w, caller.calls);
+}
+
+/*
+ * Whether a frame may lie between: one that was called with the frame pointer as it is now has its
+ * return address between sp and bp. Code in no module either has not touched the stack, or has
+ * saved bp first of all.
+ */
+static bool may_skip(struct walk *w, const struct state *s, const struct extent *callee)
+{
+	uint64_t below = 0;
+	for (uint64_t slot = s->sp; slot < s->bp; slot += 8) {
+		uint64_t word;
+		if (slot - s->sp >= 8 * SCAN_WORDS || !mem_load(&w->thread->mem, slot, &word))
+			return callee->in_module;
+		const bool is_likely = callee->in_module || (slot == s->sp && s->exact) ||
+				       (slot > s->sp && below == s->bp);
+		if (is_likely && may_return_to(w, s, callee, slot, word))
+			return true;
+		below = word;
+	}
+	return false;
+}
+
+/* push %rbp; mov %rsp, %rbp. In generated code the next frame must stand as well: it is the chain
+ * that speaks for them. */
+static bool by_frame_pointer(struct walk *w, const struct state *s, const struct extent *callee,
+			     struct heuristic *found)
+{
+	struct unwind_thread *t = w->thread;
+	struct extent caller, outer;
+	uint64_t pc, bp, next_pc;
+	if (!is_frame_pointer(t, s->bp, s->sp) || !mem_load(&t->mem, s->bp, &bp) ||
+	    !mem_load(&t->mem, s->bp + 8, &pc) ||
+	    !may_lead_to(w, pc, callee, state_key(s), &caller))
+		return false;
+	const struct state next = {.pc = pc, .sp = s->bp + 16, .bp = bp};
+	if (caller.is_function) {
+		if (!callers_hold(w, next))
+			return false;
+	} else if (!is_frame_pointer(t, bp, next.sp) || !mem_load(&t->mem, bp + 8, &next_pc) ||
+		   !may_lead_to(w, next_pc, &caller, pc - 1, &outer))
+		return false;
+	*found = (struct heuristic){
+		.next = next, .bp_slot = s->bp, .is_guess = may_skip(w, s, callee)};
+	return true;
+}
+
+/* ---- by a search
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/*
+ * A guess: the word at `slot` is the return address. Only into a module, and into a function that
+ * its tables know, unless the call there is one of this function. bp is as it is, or was saved
+ * first of all.
+ */
+static bool guess(struct walk *w, const struct state *s, const struct extent *callee, uint64_t slot,
+		  struct heuristic *found)
+{
+	struct unwind_thread *t = w->thread;
+	struct extent caller;
+	uint64_t pc, below = 0;
+	bool in_text;
+	if (!mem_load(&t->mem, slot, &pc) || pc < PAGE ||
+	    !image_find(pc - 1, w->bypass, &t->image) ||
+	    !heuristic_is_return(w, pc, w->bypass, &in_text) || !in_text)
+		return false;
+	const enum arch_call call = leads_to(w, pc, callee, state_key(s), &caller);
+	if (!is_caller(call, callee, &caller))
+		return false;
+	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = s->bp},
+				    .is_guess = true};
+	if (callers_hold(w, found->next))
+		return true;
+	if (slot == s->sp || !mem_load(&t->mem, slot - 8, &below) || below == s->bp ||
+	    !is_frame_pointer(t, below, slot + 8))
+		return false;
+	found->next.bp = below;
+	return callers_hold(w, found->next);
+}
+
+static bool by_scan(struct walk *w, const struct state *s, const struct extent *callee,
+		    struct heuristic *found)
+{
+	for (unsigned i = 0; i < SCAN_WORDS; i++) {
+		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
+		uint64_t word;
+		if (!mem_load(&w->thread->mem, slot,
+			      &word)) /* the stack's end: each try costs a system call */
+			return false;
+		if (guess(w, s, callee, slot, found))
+			return true;
+	}
+	return false;
+}
+
+/* Where the next instruction shows that the function has no frame of its own yet, or no more. */
+static bool by_place(struct walk *w, const struct state *s, const struct extent *callee,
+		     struct heuristic *found)
+{
+	struct unwind_thread *t = w->thread;
+	struct extent caller;
+	uint8_t code[ARCH_PLACE_BYTES];
+	uint64_t pc, bp = s->bp;
+	const size_t n = read_code(t, s->pc, code, sizeof code);
+	const enum arch_place place = arch_place_of(code, n);
+	const uint64_t slot = s->sp + (place == ARCH_BP_PUSHED ? 8 : 0);
+	if (place == ARCH_IN_BODY || !mem_load(&t->mem, slot, &pc) ||
+	    (place == ARCH_BP_PUSHED && !mem_load(&t->mem, s->sp, &bp)) ||
+	    leads_to(w, pc, callee, s->pc, &caller) == ARCH_CALL_NO)
+		return false;
+	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = bp},
+				    .bp_slot = place == ARCH_BP_PUSHED ? s->sp : slot};
+	return callers_hold(w, found->next);
+}
+
+/*
+ * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: the nearest
+ * return address counts. One that has called is more likely to be compiled code with a frame
+ * pointer, and what lies about in its frame is old. So is code in no module: what generates code
+ * keeps frame pointers (V8, LuaJIT, .NET, the JVM when asked to).
+ */
+bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found)
+{
+	struct unwind_thread *t = w->thread;
+	struct extent callee;
+	struct heuristic by_bp;
+	uint64_t top;
+	find_extent(w, state_key(s), &callee);
+	bool is_found = s->exact && by_place(w, s, &callee, found);
+	const bool has_bp = !is_found && by_frame_pointer(w, s, &callee, &by_bp);
+	if (has_bp && (!by_bp.is_guess || !s->exact || !callee.in_module)) {
+		*found = by_bp;
+		is_found = true;
+	}
+	if (!is_found && s->exact && mem_load(&t->mem, s->sp, &top) &&
+	    top == s->bp) /* behind push %rbp */
+		is_found = guess(w, s, &callee, s->sp + 8, found);
+	if (!is_found)
+		is_found = by_scan(w, s, &callee, found);
+	if (!is_found && has_bp) {
+		*found = by_bp;
+		is_found = true;
+	}
+	w->heuristic |= is_found && found->is_guess;
+	t->counts.heuristics += is_found;
+	return is_found;
+}
+
+/* ---- a throw that is under way
+ * -------------------------------------------------------------------------------- */
 
 static bool is_function(struct unwind_thread *t, uint64_t pc)
 {

@@ -20,19 +20,21 @@ static bool headers_are_sound(const Elf64_Ehdr *e)
 }
 
 /*
- * The ELF header, or NULL. Of an executable with gaps between its segments (not PIE, as node) _dl_find_object gives one segment at a time:
- * then the header and the CFI lie in another one, and the object's range is that of all of them.
+ * The ELF header, or NULL. Of an executable with gaps between its segments (not PIE, as node and
+ * ptxas) _dl_find_object gives one segment at a time: then the header or the CFI may lie in another
+ * one, and the object's range is that of all of them.
  */
 static const Elf64_Ehdr *header_of(struct image *image)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)image->object.dlfo_map_start;
-	if (image->cfi.map_hi - image->cfi.map_lo >= PAGE && headers_are_sound(e))
-		return e;
-	e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
-	if (image->object.dlfo_link_map->l_name[0] != '\0' || (uintptr_t)e % PAGE != 0 || !headers_are_sound(e))
-		return NULL;
+	const bool is_program = image->object.dlfo_link_map->l_name[0] == '\0';
+	if (image->cfi.map_hi - image->cfi.map_lo < PAGE || !headers_are_sound(e)) {
+		e = (const Elf64_Ehdr *)(getauxval(AT_PHDR) - sizeof *e);
+		if (!is_program || (uintptr_t)e % PAGE != 0 || !headers_are_sound(e))
+			return NULL;
+	}
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
-	for (unsigned i = 0; i < e->e_phnum; i++) {
+	for (unsigned i = 0; i < e->e_phnum && is_program; i++) {
 		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_memsz;
 		if (p[i].p_type != PT_LOAD)
 			continue;
@@ -51,6 +53,7 @@ static bool read_segments(struct image *image, uintptr_t pc)
 	const Elf64_Ehdr *e = header_of(image);
 	if (!e)
 		return true;
+	image->header = e;
 	bool is_inside = false;
 	const uintptr_t map_lo = image->cfi.map_lo;
 	image->has_segments = true;

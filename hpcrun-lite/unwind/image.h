@@ -15,6 +15,8 @@ struct image {
 	uintptr_t bias;
 	uintptr_t text_lo, text_hi; /* the readable, executable segment that holds the pc; both 0: not in one, or not known */
 	bool has_segments;          /* the program headers could be read: text_lo is the whole truth */
+	const void *header; /* the ELF header, followed by the program headers in the same page;
+			       NULL: not known */
 	struct cfi_source cfi;      /* hdr 0: the object has no .eh_frame_hdr */
 };
 

@@ -45,6 +45,7 @@ struct record {
 
 struct unwind_thread {
 	struct mem mem;
+	struct mem code_mem; /* for code that is not known to be mapped: a window of its own */
 	struct unwind_stack stack;
 	uint32_t max_depth;
 	struct unwind_counts counts;
@@ -83,7 +84,8 @@ struct walk {
 	bool bypass;                     /* a flush window is open */
 	bool heuristic;
 	bool laid;
-	bool mark;   /* the state was found by a heuristic */
+	bool mark;   /* the state is a guess */
+	bool by_bp;  /* the state was found by a frame pointer: a call need not precede its pc */
 	bool closed; /* the last record is a root by its pc alone */
 };
 
@@ -98,8 +100,30 @@ enum step_status step_slow(struct walk *w, struct state *next);
 /* One step with thread->regs; for tests and step_slow. `exact` of the frame, then of its caller. */
 enum step_status step_regs(struct unwind_thread *t, bool *exact);
 
-/* Guesses the caller of s, in code without CFI or with a wrong one. False: nothing plausible. */
-bool heuristic_step(struct walk *w, const struct state *s, struct state *next);
+/* The caller of s where the stack was switched, or the function was interrupted (RECIPE_GO). False:
+ * the run time's records make no sense. */
+bool go_step(struct walk *w, uint64_t recipe, const struct state *s, struct state *next);
+
+/* The bits of enum recipe_bp of RECIPE_GO. */
+enum { GO_STEP_INTERRUPTED, GO_STEP_ASMCGOCALL, GO_STEP_SYSTEMSTACK, GO_STEP_MORESTACK };
+
+/*
+ * The caller of s, in code without CFI or with a wrong one, by its frame pointer or by a search.
+ * *is_guess: it is marked. `bp_slot`: where the caller's bp was read; 0: it is not to be confirmed
+ * by that. False: nothing plausible.
+ */
+struct heuristic {
+	struct state next;
+	uint64_t bp_slot;
+	bool is_guess;
+};
+bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found);
+
+/* A recipe from the table or from CFI; *delta: packed address = pc - delta. */
+uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta);
+/* The caller by any recipe that names memory; fills r so that it can be confirmed where possible.
+ */
+bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s);
 
 /*
  * Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. `guarded`: the address is a guess, and a module may

@@ -9,6 +9,7 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/cfi_search.c \
 	hpcrun-lite/unwind/ctx_x86_64.c \
 	hpcrun-lite/unwind/expr.c \
+	hpcrun-lite/unwind/go.c hpcrun-lite/unwind/go.h hpcrun-lite/unwind/go_switch.c \
 	hpcrun-lite/unwind/heuristic.c \
 	hpcrun-lite/unwind/image.c hpcrun-lite/unwind/image.h \
 	hpcrun-lite/unwind/internal.h \

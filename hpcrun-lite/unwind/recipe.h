@@ -25,6 +25,8 @@ enum recipe_kind {
 	RECIPE_NO_CFI,   /* in a module, but nothing covers the pc */
 	RECIPE_BAD,      /* damaged CFI */
 	RECIPE_NO_MODULE,
+	RECIPE_GO, /* a function of Go's that is followed in its own way (go_step): the bits of enum
+		      recipe_bp say which */
 };
 /* bits 4..5: where the caller's bp is */
 enum recipe_bp { RECIPE_BP_SAME, RECIPE_BP_AT_CFA, RECIPE_BP_AT_BP };

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a register state and a stack to the call path: a leaf-first array of packed addresses, and how the walk ended.
+ * From a register state and a stack to the call path: a leaf-first array of packed addresses, and
+ * how the walk ended.
  *
- * Frames are followed by the call frame information (.eh_frame) that the compiler wrote for every instruction, so code
- * without frame pointers, prologues, epilogues, PLT stubs and signal frames are exact. What the interpretation of .eh_frame
- * gives at one pc is kept as a 64-bit recipe in a table that all threads share without a lock; the part of the stack that
- * has not changed since this thread's previous walk is recognised by its saved values and is not walked again.
- * doc/unwinding.md tells what is exact and what is marked.
+ * Frames are followed by the call frame information (.eh_frame) that the compiler wrote for every
+ * instruction, so code without frame pointers, prologues, epilogues, PLT stubs and signal frames
+ * are exact; Go code by Go's own tables, other code by checked frame pointers. What the
+ * interpretation of .eh_frame gives at one pc is kept as a 64-bit recipe in a table that all
+ * threads share without a lock; the part of the stack that has not changed since this thread's
+ * previous walk is recognised by its saved values and is not walked again. doc/unwinding.md tells
+ * what is exact and what is marked.
  *
- * Signal-safe, all functions here unless said otherwise: no malloc, no lock, no dl_iterate_phdr, errno as it was. The library
- * that holds this code must be linked with -z now, or the first call of _dl_find_object would enter the lazy binder.
+ * Signal-safe, all functions here unless said otherwise: no malloc, no lock, no dl_iterate_phdr,
+ * errno as it was. The library that holds this code must be linked with -z now, or the first call
+ * of _dl_find_object would enter the lazy binder.
  *
- * Must not: write anything but its own memory. Tests: tests/unit/test_unwind*.c, tests/workload/unwind_*, tests/fuzz/fuzz_cfi.c.
+ * Must not: write anything but its own memory. Tests: tests/unit/test_unwind*.c,
+ * tests/workload/unwind_*, tests/fuzz/fuzz_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_UNWIND_H
 #define HPCRUN_LITE_UNWIND_UNWIND_H
@@ -23,8 +28,9 @@
 #include <ucontext.h>
 
 /*
- * A packed address: bits 63..48 module id (0: no module), bit 47 mark, bits 46..0 link address (runtime pc - load bias; with
- * module 0 the runtime pc). For every frame but the innermost and those interrupted by a signal it is that of the return address - 1.
+ * A packed address: bits 63..48 module id (0: no module), bit 47 guess, bits 46..0 link address
+ * (runtime pc - load bias; with module 0 the runtime pc). For every frame but the innermost and
+ * those interrupted by a signal it is that of the return address - 1.
  */
 #define UNWIND_ADDR_MODULE_SHIFT 48
 #define UNWIND_ADDR_MARK (UINT64_C(1) << 47)
@@ -100,7 +106,8 @@ struct unwind_path {
 	uint32_t
 		n_same; /* the outermost n_same frames (addr[n - n_same] .. addr[n - 1]) and the end are those of the previous walk */
 	enum unwind_end end;
-	bool heuristic; /* some frame carries UNWIND_ADDR_MARK: it was not found by CFI alone */
+	bool heuristic; /* some frame carries UNWIND_ADDR_MARK: it is a guess, and all further out
+			   hang on it. With end UNWIND_ROOT: not complete */
 };
 
 /*
@@ -147,7 +154,7 @@ struct unwind_counts {
 	uint64_t frames_reused; /* taken from the previous walk after comparing the saved values */
 	uint64_t cache_misses;  /* recipes computed from .eh_frame */
 	uint64_t slow_frames;   /* frames that needed all registers or a DWARF expression */
-	uint64_t heuristics;    /* frames found by a heuristic */
+	uint64_t heuristics;    /* frames found by a frame pointer or a search */
 	uint64_t guarded_loads; /* system calls made to read memory that is not known to be this thread's stack */
 	uint64_t ends[UNWIND_N_ENDS];
 };

@@ -4,9 +4,11 @@
  * frame's caller is a function of (pc, sp, bp) and of the words that its record names; so when these are as they were, so are all frames
  * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c, tests/workload/unwind_steps.c.
  */
+#include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { SWITCHES_MAX = 32 }; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
 
@@ -19,6 +21,47 @@ static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
 	if (heuristic_is_return(w, key + 1, guess, &in_text))
 		recipe |= RECIPE_AFTER_CALL;
 	return in_text ? recipe | RECIPE_IN_TEXT : recipe;
+}
+
+/* Nobody calls the program's entry; crt1.o of older systems does not say so. It is short. */
+static bool is_entry(uint64_t key)
+{
+	enum { ENTRY_BYTES = 48 };
+	return key - getauxval(AT_ENTRY) < ENTRY_BYTES;
+}
+
+/* For a function of Go's, whose caller's bp lies right below the return address where it has a
+ * frame at all. */
+static uint64_t go_recipe(struct walk *w, uint64_t key)
+{
+	static const uint8_t step[] = {[GO_INTERRUPTED] = GO_STEP_INTERRUPTED,
+				       [GO_ASMCGOCALL] = GO_STEP_ASMCGOCALL,
+				       [GO_SYSTEMSTACK] = GO_STEP_SYSTEMSTACK,
+				       [GO_MORESTACK] = GO_STEP_MORESTACK};
+	struct go_function f;
+	uint64_t recipe = RECIPE_NO_CFI;
+	bool fits = true;
+	if (!go_lookup(&w->thread->image, key, &f) || f.kind == GO_UNKNOWN)
+		return RECIPE_NO_CFI;
+	if (f.kind == GO_ROOT)
+		recipe = RECIPE_ROOT;
+	else if (f.kind == GO_FRAME)
+		fits = recipe_make(RECIPE_SP, f.sp_delta + 8,
+				   f.sp_delta ? RECIPE_BP_AT_CFA : RECIPE_BP_SAME,
+				   f.sp_delta ? -16 : 0, &recipe);
+	else
+		fits = recipe_make(RECIPE_GO, f.sp_delta + 8, (enum recipe_bp)step[f.kind], 0,
+				   &recipe);
+	return fits ? recipe | (key == f.lo ? RECIPE_AT_START : 0) : RECIPE_NO_CFI;
+}
+
+/* Whether pc is where a handler returns to, in code without CFI: the frame at sp is the kernel's.
+ */
+static bool is_sigreturn(struct walk *w, uint64_t pc)
+{
+	uint8_t code[ARCH_SIGRETURN_BYTES];
+	return mem_load_guarded(&w->thread->code_mem, pc, code, sizeof code) &&
+	       arch_is_sigreturn(code, sizeof code);
 }
 
 /* From .eh_frame, into the table unless a flush is going on. What lies in no module is not kept: code may be loaded there any time. */
@@ -40,7 +83,11 @@ static uint64_t compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 		recipe = arch_recipe(&t->cfi.row, &frame, key);
 		recipe |= key == frame.pc_lo ? RECIPE_AT_START : 0;
 		break;
-	case CFI_NONE: recipe = RECIPE_NO_CFI; break;
+	case CFI_NONE:
+		recipe = is_entry(key)          ? RECIPE_ROOT
+			 : is_sigreturn(w, key) ? RECIPE_SIGNAL
+						: go_recipe(w, key);
+		break;
 	default: recipe = RECIPE_BAD;
 	}
 	recipe = recipe_flags(w, key, recipe);
@@ -55,6 +102,11 @@ static inline uint64_t find_recipe(struct walk *w, uint64_t key, uint64_t *delta
 	if (!w->bypass && recipe_find(w->tag, key, &recipe, delta))
 		return recipe;
 	return compute_recipe(w, key, delta);
+}
+
+uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
+{
+	return find_recipe(w, key, delta);
 }
 
 /* The caller by an ordinary recipe. False: the memory is not plainly ours, or sp does not grow. */
@@ -80,8 +132,8 @@ static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct rec
 	return true;
 }
 
-/* The caller by any recipe that names memory: other stacks, realigned frames, signal frames. Fills r so that it can be confirmed where possible. */
-static bool step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
+/* Other stacks, realigned frames, signal frames. */
+bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
 	const int64_t offset = recipe_cfa_offset(recipe);
@@ -249,46 +301,47 @@ static struct record *add_frame(struct walk *w, uint64_t key, uint64_t recipe, u
 	return r;
 }
 
-enum doubt { DOUBT_REPLACED, DOUBT_KEEP, DOUBT_ROOT, DOUBT_DROP };
+enum doubt { DOUBT_REPLACED, DOUBT_ROOT, DOUBT_DROP };
 
 static bool has_cfi(uint64_t recipe)
 {
-	return recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW;
+	return (recipe_kind(recipe) >= RECIPE_SP && recipe_kind(recipe) <= RECIPE_SLOW) ||
+	       recipe_kind(recipe) == RECIPE_GO;
 }
 
 /*
- * What to make of a return address that no call precedes, or that lies nowhere. In code with CFI it is a place laid down to be returned into: a landing
- * pad, or the start of a function (makecontext), which then is a root if it has no credible caller. Where the frame that yielded it was interrupted, its
- * CFI may be wrong (assembler that moves sp and does not say so): then a heuristic on that frame may do better. DOUBT_REPLACED: w->state is another
- * one now. DOUBT_KEEP: it may be code, so it stays, marked. DOUBT_DROP: it cannot be a frame at all.
+ * What to make of a return address that no call precedes, or that lies nowhere. In code with CFI it
+ * is a place laid down to be returned into: a landing pad, or the start of a function
+ * (makecontext), which then is a root if it has no credible caller. Behind a guess it is nothing
+ * but a sign that the guess was wrong. Where the frame that yielded it was interrupted, its CFI may
+ * be wrong (assembler that moves sp and does not say so): then a heuristic on that frame may do
+ * better. DOUBT_REPLACED: w->state is another one now. DOUBT_DROP: it cannot be a frame.
  */
-static enum doubt doubt(struct walk *w, uint64_t recipe)
+static enum doubt doubt(struct walk *w)
 {
 	struct record *callee = &w->thread->records[w->n_records - 1];
 	const struct state from = {.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
-	struct state next;
+	struct heuristic found;
 	uint64_t delta;
 	const uint64_t at = find_recipe(w, w->state.pc, &delta);
+	const bool is_known = recipe_kind(at) == RECIPE_ROOT || recipe_kind(at) == RECIPE_SIGNAL;
 	callee->kind = RECORD_OPEN;
 	if (callee->laid && !(at & RECIPE_AT_START))
 		return DOUBT_ROOT;
-	if (has_cfi(at)) {
+	if (has_cfi(at) && (is_known || !w->heuristic)) {
 		w->state.exact = true;
 		w->laid = at & RECIPE_AT_START;
-		w->mark = recipe_kind(at) != RECIPE_ROOT;
+		w->mark = !is_known;
 		w->heuristic |= w->mark;
 		return DOUBT_REPLACED;
 	}
-	if (!w->mark && callee->exact && heuristic_step(w, &from, &next)) {
-		w->state = next;
+	if (!w->mark && callee->exact && heuristic_step(w, &from, &found)) {
+		w->state = found.next;
 		w->mark = true;
+		w->heuristic = true;
 		return DOUBT_REPLACED;
 	}
-	if (!(recipe & RECIPE_IN_TEXT))
-		return DOUBT_DROP;
-	w->mark = true;
-	w->heuristic = true;
-	return DOUBT_KEEP;
+	return DOUBT_DROP;
 }
 
 static enum unwind_end end_of(enum step_status status)
@@ -314,7 +367,7 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 	case RECIPE_BP:
 	case RECIPE_DEREF_BP:
 	case RECIPE_SIGNAL:
-		if (!step_general(&w->thread->mem, recipe, r, &w->state))
+		if (!walk_step_general(&w->thread->mem, recipe, r, &w->state))
 			status = STEP_UNREADABLE;
 		else if (recipe & RECIPE_REWRITES) {
 			r->kind = RECORD_OPEN;
@@ -333,17 +386,30 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		if (status == STEP_OK)
 			w->state = next;
 		break;
+	case RECIPE_GO:
+		status = go_step(w, recipe, &w->state, &next) ? STEP_OK : STEP_NO_CFI;
+		if (status == STEP_OK)
+			w->state = next;
+		break;
 	case RECIPE_BAD: status = STEP_BAD_CFI; break;
 	default: status = kind == RECIPE_NO_CFI ? STEP_NO_CFI : STEP_NO_MODULE;
 	}
 	if (status != STEP_OK) {
 		const struct state s = w->state;
-		if (!heuristic_step(w, &s, &w->state)) {
+		struct heuristic found;
+		if (!heuristic_step(w, &s, &found)) {
 			/* The dynamic loader's entry says nothing of itself, but nobody called it. */
 			*end = status == STEP_NO_CFI && w->thread->stack.first && s.sp == w->thread->stack.first ? UNWIND_ROOT : end_of(status);
 			return false;
 		}
-		w->mark = true;
+		w->state = found.next;
+		w->mark = found.is_guess;
+		w->by_bp = found.bp_slot != 0;
+		if (!w->mark && mem_is_direct(&w->thread->mem, found.bp_slot) &&
+		    mem_is_direct(&w->thread->mem, w->state.sp - 8)) {
+			r->kind = RECORD_PLAIN;
+			r->bp_slot = found.bp_slot;
+		}
 	}
 	if (w->state.sp <= sp) {
 		w->old = 0;
@@ -405,15 +471,18 @@ static enum unwind_end follow(struct walk *w)
 		if (w->state.pc == 0 && w->n_records > 0)
 			return UNWIND_ROOT;
 		uint64_t delta, key = state_key(&w->state), recipe = find_recipe(w, key, &delta);
-		if (!w->state.exact && !(recipe & RECIPE_AFTER_CALL) && recipe_kind(recipe) != RECIPE_SIGNAL) {
-			const enum doubt found = doubt(w, recipe);
+		if (!w->state.exact && !w->by_bp && !(recipe & RECIPE_AFTER_CALL) &&
+		    recipe_kind(recipe) != RECIPE_SIGNAL) {
+			const bool in_text = recipe & RECIPE_IN_TEXT;
+			const enum doubt found = doubt(w);
 			if (found == DOUBT_REPLACED)
 				continue;
-			if (found != DOUBT_KEEP)
-				return found == DOUBT_ROOT ? UNWIND_ROOT : UNWIND_NO_MODULE;
+			return found == DOUBT_ROOT ? UNWIND_ROOT
+			       : in_text           ? UNWIND_NO_CFI
+						   : UNWIND_NO_MODULE;
 		}
 		struct record *r = add_frame(w, key, recipe, delta);
-		w->mark = w->laid = false;
+		w->mark = w->laid = w->by_bp = false;
 		const uint64_t kind = recipe & (RECIPE_KIND_MASK | RECIPE_REWRITES);
 		enum unwind_end end;
 		if (__builtin_expect(kind > RECIPE_BP || !step_plain(&t->mem, recipe, r, &w->state), 0) &&
@@ -481,6 +550,7 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	w.state =
 		(struct state){.pc = t->leaf.reg[ARCH_PC], .sp = t->leaf.reg[ARCH_SP], .bp = t->leaf.reg[ARCH_BP], .exact = true};
 	mem_begin(&t->mem);
+	mem_begin(&t->code_mem);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
 	if (w.bypass || w.epoch != t->epoch)
 		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
@@ -493,7 +563,7 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	path->heuristic = w.heuristic;
 	t->counts.walks++;
 	t->counts.frames_walked += w.n_records;
-	t->counts.guarded_loads = t->mem.n_guarded;
+	t->counts.guarded_loads = t->mem.n_guarded + t->code_mem.n_guarded;
 	t->counts.ends[path->end]++;
 }
 

@@ -17,4 +17,46 @@ ends=$(awk -F'\t' '$1 == "end" && $2 == "profile" && $4 != "complete" && $5 > 0'
 is "every call path is complete" "$ends" ""
 is "no frame is guessed" "$(awk -F'\t' '$1 == "context" && $7 == 1' "$T/all" | head -n 1)" ""
 ok "the recursion is there" [ "$(awk -F'\t' '$1 == "tree" && $5 == "descend"' "$T/all" | wc -l)" -ge 24 ]
+
+# As older linkers lay it out: the tables lie in the data segment, their index in that of the code.
+# And _start says nothing of itself.
+cat >"$T/start.s" <<'END'
+	.text
+	.globl _start
+	.type _start, @function
+_start:
+	xor %ebp, %ebp
+	mov %rdx, %r9
+	pop %rsi
+	mov %rsp, %rdx
+	and $-16, %rsp
+	push %rax
+	push %rsp
+	xor %r8d, %r8d
+	xor %ecx, %ecx
+	mov $main, %rdi
+	call __libc_start_main
+	hlt
+	.size _start, .-_start
+	.section .note.GNU-stack, "", @progbits
+END
+if ${CC:-gcc} -O2 -g -fno-pie -fomit-frame-pointer -c -o "$T/deep.o" \
+	"$srcdir/tests/bench/deep.c" 2>"$T/err" &&
+	objcopy --set-section-flags .eh_frame=alloc,load,data "$T/deep.o" 2>"$T/err" &&
+	${CC:-gcc} -no-pie -nostartfiles -Wl,-z,noseparate-code,-z,max-page-size=0x200000 \
+		-o "$T/old" "$T/start.s" "$T/deep.o" 2>"$T/err"; then
+	ended() {
+		awk -F'\t' -v other="$1" '
+			$1 == "end" && $2 == "all" && ($4 == "complete") == !other { n += $5 }
+			END { print n + 0 }' "$T/all"
+	}
+	like "tables in the data segment" "$(readelf -SW "$T/old")" '[.]eh_frame  *[A-Z]+ .* WA '
+	run_limited 60 "$HPCRUN" -q -e CPUTIME@f1000 -o "$T/m2" -- "$T/old" 300 25 >"$T/out"
+	is "tables in the data segment: the program ends well" "$?" 0
+	run_limited 60 "$HPCPROF" --to text --all "$T/m2" >"$T/all" 2>"$T/err"
+	is "tables in the data segment: no call path is cut" "$(ended 1)" 0
+	ok "tables in the data segment: there are some" [ "$(ended 0)" -gt 50 ]
+else
+	skip "tables in the data segment" "no linker that lays them out so"
+fi
 done_testing
