@@ -60,6 +60,18 @@ static inline OTF2_MetricRef otf2_instance_gpu_sampling(const struct model *m, u
 	return otf2_class_gpu_sampling(m) + 1 + process;
 }
 
+/*
+ * The location that records what is of a process as a whole: its first; the first of all for a process
+ * without any, which was killed before it had a thread. *next is 0 for process 0 and kept from one
+ * process to the next: profiles are in the order of their processes.
+ */
+static inline OTF2_LocationRef otf2_recorder(const struct model *m, uint32_t process, uint32_t *next)
+{
+	while (*next < m->n_profiles && m->profiles[*next].process < process)
+		++*next;
+	return *next < m->n_profiles && m->profiles[*next].process == process ? *next : 0;
+}
+
 /* The numbers of a ledger, in the order of the members of its classes. */
 #define OTF2_LEDGER_MEMBERS (8 + MSR_N_LOSSES + MSR_N_PATH_ENDS - 1)
 #define OTF2_GPU_LEDGER_MEMBERS (11 + 3 * (MSR_N_GPU_KINDS - 1) + MSR_N_GPU_LOSSES - 1)

@@ -250,11 +250,9 @@ static void ledgers(struct otf2_defs *d)
 		return;
 	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_thread_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
 	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_process_ledger(m), OTF2_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		uint32_t owner = m->profiles[i].process;
-		if (i == 0 || m->profiles[i - 1].process != owner)
-			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_process_ledger(m, owner), otf2_class_process_ledger(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
-	}
+	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes; i++)
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_process_ledger(m, i), otf2_class_process_ledger(m),
+			otf2_recorder(m, i, &next), OTF2_SCOPE_LOCATION_GROUP, i));
 }
 
 static void attributes(struct otf2_defs *d)

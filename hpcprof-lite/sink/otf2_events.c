@@ -120,6 +120,12 @@ static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct 
 	otf2_put_ledger(l, metric, members, OTF2_LEDGER_MEMBERS);
 }
 
+static void put_process(struct otf2_line *l, uint32_t process)
+{
+	put_ledger(l, otf2_instance_process_ledger(l->w->m, process), &l->w->m->processes[process].ledger);
+	otf2_put_gpu_ledgers(l, process);
+}
+
 static void put_profile(struct otf2_line *l, uint32_t profile, struct model_sample *samples)
 {
 	const struct model *m = l->w->m;
@@ -131,10 +137,11 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 		put_totals(l, p);
 		put_ledger(l, otf2_class_thread_ledger(m), &p->ledger);
 	}
-	if (profile == 0 || m->profiles[profile - 1].process != p->process) {
-		put_ledger(l, otf2_instance_process_ledger(m, p->process), &m->processes[p->process].ledger);
-		otf2_put_gpu_ledgers(l, p->process);
-	}
+	if (profile == 0 || m->profiles[profile - 1].process != p->process)
+		put_process(l, p->process);
+	for (uint32_t i = 0, next = 0; profile == 0 && i < m->n_processes; i++) /* those without any location */
+		if (i != p->process && otf2_recorder(m, i, &next) == 0)
+			put_process(l, i);
 }
 
 static void write_location(void *arg, size_t profile, unsigned worker)

@@ -207,11 +207,9 @@ static void sampling(struct otf2_defs *d)
 	if (!d->out)
 		return;
 	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_gpu_sampling(m), SAMPLING_FACTS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		uint32_t owner = m->profiles[i].process;
-		if ((i == 0 || m->profiles[i - 1].process != owner) && sampling_is_there(&m->processes[owner].gpu_sampling))
-			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_gpu_sampling(m, owner), otf2_class_gpu_sampling(m), i, OTF2_SCOPE_LOCATION_GROUP, owner));
-	}
+	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes; i++) /* of all, as references are dense */
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_gpu_sampling(m, i), otf2_class_gpu_sampling(m),
+			otf2_recorder(m, i, &next), OTF2_SCOPE_LOCATION_GROUP, i));
 }
 
 static void backends(struct otf2_defs *d)
@@ -228,14 +226,10 @@ static void backends(struct otf2_defs *d)
 	if (!d->out)
 		return;
 	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, class, OTF2_GPU_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
-	for (uint32_t i = 0; i < m->n_profiles; i++) {
-		uint32_t owner = m->profiles[i].process;
-		if (i && m->profiles[i - 1].process == owner)
-			continue;
-		OTF2_MetricRef instance = otf2_instance_gpu_ledger(m, owner);
-		for (uint32_t k = 0; k < m->processes[owner].n_gpu; k++)
-			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, instance + k, class, i, OTF2_SCOPE_LOCATION_GROUP, owner));
-	}
+	OTF2_MetricRef instance = class + 1;
+	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes; i++)
+		for (uint32_t k = 0; k < m->processes[i].n_gpu; k++, instance++)
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, instance, class, otf2_recorder(m, i, &next), OTF2_SCOPE_LOCATION_GROUP, i));
 }
 
 void otf2_gpu_ledgers(struct otf2_defs *d)

@@ -78,6 +78,16 @@ synthetic "no time lines" -t 2 -n 300 -s 1000 -m 2 -b --no-trace
 synthetic "many threads" -t 100 -n 100 -s 100
 synthetic "no samples" -t 2 -n 50 -s 0
 
+# A process that was killed before it had a thread stands between two others; its losses are in all outputs.
+for n in 1000 1010; do
+	mkdir -p "$T/killed"
+	cp "$srcdir/tests/golden/prof/gpu/"*"-node0-$n.hpcrun" "$T/killed/$n.hpcrun"
+done
+head -c 4096 "$T/killed/1000.hpcrun" >"$T/killed/1005.hpcrun"
+printf '\355\003' | dd of="$T/killed/1005.hpcrun" bs=1 seek=16 conv=notrunc 2>"$T/err"  # its pid is 1005
+printf '\007' | dd of="$T/killed/1005.hpcrun" bs=1 seek=104 conv=notrunc 2>"$T/err"    # 7 samples were lost
+agree "a process without threads" "$T/killed"
+
 find "$srcdir/tests/golden" -name '*.hpcrun' -exec dirname {} \; | sort -u >"$T/golden"
 while read -r dir; do
 	agree "golden $(basename "$dir")" "$dir"
