@@ -353,11 +353,12 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 {
 	if (t->trace.n)
 		qsort(t->trace.at, t->trace.n, sizeof *t->trace.at, compare_sequence);
-	uint64_t latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS;
+	uint64_t latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, now_ns = 0;
 	for (size_t p = 0; p < t->trace.n; p++) {
 		if (t->trace.at[p].first > latest_ns)
 			t->trace.at[p].first = t->last_trace_ns; /* the deltas are all that can be believed */
-		struct load_trace_step s = {.time_ns = t->trace.at[p].first, .latest_ns = latest_ns};
+		/* as model_trace_read() reads it: time never runs back */
+		struct load_trace_step s = {.time_ns = t->trace.at[p].first > now_ns ? t->trace.at[p].first : now_ns, .latest_ns = latest_ns};
 		while (load_trace_next(&t->trace.at[p], &s)) {
 			if (!target_is_sound(f, t, s.node, s.metric)) {
 				f->bytes_damaged += sizeof(uint64_t);
@@ -368,6 +369,7 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 			if (s.time_ns > t->last_trace_ns)
 				t->last_trace_ns = s.time_ns;
 		}
+		now_ns = s.time_ns;
 		load_release(f, t->trace.at[p].n_bytes);
 	}
 }

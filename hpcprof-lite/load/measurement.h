@@ -135,7 +135,7 @@ static inline bool load_trace_next(const struct load_part *p, struct load_trace_
 		}
 		if (s->node == MSR_TRACE_ABSOLUTE && s->offset < p->n_bytes) {
 			word = *(const uint64_t *)(const void *)(p->content + s->offset);
-			s->time_ns = word <= s->latest_ns ? word : s->time_ns;
+			s->time_ns = word > s->time_ns && word <= s->latest_ns ? word : s->time_ns;
 			s->offset += sizeof word;
 		}
 	}

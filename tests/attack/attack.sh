@@ -31,6 +31,16 @@ attack() {
 	is "$3" "$attack_bad" 0
 }
 
+# again DESCRIPTION FUNCTION SEED...: runs that once found something
+again() {
+	attack_what=$1
+	attack_call=$2
+	attack_bad=0
+	shift 2
+	for attack_again; do "$attack_call" "$attack_again"; done
+	is "$attack_what" "$attack_bad" 0
+}
+
 # found SEED WHAT INPUT COMMAND...: something is wrong; keeps the input (a file or directory).
 found() {
 	attack_bad=$((attack_bad + 1))
