@@ -38,6 +38,11 @@ one() {
 	reads "$1" m "$HPCPROF" -q -j 2 --no-structs --all -o db m
 	[ "$attack_status" -eq 0 ] || return 0
 	mv out all
+	# a sum that stopped at 2^64 is not that of its parts any more, which the judges expect; the ledger says so
+	if grep -aq '	1\.\{0,1\}8446744073\.\{0,1\}709' all; then
+		grep -aq '^closes	0' all || found "$1" "a sum at the bound, and the ledger closes" m
+		return 0
+	fi
 	read_back "$1" "the text" "$judge/read_text.py" all || return 0
 	mv facts text
 	read_back "$1" "the database" "$judge/read_cctdb.py" db || return 0
@@ -52,6 +57,6 @@ one() {
 		found "$1" "text and trace differ" m "$HPCPROF" --no-structs --all -o db m
 }
 # a time line whose parts run back, and ends before its last sample
-again "damage that once made them differ" one 22000052
+again "damage that once made them differ" one 22000052 31000039
 attack 2 one "damaged measurements: all outputs say the same"
 done_testing
