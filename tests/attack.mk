@@ -28,3 +28,8 @@ tests_attack_mutate_LDADD = libhlbase.la
 attack:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(attacks)'
 .PHONY: attack
+
+clean-local: clean-attack
+clean-attack:
+	rm -rf attack-found
+.PHONY: clean-attack
