@@ -20,6 +20,9 @@ TESTS += $(attacks)
 EXTRA_DIST += $(attacks) tests/attack/attack.sh
 check_PROGRAMS += tests/attack/busy tests/attack/mutate
 tests_attack_busy_SOURCES = tests/attack/busy.c
+# Measured programs are not sanitized.
+tests_attack_busy_CFLAGS = $(HL_CFLAGS)
+tests_attack_busy_LDFLAGS =
 tests_attack_busy_LDADD = -lpthread
 tests_attack_mutate_SOURCES = tests/attack/mutate.c tests/fuzz/mutate.h
 tests_attack_mutate_LDADD = libhlbase.la
