@@ -146,6 +146,10 @@ static enum status copy_measurement(const char *from, const char *to, struct cou
 	char job[PATH_MAX], job_copy[PATH_MAX];
 	size_t n = 0;
 	enum status status = copy_directory(from, to, MSR_SUFFIX, &c->n_files);
+	if (status == STATUS_OK)
+		status = copy_directory(from, to, MSR_JIT_MAP_SUFFIX, &n);
+	if (status == STATUS_OK)
+		status = copy_directory(from, to, MSR_JIT_DUMP_SUFFIX, &n);
 	/* says which run the directory belongs to, so that no other run takes it for its own */
 	if (status == STATUS_OK && snprintf(job, sizeof job, "%s/job", from) < (int)sizeof job &&
 		access(job, F_OK) == 0 &&
@@ -215,10 +219,11 @@ static void narrow(const char *path, const char *measurement)
 		log_warn(path, "its permissions cannot be set: %s", strerror(errno));
 }
 
-static enum status write_sources(const struct archive *a, const char *to, size_t *n)
+static enum status write_sources(const struct archive *a, struct database *d, size_t *n)
 {
 	struct sink_options o = {
-		.directory = to, .source_dirs = a->source_dirs, .n_source_dirs = a->n_source_dirs};
+		.directory = d->partial, .source_dirs = a->source_dirs, .n_source_dirs = a->n_source_dirs,
+		.is_private = &d->is_private};
 	struct cctdb_sources s;
 	enum status status = cctdb_copy_sources(a->m, &o, &s);
 	*n = 0;
@@ -244,7 +249,7 @@ enum status archive_write(const struct archive *a)
 	if (status == STATUS_OK)
 		status = write_structures(a, d.partial, &c);
 	if (status == STATUS_OK && !a->no_sources)
-		status = write_sources(a, d.partial, &n_sources);
+		status = write_sources(a, &d, &n_sources);
 	if (status == STATUS_OK)
 		status = database_commit(&d);
 	if (status == STATUS_OK)

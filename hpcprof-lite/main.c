@@ -189,7 +189,10 @@ static const struct option_spec specs[] = {
 	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all;\n"
 		"otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB", set_to},
 	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
-	{0, "archive", "DIR2", "write nothing but DIR2: a copy of the measurement DIR with\nits structures and sources, for another machine", set_archive},
+	{0, "archive", "DIR2",
+		"write nothing but DIR2: a copy of the measurement DIR with\n"
+		"its structures and sources, for another machine",
+		set_archive},
 	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
@@ -269,7 +272,8 @@ static enum status write_text(const struct model *m, const struct arguments *a)
 	return names(a->to, sink_text.name) ? sink_text.write(m, &o) : STATUS_OK;
 }
 
-static enum status write_files(const struct model *m, const struct arguments *a, char *const *directories, size_t n_directories)
+static enum status write_files(const struct model *m, const struct arguments *a,
+	char *const *directories, size_t n_directories)
 {
 	struct database d = {0};
 	struct sink_options o = {.n_workers = a->n_workers, .otf2_form = a->otf2_form, .progress = isatty(STDERR_FILENO),
@@ -297,13 +301,14 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	return s;
 }
 
-static enum status write_outputs(const struct model *m, const struct arguments *a, char *const *directories, size_t n)
+static enum status write_outputs(
+	const struct model *m, const struct arguments *a, char *const *directories, size_t n)
 {
 	enum status status = names(a->to, sink_text.name) ? sink_text_check(m, &a->text) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
 	status = write_files(m, a, directories, n);
-	enum status said = write_text(m, a); /* the report is of use where the database could not be written */
+	enum status said = write_text(m, a); /* of use also where there is no database */
 	return status == STATUS_OK ? said : status;
 }
 
@@ -327,7 +332,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
 	if (status == STATUS_OK && a->archive)
-		status = archive_write(&(struct archive){directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
+		status = archive_write(&(struct archive){
+			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
 	if (s.list)
 		load_structures_close(s.list, s.n);
 	free(s.list);
@@ -349,7 +355,8 @@ int main(int argc, char **argv)
 	if (s != STATUS_OK || done)
 		return status_exit_code(s);
 	if (a.archive && (a.database || a.to || argc - first != 1))
-		return status_exit_code(options_refuse("--archive takes one measurement directory, and neither -o nor --to"));
+		return status_exit_code(options_refuse(
+			"--archive takes one measurement directory, and neither -o nor --to"));
 	a.n_workers = a.n_workers ? a.n_workers : pool_n_cpus();
 	database_guard();
 	return status_exit_code(run(&a, argv + first, (size_t)(argc - first)));

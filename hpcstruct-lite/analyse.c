@@ -268,7 +268,8 @@ uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 	bool has_loops = !a->options->no_loops && scope_has_loops(a->code);
 	h = mix(h, has_loops ? "loops" : "", has_loops ? sizeof "loops" : 1);
 	h = content_key ? mix(h, content_key, strlen(content_key)) : mix_image(h, a->code);
-	char *path = a->code->kind->is_source ? realpath(a->code->path, NULL) : NULL; /* its structure names it */
+	/* the structure of source text names its path */
+	char *path = a->code->kind->is_source ? realpath(a->code->path, NULL) : NULL;
 	h = path ? mix(h, path, strlen(path)) : h;
 	free(path);
 	return mix_image(mix_image(h, a->separate), a->alternate);

@@ -25,8 +25,10 @@ static bool read_sound(const char *path, struct structure_header *h)
 	bool sound = file.n_bytes >= sizeof *h;
 	if (sound) {
 		memcpy(h, file.bytes, sizeof *h);
-		sound = memcmp(h->magic, STRUCTURE_MAGIC, sizeof h->magic) == 0 && h->version_major == STRUCTURE_VERSION_MAJOR &&
-			h->file_bytes == file.n_bytes && h->check == structure_check_file(file.bytes, file.n_bytes);
+		sound = memcmp(h->magic, STRUCTURE_MAGIC, sizeof h->magic) == 0 &&
+			h->version_major == STRUCTURE_VERSION_MAJOR &&
+			h->file_bytes == file.n_bytes &&
+			h->check == structure_check_file(file.bytes, file.n_bytes);
 	}
 	mapfile_close(&file);
 	return sound;
@@ -41,10 +43,13 @@ bool cache_is_current(const char *path, uint64_t fingerprint)
 bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes)
 {
 	struct structure_header h;
-	return read_sound(path, &h) && (!build_id || (h.build_id_bytes == build_id_bytes && memcmp(h.build_id, build_id, build_id_bytes) == 0));
+	return read_sound(path, &h) &&
+		(!build_id ||
+			(h.build_id_bytes == build_id_bytes &&
+				memcmp(h.build_id, build_id, build_id_bytes) == 0));
 }
 
-/* Makes the directories a path needs, with the permissions that `mode` gives and the umask leaves. */
+/* Makes the directories a path needs, with the permissions that `mode` and the umask leave. */
 static bool make_parents(const char *path, mode_t mode)
 {
 	char dir[PATH_MAX];
@@ -67,7 +72,8 @@ static bool make_parents(const char *path, mode_t mode)
 bool cache_make_private(const char *dir)
 {
 	char path[PATH_MAX];
-	return snprintf(path, sizeof path, "%s/", dir) < (int)sizeof path && make_parents(path, 0700);
+	return snprintf(path, sizeof path, "%s/", dir) < (int)sizeof path &&
+		make_parents(path, 0700);
 }
 
 static bool open_draft(const char *path, struct cache_draft *draft)

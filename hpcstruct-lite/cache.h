@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structure files on disk, in the cache (common/cache/structure_cache.h) or elsewhere. Files come into
- * being by rename, so that any number of processes may work on the same ones. Test: tests/cli/struct_jobs.sh.
+ * Structure files on disk, in the cache (common/cache/structure_cache.h) or elsewhere. Files come
+ * into being by rename, so that any number of processes may work on the same ones.
+ * Test: tests/cli/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_CACHE_H
 #define HPCSTRUCT_CACHE_H
@@ -15,9 +16,9 @@
 
 /* True when `path` is a sound structure file with this fingerprint. Says nothing. */
 bool cache_is_current(const char *path, uint64_t fingerprint);
-/* True when `path` is a sound structure file of the binary with this build id; NULL: of any. Says nothing. */
+/* True when `path` is a sound structure file of this build id; NULL: of any. Says nothing. */
 bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes);
-/* Makes a directory, and those above it, for this user alone. False, with errno, when that cannot be. */
+/* Makes a directory, and those above it, for this user alone. False, with errno, on failure. */
 bool cache_make_private(const char *dir);
 /* Makes `to` a copy of `from`. False, said unless `quiet`, when it cannot be. */
 bool cache_copy(const char *from, const char *to, bool quiet);

@@ -68,7 +68,7 @@ static void key_of(const struct job *job, const struct image *image, char key[ST
 		structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
 }
 
-/* Finds what an earlier analysis of the binary left in the cache, and brings it where it is wanted. */
+/* Finds what an earlier analysis of the binary left in the cache, and copies it where wanted. */
 static bool take_older(const struct job *job, const char *cache_dir)
 {
 	char path[PATH_MAX], key[STRUCTURE_KEY_BYTES];
@@ -88,7 +88,8 @@ static bool take_older(const struct job *job, const char *cache_dir)
 static bool outlived(const struct job *job, const struct jobs_options *options)
 {
 	bool known = job->build_id_bytes > 0 || job->file_bytes > 0;
-	if (!known || !options->cache_dir || access(job->binary, F_OK) == 0 || !take_older(job, options->cache_dir))
+	if (!known || !options->cache_dir || access(job->binary, F_OK) == 0 ||
+		!take_older(job, options->cache_dir))
 		return false;
 	log_note(job->binary, "no such file any more; its structure from before is used");
 	return true;
@@ -97,11 +98,14 @@ static bool outlived(const struct job *job, const struct jobs_options *options)
 /* The binary is not the one that ran. */
 static int use_older(const struct job *job, const struct jobs_options *options)
 {
-	if ((job->out && access(job->out, R_OK) == 0) || (options->cache_dir && take_older(job, options->cache_dir))) {
+	if ((job->out && access(job->out, R_OK) == 0) ||
+		(options->cache_dir && take_older(job, options->cache_dir))) {
 		log_note(job->binary, "changed since the run; its structure from before is used");
 		return EXIT_UP_TO_DATE;
 	}
-	log_warn(job->binary, "structure missing: the file changed since the run (%s), and no structure of the one that ran was kept; its addresses stay without names",
+	log_warn(job->binary,
+		"structure missing: the file changed since the run (%s), and no structure of "
+		"the one that ran was kept; its addresses stay without names",
 		job->build_id_bytes ? "other build id" : "other size or time");
 	return EXIT_CHANGED;
 }
@@ -129,7 +133,8 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 /* What is in the cache is used where it is, or copied to where it is wanted. */
 static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint)
 {
-	if (!*cached || !cache_is_current(cached, fingerprint) || (job->out && !cache_copy(cached, job->out, true)))
+	if (!*cached || !cache_is_current(cached, fingerprint) ||
+		(job->out && !cache_copy(cached, job->out, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;
@@ -169,7 +174,9 @@ static int work(const struct job *job, const struct jobs_options *options, const
 		structure_cache_path(cached, options->cache_dir, key, fingerprint);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
-	else if (first_try && !options->force && ((job->out && cache_is_current(job->out, fingerprint)) || use_cached(job, cached, fingerprint)))
+	else if (first_try && !options->force &&
+		((job->out && cache_is_current(job->out, fingerprint)) ||
+			use_cached(job, cached, fingerprint)))
 		code = EXIT_UP_TO_DATE;
 	else
 		code = make(a, job, cached);

@@ -23,7 +23,8 @@ enum job_result {
 
 struct job {
 	const char *binary;    /* path to read */
-	const char *out;       /* structure file to make, complete or not at all; NULL: its place in the cache, which there must be */
+	/* structure file to make, complete or not at all; NULL: its place in the cache */
+	const char *out;
 	/* The binary that is wanted: its build id, else its size and modification time. All 0: any. */
 	const uint8_t *build_id;
 	size_t build_id_bytes;

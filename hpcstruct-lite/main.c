@@ -2,6 +2,7 @@
 /* Command line of hpcstruct-lite. Test: tests/cli/struct_*.sh. */
 #include "config.h"
 
+#include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "common/base/options.h"
@@ -110,12 +111,18 @@ static enum status set_no_loops(void *arg, const char *value)
 
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
-	{'o', "output", "FILE", "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\nmeasurement directory: write to the directory\nFILE (default: the cache)", set_out},
+	{'o', "output", "FILE",
+		"of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\n"
+		"measurement directory: write to the directory\nFILE (default: the cache)",
+		set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
 	{0, "gpu-code", "DIR", "take the GPU code out of a program, library, object,\narchive or fat binary: write each cubin and its\nstructure to DIR", set_gpu_code},
 	{0, "debug-dir", "DIR", "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR "; may be repeated", add_debug_dir},
 	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
-	{0, "no-cache", NULL, "neither use nor fill the cache of structures; of a\nmeasurement directory: write to DIR/structs", set_no_cache},
+	{0, "no-cache", NULL,
+		"neither use nor fill the cache of structures; of a\n"
+		"measurement directory: write to DIR/structs",
+		set_no_cache},
 	{0, "cache", NULL, "show what the cache holds", set_show},
 	{0, "clear-cache", NULL, "remove all structures from the cache", set_clear},
 	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
@@ -126,10 +133,15 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.program = "hpcstruct-lite",
-	.synopsis = "hpcstruct-lite [options] [-o DIR2] DIR\n       hpcstruct-lite [options] [-o FILE] BINARY\n       hpcstruct-lite [options] --gpu-code DIR BINARY\n       hpcstruct-lite --print FILE\n       hpcstruct-lite --cache | --clear-cache",
+	.synopsis = "hpcstruct-lite [options] [-o DIR2] DIR\n"
+		    "       hpcstruct-lite [options] [-o FILE] BINARY\n"
+		    "       hpcstruct-lite [options] --gpu-code DIR BINARY\n"
+		    "       hpcstruct-lite --print FILE\n"
+		    "       hpcstruct-lite --cache | --clear-cache",
 	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, source lines.\n"
 		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps;\n"
-		 "the structures go into the user's cache, where hpcprof-lite finds them. A BINARY may also be a cubin or OpenCL source text (*.cl).",
+		 "the structures go into the user's cache, where hpcprof-lite finds them. A BINARY may also\n"
+		 "be a cubin or OpenCL source text (*.cl).",
 	.specs = specs,
 	.footer = "The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
 		  "HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
@@ -166,10 +178,11 @@ static void print_entry(const struct structure_cache *cache, const struct struct
 	if (localtime_r(&at, &tm))
 		strftime(used, sizeof used, "%Y-%m-%d %H:%M", &tm);
 	put_size(size, sizeof size, e->n_bytes);
-	if (snprintf(path, sizeof path, "%s/%s", cache->dir, e->name) >= (int)sizeof path || mapfile_open(path, &file) != STATUS_OK)
+	if (snprintf(path, sizeof path, "%s/%s", cache->dir, e->name) >= (int)sizeof path ||
+		mapfile_open(path, &file) != STATUS_OK)
 		return;
 	if (!e->is_draft && structure_open(path, file.bytes, file.n_bytes, &structure) == STATUS_OK)
-		printf("%-16s  %10s  %s\n", used, size, structure_binary(structure));
+		foreign_printf(stdout, "%-16s  %10s  %s\n", used, size, structure_binary(structure));
 	else
 		printf("%-16s  %10s  (%s)\n", used, size, e->is_draft ? "not complete" : "damaged");
 	structure_close(structure);
@@ -193,7 +206,7 @@ static enum status show_cache(const char *dir)
 		return status;
 	put_size(used, sizeof used, structure_cache_bytes(&cache));
 	put_size(limit, sizeof limit, structure_cache_limit());
-	printf("%s: %zu structures, %s of at most %s\n", dir, cache.entries.n, used, limit);
+	foreign_printf(stdout, "%s: %zu structures, %s of at most %s\n", dir, cache.entries.n, used, limit);
 	if (cache.entries.n > 1)
 		qsort(cache.entries.at, cache.entries.n, sizeof *cache.entries.at, compare_latest);
 	if (cache.entries.n > 0)
@@ -218,7 +231,8 @@ static enum status do_cache(struct settings *s)
 {
 	find_cache(s);
 	if (!s->cache_dir[0]) {
-		log_error(NULL, "there is no cache: HPCTOOLKIT_LITE_CACHE is empty, or neither HOME nor XDG_CACHE_HOME is set");
+		log_error(NULL, "there is no cache: HPCTOOLKIT_LITE_CACHE is empty, "
+			"or neither HOME nor XDG_CACHE_HOME is set");
 		return STATUS_NOT_FOUND;
 	}
 	return s->clear ? clear_cache(s->cache_dir) : show_cache(s->cache_dir);
@@ -240,7 +254,7 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 	enum status status = jobs_run(jobs, n, &o);
 	size_t n_removed = o.cache_dir ? structure_cache_evict(o.cache_dir, structure_cache_limit()) : 0;
 	if (n_removed > 0)
-		log_detail(o.cache_dir, "%zu structures that were not used for long are removed from the cache", n_removed);
+		log_detail(o.cache_dir, "%zu structures removed that were used longest ago", n_removed);
 	return status;
 }
 
@@ -324,7 +338,8 @@ static bool is_link(const char *path)
 	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-static enum status choose_destination(const struct settings *s, const char *dir, struct destination *d)
+static enum status choose_destination(
+	const struct settings *s, const char *dir, struct destination *d)
 {
 	*d = (struct destination){.dir = s->out, .keeps = !s->out};
 	if (snprintf(d->beside, sizeof d->beside, "%s/structs", dir) >= (int)sizeof d->beside)
@@ -333,18 +348,22 @@ static enum status choose_destination(const struct settings *s, const char *dir,
 		d->dir = d->beside;
 	if (d->dir != d->beside || !is_link(d->beside))
 		return STATUS_OK;
-	log_error(d->beside, "is a symbolic link, which is not followed to write; name a directory with -o");
+	log_error(d->beside,
+		"is a symbolic link, which is not followed to write; name a directory with -o");
 	return STATUS_IO;
 }
 
-/* Describes the making of one structure. `out` is room for the path. False: the path is too long. */
-static bool plan(const struct settings *s, const struct destination *d, const struct rundir_module *m, char out[PATH_MAX], struct job *job)
+/* Says what to make for one module. `out` is room for its path. False: the path is too long. */
+static bool plan(const struct settings *s, const struct destination *d,
+	const struct rundir_module *m, char out[PATH_MAX], struct job *job)
 {
-	*job = (struct job){.binary = m->path, .build_id = m->build_id, .build_id_bytes = m->build_id_bytes,
-		.file_bytes = m->file_bytes, .file_mtime_ns = m->file_mtime_ns, .content_key = m->is_code_object ? m->key : NULL};
+	*job = (struct job){.binary = m->path, .build_id = m->build_id,
+		.build_id_bytes = m->build_id_bytes, .file_bytes = m->file_bytes,
+		.file_mtime_ns = m->file_mtime_ns, .content_key = m->is_code_object ? m->key : NULL};
 	if (snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->beside, m->key) >= PATH_MAX)
 		return false;
-	if (d->keeps && cache_is_of(out, m->is_code_object || m->build_id_bytes == 0 ? NULL : m->build_id, m->build_id_bytes)) {
+	bool has_id = !m->is_code_object && m->build_id_bytes > 0;
+	if (d->keeps && cache_is_of(out, has_id ? m->build_id : NULL, m->build_id_bytes)) {
 		job->out = s->force && !is_link(d->beside) ? out : NULL;
 		job->result = s->force ? JOB_NOT_RUN : JOB_UP_TO_DATE;
 		return true;
@@ -401,7 +420,9 @@ static enum status do_directory(const struct settings *s, const char *dir)
 static enum status do_operands(struct settings *s, int argc, char **argv, int first)
 {
 	if (s->show || s->clear)
-		return first == argc && !(s->show && s->clear) ? do_cache(s) : options_refuse("--cache and --clear-cache take nothing else");
+		return first == argc && !(s->show && s->clear)
+			? do_cache(s)
+			: options_refuse("--cache and --clear-cache take nothing else");
 	if (s->print)
 		return first == argc ? print_structure(s->print, stdout) : options_refuse("--print takes nothing else");
 	if (first + 1 != argc)

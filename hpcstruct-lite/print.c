@@ -177,7 +177,8 @@ static void print_scopes(struct printer *p)
 		else
 			print_inner(p, &scope, depths.at[id]);
 		for (uint32_t i = p->first_item[id]; i < p->first_item[id + 1]; i++)
-			if (structure_has_lines(p->s) || scope.kind != STRUCTURE_FUNCTION) /* "code" has said those of functions */
+			/* the line "code" has said the ranges of functions */
+			if (structure_has_lines(p->s) || scope.kind != STRUCTURE_FUNCTION)
 				print_item(p, &p->items.at[i], depths.at[id] + 1);
 	}
 	vec_free(&depths);

@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #define DEFAULT_LIMIT (UINT64_C(2) << 30)
+#define LEAST_ROOM (UINT64_C(16) << 20) /* free on the file system, or the cache counts as full */
 #define NS_PER_S UINT64_C(1000000000)
 #define IN_USE_NS (3600 * NS_PER_S)
 #define OLD_DRAFT_NS (24 * 3600 * NS_PER_S)
@@ -57,7 +59,9 @@ bool structure_cache_is_writable(const char *dir)
 		else
 			slash[slash == path] = '\0'; /* "/x" leaves "/" */
 	}
-	return S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0;
+	struct statvfs fs;
+	bool has_room = statvfs(path, &fs) != 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
+	return S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0 && has_room;
 }
 
 uint64_t structure_cache_limit(void)

@@ -35,7 +35,10 @@ struct structure_cache {
  * False: there is none, as the first is empty or neither home nor XDG_CACHE_HOME is known.
  */
 bool structure_cache_directory(char dir[PATH_MAX]);
-/* Whether this process may make files there. The directory need not be there yet. Makes nothing. */
+/*
+ * Whether this process may make files there, and the file system has room for some. The directory
+ * need not be there yet. Makes nothing.
+ */
 bool structure_cache_is_writable(const char *dir);
 /*
  * How large it may grow: $HPCTOOLKIT_LITE_CACHE_SIZE (bytes, or with K, M, G, T), else 2 GiB. Logs

@@ -44,7 +44,8 @@ static bool open_file(const char *path, struct load_structure *l)
 		log_warn(path, "is the structure of another binary than %s; not used", l->path);
 		structure_close(l->structure);
 		l->structure = NULL;
-	} else if (m->flags & LOAD_MODULE_GPU && structure_index_names(l->structure, path) != STATUS_OK) {
+	} else if (m->flags & LOAD_MODULE_GPU &&
+		structure_index_names(l->structure, path) != STATUS_OK) {
 		structure_close(l->structure); /* kernels are known by name alone */
 		l->structure = NULL;
 	}
@@ -52,7 +53,8 @@ static bool open_file(const char *path, struct load_structure *l)
 		mapfile_close(&l->map);
 		return false;
 	}
-	l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES : MODEL_STRUCTURE_SYMBOLS;
+	l->state = structure_has_lines(l->structure) ? MODEL_STRUCTURE_LINES
+						     : MODEL_STRUCTURE_SYMBOLS;
 	return true;
 }
 
@@ -71,7 +73,9 @@ static size_t open_beside(const char *directory, struct load_structure *list, si
 		if (list[i].structure)
 			continue;
 		load_structure_key(&list[i], key);
-		if (snprintf(path, sizeof path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) >= (int)sizeof path || !open_file(path, &list[i]))
+		if (snprintf(path, sizeof path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) >=
+				(int)sizeof path ||
+			!open_file(path, &list[i]))
 			n_without++;
 	}
 	return n_without;
@@ -102,10 +106,11 @@ static bool can_be_made(const struct load_structure *l)
 }
 
 /*
- * How many of those without structure hpcstruct-lite has to look at. It also looks at what the cache has,
- * as debug information may have come since. *n_new: how many the cache has not.
+ * How many of those without structure hpcstruct-lite has to look at. It also looks at what the
+ * cache has, as debug information may have come since. *n_new: how many the cache has not.
  */
-static size_t count_to_do(const char *cache_dir, const struct load_structure *list, size_t n, size_t *n_new)
+static size_t count_to_do(
+	const char *cache_dir, const struct load_structure *list, size_t n, size_t *n_new)
 {
 	struct structure_cache cache = {.entries = {0}};
 	bool listed = cache_dir && structure_cache_list(cache_dir, &cache) == STATUS_OK;
@@ -175,7 +180,8 @@ static int start(pid_t *pid, const char *program, char **argv)
 }
 
 /* Runs `program [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
-static void run_hpcstruct(const char *program, char *directory, const char *scratch, unsigned n_workers, bool be_quiet)
+static void run_hpcstruct(const char *program, char *directory, const char *scratch,
+	unsigned n_workers, bool be_quiet)
 {
 	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", to[] = "-o", quiet[] = "-q", end[] = "--";
 	char *argv[9] = {name, jobs, workers};
@@ -205,15 +211,18 @@ static void run_hpcstruct(const char *program, char *directory, const char *scra
 }
 
 /*
- * Has hpcstruct-lite look at all directories. It fills the cache; where that cannot be written to, the
- * structures go to a directory of this run alone, which is returned. *has_run: it could be run.
+ * Has hpcstruct-lite look at all directories. It fills the cache; where that cannot be written to,
+ * the structures go to a directory of this run alone, which is returned. *has_run: it was run.
  */
-static const char *make_missing(const struct load_structures_options *o, const char *cache_dir, size_t n_new, bool *has_run)
+static const char *make_missing(
+	const struct load_structures_options *o, const char *cache_dir, size_t n_new, bool *has_run)
 {
 	char program[PATH_MAX];
 	if (!load_find_hpcstruct(program, sizeof program)) {
 		if (n_new > 0)
-			log_warn(NULL, "hpcstruct-lite is not beside this program; functions and lines stay unknown where structures are missing");
+			log_warn(NULL,
+				"hpcstruct-lite is not beside this program; functions and lines stay "
+				"unknown where structures are missing");
 		return NULL;
 	}
 	bool can_keep = cache_dir && structure_cache_is_writable(cache_dir);
@@ -221,10 +230,13 @@ static const char *make_missing(const struct load_structures_options *o, const c
 	if (!can_keep && !scratch)
 		return NULL;
 	if (!can_keep && n_new > 0)
-		log_note(cache_dir, "%s: missing structures are made for this run alone; HPCTOOLKIT_LITE_CACHE can name a directory for them",
+		log_note(cache_dir,
+			"%s: missing structures are made for this run alone; "
+			"HPCTOOLKIT_LITE_CACHE can name a directory for them",
 			cache_dir ? "cannot be written to" : "there is no cache");
 	for (size_t d = 0; d < o->n_directories; d++)
-		run_hpcstruct(program, o->directories[d], scratch, o->n_workers, o->quiet || n_new == 0);
+		run_hpcstruct(
+			program, o->directories[d], scratch, o->n_workers, o->quiet || n_new == 0);
 	*has_run = true;
 	return scratch;
 }
@@ -232,10 +244,13 @@ static const char *make_missing(const struct load_structures_options *o, const c
 /* Why a module has no structure. hpcstruct-lite says of those that changed, if it has run. */
 static void judge_missing(struct load_structure *l, bool say)
 {
-	bool changed = !(l->module->flags & LOAD_MODULE_GPU) && load_check_binary(l->module, l->path) == LOAD_BINARY_CHANGED;
+	bool changed = !(l->module->flags & LOAD_MODULE_GPU) &&
+		load_check_binary(l->module, l->path) == LOAD_BINARY_CHANGED;
 	l->state = changed ? MODEL_STRUCTURE_CHANGED : MODEL_STRUCTURE_NONE;
 	if (changed && say)
-		log_warn(l->path, "structure missing: the file changed since the run, and no structure of the one that ran was kept; its addresses stay without names");
+		log_warn(l->path,
+			"structure missing: the file changed since the run, and no structure of "
+			"the one that ran was kept; its addresses stay without names");
 }
 
 /* ---- the whole ---- */

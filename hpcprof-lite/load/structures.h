@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Structure files of the modules that have samples: those in structs/ of a measurement, as archives have
- * it, else those that hpcstruct-lite keeps in the user's cache. Nothing is written into a measurement.
- * A module whose structure cannot be made goes without one. Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh.
+ * Structure files of the modules that have samples: those in structs/ of a measurement, as archives
+ * have it, else those that hpcstruct-lite keeps in the user's cache. Nothing is written into a
+ * measurement. A module whose structure cannot be made goes without one.
+ * Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
 #define HPCPROF_LOAD_STRUCTURES_H
@@ -31,7 +32,10 @@ struct load_structures_options {
 	unsigned n_workers;       /* for hpcstruct-lite -j */
 	bool make;                /* run hpcstruct-lite for what no measurement has in structs/ */
 	bool quiet;               /* tell it so */
-	/* Makes a directory for structures that have no place in the cache; it is no longer needed when they are open. NULL: none, or returned on failure */
+	/*
+	 * Makes a directory for structures that have no place in the cache; it is no longer needed
+	 * when they are open. NULL: none, or returned on failure
+	 */
 	const char *(*make_scratch)(void);
 };
 

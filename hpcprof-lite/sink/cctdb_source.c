@@ -140,11 +140,13 @@ static bool *named_files(const struct model *m)
 }
 
 /* An archive's copy of a source file, or the file itself. */
-static const char *find_source(const struct sink_options *o, const char *relative, const char *path, char archived[PATH_MAX])
+static const char *find_source(const struct sink_options *o, const char *relative, const char *path,
+	char archived[PATH_MAX])
 {
 	struct stat st;
 	for (size_t i = 0; i < o->n_source_dirs; i++)
-		if (snprintf(archived, PATH_MAX, "%s/%s", o->source_dirs[i], relative) < PATH_MAX && lstat(archived, &st) == 0 && S_ISREG(st.st_mode))
+		if (snprintf(archived, PATH_MAX, "%s/%s", o->source_dirs[i], relative) < PATH_MAX &&
+			lstat(archived, &st) == 0 && S_ISREG(st.st_mode))
 			return archived;
 	return path;
 }

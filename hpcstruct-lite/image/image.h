@@ -119,11 +119,13 @@ struct image_symbols {
 /* The section of the symbol at `index` of a table, st_shndx being what the symbol says; 0: none. Files with very many sections keep it elsewhere. */
 uint32_t image_symbol_section(const struct image *image, const struct image_section *table, uint64_t index, uint16_t st_shndx);
 /*
- * The symbol table that the relocations or notes of a section refer to: the one that its header names.
- * Where that is no symbol table, it is the only one of the file: nvcc 12.0 names the wrong section.
+ * The symbol table that the relocations or notes of a section refer to: the one that its header
+ * names. Where that is no symbol table, it is the only one of the file: nvcc 12.0 names the wrong
+ * section.
  * NULL when there is none, or several.
  */
-const struct image_section *image_linked_symbols(const struct image *image, const struct image_section *s);
+const struct image_section *image_linked_symbols(
+	const struct image *image, const struct image_section *s);
 /* Appends the symbols that lie in code, in the order of the file. Damaged tables are said and used as far as they are sound. */
 enum status image_read_symbols(const struct image *image, struct image_symbols *symbols);
 

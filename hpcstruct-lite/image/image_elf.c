@@ -60,7 +60,9 @@ static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *sc
 	} else if (s->n_bytes > 0) {
 		/* .nv_debug.shared has a size but no bytes, and nothing here reads sections of that kind */
 		if (strncmp(s->name, ".nv_debug", 9) != 0)
-			log_warn(image->path, "section %s at file offset 0x%llx is outside the file", s->name, (unsigned long long)s->file_offset);
+			log_warn(image->path,
+				"section %s at file offset 0x%llx is outside the file", s->name,
+				(unsigned long long)s->file_offset);
 		return;
 	}
 	s->packed = gnu ? IMAGE_PACKED_GNU : packed ? IMAGE_PACKED_ELF : IMAGE_PLAIN;

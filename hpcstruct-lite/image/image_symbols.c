@@ -34,7 +34,8 @@ uint32_t image_symbol_section(const struct image *image, const struct image_sect
 	return section;
 }
 
-const struct image_section *image_linked_symbols(const struct image *image, const struct image_section *s)
+const struct image_section *image_linked_symbols(
+	const struct image *image, const struct image_section *s)
 {
 	if (s->link < image->sections.n && image->sections.at[s->link].type == SHT_SYMTAB)
 		return &image->sections.at[s->link];

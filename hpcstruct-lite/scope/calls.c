@@ -47,9 +47,11 @@ static uint64_t function_symbol(const struct image *image, const struct image_se
 static bool add_fixups(const struct image *image, const struct image_section *relocations, struct fixups *fixups)
 {
 	bool has_addend = relocations->type == SHT_RELA;
-	if ((!has_addend && relocations->type != SHT_REL) || !relocations->bytes || relocations->info >= image->sections.n)
+	if ((!has_addend && relocations->type != SHT_REL) || !relocations->bytes ||
+		relocations->info >= image->sections.n)
 		return true;
-	const struct image_section *code = &image->sections.at[relocations->info], *symbols = image_linked_symbols(image, relocations);
+	const struct image_section *code = &image->sections.at[relocations->info],
+				   *symbols = image_linked_symbols(image, relocations);
 	if (!symbols || !(code->flags & SHF_EXECINSTR))
 		return true;
 	size_t record_bytes = has_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);

@@ -293,17 +293,21 @@ struct ways_out {
 	bool further;       /* out of that loop too */
 };
 
-static bool has_line(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t position)
+static bool has_line(
+	const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t position)
 {
 	const struct place *p = &s->places.at[loop];
 	uint32_t file, line;
-	return line_seen_from(c, s->scopes.at[loop], position, &file, &line) && file == p->file && line == p->line;
+	return line_seen_from(c, s->scopes.at[loop], position, &file, &line) && file == p->file &&
+		line == p->line;
 }
 
-static void add_ways(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t b, struct ways_out *w)
+static void add_ways(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t b,
+	struct ways_out *w)
 {
 	const struct flow *f = &s->flow;
-	for (uint32_t i = f->blocks.at[b].first_successor; i < f->blocks.at[b + 1].first_successor; i++) {
+	for (uint32_t i = f->blocks.at[b].first_successor; i < f->blocks.at[b + 1].first_successor;
+		i++) {
 		uint32_t to = f->successors.at[i], around = f->innermost.at[to];
 		if (flow_contains(f, loop, around))
 			continue;
@@ -317,27 +321,31 @@ static void add_ways(const struct code *c, const struct loops_scratch *s, uint32
 	}
 }
 
-static struct ways_out find_ways(const struct code *c, const struct loops_scratch *s, const struct flow_code *code, uint32_t loop)
+static struct ways_out find_ways(const struct code *c, const struct loops_scratch *s,
+	const struct flow_code *code, uint32_t loop)
 {
 	struct ways_out w = {false, false, false};
 	for (uint32_t b = 0; b < s->flow.n_blocks; b++) {
 		uint32_t transfer = s->flow.blocks.at[b].transfer;
-		if (transfer != FLOW_NONE && code->transfers[transfer].is_conditional && flow_contains(&s->flow, loop, s->flow.innermost.at[b]) &&
+		if (transfer != FLOW_NONE && code->transfers[transfer].is_conditional &&
+			flow_contains(&s->flow, loop, s->flow.innermost.at[b]) &&
 			has_line(c, s, loop, code->transfers[transfer].at))
 			add_ways(c, s, loop, b, &w);
 	}
 	return w;
 }
 
-/* Appends the lines of the code in `loop`, but not in `but`, as seen from its scope. False when memory is short. */
+/* Appends the lines of code in `loop` and not in `but`, as seen from its scope. False: no memory. */
 static bool list_lines(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t but)
 {
 	const struct flow *f = &s->flow;
 	const struct scope_intervals *v = &c->map->intervals;
 	for (uint32_t b = 0; b < f->n_blocks; b++) {
-		if (!flow_contains(f, loop, f->innermost.at[b]) || (but != FLOW_NONE && flow_contains(f, but, f->innermost.at[b])))
+		if (!flow_contains(f, loop, f->innermost.at[b]) ||
+			(but != FLOW_NONE && flow_contains(f, but, f->innermost.at[b])))
 			continue;
-		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start);
+			i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
 			uint32_t file, line;
 			if (!line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line))
 				continue;
@@ -356,8 +364,12 @@ static int compare_lines(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Whether the loop around `loop` has a line that is not in it too. *only_line: both have but one line. False when memory is short. */
-static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t loop, bool *has_own_line, bool *only_line)
+/*
+ * *has_own_line: the loop around `loop` has a line that `loop` has not. *only_line: both have the
+ * same one line. False when memory is short.
+ */
+static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t loop,
+	bool *has_own_line, bool *only_line)
 {
 	vec_clear(&s->lines);
 	if (!list_lines(c, s, loop, FLOW_NONE))
@@ -369,7 +381,9 @@ static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t
 		qsort(s->lines.at, n, sizeof *s->lines.at, compare_lines);
 	*has_own_line = false;
 	for (size_t i = n; i < s->lines.n; i++)
-		*has_own_line = *has_own_line || n == 0 || !bsearch(&s->lines.at[i], s->lines.at, n, sizeof *s->lines.at, compare_lines);
+		*has_own_line = *has_own_line || n == 0 ||
+			!bsearch(&s->lines.at[i], s->lines.at, n, sizeof *s->lines.at,
+				compare_lines);
 	*only_line = n > 0 && s->lines.at[0] == s->lines.at[n - 1] && !*has_own_line;
 	return true;
 }
@@ -377,46 +391,53 @@ static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t
 static bool can_be_left(const struct flow *f, uint32_t loop)
 {
 	for (uint32_t b = 0; b < f->n_blocks; b++)
-		for (uint32_t i = f->blocks.at[b].first_successor; i < f->blocks.at[b + 1].first_successor; i++)
-			if (flow_contains(f, loop, f->innermost.at[b]) && !flow_contains(f, loop, f->innermost.at[f->successors.at[i]]))
+		for (uint32_t i = f->blocks.at[b].first_successor;
+			i < f->blocks.at[b + 1].first_successor; i++)
+			if (flow_contains(f, loop, f->innermost.at[b]) &&
+				!flow_contains(f, loop, f->innermost.at[f->successors.at[i]]))
 				return true;
 	return false;
 }
 
 /*
- * Whether the condition of a loop ends it and never the loop around it, which has code of its own: then
- * they are two loops of the source, since a loop is over when its condition fails. A compiler that splits one loop
- * copies lines of it, or leads from its condition to more of that condition.
+ * *ends: the condition of a loop ends that loop and never the one around it, which has code of its
+ * own. Then they are two loops of the source, since a loop is over when its condition fails. When a
+ * compiler splits one loop, it copies lines, or the condition leads to more of that condition.
  */
-static bool ends_within(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t loop, bool *ends)
+static bool ends_within(const struct code *c, struct loops_scratch *s, const struct flow_code *code,
+	uint32_t loop, bool *ends)
 {
 	const struct flow_loop *l = &s->flow.loops.at[loop];
 	bool has_own_line, only_line;
 	*ends = false;
-	if (s->places.at[loop].quality > EXIT_TEST || l->is_irreducible || s->flow.loops.at[l->parent].is_irreducible)
+	if (s->places.at[loop].quality > EXIT_TEST || l->is_irreducible ||
+		s->flow.loops.at[l->parent].is_irreducible)
 		return true;
 	struct ways_out w = find_ways(c, s, code, loop);
 	if (w.further || !(w.to_other_line || w.to_same_line))
 		return true;
 	if (!compare_code(c, s, loop, &has_own_line, &only_line))
 		return false;
-	*ends = (has_own_line && !w.to_same_line) || (only_line && !can_be_left(&s->flow, l->parent));
+	*ends = (has_own_line && !w.to_same_line) ||
+		(only_line && !can_be_left(&s->flow, l->parent));
 	return true;
 }
 
 /*
- * A loop in a loop of the same line and scope is most often one loop of the source to which the compiler
- * gave two headers. Two loops of the source have a test each, or that of the inner one ends it within the
- * outer one. False when memory is short.
+ * A loop in a loop of the same line and scope is most often one loop of the source to which the
+ * compiler gave two headers. Two loops of the source have a test each, or the test of the inner one
+ * ends it within the outer one. False when memory is short.
  */
-static bool is_same_loop(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t loop, bool *same)
+static bool is_same_loop(const struct code *c, struct loops_scratch *s,
+	const struct flow_code *code, uint32_t loop, bool *same)
 {
 	const struct flow_loop *l = &s->flow.loops.at[loop];
 	*same = false;
 	if (l->parent == FLOW_NONE || s->scopes.at[loop] != s->scopes.at[l->parent])
 		return true;
 	const struct place *inner = &s->places.at[loop], *outer = &s->places.at[l->parent];
-	bool same_line = inner->quality != NOTHING && outer->quality != NOTHING && inner->file == outer->file && inner->line == outer->line;
+	bool same_line = inner->quality != NOTHING && outer->quality != NOTHING &&
+		inner->file == outer->file && inner->line == outer->line;
 	if (!same_line || (outer->quality <= TOP_TEST && inner->quality <= TOP_TEST))
 		return true;
 	bool ends;
@@ -428,7 +449,8 @@ static bool is_same_loop(const struct code *c, struct loops_scratch *s, const st
 
 /* ---- output ---- */
 
-static bool append_loops(const struct code *c, struct loops_scratch *s, const struct flow_code *code, struct loops *out)
+static bool append_loops(const struct code *c, struct loops_scratch *s,
+	const struct flow_code *code, struct loops *out)
 {
 	const struct flow *f = &s->flow;
 	for (size_t i = 0; i < f->loops.n; i++) {

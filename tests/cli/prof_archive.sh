@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# hpcprof-lite --archive: a measurement for another machine, where there are neither binaries nor sources nor a cache, gives the same report.
+# hpcprof-lite --archive: a measurement for another machine gives the same report where there are
+# neither binaries nor sources nor a cache.
 
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck disable=SC2086 # the compiler may come with arguments
@@ -38,8 +39,9 @@ chmod 500 m
 list() { (cd "$1" && find . -type f | sort); }
 list m >m.files
 
-is "--archive" "$("$HPCPROF" --archive there/m m 2>&1 >out | sed 's/[0-9]* structures ([0-9]* missing) and [0-9]*/N structures (N missing) and N/')" \
-	"hpcprof-lite: there/m: archive of 1 measurement files, N structures (N missing) and N source files"
+ok "--archive" sh -c "'$HPCPROF' --archive there/m m 2>err >out"
+like "says what it has" "$(cat err)" \
+	'^hpcprof-lite: there/m: archive of 1 measurement files, [2-9] structures \([0-9] missing\) and [2-9]'
 is "no report" "$(cat out)" ""
 is "the measurement stays as it was" "$(list m)" "$(cat m.files)"
 is "all of it is in the archive" "$(list there/m | grep -vE '^./(structs|src)/')" "$(cat m.files)"
@@ -47,7 +49,8 @@ is "sources at their paths" "$(cd there/m && find "src$T" -type f | sort)" "src$
 src$T/here/body.h"
 is "nobody sees more of it" "$(stat -c %a there/m)" 500
 "$HPCPROF" --archive there/m m 2>err
-is "an archive that exists is not touched" "$?/$(cat err)" "1/hpcprof-lite: there/m: exists already; name another place with -o"
+is "an archive that exists is not touched" "$?/$(cat err)" \
+	"1/hpcprof-lite: there/m: exists already; name another place with -o"
 "$HPCPROF" --archive x --to text m 2>err
 is "--archive with --to: usage" $? 2
 "$HPCPROF" --archive x m m 2>err
@@ -78,7 +81,8 @@ is "a source that is a symbolic link is not followed" "$(grep -rl secret links-d
 
 # Without a structure
 "$HPCPROF" -q --archive there/poor elsewhere/m 2>err
-like "a structure that is missing is said" "$(cat err)" '/here/app: warning: structure missing: there is none and none can be made'
+like "a structure that is missing is said" "$(cat err)" \
+	'/here/app: warning: structure missing: there is none and none can be made'
 "$HPCPROF" -q --no-structs --to text --by function there/poor >out 2>err
 like "and its names are unknown, not wrong" "$(cat out)" '<unknown function> \[app\]'
 done_testing

@@ -65,6 +65,16 @@ if public_tools; then
 else
 	skip "a cache that cannot be written to, an ordinary user" "no staged installation"
 fi
+mkdir full
+if mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
+	at_exit "umount '$T/full'"
+	HPCTOOLKIT_LITE_CACHE=$T/full/cache
+	TMPDIR=$T/scratch run_limited 120 "$HPCPROF" --to text --by function locked >out 2>err
+	like "no room for the cache" "$(cat out)" ' body +app.c:3$'
+	like "said" "$(cat err)" 'full/cache: cannot be written to: missing structures are made for this run'
+else
+	skip "no room for the cache" "a small file system cannot be mounted"
+fi
 HPCTOOLKIT_LITE_CACHE=
 TMPDIR=$T/absent run_limited 120 "$HPCPROF" --to text --by function locked >out 2>err
 is "without a place for them the report still comes" $? 0
