@@ -73,7 +73,7 @@ endif
 # An installation inside the build tree, for tests that run the tools as another user and from another place.
 check_DATA += tests/stage.stamp
 CLEANFILES += tests/stage.stamp
-tests/stage.stamp: $(bin_PROGRAMS) $(pkglib_LTLIBRARIES)
+tests/stage.stamp: $(bin_PROGRAMS) $(pkglib_LTLIBRARIES) $(dist_completion_DATA)
 	@rm -rf tests/stage
 	@$(MKDIR_P) tests
 	$(AM_V_GEN)$(MAKE) $(AM_MAKEFLAGS) install DESTDIR=$(abs_builddir)/tests/stage >tests/stage.log 2>&1 || { cat tests/stage.log; exit 1; }

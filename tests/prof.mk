@@ -92,6 +92,7 @@ tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
 endif
 
 prof_cli_tests = \
+	tests/cli/completion.sh \
 	tests/cli/prof_cli.sh \
 	tests/cli/prof_fuzz.sh \
 	tests/cli/prof_gpu.sh \

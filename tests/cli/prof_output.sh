@@ -46,15 +46,17 @@ sys.stdout.buffer.write(text)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 EOF
 if have "${PYTHON3:-python3}"; then
-	"${PYTHON3:-python3}" terminal.py "$HPCPROF" --no-structs --to text,cctdb -o db-tty many >tty
+	"${PYTHON3:-python3}" terminal.py "$HPCPROF" --no-structs --to text,cctdb -o db-tty many \
+		>screen
 	is "on a terminal" "$?" 0
-	lines() { tr '\r' '\n' <tty | sed 's/^.\[K//'; }
+	lines() { tr '\r' '\n' <screen | sed 's/^.\[K//'; }
 	for what in 'reading measurement files' 'merging threads' 'functions and lines' 'adding up threads' \
 		'adding up contexts' 'profile.db' 'cct.db'; do
 		like "it shows: $what" "$(lines)" "^hpcprof-lite: $what( [0-9]+/[0-9]+)?$"
 	done
 	# what is on the screen at the end: of each line what comes behind the last erasure
-	is "and erases it" "$(tr -d '\r' <tty | sed 's/.*.\[K//')" "hpcprof-lite: cctdb in db-tty"
+	is "and erases it" \
+		"$(tr -d '\r' <screen | sed 's/.*.\[K//')" "hpcprof-lite: cctdb in db-tty"
 else
 	skip "progress on a terminal" "no Python"
 fi
