@@ -9,6 +9,7 @@
 #include "hpcprof-lite/load/records.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -384,8 +385,8 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 	if (f->header.end_mono_ns || !t->now)
 		return false;
 	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
-	return __atomic_load_n(&t->now->delivered, __ATOMIC_RELAXED) != t->record.delivered ||
-	       __atomic_load_n(&t->now->recorded, __ATOMIC_RELAXED) != t->record.recorded;
+	return atomic_load_explicit(&t->now->delivered, memory_order_relaxed) != t->record.delivered ||
+	       atomic_load_explicit(&t->now->recorded, memory_order_relaxed) != t->record.recorded;
 }
 
 /* What such a file names and does not hold yet is no damage. */
