@@ -385,8 +385,9 @@ bool load_is_live(const struct load_file *f, const struct load_thread *t)
 	if (f->header.end_mono_ns || !t->now)
 		return false;
 	/* relaxed: only whether they changed; `delivered` is counted before the sample is stored */
-	return atomic_load_explicit(&t->now->delivered, memory_order_relaxed) != t->record.delivered ||
-	       atomic_load_explicit(&t->now->recorded, memory_order_relaxed) != t->record.recorded;
+	uint64_t delivered = atomic_load_explicit(&t->now->delivered, memory_order_relaxed);
+	uint64_t recorded = atomic_load_explicit(&t->now->recorded, memory_order_relaxed);
+	return delivered != t->record.delivered || recorded != t->record.recorded;
 }
 
 /* What such a file names and does not hold yet is no damage. */

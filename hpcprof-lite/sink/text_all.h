@@ -35,6 +35,10 @@
  *     loss	all	-	busy	1	1
  *     # paths of id how n     (samples in the tree: complete, guessed, or why they were cut)
  *     paths	all	-	complete	3020
+ *     # guessed metric of     (metric 1 is what of metric 0 is on call paths with a guessed frame)
+ *     guessed	1	0
+ *     # live process     (it was still running when it was read)
+ *     live	0
  *     closes	1
  *
  * Where there are GPUs, also (ids of gpu-... records are indices, "-" is none, times are nanoseconds since 1970, 0 is unknown):

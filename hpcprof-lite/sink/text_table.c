@@ -51,9 +51,8 @@ static bool key_of(const struct model_context *c, enum text_by by, uint64_t *a, 
 		return c->module != MODEL_NONE;
 	case TEXT_BY_LINE:
 		if (c->kind == MODEL_CONTEXT_LINE) {
-			*a = (uint64_t)c->function << 32 |
-			     c->file; /* one line of a file may be in several functions: macros of
-					 assembler, templates */
+			/* a line of a macro in assembler, or of a template, is in several functions */
+			*a = (uint64_t)c->function << 32 | c->file;
 			*b = (uint64_t)1 << 32 | c->line;
 		} else if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
 			*a = c->function; /* all of a function whose lines are not known */
