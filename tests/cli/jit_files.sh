@@ -88,6 +88,19 @@ is "one that begins otherwise is another's" "$(functions later | grep -c beta)" 
 (ulimit -f 8 && TMPDIR=$T/tmp "$HPCRUN" -q -e CPUTIME@f1000 -o small "$jit" -t 0.03 -m tmp >small.out 2>small.err)
 is "a limit on the size of files" "$? $(grep -c truth small.out)" "0 4"
 
+# a container: its own process ids, and files that nobody else sees
+inside='mount --make-rprivate / && mount -t tmpfs none "$T/tmp" && TMPDIR=$T/tmp && export TMPDIR'
+rm -f tmp/*
+if unshare --mount --pid --fork --mount-proc sh -c "$inside" 2>/dev/null; then
+	unshare --mount --pid --fork --mount-proc sh -c "$inside && exec \"\$@\"" sh "$HPCRUN" -q \
+		-e CPUTIME@f1000 -o container "$jit" -t 0.03 -f -m tmp -d tmp >container.out 2>&1
+	is "a container leaves nothing" "$(find tmp -name '*.map' -o -name '*.dump')" ""
+	is "but copies" "$(functions container)" "alpha beta stays "
+else
+	skip "a container leaves nothing" "namespaces cannot be made here"
+	skip "but copies" "namespaces cannot be made here"
+fi
+
 # the same as another user, whose own files these are
 if public_tools && public_copy "$jit"; then
 	dir=$(public_dir nobody)
