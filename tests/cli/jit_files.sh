@@ -14,7 +14,8 @@ maps=
 
 # functions NAME: those of the program that the profile knows
 functions() {
-	"$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 "$1" 2>"$1.err" | grep -o 'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort | tr '\n' ' '
+	"$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 "$1" 2>"$1.err" | grep -o \
+		'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort | tr '\n' ' '
 }
 untimed="alpha or beta stays "
 nothing="<code outside every module> "
@@ -27,7 +28,9 @@ measure() {
 # the file is gone, and the measurement elsewhere
 TMPDIR=$T/tmp measure removed "$jit" -t 0.03 -f -m tmp -d dumps
 rm tmp/perf-*.map dumps/jit-*.dump
-is "copies are in the measurement" "$(ls removed | sed -n 's/.*\.\(jitdump\|perfmap\)$/\1/p' | sort | tr '\n' ' ')" "jitdump perfmap "
+is "copies are in the measurement" \
+	"$(ls removed | sed -n 's/.*\.\(jitdump\|perfmap\)$/\1/p' | sort | tr '\n' ' ')" \
+		"jitdump perfmap "
 mkdir elsewhere && mv removed elsewhere/
 is "names come from the copies" "$(functions elsewhere/removed)" "alpha beta stays "
 rm elsewhere/removed/*.jitdump
@@ -44,7 +47,8 @@ is "and read" "$(functions custom)" "$untimed"
 # killed: no copy
 TMPDIR=$T/tmp measure killed "$jit" -t 0.03 -k -m tmp -d dumps
 is "a killed process leaves no copy" "$(find killed -name '*.jitdump' -o -name '*.perfmap')" ""
-is "the jitdump is found where it was mapped" "$(TMPDIR=$T/tmp functions killed)" "alpha beta stays "
+is "the jitdump is found where it was mapped" "$(TMPDIR=$T/tmp functions killed)" \
+	"alpha beta stays "
 mv dumps tmp hidden/
 is "and kept beside the measurement" "$(functions killed)" "alpha beta stays "
 mv hidden/* .
@@ -85,7 +89,8 @@ echo >>"later/$(basename later/*.hpcrun .hpcrun).jitdump"
 is "one that begins otherwise is another's" "$(functions later | grep -c beta)" 0
 
 # bounds: neither the program nor the copy suffers
-(ulimit -f 8 && TMPDIR=$T/tmp "$HPCRUN" -q -e CPUTIME@f1000 -o small "$jit" -t 0.03 -m tmp >small.out 2>small.err)
+(ulimit -f 8 && TMPDIR=$T/tmp "$HPCRUN" -q -e CPUTIME@f1000 -o small "$jit" -t 0.03 -m tmp \
+	>small.out 2>small.err)
 is "a limit on the size of files" "$? $(grep -c truth small.out)" "0 4"
 
 # a container: its own process ids, and files that nobody else sees
@@ -105,7 +110,8 @@ fi
 if public_tools && public_copy "$jit"; then
 	dir=$(public_dir nobody)
 	cd "$dir" || exit 99
-	as_nobody env TMPDIR="$dir" HPCTOOLKIT_LITE_CACHE= "$HPCRUN" -q -e CPUTIME@f1000 -o m "$T/jit" -t 0.03 -f -m . -d . >"$T/user.out" 2>&1
+	as_nobody env TMPDIR="$dir" HPCTOOLKIT_LITE_CACHE= "$HPCRUN" -q -e CPUTIME@f1000 -o m \
+		"$T/jit" -t 0.03 -f -m . -d . >"$T/user.out" 2>&1
 	rm -f ./perf-*.map ./jit-*.dump
 	is "as an ordinary user" "$(as_nobody "$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 m | grep -o 'alpha or beta\|alpha\|beta\|stays' | sort | tr '\n' ' ')" \
 		"alpha beta stays "

@@ -32,7 +32,8 @@ profile() {
 }
 # of NAME FUNCTION: seconds in it by the profile, and truly
 of() {
-	awk -F'\t' -v f="$2" '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f { s += $6 } END { printf "%.6f\n", s }' "$1.all"
+	awk -F'\t' -v f="$2" \
+		'$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f { s += $6 } END { printf "%.6f\n", s }' "$1.all"
 }
 truth() {
 	awk -v f="$2" '$1 == "truth" && $2 == f { s += $3 } END { printf "%.6f\n", s }' "$1.out"
@@ -44,22 +45,28 @@ share() {
 }
 # lines NAME FUNCTION: file:line of it that have samples
 lines() {
-	awk -F'\t' -v f="$2" '$1 == "by-line" && $2 == "CPUTIME (sec)" && $4 == f && $6 > 0.02 { print $3 }' "$1.all" | sort | tr '\n' ' '
+	awk -F'\t' -v f="$2" \
+		'$1 == "by-line" && $2 == "CPUTIME (sec)" && $4 == f && $6 > 0.02 { print $3 }' "$1.all" \
+			| sort | tr '\n' ' '
 }
 # whole NAME: the time at the root, and the number of samples
 whole() {
-	"$HPCPROF" -q --no-structs --to=text --all "$1" | awk -F'\t' '$1 == "total" && $3 == 0 { n += $5; if ($2 == 0) sum = $9 } END { print sum, n }'
+	"$HPCPROF" -q --no-structs --to=text --all "$1" | awk -F'\t' \
+		'$1 == "total" && $3 == 0 { n += $5; if ($2 == 0) sum = $9 } END { print sum, n }'
 }
 
 measure dump -d "$T" -t 0.1
 for f in alpha beta stays; do share dump $f; done
-is "dump: nothing else has a name" "$(of dump 'alpha or beta') $(of dump '<code outside every module>')" "0.000000 0.000000"
+is "dump: nothing else has a name" \
+	"$(of dump 'alpha or beta') $(of dump '<code outside every module>')" "0.000000 0.000000"
 is "dump: lines" "$(lines dump stays)" "/nowhere/generated.src:11 /nowhere/generated.src:12 "
 measure shifted -s -d "$T" -t 0.1
-is "shifted: lines that count from an ELF header" "$(lines shifted stays)" "/nowhere/generated.src:11 /nowhere/generated.src:12 "
+is "shifted: lines that count from an ELF header" "$(lines shifted stays)" \
+	"/nowhere/generated.src:11 /nowhere/generated.src:12 "
 
 measure untimed -l --no-trace -d "$T" -t 0.1
-is "untimed: without time lines nothing tells the two apart" "$(of untimed alpha) $(of untimed beta)" "0.000000 0.000000"
+is "untimed: without time lines nothing tells the two apart" \
+	"$(of untimed alpha) $(of untimed beta)" "0.000000 0.000000"
 within "untimed: one of two" "$(of untimed 'alpha or beta')" 0.12 0.3
 share untimed stays
 

@@ -63,7 +63,8 @@ END
 	probe=$!
 	if wait "$probe" && javac Fib.java >javac.out 2>&1; then
 		rm -f "/tmp/perf-$probe.map"
-		ok "java -XX:+DumpPerfMapAtExit" "$HPCRUN" -q -e CPUTIME@f1000 -o java java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Fib
+		ok "java -XX:+DumpPerfMapAtExit" "$HPCRUN" -q -e CPUTIME@f1000 -o java java \
+			-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit Fib
 		maps="$maps $(maps_of java)"
 		within "its methods" "$(share java 'Fib[.]fib|Interpreter')" 25 100
 	else
@@ -74,6 +75,7 @@ else
 fi
 
 for f in node-20.dump llvm-14.dump node-20.map java-17.map; do
-	ok "$f and 3000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_jit" -n 3000 "$srcdir/tests/golden/jit/$f"
+	ok "$f and 3000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_jit" -n 3000 \
+		"$srcdir/tests/golden/jit/$f"
 done
 done_testing

@@ -62,19 +62,23 @@ END
 # structure NAME: of the stripped program, as text
 structure() {
 	strip -o "$1.stripped" "$1"
-	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1.stripped" >"$1.out" 2>&1 && "$HPCSTRUCT" --print "$1.hpcstruct" >"$1.txt"
+	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1.stripped" >"$1.out" 2>&1 && \
+		"$HPCSTRUCT" --print "$1.hpcstruct" >"$1.txt"
 }
 # Without the marks of calling conventions, which only symbols have; one function may stand for several equal ones of generic types.
 functions_of_nm() {
-	go tool nm "$1" | awk '$2 ~ /^[Tt]$/ { a = $1; $1 = $2 = ""; sub(/^ +/, ""); sub(/\.abi(0|internal)$/, ""); sub(/\[.*\]/, "[]"); gsub(/·/, "."); print "0x" a, $0 }' | sort -u
+	go tool nm "$1" | awk \
+		'$2 ~ /^[Tt]$/ { a = $1; $1 = $2 = ""; sub(/^ +/, ""); sub(/\.abi(0|internal)$/, ""); sub(/\[.*\]/, "[]"); gsub(/·/, "."); print "0x" a, $0 }' | sort -u
 }
 functions_of() {
-	sed -n 's/^function \(0x[0-9a-f]*\) \(.*\) from go$/\1 \2/p' "$1.txt" | sed 's/ at [^ ]*:[0-9]*$//; s/\[.*\]/[]/; s/·/./g' | sort -u
+	sed -n 's/^function \(0x[0-9a-f]*\) \(.*\) from go$/\1 \2/p' "$1.txt" | sed \
+		's/ at [^ ]*:[0-9]*$//; s/\[.*\]/[]/; s/·/./g' | sort -u
 }
 # Go's functions that nm has and we do not: C's have other names.
 missing() {
 	functions_of "$1" >"$1.ours"
-	functions_of_nm "$1" | grep -v '^0x[0-9a-f]* \(runtime\.etext\|runtime\.text\|.*\.cold\)$' | grep '^0x[0-9a-f]* [A-Za-z0-9_/]*\.' | comm -23 - "$1.ours" | head -n 5
+	functions_of_nm "$1" | grep -v '^0x[0-9a-f]* \(runtime\.etext\|runtime\.text\|.*\.cold\)$' | \
+		grep '^0x[0-9a-f]* [A-Za-z0-9_/]*\.' | comm -23 - "$1.ours" | head -n 5
 }
 lines_differ() {
 	awk '/^function .* from go$/ { go = 1 } /^function/ && !/ from go$/ { go = 0 } go && /^ +0x[0-9a-f]+-0x[0-9a-f]+ [^ ]+:[0-9]+$/ && n++ % 7 == 0 { split($1, a, "-"); print a[1], $2 }' "$1.txt" >"$1.places"
@@ -82,7 +86,11 @@ lines_differ() {
 	cut -d' ' -f2 "$1.places" | paste -d' ' - "$1.judged" | awk '$1 != $2' | head -n 5
 }
 
-go build -o exe . 2>build.err || { skip "programs" "go builds nothing: $(tail -n 1 build.err)"; done_testing; exit; }
+if ! go build -o exe . 2>build.err; then
+	skip "programs" "go builds nothing: $(tail -n 1 build.err)"
+	done_testing
+	exit
+fi
 ok "a stripped program" structure exe
 is "no word" "$(grep -c warning exe.out)" 0
 is "every function of nm" "$(missing exe)" ""
@@ -93,11 +101,14 @@ is "what is inlined" "$(awk '/^function .* main\.leaf at / { on = 1 } on && /inl
 	"main.twice main.go:12
 main.once main.go:17
 main.once main.go:17"
-is "the look at the stack is no loop" "$(awk '/^function .* main\.main at / { on = 1 } /^$/ { on = 0 } on && / loop / { n++ } END { print n + 0 }' exe.txt)" 0
+is "the look at the stack is no loop" \
+	"$(awk '/^function .* main\.main at / { on = 1 } /^$/ { on = 0 } on && / loop / { n++ } END { print n + 0 }' exe.txt)" 0
 if have llvm-symbolizer; then
 	leaf=$(sed -n 's/^function \(0x[0-9a-f]*\) main\.leaf .*/\1/p' exe.txt)
 	ours=$(awk '/^function .* main\.leaf at / { on = 1 } on && /inline .* main\.once / { getline; split($1, a, "-"); print a[1]; exit }' exe.txt)
-	is "llvm-symbolizer says the same" "$(echo "$ours" | llvm-symbolizer --obj=exe -i | grep '^main\.' | tr '\n' ' ')" "main.once main.twice main.leaf "
+	is "llvm-symbolizer says the same" \
+		"$(echo "$ours" | llvm-symbolizer --obj=exe -i | grep '^main\.' | tr '\n' ' ')" \
+			"main.once main.twice main.leaf "
 	unlike "in main.leaf" "$leaf" "^$"
 else
 	skip "llvm-symbolizer says the same" "it is not here"
@@ -107,7 +118,9 @@ fi
 if go build -buildmode=pie -o pie . 2>build.err; then
 	ok "position independent" structure pie
 	is "every function of nm" "$(missing pie)" ""
-	like "with lines and inlined calls" "$(sed -n '/^function .* main\.leaf at /,/^$/p' pie.txt)" "inline .* main.twice .* called at .*/main.go:12"
+	like "with lines and inlined calls" \
+		"$(sed -n '/^function .* main\.leaf at /,/^$/p' pie.txt)" \
+			"inline .* main.twice .* called at .*/main.go:12"
 else
 	skip "position independent" "$(tail -n 1 build.err)"
 fi
@@ -126,5 +139,6 @@ cp exe.stripped other
 at=$((0x$(readelf -SW other | awk '{ for (i = 1; i < NF; i++) if ($i == ".gopclntab") print $(i + 3) }')))
 printf '\373' | dd of=other bs=1 seek=$at conv=notrunc 2>/dev/null
 run_limited 60 "$HPCSTRUCT" -f --no-cache -o other.hpcstruct other >other.out 2>&1
-like "a table that is not known is said" "$(cat other.out)" "other: warning: section .gopclntab: not a table of Go 1.18 or later"
+like "a table that is not known is said" "$(cat other.out)" \
+	"other: warning: section .gopclntab: not a table of Go 1.18 or later"
 done_testing

@@ -18,7 +18,10 @@ END
 
 # main_of FILE: the address of what hpcstruct-lite calls main.
 main_of() {
-	run_limited 60 "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$1" >"$T/out" 2>&1 || { diag_file "$T/out"; return; }
+	run_limited 60 "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$1" >"$T/out" 2>&1 || {
+		diag_file "$T/out"
+		return
+	}
 	"$HPCSTRUCT" --print "$T/s" | sed -n 's/^function \(0x[0-9a-f]*\) main .*/\1/p'
 }
 symbol_of() {
@@ -75,11 +78,15 @@ void __libc_csu_init(void) {}
 void __libc_csu_fini(void);
 void __libc_csu_fini(void) {}
 END
-start 'mov $__libc_csu_fini,%r8' 'mov $__libc_csu_init,%rcx' 'mov $main,%rdi' 'call *__libc_start_main@GOTPCREL(%rip)'
+start 'mov $__libc_csu_fini,%r8' 'mov $__libc_csu_init,%rcx' 'mov $main,%rdi' \
+	'call *__libc_start_main@GOTPCREL(%rip)'
 check "glibc 2.31, not PIE" "$cc" -no-pie -fno-pie -nostartfiles "$T/start.S"
-start 'mov $__libc_csu_fini,%r8' 'mov $__libc_csu_init,%rcx' 'mov $main,%rdi' 'call __libc_start_main@plt'
-check "glibc 2.24, not PIE, through the procedure linkage table" "$cc" -no-pie -fno-pie -nostartfiles "$T/start.S"
-start 'lea __libc_csu_fini(%rip),%r8' 'lea __libc_csu_init(%rip),%rcx' 'lea main(%rip),%rdi' 'call *__libc_start_main@GOTPCREL(%rip)'
+start 'mov $__libc_csu_fini,%r8' 'mov $__libc_csu_init,%rcx' 'mov $main,%rdi' \
+	'call __libc_start_main@plt'
+check "glibc 2.24, not PIE, through the procedure linkage table" "$cc" -no-pie -fno-pie \
+	-nostartfiles "$T/start.S"
+start 'lea __libc_csu_fini(%rip),%r8' 'lea __libc_csu_init(%rip),%rcx' 'lea main(%rip),%rdi' \
+	'call *__libc_start_main@GOTPCREL(%rip)'
 check "glibc 2.31, PIE" "$cc" -pie -fPIE -nostartfiles "$T/start.S"
 start 'xor %r8d,%r8d' 'xor %ecx,%ecx' 'mov $main,%edi' 'bnd call __libc_start_main@plt'
 check "short forms" "$cc" -no-pie -fno-pie -nostartfiles "$T/start.S"
@@ -89,7 +96,8 @@ refuse() {
 	if "$cc" -O2 -pie -fPIE -nostartfiles "$T/p.c" "$T/start.S" -o "$T/p" 2>"$T/cc.out"; then
 		strip -o "$T/stripped" "$T/p"
 		is "$1" "$(main_of "$T/stripped")" ""
-		like "$1: its functions have no names" "$("$HPCSTRUCT" --print "$T/s")" "<unknown at $(symbol_of "$T/p")>"
+		like "$1: its functions have no names" "$("$HPCSTRUCT" --print "$T/s")" \
+			"<unknown at $(symbol_of "$T/p")>"
 	else
 		fail "$1" "$(cat "$T/cc.out")"
 	fi
@@ -98,6 +106,7 @@ start 'xor %r8d,%r8d' 'xor %ecx,%ecx' 'lea main(%rip),%rdi' 'call *puts@GOTPCREL
 refuse "another function is called"
 start 'xor %r8d,%r8d' 'nop' 'lea main(%rip),%rdi' 'call *__libc_start_main@GOTPCREL(%rip)'
 refuse "an instruction is not one of _start"
-start 'xor %r8d,%r8d' 'xor %ecx,%ecx' 'lea 1+main(%rip),%rdi' 'call *__libc_start_main@GOTPCREL(%rip)'
+start 'xor %r8d,%r8d' 'xor %ecx,%ecx' 'lea 1+main(%rip),%rdi' \
+	'call *__libc_start_main@GOTPCREL(%rip)'
 refuse "the address is not that of a function"
 done_testing
