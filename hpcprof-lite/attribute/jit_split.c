@@ -256,6 +256,30 @@ static bool split_cells(struct split *s)
 	return true;
 }
 
+/*
+ * Nodes of which every sample went to a variant are in no path any more. They leave the tree as
+ * damaged nodes do. Launches on GPUs name nodes too, and are not told apart.
+ */
+static bool drop_empty(struct split *s)
+{
+	struct load_thread *t = s->thread;
+	bool *kept = s->file->gpu.is_present ? NULL : calloc(t->n_nodes, sizeof *kept);
+	if (!kept)
+		return s->file->gpu.is_present;
+	for (size_t p = 0; p < t->cells.n; p++) {
+		const struct msr_cell *cells = (const void *)t->cells.at[p].content;
+		for (size_t i = 0; i < t->cells.at[p].n_bytes / sizeof *cells; i++)
+			for (uint32_t at = cells[i].node; at && at < t->n_nodes && !kept[at];
+				at = s->nodes.at[at].parent)
+				kept[at] = true;
+	}
+	for (uint32_t i = 1; i < t->n_nodes; i++)
+		if (s->choices_of[i] && !kept[i])
+			t->node_to[i] = LOAD_DAMAGED;
+	free(kept);
+	return true;
+}
+
 /* ---- the whole ---- */
 
 static bool split_by_time(struct split *s)
@@ -263,7 +287,7 @@ static bool split_by_time(struct split *s)
 	for (size_t p = 0; p < s->thread->trace.n; p++)
 		if (!read_trace(s, &s->thread->trace.at[p]))
 			return false;
-	return split_cells(s);
+	return split_cells(s) && drop_empty(s);
 }
 
 /* The nodes as they are now take the place of those in the file. */

@@ -60,6 +60,7 @@ for f in alpha beta stays; do share dump $f; done
 is "dump: nothing else has a name" \
 	"$(of dump 'alpha or beta') $(of dump '<code outside every module>')" "0.000000 0.000000"
 is "dump: lines" "$(lines dump stays)" "/nowhere/generated.src:11 /nowhere/generated.src:12 "
+is "dump: no context is left without samples" "$(grep -c 'alpha or beta' dump.all)" 0
 measure shifted -s -d "$T" -t 0.1
 is "shifted: lines that count from an ELF header" "$(lines shifted stays)" \
 	"/nowhere/generated.src:11 /nowhere/generated.src:12 "

@@ -438,6 +438,9 @@ static void test_split(void **state)
 	assert_int_equal(sum, 20);
 	sum_cells(&r, 2, 0, &n, &sum); /* nothing is left in doubt */
 	assert_int_equal(n, 0);
+	assert_int_equal(r.thread.node_to[MIXED], LOAD_DAMAGED);
+	assert_int_equal(r.thread.node_to[CHILD], LOAD_DAMAGED);
+	assert_int_equal(r.thread.node_to[CALLER], 0);
 	sum_cells(&r, UINT64_MAX, 0, &n, &sum);
 	assert_int_equal(n, 9);
 	assert_int_equal(sum, 88);
@@ -469,13 +472,17 @@ static void test_split_in_part(void **state)
 	assert_int_equal(n, 1);
 	sum_cells(&r, 2, 0, &n, &sum); /* f or g: 2 of mixed, 3 of child */
 	assert_int_equal(n, 5);
+	assert_int_equal(r.thread.node_to[MIXED], 0);
+	assert_int_equal(r.thread.node_to[CHILD], 0);
 	sum_cells(&r, UINT64_MAX, 0, &n, &sum);
 	assert_int_equal(n, 9);
 	assert_int_equal(sum, 88);
 	free_run(&r);
 
 	make_run(&r);
+	r.file.gpu.is_present = true;
 	assert_true(jit_rename_nodes(&r.file, &r.thread, &r.addresses));
+	assert_int_equal(r.thread.node_to[MIXED], 0);
 	sum_cells(&r, 2, 0, &n, &sum);
 	assert_int_equal(n, 7);
 	assert_int_equal(sum, 71);
