@@ -31,6 +31,7 @@ static _Atomic uint64_t protected_bits; /* signals of ours, bit sig - 1 */
 static struct {
 	_Atomic(void *) handler;
 	_Atomic bool masks_ours; /* its sa_mask held signals of ours */
+	_Atomic bool resets;     /* SA_RESETHAND: the kernel sets the default action when it enters the handler */
 } entries[N_SIGNALS];
 
 /* What the program did with signals of ours. */
@@ -73,6 +74,8 @@ static void enter(int sig, siginfo_t *info, void *context)
 {
 	if (!(hook_signal_protected() & hook_signal_bit(sig))) /* PAPI's handler came in like one of the program's */
 		wait_interrupt(context);
+	if (atomic_load_explicit(&entries[sig].resets, memory_order_relaxed))
+		hook_fatal_adopt(sig);
 	handler_fn *handler = (handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	handler(sig, info, context);
 }
@@ -191,6 +194,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	if (result != 0)
 		return result;
 	hook_fatal_show(sig, &was);
+	if (act && hook_signal_may_change())
+		entries[sig].resets = changed.sa_flags & (int)SA_RESETHAND;
 	if (act && changed.sa_handler == SIG_DFL)
 		hook_fatal_adopt(sig);
 	if (act && (bool)(asked & ours) != masked && hook_signal_may_change())
@@ -224,6 +229,8 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 	__sighandler_t was = next(sig, (__sighandler_t)wrap(sig, (void *)handler));
 	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours && hook_signal_may_change())
 		entries[sig].masks_ours = false;
+	if (was != SIG_ERR && handler != SIG_HOLD && hook_signal_may_change())
+		entries[sig].resets = flags & (int)SA_RESETHAND;
 	if (was != SIG_ERR && handler == SIG_DFL)
 		hook_fatal_adopt(sig);
 	return (__sighandler_t)unwrap(known, (void *)was);
@@ -281,6 +288,7 @@ static int raise_ours(int sig)
 
 HOOK int raise(int sig)
 {
+	hook_fatal_adopt(sig);
 	if (sig != RUNTIME_SIGNAL || !runtime_config())
 		return NEXT(raise)(sig);
 	int result = raise_ours(sig);

@@ -32,6 +32,8 @@ ends 138 "$(by USR1)" kill 10
 ends 141 "$(by PIPE)" kill 13
 ends 139 "$(by SEGV)" again 11
 ends 134 "$(by ABRT)" again 6
+ends 143 "$(by TERM)" once 15
+ends 139 "$(by SEGV)" refault
 ends 77 "  1 process ended with exit status 77" none
 ends 137 "$no_word" kill 9
 ends 0 "$no_word" raw 0
@@ -56,7 +58,7 @@ is "with a measured parent: said" "$(head_of | sort)" "  1 process ended with ex
   1 process ended with signal SIGSEGV"
 
 sacred "the program's signals are as it has set them" "$FAMILY" ask
-for how in segv abort divide overflow 'kill 15' 'kill 6' 'kill 9' 'again 11' 'again 15' 'raw 5'; do
+for how in segv abort divide overflow 'kill 15' 'kill 6' 'kill 9' 'again 11' 'again 15' 'once 15' refault 'raw 5'; do
 	# shellcheck disable=SC2086 # words
 	sacred "its parent sees: $how" "$FAMILY" watch "$FAMILY" end $how
 done

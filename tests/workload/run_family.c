@@ -141,6 +141,13 @@ static int fall(int n)
 static volatile int zero;
 static volatile int *volatile nowhere = (volatile int *)8;
 
+static void note(int sig)
+{
+	struct sigaction now;
+	sigaction(sig, NULL, &now);
+	printf("noted %d, %d %x\n", sig, now.sa_handler == SIG_DFL, now.sa_flags);
+}
+
 static int end_by(char **argv)
 {
 	const char *how = argv[0];
@@ -161,6 +168,14 @@ static int end_by(char **argv)
 		signal(sig, SIG_IGN);
 		signal(sig, SIG_DFL);
 		raise(sig);
+	} else if (!strcmp(how, "once")) { /* a handler for one signal alone: the second one ends the process */
+		sysv_signal(sig, note);
+		raise(sig);
+		kill(getpid(), sig);
+	} else if (!strcmp(how, "refault")) {
+		struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+		sigaction(SIGSEGV, &act, NULL);
+		*nowhere = 1;
 	} else if (!strcmp(how, "wait"))
 		pause();
 	return 77;
