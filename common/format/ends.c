@@ -13,7 +13,8 @@ const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes)
 	const char *name;
 	switch (kind) {
 	case MSR_EXIT_NONE:
-		snprintf(text, n_bytes, "no word (killed, by a system call of its own, or it still runs)");
+		snprintf(text, n_bytes,
+			"no word (killed, by a system call of its own, or it still runs)");
 		break;
 	case MSR_EXIT_RETURN:
 	case MSR_EXIT_QUICK:

@@ -139,7 +139,7 @@ enum msr_kind {
 	MSR_PYTHON_CODE = 10,   /* struct msr_python_code and what follows it: functions of Python programs */
 	/* 11 to 13 are free; what GPUs do is laid out in measurement_gpu.h */
 	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
-	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs that could not be measured */
+	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs not measured */
 	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
 	MSR_GPU_SHAPE = 17,      /* struct msr_gpu_shape: launch characteristics */
 	MSR_GPU_CLOCK = 18,      /* struct msr_gpu_clock: pairs of a device's clock and ours */
@@ -268,15 +268,14 @@ static inline uint32_t msr_python_unit_of(uint64_t link_addr)
  * seen through libc.
  */
 struct msr_child {
-	uint32_t pid;         /* 0: what the process was charged for its children and no other record
-	                         says; written once, at its end */
+	uint32_t pid;         /* 0: CPU time of children that no other record has, at the end */
 	int32_t status;       /* as wait(2) gives it */
 	uint64_t end_ns;      /* CLOCK_MONOTONIC, directly after the wait */
-	uint64_t cpu_ns;      /* user and system time of the child and of the children it waited for */
+	uint64_t cpu_ns;      /* user and system time, with the children that it waited for */
 	uint64_t reserved;    /* 0 */
 };
 
-/* Why the run-time library does not get into a program. Order is part of the format: append only. */
+/* Why the run-time library does not get into a program. Part of the format: append only. */
 enum msr_unmeasured_reason {
 	MSR_UNMEASURED_VOID = 0, /* the program was not started after all */
 	MSR_UNMEASURED_STATIC,
@@ -299,7 +298,7 @@ struct msr_unmeasured {
 	_Atomic uint32_t reason; /* enum msr_unmeasured_reason */
 	uint32_t path_bytes;  /* with NUL */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
-	uint64_t cpu_before_ns; /* CPU time that the process, with the children it waited for, had used before */
+	uint64_t cpu_before_ns; /* CPU time used before, by the process and children it waited for */
 	/* char path[path_bytes] */
 };
 

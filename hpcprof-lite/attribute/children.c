@@ -70,14 +70,18 @@ static bool collect(struct part *p)
 			struct wait *w = vec_push(&p->waits);
 			if (!w)
 				return false;
-			*w = (struct wait){.place = p->places[i], .parent = f->header.pid, .pid = f->children.at[k].pid, .record = &f->children.at[k]};
+			*w = (struct wait){.place = p->places[i],
+				.parent = f->header.pid,
+				.pid = f->children.at[k].pid,
+				.record = &f->children.at[k]};
 		}
 		for (size_t k = 0; k < f->unmeasured.n; k++) {
 			struct start *s = vec_push(&p->starts);
 			if (!s)
 				return false;
 			const struct load_unmeasured *u = &f->unmeasured.at[k];
-			uint32_t parent = u->record->pid == f->header.pid ? f->header.parent_pid : f->header.pid;
+			uint32_t parent = u->record->pid == f->header.pid ? f->header.parent_pid
+									  : f->header.pid;
 			*s = (struct start){.u = u, .place = p->places[i], .parent = parent};
 		}
 	}
@@ -87,7 +91,8 @@ static bool collect(struct part *p)
 }
 
 /* The first wait of `parent` for `pid` that ended at `from_ns` or later; NULL: none. */
-static struct wait *find_wait(struct part *p, uint64_t place, uint32_t parent, uint32_t pid, uint64_t from_ns)
+static struct wait *find_wait(
+	struct part *p, uint64_t place, uint32_t parent, uint32_t pid, uint64_t from_ns)
 {
 	const struct msr_child record = {.end_ns = from_ns};
 	const struct wait key = {.place = place, .parent = parent, .pid = pid, .record = &record};
@@ -129,7 +134,8 @@ static bool settle_ends(struct part *p)
 	for (size_t i = 0; i < p->job->files.n; i++) {
 		const struct load_file *f = &p->job->files.at[i];
 		bool is_replaced = f->header.exit_kind == MSR_EXIT_EXEC;
-		const struct wait *w = find_wait(p, p->places[i], f->header.parent_pid, f->header.pid, f->header.start_mono_ns);
+		const struct wait *w = find_wait(p, p->places[i], f->header.parent_pid,
+			f->header.pid, f->header.start_mono_ns);
 		if (w && !is_replaced)
 			settle_end(&p->m->private_->processes[i], w->record->status);
 		if (w || (is_replaced && f->unmeasured.n))
@@ -163,7 +169,9 @@ static void settle_starts(struct part *p)
 		if (!w || w->is_taken)
 			continue;
 		w->is_taken = s->is_known = true;
-		s->cpu_ns = w->record->cpu_ns > r->cpu_before_ns ? w->record->cpu_ns - r->cpu_before_ns : 0;
+		s->cpu_ns = w->record->cpu_ns > r->cpu_before_ns
+			? w->record->cpu_ns - r->cpu_before_ns
+			: 0;
 	}
 	if (p->starts.n)
 		qsort(p->starts.at, p->starts.n, sizeof *p->starts.at, compare_starts);
@@ -180,7 +188,8 @@ static bool add_group(struct part *p, const struct model_unmeasured *new)
 	}
 	last->n += new->n;
 	last->n_unknown += new->n_unknown;
-	last->cpu_ns = new->cpu_ns > UINT64_MAX - last->cpu_ns ? UINT64_MAX : last->cpu_ns + new->cpu_ns;
+	last->cpu_ns =
+		new->cpu_ns > UINT64_MAX - last->cpu_ns ? UINT64_MAX : last->cpu_ns + new->cpu_ns;
 	return true;
 }
 
@@ -214,21 +223,30 @@ static bool settle_rest(struct part *p, size_t file, uint64_t rest_ns)
 	if (p->unseen.n && bsearch(&key, p->unseen.at, p->unseen.n, sizeof key, compare_parents))
 		return true; /* measured children may be in it */
 	size_t from = find_starts(p, key.place, key.parent), to = from;
-	for (; to < p->starts.n && p->starts.at[to].place == key.place && p->starts.at[to].parent == key.parent; to++) {
+	for (; to < p->starts.n && p->starts.at[to].place == key.place
+		&& p->starts.at[to].parent == key.parent;
+		to++) {
 		struct start *s = &p->starts.at[to];
 		if (s->is_known || s->u->record->start_ns < f->header.start_mono_ns)
 			continue;
 		first = first ? first : s;
 		is_one = is_one && strcmp(first->u->path, s->u->path) == 0;
-		before_ns += s->u->record->cpu_before_ns < rest_ns ? s->u->record->cpu_before_ns : rest_ns;
+		before_ns += s->u->record->cpu_before_ns < rest_ns ? s->u->record->cpu_before_ns
+								   : rest_ns;
 	}
 	if (!first)
-		return add_group(p, &(struct model_unmeasured){.path = f->executable, .why = "their start was not seen", .is_starter = true, .cpu_ns = rest_ns});
+		return add_group(p,
+			&(struct model_unmeasured){.path = f->executable,
+				.why = "their start was not seen",
+				.is_starter = true,
+				.cpu_ns = rest_ns});
 	if (!is_one)
 		return true;
-	first->cpu_ns = rest_ns > before_ns ? rest_ns - before_ns : 0; /* all of it with the first */
+	first->cpu_ns =
+		rest_ns > before_ns ? rest_ns - before_ns : 0; /* all of it with the first */
 	for (size_t i = from; i < to; i++)
-		p->starts.at[i].is_known |= p->starts.at[i].u->record->start_ns >= f->header.start_mono_ns;
+		p->starts.at[i].is_known |=
+			p->starts.at[i].u->record->start_ns >= f->header.start_mono_ns;
 	return true;
 }
 
@@ -237,7 +255,8 @@ static bool settle_rests(struct part *p)
 	for (size_t i = 0; i < p->job->files.n; i++) {
 		const struct load_file *f = &p->job->files.at[i];
 		for (size_t k = 0; k < f->children.n; k++)
-			if (f->children.at[k].pid == 0 && !settle_rest(p, i, f->children.at[k].cpu_ns))
+			if (f->children.at[k].pid == 0
+				&& !settle_rest(p, i, f->children.at[k].cpu_ns))
 				return false;
 	}
 	return true;
@@ -256,8 +275,11 @@ static bool group(struct part *p)
 		qsort(p->starts.at, p->starts.n, sizeof *p->starts.at, compare_names);
 	for (size_t i = 0; i < p->starts.n; i++) {
 		const struct start *s = &p->starts.at[i];
-		const struct model_unmeasured new = {.path = s->u->path, .why = msr_unmeasured_name(s->u->record->reason),
-			.n = 1, .n_unknown = !s->is_known, .cpu_ns = s->cpu_ns};
+		const struct model_unmeasured new = {.path = s->u->path,
+			.why = msr_unmeasured_name(s->u->record->reason),
+			.n = 1,
+			.n_unknown = !s->is_known,
+			.cpu_ns = s->cpu_ns};
 		if (!add_group(p, &new))
 			return false;
 	}

@@ -106,7 +106,8 @@ static enum status read_python(struct load_file *f, const uint8_t *record, uint3
 static enum status read_unmeasured(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_unmeasured *r = (const void *)record;
-	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r || !ends_in_nul((const char *)(r + 1), r->path_bytes))
+	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r
+		|| !ends_in_nul((const char *)(r + 1), r->path_bytes))
 		return STATUS_BAD_INPUT;
 	if (r->reason == MSR_UNMEASURED_VOID || !r->pid)
 		return STATUS_OK;

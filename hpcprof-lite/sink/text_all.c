@@ -135,7 +135,8 @@ static void put_processes(const struct model *m, FILE *out)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
 	for (uint32_t i = 0; i < m->n_unmeasured; i++) {
 		const struct model_unmeasured *u = &m->unmeasured[i];
-		fprintf(out, "unmeasured\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%s", u->n, u->n_unknown, u->cpu_ns, u->is_starter, u->why);
+		fprintf(out, "unmeasured\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%s", u->n,
+			u->n_unknown, u->cpu_ns, u->is_starter, u->why);
 		text_all_name(out, u->path);
 		putc('\n', out);
 	}

@@ -49,13 +49,17 @@ struct ends {
 
 static bool ended_well(const struct model_process *p)
 {
-	return p->exit_kind == MSR_EXIT_EXEC || ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK) && !p->exit_code);
+	return p->exit_kind == MSR_EXIT_EXEC
+		|| ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK)
+			&& !p->exit_code);
 }
 
 static bool ended_alike(const struct model_process *a, const struct model_process *b)
 {
 	bool by_signal = a->exit_kind == MSR_EXIT_SIGNAL, unknown = a->exit_kind == MSR_EXIT_NONE;
-	return by_signal == (b->exit_kind == MSR_EXIT_SIGNAL) && unknown == (b->exit_kind == MSR_EXIT_NONE) && (unknown || a->exit_code == b->exit_code);
+	return by_signal == (b->exit_kind == MSR_EXIT_SIGNAL)
+		&& unknown == (b->exit_kind == MSR_EXIT_NONE)
+		&& (unknown || a->exit_code == b->exit_code);
 }
 
 /* ": rank 3 solver pid 1234, ...": which ones, where there are others. */
@@ -107,8 +111,10 @@ static void put_ends(const struct model *m, FILE *out)
 			plural(n_live, "process is", "processes are"));
 	for (unsigned i = 0; i < n_ends; i++) {
 		char count[TEXT_CELL], end[128];
-		fprintf(out, "  %s %s %s", text_count(count, ends[i].n), plural(ends[i].n, "process ended with", "processes ended with"),
-			ends_text(ends[i].first->exit_kind, ends[i].first->exit_code, end, sizeof end));
+		fprintf(out, "  %s %s %s", text_count(count, ends[i].n),
+			plural(ends[i].n, "process ended with", "processes ended with"),
+			ends_text(ends[i].first->exit_kind, ends[i].first->exit_code, end,
+				sizeof end));
 		put_which(m, ends[i].first, out);
 	}
 	if (n_more)
@@ -124,15 +130,19 @@ static void put_unmeasured(const struct model *m, FILE *out)
 		if (u->is_starter)
 			fputs("  not measured: children of ", out);
 		else
-			fprintf(out, "  not measured: %s %s of ", text_count(a, u->n), plural(u->n, "process", "processes"));
+			fprintf(out, "  not measured: %s %s of ", text_count(a, u->n),
+				plural(u->n, "process", "processes"));
 		text_cell(out, u->path, 0);
 		fprintf(out, " (%s), ", u->why);
 		if (u->n_unknown == u->n && !u->is_starter)
 			fputs("CPU time not known\n", out);
 		else if (u->n_unknown)
-			fprintf(out, "%s of CPU time and that of %s not known\n", text_value(a, "sec", (double)u->cpu_ns / 1e9), text_count(b, u->n_unknown));
+			fprintf(out, "%s of CPU time and that of %s not known\n",
+				text_value(a, "sec", (double)u->cpu_ns / 1e9),
+				text_count(b, u->n_unknown));
 		else
-			fprintf(out, "%s of CPU time\n", text_value(a, "sec", (double)u->cpu_ns / 1e9));
+			fprintf(out, "%s of CPU time\n",
+				text_value(a, "sec", (double)u->cpu_ns / 1e9));
 	}
 	if (m->n_unmeasured > MOST)
 		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);

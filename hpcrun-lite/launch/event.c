@@ -69,7 +69,8 @@ static const struct event_perf *find_perf(const char *name)
 	return NULL;
 }
 
-/* Letters to change, add, leave out or swap with their neighbour (optimal string alignment), case aside; more than `most`: most + 1. */
+/* Letters to change, add, leave out or swap with their neighbour (optimal string alignment), case
+ * aside; more than `most`: most + 1. */
 static unsigned distance(const char *a, const char *b, unsigned most)
 {
 	enum { ROOM = 64 };
@@ -84,12 +85,17 @@ static unsigned distance(const char *a, const char *b, unsigned most)
 		const unsigned *above = rows[(i - 1) % 3], *above2 = rows[(i + 1) % 3];
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= m; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+			bool same = tolower((unsigned char)a[i - 1])
+				== tolower((unsigned char)b[j - 1]);
 			unsigned least = above[j - 1] + !same;
 			least = above[j] + 1 < least ? above[j] + 1 : least;
 			least = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
-			if (i > 1 && j > 1 && tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 2])
-			    && tolower((unsigned char)a[i - 2]) == tolower((unsigned char)b[j - 1]) && above2[j - 2] + 1 < least)
+			if (i > 1 && j > 1
+				&& tolower((unsigned char)a[i - 1])
+					== tolower((unsigned char)b[j - 2])
+				&& tolower((unsigned char)a[i - 2])
+					== tolower((unsigned char)b[j - 1])
+				&& above2[j - 2] + 1 < least)
 				least = above2[j - 2] + 1;
 			row[j] = least;
 		}
@@ -98,7 +104,8 @@ static unsigned distance(const char *a, const char *b, unsigned most)
 }
 
 /* `shown` is proposed if `name` is nearer than all before. */
-static void try_name(const char *given, const char *name, const char *shown, const char **like, unsigned *nearest)
+static void try_name(const char *given, const char *name, const char *shown, const char **like,
+	unsigned *nearest)
 {
 	unsigned d = distance(given, name, *nearest);
 	if (d >= *nearest)
@@ -158,9 +165,12 @@ static enum status parse_count(const char *text, const char *how, struct config_
 	long long n;
 	if (!how)
 		return STATUS_OK;
-	const char *like = *how == 'f' && event->kind == CONFIG_PAPI ? event_like(event->name) : NULL;
+	const char *like =
+		*how == 'f' && event->kind == CONFIG_PAPI ? event_like(event->name) : NULL;
 	if (like && strncmp(like, "perf::", 6) != 0)
-		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; did you mean %s?", text, like);
+		return options_refuse(
+			"event '%s': a rate (@f) is for CPUTIME and REALTIME; did you mean %s?",
+			text, like);
 	if (*how == 'f')
 		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; give a number of events, as in @1000000", text);
 	if (!options_number(how, 1, COUNT_MAX, &n))

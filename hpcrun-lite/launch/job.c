@@ -74,7 +74,8 @@ static int append_variables(struct job *job, char *const *environment, const cha
  * What names the run: of the launcher that started this rank, and of those around it, for one may
  * start the ranks of another. Returns how many names were found that no other run has.
  */
-static int append_run(struct job *job, char *const *environment, const struct config_launcher *launcher)
+static int append_run(
+	struct job *job, char *const *environment, const struct config_launcher *launcher)
 {
 	size_t n;
 	const struct config_launcher *all = config_launchers(&n);
@@ -83,7 +84,8 @@ static int append_run(struct job *job, char *const *environment, const struct co
 		append_variables(job, environment, launcher->run, CONFIG_LAUNCHER_NAMES);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i].run_returns)
-			found += append_variables(job, environment, all[i].run, CONFIG_LAUNCHER_NAMES);
+			found += append_variables(
+				job, environment, all[i].run, CONFIG_LAUNCHER_NAMES);
 	return launcher->run_returns ? 0 : found;
 }
 
@@ -155,7 +157,8 @@ static void append_unique(struct job *job)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (getrandom(key, sizeof key, GRND_NONBLOCK) != sizeof key)
 		memset(key, 0, sizeof key);
-	append(job->identity, sizeof job->identity, JOB_ALONE_MARK "%lld.%09ld pid %ld ", (long long)now.tv_sec, now.tv_nsec, (long)getpid());
+	append(job->identity, sizeof job->identity, JOB_ALONE_MARK "%lld.%09ld pid %ld ",
+		(long long)now.tv_sec, now.tv_nsec, (long)getpid());
 	for (size_t i = 0; i < sizeof key; i++)
 		append(job->identity, sizeof job->identity, "%02x", key[i]);
 }

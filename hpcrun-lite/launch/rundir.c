@@ -153,7 +153,8 @@ static enum verdict take(const char *directory, const struct job *job)
 
 static enum status fail(const char *directory)
 {
-	log_error(directory, "cannot make the measurement directory (%s); choose another with -o", strerror(errno));
+	log_error(directory, "cannot make the measurement directory (%s); choose another with -o",
+		strerror(errno));
 	return STATUS_IO;
 }
 
@@ -174,8 +175,10 @@ static enum verdict take_named(const char *directory, const struct job *job)
 	return v;
 }
 
-/* "out", then "out-2" and so on where a run that is over has the name. Whoever makes one of these says so. */
-static enum status choose_named(const char *wanted, const struct job *job, char *directory, size_t bytes)
+/* "out", then "out-2" and so on where a run that is over has the name. Whoever makes one of these
+ * says so. */
+static enum status choose_named(
+	const char *wanted, const struct job *job, char *directory, size_t bytes)
 {
 	char base[PATH_MAX];
 	const char *slash = strrchr(wanted, '/'), *last = slash ? slash + 1 : wanted;
@@ -183,15 +186,20 @@ static enum status choose_named(const char *wanted, const struct job *job, char 
 	if (!is_dots || !realpath(wanted, base))
 		snprintf(base, sizeof base, "%s", wanted);
 	for (int number = 1; number <= MAX_NUMBER; number++) {
-		int n = number == 1 ? snprintf(directory, bytes, "%s", wanted) : snprintf(directory, bytes, "%s-%d", base, number);
+		int n = number == 1 ? snprintf(directory, bytes, "%s", wanted)
+				    : snprintf(directory, bytes, "%s-%d", base, number);
 		if (n < 0 || (size_t)n >= bytes) {
 			errno = ENAMETOOLONG;
 			return fail(wanted);
 		}
 		enum verdict v = take_named(directory, job);
 		if (v == OURS && number > 1 && job->rank <= 0)
-			log_warn(wanted, "holds the measurement of another run; this one goes into %s", directory);
-		if (v == OURS || (v == FOREIGN && job->scope == JOB_ALONE && together_is_going_on(directory)))
+			log_warn(wanted,
+				"holds the measurement of another run; this one goes into %s",
+				directory);
+		if (v == OURS
+			|| (v == FOREIGN && job->scope == JOB_ALONE
+				&& together_is_going_on(directory)))
 			return STATUS_OK;
 		if (v == FAILED)
 			return fail(directory);

@@ -20,7 +20,8 @@ static size_t read_start(int directory, const char *name, void *to, size_t n_byt
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat st;
-	ssize_t n = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, to, n_bytes) : -1;
+	ssize_t n =
+		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, to, n_bytes) : -1;
 	if (fd >= 0)
 		close(fd);
 	return n > 0 ? (size_t)n : 0;
@@ -48,11 +49,15 @@ static bool is_running(int directory, const char *name)
 	char host[65] = "";
 	uint64_t ticks;
 	gethostname(host, sizeof host - 1);
-	if (read_start(directory, name, &h, sizeof h) < sizeof h || memcmp(h.magic, MSR_MAGIC, sizeof h.magic) != 0 || h.end_mono_ns
-	    || strncmp(h.host, host, sizeof h.host) != 0 || !job_process_start((long)h.pid, &ticks))
+	if (read_start(directory, name, &h, sizeof h) < sizeof h
+		|| memcmp(h.magic, MSR_MAGIC, sizeof h.magic) != 0 || h.end_mono_ns
+		|| strncmp(h.host, host, sizeof h.host) != 0
+		|| !job_process_start((long)h.pid, &ticks))
 		return false;
 	double start_s = (double)ticks / (double)sysconf(_SC_CLK_TCK);
-	double written_s = ((double)h.start_mono_ns + (double)(now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC))) / 1e9;
+	double written_s = ((double)h.start_mono_ns
+				   + (double)(now_ns(CLOCK_BOOTTIME) - now_ns(CLOCK_MONOTONIC)))
+		/ 1e9;
 	return start_s < written_s + 0.1;
 }
 
@@ -68,7 +73,8 @@ static bool is_current(int directory, const char *name)
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
 	if (!strcmp(name, RUNDIR_JOB_FILE))
 		return was_just_written(directory, name);
-	return n > suffix && !strcmp(name + n - suffix, MSR_SUFFIX) && (was_just_written(directory, name) || is_running(directory, name));
+	return n > suffix && !strcmp(name + n - suffix, MSR_SUFFIX)
+		&& (was_just_written(directory, name) || is_running(directory, name));
 }
 
 bool together_is_going_on(const char *directory)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * The directory holds a run of such processes, and it is going on: one of them runs on this host, or
- * one was started or ended within the last TOGETHER_S seconds, on whatever host.
+ * The directory holds a run of such processes, and it is going on: one of them runs on this host,
+ * or one was started or ended within the last TOGETHER_S seconds, on whatever host.
  */
 #define TOGETHER_S 3
 bool together_is_going_on(const char *directory);

@@ -63,7 +63,10 @@ static bool write_child(int pid, int status, uint64_t cpu_ns)
 	struct msr_child *c = begin(MSR_CHILD, sizeof *c);
 	if (!c)
 		return false;
-	*c = (struct msr_child){.pid = (uint32_t)pid, .status = status, .end_ns = clock_mono_ns(), .cpu_ns = cpu_ns};
+	*c = (struct msr_child){.pid = (uint32_t)pid,
+		.status = status,
+		.end_ns = clock_mono_ns(),
+		.cpu_ns = cpu_ns};
 	records_end(MSR_CHILD, sizeof *c);
 	return true;
 }
@@ -78,7 +81,8 @@ void children_ended(int pid, int status, const struct rusage *use)
 		atomic_fetch_add_explicit(&children.given_ns, cpu_ns, memory_order_relaxed);
 }
 
-struct msr_unmeasured *children_unmeasured(int pid, enum msr_unmeasured_reason reason, const char *path, bool replaces)
+struct msr_unmeasured *children_unmeasured(
+	int pid, enum msr_unmeasured_reason reason, const char *path, bool replaces)
 {
 	/* In a child of vfork this is the parent's file, which is as good a place. */
 	if (!process_is_alive() || reason == MSR_UNMEASURED_VOID)
@@ -107,7 +111,8 @@ void children_not_started(struct msr_unmeasured *record)
 
 void children_finish(void)
 {
-	uint64_t used_ns = cpu_used(RUSAGE_CHILDREN), given_ns = atomic_load_explicit(&children.given_ns, memory_order_relaxed);
+	uint64_t used_ns = cpu_used(RUSAGE_CHILDREN),
+		 given_ns = atomic_load_explicit(&children.given_ns, memory_order_relaxed);
 	if (used_ns > given_ns + SMALL_NS && write_child(0, 0, used_ns - given_ns))
 		atomic_store_explicit(&children.given_ns, used_ns, memory_order_relaxed);
 }

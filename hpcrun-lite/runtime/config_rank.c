@@ -15,39 +15,60 @@
  * other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside them.
  */
 static const struct config_launcher launchers[] = {
-	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers(). accelerate starts
-	 * several processes through it (accelerate/commands/launch.py, multi_gpu_launcher). The run id is "none" unless
-	 * the user gives one, and the port 29500. */
-	{.name = "torchrun", .rank = "RANK", .size = "WORLD_SIZE", .needs = {"TORCHELASTIC_RUN_ID", "LOCAL_RANK"},
-	 .run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"}, .run_returns = true},
+	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers().
+	 * accelerate starts several processes through it (accelerate/commands/launch.py). The run id
+	 * is "none" unless the user gives one, and the port 29500. */
+	{
+		.name = "torchrun", .rank = "RANK", .size = "WORLD_SIZE",
+		.needs = {"TORCHELASTIC_RUN_ID", "LOCAL_RANK"},
+		.run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR",
+			"MASTER_PORT"},
+		.run_returns = true,
+	},
 	/* DeepSpeed, deepspeed/launcher/launch.py, main(). */
-	{.name = "deepspeed", .rank = "RANK", .size = "WORLD_SIZE", .needs = {"CROSS_RANK", "CROSS_SIZE", "LOCAL_SIZE", "MASTER_PORT"},
-	 .run = {"MASTER_ADDR", "MASTER_PORT"}, .run_returns = true},
-	/* Open MPI, manual page mpirun(1), "Exported environment variables". PMIX_NAMESPACE alone returns with the
-	 * process id of mpirun of 4.1; its port and random key do not. 5 has a name with host and process id. */
-	{.name = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
-	 .run = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports", "OMPI_MCA_orte_hnp_uri"}},
-	/* MVAPICH2 user guide, "mpirun_rsh"; mpispawn sets the MPISPAWN_ names (src/pm/mpirun). */
-	{.name = "MVAPICH2", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE",
-	 .run = {"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT"}},
-	/* MVAPICH 3 and later renamed them. */
+	{
+		.name = "deepspeed", .rank = "RANK", .size = "WORLD_SIZE",
+		.needs = {"CROSS_RANK", "CROSS_SIZE", "LOCAL_SIZE", "MASTER_PORT"},
+		.run = {"MASTER_ADDR", "MASTER_PORT"},
+		.run_returns = true,
+	},
+	/* Open MPI, mpirun(1), "Exported environment variables"; the names of the run as 4.1.4 sets
+	 * them. PMIX_NAMESPACE alone returns with the process id of its mpirun; port and random key
+	 * do not. */
+	{
+		.name = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
+		.run = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
+			"OMPI_MCA_orte_hnp_uri"},
+	},
+	/* MVAPICH2 user guide, mpirun_rsh; its mpispawn sets the names of the run. */
+	{
+		.name = "MVAPICH2", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE",
+		.run = {"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT"},
+	},
+	/* MVAPICH 3 renamed them; as programs that run under it read them. */
 	{.name = "MVAPICH", .rank = "MVP_COMM_WORLD_RANK", .size = "MVP_COMM_WORLD_SIZE"},
-	/* MPICH's Hydra (src/pm/hydra/proxy), Intel MPI's, and other process managers that speak PMI-1: Slurm with
-	 * --mpi=pmi2, PALS, Flux. Hydra has no name of the run. */
+	/* PMI-1: MPICH's Hydra (seen with 4.0.2) and Intel MPI's, Slurm with --mpi=pmi2, PALS. Hydra
+	 * has no name of the run. */
 	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE"},
-	/* IBM's jsrun (Spectrum LSF, Job Step Manager), as HPCToolkit reads it (src/tool/hpcrun/env, OSUtil). It is a
-	 * PMIx server: the namespace is the step in the LSF job. */
-	{.name = "jsrun", .rank = "JSM_NAMESPACE_RANK", .size = "JSM_NAMESPACE_SIZE", .run = {"PMIX_NAMESPACE"}},
-	/* PMIx standard, "PMIX_RANK": PRRTE's prun and prterun, Slurm with --mpi=pmix. There is no size. */
+	/* IBM's jsrun (LSF Job Step Manager), as HPCToolkit reads it (OSUtil). It is a PMIx server,
+	 * whose namespace is the step of the LSF job. */
+	{
+		.name = "jsrun", .rank = "JSM_NAMESPACE_RANK", .size = "JSM_NAMESPACE_SIZE",
+		.run = {"PMIX_NAMESPACE"},
+	},
+	/* PMIx standard: PRRTE's prun and prterun, Slurm with --mpi=pmix. Most set no size. */
 	{.name = "PMIx", .rank = "PMIX_RANK", .size = "PMIX_SIZE", .run = {"PMIX_NAMESPACE"}},
-	/* Cray PALS, as Slurm's plugin mpi/cray_shasta names them (src/plugins/mpi/cray_shasta/mpi_cray_shasta.c). */
+	/* Cray PALS, as Slurm's src/plugins/mpi/cray_shasta names them. */
 	{.name = "PALS", .rank = "PALS_RANKID", .size = "PALS_SIZE", .run = {"PALS_APID"}},
-	/* Flux, flux-core src/shell/task.c. */
+	/* Flux, flux-core, src/shell/task.c. */
 	{.name = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID"}},
-	/* Cray ALPS, as Slurm's plugin task/cray_aries names them (src/plugins/task/cray_aries/task_cray_aries.c). */
+	/* Cray ALPS, as Slurm's src/plugins/task/cray_aries names them. */
 	{.name = "ALPS", .rank = "ALPS_APP_PE", .size = NULL, .run = {"ALPS_APP_ID"}},
-	/* Slurm, manual page srun(1), "OUTPUT ENVIRONMENT VARIABLES". The step is the run; see slurm_step() of job.c. */
-	{.name = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS", .needs = {"SLURM_STEP_ID"}},
+	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES". The step is the run: see job.c. */
+	{
+		.name = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS",
+		.needs = {"SLURM_STEP_ID"},
+	},
 };
 
 const struct config_launcher *config_launchers(size_t *n)
@@ -79,7 +100,10 @@ static int32_t number(const char *s)
 	return v;
 }
 
-/* A batch script itself is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291 or no step at all): no rank. */
+/*
+ * A batch script itself is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291, or no
+ * step at all): no rank.
+ */
 static bool is_slurm_task(char *const *env)
 {
 	const char *step = find(env, "SLURM_STEP_ID");

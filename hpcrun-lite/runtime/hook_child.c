@@ -2,7 +2,8 @@
 /*
  * The waits for children; see hook_child.h. libc makes wait, waitpid and wait3 of wait4, and so do
  * we: it is one system call and one cancellation point as before, and it also gives the resource
- * usage. Must not reap a child that the program would not have reaped. Test: tests/cli/run_children.sh.
+ * usage. Must not reap a child that the program would not have reaped. Test:
+ * tests/cli/run_children.sh.
  */
 #include "hpcrun-lite/runtime/hook_child.h"
 
@@ -62,7 +63,8 @@ HOOK pid_t wait(int *status)
 static int status_of(const siginfo_t *info)
 {
 	int code = info->si_status;
-	return info->si_code == CLD_EXITED ? W_EXITCODE(code, 0) : code | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
+	return info->si_code == CLD_EXITED ? W_EXITCODE(code, 0)
+					   : code | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
 }
 
 /*
@@ -75,13 +77,15 @@ static bool take(pid_t pid, siginfo_t *info, int options, int *result)
 	struct rusage use;
 	siginfo_t own = {0};
 	info = info ? info : &own;
-	long error = sys_call6(SYS_waitid, P_PID, pid, (long)info, options | WNOHANG, (long)&use, 0);
+	long error =
+		sys_call6(SYS_waitid, P_PID, pid, (long)info, options | WNOHANG, (long)&use, 0);
 	if (error == -ECHILD || (error == 0 && info->si_pid == 0))
 		return false;
 	*result = error == 0 ? 0 : -1;
 	if (error != 0)
 		errno = (int)-error;
-	else if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+	else if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED
+		|| info->si_code == CLD_DUMPED)
 		children_ended(pid, status_of(info), &use);
 	return true;
 }

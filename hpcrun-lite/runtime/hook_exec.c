@@ -95,7 +95,8 @@ static enum exec_kind kind_of_path(const char *file, char *path)
 	return kind;
 }
 
-/* The file that execvp and posix_spawnp will find, looked at; its name in `path`, room of PATH_MAX bytes. */
+/* The file that execvp and posix_spawnp will find, looked at; its name in `path`, room of PATH_MAX
+ * bytes. */
 static enum exec_kind kind_of_found(const char *file, char *path)
 {
 	if (strchr(file, '/'))
@@ -195,7 +196,8 @@ static int exec_call(const struct exec_call *c)
 	enum exec_kind kind = memory ? kind_of_call(c, memory) : EXEC_ERROR;
 	if (memory && takes_library(kind))
 		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, runtime_is_owner());
-	struct msr_unmeasured *unmeasured = children_unmeasured(sys_getpid(), reason_of(kind), memory, true);
+	struct msr_unmeasured *unmeasured =
+		children_unmeasured(sys_getpid(), reason_of(kind), memory, true);
 	runtime_exec_begin();
 	bool hidden = hook_signal_exec_begin();
 	errno = saved;
@@ -332,12 +334,14 @@ static int spawn_call(const struct spawn_call *c)
 		size_t n = PATH_MAX + hook_env_bytes(environment);
 		memory = hook_scratch_take(n);
 		if (memory)
-			kind = c->search ? kind_of_found(c->file, memory) : kind_of_path(c->file, memory);
+			kind = c->search ? kind_of_found(c->file, memory)
+					 : kind_of_path(c->file, memory);
 		if (memory && takes_library(kind))
 			environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
 	}
 	errno = saved;
-	int result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, environment);
+	int result = c->next(
+		c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, environment);
 	saved = errno;
 	if (result == 0 && memory)
 		children_unmeasured(c->pid ? *c->pid : pid, reason_of(kind), memory, false);

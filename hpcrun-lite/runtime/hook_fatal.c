@@ -61,9 +61,11 @@ static bool is_ours(const struct sigaction *act)
 
 void hook_fatal_adopt(int sig)
 {
-	struct sigaction ours = {.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART}, was, old;
-	if (!atomic_load_explicit(&active, memory_order_relaxed) || !is_fatal(sig) || !hook_signal_may_change()
-	    || NEXT_SIGACTION(sig, NULL, &was) != 0 || was.sa_handler != SIG_DFL)
+	struct sigaction was, old, ours = {
+		.sa_sigaction = on_fatal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+	if (!atomic_load_explicit(&active, memory_order_relaxed) || !is_fatal(sig)
+	    || !hook_signal_may_change() || NEXT_SIGACTION(sig, NULL, &was) != 0
+	    || was.sa_handler != SIG_DFL)
 		return;
 	view[sig] = was;
 	/* Faults in the handler itself are not held back. */

@@ -31,7 +31,8 @@ static _Atomic uint64_t protected_bits; /* signals of ours, bit sig - 1 */
 static struct {
 	_Atomic(void *) handler;
 	_Atomic bool masks_ours; /* its sa_mask held signals of ours */
-	_Atomic bool resets;     /* SA_RESETHAND: the kernel sets the default action when it enters the handler */
+	_Atomic bool resets; /* SA_RESETHAND: the kernel sets the default action when it enters the
+				handler */
 } entries[N_SIGNALS];
 
 /* What the program did with signals of ours. */
@@ -97,7 +98,8 @@ static void *wrap(int sig, void *handler)
 
 static void *unwrap(void *known, void *handler)
 {
-	return handler == (void *)enter ? known : (void *)hook_fatal_unwrap((__sighandler_t)handler);
+	return handler == (void *)enter ? known
+					: (void *)hook_fatal_unwrap((__sighandler_t)handler);
 }
 
 /* ---- signals of ours --------------------------------------------------------------------------------------------------- */

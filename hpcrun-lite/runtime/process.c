@@ -296,7 +296,10 @@ void runtime_fatal_signal(int sig)
 		uint32_t kind;
 		int32_t code;
 	} end = {clock_mono_ns(), clock_ns(CLOCK_REALTIME), MSR_EXIT_SIGNAL, sig};
-	_Static_assert(offsetof(struct msr_header, exit_code) + 4 - offsetof(struct msr_header, end_mono_ns) == sizeof end, "as in the header");
+	_Static_assert(offsetof(struct msr_header, exit_code) + 4
+				- offsetof(struct msr_header, end_mono_ns)
+			== sizeof end,
+		"as in the header");
 	if (!runtime_is_owner())
 		return;
 	if (store_fd() >= 0)

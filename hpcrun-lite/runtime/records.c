@@ -42,7 +42,9 @@ static bool has_room(const struct msr_extent *e, size_t n)
 /* 0: records carry their own length. */
 static uint16_t record_bytes(enum msr_kind kind)
 {
-	return kind == MSR_METRIC ? sizeof(struct msr_metric) : kind == MSR_CHILD ? sizeof(struct msr_child) : 0;
+	return kind == MSR_METRIC   ? sizeof(struct msr_metric)
+		: kind == MSR_CHILD ? sizeof(struct msr_child)
+				    : 0;
 }
 
 void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)

@@ -60,10 +60,12 @@ static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_
 	return any;
 }
 
-/* Of all ranks the first one speaks, and others whose measurement went wrong: a disk that was full, more than one sample in a hundred lost. */
+/* Of all ranks the first one speaks, and others whose measurement went wrong: a disk that was full,
+ * more than one sample in a hundred lost. */
 static bool went_wrong(const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
-	static const uint8_t causes[] = {MSR_LOSS_NO_SPACE, MSR_LOSS_FILE_LIMIT, MSR_LOSS_NO_MEMORY, MSR_LOSS_FORK, MSR_LOSS_THREAD_SETUP};
+	static const uint8_t causes[] = {MSR_LOSS_NO_SPACE, MSR_LOSS_FILE_LIMIT, MSR_LOSS_NO_MEMORY,
+		MSR_LOSS_FORK, MSR_LOSS_THREAD_SETUP};
 	for (size_t i = 0; i < sizeof causes; i++)
 		if (sum->losses[causes[i]])
 			return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the final report says of programs that could not be measured. hpcprof-lite knows more: it has
- * all files, and when all processes have ended. Not in handlers; no allocation.
- * Test: tests/cli/run_children.sh.
+ * What the final report says of programs that could not be measured. hpcprof-lite knows more: it
+ * has all files, and when all processes have ended. Not in handlers; no allocation. Test:
+ * tests/cli/run_children.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -35,7 +35,8 @@ static struct {
 static unsigned find_program(const char *path, uint32_t reason)
 {
 	unsigned i = 0;
-	while (i < found.n_programs && (found.program[i].reason != reason || strcmp(found.program[i].path, path) != 0))
+	while (i < found.n_programs
+		&& (found.program[i].reason != reason || strcmp(found.program[i].path, path) != 0))
 		i++;
 	if (i == found.n_programs && i < MOST_PROGRAMS) {
 		memcpy(found.program[i].path, path, MOST_NAME);
@@ -54,7 +55,8 @@ static void add_start(int fd, const struct msr_unmeasured *u, uint64_t path_at)
 	unsigned program = find_program(path, u->reason);
 	found.program[program].n++;
 	if (found.n_starts < MOST_STARTS)
-		found.start[found.n_starts++] = (struct start){u->pid, program, u->start_ns, u->cpu_before_ns, false};
+		found.start[found.n_starts++] =
+			(struct start){u->pid, program, u->start_ns, u->cpu_before_ns, false};
 }
 
 static void read_starts(int fd, void *unused)
@@ -66,7 +68,9 @@ static void read_starts(int fd, void *unused)
 		if (e.kind != MSR_UNMEASURED)
 			continue;
 		uint64_t at = next - e.length + sizeof e, end = at + e.used;
-		for (; at + sizeof u <= end && report_read_at(fd, &u, sizeof u, at) && u.bytes >= sizeof u; at += u.bytes)
+		for (; at + sizeof u <= end && report_read_at(fd, &u, sizeof u, at)
+			&& u.bytes >= sizeof u;
+			at += u.bytes)
 			if (u.reason != MSR_UNMEASURED_VOID && u.pid)
 				add_start(fd, &u, at + sizeof u);
 	}

@@ -32,7 +32,8 @@ bool report_read_at(int fd, void *to, size_t n, uint64_t at)
 bool report_next_extent(int fd, uint64_t *at, struct msr_extent *e)
 {
 	/* The chain of extents; at a gap (a process was killed there) the rest is not counted. */
-	if (!report_read_at(fd, e, sizeof *e, *at) || e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) || e->length < sizeof *e)
+	if (!report_read_at(fd, e, sizeof *e, *at) || e->magic != MSR_EXTENT_MAGIC
+		|| e->check != msr_extent_check(e) || e->length < sizeof *e)
 		return false;
 	*at += e->length;
 	return true;
@@ -50,7 +51,8 @@ static void add_file(int fd, void *arg)
 	struct msr_extent e;
 	struct msr_thread record;
 	struct msr_gpu_tally tally;
-	if (!report_read_at(fd, &header, sizeof header, 0) || memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
+	if (!report_read_at(fd, &header, sizeof header, 0)
+		|| memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
 		return;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sums->thread->losses[i] += header.losses[i];
@@ -58,7 +60,8 @@ static void add_file(int fd, void *arg)
 		uint64_t content = next - e.length + sizeof e;
 		if (e.kind == MSR_THREAD && report_read_at(fd, &record, sizeof record, content))
 			thread_add_record(sums->thread, &record);
-		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally && report_read_at(fd, &tally, sizeof tally, content))
+		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally
+			&& report_read_at(fd, &tally, sizeof tally, content))
 			gpu_sums_add(sums->gpu, &tally);
 	}
 }
@@ -67,7 +70,8 @@ static void add_file(int fd, void *arg)
 static bool is_of_rank(const char *name, const char *own)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX), prefix = strcspn(own, "-") + 1;
-	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0 && strncmp(name, own, prefix) == 0;
+	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0
+		&& strncmp(name, own, prefix) == 0;
 }
 
 uint64_t report_each_file(bool with_own, void (*visit)(int fd, void *arg), void *arg)

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Processes that are started side by side into one directory are one run, whoever starts them: torchrun, xargs -P, GNU parallel, shells. None of them
-# ever fails because of another. What they say together is said once.
+# Processes that are started side by side into one directory are one run, whoever starts them:
+# torchrun, xargs -P, GNU parallel, shells. None of them ever fails because of another. What they all
+# have to say is said once.
 
 . "${srcdir:-.}/tests/lib.sh"
 mkdir "$T/w" && cd "$T/w" || exit 99
@@ -17,14 +18,16 @@ shape() {
 	done
 }
 
-# As torchrun does it: it starts a process for each rank with these variables, waits, and ends the job with status 1 as soon as one fails.
+# As torchrun does it: it starts a process for each rank with these variables, waits, and ends the job
+# with status 1 as soon as one fails.
 cat >"$T/torchrun" <<'END'
 import os, subprocess, sys
 n = int(sys.argv[1])
 processes = []
 for rank in range(n):
-    env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n), GROUP_RANK="0", ROLE_RANK=str(rank),
-               MASTER_ADDR="localhost", MASTER_PORT="29500", TORCHELASTIC_RUN_ID="none", TORCHELASTIC_RESTART_COUNT="0", TORCHELASTIC_MAX_RESTARTS="0")
+    env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), ROLE_RANK=str(rank), GROUP_RANK="0",
+               WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n), MASTER_ADDR="localhost", MASTER_PORT="29500",
+               TORCHELASTIC_RUN_ID="none", TORCHELASTIC_RESTART_COUNT="0")
     processes.append(subprocess.Popen(sys.argv[2:], env=env))
 failed = [p.wait() for p in processes]
 sys.exit(1 if any(failed) else 0)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Children that cannot be measured are counted, named, and their CPU time is known where a measured parent waits for them; and the parent sees its
-# waits as without us.
+# Children that cannot be measured are counted and named, and their CPU time is known where a measured
+# parent waits for them; and the parent sees its waits as without us.
 
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
@@ -25,20 +25,26 @@ ${CC:-cc} -static -O1 -o static burn.c 2>/dev/null || skip_all "the compiler can
 
 head_of() { "$HPCPROF" --to text "$OUT" 2>/dev/null | sed -n '/^  not measured/p'; }
 
-# seconds LINE: the CPU time of a line of hpcprof-lite's, in milliseconds.
-milliseconds() { printf '%s\n' "$1" | sed -nE 's/.*\), ([0-9.]+) (m?)s of CPU time$/\1 \2/p' | awk '{ printf "%.0f\n", $2 == "m" ? $1 : $1 * 1000 }'; }
+# milliseconds LINE: the CPU time in a line of hpcprof-lite's.
+milliseconds() {
+	printf '%s\n' "$1" | sed -nE 's/.*\), ([0-9.]+) (m?)s of CPU time$/\1 \2/p' |
+		awk '{ printf "%.0f\n", $2 == "m" ? $1 : $1 * 1000 }'
+}
 
-# not_measured DESCRIPTION PROCESSES PROGRAM WHY LEAST COMMAND...: so many, with at least so many milliseconds of CPU time and half as much again.
+# not_measured DESCRIPTION PROCESSES PROGRAM WHY LEAST COMMAND...: so many processes, with so many
+# milliseconds of CPU time, to half as much again.
 not_measured() {
 	nm_what=$1 nm_n=$2 nm_path=$3 nm_why=$4 nm_least=$5
 	shift 5
 	measure -- "$@"
 	nm_line=$(head_of)
 	like "$nm_what: hpcprof-lite" "$nm_line" "^  not measured: $nm_n process(es)? of $nm_path \($nm_why\), "
-	within "$nm_what: their CPU time" "$(milliseconds "$nm_line")" "$((nm_least * 95 / 100))" "$((nm_least * 3 / 2 + 50))"
+	within "$nm_what: their CPU time" "$(milliseconds "$nm_line")" \
+		"$((nm_least * 95 / 100))" "$((nm_least * 3 / 2 + 50))"
 }
 
-not_measured "a shell starts three" 3 ./static "static executable" 600 sh -c './static; ./static & ./static; wait'
+not_measured "a shell starts three" 3 ./static "static executable" 600 \
+	sh -c './static; ./static & ./static; wait'
 like "... hpcrun-lite" "$(cat "$T/stderr")" '^hpcrun-lite: not measured: 3 processes of \./static \(static executable\), 0\.[0-9]+ s of CPU time$'
 unlike "... nothing else is missing" "$(cat "$T/stderr")" 'not known'
 if [ "$(id -u)" -eq 0 ] && public_tools; then
@@ -51,9 +57,12 @@ if [ "$(id -u)" -eq 0 ] && public_tools; then
 else
 	skip "a set-user-ID program" "not root"
 fi
-not_measured "every way to wait" 6 "$T/static" "static executable" 1200 "$FAMILY" wait "$T/static"
-not_measured "system, which waits inside libc" 1 ./static "static executable" 200 "$FAMILY" system ./static
-not_measured "a process that becomes one" 1 ./static "static executable" 200 sh -c "(while [ \$((i += 1)) -lt 100000 ]; do :; done; exec ./static); :"
+not_measured "every way to wait" 6 "$T/static" "static executable" 1200 \
+	"$FAMILY" wait "$T/static"
+not_measured "system, which waits inside libc" 1 ./static "static executable" 200 \
+	"$FAMILY" system ./static
+not_measured "a process that becomes one" 1 ./static "static executable" 200 \
+	sh -c "(while [ \$((i += 1)) -lt 100000 ]; do :; done; exec ./static); :"
 measure -- sh -c 'exec ./static'
 is "nobody waits: status" "$status" 3
 is "nobody waits: CPU time is not known" "$(head_of)" "  not measured: 1 process of ./static (static executable), CPU time not known"

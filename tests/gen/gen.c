@@ -118,13 +118,19 @@ void gen_info(struct gen *g, const char *key, const char *value)
 
 void gen_wait(struct gen *g, uint32_t pid, int32_t status, uint64_t end_ns, uint64_t cpu_ns)
 {
-	const struct msr_child r = {.pid = pid, .status = status, .end_ns = end_ns, .cpu_ns = cpu_ns};
+	const struct msr_child r = {
+		.pid = pid, .status = status, .end_ns = end_ns, .cpu_ns = cpu_ns};
 	memcpy(check(vec_extend(&g->waits, sizeof r)), &r, sizeof r);
 }
 
-void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path, uint64_t start_ns, uint64_t cpu_before_ns)
+void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
+	uint64_t start_ns, uint64_t cpu_before_ns)
 {
-	struct msr_unmeasured r = {.pid = pid, .reason = reason, .path_bytes = (uint32_t)strlen(path) + 1, .start_ns = start_ns, .cpu_before_ns = cpu_before_ns};
+	struct msr_unmeasured r = {.pid = pid,
+		.reason = reason,
+		.path_bytes = (uint32_t)strlen(path) + 1,
+		.start_ns = start_ns,
+		.cpu_before_ns = cpu_before_ns};
 	r.bytes = (uint32_t)round_up(sizeof r + r.path_bytes, 8);
 	uint8_t *at = check(vec_extend(&g->unmeasured, r.bytes));
 	memcpy(at, &r, sizeof r);
@@ -407,9 +413,13 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 	put(g, &g->header, sizeof g->header);
 	put(g, zeros, MSR_HEADER_BYTES - sizeof g->header);
 	if (g->waits.n)
-		gen_put_extent(g, &(struct gen_extent){MSR_CHILD, sizeof(struct msr_child), UINT32_MAX, 0, 0, 0}, g->waits.at, g->waits.n);
+		gen_put_extent(g,
+			&(struct gen_extent){
+				MSR_CHILD, sizeof(struct msr_child), UINT32_MAX, 0, 0, 0},
+			g->waits.at, g->waits.n);
 	if (g->unmeasured.n)
-		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0}, g->unmeasured.at, g->unmeasured.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
+			g->unmeasured.at, g->unmeasured.n);
 	if (g->info.n)
 		gen_put_extent(g, &(struct gen_extent){MSR_INFO, 0, UINT32_MAX, 0, 0, 0}, g->info.at, g->info.n);
 	if (g->metrics.n)

@@ -39,7 +39,8 @@ void gen_info(struct gen *g, const char *key, const char *value);
 /* The process waited for a child; `status` as wait(2) gives it. */
 void gen_wait(struct gen *g, uint32_t pid, int32_t status, uint64_t end_ns, uint64_t cpu_ns);
 /* Process `pid` went on as a program that cannot be measured. */
-void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path, uint64_t start_ns, uint64_t cpu_before_ns);
+void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *path,
+	uint64_t start_ns, uint64_t cpu_before_ns);
 /* build_id may be NULL with 0 bytes. Returns the module id, from 1 up. */
 uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id, uint32_t build_id_bytes, uint16_t flags);
 uint32_t gen_metric(struct gen *g, const char *name, enum msr_unit unit, uint64_t period, enum msr_source source);

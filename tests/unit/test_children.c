@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/children: what parents know of their children, put together from several files. */
+/* Tests of hpcprof-lite/attribute/children: what parents know of their children, put together from
+ * several files. */
 #include "common/format/ends.h"
 #include "tests/unit/prof_fixture.h"
 
@@ -12,7 +13,12 @@ enum { PARENT = 100, CHILD = 200 };
 
 static struct gen *begin(const char *directory, uint32_t pid, uint32_t parent, uint64_t start_ns)
 {
-	struct gen *g = gen_open(directory, &(struct gen_process){.host = "h", .pid = pid, .rank = -1, .start_mono_ns = start_ns, .start_real_ns = start_ns});
+	struct gen *g = gen_open(directory,
+		&(struct gen_process){.host = "h",
+			.pid = pid,
+			.rank = -1,
+			.start_mono_ns = start_ns,
+			.start_real_ns = start_ns});
 	gen_header(g)->parent_pid = parent;
 	gen_info(g, "executable", "/bin/app");
 	return g;
@@ -45,7 +51,8 @@ static const struct model_unmeasured *only_program(const struct model *m)
 	return &m->unmeasured[0];
 }
 
-/* A child that could not write its end; its process id was another's before and is another's later. */
+/* A child that could not write its end; its process id was another's before and is another's later.
+ */
 static void test_parent_knows_the_end(void **state)
 {
 	(void)state;
@@ -61,7 +68,8 @@ static void test_parent_knows_the_end(void **state)
 	struct model *m = fixture_model(directory, 1);
 	assert_string_equal(end_of(m, PARENT), "exit status 0");
 	assert_string_equal(end_of(m, CHILD), "signal SIGSEGV");
-	assert_string_equal(end_of(m, 300), "no word (killed, by a system call of its own, or it still runs)");
+	assert_string_equal(
+		end_of(m, 300), "no word (killed, by a system call of its own, or it still runs)");
 	assert_string_equal(end_of(m, 400), "signal SIGTERM");
 	model_free(m);
 	fixture_remove(directory);
@@ -133,7 +141,8 @@ static void test_programs(void **state)
 	fixture_remove(directory);
 }
 
-/* system() waits inside libc: what the parent was charged beyond all known waits is that program's, where it can be no other's. */
+/* system() waits inside libc: what the parent was charged beyond all known waits is that program's,
+ * where it can be no other's. */
 static void test_waits_inside_libc(void **state)
 {
 	(void)state;
@@ -192,8 +201,13 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parent_knows_the_end), cmocka_unit_test(test_exit_without_libc), cmocka_unit_test(test_other_directories),
-		cmocka_unit_test(test_programs), cmocka_unit_test(test_waits_inside_libc), cmocka_unit_test(test_starts_past_libc), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_parent_knows_the_end),
+		cmocka_unit_test(test_exit_without_libc),
+		cmocka_unit_test(test_other_directories),
+		cmocka_unit_test(test_programs),
+		cmocka_unit_test(test_waits_inside_libc),
+		cmocka_unit_test(test_starts_past_libc),
+		cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

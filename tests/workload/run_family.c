@@ -116,11 +116,12 @@ static int cancel(char **argv)
 			_exit(0);
 		}
 		pthread_t thread;
-		void *result;
+		void *result = NULL;
 		must(pthread_create(&thread, NULL, wait_long, &pid) == 0, "pthread_create");
 		if (i % 2)
 			usleep(500);
-		must(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0, "pthread_cancel");
+		must(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0,
+			"pthread_cancel");
 		if (result != PTHREAD_CANCELED)
 			return 1;
 		must(kill(pid, SIGTERM) == 0 && waitpid(pid, NULL, 0) == pid, "kill");
@@ -168,7 +169,8 @@ static int end_by(char **argv)
 		signal(sig, SIG_IGN);
 		signal(sig, SIG_DFL);
 		raise(sig);
-	} else if (!strcmp(how, "once")) { /* a handler for one signal alone: the second one ends the process */
+	} else if (!strcmp(how, "once")) { /* a handler for one signal alone: the second one ends
+					      the process */
 		sysv_signal(sig, note);
 		raise(sig);
 		kill(getpid(), sig);
@@ -186,7 +188,8 @@ static void handle(int sig)
 	printf("handled %d\n", sig);
 }
 
-/* What the program sees of its signals' dispositions: as it has set them, whatever the kernel holds. */
+/* What the program sees of its signals' dispositions: as it has set them, whatever the kernel
+ * holds. */
 static int ask(char **argv)
 {
 	struct sigaction act, old;
@@ -196,14 +199,16 @@ static int ask(char **argv)
 			continue;
 		memset(&act, 0x55, sizeof act);
 		sigaction(sig, NULL, &act);
-		printf("%d: %d %x %d", sig, act.sa_handler == SIG_DFL, act.sa_flags, sigismember(&act.sa_mask, SIGHUP));
+		printf("%d: %d %x %d", sig, act.sa_handler == SIG_DFL, act.sa_flags,
+			sigismember(&act.sa_mask, SIGHUP));
 		memset(&act, 0, sizeof act);
 		act.sa_handler = SIG_DFL;
 		act.sa_flags = SA_NODEFER | SA_NOCLDSTOP;
 		sigaddset(&act.sa_mask, SIGHUP);
 		sigaction(sig, &act, NULL);
 		sigaction(sig, NULL, &old);
-		printf(", %d %x %d", old.sa_handler == SIG_DFL, old.sa_flags, sigismember(&old.sa_mask, SIGHUP));
+		printf(", %d %x %d", old.sa_handler == SIG_DFL, old.sa_flags,
+			sigismember(&old.sa_mask, SIGHUP));
 		printf(", %d", signal(sig, handle) == SIG_DFL);
 		printf(", %d", signal(sig, SIG_DFL) == handle);
 		sigaction(sig, NULL, &old);
@@ -219,7 +224,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*run)(char **argv);
-	} modes[] = {{"wait", wait_for}, {"watch", watch}, {"system", call_system}, {"cancel", cancel}, {"end", end_by}, {"ask", ask}};
+	} modes[] = {{"wait", wait_for}, {"watch", watch}, {"system", call_system},
+		{"cancel", cancel}, {"end", end_by}, {"ask", ask}};
 	for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
 		if (!strcmp(argv[1], modes[i].name)) {
 			setvbuf(stdout, NULL, _IONBF, 0);
