@@ -3,7 +3,7 @@
 
 sacred_programs = \
 	tests/workload/sacred_chain tests/workload/sacred_exec tests/workload/sacred_exit tests/workload/sacred_fault tests/workload/sacred_fd tests/workload/sacred_signal \
-	tests/workload/sacred_cancel tests/workload/sacred_clock tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
+	tests/workload/sacred_cancel tests/workload/sacred_clock tests/workload/sacred_file tests/workload/sacred_storm tests/workload/sacred_syscall tests/workload/sacred_wait
 check_PROGRAMS += $(sacred_programs)
 check_LTLIBRARIES += tests/workload/libpapi_pmu.la tests/workload/libsacred_library.la tests/workload/libsacred_preload.la
 
@@ -39,6 +39,9 @@ tests_workload_sacred_cancel_LDFLAGS = -pthread
 tests_workload_sacred_clock_SOURCES = tests/workload/sacred_clock.c
 tests_workload_sacred_clock_CFLAGS = $(sacred_cflags) -fno-builtin
 tests_workload_sacred_clock_LDFLAGS = -pthread -Wl,--export-dynamic
+tests_workload_sacred_file_SOURCES = tests/workload/sacred_file.c
+tests_workload_sacred_file_CFLAGS = $(sacred_cflags)
+tests_workload_sacred_file_LDFLAGS = -pthread
 tests_workload_sacred_wait_SOURCES = tests/workload/sacred_wait.c
 tests_workload_sacred_wait_CFLAGS = $(sacred_cflags)
 tests_workload_sacred_wait_LDFLAGS = -pthread
@@ -66,6 +69,7 @@ launch_tests = \
 	tests/cli/sacred_exit.sh \
 	tests/cli/sacred_fault.sh \
 	tests/cli/sacred_fd.sh \
+	tests/cli/sacred_file.sh \
 	tests/cli/sacred_purity.sh \
 	tests/cli/sacred_report.sh \
 	tests/cli/sacred_signal.sh \

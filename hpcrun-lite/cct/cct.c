@@ -30,6 +30,7 @@ struct cct {
 	uint32_t n_slots;      /* a power of two */
 	uint32_t n_memo;       /* valid entries behind memo[0] */
 	struct msr_extent *trace;
+	uint64_t trace_used, trace_end; /* bytes behind its header, and how many there is room for */
 	uint32_t trace_sequence, trace_bytes;
 	uint64_t trace_ns;     /* time of the last record */
 	struct slot first_slots[CCT_FIRST_SLOTS];
@@ -202,7 +203,7 @@ bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64
 {
 	struct msr_node *node = table_at(&t->nodes, id);
 	uint32_t first = atomic_load_explicit(&node->first_cell, memory_order_relaxed);
-	for (uint32_t i = first; i;) {
+	for (uint32_t i = first, n = 0; i && i <= t->cells.n && n < 1024; n++) { /* a file that was damaged may say anything */
 		struct msr_cell *cell = table_at(&t->cells, i - 1);
 		if (cell->metric == metric) {
 			add_to(&cell->sum, sum);
@@ -243,6 +244,8 @@ static bool new_trace_extent(struct cct *t, uint64_t now_ns, enum msr_loss *caus
 	if (t->trace)
 		store_drop(t->trace);
 	t->trace = e;
+	t->trace_used = 0;
+	t->trace_end = atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e;
 	t->trace_sequence++;
 	t->trace_ns = now_ns;
 	if (t->trace_bytes < CCT_TRACE_LAST_BYTES)
@@ -250,12 +253,10 @@ static bool new_trace_extent(struct cct *t, uint64_t now_ns, enum msr_loss *caus
 	return true;
 }
 
+/* By what we know, not by what the file says: somebody may have written there. */
 static uint64_t trace_room(const struct cct *t)
 {
-	if (!t->trace)
-		return 0;
-	return (atomic_load_explicit(&t->trace->length, memory_order_relaxed) - sizeof *t->trace
-		- atomic_load_explicit(&t->trace->used, memory_order_relaxed)) / sizeof(uint64_t);
+	return t->trace ? (t->trace_end - t->trace_used) / sizeof(uint64_t) : 0;
 }
 
 bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, enum msr_loss *cause)
@@ -266,7 +267,7 @@ bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, e
 			return false;
 		absolute = false; /* the extent itself says the time */
 	}
-	uint64_t used = atomic_load_explicit(&t->trace->used, memory_order_relaxed);
+	uint64_t used = t->trace_used;
 	uint64_t *record = (uint64_t *)(t->trace + 1) + used / sizeof *record;
 	if (absolute) {
 		*record++ = msr_trace_make(0, MSR_TRACE_TAG_ESCAPE, MSR_TRACE_ABSOLUTE);
@@ -276,7 +277,8 @@ bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, e
 	}
 	*record = msr_trace_make((uint32_t)(now_ns - t->trace_ns), metric, node);
 	t->trace_ns = now_ns;
-	atomic_store_explicit(&t->trace->used, used + sizeof *record, memory_order_release); /* after the record */
+	t->trace_used = used + sizeof *record;
+	atomic_store_explicit(&t->trace->used, t->trace_used, memory_order_release); /* after the record */
 	return true;
 }
 
@@ -292,6 +294,7 @@ void cct_trim(struct cct *t)
 {
 	if (t->trace)
 		store_give_tail(t->trace);
+	t->trace_end = t->trace_used;
 	table_trim(&t->nodes);
 	table_trim(&t->cells);
 }

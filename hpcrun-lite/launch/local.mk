@@ -43,6 +43,7 @@ hpcrun_hooks += \
 	hpcrun-lite/runtime/hook_scratch.c hpcrun-lite/runtime/hook_scratch.h \
 	hpcrun-lite/runtime/hook_shell.c \
 	hpcrun-lite/runtime/hook_signal.c hpcrun-lite/runtime/hook_signal.h \
+	hpcrun-lite/runtime/hook_signal_bus.c \
 	hpcrun-lite/runtime/hook_signal_internal.h \
 	hpcrun-lite/runtime/hook_signal_raw.c \
 	hpcrun-lite/runtime/hook_sleep.c \

@@ -111,11 +111,17 @@ void control_go_on(void)
 	thread_signal_others(); /* who took one meanwhile has not followed */
 }
 
+void control_give_up(void)
+{
+	atomic_store_explicit(&control.wants_off, true, memory_order_relaxed);
+	atomic_store_explicit(&process.off, true, memory_order_seq_cst); /* threads follow at their next sample */
+}
+
 void control_set(bool off)
 {
 	int saved = errno;
 	uint64_t all = ~UINT64_C(0), old = 0;
-	if (!runtime_is_owner())
+	if (!runtime_is_owner() || store_is_damaged())
 		return;
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof all); /* a handler might never come back here */
 	atomic_store_explicit(&control.wants_off, off, memory_order_seq_cst);

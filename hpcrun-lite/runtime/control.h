@@ -11,6 +11,9 @@
 void control_start_process(bool off);
 void control_forked(void);
 
+/* Measurement goes off for good: the file is damaged. Signal-safe. */
+void control_give_up(void);
+
 /* The process that was about to end goes on: what it was asked for meanwhile is done. Signal-safe. */
 void control_go_on(void);
 

@@ -23,10 +23,10 @@ static struct hook_next next_sigaction = {"sigaction", NULL};
 
 /*
  * Signals with which users, shells and batch systems end programs, and with which programs end
- * themselves. SIGTRAP and SIGSYS are left to debuggers and filters.
+ * themselves. SIGTRAP and SIGSYS are left to debuggers and filters; SIGBUS is in hook_signal_bus.c.
  */
 static const uint8_t fatal[] = {
-	SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE,
+	SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE,
 	SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ,
 };
 

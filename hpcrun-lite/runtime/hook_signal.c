@@ -39,6 +39,12 @@ static struct {
 static struct sigaction kept[N_SIGNALS];
 static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 
+/* What the program asked for with SIGBUS. The kernel has SA_SIGINFO in any case, for the address. */
+static struct {
+	struct sigaction action; /* as it was given to the kernel */
+	bool asked_siginfo;
+} bus;
+
 static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
 static _Thread_local volatile uint64_t hidden_pending;
 /* The same for a child of vfork, which sees our memory but has a mask of its own. */
@@ -73,10 +79,20 @@ typedef void handler_fn(int, siginfo_t *, void *);
 /* All three arguments are there on x86-64 whether or not SA_SIGINFO is set. The call is in tail position: no frame of ours stays. */
 static void enter(int sig, siginfo_t *info, void *context)
 {
-	if (!(hook_signal_protected() & hook_signal_bit(sig))) /* PAPI's handler came in like one of the program's */
+	if (!(hook_signal_protected() & hook_signal_bit(sig)) && sig != SIGBUS) /* PAPI's handler came in like one of the program's */
 		wait_interrupt(context);
 	if (atomic_load_explicit(&entries[sig].resets, memory_order_relaxed))
 		hook_fatal_adopt(sig);
+	if (sig == SIGBUS && hook_signal_mends(info, context)) {
+		if (bus.action.sa_flags & (int)SA_RESETHAND)
+			(void)NEXT(sigaction)(SIGBUS, &bus.action, NULL);
+		return;
+	}
+	if (sig == SIGBUS) {
+		wait_interrupt(context);
+		if (bus.action.sa_flags & (int)SA_RESETHAND)
+			hook_signal_bus_again((unsigned)bus.action.sa_flags);
+	}
 	handler_fn *handler = (handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	handler(sig, info, context);
 }
@@ -84,12 +100,14 @@ static void enter(int sig, siginfo_t *info, void *context)
 static bool is_function(const void *handler)
 {
 	return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN && handler != (void *)SIG_ERR && handler != (void *)SIG_HOLD &&
-	       handler != (void *)enter;
+	       handler != (void *)enter && handler != (void *)hook_signal_on_bus;
 }
 
 /* What to give to the kernel for the program's handler. */
 static void *wrap(int sig, void *handler)
 {
+	if (sig == SIGBUS && handler == (void *)SIG_DFL && runtime_config() && hook_signal_may_change())
+		return (void *)hook_signal_on_bus;
 	if (sig < 1 || sig >= N_SIGNALS || !is_function(handler) || !hook_signal_may_change())
 		return handler;
 	atomic_store_explicit(&entries[sig].handler, handler, memory_order_release);
@@ -98,8 +116,10 @@ static void *wrap(int sig, void *handler)
 
 static void *unwrap(void *known, void *handler)
 {
-	return handler == (void *)enter ? known
-					: (void *)hook_fatal_unwrap((__sighandler_t)handler);
+	if (handler == (void *)enter)
+		return known;
+	return handler == (void *)hook_signal_on_bus ? (void *)SIG_DFL
+						     : (void *)hook_fatal_unwrap((__sighandler_t)handler);
 }
 
 /* ---- signals of ours --------------------------------------------------------------------------------------------------- */
@@ -192,6 +212,12 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
 		hook_signal_set_bits(&changed.sa_mask, asked & ~ours);
 	}
+	const bool asked_siginfo = bus.asked_siginfo;
+	if (act && sig == SIGBUS && hook_signal_may_change()) {
+		bus.asked_siginfo = changed.sa_flags & SA_SIGINFO;
+		changed.sa_flags |= SA_SIGINFO;
+		bus.action = changed;
+	}
 	int result = NEXT(sigaction)(sig, act ? &changed : NULL, &was);
 	if (result != 0)
 		return result;
@@ -205,6 +231,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	if (old) {
 		*old = was;
 		old->sa_handler = (__sighandler_t)unwrap(known, (void *)was.sa_handler);
+		if (sig == SIGBUS && !asked_siginfo)
+			old->sa_flags &= ~SA_SIGINFO;
 		if (masked)
 			hook_signal_set_bits(&old->sa_mask, hook_signal_bits(&old->sa_mask) | ours);
 	}
@@ -227,6 +255,11 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 	}
 	if (sig < 1 || sig >= N_SIGNALS)
 		return next(sig, handler);
+	if (sig == SIGBUS && handler != SIG_ERR && handler != SIG_HOLD) {
+		struct sigaction act = {.sa_handler = handler, .sa_flags = flags}, old;
+		hook_signal_set_bits(&act.sa_mask, flags & SA_RESTART ? hook_signal_bit(sig) : 0); /* as libc has it in the BSD flavour */
+		return sigaction(sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
+	}
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	__sighandler_t was = next(sig, (__sighandler_t)wrap(sig, (void *)handler));
 	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours && hook_signal_may_change())

@@ -7,6 +7,7 @@
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <stdint.h>
+#include <ucontext.h>
 
 /* Signals 1 to 64 of a set as bits 0 to 63: the kernel's form. */
 uint64_t hook_signal_bits(const sigset_t *set);
@@ -32,14 +33,27 @@ static inline bool hook_signal_may_change(void)
 
 void hook_mask_start(void);
 
+/* ---- SIGBUS ------------------------------------------------------------------------------------------------------- */
+
+/* Takes SIGBUS where nobody handles it. Once, when there is a file. */
+void hook_signal_bus_start(void);
+/* The kernel has put SIGBUS back to its default (SA_RESETHAND): we take it again, with the flags that the program gave. */
+void hook_signal_bus_again(unsigned long flags);
+/* Stands for the default action of SIGBUS. */
+void hook_signal_on_bus(int sig, siginfo_t *info, void *context);
+/* True: this SIGBUS was about our file and is dealt with, or comes again later. */
+bool hook_signal_mends(const siginfo_t *info, ucontext_t *context);
+
 /* ---- the kernel's table, past libc --------------------------------------------------------------------------------- */
 
 /* Gives `sig` its default action. */
 void hook_signal_raw_default(int sig);
 /* Ends the process by the default action of `sig`. Returns only when that is no end. */
 void hook_signal_raw_die(int sig);
-/* Makes `handler` that of `sig`, with SA_SIGINFO | SA_RESTART | SA_ONSTACK and the signals of `mask` blocked in it. False: the kernel refuses. */
-bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask);
+/* Makes `handler` that of `sig`, with these flags of sigaction, and the signals of `mask` blocked in it. False: the kernel refuses. */
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask);
+bool hook_signal_raw_is_default(int sig);
+void hook_signal_raw_default(int sig);
 /* Replaces our handler of the sampling signal by SIG_IGN, and back. */
 void hook_signal_raw_ignore(void);
 void hook_signal_raw_restore(void);

@@ -30,11 +30,11 @@ __asm__(
 
 #define SA_RESTORER 0x04000000ul /* of the kernel */
 
-bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask)
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
 {
 	const struct disposition d = {
 		.handler = (void *)handler,
-		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER,
+		.flags = flags | SA_RESTORER,
 		.restorer = (void *)hook_signal_restorer,
 		.mask = mask,
 	};
@@ -46,6 +46,12 @@ uint64_t hook_signal_raw_mask(int how, uint64_t bits)
 	uint64_t before = 0;
 	sys_call4(SYS_rt_sigprocmask, how, (long)&bits, (long)&before, sizeof bits);
 	return before;
+}
+
+bool hook_signal_raw_is_default(int sig)
+{
+	struct disposition now = {0};
+	return sys_call4(SYS_rt_sigaction, sig, 0, (long)&now, sizeof now.mask) == 0 && now.handler == (void *)SIG_DFL;
 }
 
 void hook_signal_raw_default(int sig)

@@ -15,6 +15,7 @@
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/hook_env.h"
 #include "hpcrun-lite/runtime/hook_fatal.h"
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/module.h"
@@ -189,6 +190,7 @@ void process_start(void)
 	process.measuring = true;
 	children_start(false);
 	hook_fatal_start();
+	hook_signal_bus_start();
 	gpu_glue_start();
 	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
 }
@@ -213,6 +215,8 @@ static void forked(void)
 	process.start_ns = clock_mono_ns();
 	atomic_store_explicit(&process.ending, false, memory_order_relaxed);
 	atomic_store_explicit(&life.ended, false, memory_order_relaxed);
+	if (store_is_damaged())
+		atomic_store_explicit(&process.off, process.config.delay, memory_order_relaxed);
 	store_forget();
 	unwind_after_fork();
 	hooks_forked();
@@ -252,6 +256,27 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 	h->exit_kind = kind;
 }
 
+/* The end writes to the file, in whatever thread, whatever it has blocked. */
+static uint64_t open_bus(void)
+{
+	const uint64_t bus = UINT64_C(1) << (SIGBUS - 1);
+	uint64_t before = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&bus, (long)&before, sizeof bus);
+	return before;
+}
+
+static void say_damaged(void)
+{
+	char line[PATH_MAX + 256];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, "hpcrun-lite: ");
+	text_put(&t, store_path());
+	text_put(&t, ": another process has shortened this file; the measurement of process ");
+	text_put_u64(&t, (uint64_t)process.pid);
+	text_put(&t, " ended there\n");
+	say(&t);
+}
+
 static bool claim_end(void)
 {
 	return runtime_is_owner() && !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
@@ -259,6 +284,7 @@ static bool claim_end(void)
 
 static void end(enum msr_exit_kind kind, int code)
 {
+	const uint64_t mask = open_bus();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	/* Sequential consistency: see enter() in sample.c. */
@@ -270,7 +296,9 @@ static void end(enum msr_exit_kind kind, int code)
 	thread_stamp_all(now_ns);
 	write_end(kind, code, now_ns);
 	jit_keep();
-	if (kind != MSR_EXIT_EXEC)
+	if (store_is_damaged())
+		say_damaged();
+	else if (kind != MSR_EXIT_EXEC)
 		report_print();
 	if (thread_self) {
 		if (thread_self->cct)
@@ -279,6 +307,7 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 
 void runtime_end(enum msr_exit_kind kind, int code)
@@ -418,6 +447,19 @@ int runtime_next_fd(int from)
 bool runtime_move_fd(int fd)
 {
 	return !runtime_owns_fd(fd) || store_move_fd();
+}
+
+bool runtime_mend_file(const void *address)
+{
+	if (!store_mend(address))
+		return false;
+	control_give_up();
+	return true;
+}
+
+bool runtime_is_inside(void)
+{
+	return thread_self && atomic_load_explicit(&thread_self->in_handler, memory_order_relaxed);
 }
 
 void runtime_note(const char *text)

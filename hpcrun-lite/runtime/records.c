@@ -12,6 +12,7 @@
 static struct writer {
 	trylock lock;
 	struct msr_extent *extent;
+	uint64_t used, end; /* bytes behind its header, and how many there is room for */
 	uint32_t sequence;
 } writer[MSR_UNMEASURED + 1];
 
@@ -30,13 +31,15 @@ void records_trim(void)
 		if (trylock_take(&writer[i].lock)) {
 			if (writer[i].extent)
 				store_give_tail(writer[i].extent);
+			writer[i].end = writer[i].used;
 			trylock_give(&writer[i].lock);
 		}
 }
 
-static bool has_room(const struct msr_extent *e, size_t n)
+/* By what we know, not by what the file says: somebody may have written there. */
+static bool has_room(const struct writer *w, size_t n)
 {
-	return e && atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e - atomic_load_explicit(&e->used, memory_order_relaxed) >= n;
+	return w->extent && w->end - w->used >= n;
 }
 
 /* 0: records carry their own length. */
@@ -53,7 +56,7 @@ void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 	*cause = MSR_LOSS_BUSY;
 	if (!trylock_take(&w->lock))
 		return NULL;
-	if (!has_room(w->extent, n_bytes)) {
+	if (!has_room(w, n_bytes)) {
 		size_t whole = sizeof(struct msr_extent) + n_bytes;
 		const struct store_request request = {
 			.kind = kind,
@@ -71,16 +74,19 @@ void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 		if (w->extent)
 			store_give_tail(w->extent);
 		w->extent = e;
+		w->used = 0;
+		w->end = atomic_load_explicit(&e->length, memory_order_relaxed) - sizeof *e;
 		w->sequence++;
 	}
-	return (uint8_t *)(w->extent + 1) + atomic_load_explicit(&w->extent->used, memory_order_relaxed);
+	return (uint8_t *)(w->extent + 1) + w->used;
 }
 
 void records_end(enum msr_kind kind, size_t n_bytes)
 {
 	struct writer *w = &writer[kind];
 	/* One writer under the lock; release publishes the record's content. */
-	atomic_store_explicit(&w->extent->used, atomic_load_explicit(&w->extent->used, memory_order_relaxed) + n_bytes, memory_order_release);
+	w->used += n_bytes;
+	atomic_store_explicit(&w->extent->used, w->used, memory_order_release);
 	trylock_give(&w->lock);
 }
 

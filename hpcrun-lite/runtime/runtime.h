@@ -90,6 +90,13 @@ bool runtime_move_fd(int fd);
 typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
 
+/* ---- the file ------------------------------------------------------------------------------------------------------ */
+
+/* A fault at `address`. True: that is in the measurement file, which somebody has shortened; there is memory now, and measurement ends. Signal-safe. */
+bool runtime_mend_file(const void *address);
+/* The calling thread is inside the tool. Signal-safe. */
+bool runtime_is_inside(void);
+
 /* ---- for the report ------------------------------------------------------------------------------------------------ */
 
 /* Adds a message for the user to the measurement file (INFO "note"), unless another is being written just now. Signal-safe. */

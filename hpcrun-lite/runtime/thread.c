@@ -144,6 +144,24 @@ static void reset_record(struct thread *t)
 	atomic_store_explicit(&t->cpu_asked_ns, 0, memory_order_relaxed);
 }
 
+/*
+ * What a thread writes at its begin and end may lie behind the end of a file that somebody shortened: see hook_signal_bus.c. Returns the mask before.
+ */
+static uint64_t open_bus(void)
+{
+	const uint64_t set = UINT64_C(1) << (SIGBUS - 1);
+	uint64_t before = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, (long)&before, sizeof set);
+	return before;
+}
+
+static void close_bus(uint64_t before)
+{
+	const uint64_t set = before & UINT64_C(1) << (SIGBUS - 1);
+	if (set)
+		sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof set);
+}
+
 static bool make_record(struct thread *t)
 {
 	enum msr_loss cause;
@@ -393,8 +411,12 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	reset(t, is_main);
-	if (!make_record(t)) {
+	const uint64_t mask = open_bus();
+	const bool is_recorded = make_record(t);
+	if (!is_recorded)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
+	close_bus(mask);
+	if (!is_recorded) {
 		give_block(t);
 		return;
 	}
@@ -454,6 +476,7 @@ void thread_end(void)
 	if (!t || !process_is_alive()) /* in a child that is not measured the record is not even mapped */
 		return;
 	mask_signal(SIG_BLOCK); /* a switch would start them again */
+	open_bus();
 	thread_sources_stop(t);
 	hook_scratch_thread_end();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);

@@ -47,6 +47,7 @@ static struct {
 	_Atomic uint32_t current;
 	trylock growing, touching;
 	_Atomic bool closed;
+	_Atomic bool damaged;          /* by another process; see store_mend */
 	bool sealed, cut;              /* by store_finish, which then holds `growing`, and `touching` */
 	_Atomic bool was_full;
 	_Atomic uint32_t last_failure; /* enum msr_loss of the last failed growth */
@@ -316,7 +317,7 @@ void store_give_tail(struct msr_extent *e)
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
 	uint64_t keep = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
 	struct chunk *c = chunk_of(e);
-	if (length < keep + STORE_MIN_PIECE || !c || atomic_load_explicit(&store.closed, memory_order_relaxed))
+	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base) || used > length || length < keep + STORE_MIN_PIECE || atomic_load_explicit(&store.closed, memory_order_relaxed))
 		return;
 	/* The tail's header first, then the extent shrinks, then others may have the tail: the chain is whole at every moment. */
 	write_free_header((uint8_t *)e + keep, length - keep);
@@ -329,6 +330,9 @@ void store_give_tail(struct msr_extent *e)
 void store_drop(struct msr_extent *e)
 {
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
+	const struct chunk *c = chunk_of(e);
+	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base)) /* somebody else has written there */
+		return;
 	uintptr_t from = ((uintptr_t)e + 4095) & ~(uintptr_t)4095;
 	uintptr_t to = ((uintptr_t)e + length) & ~(uintptr_t)4095;
 	if (to > from)
@@ -388,6 +392,7 @@ void store_forget(void)
 	trylock_give(&store.growing);
 	trylock_give(&store.touching);
 	store.sealed = store.cut = false;
+	atomic_store_explicit(&store.damaged, false, memory_order_relaxed);
 	atomic_store_explicit(&store.closed, false, memory_order_relaxed);
 	atomic_store_explicit(&store.was_full, false, memory_order_relaxed);
 	atomic_store_explicit(&store.last_failure, MSR_LOSS_BUSY, memory_order_relaxed);
@@ -472,7 +477,7 @@ static void end_chunks_at_cut(void)
 
 void store_reopen(void)
 {
-	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed))
+	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed) || store_is_damaged())
 		return;
 	if (store.cut)
 		end_chunks_at_cut();
@@ -482,6 +487,25 @@ void store_reopen(void)
 	if (store.sealed)
 		trylock_give(&store.growing);
 	store.sealed = store.cut = false;
+}
+
+bool store_mend(const void *address)
+{
+	const uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
+	if (!store.header || !chunk_of(address))
+		return false;
+	/* Zeros, which all that reads the file again can live with. Not the whole chunk: other pages may still hold what threads work with. */
+	if (sys_is_error(sys_mmap((void *)page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+		return false;
+	sys_madvise((void *)page, 4096, MADV_DONTFORK);
+	atomic_store_explicit(&store.damaged, true, memory_order_relaxed);
+	atomic_store_explicit(&store.closed, true, memory_order_seq_cst);
+	return true;
+}
+
+bool store_is_damaged(void)
+{
+	return atomic_load_explicit(&store.damaged, memory_order_relaxed);
 }
 
 /* ---- questions ---------------------------------------------------------------------------------------------- */

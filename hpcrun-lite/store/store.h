@@ -65,6 +65,13 @@ void store_give_tail(struct msr_extent *extent);
 /* The writer has finished with a full extent that nobody in the process will read again: takes it out of resident memory. */
 void store_drop(struct msr_extent *extent);
 
+/*
+ * A fault at `address`: somebody has shortened the file under its mapping. True: it is ours, the page is memory of no file now, and the store gives out and
+ * trims nothing any more. Signal-safe.
+ */
+bool store_mend(const void *address);
+bool store_is_damaged(void);
+
 /* Bytes of the file given out so far, for the report. */
 uint64_t store_bytes(void);
 

@@ -69,10 +69,11 @@ void wait_restart(ucontext_t *context)
 	(void)context;
 }
 
-bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), uint64_t mask)
+bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
 {
 	(void)sig;
 	(void)handler;
+	(void)flags;
 	(void)mask;
 	return true;
 }

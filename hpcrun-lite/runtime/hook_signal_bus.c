@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGBUS: another process may shorten the measurement file, and then whoever writes behind its end gets this signal. Such a fault is mended and measurement ends; every
+ * other SIGBUS is the program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler; else hook_signal.c asks here before it
+ * calls the program's. Signal-safe. Test: tests/cli/sacred_file.sh.
+ */
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+bool hook_signal_mends(const siginfo_t *info, ucontext_t *context)
+{
+	if (info->si_code > 0)
+		return runtime_mend_file(info->si_addr);
+	if (!runtime_is_inside())
+		return false;
+	/* Sent while a handler of ours runs, on top of which none of the program's may run: it comes again when ours is over. */
+	hook_signal_set_bits(&context->uc_sigmask, hook_signal_bits(&context->uc_sigmask) | hook_signal_bit(SIGBUS));
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGBUS, (long)info);
+	return true;
+}
+
+static unsigned long flags_again;
+
+void hook_signal_bus_again(unsigned long flags)
+{
+	flags_again = flags;
+	hook_signal_raw_install(SIGBUS, hook_signal_on_bus, flags, 0);
+}
+
+static bool is_of_an_instruction(const siginfo_t *info)
+{
+	return info->si_code >= BUS_ADRALN && info->si_code <= BUS_MCEERR_AR;
+}
+
+void hook_signal_on_bus(int sig, siginfo_t *info, void *context)
+{
+	if (hook_signal_mends(info, context)) {
+		if (flags_again & SA_RESETHAND)
+			hook_signal_bus_again(flags_again);
+		return;
+	}
+	runtime_fatal_signal(sig);
+	if (is_of_an_instruction(info))
+		hook_signal_raw_default(sig); /* it faults again, and this time that is the end */
+	else
+		hook_signal_raw_die(sig);
+}
+
+void hook_signal_bus_start(void)
+{
+	if (hook_signal_raw_is_default(SIGBUS))
+		hook_signal_raw_install(SIGBUS, hook_signal_on_bus, SA_SIGINFO, 0);
+}
