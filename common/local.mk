@@ -31,6 +31,7 @@ libhlsafe_la_SOURCES = \
 	common/safe/clock.c common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/printable.c common/safe/printable.h \
+	common/safe/room.c common/safe/room.h \
 	common/safe/text.c common/safe/text.h \
 	common/format/measurement.c common/format/measurement.h \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h

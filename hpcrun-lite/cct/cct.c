@@ -8,6 +8,7 @@
  */
 #include "hpcrun-lite/cct/cct.h"
 
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/cct/table.h"
 #include "hpcrun-lite/store/store.h"
@@ -88,6 +89,7 @@ static void release_slots(struct cct *t, struct slot *slot, uint32_t n_slots)
 	if (slot == t->first_slots)
 		return;
 	sys_munmap(slot, (size_t)n_slots * sizeof *slot);
+	room_give((size_t)n_slots * sizeof *slot);
 	/* first_slots was in use before the index grew */
 	for (uint32_t i = 0; i < CCT_FIRST_SLOTS; i++)
 		t->first_slots[i] = (struct slot){0, 0};
@@ -97,9 +99,13 @@ static bool double_slots(struct cct *t)
 {
 	uint32_t old_n = t->n_slots, n = old_n * 2;
 	struct slot *old = t->slot;
-	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (sys_is_error(at))
+	if (!room_take((size_t)n * sizeof(struct slot)))
 		return false;
+	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sys_is_error(at)) {
+		room_give((size_t)n * sizeof(struct slot));
+		return false;
+	}
 	struct slot *slot = (struct slot *)at;
 	for (uint32_t i = 0; i < old_n; i++)
 		if (old[i].node)

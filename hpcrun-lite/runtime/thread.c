@@ -5,6 +5,7 @@
 #include "hpcrun-lite/runtime/thread.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
@@ -60,6 +61,11 @@ bool thread_start_process(const char **cause)
 	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
 	threads.python_at = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	threads.block_bytes = (threads.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	if (!room_take(threads.block_bytes)) {
+		*cause = "the limit on address space (ulimit -v) leaves too little room";
+		return false;
+	}
+	room_give(threads.block_bytes);
 	return true;
 }
 
@@ -72,9 +78,13 @@ static struct thread *take_block(void)
 			return t;
 		}
 	}
-	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(at))
+	if (!room_take(threads.block_bytes))
 		return NULL;
+	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(at)) {
+		room_give(threads.block_bytes);
+		return NULL;
+	}
 	struct thread *t = (struct thread *)at;
 	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
 	t->next_made = atomic_load_explicit(&threads.made, memory_order_relaxed);

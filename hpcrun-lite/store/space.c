@@ -6,6 +6,7 @@
 #include "hpcrun-lite/store/space.h"
 
 #include "common/format/measurement.h"
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 
@@ -27,7 +28,7 @@ const char *space_result_text(enum space_result r)
 		[SPACE_OK] = "no error",
 		[SPACE_FULL] = "no space on the device, or over quota",
 		[SPACE_LIMIT] = "the file size limit (ulimit -f) is too small",
-		[SPACE_NO_MEMORY] = "the file cannot be mapped (memory limit, or a file system without shared mappings)",
+		[SPACE_NO_MEMORY] = "the file cannot be mapped (too little room below the limit of ulimit -v, or a file system without shared mappings)",
 		[SPACE_LOST] = "the file cannot be written",
 	};
 	return text[r];
@@ -222,14 +223,21 @@ enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes,
 		n = limit < offset ? 0 : (limit - offset) & ~UINT64_C(4095);
 	if (n < SPACE_LEAST)
 		return SPACE_LIMIT;
+	for (; !room_take(n); n = n / 4 & ~UINT64_C(4095))
+		if (n / 4 < SPACE_LEAST)
+			return SPACE_NO_MEMORY;
+	const uint64_t room = n;
 	int r = reserve(fd, offset, n);
 	for (; result_of(r) == SPACE_FULL && n / 4 >= SPACE_LEAST; r = reserve(fd, offset, n))
 		n = n / 4 & ~UINT64_C(4095);
+	room_give(room - (r ? 0 : n));
 	if (r != 0)
 		return result_of(r);
 	long at = sys_mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-	if (sys_is_error(at))
+	if (sys_is_error(at)) {
+		room_give(n);
 		return SPACE_NO_MEMORY;
+	}
 	/* A child of fork has its own file; it must not even be able to write into its parent's. */
 	sys_madvise((void *)at, n, MADV_DONTFORK);
 	*base = (uint8_t *)at;

@@ -11,6 +11,7 @@
 #include "hpcrun-lite/store/store.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/store/space.h"
@@ -386,6 +387,8 @@ bool store_open(const struct store_options *o, const char **cause)
 void store_forget(void)
 {
 	space_forget(&store.space);
+	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed); i-- > 0;)
+		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
 	store.header = NULL;
 	atomic_store_explicit(&store.n_chunks, 0, memory_order_relaxed);
 	atomic_store_explicit(&store.current, 0, memory_order_relaxed);

@@ -23,6 +23,11 @@ measure -- sh -c "ulimit -v 200000; exec '$LIFE' threads 8 0.05"
 is "memory limit: the program runs" "$status" 0
 sound "memory limit: files are sound"
 
+# The program gets what it asks for in the end, although its paths would fill whatever there is.
+measure -e CPUTIME@f10000 -- sh -c "ulimit -v 100000; exec '$LIFE' explode 1.5 60"
+is "memory limit, many paths: the program's malloc" "$status" 0
+sound "memory limit, many paths: files are sound"
+within "memory limit, many paths: what did not fit is counted" "$(value lost-no-memory)" 1 1000000
 measure -- sh -c "rm -rf '$OUT'; exec '$LIFE' spin 0.1"
 is "directory removed: the program runs" "$status" 0
 like "directory removed: the user is told" "$(cat "$T/stderr")" 'the directory does not exist; process [0-9]+ runs unmeasured'

@@ -444,6 +444,35 @@ static int descriptors(char **argv)
 	return 0;
 }
 
+/* A new path of 1000 frames at each sample, which takes as much memory as there is; in the end the program wants some itself, in MiB. */
+static volatile unsigned random_bits = 1, n_leaves;
+static unsigned wander_right(int depth);
+__attribute__((noinline)) static unsigned wander_left(int depth)
+{
+	random_bits = random_bits * 1664525u + 1013904223u;
+	if (depth) {
+		volatile unsigned kept = random_bits >> 31 ? wander_left(depth - 1) : wander_right(depth - 1); /* not a loop */
+		return kept;
+	}
+	for (int i = 0; i < 3000; i++)
+		n_leaves++;
+	return n_leaves;
+}
+
+__attribute__((noinline)) static unsigned wander_right(int depth)
+{
+	volatile unsigned kept = wander_left(depth ? depth - 1 : 0);
+	return kept;
+}
+
+static int explode(char **argv)
+{
+	double end = cpu() + number(argv, 0, 1);
+	while (cpu() < end)
+		wander_left(1000);
+	return malloc((size_t)number(argv, 1, 1) << 20) ? 0 : 1;
+}
+
 static int plain_exec(char **argv)
 {
 	burn(0.05);
@@ -512,7 +541,7 @@ static const struct {
 } modes[] = {
 	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
+	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"explode", explode}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };
 
