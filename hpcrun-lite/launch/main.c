@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,11 +283,21 @@ static void pass_own_path(const char *path)
 		setenv("_", path, 1);
 }
 
+/* Where no file may grow (ulimit -f 0), neither a file of ours nor a message may end us. The program gets the signal as we got it. */
+static struct sigaction limit_action;
+
+static void outlive_limit(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	sigaction(SIGXFSZ, &ignore, &limit_action);
+}
+
 /* Returns only when the program could not be started. */
 static int become(const struct program *p, char **argv, int argc)
 {
 	extern char **environ;
 	pass_own_path(p->path);
+	sigaction(SIGXFSZ, &limit_action, NULL);
 	if (p->by_shell) {
 		char **with_shell = calloc((size_t)argc + 2, sizeof *with_shell);
 		if (!with_shell)
@@ -300,6 +311,7 @@ static int become(const struct program *p, char **argv, int argc)
 		execve(p->path, argv, environ);
 	}
 	int error = errno;
+	outlive_limit();
 	log_error(p->path, "%s", strerror(error));
 	return error == ENOENT ? EXIT_MISSING : EXIT_NOT_EXECUTABLE;
 }
@@ -349,6 +361,7 @@ int main(int argc, char **argv)
 	char library[PATH_MAX], library_directory[PATH_MAX];
 	int first, done;
 	log_set_program("hpcrun-lite");
+	outlive_limit();
 	if (argc > 1 && !strcmp(argv[1], "replay"))
 		return replay(argc - 1, argv + 1);
 	config_defaults(&r.config);

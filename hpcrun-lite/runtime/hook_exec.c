@@ -185,6 +185,9 @@ static int call_next(const struct exec_call *c, char *const *environment)
 	return -1;
 }
 
+/* The kernel's limit on arguments and environment: the program is started as if we were not there. */
+static const char no_room[] = "a program was started without being measured: its arguments and environment leave no room for ours (ARG_MAX)";
+
 static int exec_call(const struct exec_call *c)
 {
 	int saved = errno;
@@ -202,6 +205,13 @@ static int exec_call(const struct exec_call *c)
 	bool hidden = hook_signal_exec_begin();
 	errno = saved;
 	int result = call_next(c, environment);
+	if (result < 0 && errno == E2BIG && environment != c->environment) {
+		runtime_exec_failed();
+		runtime_note(no_room);
+		runtime_exec_begin();
+		errno = saved;
+		result = call_next(c, c->environment);
+	}
 	saved = errno;
 	hook_signal_exec_failed(hidden);
 	runtime_exec_failed();
@@ -342,6 +352,11 @@ static int spawn_call(const struct spawn_call *c)
 	errno = saved;
 	int result = c->next(
 		c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, environment);
+	if (result == E2BIG && environment != c->environment) {
+		runtime_note(no_room);
+		errno = saved;
+		result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, c->environment);
+	}
 	saved = errno;
 	if (result == 0 && memory)
 		children_unmeasured(c->pid ? *c->pid : pid, reason_of(kind), memory, false);

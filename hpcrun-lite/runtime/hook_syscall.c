@@ -8,9 +8,11 @@
 #include "common/safe/load.h"
 #include "hpcrun-lite/runtime/hook_next.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/seccomp_filter.h"
 
+#include <errno.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -78,7 +80,7 @@ static void before_filter(long mode, long program)
  * writing to. So nothing there may be touched, not even with the value that it has, as a C function may do that passes it on.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
-_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 && SYS_prctl == 157 && SYS_seccomp == 317, "as below");
+_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 && SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 && SYS_prctl == 157 && SYS_seccomp == 317, "as below");
 __asm__(
 	".pushsection .text\n"
 	".globl syscall\n"
@@ -86,6 +88,8 @@ __asm__(
 	"syscall:\n"
 	".cfi_startproc\n"
 	"endbr64\n"
+	"cmpq $13, %rdi\n"
+	"je hook_syscall_special\n"
 	"cmpq $59, %rdi\n"
 	"je hook_syscall_special\n"
 	"cmpq $322, %rdi\n"
@@ -136,6 +140,35 @@ __asm__(
 	".size syscall, .-syscall\n"
 	".popsection\n");
 
+/* The kernel's struct sigaction. */
+struct disposition {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+/* Of the sampling signal, which would kill the program at the next sample. */
+static long set_disposition(const struct disposition *act, struct disposition *old)
+{
+	struct disposition d;
+	struct sigaction now = {0}, was;
+	if (act && load_guarded(&d, (uintptr_t)act, sizeof d) != sizeof d) {
+		errno = EFAULT;
+		return -1;
+	}
+	if (act) {
+		now.sa_handler = (__sighandler_t)d.handler;
+		now.sa_flags = (int)d.flags;
+		hook_signal_set_bits(&now.sa_mask, d.mask);
+	}
+	if (sigaction(RUNTIME_SIGNAL, act ? &now : NULL, &was) != 0)
+		return -1;
+	if (old)
+		*old = (struct disposition){(void *)was.sa_handler, (unsigned)was.sa_flags, NULL, hook_signal_bits(&was.sa_mask)};
+	return 0;
+}
+
 /* These have five arguments at most. */
 syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
@@ -145,6 +178,10 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 	case SYS_execve: return execve((const char *)a, (char *const *)b, (char *const *)c);
 	case SYS_execveat: return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
 	case SYS_exit_group: _exit((int)a);
+	case SYS_rt_sigaction:
+		if (a == RUNTIME_SIGNAL && d == (long)sizeof(uint64_t))
+			return set_disposition((const struct disposition *)b, (struct disposition *)c);
+		break;
 	case SYS_prctl:
 		if (a == PR_SET_SECCOMP)
 			before_filter(b, c);

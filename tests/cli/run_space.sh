@@ -16,6 +16,19 @@ like "tiny file size limit: the user is told" "$(cat "$T/stderr")" 'ulimit -f.*r
 measure -- sh -c "ulimit -f 0; exec '$LIFE' spin 0.1"
 is "no file may grow, standard error neither: the program runs" "$status" 0
 
+# The launcher itself, whose messages go to a file here as well.
+mkdir "$T/limited"
+rc=0
+(
+	cd "$T/limited" || exit 99
+	ulimit -f 0
+	exec "$HPCRUN" -o m sh -c 'exit 5'
+) >/dev/null 2>"$T/limited.err" || rc=$?
+within "no file may grow for the launcher: it is not killed" "$rc" 0 127
+is "no file may grow for the launcher: nothing is left behind" "$(find "$T/limited" -name '*.new-*')" ''
+is "no file may grow for the launcher: the program's SIGXFSZ is its own" "$("$HPCRUN" -q -o "$T/xfsz" sed -n 's/^SigIgn:\t//p' /proc/self/status)" \
+	"$(sed -n 's/^SigIgn:\t//p' /proc/self/status)"
+
 measure -- sh -c "ulimit -n 12; exec '$LIFE' spin 0.1"
 is "few descriptors: the program runs" "$status" 0
 
