@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where there is no CFI (assembler, generated code), or it proves wrong: a return address is a word on the stack that points behind a call
- * instruction in the text of a module. Tried in the order of likelihood; whoever is found this way is marked.
- * Must not read code or stack that may not be there but by guarded loads. Tests: tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c.
+ * Where there is no CFI (assembler, generated code), or it proves wrong: by the frame pointer, if all
+ * that is known of it fits, else by a word on the stack that may be the return address, which is a
+ * guess. What is known: which call precedes an address, where that call goes, and what the tables
+ * say of the frames further out. doc/unwinding.md has the rules.
+ * Must not read code or stack that may not be there but by guarded loads.
+ * Tests: tests/unit/test_unwind_odd.c, tests/cli/unwind_languages.sh, tests/workload/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"

@@ -119,6 +119,12 @@ struct heuristic {
 };
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found);
 
+/*
+ * From the module's tables, and into the table of recipes unless a flush is going on. What lies in
+ * no module is not kept: code may be loaded there any time.
+ */
+uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta);
+
 /* A recipe from the table or from CFI; *delta: packed address = pc - delta. */
 uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta);
 /* The caller by any recipe that names memory; fills r so that it can be confirmed where possible.

@@ -4,104 +4,18 @@
  * frame's caller is a function of (pc, sp, bp) and of the words that its record names; so when these are as they were, so are all frames
  * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.c, tests/workload/unwind_steps.c.
  */
-#include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>
-#include <sys/auxv.h>
 
 enum { SWITCHES_MAX = 32 }; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
-
-static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
-{
-	const bool guess = w->bypass && w->mark;
-	bool in_text;
-	if (key >= unwind_config.skip_lo && key < unwind_config.skip_hi)
-		recipe |= RECIPE_SKIP;
-	if (heuristic_is_return(w, key + 1, guess, &in_text))
-		recipe |= RECIPE_AFTER_CALL;
-	return in_text ? recipe | RECIPE_IN_TEXT : recipe;
-}
-
-/* Nobody calls the program's entry; crt1.o of older systems does not say so. It is short. */
-static bool is_entry(uint64_t key)
-{
-	enum { ENTRY_BYTES = 48 };
-	return key - getauxval(AT_ENTRY) < ENTRY_BYTES;
-}
-
-/* For a function of Go's, whose caller's bp lies right below the return address where it has a
- * frame at all. */
-static uint64_t go_recipe(struct walk *w, uint64_t key)
-{
-	static const uint8_t step[] = {[GO_INTERRUPTED] = GO_STEP_INTERRUPTED,
-				       [GO_ASMCGOCALL] = GO_STEP_ASMCGOCALL,
-				       [GO_SYSTEMSTACK] = GO_STEP_SYSTEMSTACK,
-				       [GO_MORESTACK] = GO_STEP_MORESTACK};
-	struct go_function f;
-	uint64_t recipe = RECIPE_NO_CFI;
-	bool fits = true;
-	if (!go_lookup(&w->thread->image, key, &f) || f.kind == GO_UNKNOWN)
-		return RECIPE_NO_CFI;
-	if (f.kind == GO_ROOT)
-		recipe = RECIPE_ROOT;
-	else if (f.kind == GO_FRAME)
-		fits = recipe_make(RECIPE_SP, f.sp_delta + 8,
-				   f.sp_delta ? RECIPE_BP_AT_CFA : RECIPE_BP_SAME,
-				   f.sp_delta ? -16 : 0, &recipe);
-	else
-		fits = recipe_make(RECIPE_GO, f.sp_delta + 8, (enum recipe_bp)step[f.kind], 0,
-				   &recipe);
-	return fits ? recipe | (key == f.lo ? RECIPE_AT_START : 0) : RECIPE_NO_CFI;
-}
-
-/* Whether pc is where a handler returns to, in code without CFI: the frame at sp is the kernel's.
- */
-static bool is_sigreturn(struct walk *w, uint64_t pc)
-{
-	uint8_t code[ARCH_SIGRETURN_BYTES];
-	return mem_load_guarded(&w->thread->code_mem, pc, code, sizeof code) &&
-	       arch_is_sigreturn(code, sizeof code);
-}
-
-/* From .eh_frame, into the table unless a flush is going on. What lies in no module is not kept: code may be loaded there any time. */
-static uint64_t compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
-{
-	struct unwind_thread *t = w->thread;
-	struct cfi_frame frame;
-	uint64_t recipe;
-	uintptr_t bias;
-	t->counts.cache_misses++;
-	*delta = 0;
-	if (!image_find(key, w->bypass && w->mark, &t->image))
-		return recipe_flags(w, key, RECIPE_NO_MODULE);
-	bias = t->image.bias;
-	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
-	*delta = bias - ((uint64_t)module << UNWIND_ADDR_MODULE_SHIFT);
-	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
-	case CFI_OK:
-		recipe = arch_recipe(&t->cfi.row, &frame, key);
-		recipe |= key == frame.pc_lo ? RECIPE_AT_START : 0;
-		break;
-	case CFI_NONE:
-		recipe = is_entry(key)          ? RECIPE_ROOT
-			 : is_sigreturn(w, key) ? RECIPE_SIGNAL
-						: go_recipe(w, key);
-		break;
-	default: recipe = RECIPE_BAD;
-	}
-	recipe = recipe_flags(w, key, recipe);
-	if (!w->bypass)
-		recipe_insert(w->tag, key, module, bias, recipe, (unsigned)t->counts.cache_misses);
-	return recipe;
-}
 
 static inline uint64_t find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 {
 	uint64_t recipe;
 	if (!w->bypass && recipe_find(w->tag, key, &recipe, delta))
 		return recipe;
-	return compute_recipe(w, key, delta);
+	return walk_compute_recipe(w, key, delta);
 }
 
 uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
