@@ -337,6 +337,8 @@ enum arch_place arch_place_of(const uint8_t *c, size_t n)
 		c += 7;
 		n -= 7;
 	}
+	if (STARTS_WITH(c, n, "\xf3\x0f\x1e\xfa")) /* endbr64 */
+		return ARCH_AT_EDGE;
 	if (STARTS_WITH(c, n, "\x55\x48\x89\xe5") ||
 	    STARTS_WITH(c, n, "\x55\x48\x8b\xec")) /* push %rbp; mov %rsp, %rbp */
 		return ARCH_AT_EDGE;

@@ -251,7 +251,7 @@ static bool is_switching(const struct unwind_path *out)
 {
 	const uint64_t function = function_of(ours.pc[0]);
 	return (function == function_of((uint64_t)swapcontext) || function == function_of((uint64_t)setcontext)) &&
-	       (same(&ours, &library) || out->heuristic);
+	       (same(&ours, &library) || out->heuristic || out->end != UNWIND_ROOT);
 }
 
 /* A coroutine that has returned into __start_context, which has no CFI at all: what is found above it must be marked, or not be called the root. */
@@ -277,6 +277,11 @@ static void judge_paths(const struct shadow *s, const struct unwind_path *out)
 	if (true_to_life)
 		return;
 	if (out->end == UNWIND_THROWING && ours.n <= truth.n && memcmp(ours.pc, truth.pc, ours.n * sizeof *ours.pc) == 0) {
+		judge.truncated++;
+		return;
+	}
+	/* A leaf without CFI whose caller cannot be told: the path ends there, and says so. */
+	if (out->end == UNWIND_NO_CFI && ours.n == 1 && function_of(ours.pc[0]) == 0) {
 		judge.truncated++;
 		return;
 	}
