@@ -412,6 +412,8 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 	struct extent callee;
 	struct heuristic by_bp;
 	uint64_t top;
+	if (w->bypass) /* tables read by guarded loads alone make this too dear */
+		return false;
 	find_extent(w, state_key(s), &callee);
 	bool is_found = s->exact && by_place(w, s, &callee, found);
 	const bool has_bp = !is_found && by_frame_pointer(w, s, &callee, &by_bp);
