@@ -21,11 +21,14 @@
 #include <string.h>
 
 #define STORE_MAX_CHUNKS 8192u
+#define STORE_FIRST_STEP (128u << 10) /* a process that ends soon needs no more, and giving more back costs time */
 #define STORE_STEP_MIN (1u << 20)
 #define STORE_STEP_MAX (16u << 20)
-#define STORE_FIRST_TOUCH (128u << 10) /* pages made present at the start */
-#define STORE_TOUCH (256u << 10)       /* and at a time from then on: bounds the resident memory that is not in use */
-#define STORE_TOUCH_AHEAD (96u << 10)
+#define STORE_FIRST_TOUCH (32u << 10) /* pages made present at the start: what a process writes that ends soon */
+#define STORE_TOUCH_MIN (32u << 10)   /* and at a time from then on: more, the more was written */
+#define STORE_TOUCH_MAX (256u << 10)  /* bounds the resident memory that is not in use */
+#define STORE_AHEAD_MIN (8u << 10)    /* they are this much ahead of what is written */
+#define STORE_AHEAD_MAX (96u << 10)
 #define STORE_LOW_WATER (256u << 10)   /* grow when less is left */
 #define STORE_RETRY_NS 200000000u      /* after a failure to grow */
 #define STORE_MIN_PIECE 256u           /* smaller tails stay with their extent */
@@ -59,6 +62,11 @@ static struct {
 
 /* ---- growing ------------------------------------------------------------------------------------------- */
 
+static uint64_t between(uint64_t least, uint64_t n, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
 static void touch(uint8_t *at, uint64_t n)
 {
 	if (sys_madvise(at, n, MADV_POPULATE_WRITE) != -EINVAL)
@@ -73,10 +81,12 @@ static void touch_ahead(struct chunk *c)
 {
 	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
 	uint64_t touched = atomic_load_explicit(&c->touched, memory_order_relaxed);
-	if (next + STORE_TOUCH_AHEAD <= touched || touched >= c->n_bytes || !trylock_take(&store.touching))
+	uint64_t ahead = between(STORE_AHEAD_MIN, (c->offset + next) / 2, STORE_AHEAD_MAX);
+	if (next + ahead <= touched || touched >= c->n_bytes || !trylock_take(&store.touching))
 		return;
 	touched = atomic_load_explicit(&c->touched, memory_order_relaxed);
-	uint64_t end = (next + STORE_TOUCH_AHEAD + STORE_TOUCH) & ~UINT64_C(4095);
+	uint64_t end = next + ahead + between(STORE_TOUCH_MIN, 2 * (c->offset + next), STORE_TOUCH_MAX);
+	end &= ~UINT64_C(4095);
 	end = end > c->n_bytes ? c->n_bytes : end;
 	if (end > touched) {
 		touch(c->base + touched, end - touched);
@@ -87,10 +97,9 @@ static void touch_ahead(struct chunk *c)
 
 static uint64_t step_bytes(uint64_t size)
 {
-	uint64_t step = size / 4 & ~(uint64_t)(STORE_STEP_MIN - 1);
-	if (step < STORE_STEP_MIN)
-		step = STORE_STEP_MIN;
-	return step > STORE_STEP_MAX ? STORE_STEP_MAX : step;
+	if (size == 0)
+		return STORE_FIRST_STEP;
+	return between(STORE_STEP_MIN, size / 4 & ~(uint64_t)(STORE_STEP_MIN - 1), STORE_STEP_MAX);
 }
 
 /* Adds a chunk. The caller holds `growing` (or is alone). */
@@ -276,7 +285,7 @@ static uint8_t *take_space(uint64_t n)
 		if (at) {
 			touch_ahead(c);
 			uint64_t left = c->n_bytes - atomic_load_explicit(&c->next, memory_order_relaxed);
-			if (current + 1 == n_chunks && left < STORE_LOW_WATER)
+			if (current + 1 == n_chunks && left < between(0, c->n_bytes / 4, STORE_LOW_WATER))
 				grow(n_chunks);
 			return at;
 		}
