@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define N_SIGNALS 65
+#define SA_RESTORER_BIT 0x04000000 /* of the kernel; libc shows it and does not name it */
 #define NEVER_BLOCKED (hook_signal_bit(SIGKILL) | hook_signal_bit(SIGSTOP)) /* the kernel takes them out of a handler's mask */
 
 HOOK_NEXT(sigaction);
@@ -43,6 +44,7 @@ static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 static struct {
 	struct sigaction action; /* as it was given to the kernel */
 	bool asked_siginfo;
+	bool was_set; /* by the program: until then it is as the process was born with */
 } bus;
 
 static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
@@ -212,8 +214,9 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
 		hook_signal_set_bits(&changed.sa_mask, asked & ~ours);
 	}
-	const bool asked_siginfo = bus.asked_siginfo;
+	const bool asked_siginfo = bus.asked_siginfo, was_set = bus.was_set;
 	if (act && sig == SIGBUS && hook_signal_may_change()) {
+		bus.was_set = true;
 		bus.asked_siginfo = changed.sa_flags & SA_SIGINFO;
 		changed.sa_flags |= SA_SIGINFO;
 		bus.action = changed;
@@ -233,6 +236,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		old->sa_handler = (__sighandler_t)unwrap(known, (void *)was.sa_handler);
 		if (sig == SIGBUS && !asked_siginfo)
 			old->sa_flags &= ~SA_SIGINFO;
+		if (sig == SIGBUS && !was_set)
+			old->sa_flags &= ~SA_RESTORER_BIT; /* of our own handler */
 		if (masked)
 			hook_signal_set_bits(&old->sa_mask, hook_signal_bits(&old->sa_mask) | ours);
 	}

@@ -14,7 +14,7 @@ gpu_bytes=1073741824
 
 # fake MODE NUMBERS: runs it as the launcher would for "-e CPUTIME -e gpu=fake" (which the launcher refuses: there is no such vendor). $limit: a shell command before it.
 limit=:
-event=CPUTIME,1,1,0,0,1000000,0
+event=CPUTIME,1,1,0,0,1000000,0,0
 also=
 fake() {
 	rm -rf "$OUT"
@@ -179,7 +179,7 @@ counts "samples in launches: none is lost" lost-busy 0
 within "samples in launches: they are there" "$(value recorded)" 20 100000
 # PAPI has a handler of its own; libpapi_pmu.so lets it work where the machine has no counters.
 also=$(find "$builddir/tests/workload/.libs" -name libpapi_pmu.so | head -n 1)
-event=perf::TASK-CLOCK,4,1,0,0,1000000,0
+event=perf::TASK-CLOCK,4,1,0,0,1000000,0,0
 if [ -f "$builddir/.libs/libhpcrun-lite-papi.so" ] && [ -n "$also" ]; then
 	fake busy 400
 	closes "samples of PAPI in launches"
@@ -189,7 +189,7 @@ if [ -f "$builddir/.libs/libhpcrun-lite-papi.so" ] && [ -n "$also" ]; then
 else
 	skip "samples of PAPI in launches" "no PAPI here"
 fi
-also='' event=CPUTIME,1,1,0,0,1000000,0
+also='' event=CPUTIME,1,1,0,0,1000000,0,0
 
 fake jumps 50
 is "a signal handler jumps out of launches: exit status" "$status" 0

@@ -67,7 +67,7 @@ fake() {
 	run_limited 60 sh -c '
 		dir=$1 library=$2 bytes=$3
 		shift 3
-		LD_PRELOAD=$library HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;say=1;trace=1;gpubytes=$bytes;event=CPUTIME,1,1,0,0,1000000,0;gpu=fake,an option" exec "$@"' \
+		LD_PRELOAD=$library HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;say=1;trace=1;gpubytes=$bytes;event=CPUTIME,1,1,0,0,1000000,0,0;gpu=fake,an option" exec "$@"' \
 		sh "$T/run" "$LIBRARY" "$bytes" "$FAKE" "$BACKEND" "$@" >"$T/stdout" 2>"$T/stderr" || : # some are killed
 	"$HPCPROF" -q --to text --all "$T/run" >"$T/all" 2>"$T/err" || fail "hpcprof-lite: status $?"
 }

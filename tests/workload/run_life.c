@@ -525,6 +525,17 @@ static int ping_pong_for(char **argv)
 	return 0;
 }
 
+/* How often a second of CPU time a thread that only computes is switched, by its neighbours then. */
+static int print_switch_rate(char **argv)
+{
+	struct rusage r;
+	double seconds = number(argv, 0, 0.3);
+	burn(seconds);
+	getrusage(RUSAGE_SELF, &r);
+	printf("%.0f\n", (double)(r.ru_nvcsw + r.ru_nivcsw) / seconds);
+	return 0;
+}
+
 /* Computes, switches, computes again: each for so many seconds of CPU time. */
 static int compute_and_switch(char **argv)
 {
@@ -539,7 +550,7 @@ static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
+	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"switch-rate", print_switch_rate}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
 	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
 	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"explode", explode}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
