@@ -212,6 +212,7 @@ static void add_sampled(const char *directory, uint32_t pid, uint64_t period, en
 static void add_process(const char *directory, uint32_t pid, const char *thread, enum msr_exit_kind kind, int32_t code)
 {
 	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
+	gen_info(g, "executable", "/bin/a");
 	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), t = gen_thread(g, thread);
 	gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
 	free(gen_close(g, kind, code));
