@@ -37,9 +37,12 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 			 module->is_gpu ? text_file(file, module->path) : module->path);
 	} else if (by == TEXT_BY_FUNCTION) {
 		text_function_name(name, n_bytes, m, c->function);
-		if (f->file != MODEL_NONE)
+		if (f->file != MODEL_NONE && f->line)
 			snprintf(where, where_bytes, "%s:%" PRIu32,
 				 text_file(file, m->files[f->file].path), f->line);
+		else if (f->file != MODEL_NONE) /* Go has no lines of definitions */
+			snprintf(where, where_bytes, "%s",
+				 text_file(file, m->files[f->file].path));
 		else
 			snprintf(where, where_bytes, "%s",
 				 text_file(file, text_module_path(m, f->module)));

@@ -85,6 +85,17 @@ size_t text_columns(const char *s)
 	return n;
 }
 
+/* What text_cell leaves of the end and of the beginning of a name that is too long. */
+static size_t kept_tail(size_t columns)
+{
+	return columns > 8 ? (columns - 2) / 3 : 0;
+}
+
+static size_t kept_head(size_t columns)
+{
+	return columns > 8 ? columns - 2 - kept_tail(columns) : columns;
+}
+
 void text_cell(FILE *out, const char *s, size_t columns)
 {
 	size_t n = text_columns(s);
@@ -94,8 +105,8 @@ void text_cell(FILE *out, const char *s, size_t columns)
 			putc(' ', out);
 		return;
 	}
-	size_t tail = columns > 8 ? (columns - 2) / 3 : 0, head = columns > 8 ? columns - 2 - tail : columns;
-	foreign_put_n(out, s, head);
+	size_t tail = kept_tail(columns);
+	foreign_put_n(out, s, kept_head(columns));
 	if (!tail)
 		return;
 	fputs("..", out);
@@ -201,6 +212,22 @@ bool text_is_made_up(const char *name)
 	return name[0] == '<' && !*skip_brackets(name, '<', '>') && !strchr(name, '[');
 }
 
+/*
+ * Keeps the address, which says which function it is: "<0x1234> [libx.so]", or "<0x1234>" alone
+ * where text_cell would cut it.
+ */
+static void shorten_unknown(char *name, size_t columns)
+{
+	static const char words[] = "<unknown at ";
+	size_t n = sizeof words - 1;
+	if (strncmp(name, words, n) != 0 || text_columns(name) <= columns)
+		return;
+	memmove(name + 1, name + n, strlen(name + n) + 1);
+	char *module = strstr(name, " [");
+	if (module && text_columns(name) > columns && (size_t)(module - name) > kept_head(columns))
+		*module = 0;
+}
+
 void text_shorten(char *name, size_t columns)
 {
 	size_t mark = strlen(TEXT_GUESSED);
@@ -208,6 +235,7 @@ void text_shorten(char *name, size_t columns)
 		name += mark;
 		columns -= columns > mark ? mark : columns;
 	}
+	shorten_unknown(name, columns);
 	if (text_columns(name) > columns)
 		leave_out(name, '<', '>');
 	if (text_columns(name) > columns)

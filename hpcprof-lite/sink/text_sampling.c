@@ -42,6 +42,13 @@ static void put_distortion(const struct model *m, uint64_t n_switches, double cp
 		text_count(a, n_switches), text_value(b, "sec", cost < cpu_seconds ? cost : cpu_seconds));
 }
 
+/* A thread of a process that ended with no word has no CPU clock, but its samples' weights. */
+static uint64_t used_ns(const struct model_profile *p)
+{
+	uint64_t sampled_ns = p->source_use.event_ns + p->source_use.timer_ns;
+	return p->cpu_ns > sampled_ns ? p->cpu_ns : sampled_ns;
+}
+
 void text_sampling(const struct model *m, FILE *out)
 {
 	struct use event = {0}, timer = {0};
@@ -56,7 +63,7 @@ void text_sampling(const struct model *m, FILE *out)
 		timer.n_samples += u->timer_samples;
 		timer.n_threads += u->timer_samples > FIRST_SAMPLES || (u->timer_samples && !u->event_samples);
 		n_switches += u->event_switches;
-		cpu_seconds += (double)m->profiles[i].cpu_ns / 1e9;
+		cpu_seconds += (double)used_ns(&m->profiles[i]) / 1e9;
 	}
 	if (!event.ns && !timer.ns)
 		return;

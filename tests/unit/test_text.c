@@ -107,6 +107,12 @@ static void test_shortened_names(void **state)
 	check_short("<alloc::string::String as core::fmt::Write>::write_str [inlined]", 3, "<alloc::string::String as core::fmt::Write>::write_str [inlined]");
 	check_short("work.part.0 [inlined]", 3, "work.part.0 [inlined]");
 	check_short("? int f<long>(int, int)", 12, "? f<..>(..)");
+	check_short("<unknown at 0x1cee0> [hpcc]", 27, "<unknown at 0x1cee0> [hpcc]");
+	check_short("<unknown at 0x1cee0> [hpcc]", 26, "<0x1cee0> [hpcc]");
+	check_short("<unknown at 0x1cee0> [hpcc]", 15, "<0x1cee0> [hpcc]"); /* "<0x1cee0>..pcc]" */
+	check_short("<unknown at 0x1cee0> [hpcc]", 14, "<0x1cee0>");
+	check_short("? <unknown at 0x1cee0> [hpcc]", 18, "? <0x1cee0> [hpcc]");
+	check_short("<unknown at 0x1cee0>@plt", 20, "<0x1cee0>@plt");
 	check_short("? <code outside every module>", 12, "? <code outside every module>");
 }
 
@@ -278,6 +284,55 @@ static void test_several_rates(void **state)
 	fixture_remove(directory);
 }
 
+/* A process that ended with no word has no CPU clocks: its samples say what it used. */
+static void test_distortion_without_clocks(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	add_sampled(directory, 1, 1000000, MSR_SOURCE_PERF);
+	struct model *m = fixture_model(directory, 1);
+	struct model_profile *p = &m->private_->profiles[0];
+	p->cpu_ns = 0;
+	p->source_use = (struct model_source_use){
+		.event_ns = 1000000000, .event_samples = 1000, .event_switches = 400};
+	char *text = report_model(m);
+	assert_null(strstr(text, "SLOWED DOWN"));
+	free(text);
+	p->source_use.event_switches = 40000;
+	text = report_model(m);
+	assert_non_null(strstr(text, "  SLOWED DOWN: 40,000 context switches while"));
+	assert_non_null(strstr(text, " cost up to 480.0 ms of CPU time"));
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
+/* A definition whose line is unknown has a file alone. */
+static void test_definition_without_line(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	gen_job(directory, &(struct gen_job){.n_processes = 1, .n_threads = 1, .n_nodes = 16,
+		.n_samples = 40, .n_metrics = 1, .seed = 4, .structs = true});
+	struct model *m = fixture_model(directory, 1);
+	size_t n_files = 0;
+	for (size_t i = 0; i < m->n_functions; i++) {
+		n_files += m->functions[i].file != MODEL_NONE;
+		m->private_->functions[i].line = 0;
+	}
+	char *text = report_model(m);
+	char *end = strstr(text, "Lines by their own");
+	assert_true(n_files > 0 && end);
+	*end = 0;
+	char *table = strstr(text, "Functions by their own");
+	assert_non_null(table);
+	assert_null(strstr(table, ":0\n"));
+	assert_non_null(strstr(table, " step.cc\n"));
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* What a program named its threads is no business of the terminal's. */
 static void test_thread_names(void **state)
 {
@@ -321,6 +376,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_how_processes_ended),
 		cmocka_unit_test(test_several_rates),
+		cmocka_unit_test(test_distortion_without_clocks),
+		cmocka_unit_test(test_definition_without_line),
 		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
