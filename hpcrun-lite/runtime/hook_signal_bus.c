@@ -1,22 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGBUS: another process may shorten the measurement file, and then whoever writes behind its end gets this signal. Such a fault is mended and measurement ends; every
- * other SIGBUS is the program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler; else hook_signal.c asks here before it
- * calls the program's. Signal-safe. Test: tests/cli/sacred_file.sh.
+ * SIGBUS: another process may shorten the measurement file, and then whoever writes behind its end
+ * gets this signal. Such a fault is mended and measurement ends; every other SIGBUS is the
+ * program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler;
+ * else hook_signal.c asks here before it calls the program's. Signal-safe.
+ * Test: tests/cli/sacred_file.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
-bool hook_signal_mends(const siginfo_t *info, ucontext_t *context)
+/* The thread has blocked SIGBUS as far as the program knows, but we have unblocked it. */
+static _Thread_local volatile bool is_opened;
+
+/* One that is pending would come at once, and nobody knows whether it was sent to the thread. */
+bool hook_signal_bus_open(void)
+{
+	const uint64_t bus = hook_signal_bit(SIGBUS);
+	uint64_t pending = 0;
+	if (!(hook_signal_raw_mask(SIG_BLOCK, 0) & bus)
+	    || sys_call3(SYS_rt_sigpending, (long)&pending, sizeof pending, 0) != 0
+	    || (pending & bus))
+		return false;
+	is_opened = true;
+	hook_signal_raw_mask(SIG_UNBLOCK, bus);
+	return true;
+}
+
+void hook_signal_bus_close(bool opened)
+{
+	if (!opened)
+		return;
+	hook_signal_raw_mask(SIG_BLOCK, hook_signal_bit(SIGBUS));
+	is_opened = false;
+}
+
+/*
+ * Sends the signal again, blocked this time. The kernel may not say whether it came to the thread
+ * or to the process (Linux 6.18 gives both SI_USER); most are sent to the process. With the
+ * thread's own id the kernel takes any si_code, and rt_sigqueueinfo still means the process.
+ */
+static void put_off(siginfo_t *info, ucontext_t *context)
+{
+	const uint64_t mask = hook_signal_bits(&context->uc_sigmask);
+	hook_signal_set_bits(&context->uc_sigmask, mask | hook_signal_bit(SIGBUS));
+	if (info->si_code == SI_TKILL)
+		sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGBUS, (long)info);
+	else
+		sys_call3(SYS_rt_sigqueueinfo, sys_gettid(), SIGBUS, (long)info);
+}
+
+bool hook_signal_mends(siginfo_t *info, ucontext_t *context)
 {
 	if (info->si_code > 0)
 		return runtime_mend_file(info->si_addr);
-	if (!runtime_is_inside())
+	if (!runtime_is_inside() && !is_opened)
 		return false;
-	/* Sent while a handler of ours runs, on top of which none of the program's may run: it comes again when ours is over. */
-	hook_signal_set_bits(&context->uc_sigmask, hook_signal_bits(&context->uc_sigmask) | hook_signal_bit(SIGBUS));
-	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGBUS, (long)info);
+	put_off(info, context);
 	return true;
 }
 

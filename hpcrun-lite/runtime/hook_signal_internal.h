@@ -42,7 +42,14 @@ void hook_signal_bus_again(unsigned long flags);
 /* Stands for the default action of SIGBUS. */
 void hook_signal_on_bus(int sig, siginfo_t *info, void *context);
 /* True: this SIGBUS was about our file and is dealt with, or comes again later. */
-bool hook_signal_mends(const siginfo_t *info, ucontext_t *context);
+bool hook_signal_mends(siginfo_t *info, ucontext_t *context);
+/*
+ * Around code of ours that writes to the file: unblocks SIGBUS where the program has blocked it.
+ * One that was sent to the program meanwhile is pending afterwards. False: there is nothing to
+ * close.
+ */
+bool hook_signal_bus_open(void);
+void hook_signal_bus_close(bool opened);
 
 /* ---- the kernel's table, past libc --------------------------------------------------------------------------------- */
 

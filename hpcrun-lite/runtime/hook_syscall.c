@@ -31,7 +31,7 @@ static struct hook_next next_prctl = {"prctl", NULL};
 static const int ours[] = {
 	SYS_access, SYS_clock_gettime, SYS_close, SYS_exit_group, SYS_fallocate, SYS_fcntl, SYS_fgetxattr, SYS_fstat, SYS_fstatfs, SYS_ftruncate, SYS_getcwd, SYS_getdents64,
 	SYS_getgid, SYS_getpid, SYS_getrusage, SYS_gettid, SYS_getuid, SYS_ioctl, SYS_madvise, SYS_mincore, SYS_mkdirat, SYS_mmap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_perf_event_open, SYS_poll, SYS_prctl,
-	SYS_pread64, SYS_prlimit64, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pwrite64, SYS_pwritev2, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask,
+	SYS_pread64, SYS_prlimit64, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pwrite64, SYS_pwritev2, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigqueueinfo,
 	SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_sched_yield, SYS_sigaltstack, SYS_stat, SYS_tgkill, SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
 	SYS_unlinkat, SYS_write,
 };

@@ -256,15 +256,6 @@ static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 	h->exit_kind = kind;
 }
 
-/* The end writes to the file, in whatever thread, whatever it has blocked. */
-static uint64_t open_bus(void)
-{
-	const uint64_t bus = UINT64_C(1) << (SIGBUS - 1);
-	uint64_t before = 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&bus, (long)&before, sizeof bus);
-	return before;
-}
-
 static void say_damaged(void)
 {
 	char line[PATH_MAX + 256];
@@ -284,7 +275,7 @@ static bool claim_end(void)
 
 static void end(enum msr_exit_kind kind, int code)
 {
-	const uint64_t mask = open_bus();
+	const bool bus = hook_signal_bus_open();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	/* Sequential consistency: see enter() in sample.c. */
@@ -307,7 +298,7 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
+	hook_signal_bus_close(bus);
 }
 
 void runtime_end(enum msr_exit_kind kind, int code)

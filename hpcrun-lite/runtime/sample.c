@@ -456,22 +456,24 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 	}
 }
 
-/* The only signal that is open in the handler: for a write behind the end of a file that somebody shortened. See hook_signal_bus.c. */
+/*
+ * The only signal that is open in the handler: for a write behind the end of a file that somebody
+ * shortened. See hook_signal_bus.c.
+ */
 #define BUS (UINT64_C(1) << (SIGBUS - 1))
 
-static void open_bus(const ucontext_t *context)
+static bool open_bus(const ucontext_t *context)
 {
-	const uint64_t bus = BUS;
-	if (__builtin_expect(*(const uint64_t *)&context->uc_sigmask & bus, 0))
-		sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&bus, 0, sizeof bus);
+	return __builtin_expect(*(const uint64_t *)&context->uc_sigmask & BUS, 0)
+		&& hook_signal_bus_open();
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
 {
 	int saved_errno = errno;
-	open_bus(context);
 	struct thread *t = thread_self;
 	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
+	const bool bus = is_ours && open_bus(context);
 	if (!is_ours) {
 		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
 		if (fn)
@@ -484,6 +486,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	} else if (!is_passed_over(t, is_sent) && !is_sent) {
 		take_or_hold(t, info, context);
 	}
+	hook_signal_bus_close(bus);
 	if (is_ours)
 		wait_restart(context);
 	errno = saved_errno;

@@ -9,6 +9,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/hook_scratch.h"
+#include "hpcrun-lite/runtime/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/watch.h"
@@ -152,24 +153,6 @@ static void reset_record(struct thread *t)
 	t->trace_ns = 0;
 	atomic_store_explicit(&t->cpu_given_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->cpu_asked_ns, 0, memory_order_relaxed);
-}
-
-/*
- * What a thread writes at its begin and end may lie behind the end of a file that somebody shortened: see hook_signal_bus.c. Returns the mask before.
- */
-static uint64_t open_bus(void)
-{
-	const uint64_t set = UINT64_C(1) << (SIGBUS - 1);
-	uint64_t before = 0;
-	sys_call4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&set, (long)&before, sizeof set);
-	return before;
-}
-
-static void close_bus(uint64_t before)
-{
-	const uint64_t set = before & UINT64_C(1) << (SIGBUS - 1);
-	if (set)
-		sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, 0, sizeof set);
 }
 
 static bool make_record(struct thread *t)
@@ -421,11 +404,11 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	reset(t, is_main);
-	const uint64_t mask = open_bus();
+	const bool bus = hook_signal_bus_open();
 	const bool is_recorded = make_record(t);
 	if (!is_recorded)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
-	close_bus(mask);
+	hook_signal_bus_close(bus);
 	if (!is_recorded) {
 		give_block(t);
 		return;
@@ -486,7 +469,7 @@ void thread_end(void)
 	if (!t || !process_is_alive()) /* in a child that is not measured the record is not even mapped */
 		return;
 	mask_signal(SIG_BLOCK); /* a switch would start them again */
-	open_bus();
+	const bool bus = hook_signal_bus_open();
 	thread_sources_stop(t);
 	hook_scratch_thread_end();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
@@ -500,6 +483,7 @@ void thread_end(void)
 	add_to_ended(t->record);
 	t->record = NULL;
 	give_block(t);
+	hook_signal_bus_close(bus);
 }
 
 /* Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again: ours ends in the last round. */

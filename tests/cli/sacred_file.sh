@@ -7,7 +7,7 @@
 . "$srcdir/tests/sacred.sh"
 
 P=$W/sacred_file
-for who in default handler reset blocked ignore die; do
+for who in default handler reset blocked pending ignore die; do
 	sacred "no damage, SIGBUS: $who" "$P" "$T/m" none "$who"
 done
 sacred_sampled "no damage: the measurement is sound"

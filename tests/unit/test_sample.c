@@ -69,6 +69,16 @@ void wait_restart(ucontext_t *context)
 	(void)context;
 }
 
+bool hook_signal_bus_open(void)
+{
+	return false;
+}
+
+void hook_signal_bus_close(bool opened)
+{
+	(void)opened;
+}
+
 bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
 {
 	(void)sig;

@@ -2,7 +2,8 @@
 /*
  * A program whose measurement file somebody shortens or overwrites while it runs, and its own SIGBUS. sacred_file DIRECTORY HOW WHO: HOW is what is done to the files
  * *.hpcrun in the directory: a number of bytes to cut them to, "noise" to write over them behind the first page, or "none". WHO: "default", "handler" (the program handles SIGBUS,
- * and has faults of its own), "reset" (with SA_RESETHAND), "blocked" (the threads block all signals), "die" (a SIGBUS of its own in the end), "ignore". The output
+ * and has faults of its own), "reset" (with SA_RESETHAND), "blocked" (the threads block all signals), "pending"
+ * (so does the process, and it was sent SIGBUS), "die" (a SIGBUS of its own in the end), "ignore". The output
  * with a profiler must be that without. Run by tests/cli/sacred_file.sh.
  */
 #include <dirent.h>
@@ -84,6 +85,45 @@ static void work_in_threads(double seconds)
 		pthread_join(thread[i], NULL);
 }
 
+/* The SIGBUS that wait: where from? */
+static void take_pending(const char *when)
+{
+	const struct timespec zero = {0, 0};
+	sigset_t bus;
+	siginfo_t info;
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	while (sigtimedwait(&bus, &info, &zero) == SIGBUS)
+		printf("%s: SIGBUS with code %d, pid %d\n", when, info.si_code, info.si_pid == getpid());
+}
+
+static void *take_in_thread(void *when)
+{
+	take_pending(when);
+	return NULL;
+}
+
+/* As much as a program can do while a SIGBUS waits that it has blocked. */
+static void live_with_pending(void)
+{
+	pthread_t thread;
+	sigset_t bus;
+	sigemptyset(&bus);
+	sigaddset(&bus, SIGBUS);
+	sigprocmask(SIG_BLOCK, &bus, NULL);
+	is_blocked = 1;
+	kill(getpid(), SIGBUS);
+	work_in_threads(0.05);
+	pthread_create(&thread, NULL, take_in_thread, (void *)"another thread");
+	pthread_join(thread, NULL);
+	raise(SIGBUS);
+	work_in_threads(0.05);
+	pthread_create(&thread, NULL, take_in_thread, (void *)"another thread again");
+	pthread_join(thread, NULL);
+	take_pending("the thread");
+	kill(getpid(), SIGBUS); /* waits until the end */
+}
+
 static void damage_file(const char *path, const char *how)
 {
 	static char noise[1 << 16];
@@ -137,6 +177,8 @@ int main(int argc, char **argv)
 	if (!strcmp(who, "ignore"))
 		signal(SIGBUS, SIG_IGN);
 	look("then");
+	if (!strcmp(who, "pending"))
+		live_with_pending();
 	work_in_threads(0.05);
 	if (!strcmp(who, "handler"))
 		fault();
