@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Restarting waits from our handler; see hook_wait.h. Must not wait or lock. Test: tests/cli/sacred_wait.sh, tests/cli/sacred_cancel.sh. */
+/*
+ * Restarting waits from our handler; see hook_wait.h. Must not wait or lock.
+ * Tests: tests/cli/sacred_wait.sh, tests/cli/sacred_cancel.sh.
+ */
 #include "hpcrun-lite/runtime/hook_wait.h"
 
 #include "common/safe/clock.h"
@@ -7,6 +10,7 @@
 
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -39,15 +43,23 @@ void wait_end(void)
 #define RESTARTED 0x706f7c68732d5741 /* no address */
 #define INTERRUPTED 0x706f7c68732d5742
 
-/* "mov $number, %eax; syscall" at the instruction before `pc` says the number. -1: not a system call. 0: it is one, but the number is not there. */
+enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
+
+/*
+ * The number of the system call before `pc`: "mov $number, %eax; syscall", or "xor %eax, %eax;
+ * syscall" for read. NO_CALL: there is none. UNKNOWN_CALL: the code does not say the number.
+ */
 static long number_before(uintptr_t pc)
 {
 	uint8_t code[7]; /* b8 nn nn nn nn 0f 05 */
 	int32_t number;
-	if (load_guarded(code, pc - sizeof code, sizeof code) != sizeof code || code[5] != 0x0f || code[6] != 0x05)
-		return -1;
+	if (load_guarded(code, pc - sizeof code, sizeof code) != sizeof code || code[5] != 0x0f
+	    || code[6] != 0x05)
+		return NO_CALL;
+	if (code[3] == 0x31 && code[4] == 0xc0)
+		return SYS_read;
 	memcpy(&number, code + 1, sizeof number);
-	return code[0] == 0xb8 ? number : 0;
+	return code[0] == 0xb8 && number >= 0 ? number : UNKNOWN_CALL;
 }
 
 static uint64_t span_ns(const struct timespec *t)
@@ -103,8 +115,11 @@ static bool restart_sleep(greg_t *reg)
 	return true;
 }
 
-/* True: with these registers the call goes on as if nothing had interrupted it. */
-static bool prepare_restart(long number, greg_t *reg)
+/*
+ * True: with these registers the call goes on as if nothing had interrupted it. `rarely`: this
+ * signal comes so rarely that the time-out of a socket, which starts anew, still comes.
+ */
+static bool prepare_restart(long number, greg_t *reg, bool rarely)
 {
 	switch (number) {
 	case SYS_select: /* of these the kernel writes what is left where the span was, or they have none */
@@ -112,7 +127,9 @@ static bool prepare_restart(long number, greg_t *reg)
 	case SYS_ppoll:
 	case SYS_pause:
 	case SYS_rt_sigsuspend:
-	case SYS_semop: return true;
+	case SYS_semop:
+	case SYS_msgrcv:
+	case SYS_msgsnd: return true;
 	case SYS_poll: return restart_ms(&reg[REG_RDX]);
 	case SYS_epoll_wait:
 	case SYS_epoll_pwait: return restart_ms(&reg[REG_R10]);
@@ -121,21 +138,34 @@ static bool prepare_restart(long number, greg_t *reg)
 	case SYS_rt_sigtimedwait: return restart_span(&reg[REG_RDX]);
 	case SYS_clock_nanosleep: return restart_sleep(reg);
 	case SYS_futex: return (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET; /* until a point in time */
+	case SYS_io_getevents: return !reg[REG_R8];
+	case SYS_io_uring_enter: return !(reg[REG_R10] & IORING_ENTER_EXT_ARG);
+	case SYS_read: /* of these EINTR says that the socket has a time-out, and nothing was moved */
+	case SYS_readv:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect: return rarely;
 	default: return false;
 	}
 }
 
-void wait_restart(ucontext_t *context)
+void wait_restart(ucontext_t *context, bool rarely)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	if (reg[REG_RAX] != -EINTR || reg[REG_RCX] == INTERRUPTED)
 		return;
 	long number = number_before((uintptr_t)reg[REG_RIP]);
-	if (number == 0)
+	if (number == UNKNOWN_CALL && current.number)
 		number = current.number;
 	else if (number != current.number)
 		current.start_ns = 0; /* what is known is of another call */
-	if (number <= 0 || !prepare_restart(number, reg))
+	if (number < 0 || !prepare_restart(number, reg, rarely))
 		return;
 	reg[REG_RIP] -= 2;
 	reg[REG_RAX] = number;
@@ -146,11 +176,11 @@ void wait_interrupt(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
 	current.number = 0; /* the handler may not come back */
-	if (reg[REG_RCX] == RESTARTED && number_before((uintptr_t)reg[REG_RIP] + 2) >= 0) {
+	if (reg[REG_RCX] == RESTARTED && number_before((uintptr_t)reg[REG_RIP] + 2) != NO_CALL) {
 		reg[REG_RIP] += 2;
 		reg[REG_RAX] = -EINTR;
 		reg[REG_RCX] = INTERRUPTED;
-	} else if (reg[REG_RAX] == -EINTR && number_before((uintptr_t)reg[REG_RIP]) >= 0) {
+	} else if (reg[REG_RAX] == -EINTR && number_before((uintptr_t)reg[REG_RIP]) != NO_CALL) {
 		reg[REG_RCX] = INTERRUPTED;
 	}
 }

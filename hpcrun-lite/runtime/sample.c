@@ -410,7 +410,7 @@ static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 {
 	take_from_source(expiry, ucontext);
-	wait_restart(ucontext);
+	wait_restart(ucontext, false);
 }
 
 /* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
@@ -488,7 +488,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	}
 	hook_signal_bus_close(bus);
 	if (is_ours)
-		wait_restart(context);
+		wait_restart(context, is_sent || source_is_look(info));
 	errno = saved_errno;
 }
 

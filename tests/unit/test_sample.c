@@ -64,9 +64,10 @@ void watch_expired(const struct thread *t, bool found)
 	(void)found;
 }
 
-void wait_restart(ucontext_t *context)
+void wait_restart(ucontext_t *context, bool rarely)
 {
 	(void)context;
+	(void)rarely;
 }
 
 bool hook_signal_bus_open(void)

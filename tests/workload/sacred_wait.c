@@ -15,7 +15,10 @@
 #include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/select.h>
+#include <sys/msg.h>
 #include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <sys/time.h>
 #include <threads.h>
 #include <time.h>
@@ -151,8 +154,55 @@ static void try(const struct wait *w, int alarm_ms)
 	printf(" %d %s, %s, %s\n", result, result ? strerror(error) : "good", n_alarms ? "alarms" : "no alarm", took < least ? "TOO EARLY" : "in time");
 }
 
-int main(void)
+/* ---- calls that end early where a signal comes, however its handler was set ---- */
+
+static struct letter {
+	long type;
+	char text[4];
+} letter = {1, "abc"};
+
+/* A child that sends a letter and two bytes when the first thread has waited for a while. */
+static void send_later(int queue, int socket)
 {
+	if (fork())
+		return;
+	usleep(400000);
+	(void)!msgsnd(queue, &letter, sizeof letter.text, 0);
+	usleep(400000);
+	(void)!write(socket, "x", 1);
+	usleep(1600000);
+	(void)!write(socket, "y", 1);
+	_exit(0);
+}
+
+static void say(const char *what, long result)
+{
+	printf("%s %ld %s\n", what, result, result < 0 ? strerror(errno) : "good");
+}
+
+static int wait_rarely(void)
+{
+	struct timeval long_time = {60, 0}, short_time = {0, 300000};
+	int queue = msgget(IPC_PRIVATE, 0600), ends[2];
+	char byte;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return 1;
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &long_time, sizeof long_time);
+	send_later(queue, ends[1]);
+	say("msgrcv", msgrcv(queue, &letter, sizeof letter.text, 0, 0));
+	say("recv", recv(ends[0], &byte, 1, 0));
+	say("read", read(ends[0], &byte, 1));
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &short_time, sizeof short_time);
+	say("recv, nothing comes", recv(ends[0], &byte, 1, 0));
+	msgctl(queue, IPC_RMID, NULL);
+	wait(NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "rarely"))
+		return wait_rarely();
 	struct sigaction a = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
 	int ends[2];
 	if (pipe(ends) != 0)
