@@ -103,7 +103,9 @@ static void wipe_block(struct thread *t)
 	t->unwind = NULL;
 	t->python = NULL;
 	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
-	sys_madvise((uint8_t *)t + 4096, threads.block_bytes - 4096, MADV_DONTNEED);
+	uint8_t *rest = (uint8_t *)t + 4096;
+	if (sys_madvise(rest, threads.block_bytes - 4096, MADV_DONTNEED) != 0)
+		memset(rest, 0, threads.block_bytes - 4096); /* locked by mlockall */
 }
 
 static void give_block(struct thread *t)
