@@ -242,8 +242,7 @@ enum status archive_write(const struct archive *a)
 	size_t n_sources = 0;
 	signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error like any other */
 	enum status status = database_begin(&d, a->path, a->measurement, a->m->title);
-	if (status == STATUS_OK)
-		narrow(d.partial, a->measurement);
+	/* until it is complete it is ours alone, and writable where the measurement is not */
 	if (status == STATUS_OK)
 		status = copy_measurement(a->measurement, d.partial, &c);
 	if (status == STATUS_OK)

@@ -145,7 +145,7 @@ static char *choose(const char *wanted, const char *measurements, const char *ti
 
 static enum status refuse_existing(const char *path)
 {
-	log_error(path, "exists already; name another place with -o");
+	log_error(path, "exists already; name another place");
 	return STATUS_IO;
 }
 
@@ -162,7 +162,7 @@ enum status database_check(const char *wanted)
 	if (exists(path)) {
 		s = refuse_existing(path);
 	} else if (access(directory, W_OK | X_OK) != 0) {
-		log_error(path, "cannot be made: %s; name another place with -o", strerror(errno));
+		log_error(path, "cannot be made: %s; name another place", strerror(errno));
 		s = STATUS_IO;
 	}
 	free(parent);

@@ -326,8 +326,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	struct model *m = NULL;
 	struct structures s = {.a = a, .directories = directories, .n_directories = n};
 	struct attribute_options o = {a->n_workers, find_structures, &s};
-	enum status status =
-		a->database && writes_files(a) ? database_check(a->database) : STATUS_OK;
+	const char *place = a->archive ? a->archive : writes_files(a) ? a->database : NULL;
+	enum status status = place ? database_check(place) : STATUS_OK;
 	if (status == STATUS_OK)
 		status = load_job_open(directories, n, a->n_workers, &job);
 	if (status == STATUS_OK)

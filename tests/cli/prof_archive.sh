@@ -50,11 +50,26 @@ src$T/here/body.h"
 is "nobody sees more of it" "$(stat -c %a there/m)" 500
 "$HPCPROF" --archive there/m m 2>err
 is "an archive that exists is not touched" "$?/$(cat err)" \
-	"1/hpcprof-lite: there/m: exists already; name another place with -o"
+	"1/hpcprof-lite: there/m: exists already; name another place"
+"$HPCPROF" --archive there/m nothing 2>err
+is "which is checked before anything is read" "$?/$(cat err)" \
+	"1/hpcprof-lite: there/m: exists already; name another place"
 "$HPCPROF" --archive x --to text m 2>err
 is "--archive with --to: usage" $? 2
 "$HPCPROF" --archive x m m 2>err
 is "--archive of two measurements: usage" $? 2
+
+# A measurement that only root could write to
+own=$(public_dir own)
+if [ "$(id -u)" -eq 0 ] && public_tools; then
+	cp -R m "$own/m"
+	chown -R nobody "$own/m"
+fi
+if [ -d "$own/m" ] || cp -R m "$own/m"; then
+	as_nobody env HPCTOOLKIT_LITE_CACHE= "$HPCPROF" -q --archive "$own/archive" "$own/m" 2>err
+	is "a user's own, where the measurement is read-only" "$?/$(stat -c %a "$own/archive")" 0/500
+	chmod 700 "$own/m" "$own/archive" # or nobody can remove them
+fi
 
 # Another machine
 mv here elsewhere

@@ -70,7 +70,7 @@ if "$HPCPROF" --to cctdb --no-structs -o db "$job" >out 2>err; then
 	like "said" "$(cat err)" "^hpcprof-lite: db: exists already"
 	is "before anything is read or printed" "$(status --no-structs -o db "$job") $(cat out)" "1 "
 	is "so is a place where none can be made" "$(status --no-structs -o nowhere/db "$job") $(cat out err)" \
-		"1 hpcprof-lite: nowhere/db: cannot be made: No such file or directory; name another place with -o"
+		"1 hpcprof-lite: nowhere/db: cannot be made: No such file or directory; name another place"
 	is "the text alone needs no place" "$(status --to text --no-structs -o db "$job")" 0
 	cp -R "$job" hpctoolkit-lite-mini-measurements-77
 	is "the default name" "$(status --to cctdb --no-structs hpctoolkit-lite-mini-measurements-77/)" 0
