@@ -85,8 +85,9 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 			putc('\n', s->out);
 		} else {
 			put_process(&m->processes[rows[i].id], s->out);
-			fputs(" ", s->out);
-			text_cell(s->out, text_base(m->processes[rows[i].id].executable), 0);
+			const char *executable = m->processes[rows[i].id].executable;
+			fputs(*executable ? " " : "", s->out);
+			text_cell(s->out, text_base(executable), 0);
 			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");
 		}
 	}

@@ -216,7 +216,10 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 		fprintf(out, " (asked: %s", text_value(d, k->unit, (double)k->period / one));
 	if (k->period && k->period_most > k->period)
 		fprintf(out, " to %s", text_value(d, k->unit, (double)k->period_most / one));
-	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source), k->sources_differ ? " and others" : "");
+	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source),
+		k->sources_differ		    ? " and others"
+			: text_sampling_by_both(m, i) ? " and CPU timer"
+						      : "");
 }
 
 /* The program stopped the measurement, or started it late. */

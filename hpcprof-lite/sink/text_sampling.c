@@ -5,6 +5,7 @@
 #include "hpcprof-lite/sink/text_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define FIRST_SAMPLES 2u  /* every thread's first samples come from the timer */
 #define DISTORTED 0.05    /* share of the CPU time that switches may cost before the report says so */
@@ -12,6 +13,12 @@
 struct use {
 	uint64_t ns, n_samples, n_threads;
 };
+
+/* Every thread starts with the timer; those that stay with it are of interest. */
+static bool is_by_timer(const struct model_source_use *u)
+{
+	return u->timer_samples > FIRST_SAMPLES || (u->timer_samples && !u->event_samples);
+}
 
 static void put_use(FILE *out, const char *what, const struct use *u)
 {
@@ -22,12 +29,27 @@ static void put_use(FILE *out, const char *what, const struct use *u)
 		u->n_threads == 1 ? "thread" : "threads");
 }
 
+static bool is_cputime(const struct model_metric *k)
+{
+	return k->kind == MODEL_METRIC_SAMPLED && strcmp(k->event, "CPUTIME") == 0;
+}
+
 static uint64_t period_of_cputime(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED && m->metrics[i].source <= MSR_SOURCE_TIMER_CPU && m->metrics[i].period)
+		if (is_cputime(&m->metrics[i]) && m->metrics[i].period)
 			return m->metrics[i].period;
 	return 0;
+}
+
+bool text_sampling_by_both(const struct model *m, uint32_t metric)
+{
+	bool by_event = false, by_timer = false;
+	for (uint32_t i = 0; i < m->n_profiles && is_cputime(&m->metrics[metric]); i++) {
+		by_event |= m->profiles[i].source_use.event_samples != 0;
+		by_timer |= is_by_timer(&m->profiles[i].source_use);
+	}
+	return by_event && by_timer;
 }
 
 /* The program was slower than its samples made it: the kernel programmed a timer at each switch. */
@@ -61,7 +83,7 @@ void text_sampling(const struct model *m, FILE *out)
 		event.n_threads += u->event_samples != 0;
 		timer.ns += u->timer_ns;
 		timer.n_samples += u->timer_samples;
-		timer.n_threads += u->timer_samples > FIRST_SAMPLES || (u->timer_samples && !u->event_samples);
+		timer.n_threads += is_by_timer(u);
 		n_switches += u->event_switches;
 		cpu_seconds += (double)used_ns(&m->profiles[i]) / 1e9;
 	}

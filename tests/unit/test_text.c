@@ -333,6 +333,43 @@ static void test_definition_without_line(void **state)
 	fixture_remove(directory);
 }
 
+/*
+ * Threads that change between the kernel's event and a timer: the line of CPUTIME names both, and
+ * what switches cost goes by CPUTIME's period, whatever else was measured.
+ */
+static void test_both_sources(void **state)
+{
+	(void)state;
+	char *directory = fixture_directory();
+	struct gen *g = gen_open(
+		directory, &(struct gen_process){.pid = 1, .rank = -1, .no_trace = true});
+	uint32_t faults = gen_metric(g, "perf::PAGE-FAULTS", MSR_UNIT_COUNT, 100, MSR_SOURCE_PERF);
+	uint32_t cpu = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 10000000, MSR_SOURCE_PERF);
+	uint32_t t = gen_thread(g, "a"), main = gen_entry(g, t, MSR_ENTRY_MAIN);
+	gen_sample(g, t, main, faults, 0, 100);
+	gen_sample(g, t, main, cpu, 0, 1000000000);
+	free(gen_close(g, MSR_EXIT_RETURN, 0));
+	struct model *m = fixture_model(directory, 1);
+	struct model_profile *p = (struct model_profile *)&m->profiles[0]; /* ours alone */
+	p->cpu_ns = 1000000000;
+	p->source_use = (struct model_source_use){.event_ns = 900000000,
+		.event_samples = 90,
+		.event_switches = 10000,
+		.timer_ns = 100000000,
+		.timer_samples = 25};
+	char *text = report_model(m);
+	assert_non_null(strstr(text, " (asked: 10.00 ms), perf_event and CPU timer\n"));
+	assert_non_null(strstr(text, " (asked: 100), perf_event\n"));
+	assert_null(strstr(text, "SLOWED DOWN")); /* 3 us each; with a period of 100, 12 us */
+	free(text);
+	p->source_use.event_switches = 20000;
+	text = report_model(m);
+	assert_non_null(strstr(text, "SLOWED DOWN: 20,000 context switches"));
+	free(text);
+	model_free(m);
+	fixture_remove(directory);
+}
+
 /* What a program named its threads is no business of the terminal's. */
 static void test_thread_names(void **state)
 {
@@ -378,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_several_rates),
 		cmocka_unit_test(test_distortion_without_clocks),
 		cmocka_unit_test(test_definition_without_line),
+		cmocka_unit_test(test_both_sources),
 		cmocka_unit_test(test_thread_names),
 		cmocka_unit_test(test_many_samples),
 		cmocka_unit_test(test_numbers),
