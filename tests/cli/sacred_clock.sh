@@ -12,7 +12,7 @@ sacred_sampled "its own clock: the measurement is sound"
 # libfaketime's clock takes a lock and runs 1 ms ahead with every call.
 if have faketime; then
 	start=$(date +%s)
-	is "libfaketime" "$(run_limited 60 "$HPCRUN" -q -e CPUTIME@f10000 -o "$T/fake" faketime -f '+0 i0.001' "$W/sacred_clock" 2>&1)" done
+	is "libfaketime" "$(run_limited 60 "$HPCRUN" -q -e CPUTIME@f10000 -o "$T/fake" faketime -f '+0 i0.001' "$W/sacred_clock" 2>&1)" "done"
 	took=$(($(date +%s) - start + 1))
 	elapsed=$("$HPCPROF" --to text -o "$T/fake-database" "$T/fake" 2>/dev/null | sed -nE 's/.* ([0-9.]+) (ms|s) elapsed.*/\1 \2/p' | head -n 1)
 	within "libfaketime: the time that is reported is the kernel's, in s" \
