@@ -52,6 +52,7 @@ struct cputime_state {
 	uint64_t compared;        /* its count when it was last compared with the CPU clock */
 	/* The rate of switches: */
 	uint64_t n_switches;      /* of the thread, when they were last counted */
+	bool was_costly;          /* they cost too much when they were last counted */
 	uint64_t checked_ns;      /* given_ns then */
 	uint64_t calm_ns;         /* CPU time with few switches, up to now */
 	uint64_t calm_needed_ns;
@@ -383,7 +384,10 @@ static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontex
 	return owed_ns(s, i, used_ns(s), context);
 }
 
-/* Goes back to the timer where switches cost too much. Returns what is then to be added to the weight. */
+/*
+ * Goes back to the timer where switches cost too much twice in a row: neighbours that come and go preempt a thread that
+ * computes. Returns what is then to be added to the weight.
+ */
 static uint64_t check_switches(struct cputime_state *s, unsigned i)
 {
 	uint64_t cpu = s->given_ns - s->checked_ns, n;
@@ -391,9 +395,11 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 		return 0;
 	n = take_switches(s);
 	s->checked_ns = s->given_ns;
-	if (cputime.events[i].cpu_source == SOURCE_CPU_PERF || !s->has_timer
-	    || cost_per_mille(n, cputime.events[i].period, cpu) <= MUCH_PER_MILLE)
+	bool is_costly = cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE, is_again = s->was_costly;
+	s->was_costly = is_costly;
+	if (!is_costly || !is_again || cputime.events[i].cpu_source == SOURCE_CPU_PERF || !s->has_timer)
 		return 0;
+	s->was_costly = false;
 	return begin_timer(s, i);
 }
 
