@@ -63,6 +63,7 @@ enum arch_place {
 	ARCH_IN_BODY,
 	ARCH_AT_EDGE,   /* the return address is at sp */
 	ARCH_BP_PUSHED, /* the caller's bp is at sp, the return address above it */
+	ARCH_ALIGNED,   /* sp was moved by one word, the return address is above that */
 };
 enum arch_place arch_place_of(const uint8_t *code, size_t n_bytes);
 

@@ -330,8 +330,39 @@ bool arch_makes_frame(const uint8_t *c, size_t n)
 	return false;
 }
 
+/*
+ * _init and _fini, which crti.o and crtn.o bring into every object without CFI: sub $8, %rsp; in
+ * _init a call of __gmon_start__ if there is one; add $8, %rsp; ret.
+ */
+static enum arch_place place_in_init(const uint8_t *c, size_t n)
+{
+	enum { SUB_BYTES = 4, MOV_BYTES = 7, BEGINNING = 5 };
+	/* test %rax, %rax; je; call *%rax; add $8, %rsp; ret */
+	static const uint8_t body[] = {0x48, 0x85, 0xc0, 0x74, 0x02, 0xff,
+				       0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	static const uint8_t at[] = {0, 3, 5, 7};
+	const bool at_sub = STARTS_WITH(c, n, "\x48\x83\xec\x08");
+	const size_t sub = at_sub ? SUB_BYTES : 0;
+	const size_t mov = STARTS_WITH(c + sub, n - sub, "\x48\x8b\x05") ? MOV_BYTES : 0;
+	if (n < sub + mov)
+		return ARCH_IN_BODY;
+	c += sub + mov;
+	n -= sub + mov;
+	for (size_t i = 0; i < sizeof at; i++) {
+		const size_t left = sizeof body - at[i], have = n < left ? n : left;
+		const bool may_start = mov ? at[i] == 0 : !at_sub || at[i] == 7;
+		const size_t enough = mov && at_sub ? BEGINNING : left; /* less may have been read */
+		if (may_start && have >= enough && memcmp(c, body + at[i], have) == 0)
+			return at_sub ? ARCH_AT_EDGE : ARCH_ALIGNED;
+	}
+	return ARCH_IN_BODY;
+}
+
 enum arch_place arch_place_of(const uint8_t *c, size_t n)
 {
+	const enum arch_place in_init = place_in_init(c, n);
+	if (in_init != ARCH_IN_BODY)
+		return in_init;
 	if (STARTS_WITH(c, n, "\x89\x84\x24") &&
 	    n >= 7) { /* HotSpot touches the stack ahead: mov %eax, -d(%rsp) */
 		c += 7;

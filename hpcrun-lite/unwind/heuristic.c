@@ -180,12 +180,18 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 /*
  * Whether a word that merely lies on the stack may be the return address. What libc calls through a
  * pointer could be anything, and old frames of its own are sound as far as tables tell: so only a
- * direct call, or one in a function of the same module, speaks for a caller.
+ * direct call, or one in a function of the same module, speaks for a caller. The exception is the
+ * word at_top of the stack in a few bytes of code without tables between functions that have them:
+ * frame_dummy and register_tm_clones of crtbegin.o, which the loader calls, are leaves.
  */
-static bool is_caller(enum arch_call call, const struct extent *callee, const struct extent *caller)
+static bool is_caller(enum arch_call call, const struct extent *callee,
+		      const struct extent *caller, bool at_top)
 {
-	return call == ARCH_CALL_YES || (call == ARCH_CALL_UNKNOWN && caller->is_function &&
-					 callee->in_module && caller->module == callee->module);
+	enum { FEW_BYTES = 512 };
+	if (call != ARCH_CALL_UNKNOWN || !caller->is_function || !callee->in_module)
+		return call == ARCH_CALL_YES;
+	return caller->module == callee->module ||
+	       (at_top && !callee->is_function && callee->hi - callee->lo < FEW_BYTES);
 }
 
 /*
@@ -277,7 +283,7 @@ static bool may_return_to(struct walk *w, const struct state *s, const struct ex
 	if (call == ARCH_CALL_NO)
 		return false;
 	if (caller.is_function)
-		return is_caller(call, callee, &caller);
+		return is_caller(call, callee, &caller, s->exact && slot == s->sp);
 	if (slot == s->sp && s->exact)
 		return true;
 	/* Code without tables calls a lot, and leaves return addresses of its own calls. Only a
@@ -352,7 +358,7 @@ static bool guess(struct walk *w, const struct state *s, const struct extent *ca
 	    !heuristic_is_return(w, pc, w->bypass, &in_text) || !in_text)
 		return false;
 	const enum arch_call call = leads_to(w, pc, callee, state_key(s), &caller);
-	if (!is_caller(call, callee, &caller))
+	if (!is_caller(call, callee, &caller, s->exact && slot == s->sp))
 		return false;
 	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = s->bp},
 				    .is_guess = true};
@@ -380,24 +386,56 @@ static bool by_scan(struct walk *w, const struct state *s, const struct extent *
 	return false;
 }
 
-/* Where the next instruction shows that the function has no frame of its own yet, or no more. */
-static bool by_place(struct walk *w, const struct state *s, const struct extent *callee,
-		     struct heuristic *found)
+/* Where the next instructions show that the function has no frame of its own yet, or no more, or
+ * one word. */
+static bool by_place(struct walk *w, const struct state *s, struct heuristic *found)
 {
 	struct unwind_thread *t = w->thread;
-	struct extent caller;
 	uint8_t code[ARCH_PLACE_BYTES];
 	uint64_t pc, bp = s->bp;
 	const size_t n = read_code(t, s->pc, code, sizeof code);
 	const enum arch_place place = arch_place_of(code, n);
-	const uint64_t slot = s->sp + (place == ARCH_BP_PUSHED ? 8 : 0);
+	const uint64_t slot = s->sp + (place == ARCH_AT_EDGE ? 0 : 8);
 	if (place == ARCH_IN_BODY || !mem_load(&t->mem, slot, &pc) ||
-	    (place == ARCH_BP_PUSHED && !mem_load(&t->mem, s->sp, &bp)) ||
-	    leads_to(w, pc, callee, s->pc, &caller) == ARCH_CALL_NO)
+	    (place == ARCH_BP_PUSHED && !mem_load(&t->mem, s->sp, &bp)))
 		return false;
 	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = bp},
 				    .bp_slot = place == ARCH_BP_PUSHED ? s->sp : slot};
-	return callers_hold(w, found->next);
+	return true;
+}
+
+/*
+ * While a dlclose is going on, when tables are read by guarded loads alone: of all checks only that
+ * of the call instruction is cheap enough. This is for the code that every object runs then and
+ * that has no CFI: _fini is a leaf, __do_global_dtors_aux makes a frame and calls.
+ */
+static bool by_call_alone(struct walk *w, const struct state *s, struct heuristic *found)
+{
+	struct unwind_thread *t = w->thread;
+	uint64_t top, pc, bp;
+	bool in_text;
+	const bool has_top = s->exact && mem_load(&t->mem, s->sp, &top);
+	struct heuristic tries[3];
+	unsigned n = 0;
+	if (s->exact && by_place(w, s, &tries[0]))
+		n = 1;
+	else if (has_top) {
+		const uint64_t slot = s->sp + (top == s->bp ? 8 : 0); /* behind push %rbp */
+		if (mem_load(&t->mem, slot, &pc))
+			tries[n++] = (struct heuristic){
+				.next = {.pc = pc, .sp = slot + 8, .bp = s->bp}};
+	}
+	if (is_frame_pointer(t, s->bp, s->sp) && mem_load(&t->mem, s->bp, &bp) &&
+	    mem_load(&t->mem, s->bp + 8, &pc))
+		tries[n++] = (struct heuristic){.next = {.pc = pc, .sp = s->bp + 16, .bp = bp}};
+	for (unsigned i = 0; i < n; i++) {
+		*found = tries[i];
+		found->bp_slot = 0;
+		found->is_guess = true;
+		if (heuristic_is_return(w, found->next.pc, true, &in_text) && in_text)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -409,13 +447,19 @@ static bool by_place(struct walk *w, const struct state *s, const struct extent 
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found)
 {
 	struct unwind_thread *t = w->thread;
-	struct extent callee;
+	struct extent callee, caller;
 	struct heuristic by_bp;
 	uint64_t top;
-	if (w->bypass) /* tables read by guarded loads alone make this too dear */
-		return false;
+	if (w->bypass) {
+		const bool is_guessed = by_call_alone(w, s, found);
+		w->heuristic |= is_guessed;
+		t->counts.heuristics += is_guessed;
+		return is_guessed;
+	}
 	find_extent(w, state_key(s), &callee);
-	bool is_found = s->exact && by_place(w, s, &callee, found);
+	bool is_found = s->exact && by_place(w, s, found) &&
+			leads_to(w, found->next.pc, &callee, s->pc, &caller) != ARCH_CALL_NO &&
+			callers_hold(w, found->next);
 	const bool has_bp = !is_found && by_frame_pointer(w, s, &callee, &by_bp);
 	if (has_bp && (!by_bp.is_guess || !s->exact || !callee.in_module)) {
 		*found = by_bp;

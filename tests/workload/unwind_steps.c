@@ -60,7 +60,8 @@ static struct {
 	bool have_base;
 	uint64_t previous_pc, previous_sp;
 	const struct steps_case *now;
-	uint64_t steps, distinct, as_truth, as_libunwind, leaving, truncated, marked_wrong, agreed, libunwind_differs, marked,
+	uint64_t steps, distinct, as_truth, as_libunwind, leaving, truncated, cut,
+		marked_wrong, agreed, libunwind_differs, marked,
 		differences, reuse_differs;
 	uint64_t pcs[PC_SET];
 } judge;
@@ -245,13 +246,18 @@ static bool is_leaving(void)
 
 /*
  * glibc's swapcontext and setcontext do not describe the instructions between the change of the stack pointer and the return. Nobody can follow them by CFI;
- * ours must be libunwind's, or marked.
+ * ours must be libunwind's, or marked, or end there with nothing wrong in it, which is counted.
  */
-static bool is_switching(const struct unwind_path *out)
+static bool in_switch(void)
 {
 	const uint64_t function = function_of(ours.pc[0]);
-	return (function == function_of((uint64_t)swapcontext) || function == function_of((uint64_t)setcontext)) &&
-	       (same(&ours, &library) || out->heuristic || out->end != UNWIND_ROOT);
+	return function == function_of((uint64_t)swapcontext) ||
+	       function == function_of((uint64_t)setcontext);
+}
+
+static bool is_switching(const struct unwind_path *out)
+{
+	return in_switch() && (same(&ours, &library) || out->heuristic);
 }
 
 /* A coroutine that has returned into __start_context, which has no CFI at all: what is found above it must be marked, or not be called the root. */
@@ -267,6 +273,11 @@ static bool in_throw(void)
 	return strstr(object_of(ours.pc[0]), "libgcc_s") || strstr(object_of(ours.pc[1]), "libgcc_s");
 }
 
+static bool is_beginning_of_truth(void)
+{
+	return ours.n <= truth.n && memcmp(ours.pc, truth.pc, ours.n * sizeof *ours.pc) == 0;
+}
+
 static void judge_paths(const struct shadow *s, const struct unwind_path *out)
 {
 	const bool true_to_life = same(&ours, &truth), as_library = same(&ours, &library);
@@ -276,13 +287,12 @@ static void judge_paths(const struct shadow *s, const struct unwind_path *out)
 	judge.marked += out->heuristic;
 	if (true_to_life)
 		return;
-	if (out->end == UNWIND_THROWING && ours.n <= truth.n && memcmp(ours.pc, truth.pc, ours.n * sizeof *ours.pc) == 0) {
+	if (out->end == UNWIND_THROWING && is_beginning_of_truth()) {
 		judge.truncated++;
 		return;
 	}
-	/* A leaf without CFI whose caller cannot be told: the path ends there, and says so. */
-	if (out->end == UNWIND_NO_CFI && ours.n == 1 && function_of(ours.pc[0]) == 0) {
-		judge.truncated++;
+	if (out->end != UNWIND_ROOT && in_switch() && is_beginning_of_truth()) {
+		judge.cut++;
 		return;
 	}
 	if (is_leaving() || is_switching(out) || is_finished_coroutine(s, out))
@@ -404,7 +414,14 @@ int main(int argc, char **argv)
 	printf("# reused %lu of %lu frames; slow %lu\n", (unsigned long)counts->frames_reused,
 	       (unsigned long)(counts->frames_reused + counts->frames_walked), (unsigned long)counts->slow_frames);
 	printf("# wrong paths: %lu; reuse differs: %lu\n", (unsigned long)judge.differences, (unsigned long)judge.reuse_differs);
-	/* Only the C++ run time's last steps before a landing pad may cut a path off. */
-	return judge.differences || judge.reuse_differs || judge.steps == 0 || judge.truncated > judge.steps / 50 ||
-	       judge.marked_wrong > judge.steps / 50;
+	printf("# cut off in swapcontext: %lu\n", (unsigned long)judge.cut);
+	/*
+	 * Paths are cut off, or wrong and marked, in the C++ run time's last steps before a landing
+	 * pad; cut off elsewhere in the few instructions of swapcontext that its CFI does not
+	 * describe.
+	 */
+	enum { FEW = 50, VERY_FEW = 1000 };
+	return judge.differences || judge.reuse_differs || judge.steps == 0 ||
+	       judge.truncated > judge.steps / FEW || judge.marked_wrong > judge.steps / FEW ||
+	       judge.leaving > judge.steps / VERY_FEW || judge.cut > judge.steps / VERY_FEW;
 }
