@@ -9,7 +9,7 @@ need python3
 LINE='^hpcrun-lite: .*sample'
 
 # The program puts a file of its own where standard error was.
-is "a program without standard error" "$("$HPCRUN" -o "$T/closed" sh -c 'exec 2>&-; echo done' 2>&1)" done
+is "a program without standard error" "$("$HPCRUN" -o "$T/closed" sh -c 'exec 2>&-; echo done' 2>&1)" "done"
 "$HPCRUN" -o "$T/own" sh -c "exec 2>&-; exec 2<>'$T/data'; echo X >&2" 2>"$T/stderr"
 is "a file of the program's with the number 2" "$(cat "$T/data")" X
 "$HPCRUN" -o "$T/late" sh -c "exec 2>'$T/log'; echo X >&2" 2>"$T/stderr"

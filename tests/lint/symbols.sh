@@ -35,6 +35,7 @@ done
 # The signal path. Names that another object of the library defines are ours; that of the string functions holds none of them back.
 objects=$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*' -name 'lib*.o' | LC_ALL=C sort)
 # shellcheck disable=SC2086 # words
+# shellcheck disable=SC2046 # one word an object
 nm -g --defined-only $(printf '%s\n' "$objects" | grep -E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-') | awk 'NF == 3 { print $3 }' | sort -u >"$T/ours"
 n=0
 for object in $(printf '%s\n' "$objects" | grep -E '/(libhl(safe|string|cct|unwind|python)_la-|libhpcrun_lite_la-(sample|control|hook_signal|hook_signal_raw|hook_wait_restart)\.o)'); do
