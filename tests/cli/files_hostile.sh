@@ -41,7 +41,9 @@ for f in m/*.hpcrun; do LC_ALL=C sed "s|$module|$fifo|g" "$f" >p/x && cp p/x "$f
 is "a module that names a FIFO" "$(status "$HPCPROF" --to text m)" 0
 mkdir run
 mkfifo run/.hpcrun-job run/1-x-1.hpcrun
-is "a FIFO in a run directory of hpcrun-lite" "$(status "$HPCRUN" -q -o run true)" 1
+# It is taken for the directory of another run: this one goes to run-2.
+is "a FIFO in a run directory of hpcrun-lite" "$(status "$HPCRUN" -q -o run true)" 0
+ok "... which the run leaves alone" test -d run-2
 is "a FIFO beside the files that the report at the end reads" \
 	"$(status "$HPCRUN" -o at-end sh -c 'mkfifo at-end/norank-x-1.hpcrun')" 0
 like "... which comes" "$(cat err)" '^hpcrun-lite: .* samples?, '

@@ -324,7 +324,7 @@ static void test_processes_have_names(void **state)
 		free(gen_close(r.g, MSR_EXIT_RETURN, pid == 2 ? 7 : 0));
 	}
 	char *text = report(&r, SINK_TEXT_THREADS);
-	has(text, "  1 process ended with a failure (status 7): second pid 2\n");
+	has(text, "  1 process ended with exit status 7: second pid 2\n");
 	has(text, "  h pid 1 first, 1 thread\n");
 	has(text, "  h pid 2 second, 1 thread\n");
 	has_not(text, "Threads by"); /* would say the same */
