@@ -65,7 +65,6 @@ static struct {
 	int signal;
 	uint64_t tick_ns;                /* the kernel's tick: CPU timers expire on it */
 	bool user_only;                  /* this user's events do not see the kernel; found out once */
-	bool is_refused;                 /* this user's events are refused; found out once */
 	void (*note)(const char *text);
 	_Atomic bool has_said;           /* that there are threads without their event */
 } cputime;
@@ -117,10 +116,10 @@ static uint64_t count_switches(void)
 	return (uint64_t)r.ru_nvcsw + (uint64_t)r.ru_nivcsw;
 }
 
-/* The switches since they were last counted. Those that the event paid for are recorded. */
+/* The switches since they were last counted, 0 where they cannot be. Those that the event paid for are recorded. */
 static uint64_t take_switches(struct cputime_state *s)
 {
-	uint64_t now = count_switches(), n = now - s->n_switches;
+	uint64_t now = count_switches(), n = now > s->n_switches ? now - s->n_switches : 0;
 	s->n_switches = now;
 	if (s->use && s->phase == EVENT)
 		add(&s->use->event_switches, n);
@@ -191,7 +190,7 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	uint64_t used = used_ns(s), rest = used > s->given_ns ? used - s->given_ns : 0;
 	s->given_ns += rest;
 	s->checked_ns = s->given_ns;
-	/* Was it worth the while? A program that goes to and fro soon changes less often. */
+	/* Where the event did not last, it comes back later than the last time. */
 	bool was_long = used - s->event_start_ns >= 8 * s->calm_needed_ns;
 	s->calm_needed_ns = was_long ? CALM_NS : 2 * s->calm_needed_ns < CALM_MOST_NS ? 2 * s->calm_needed_ns : CALM_MOST_NS;
 	s->calm_ns = 0;
@@ -272,7 +271,7 @@ static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t 
 	}
 	s->phase = TIMER;
 	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF
-		|| cost_per_mille(take_switches(s), cputime.events[i].period, used - s->checked_ns) <= MUCH_PER_MILLE;
+		|| cost_per_mille(take_switches(s), cputime.events[i].period, used - s->checked_ns) < LITTLE_PER_MILLE;
 	s->checked_ns = used;
 	if (is_calm && begin_event(s, i) && s->early_ns < whole && weight <= whole)
 		return whole - s->early_ns + cputime.events[i].period / 2;
