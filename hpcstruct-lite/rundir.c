@@ -135,13 +135,13 @@ static bool read_definitions(struct reader *r, const struct msr_view *v)
 	return true;
 }
 
-static bool read_extents(struct reader *r, const struct mapfile *file)
+static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
 {
 	uint64_t position = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
 	memset(r->n_nodes, 0, sizeof r->n_nodes);
 	memset(r->by_id, 0, sizeof r->by_id);
-	for (enum msr_scan s; (s = msr_next_extent(file->bytes, file->n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
 		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
 			count_nodes(r, &v);
 		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_MODULE)
@@ -151,6 +151,22 @@ static bool read_extents(struct reader *r, const struct mapfile *file)
 	}
 	for (unsigned id = 1; id < N_MODULE_IDS; id++)
 		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
+			return false;
+	return true;
+}
+
+/* The process of the file, and the children of fork inside of it. */
+static bool read_processes(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
+{
+	uint64_t position = MSR_HEADER_BYTES, skipped;
+	unsigned major = 0;
+	struct msr_view v;
+	if (!read_extents(r, bytes, n_bytes))
+		return false;
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
+		if (s == MSR_SCAN_EXTENT && msr_is_process(&v)
+		    && msr_check_header(v.content, v.n_bytes, &major) == MSR_HEADER_SOUND
+		    && !read_extents(r, v.content, v.n_bytes))
 			return false;
 	return true;
 }
@@ -165,7 +181,7 @@ static enum status read_file(struct reader *r, const char *path)
 	enum msr_header_state state = msr_check_header(file.bytes, file.n_bytes, &major);
 	if (state == MSR_HEADER_SOUND) {
 		r->n_files++;
-		if (!read_extents(r, &file)) {
+		if (!read_processes(r, file.bytes, file.n_bytes)) {
 			log_error(path, "out of memory");
 			status = STATUS_NO_MEMORY;
 		}

@@ -103,7 +103,7 @@ prof_cli_tests = \
 	tests/cli/prof_structs.sh \
 	tests/cli/prof_text.sh
 TESTS += $(prof_cli_tests)
-EXTRA_DIST += $(prof_cli_tests) tests/golden/prof tests/golden/python
+EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python
 
 check_PROGRAMS += tests/fuzz/fuzz_measurement
 tests_fuzz_fuzz_measurement_SOURCES = tests/fuzz/fuzz_measurement.c

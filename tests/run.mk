@@ -2,8 +2,8 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
-TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
+check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
+TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
 tests_unit_test_seccomp_filter_SOURCES = tests/unit/test_seccomp_filter.c hpcrun-lite/runtime/seccomp_filter.c
 tests_unit_test_seccomp_filter_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_safe_string_SOURCES = tests/unit/test_safe_string.c
@@ -15,6 +15,8 @@ tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/runtime/co
 tests_unit_test_config_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_safe_SOURCES = tests/unit/test_safe.c
 tests_unit_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_test_nursery_SOURCES = tests/unit/test_nursery.c
+tests_unit_test_nursery_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_test_store_SOURCES = tests/unit/test_store.c
 tests_unit_test_store_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
 tests_unit_test_cct_SOURCES = tests/unit/test_cct.c
@@ -69,6 +71,7 @@ run_tests = \
 	tests/cli/run_children.sh \
 	tests/cli/run_ends.sh \
 	tests/cli/run_threads.sh \
+	tests/cli/run_forks.sh \
 	tests/cli/run_processes.sh \
 	tests/cli/run_kill.sh \
 	tests/cli/run_space.sh \

@@ -29,9 +29,12 @@ sound() {
 	fi
 }
 
-# value NAME: summed over all files. n_files: how many files.
+# value NAME: summed over all processes. n_processes: how many that sound() has seen. n_files: how many files.
 value() {
 	awk -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f\n", sum }' "$T/values"
+}
+n_processes() {
+	grep -c '^file ' "$T/values"
 }
 n_files() {
 	find "$OUT" -name '*.hpcrun' | wc -l | tr -d ' '

@@ -113,6 +113,10 @@ static uint64_t resync(const uint8_t *bytes, uint64_t n_bytes, uint64_t pos)
 {
 	for (; pos + sizeof(struct msr_extent) <= n_bytes; pos += MSR_EXTENT_ALIGN) {
 		const struct msr_extent *e = (const void *)(bytes + pos);
+		if (memcmp(e, MSR_MAGIC, sizeof MSR_MAGIC) == 0) { /* another process: its extents are not ours */
+			pos += MSR_PROCESS_BYTES - MSR_EXTENT_ALIGN;
+			continue;
+		}
 		if (e->magic == MSR_EXTENT_MAGIC && extent_is_sound(e, n_bytes - pos))
 			return pos;
 	}

@@ -19,10 +19,11 @@
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
 #define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
-#define MSR_VERSION_MINOR 3           /* additions a reader may ignore */
+#define MSR_VERSION_MINOR 4           /* additions a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
+#define MSR_PROCESS_BYTES 16320u      /* content of an extent of the kind MSR_PROCESS */
 #define MSR_SUFFIX ".hpcrun"
 /* Beside a measurement file, in place of its suffix: what the process wrote of the code that it made (JIT). */
 #define MSR_JIT_MAP_SUFFIX ".perfmap"
@@ -137,7 +138,8 @@ enum msr_kind {
 	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
 	MSR_CLOCK = 9,          /* struct msr_clock */
 	MSR_PYTHON_CODE = 10,   /* struct msr_python_code and what follows it: functions of Python programs */
-	/* 11 to 13 are free; what GPUs do is laid out in measurement_gpu.h */
+	MSR_PROCESS = 11,       /* a child of fork that needed no file: header page and extents, as in a file */
+	/* 12 and 13 are free; what GPUs do is laid out in measurement_gpu.h */
 	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
 	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs not measured */
 	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
@@ -436,6 +438,12 @@ enum msr_scan {
  * the buffer, always terminates. After damage it resumes at the next offset that holds a sound extent header.
  */
 enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped);
+
+/* The extent holds a child of fork, to be read like a file of its content. */
+static inline bool msr_is_process(const struct msr_view *v)
+{
+	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_HEADER_BYTES;
+}
 
 enum msr_header_state {
 	MSR_HEADER_SOUND,

@@ -75,18 +75,46 @@ static enum status list_directory(struct listing *l, const char *directory)
 	return s;
 }
 
+/* A path of the listing: the file, and the processes inside of it. */
+struct opened {
+	struct load_file file;
+	enum status result;
+	VEC(struct load_file) inside; /* all of them sound */
+	size_t n_short;               /* that hold nothing */
+};
+
 struct opening {
 	struct listing *l;
-	struct load_file *files;
-	enum status *results;
+	struct opened *opened;
 	atomic_size_t n_done;
 };
+
+static enum status open_inside(struct opened *o)
+{
+	for (size_t i = 0; i < o->file.inside.n; i++) {
+		struct load_file *f = vec_push(&o->inside);
+		if (!f)
+			return STATUS_NO_MEMORY;
+		enum status s = load_file_inside(&o->file, i, f);
+		if (s == STATUS_OK)
+			continue;
+		load_file_close(f);
+		o->inside.n--;
+		if (s != STATUS_NOT_FOUND)
+			return s;
+		o->n_short++;
+	}
+	return STATUS_OK;
+}
 
 static void open_one(void *arg, size_t i, unsigned worker)
 {
 	(void)worker;
 	struct opening *o = arg;
-	o->results[i] = load_file_open(o->l->paths.at[i], &o->files[i]);
+	struct opened *one = &o->opened[i];
+	one->result = load_file_open(o->l->paths.at[i], &one->file);
+	if (one->result == STATUS_OK)
+		one->result = open_inside(one);
 	log_progress("reading measurement files", atomic_fetch_add(&o->n_done, 1) + 1, o->l->paths.n);
 }
 
@@ -110,44 +138,62 @@ static int compare_files(const void *pa, const void *pb)
 	return c ? c : strcmp(a->path, b->path);
 }
 
+/* Takes the file and what is inside of it over into the job. False: no memory. */
+static bool keep(struct load_job *job, struct opened *o)
+{
+	struct load_file *to = vec_extend(&job->files, 1 + o->inside.n);
+	if (!to)
+		return false;
+	to[0] = o->file;
+	if (o->inside.n)
+		memcpy(to + 1, o->inside.at, o->inside.n * sizeof *to);
+	job->n_short += o->n_short;
+	o->inside.n = 0;
+	memset(&o->file, 0, sizeof o->file);
+	return true;
+}
+
 /* Keeps the files that could be read; the first failure that counts decides. */
-static enum status keep_sound(struct load_job *job, const enum status *results)
+static enum status keep_sound(struct load_job *job, struct opened *opened, size_t n)
 {
 	enum status s = STATUS_OK;
-	size_t kept = 0;
-	for (size_t i = 0; i < job->files.n; i++) {
-		if (results[i] == STATUS_OK) {
-			struct load_file f = job->files.at[i];
-			job->files.at[kept++] = f;
-			continue;
-		}
-		if (results[i] == STATUS_NOT_FOUND)
+	for (size_t i = 0; i < n; i++) {
+		enum status result = opened[i].result;
+		if (result == STATUS_OK && !keep(job, &opened[i]))
+			result = STATUS_NO_MEMORY;
+		if (result == STATUS_NOT_FOUND)
 			job->n_short++;
-		else if (s == STATUS_OK)
-			s = results[i];
-		load_file_close(&job->files.at[i]);
+		else if (result && s == STATUS_OK)
+			s = result;
 	}
-	job->files.n = kept;
-	if (s == STATUS_OK && kept == 0) {
+	if (s == STATUS_OK && job->files.n == 0) {
 		log_error(NULL, "none of the measurement files holds anything");
 		s = STATUS_NOT_FOUND;
 	}
 	return s;
 }
 
+static void close_opened(struct opened *o)
+{
+	for (size_t i = 0; i < o->inside.n; i++)
+		load_file_close(&o->inside.at[i]);
+	vec_free(&o->inside);
+	load_file_close(&o->file);
+}
+
 static enum status open_all(struct listing *l, unsigned n_workers, struct load_job *job)
 {
-	struct opening o = {.l = l, .results = calloc(l->paths.n, sizeof *o.results)};
-	o.files = vec_extend(&job->files, l->paths.n);
-	enum status s = STATUS_NO_MEMORY;
-	if (o.results && o.files) {
-		pool_run(l->paths.n, n_workers, open_one, &o);
-		log_progress(NULL, 0, 0);
-		s = keep_sound(job, o.results);
-	} else {
+	struct opening o = {.l = l, .opened = calloc(l->paths.n, sizeof *o.opened)};
+	if (!o.opened) {
 		log_error(NULL, "out of memory");
+		return STATUS_NO_MEMORY;
 	}
-	free(o.results);
+	pool_run(l->paths.n, n_workers, open_one, &o);
+	log_progress(NULL, 0, 0);
+	enum status s = keep_sound(job, o.opened, l->paths.n);
+	for (size_t i = 0; i < l->paths.n; i++)
+		close_opened(&o.opened[i]);
+	free(o.opened);
 	if (s == STATUS_OK)
 		qsort(job->files.at, job->files.n, sizeof *job->files.at, compare_files);
 	return s;
@@ -170,7 +216,9 @@ enum status load_job_open(char *const *directories, size_t n_directories, unsign
 
 void load_job_close(struct load_job *job)
 {
-	for (size_t i = 0; i < job->files.n; i++)
-		load_file_close(&job->files.at[i]);
+	for (size_t pass = 0; pass < 2; pass++) /* those inside of another first */
+		for (size_t i = 0; i < job->files.n; i++)
+			if (job->files.at[i].is_inside == (pass == 0))
+				load_file_close(&job->files.at[i]);
 	vec_free(&job->files);
 }

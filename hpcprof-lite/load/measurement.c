@@ -203,6 +203,17 @@ static enum status add_part(struct load_file *f, const struct msr_view *v, size_
 	return STATUS_OK;
 }
 
+static enum status keep_process(struct load_file *f, const struct msr_view *v)
+{
+	if (!msr_is_process(v))
+		return STATUS_OK;
+	struct msr_view *slot = vec_push(&f->inside);
+	if (!slot)
+		return STATUS_NO_MEMORY;
+	*slot = *v;
+	return STATUS_OK;
+}
+
 static enum status read_extent(struct load_file *f, const struct msr_view *v)
 {
 	switch (v->extent->kind) {
@@ -227,6 +238,8 @@ static enum status read_extent(struct load_file *f, const struct msr_view *v)
 		return add_part(f, v, sizeof(struct msr_cell));
 	case MSR_TRACE:
 		return add_part(f, v, sizeof(uint64_t));
+	case MSR_PROCESS:
+		return keep_process(f, v);
 	default: /* a later minor version's may be ignored */
 		return load_gpu_is_kind(v->extent->kind) ? load_gpu_extent(f, v) : STATUS_OK;
 	}
@@ -451,21 +464,18 @@ enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_byt
 	return read_all(name, f);
 }
 
-enum status load_file_open(const char *path, struct load_file *f)
+static enum status keep_path(const char *path, struct load_file *f)
 {
 	f->path = strdup(path);
-	if (!f->path) {
-		log_error(path, "out of memory");
-		return STATUS_NO_MEMORY;
-	}
-	enum status s = mapfile_open(path, &f->map);
-	if (s == STATUS_NOT_FOUND) {
-		log_error(path, "no such file");
-		return STATUS_IO;
-	}
-	if (s)
-		return s;
-	s = read_all(path, f);
+	if (f->path)
+		return STATUS_OK;
+	log_error(path, "out of memory");
+	return STATUS_NO_MEMORY;
+}
+
+static enum status read_path(const char *path, struct load_file *f)
+{
+	enum status s = read_all(path, f);
 	note_live(f);
 	load_release(f, UINT32_MAX); /* all of it */
 	if (s == STATUS_OK && f->truncated)
@@ -473,6 +483,31 @@ enum status load_file_open(const char *path, struct load_file *f)
 	else if (s == STATUS_OK && f->bytes_damaged)
 		log_warn(path, "damaged: %" PRIu64 " bytes skipped", f->bytes_damaged);
 	return s;
+}
+
+enum status load_file_open(const char *path, struct load_file *f)
+{
+	enum status s = keep_path(path, f);
+	if (s)
+		return s;
+	s = mapfile_open(path, &f->map);
+	if (s == STATUS_NOT_FOUND) {
+		log_error(path, "no such file");
+		return STATUS_IO;
+	}
+	return s ? s : read_path(path, f);
+}
+
+enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f)
+{
+	const struct msr_view *v = &parent->inside.at[i];
+	enum status s = parent->path ? keep_path(parent->path, f) : STATUS_OK;
+	if (s)
+		return s;
+	f->is_inside = true;
+	f->map.bytes = v->content;
+	f->map.n_bytes = v->n_bytes;
+	return f->path ? read_path(f->path, f) : read_all("", f);
 }
 
 void load_file_close(struct load_file *f)
@@ -496,7 +531,8 @@ void load_file_close(struct load_file *f)
 	for (size_t i = 0; i < f->owned.n; i++)
 		free(f->owned.at[i]);
 	vec_free(&f->owned);
-	if (f->path)
+	vec_free(&f->inside);
+	if (f->path && !f->is_inside)
 		mapfile_close(&f->map);
 	free(f->path);
 	memset(f, 0, sizeof *f);

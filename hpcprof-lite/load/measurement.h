@@ -73,6 +73,8 @@ struct load_file {
 	VEC(struct msr_child) children;  /* that it waited for */
 	VEC(struct load_unmeasured) unmeasured; /* those that were started, with a known pid */
 	struct load_gpu gpu;
+	VEC(struct msr_view) inside;     /* children of fork that needed no file */
+	bool is_inside;                  /* it is one of them: the bytes are its parent's */
 	uint64_t bytes_damaged;
 	bool truncated;
 	bool is_live;                    /* the process went on recording while the file was read */
@@ -86,6 +88,11 @@ struct load_file {
  * once; a warning); STATUS_IO, STATUS_NO_MEMORY. In any case load_file_close() frees what is there.
  */
 enum status load_file_open(const char *path, struct load_file *f);
+/*
+ * The same for the i-th of `parent->inside`, which is read like a file. Its bytes stay the parent's,
+ * which is closed after it. Whatever it has inside itself is not looked at: nobody writes that.
+ */
+enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f);
 /* The same from bytes that the caller keeps (64-byte aligned), for tests and fuzzing; quiet about damage. */
 enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f);
 void load_file_close(struct load_file *f);

@@ -46,7 +46,7 @@ void load_release(struct load_file *f, uint64_t n_bytes)
 {
 	enum { WINDOW = 4 << 20 };
 	/* relaxed: a hint; nothing is read on the strength of it */
-	if (!f->path || f->map.is_copy || atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes < WINDOW)
+	if (!f->path || f->is_inside || f->map.is_copy || atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes < WINDOW)
 		return;
 	atomic_store_explicit(&f->n_unreleased, 0, memory_order_relaxed);
 	madvise((void *)(uintptr_t)f->map.bytes, f->map.n_bytes, MADV_DONTNEED);

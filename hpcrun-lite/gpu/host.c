@@ -244,7 +244,7 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 
 static void host_about(const struct gpu_host *h, struct gpu_about *a)
 {
-	bool is_measured = open_backend(h) != NULL;
+	bool is_measured = open_backend(h) != NULL && store_own();
 	*a = (struct gpu_about){.file = is_measured ? store_path() : "", .max_record_bytes = is_measured ? gpu_core.runtime->max_record_bytes : 0, .number = (uint32_t)(h - hosts)};
 }
 

@@ -47,6 +47,7 @@ hpcrun_hooks += \
 	hpcrun-lite/runtime/hook_signal_internal.h \
 	hpcrun-lite/runtime/hook_signal_raw.c \
 	hpcrun-lite/runtime/hook_sleep.c \
+	hpcrun-lite/runtime/hook_user.c hpcrun-lite/runtime/hook_user.h \
 	hpcrun-lite/runtime/hook_syscall.c hpcrun-lite/runtime/hook_syscall.h \
 	hpcrun-lite/runtime/seccomp_filter.c hpcrun-lite/runtime/seccomp_filter.h \
 	hpcrun-lite/runtime/hook_wait.c hpcrun-lite/runtime/hook_wait.h \

@@ -119,6 +119,7 @@ static struct start *prepare(const pthread_attr_t *attr)
 {
 	process_start();
 	process_check_fork();
+	runtime_need_file();
 	if (gpu_glue_hides_threads())
 		return NULL;
 	struct start *s = process_is_alive() ? take_start() : NULL;

@@ -13,6 +13,7 @@
 #include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/hook_syscall.h"
 #include "hpcrun-lite/runtime/hook_thread.h"
+#include "hpcrun-lite/runtime/hook_user.h"
 #include "hpcrun-lite/runtime/hook_wait.h"
 
 void hooks_start(const char *text)
@@ -30,6 +31,7 @@ void hooks_start(const char *text)
 	hook_wait_start();
 	hook_sleep_start();
 	hook_wait_signal_start();
+	hook_user_start();
 }
 
 void hooks_forked(void)

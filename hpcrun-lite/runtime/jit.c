@@ -196,7 +196,8 @@ static bool copy_map(const char *directory)
 
 void jit_keep(void)
 {
-	if (!atomic_load_explicit(&jit.n_seen, memory_order_relaxed) || !trylock_take(&jit.lock))
+	if (!atomic_load_explicit(&jit.n_seen, memory_order_relaxed) || !store_own()
+	    || !trylock_take(&jit.lock))
 		return;
 	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
 		find_jitdump(); /* the program made it late, or the note could not be written */

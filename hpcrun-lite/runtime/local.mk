@@ -15,6 +15,8 @@ libhlcct_la_SOURCES = \
 	hpcrun-lite/source/perf_event.c hpcrun-lite/source/perf_event.h \
 	hpcrun-lite/source/realtime.c \
 	hpcrun-lite/source/source.h \
+	hpcrun-lite/store/extent.c hpcrun-lite/store/extent.h \
+	hpcrun-lite/store/nursery.c hpcrun-lite/store/nursery.h \
 	hpcrun-lite/store/space.c hpcrun-lite/store/space.h \
 	hpcrun-lite/store/store.c hpcrun-lite/store/store.h
 libhlcct_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

@@ -57,7 +57,7 @@ static void complain(const char *cause)
 	say(&t);
 }
 
-static bool open_store(const char **cause)
+static bool open_store(bool is_forked, const char **cause)
 {
 	const struct config *c = &process.config;
 	bool continued = c->exec_pid == (uint32_t)process.pid;
@@ -75,7 +75,7 @@ static bool open_store(const char **cause)
 		.max_bytes = c->max_bytes,
 		.flags = (c->trace ? MSR_FLAG_TRACE : 0) | (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
 	};
-	return store_open(&options, cause);
+	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
 }
 
 /* A page that every fork wipes, so that a child that came about without fork() is noticed. */
@@ -97,6 +97,8 @@ static void find_host(void)
 		process.host[i] = name[i] == '/' ? '_' : name[i];
 }
 
+static void before_fork(void);
+static void after_fork(void);
 static void forked(void);
 
 static void at_exit(int status, void *unused)
@@ -138,7 +140,7 @@ static bool start(const char **cause)
 		*cause = "no memory";
 		return false;
 	}
-	if (!open_store(cause))
+	if (!open_store(false, cause))
 		return false;
 	control_start_process(process.config.delay);
 	records_start();
@@ -156,7 +158,7 @@ static bool start(const char **cause)
 		return false;
 	process_write_records();
 	module_save_vdso(process.config.directory);
-	if (!sample_install() || pthread_atfork(NULL, NULL, forked) != 0 || on_exit(at_exit, NULL) != 0) {
+	if (!sample_install() || pthread_atfork(before_fork, after_fork, forked) != 0 || on_exit(at_exit, NULL) != 0) {
 		*cause = "a handler cannot be registered";
 		return false;
 	}
@@ -202,6 +204,17 @@ __attribute__((constructor)) static void construct(void)
 
 /* ---- fork ---------------------------------------------------------------------------------------------------------- */
 
+static void before_fork(void)
+{
+	if (process.measuring && runtime_is_owner())
+		store_before_fork();
+}
+
+static void after_fork(void)
+{
+	store_after_fork();
+}
+
 /*
  * In the child, where only the calling thread is: no source signals it yet. Of a library whose constructor came before ours the handler of forks comes before this as well: where
  * that makes a thread, the child has been seen to.
@@ -220,7 +233,7 @@ static void forked(void)
 	store_forget();
 	unwind_after_fork();
 	hooks_forked();
-	if (!open_store(&cause)) {
+	if (!open_store(true, &cause)) {
 		process.measuring = false;
 		complain(cause);
 		return;
@@ -451,6 +464,12 @@ bool runtime_mend_file(const void *address)
 bool runtime_is_inside(void)
 {
 	return thread_self && atomic_load_explicit(&thread_self->in_handler, memory_order_relaxed);
+}
+
+void runtime_need_file(void)
+{
+	if (process_is_alive())
+		store_own();
 }
 
 void runtime_note(const char *text)

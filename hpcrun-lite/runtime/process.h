@@ -59,13 +59,17 @@ void process_write_records(void);
 void report_print(void);
 /* report_files.c: adds what the other processes of this rank have written so far; returns how many processes. */
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
-/* Calls `visit` for each file of this rank, and `with_own` for this process's; returns how many
- * others. */
-uint64_t report_each_file(bool with_own, void (*visit)(int fd, void *arg), void *arg);
-/* Reads of these files, bounded in number. The next extent of a file, and where the one after it
- * is. */
+/* What a process has recorded: bytes of a file, a header page and extents. */
+struct report_place {
+	int fd;
+	uint64_t start, end;
+};
+/* Calls `visit` for each process of this rank, and `with_own` for this one; returns how many others. */
+uint64_t report_each_process(bool with_own, void (*visit)(const struct report_place *p, void *arg), void *arg);
+/* Reads of these files, bounded in number. */
 bool report_read_at(int fd, void *to, size_t n, uint64_t at);
-bool report_next_extent(int fd, uint64_t *at, struct msr_extent *e);
+/* Steps over the extents of a place. *at is 0 at first, then behind the extent *e. False: no more. */
+bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_extent *e);
 /* report_children.c: a line for each program of this rank that was not measured. */
 void report_put_unmeasured(struct text *t);
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#define RECORDS_FIRST_BYTES 1024u /* of a process that has little to say */
 #define RECORDS_EXTENT_BYTES 4096u
 
 static struct writer {
@@ -58,12 +59,13 @@ void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 		return NULL;
 	if (!has_room(w, n_bytes)) {
 		size_t whole = sizeof(struct msr_extent) + n_bytes;
+		size_t usual = w->sequence ? RECORDS_EXTENT_BYTES : RECORDS_FIRST_BYTES;
 		const struct store_request request = {
 			.kind = kind,
 			.record_bytes = record_bytes(kind),
 			.thread = UINT32_MAX,
 			.sequence = w->sequence,
-			.n_bytes = whole > RECORDS_EXTENT_BYTES ? (uint32_t)whole : RECORDS_EXTENT_BYTES,
+			.n_bytes = (uint32_t)(whole > usual ? whole : usual),
 			.least_bytes = (uint32_t)whole,
 		};
 		struct msr_extent *e = store_extent(&request, cause);

@@ -59,20 +59,20 @@ static void add_start(int fd, const struct msr_unmeasured *u, uint64_t path_at)
 			(struct start){u->pid, program, u->start_ns, u->cpu_before_ns, false};
 }
 
-static void read_starts(int fd, void *unused)
+static void read_starts(const struct report_place *p, void *unused)
 {
 	struct msr_extent e;
 	struct msr_unmeasured u;
 	(void)unused;
-	for (uint64_t next = MSR_HEADER_BYTES; report_next_extent(fd, &next, &e);) {
+	for (uint64_t next = 0; report_next_extent(p, &next, &e);) {
 		if (e.kind != MSR_UNMEASURED)
 			continue;
 		uint64_t at = next - e.length + sizeof e, end = at + e.used;
-		for (; at + sizeof u <= end && report_read_at(fd, &u, sizeof u, at)
+		for (; at + sizeof u <= end && report_read_at(p->fd, &u, sizeof u, at)
 			&& u.bytes >= sizeof u;
 			at += u.bytes)
 			if (u.reason != MSR_UNMEASURED_VOID && u.pid)
-				add_start(fd, &u, at + sizeof u);
+				add_start(p->fd, &u, at + sizeof u);
 	}
 }
 
@@ -90,16 +90,16 @@ static void add_child(const struct msr_child *c)
 	}
 }
 
-static void read_waits(int fd, void *unused)
+static void read_waits(const struct report_place *p, void *unused)
 {
 	struct msr_extent e;
 	struct msr_child c;
 	(void)unused;
-	for (uint64_t next = MSR_HEADER_BYTES; report_next_extent(fd, &next, &e);) {
+	for (uint64_t next = 0; report_next_extent(p, &next, &e);) {
 		if (e.kind != MSR_CHILD || e.record_bytes != sizeof c)
 			continue;
 		uint64_t at = next - e.length + sizeof e, end = at + e.used;
-		for (; at + sizeof c <= end && report_read_at(fd, &c, sizeof c, at); at += sizeof c)
+		for (; at + sizeof c <= end && report_read_at(p->fd, &c, sizeof c, at); at += sizeof c)
 			add_child(&c);
 	}
 }
@@ -138,10 +138,10 @@ static void put_program(struct text *t, const struct program *p)
 
 void report_put_unmeasured(struct text *t)
 {
-	report_each_file(true, read_starts, NULL);
+	report_each_process(true, read_starts, NULL);
 	if (!found.n_starts)
 		return;
-	report_each_file(true, read_waits, NULL);
+	report_each_process(true, read_waits, NULL);
 	for (unsigned i = 0; i <= MOST_PROGRAMS; i++)
 		if (found.program[i].n)
 			put_program(t, &found.program[i]);

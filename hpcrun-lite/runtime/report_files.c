@@ -29,11 +29,18 @@ bool report_read_at(int fd, void *to, size_t n, uint64_t at)
 	return n_reads++ < FILES_MAX_READS && sys_pread(fd, to, n, at) == (long)n;
 }
 
-bool report_next_extent(int fd, uint64_t *at, struct msr_extent *e)
+bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_extent *e)
 {
-	/* The chain of extents; at a gap (a process was killed there) the rest is not counted. */
-	if (!report_read_at(fd, e, sizeof *e, *at) || e->magic != MSR_EXTENT_MAGIC
-		|| e->check != msr_extent_check(e) || e->length < sizeof *e)
+	if (*at == 0)
+		*at = p->start + MSR_HEADER_BYTES;
+	/* Space that is not in use is zero, and what follows it starts on a page. */
+	for (;; *at = (*at & ~UINT64_C(4095)) + 4096) {
+		if (*at >= p->end || !report_read_at(p->fd, e, sizeof *e, *at))
+			return false;
+		if (e->magic)
+			break;
+	}
+	if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) || e->length < sizeof *e)
 		return false;
 	*at += e->length;
 	return true;
@@ -44,25 +51,59 @@ struct sums {
 	struct gpu_sums *gpu;
 };
 
-static void add_file(int fd, void *arg)
+static void add_process(const struct report_place *p, void *arg)
 {
 	struct sums *sums = arg;
 	struct msr_header header;
 	struct msr_extent e;
 	struct msr_thread record;
 	struct msr_gpu_tally tally;
-	if (!report_read_at(fd, &header, sizeof header, 0)
-		|| memcmp(header.magic, MSR_MAGIC, sizeof header.magic) != 0)
+	if (!report_read_at(p->fd, &header, sizeof header, p->start))
 		return;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		sums->thread->losses[i] += header.losses[i];
-	for (uint64_t next = MSR_HEADER_BYTES; report_next_extent(fd, &next, &e);) {
+	for (uint64_t next = 0; report_next_extent(p, &next, &e);) {
 		uint64_t content = next - e.length + sizeof e;
-		if (e.kind == MSR_THREAD && report_read_at(fd, &record, sizeof record, content))
+		if (e.kind == MSR_THREAD && report_read_at(p->fd, &record, sizeof record, content))
 			thread_add_record(sums->thread, &record);
 		if (e.kind == MSR_GPU_TALLY && e.record_bytes == sizeof tally
-			&& report_read_at(fd, &tally, sizeof tally, content))
+			&& report_read_at(p->fd, &tally, sizeof tally, content))
 			gpu_sums_add(sums->gpu, &tally);
+	}
+}
+
+/* Visits of the processes of a file. */
+struct visits {
+	void (*visit)(const struct report_place *p, void *arg);
+	void *arg;
+	uint64_t n;
+};
+
+static bool is_process(int fd, uint64_t at)
+{
+	char magic[sizeof MSR_MAGIC];
+	return report_read_at(fd, magic, sizeof magic, at) && memcmp(magic, MSR_MAGIC, sizeof magic) == 0;
+}
+
+static void visit(struct visits *v, const struct report_place *p)
+{
+	if (!is_process(p->fd, p->start))
+		return;
+	v->n++;
+	v->visit(p, v->arg);
+}
+
+/* The process whose file it is, unless that is the caller's own and left out, and children of fork that have none. */
+static void visit_file(struct visits *v, int fd, bool is_left_out)
+{
+	struct msr_extent e;
+	const struct report_place all = {fd, 0, UINT64_MAX};
+	if (!is_left_out)
+		visit(v, &all);
+	for (uint64_t next = 0; report_next_extent(&all, &next, &e);) {
+		uint64_t content = next - e.length + sizeof e;
+		if (e.kind == MSR_PROCESS && e.used >= MSR_HEADER_BYTES)
+			visit(v, &(struct report_place){fd, content, content + e.used});
 	}
 }
 
@@ -74,19 +115,19 @@ static bool is_of_rank(const char *name, const char *own)
 		&& strncmp(name, own, prefix) == 0;
 }
 
-uint64_t report_each_file(bool with_own, void (*visit)(int fd, void *arg), void *arg)
+uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place *p, void *arg), void *arg)
 {
 	static _Alignas(8) char buffer[8192];
 	static char path[PATH_MAX];
 	const char *slash = strrchr(store_path(), '/');
-	uint64_t n = 0;
+	struct visits v = {.visit = fn, .arg = arg};
 	int directory = slash ? sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) : -1;
 	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0;)
 		for (long at = 0; at < got;) {
 			const struct linux_dirent64 *d = (const void *)(buffer + at);
 			at += d->d_reclen;
 			bool is_own = strcmp(d->d_name, slash + 1) == 0;
-			if (!is_of_rank(d->d_name, slash + 1) || (is_own && !with_own))
+			if (!is_of_rank(d->d_name, slash + 1))
 				continue;
 			struct text t = text_in(path, sizeof path);
 			text_put(&t, process.config.directory);
@@ -95,16 +136,15 @@ uint64_t report_each_file(bool with_own, void (*visit)(int fd, void *arg), void 
 			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO may have the name */
 			if (fd < 0)
 				continue;
-			n += !is_own;
-			visit(fd, arg);
+			visit_file(&v, fd, is_own && !with_own);
 			sys_close(fd);
 		}
 	if (directory >= 0)
 		sys_close(directory);
-	return n;
+	return v.n - with_own;
 }
 
 uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu)
 {
-	return report_each_file(false, add_file, &(struct sums){sum, gpu});
+	return report_each_process(false, add_process, &(struct sums){sum, gpu});
 }

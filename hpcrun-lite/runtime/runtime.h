@@ -94,6 +94,11 @@ void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
 
 /* A fault at `address`. True: that is in the measurement file, which somebody has shortened; there is memory now, and measurement ends. Signal-safe. */
 bool runtime_mend_file(const void *address);
+/*
+ * The process is about to have a second thread, or to lose the right to make files: a child of fork
+ * gets its measurement file now, if it has none yet. Signal-safe.
+ */
+void runtime_need_file(void);
 /* The calling thread is inside the tool. Signal-safe. */
 bool runtime_is_inside(void);
 

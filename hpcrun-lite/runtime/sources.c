@@ -186,18 +186,18 @@ static void write_metric(const struct process_source *s, const struct source_eve
 	records_metric(&m);
 }
 
+/* Read once: children of fork have it from their parent. */
 static void write_command(void)
 {
 	static char buffer[8192];
-	size_t n = 0;
-	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+	static size_t n;
+	int fd = n ? -1 : sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
 	for (long got; fd >= 0 && n < sizeof buffer && (got = sys_read(fd, buffer + n, sizeof buffer - n)) > 0;)
 		n += (size_t)got;
 	if (fd >= 0)
 		sys_close(fd);
-	if (n && buffer[n - 1] == '\0')
-		n--; /* the record's own NUL ends it */
-	records_info("command", buffer, n);
+	/* the record's own NUL ends it */
+	records_info("command", buffer, n && buffer[n - 1] == '\0' ? n - 1 : n);
 }
 
 static void write_source(const struct process_source *s, const struct source_event *e)

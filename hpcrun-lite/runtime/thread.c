@@ -530,8 +530,12 @@ void thread_stamp_all(uint64_t now_ns)
 		struct msr_thread *r = live_record(t);
 		if (!r)
 			continue;
-		stamp(t, r, now_ns, t == thread_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
-		read_name(r);
+		bool is_self = t == thread_self;
+		stamp(t, r, now_ns, is_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+		if (is_self)
+			sys_call3(SYS_prctl, PR_GET_NAME, (long)r->name, 0);
+		else
+			read_name(r);
 	}
 }
 

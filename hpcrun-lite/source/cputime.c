@@ -77,11 +77,13 @@ static bool cputime_process_start(const struct source_event *events, unsigned n,
                                   char *cause, size_t cause_bytes)
 {
 	struct timespec tick;
+	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
+	if (cputime.events == events) /* a child of fork: all is as it was */
+		return true;
 	cputime.events = events;
 	cputime.n_events = n;
 	cputime.signal = host->signal;
 	cputime.note = host->note;
-	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
 	/* The coarse clocks advance with the tick. */
 	cputime.tick_ns = sys_call3(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, (long)&tick, 0) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : TICK_NS;
 	for (unsigned i = 0; i < n; i++)

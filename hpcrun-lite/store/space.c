@@ -245,6 +245,34 @@ enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes,
 	return SPACE_OK;
 }
 
+enum space_result space_write(struct space *s, const void *bytes, uint64_t n_bytes, uint64_t offset)
+{
+	int fd = checked_fd(s);
+	if (fd < 0)
+		return SPACE_LOST;
+	if (soft_limit(RLIMIT_FSIZE) < offset + n_bytes)
+		return SPACE_LIMIT;
+	for (uint64_t done = 0; done < n_bytes;) {
+		long n = sys_pwrite(fd, (const uint8_t *)bytes + done, n_bytes - done, offset + done);
+		if (n == 0)
+			return SPACE_FULL;
+		if (n < 0 && n != -EINTR)
+			return result_of((int)n);
+		done += n > 0 ? (uint64_t)n : 0;
+	}
+	return SPACE_OK;
+}
+
+enum space_result space_map_over(struct space *s, void *at, uint64_t n_bytes)
+{
+	int fd = checked_fd(s);
+	if (fd < 0)
+		return SPACE_LOST;
+	if (sys_is_error(sys_mmap(at, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0)))
+		return SPACE_NO_MEMORY;
+	return SPACE_OK;
+}
+
 void space_punch(struct space *s, uint64_t offset, uint64_t n_bytes)
 {
 	int fd = checked_fd(s);
@@ -282,5 +310,6 @@ void space_forget(struct space *s)
 {
 	if (s->fd > 0 && is_ours(s, s->fd - 1))
 		sys_close(s->fd - 1);
-	memset(s, 0, sizeof *s);
+	s->fd = 0;
+	s->device = s->inode = 0; /* it is not opened again */
 }

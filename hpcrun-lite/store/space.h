@@ -2,7 +2,7 @@
 /*
  * The file under the store: makes it, reserves and maps pieces of it, cuts and punches. Knows nothing of extents.
  * The descriptor lies at a high number, close-on-exec; before each use it is checked that it still is our file, since a program may have
- * closed it and opened its own there. Signal-safe but space_create*. Tests: tests/unit/test_store.c.
+ * closed it and opened its own there. Signal-safe. Tests: tests/unit/test_store.c.
  */
 #ifndef HPCRUN_LITE_STORE_SPACE_H
 #define HPCRUN_LITE_STORE_SPACE_H
@@ -32,6 +32,11 @@ bool space_create_named(struct space *s, const char *directory, const char *name
 /* Reserves *n_bytes (multiples of 4096; shortened when only less may be had) at `offset`, the end of the file, and maps them. */
 enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes, uint8_t **base);
 
+/* Writes at `offset`; within the limit on file sizes, or nothing. */
+enum space_result space_write(struct space *s, const void *bytes, uint64_t n_bytes, uint64_t offset);
+/* Maps the file's first bytes over what is mapped at `at` (a page). */
+enum space_result space_map_over(struct space *s, void *at, uint64_t n_bytes);
+
 void space_punch(struct space *s, uint64_t offset, uint64_t n_bytes);
 void space_cut(struct space *s, uint64_t n_bytes);
 
@@ -41,7 +46,7 @@ bool space_move_fd(struct space *s);
 /* Takes the file away again, after a failure to set it up. */
 void space_remove(struct space *s);
 
-/* In the child of fork: closes the descriptor, leaves the file. */
+/* In the child of fork: closes the descriptor, leaves the file and its path. */
 void space_forget(struct space *s);
 
 const char *space_result_text(enum space_result r);

@@ -14,17 +14,20 @@
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/store/extent.h"
+#include "hpcrun-lite/store/nursery.h"
 #include "hpcrun-lite/store/space.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define STORE_MAX_CHUNKS 8192u
 #define STORE_FIRST_STEP (128u << 10) /* a process that ends soon needs no more, and giving more back costs time */
 #define STORE_STEP_MIN (1u << 20)
 #define STORE_STEP_MAX (16u << 20)
 #define STORE_FIRST_TOUCH (32u << 10) /* pages made present at the start: what a process writes that ends soon */
+#define STORE_SLAB_TOUCH 8192u         /* the same of a slab */
 #define STORE_TOUCH_MIN (32u << 10)   /* and at a time from then on: more, the more was written */
 #define STORE_TOUCH_MAX (256u << 10)  /* bounds the resident memory that is not in use */
 #define STORE_AHEAD_MIN (8u << 10)    /* they are this much ahead of what is written */
@@ -46,7 +49,13 @@ struct chunk {
 static struct {
 	struct space space;
 	struct msr_header *header;
-	uint64_t max_bytes;
+	struct store_options options;
+	/* The process lives in a slab of an ancestor's file, which is this extent; NULL: in its own file. */
+	struct msr_extent *slab;
+	struct nursery nursery;        /* of its own, for its children, or in a slab the ancestor's */
+	uint64_t nurseries_end;        /* in the file; of those that were given up, all their slabs in use */
+	uint32_t n_slabs_next;
+	uint64_t file_bytes;           /* of its own file: chunks and nurseries; changes under `growing` */
 	_Atomic uint32_t n_chunks;  /* published with release after the chunk is complete */
 	_Atomic uint32_t current;
 	trylock growing, touching;
@@ -59,6 +68,18 @@ static struct {
 	_Atomic uint64_t piece[STORE_N_PIECES]; /* file offset / 64 << 28 | bytes / 64; 0: empty */
 	struct chunk chunk[STORE_MAX_CHUNKS];
 } store;
+
+static void raise_allocated(uint64_t end)
+{
+	uint64_t seen = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
+	while (seen < end
+	       && !atomic_compare_exchange_weak_explicit(&store.header->allocated, &seen, end, memory_order_relaxed, memory_order_relaxed))
+		;
+}
+
+/* Between the start of a fork and its end, in the thread that forks, and so in the child. */
+static __thread struct msr_extent *slab_of_child;
+static __thread bool is_forking;
 
 /* ---- growing ------------------------------------------------------------------------------------------- */
 
@@ -106,16 +127,17 @@ static uint64_t step_bytes(uint64_t size)
 static enum space_result add_chunk(uint64_t first_touch)
 {
 	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
-	uint64_t size = n ? store.chunk[n - 1].offset + store.chunk[n - 1].n_bytes : 0;
+	uint64_t size = store.file_bytes, most = store.options.max_bytes;
 	uint64_t step = step_bytes(size);
-	if (n == STORE_MAX_CHUNKS || (store.max_bytes && size >= store.max_bytes))
+	if (n == STORE_MAX_CHUNKS || (most && size >= most))
 		return SPACE_LIMIT;
-	if (store.max_bytes && size + step > store.max_bytes)
-		step = (store.max_bytes - size) & ~UINT64_C(4095);
+	if (most && size + step > most)
+		step = (most - size) & ~UINT64_C(4095);
 	struct chunk *c = &store.chunk[n];
 	enum space_result r = space_add(&store.space, size, &step, &c->base);
 	if (r != SPACE_OK)
 		return r;
+	store.file_bytes = size + step;
 	c->offset = size;
 	c->n_bytes = step;
 	atomic_store_explicit(&c->next, 0, memory_order_relaxed);
@@ -123,6 +145,40 @@ static enum space_result add_chunk(uint64_t first_touch)
 	touch(c->base, first_touch);
 	atomic_store_explicit(&c->touched, first_touch, memory_order_relaxed);
 	atomic_store_explicit(&store.n_chunks, n + 1, memory_order_release); /* whoever sees it sees the chunk */
+	return SPACE_OK;
+}
+
+/*
+ * Moves from the slab to a file of its own. The process has one thread, which is here: the file gets
+ * what the slab holds, and is then mapped in its place. Until all of that is done the file has no
+ * magic number and the slab counts.
+ */
+static enum space_result leave_slab(void)
+{
+	const struct store_options *o = &store.options;
+	const char *cause;
+	uint8_t *image = (uint8_t *)(store.slab + 1);
+	if (!space_create(&store.space, o->directory, o->rank, o->host, o->pid, &cause))
+		return SPACE_LOST;
+	const size_t magic_bytes = sizeof store.header->magic;
+	struct msr_extent rest = {0}; /* from the image to the end of its page */
+	extent_write_free((uint8_t *)&rest, sizeof rest);
+	enum space_result r = space_write(&store.space, image + magic_bytes, MSR_PROCESS_BYTES - magic_bytes, magic_bytes);
+	if (r == SPACE_OK)
+		r = space_write(&store.space, &rest, sizeof rest, MSR_PROCESS_BYTES);
+	if (r == SPACE_OK)
+		r = space_map_over(&store.space, image, NURSERY_SLAB_BYTES);
+	if (r != SPACE_OK) {
+		space_remove(&store.space);
+		return r;
+	}
+	store.file_bytes = NURSERY_SLAB_BYTES;
+	nursery_abandon(store.slab);
+	memcpy(store.header->magic, MSR_MAGIC, sizeof store.header->magic);
+	/* What is around it stays mapped, but for our children there will be slabs of ours. */
+	sys_madvise(store.nursery.base, store.nursery.n_bytes, MADV_DONTFORK);
+	store.nursery.base = NULL;
+	store.slab = NULL;
 	return SPACE_OK;
 }
 
@@ -138,19 +194,80 @@ static enum msr_loss loss_of(enum space_result r)
 	}
 }
 
+static bool may_grow(void)
+{
+	return !atomic_load_explicit(&store.closed, memory_order_relaxed)
+		&& clock_mono_ns() >= atomic_load_explicit(&store.retry_ns, memory_order_relaxed);
+}
+
+static void note_failure(enum space_result r)
+{
+	atomic_store_explicit(&store.was_full, true, memory_order_relaxed);
+	atomic_store_explicit(&store.last_failure, loss_of(r), memory_order_relaxed);
+	atomic_store_explicit(&store.retry_ns, clock_mono_ns() + STORE_RETRY_NS, memory_order_relaxed);
+}
+
+/* More slabs, all of the last ones are taken; few at first, for most processes fork seldom. */
+static void add_nursery(struct nursery *n)
+{
+	const uint64_t most = store.options.max_bytes;
+	if (most && store.file_bytes + (store.n_slabs_next + 1) * NURSERY_SLAB_BYTES > most)
+		return;
+	uint64_t end = n->base ? n->offset + n->n_bytes : store.nurseries_end;
+	if (!nursery_give_up(n, 1))
+		return;
+	store.nurseries_end = end;
+	enum space_result r = nursery_add(n, &store.space, store.file_bytes, store.n_slabs_next);
+	if (r != SPACE_OK) {
+		note_failure(r);
+		return;
+	}
+	store.file_bytes += n->n_bytes;
+	raise_allocated(store.file_bytes);
+	store.n_slabs_next = (uint32_t)between(0, 2 * store.n_slabs_next, NURSERY_MOST_SLABS);
+}
+
+void store_before_fork(void)
+{
+	struct nursery *n = &store.nursery;
+	nursery_fork_begins(n);
+	is_forking = true;
+	if (store.header && !store.slab && !nursery_has_room(n) && may_grow() && trylock_take(&store.growing)) {
+		if (may_grow() && !nursery_has_room(n))
+			add_nursery(n);
+		trylock_give(&store.growing);
+	}
+	slab_of_child = nursery_take(n);
+}
+
+void store_after_fork(void)
+{
+	slab_of_child = NULL;
+	if (is_forking)
+		nursery_fork_ends(&store.nursery);
+	is_forking = false;
+}
+
+bool store_own(void)
+{
+	if (!store.slab || store.closed || !trylock_take(&store.growing))
+		return !store.slab;
+	enum space_result r = leave_slab();
+	trylock_give(&store.growing);
+	return r == SPACE_OK;
+}
+
 /* One more chunk behind chunk `seen` - 1, unless someone added it or is about to. */
 static void grow(uint32_t seen)
 {
-	if (clock_mono_ns() < atomic_load_explicit(&store.retry_ns, memory_order_relaxed) || !trylock_take(&store.growing))
+	if (!may_grow() || !trylock_take(&store.growing))
 		return;
-	if (atomic_load_explicit(&store.n_chunks, memory_order_relaxed) == seen
-	    && !atomic_load_explicit(&store.closed, memory_order_relaxed)) {
-		enum space_result r = add_chunk(0);
-		if (r != SPACE_OK) {
-			atomic_store_explicit(&store.was_full, true, memory_order_relaxed);
-			atomic_store_explicit(&store.last_failure, loss_of(r), memory_order_relaxed);
-			atomic_store_explicit(&store.retry_ns, clock_mono_ns() + STORE_RETRY_NS, memory_order_relaxed);
-		}
+	if (atomic_load_explicit(&store.n_chunks, memory_order_relaxed) == seen && may_grow()) {
+		enum space_result r = store.slab ? leave_slab() : SPACE_OK;
+		if (r == SPACE_OK)
+			r = add_chunk(0);
+		if (r != SPACE_OK)
+			note_failure(r);
 	}
 	trylock_give(&store.growing);
 }
@@ -172,31 +289,6 @@ static struct chunk *chunk_of(const void *p)
 		if (at >= store.chunk[i].base && at < store.chunk[i].base + store.chunk[i].n_bytes)
 			return &store.chunk[i];
 	return NULL;
-}
-
-static void write_header(struct msr_extent *e, const struct store_request *r, uint64_t length)
-{
-	/* An extent is sound only with its magic number; while the rest changes it has none, so a kill in between leaves a gap. */
-	*(volatile uint32_t *)&e->magic = 0;
-	atomic_signal_fence(memory_order_seq_cst);
-	atomic_store_explicit(&e->used, 0, memory_order_relaxed);
-	atomic_store_explicit(&e->length, length, memory_order_relaxed);
-	e->kind = (uint16_t)r->kind;
-	e->record_bytes = r->record_bytes;
-	e->thread = r->thread;
-	e->sequence = r->sequence;
-	e->first = r->first;
-	struct msr_extent complete = *e;
-	complete.magic = MSR_EXTENT_MAGIC;
-	e->check = msr_extent_check(&complete);
-	atomic_thread_fence(memory_order_release);
-	*(volatile uint32_t *)&e->magic = MSR_EXTENT_MAGIC;
-}
-
-static void write_free_header(uint8_t *at, uint64_t n)
-{
-	static const struct store_request request = {.kind = MSR_FREE, .thread = UINT32_MAX};
-	write_header((struct msr_extent *)at, &request, n);
 }
 
 /* Offers a piece whose header is written. */
@@ -228,7 +320,7 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 		*length = bytes;
 		if (bytes >= n + STORE_MIN_PIECE) {
 			/* The rest first, so that every moment's chain of lengths is whole. */
-			write_free_header(at + n, bytes - n);
+			extent_write_free(at + n, bytes - n);
 			offer_piece(offset + n, bytes - n);
 			*length = n;
 		}
@@ -238,14 +330,6 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 }
 
 /* ---- extents --------------------------------------------------------------------------------------------- */
-
-static void raise_allocated(uint64_t end)
-{
-	uint64_t seen = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
-	while (seen < end
-	       && !atomic_compare_exchange_weak_explicit(&store.header->allocated, &seen, end, memory_order_relaxed, memory_order_relaxed))
-		;
-}
 
 /* Takes n bytes at the end of a chunk; NULL when they do not fit. */
 static uint8_t *carve(struct chunk *c, uint64_t n)
@@ -269,7 +353,7 @@ static void retire(uint32_t i)
 		;
 	if (next < c->n_bytes) {
 		raise_allocated(c->offset + c->n_bytes);
-		write_free_header(c->base + next, c->n_bytes - next);
+		extent_write_free(c->base + next, c->n_bytes - next);
 		offer_piece(c->offset + next, c->n_bytes - next);
 	}
 	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed, memory_order_relaxed);
@@ -285,7 +369,7 @@ static uint8_t *take_space(uint64_t n)
 		if (at) {
 			touch_ahead(c);
 			uint64_t left = c->n_bytes - atomic_load_explicit(&c->next, memory_order_relaxed);
-			if (current + 1 == n_chunks && left < between(0, c->n_bytes / 4, STORE_LOW_WATER))
+			if (!store.slab && current + 1 == n_chunks && left < between(0, c->n_bytes / 4, STORE_LOW_WATER))
 				grow(n_chunks);
 			return at;
 		}
@@ -317,7 +401,7 @@ struct msr_extent *store_extent(const struct store_request *request, enum msr_lo
 		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure, memory_order_relaxed);
 		return NULL;
 	}
-	write_header((struct msr_extent *)at, request, length);
+	extent_write((struct msr_extent *)at, request, length);
 	return (struct msr_extent *)at;
 }
 
@@ -330,7 +414,7 @@ void store_give_tail(struct msr_extent *e)
 	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base) || used > length || length < keep + STORE_MIN_PIECE || atomic_load_explicit(&store.closed, memory_order_relaxed))
 		return;
 	/* The tail's header first, then the extent shrinks, then others may have the tail: the chain is whole at every moment. */
-	write_free_header((uint8_t *)e + keep, length - keep);
+	extent_write_free((uint8_t *)e + keep, length - keep);
 	atomic_store_explicit(&e->length, keep, memory_order_release);
 	uint64_t start = (uint64_t)((uint8_t *)e - c->base), end = start + length;
 	if (!atomic_compare_exchange_strong_explicit(&c->next, &end, start + keep, memory_order_release, memory_order_relaxed))
@@ -378,9 +462,10 @@ static void fill_header(struct msr_header *h, const struct store_options *o)
 bool store_open(const struct store_options *o, const char **cause)
 {
 	store_forget();
+	nursery_give_up(&store.nursery, 0);
 	if (!(o->name ? space_create_named(&store.space, o->directory, o->name, cause) : space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause)))
 		return false;
-	store.max_bytes = o->max_bytes;
+	store.options = *o;
 	enum space_result r = add_chunk(STORE_FIRST_TOUCH);
 	if (r != SPACE_OK) {
 		*cause = space_result_text(r);
@@ -393,11 +478,39 @@ bool store_open(const struct store_options *o, const char **cause)
 	return true;
 }
 
+bool store_open_forked(const struct store_options *o, const char **cause)
+{
+	store_forget();
+	store.slab = slab_of_child;
+	slab_of_child = NULL;
+	is_forking = false;
+	if (!store.slab)
+		return store_open(o, cause);
+	nursery_begin(store.slab);
+	store.options = *o;
+	struct chunk *c = &store.chunk[0];
+	c->base = (uint8_t *)(store.slab + 1);
+	c->offset = 0;
+	c->n_bytes = MSR_PROCESS_BYTES;
+	atomic_store_explicit(&c->next, MSR_HEADER_BYTES, memory_order_relaxed);
+	touch(c->base, STORE_SLAB_TOUCH);
+	/* The last page is the next slab's as well, and cannot be missing. */
+	atomic_store_explicit(&c->touched, c->n_bytes, memory_order_relaxed);
+	atomic_store_explicit(&store.n_chunks, 1, memory_order_release);
+	store.header = (struct msr_header *)c->base;
+	fill_header(store.header, o);
+	return true;
+}
+
 void store_forget(void)
 {
 	space_forget(&store.space);
-	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed); i-- > 0;)
+	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed); i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
+	store.slab = NULL;
+	atomic_store_explicit(&store.nursery.n_forks, 0, memory_order_relaxed);
+	store.nurseries_end = store.file_bytes = 0;
+	store.n_slabs_next = NURSERY_LEAST_SLABS;
 	store.header = NULL;
 	atomic_store_explicit(&store.n_chunks, 0, memory_order_relaxed);
 	atomic_store_explicit(&store.current, 0, memory_order_relaxed);
@@ -447,6 +560,11 @@ static bool stop_touching(void)
 	return false;
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 void store_finish(bool quiet)
 {
 	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) || !trylock_take(&store.growing))
@@ -457,16 +575,18 @@ void store_finish(bool quiet)
 	for (uint32_t i = 0; i < n; i++) {
 		struct chunk *c = &store.chunk[i];
 		uint64_t used = seal(c);
-		if (quiet)
+		if (quiet && !store.slab)
 			punch(c, i == 0 ? MSR_HEADER_BYTES : 0, used);
 		if (used > 0)
 			end = c->offset + used;
 	}
+	if (!store.slab)
+		end = later(end, later(nursery_close(&store.nursery, &store.space), store.nurseries_end));
 	/* Not raise_allocated: tails that went back to their chunk have left it too high. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
 	/* The locks stay taken: nothing is added behind the cut. store_reopen gives them back. */
 	store.sealed = true;
-	store.cut = stop_touching();
+	store.cut = !store.slab && stop_touching();
 	if (store.cut)
 		space_cut(&store.space, end);
 }
@@ -483,6 +603,7 @@ static void end_chunks_at_cut(void)
 		last->n_bytes = ((end + 4095) & ~UINT64_C(4095)) - last->offset;
 		atomic_store_explicit(&last->next, last->n_bytes, memory_order_relaxed);
 	}
+	store.file_bytes = (end + 4095) & ~UINT64_C(4095);
 	atomic_store_explicit(&store.n_chunks, n, memory_order_release);
 	atomic_store_explicit(&store.current, n - 1, memory_order_relaxed);
 }

@@ -34,7 +34,27 @@ struct store_options {
  */
 bool store_open(const struct store_options *options, const char **cause);
 
-/* The path of the file, absolute as `directory` is; "" before store_open. */
+/*
+ * Around a fork, in the parent and in the thread that forks: takes a slab of its file for the child
+ * (see nursery.h), so that a child that records little needs no file. Signal-safe.
+ */
+void store_before_fork(void);
+void store_after_fork(void);
+
+/*
+ * In the child of fork, instead of store_open: its header and first extents go into the slab that
+ * was taken for it, if there is one, and into a file of its own once they do not fit any more. What
+ * `options` points to stays. Until the process has its own file it has no descriptor.
+ */
+bool store_open_forked(const struct store_options *options, const char **cause);
+
+/*
+ * Makes the process's own file if it has none yet: before it has a second thread, and before it loses
+ * the right to make files. False: it could not be made. Signal-safe; the process has one thread.
+ */
+bool store_own(void);
+
+/* The path of the file, absolute as `directory` is; "" before store_open. That of the ancestor's in a slab. */
 const char *store_path(void);
 
 /* The header page, writable; NULL when there is no store. */

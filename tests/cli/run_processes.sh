@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every process writes a file of its own, however it came about and however it ends.
+# Every process is recorded, however it came about and however it ends.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
-# mode STATUS FILES EXIT_KINDS NAME ARGUMENTS...
+# mode STATUS PROCESSES EXIT_KINDS NAME ARGUMENTS...
 mode() {
-	want=$1 files=$2 kinds=$3
+	want=$1 processes=$2 kinds=$3
 	shift 3
 	measure -- "$LIFE" "$@"
 	is "$1: exit status" "$status" "$want"
 	sound "$1: files are sound" "${flag:-}"
-	is "$1: number of files" "$(n_files)" "$files"
+	is "$1: number of processes" "$(n_processes)" "$processes"
 	is "$1: how they ended" "$(sed -n 's/^exit_kind //p' "$T/values" | sort | tr '\n' ' ')" "$kinds"
 }
 
@@ -19,7 +19,7 @@ mode 0 4 "1 1 1 1 " forks 3
 weights_fit "forks: all CPU time is sampled" 7 50
 is "forks: children have threads" "$(value threads)" 7
 mode 0 2 "1 1 " thread-forks
-# The bare clone does nothing that we see, so it has no file; the child of _Fork is found when it makes a thread.
+# The bare clone does nothing that we see, so it is not recorded; the child of _Fork is found when it makes a thread.
 mode 0 2 "1 2 " bare-forks
 mode 0 1 "1 " denied-forks
 mode 0 6 "1 2 2 2 2 2 " vforks
@@ -37,7 +37,7 @@ flag=
 measure -- env LD_PRELOAD="$CONSTRUCTOR" "$LIFE" forks 2
 is "a thread made by a handler of fork: exit status" "$status" 0
 sound "a thread made by a handler of fork: files are sound"
-is "a thread made by a handler of fork: one file a process, and env's" "$(n_files)" 4
+is "a thread made by a handler of fork: each process, and env" "$(n_processes)" 4
 
 measure -- sh -c "'$LIFE' spin 0.1; ('$LIFE' spin 0.1 | cat); exec '$LIFE' spin 0.1"
 is "a shell script: exit status" "$status" 0

@@ -9,9 +9,9 @@
 
 sacred "every way to start a program" "$W/sacred_exec"
 sacred_sampled "every way: the measurements are sound"
-# one file for each image: 10 programs by fork, 3 failing children, 20 by vfork, 2 spawned, shells and what they start
-n=$(find "$T/m" -name '*.hpcrun' | wc -l)
-within "every process has its file" "$n" 55 80
+# one for each image: 10 programs by fork, 3 failing children, 20 by vfork, 2 spawned, shells and what they start
+n=$("$builddir/tests/workload/run_check" "$T"/m/*.hpcrun | grep -c '^file ')
+within "every process is recorded" "$n" 55 80
 
 sacred "a chain of 60 programs, with threads" "$W/sacred_chain" 60
 sacred_sampled "a chain of 60 programs: the measurements are sound"

@@ -19,6 +19,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
+/* The file, which the job takes over, and the children of fork inside of it. */
+static bool open_processes(struct load_file *f, struct load_job *job)
+{
+	for (size_t i = 0; i < f->inside.n; i++) {
+		struct load_file *to = vec_push(&job->files);
+		if (!to)
+			return false;
+		if (load_file_inside(f, i, to) != STATUS_OK) {
+			load_file_close(to);
+			job->files.n--;
+		}
+	}
+	struct load_file *to = vec_push(&job->files);
+	if (!to)
+		return false;
+	*to = *f;
+	*f = (struct load_file){0};
+	return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static FILE *nowhere;
@@ -30,15 +50,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
 		abort();
 	struct load_job job = {0};
-	struct load_file *f = vec_push(&job.files);
+	struct load_file f = {0};
 	struct attribute_options o = {.n_workers = 1};
 	struct model *m = NULL;
-	if (f && load_file_bytes("fuzz", bytes, n, f) == STATUS_OK && attribute_run(&job, &o, &m) == STATUS_OK) {
+	if (load_file_bytes("fuzz", bytes, n, &f) == STATUS_OK && open_processes(&f, &job) && attribute_run(&job, &o, &m) == STATUS_OK) {
 		if (sink_text_all(m, nowhere) != STATUS_OK)
 			abort();
 		model_free(m);
 	}
 	load_job_close(&job);
+	load_file_close(&f);
 	free(bytes);
 	return 0;
 }

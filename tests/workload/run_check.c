@@ -206,18 +206,16 @@ static uint8_t *read_file(const char *name, uint64_t *n_bytes)
 	return bytes;
 }
 
-static void check_file(const char *name)
+static void check_process(const char *name, const uint8_t *bytes, uint64_t n_bytes)
 {
-	uint64_t n_bytes, n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
+	uint64_t n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
 	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, cpu = 0, cpu_off = 0, trace_off = 0, unsampled = 0,
 		 complete = 0, handler = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
 	unsigned major;
-	uint8_t *bytes = read_file(name, &n_bytes);
 	const struct msr_header *h = (const void *)bytes;
 	file_name = name;
 	if (msr_check_header(bytes, n_bytes, &major) != MSR_HEADER_SOUND) {
 		FAIL("header");
-		free(bytes);
 		return;
 	}
 	n_threads = 0;
@@ -273,6 +271,18 @@ static void check_file(const char *name)
 		printf("lost-%s %" PRIu64 "\n", msr_loss_name((enum msr_loss)l), losses[l]);
 	free(threads);
 	threads = NULL;
+}
+
+/* The process of the file, and the children of fork inside of it. */
+static void check_file(const char *name)
+{
+	uint64_t n_bytes, pos = MSR_HEADER_BYTES, skipped;
+	struct msr_view v;
+	uint8_t *bytes = read_file(name, &n_bytes);
+	check_process(name, bytes, n_bytes);
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;)
+		if (s == MSR_SCAN_EXTENT && msr_is_process(&v))
+			check_process(name, v.content, v.n_bytes);
 	free(bytes);
 }
 

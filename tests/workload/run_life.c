@@ -231,6 +231,43 @@ static int forks(char **argv)
 	return wait_all(n);
 }
 
+/* small-forks N: children that end at once; every second one has a child. */
+static int small_forks(char **argv)
+{
+	int n = (int)number(argv, 0, 20), bad = 0;
+	burn(0.1);
+	for (int i = 0; i < n; i++) {
+		if (fork() == 0) {
+			if (i % 2 && fork() == 0)
+				_exit(7);
+			wait(NULL);
+			exit(7);
+		}
+		bad += wait_all(1);
+	}
+	return bad;
+}
+
+/* lone-forks WHAT: a child without threads that is killed at once, or burns: as it is, as another user, in another root directory. */
+static int lone_forks(char **argv)
+{
+	const char *what = argv[0] ? argv[0] : "burn";
+	int status;
+	if (fork() == 0) {
+		if (strcmp(what, "killed") == 0)
+			raise(SIGKILL);
+		if (strcmp(what, "user") == 0 && setuid(65534) != 0)
+			exit(1);
+		if (strcmp(what, "root") == 0 && chroot("/usr") != 0)
+			exit(1);
+		burn(1);
+		exit(7);
+	}
+	if (strcmp(what, "killed") == 0)
+		return wait(&status) < 0 || !WIFSIGNALED(status);
+	return wait_all(1);
+}
+
 static void *fork_in_thread(void *unused)
 {
 	burn(0.05);
@@ -551,7 +588,7 @@ static const struct {
 	int (*run)(char **argv);
 } modes[] = {
 	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"switch-rate", print_switch_rate}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
-	{"forks", forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
+	{"forks", forks}, {"small-forks", small_forks}, {"lone-forks", lone_forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
 	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"explode", explode}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
 	{"abort", end_by_abort}, {"fault", end_by_fault},
 };

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Slabs for children of fork; see nursery.h. They are taken one after the other, by an atomic counter
+ * in the file. `used` of a slab's extent is 0 while it is nobody's, then MSR_PROCESS_BYTES, and LEFT
+ * when its process has left it. Must not wait: a process may be killed at any point.
+ * Test: tests/unit/test_nursery.c.
+ */
+#include "hpcrun-lite/store/nursery.h"
+
+#include "common/safe/room.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/store/extent.h"
+
+#include <sys/mman.h>
+
+#define PAGE 4096u
+#define LEFT 8u /* less than a header: readers pass over it */
+
+_Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent), "as the format says");
+
+static struct msr_extent *slab_at(const uint8_t *base, uint32_t i)
+{
+	return (struct msr_extent *)(uintptr_t)(base + PAGE + (uint64_t)i * NURSERY_SLAB_BYTES) - 1;
+}
+
+/* The chain of extents: what is before the slabs, the slabs, what is behind them. */
+static void write_chain(uint8_t *base, uint32_t n_slabs, uint64_t n_bytes)
+{
+	static const struct store_request slab = {.kind = MSR_PROCESS, .thread = UINT32_MAX};
+	const uint64_t end = PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES - sizeof(struct msr_extent);
+	/* From the end, so that the chain is whole as soon as its first extent is there. */
+	extent_write_free(base + end, n_bytes - end);
+	for (uint32_t i = n_slabs; i-- > 0;)
+		extent_write(slab_at(base, i), &slab, NURSERY_SLAB_BYTES);
+	extent_write_free(base, PAGE - sizeof(struct msr_extent));
+}
+
+enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset, uint32_t n_slabs)
+{
+	uint64_t n_bytes = PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES;
+	uint8_t *base;
+	enum space_result r = space_add(space, offset, &n_bytes, &base);
+	if (r != SPACE_OK)
+		return r;
+	n->offset = offset;
+	n->n_bytes = n_bytes;
+	n->n_slabs = (uint32_t)((n_bytes - PAGE) / NURSERY_SLAB_BYTES);
+	write_chain(base, n->n_slabs, n_bytes);
+	sys_madvise(base, n_bytes, MADV_DOFORK);
+	atomic_store_explicit(&n->base, base, memory_order_release);
+	return SPACE_OK;
+}
+
+static uint8_t *base_of(const struct nursery *n)
+{
+	return atomic_load_explicit(&n->base, memory_order_seq_cst);
+}
+
+/* How many slabs are taken. In the extent before them, so that all processes see it. */
+static _Atomic uint32_t *n_taken(uint8_t *base)
+{
+	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
+}
+
+bool nursery_has_room(const struct nursery *n)
+{
+	uint8_t *base = base_of(n);
+	return base && atomic_load_explicit(n_taken(base), memory_order_relaxed) < n->n_slabs;
+}
+
+struct msr_extent *nursery_take(const struct nursery *n)
+{
+	if (!nursery_has_room(n))
+		return NULL;
+	uint8_t *base = base_of(n);
+	uint32_t i = atomic_fetch_add_explicit(n_taken(base), 1, memory_order_relaxed);
+	return i < n->n_slabs ? slab_at(base, i) : NULL;
+}
+
+void nursery_begin(struct msr_extent *slab)
+{
+	atomic_store_explicit(&slab->used, MSR_PROCESS_BYTES, memory_order_release);
+}
+
+void nursery_abandon(struct msr_extent *slab)
+{
+	atomic_store_explicit(&slab->used, LEFT, memory_order_relaxed);
+}
+
+/*
+ * Ends the chain of extents behind the first n_used slabs, with the first bytes of the next one.
+ * Returns where that is in the mapping.
+ */
+static uint64_t end_chain(const struct nursery *n, uint8_t *base, uint32_t n_used)
+{
+	enum { SHORT = 2 * sizeof(struct msr_extent) };
+	if (n_used == n->n_slabs)
+		return n->n_bytes;
+	struct msr_extent *next = slab_at(base, n_used);
+	atomic_store_explicit(&next->length, SHORT, memory_order_release);
+	return (uint64_t)((uint8_t *)next - base) + SHORT;
+}
+
+uint64_t nursery_close(struct nursery *n, struct space *space)
+{
+	uint8_t *base = base_of(n);
+	if (!base)
+		return 0;
+	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
+	uint64_t end = 0;
+	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
+	if (n_used < n->n_slabs) { /* whole pages: the next slab's header is in the last one's */
+		const uint64_t start = PAGE + (uint64_t)n_used * NURSERY_SLAB_BYTES;
+		space_punch(space, n->offset + start, n->n_bytes - start);
+	}
+	if (n_used)
+		end = n->offset + end_chain(n, base, n_used);
+	nursery_give_up(n, 0);
+	return end;
+}
+
+/*
+ * Sequential consistency: either the fork that begins sees that there is no nursery any more, or we
+ * see the fork.
+ */
+void nursery_fork_begins(struct nursery *n)
+{
+	atomic_fetch_add_explicit(&n->n_forks, 1, memory_order_seq_cst);
+}
+
+void nursery_fork_ends(struct nursery *n)
+{
+	atomic_fetch_sub_explicit(&n->n_forks, 1, memory_order_seq_cst);
+}
+
+bool nursery_give_up(struct nursery *n, uint32_t n_own)
+{
+	uint8_t *base = atomic_exchange_explicit(&n->base, NULL, memory_order_seq_cst);
+	if (!base)
+		return true;
+	if (atomic_load_explicit(&n->n_forks, memory_order_seq_cst) > n_own) {
+		atomic_store_explicit(&n->base, base, memory_order_seq_cst);
+		return false;
+	}
+	sys_munmap(base, n->n_bytes);
+	room_give(n->n_bytes);
+	return true;
+}

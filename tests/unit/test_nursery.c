@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests of hpcrun-lite/store/nursery and of what the store makes of it: children of fork share their
+ * parent's file, move to their own when it gets too small, and never damage the chain of extents.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "hpcrun-lite/store/nursery.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char directory[] = "/tmp/hpctoolkit-lite-nursery.XXXXXX";
+static char own_path[4352];
+
+static struct store_options options_of(unsigned pid)
+{
+	return (struct store_options){.directory = directory, .host = "host", .rank = -1, .n_ranks = -1, .pid = pid};
+}
+
+static int setup(void **state)
+{
+	const char *cause = NULL;
+	(void)state;
+	struct store_options o = options_of(1);
+	if (!store_open(&o, &cause))
+		fail_msg("store_open: %s", cause);
+	snprintf(own_path, sizeof own_path, "%s", store_path());
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	store_forget();
+	unlink(own_path);
+	return 0;
+}
+
+static struct msr_extent *take(uint32_t n_bytes)
+{
+	enum msr_loss cause;
+	const struct store_request r = {.kind = MSR_NODE, .record_bytes = 16, .n_bytes = n_bytes};
+	struct msr_extent *e = store_extent(&r, &cause);
+	if (e) {
+		memset(e + 1, 0x5a, n_bytes - sizeof *e);
+		atomic_store(&e->used, n_bytes - sizeof *e);
+	}
+	return e;
+}
+
+struct found {
+	unsigned n_processes, n_unwritten, n_extents, n_inside, n_damaged;
+	uint32_t pid_sum;
+};
+
+static void scan(const uint8_t *bytes, uint64_t n_bytes, struct found *f, bool is_inside)
+{
+	struct msr_view v;
+	uint64_t pos = MSR_HEADER_BYTES, skipped;
+	unsigned major;
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+		f->n_damaged += s == MSR_SCAN_DAMAGED || v.clamped;
+		if (s != MSR_SCAN_EXTENT)
+			continue;
+		if (v.extent->kind == MSR_NODE)
+			++*(is_inside ? &f->n_inside : &f->n_extents);
+		if (!msr_is_process(&v))
+			continue;
+		assert_false(is_inside);
+		if (msr_check_header(v.content, v.n_bytes, &major) != MSR_HEADER_SOUND) {
+			f->n_unwritten++;
+			continue;
+		}
+		f->n_processes++;
+		f->pid_sum += ((const struct msr_header *)(const void *)v.content)->pid;
+		scan(v.content, v.n_bytes, f, true);
+	}
+}
+
+static struct found scan_file(const char *path, uint64_t *n_bytes)
+{
+	struct found f = {0};
+	struct stat st;
+	int fd = open(path, O_RDONLY);
+	assert_true(fd >= 0 && fstat(fd, &st) == 0);
+	uint8_t *bytes = aligned_alloc(64, ((size_t)st.st_size + 63) & ~(size_t)63);
+	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	*n_bytes = (uint64_t)st.st_size;
+	scan(bytes, (uint64_t)st.st_size, &f, false);
+	free(bytes);
+	return f;
+}
+
+/* What a child does; its exit status is 0 if all went well. */
+typedef int child_fn(unsigned pid);
+
+static pid_t start_child(unsigned pid, child_fn *fn)
+{
+	store_before_fork();
+	pid_t child = fork();
+	if (child == 0) {
+		const char *cause;
+		struct store_options o = options_of(pid);
+		_exit(store_open_forked(&o, &cause) ? fn(pid) : 99);
+	}
+	store_after_fork();
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static int small(unsigned pid)
+{
+	(void)pid;
+	if (store_fd() >= 0 || store_header()->pid != pid || !take(1024))
+		return 1;
+	store_finish(true);
+	return take(64) != NULL;
+}
+
+static void children_share_a_file(void **state)
+{
+	uint64_t size;
+	struct stat st;
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) { /* ten at a time, more than the first slabs */
+		pid_t child[10];
+		for (unsigned k = 0; k < 10; k++)
+			child[k] = start_child(100 + i * 10 + k, small);
+		assert_non_null(take(3000));
+		for (unsigned k = 0; k < 10; k++)
+			end_child(child[k]);
+	}
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_processes, 1000);
+	assert_int_equal(f.n_inside, 1000);
+	assert_int_equal(f.n_extents, 100);
+	assert_int_equal(f.pid_sum, 1000 * 100 + 999 * 500);
+	store_finish(true);
+	f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_processes, 1000);
+	assert_int_equal(size, atomic_load(&store_header()->allocated));
+	assert_int_equal(stat(own_path, &st), 0);
+	assert_in_range(st.st_blocks * 512, 0, 1000 * NURSERY_SLAB_BYTES + (2 << 20));
+}
+
+static int big(unsigned pid)
+{
+	char path[4352];
+	uint64_t size;
+	snprintf(path, sizeof path, "%s/norank-host-%u.hpcrun", directory, pid);
+	struct msr_extent *first = take(2000);
+	for (unsigned i = 0; i < 2000; i++)
+		if (!take(2000))
+			return 1;
+	if (store_fd() < 0 || strcmp(store_path(), path) != 0 || atomic_load(&first->used) != 2000 - sizeof *first)
+		return 2;
+	store_finish(true);
+	struct found f = scan_file(path, &size);
+	unlink(path);
+	return f.n_damaged || f.n_extents != 2001 || f.n_processes;
+}
+
+static void one_that_grows_moves_out(void **state)
+{
+	uint64_t size;
+	(void)state;
+	end_child(start_child(5, big));
+	end_child(start_child(6, small));
+	store_finish(true);
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_processes, 1); /* the one that stayed */
+	assert_int_equal(f.pid_sum, 6);
+}
+
+static int parent_of_small(unsigned pid)
+{
+	int status;
+	store_before_fork(); /* it has no file to make slabs in: its parent's are there */
+	pid_t child = fork();
+	if (child == 0) {
+		const char *cause;
+		struct store_options o = options_of(pid + 1);
+		_exit(store_open_forked(&o, &cause) ? small(pid + 1) : 99);
+	}
+	return waitpid(child, &status, 0) != child || status || small(pid);
+}
+
+static void grandchildren_too(void **state)
+{
+	uint64_t size;
+	(void)state;
+	end_child(start_child(10, parent_of_small));
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_processes, 2);
+	assert_int_equal(f.pid_sum, 21);
+}
+
+static int wants_file(unsigned pid)
+{
+	(void)pid;
+	return !store_own() || store_fd() < 0 || unlink(store_path()) != 0;
+}
+
+static int cannot_have_file(unsigned pid)
+{
+	(void)pid;
+	if (chmod(directory, 0500) != 0 || setuid(65534) != 0)
+		return 1;
+	bool own = store_own();
+	return own || !take(1024) || take(64 << 10); /* what it has goes on */
+}
+
+static void file_when_asked_for(void **state)
+{
+	uint64_t size;
+	(void)state;
+	end_child(start_child(5, wants_file));
+	if (geteuid() == 0) {
+		end_child(start_child(6, cannot_have_file));
+		assert_int_equal(chmod(directory, 0700), 0);
+		assert_int_equal(scan_file(own_path, &size).pid_sum, 6);
+	}
+}
+
+static int end_of_parent[2];
+
+/* Goes on until the parent has ended its file, and a little longer. */
+static int late(unsigned pid)
+{
+	char c;
+	close(end_of_parent[1]);
+	return read(end_of_parent[0], &c, 1) != 0 || small(pid);
+}
+
+static void parent_ends_before(void **state)
+{
+	uint64_t size;
+	(void)state;
+	assert_int_equal(pipe2(end_of_parent, O_CLOEXEC), 0);
+	pid_t child = start_child(9, late);
+	store_finish(true);
+	close(end_of_parent[0]);
+	close(end_of_parent[1]);
+	end_child(child);
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_inside, 1);
+	store_before_fork(); /* it has ended: no slabs any more */
+	end_child(start_child(10, wants_file));
+	store_reopen(); /* an exec that failed */
+	end_child(start_child(11, small));
+	assert_int_equal(scan_file(own_path, &size).pid_sum, 9 + 11);
+}
+
+static int dies(unsigned pid)
+{
+	(void)pid;
+	return take(1024) ? raise(SIGKILL) : 1;
+}
+
+static void killed(void **state)
+{
+	uint64_t size;
+	int status;
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		pid_t child = start_child(20 + i, dies);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status));
+	}
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_processes, 3);
+	assert_int_equal(f.n_inside, 3);
+}
+
+/* The header of a slab is damaged: what is in it belongs to nobody, and not to the parent. */
+static void damage_mixes_nothing(void **state)
+{
+	static const char junk[64] = "junk";
+	uint64_t size;
+	(void)state;
+	assert_non_null(take(1000));
+	end_child(start_child(5, small));
+	end_child(start_child(6, small));
+	store_finish(true);
+	scan_file(own_path, &size);
+	int fd = open(own_path, O_RDWR);
+	for (uint64_t at = MSR_HEADER_BYTES; at < size; at += 64) {
+		struct msr_extent e;
+		assert_int_equal(pread(fd, &e, sizeof e, (off_t)at), sizeof e);
+		if (e.magic == MSR_EXTENT_MAGIC && e.kind == MSR_PROCESS) {
+			assert_int_equal(pwrite(fd, junk, sizeof junk, (off_t)at), sizeof junk);
+			break;
+		}
+	}
+	close(fd);
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 1);
+	assert_int_equal(f.n_extents, 1);
+	assert_int_equal(f.n_processes, 1);
+	assert_int_equal(f.pid_sum, 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(children_share_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_grows_moves_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(grandchildren_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(file_when_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
+	};
+	if (!mkdtemp(directory))
+		return 99;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rmdir(directory);
+	return failed;
+}
