@@ -29,7 +29,7 @@ tests_workload_run_check_SOURCES = tests/workload/run_check.c
 tests_workload_run_check_LDADD = libhlsafe.la
 
 # Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
-check_PROGRAMS += tests/workload/run_family tests/workload/run_life tests/workload/run_nomalloc tests/workload/run_deny tests/workload/run_coroutine
+check_PROGRAMS += tests/workload/run_family tests/workload/run_family_go tests/workload/run_life tests/workload/run_nomalloc tests/workload/run_deny tests/workload/run_coroutine
 tests_workload_run_deny_SOURCES = tests/workload/run_deny.c
 tests_workload_run_deny_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_deny_LDFLAGS =
@@ -41,6 +41,10 @@ tests_workload_run_family_SOURCES = tests/workload/run_family.c
 tests_workload_run_family_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_family_LDFLAGS =
 tests_workload_run_family_LDADD = -lpthread
+tests_workload_run_family_go_SOURCES = $(tests_workload_run_family_SOURCES)
+tests_workload_run_family_go_CFLAGS = $(HL_CFLAGS) -DHAS_GO_NOTE
+tests_workload_run_family_go_LDFLAGS =
+tests_workload_run_family_go_LDADD = -lpthread
 tests_workload_run_life_SOURCES = tests/workload/run_life.c
 tests_workload_run_life_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_life_LDFLAGS =

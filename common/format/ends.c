@@ -16,6 +16,14 @@ const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes)
 		snprintf(text, n_bytes,
 			"no word (killed, by a system call of its own, or it still runs)");
 		break;
+	case MSR_EXIT_GO:
+		snprintf(text, n_bytes,
+			"no word (Go programs end past exit(): status not known; or it was killed)");
+		break;
+	case MSR_EXIT_WITHDRAWN:
+		snprintf(text, n_bytes,
+			"a status that is not known (measurement ended at its seccomp filter)");
+		break;
 	case MSR_EXIT_RETURN:
 	case MSR_EXIT_QUICK:
 		snprintf(text, n_bytes, "exit status %d", code);

@@ -8,7 +8,8 @@
 
 /*
  * enum msr_exit_kind and its code in words: "exit status 3", "signal SIGSEGV", "another program in
- * its place", or "no word (...)" where nobody knows. Any numbers. Returns `text`.
+ * its place", or "no word (...)" where nobody knows. Any numbers. 128 bytes hold all of them.
+ * Returns `text`.
  */
 const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes);
 

@@ -90,7 +90,9 @@ enum msr_exit_kind {
 	MSR_EXIT_RETURN,    /* exit(), return from main; exit_code is the status */
 	MSR_EXIT_QUICK,     /* _exit(), _Exit(), quick_exit(); exit_code is the status */
 	MSR_EXIT_EXEC,      /* replaced by another program */
-	MSR_EXIT_SIGNAL     /* a fatal signal was seen coming; exit_code is its number */
+	MSR_EXIT_SIGNAL,    /* a fatal signal was seen coming; exit_code is its number */
+	MSR_EXIT_WITHDRAWN, /* measurement ended before the process did: a seccomp filter */
+	MSR_EXIT_GO         /* in no file: what readers make of NONE with MSR_FLAG_GO */
 };
 
 struct msr_header {
@@ -123,6 +125,7 @@ struct msr_header {
 
 #define MSR_FLAG_TRACE 1u    /* time lines were asked for */
 #define MSR_FLAG_ROOT 2u     /* this process was started by the launcher itself */
+#define MSR_FLAG_GO 4u       /* a Go program: it ends past exit(), and cannot write its status */
 
 /* ---- extents ------------------------------------------------------------------------------------------- */
 

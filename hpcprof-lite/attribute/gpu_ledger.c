@@ -181,7 +181,8 @@ static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const str
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
-	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || threads_cut_off(j->file)) {
+	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || end == MSR_EXIT_WITHDRAWN
+		|| threads_cut_off(j->file)) {
 		capped_grow(&l->losses[MSR_GPU_LOSS_IN_FLIGHT], waiting);
 	} else {
 		/* a record without a launch that was dropped is no orphan, and hides a launch without a record from the back end, which counts both */

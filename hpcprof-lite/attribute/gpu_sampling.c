@@ -226,7 +226,8 @@ static bool has_lost_values(const struct load_gpu *g)
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {
 	uint64_t found = capped_add(capped_add(s->in_tree_exact, s->in_tree_apportioned), capped_add(s->in_tree_unattributed, s->not_written));
-	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK || has_lost_values(&f->gpu);
+	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK || f->header.exit_kind == MSR_EXIT_WITHDRAWN
+		|| has_lost_values(&f->gpu);
 	s->closes = !s->n_open_ranges && s->total != UINT64_MAX && found != UINT64_MAX;
 	if (!s->n_ranges && !s->n_gaps)
 		return; /* of a back end that tells of no ranges */

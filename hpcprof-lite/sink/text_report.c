@@ -56,10 +56,12 @@ static bool ended_well(const struct model_process *p)
 
 static bool ended_alike(const struct model_process *a, const struct model_process *b)
 {
-	bool by_signal = a->exit_kind == MSR_EXIT_SIGNAL, unknown = a->exit_kind == MSR_EXIT_NONE;
-	return by_signal == (b->exit_kind == MSR_EXIT_SIGNAL)
-		&& unknown == (b->exit_kind == MSR_EXIT_NONE)
-		&& (unknown || a->exit_code == b->exit_code);
+	if (a->exit_kind == MSR_EXIT_NONE || a->exit_kind == MSR_EXIT_GO
+		|| a->exit_kind == MSR_EXIT_WITHDRAWN || a->exit_kind == MSR_EXIT_SIGNAL)
+		return a->exit_kind == b->exit_kind
+			&& (a->exit_kind != MSR_EXIT_SIGNAL || a->exit_code == b->exit_code);
+	return (b->exit_kind == MSR_EXIT_RETURN || b->exit_kind == MSR_EXIT_QUICK)
+		&& a->exit_code == b->exit_code;
 }
 
 /* ": rank 3 solver pid 1234, ...": which ones, where there are others. */

@@ -366,7 +366,7 @@ void runtime_withdraw(const char *why)
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	uint64_t mask = block_signal();
-	runtime_end(MSR_EXIT_QUICK, 0);
+	runtime_end(MSR_EXIT_WITHDRAWN, 0);
 	drain_signal();
 	process.measuring = false; /* other threads' signals find nothing to do */
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);

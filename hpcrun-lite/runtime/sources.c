@@ -13,12 +13,15 @@
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/source/perf_event.h"
+#include "hpcrun-lite/store/store.h"
+#include "hpcrun-lite/unwind/unwind.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -243,6 +246,8 @@ void process_write_records(void)
 		for (unsigned j = 0; j < process.source[i].n_events; j++)
 			write_metric(&process.source[i], &process.source[i].event[j]);
 	write_command();
+	if (unwind_is_go(getauxval(AT_ENTRY)))
+		store_header()->flags |= MSR_FLAG_GO;
 	records_info_text("executable", module_program());
 	if (sys_call3(SYS_getcwd, (long)cwd, sizeof cwd, 0) > 0)
 		records_info_text("cwd", cwd);

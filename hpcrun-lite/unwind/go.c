@@ -7,6 +7,7 @@
 #include "hpcrun-lite/unwind/go.h"
 
 #include "common/safe/load.h"
+#include "hpcrun-lite/unwind/unwind.h"
 
 #include <link.h>
 #include <stdatomic.h>
@@ -284,6 +285,12 @@ static const struct go_table *table_of(const struct image *image)
 			return &modules[i].table;
 		}
 	return NULL;
+}
+
+bool unwind_is_go(uintptr_t pc)
+{
+	struct image image;
+	return image_find(pc, false, &image) && image.header && is_go(&image);
 }
 
 bool go_lookup(const struct image *image, uintptr_t pc, struct go_function *function)

@@ -79,6 +79,9 @@ void unwind_after_fork(void);
 void unwind_flush_begin(void);
 void unwind_flush_end(void);
 
+/* Whether the module that holds pc is a Go program or library, by the note of Go's linker. */
+bool unwind_is_go(uintptr_t pc);
+
 /* Where a thread's stack lies. */
 struct unwind_stack {
 	uintptr_t

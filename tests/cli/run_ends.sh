@@ -37,6 +37,11 @@ ends 139 "$(by SEGV)" refault
 ends 77 "  1 process ended with exit status 77" none
 ends 137 "$no_word" kill 9
 ends 0 "$no_word" raw 0
+measured=$FAMILY FAMILY=${FAMILY}_go
+ends 4 '  1 process ended with no word (Go programs end past exit(): status not known; or it was killed)' raw 4
+ends 143 "$(by TERM)" kill 15
+ends 77 "  1 process ended with exit status 77" none
+FAMILY=$measured
 sound "the file of a process that ended by a signal is sound" -k
 
 # By somebody else, while it waits.
@@ -51,9 +56,9 @@ is "SIGTERM from outside: status" $? 143
 is "SIGTERM from outside: said" "$(head_of)" "$(by TERM)"
 
 # A measured parent knows more.
-measure -- sh -c "'$FAMILY' end raw 0; '$FAMILY' end raw 4; '$FAMILY' end kill 9; '$FAMILY' end overflow; :"
+measure -- sh -c "'$FAMILY' end raw 0; '${FAMILY}_go' end raw 4; '$FAMILY' end kill 9; '$FAMILY' end overflow; :"
 is "with a measured parent: status" "$status" 0
-is "with a measured parent: said" "$(head_of | sed 's/: run_family pid [0-9]*$//' | sort)" "  1 process ended with exit status 4
+is "with a measured parent: said" "$(head_of | sed 's/: run_family[_go]* pid [0-9]*$//' | sort)" "  1 process ended with exit status 4
   1 process ended with signal SIGKILL
   1 process ended with signal SIGSEGV"
 

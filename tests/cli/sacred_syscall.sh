@@ -15,6 +15,8 @@ for mode in strict filter libseccomp; do
 	sacred "$mode: all but a few calls are forbidden" "$PROGRAM" "$mode"
 	sacred_sampled "$mode: what was measured before is sound"
 	like "$mode: the report says where measurement ended" "$sacred_text" 'restricts its system calls .seccomp.'
+	like "$mode: how it ended is not known" "$("$HPCPROF" --to text "$T/m" 2>"$T/err")" \
+		'process ended with a status that is not known .measurement ended at its seccomp filter.'
 	like "$mode: it has samples" "$sacred_text" '[1-9][0-9]* samples'
 done
 sacred "spare: a call that nobody makes is forbidden" "$PROGRAM" spare

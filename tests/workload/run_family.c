@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parents, children and how they end, for tests/cli/run_children.sh and tests/cli/run_ends.sh.
- * Usage: run_family MODE [ARGUMENTS].
+ * Usage: run_family MODE [ARGUMENTS]. run_family_go has the note of Go's linker.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +14,15 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef HAS_GO_NOTE
+__asm__(".pushsection .note.go.buildid,\"a\",@note\n"
+	".balign 4\n"
+	".long 4, 4, 4\n"
+	".asciz \"Go\\0\"\n"
+	".ascii \"test\"\n"
+	".popsection\n");
+#endif
 
 static void must(int good, const char *what)
 {
