@@ -16,8 +16,9 @@
  */
 static const struct config_launcher launchers[] = {
 	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers().
-	 * accelerate starts several processes through it (accelerate/commands/launch.py). The run id
-	 * is "none" unless the user gives one, and the port 29500. */
+	 * accelerate starts several processes through it, or by mpirun or DeepSpeed
+	 * (src/accelerate/commands/launch.py, multi_gpu_launcher(), deepspeed_launcher(); 1.15). The
+	 * run id is "none" unless the user gives one, and the port 29500. */
 	{
 		.name = "torchrun", .rank = "RANK", .size = "WORLD_SIZE",
 		.needs = {"TORCHELASTIC_RUN_ID", "LOCAL_RANK"},
@@ -34,21 +35,26 @@ static const struct config_launcher launchers[] = {
 	},
 	/* Open MPI, mpirun(1), "Exported environment variables"; the names of the run as 4.1.4 sets
 	 * them. PMIX_NAMESPACE alone returns with the process id of its mpirun; port and random key
-	 * do not. */
+	 * do not. Open MPI 5 is PRRTE with openpmix/src/mca/pmdl/ompi/pmdl_ompi.c, setup_fork(). */
 	{
 		.name = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
 		.run = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
 			"OMPI_MCA_orte_hnp_uri"},
 	},
-	/* MVAPICH2 user guide, mpirun_rsh; its mpispawn sets the names of the run. */
+	/* MVAPICH2 2.3.7, src/pm/mpirun/mpispawn.c, setup_local_environment(). The id is the process
+	 * id of mpirun_rsh. MPISPAWN_MPIRUN_HOST and _PORT differ between nodes: each mpispawn gives
+	 * its own to those that it starts (spawn_mpispawn_tree()). */
 	{
 		.name = "MVAPICH2", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE",
-		.run = {"MPISPAWN_MPIRUN_ID", "MPISPAWN_MPIRUN_HOST", "MPISPAWN_MPIRUN_PORT"},
+		.run = {"MPISPAWN_MPIRUN_ID"},
+		.run_returns = true,
 	},
-	/* MVAPICH 3 renamed them; as programs that run under it read them. */
+	/* Later versions of MVAPICH renamed them, as programs that run under them read them; 3.0's
+	 * mpispawn.c still has the row above. */
 	{.name = "MVAPICH", .rank = "MVP_COMM_WORLD_RANK", .size = "MVP_COMM_WORLD_SIZE"},
-	/* PMI-1: MPICH's Hydra (seen with 4.0.2) and Intel MPI's, Slurm with --mpi=pmi2, PALS. Hydra
-	 * has no name of the run. */
+	/* PMI-1: MPICH's Hydra (seen with 4.0.2) and Intel MPI's; Slurm with --mpi=pmi2
+	 * (src/plugins/mpi/pmi2/mpi_pmi2.c) and --mpi=cray_shasta; PALS. Hydra has no name of the
+	 * run. */
 	{.name = "PMI", .rank = "PMI_RANK", .size = "PMI_SIZE"},
 	/* IBM's jsrun (LSF Job Step Manager), as HPCToolkit reads it (OSUtil). It is a PMIx server,
 	 * whose namespace is the step of the LSF job. */
@@ -56,15 +62,19 @@ static const struct config_launcher launchers[] = {
 		.name = "jsrun", .rank = "JSM_NAMESPACE_RANK", .size = "JSM_NAMESPACE_SIZE",
 		.run = {"PMIX_NAMESPACE"},
 	},
-	/* PMIx standard: PRRTE's prun and prterun, Slurm with --mpi=pmix. Most set no size. */
+	/* PMIx servers: PRRTE's prun and prterun (src/mca/odls/base/odls_base_default_fns.c) and
+	 * Slurm with --mpi=pmix call PMIx_server_setup_fork(), which sets rank and namespace, but no
+	 * size (openpmix/src/server/pmix_server.c, setup_fork_body()). */
 	{.name = "PMIx", .rank = "PMIX_RANK", .size = "PMIX_SIZE", .run = {"PMIX_NAMESPACE"}},
-	/* Cray PALS, as Slurm's src/plugins/mpi/cray_shasta names them. */
+	/* Cray PALS; rank and id as Slurm's src/plugins/mpi/cray_shasta/mpi_cray_shasta.c sets them in
+	 * its place, the size as programs that run under it read it. */
 	{.name = "PALS", .rank = "PALS_RANKID", .size = "PALS_SIZE", .run = {"PALS_APID"}},
 	/* Flux, flux-core, src/shell/task.c. */
 	{.name = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID"}},
 	/* Cray ALPS, as Slurm's src/plugins/task/cray_aries names them. */
 	{.name = "ALPS", .rank = "ALPS_APP_PE", .size = NULL, .run = {"ALPS_APP_ID"}},
-	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES". The step is the run: see job.c. */
+	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES"; src/common/env.c, setup_env(). The step is
+	 * the run: see job.c. */
 	{
 		.name = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS",
 		.needs = {"SLURM_STEP_ID"},

@@ -154,6 +154,18 @@ static void launcher_inside_a_batch_job(void **state)
 	assert_int_equal(a.scope, JOB_SHARED);
 	assert_string_equal(a.identity, b.identity);
 	assert_string_equal(a.name, "5");
+	/* MVAPICH2: daemons on the way to a rank's node give it a host and a port of their own. */
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=0", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=7",
+			 "MPISPAWN_MPIRUN_HOST=login", "MPISPAWN_MPIRUN_PORT=4001"),
+		&a);
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=7",
+			 "MPISPAWN_MPIRUN_HOST=node3", "MPISPAWN_MPIRUN_PORT=4002"),
+		&b);
+	assert_string_equal(a.identity, b.identity);
+	assert_int_equal(a.scope, JOB_CLAIMED); /* process ids return */
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=8"),
+		&b);
+	assert_string_not_equal(a.identity, b.identity);
 	job_find(ENVIRONMENT("PBS_JOBID=9.host", "PMI_RANK=1", "PMI_SIZE=2", "MPI_LOCALRANKID=1"), &a);
 	assert_int_equal(a.scope, JOB_CLAIMED);
 	assert_string_equal(a.name, "9.host");
