@@ -16,6 +16,8 @@
 
 /* True when `path` is a sound structure file with this fingerprint. Says nothing. */
 bool cache_is_current(const char *path, uint64_t fingerprint);
+/* The same by the file's header and size alone: what reads it will check the rest. */
+bool cache_seems_current(const char *path, uint64_t fingerprint);
 /* True when `path` is a sound structure file of this build id; NULL: of any. Says nothing. */
 bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes);
 /* Makes a directory, and those above it, for this user alone. False, with errno, on failure. */

@@ -21,11 +21,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define STUCK_CPU_SECONDS 300 /* without another unit done: no sound unit takes a tenth of it */
+#define LOOK_CPU_SECONDS 30   /* to find out what is up to date */
 #define POLL_MS 200
 
 /* Exit codes of a worker process: enum status, or these. */
@@ -131,10 +133,10 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 }
 
 /* What is in the cache is used where it is, or copied to where it is wanted. */
-static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint)
+static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint, bool trusted)
 {
-	if (!*cached || !cache_is_current(cached, fingerprint) ||
-		(job->out && !cache_copy(cached, job->out, true)))
+	if (!*cached || !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint)
+		|| (job->out && !cache_copy(cached, job->out, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;
@@ -154,6 +156,24 @@ static bool is_foreign(const struct job *job)
 	return foreign;
 }
 
+/* The place of the structure in the cache; "" where there is none. */
+static void find_place(char cached[PATH_MAX], const struct analysis *a, const struct job *job,
+	const struct jobs_options *options, uint64_t fingerprint)
+{
+	char key[STRUCTURE_KEY_BYTES];
+	cached[0] = '\0';
+	key_of(job, analyse_image(a), key);
+	if (options->cache_dir)
+		structure_cache_path(cached, options->cache_dir, key, fingerprint);
+}
+
+static bool is_up_to_date(const struct job *job, const struct jobs_options *options,
+	const char *cached, uint64_t fingerprint)
+{
+	return (job->out && cache_is_current(job->out, fingerprint))
+		|| use_cached(job, cached, fingerprint, options->trust_cache);
+}
+
 /* Life of a worker process; returns its exit code. */
 static int work(const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
 {
@@ -166,23 +186,87 @@ static int work(const struct job *job, const struct jobs_options *options, const
 	if (status != STATUS_OK)
 		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED : (int)status;
 	int code;
-	char key[STRUCTURE_KEY_BYTES], cached[PATH_MAX] = "";
+	char cached[PATH_MAX];
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
 	bool first_try = how->progress->n_skipped == 0 && !how->progress->without_dwarf;
-	key_of(job, analyse_image(a), key);
-	if (options->cache_dir)
-		structure_cache_path(cached, options->cache_dir, key, fingerprint);
+	find_place(cached, a, job, options, fingerprint);
 	if (!is_wanted(job, analyse_image(a)))
 		code = use_older(job, options);
-	else if (first_try && !options->force &&
-		((job->out && cache_is_current(job->out, fingerprint)) ||
-			use_cached(job, cached, fingerprint)))
+	else if (first_try && !options->force && is_up_to_date(job, options, cached, fingerprint))
 		code = EXIT_UP_TO_DATE;
 	else
 		code = make(a, job, cached);
 	analyse_close(a);
 	return code;
 }
+
+/* ---- what is up to date already ---- */
+
+static bool needs_nothing(
+	const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
+{
+	struct analysis *a;
+	char cached[PATH_MAX];
+	if (analyse_open(job->binary, how, &a) != STATUS_OK)
+		return false;
+	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
+	find_place(cached, a, job, options, fingerprint);
+	bool is_done = is_wanted(job, analyse_image(a))
+		&& is_up_to_date(job, options, cached, fingerprint);
+	analyse_close(a);
+	return is_done;
+}
+
+/* Life of the process that looks at all binaries. Where there is something to say of one, this is
+ * left to a process of its own. */
+static _Noreturn void look_at_all(const struct manager *m, bool *is_done)
+{
+	struct analyse_progress *progress = calloc(1, sizeof *progress);
+	const struct analyse_options how = {.debug_dirs = m->options->debug_dirs,
+		.no_loops = m->options->no_loops,
+		.n_workers = 1,
+		.progress = progress};
+	const struct rlimit cpu = {LOOK_CPU_SECONDS, LOOK_CPU_SECONDS}, no_core = {0, 0};
+	int said = memfd_create("messages", MFD_CLOEXEC);
+	if (!progress || said < 0 || dup2(said, STDERR_FILENO) < 0)
+		_exit(1);
+	setrlimit(RLIMIT_CPU, &cpu);
+	setrlimit(RLIMIT_CORE, &no_core);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (size_t i = 0; i < m->n_jobs; i++) {
+		bool ok = needs_nothing(&m->jobs[i], m->options, &how);
+		is_done[i] = ok && lseek(STDERR_FILENO, 0, SEEK_CUR) == 0;
+		if (!ok && ftruncate(STDERR_FILENO, 0) == 0)
+			lseek(STDERR_FILENO, 0, SEEK_SET);
+	}
+	_exit(0);
+}
+
+/*
+ * Finds the jobs that have nothing to do, in one process for all: most often that is every one, and
+ * a process for each would cost more than the rest. If a binary makes it crash or loop, the jobs
+ * behind it are done as if nobody had looked.
+ */
+static void find_up_to_date(struct manager *m)
+{
+	if (m->options->force || m->n_jobs < 2)
+		return;
+	bool *is_done = mmap(NULL, m->n_jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (is_done == MAP_FAILED)
+		return;
+	fflush(NULL);
+	pid_t pid = fork();
+	if (pid == 0)
+		look_at_all(m, is_done);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	for (size_t i = 0; i < m->n_jobs; i++)
+		if (is_done[i])
+			m->jobs[i].result = JOB_UP_TO_DATE;
+	munmap(is_done, m->n_jobs);
+}
+
+/* ---- processes ---- */
 
 static bool start(struct manager *m, struct job *job, struct analyse_progress *progress, unsigned n_workers)
 {
@@ -313,10 +397,18 @@ static bool is_stuck(struct running *r)
 	return cpu - r->seen_cpu > STUCK_CPU_SECONDS * (double)r->n_workers;
 }
 
+/* Steps over the jobs that are up to date, to the next one that is to be started. */
+static void pass_done(struct manager *m)
+{
+	for (; m->n_started < m->n_jobs && m->jobs[m->n_started].result == JOB_UP_TO_DATE; m->n_started++)
+		m->n_ended++;
+}
+
 static bool start_next(struct manager *m)
 {
 	struct analyse_progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct job *job = &m->jobs[m->n_started++];
+	pass_done(m);
 	if (p != MAP_FAILED && start(m, job, p, m->options->n_at_once))
 		return true;
 	log_error(job->binary, "a process for it cannot be had: %s", strerror(errno));
@@ -369,6 +461,8 @@ enum status jobs_run(struct job *jobs, size_t n, const struct jobs_options *opti
 		return STATUS_IO;
 	}
 	bool ok = true;
+	find_up_to_date(&m);
+	pass_done(&m);
 	while (ok && (m.n_started < n || m.running.n > 0)) {
 		while (m.n_started < n && tokens_try(&m.tokens))
 			if (!start_next(&m))

@@ -39,6 +39,7 @@ struct jobs_options {
 	const char *cache_dir; /* NULL: none */
 	bool force;            /* make the file even when it is up to date */
 	bool no_loops;         /* do not look for loops */
+	bool trust_cache;      /* look at the headers of its files alone */
 };
 
 /* Runs all jobs and sets their results. STATUS_IO (logged) when processes cannot be had. */

@@ -36,7 +36,7 @@ struct settings {
 	const char *out, *print, *gpu_code;
 	VEC(const char *) debug_dirs; /* ended by NULL */
 	long long n_at_once;          /* 0: one for each CPU */
-	bool no_cache, force, no_loops, show, clear;
+	bool no_cache, trust_cache, force, no_loops, show, clear;
 	char cache_dir[PATH_MAX];     /* "": none */
 };
 
@@ -109,6 +109,13 @@ static enum status set_no_loops(void *arg, const char *value)
 	return STATUS_OK;
 }
 
+static enum status set_trust_cache(void *arg, const char *value)
+{
+	(void)value;
+	((struct settings *)arg)->trust_cache = true;
+	return STATUS_OK;
+}
+
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
 	{'o', "output", "FILE",
@@ -123,6 +130,10 @@ static const struct option_spec specs[] = {
 		"neither use nor fill the cache of structures; of a\n"
 		"measurement directory: write to DIR/structs",
 		set_no_cache},
+	{0, "trust-cache", NULL,
+		"look only at the headers of structures in the cache;\n"
+		"whoever reads them notices damage",
+		set_trust_cache},
 	{0, "cache", NULL, "show what the cache holds", set_show},
 	{0, "clear-cache", NULL, "remove all structures from the cache", set_clear},
 	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
@@ -248,6 +259,7 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 		.cache_dir = s->cache_dir[0] ? s->cache_dir : NULL,
 		.force = s->force,
 		.no_loops = s->no_loops,
+		.trust_cache = s->trust_cache,
 	};
 	if (o.cache_dir && !cache_make_private(o.cache_dir))
 		log_detail(o.cache_dir, "the cache cannot be made: %s", strerror(errno));

@@ -23,16 +23,23 @@ struct reader {
 	struct { struct rundir_module *at; size_t n, capacity; } modules;
 	struct map by_key;     /* hash of key -> index */
 	size_t n_files, n_not_kept;
-	/* of the file being read */
+	/* of the file being read; all is 0 from n_ids on */
+	uint32_t n_ids;
 	uint64_t n_nodes[N_MODULE_IDS];
 	const struct msr_module *by_id[N_MODULE_IDS];
 };
+
+static uint16_t note_id(struct reader *r, uint16_t id)
+{
+	r->n_ids = r->n_ids > id ? r->n_ids : id + 1u;
+	return id;
+}
 
 static void count_nodes(struct reader *r, const struct msr_view *v)
 {
 	for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes; at += sizeof(struct msr_node)) {
 		const struct msr_node *n = (const void *)(v->content + at);
-		r->n_nodes[msr_addr_module(n->addr)]++;
+		r->n_nodes[note_id(r, msr_addr_module(n->addr))]++;
 	}
 }
 
@@ -44,7 +51,7 @@ static void note_modules(struct reader *r, const struct msr_view *v)
 			m->path_bytes > m->bytes - sizeof *m || ((const char *)(m + 1))[m->path_bytes - 1] != '\0' ||
 			m->build_id_bytes > MSR_BUILD_ID_MAX)
 			break;
-		r->by_id[m->id] = m;
+		r->by_id[note_id(r, m->id)] = m;
 		at += m->bytes;
 	}
 }
@@ -139,8 +146,9 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 {
 	uint64_t position = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
-	memset(r->n_nodes, 0, sizeof r->n_nodes);
-	memset(r->by_id, 0, sizeof r->by_id);
+	memset(r->n_nodes, 0, r->n_ids * sizeof *r->n_nodes);
+	memset(r->by_id, 0, r->n_ids * sizeof *r->by_id);
+	r->n_ids = 0;
 	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
 		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
 			count_nodes(r, &v);
@@ -149,7 +157,7 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_GPU_DEFINITION && !read_definitions(r, &v))
 			return false;
 	}
-	for (unsigned id = 1; id < N_MODULE_IDS; id++)
+	for (unsigned id = 1; id < r->n_ids; id++)
 		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
 			return false;
 	return true;

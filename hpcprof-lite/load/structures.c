@@ -32,14 +32,17 @@ static bool belongs_to(const struct structure *s, const struct msr_module *m)
 	return n_bytes == m->build_id_bytes && (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
-/* Opens one file; damage and files of other binaries are said. */
-static bool open_file(const char *path, struct load_structure *l)
+/* Opens one file; damage and files of other binaries are said. *is_damaged: no one can use it. */
+static bool open_file(const char *path, struct load_structure *l, bool *is_damaged)
 {
 	const struct msr_module *m = l->module;
+	*is_damaged = false;
 	if (mapfile_open(path, &l->map) != STATUS_OK)
 		return false;
-	if (structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure) != STATUS_OK) {
+	enum status status = structure_open(path, l->map.bytes, l->map.n_bytes, &l->structure);
+	if (status != STATUS_OK) {
 		l->structure = NULL;
+		*is_damaged = status == STATUS_BAD_INPUT;
 	} else if (!belongs_to(l->structure, m)) {
 		log_warn(path, "is the structure of another binary than %s; not used", l->path);
 		structure_close(l->structure);
@@ -70,31 +73,39 @@ static size_t open_beside(const char *directory, struct load_structure *list, si
 	size_t n_without = 0;
 	for (size_t i = 0; i < n; i++) {
 		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+		bool is_damaged;
 		if (list[i].structure)
 			continue;
 		load_structure_key(&list[i], key);
 		if (snprintf(path, sizeof path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) >=
 				(int)sizeof path ||
-			!open_file(path, &list[i]))
+			!open_file(path, &list[i], &is_damaged))
 			n_without++;
 	}
 	return n_without;
 }
 
-/* Opens what the cache has. */
-static void open_cached(const char *directory, struct load_structure *list, size_t n)
+/* Opens what the cache has. Removes what is damaged there; returns how many files that were. */
+static size_t open_cached(const char *directory, struct load_structure *list, size_t n)
 {
 	struct structure_cache cache;
+	size_t n_removed = 0;
 	if (structure_cache_list(directory, &cache) != STATUS_OK)
-		return;
+		return 0;
 	for (size_t i = 0; i < n; i++) {
 		char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
 		load_structure_key(&list[i], key);
+		bool is_damaged;
+		if (list[i].structure)
+			continue;
 		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path); k++)
-			if (open_file(path, &list[i]))
+			if (open_file(path, &list[i], &is_damaged))
 				structure_cache_touch(path);
+			else if (is_damaged)
+				n_removed += unlink(path) == 0;
 	}
 	structure_cache_free(&cache);
+	return n_removed;
 }
 
 /* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the measurements). */
@@ -179,13 +190,13 @@ static int start(pid_t *pid, const char *program, char **argv)
 	return cause;
 }
 
-/* Runs `program [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
+/* Runs `program --trust-cache [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
 static void run_hpcstruct(const char *program, char *directory, const char *scratch,
 	unsigned n_workers, bool be_quiet)
 {
-	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", to[] = "-o", quiet[] = "-q", end[] = "--";
-	char *argv[9] = {name, jobs, workers};
-	size_t n = 3;
+	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", trust[] = "--trust-cache", to[] = "-o", quiet[] = "-q", end[] = "--";
+	char *argv[10] = {name, jobs, workers, trust};
+	size_t n = 4;
 	if (be_quiet)
 		argv[n++] = quiet;
 	if (scratch && snprintf(out, sizeof out, "%s/structs", scratch) < (int)sizeof out) {
@@ -267,8 +278,11 @@ void load_structures_open(const struct load_structures_options *o, struct load_s
 		scratch = make_missing(o, cache_dir, n_new, &has_run);
 	if (n_without > 0 && scratch)
 		n_without = open_beside(scratch, list, n);
-	if (n_without > 0 && cache_dir)
+	if (n_without > 0 && cache_dir && open_cached(cache_dir, list, n) > 0 && o->make
+		&& count_to_do(cache_dir, list, n, &n_new) > 0) {
+		make_missing(o, cache_dir, n_new, &has_run); /* again, for what was damaged */
 		open_cached(cache_dir, list, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		if (!list[i].structure)
 			judge_missing(&list[i], !has_run);

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/lib.sh"
 # shellcheck disable=SC2086 # the compiler may come with arguments
 set -- ${CC:-cc}
-need "$1" strip
+need "$1" strip objcopy
 cd "$T" || exit 99
 HPCTOOLKIT_LITE_CACHE=$T/cache
 export HPCTOOLKIT_LITE_CACHE
@@ -83,6 +83,26 @@ HPCTOOLKIT_LITE_CACHE=$T/cache
 # Standard output stays a report, whatever hpcstruct-lite prints.
 rm -rf cache
 is "nothing of hpcstruct-lite on standard output" "$("$HPCPROF" --to text --all m 2>err | cut -f1 | grep -v '^#' | sort -u | grep -c hpcstruct)" 0
+
+# Damage in the cache: it is said, and made good in the same run.
+rm -rf cache
+run_limited 120 "$HPCPROF" -q --to text m >out 2>err
+of_app=$(for f in cache/*; do "$HPCSTRUCT" --print "$f" | grep -q "^binary $T/app\$" && echo "$f"; done)
+printf 'xxxxxxxx' | dd of="$of_app" bs=1 seek=$(($(stat -c %s "$of_app") - 64)) conv=notrunc 2>/dev/null
+like "a damaged structure in the cache is made again" "$(run_limited 120 "$HPCPROF" -q --to text --by function m 2>err)" ' body +app.c:3$'
+like "and said" "$(cat err)" "$of_app: .*wrong check value"
+run_limited 120 "$HPCPROF" -q --to text --by function m >out 2>err
+is "once" "$(cat err)" ""
+like "and is sound" "$(cat out)" ' body +app.c:3$'
+
+# Debug information that comes later, and changes: seen at the next run.
+cp app app2 && objcopy --only-keep-debug app2 app2.dbg && objcopy --strip-all --add-gnu-debuglink=app2.dbg app2
+mv app2.dbg elsewhere
+ok "measured" run_limited 60 "$HPCRUN" -q -o later ./app2 500
+rm -rf cache
+unlike "without debug information there is no line" "$(run_limited 120 "$HPCPROF" -q --to text --by function later 2>err)" 'app.c:3$'
+mv elsewhere app2.dbg
+like "with it there is" "$(run_limited 120 "$HPCPROF" -q --to text --by function later 2>err)" ' body +app.c:3$'
 
 # A stripped copy in its place: the same code, of which the cache knows the lines.
 run_limited 120 "$HPCPROF" -q --to text m >out 2>err
