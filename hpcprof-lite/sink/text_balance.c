@@ -11,7 +11,8 @@ enum {
 	MANY = 24,  /* rows that are shown without leaving any out */
 	TOP = 16,   /* else so many of the largest ... */
 	BOTTOM = 4, /* ... and of the smallest */
-	BAR = 20
+	BAR = 20,
+	NARROW_BAR = 8
 };
 
 struct row {
@@ -21,21 +22,35 @@ struct row {
 	uint64_t n_samples, n_lost, cpu_ns;
 };
 
+static bool is_empty(const struct row *r)
+{
+	return !r->n_samples && !r->n_lost && r->value <= 0;
+}
+
 static int compare_rows(const void *pa, const void *pb)
 {
 	const struct row *a = pa, *b = pb;
 	if (a->value != b->value)
 		return a->value < b->value ? 1 : -1;
+	if (is_empty(a) != is_empty(b))
+		return is_empty(a) ? 1 : -1;
 	return (a->id > b->id) - (a->id < b->id);
 }
 
 static void put_row(const struct model *m, const struct text_metric *t, const struct row *r, double most, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], bar[BAR + 1];
-	size_t n = most > 0 ? (size_t)(r->value / most * BAR + 0.5) : 0;
-	memset(bar, ' ', BAR);
-	memset(bar, '#', n > BAR ? BAR : n);
-	bar[BAR] = 0;
+	size_t columns = text_is_narrow(s) ? NARROW_BAR : BAR,
+	       n = most > 0 ? (size_t)(r->value / most * (double)columns + 0.5) : 0;
+	memset(bar, ' ', columns);
+	memset(bar, '#', n > columns ? columns : n);
+	bar[columns] = 0;
+	if (text_is_narrow(s)) {
+		fprintf(s->out, "%10s %6s  %s %8s %9s  ", text_value(a, m->metrics[t->metric].unit, r->value),
+			text_share(b, r->value, t->whole), bar, text_value(c, "count", (double)r->n_samples),
+			r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
+		return;
+	}
 	fprintf(s->out, "%15s %7s  %s  %9s %7s %10s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
 		text_value(c, "count", (double)r->n_samples), r->n_lost ? text_value(d, "count", (double)r->n_lost) : "", r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 }
@@ -68,8 +83,17 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 		most = rows[0].value;
 	text_heading(s, "%s by %s: mean %s, most %s (%.2f times the mean)", threads ? "Threads" : "Processes", m->metrics[t->metric].name,
 		text_value(a, m->metrics[t->metric].unit, mean), text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
-	fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "", n_sampled(m) > 1 ? "all smpl." : "samples", "lost", "CPU clock",
+	if (text_is_narrow(s))
+		fprintf(s->out, "%10s %6s  %-8s %8s %9s  %s\n", "value", "share", "",
+			n_sampled(m) > 1 ? "all smpl" : "samples", "CPU clock", threads ? "thread" : "process");
+	else
+		fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "", n_sampled(m) > 1 ? "all smpl." : "samples", "lost", "CPU clock",
 		threads ? "thread" : "process");
+	const char *what = threads ? "thread" : "process", *several = threads ? "threads" : "processes";
+	uint32_t n_empty = 0;
+	while (s->threshold > 0 && n_empty < n && is_empty(&rows[n - 1 - n_empty]))
+		n_empty++;
+	n -= n_empty;
 	bool all = n <= MANY || s->threshold == 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!all && i == TOP) {
@@ -91,6 +115,9 @@ static void put_rows(const struct model *m, const struct text_metric *t, struct 
 			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");
 		}
 	}
+	if (n_empty)
+		fprintf(s->out, "%*s %u %s without samples\n", text_is_narrow(s) ? 10 : 15,
+			n ? "and" : "", n_empty, n_empty == 1 ? what : several);
 	putc('\n', s->out);
 }
 

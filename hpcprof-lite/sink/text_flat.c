@@ -11,7 +11,12 @@
 enum {
 	CALLERS = 10, /* rows that are shown for their total alone */
 	GUESSED_COLUMNS = 8,
-	NUMBERS_COLUMNS = 40 /* "   self        self   total   samples  " and room at the end */
+	NUMBERS_COLUMNS = 40, /* "   self        self   total   samples  " and room at the end */
+	NARROW_COLUMNS = 25,  /* "  self      self  total  ": where names need the room */
+	NARROW_VALUE = 10,    /* of it: the time itself, which lines do without */
+	NARROW_GUESSED = 7,
+	NARROW_WHERE = 16,
+	NARROW_LINE = 24
 };
 
 struct table {
@@ -22,6 +27,29 @@ struct table {
 	struct text_rows rows;
 	size_t room, where_room; /* columns of the name and of what is behind it */
 };
+
+/* Columns in front of the names. */
+static size_t numbers_columns(const struct table *t)
+{
+	if (text_is_narrow(t->s))
+		return NARROW_COLUMNS - (t->by == TEXT_BY_LINE ? NARROW_VALUE : 0)
+			+ (t->rows.has_guesses ? NARROW_GUESSED : 0);
+	return NUMBERS_COLUMNS + (t->rows.has_guesses ? GUESSED_COLUMNS : 0);
+}
+
+static void share_room(struct table *t)
+{
+	size_t numbers = numbers_columns(t),
+	       all = t->s->width > numbers + 16 ? t->s->width - numbers : 16;
+	t->where_room = 0;
+	if (t->by == TEXT_BY_FUNCTION)
+		t->where_room = text_is_narrow(t->s) ? (all > 3 * NARROW_WHERE ? NARROW_WHERE : all / 3)
+			: all > 48 ? 24 : all / 2;
+	else if (t->by == TEXT_BY_LINE)
+		t->where_room = text_is_narrow(t->s) && all > 2 * NARROW_LINE ? all - NARROW_LINE - 2
+			: all / 2;
+	t->room = all - (t->where_room ? t->where_room + 2 : 0);
+}
 
 static void describe_row(const struct model *m, const struct text_row *r, enum text_by by,
 			 char *name, size_t n_bytes, char *where, size_t where_bytes)
@@ -73,30 +101,50 @@ static void put_heading(const struct table *t)
 	if (t->rows.has_guesses)
 		fputs("  ?: a guessed frame; guessed: the total's share that rests on one.\n",
 		      t->s->out);
-	fprintf(t->s->out, "%7s %11s %7s", "self", "self", "total");
-	if (t->rows.has_guesses)
-		fprintf(t->s->out, " %7s", "guessed");
-	fprintf(t->s->out, " %9s  %-*s%s%s\n",
-		metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted",
+	if (text_is_narrow(t->s))
+		fprintf(t->s->out, "%6s%s %6s%s", "self", t->by == TEXT_BY_LINE ? "" : "      self",
+			"total", t->rows.has_guesses ? "  guess" : "");
+	else
+		fprintf(t->s->out, "%7s %11s %7s%s %9s", "self", "self", "total",
+			t->rows.has_guesses ? " guessed" : "",
+			metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted");
+	fprintf(t->s->out, "  %-*s%s%s\n",
 		t->where_room ? (int)t->room : 0, columns[t->by], t->where_room ? "  " : "",
 		wheres[t->by]);
 }
 
+static void put_numbers(const struct table *t, const struct text_row *r)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL] = "";
+	FILE *out = t->s->out;
+	const char *self = text_share(a, r->self, t->t->whole),
+		   *total = text_share(b, r->total, t->t->whole),
+		   *guessed = t->rows.has_guesses ? text_share(c, r->guessed, r->total) : NULL;
+	if (r->self > 0)
+		text_value(d, t->m->metrics[t->t->metric].unit, r->self);
+	if (text_is_narrow(t->s)) {
+		fprintf(out, t->by == TEXT_BY_LINE ? "%6s%.0s %6s" : "%6s %9s %6s", self, d, total);
+		if (guessed)
+			fprintf(out, " %6s", guessed);
+		fputs("  ", out);
+		return;
+	}
+	fprintf(out, "%7s %11s %7s", self, d, total);
+	if (guessed)
+		fprintf(out, " %7s", guessed);
+	fprintf(out, " %9s  ",
+		r->n_samples ? text_value(a, "count", (double)r->n_samples)
+			     : ""); /* in nine columns, however many */
+}
+
 static void put_row(const struct table *t, const struct text_row *r)
 {
-	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME], where[TEXT_NAME];
+	char name[TEXT_NAME], where[TEXT_NAME];
 	FILE *out = t->s->out;
 	double whole = t->t->whole;
 	describe_row(t->m, r, t->by, name, sizeof name, where, sizeof where);
 	text_emphasise(t->s, whole > 0 ? (t->s->by_total ? r->total : r->self) / whole : 0);
-	fprintf(out, "%7s %11s", text_share(a, r->self, whole),
-		r->self > 0 ? text_value(b, t->m->metrics[t->t->metric].unit, r->self) : "");
-	fprintf(out, " %7s", text_share(a, r->total, whole));
-	if (t->rows.has_guesses)
-		fprintf(out, " %7s", text_share(a, r->guessed, r->total));
-	fprintf(out, " %9s  ",
-		r->n_samples ? text_value(b, "count", (double)r->n_samples)
-			     : ""); /* in nine columns, however many */
+	put_numbers(t, r);
 	text_plain(t->s);
 	text_shorten(name, t->room);
 	text_shorten(where, t->where_room);
@@ -112,9 +160,9 @@ static void put_row(const struct table *t, const struct text_row *r)
 
 static void put_hidden(const struct table *t, size_t n, const char *why)
 {
+	size_t columns = numbers_columns(t) - (text_is_narrow(t->s) ? 0 : 1);
 	if (n)
-		fprintf(t->s->out, "%7s %11s %7s %*s  %zu more %s\n", "", "", "",
-			t->rows.has_guesses ? 9 + GUESSED_COLUMNS : 9, "", n, why);
+		fprintf(t->s->out, "%*s%zu more %s\n", (int)columns, "", n, why);
 }
 
 /* A share of the whole that is to be shown. */
@@ -163,13 +211,7 @@ bool text_report_table(const struct model *m, const struct text_metric *metric, 
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
 	if (anywhere || m->metrics[metric->metric].kind ==
 				MODEL_METRIC_SAMPLED) { /* what GPUs did as a whole is at no line */
-		size_t numbers =
-			t.rows.has_guesses ? NUMBERS_COLUMNS + GUESSED_COLUMNS : NUMBERS_COLUMNS;
-		t.room = s->width > numbers + 16 ? s->width - numbers : 16;
-		t.where_room = by == TEXT_BY_MODULE                    ? 0
-			       : by == TEXT_BY_FUNCTION && t.room > 48 ? 24
-								       : t.room / 2;
-		t.room -= t.where_room ? t.where_room + 2 : 0;
+		share_room(&t);
 		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
 		put_heading(&t);
 		if (s->by_total)

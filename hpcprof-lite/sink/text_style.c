@@ -8,6 +8,11 @@
 #include <stdarg.h>
 #include <string.h>
 
+bool text_is_narrow(const struct text_style *s)
+{
+	return s->width < 100;
+}
+
 void text_heading(const struct text_style *s, const char *format, ...)
 {
 	va_list args;

@@ -18,6 +18,8 @@ struct text_style {
 	bool interpreter;   /* frames of Python's interpreter between Python functions are shown */
 };
 
+/* Numbers give way to names. */
+bool text_is_narrow(const struct text_style *s);
 /* A heading line, emphasised where there is colour. */
 void text_heading(const struct text_style *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Begins and ends emphasis for what takes a large share. */

@@ -20,6 +20,9 @@ enum {
 	GUESSED_COLUMNS = 8,  /* " guessed" */
 	KERNELS_COLUMNS = 9,  /* where there is room */
 	KERNELS_WIDTH = 110,
+	NARROW_COLUMNS = 15,  /* " total   self  ", where names need the room */
+	NARROW_COLUMN = 7,    /* each of " guess" and "   GPU" */
+	NARROW_VALUE = 10,
 	LONG_RUN = 8, /* functions one below the other without a branch or time of their own ... */
 	RUN_HEAD = 3, /* ... of which so many stay at the top */
 	RUN_TAIL = 2  /* ... and at the end */
@@ -187,8 +190,17 @@ static bool has_self(const struct walk *w, uint32_t context)
 	return is_shown(w, self_of(w, w->t, context), w->gpu ? self_of(w, &w->gpu->time, context) : 0);
 }
 
+/* The time itself is the first to go: shares say the same. */
+static bool has_values(const struct walk *w)
+{
+	return !text_is_narrow(w->s) || !(w->gpu || w->guessed);
+}
+
 static size_t numbers_columns(const struct walk *w)
 {
+	if (text_is_narrow(w->s))
+		return NARROW_COLUMNS + (w->guessed ? NARROW_COLUMN : 0)
+			+ (w->gpu ? NARROW_COLUMN : 0) + (has_values(w) ? NARROW_VALUE : 0);
 	size_t n = !w->gpu                       ? NUMBERS_COLUMNS
 		   : w->s->width < KERNELS_WIDTH ? GPU_COLUMNS
 						 : GPU_COLUMNS + KERNELS_COLUMNS;
@@ -224,7 +236,7 @@ static void put_guessed(const struct walk *w, const struct item *i)
 {
 	char a[TEXT_CELL];
 	if (w->guessed)
-		fprintf(w->s->out, " %7s",
+		fprintf(w->s->out, text_is_narrow(w->s) ? " %6s" : " %7s",
 			text_share(a, value_of(w->guessed, i), value_of(w->t, i)));
 }
 
@@ -245,10 +257,33 @@ static void put_gpu_numbers(const struct walk *w, const struct item *i, double t
 	fputs("  ", w->s->out);
 }
 
+static void put_narrow_numbers(const struct walk *w, const struct item *i, double total, double self)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	FILE *out = w->s->out;
+	text_emphasise(w->s, share(total, w->t->whole));
+	fprintf(out, "%6s %6s", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole));
+	if (has_values(w))
+		fprintf(out, " %9s", text_value(c, w->m->metrics[w->t->metric].unit, total));
+	text_plain(w->s);
+	put_guessed(w, i);
+	if (w->gpu) {
+		double gpu = value_of(&w->gpu->time, i);
+		text_emphasise(w->s, share(gpu, w->gpu->time.whole));
+		fprintf(out, " %6s", text_share(a, gpu, w->gpu->time.whole));
+		text_plain(w->s);
+	}
+	fputs("  ", out);
+}
+
 static void put_numbers(const struct walk *w, const struct item *i)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	double total = value_of(w->t, i), self = i->is_line ? total : self_of(w, w->t, i->context);
+	if (text_is_narrow(w->s)) {
+		put_narrow_numbers(w, i, total, self);
+		return;
+	}
 	if (w->gpu) {
 		put_gpu_numbers(w, i, total, self);
 		return;
@@ -265,7 +300,7 @@ static void put_numbers(const struct walk *w, const struct item *i)
 /* Columns of the call site, and levels of indentation that are drawn, so that the names keep their room. */
 static size_t place_columns(const struct text_style *s)
 {
-	return s->width < 100 ? 16 : 24;
+	return text_is_narrow(s) ? 15 : 24;
 }
 
 static size_t guide_levels(const struct text_style *s)
@@ -445,7 +480,11 @@ static void put_heading(const struct walk *w)
 		fputs("  ?: a guessed frame; its callers are a guess, too, as far as they are "
 		      "known by it.\n",
 		      s->out);
-	if (!w->gpu)
+	if (text_is_narrow(s))
+		fprintf(s->out, "%6s %6s%s%s%s  ", w->gpu ? "CPU" : "total", "self",
+			has_values(w) ? "     total" : "", w->guessed ? "  guess" : "",
+			w->gpu ? "    GPU" : "");
+	else if (!w->gpu)
 		fprintf(s->out, "%7s %7s %11s%s  ", "total", "self", "total",
 			w->guessed ? " guessed" : "");
 	else

@@ -44,7 +44,14 @@ is "--threshold 101 is refused" "$("$HPCPROF" --threshold 101 --to text job >/de
 shown() { report --by line --threshold "$1" | grep -cE '^ *(<0|[0-9]).*%'; }
 within "--threshold 0 shows every line" "$(shown 0)" "$(($(shown 4) + 10))" 1000
 is "and hides none" "$(report --by line --threshold 0 | grep -c ' more below ')" 0
-is "... and names have as much room as places" "$(LC_ALL=C COLUMNS=80 report | awk '/^Functions by/ { getline; print index($0, "defined at") - index($0, "function"); exit }')" 20
+# room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
+room() {
+	LC_ALL=C COLUMNS=80 report | awk -v title="^$1" -v name="$2" -v place="$3" '
+		$0 ~ title { found = 1 }
+		found && index($0, place) { print index($0, place) - index($0, name) - 2; exit }'
+}
+is "names have 37 of 80 columns" "$(room 'Functions by' function 'defined at')" 37
+is "... call paths 38" "$(room 'Call paths' 'call path' 'called at')" 38
 is "no line is wider than the terminal" "$(LC_ALL=C COLUMNS=80 report | awk '/^Ledger|^  (lost|also|call paths|[12] process|CPU|REAL|\/opt)/ || /rank [0-9] node0/ || /(thread|process)$/ { next } length > 80' | wc -l)" 0
 "$builddir/tests/gen/gen_measurement" -s 0 "$T/none"
 is "no samples: a report that says so" "$("$HPCPROF" --no-structs --to text "$T/none" 2>"$T/err" | grep -c '^No samples of CPUTIME (sec)\.$')" 1

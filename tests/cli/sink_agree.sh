@@ -63,6 +63,16 @@ is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 
 is "... and of the CCT database" "$(guesses "$T/cctdb")" 2
 within "guessed frames have names of their own in the text" \
 	"$(awk -F'\t' '$1 == "function" && / \[guessed\]$/' "$T/all" | wc -l)" 1 1000
+# room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
+room() {
+	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/m" 2>"$T/err" | awk -v title="^$1" -v name="$2" -v place="$3" '
+		$0 ~ title { found = 1 }
+		found && index($0, place) { print index($0, place) - index($0, name) - 2; exit }'
+}
+is "beside the column of guesses, names have 30 of 80 columns" \
+	"$(room 'Functions by' function 'defined at')" 30
+is "... lines and their functions 24 and 32" "$(room 'Lines by' line function)" 24
+is "... call paths 41" "$(room 'Call paths' 'call path' 'called at')" 41
 ok "... and in the CCT database" grep -qa '[a-z0-9_)] \[guessed\]' "$T/db/meta.db"
 if [ "$otf2" = yes ]; then
 	is "... and in OTF2, where it is a metric, too" "$(guesses "$T/otf2")" 2
