@@ -23,6 +23,7 @@ broken() {
 	replay b r
 	is "$name: refused" "$replay_status" 1
 	like "$name: why" "$(cat said-r)" "$wanted"
+	not_ok "$name: no directory is left" test -e r
 }
 put() { printf "$2" | dd of="$tape" bs=1 seek="$1" conv=notrunc; }
 broken "no recording at all" 'it is no recording of a GPU back end' put 0 'X'
@@ -33,6 +34,17 @@ broken "less than a header" 'it is shorter than its header' truncate -s 100 "$ta
 broken "an empty file" 'it is shorter than its header' truncate -s 0 "$tape"
 broken "without its measurement" 'the measurement that the recording belongs to is not here' find . -name '*.hpcrun' -delete
 broken "with another's measurement" 'this is no measurement of this version' sh -c 'echo no >"$(ls *.hpcrun)"'
+
+# What a refused replay made is removed, what somebody else made is not.
+mkdir mine
+echo kept >mine/file
+run_limited 60 "$HPCRUN" replay b -o mine >said-mine 2>&1
+is "into a directory that is there: refused" $? 1
+is "... which stays" "$(cat mine/file)" kept
+run_limited 60 "$HPCRUN" replay b -o again >said-again 2>&1
+is "a refused replay" $? 1
+run_limited 60 "$HPCRUN" replay calls -o again >said-again 2>&1
+is "... does not stand in the way of the next" $? 0
 
 # a piece is missing: the rest is played, and its sums close
 cp -R calls torn

@@ -31,6 +31,9 @@ sacred "exit: the end of the process" "$PROGRAM" exit
 measure -- "$PROGRAM" exit
 sound "exit: files are sound"
 is "exit: how it ended" "$(value exit_kind)" 2
+# A signal of ours that is at its default would end the process at the next sample.
+sacred "signals: all at their default, by system call" "$PROGRAM" signals
+sacred_sampled "signals: the measurement is sound"
 # Variables of the caller's lie there, and other threads may be writing to them.
 sacred "frame: nothing is written above the return address of syscall()" "$PROGRAM" frame
 sacred_sampled "frame: the measurement is sound"

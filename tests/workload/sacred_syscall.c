@@ -2,10 +2,12 @@
 /*
  * What programs ask of the kernel past libc. Run by tests/cli/sacred_syscall.sh. Usage: sacred_syscall MODE
  * strict, filter, libseccomp: allows itself next to nothing, computes, writes and ends; spare: forbids one call that nobody makes. exec: becomes the same program by system call, 20 times. exit: ends by one.
+ * signals: sets every signal to its default by syscall(2), computes, and says what the dispositions are.
  * frame: calls with nothing but a page that cannot be written above its return address, where a sixth argument would be.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +87,31 @@ static void become_again(char **argv)
 	printf("%d\n", n);
 }
 
+/* The kernel's struct sigaction. */
+struct disposition {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	unsigned long mask;
+};
+
+static int set_defaults(void)
+{
+	struct disposition now, none = {0};
+	char text[65] = {0};
+	for (int i = 1; i < 65; i++)
+		syscall(SYS_rt_sigaction, i, &none, NULL, sizeof none.mask);
+	for (int i = 0; i < 4; i++)
+		burn();
+	for (int i = 1; i < 65; i++)
+		text[i - 1] = syscall(SYS_rt_sigaction, i, NULL, &now, sizeof now.mask) == 0 && !now.handler
+			? '0' : 'x';
+	/* a raw call shows ours there: doc/transparency.md */
+	text[SIGBUS - 1] = '-';
+	say(text);
+	return 11;
+}
+
 /* syscall(SYS_getpid) with a stack of its own, at whose top lies what may only be read. */
 static long ask_below(char *top)
 {
@@ -124,6 +151,8 @@ int main(int argc, char **argv)
 		syscall(SYS_exit_group, 5);
 	if (strcmp(mode, "frame") == 0)
 		return frame();
+	if (strcmp(mode, "signals") == 0)
+		return set_defaults();
 	if (strcmp(mode, "spare") == 0) {
 		if (forbid_one() != 0)
 			return 77;
