@@ -6,6 +6,7 @@ noinst_LTLIBRARIES += libhlbase.la libhlsafe.la libhlstring.la
 libhlbase_la_SOURCES = \
 	common/base/capped.h \
 	common/base/cursor.c common/base/cursor.h \
+	common/base/cutguard.c common/base/cutguard.h \
 	common/base/foreign.c common/base/foreign.h \
 	common/base/log.c common/base/log.h \
 	common/base/map.c common/base/map.h \

@@ -2,6 +2,7 @@
 /* See database.h. Test: tests/cli/prof_cli.sh. */
 #include "hpcprof-lite/database.h"
 
+#include "common/base/cutguard.h"
 #include "common/base/log.h"
 
 #include <errno.h>
@@ -34,7 +35,10 @@ static void remove_tree(const char *path)
 
 /* ---- signals ---- */
 
+#define CUT_SIGNAL SIGUSR1 /* to ourselves */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t is_cut; /* a file was shortened while it was read: said already */
 static char *open_partial; /* guarded by lock; what a signal has to remove */
 
 static void forget_open(void)
@@ -64,6 +68,8 @@ static void *wait_for_signal(void *arg)
 	pthread_mutex_lock(&lock); /* and never unlock: nothing may be named after this */
 	if (open_partial)
 		remove_tree(open_partial);
+	if (is_cut)
+		_exit(1);
 	signal(number, SIG_DFL);
 	sigset_t one;
 	sigemptyset(&one);
@@ -71,6 +77,15 @@ static void *wait_for_signal(void *arg)
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 	raise(number);
 	_exit(128 + number);
+}
+
+/* Has the other thread remove what is half-written, and waits for the end. */
+static void end_cut(void)
+{
+	is_cut = 1;
+	kill(getpid(), CUT_SIGNAL);
+	for (;;)
+		pause();
 }
 
 void database_guard(void)
@@ -83,13 +98,16 @@ void database_guard(void)
 		if (sigaction(numbers[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup stays nohup */
 			sigaddset(&set, numbers[i]);
 	}
+	sigaddset(&set, CUT_SIGNAL);
 	pthread_t thread;
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (pthread_create(&thread, NULL, wait_for_signal, &set) != 0) {
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* without the guard: an interrupted run leaves the partial directory */
+		cutguard_start(NULL);
 		return;
 	}
 	pthread_detach(thread);
+	cutguard_start(end_cut);
 }
 
 /* ---- names ---- */

@@ -2,6 +2,7 @@
 /* Command line of hpcstruct-lite. Test: tests/cli/struct_*.sh. */
 #include "config.h"
 
+#include "common/base/cutguard.h"
 #include "common/base/foreign.h"
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
@@ -459,6 +460,7 @@ int main(int argc, char **argv)
 	/* large tables go back to the system when they are freed; glibc would else raise this threshold as it goes */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	log_set_program(argv[0]);
+	cutguard_start(NULL);
 	enum status status = options_parse(&table, argc, argv, 0, &s, &first, &done);
 	if (status == STATUS_OK && !done)
 		status = do_operands(&s, argc, argv, first);

@@ -26,6 +26,11 @@ void log_set_program(const char *name)
 	program = slash ? slash + 1 : name;
 }
 
+const char *log_program(void)
+{
+	return program;
+}
+
 void log_set_verbose(bool verbose)
 {
 	is_verbose = verbose;

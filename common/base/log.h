@@ -11,6 +11,8 @@
 
 /* `name` is borrowed for the life of the process. Call before any other thread runs. */
 void log_set_program(const char *name);
+/* The name that messages begin with. Signal-safe. */
+const char *log_program(void);
 void log_set_verbose(bool verbose);
 void log_set_quiet(bool quiet); /* keeps errors and warnings, drops notes and progress */
 

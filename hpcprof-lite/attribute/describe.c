@@ -157,6 +157,14 @@ static uint64_t off_ns(const struct load_file *f, uint64_t end_ns)
 	return off < all ? off : all;
 }
 
+static bool is_blank(const struct load_file *f)
+{
+	unsigned n = 0;
+	while (n < MSR_MAX_METRICS && !f->metrics[n])
+		n++;
+	return n == MSR_MAX_METRICS && !f->events.n && !f->threads.n && !f->header.end_mono_ns;
+}
+
 static uint32_t exit_kind(const struct msr_header *h)
 {
 	return h->exit_kind == MSR_EXIT_NONE && h->flags & MSR_FLAG_GO ? MSR_EXIT_GO : h->exit_kind;
@@ -174,7 +182,7 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 		const struct msr_header *h = &f->header;
 		uint64_t end_ns = h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i]);
 		out[i] = (struct model_process){.path = f->path, .owner = f->map.owner, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
-			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = exit_kind(h),
+			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = exit_kind(h), .is_blank = is_blank(f),
 			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
 			.end_ns = real_time(f, end_ns), .off_ns = off_ns(f, end_ns), .n_starts = h->n_starts, .n_stops = h->n_stops,
 			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n,

@@ -273,6 +273,7 @@ struct model_process {
 	const char *executable;
 	const char *command;       /* arguments joined by blanks */
 	bool is_live;              /* it was still running when its file was read */
+	bool is_blank;             /* it ended before it wrote what it measures */
 	uint32_t exit_kind;        /* enum msr_exit_kind */
 	int32_t exit_code;
 	uint64_t start_ns, end_ns; /* CLOCK_REALTIME since the epoch; end is that of the last record when killed */

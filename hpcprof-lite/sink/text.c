@@ -65,6 +65,14 @@ static void say_nothing_measured(const struct model *m)
 	const struct model_process *p = m->n_processes ? &m->processes[0] : NULL;
 	char gpus[256] = "";
 	bool has_cpu = false;
+	uint32_t n_blank = 0;
+	while (n_blank < m->n_processes && m->processes[n_blank].is_blank)
+		n_blank++;
+	if (n_blank && n_blank == m->n_processes) {
+		log_error(NULL, "nothing was measured: %s killed at the start, or just starting",
+			n_blank == 1 ? "the process was" : "all processes were");
+		return;
+	}
 	for (uint32_t i = 0; p && i < p->n_events; i++) {
 		bool is_gpu = strncmp(p->events[i], "gpu=", 4) == 0;
 		has_cpu |= !is_gpu;

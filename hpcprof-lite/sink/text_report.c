@@ -71,7 +71,8 @@ static void put_which(const struct model *m, const struct model_process *like, F
 	unsigned n = 0;
 	for (uint32_t i = 0; m->n_processes > 1 && i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
-		if (p->is_live || ended_well(p) || !ended_alike(like, p) || ++n > MOST)
+		if (p->is_live || p->is_blank || ended_well(p) || !ended_alike(like, p)
+			|| ++n > MOST)
 			continue;
 		fputs(n == 1 ? ": " : ", ", out);
 		if (p->rank >= 0)
@@ -97,7 +98,7 @@ static void put_ends(const struct model *m, FILE *out)
 		const struct model_process *p = &m->processes[i];
 		unsigned at = 0;
 		n_live += p->is_live;
-		if (p->is_live || ended_well(p))
+		if (p->is_live || p->is_blank || ended_well(p))
 			continue;
 		while (at < n_ends && !ended_alike(ends[at].first, p))
 			at++;
@@ -121,6 +122,25 @@ static void put_ends(const struct model *m, FILE *out)
 	}
 	if (n_more)
 		fprintf(out, "  %" PRIu64 " more processes failed in other ways\n", n_more);
+}
+
+static void put_blank(const struct model *m, FILE *out)
+{
+	enum { MOST = 4 };
+	char count[TEXT_CELL];
+	unsigned n = 0, n_said = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		n += m->processes[i].is_blank;
+	if (!n)
+		return;
+	fprintf(out, "  %s %s (killed at the start, or just starting): ", text_count(count, n),
+		plural(n, "process recorded nothing", "processes recorded nothing"));
+	for (uint32_t i = 0; i < m->n_processes && n_said < MOST; i++)
+		if (m->processes[i].is_blank)
+			fprintf(out, "%spid %" PRIu32, n_said++ ? ", " : "", m->processes[i].pid);
+	if (n > MOST)
+		fprintf(out, ", %u more", n - MOST);
+	putc('\n', out);
 }
 
 static void put_unmeasured(const struct model *m, FILE *out)
@@ -258,7 +278,9 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	struct tm tm;
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
-	const char *command = m->n_processes ? m->processes[0].command : "";
+	const char *command = "";
+	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
+		command = m->processes[i].command; /* one that was killed early has none */
 	char *line = strdup(*command ? command : m->title);
 	for (char *at = line; at && *at; at++)
 		if ((unsigned char)*at < 0x20)
@@ -289,6 +311,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 			text_value(b, "sec", (double)between_ns / 1e9));
 	putc('\n', s->out);
 	put_ends(m, s->out);
+	put_blank(m, s->out);
 	put_unmeasured(m, s->out);
 	put_off(m, s->out);
 	put_notes(m, s->out);

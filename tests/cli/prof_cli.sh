@@ -50,6 +50,23 @@ cp "$job"/1-*.hpcrun short/b.hpcrun
 is "beside a sound file it is only a warning" "$(status --to text --no-structs short)" 0
 like "which is said" "$(cat err)" "short/a.hpcrun: warning: holds nothing: 100 bytes"
 
+# Killed at the start: a header that says nothing of an end, and nothing behind it
+killed_early() {
+	truncate -s 4096 "$1"
+	dd if=/dev/zero of="$1" bs=1 seek=56 count=24 conv=notrunc 2>/dev/null
+}
+rm -rf early
+"$gen" -p 3 -t 1 -n 20 -s 200 early
+set -- early/*.hpcrun
+killed_early "$1"
+is "a process that was killed at the start: the others' report" "$(status --to text --no-structs early)" 0
+like "with its note" "$(cat out)" '^  1 process recorded nothing \(killed at the start, or just starting\): pid [0-9]+$'
+like "with theirs" "$(cat out)" '^Ledger: 400 samples delivered'
+killed_early "$2"
+killed_early "$3"
+is "all of them" "$(status --to text --no-structs early)" 1
+like "that is said" "$(cat err)" 'hpcprof-lite: nothing was measured: all processes were killed at the start, or just starting$'
+
 # Truncated: read as far as it goes, said, counted, and the ledger shows it.
 mkdir cut && head -c 12000 "$job"/0-*.hpcrun >cut/a.hpcrun
 is "a truncated file is read" "$(status --to text --no-structs cut)" 0
@@ -96,6 +113,24 @@ if "$HPCPROF" --to cctdb --no-structs -o db "$job" >out 2>err; then
 		rm -rf gone
 	done
 	is "SIGTERM leaves nothing half-written" "$left" ""
+	# Somebody cuts the measurement while it is read: as soon as the database is begun, its reader is
+	# stopped; the time lines are still to be read then.
+	cut_while_read() {
+		rm -rf big
+		"$gen" -p 1 -t 20 -n 3000 -s 20000 -b big
+		"$HPCPROF" -q --no-structs --to cctdb -j 2 -o gone big >out 2>err &
+		reader=$!
+		until ls -d gone* >/dev/null 2>&1 || ! kill -0 $reader 2>/dev/null; do :; done
+		kill -STOP $reader
+		for f in big/*.hpcrun; do : >"$f"; done
+		kill -CONT $reader
+		wait $reader
+	}
+	cut_while_read
+	is "a measurement is cut while it is read" $? 1
+	like "that is said" "$(cat err)" \
+		"^hpcprof-lite: .*/big/.*\\.hpcrun: another process shortened this file while it was read; try again$"
+	is "and nothing is left half-written" "$(ls -d gone* 2>/dev/null)" ""
 else
 	skip "databases" "this build has no sink that writes files"
 fi

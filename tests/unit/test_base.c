@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/cursor.h"
+#include "common/base/cutguard.h"
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "common/base/mapfile.h"
@@ -17,11 +18,14 @@
 #include "common/base/strtab.h"
 #include "common/base/vec.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void vec_grows_and_zeroes(void **state)
@@ -244,6 +248,66 @@ static void mapfile_reads_and_refuses(void **state)
 	unlink(name);
 }
 
+static void say_end(void)
+{
+	if (write(STDERR_FILENO, "end\n", 4) != 4)
+		_exit(9);
+}
+
+/* Reads behind the end of a file that was shortened, or writes to what may only be read. */
+static void read_cut(const char *name, bool is_file)
+{
+	struct mapfile m;
+	cutguard_start(say_end);
+	if (mapfile_open(name, &m) != STATUS_OK || truncate(name, 0) != 0)
+		_exit(8);
+	if (is_file)
+		_exit(((const volatile uint8_t *)m.bytes)[5000] + 7);
+	raise(SIGBUS);
+	_exit(6);
+}
+
+static int run_cut(const char *name, bool is_file, char *said, size_t room)
+{
+	int ends[2], status = 0;
+	char bytes[8192] = {1};
+	int fd = open(name, O_WRONLY);
+	assert_true(fd >= 0 && write(fd, bytes, sizeof bytes) == sizeof bytes && pipe(ends) == 0);
+	close(fd);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		read_cut(name, is_file);
+	}
+	close(ends[1]);
+	size_t n = 0;
+	for (ssize_t got; (got = read(ends[0], said + n, room - 1 - n)) > 0;)
+		n += (size_t)got;
+	said[n] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void cutguard_names_the_file(void **state)
+{
+	(void)state;
+	char said[4096], want[256], name[] = "/tmp/test_base_\033XXXXXX";
+	close(mkstemp(name));
+	int status = run_cut(name, true, said, sizeof said);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	snprintf(want, sizeof want,
+		"test_base: /tmp/test_base_?%s: another process shortened this file while it was "
+		"read; try again\nend\n", strrchr(name, '\033') + 1);
+	assert_string_equal(said, want);
+	status = run_cut(name, false, said, sizeof said); /* of another cause: as always */
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGBUS);
+	assert_string_equal(said, "");
+	unlink(name);
+}
+
 int main(void)
 {
 	log_set_program("test_base");
@@ -257,6 +321,7 @@ int main(void)
 		cmocka_unit_test(pool_visits_each_once),
 		cmocka_unit_test(options_are_parsed),
 		cmocka_unit_test(mapfile_reads_and_refuses),
+		cmocka_unit_test(cutguard_names_the_file),
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 		cmocka_unit_test(mapfile_reads_where_there_are_no_mappings),
 #endif
