@@ -80,6 +80,9 @@ if have gdb && [ "$(cat /proc/sys/kernel/core_pattern)" = core ]; then
 			-ex 'x/i $pc' "$FAMILY" "$core_name.d"/core* 2>/dev/null | sed -n '/^\$/p; /^=>/p' | sed 's/0x[0-9a-f]* <//'
 	}
 	core_of plain "$FAMILY" end segv >plain.core
+	# A launcher with AddressSanitizer would switch core files off.
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}disable_coredump=0
+	export ASAN_OPTIONS
 	core_of measured "$HPCRUN" -q -o "$T/core-m" "$FAMILY" end segv >measured.core
 	like "a core file was written" "$(cat plain.core)" '^\$1 = 11$'
 	same "the core file says the same" plain.core measured.core

@@ -28,18 +28,18 @@ struct made {
 	const char *name;
 	uint32_t place;
 	uint8_t flags;
-	const char *values; /* steps of the sp delta and of the place, until a step of 0 */
+	char values[10]; /* steps of the sp delta and of the place, until a step of 0; empty: none */
 };
 
 /* Frames of 0, 24 and again 0 bytes; nobody's; one that moves sp; one without a row. */
 static const struct made made[] = {
-	{"main.main", 0, 0, "\x02\x07\x30\x20\x2f\x05\0"},
-	{"runtime.goexit", 0x40, 1, "\x02\x20\0"},
-	{"runtime.systemstack", 0x80, 2, "\x02\x20\0"},
-	{"runtime.gogo", 0xc0, 2, "\x02\x20\0"},
-	{"runtime.asyncPreempt", 0x100, 0, "\x02\x04\x12\x3c\0"},
-	{"_cgo_start", 0x140, 0, NULL},
-	{"main.big", 0x180, 0, "\x02\x04\x80\x80\x80\x02\x20\0"},
+	{"main.main", 0, 0, "\x02\x07\x30\x20\x2f\x05"},
+	{"runtime.goexit", 0x40, 1, "\x02\x20"},
+	{"runtime.systemstack", 0x80, 2, "\x02\x20"},
+	{"runtime.gogo", 0xc0, 2, "\x02\x20"},
+	{"runtime.asyncPreempt", 0x100, 0, "\x02\x04\x12\x3c"},
+	{"_cgo_start", 0x140, 0, ""},
+	{"main.big", 0x180, 0, "\x02\x04\x80\x80\x80\x02\x20"},
 };
 enum { N = sizeof made / sizeof *made };
 
@@ -68,13 +68,13 @@ static void make(uint8_t *t, uint32_t magic)
 		put(entry + 4, (uint64_t)(func - t) - FUNCTIONS, 4);
 		put(func, made[i].place, 4);
 		put(func + 4, name, 4);
-		put(func + 16, made[i].values ? value : 0, 4);
+		put(func + 16, made[i].values[0] ? value : 0, 4);
 		func[id + 1] = made[i].flags;
 		strcpy((char *)t + NAMES + name, made[i].name);
 		name += strlen(made[i].name) + 1;
-		if (made[i].values) {
-			memcpy(t + VALUES + value, made[i].values, 10);
-			value += 10;
+		if (made[i].values[0]) {
+			memcpy(t + VALUES + value, made[i].values, sizeof made[i].values);
+			value += sizeof made[i].values;
 		}
 	}
 	put(t + FUNCTIONS + 8 * N, 0x1c0, 4);
