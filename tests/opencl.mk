@@ -32,8 +32,8 @@ endif
 check_PROGRAMS += tests/unit/test_getenv
 TESTS += tests/unit/test_getenv
 tests_unit_test_getenv_SOURCES = tests/unit/test_getenv.c \
-	hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config.h hpcrun-lite/runtime/hook_getenv.c hpcrun-lite/runtime/hook_getenv.h \
-	hpcrun-lite/runtime/hook_next.c hpcrun-lite/runtime/hook_next.h
+	hpcrun-lite/config/config.c hpcrun-lite/config/config.h hpcrun-lite/hooks/hook_getenv.c hpcrun-lite/hooks/hook_getenv.h \
+	hpcrun-lite/runtime/next.c hpcrun-lite/runtime/next.h
 tests_unit_test_getenv_CFLAGS = $(HL_CFLAGS)
 tests_unit_test_getenv_LDFLAGS = -Wl,--export-dynamic
 tests_unit_test_getenv_LDADD = $(CMOCKA_LIBS) -ldl

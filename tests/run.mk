@@ -4,14 +4,14 @@
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
 TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
-tests_unit_test_seccomp_filter_SOURCES = tests/unit/test_seccomp_filter.c hpcrun-lite/runtime/seccomp_filter.c
+tests_unit_test_seccomp_filter_SOURCES = tests/unit/test_seccomp_filter.c hpcrun-lite/hooks/seccomp_filter.c
 tests_unit_test_seccomp_filter_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_safe_string_SOURCES = tests/unit/test_safe_string.c
 tests_unit_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
 tests_unit_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
 tests_unit_test_sample_SOURCES = tests/unit/test_sample.c hpcrun-lite/runtime/sample.c
 tests_unit_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
-tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/runtime/config.c hpcrun-lite/runtime/config_rank.c
+tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
 tests_unit_test_config_LDADD = $(CMOCKA_LIBS)
 tests_unit_test_safe_SOURCES = tests/unit/test_safe.c
 tests_unit_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread

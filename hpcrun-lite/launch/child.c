@@ -2,7 +2,7 @@
 /* Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh, tests/cli/launch_gpu.sh. */
 #include "hpcrun-lite/launch/child.h"
 
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define HPCRUN_LITE_LAUNCH_EVENT_H
 
 #include "common/base/status.h"
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

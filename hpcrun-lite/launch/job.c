@@ -5,7 +5,7 @@
  */
 #include "hpcrun-lite/launch/job.h"
 
-#include "hpcrun-lite/runtime/config_rank.h"
+#include "hpcrun-lite/config/config_rank.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

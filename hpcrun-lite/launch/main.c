@@ -15,7 +15,7 @@
 #include "hpcrun-lite/launch/program.h"
 #include "hpcrun-lite/launch/rundir.h"
 #include "hpcrun-lite/replay/replay.h"
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 #ifndef HPCRUN_LITE_LAUNCH_PAPI_CLIENT_H
 #define HPCRUN_LITE_LAUNCH_PAPI_CLIENT_H
 
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>

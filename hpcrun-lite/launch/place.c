@@ -6,7 +6,7 @@
 #include "hpcrun-lite/launch/place.h"
 
 #include "common/base/log.h"
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -71,7 +71,7 @@ static bool write_child(int pid, int status, uint64_t cpu_ns)
 	return true;
 }
 
-void children_ended(int pid, int status, const struct rusage *use)
+void runtime_child_ended(int pid, int status, const struct rusage *use)
 {
 	if (!runtime_is_owner() || (!WIFEXITED(status) && !WIFSIGNALED(status))
 	    || atomic_fetch_add_explicit(&children.n, 1, memory_order_relaxed) >= CHILDREN_MAX)
@@ -81,7 +81,7 @@ void children_ended(int pid, int status, const struct rusage *use)
 		atomic_fetch_add_explicit(&children.given_ns, cpu_ns, memory_order_relaxed);
 }
 
-struct msr_unmeasured *children_unmeasured(
+struct msr_unmeasured *runtime_child_unmeasured(
 	int pid, enum msr_unmeasured_reason reason, const char *path, bool replaces)
 {
 	/* In a child of vfork this is the parent's file, which is as good a place. */
@@ -103,7 +103,7 @@ struct msr_unmeasured *children_unmeasured(
 	return u;
 }
 
-void children_not_started(struct msr_unmeasured *record)
+void runtime_child_not_started(struct msr_unmeasured *record)
 {
 	if (record) /* the mapping stays, also when the file was given up */
 		atomic_store_explicit(&record->reason, MSR_UNMEASURED_VOID, memory_order_relaxed);

@@ -11,7 +11,7 @@
 #include "hpcrun-lite/api/hpctoolkit.h"
 #include "hpcrun-lite/api/hpctoolkit_private.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
-#include "hpcrun-lite/runtime/hook_next.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/store/store.h"
@@ -151,7 +151,7 @@ HOOK hpcrun_lite_sampling_fn hpcrun_lite_sampling;
 
 int hpcrun_lite_sampling(int what)
 {
-	process_start(); /* a constructor of the program's may be earlier than ours */
+	runtime_start(); /* a constructor of the program's may be earlier than ours */
 	if (what == HPCRUN_LITE_SAMPLING_START || what == HPCRUN_LITE_SAMPLING_STOP)
 		control_set(what == HPCRUN_LITE_SAMPLING_STOP);
 	return hpctoolkit_sampling_is_active();

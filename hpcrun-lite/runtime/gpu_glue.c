@@ -8,7 +8,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
-#include "hpcrun-lite/runtime/hook_next.h"
+#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -347,7 +347,7 @@ static void note_version(const char *backend, uint32_t version)
 HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version)
 {
 	int saved_errno = errno;
-	process_start();
+	runtime_start();
 	process_check_fork();
 	const struct config_gpu *asked = process_is_alive() ? config_find_gpu(&process.config, backend) : NULL;
 	if (asked && version != GPU_HOST_VERSION) {

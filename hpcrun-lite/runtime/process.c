@@ -12,11 +12,8 @@
 #include "hpcrun-lite/python/python.h"
 #include "hpcrun-lite/runtime/children.h"
 #include "hpcrun-lite/runtime/control.h"
+#include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
-#include "hpcrun-lite/runtime/hook_env.h"
-#include "hpcrun-lite/runtime/hook_fatal.h"
-#include "hpcrun-lite/runtime/hook_signal_internal.h"
-#include "hpcrun-lite/runtime/hooks.h"
 #include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -35,7 +32,7 @@
 struct process process;
 
 static struct {
-	bool started;             /* process_start was called */
+	bool started;             /* runtime_start was called */
 	_Atomic bool ended;       /* runtime_end has done its work */
 	unsigned exec_seq;
 	uint64_t process_start_ns;
@@ -165,7 +162,7 @@ static bool start(const char **cause)
 	return true;
 }
 
-void process_start(void)
+void runtime_start(void)
 {
 	extern char **environ;
 	const char *cause = "no cause", *text;
@@ -174,11 +171,11 @@ void process_start(void)
 	life.started = true;
 	say_start();
 	process.start_ns = clock_mono_ns();
-	text = hook_env_find(environ);
+	text = runtime_hooks.find_config(environ);
 	bool wanted = text && config_decode(text, &process.config);
 	if (wanted)
 		config_find_rank(&process.config, environ);
-	hooks_start(text);
+	runtime_hooks.start(text);
 	if (!wanted) {
 		if (text)
 			complain("the environment is damaged or of another version of hpcrun-lite");
@@ -191,15 +188,9 @@ void process_start(void)
 	atomic_store_explicit(process.alive, 1, memory_order_relaxed);
 	process.measuring = true;
 	children_start(false);
-	hook_fatal_start();
-	hook_signal_bus_start();
+	runtime_hooks.measured();
 	gpu_glue_start();
 	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
-}
-
-__attribute__((constructor)) static void construct(void)
-{
-	process_start();
 }
 
 /* ---- fork ---------------------------------------------------------------------------------------------------------- */
@@ -232,7 +223,7 @@ static void forked(void)
 		atomic_store_explicit(&process.off, process.config.delay, memory_order_relaxed);
 	store_forget();
 	unwind_after_fork();
-	hooks_forked();
+	runtime_hooks.forked();
 	if (!open_store(true, &cause)) {
 		process.measuring = false;
 		complain(cause);
@@ -253,8 +244,32 @@ static void forked(void)
 
 void process_check_fork(void)
 {
-	if (process.measuring && atomic_load_explicit(process.alive, memory_order_relaxed) != 1)
+	if (process.measuring && !process_is_alive())
 		forked();
+}
+
+bool runtime_thread_comes(void)
+{
+	process_check_fork();
+	runtime_need_file();
+	return process_is_alive() && !gpu_glue_hides_threads();
+}
+
+void runtime_thread_begins(const struct thread_room *room)
+{
+	if (process_is_alive())
+		thread_begin(false, room);
+}
+
+void runtime_unload_begins(void)
+{
+	unwind_flush_begin();
+}
+
+void runtime_unload_ends(void)
+{
+	module_closed();
+	unwind_flush_end();
 }
 
 /* ---- end ----------------------------------------------------------------------------------------------------------- */
@@ -288,7 +303,7 @@ static bool claim_end(void)
 
 static void end(enum msr_exit_kind kind, int code)
 {
-	const bool bus = hook_signal_bus_open();
+	const bool bus = file_fault_open();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	/* Sequential consistency: see enter() in sample.c. */
@@ -311,7 +326,7 @@ static void end(enum msr_exit_kind kind, int code)
 	}
 	records_trim();
 	store_finish(quiet);
-	hook_signal_bus_close(bus);
+	file_fault_close(bus);
 }
 
 void runtime_end(enum msr_exit_kind kind, int code)
@@ -362,7 +377,7 @@ void runtime_withdraw(const char *why)
 	if (!runtime_is_owner())
 		return;
 	runtime_note(why);
-	hook_fatal_end();
+	runtime_hooks.withdrawn();
 	if (thread_self)
 		thread_sources_stop(thread_self);
 	uint64_t mask = block_signal();

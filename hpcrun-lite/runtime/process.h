@@ -7,7 +7,7 @@
 #define HPCRUN_LITE_RUNTIME_PROCESS_H
 
 #include "common/safe/text.h"
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/runtime/thread.h"
@@ -38,16 +38,13 @@ struct process {
 };
 extern struct process process;
 
-/* Starts the process's measurement, once; called by our constructor, or before it by a hook. Not signal-safe. */
-void process_start(void);
-
 /* True in the process that owns the store: false after a fork that did not call us (_Fork, clone). Signal-safe, no system call. */
 static inline bool process_is_alive(void)
 {
 	return atomic_load_explicit(&process.measuring, memory_order_relaxed) && atomic_load_explicit(process.alive, memory_order_relaxed) == 1;
 }
 
-/* Called where a thread is about to be made: measures the child of a fork that did not call us. Not signal-safe. */
+/* Measures the child of a fork that did not call us, if that is where the caller is. Not signal-safe. */
 void process_check_fork(void);
 
 /* sources.c: chooses and starts the sources for the events; METRIC and INFO records. False with the cause. */

@@ -11,12 +11,47 @@
 #define HPCRUN_LITE_RUNTIME_RUNTIME_H
 
 #include "common/format/measurement.h"
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <ucontext.h>
 
 #define RUNTIME_SIGNAL SIGSTKFLT /* the sampling signal: hooks hide it from the program's masks and handlers */
+
+/* ---- what the run time asks of the hooks --------------------------------------------------------------- */
+
+/* Defined in hooks.c. All members are set; each is called where it says, and only there. */
+extern const struct runtime_hooks {
+	/* At the start, in every process: the configuration in an environment; NULL: none. */
+	const char *(*find_config)(char *const *environment);
+	/* Then, once: finds the functions of libc. `config` as found, or NULL. Not signal-safe. */
+	void (*start)(const char *config);
+	/* The process is measured from now on. Not signal-safe. */
+	void (*measured)(void);
+	/* Measurement has ended before the process does. Signal-safe. */
+	void (*withdrawn)(void);
+	/* In the child of fork: other threads may have been inside of hooks. */
+	void (*forked)(void);
+	/* From now on `sig` is ours as well; its handler is installed already. Not signal-safe. */
+	void (*protect_signal)(int sig);
+	/* The calling thread ends. */
+	void (*thread_ends)(void);
+	/*
+	 * At the end of a handler of ours: restarts the wait that it interrupted, if it did. `rarely`:
+	 * this signal comes a few times in a thread's life, not with each sample. Signal-safe.
+	 */
+	void (*restart_wait)(ucontext_t *context, bool rarely);
+} runtime_hooks;
+
+/*
+ * Starts the run time, once: called by our constructor, or before it by a hook, for constructors of
+ * other libraries may run earlier. Later calls do nothing. Not signal-safe.
+ */
+void runtime_start(void);
 
 /* ---- state -------------------------------------------------------------------------------------------- */
 
@@ -38,6 +73,37 @@ uint64_t runtime_process_start_ns(void);
 /* Samples that arrive between the two are counted as lost ("busy") and not recorded. Nests. Signal-safe. */
 void runtime_suspend(void);
 void runtime_resume(void);
+
+/* ---- threads and modules --------------------------------------------------------------------------------- */
+
+/* What is known of a thread's stack where the thread is made: its lowest address, or 0 and how large it was asked to be (0: not known either). */
+struct thread_room {
+	uintptr_t lo;
+	size_t n_bytes;
+};
+
+/* A thread is about to be made. True: it is to be measured. Not signal-safe. */
+bool runtime_thread_comes(void);
+/* At the start of such a thread. Not signal-safe, no malloc. */
+void runtime_thread_begins(const struct thread_room *room);
+
+/* Around dlclose. Not signal-safe. */
+void runtime_unload_begins(void);
+void runtime_unload_ends(void);
+
+/* ---- children -------------------------------------------------------------------------------------------- */
+
+/* A child ended and was waited for; `status` as wait(2) gives it, `use` as wait4(2) does. Signal-safe. */
+void runtime_child_ended(int pid, int status, const struct rusage *use);
+
+/*
+ * Process `pid` runs a program that cannot be measured, or is about to. `replaces`: it is the
+ * calling process, whose CPU time so far is not the program's. NULL: not recorded. Signal-safe.
+ */
+struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_reason reason,
+						const char *path, bool replaces);
+/* The program was not started after all. NULL is allowed. Signal-safe. */
+void runtime_child_not_started(struct msr_unmeasured *record);
 
 /* ---- the end of the process ------------------------------------------------------------------------------ */
 

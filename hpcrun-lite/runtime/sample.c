@@ -8,10 +8,10 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
-#include "hpcrun-lite/runtime/hook_signal_internal.h"
-#include "hpcrun-lite/runtime/hook_wait.h"
+#include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -410,7 +410,7 @@ static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 void sample_from_source(const struct source_expiry *expiry, void *ucontext)
 {
 	take_from_source(expiry, ucontext);
-	wait_restart(ucontext, false);
+	runtime_hooks.restart_wait(ucontext, false);
 }
 
 /* Kernel timers and descriptors send these codes; kill and sigqueue never do. */
@@ -465,7 +465,7 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 static bool open_bus(const ucontext_t *context)
 {
 	return __builtin_expect(*(const uint64_t *)&context->uc_sigmask & BUS, 0)
-		&& hook_signal_bus_open();
+		&& file_fault_open();
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)
@@ -486,9 +486,9 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	} else if (!is_passed_over(t, is_sent) && !is_sent) {
 		take_or_hold(t, info, context);
 	}
-	hook_signal_bus_close(bus);
+	file_fault_close(bus);
 	if (is_ours)
-		wait_restart(context, is_sent || source_is_look(info));
+		runtime_hooks.restart_wait(context, is_sent || source_is_look(info));
 	errno = saved_errno;
 }
 
@@ -496,5 +496,5 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 bool sample_install(void)
 {
 	find_cpu_clock_cost();
-	return hook_signal_raw_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK, ~BUS);
+	return signal_table_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK, ~BUS);
 }

@@ -7,7 +7,6 @@
 
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/runtime/hook_signal.h"
 #include "hpcrun-lite/runtime/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
@@ -26,12 +25,17 @@
 #include <time.h>
 #include <unistd.h>
 
+static void protect_signal(int sig)
+{
+	runtime_hooks.protect_signal(sig);
+}
+
 static const struct source_host host = {
 	.sample = sample_from_source,
 	.suspend = runtime_suspend,
 	.resume = runtime_resume,
 	.note = runtime_note,
-	.protect_signal = hook_signal_protect,
+	.protect_signal = protect_signal,
 	.signal = RUNTIME_SIGNAL,
 };
 

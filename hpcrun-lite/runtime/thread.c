@@ -8,8 +8,7 @@
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/runtime/hook_scratch.h"
-#include "hpcrun-lite/runtime/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/watch.h"
@@ -406,11 +405,11 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	reset(t, is_main);
-	const bool bus = hook_signal_bus_open();
+	const bool bus = file_fault_open();
 	const bool is_recorded = make_record(t);
 	if (!is_recorded)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
-	hook_signal_bus_close(bus);
+	file_fault_close(bus);
 	if (!is_recorded) {
 		give_block(t);
 		return;
@@ -471,9 +470,9 @@ void thread_end(void)
 	if (!t || !process_is_alive()) /* in a child that is not measured the record is not even mapped */
 		return;
 	mask_signal(SIG_BLOCK); /* a switch would start them again */
-	const bool bus = hook_signal_bus_open();
+	const bool bus = file_fault_open();
 	thread_sources_stop(t);
-	hook_scratch_thread_end();
+	runtime_hooks.thread_ends();
 	sys_call3(SYS_prctl, PR_GET_NAME, (long)t->record->name, 0);
 	stamp(t, t->record, clock_mono_ns(), clock_thread_cpu_ns());
 	thread_self = NULL;
@@ -485,7 +484,7 @@ void thread_end(void)
 	add_to_ended(t->record);
 	t->record = NULL;
 	give_block(t);
-	hook_signal_bus_close(bus);
+	file_fault_close(bus);
 }
 
 /* Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again: ours ends in the last round. */

@@ -10,6 +10,7 @@
 #include "hpcrun-lite/cct/cct.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/python/python.h"
+#include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/source/source.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -67,12 +68,6 @@ extern __thread struct thread *thread_self;
 
 /* Once a process: sizes, key. False with the cause. Not signal-safe. */
 bool thread_start_process(const char **cause);
-
-/* What is known of a thread's stack where the thread is made: its lowest address, or 0 and how large it was asked to be (0: not known either). */
-struct thread_room {
-	uintptr_t lo;
-	size_t n_bytes;
-};
 
 /*
  * Makes the tree of the calling thread and what is needed to walk its stack, where they are not there yet. A thread that

@@ -38,7 +38,7 @@ objects=$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*' -nam
 # shellcheck disable=SC2046 # one word an object
 nm -g --defined-only $(printf '%s\n' "$objects" | grep -E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-') | awk 'NF == 3 { print $3 }' | sort -u >"$T/ours"
 n=0
-for object in $(printf '%s\n' "$objects" | grep -E '/(libhl(safe|string|cct|unwind|python)_la-|libhpcrun_lite_la-(sample|control|hook_signal|hook_signal_raw|hook_wait_restart)\.o)'); do
+for object in $(printf '%s\n' "$objects" | grep -E '/(libhl(safe|string|cct|unwind|python)_la-|libhpcrun_lite_la-(sample|control|file_fault|hook_signal|hook_signal_bus|signal_table|hook_wait_restart)\.o)'); do
 	n=$((n + 1))
 	nm -u "$object" | awk '{ print $2 }' | grep -v '^_GLOBAL_OFFSET_TABLE_$' | sort -u | comm -23 - "$T/ours" | not_allowed handler >"$T/wrong"
 	[ ! -s "$T/wrong" ] || is "${object##*/}: calls that a handler may make" "$(tr '\n' ' ' <"$T/wrong")" ''

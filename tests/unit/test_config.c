@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/config.h"
+#include "hpcrun-lite/config/config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* getenv in front of libc's: an OpenCL loader is told our layer, nobody else is, and everything else is libc's answer. */
-#include "hpcrun-lite/runtime/hook_getenv.h"
+#include "hpcrun-lite/hooks/hook_getenv.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 #include <setjmp.h>

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/hook_signal_internal.h"
-#include "hpcrun-lite/runtime/hook_wait.h"
+#include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/jit.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -64,23 +64,25 @@ void watch_expired(const struct thread *t, bool found)
 	(void)found;
 }
 
-void wait_restart(ucontext_t *context, bool rarely)
+static void restart_wait(ucontext_t *context, bool rarely)
 {
 	(void)context;
 	(void)rarely;
 }
 
-bool hook_signal_bus_open(void)
+const struct runtime_hooks runtime_hooks = {.restart_wait = restart_wait};
+
+bool file_fault_open(void)
 {
 	return false;
 }
 
-void hook_signal_bus_close(bool opened)
+void file_fault_close(bool opened)
 {
 	(void)opened;
 }
 
-bool hook_signal_raw_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
+bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
 {
 	(void)sig;
 	(void)handler;

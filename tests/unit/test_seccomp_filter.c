@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "hpcrun-lite/runtime/seccomp_filter.h"
+#include "hpcrun-lite/hooks/seccomp_filter.h"
 
 #include <linux/audit.h>
 #include <linux/seccomp.h>

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The waits for children; see hook_child.h. libc makes wait, waitpid and wait3 of wait4, and so do
+ * we: it is one system call and one cancellation point as before, and it also gives the resource
+ * usage. Must not reap a child that the program would not have reaped. Test:
+ * tests/cli/run_children.sh.
+ */
+#include "hpcrun-lite/hooks/hook_child.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+
+HOOK_NEXT(wait4);
+HOOK_NEXT(waitid);
+
+/* The program's own pointers go to the kernel, which answers EFAULT where they are bad. */
+static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *use)
+{
+	int own_status = 0;
+	struct rusage own_use;
+	if (!runtime_config())
+		return NEXT(wait4)(pid, status, options, use);
+	status = status ? status : &own_status;
+	use = use ? use : &own_use;
+	pid_t ended = NEXT(wait4)(pid, status, options, use);
+	if (ended > 0) {
+		int saved = errno;
+		runtime_child_ended(ended, *status, use);
+		errno = saved;
+	}
+	return ended;
+}
+
+HOOK pid_t wait4(pid_t pid, int *status, int options, struct rusage *use)
+{
+	return wait_for(pid, status, options, use);
+}
+
+HOOK pid_t wait3(int *status, int options, struct rusage *use)
+{
+	return wait_for(-1, status, options, use);
+}
+
+HOOK pid_t waitpid(pid_t pid, int *status, int options)
+{
+	return wait_for(pid, status, options, NULL);
+}
+
+HOOK pid_t wait(int *status)
+{
+	return wait_for(-1, status, 0, NULL);
+}
+
+/* ---- waitid ------------------------------------------------------------------------------------- */
+
+static int status_of(const siginfo_t *info)
+{
+	int code = info->si_status;
+	return info->si_code == CLD_EXITED ? W_EXITCODE(code, 0)
+					   : code | (info->si_code == CLD_DUMPED ? WCOREFLAG : 0);
+}
+
+/*
+ * The kernel's call has a fifth argument for the resource usage that libc's has not, but made by
+ * ourselves it would be no cancellation point. So libc waits and leaves the child, and we take it
+ * without waiting. False: somebody else took it meanwhile.
+ */
+static bool take(pid_t pid, siginfo_t *info, int options, int *result)
+{
+	struct rusage use;
+	siginfo_t own = {0};
+	info = info ? info : &own;
+	long error =
+		sys_call6(SYS_waitid, P_PID, pid, (long)info, options | WNOHANG, (long)&use, 0);
+	if (error == -ECHILD || (error == 0 && info->si_pid == 0))
+		return false;
+	*result = error == 0 ? 0 : -1;
+	if (error != 0)
+		errno = (int)-error;
+	else if (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED
+		|| info->si_code == CLD_DUMPED)
+		runtime_child_ended(pid, status_of(info), &use);
+	return true;
+}
+
+HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	if (!runtime_config() || !(options & WEXITED) || options & WNOWAIT)
+		return NEXT(waitid)(type, id, info, options);
+	for (int result = 0;;) {
+		siginfo_t seen = {0};
+		if (NEXT(waitid)(type, id, &seen, options | WNOWAIT) != 0)
+			return -1;
+		if (seen.si_pid == 0) /* WNOHANG, and none has ended */
+			return NEXT(waitid)(type, id, info, options);
+		if (take(seen.si_pid, info, options, &result))
+			return result;
+	}
+}
+
+void hook_child_start(void)
+{
+	hook_next_find(&next_wait4);
+	hook_next_find(&next_waitid);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Our entries in the environment; see hook_env.h. Order and text of all other entries stay as they are. Must not allocate: a
+ * child of vfork calls it. Test: tests/cli/sacred_env.sh.
+ */
+#include "hpcrun-lite/hooks/hook_env.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/config/config.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PRELOAD "LD_PRELOAD"
+
+/* Orders that we were started with: a program that copied its environment before we cleaned it may hand them on. */
+static struct {
+	uint64_t hash;
+	size_t n_bytes;
+} started_with;
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+/* The value when `entry` is NAME=value, else NULL. */
+static const char *value_of(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+	return !strncmp(entry, name, n) && entry[n] == '=' ? entry + n + 1 : NULL;
+}
+
+/* True for our library, and for the modules that the launcher puts behind it: those of its directory that bear its name. */
+static bool is_ours(const char *name, size_t n, const char *library)
+{
+	const char *slash = strrchr(library, '/');
+	size_t directory = slash ? (size_t)(slash - library) + 1 : 0, head = strlen(CONFIG_MODULE_HEAD);
+	if (n == strlen(library) && !strncmp(name, library, n))
+		return true;
+	return n > directory + head && !strncmp(name, library, directory) && !strncmp(name + directory, CONFIG_MODULE_HEAD, head);
+}
+
+/* Finds the first of ours among the names in a value of LD_PRELOAD, which ':' and ' ' separate; NULL when there is none. */
+static const char *find_ours(const char *value, const char *library)
+{
+	for (const char *at = value;; at++) {
+		size_t name = strcspn(at, ": ");
+		if (is_ours(at, name, library))
+			return at;
+		at += name;
+		if (!*at)
+			return NULL;
+	}
+}
+
+/* Cuts what is ours out of "LD_PRELOAD=...", in place. True when the whole entry is ours and goes. */
+static bool clean_preload(char *value, const char *library)
+{
+	char *at;
+	while ((at = (char *)(uintptr_t)find_ours(value, library))) {
+		size_t n = strcspn(at, ": ");
+		if (at[n]) /* with the separator behind it, which the launcher put there */
+			memmove(at, at + n + 1, strlen(at + n + 1) + 1);
+		else if (at > value)
+			at[-1] = 0;
+		else
+			return true;
+	}
+	return false;
+}
+
+const char *hook_env_find(char *const *environment)
+{
+	const char *text = NULL;
+	for (; environment && *environment && !text; environment++)
+		text = value_of(*environment, CONFIG_VARIABLE);
+	return text;
+}
+
+void hook_env_start(const char *text)
+{
+	extern char **environ;
+	Dl_info self;
+	if (!text || !environ)
+		return;
+	/* The name that the dynamic linker loaded us by is the one in LD_PRELOAD. */
+	const char *library = dladdr((void *)hook_env_start, &self) ? self.dli_fname : "";
+	started_with.hash = hash_text(text);
+	started_with.n_bytes = strlen(text);
+	char **to = environ;
+	for (char **from = environ; *from; from++) {
+		const char *preload = value_of(*from, PRELOAD);
+		if (value_of(*from, CONFIG_VARIABLE) || (preload && clean_preload((char *)(uintptr_t)preload, library)))
+			continue;
+		*to++ = *from;
+	}
+	*to = NULL;
+}
+
+/* ---- for another program ------------------------------------------------------------------------------------ */
+
+/* What is in the memory that the caller gives, in this order; then the array of entries. */
+struct made {
+	struct config config;
+	char text[sizeof CONFIG_VARIABLE + CONFIG_MAX_BYTES];
+	char preload[];
+};
+
+/* What the environment holds of ours already. */
+struct found {
+	size_t n;             /* entries */
+	const char *preload;  /* the last value of LD_PRELOAD: that is the one the dynamic linker takes */
+	bool other_launcher;
+};
+
+static struct found examine(char *const *environment)
+{
+	struct found f = {0};
+	for (; environment && environment[f.n]; f.n++) {
+		const char *preload = value_of(environment[f.n], PRELOAD);
+		const char *config = value_of(environment[f.n], CONFIG_VARIABLE);
+		if (preload)
+			f.preload = preload;
+		if (config && (strlen(config) != started_with.n_bytes || hash_text(config) != started_with.hash))
+			f.other_launcher = true;
+	}
+	return f;
+}
+
+static size_t preload_bytes(const struct found *f)
+{
+	const struct config *c = runtime_config();
+	return sizeof PRELOAD + 1 + (c ? config_preload(c, NULL, 0) : 0) + 1 + (f->preload ? strlen(f->preload) : 0);
+}
+
+static size_t aligned(size_t n)
+{
+	return (n + 15) & ~(size_t)15;
+}
+
+size_t hook_env_bytes(char *const *environment)
+{
+	struct found f = examine(environment);
+	return aligned(sizeof(struct made) + preload_bytes(&f)) + (f.n + 3) * sizeof(char *);
+}
+
+/* "LD_PRELOAD=" ours, and what was there behind it. */
+static void make_preload(char *to, const struct config *c, const char *others)
+{
+	char *at = stpcpy(to, PRELOAD "=");
+	if (!others || !find_ours(others, c->library)) {
+		size_t n = config_preload(c, NULL, 0);
+		config_preload(c, at, n + 1);
+		at += n;
+		if (others)
+			*at++ = ':';
+	}
+	stpcpy(at, others ? others : "");
+}
+
+static bool make_config(struct made *m, bool same_process)
+{
+	memcpy(&m->config, runtime_config(), sizeof m->config);
+	m->config.exec_pid = same_process ? (uint32_t)sys_getpid() : 0;
+	m->config.exec_seq = same_process ? runtime_exec_seq() + 1 : 0;
+	m->config.process_start_ns = same_process ? runtime_process_start_ns() : 0;
+	char *value = stpcpy(m->text, CONFIG_VARIABLE "=");
+	return config_encode(&m->config, value, CONFIG_MAX_BYTES) > 0;
+}
+
+static struct made *make_both(const struct found *f, void *memory, size_t n_bytes, bool same_process)
+{
+	struct made *m = memory;
+	if (!runtime_config() || !memory || f->other_launcher || n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
+		return NULL;
+	make_preload(m->preload, &m->config, f->preload);
+	return m;
+}
+
+char *const *hook_env_make(char *const *environment, void *memory, size_t n_bytes, bool same_process)
+{
+	struct found f = examine(environment);
+	struct made *m = make_both(&f, memory, n_bytes, same_process);
+	size_t head = aligned(sizeof *m + preload_bytes(&f));
+	if (!m || n_bytes < head + (f.n + 3) * sizeof(char *))
+		return environment;
+	char **array = (char **)((char *)memory + head), **to = array;
+	bool placed = false;
+	for (size_t i = 0; i < f.n; i++) {
+		if (value_of(environment[i], CONFIG_VARIABLE))
+			continue;
+		const char *preload = value_of(environment[i], PRELOAD);
+		*to++ = preload == f.preload && preload ? m->preload : environment[i];
+		placed |= preload == f.preload && preload;
+	}
+	if (!placed)
+		*to++ = m->preload;
+	*to++ = m->text;
+	*to = NULL;
+	return array;
+}
+
+bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes, struct hook_env_pair *pair)
+{
+	struct found f = examine(environment);
+	struct made *m = make_both(&f, memory, n_bytes, false);
+	if (!m)
+		return false;
+	pair->preload = value_of(m->preload, PRELOAD);
+	pair->config = value_of(m->text, CONFIG_VARIABLE);
+	return true;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * getenv() and secure_getenv(), in front of libc's for two questions only: an OpenCL loader that asks for OPENCL_LAYERS is told our module, in front of what the user
+ * has there, and CUDA's driver that asks for CUDA_INJECTION64_PATH is told ours, since it takes one alone. The variables are never in environ, so the program and its children
+ * see what they would see without us; and it is not asked whether the program uses a GPU before the vendor's library itself asks. All other questions, and all other askers, go
+ * straight on to libc. Must not allocate. Test: tests/cli/ocl_entrance.sh, tests/cli/cupti_trace.sh, tests/unit/test_getenv.c.
+ */
+#include "hpcrun-lite/hooks/hook_getenv.h"
+
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_ANSWERS 4u
+#define ANSWER_BYTES 8192u
+
+HOOK_NEXT(getenv);
+HOOK_NEXT(secure_getenv);
+
+/* Loaders cut the answer up in place, and two of them may ask at once: each has one to itself. */
+static char answers[N_ANSWERS][ANSWER_BYTES];
+static _Atomic unsigned n_answered;
+
+void hook_getenv_start(void)
+{
+	hook_next_find(&next_getenv);
+	hook_next_find(&next_secure_getenv);
+}
+
+/* Called before start, as by an allocator's constructor: finding libc's function could come back here. */
+static char *plain(const char *name)
+{
+	extern char **environ;
+	size_t n = strlen(name);
+	for (char **e = environ; e && *e; e++)
+		if (!strncmp(*e, name, n) && (*e)[n] == '=')
+			return *e + n + 1;
+	return NULL;
+}
+
+static char *by_libc(struct hook_next *next, const char *name)
+{
+	/* relaxed: the pointer is to code that was there before us */
+	void *function = atomic_load_explicit(&next->function, memory_order_relaxed);
+	return function ? ((char *(*)(const char *))function)(name) : plain(name);
+}
+
+/* Who asks what: the asker by a part of its file's name, also of copies that programs bring (libOpenCL-1f2e3d.so.1.0.0). */
+struct question {
+	const char *variable, *asker;
+	const char *backend, *module;
+	const char *off;  /* options with which it comes in by another way */
+	bool adds;        /* what the user has there stands behind it */
+};
+static const struct question questions[] = {
+	{"OPENCL_LAYERS", "OpenCL", "opencl", CONFIG_MODULE_HEAD "opencl.so", "preload", true},
+	{"CUDA_INJECTION64_PATH", "libcuda.so", "nvidia", CONFIG_MODULE_HEAD "cupti.so", NULL, false},
+};
+
+static bool is_asked_by(const struct question *q, const void *caller)
+{
+	struct dl_find_object found;
+	const struct config *c = runtime_config();
+	const struct config_gpu *g = c ? config_find_gpu(c, q->backend) : NULL;
+	if (!g || (q->off && !strcmp(g->options, q->off)) || _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
+		return false;
+	const char *path = found.dlfo_link_map->l_name, *slash = strrchr(path, '/');
+	return strstr(slash ? slash : path, q->asker) != NULL;
+}
+
+/* Our module, then what the user has. What the user has alone, where both do not fit. */
+static char *answer(const struct question *q, char *theirs)
+{
+	const struct config *c = runtime_config();
+	const char *slash = strrchr(c->library, '/');
+	size_t directory = slash ? (size_t)(slash - c->library) + 1 : 0, more = q->adds && theirs && *theirs ? strlen(theirs) : 0;
+	char *to = answers[atomic_fetch_add_explicit(&n_answered, 1, memory_order_relaxed) % N_ANSWERS];
+	if (directory + strlen(q->module) + 2 + more > ANSWER_BYTES)
+		return theirs;
+	memcpy(to, c->library, directory);
+	char *end = stpcpy(to + directory, q->module);
+	if (more) {
+		*end = ':';
+		memcpy(end + 1, theirs, more + 1);
+	}
+	return to;
+}
+
+/* The first letters sort out nearly all names without a call. */
+static inline bool may_be_it(const char *name)
+{
+	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' && name[4] == 'C') ||
+	       (name[0] == 'C' && name[1] == 'U' && name[2] == 'D' && name[3] == 'A' && name[4] == '_');
+}
+
+static char *ask(struct hook_next *next, const char *name, const void *caller)
+{
+	if (__builtin_expect(may_be_it(name), 0))
+		for (const struct question *q = questions; q < questions + sizeof questions / sizeof *questions; q++)
+			if (!strcmp(name, q->variable) && is_asked_by(q, caller))
+				return answer(q, by_libc(next, name));
+	return by_libc(next, name);
+}
+
+HOOK char *getenv(const char *name)
+{
+	return ask(&next_getenv, name, __builtin_return_address(0));
+}
+
+HOOK char *secure_getenv(const char *name)
+{
+	return ask(&next_secure_getenv, name, __builtin_return_address(0));
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * syscall() and prctl(), for the few calls that change what we live on: a program that becomes another one past libc's exec, which pending samples would kill, one that ends, and one that puts
+ * a filter on its system calls (seccomp), under which ours could kill it. All others go straight on. Must not touch the arguments of those. Test: tests/cli/sacred_syscall.sh.
+ */
+#include "hpcrun-lite/hooks/hook_syscall.h"
+
+#include "common/safe/load.h"
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/hooks/hook_scratch.h"
+#include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+#include "hpcrun-lite/hooks/seccomp_filter.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef long syscall_fn(long, long, long, long, long, long);
+typedef int prctl_fn(int, long, long, long, long);
+
+static struct hook_next next_prctl = {"prctl", NULL};
+
+/* ---- filters ------------------------------------------------------------------------------------------------------ */
+
+/* Whatever the run time may call once a process has started. */
+static const int ours[] = {
+	SYS_access, SYS_clock_gettime, SYS_close, SYS_exit_group, SYS_fallocate, SYS_fcntl, SYS_fgetxattr, SYS_fstat, SYS_fstatfs, SYS_ftruncate, SYS_getcwd, SYS_getdents64,
+	SYS_getgid, SYS_getpid, SYS_getrusage, SYS_gettid, SYS_getuid, SYS_ioctl, SYS_madvise, SYS_mincore, SYS_mkdirat, SYS_mmap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_perf_event_open, SYS_poll, SYS_prctl,
+	SYS_pread64, SYS_prlimit64, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pwrite64, SYS_pwritev2, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigqueueinfo,
+	SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_sched_yield, SYS_sigaltstack, SYS_stat, SYS_tgkill, SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
+	SYS_unlinkat, SYS_write,
+};
+
+/* As much as can be read of n bytes. */
+static size_t copy(void *to, uintptr_t from, size_t n)
+{
+	enum { PIECE = 4096 };
+	size_t done = 0, got = PIECE;
+	for (; done < n && got == PIECE; done += got) {
+		size_t piece = n - done < PIECE ? n - done : PIECE;
+		got = load_guarded((uint8_t *)to + done, from + done, piece);
+	}
+	return done < n ? done : n;
+}
+
+/* True when we can live under the filter, or the kernel will not take it. */
+static bool is_harmless(uintptr_t program)
+{
+	struct sock_fprog p;
+	if (load_guarded(&p, program, sizeof p) != sizeof p || p.len == 0 || p.len > BPF_MAXINSNS)
+		return true;
+	const size_t n_bytes = p.len * sizeof *p.filter;
+	struct sock_filter *code = hook_scratch_take(n_bytes + p.len * sizeof(struct seccomp_state));
+	if (!code)
+		return false;
+	bool is_good = true;
+	if (copy(code, (uintptr_t)p.filter, n_bytes) == n_bytes)
+		for (size_t i = 0; is_good && i < sizeof ours / sizeof *ours; i++)
+			is_good = seccomp_filter_spares(code, p.len, ours[i], (struct seccomp_state *)(code + p.len));
+	hook_scratch_release(code);
+	return is_good;
+}
+
+/* Directly before the kernel is asked. `mode` as in prctl. */
+static void before_filter(long mode, long program)
+{
+	if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && !is_harmless((uintptr_t)program)))
+		runtime_withdraw("the program restricts its system calls (seccomp), under which it cannot be measured: measurement ends there");
+}
+
+/* ---- hooks -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * syscall() itself only looks at the number: a call has up to six arguments, the last of them on the stack, and whoever passes fewer has variables of his own there, that other threads may be
+ * writing to. So nothing there may be touched, not even with the value that it has, as a C function may do that passes it on.
+ */
+struct hook_next hook_syscall_next = {"syscall", NULL};
+_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 && SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 && SYS_prctl == 157 && SYS_seccomp == 317, "as below");
+__asm__(
+	".pushsection .text\n"
+	".globl syscall\n"
+	".type syscall, @function\n"
+	"syscall:\n"
+	".cfi_startproc\n"
+	"endbr64\n"
+	"cmpq $13, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $59, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $322, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $231, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $157, %rdi\n"
+	"je hook_syscall_special\n"
+	"cmpq $317, %rdi\n"
+	"je hook_syscall_special\n"
+	"movq hook_syscall_next+8(%rip), %rax\n"
+	"testq %rax, %rax\n"
+	"je 1f\n"
+	"jmp *%rax\n"
+	"1:\n" /* called before we were set up */
+	"pushq %rdi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rsi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %rcx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %r8\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"pushq %r9\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"subq $8, %rsp\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"leaq hook_syscall_next(%rip), %rdi\n"
+	"call hook_next_find\n"
+	"addq $8, %rsp\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %r9\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %r8\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rcx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rdx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rsi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"popq %rdi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"jmp *%rax\n"
+	".cfi_endproc\n"
+	".size syscall, .-syscall\n"
+	".popsection\n");
+
+/* The kernel's struct sigaction. */
+struct disposition {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+/* Of the sampling signal, which would kill the program at the next sample. */
+static long set_disposition(const struct disposition *act, struct disposition *old)
+{
+	struct disposition d;
+	struct sigaction now = {0}, was;
+	if (act && load_guarded(&d, (uintptr_t)act, sizeof d) != sizeof d) {
+		errno = EFAULT;
+		return -1;
+	}
+	if (act) {
+		now.sa_handler = (__sighandler_t)d.handler;
+		now.sa_flags = (int)d.flags;
+		hook_signal_set_bits(&now.sa_mask, d.mask);
+	}
+	if (sigaction(RUNTIME_SIGNAL, act ? &now : NULL, &was) != 0)
+		return -1;
+	if (old)
+		*old = (struct disposition){(void *)was.sa_handler, (unsigned)was.sa_flags, NULL, hook_signal_bits(&was.sa_mask)};
+	return 0;
+}
+
+/* These have five arguments at most. */
+syscall_fn hook_syscall_special;
+long hook_syscall_special(long number, long a, long b, long c, long d, long e)
+{
+	bool is_ours = runtime_config() != NULL;
+	switch (is_ours ? number : -1) {
+	case SYS_execve: return execve((const char *)a, (char *const *)b, (char *const *)c);
+	case SYS_execveat: return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
+	case SYS_exit_group: _exit((int)a);
+	case SYS_rt_sigaction:
+		if (a == RUNTIME_SIGNAL && d == (long)sizeof(uint64_t))
+			return set_disposition((const struct disposition *)b, (struct disposition *)c);
+		break;
+	case SYS_prctl:
+		if (a == PR_SET_SECCOMP)
+			before_filter(b, c);
+		break;
+	case SYS_seccomp: /* libseccomp asks with flags what there is */
+		if (a == SECCOMP_SET_MODE_FILTER || (b == 0 && c == 0 && a == SECCOMP_SET_MODE_STRICT))
+			before_filter(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER : SECCOMP_MODE_STRICT, c);
+		break;
+	default: break;
+	}
+	return ((syscall_fn *)hook_next(&hook_syscall_next))(number, a, b, c, d, e);
+}
+
+/* <sys/prctl.h> declares it with variable arguments, which come in the same registers. */
+prctl_fn prctl_of_four __asm__("prctl");
+HOOK int prctl_of_four(int option, long a, long b, long c, long d)
+{
+	if (option == PR_SET_SECCOMP && runtime_config())
+		before_filter(a, b);
+	return ((prctl_fn *)hook_next(&next_prctl))(option, a, b, c, d);
+}
+
+void hook_syscall_start(void)
+{
+	hook_next_find(&hook_syscall_next);
+	hook_next_find(&next_prctl);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its first instruction of user code, and in front of
+ * dlclose, so that the unwinder forgets code that goes away. Must not call malloc, nor change what the program sees of these functions.
+ * Tests: tests/cli/run_threads.sh, tests/cli/run_modules.sh.
+ */
+#include "hpcrun-lite/hooks/hook_thread.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/hooks/signal/hook_signal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <threads.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define HOOK_N_STARTS 256u
+
+typedef void *pthread_start_fn(void *);
+
+/* What a new thread has to know. From a fixed table, or when that is full a page of its own. */
+struct start {
+	_Atomic bool taken;
+	pthread_start_fn *posix;
+	thrd_start_t c11;
+	void *argument;
+	unsigned long hidden; /* see hook_signal_inherit */
+	struct thread_room room;
+};
+
+static struct start starts[HOOK_N_STARTS];
+
+static struct {
+	int (*pthread_create)(pthread_t *, const pthread_attr_t *, pthread_start_fn *, void *);
+	int (*thrd_create)(thrd_t *, thrd_start_t, void *);
+	int (*dlclose)(void *);
+} next;
+
+void hook_thread_start(void)
+{
+	*(void **)&next.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
+	*(void **)&next.thrd_create = dlsym(RTLD_NEXT, "thrd_create");
+	*(void **)&next.dlclose = dlsym(RTLD_NEXT, "dlclose");
+}
+
+static struct start *take_start(void)
+{
+	for (unsigned i = 0; i < HOOK_N_STARTS; i++)
+		if (!atomic_load_explicit(&starts[i].taken, memory_order_relaxed)
+		    && !atomic_exchange_explicit(&starts[i].taken, true, memory_order_acquire))
+			return &starts[i];
+	long page = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return sys_is_error(page) ? NULL : (struct start *)page;
+}
+
+static void give_start(struct start *s)
+{
+	if (s >= starts && s < starts + HOOK_N_STARTS)
+		atomic_store_explicit(&s->taken, false, memory_order_release); /* all reads of it are done */
+	else
+		sys_munmap(s, 4096);
+}
+
+/* The start as the new thread has read it. */
+static struct start begin(void *argument)
+{
+	struct start *s = argument;
+	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
+	struct thread_room room = s->room;
+	hook_signal_inherit(s->hidden);
+	give_start(s);
+	runtime_thread_begins(&room);
+	return copy;
+}
+
+static void *posix_thread(void *argument)
+{
+	struct start s = begin(argument);
+	return s.posix(s.argument);
+}
+
+static int c11_thread(void *argument)
+{
+	struct start s = begin(argument);
+	return s.c11(s.argument);
+}
+
+static struct thread_room room_of(const pthread_attr_t *attr)
+{
+	struct thread_room room = {0};
+	void *lo = NULL;
+	/* Where the program gave no memory libc takes the size off NULL; the default size, which the program may change, is 0 there. */
+	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 && (uintptr_t)lo + room.n_bytes != 0)
+		room.lo = (uintptr_t)lo;
+	else if (pthread_attr_getstacksize(attr, &room.n_bytes) != 0)
+		room.n_bytes = 0;
+	return room;
+}
+
+static struct thread_room default_room(void)
+{
+	pthread_attr_t attr;
+	struct thread_room room = {0};
+	if (pthread_attr_init(&attr) != 0)
+		return room;
+	room = room_of(&attr);
+	pthread_attr_destroy(&attr);
+	return room;
+}
+
+/* A start record when new threads are measured, else NULL: then the thread is made as if we were not there. */
+static struct start *prepare(const pthread_attr_t *attr)
+{
+	runtime_start();
+	if (!runtime_thread_comes())
+		return NULL;
+	struct start *s = take_start();
+	if (!s) {
+		runtime_count_loss(MSR_LOSS_THREAD_SETUP);
+		return NULL;
+	}
+	s->hidden = hook_signal_hidden();
+	s->room = attr ? room_of(attr) : default_room();
+	return s;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread_start_fn *fn, void *argument)
+{
+	struct start *s = prepare(attr);
+	if (!s)
+		return next.pthread_create(thread, attr, fn, argument);
+	s->posix = fn;
+	s->argument = argument;
+	int error = next.pthread_create(thread, attr, posix_thread, s);
+	if (error)
+		give_start(s);
+	return error;
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
+{
+	struct start *s = prepare(NULL);
+	if (!s)
+		return next.thrd_create(thread, fn, argument);
+	s->c11 = fn;
+	s->argument = argument;
+	int error = next.thrd_create(thread, c11_thread, s);
+	if (error != thrd_success)
+		give_start(s);
+	return error;
+}
+
+EXPORT int dlclose(void *handle)
+{
+	runtime_start();
+	runtime_unload_begins();
+	int result = next.dlclose(handle);
+	runtime_unload_ends();
+	return result;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Becoming another user, and chroot. A child of fork makes its measurement file when it needs one
+ * (store/nursery.h), and may not be able to any more once it has given up the rights with which it
+ * was started: the workers of nginx and Apache do so. So it gets its file before.
+ * Test: tests/cli/run_forks.sh.
+ */
+#include "hpcrun-lite/hooks/hook_user.h"
+
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+#include <unistd.h>
+
+HOOK_NEXT(setuid);
+HOOK_NEXT(seteuid);
+HOOK_NEXT(setreuid);
+HOOK_NEXT(setresuid);
+HOOK_NEXT(chroot);
+
+HOOK int setuid(uid_t user)
+{
+	runtime_need_file();
+	return NEXT(setuid)(user);
+}
+
+HOOK int seteuid(uid_t effective)
+{
+	runtime_need_file();
+	return NEXT(seteuid)(effective);
+}
+
+HOOK int setreuid(uid_t real, uid_t effective)
+{
+	runtime_need_file();
+	return NEXT(setreuid)(real, effective);
+}
+
+HOOK int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+	runtime_need_file();
+	return NEXT(setresuid)(real, effective, saved);
+}
+
+HOOK int chroot(const char *path)
+{
+	runtime_need_file();
+	return NEXT(chroot)(path);
+}
+
+void hook_user_start(void)
+{
+	struct hook_next *const all[] = {
+		&next_setuid, &next_seteuid, &next_setreuid, &next_setresuid, &next_chroot};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		hook_next_find(all[i]);
+}

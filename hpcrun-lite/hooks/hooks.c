@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hooks stand in front of functions of libc. Each hook file keeps one kind of promise to the
+ * program; doc/transparency.md names a program that breaks without it. They know the run time by
+ * runtime.h alone, and it knows them by the table below. Test: tests/cli/run_*.sh.
+ */
+#include "hpcrun-lite/hooks/hook_child.h"
+#include "hpcrun-lite/hooks/hook_env.h"
+#include "hpcrun-lite/hooks/hook_exec.h"
+#include "hpcrun-lite/hooks/hook_exit.h"
+#include "hpcrun-lite/hooks/hook_fd.h"
+#include "hpcrun-lite/hooks/hook_getenv.h"
+#include "hpcrun-lite/hooks/hook_scratch.h"
+#include "hpcrun-lite/hooks/hook_syscall.h"
+#include "hpcrun-lite/hooks/hook_thread.h"
+#include "hpcrun-lite/hooks/hook_user.h"
+#include "hpcrun-lite/hooks/signal/hook_fatal.h"
+#include "hpcrun-lite/hooks/signal/hook_signal.h"
+#include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+/* In this order: what is below may call what is above. */
+static void start(const char *text)
+{
+	hook_env_start(text);
+	hook_getenv_start();
+	hook_thread_start();
+	hook_child_start();
+	hook_exec_start();
+	hook_shell_start();
+	hook_exit_start();
+	hook_fd_start();
+	hook_signal_start();
+	hook_syscall_start();
+	hook_wait_start();
+	hook_sleep_start();
+	hook_wait_signal_start();
+	hook_user_start();
+}
+
+static void measured(void)
+{
+	hook_fatal_start();
+	hook_signal_bus_start();
+}
+
+const struct runtime_hooks runtime_hooks = {
+	.find_config = hook_env_find,
+	.start = start,
+	.measured = measured,
+	.withdrawn = hook_fatal_end,
+	.forked = hook_signal_forked,
+	.protect_signal = hook_signal_protect,
+	.thread_ends = hook_scratch_thread_end,
+	.restart_wait = wait_restart,
+};
+
+__attribute__((constructor)) static void construct(void)
+{
+	runtime_start();
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGBUS: another process may shorten the measurement file, and then whoever writes behind its end
+ * gets this signal. Such a fault is mended and measurement ends; every other SIGBUS is the
+ * program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler;
+ * else hook_signal.c asks here before it calls the program's. Signal-safe.
+ * Test: tests/cli/sacred_file.sh.
+ */
+#include "common/safe/sys.h"
+#include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+/*
+ * Sends the signal again, blocked this time. The kernel may not say whether it came to the thread
+ * or to the process (Linux 6.18 gives both SI_USER); most are sent to the process. With the
+ * thread's own id the kernel takes any si_code, and rt_sigqueueinfo still means the process.
+ */
+static void put_off(siginfo_t *info, ucontext_t *context)
+{
+	const uint64_t mask = hook_signal_bits(&context->uc_sigmask);
+	hook_signal_set_bits(&context->uc_sigmask, mask | signal_bit(SIGBUS));
+	if (info->si_code == SI_TKILL)
+		sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGBUS, (long)info);
+	else
+		sys_call3(SYS_rt_sigqueueinfo, sys_gettid(), SIGBUS, (long)info);
+}
+
+bool hook_signal_mends(siginfo_t *info, ucontext_t *context)
+{
+	if (info->si_code > 0)
+		return runtime_mend_file(info->si_addr);
+	if (!runtime_is_inside() && !file_fault_is_open())
+		return false;
+	put_off(info, context);
+	return true;
+}
+
+static unsigned long flags_again;
+
+void hook_signal_bus_again(unsigned long flags)
+{
+	flags_again = flags;
+	signal_table_install(SIGBUS, hook_signal_on_bus, flags, 0);
+}
+
+static bool is_of_an_instruction(const siginfo_t *info)
+{
+	return info->si_code >= BUS_ADRALN && info->si_code <= BUS_MCEERR_AR;
+}
+
+void hook_signal_on_bus(int sig, siginfo_t *info, void *context)
+{
+	if (hook_signal_mends(info, context)) {
+		if (flags_again & SA_RESETHAND)
+			hook_signal_bus_again(flags_again);
+		return;
+	}
+	runtime_fatal_signal(sig);
+	if (is_of_an_instruction(info))
+		signal_table_default(sig); /* it faults again, and this time that is the end */
+	else
+		signal_table_die(sig);
+}
+
+void hook_signal_bus_start(void)
+{
+	if (signal_table_is_default(SIGBUS))
+		signal_table_install(SIGBUS, hook_signal_on_bus, SA_SIGINFO, 0);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sleeping: nanosleep and its kin. libc makes a clock_nanosleep of each. Our handler restarts it with the time that the kernel says is left, so the kernel
+ * is always given a place for that; see hook_wait.h. The program's own place is written when the sleep ends early, as without us. Test: tests/cli/sacred_wait.sh.
+ */
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+
+#include <stdbool.h>
+#include <threads.h>
+#include <unistd.h>
+
+HOOK_NEXT(nanosleep);
+HOOK_NEXT(clock_nanosleep);
+HOOK_NEXT(sleep);
+HOOK_NEXT(thrd_sleep);
+
+HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
+{
+	struct timespec left;
+	wait_begin(SYS_clock_nanosleep, false);
+	int result = NEXT(nanosleep)(wanted, &left);
+	wait_end();
+	if (result < 0 && errno == EINTR && rest)
+		*rest = left;
+	return result;
+}
+
+/* Returns the error instead of setting errno. */
+HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *rest)
+{
+	struct timespec left;
+	const bool absolute = flags & TIMER_ABSTIME;
+	wait_begin(SYS_clock_nanosleep, false);
+	int result = NEXT(clock_nanosleep)(clock, flags, wanted, absolute ? NULL : &left);
+	wait_end();
+	if (result == EINTR && rest && !absolute)
+		*rest = left;
+	return result;
+}
+
+HOOK unsigned sleep(unsigned seconds)
+{
+	wait_begin(SYS_clock_nanosleep, false);
+	unsigned left = NEXT(sleep)(seconds);
+	wait_end();
+	return left;
+}
+
+/* As libc's, which gives the kernel no place for what is left. */
+HOOK int usleep(useconds_t us)
+{
+	return nanosleep(&(struct timespec){us / 1000000, (long)(us % 1000000) * 1000}, NULL);
+}
+
+HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
+{
+	struct timespec left;
+	wait_begin(SYS_clock_nanosleep, false);
+	int result = NEXT(thrd_sleep)(wanted, &left);
+	wait_end();
+	if (result == -1 && rest) /* interrupted */
+		*rest = left;
+	return result;
+}
+
+void hook_sleep_start(void)
+{
+	struct hook_next *const all[] = {&next_nanosleep, &next_clock_nanosleep, &next_sleep, &next_thrd_sleep};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		hook_next_find(all[i]);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Restarting waits from our handler; see hook_wait.h. Must not wait or lock.
+ * Tests: tests/cli/sacred_wait.sh, tests/cli/sacred_cancel.sh.
+ */
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/load.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/io_uring.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NS 1000000000u
+
+/* The wait that the thread is in. Written outside of handlers and by the handlers of the same thread. */
+static _Thread_local struct {
+	volatile int number;          /* of the system call; 0: none */
+	volatile uint64_t start_ns;   /* CLOCK_MONOTONIC; 0: it has no span of time in a register */
+	volatile uint64_t deadline_ns;/* 0: not interrupted yet */
+	struct timespec left;         /* what a restarted call is given */
+} current;
+
+void wait_begin(int number, int is_timed)
+{
+	current.deadline_ns = 0;
+	current.start_ns = is_timed ? clock_mono_ns() : 0;
+	current.number = number;
+}
+
+void wait_end(void)
+{
+	current.number = 0;
+}
+
+/*
+ * The system call instruction overwrites rcx, so that register is free for a word between our handler and the program's: the wait was set back by us, or a
+ * handler of the program's has interrupted it. Other values come from the processor.
+ */
+#define RESTARTED 0x706f7c68732d5741 /* no address */
+#define INTERRUPTED 0x706f7c68732d5742
+
+enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
+
+/*
+ * The number of the system call before `pc`: "mov $number, %eax; syscall", or "xor %eax, %eax;
+ * syscall" for read. NO_CALL: there is none. UNKNOWN_CALL: the code does not say the number.
+ */
+static long number_before(uintptr_t pc)
+{
+	uint8_t code[7]; /* b8 nn nn nn nn 0f 05 */
+	int32_t number;
+	if (load_guarded(code, pc - sizeof code, sizeof code) != sizeof code || code[5] != 0x0f
+	    || code[6] != 0x05)
+		return NO_CALL;
+	if (code[3] == 0x31 && code[4] == 0xc0)
+		return SYS_read;
+	memcpy(&number, code + 1, sizeof number);
+	return code[0] == 0xb8 && number >= 0 ? number : UNKNOWN_CALL;
+}
+
+static uint64_t span_ns(const struct timespec *t)
+{
+	const uint64_t seconds = (uint64_t)t->tv_sec;
+	return seconds > UINT64_MAX / NS / 4 ? UINT64_MAX / 4 : seconds * NS + (uint64_t)t->tv_nsec;
+}
+
+/* What is left of a span, in ns, counted from the start of the wait. */
+static uint64_t left_of(uint64_t span)
+{
+	const uint64_t now = clock_mono_ns();
+	if (!current.deadline_ns)
+		current.deadline_ns = current.start_ns + span;
+	return current.deadline_ns > now ? current.deadline_ns - now : 0;
+}
+
+/* A span in milliseconds, negative for ever; rounded up, as a wait must not end early. */
+static bool restart_ms(greg_t *reg)
+{
+	const int ms = (int)*reg;
+	if (ms <= 0)
+		return true;
+	if (!current.start_ns)
+		return false;
+	const uint64_t left = (left_of((uint64_t)ms * 1000000) + 999999) / 1000000;
+	*reg = left < INT_MAX ? (greg_t)left : INT_MAX;
+	return true;
+}
+
+/* A span behind a pointer that the kernel only reads. NULL: for ever. */
+static bool restart_span(greg_t *reg)
+{
+	struct timespec span;
+	if (!*reg)
+		return true;
+	if (!current.start_ns || load_guarded(&span, (uintptr_t)*reg, sizeof span) != sizeof span)
+		return false;
+	const uint64_t left = left_of(span_ns(&span));
+	current.left = (struct timespec){(time_t)(left / NS), (long)(left % NS)};
+	*reg = (greg_t)&current.left;
+	return true;
+}
+
+/* The kernel has written what is left to where the fourth argument says; that becomes the span. */
+static bool restart_sleep(greg_t *reg)
+{
+	if (reg[REG_RSI] & TIMER_ABSTIME)
+		return true;
+	if (!reg[REG_R10])
+		return false;
+	reg[REG_RDX] = reg[REG_R10];
+	return true;
+}
+
+/*
+ * True: with these registers the call goes on as if nothing had interrupted it. `rarely`: this
+ * signal comes so rarely that the time-out of a socket, which starts anew, still comes.
+ */
+static bool prepare_restart(long number, greg_t *reg, bool rarely)
+{
+	switch (number) {
+	case SYS_select: /* of these the kernel writes what is left where the span was, or they have none */
+	case SYS_pselect6:
+	case SYS_ppoll:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+	case SYS_semop:
+	case SYS_msgrcv:
+	case SYS_msgsnd: return true;
+	case SYS_poll: return restart_ms(&reg[REG_RDX]);
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait: return restart_ms(&reg[REG_R10]);
+	case SYS_epoll_pwait2:
+	case SYS_semtimedop: return restart_span(&reg[REG_R10]);
+	case SYS_rt_sigtimedwait: return restart_span(&reg[REG_RDX]);
+	case SYS_clock_nanosleep: return restart_sleep(reg);
+	case SYS_futex: return (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET; /* until a point in time */
+	case SYS_io_getevents: return !reg[REG_R8];
+	case SYS_io_uring_enter: return !(reg[REG_R10] & IORING_ENTER_EXT_ARG);
+	case SYS_read: /* of these EINTR says that the socket has a time-out, and nothing was moved */
+	case SYS_readv:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_write:
+	case SYS_writev:
+	case SYS_sendto:
+	case SYS_sendmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_connect: return rarely;
+	default: return false;
+	}
+}
+
+void wait_restart(ucontext_t *context, bool rarely)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+	if (reg[REG_RAX] != -EINTR || reg[REG_RCX] == INTERRUPTED)
+		return;
+	long number = number_before((uintptr_t)reg[REG_RIP]);
+	if (number == UNKNOWN_CALL && current.number)
+		number = current.number;
+	else if (number != current.number)
+		current.start_ns = 0; /* what is known is of another call */
+	if (number < 0 || !prepare_restart(number, reg, rarely))
+		return;
+	reg[REG_RIP] -= 2;
+	reg[REG_RAX] = number;
+	reg[REG_RCX] = RESTARTED;
+}
+
+void wait_interrupt(ucontext_t *context)
+{
+	greg_t *reg = context->uc_mcontext.gregs;
+	current.number = 0; /* the handler may not come back */
+	if (reg[REG_RCX] == RESTARTED && number_before((uintptr_t)reg[REG_RIP] + 2) != NO_CALL) {
+		reg[REG_RIP] += 2;
+		reg[REG_RAX] = -EINTR;
+		reg[REG_RCX] = INTERRUPTED;
+	} else if (reg[REG_RAX] == -EINTR && number_before((uintptr_t)reg[REG_RIP]) != NO_CALL) {
+		reg[REG_RCX] = INTERRUPTED;
+	}
+}

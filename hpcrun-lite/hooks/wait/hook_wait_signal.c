@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting for signals and for semaphores; see hook_wait.h. Samples are not blocked while the program waits for signals, and it does not get them.
+ * Test: tests/cli/sacred_wait.sh.
+ */
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/next.h"
+#include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
+#include "hpcrun-lite/hooks/wait/hook_wait.h"
+
+#include <semaphore.h>
+#include <sys/sem.h>
+#include <unistd.h>
+
+HOOK_NEXT(pause);
+HOOK_NEXT(sigsuspend);
+HOOK_NEXT(sigwait);
+HOOK_NEXT(sigwaitinfo);
+HOOK_NEXT(sigtimedwait);
+HOOK_NEXT(semop);
+HOOK_NEXT(semtimedop);
+HOOK_NEXT(sem_timedwait);
+HOOK_NEXT(sem_clockwait);
+
+/* ---- until a handler has run -------------------------------------------------------------------------------------- */
+
+HOOK int pause(void)
+{
+	wait_begin(SYS_pause, false);
+	int result = NEXT(pause)();
+	wait_end();
+	return result;
+}
+
+HOOK int sigsuspend(const sigset_t *waiting)
+{
+	sigset_t copy;
+	wait_begin(SYS_rt_sigsuspend, false);
+	int result = NEXT(sigsuspend)(hook_signal_strip(waiting, &copy));
+	wait_end();
+	return result;
+}
+
+/* Both forms of sigpause wait with the mask as it is, less one signal or replaced by an old-style mask. */
+int __xpg_sigpause(int sig);
+int __sigpause(int sig_or_mask, int is_sig);
+
+HOOK int __xpg_sigpause(int sig)
+{
+	sigset_t set = {0};
+	if (!signal_bit(sig)) {
+		errno = EINVAL;
+		return -1;
+	}
+	hook_signal_set_bits(&set, signal_table_mask(SIG_BLOCK, 0) & ~signal_bit(sig));
+	return sigsuspend(&set);
+}
+
+HOOK int __sigpause(int sig_or_mask, int is_sig)
+{
+	sigset_t set = {0};
+	if (is_sig)
+		return __xpg_sigpause(sig_or_mask);
+	hook_signal_set_bits(&set, (unsigned)sig_or_mask);
+	return sigsuspend(&set);
+}
+
+/* <signal.h> gives the name sigpause to the other form. */
+int sigpause_of_mask(int mask) __asm__("sigpause");
+HOOK int sigpause_of_mask(int mask)
+{
+	return __sigpause(mask, 0);
+}
+
+/* ---- until a signal is pending ------------------------------------------------------------------------------------ */
+
+HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	sigset_t copy;
+	wait_begin(SYS_rt_sigtimedwait, timeout != NULL);
+	int result = NEXT(sigtimedwait)(hook_signal_strip(set, &copy), info, timeout);
+	wait_end();
+	return result;
+}
+
+HOOK int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	sigset_t copy;
+	wait_begin(SYS_rt_sigtimedwait, false);
+	int result = NEXT(sigwaitinfo)(hook_signal_strip(set, &copy), info);
+	wait_end();
+	return result;
+}
+
+/* Never ends with EINTR. */
+HOOK int sigwait(const sigset_t *set, int *sig)
+{
+	sigset_t copy;
+	return NEXT(sigwait)(hook_signal_strip(set, &copy), sig);
+}
+
+/* ---- semaphores ------------------------------------------------------------------------------------------------------- */
+
+/* libc may make a semtimedop of it. */
+HOOK int semop(int id, struct sembuf *operations, size_t n)
+{
+	wait_begin(SYS_semtimedop, false);
+	int result = NEXT(semop)(id, operations, n);
+	wait_end();
+	return result;
+}
+
+HOOK int semtimedop(int id, struct sembuf *operations, size_t n, const struct timespec *timeout)
+{
+	wait_begin(SYS_semtimedop, timeout != NULL);
+	int result = NEXT(semtimedop)(id, operations, n, timeout);
+	wait_end();
+	return result;
+}
+
+HOOK int sem_timedwait(sem_t *semaphore, const struct timespec *when)
+{
+	wait_begin(SYS_futex, false);
+	int result = NEXT(sem_timedwait)(semaphore, when);
+	wait_end();
+	return result;
+}
+
+HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *when)
+{
+	wait_begin(SYS_futex, false);
+	int result = NEXT(sem_clockwait)(semaphore, clock, when);
+	wait_end();
+	return result;
+}
+
+void hook_wait_signal_start(void)
+{
+	struct hook_next *const all[] = {&next_pause, &next_sigsuspend, &next_sigwait, &next_sigwaitinfo, &next_sigtimedwait,
+	                                 &next_semop, &next_semtimedop, &next_sem_timedwait, &next_sem_clockwait};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		hook_next_find(all[i]);
+}

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* Interposed: pthread_create, thrd_create, dlclose. */
-#ifndef HPCRUN_LITE_RUNTIME_HOOK_THREAD_H
-#define HPCRUN_LITE_RUNTIME_HOOK_THREAD_H
-
-/* Looks up the next definitions; see hooks.h. */
-void hook_thread_start(void);
-
-#endif

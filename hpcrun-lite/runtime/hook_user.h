@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* See hook_user.c. */
-#ifndef HPCRUN_LITE_RUNTIME_HOOK_USER_H
-#define HPCRUN_LITE_RUNTIME_HOOK_USER_H
-
-void hook_user_start(void);
-
-#endif

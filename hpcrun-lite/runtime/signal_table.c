@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See signal_table.h. Test: tests/cli/sacred_signal.sh. */
+#include "hpcrun-lite/runtime/signal_table.h"
+
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/runtime.h"
+
+/* The kernel's own struct sigaction. */
+struct disposition {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+static struct disposition ours;
+
+/* To where a handler returns. The bytes are libc's, by which debuggers and unwinders know a signal frame. */
+void signal_table_restorer(void);
+__asm__(
+	".pushsection .text\n"
+	".balign 16\n"
+	"nop\n"
+	".hidden signal_table_restorer\n"
+	".globl signal_table_restorer\n"
+	".type signal_table_restorer, @function\n"
+	"signal_table_restorer:\n"
+	"movq $15, %rax\n" /* SYS_rt_sigreturn */
+	"syscall\n"
+	".size signal_table_restorer, .-signal_table_restorer\n"
+	".popsection\n");
+
+#define SA_RESTORER 0x04000000ul /* of the kernel */
+
+bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
+{
+	const struct disposition d = {
+		.handler = (void *)handler,
+		.flags = flags | SA_RESTORER,
+		.restorer = (void *)signal_table_restorer,
+		.mask = mask,
+	};
+	return sys_call4(SYS_rt_sigaction, sig, (long)&d, 0, sizeof d.mask) == 0;
+}
+
+uint64_t signal_table_mask(int how, uint64_t bits)
+{
+	uint64_t before = 0;
+	sys_call4(SYS_rt_sigprocmask, how, (long)&bits, (long)&before, sizeof bits);
+	return before;
+}
+
+bool signal_table_is_default(int sig)
+{
+	struct disposition now = {0};
+	return sys_call4(SYS_rt_sigaction, sig, 0, (long)&now, sizeof now.mask) == 0 && now.handler == (void *)SIG_DFL;
+}
+
+void signal_table_default(int sig)
+{
+	struct disposition by_default = {0};
+	sys_call4(SYS_rt_sigaction, sig, (long)&by_default, 0, sizeof by_default.mask);
+}
+
+void signal_table_die(int sig)
+{
+	signal_table_default(sig);
+	sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
+	signal_table_mask(SIG_UNBLOCK, signal_bit(sig));
+}
+
+void signal_table_ignore(void)
+{
+	struct disposition ignore = {.handler = (void *)SIG_IGN};
+	sys_call4(SYS_rt_sigaction, RUNTIME_SIGNAL, (long)&ignore, (long)&ours, sizeof ours.mask);
+}
+
+void signal_table_restore(void)
+{
+	sys_call4(SYS_rt_sigaction, RUNTIME_SIGNAL, (long)&ours, 0, sizeof ours.mask);
+}
