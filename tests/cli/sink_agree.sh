@@ -63,6 +63,15 @@ is "what came by guessed frames is a metric of the text" "$(guesses "$T/text")" 
 is "... and of the CCT database" "$(guesses "$T/cctdb")" 2
 within "guessed frames have names of their own in the text" \
 	"$(awk -F'\t' '$1 == "function" && / \[guessed\]$/' "$T/all" | wc -l)" 1 1000
+if [ -n "${HPCTESTTOOL:-}" ] && /usr/bin/python3 -c 'import ruamel.yaml' 2>/dev/null; then
+	PYTHONPATH=$HPCTESTTOOL /usr/bin/python3 -m hpctesttool.formats.print "$T/db" >"$T/yaml"
+	within "HPCToolkit's own reader finds guessed frames in the database" \
+		"$(grep -c 'name: .*\[guessed\]$' "$T/yaml")" 1 1000
+	is "... and the metrics of what came by them" "$(grep -c 'name: .*TIME:GUESSED' "$T/yaml")" 2
+else
+	skip "HPCToolkit's own reader finds guessed frames in the database" \
+		"HPCTESTTOOL does not name its directory"
+fi
 # room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
 room() {
 	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/m" 2>"$T/err" | awk -v title="^$1" -v name="$2" -v place="$3" '
