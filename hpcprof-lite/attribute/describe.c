@@ -356,6 +356,6 @@ bool describe_whole(struct model *m)
 		m->ledger_closes = m->ledger_closes && ledger_closes(&p->ledger);
 		m->has_traces = m->has_traces || p->n_trace_records;
 	}
-	m->ledger_closes = m->ledger_closes && m->ledger.delivered != UINT64_MAX;
+	m->ledger_closes = m->ledger_closes && !ledger_is_at_bound(&m->ledger);
 	return add_up_runs(m);
 }

@@ -150,6 +150,21 @@ bool ledger_closes(const struct model_ledger *l)
 	return l->delivered == accounted && l->recorded == l->in_tree && accounted != UINT64_MAX;
 }
 
+bool ledger_is_at_bound(const struct model_ledger *l)
+{
+	const uint64_t single[] = {l->delivered, l->recorded, l->in_tree, l->n_complete, l->n_guessed,
+		l->n_marked, l->n_trace_records, l->bytes_damaged, l->bytes_file, l->handler_ns,
+		l->n_frames};
+	bool is = false;
+	for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+		is |= single[i] == UINT64_MAX;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		is |= l->losses[i] == UINT64_MAX;
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		is |= l->path_ends[i] == UINT64_MAX || l->n_cut[i] == UINT64_MAX;
+	return is;
+}
+
 void ledger_add(struct model_ledger *to, const struct model_ledger *from)
 {
 	capped_grow(&to->delivered, from->delivered);

@@ -17,6 +17,8 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 void ledger_of_process(const struct load_file *f, struct model_ledger *l);
 /* delivered == in_tree + losses that take a sample, and recorded == in_tree. */
 bool ledger_closes(const struct model_ledger *l);
+/* A number of it stopped at 2^64 - 1, and says no more what it is the sum of. */
+bool ledger_is_at_bound(const struct model_ledger *l);
 /* Samples of `l` that were lost, by the causes that take one. */
 uint64_t ledger_samples_lost(const struct model_ledger *l);
 void ledger_add(struct model_ledger *to, const struct model_ledger *from);

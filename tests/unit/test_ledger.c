@@ -243,6 +243,25 @@ static void test_description(void **state)
 	clean(&r, m);
 }
 
+/* Causes that take no sample, and ones that this version does not know, count as well. */
+static void test_losses_that_wrap(void **state)
+{
+	(void)state;
+	struct run r;
+	begin(&r);
+	atomic_store(&gen_header(r.g)->losses[MSR_LOSS_COALESCED], UINT64_MAX - 20);
+	struct model *m = finish(&r, MSR_EXIT_RETURN);
+	assert_true(m->ledger_closes);
+	clean(&r, m);
+	begin(&r);
+	atomic_store(&gen_header(r.g)->losses[MSR_LOSS_ROOM - 1], UINT64_MAX - 1);
+	gen_thread_record(r.g, r.thread)->losses[MSR_LOSS_ROOM - 1] = 2;
+	m = finish(&r, MSR_EXIT_RETURN);
+	assert_true(m->ledger.losses[MSR_LOSS_ROOM - 1] == UINT64_MAX);
+	assert_false(m->ledger_closes);
+	clean(&r, m);
+}
+
 /* 64 cells of 2^58 samples and values, each of which may be, add up to 2^64: that is not nothing, and no ledger that closes. */
 static void test_sums_that_wrap(void **state)
 {
@@ -284,7 +303,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_closes),
 		cmocka_unit_test(test_a_sum_that_cannot_be),
-		cmocka_unit_test(test_sums_that_wrap),
+		cmocka_unit_test(test_losses_that_wrap), cmocka_unit_test(test_sums_that_wrap),
 		cmocka_unit_test(test_counts_at_the_bound),
 		cmocka_unit_test(test_one_sample_may_be_in_flight_when_killed),
 		cmocka_unit_test(test_or_when_another_thread_ended_the_process),
