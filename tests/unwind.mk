@@ -25,6 +25,13 @@ check_LTLIBRARIES += tests/unit/libunwind_hole.la
 tests_unit_libunwind_hole_la_SOURCES = tests/unit/unwind_hole.c
 tests_unit_libunwind_hole_la_CFLAGS = $(HL_CFLAGS)
 tests_unit_libunwind_hole_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,-z,max-page-size=65536
+check_LTLIBRARIES += tests/unit/libunwind_frames.la tests/unit/libunwind_swapped.la
+tests_unit_libunwind_frames_la_SOURCES = tests/unit/unwind_frames.c
+tests_unit_libunwind_frames_la_CFLAGS = $(HL_CFLAGS)
+tests_unit_libunwind_frames_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_unit_libunwind_swapped_la_SOURCES = $(tests_unit_libunwind_frames_la_SOURCES)
+tests_unit_libunwind_swapped_la_CFLAGS = $(HL_CFLAGS) -DSWAPPED
+tests_unit_libunwind_swapped_la_LDFLAGS = $(tests_unit_libunwind_frames_la_LDFLAGS)
 endif
 
 check_PROGRAMS += tests/fuzz/fuzz_cfi

@@ -53,7 +53,9 @@ uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_t n_bytes, uint8_t *copy)
 {
 	struct bytes b = {.address = address};
-	if (address >= source->lo && address < source->hi && n_bytes <= source->hi - address) {
+	if ((address >= source->lo && address < source->hi && n_bytes <= source->hi - address) ||
+	    (address >= source->frames_lo && address < source->frames_hi &&
+	     n_bytes <= source->frames_hi - address)) {
 		b.at = (const uint8_t *)address;
 		b.end = b.at + n_bytes;
 	} else if (copy && n_bytes <= CFI_COPY_BYTES && address >= source->map_lo && address < source->map_hi &&

@@ -61,11 +61,13 @@ struct cfi_work {
 };
 
 /*
- * Where the tables lie. Addresses are those of this process. Bytes in [lo, hi) are read directly; all others, and with lo == hi all, through
- * load_guarded() within [map_lo, map_hi).
+ * Where the tables lie. Addresses are those of this process. Bytes in [lo, hi) and in [frames_lo,
+ * frames_hi) are read directly; all others, and with empty ranges all, through load_guarded() within
+ * [map_lo, map_hi).
  */
 struct cfi_source {
-	uintptr_t lo, hi;
+	uintptr_t lo, hi; /* the segment of the header */
+	uintptr_t frames_lo, frames_hi; /* that of .eh_frame, if it is another one */
 	uintptr_t map_lo, map_hi;
 	uintptr_t hdr; /* .eh_frame_hdr */
 };

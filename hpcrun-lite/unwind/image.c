@@ -44,6 +44,49 @@ static const Elf64_Ehdr *header_of(struct image *image)
 	return e;
 }
 
+/* The readable segment that has [at, at + n) in the part that comes from the file. */
+static bool find_segment(const struct image *image, uintptr_t at, size_t n, uintptr_t *from,
+			 uintptr_t *to)
+{
+	const Elf64_Ehdr *e = image->header;
+	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
+		if (p[i].p_type == PT_LOAD && (p[i].p_flags & PF_R) && lo >= image->cfi.map_lo &&
+		    hi <= image->cfi.map_hi && at >= lo && at < hi && n <= hi - at) {
+			*from = lo;
+			*to = hi;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool image_holds(const struct image *image, uintptr_t address, size_t n_bytes)
+{
+	uintptr_t lo, hi;
+	return image->has_segments && find_segment(image, address, n_bytes, &lo, &hi);
+}
+
+/*
+ * .eh_frame lies in another segment than its header in some programs (ptxas): its place is the first
+ * pointer of the header, as all linkers write it.
+ */
+static void find_eh_frame(struct image *image)
+{
+	enum { HEAD_BYTES = 8, PCREL_SDATA4 = 0x1b };
+	struct cfi_source *cfi = &image->cfi;
+	const uint8_t *hdr = (const uint8_t *)cfi->hdr;
+	int32_t distance;
+	if (cfi->hi - cfi->lo < HEAD_BYTES || cfi->hdr > cfi->hi - HEAD_BYTES ||
+	    hdr[1] != PCREL_SDATA4)
+		return;
+	memcpy(&distance, hdr + 4, sizeof distance);
+	const uintptr_t at = cfi->hdr + 4 + (uintptr_t)(intptr_t)distance;
+	if (at < cfi->lo || at >= cfi->hi)
+		find_segment(image, at, 1, &cfi->frames_lo, &cfi->frames_hi);
+}
+
 /*
  * False: pc lies between the segments. There the kernel may have put a mapping of somebody else's, code that a program generates among it: the loader of glibc 2.35
  * (Ubuntu 22.04) has such a hole of one page, which is where the first mapping of one page goes.
@@ -73,6 +116,7 @@ static bool read_segments(struct image *image, uintptr_t pc)
 			image->text_hi = hi;
 		}
 	}
+	find_eh_frame(image);
 	return is_inside;
 }
 

@@ -23,4 +23,7 @@ struct image {
 /* False: pc lies in no loaded object, or between the segments of one. With `guarded`, tables are only to be read by guarded loads (an object may be about to vanish). */
 bool image_find(uintptr_t pc, bool guarded, struct image *image);
 
+/* Whether the n bytes may be read directly: they lie in one readable segment of the object. */
+bool image_holds(const struct image *image, uintptr_t address, size_t n_bytes);
+
 #endif

@@ -112,6 +112,43 @@ static void test_generated_code(void **state)
 	generate(NULL);
 }
 
+typedef void call_fn(void (*)(void));
+
+static void *load_library(const char *base, call_fn **with_tables, call_fn **without)
+{
+	char name[4096];
+	const char *top = getenv("top_builddir");
+	snprintf(name, sizeof name, "%s/tests/unit/.libs/libunwind_%s.so", top ? top : ".", base);
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		fail_msg("%s", dlerror());
+	*(void **)with_tables = dlsym(library, "call_from_long_fde");
+	*(void **)without = dlsym(library, "call_without_tables");
+	assert_true(*with_tables && *without);
+	return library;
+}
+
+/* .eh_frame in another segment than its header, and an FDE of more than CFI_COPY_BYTES. */
+static void test_frames_elsewhere(void **state)
+{
+	(void)state;
+	call_fn *with_tables, *without;
+	void *library = load_library("frames", &with_tables, &without);
+	struct image image;
+	new_thread(MAX_DEPTH);
+	assert_true(image_find((uintptr_t)with_tables, false, &image));
+	assert_true(image.cfi.frames_lo > image.cfi.hi || image.cfi.frames_hi < image.cfi.lo);
+	for (unsigned i = 0; i < 2; i++) {
+		call_with(with_tables);
+		assert_int_equal(path.end, UNWIND_ROOT);
+		assert_int_equal(count_tested(), 1);
+		assert_true(is_marked(0));
+	}
+	unwind_flush_begin();
+	dlclose(library);
+	unwind_flush_end();
+}
+
 /* Between two segments of a library, where its range holds somebody else's page. */
 static void test_generated_code_in_a_hole(void **state)
 {
@@ -261,7 +298,9 @@ static void test_other_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_cfi), cmocka_unit_test(test_generated_code), cmocka_unit_test(test_generated_code_in_a_hole), cmocka_unit_test(test_garbage), cmocka_unit_test(test_stack_use), cmocka_unit_test(test_other_thread),
+		cmocka_unit_test(test_without_cfi), cmocka_unit_test(test_generated_code), cmocka_unit_test(test_generated_code_in_a_hole),
+		cmocka_unit_test(test_frames_elsewhere),
+		cmocka_unit_test(test_garbage), cmocka_unit_test(test_stack_use), cmocka_unit_test(test_other_thread),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, set_up, NULL);
 }
