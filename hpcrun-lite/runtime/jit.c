@@ -72,13 +72,14 @@ static void look_at_line(const char *line)
 	memcpy(jit.jitdump, path, strlen(path) + 1);
 }
 
-/* The lock is held. */
-static void find_jitdump(void)
+/* In the list of mappings, of which it reads n_bytes and a buffer more at most. The lock is held. */
+static void find_jitdump(uint64_t n_bytes)
 {
 	size_t n = 0;
 	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-	for (long got; fd >= 0 && !jit.jitdump[0]
-		&& (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0;)
+	uint64_t done = 0;
+	for (long got; fd >= 0 && !jit.jitdump[0] && done < n_bytes
+		&& (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0; done += (uint64_t)got)
 		for (long i = 0; i < got; i++) {
 			if (jit.buffer[i] != '\n') {
 				jit.line[n] = jit.buffer[i];
@@ -97,7 +98,7 @@ static void find_jitdump(void)
 
 void jit_look_at(const uint64_t *addr, uint32_t n)
 {
-	enum { LAST_LOOK = 1 << 16 };
+	enum { LAST_LOOK = 1 << 16, LOOK_BYTES = 1 << 18 };
 	uint32_t i = 0;
 	/* relaxed: hints; what they guard has a lock */
 	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed)
@@ -109,11 +110,12 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 		return;
 	/*
 	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is
-	 * made.
+	 * made. The kernel takes 9 ns a byte for the list, so a look is bounded; jit_keep() looks at all
+	 * of it.
 	 */
 	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
 	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
-		find_jitdump();
+		find_jitdump(LOOK_BYTES);
 		trylock_give(&jit.lock);
 	}
 }
@@ -200,7 +202,7 @@ void jit_keep(void)
 	    || !trylock_take(&jit.lock))
 		return;
 	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
-		find_jitdump(); /* the program made it late, or the note could not be written */
+		find_jitdump(UINT64_MAX); /* the program made it late, or the note could not be written */
 	if (jit.jitdump[0])
 		copy_file(jit.jitdump, MSR_JIT_DUMP_SUFFIX);
 	if (!copy_map(jit.temporary))

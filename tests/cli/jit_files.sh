@@ -44,6 +44,13 @@ maps="$maps $map"
 is "a perf map in /tmp is copied" "$(cmp "$map" custom/*.perfmap && echo same)" same
 is "and read" "$(functions custom)" "$untimed"
 
+# A part of the list of mappings is looked at in the handler, all of it at the end
+mkdir apart
+measure many "$jit" -t 0.03 -f -d apart -n 12000
+is "behind many mappings the jitdump is found at the end" "$(functions many)" "alpha beta stays "
+measure many_killed "$jit" -t 0.03 -k -d apart -n 12000
+is "but not in the handler" "$(functions many_killed)" "$nothing"
+
 # killed: no copy
 TMPDIR=$T/tmp measure killed "$jit" -t 0.03 -k -m tmp -d dumps
 is "a killed process leaves no copy" "$(find killed -name '*.jitdump' -o -name '*.perfmap')" ""

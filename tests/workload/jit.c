@@ -3,12 +3,12 @@
  * A program that makes code while it runs, says so in a perf map or a jitdump, and replaces code at
  * its address. What it prints is the truth: the CPU time in each of its functions.
  *
- *	jit [-m DIR] [-d DIR] [-s] [-t SECONDS] [-f] [-k]
+ *	jit [-m DIR] [-d DIR] [-s] [-t SECONDS] [-f] [-k] [-n NUMBER]
  *
  * -m: perf map in DIR; -d: jitdump in DIR; -s: addresses of its lines are shifted by 64, as V8 and
  * LLVM do; -t: CPU time of each function; -f: the jitdump is written to the end before the program
  * ends, which else happens after exit handlers, as in some programs; -k: it kills itself at the
- * end.
+ * end; -n: so many mappings, which the kernel lists before those that were made earlier.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -134,6 +134,14 @@ static void open_map(const char *directory)
 		exit(1);
 }
 
+/* Of one page each, with rights that differ from its neighbours'. */
+static void make_mappings(unsigned n)
+{
+	char *at = mmap(NULL, n * (size_t)4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (unsigned i = 0; at != MAP_FAILED && i < n; i += 2)
+		mprotect(at + i * (size_t)4096, 4096, PROT_NONE);
+}
+
 typedef void code_fn(uint64_t first, uint64_t second);
 
 static void run(const char *name, unsigned char *at, double seconds, bool second)
@@ -150,7 +158,7 @@ int main(int argc, char **argv)
 {
 	double seconds = 0.2;
 	bool finish = false, die = false;
-	for (int c; (c = getopt(argc, argv, "m:d:st:fk")) != -1;) {
+	for (int c; (c = getopt(argc, argv, "m:d:st:fkn:")) != -1;) {
 		if (c == 'm')
 			open_map(optarg);
 		else if (c == 'd')
@@ -163,6 +171,8 @@ int main(int argc, char **argv)
 			finish = true;
 		else if (c == 'k')
 			die = true;
+		else if (c == 'n')
+			make_mappings((unsigned)atoi(optarg));
 	}
 	unsigned char *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
