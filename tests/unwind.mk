@@ -32,6 +32,10 @@ tests_unit_libunwind_frames_la_LDFLAGS = -module -avoid-version -shared -rpath /
 tests_unit_libunwind_swapped_la_SOURCES = $(tests_unit_libunwind_frames_la_SOURCES)
 tests_unit_libunwind_swapped_la_CFLAGS = $(HL_CFLAGS) -DSWAPPED
 tests_unit_libunwind_swapped_la_LDFLAGS = $(tests_unit_libunwind_frames_la_LDFLAGS)
+check_PROGRAMS += tests/unit/test_unwind_code
+TESTS += tests/unit/test_unwind_code
+tests_unit_test_unwind_code_SOURCES = tests/unit/test_unwind_code.c $(UNWIND_TESTED)
+tests_unit_test_unwind_code_LDADD = $(CMOCKA_LIBS)
 endif
 
 check_PROGRAMS += tests/fuzz/fuzz_cfi

@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_UNWIND_ARCH_H
 
 #include "hpcrun-lite/unwind/cfi.h"
+#include "hpcrun-lite/unwind/code.h"
 #include "hpcrun-lite/unwind/regs.h"
 
 #include <ucontext.h>
@@ -39,18 +40,18 @@ bool arch_ends_in_call(const uint8_t *code, size_t n_bytes);
 enum arch_call { ARCH_CALL_NO, ARCH_CALL_YES, ARCH_CALL_UNKNOWN };
 
 /* Whether the call before return_address calls `function`, directly or through a PLT stub or a slot; UNKNOWN for a call through a register. */
-enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function);
+enum arch_call arch_calls(struct code *seen, uint64_t return_address, uint64_t function);
 
 /*
- * What the call that ends the code calls. YES: *target is set; UNKNOWN: it is given by a register
- * or by memory. `end` is the address behind the code. A direct call and an indirect one may end in
- * the same bytes: *or_indirect.
+ * What the call that ends the code calls. YES: *target is set or, where *slot is not 0, the word
+ * there; UNKNOWN: it is given by a register or by memory. `end` is the address behind the code. A
+ * direct call and an indirect one may end in the same bytes: *or_indirect.
  */
-enum arch_call arch_call_target(struct mem *mem, const uint8_t *code, size_t n_bytes, uint64_t end,
-				uint64_t *target, bool *or_indirect);
+enum arch_call arch_call_target(const uint8_t *code, size_t n_bytes, uint64_t end, uint64_t *target,
+				uint64_t *slot, bool *or_indirect);
 
-/* The jump of a PLT stub at `address`: where it leads by now. */
-bool arch_plt_target(struct mem *mem, uint64_t address, uint64_t *target);
+/* Whether a PLT stub, ARCH_STUB_BYTES at `address`, jumps through a slot: where that is. */
+bool arch_stub_slot(const uint8_t *stub, uint64_t address, uint64_t *slot);
 
 /* Whether the code, of which n_bytes lie at `address`, may leave by a jump into [lo, hi). UNKNOWN:
  * by one through a register or memory. */

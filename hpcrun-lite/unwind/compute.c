@@ -57,7 +57,9 @@ static uint64_t go_recipe(struct walk *w, uint64_t key)
 static bool is_sigreturn(struct walk *w, uint64_t pc)
 {
 	uint8_t code[ARCH_SIGRETURN_BYTES];
-	return mem_load_guarded(&w->thread->code_mem, pc, code, sizeof code) &&
+	if (image_holds(&w->thread->image, pc, sizeof code))
+		return arch_is_sigreturn((const uint8_t *)pc, sizeof code);
+	return code_load(&w->thread->code_seen, pc, code, sizeof code) &&
 	       arch_is_sigreturn(code, sizeof code);
 }
 
@@ -69,8 +71,14 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	uintptr_t bias;
 	t->counts.cache_misses++;
 	*delta = 0;
-	if (!image_find(key, w->bypass && w->mark, &t->image))
-		return recipe_flags(w, key, RECIPE_NO_MODULE);
+	if (!walk_find_image(w, key, w->bypass && w->mark))
+	{
+		/* Whether a call precedes the place that was interrupted is of no interest. */
+		if (!w->state.exact || key != w->state.pc)
+			return recipe_flags(w, key, RECIPE_NO_MODULE);
+		code_expect(&t->code_seen, key);
+		return RECIPE_NO_MODULE;
+	}
 	bias = t->image.bias;
 	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
 	*delta = bias - ((uint64_t)module << UNWIND_ADDR_MODULE_SHIFT);

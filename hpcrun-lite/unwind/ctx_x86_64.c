@@ -216,7 +216,7 @@ bool arch_direct_jump(const uint8_t *code, size_t n_bytes, uint64_t address, uin
 	return is_direct(0xe9, code, n_bytes, address, target);
 }
 
-static bool is_jump_through_slot(const uint8_t *stub, uint64_t address, uint64_t *slot)
+bool arch_stub_slot(const uint8_t *stub, uint64_t address, uint64_t *slot)
 {
 	static const uint8_t endbr[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 	int32_t distance;
@@ -229,20 +229,12 @@ static bool is_jump_through_slot(const uint8_t *stub, uint64_t address, uint64_t
 	return true;
 }
 
-bool arch_plt_target(struct mem *mem, uint64_t address, uint64_t *target)
-{
-	uint8_t stub[ARCH_STUB_BYTES];
-	uint64_t slot;
-	return mem_load_guarded(mem, address, stub, sizeof stub) &&
-	       is_jump_through_slot(stub, address, &slot) &&
-	       mem_load_guarded(mem, slot, target, sizeof *target);
-}
-
-enum arch_call arch_call_target(struct mem *mem, const uint8_t *code, size_t n, uint64_t end,
-				uint64_t *target, bool *or_indirect)
+enum arch_call arch_call_target(const uint8_t *code, size_t n, uint64_t end, uint64_t *target,
+				uint64_t *slot, bool *or_indirect)
 {
 	enum { SLOT_CALL = 6 };
 	*or_indirect = false;
+	*slot = 0;
 	for (size_t i = 2; i <= ARCH_CALL_MAX_BYTES && i <= n; i++)
 		*or_indirect |= is_indirect_call(code + n - i, i);
 	if (n >= 5 && arch_direct_call(code + n - 5, 5, end - 5, target))
@@ -252,27 +244,29 @@ enum arch_call arch_call_target(struct mem *mem, const uint8_t *code, size_t n, 
 		int32_t distance;
 		memcpy(&distance, code + n - sizeof distance, sizeof distance);
 		*or_indirect = false;
-		return mem_load_guarded(mem, end + (uint64_t)(int64_t)distance, target,
-					sizeof *target)
-			       ? ARCH_CALL_YES
-			       : ARCH_CALL_NO;
+		*slot = end + (uint64_t)(int64_t)distance;
+		return ARCH_CALL_YES;
 	}
 	return *or_indirect ? ARCH_CALL_UNKNOWN : ARCH_CALL_NO;
 }
 
-enum arch_call arch_calls(struct mem *mem, uint64_t return_address, uint64_t function)
+enum arch_call arch_calls(struct code *seen, uint64_t return_address, uint64_t function)
 {
-	uint8_t code[6];
-	uint64_t target;
+	uint8_t code[6], stub[ARCH_STUB_BYTES];
+	uint64_t target, slot;
 	bool or_indirect;
-	if (!mem_load_guarded(mem, return_address - sizeof code, code, sizeof code))
+	if (!code_load(seen, return_address - sizeof code, code, sizeof code))
 		return ARCH_CALL_NO;
 	const enum arch_call found =
-		arch_call_target(mem, code, sizeof code, return_address, &target, &or_indirect);
+		arch_call_target(code, sizeof code, return_address, &target, &slot, &or_indirect);
 	if (found != ARCH_CALL_YES)
 		return found;
-	const bool is_it =
-		target == function || (arch_plt_target(mem, target, &target) && target == function);
+	if (slot && !code_load(seen, slot, &target, sizeof target))
+		return ARCH_CALL_NO;
+	const bool is_it = target == function || (code_load(seen, target, stub, sizeof stub) &&
+						  arch_stub_slot(stub, target, &slot) &&
+						  code_load(seen, slot, &target, sizeof target) &&
+						  target == function);
 	return is_it ? ARCH_CALL_YES : ARCH_CALL_NO;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Go's tables, see go.h. A table is found once for each module, by the note that the Go linker
- * leaves and a search for the header. All bytes are foreign: every read is bounded by the segment
- * and guarded. Must not allocate or lock. Test: tests/unit/test_unwind_go.c.
+ * leaves and a search for the header. All bytes are foreign: every read is bounded by the segment,
+ * and guarded unless the module holds that segment now. Must not allocate or lock.
+ * Test: tests/unit/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 
@@ -33,8 +34,12 @@ enum {
 
 static bool load(const struct go_table *t, uint64_t offset, void *to, size_t n)
 {
-	return offset < t->hi - t->at && n <= t->hi - t->at - offset &&
-	       load_guarded(to, t->at + offset, n) == n;
+	if (offset >= t->hi - t->at || n > t->hi - t->at - offset)
+		return false;
+	if (!t->is_mapped)
+		return load_guarded(to, t->at + offset, n) == n;
+	memcpy(to, (const void *)(t->at + offset), n);
+	return true;
 }
 
 /* The n-th entry of the function table. The one behind the last has only a place. */
@@ -204,15 +209,16 @@ static struct {
 
 /* The name of the Go linker's note is "Go" with two NULs; in one of any other program it does not
  * begin like that. */
-static bool is_go_note(uintptr_t at, uint64_t n_bytes)
+static bool is_go_note(const struct image *image, uintptr_t at, uint64_t n_bytes)
 {
 	struct {
 		uint32_t name_bytes, content_bytes, type;
 		char name[4];
 	} note;
+	if (!image_holds(image, at, n_bytes))
+		return false;
 	for (uint64_t i = 0; n_bytes >= sizeof note && i <= n_bytes - sizeof note;) {
-		if (load_guarded(&note, at + i, sizeof note) != sizeof note)
-			return false;
+		memcpy(&note, (const void *)(at + i), sizeof note);
 		if (note.name_bytes == 4 && memcmp(note.name, "Go\0", 4) == 0)
 			return true;
 		i += 12 + (((uint64_t)note.name_bytes + 3) & ~UINT64_C(3)) +
@@ -241,7 +247,7 @@ static bool is_go(const struct image *image)
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++)
 		if (p[i].p_type == PT_NOTE && p[i].p_memsz < PAGE &&
-		    is_go_note(image->bias + p[i].p_vaddr, p[i].p_memsz))
+		    is_go_note(image, image->bias + p[i].p_vaddr, p[i].p_memsz))
 			return true;
 	return false;
 }
@@ -296,5 +302,9 @@ bool unwind_is_go(uintptr_t pc)
 bool go_lookup(const struct image *image, uintptr_t pc, struct go_function *function)
 {
 	const struct go_table *table = table_of(image);
-	return table && table->n_functions && go_find(table, pc, function);
+	if (!table || table->n_functions == 0)
+		return false;
+	struct go_table here = *table;
+	here.is_mapped = image_holds(image, here.at, here.hi - here.at);
+	return go_find(&here, pc, function);
 }

@@ -35,6 +35,7 @@ struct go_table {
 	uint64_t n_functions;
 	uint64_t names, pc_values, functions; /* distances from `at` */
 	unsigned id_offset;                   /* of funcID in struct _func */
+	bool is_mapped; /* for sure: it is read directly, else by guarded loads */
 };
 
 /* Whether a sound table begins at `at`; `hi` is the end of what may be read, [text_lo, text_hi) the

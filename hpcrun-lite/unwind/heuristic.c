@@ -20,7 +20,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	*in_text = false;
 	if (address < PAGE)
 		return false;
-	if (image_find(address - 1, guarded, &t->image)) {
+	if (walk_find_image(w, address - 1, guarded)) {
 		const struct image *image = &t->image;
 		if (image->has_segments && image->text_hi == 0)
 			return false;
@@ -30,9 +30,9 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	}
 	/* At the start of a region of generated code there may be nothing before the page. */
 	const size_t in_page = (address - 1) % PAGE + 1, n = in_page < sizeof code ? in_page : sizeof code;
-	if (mem_load_guarded(&t->code_mem, from, code, sizeof code))
+	if (code_load(&t->code_seen, from, code, sizeof code))
 		return arch_ends_in_call(code, sizeof code);
-	return mem_load_guarded(&t->code_mem, address - n, code, n) && arch_ends_in_call(code, n);
+	return code_load(&t->code_seen, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
 /* ---- what is known of a place
@@ -47,41 +47,61 @@ static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size
 		__builtin_memcpy(dst, (const void *)pc, n);
 		return n;
 	}
-	return mem_load_guarded(&t->code_mem, pc, dst, n) ? n : 0;
+	return code_load(&t->code_seen, pc, dst, n) ? n : 0;
 }
 
-/* The function that holds a pc, or the stretch without tables that does. */
-struct extent {
-	uint64_t lo, hi;
-	uint64_t calls; /* of a caller: where its call goes, if that is known; else 0 */
-	const void *module; /* that it lies in, or NULL */
-	bool in_module, is_function;
-};
+/* Copies n bytes of the module that t->image is, or of what lies elsewhere. */
+static bool read_data(struct unwind_thread *t, uint64_t at, void *dst, size_t n)
+{
+	if (!image_holds(&t->image, at, n))
+		return code_load(&t->code_seen, at, dst, n);
+	__builtin_memcpy(dst, (const void *)at, n);
+	return true;
+}
+
 enum { FUNCTION_BYTES_MAX = 1 << 14 }; /* where it is not known where a function begins */
+
+static const struct extent *known_extent(const struct unwind_thread *t, uint64_t pc)
+{
+	const uint32_t n = t->n_extents < EXTENTS ? t->n_extents : EXTENTS;
+	for (uint32_t i = 0; i < n; i++)
+		if (pc >= t->extents[i].lo && pc < t->extents[i].hi &&
+		    t->extents[i].module == t->image.object.dlfo_link_map)
+			return &t->extents[i];
+	return NULL;
+}
 
 /* Leaves t->image at pc. */
 static void find_extent(struct walk *w, uint64_t pc, struct extent *e)
 {
 	struct unwind_thread *t = w->thread;
+	const struct image *image = &t->image;
 	struct go_function go;
 	uintptr_t lo, hi;
 	*e = (struct extent){.hi = UINT64_MAX};
-	if (!image_find(pc, w->bypass, &t->image))
+	if (!walk_find_image(w, pc, w->bypass))
 		return;
+	const struct extent *known = known_extent(t, pc);
+	if (known) {
+		*e = *known;
+		return;
+	}
 	e->in_module = true;
-	e->module = t->image.object.dlfo_link_map;
-	e->is_function = cfi_extent(&t->image.cfi, pc, &t->cfi, &lo, &hi) == CFI_OK;
+	e->module = image->object.dlfo_link_map;
+	e->is_function = cfi_extent(&image->cfi, pc, &t->cfi, &lo, &hi) == CFI_OK;
 	e->lo = lo;
 	e->hi = hi;
-	if (t->image.text_hi && !e->is_function) {
-		e->lo = e->lo > t->image.text_lo ? e->lo : t->image.text_lo;
-		e->hi = e->hi < t->image.text_hi ? e->hi : t->image.text_hi;
+	if (image->text_hi && !e->is_function) {
+		e->lo = e->lo > image->text_lo ? e->lo : image->text_lo;
+		e->hi = e->hi < image->text_hi ? e->hi : image->text_hi;
 	}
-	if (!e->is_function && go_lookup(&t->image, pc, &go)) {
+	if (!e->is_function && go_lookup(image, pc, &go)) {
 		e->is_function = true;
 		e->lo = go.lo;
 		e->hi = go.hi;
 	}
+	if (e->lo >= image->text_lo && e->hi <= image->text_hi)
+		t->extents[t->n_extents++ % EXTENTS] = *e;
 }
 
 /* Whoever is called is entered at or before pc, and not far before it where it is not known where
@@ -150,8 +170,8 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 			       uint64_t pc, struct extent *caller)
 {
 	struct unwind_thread *t = w->thread;
-	uint8_t code[ARCH_CALL_MAX_BYTES];
-	uint64_t target;
+	uint8_t code[ARCH_CALL_MAX_BYTES], stub[ARCH_STUB_BYTES];
+	uint64_t target, slot;
 	bool in_text, or_indirect;
 	if (!heuristic_is_return(w, return_address, w->bypass, &in_text))
 		return ARCH_CALL_NO;
@@ -160,16 +180,19 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 		return ARCH_CALL_NO;
 	if (read_code(t, return_address - sizeof code, code, sizeof code) != sizeof code)
 		return ARCH_CALL_UNKNOWN; /* at the start of generated code */
-	const enum arch_call call = arch_call_target(&t->code_mem, code, sizeof code,
-						     return_address, &target, &or_indirect);
+	const enum arch_call call = arch_call_target(code, sizeof code, return_address, &target,
+						     &slot, &or_indirect);
 	if (call != ARCH_CALL_YES)
 		return call;
+	if (slot && !read_data(t, slot, &target, sizeof target))
+		return ARCH_CALL_NO;
 	caller->calls = target;
 	if (is_entry(callee, pc, target))
 		return ARCH_CALL_YES;
 	if (or_indirect)
 		return ARCH_CALL_UNKNOWN;
-	if (caller->in_module && arch_plt_target(&t->code_mem, target, &target)) {
+	if (caller->in_module && read_data(t, target, stub, sizeof stub) &&
+	    arch_stub_slot(stub, target, &slot) && read_data(t, slot, &target, sizeof target)) {
 		caller->calls = target;
 		if (is_entry(callee, pc, target))
 			return ARCH_CALL_YES;
@@ -257,14 +280,14 @@ static bool may_lead_to(struct walk *w, uint64_t return_address, const struct ex
 		return false;
 	find_extent(w, return_address, caller);
 	return !caller->in_module &&
-	       mem_load_guarded(&w->thread->code_mem, return_address, &code, sizeof code);
+	       code_load(&w->thread->code_seen, return_address, &code, sizeof code);
 }
 
 /* Whether the function at `entry` begins by pushing bp and pointing it there. */
 static bool makes_frame(struct walk *w, uint64_t entry)
 {
 	uint8_t code[ARCH_ENTRY_BYTES];
-	return mem_load_guarded(&w->thread->code_mem, entry, code, sizeof code) &&
+	return code_load(&w->thread->code_seen, entry, code, sizeof code) &&
 	       arch_makes_frame(code, sizeof code);
 }
 
@@ -273,11 +296,13 @@ static bool makes_frame(struct walk *w, uint64_t entry)
 static bool may_return_to(struct walk *w, const struct state *s, const struct extent *callee,
 			  uint64_t slot, uint64_t word)
 {
+	const uint64_t reach = UINT64_C(1) << 31; /* of a direct call */
 	struct extent caller;
 	const uint64_t pc = state_key(s);
+	const bool is_near = !callee->in_module && word - pc + reach < 2 * reach;
 	/* Most words are no address in a module: they must not cost a system call. */
 	if (word < PAGE || is_on_stack(w->thread, word) ||
-	    (callee->in_module && !image_find(word, w->bypass, &w->thread->image)))
+	    (!is_near && !walk_find_image(w, word, w->bypass)))
 		return false;
 	const enum arch_call call = leads_to(w, word, callee, pc, &caller);
 	if (call == ARCH_CALL_NO)
@@ -354,7 +379,7 @@ static bool guess(struct walk *w, const struct state *s, const struct extent *ca
 	uint64_t pc, below = 0;
 	bool in_text;
 	if (!mem_load(&t->mem, slot, &pc) || pc < PAGE ||
-	    !image_find(pc - 1, w->bypass, &t->image) ||
+	    !walk_find_image(w, pc - 1, w->bypass) ||
 	    !heuristic_is_return(w, pc, w->bypass, &in_text) || !in_text)
 		return false;
 	const enum arch_call call = leads_to(w, pc, callee, state_key(s), &caller);
@@ -497,7 +522,7 @@ enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_
 	enum { CODE_BYTES = sizeof w->thread->code, CALLS_LEFT = 1 };
 	struct unwind_thread *t = w->thread;
 	struct cfi_frame frame;
-	if (!image_find(pc, false, &t->image) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
+	if (!walk_find_image(w, pc, false) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
 		return REWRITING_NOW;
 	const uint64_t function = frame.pc_lo;
 	const size_t left = frame.pc_hi - pc;
@@ -513,5 +538,7 @@ enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_
 	}
 	if (n_calls > CALLS_LEFT)
 		return REWRITING_NOT;
-	return arch_calls(&t->mem, return_address, function) == ARCH_CALL_YES ? REWRITING_REGISTERS : REWRITING_NOW;
+	return arch_calls(&t->code_seen, return_address, function) == ARCH_CALL_YES
+		       ? REWRITING_REGISTERS
+		       : REWRITING_NOW;
 }

@@ -4,6 +4,7 @@
 #define HPCRUN_LITE_UNWIND_INTERNAL_H
 
 #include "hpcrun-lite/unwind/arch.h"
+#include "hpcrun-lite/unwind/code.h"
 #include "hpcrun-lite/unwind/image.h"
 #include "hpcrun-lite/unwind/mem.h"
 #include "hpcrun-lite/unwind/proof.h"
@@ -43,9 +44,18 @@ struct record {
 	bool laid : 1; /* its start was laid down as a return address: nobody called it */
 };
 
+/* The function that holds a pc, or the stretch without tables that does. */
+struct extent {
+	uint64_t lo, hi;
+	uint64_t calls; /* of a caller: where its call goes, if that is known; else 0 */
+	const void *module; /* that it lies in, or NULL */
+	bool in_module, is_function;
+};
+enum { EXTENTS = 16 };
+
 struct unwind_thread {
 	struct mem mem;
-	struct mem code_mem; /* for code that is not known to be mapped: a window of its own */
+	struct code code_seen;
 	struct unwind_stack stack;
 	uint32_t max_depth;
 	struct unwind_counts counts;
@@ -71,6 +81,9 @@ struct unwind_thread {
 	struct cfi_work cfi;
 	struct image image;
 	uint8_t code[384];
+	/* Of modules, what the tables said in this or an earlier walk of the same epoch. */
+	struct extent extents[EXTENTS];
+	uint32_t n_extents; /* ever put there */
 };
 
 struct walk {
@@ -130,6 +143,12 @@ uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta);
 /* The caller by any recipe that names memory; fills r so that it can be confirmed where possible.
  */
 bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struct state *s);
+
+/*
+ * image_find() into w->thread->image, which is left as it is if it is that of the same segment.
+ * `guarded` as there.
+ */
+bool walk_find_image(struct walk *w, uint64_t pc, bool guarded);
 
 /*
  * Whether a call instruction ends right before the address. *in_text: it lies in the executable part of a module. `guarded`: the address is a guess, and a module may

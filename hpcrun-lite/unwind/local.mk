@@ -7,6 +7,7 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/bytes.h \
 	hpcrun-lite/unwind/cfi.c hpcrun-lite/unwind/cfi.h hpcrun-lite/unwind/cfi_internal.h \
 	hpcrun-lite/unwind/cfi_search.c \
+	hpcrun-lite/unwind/code.c hpcrun-lite/unwind/code.h \
 	hpcrun-lite/unwind/compute.c \
 	hpcrun-lite/unwind/ctx_x86_64.c \
 	hpcrun-lite/unwind/expr.c \

@@ -93,7 +93,8 @@ struct unwind_stack {
 
 struct unwind_thread; /* the state of one thread: one writer, the thread itself */
 
-/* Size of the memory for one thread that keeps paths of up to max_depth (16..65535) frames: about 128 bytes a frame + 6 KiB. */
+/* Size of the memory for one thread that keeps paths of up to max_depth (16..65535) frames: about
+ * 128 bytes a frame + 12 KiB. */
 size_t unwind_thread_bytes(unsigned max_depth);
 
 /*

@@ -23,6 +23,13 @@ uint64_t walk_find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	return find_recipe(w, key, delta);
 }
 
+bool walk_find_image(struct walk *w, uint64_t pc, bool guarded)
+{
+	struct image *image = &w->thread->image;
+	return (!guarded && pc >= image->text_lo && pc < image->text_hi) ||
+	       image_find(pc, guarded, image);
+}
+
 /* The caller by an ordinary recipe. False: the memory is not plainly ours, or sp does not grow. */
 static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
 {
@@ -464,10 +471,13 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	w.state =
 		(struct state){.pc = t->leaf.reg[ARCH_PC], .sp = t->leaf.reg[ARCH_SP], .bp = t->leaf.reg[ARCH_BP], .exact = true};
 	mem_begin(&t->mem);
-	mem_begin(&t->code_mem);
+	code_begin(&t->code_seen);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
-	if (w.bypass || w.epoch != t->epoch)
+	if (w.bypass || w.epoch != t->epoch) {
 		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
+		t->n_extents = 0;
+	}
+	t->image.text_lo = t->image.text_hi = 0; /* its object may have gone */
 	t->regs_at = UINT32_MAX;
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
@@ -477,7 +487,7 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	path->heuristic = w.heuristic;
 	t->counts.walks++;
 	t->counts.frames_walked += w.n_records;
-	t->counts.guarded_loads = t->mem.n_guarded + t->code_mem.n_guarded;
+	t->counts.guarded_loads = t->mem.n_guarded + t->code_seen.n_guarded;
 	t->counts.ends[path->end]++;
 }
 

@@ -31,8 +31,11 @@
 	"	pop %rbp\n"                                                                        \
 	"	ret\n"
 
-__asm__(".pushsection .eh_frame, \"aw\", @progbits\n"
+__asm__(
+#ifndef __clang__ /* its assembler refuses other flags */
+	".pushsection .eh_frame, \"aw\", @progbits\n"
 	".popsection\n"
+#endif
 	".text\n"
 #ifdef SWAPPED
 	NO_TABLES LONG_FDE
