@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The code that one walk looks at and that is not known to be mapped: generated code, garbage. It
- * is read by guarded loads, in lines. A line that one walk used is likely to be used by the next one,
- * so the first need of a known line reads all known lines again, in one system call. What is given
- * out was always read in the walk under way: code that was replaced since is never seen.
+ * is read by guarded loads, in lines. A line that one walk used is likely to be used by the next
+ * one, so the first need of a known line reads all known lines again, in one system call. What is
+ * given out was always read in the walk under way: code that was replaced since is never seen.
  * Signal-safe. Test: tests/unit/test_unwind_code.c. Reasons and figures: doc/unwinding.md.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_H

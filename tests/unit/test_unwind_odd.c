@@ -112,7 +112,7 @@ static void test_generated_code(void **state)
 	generate(NULL);
 }
 
-/* Between two walks the code at an address becomes other code: nothing of the old one is believed. */
+/* Between two walks code is replaced by other code: nothing of the old one is believed. */
 static void test_generated_code_replaced(void **state)
 {
 	(void)state;
