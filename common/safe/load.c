@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -79,11 +80,6 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 	if (probe)
 		done = load_probed(dst, address, n_bytes);
 	return done;
-}
-
-bool load_may_gather(void)
-{
-	return !atomic_load_explicit(&use_no_gather, memory_order_relaxed);
 }
 
 size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)

@@ -6,7 +6,6 @@
 #ifndef COMMON_SAFE_LOAD_H
 #define COMMON_SAFE_LOAD_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -27,8 +26,6 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes);
  */
 size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces);
 enum { LOAD_PIECES_MOST = 1024 };
-/* Whether it is one system call, as far as is known. */
-bool load_may_gather(void);
 
 /* For tests: true makes these loads use the probe from now on. */
 void load_use_probe(int on);

@@ -6,93 +6,20 @@
 
 #include <string.h>
 
-void code_begin(struct code *c)
-{
-	uint32_t n = 0;
-	c->walk++;
-	for (uint32_t i = 0; i < c->n_known; i++)
-		if (c->walk - c->line[i].used <= CODE_KEEP)
-			c->line[n++] = c->line[i];
-	c->n_known = n;
-	c->n_fresh = 0;
-}
-
-/* Forgets line i, which is not fresh or the last one. */
-static void drop(struct code *c, uint32_t i)
-{
-	c->line[i] = c->line[--c->n_known];
-	c->n_fresh = c->n_fresh < c->n_known ? c->n_fresh : c->n_known;
-}
-
-/* Reads the known lines. That ends at the first one that is no longer there. */
-static void read_known(struct code *c)
-{
-	struct iovec piece[CODE_LINES];
-	const uint32_t n = c->n_known - c->n_fresh;
-	for (uint32_t i = 0; i < n; i++)
-		piece[i] = (struct iovec){(void *)c->line[c->n_fresh + i].at, CODE_LINE_BYTES};
-	c->n_guarded++;
-	c->n_fresh += (uint32_t)(load_gathered(c->bytes[c->n_fresh], piece, n) / CODE_LINE_BYTES);
-	if (c->n_fresh < c->n_known)
-		drop(c, c->n_fresh);
-}
-
-/* Of those that are not fresh, the one that was used longest ago; else the last one. */
-static uint32_t find_victim(const struct code *c)
-{
-	uint32_t victim = c->n_known - 1;
-	for (uint32_t i = c->n_fresh; i < c->n_known; i++)
-		if (c->walk - c->line[i].used > c->walk - c->line[victim].used)
-			victim = i;
-	return victim;
-}
-
-static uint32_t index_of(const struct code *c, uint64_t at)
-{
-	uint32_t i = 0;
-	while (i < c->n_known && c->line[i].at != at)
-		i++;
-	return i;
-}
-
-/* The line at `at` becomes a known one: its index. */
-static uint32_t add_known(struct code *c, uint64_t at)
-{
-	if (c->n_known == CODE_LINES)
-		drop(c, find_victim(c));
-	c->line[c->n_known].at = at;
-	c->line[c->n_known].used = c->walk;
-	return c->n_known++;
-}
-
-void code_expect(struct code *c, uint64_t pc)
-{
-	const uint64_t at = pc - pc % CODE_LINE_BYTES;
-	if (index_of(c, at) == c->n_known)
-		add_known(c, at);
-}
-
 /* The line's bytes as they are in this walk. NULL: it cannot be read. */
 static const uint8_t *find_line(struct code *c, uint64_t at)
 {
-	uint32_t i = index_of(c, at);
-	if (i >= c->n_fresh && i < c->n_known && load_may_gather()) {
-		read_known(c);
-		i = index_of(c, at);
-	}
-	if (i >= c->n_fresh) { /* alone */
-		i = i < c->n_known ? i : add_known(c, at);
-		c->line[i] = c->line[c->n_fresh];
-		i = c->n_fresh;
-		c->line[i].at = at;
-		c->n_guarded++;
-		if (load_guarded(c->bytes[i], at, CODE_LINE_BYTES) != CODE_LINE_BYTES) {
-			drop(c, i);
-			return NULL;
-		}
-		c->n_fresh++;
-	}
-	c->line[i].used = c->walk;
+	const uint32_t n = c->n < CODE_LINES ? c->n : CODE_LINES;
+	for (uint32_t i = 0; i < n; i++)
+		if (c->at[i] == at)
+			return c->bytes[i];
+	const uint32_t i = c->n % CODE_LINES;
+	c->n_guarded++;
+	c->at[i] = 1; /* no line's, should it fail */
+	if (load_guarded(c->bytes[i], at, CODE_LINE_BYTES) != CODE_LINE_BYTES)
+		return NULL;
+	c->at[i] = at;
+	c->n++;
 	return c->bytes[i];
 }
 

@@ -74,10 +74,8 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	if (!walk_find_image(w, key, w->bypass && w->mark))
 	{
 		/* Whether a call precedes the place that was interrupted is of no interest. */
-		if (!w->state.exact || key != w->state.pc)
-			return recipe_flags(w, key, RECIPE_NO_MODULE);
-		code_expect(&t->code_seen, key);
-		return RECIPE_NO_MODULE;
+		const bool is_leaf = w->state.exact && key == w->state.pc;
+		return is_leaf ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
 	}
 	bias = t->image.bias;
 	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;

@@ -76,18 +76,6 @@ static void test_hit(void **state)
 	assert_int_equal(errno, 4711);
 }
 
-/* The next walk reads all of them by one call. */
-static void test_next_walk(void **state)
-{
-	(void)state;
-	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(load(i), i);
-	begin();
-	for (unsigned i = 8; i-- > 0;)
-		assert_int_equal(load(i), i);
-	assert_int_equal(code.n_guarded, 1);
-}
-
 /* Generated code is replaced between two walks: none sees what was there before. */
 static void test_replaced(void **state)
 {
@@ -114,7 +102,6 @@ static void test_gone(void **state)
 		for (unsigned i = 0; i < 6; i++)
 			assert_int_equal(load(i), i == 2 || i == 4 ? -1 : (int)i);
 	}
-	assert_true(code.n_guarded <= 3);
 	assert_false(code_load(&code, place(1) + PAGE - 105, far, sizeof far)); /* into page 2 */
 	assert_false(code_load(&code, UINT64_MAX - 7, far, sizeof far));
 }
@@ -129,59 +116,6 @@ static void test_evicted(void **state)
 			assert_int_equal(load(i), i);
 		for (unsigned i = 0; i < PAGES; i++)
 			assert_int_equal(load(PAGES - 1 - i), PAGES - 1 - i);
-		assert_true(code.n_known <= CODE_LINES);
-	}
-}
-
-/* A line that is no longer used is no longer read. */
-static void test_forgotten(void **state)
-{
-	(void)state;
-	load(0);
-	load(1);
-	for (unsigned walk = 0; walk <= CODE_KEEP; walk++) {
-		begin();
-		assert_int_equal(load(1), 1);
-	}
-	assert_int_equal(code.n_known, 1);
-	code.walk = UINT32_MAX - 1; /* the number of the walk wraps */
-	for (unsigned walk = 0; walk < 4; walk++) {
-		begin();
-		assert_int_equal(load(1), 1);
-		assert_int_equal(load(3), 3);
-	}
-	assert_int_equal(code.n_known, 2);
-}
-
-static void test_expected(void **state)
-{
-	(void)state;
-	load(0);
-	load(1);
-	begin();
-	code_expect(&code, place(5));
-	code_expect(&code, place(5));
-	assert_int_equal(load(0), 0);
-	assert_int_equal(load(5), 5);
-	assert_int_equal(load(1), 1);
-	assert_int_equal(code.n_guarded, 1);
-	for (unsigned i = 0; i < PAGES; i++)
-		load(i);
-	begin();
-	code_expect(&code, place(39));
-	assert_int_equal(load(39), 39);
-}
-
-/* Where the kernel refuses the call that gathers, only what is asked for is read. */
-static void test_refused(void **state)
-{
-	(void)state;
-	load_use_probe(1);
-	for (unsigned walk = 0; walk < 3; walk++) {
-		begin();
-		for (unsigned i = 0; i < 4; i++)
-			assert_int_equal(load(i), i);
-		assert_int_equal(code.n_guarded, 4);
 	}
 }
 
@@ -189,13 +123,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_hit, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_next_walk, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_evicted, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_forgotten, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_expected, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
 	};
 	return cmocka_run_group_tests_name("code", tests, NULL, NULL);
 }
