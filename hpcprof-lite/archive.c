@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "common/format/measurement_gpu.h"
 #include "hpcprof-lite/database.h"
-#include "hpcprof-lite/sink/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
 
 #include <dirent.h>
 #include <errno.h>

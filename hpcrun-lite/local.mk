@@ -41,6 +41,8 @@ include $(top_srcdir)/hpcrun-lite/launch/local.mk
 include $(top_srcdir)/hpcrun-lite/python/local.mk
 include $(top_srcdir)/hpcrun-lite/replay/local.mk
 include $(top_srcdir)/hpcrun-lite/runtime/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/code/local.mk
+include $(top_srcdir)/hpcrun-lite/runtime/report/local.mk
 include $(top_srcdir)/hpcrun-lite/source/local.mk
 include $(top_srcdir)/hpcrun-lite/store/local.mk
 include $(top_srcdir)/hpcrun-lite/unwind/local.mk

@@ -4,7 +4,7 @@
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_python tests/unit/test_python_ahead tests/unit/test_python_frames tests/unit/test_python_lines
 TESTS += tests/unit/test_python tests/unit/test_python_ahead tests/unit/test_python_frames tests/unit/test_python_lines
-tests_unit_test_python_SOURCES = tests/unit/test_python.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c hpcrun-lite/python/symbols.c
+tests_unit_test_python_SOURCES = tests/unit/test_python.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c
 tests_unit_test_python_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
 tests_unit_test_python_frames_SOURCES = tests/unit/test_python_frames.c hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
 tests_unit_test_python_frames_LDADD = libhlsafe.la $(CMOCKA_LIBS)

@@ -6,14 +6,14 @@
 #include "common/base/pool.h"
 #include "hpcprof-lite/attribute/describe.h"
 #include "hpcprof-lite/attribute/expand.h"
-#include "hpcprof-lite/attribute/gpu.h"
-#include "hpcprof-lite/attribute/jit.h"
+#include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
+#include "hpcprof-lite/attribute/jit_names.h"
 #include "hpcprof-lite/attribute/ledger.h"
 #include "hpcprof-lite/attribute/merge.h"
 #include "hpcprof-lite/attribute/order.h"
-#include "hpcprof-lite/attribute/python.h"
+#include "hpcprof-lite/attribute/python_frames.h"
 #include "hpcprof-lite/attribute/sum.h"
-#include "hpcprof-lite/load/records.h"
+#include "hpcprof-lite/load/load_records.h"
 #include "hpcprof-lite/load/structures.h"
 
 #include <stdatomic.h>

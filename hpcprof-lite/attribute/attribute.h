@@ -8,7 +8,7 @@
 
 #include "common/base/status.h"
 #include "hpcprof-lite/attribute/merge_modules.h"
-#include "hpcprof-lite/load/job.h"
+#include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/model/model.h"
 
 struct structure;

@@ -2,7 +2,7 @@
 /* See describe.h. Test: tests/unit/test_order.c, tests/unit/test_ledger.c. */
 #include "hpcprof-lite/attribute/describe.h"
 
-#include "hpcprof-lite/attribute/children.h"
+#include "hpcprof-lite/attribute/child_processes.h"
 #include "hpcprof-lite/attribute/ledger.h"
 
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_DESCRIBE_H
 #define HPCPROF_ATTRIBUTE_DESCRIBE_H
 
-#include "hpcprof-lite/load/job.h"
+#include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
 /* Metrics of different files are one when name and unit are. They come in the order of the files, then of their ids. */

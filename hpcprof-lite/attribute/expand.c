@@ -4,8 +4,8 @@
  */
 #include "hpcprof-lite/attribute/expand.h"
 
-#include "hpcprof-lite/attribute/jit.h"
-#include "hpcprof-lite/attribute/python.h"
+#include "hpcprof-lite/attribute/jit_names.h"
+#include "hpcprof-lite/attribute/python_frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,8 +18,8 @@
 struct expand_module {
 	const char *path;
 	const struct structure *structure; /* NULL: none; borrowed, needed during expand_tree() only */
-	bool is_python;                    /* link addresses are those of python.h */
-	bool is_jit;                       /* and of jit.h */
+	bool is_python;                    /* link addresses are those of python_frames.h */
+	bool is_jit;                       /* and of jit_names.h */
 };
 
 struct expand_function {

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_LEDGER_H
 #define HPCPROF_ATTRIBUTE_LEDGER_H
 
-#include "hpcprof-lite/load/measurement.h"
+#include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/model.h"
 
 /* Fills *l from one thread; samples between delivery and record when the thread was killed, or its

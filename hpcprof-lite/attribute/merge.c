@@ -2,7 +2,7 @@
 /* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test: tests/unit/test_merge.c. */
 #include "hpcprof-lite/attribute/merge.h"
 
-#include "hpcprof-lite/attribute/python.h"
+#include "hpcprof-lite/attribute/python_frames.h"
 
 bool merge_init(struct merge_tree *t)
 {

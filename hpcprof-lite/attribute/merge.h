@@ -9,7 +9,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
-#include "hpcprof-lite/load/measurement.h"
+#include "hpcprof-lite/load/load_file.h"
 
 #define MERGE_NO_MODULE UINT32_MAX       /* an entry: link_addr is an enum msr_synthetic */
 #define MERGE_UNKNOWN (UINT32_MAX - 1)   /* code in no module: link_addr is the run-time pc */

@@ -8,7 +8,7 @@
 
 #include "common/base/map.h"
 #include "common/base/vec.h"
-#include "hpcprof-lite/load/measurement.h"
+#include "hpcprof-lite/load/load_file.h"
 
 struct merge_module {
 	const struct msr_module *record; /* of the first file that has it */

@@ -8,7 +8,7 @@
 #include "common/base/capped.h"
 #include "common/base/pool.h"
 #include "common/base/sorted.h"
-#include "hpcprof-lite/load/records.h"
+#include "hpcprof-lite/load/load_records.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef HPCPROF_ATTRIBUTE_SUM_H
 #define HPCPROF_ATTRIBUTE_SUM_H
 
-#include "hpcprof-lite/load/measurement.h"
+#include "hpcprof-lite/load/load_file.h"
 #include "hpcprof-lite/model/private.h"
 
 /* A value that is in no cell of the measurement: what GPUs did for a thread. */

@@ -12,4 +12,4 @@ launch_sources += \
 	hpcrun-lite/launch/program.c hpcrun-lite/launch/program.h \
 	hpcrun-lite/launch/rundir.c hpcrun-lite/launch/rundir.h \
 	hpcrun-lite/launch/together.c hpcrun-lite/launch/together.h
-hpcrun_lite_hpcrun_lite_SOURCES += hpcrun-lite/launch/main.c
+hpcrun_lite_hpcrun_lite_SOURCES += hpcrun-lite/launch/hpcrun_main.c

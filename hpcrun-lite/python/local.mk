@@ -3,10 +3,10 @@
 
 noinst_LTLIBRARIES += libhlpython.la
 libhlpython_la_SOURCES = \
-	hpcrun-lite/python/code.c hpcrun-lite/python/code.h \
+	hpcrun-lite/python/python_code.c hpcrun-lite/python/python_code.h \
 	hpcrun-lite/python/frames.c hpcrun-lite/python/frames.h \
 	hpcrun-lite/python/layout.c hpcrun-lite/python/layout.h \
 	hpcrun-lite/python/python.c hpcrun-lite/python/python.h \
 	hpcrun-lite/python/reader.c hpcrun-lite/python/reader.h \
-	hpcrun-lite/python/symbols.c hpcrun-lite/python/symbols.h
+	hpcrun-lite/python/python_symbols.c hpcrun-lite/python/python_symbols.h
 libhlpython_la_CFLAGS = $(HL_CFLAGS) $(SAFE_CFLAGS)

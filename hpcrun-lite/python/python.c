@@ -7,9 +7,9 @@
 
 #include "common/safe/load.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/python/code.h"
+#include "hpcrun-lite/python/python_code.h"
 #include "hpcrun-lite/python/frames.h"
-#include "hpcrun-lite/python/symbols.h"
+#include "hpcrun-lite/python/python_symbols.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -6,9 +6,9 @@ noinst_LTLIBRARIES += libhlreplay.la
 libhlreplay_la_SOURCES = \
 	hpcrun-lite/replay/enter.c \
 	hpcrun-lite/replay/fault.c hpcrun-lite/replay/fault.h \
-	hpcrun-lite/replay/image.c \
+	hpcrun-lite/replay/replay_image.c \
 	hpcrun-lite/replay/output.c hpcrun-lite/replay/output.h \
-	hpcrun-lite/replay/place.c \
+	hpcrun-lite/replay/replay_place.c \
 	hpcrun-lite/replay/plan.c \
 	hpcrun-lite/replay/player.c hpcrun-lite/replay/player.h \
 	hpcrun-lite/replay/replay.c hpcrun-lite/replay/replay.h \

@@ -3,14 +3,14 @@
  * Plays a recording to the back end: a thread for each recorded stream, of which one runs at a time, in the order of a plan. A thread waits where the recorded one came in (an ENTER) or was inside of a
  * call that takes time, until the plan has come there. So the back end's threads, its locks and its thread-local state are as they were. One recording in a process.
  *
- * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what goes out), plan.c (order), fault.c (what is made to go wrong), place.c (the core's run time).
+ * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what goes out), plan.c (order), fault.c (what is made to go wrong), replay_place.c (the core's run time).
  * Tests: tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H
 
 #include "hpcrun-lite/gpu/core.h"
-#include "hpcrun-lite/gpu/cupti/nv_tape.h"
+#include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
 #include "hpcrun-lite/replay/fault.h"
 #include "hpcrun-lite/replay/tape.h"
 
@@ -115,7 +115,7 @@ void stand_in_rest(void);
 /* What was answered, as now or at another time. NULL: never. */
 const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0, uint64_t key1);
 
-/* ---- place.c -------------------------------------------------------------------------------------------------------- */
+/* ---- replay_place.c -------------------------------------------------------------------------------------------------------- */
 
 /* The core's run time. `directory` is where the replay writes. */
 const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns);
@@ -124,7 +124,7 @@ void place_set(uint32_t event);
 /* Nothing is written any more. */
 void place_end(void);
 
-/* ---- image.c -------------------------------------------------------------------------------------------------------- */
+/* ---- replay_image.c -------------------------------------------------------------------------------------------------------- */
 
 /* A code object of the recording; NULL when it is not there, which is said once. */
 const void *image_find(const uint64_t hash[2], uint64_t n_bytes);

@@ -5,7 +5,7 @@
  */
 #include "hpcrun-lite/replay/player.h"
 
-#include "hpcrun-lite/gpu/cupti/nv_tape_internal.h"
+#include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
 #include <string.h>
 

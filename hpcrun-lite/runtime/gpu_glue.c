@@ -9,10 +9,10 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/next.h"
-#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
-#include "hpcrun-lite/runtime/say.h"
+#include "hpcrun-lite/runtime/report/say.h"
 
 #include <dlfcn.h>
 #include <errno.h>

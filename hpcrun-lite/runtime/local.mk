@@ -2,20 +2,13 @@
 libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/children.c hpcrun-lite/runtime/children.h \
 	hpcrun-lite/runtime/control.c hpcrun-lite/runtime/control.h \
-	hpcrun-lite/runtime/elf_note.c hpcrun-lite/runtime/elf_note.h \
 	hpcrun-lite/runtime/file_fault.c hpcrun-lite/runtime/file_fault.h \
 	hpcrun-lite/runtime/gpu_glue.c hpcrun-lite/runtime/gpu_glue.h \
-	hpcrun-lite/runtime/jit.c hpcrun-lite/runtime/jit.h \
-	hpcrun-lite/runtime/module.c hpcrun-lite/runtime/module.h \
 	hpcrun-lite/runtime/next.c hpcrun-lite/runtime/next.h \
 	hpcrun-lite/runtime/process.c hpcrun-lite/runtime/process.h \
 	hpcrun-lite/runtime/records.c hpcrun-lite/runtime/records.h \
-	hpcrun-lite/runtime/report.c \
-	hpcrun-lite/runtime/report_children.c \
-	hpcrun-lite/runtime/report_files.c \
 	hpcrun-lite/runtime/runtime.h \
 	hpcrun-lite/runtime/sample.c hpcrun-lite/runtime/sample.h \
-	hpcrun-lite/runtime/say.c hpcrun-lite/runtime/say.h \
 	hpcrun-lite/runtime/signal_table.c hpcrun-lite/runtime/signal_table.h \
 	hpcrun-lite/runtime/sources.c \
 	hpcrun-lite/runtime/thread.c hpcrun-lite/runtime/thread.h \

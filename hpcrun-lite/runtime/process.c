@@ -14,11 +14,11 @@
 #include "hpcrun-lite/runtime/control.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
-#include "hpcrun-lite/runtime/jit.h"
-#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/code/jit_code.h"
+#include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
-#include "hpcrun-lite/runtime/say.h"
+#include "hpcrun-lite/runtime/report/say.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <limits.h>

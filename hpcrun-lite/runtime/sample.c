@@ -9,7 +9,7 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/file_fault.h"
-#include "hpcrun-lite/runtime/jit.h"
+#include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/runtime/watch.h"

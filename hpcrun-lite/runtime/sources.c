@@ -7,7 +7,7 @@
 
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/runtime/module.h"
+#include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlcct_la_SOURCES += \
 	hpcrun-lite/store/extent.c hpcrun-lite/store/extent.h \
+	hpcrun-lite/store/file_space.c hpcrun-lite/store/file_space.h \
 	hpcrun-lite/store/nursery.c hpcrun-lite/store/nursery.h \
-	hpcrun-lite/store/space.c hpcrun-lite/store/space.h \
 	hpcrun-lite/store/store.c hpcrun-lite/store/store.h

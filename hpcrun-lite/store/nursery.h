@@ -9,7 +9,7 @@
 #define HPCRUN_LITE_STORE_NURSERY_H
 
 #include "common/format/measurement.h"
-#include "hpcrun-lite/store/space.h"
+#include "hpcrun-lite/store/file_space.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -16,7 +16,7 @@
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/store/extent.h"
 #include "hpcrun-lite/store/nursery.h"
-#include "hpcrun-lite/store/space.h"
+#include "hpcrun-lite/store/file_space.h"
 
 #include <errno.h>
 #include <string.h>

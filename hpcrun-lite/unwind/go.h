@@ -9,7 +9,7 @@
 #ifndef HPCRUN_LITE_UNWIND_GO_H
 #define HPCRUN_LITE_UNWIND_GO_H
 
-#include "hpcrun-lite/unwind/image.h"
+#include "hpcrun-lite/unwind/unwind_image.h"
 
 /* What the caller of a Go function is. */
 enum go_kind {

@@ -4,8 +4,8 @@
 #define HPCRUN_LITE_UNWIND_INTERNAL_H
 
 #include "hpcrun-lite/unwind/arch.h"
-#include "hpcrun-lite/unwind/code.h"
-#include "hpcrun-lite/unwind/image.h"
+#include "hpcrun-lite/unwind/code_lines.h"
+#include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/mem.h"
 #include "hpcrun-lite/unwind/proof.h"
 #include "hpcrun-lite/unwind/recipe.h"

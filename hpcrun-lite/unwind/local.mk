@@ -7,13 +7,13 @@ UNWIND_SOURCES = \
 	hpcrun-lite/unwind/bytes.h \
 	hpcrun-lite/unwind/cfi.c hpcrun-lite/unwind/cfi.h hpcrun-lite/unwind/cfi_internal.h \
 	hpcrun-lite/unwind/cfi_search.c \
-	hpcrun-lite/unwind/code.c hpcrun-lite/unwind/code.h \
+	hpcrun-lite/unwind/code_lines.c hpcrun-lite/unwind/code_lines.h \
 	hpcrun-lite/unwind/compute.c \
 	hpcrun-lite/unwind/ctx_x86_64.c \
 	hpcrun-lite/unwind/expr.c \
 	hpcrun-lite/unwind/go.c hpcrun-lite/unwind/go.h hpcrun-lite/unwind/go_switch.c \
 	hpcrun-lite/unwind/heuristic.c \
-	hpcrun-lite/unwind/image.c hpcrun-lite/unwind/image.h \
+	hpcrun-lite/unwind/unwind_image.c hpcrun-lite/unwind/unwind_image.h \
 	hpcrun-lite/unwind/internal.h \
 	hpcrun-lite/unwind/mem.c hpcrun-lite/unwind/mem.h \
 	hpcrun-lite/unwind/proof.h \

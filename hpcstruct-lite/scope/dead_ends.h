@@ -6,7 +6,7 @@
 #ifndef HPCSTRUCT_SCOPE_DEAD_ENDS_H
 #define HPCSTRUCT_SCOPE_DEAD_ENDS_H
 
-#include "hpcstruct-lite/scope/code.h"
+#include "hpcstruct-lite/scope/code_ranges.h"
 
 /* Fills c->dead_ends when all functions are decoded. False when memory is short. */
 bool dead_ends_find(struct code *c);

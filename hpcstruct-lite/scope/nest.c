@@ -5,7 +5,7 @@
  */
 #include "common/base/pool.h"
 #include "hpcstruct-lite/isa/isa.h"
-#include "hpcstruct-lite/scope/loops.h"
+#include "hpcstruct-lite/scope/scope_loops.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include "common/base/log.h"
 #include "common/format/structure.h"
-#include "hpcstruct-lite/analyse.h"
+#include "hpcstruct-lite/driver/analyse.h"
 #include "tests/fuzz/mutate.h"
 
 #include <elf.h>

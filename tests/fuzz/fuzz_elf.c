@@ -10,8 +10,8 @@
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "common/format/structure.h"
-#include "hpcstruct-lite/analyse.h"
-#include "hpcstruct-lite/jobs.h"
+#include "hpcstruct-lite/driver/analyse.h"
+#include "hpcstruct-lite/driver/jobs.h"
 #include "tests/fuzz/mutate.h"
 
 #include <elf.h>

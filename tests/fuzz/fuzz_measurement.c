@@ -9,7 +9,7 @@
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"
-#include "hpcprof-lite/sink/text_all.h"
+#include "hpcprof-lite/sink/text/text_all.h"
 #include "tests/fuzz/mutate.h"
 
 #include <stdio.h>

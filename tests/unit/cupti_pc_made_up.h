@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CUPTI_PC_MADE_UP_H
 #define TESTS_UNIT_CUPTI_PC_MADE_UP_H
 
-#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

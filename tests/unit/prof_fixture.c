@@ -3,7 +3,7 @@
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/load/structures.h"
-#include "hpcprof-lite/sink/text_all.h"
+#include "hpcprof-lite/sink/text/text_all.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/sink.h"
-#include "hpcprof-lite/sink/text.h"
+#include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/model_fixture.h"
 
 #include <inttypes.h>

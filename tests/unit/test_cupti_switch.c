@@ -2,7 +2,7 @@
 /*
  * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other threads, and what must not be (doc/cupti-facts.md K).
  */
-#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 #include "tests/unit/cupti_made_up.h"
 
 #include <time.h>

@@ -2,7 +2,7 @@
 /* Tests of hpcprof-lite/attribute/gpu_launches, gpu_join, gpu_metrics and expand's GPU half: every operation counts below the call that asked for it. */
 #include "tests/unit/gpu_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu_launches.h"
+#include "hpcprof-lite/attribute/gpu/gpu_launches.h"
 
 static void near(double a, double b)
 {

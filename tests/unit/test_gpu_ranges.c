@@ -2,7 +2,7 @@
 /* Tests of hpcprof-lite/attribute/gpu_samples and gpu_yardstick: what the ranges of time say of the samples, whether each closes, the rate promised, and bursts as a yardstick. */
 #include "tests/unit/gpu_samples_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu_yardstick.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
  * kernels: test_gpu_calls.c; what the ranges say: test_gpu_ranges.c. */
 #include "tests/unit/gpu_samples_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu_stalls.h"
+#include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 
 static void test_places_below_the_kernel(void **state)
 {

@@ -2,8 +2,8 @@
 /* Tests of hpcprof-lite/attribute/gpu_clock and gpu_line: device times become ours; operations of a queue become lanes without overlap. */
 #include "tests/unit/prof_fixture.h"
 
-#include "hpcprof-lite/attribute/gpu_clock.h"
-#include "hpcprof-lite/attribute/gpu_line.h"
+#include "hpcprof-lite/attribute/gpu/gpu_clock.h"
+#include "hpcprof-lite/attribute/gpu/gpu_line.h"
 
 #include <stdlib.h>
 #include <string.h>

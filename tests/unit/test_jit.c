@@ -3,8 +3,8 @@
  * Tests of hpcprof-lite/load/jit*.c, with what node, Java and LLVM wrote (tests/golden/jit), and of
  * hpcprof-lite/attribute/jit_split.c, which tells samples apart by time.
  */
-#include "hpcprof-lite/attribute/jit.h"
-#include "hpcprof-lite/load/jit.h"
+#include "hpcprof-lite/attribute/jit_names.h"
+#include "hpcprof-lite/load/load_jit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

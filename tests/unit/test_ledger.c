@@ -3,7 +3,7 @@
 #include "hpcprof-lite/attribute/ledger.h"
 #include "tests/unit/prof_fixture.h"
 
-#include "hpcprof-lite/load/job.h"
+#include "hpcprof-lite/load/load_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

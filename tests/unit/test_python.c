@@ -9,7 +9,7 @@
 
 #include "hpcrun-lite/python/layout.h"
 #include "hpcrun-lite/python/reader.h"
-#include "hpcrun-lite/python/symbols.h"
+#include "hpcrun-lite/python/python_symbols.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/sink/sink.h"
-#include "hpcprof-lite/sink/text.h"
+#include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
-#include "hpcrun-lite/runtime/jit.h"
+#include "hpcrun-lite/runtime/code/jit_code.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/watch.h"

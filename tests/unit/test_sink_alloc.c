@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/sink.h"
-#include "hpcprof-lite/sink/text.h"
+#include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/model_fixture.h"
 
 #include <dirent.h>

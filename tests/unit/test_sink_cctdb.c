@@ -3,9 +3,9 @@
  * checked by tests/judge/read_cctdb.py from tests/cli/sink_cctdb.sh. */
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
-#include "hpcprof-lite/sink/cctdb.h"
-#include "hpcprof-lite/sink/cctdb_format.h"
-#include "hpcprof-lite/sink/cctdb_statistics.h"
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "tests/unit/model_fixture.h"

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "common/base/log.h"
-#include "hpcprof-lite/sink/otf2_tree.h"
+#include "hpcprof-lite/sink/otf2/otf2_tree.h"
 #include "hpcprof-lite/sink/outfile.h"
 #include "hpcprof-lite/sink/sink.h"
 #include "tests/unit/model_fixture.h"
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #ifdef HAVE_OTF2
-#include "hpcprof-lite/sink/otf2.h"
+#include "hpcprof-lite/sink/otf2/otf2.h"
 #endif
 
 #include <cmocka.h>

@@ -4,9 +4,9 @@
 
 #include "hpcprof-lite/model/private.h"
 #include "hpcprof-lite/sink/sink.h"
-#include "hpcprof-lite/sink/text.h"
-#include "hpcprof-lite/sink/text_print.h"
-#include "hpcprof-lite/sink/text_table.h"
+#include "hpcprof-lite/sink/text/text_sink.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_table.h"
 
 #include <stdlib.h>
 #include <string.h>

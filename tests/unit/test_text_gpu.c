@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the text gathers of GPUs (text_gpu.h), against a second computation from the operations and totals of a hand-made model. */
-#include "hpcprof-lite/sink/text_gpu.h"
-#include "hpcprof-lite/sink/text_all.h"
-#include "hpcprof-lite/sink/text_gpu_hot.h"
-#include "hpcprof-lite/sink/text_report.h"
-#include "hpcprof-lite/sink/text_table.h"
+#include "hpcprof-lite/sink/text/text_gpu.h"
+#include "hpcprof-lite/sink/text/text_all.h"
+#include "hpcprof-lite/sink/text/text_gpu_hot.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/sink/text/text_table.h"
 #include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>

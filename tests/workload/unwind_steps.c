@@ -8,7 +8,7 @@
  */
 #define UNW_LOCAL_ONLY
 #include "tests/workload/unwind_steps.h"
-#include "hpcrun-lite/unwind/image.h"
+#include "hpcrun-lite/unwind/unwind_image.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
 #include <libunwind.h>

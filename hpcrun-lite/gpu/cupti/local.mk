@@ -6,41 +6,21 @@ cupti_sources = \
 	hpcrun-lite/gpu/gpu.h \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \
 	hpcrun-lite/gpu/cupti/nv.h \
-	hpcrun-lite/gpu/cupti/nv_buffer.c \
-	hpcrun-lite/gpu/cupti/nv_callback.c \
-	hpcrun-lite/gpu/cupti/nv_calls.c \
 	hpcrun-lite/gpu/cupti/nv_code.c \
 	hpcrun-lite/gpu/cupti/nv_device.c \
-	hpcrun-lite/gpu/cupti/nv_flush.c \
-	hpcrun-lite/gpu/cupti/nv_graph.c \
 	hpcrun-lite/gpu/cupti/nv_headers.h \
 	hpcrun-lite/gpu/cupti/nv_inject.c \
-	hpcrun-lite/gpu/cupti/nv_kernel.c \
 	hpcrun-lite/gpu/cupti/nv_library.c \
 	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
-	hpcrun-lite/gpu/cupti/nv_pc.c hpcrun-lite/gpu/cupti/nv_pc.h hpcrun-lite/gpu/cupti/nv_pc_internal.h \
-	hpcrun-lite/gpu/cupti/nv_pc_burst.c \
-	hpcrun-lite/gpu/cupti/nv_pc_gate.c \
-	hpcrun-lite/gpu/cupti/nv_pc_lock.c \
-	hpcrun-lite/gpu/cupti/nv_pc_reason.c \
-	hpcrun-lite/gpu/cupti/nv_pc_say.c \
-	hpcrun-lite/gpu/cupti/nv_pc_session.c \
-	hpcrun-lite/gpu/cupti/nv_pc_synchronize.c \
-	hpcrun-lite/gpu/cupti/nv_pc_take.c \
-	hpcrun-lite/gpu/cupti/nv_record.c \
-	hpcrun-lite/gpu/cupti/nv_switch.c \
 	$(tape_sources)
 
 # The recorder.
-tape_sources = \
-	common/format/recording.h \
-	hpcrun-lite/gpu/cupti/nv_tape.c hpcrun-lite/gpu/cupti/nv_tape.h \
-	hpcrun-lite/gpu/cupti/nv_tape_arguments.c \
-	hpcrun-lite/gpu/cupti/nv_tape_call.c \
-	hpcrun-lite/gpu/cupti/nv_tape_file.c \
-	hpcrun-lite/gpu/cupti/nv_tape_internal.h \
-	hpcrun-lite/gpu/cupti/nv_tape_pc.c
+tape_sources = common/format/recording.h
+
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/trace/local.mk
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/pc/local.mk
+include $(top_srcdir)/hpcrun-lite/gpu/cupti/tape/local.mk
 
 if HAVE_CUPTI
 # The module and the player of recordings are made of the same objects.

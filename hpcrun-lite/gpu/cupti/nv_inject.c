@@ -6,8 +6,8 @@
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/cupti/nv_pc.h"
-#include "hpcrun-lite/gpu/cupti/nv_tape.h"
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
+#include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
 
 #include <dlfcn.h>
 #include <errno.h>

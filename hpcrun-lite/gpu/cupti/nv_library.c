@@ -5,7 +5,7 @@
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
-#include "hpcrun-lite/gpu/cupti/nv_pc_internal.h"
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>

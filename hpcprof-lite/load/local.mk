@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhlprof_la_SOURCES += \
+	hpcprof-lite/load/binary.c \
+	hpcprof-lite/load/jit_dump.c \
+	hpcprof-lite/load/jit_files.c \
+	hpcprof-lite/load/load_file.c hpcprof-lite/load/load_file.h \
+	hpcprof-lite/load/load_gpu.c hpcprof-lite/load/load_gpu.h \
+	hpcprof-lite/load/load_jit.c hpcprof-lite/load/load_jit.h \
+	hpcprof-lite/load/load_job.c hpcprof-lite/load/load_job.h \
+	hpcprof-lite/load/load_records.c hpcprof-lite/load/load_records.h \
+	hpcprof-lite/load/python_lines.c hpcprof-lite/load/python_lines.h \
+	hpcprof-lite/load/structures.c hpcprof-lite/load/structures.h

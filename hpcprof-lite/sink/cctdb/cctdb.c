@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sink cctdb: HPCToolkit's database format 4.0, for hpcviewer and Hatchet. Runs the writers of the single files and takes all back when one
+ * fails. Computes nothing. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh, tests/judge/read_cctdb.py.
+ */
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
+
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Something goes into trace.db. */
+static bool has_traces(const struct model *m)
+{
+	bool has = m->has_traces;
+	for (uint32_t i = 0; i < m->n_profiles && !has; i++)
+		has = m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->profiles[i].n_trace_records;
+	return has;
+}
+
+static const char *const made[] = {"meta.db", "profile.db", "cct.db", "trace.db"};
+
+static void take_back(const char *directory, unsigned n_files, bool yaml, bool sources)
+{
+	for (unsigned i = 0; i < n_files; i++) {
+		char *path = outfile_path(directory, made[i]);
+		if (path)
+			unlink(path);
+		free(path);
+	}
+	static const char *const below[] = {"metrics", "src"};
+	const bool remove[] = {yaml, sources};
+	for (unsigned i = 0; i < 2; i++) {
+		char *path = remove[i] ? outfile_path(directory, below[i]) : NULL;
+		if (path)
+			outdir_remove(path);
+		free(path);
+	}
+}
+
+static enum status write_database(const struct model *m, const struct sink_options *o)
+{
+	if (m->n_metrics > CCTDB_MAX_METRICS || m->n_profiles == UINT32_MAX) {
+		log_error(o->directory, "more metrics or profiles than the format has numbers for");
+		return STATUS_UNSUPPORTED;
+	}
+	struct cctdb_sources sources = {0};
+	log_progress("sources and meta.db", 0, 0);
+	enum status status = cctdb_copy_sources(m, o, &sources);
+	bool have_sources = status == STATUS_OK, have_yaml = false;
+	unsigned n_files = 0;
+	if (status == STATUS_OK)
+		status = cctdb_write_meta(m, o, &sources);
+	cctdb_sources_free(&sources);
+	n_files += status == STATUS_OK;
+	if (status == STATUS_OK)
+		status = cctdb_write_yaml(m, o);
+	have_yaml = status == STATUS_OK;
+	log_progress(NULL, 0, 0);
+	enum status (*const rest[])(const struct model *, const struct sink_options *) = {cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
+	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
+		if (i == 2 && !has_traces(m))
+			break;
+		status = rest[i](m, o);
+		n_files += status == STATUS_OK;
+	}
+	if (status != STATUS_OK)
+		take_back(o->directory, n_files, have_yaml, have_sources);
+	return status;
+}
+
+const struct sink_ops sink_cctdb = {
+	.name = "cctdb",
+	.what = "database for hpcviewer and Hatchet (HPCToolkit's format 4.0)",
+	.write = write_database,
+};

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cct.db: values by context, the transpose of profile.db without its summary. Contexts are cut into ranges of bounded size; each range is counted, given
+ * its place, and filled, by any thread. Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/test_sink_cctdb.c.
+ */
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "common/base/sorted.h"
+#include "common/base/vec.h"
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the first. Each range asks each profile where its values begin: with many profiles it holds
+ * so many of each that this costs less than they do, as far as the buffers of all workers together stay below a bound.
+ */
+enum { RANGE_VALUES = 128 << 10, RANGE_COUNTERS = 256 << 10, RANGE_VALUES_A_PROFILE = 16, MOST_VALUES_IN_WORK = 5 << 20 };
+
+struct range {
+	uint32_t first, end;
+};
+
+struct writer {
+	const struct model *m;
+	struct outfile *file;
+	struct cctdb_block *blocks; /* by context */
+	VEC(struct range) ranges;
+	uint32_t n_ids;             /* metrics x scopes: a counter for each in a context */
+	unsigned n_workers;
+};
+
+static void out_of_memory(struct writer *w)
+{
+	if (!atomic_exchange(&w->file->failed, true))
+		log_error(w->file->path, "out of memory");
+}
+
+/* First value of the profile at or behind the context. */
+static size_t lower_bound(const struct model_profile *p, uint32_t context)
+{
+	return sorted_below(p->values, p->n_values, context, context);
+}
+
+static uint64_t values_in_range(const struct writer *w)
+{
+	uint64_t wanted = (uint64_t)w->m->n_profiles * RANGE_VALUES_A_PROFILE, most = MOST_VALUES_IN_WORK / (w->n_workers ? w->n_workers : pool_n_cpus());
+	wanted = wanted < most ? wanted : most;
+	return wanted > RANGE_VALUES ? wanted : RANGE_VALUES;
+}
+
+static bool cut_ranges(struct writer *w)
+{
+	const struct model *m = w->m;
+	const uint64_t most_values = values_in_range(w);
+	uint32_t *n_values = calloc(m->n_contexts ? m->n_contexts : 1, sizeof *n_values);
+	bool ok = n_values;
+	for (uint32_t p = 0; ok && p < m->n_profiles; p++)
+		for (size_t i = 0; i < m->profiles[p].n_values; i++)
+			n_values[m->profiles[p].values[i].context]++;
+	uint32_t most = w->n_ids ? RANGE_COUNTERS / w->n_ids : RANGE_COUNTERS;
+	for (uint32_t first = 0, end; ok && first < m->n_contexts; first = end) {
+		uint64_t sum = 0;
+		for (end = first; end < m->n_contexts && (end == first || (end - first < most && sum + n_values[end] <= most_values)); end++)
+			sum += n_values[end];
+		struct range *r = vec_push(&w->ranges);
+		if ((ok = r))
+			*r = (struct range){first, end};
+	}
+	free(n_values);
+	return ok;
+}
+
+/* Number of values of each id of each context of the range. */
+static uint32_t *count_range(const struct writer *w, const struct range *r)
+{
+	uint32_t *counters = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *counters);
+	for (uint32_t p = 0; counters && p < w->m->n_profiles; p++) {
+		const struct model_profile *profile = &w->m->profiles[p];
+		for (size_t i = lower_bound(profile, r->first); i < profile->n_values && profile->values[i].context < r->end; i++) {
+			const struct model_value *v = &profile->values[i];
+			uint32_t *c = counters + (size_t)(v->context - r->first) * w->n_ids + (size_t)v->metric * MODEL_N_SCOPES;
+			for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+				c[s] += v->at[s] != 0;
+		}
+	}
+	return counters;
+}
+
+static void size_one(void *arg, size_t i, unsigned worker)
+{
+	struct writer *w = arg;
+	const struct range *r = &w->ranges.at[i];
+	uint32_t *counters = count_range(w, r), *c = counters;
+	(void)worker;
+	if (!counters) {
+		out_of_memory(w);
+		return;
+	}
+	for (uint32_t context = r->first; context < r->end; context++)
+		for (uint32_t id = 0; id < w->n_ids; id++, c++) {
+			w->blocks[context].n_values += *c;
+			w->blocks[context].n_indices += *c != 0;
+		}
+	free(counters);
+}
+
+/* Turns the counters into positions in the range's bytes, where the values of each id start, and writes the index entries. */
+static void index_range(const struct writer *w, const struct range *r, uint32_t *counters, uint64_t *positions, uint8_t *bytes, uint64_t base)
+{
+	for (uint32_t context = r->first; context < r->end; context++) {
+		const struct cctdb_block *b = &w->blocks[context];
+		uint64_t start = 0;
+		uint8_t *index = bytes + (b->indices - base);
+		for (uint32_t id = 0; id < w->n_ids; id++, counters++, positions++) {
+			*positions = b->values - base + start * CCTDB_CCT_VALUE_BYTES;
+			if (!*counters)
+				continue;
+			cctdb_put_cct_index(index, cctdb_value_id(id / MODEL_N_SCOPES, id % MODEL_N_SCOPES), start);
+			index += CCTDB_CCT_INDEX_BYTES;
+			start += *counters;
+		}
+	}
+}
+
+static void fill_one(void *arg, size_t i, unsigned worker)
+{
+	struct writer *w = arg;
+	const struct range *r = &w->ranges.at[i];
+	const struct cctdb_block *last = &w->blocks[r->end - 1];
+	(void)worker;
+	if (atomic_load(&w->file->failed)) /* then the blocks may have no place */
+		return;
+	uint64_t base = w->blocks[r->first].values, n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
+	uint32_t *counters = count_range(w, r);
+	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
+	uint8_t *bytes = calloc(1, n_bytes + 1);
+	if (!counters || !positions || !bytes)
+		out_of_memory(w);
+	else {
+		index_range(w, r, counters, positions, bytes, base);
+		for (uint32_t p = 0; p < w->m->n_profiles; p++) {
+			const struct model_profile *profile = &w->m->profiles[p];
+			for (size_t k = lower_bound(profile, r->first); k < profile->n_values && profile->values[k].context < r->end; k++) {
+				const struct model_value *v = &profile->values[k];
+				uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids + (size_t)v->metric * MODEL_N_SCOPES;
+				for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+					if (v->at[s] != 0) {
+						cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
+						at[s] += CCTDB_CCT_VALUE_BYTES;
+					}
+			}
+		}
+		outfile_write(w->file, bytes, n_bytes, base);
+	}
+	free(bytes);
+	free(positions);
+	free(counters);
+}
+
+/* Gives every block its place and writes the header and the blocks. Returns the end of the last. */
+static uint64_t write_front(struct writer *w)
+{
+	const struct model *m = w->m;
+	struct cctdb_section section = {CCTDB_INFOS_BYTES + (uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES, cctdb_header_bytes(CCTDB_CCT)};
+	struct outstream out;
+	uint64_t end = cctdb_align(section.pointer + section.bytes, 8);
+	if (outstream_open(&out, w->file, 0, 256 << 10) != STATUS_OK)
+		return end;
+	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_CCT)), CCTDB_CCT, &section);
+	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES), section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
+	for (uint32_t i = 0; i < m->n_contexts; i++) {
+		struct cctdb_block *b = &w->blocks[i];
+		b->values = cctdb_align(end, 4);
+		b->indices = b->values + b->n_values * CCTDB_CCT_VALUE_BYTES;
+		end = b->indices + (uint64_t)b->n_indices * CCTDB_CCT_INDEX_BYTES;
+		cctdb_put_block(outstream_room(&out, CCTDB_BLOCK_BYTES), b);
+	}
+	outstream_close(&out);
+	return end;
+}
+
+enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
+{
+	struct outfile file;
+	struct writer w = {.m = m, .file = &file, .n_ids = m->n_metrics * MODEL_N_SCOPES, .n_workers = o->n_workers};
+	uint8_t footer[CCTDB_FOOTER_BYTES];
+	enum status status = outfile_create(&file, o->directory, "cct.db");
+	if (status != STATUS_OK)
+		return status;
+	w.blocks = calloc(m->n_contexts ? m->n_contexts : 1, sizeof *w.blocks);
+	if (!w.blocks || !cut_ranges(&w))
+		out_of_memory(&w);
+	else {
+		pool_run(w.ranges.n, o->n_workers, size_one, &w);
+		uint64_t end = write_front(&w);
+		pool_run_shown("cct.db", w.ranges.n, o->n_workers, fill_one, &w);
+		cctdb_put_footer(footer, CCTDB_CCT);
+		outfile_write(&file, footer, sizeof footer, end);
+	}
+	vec_free(&w.ranges);
+	free(w.blocks);
+	return outfile_close(&file);
+}

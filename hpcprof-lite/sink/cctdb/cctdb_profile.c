@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values: one counts, which fixes where everything goes, one
+ * writes, each profile by itself on any thread. Memory does not depend on the number of values. Test: tests/unit/test_sink_cctdb.c.
+ */
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
+#include "hpcprof-lite/sink/outfile.h"
+
+#include <stdlib.h>
+
+enum { BUFFER_BYTES = 256 << 10 };
+
+struct writer {
+	const struct model *m;
+	struct outfile *file;
+	struct cctdb_block *blocks; /* by profile of the file: 0 is the summary */
+};
+
+/* Counts or writes the values of one profile. */
+struct emitter {
+	struct cctdb_block *block; /* counts; the offsets are known when writing */
+	struct outstream *values, *indices; /* NULL: only count */
+	uint32_t context;
+	bool open;                 /* `context` has an index entry */
+};
+
+static void emit(struct emitter *e, uint32_t context, uint16_t id, double value)
+{
+	if (!e->open || e->context != context) {
+		if (e->indices)
+			cctdb_put_profile_index(outstream_room(e->indices, CCTDB_PROFILE_INDEX_BYTES), context, e->block->n_values);
+		e->block->n_indices++;
+		e->context = context;
+		e->open = true;
+	}
+	if (e->values)
+		cctdb_put_profile_value(outstream_room(e->values, CCTDB_PROFILE_VALUE_BYTES), id, value);
+	e->block->n_values++;
+}
+
+static void emit_profile(struct emitter *e, const struct model_profile *p)
+{
+	for (size_t i = 0; i < p->n_values; i++)
+		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
+			if (p->values[i].at[s] != 0)
+				emit(e, p->values[i].context, cctdb_value_id(p->values[i].metric, s), p->values[i].at[s]);
+}
+
+static void emit_total(struct emitter *e, const struct model_total *t)
+{
+	for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
+		unsigned p = k / MODEL_N_SCOPES, s = k % MODEL_N_SCOPES;
+		double value = p == CCTDB_SUM ? t->sum[s] : p == CCTDB_COUNT ? (double)t->n_profiles : p == CCTDB_SUM_OF_SQUARES ? t->sum_of_squares[s]
+			: p == CCTDB_MIN ? t->min[s] : t->max[s];
+		if (t->sum[s] != 0 && value != 0)
+			emit(e, t->context, cctdb_statistic_id(t->metric, (enum cctdb_partial)p, s), value);
+	}
+}
+
+static void emit_all(struct emitter *e, const struct model *m, size_t profile)
+{
+	e->block->n_values = 0;
+	e->block->n_indices = 0;
+	if (profile > 0)
+		emit_profile(e, &m->profiles[profile - 1]);
+	else
+		for (size_t i = 0; i < m->n_totals; i++)
+			emit_total(e, &m->totals[i]);
+}
+
+static void count_one(void *arg, size_t profile, unsigned worker)
+{
+	struct writer *w = arg;
+	(void)worker;
+	emit_all(&(struct emitter){.block = &w->blocks[profile]}, w->m, profile);
+}
+
+static void write_one(void *arg, size_t profile, unsigned worker)
+{
+	struct writer *w = arg;
+	struct cctdb_block *b = &w->blocks[profile];
+	struct outstream values, indices;
+	(void)worker;
+	size_t value_bytes = b->n_values * CCTDB_PROFILE_VALUE_BYTES, index_bytes = (size_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
+	if (b->n_values == 0)
+		return;
+	if (outstream_open(&values, w->file, b->values, value_bytes < BUFFER_BYTES ? value_bytes : BUFFER_BYTES) != STATUS_OK)
+		return;
+	if (outstream_open(&indices, w->file, b->indices, index_bytes < BUFFER_BYTES ? index_bytes : BUFFER_BYTES) == STATUS_OK) {
+		emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices}, w->m, profile);
+		outstream_close(&indices);
+	}
+	outstream_close(&values);
+}
+
+enum { MAX_IDS = 5 };
+
+static uint16_t tuple_ids(const struct cctdb_identity *identity, struct cctdb_id *ids)
+{
+	uint16_t n = 0;
+	ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_NODE, .is_physical = true, .logical = identity->node, .physical = identity->host_id};
+	if (identity->rank >= 0)
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_RANK, .logical = (uint32_t)identity->rank};
+	if (identity->is_queue) {
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUDEVICE, .logical = identity->device};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUCONTEXT, .logical = identity->context};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUSTREAM, .logical = identity->stream};
+	} else {
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_THREAD, .logical = identity->thread};
+	}
+	return n;
+}
+
+/* Header, profile infos and identifier tuples: all before the values. Returns the bytes, or NULL. */
+static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identities, size_t *n_bytes, uint64_t *end)
+{
+	const struct model *m = w->m;
+	uint32_t n = m->n_profiles + 1;
+	struct cctdb_id ids[MAX_IDS];
+	struct cctdb_section sections[CCTDB_PROFILE_N_SECTIONS];
+	sections[CCTDB_PROFILE_INFOS].pointer = cctdb_header_bytes(CCTDB_PROFILE);
+	sections[CCTDB_PROFILE_INFOS].bytes = CCTDB_INFOS_BYTES + (uint64_t)n * CCTDB_PROFILE_BYTES;
+	sections[CCTDB_PROFILE_ID_TUPLES].pointer = sections[0].pointer + sections[0].bytes;
+	uint64_t tuples = 0;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		tuples += CCTDB_ID_TUPLE_BYTES + (uint64_t)tuple_ids(&identities[i], ids) * CCTDB_ID_BYTES;
+	sections[CCTDB_PROFILE_ID_TUPLES].bytes = tuples;
+	uint64_t at = sections[CCTDB_PROFILE_ID_TUPLES].pointer;
+	*n_bytes = at + tuples;
+	uint8_t *front = calloc(1, *n_bytes);
+	if (!front)
+		return NULL;
+	cctdb_put_header(front, CCTDB_PROFILE, sections);
+	uint8_t *infos = front + sections[CCTDB_PROFILE_INFOS].pointer;
+	cctdb_put_infos(infos, sections[CCTDB_PROFILE_INFOS].pointer + CCTDB_INFOS_BYTES, n, CCTDB_PROFILE_BYTES);
+	uint64_t values = *n_bytes;
+	for (uint32_t i = 0; i < n; i++) {
+		struct cctdb_block *b = &w->blocks[i];
+		b->values = cctdb_align(values, 8);
+		b->indices = cctdb_align(b->values + b->n_values * CCTDB_PROFILE_VALUE_BYTES, 4);
+		values = b->indices + (uint64_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
+		cctdb_put_profile(infos + CCTDB_INFOS_BYTES + (size_t)i * CCTDB_PROFILE_BYTES, b, i ? at : 0, i == 0);
+		if (i == 0)
+			continue;
+		uint16_t n_ids = tuple_ids(&identities[i - 1], ids);
+		cctdb_put_id_tuple(front + at, ids, n_ids);
+		at += CCTDB_ID_TUPLE_BYTES + (uint64_t)n_ids * CCTDB_ID_BYTES;
+	}
+	*end = values;
+	return front;
+}
+
+enum status cctdb_write_profile(const struct model *m, const struct sink_options *o)
+{
+	struct outfile file;
+	struct writer w = {.m = m, .file = &file, .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
+	struct cctdb_identity *identities = cctdb_identities(m);
+	uint8_t footer[CCTDB_FOOTER_BYTES], *front = NULL;
+	size_t n_bytes = 0;
+	uint64_t end = 0;
+	enum status status = STATUS_NO_MEMORY;
+	if (w.blocks && identities) {
+		pool_run((size_t)m->n_profiles + 1, o->n_workers, count_one, &w);
+		front = make_front(&w, identities, &n_bytes, &end);
+	}
+	if (!front)
+		log_error(o->directory, "profile.db: out of memory");
+	else if ((status = outfile_create(&file, o->directory, "profile.db")) == STATUS_OK) {
+		outfile_write(&file, front, n_bytes, 0);
+		pool_run_shown("profile.db", (size_t)m->n_profiles + 1, o->n_workers, write_one,
+			       &w);
+		cctdb_put_footer(footer, CCTDB_PROFILE);
+		outfile_write(&file, footer, sizeof footer, end);
+		status = outfile_close(&file);
+	}
+	free(front);
+	free(identities);
+	free(w.blocks);
+	return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace.db: the time lines, read from the measurement and written in pieces, so that memory does not grow with them. Every profile has a header, also one
+ * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle context when its thread ends. In the line of a queue an operation begins its
+context and the end of it is idle, unless the next one follows at once. Test: tests/unit/test_sink_cctdb.c.
+ */
+#include "common/base/log.h"
+#include "common/base/pool.h"
+#include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_format.h"
+#include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/progress.h"
+
+#include <stdlib.h>
+
+enum { CHUNK_SAMPLES = 8192, CHUNK_OPS = 2048, BUFFER_BYTES = 256 << 10 };
+
+struct line {
+	uint64_t start, n;           /* file offset, samples written */
+	uint64_t first_ns, last_ns;
+};
+
+struct writer {
+	const struct model *m;
+	struct outfile *file;
+	struct line *lines; /* by profile */
+	struct progress progress;
+};
+
+static void fail(struct writer *w, const char *why)
+{
+	if (!atomic_exchange(&w->file->failed, true))
+		log_error(w->file->path, "%s", why);
+}
+
+static void put(struct line *l, struct outstream *out, uint64_t time_ns, uint32_t context)
+{
+	cctdb_put_sample(outstream_room(out, CCTDB_SAMPLE_BYTES), time_ns, context);
+	if (l->n++ == 0)
+		l->first_ns = time_ns;
+	l->last_ns = time_ns;
+}
+
+/* Records that the line of a profile may need: a thread's samples and the idle one at the end; two for each operation of a queue. */
+static uint64_t most_records(const struct model_profile *p)
+{
+	uint64_t n = p->n_trace_records;
+	return p->kind == MODEL_PROFILE_QUEUE ? 2 * n : n ? n + 1 : 0;
+}
+
+static void fail_longer(struct writer *w)
+{
+	fail(w, "a time line is longer than the measurement said");
+}
+
+static void write_samples(struct writer *w, uint32_t profile, struct outstream *out, struct model_sample *samples, unsigned worker)
+{
+	const struct model_profile *p = &w->m->profiles[profile];
+	struct line *l = &w->lines[profile];
+	struct model_trace_cursor cursor = {0};
+	uint32_t context = 0; /* of the last sample; nothing is idle before the first */
+	for (size_t n; (n = model_trace_read(w->m, profile, &cursor, samples, CHUNK_SAMPLES));) {
+		if (l->n + n > p->n_trace_records) {
+			fail_longer(w);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (samples[i].context == 0 && context == 0)
+				continue;
+			context = samples[i].context;
+			put(l, out, samples[i].time_ns, context);
+		}
+		progress_add(&w->progress, n, worker);
+	}
+	if (context != 0)
+		put(l, out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
+}
+
+static void write_ops(struct writer *w, uint32_t profile, struct outstream *out, struct model_gpu_op *ops, unsigned worker)
+{
+	struct line *l = &w->lines[profile];
+	struct model_gpu_cursor cursor = {0};
+	uint64_t end_ns = 0, n_read = 0;
+	for (size_t n; (n = model_gpu_read(w->m, profile, &cursor, ops, CHUNK_OPS));) {
+		if ((n_read += n) > w->m->profiles[profile].n_trace_records) {
+			fail_longer(w);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (l->n && ops[i].start_ns > end_ns)
+				put(l, out, end_ns, 0);
+			put(l, out, ops[i].start_ns, ops[i].context);
+			end_ns = ops[i].end_ns;
+		}
+		progress_add(&w->progress, n, worker);
+	}
+	if (l->n)
+		put(l, out, end_ns, 0);
+}
+
+static void write_line(void *arg, size_t profile, unsigned worker)
+{
+	struct writer *w = arg;
+	const struct model_profile *p = &w->m->profiles[profile];
+	struct line *l = &w->lines[profile];
+	bool is_queue = p->kind == MODEL_PROFILE_QUEUE;
+	struct outstream out;
+	if (p->n_trace_records == 0)
+		return;
+	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op) : CHUNK_SAMPLES * sizeof(struct model_sample));
+	if (!chunk) {
+		fail(w, "out of memory");
+		return;
+	}
+	if (outstream_open(&out, w->file, l->start, BUFFER_BYTES) == STATUS_OK) {
+		if (is_queue)
+			write_ops(w, (uint32_t)profile, &out, chunk, worker);
+		else
+			write_samples(w, (uint32_t)profile, &out, chunk, worker);
+		outstream_close(&out);
+	}
+	free(chunk);
+}
+
+static void write_front(struct writer *w)
+{
+	const struct model *m = w->m;
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+	struct cctdb_section section = {CCTDB_TRACES_BYTES + (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES, cctdb_header_bytes(CCTDB_TRACE)};
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		if (w->lines[i].n) {
+			first_ns = w->lines[i].first_ns < first_ns ? w->lines[i].first_ns : first_ns;
+			last_ns = w->lines[i].last_ns > last_ns ? w->lines[i].last_ns : last_ns;
+		}
+	if (first_ns == UINT64_MAX) {
+		first_ns = m->start_ns;
+		last_ns = m->end_ns;
+	}
+	struct outstream out;
+	if (outstream_open(&out, w->file, 0, BUFFER_BYTES) != STATUS_OK)
+		return;
+	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_TRACE)), CCTDB_TRACE, &section);
+	cctdb_put_traces(outstream_room(&out, CCTDB_TRACES_BYTES), section.pointer + CCTDB_TRACES_BYTES, m->n_profiles, first_ns, last_ns);
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		const struct line *l = &w->lines[i];
+		cctdb_put_trace(outstream_room(&out, CCTDB_TRACE_BYTES), i + 1, l->start, l->start + l->n * CCTDB_SAMPLE_BYTES);
+	}
+	outstream_close(&out);
+}
+
+enum status cctdb_write_trace(const struct model *m, const struct sink_options *o)
+{
+	struct outfile file;
+	struct writer w = {.m = m, .file = &file};
+	uint8_t footer[CCTDB_FOOTER_BYTES];
+	uint64_t end = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES + (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES;
+	enum status status = outfile_create(&file, o->directory, "trace.db");
+	if (status != STATUS_OK)
+		return status;
+	w.lines = calloc(m->n_profiles ? m->n_profiles : 1, sizeof *w.lines);
+	if (!w.lines)
+		fail(&w, "out of memory");
+	else {
+		for (uint32_t i = 0; i < m->n_profiles; i++) {
+			w.lines[i].start = cctdb_align(end, 8);
+			end = w.lines[i].start + most_records(&m->profiles[i]) * CCTDB_SAMPLE_BYTES;
+		}
+		w.progress = progress_of_traces(m, o, "trace.db");
+		pool_run(m->n_profiles, o->n_workers, write_line, &w);
+		progress_end(&w.progress);
+		write_front(&w);
+		cctdb_put_footer(footer, CCTDB_TRACE);
+		outfile_write(&file, footer, sizeof footer, end);
+	}
+	free(w.lines);
+	return outfile_close(&file);
+}

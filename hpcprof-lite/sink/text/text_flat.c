@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The flat tables of the report for people: functions, lines, modules. Test:
+ * tests/cli/prof_text.sh, tests/cli/prof_report.sh. */
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CALLERS = 10, /* rows that are shown for their total alone */
+	GUESSED_COLUMNS = 8,
+	NUMBERS_COLUMNS = 40, /* "   self        self   total   samples  " and room at the end */
+	NARROW_COLUMNS = 25,  /* "  self      self  total  ": where names need the room */
+	NARROW_VALUE = 10,    /* of it: the time itself, which lines do without */
+	NARROW_GUESSED = 7,
+	NARROW_WHERE = 16,
+	NARROW_LINE = 24
+};
+
+struct table {
+	const struct model *m;
+	const struct text_metric *t;
+	const struct text_style *s;
+	enum text_by by;
+	struct text_rows rows;
+	size_t room, where_room; /* columns of the name and of what is behind it */
+};
+
+/* Columns in front of the names. */
+static size_t numbers_columns(const struct table *t)
+{
+	if (text_is_narrow(t->s))
+		return NARROW_COLUMNS - (t->by == TEXT_BY_LINE ? NARROW_VALUE : 0)
+			+ (t->rows.has_guesses ? NARROW_GUESSED : 0);
+	return NUMBERS_COLUMNS + (t->rows.has_guesses ? GUESSED_COLUMNS : 0);
+}
+
+static void share_room(struct table *t)
+{
+	size_t numbers = numbers_columns(t),
+	       all = t->s->width > numbers + 16 ? t->s->width - numbers : 16;
+	t->where_room = 0;
+	if (t->by == TEXT_BY_FUNCTION)
+		t->where_room = text_is_narrow(t->s) ? (all > 3 * NARROW_WHERE ? NARROW_WHERE : all / 3)
+			: all > 48 ? 24 : all / 2;
+	else if (t->by == TEXT_BY_LINE)
+		t->where_room = text_is_narrow(t->s) && all > 2 * NARROW_LINE ? all - NARROW_LINE - 2
+			: all / 2;
+	t->room = all - (t->where_room ? t->where_room + 2 : 0);
+}
+
+static void describe_row(const struct model *m, const struct text_row *r, enum text_by by,
+			 char *name, size_t n_bytes, char *where, size_t where_bytes)
+{
+	const struct model_context *c = &m->contexts[r->context];
+	const struct model_function *f =
+		c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
+	char file[TEXT_FILE];
+	where[0] = 0;
+	if (by == TEXT_BY_MODULE) {
+		const struct model_module *module = &m->modules[c->module];
+		snprintf(name, n_bytes, "%s",
+			 module->is_gpu ? text_file(file, module->path) : module->path);
+	} else if (by == TEXT_BY_FUNCTION) {
+		text_function_name(name, n_bytes, m, c->function);
+		if (f->file != MODEL_NONE && f->line)
+			snprintf(where, where_bytes, "%s:%" PRIu32,
+				 text_file(file, m->files[f->file].path), f->line);
+		else if (f->file != MODEL_NONE) /* Go has no lines of definitions */
+			snprintf(where, where_bytes, "%s",
+				 text_file(file, m->files[f->file].path));
+		else
+			snprintf(where, where_bytes, "%s",
+				 text_file(file, text_module_path(m, f->module)));
+	} else {
+		if (c->kind == MODEL_CONTEXT_LINE)
+			text_place(name, n_bytes, m, c);
+		else
+			snprintf(name, n_bytes, "<no line>");
+		if (f)
+			text_function_name(where, where_bytes, m, c->function);
+	}
+}
+
+static void put_heading(const struct table *t)
+{
+	static const char *const titles[] = {"Functions", "Lines", "Modules"},
+				 *const columns[] = {"function", "line", "module"},
+				 *const wheres[] = {"defined at", "function", ""};
+	const struct model_metric *metric = &t->m->metrics[t->t->metric];
+	const char *more = metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches"
+			   : t->t->spread                        ? "; in kernels by PC samples"
+								 : "";
+	if (t->s->by_total)
+		text_heading(t->s, "%s by total %s%s", titles[t->by], metric->name, more);
+	else
+		text_heading(t->s, "%s by their own %s%s%s", titles[t->by], metric->name,
+			     t->by == TEXT_BY_LINE ? "" : ", then by total", more);
+	if (t->rows.has_guesses)
+		fputs("  ?: a guessed frame; guessed: the total's share that rests on one.\n",
+		      t->s->out);
+	if (text_is_narrow(t->s))
+		fprintf(t->s->out, "%6s%s %6s%s", "self", t->by == TEXT_BY_LINE ? "" : "      self",
+			"total", t->rows.has_guesses ? "  guess" : "");
+	else
+		fprintf(t->s->out, "%7s %11s %7s%s %9s", "self", "self", "total",
+			t->rows.has_guesses ? " guessed" : "",
+			metric->kind == MODEL_METRIC_SAMPLED ? "samples" : "counted");
+	fprintf(t->s->out, "  %-*s%s%s\n",
+		t->where_room ? (int)t->room : 0, columns[t->by], t->where_room ? "  " : "",
+		wheres[t->by]);
+}
+
+static void put_numbers(const struct table *t, const struct text_row *r)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL] = "";
+	FILE *out = t->s->out;
+	const char *self = text_share(a, r->self, t->t->whole),
+		   *total = text_share(b, r->total, t->t->whole),
+		   *guessed = t->rows.has_guesses ? text_share(c, r->guessed, r->total) : NULL;
+	if (r->self > 0)
+		text_value(d, t->m->metrics[t->t->metric].unit, r->self);
+	if (text_is_narrow(t->s)) {
+		fprintf(out, t->by == TEXT_BY_LINE ? "%6s%.0s %6s" : "%6s %9s %6s", self, d, total);
+		if (guessed)
+			fprintf(out, " %6s", guessed);
+		fputs("  ", out);
+		return;
+	}
+	fprintf(out, "%7s %11s %7s", self, d, total);
+	if (guessed)
+		fprintf(out, " %7s", guessed);
+	fprintf(out, " %9s  ",
+		r->n_samples ? text_value(a, "count", (double)r->n_samples)
+			     : ""); /* in nine columns, however many */
+}
+
+static void put_row(const struct table *t, const struct text_row *r)
+{
+	char name[TEXT_NAME], where[TEXT_NAME];
+	FILE *out = t->s->out;
+	double whole = t->t->whole;
+	describe_row(t->m, r, t->by, name, sizeof name, where, sizeof where);
+	text_emphasise(t->s, whole > 0 ? (t->s->by_total ? r->total : r->self) / whole : 0);
+	put_numbers(t, r);
+	text_plain(t->s);
+	text_shorten(name, t->room);
+	text_shorten(where, t->where_room);
+	size_t columns = text_columns(name);
+	text_cell(out, name, *where ? t->room : columns > t->room ? t->room : columns);
+	if (*where) {
+		columns = text_columns(where);
+		fputs("  ", out);
+		text_cell(out, where, columns > t->where_room ? t->where_room : columns);
+	}
+	putc('\n', out);
+}
+
+static void put_hidden(const struct table *t, size_t n, const char *why)
+{
+	size_t columns = numbers_columns(t) - (text_is_narrow(t->s) ? 0 : 1);
+	if (n)
+		fprintf(t->s->out, "%*s%zu more %s\n", (int)columns, "", n, why);
+}
+
+/* A share of the whole that is to be shown. */
+static bool is_much(const struct table *t, double value)
+{
+	return value > 0 && value >= t->s->threshold * t->t->whole;
+}
+
+/* Those with enough of their own, then those that are large by what they call. */
+static void put_by_self(struct table *t, const char *below)
+{
+	size_t n = 0, n_callers = 0, n_below = 0;
+	struct text_row *rest = t->rows.at;
+	while (n < t->rows.n && is_much(t, t->rows.at[n].self))
+		put_row(t, &t->rows.at[n++]);
+	rest += n;
+	text_rows_sort_by_total(rest, t->rows.n - n);
+	while (t->by != TEXT_BY_LINE && n + n_callers < t->rows.n &&
+	       is_much(t, rest[n_callers].total))
+		n_callers++;
+	for (size_t i = 0; i < n_callers && i < CALLERS; i++)
+		put_row(t, &rest[i]);
+	for (size_t i = n_callers; n + i < t->rows.n; i++)
+		n_below += rest[i].self > 0;
+	put_hidden(t, n_callers > CALLERS ? n_callers - CALLERS : 0,
+		   "by what they call; --sort total shows them");
+	put_hidden(t, n_below, below);
+}
+
+static void put_by_total(struct table *t, const char *below)
+{
+	size_t n = 0;
+	text_rows_sort_by_total(t->rows.at, t->rows.n);
+	while (n < t->rows.n && is_much(t, t->rows.at[n].total))
+		put_row(t, &t->rows.at[n++]);
+	put_hidden(t, t->rows.n - n, below);
+}
+
+bool text_report_table(const struct model *m, const struct text_metric *metric, enum text_by by,
+		       const struct text_style *s)
+{
+	struct table t = {.m = m, .t = metric, .s = s, .by = by};
+	char below[64];
+	if (!text_rows_make(m, metric, by, &t.rows))
+		return false;
+	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
+	if (anywhere || m->metrics[metric->metric].kind ==
+				MODEL_METRIC_SAMPLED) { /* what GPUs did as a whole is at no line */
+		share_room(&t);
+		snprintf(below, sizeof below, "below %g%%", s->threshold * 100);
+		put_heading(&t);
+		if (s->by_total)
+			put_by_total(&t, below);
+		else
+			put_by_self(&t, below);
+		putc('\n', s->out);
+	}
+	text_rows_free(&t.rows);
+	return true;
+}

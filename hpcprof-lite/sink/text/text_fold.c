@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See text_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an entry. Test: tests/cli/python_report.sh. */
+#include "hpcprof-lite/sink/text/text_fold.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one context: where a chain of interpreter frames that it ends began. */
+struct state {
+	uint32_t from;  /* line of a Python function, or entry; MODEL_NONE: no chain */
+	bool is_native; /* a frame of the chain, or part of one */
+};
+
+static const char *module_name(const struct model *m, uint32_t module)
+{
+	const char *path = module < m->n_modules ? m->modules[module].path : "", *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static bool is_interpreter(const char *name)
+{
+	static const char program[] = "python", library[] = "libpython3";
+	char behind = strncmp(name, program, sizeof program - 1) ? 'x' : name[sizeof program - 1];
+	return !behind || isdigit((unsigned char)behind) || !strncmp(name, library, sizeof library - 1);
+}
+
+/* Programs and threads start there. */
+static bool is_start(const char *name)
+{
+	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2", 6) || !strncmp(name, "libpthread", 10);
+}
+
+static bool is_python(const struct model *m, uint32_t module)
+{
+	return module < m->n_modules && m->modules[module].is_python;
+}
+
+static struct state state_of(const struct model *m, const struct state *all, uint32_t c)
+{
+	const struct model_context *x = &m->contexts[c];
+	const struct state none = {MODEL_NONE, false}, parent = x->parent == MODEL_NONE ? none : all[x->parent];
+	switch (x->kind) {
+	case MODEL_CONTEXT_ENTRY:
+		return (struct state){c, false};
+	case MODEL_CONTEXT_FUNCTION: {
+		uint32_t module = m->functions[x->function].module;
+		const char *name = module_name(m, module);
+		bool goes_on = parent.from != MODEL_NONE && !is_python(m, module) && (is_interpreter(name) || (is_start(name) && m->contexts[parent.from].kind == MODEL_CONTEXT_ENTRY));
+		return goes_on ? (struct state){parent.from, true} : none;
+	}
+	case MODEL_CONTEXT_LINE:
+		return is_python(m, x->module) ? (struct state){c, false} : parent;
+	default:
+		return parent;
+	}
+}
+
+/* A Python function that a chain of at least one frame leads to. */
+static bool is_moved(const struct model *m, const struct state *all, uint32_t c)
+{
+	const struct model_context *x = &m->contexts[c];
+	return x->kind == MODEL_CONTEXT_FUNCTION && is_python(m, m->functions[x->function].module) && x->parent != MODEL_NONE && all[x->parent].is_native;
+}
+
+static void move(const struct model *m, const struct state *all, uint32_t c, struct text_fold *f)
+{
+	f->caller[c] = all[m->contexts[c].parent].from;
+	for (uint32_t at = m->contexts[c].parent; at != f->caller[c] && !f->is_folded[at]; at = m->contexts[at].parent)
+		f->is_folded[at] = true;
+}
+
+bool text_fold_open(const struct model *m, struct text_fold *f)
+{
+	*f = (struct text_fold){0};
+	bool any = false;
+	for (uint32_t i = 0; i < m->n_modules; i++)
+		any = any || m->modules[i].is_python;
+	if (!any)
+		return true;
+	struct state *all = calloc(m->n_contexts, sizeof *all);
+	f->caller = calloc(m->n_contexts, sizeof *f->caller);
+	f->is_folded = calloc(m->n_contexts, sizeof *f->is_folded);
+	bool good = all && f->caller && f->is_folded;
+	for (uint32_t c = 0; good && c < m->n_contexts; c++) {
+		all[c] = state_of(m, all, c);
+		f->caller[c] = MODEL_NONE;
+		if (is_moved(m, all, c))
+			move(m, all, c, f);
+	}
+	free(all);
+	return good;
+}
+
+/* Added up anew from below, so that nothing but what is there is left. */
+void text_fold_apply(const struct model *m, const struct text_fold *f, struct text_metric *t)
+{
+	if (!f->caller || !t->total)
+		return;
+	for (uint32_t c = m->n_contexts; c-- > 0;) {
+		if (!f->is_folded[c])
+			continue;
+		t->total[c] = t->self[c];
+		for (uint32_t child = c + 1; child < c + m->contexts[c].subtree_n; child += m->contexts[child].subtree_n)
+			t->total[c] += f->caller[child] == MODEL_NONE ? t->total[child] : 0;
+	}
+}
+
+void text_fold_close(struct text_fold *f)
+{
+	free(f->caller);
+	free(f->is_folded);
+}

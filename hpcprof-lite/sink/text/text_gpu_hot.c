@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See text_gpu_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_text_gpu.c, tests/cli/prof_gpu_pc.sh. */
+#include "hpcprof-lite/sink/text/text_gpu_hot.h"
+
+#include "hpcprof-lite/sink/text/text_gpu.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE SIZE_MAX
+
+struct gathering {
+	const struct model *m;
+	struct text_gpu_hot *h;
+	uint32_t samples, apportioned, seconds, launches, measured, expected; /* metrics */
+	uint32_t *stall_of;              /* by metric: index into stalls, MODEL_NONE */
+	struct map kernels, lines, launchers;
+};
+
+/* ---- stall reasons ---- */
+
+static bool is_not_issued(const struct model_metric *k)
+{
+	size_t n = strlen(k->name);
+	return n > 3 && strcmp(k->name + n - 3, "_NI") == 0 && k->parent == MODEL_NONE;
+}
+
+static bool list_stalls(struct gathering *g)
+{
+	const struct model *m = g->m;
+	g->h->stalls = malloc((m->n_metrics + 1) * sizeof *g->h->stalls);
+	g->stall_of = malloc((m->n_metrics + 1) * sizeof *g->stall_of);
+	for (uint32_t i = 0; g->h->stalls && g->stall_of && i < m->n_metrics; i++) {
+		const char *name = m->metrics[i].name;
+		g->stall_of[i] = MODEL_NONE;
+		if (m->metrics[i].kind != MODEL_METRIC_GPU_SAMPLES || strncmp(name, "GINS:STL_", 9) != 0 || strcmp(name, "GINS:STL_ANY") == 0)
+			continue;
+		g->stall_of[i] = g->h->n_stalls;
+		g->h->stalls[g->h->n_stalls++] = i;
+	}
+	return g->h->stalls && g->stall_of;
+}
+
+uint32_t text_gpu_hot_not_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
+{
+	const char *name = m->metrics[h->stalls[stall]].name;
+	size_t n = strlen(name);
+	for (uint32_t i = 0; i < h->n_stalls; i++) {
+		const struct model_metric *k = &m->metrics[h->stalls[i]];
+		if (is_not_issued(k) && strncmp(k->name, name, n) == 0 && strcmp(k->name + n, "_NI") == 0)
+			return i;
+	}
+	return h->n_stalls;
+}
+
+bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
+{
+	const struct model_metric *k = &m->metrics[h->stalls[stall]];
+	return k->parent != MODEL_NONE && strcmp(m->metrics[k->parent].name, "GINS") == 0;
+}
+
+/* ---- places ---- */
+
+/* Libraries of the vendors' run times, what a compiler puts between a launch in the source and them, and the interpreter that runs Python's lines. */
+static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
+{
+	static const char *const functions[] = {"__device_stub_", "cudaLaunch", "cuLaunch", "cudaError cudaLaunch", "__cudaLaunch", "clEnqueue", "cudaGraphLaunch", "cuGraphLaunch"};
+	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl",
+		"libnvidia-opencl",
+		"libpython3", "python3", "_ctypes.", "libffi.so"};
+	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? text_base(m->modules[c->module].path) : "";
+	if (strcmp(name, kernel) == 0) /* the host's function of the same name, which launches it */
+		return true;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strstr(name, functions[i]) == name || (i < 5 && strstr(name, functions[i]) && strchr(name, '<')))
+			return true;
+	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+		if (strncmp(module, modules[i], strlen(modules[i])) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The innermost line above a kernel that is the program's own; without one the innermost function that is not the vendor's; else the entry. Below a Python line there are lines of extension
+ * modules that were built with them; where there are none, as in PyTorch, the Python line of the user's own that led there says more than that of a library.
+ */
+static uint32_t launched_at(const struct model *m, uint32_t kernel)
+{
+	const char *name = m->functions[m->contexts[kernel].function].name;
+	uint32_t function = MODEL_NONE, last = kernel;
+	for (uint32_t c = m->contexts[kernel].parent; c != MODEL_NONE && m->contexts[c].kind != MODEL_CONTEXT_ROOT; last = c, c = m->contexts[c].parent) {
+		const struct model_context *at = &m->contexts[c];
+		bool is_place = at->kind == MODEL_CONTEXT_LINE || at->kind == MODEL_CONTEXT_INSTRUCTION;
+		if (!is_place || is_machinery(m, at, name))
+			continue;
+		if (at->kind == MODEL_CONTEXT_LINE)
+			return at->module < m->n_modules && m->modules[at->module].is_python ? model_find_python_line(m, c) : c;
+		if (function == MODEL_NONE)
+			function = c;
+	}
+	return function != MODEL_NONE ? function : last;
+}
+
+/* The placeholder of a graph's node above a kernel. */
+static uint32_t node_of(const struct model *m, uint32_t kernel)
+{
+	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;
+	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && text_is_placeholder(m, m->contexts[above].function);
+	return is_node ? placeholder : MODEL_NONE;
+}
+
+/* ---- gathering ---- */
+
+static size_t new_stalls(struct text_gpu_hot *h)
+{
+	size_t first = h->values.n;
+	double *at = vec_extend(&h->values, h->n_stalls + 1);
+	for (uint32_t i = 0; at && i <= h->n_stalls; i++)
+		at[i] = 0;
+	return at ? first : NONE;
+}
+
+static size_t get_kernel(struct gathering *g, uint32_t function)
+{
+	uint64_t id = map_put(&g->kernels, function, 0, g->h->kernels.n);
+	if (id != g->h->kernels.n)
+		return id == MAP_NONE ? NONE : (size_t)id;
+	size_t stalls = new_stalls(g->h);
+	struct text_gpu_hot_kernel *new = stalls == NONE ? NULL : vec_push(&g->h->kernels);
+	if (!new)
+		return NONE;
+	*new = (struct text_gpu_hot_kernel){.function = function, .stalls = stalls};
+	return (size_t)id;
+}
+
+/* A line by its function, file and number; where no line is known, all of the function. */
+static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
+{
+	const struct model_context *c = &g->m->contexts[context];
+	bool has_line = c->kind == MODEL_CONTEXT_LINE;
+	uint64_t a = (uint64_t)kernel << 32 | c->function, b = has_line ? (uint64_t)c->file << 32 | c->line : UINT64_MAX;
+	uint64_t id = map_put(&g->lines, a, b, g->h->lines.n);
+	if (id != g->h->lines.n)
+		return id == MAP_NONE ? NONE : (size_t)id;
+	size_t stalls = new_stalls(g->h);
+	struct text_gpu_line *new = stalls == NONE ? NULL : vec_push(&g->h->lines);
+	if (!new)
+		return NONE;
+	*new = (struct text_gpu_line){.kernel = (uint32_t)kernel, .context = context, .stalls = stalls};
+	return (size_t)id;
+}
+
+/* A frame between a kernel and the place that launched it was guessed; one at the place itself is
+ * marked by its name. */
+static bool is_on_guess(const struct model *m, uint32_t kernel, uint32_t place)
+{
+	for (uint32_t c = kernel; c != MODEL_NONE && c != place; c = m->contexts[c].parent)
+		if (m->contexts[c].marked)
+			return true;
+	return false;
+}
+
+static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
+{
+	bool on_guess = is_on_guess(g->m, context, launched_at(g->m, context));
+	uint32_t at = launched_at(g->m, context), node = node_of(g->m, context);
+	const struct model_context *c = &g->m->contexts[at];
+	uint64_t a = hash_u64((uint64_t)kernel << 32 | (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^ c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
+	uint64_t id = map_put(&g->launchers, on_guess ? ~a : a, b, g->h->launchers.n);
+	if (id != g->h->launchers.n)
+		return id == MAP_NONE ? NONE : (size_t)id;
+	struct text_gpu_launcher *new = vec_push(&g->h->launchers);
+	if (new)
+		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel,
+						  .context = at,
+						  .node = node,
+						  .on_guess = on_guess};
+	return new ? (size_t)id : NONE;
+}
+
+/* A value at a context in a kernel. */
+static bool add(struct gathering *g, size_t kernel, size_t launcher, uint32_t context, uint32_t metric, double value)
+{
+	struct text_gpu_hot_kernel *k = &g->h->kernels.at[kernel];
+	struct text_gpu_launcher *l = &g->h->launchers.at[launcher];
+	uint32_t stall = g->stall_of[metric];
+	double *of_kernel = metric == g->samples ? &k->samples : metric == g->apportioned ? &k->apportioned : metric == g->seconds ? &k->seconds : metric == g->launches ? &k->n
+		: metric == g->measured ? &k->measured : metric == g->expected ? &k->expected : NULL;
+	double *of_launcher = metric == g->samples ? &l->samples : metric == g->apportioned ? &l->apportioned : metric == g->seconds ? &l->seconds : metric == g->launches ? &l->n : NULL;
+	if (of_kernel)
+		*of_kernel += value;
+	if (of_launcher)
+		*of_launcher += value;
+	if (stall != MODEL_NONE)
+		g->h->values.at[k->stalls + stall] += value;
+	if (metric != g->samples && stall == MODEL_NONE)
+		return true;
+	size_t line = get_line(g, kernel, context);
+	if (line == NONE)
+		return false;
+	struct text_gpu_line *to = &g->h->lines.at[line];
+	if (stall != MODEL_NONE) {
+		g->h->values.at[to->stalls + stall] += value;
+		return true;
+	}
+	to->samples += value;
+	if (value > to->most) {
+		to->most = value;
+		to->context = context;
+	}
+	return true;
+}
+
+/* Totals and contexts are both in preorder. */
+static bool gather(struct gathering *g)
+{
+	const struct model *m = g->m;
+	size_t kernel = NONE, launcher = NONE;
+	uint32_t context = 0, end = 0;
+	for (size_t i = 0; i < m->n_totals; i++) {
+		for (; context <= m->totals[i].context; context++) {
+			if (!text_is_kernel(m, context))
+				continue;
+			kernel = get_kernel(g, m->contexts[context].function);
+			launcher = kernel == NONE ? NONE : get_launcher(g, kernel, context);
+			if (launcher == NONE)
+				return false;
+			end = context + m->contexts[context].subtree_n;
+		}
+		if (m->totals[i].context < end && m->totals[i].sum[MODEL_POINT] != 0 && !add(g, kernel, launcher, m->totals[i].context, m->totals[i].metric, m->totals[i].sum[MODEL_POINT]))
+			return false;
+	}
+	return true;
+}
+
+/* ---- order ---- */
+
+static int compare_kernels(const void *pa, const void *pb)
+{
+	const struct text_gpu_hot_kernel *a = pa, *b = pb;
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds ? 1 : -1;
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct text_gpu_line *a = pa, *b = pb;
+	if (a->kernel != b->kernel)
+		return a->kernel < b->kernel ? -1 : 1;
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+static int compare_launchers(const void *pa, const void *pb)
+{
+	const struct text_gpu_launcher *a = pa, *b = pb;
+	if (a->kernel != b->kernel)
+		return a->kernel < b->kernel ? -1 : 1;
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds ? 1 : -1;
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return (a->context > b->context) - (a->context < b->context);
+}
+
+/* Lines and launchers of each kernel side by side, then the kernels in order, without those that have no samples. */
+static void put_in_order(struct text_gpu_hot *h)
+{
+	size_t kept = 0;
+	if (h->lines.n)
+		qsort(h->lines.at, h->lines.n, sizeof *h->lines.at, compare_lines);
+	if (h->launchers.n)
+		qsort(h->launchers.at, h->launchers.n, sizeof *h->launchers.at, compare_launchers);
+	for (size_t i = h->lines.n; i-- > 0; h->kernels.at[h->lines.at[i].kernel].first_line = i)
+		h->kernels.at[h->lines.at[i].kernel].n_lines++;
+	for (size_t i = h->launchers.n; i-- > 0; h->kernels.at[h->launchers.at[i].kernel].first_launcher = i)
+		h->kernels.at[h->launchers.at[i].kernel].n_launchers++;
+	for (size_t i = 0; i < h->kernels.n; i++)
+		if (h->kernels.at[i].samples > 0)
+			h->kernels.at[kept++] = h->kernels.at[i];
+	h->kernels.n = kept;
+	if (kept)
+		qsort(h->kernels.at, kept, sizeof *h->kernels.at, compare_kernels);
+}
+
+bool text_gpu_hot_open(const struct model *m, struct text_gpu_hot *h)
+{
+	*h = (struct text_gpu_hot){0};
+	struct gathering g = {.m = m, .h = h, .samples = text_find_metric(m, "GINS"), .apportioned = text_find_metric(m, "GINS:APPORTIONED"), .seconds = text_find_metric(m, "GKER (sec)"),
+		.launches = text_find_metric(m, "GKER:COUNT"), .measured = text_find_metric(m, "GSAMP:TOT"), .expected = text_find_metric(m, "GSAMP:EXP")};
+	if (g.samples == MODEL_NONE)
+		return true;
+	bool ok = list_stalls(&g) && gather(&g);
+	map_free(&g.kernels);
+	map_free(&g.lines);
+	map_free(&g.launchers);
+	free(g.stall_of);
+	h->samples = text_metric_total(m, g.samples);
+	h->apportioned = text_metric_total(m, g.apportioned);
+	if (ok)
+		put_in_order(h);
+	else
+		text_gpu_hot_close(h);
+	return ok;
+}
+
+void text_gpu_hot_close(struct text_gpu_hot *h)
+{
+	vec_free(&h->kernels);
+	vec_free(&h->lines);
+	vec_free(&h->launchers);
+	vec_free(&h->values);
+	free(h->stalls);
+	*h = (struct text_gpu_hot){0};
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What PC samples say of each kernel, gathered for the text: who launched it, which of its lines (also of what is inlined there, and of device functions it calls) have the samples, and what the
+ * warps waited for. Sums over all contexts of the kernel. Test: tests/unit/test_text_gpu.c, tests/cli/prof_gpu_pc.sh.
+ */
+#ifndef HPCPROF_LITE_SINK_TEXT_TEXT_GPU_HOT_H
+#define HPCPROF_LITE_SINK_TEXT_TEXT_GPU_HOT_H
+
+#include "common/base/map.h"
+#include "common/base/vec.h"
+#include "hpcprof-lite/model/model.h"
+
+struct text_gpu_line {
+	uint32_t kernel;             /* index */
+	uint32_t context;            /* the one with the most samples there: says what the line is */
+	double most, samples;
+	size_t stalls;               /* index of the first of its n_stalls values in text_gpu_hot.values */
+};
+
+struct text_gpu_launcher {
+	bool on_guess;               /* a frame between the place and the kernel was guessed */
+	uint32_t kernel;             /* index */
+	uint32_t context;            /* the line (or function, or entry) of the CPU that launched it, the innermost of the program's own */
+	uint32_t node;               /* the placeholder "<graph node of ...>" between, MODEL_NONE */
+	double seconds, n, samples, apportioned;
+};
+
+struct text_gpu_hot_kernel {
+	uint32_t function;
+	double seconds, n;           /* by GKER (sec) and GKER:COUNT */
+	double samples, apportioned;
+	double measured, expected;   /* GSAMP:TOT and GSAMP:EXP; 0: not known */
+	size_t stalls;               /* as in text_gpu_line */
+	size_t first_line, n_lines;  /* into lines: falling samples */
+	size_t first_launcher, n_launchers; /* into launchers: falling time */
+};
+
+struct text_gpu_hot {
+	VEC(struct text_gpu_hot_kernel) kernels; /* those with samples: falling time, then samples */
+	VEC(struct text_gpu_line) lines;
+	VEC(struct text_gpu_launcher) launchers;
+	VEC(double) values;
+	uint32_t *stalls, n_stalls;  /* metrics of stall reasons: GINS:STL_* but STL_ANY */
+	double samples, apportioned;
+};
+
+/* Finds nothing where there are no PC samples. False when memory is short; nothing is left to close then. */
+bool text_gpu_hot_open(const struct model *m, struct text_gpu_hot *h);
+void text_gpu_hot_close(struct text_gpu_hot *h);
+/* The stall metric that counts only where nothing was issued, of the one at index `stall`; n_stalls: there is none. */
+uint32_t text_gpu_hot_not_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall);
+/* Samples in which the warp issued: no stall. */
+bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
+#include "common/base/foreign.h"
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/names.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	WIDE = 116,   /* room for least and most */
+	SHAPE = 18,
+	MOST_ROWS = 40
+};
+
+/* ---- head ---- */
+
+void text_report_gpu_times(const struct model *m, const struct text_style *s)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		double sum = text_metric_total(m, i), whole = text_metric_total(m, k->parent);
+		char a[TEXT_CELL], b[TEXT_CELL], name[64];
+		if (k->kind != MODEL_METRIC_GPU_TIME || sum <= 0)
+			continue;
+		snprintf(name, sizeof name, k->parent == MODEL_NONE ? "%s" : "  %s", k->name);
+		foreign_printf(s->out, "  %-22s %15s", name, text_value(a, k->unit, sum));
+		if (whole > 0)
+			fprintf(s->out, " %6s", text_share(b, sum, whole));
+		if (k->description && *k->description)
+			foreign_printf(s->out, " %s", k->description);
+		putc('\n', s->out);
+	}
+	double samples = text_metric_total(m, text_find_metric(m, "GINS")), apportioned = text_metric_total(m, text_find_metric(m, "GINS:APPORTIONED"));
+	char n[TEXT_CELL], exact[TEXT_CELL];
+	if (samples > 0)
+		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS", text_count(n, (uint64_t)samples),
+			apportioned < samples ? text_share(exact, samples - apportioned, samples) : "none");
+}
+
+/* ---- kernels ---- */
+
+/* "name [file.cl:12]" */
+static void name_kernel(const struct model *m, uint32_t function, char *to, size_t n_bytes)
+{
+	const struct model_function *f = &m->functions[function];
+	char file[TEXT_FILE];
+	text_function_name(to, n_bytes, m, function);
+	if (f->file != MODEL_NONE)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_file(file, m->files[f->file].path), f->line);
+}
+
+static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, double whole, const struct text_style *s)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], shape[64], name[TEXT_NAME];
+	bool wide = s->width >= WIDE;
+	size_t taken = 42 + (wide ? 22 : 0) + SHAPE + 4, room = s->width > taken + 16 ? s->width - taken : 16;
+	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
+	fprintf(s->out, "%7s %10s %9s %10s", text_share(a, k->seconds, whole), text_value(b, "sec", k->seconds), text_value(c, "count", k->n),
+		k->n > 0 ? text_value(d, "sec", k->seconds / k->n) : "");
+	text_plain(s);
+	if (wide)
+		fprintf(s->out, " %10s %10s", k->n_ops ? text_value(a, "sec", (double)k->min_ns / 1e9) : "", k->n_ops ? text_value(b, "sec", (double)k->max_ns / 1e9) : "");
+	text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
+	fputs("  ", s->out);
+	text_cell(s->out, shape, SHAPE);
+	fputs("  ", s->out);
+	name_kernel(m, k->function, name, sizeof name);
+	text_shorten(name, room);
+	size_t n = text_columns(name);
+	text_cell(s->out, name, n < room ? n : room);
+	putc('\n', s->out);
+}
+
+static void put_kernels(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)")), n = text_metric_total(m, text_find_metric(m, "GKER:COUNT"));
+	char a[TEXT_CELL], b[TEXT_CELL];
+	size_t n_hidden = 0;
+	if (!g->kernels.n)
+		return;
+	text_heading(s, "GPU kernels: %s in %s", text_value(a, "sec", whole), text_value(b, "count", n));
+	fprintf(s->out, s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n" : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n", "share", "total", "launches", "mean", "least", "most", SHAPE,
+		"groups x items", "kernel");
+	for (size_t i = 0; i < g->kernels.n; i++) {
+		const struct text_gpu_kernel *k = &g->kernels.at[i];
+		if (i >= MOST_ROWS || (k->seconds < s->threshold * whole && i >= 10))
+			n_hidden++;
+		else
+			put_kernel(m, k, whole, s);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
+	putc('\n', s->out);
+}
+
+/* ---- copies ---- */
+
+static const char *rate_of(char cell[TEXT_CELL], double bytes, double seconds)
+{
+	double gbps = seconds > 0 ? bytes / seconds / 1e9 : 0; /* 10^9 bytes, as links are rated */
+	cell[0] = 0;
+	if (gbps > 0)
+		snprintf(cell, TEXT_CELL, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s", gbps >= 0.1 ? gbps : gbps * 1e3);
+	return cell;
+}
+
+/* A row; what is below 0 is not known. */
+static void put_copy(const struct text_style *s, const char *what, double n, double bytes, double seconds)
+{
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
+	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n", seconds < 0 ? "" : text_value(a, "sec", seconds), n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
+		n > 0 ? text_value(d, "B", bytes / n) : "", n > 0 ? rate_of(e, bytes, seconds) : "", what);
+}
+
+static void put_sum(const struct text_style *s, const char *what, const struct text_gpu_sum *c)
+{
+	if (c->n)
+		put_copy(s, what, (double)c->n, (double)c->bytes, (double)c->ns / 1e9);
+}
+
+/* Sum of the metrics of bytes, "GXCOPY:H2D (B)" and so on; with a row for each where `s` is not NULL. */
+static double sum_bytes(const struct model *m, const char *prefix, const struct text_style *s)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < m->n_metrics; i++) {
+		const struct model_metric *k = &m->metrics[i];
+		double sum = k->kind == MODEL_METRIC_GPU_COUNT && strncmp(k->name, prefix, strlen(prefix)) == 0 && strcmp(k->unit, "B") == 0 ? text_metric_total(m, i) : 0;
+		bytes += sum;
+		if (s && sum > 0)
+			put_copy(s, k->description && *k->description ? k->description : k->name, -1, sum, -1);
+	}
+	return bytes;
+}
+
+/*
+ * By direction, of the operations with a record. Where there are others (summed up in the run, or no time lines were asked for), by the metrics, which hold all but do not know the
+ * time of each direction.
+ */
+static void put_copies(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	double n_copies = text_metric_total(m, text_find_metric(m, "GXCOPY:COUNT")), n_sets = text_metric_total(m, text_find_metric(m, "GMSET:COUNT"));
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
+		n += g->copies[i].n;
+	if (n_copies + n_sets <= 0 && !n)
+		return;
+	text_heading(s, "GPU copies");
+	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", "time", "count", "bytes", "mean", "rate", "direction");
+	if ((double)n >= n_copies) {
+		for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
+			put_sum(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
+	} else {
+		put_copy(s, "all directions:", n_copies, sum_bytes(m, "GXCOPY:", NULL), text_metric_total(m, text_find_metric(m, "GXCOPY (sec)")));
+		sum_bytes(m, "GXCOPY:", s);
+	}
+	if ((double)g->sets.n >= n_sets)
+		put_sum(s, "set", &g->sets);
+	else
+		put_copy(s, "set", n_sets, sum_bytes(m, "GMSET:", NULL), text_metric_total(m, text_find_metric(m, "GMSET (sec)")));
+	putc('\n', s->out);
+}
+
+/* ---- waits ---- */
+
+/* Waits in one function of the API that one place calls. */
+struct wait {
+	uint32_t api, call; /* contexts: the function's, and the line's that calls it; where that has no line, the Python line above; MODEL_NONE: there is none */
+	double seconds;
+};
+
+static int compare_waits(const void *pa, const void *pb)
+{
+	const struct wait *a = pa, *b = pb;
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds ? 1 : -1;
+	return (a->api > b->api) - (a->api < b->api);
+}
+
+/* The function (or entry) around a placeholder. */
+static struct wait place_wait(const struct model *m, uint32_t placeholder)
+{
+	uint32_t at = m->contexts[placeholder].parent;
+	while (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY && m->contexts[at].parent != MODEL_NONE)
+		at = m->contexts[at].parent;
+	struct wait w = {.api = at, .call = m->contexts[at].kind == MODEL_CONTEXT_FUNCTION ? m->contexts[at].parent : MODEL_NONE};
+	uint32_t python = w.call != MODEL_NONE && m->contexts[w.call].kind == MODEL_CONTEXT_INSTRUCTION ? model_find_python_line(m, w.call) : MODEL_NONE;
+	w.call = python != MODEL_NONE ? python : w.call;
+	return w;
+}
+
+/* Adds the time of one placeholder to the wait of its place; false when memory is short. */
+static bool add_wait(const struct model *m, struct map *index, struct wait *waits, size_t *n, const struct model_total *t)
+{
+	struct wait w = place_wait(m, t->context);
+	const struct model_context *api = &m->contexts[w.api], *call = w.call != MODEL_NONE ? &m->contexts[w.call] : NULL;
+	bool at_line = call && call->file != MODEL_NONE;
+	uint64_t id = map_put(index, (uint64_t)api->function << 32 | (call ? call->function : 0), at_line ? (uint64_t)call->file << 32 | call->line : UINT64_MAX - w.api, *n);
+	if (id == MAP_NONE)
+		return false;
+	if (id == *n)
+		waits[(*n)++] = w;
+	waits[id].seconds += t->sum[MODEL_POINT];
+	return true;
+}
+
+/* "clFinish at main.c:12 in step" */
+static void name_wait(const struct model *m, const struct wait *w, char *to, size_t n_bytes)
+{
+	char place[TEXT_FILE + 16] = "";
+	text_name(to, n_bytes, m, &m->contexts[w->api]);
+	if (w->call == MODEL_NONE)
+		return;
+	text_place(place, sizeof place, m, &m->contexts[w->call]);
+	if (*place)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " at %s", place);
+	if (m->contexts[w->call].function != MODEL_NONE)
+		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[w->call].function].name);
+}
+
+static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, double whole, const struct text_style *s)
+{
+	size_t room = s->width > 36 ? s->width - 20 : 16, n_hidden = 0;
+	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
+	qsort(waits, n, sizeof *waits, compare_waits);
+	for (size_t i = 0; i < n; i++) {
+		if (waits[i].seconds < s->threshold * whole || i >= MOST_ROWS) {
+			n_hidden++;
+			continue;
+		}
+		name_wait(m, &waits[i], name, sizeof name);
+		text_shorten(name, room);
+		size_t columns = text_columns(name);
+		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole), text_value(b, "sec", waits[i].seconds));
+		text_cell(s->out, name, columns < room ? columns : room);
+		putc('\n', s->out);
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
+}
+
+/* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when memory is short. */
+static bool put_waits(const struct model *m, const struct text_style *s)
+{
+	uint32_t metric = text_find_metric(m, "GSYNC (sec)");
+	double whole = text_metric_total(m, metric), n = text_metric_total(m, text_find_metric(m, "GSYNC:COUNT"));
+	char a[TEXT_CELL], b[TEXT_CELL];
+	size_t n_waits = 0;
+	if (whole <= 0)
+		return true;
+	struct map index = {0};
+	struct wait *waits = calloc(m->n_contexts, sizeof *waits);
+	bool ok = waits;
+	for (size_t i = 0; ok && i < m->n_totals; i++)
+		if (m->totals[i].metric == metric && m->totals[i].sum[MODEL_POINT] > 0 && m->contexts[m->totals[i].context].parent != MODEL_NONE)
+			ok = add_wait(m, &index, waits, &n_waits, &m->totals[i]);
+	map_free(&index);
+	if (!ok) {
+		free(waits);
+		return false;
+	}
+	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole), n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "", n > 0 ? " calls" : "");
+	put_wait_rows(m, waits, n_waits, whole, s);
+	putc('\n', s->out);
+	free(waits);
+	return true;
+}
+
+/* ---- queues ---- */
+
+static double elapsed_ns(const struct model *m, uint32_t process)
+{
+	const struct model_process *p = &m->processes[process];
+	return p->end_ns > p->start_ns ? (double)(p->end_ns - p->start_ns) : 0;
+}
+
+static void put_process(const struct model *m, uint32_t process, FILE *out)
+{
+	const struct model_process *p = &m->processes[process];
+	if (m->n_processes < 2)
+		return;
+	if (p->rank >= 0)
+		fprintf(out, ", rank %d", p->rank);
+	else
+		foreign_printf(out, ", %s pid %u", p->host, p->pid);
+}
+
+static void put_device(const struct model *m, const struct text_gpu *g, uint32_t d, const struct text_style *s)
+{
+	const struct model_gpu_device *device = &m->gpu_devices[d];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
+	size_t room = s->width > 70 ? s->width - 30 : 40;
+	double whole = device->process != MODEL_NONE ? elapsed_ns(m, device->process)
+						     : (double)m->elapsed_ns;
+	uint64_t n = 0;
+	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
+		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
+	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
+		n ? text_count(c, n) : "");
+	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
+	if (device->definition && device->definition->n_units) /* tells the parts of a divided device apart */
+		snprintf(name + strlen(name), sizeof name - strlen(name), " (%" PRIu32 " units)", device->definition->n_units);
+	snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", device->name);
+	if (device->driver && *device->driver)
+		snprintf(name + strlen(name), sizeof name - strlen(name), "; %s", device->driver);
+	size_t columns = text_columns(name);
+	text_cell(s->out, name, columns < room ? columns : room);
+	if (device->process != MODEL_NONE)
+		put_process(m, device->process, s->out);
+	putc('\n', s->out);
+}
+
+static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t i, const struct text_style *s)
+{
+	const struct model_gpu_queue *q = &m->gpu_queues[i];
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	uint32_t process = m->gpu_contexts[q->context].process;
+	foreign_printf(s->out, "%7s %10s %9s    %s", text_share(a, (double)q->busy_ns, elapsed_ns(m, process)), q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+		g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
+	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
+		fputs(", out of order", s->out);
+	if (q->n_lanes > 1)
+		fprintf(s->out, ", up to %" PRIu32 " operations at a time", q->n_lanes);
+	put_process(m, process, s->out);
+	putc('\n', s->out);
+}
+
+static void put_queues(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	uint32_t n_queues = 0, n_hidden = 0, n_unused = 0;
+	char a[TEXT_CELL];
+	if (!m->n_gpu_devices)
+		return;
+	text_heading(s, "GPU devices and queues, busy time as a share of the elapsed time");
+	fprintf(s->out, "%7s %10s %9s  %s\n", "busy", "busy", "ops", "device, queue");
+	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
+		put_device(m, g, d, s);
+		for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
+			if (m->gpu_queues[i].device != d)
+				continue;
+			if (!g->queues[i].n)
+				n_unused++;
+			else if (n_queues++ < MOST_ROWS)
+				put_queue(m, g, i, s);
+			else
+				n_hidden++;
+		}
+	}
+	if (n_hidden)
+		fprintf(s->out, "%7s %10s %9s    %" PRIu32 " more\n", "", "", "", n_hidden);
+	if (n_unused)
+		fprintf(s->out, "%7s %10s %9s    %s without an operation on a time line\n", "", "", "", text_count(a, n_unused));
+	putc('\n', s->out);
+}
+
+bool text_report_gpu(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+{
+	put_kernels(m, g, s);
+	if (!text_report_gpu_hot(m, g, s))
+		return false;
+	put_copies(m, g, s);
+	if (!put_waits(m, s))
+		return false;
+	put_queues(m, g, s);
+	return true;
+}
+
+/* ---- ledger ---- */
+
+static uint64_t sum_kinds(const uint64_t by_kind[16])
+{
+	uint64_t n = 0;
+	for (unsigned k = 0; k < 16; k++)
+		n += by_kind[k];
+	return n;
+}
+
+static void put_kinds(const struct model_gpu_ledger *l, FILE *out)
+{
+	char n[TEXT_CELL];
+	const char *before = "  launched: ";
+	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++)
+		if (l->launched[k]) {
+			fprintf(out, "%s%s %s", before, text_count(n, l->launched[k]), msr_gpu_kind_name((enum msr_gpu_kind)k));
+			before = ", ";
+		}
+	if (*before == ',')
+		putc('\n', out);
+}
+
+static void put_also(FILE *out, uint64_t n, const char *what)
+{
+	char a[TEXT_CELL];
+	if (n)
+		fprintf(out, "  also %s %s\n", text_count(a, n), what);
+}
+
+/* How the back ends came in, each way once. */
+static void put_entrances(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	const struct model_gpu_ledger *said[MOST];
+	unsigned n_said = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		for (uint32_t k = 0; k < m->processes[i].n_gpu; k++) {
+			const struct model_gpu_ledger *l = &m->processes[i].gpu[k];
+			unsigned at = 0;
+			while (at < n_said && (strcmp(said[at]->backend, l->backend) != 0 || strcmp(said[at]->entrance, l->entrance) != 0))
+				at++;
+			if (at < n_said || n_said == MOST)
+				continue;
+			said[n_said++] = l;
+			foreign_printf(out, "  %s, by way of: %s\n", l->backend, *l->entrance ? l->entrance : "not told");
+		}
+}
+
+void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
+{
+	const struct model_gpu_ledger *l = &m->gpu_ledger;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	uint64_t lost = 0;
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		lost += msr_gpu_loss_takes_op((enum msr_gpu_loss)i) ? l->losses[i] : 0;
+	text_heading(s, "GPU ledger: %s operations launched = %s joined + %s summed up in the run + %s lost; %s", text_count(a, sum_kinds(l->launched)),
+		text_count(b, sum_kinds(l->joined)), text_count(c, sum_kinds(l->aggregated)), text_count(d, lost),
+		l->closes ? "it closes for every process" : "IT DOES NOT CLOSE: something is missing");
+	put_entrances(m, s->out);
+	put_kinds(l, s->out);
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->losses[i] && msr_gpu_loss_takes_op((enum msr_gpu_loss)i))
+			fprintf(s->out, "  lost %s %s: %s\n", text_count(a, l->losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
+		if (l->graph_losses[i])
+			fprintf(s->out, "  also lost %s operations of graphs, %s: %s\n", text_count(a, l->graph_losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+	put_also(s->out, l->unexplained, "neither joined nor lost, or not launched: unexplained");
+	put_also(s->out, l->n_no_path, "launched by threads that are not measured: under an entry of their own");
+	put_also(s->out, l->n_orphans, "without a known launch: under an entry of their own");
+	put_also(s->out, l->n_bad_order, "with times that are not enqueue <= start <= end");
+	put_also(s->out, l->n_unknown_calls, "calls of the API that are not known");
+	put_also(s->out, l->n_clipped, "shortened on the time line");
+	put_also(s->out, l->n_lost_definitions, "names, queues or shapes that could not be written: what refers to them is without");
+	put_also(s->out, l->n_lost_contents, "code objects that could not be kept: no lines of theirs");
+	put_also(s->out, l->n_lost_values, "values of counters, ranges of PC sampling, clock pairs or nodes of graphs that could not be written");
+	if (l->handler_ns)
+		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n", text_value(a, "sec", (double)l->handler_ns / 1e9));
+	text_report_gpu_sampling(m, s);
+	putc('\n', s->out);
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Head and ledger of the report for people. Test: tests/cli/prof_text.sh. */
+#include "hpcprof-lite/sink/text/text_report.h"
+
+#include "common/base/foreign.h"
+#include "common/base/map.h"
+#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/sink/text/text_sampling.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+/* ---- head ---- */
+
+static size_t count_hosts(const struct model *m)
+{
+	struct map hosts = {0};
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		map_put(&hosts, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), 0, 1);
+	size_t n = hosts.n;
+	map_free(&hosts);
+	return n;
+}
+
+static size_t count_ranks(const struct model *m)
+{
+	struct map ranks = {0};
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		if (m->processes[i].rank >= 0)
+			map_put(&ranks, (uint64_t)m->processes[i].rank, 0, 1);
+	size_t n = ranks.n;
+	map_free(&ranks);
+	return n;
+}
+
+/* Processes that ended in the same way; those that ended well are not shown. */
+struct ends {
+	const struct model_process *first;
+	uint64_t n;
+};
+
+static bool ended_well(const struct model_process *p)
+{
+	return p->exit_kind == MSR_EXIT_EXEC
+		|| ((p->exit_kind == MSR_EXIT_RETURN || p->exit_kind == MSR_EXIT_QUICK)
+			&& !p->exit_code);
+}
+
+static bool ended_alike(const struct model_process *a, const struct model_process *b)
+{
+	if (a->exit_kind == MSR_EXIT_NONE || a->exit_kind == MSR_EXIT_GO
+		|| a->exit_kind == MSR_EXIT_WITHDRAWN || a->exit_kind == MSR_EXIT_SIGNAL)
+		return a->exit_kind == b->exit_kind
+			&& (a->exit_kind != MSR_EXIT_SIGNAL || a->exit_code == b->exit_code);
+	return (b->exit_kind == MSR_EXIT_RETURN || b->exit_kind == MSR_EXIT_QUICK)
+		&& a->exit_code == b->exit_code;
+}
+
+/* ": rank 3 solver pid 1234, ...": which ones, where there are others. */
+static void put_which(const struct model *m, const struct model_process *like, FILE *out)
+{
+	enum { MOST = 4 };
+	unsigned n = 0;
+	for (uint32_t i = 0; m->n_processes > 1 && i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		if (p->is_live || p->is_blank || ended_well(p) || !ended_alike(like, p)
+			|| ++n > MOST)
+			continue;
+		fputs(n == 1 ? ": " : ", ", out);
+		if (p->rank >= 0)
+			fprintf(out, "rank %d ", p->rank);
+		if (p->executable[0]) {
+			text_cell(out, text_base(p->executable), 0);
+			putc(' ', out);
+		}
+		fprintf(out, "pid %" PRIu32, p->pid);
+	}
+	if (n > MOST)
+		fprintf(out, ", %u more", n - MOST);
+	putc('\n', out);
+}
+
+static void put_ends(const struct model *m, FILE *out)
+{
+	enum { MOST = 6 };
+	struct ends ends[MOST] = {{NULL, 0}};
+	unsigned n_ends = 0;
+	uint64_t n_more = 0, n_live = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		unsigned at = 0;
+		n_live += p->is_live;
+		if (p->is_live || p->is_blank || ended_well(p))
+			continue;
+		while (at < n_ends && !ended_alike(ends[at].first, p))
+			at++;
+		if (at == MOST) {
+			n_more++;
+			continue;
+		}
+		n_ends += at == n_ends;
+		ends[at].first = ends[at].n++ ? ends[at].first : p;
+	}
+	if (n_live)
+		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n", n_live,
+			plural(n_live, "process is", "processes are"));
+	for (unsigned i = 0; i < n_ends; i++) {
+		char count[TEXT_CELL], end[128];
+		fprintf(out, "  %s %s %s", text_count(count, ends[i].n),
+			plural(ends[i].n, "process ended with", "processes ended with"),
+			ends_text(ends[i].first->exit_kind, ends[i].first->exit_code, end,
+				sizeof end));
+		put_which(m, ends[i].first, out);
+	}
+	if (n_more)
+		fprintf(out, "  %" PRIu64 " more processes failed in other ways\n", n_more);
+}
+
+static void put_blank(const struct model *m, FILE *out)
+{
+	enum { MOST = 4 };
+	char count[TEXT_CELL];
+	unsigned n = 0, n_said = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		n += m->processes[i].is_blank;
+	if (!n)
+		return;
+	fprintf(out, "  %s %s (killed at the start, or just starting): ", text_count(count, n),
+		plural(n, "process recorded nothing", "processes recorded nothing"));
+	for (uint32_t i = 0; i < m->n_processes && n_said < MOST; i++)
+		if (m->processes[i].is_blank)
+			fprintf(out, "%spid %" PRIu32, n_said++ ? ", " : "", m->processes[i].pid);
+	if (n > MOST)
+		fprintf(out, ", %u more", n - MOST);
+	putc('\n', out);
+}
+
+static void put_unmeasured(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	char a[TEXT_CELL], b[TEXT_CELL];
+	for (uint32_t i = 0; i < m->n_unmeasured && i < MOST; i++) {
+		const struct model_unmeasured *u = &m->unmeasured[i];
+		if (u->is_starter)
+			fputs("  not measured: children of ", out);
+		else
+			fprintf(out, "  not measured: %s %s of ", text_count(a, u->n),
+				plural(u->n, "process", "processes"));
+		text_cell(out, u->path, 0);
+		fprintf(out, " (%s), ", u->why);
+		if (u->n_unknown == u->n && !u->is_starter)
+			fputs("CPU time not known\n", out);
+		else if (u->n_unknown)
+			fprintf(out, "%s of CPU time and that of %s not known\n",
+				text_value(a, "sec", (double)u->cpu_ns / 1e9),
+				text_count(b, u->n_unknown));
+		else
+			fprintf(out, "%s of CPU time\n",
+				text_value(a, "sec", (double)u->cpu_ns / 1e9));
+	}
+	if (m->n_unmeasured > MOST)
+		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);
+}
+
+/* Each note once. */
+static void put_notes(const struct model *m, FILE *out)
+{
+	enum { MOST = 8 };
+	const char *said[MOST];
+	unsigned n_said = 0, n_more = 0;
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		for (uint32_t k = 0; k < m->processes[i].n_notes; k++) {
+			const char *note = m->processes[i].notes[k];
+			unsigned at = 0;
+			while (at < n_said && strcmp(said[at], note) != 0)
+				at++;
+			if (at < n_said)
+				continue;
+			if (n_said == MOST) {
+				n_more++;
+				continue;
+			}
+			said[n_said++] = note;
+			fputs("  note: ", out);
+			text_cell(out, note, 0);
+			putc('\n', out);
+		}
+	if (n_more)
+		fprintf(out, "  %u more notes\n", n_more);
+}
+
+static const char *source_name(enum msr_source source)
+{
+	switch (source) {
+	case MSR_SOURCE_PERF:
+		return "perf_event";
+	case MSR_SOURCE_TIMER_CPU:
+		return "CPU timer";
+	case MSR_SOURCE_TIMER_REAL:
+		return "timer";
+	case MSR_SOURCE_PAPI:
+		return "PAPI";
+	case MSR_SOURCE_TEST:
+		return "synthetic";
+	}
+	return "unknown source";
+}
+
+static uint64_t count_samples(const struct model *m, uint32_t metric)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < m->n_totals; i++)
+		if (m->totals[i].metric == metric)
+			n += m->totals[i].n_samples;
+	return n;
+}
+
+static void put_metric(const struct model *m, uint32_t i, FILE *out)
+{
+	const struct model_metric *k = &m->metrics[i];
+	const struct model_total *t = model_find_total(m, 0, i);
+	double sum = t ? t->sum[MODEL_EXECUTION] : 0;
+	uint64_t n = count_samples(m, i);
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
+	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
+	if (n)
+		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
+	if (k->period)
+		fprintf(out, " (asked: %s", text_value(d, k->unit, (double)k->period / one));
+	if (k->period && k->period_most > k->period)
+		fprintf(out, " to %s", text_value(d, k->unit, (double)k->period_most / one));
+	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source),
+		k->sources_differ		    ? " and others"
+			: text_sampling_by_both(m, i) ? " and CPU timer"
+						      : "");
+}
+
+/* The program stopped the measurement, or started it late. */
+static void put_off(const struct model *m, FILE *out)
+{
+	uint64_t off_ns = 0, all_ns = 0, n_off = 0, n_stops = 0, n_never = 0;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
+	for (uint32_t i = 0; i < m->n_processes; i++) {
+		const struct model_process *p = &m->processes[i];
+		off_ns += p->off_ns;
+		all_ns += p->end_ns - p->start_ns;
+		n_off += p->off_ns || p->n_stops;
+		n_stops += p->n_stops;
+		n_never += p->off_ns && !p->n_stops && !p->n_starts;
+	}
+	if (!n_off)
+		return;
+	fprintf(out, "  measurement was off for %s of %s", text_value(a, "sec", (double)off_ns / 1e9), text_value(b, "sec", (double)all_ns / 1e9));
+	if (m->n_processes > 1)
+		fprintf(out, ", in %s of %s processes", text_count(c, n_off), text_count(d, m->n_processes));
+	if (n_stops)
+		fprintf(out, "; the program stopped it %s %s", text_count(c, n_stops), plural(n_stops, "time", "times"));
+	if (n_never && m->n_processes > 1)
+		fprintf(out, "; %s never called hpctoolkit_sampling_start", text_count(c, n_never));
+	else if (n_never)
+		fputs("; the program never called hpctoolkit_sampling_start", out);
+	putc('\n', out);
+}
+
+void text_report_head(const struct model *m, const struct text_style *s)
+{
+	char when[64] = "", a[TEXT_CELL], b[TEXT_CELL];
+	time_t start = (time_t)(m->start_ns / 1000000000u);
+	struct tm tm;
+	if (gmtime_r(&start, &tm))
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
+	const char *command = "";
+	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
+		command = m->processes[i].command; /* one that was killed early has none */
+	char *line = strdup(*command ? command : m->title);
+	for (char *at = line; at && *at; at++)
+		if ((unsigned char)*at < 0x20)
+			*at = ' ';
+	fputs(s->colour ? "\033[1m" : "", s->out);
+	text_cell(s->out, line ? line : m->title, line && text_columns(line) > 2 * s->width ? 2 * s->width : 0);
+	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
+	free(line);
+	size_t n_ranks = count_ranks(m), n_hosts = count_hosts(m);
+	fprintf(s->out, "  %s %s", text_count(a, m->n_processes), plural(m->n_processes, "process", "processes"));
+	if (n_ranks)
+		fprintf(s->out, " (%zu %s)", n_ranks, plural(n_ranks, "rank", "ranks"));
+	if (n_hosts == 1) {
+		fputs(" on ", s->out);
+		text_cell(s->out, m->processes[0].host, 0);
+	} else {
+		fprintf(s->out, " on %zu hosts", n_hosts);
+	}
+	uint32_t n_threads = model_count_threads(m);
+	fprintf(s->out, ", %s %s; %s, %s elapsed", text_count(a, n_threads),
+		plural(n_threads, "thread", "threads"), when,
+		text_value(b, "sec", (double)m->elapsed_ns / 1e9));
+	uint64_t between_ns = m->end_ns - m->start_ns > m->elapsed_ns
+				      ? m->end_ns - m->start_ns - m->elapsed_ns
+				      : 0;
+	if (m->n_runs > 1)
+		fprintf(s->out, " in %s runs, without %s between them", text_count(a, m->n_runs),
+			text_value(b, "sec", (double)between_ns / 1e9));
+	putc('\n', s->out);
+	put_ends(m, s->out);
+	put_blank(m, s->out);
+	put_unmeasured(m, s->out);
+	put_off(m, s->out);
+	put_notes(m, s->out);
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
+			put_metric(m, i, s->out);
+	text_sampling(m, s->out);
+	if (m->has_gpu)
+		text_report_gpu_times(m, s);
+	putc('\n', s->out);
+}
+
+/* ---- ledger ---- */
+
+static void put_losses(const struct model_ledger *l, bool takes_sample, const char *label, FILE *out)
+{
+	char n[TEXT_CELL];
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		if (l->losses[i] && msr_loss_takes_sample(i) == takes_sample)
+			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]), msr_loss_name(i), msr_loss_description(i));
+}
+
+uint64_t text_count_lost(const struct model_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		n += msr_loss_takes_sample(i) ? l->losses[i] : 0;
+	return n;
+}
+
+/* By samples, so that they add up to those in the tree whatever the number of events. */
+static void put_paths(const struct model_ledger *l, FILE *out)
+{
+	char a[TEXT_CELL], b[TEXT_CELL];
+	if (!l->in_tree)
+		return;
+	fprintf(out, "  call paths: %s complete (%.2f%%)", text_count(a, l->n_complete),
+		100 * (double)l->n_complete / (double)l->in_tree);
+	if (l->n_guessed)
+		fprintf(out, ", %s with a guessed frame (%.2f%%)", text_count(b, l->n_guessed),
+			100 * (double)l->n_guessed / (double)l->in_tree);
+	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
+		if (l->n_cut[i])
+			fprintf(out, ", %s ended by: %s", text_count(b, l->n_cut[i]),
+				i == MSR_END_ROOT ? "unknown cause" : msr_path_end_name(i));
+	putc('\n', out);
+}
+
+static void put_modules(const struct model *m, const struct text_metric *t, FILE *out)
+{
+	static const char *const why[] = {
+		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
+		[MODEL_STRUCTURE_CHANGED] = "is not the file that ran (changed since): its functions are unknown",
+	};
+	double *of_module = calloc(m->n_modules + 1, sizeof *of_module);
+	if (!of_module)
+		return;
+	for (uint32_t c = 0; c < m->n_contexts; c++)
+		if (m->contexts[c].module != MODEL_NONE)
+			of_module[m->contexts[c].module] += t->self[c];
+	for (uint32_t i = 0; i < m->n_modules; i++) {
+		char share[TEXT_CELL];
+		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
+			continue;
+		text_share(share, of_module[i], t->whole);
+		fputs("  ", out);
+		text_cell(out, m->modules[i].path, 0);
+		fprintf(out, " %s", m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
+		foreign_printf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
+	}
+	free(of_module);
+}
+
+void text_report_ledger(const struct model *m, const struct text_metric *t, const struct text_style *s)
+{
+	const struct model_ledger *l = &m->ledger;
+	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
+	uint64_t cpu_ns = 0, handler_ns = 0;
+	const char *closes = m->ledger_closes ? "it closes for every thread"
+					      : "IT DOES NOT CLOSE: something is missing";
+	for (uint32_t i = 0; m->ledger_closes && i < m->n_processes; i++)
+		if (m->processes[i].is_live)
+			closes = "it closes for every thread that is not still being written";
+	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s",
+		     text_count(a, l->delivered), text_count(b, l->in_tree),
+		     text_count(c, text_count_lost(l)), closes);
+	put_losses(l, true, "lost", s->out);
+	put_losses(l, false, "also", s->out);
+	put_paths(l, s->out);
+	if (!m->ledger_closes && l->recorded != l->in_tree)
+		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n", text_count(a, l->recorded), text_count(b, l->in_tree));
+	if (m->sums_overflow)
+		fputs("  values add up to more than 64 bits can hold: they are damaged\n", s->out);
+	if (l->bytes_damaged)
+		fprintf(s->out, "  %s of %s bytes of the measurement files are damaged or missing\n", text_count(a, l->bytes_damaged),
+			text_count(b, l->bytes_file));
+	put_modules(m, t, s->out);
+	for (uint32_t i = 0; i < m->n_profiles; i++) /* a killed thread's CPU clock is not known */
+		if (m->profiles[i].cpu_ns) {
+			cpu_ns += m->profiles[i].cpu_ns;
+			handler_ns += m->profiles[i].ledger.handler_ns;
+		}
+	if (handler_ns)
+		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)handler_ns / (double)cpu_ns,
+			text_value(a, "sec", (double)cpu_ns / 1e9));
+	putc('\n', s->out);
+	if (m->has_gpu)
+		text_report_gpu_ledger(m, s);
+}

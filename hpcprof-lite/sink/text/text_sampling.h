@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The part of the report's head that says what sampled the CPU time, and what that cost. Tests:
+ * tests/cli/prof_sampling.sh, tests/unit/test_text.c.
+ */
+#ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SAMPLING_H
+#define HPCPROF_LITE_SINK_TEXT_TEXT_SAMPLING_H
+
+#include "hpcprof-lite/model/model.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* At most two lines; nothing where no thread says what sampled it (files of older versions). */
+void text_sampling(const struct model *m, FILE *out);
+/* Whether this metric is CPUTIME, and both the kernel's event and a timer sampled it. */
+bool text_sampling_by_both(const struct model *m, uint32_t metric);
+
+#endif

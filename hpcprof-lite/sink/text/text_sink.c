@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text sink: decides what to show and how, and puts the parts together. Test: tests/cli/prof_text.sh. */
+#include "hpcprof-lite/sink/text/text_sink.h"
+
+#include "common/base/foreign.h"
+#include "common/base/log.h"
+#include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/text/text_all.h"
+#include "hpcprof-lite/sink/text/text_report.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static unsigned terminal_width(FILE *out)
+{
+	struct winsize size;
+	if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 40)
+		return size.ws_col;
+	const char *columns = getenv("COLUMNS");
+	long n = columns ? strtol(columns, NULL, 10) : 0;
+	return n >= 40 && n <= 1000 ? (unsigned)n : 120;
+}
+
+static bool speaks_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", NULL);
+	if (!locale)
+		return false;
+	bool yes = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+	freelocale(locale);
+	return yes;
+}
+
+static struct text_style make_style(const struct sink_text_options *o, FILE *out)
+{
+	return (struct text_style){
+		.out = out,
+		.width = o->width ? o->width : terminal_width(out),
+		.depth = o->depth,
+		.by_total = o->by_total,
+		.interpreter = o->interpreter,
+		.threshold = (o->threshold < 0 ? 1 : o->threshold) / 100,
+		.utf8 = speaks_utf8(),
+		.colour = isatty(fileno(out)) && !getenv("NO_COLOR"),
+	};
+}
+
+/* The metric by name or event; without one the first of CPUs, else the first. MODEL_NONE when there is no such. */
+static uint32_t choose_metric(const struct model *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		if (name ? strcmp(m->metrics[i].name, name) == 0 || strcmp(m->metrics[i].event, name) == 0 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
+			return i;
+	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
+}
+
+/* Nothing was measured: why. */
+static void say_nothing_measured(const struct model *m)
+{
+	const struct model_process *p = m->n_processes ? &m->processes[0] : NULL;
+	char gpus[256] = "";
+	bool has_cpu = false;
+	uint32_t n_blank = 0;
+	while (n_blank < m->n_processes && m->processes[n_blank].is_blank)
+		n_blank++;
+	if (n_blank && n_blank == m->n_processes) {
+		log_error(NULL, "nothing was measured: %s killed at the start, or just starting",
+			n_blank == 1 ? "the process was" : "all processes were");
+		return;
+	}
+	for (uint32_t i = 0; p && i < p->n_events; i++) {
+		bool is_gpu = strncmp(p->events[i], "gpu=", 4) == 0;
+		has_cpu |= !is_gpu;
+		if (is_gpu)
+			snprintf(gpus + strlen(gpus), sizeof gpus - strlen(gpus), "%s%.*s", *gpus ? ", " : "", (int)strcspn(p->events[i] + 4, ",@"), p->events[i] + 4);
+	}
+	if (*gpus && !has_cpu)
+		log_error(NULL, "nothing was measured: no CPU event was asked for, and %s saw no operation (the program did not use it)", gpus);
+	else
+		log_error(NULL, "the measurements have no metric");
+}
+
+enum status sink_text_check(const struct model *m, const struct sink_text_options *o)
+{
+	const char *name = o->metric;
+	if (o->all || choose_metric(m, name) != MODEL_NONE)
+		return STATUS_OK;
+	if (!name) {
+		say_nothing_measured(m);
+		return STATUS_BAD_INPUT;
+	}
+	char have[2048] = "";
+	for (uint32_t i = 0; i < m->n_metrics; i++)
+		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "",
+			m->metrics[i].kind == MODEL_METRIC_SAMPLED ? m->metrics[i].event : m->metrics[i].name);
+	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
+	return STATUS_USAGE;
+}
+
+static void close_columns(struct text_gpu_columns *c)
+{
+	text_metric_close(&c->time);
+	text_metric_close(&c->kernels);
+	text_metric_close(&c->samples);
+}
+
+/* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
+static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
+{
+	uint32_t time = text_find_metric(m, "GPUOP (sec)"), kernels = text_find_metric(m, "GKER:COUNT"), samples = text_find_metric(m, "GINS");
+	*room = (struct text_gpu_columns){0};
+	*columns = NULL;
+	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || text_metric_total(m, time) <= 0)
+		return true;
+	if (!text_metric_open(m, time, &room->time))
+		return false;
+	if (!text_metric_open(m, kernels, &room->kernels) || (samples != MODEL_NONE && !text_metric_open(m, samples, &room->samples))) {
+		close_columns(room);
+		return false;
+	}
+	if (samples != MODEL_NONE)
+		text_gpu_spread(m, &room->time, &room->samples);
+	*columns = room;
+	return true;
+}
+
+static bool write_gpu(const struct model *m, const struct text_style *s)
+{
+	struct text_gpu g;
+	if (!text_gpu_open(m, &g))
+		return false;
+	bool ok = text_report_gpu(m, &g, s);
+	text_gpu_close(&g);
+	return ok;
+}
+
+static bool write_views(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
+{
+	bool ok = true;
+	if (views & SINK_TEXT_PATHS && (t->whole > 0 || gpu))
+		ok = ok && text_report_tree(m, t, gpu, s);
+	if (m->has_gpu && views & SINK_TEXT_GPU)
+		ok = ok && write_gpu(m, s);
+	if (t->whole <= 0)
+		return ok;
+	if (views & SINK_TEXT_FUNCTIONS)
+		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
+	if (views & SINK_TEXT_LINES)
+		ok = ok && text_report_table(m, t, TEXT_BY_LINE, s);
+	if (views & SINK_TEXT_MODULES)
+		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
+	if (views & SINK_TEXT_THREADS)
+		ok = ok && text_report_threads(m, t, s);
+	return ok;
+}
+
+static bool write_parts(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
+{
+	struct text_gpu_columns room, *columns;
+	const struct model_metric *metric = &m->metrics[t->metric];
+	if (!open_columns(m, t, &room, &columns))
+		return false;
+	text_report_head(m, s);
+	if (t->whole <= 0)
+		foreign_printf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
+	bool ok = write_views(m, t, columns, views, s);
+	if (ok)
+		text_report_ledger(m, t, s);
+	if (columns)
+		close_columns(columns);
+	return ok;
+}
+
+/* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is where. */
+static bool spread_time(const struct model *m, struct text_metric *t)
+{
+	const char *name = m->metrics[t->metric].name;
+	uint32_t samples = text_find_metric(m, "GINS");
+	struct text_metric s;
+	if (samples == MODEL_NONE || (strcmp(name, "GPUOP (sec)") != 0 && strcmp(name, "GKER (sec)") != 0))
+		return true;
+	if (!text_metric_open(m, samples, &s))
+		return false;
+	text_gpu_spread(m, t, &s);
+	text_metric_close(&s);
+	return true;
+}
+
+static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
+{
+	struct text_style style = make_style(o, out);
+	struct text_metric t;
+	enum status s = sink_text_check(m, o);
+	if (s != STATUS_OK)
+		return s;
+	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
+		return STATUS_NO_MEMORY;
+	unsigned views = o->views ? o->views
+				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
+					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
+	bool ok = spread_time(m, &t) && write_parts(m, &t, views, &style);
+	text_metric_close(&t);
+	if (!ok)
+		return STATUS_NO_MEMORY;
+	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
+}
+
+static enum status write_text(const struct model *m, const struct sink_options *o)
+{
+	static const struct sink_text_options defaults = {.threshold = -1};
+	const struct sink_text_options *t = o->text ? o->text : &defaults;
+	FILE *out = t->out ? t->out : stdout;
+	enum status s = t->all ? sink_text_all(m, out) : write_report(m, t, out);
+	if (s == STATUS_IO)
+		log_error("text", "cannot be written: %s", strerror(errno));
+	else if (s == STATUS_NO_MEMORY)
+		log_error("text", "out of memory");
+	return s;
+}
+
+const struct sink_ops sink_text = {"text", "a report for people, on standard output", write_text};

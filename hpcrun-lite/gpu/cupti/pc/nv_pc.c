@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PC sampling over the life of a process: contexts that are made and destroyed, the thread that takes samples out, overflows, the end. See nv_pc.h. Test: tests/unit/test_cupti_pc.c,
+ * tests/cli/cupti_pc.sh.
+ */
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+
+#include "common/safe/text.h"
+
+#include <signal.h>
+
+#define BEGIN_WAIT_NS UINT64_C(1000000000)  /* of a thread that makes a context */
+#define GONE_WAIT_NS UINT64_C(3000000000)   /* of one that destroys it; the first GetData takes 0.25 s */
+#define CALLS_WAIT_NS UINT64_C(200000000)   /* for others to leave their launches */
+#define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
+#define SOON_NS UINT64_C(1000000000)
+#define LAST_PAUSE_NS UINT64_C(10000000000)
+
+#define SERIALIZED_HOLD_NS UINT64_C(20000000) /* launches wait so long for a kernel to end, where samples are taken out between them */
+
+static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
+
+/* Of each session, for threads that do not get the guard: its context (NULL: none), the host's id of it, and that it was destroyed meanwhile. */
+static struct {
+	_Atomic(CUcontext) context;
+	_Atomic uint32_t context_id;
+	_Atomic bool is_gone;
+} marks[NV_PC_MAX_SESSIONS];
+
+static bool is_on(void)
+{
+	return nv.options.pc != NV_PC_OFF && !atomic_load_explicit(&nv.is_over, memory_order_acquire);
+}
+
+/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+
+/* Nothing was sampled since the last range; an overflow is told with the first gap behind it. `flags`: what else there is to say. */
+static void close_gap(struct nv_pc_session *s, uint32_t flags)
+{
+	nv_pc_close_range(s, MSR_GPU_RANGE_GAP | flags | (s->is_full ? MSR_GPU_RANGE_BUFFER_FULL : 0), true);
+	s->is_full = false;
+}
+
+static void close_session(struct nv_pc_session *s)
+{
+	atomic_store_explicit(&marks[s - sessions].context, NULL, memory_order_release);
+	nv_pc_close(s);
+}
+
+/* CUPTI is not touched any more for a context that was destroyed while somebody else had the guard. */
+static bool was_destroyed(struct nv_pc_session *s)
+{
+	if (s->state == NV_PC_FREE || !atomic_load_explicit(&marks[s - sessions].is_gone, memory_order_acquire))
+		return false;
+	s->state = NV_PC_DEAD;
+	close_gap(s, MSR_GPU_RANGE_CUT);
+	nv_note("PC samples of the last 0.1 s of a context are lost: it was destroyed while CUPTI did not answer", "", "");
+	close_session(s);
+	return true;
+}
+
+static struct nv_pc_session *session_of_device(uint32_t device)
+{
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state != NV_PC_FREE && s->device == device)
+			return s;
+	return NULL;
+}
+
+static struct nv_pc_session *free_session(void)
+{
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state == NV_PC_FREE)
+			return s;
+	return NULL;
+}
+
+/* Under the guard. */
+static void begin(CUcontext context, uint32_t device)
+{
+	static bool is_said;
+	for (struct nv_pc_session *each = sessions; each < sessions + NV_PC_MAX_SESSIONS; each++)
+		was_destroyed(each); /* makes room */
+	struct nv_pc_session *s = session_of_device(device) ? NULL : free_session();
+	nv.has_begun = nv.has_begun || nv.off == NV_ON;
+	if (nv.off == NV_OFF) {
+		nv_note("PC samples are not taken of a context that was made while measurement was stopped; its operations are traced only", "", "");
+	} else if (!s) {
+		if (!is_said)
+			nv_note("PC samples are taken of one context of a GPU at a time, the first: CUPTI serves no more; operations of the others are traced only", "", "");
+		is_said = true;
+	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
+		if (!nv_pc_open(s, context, device))
+			s->state = NV_PC_FREE;
+		atomic_store_explicit(&marks[s - sessions].is_gone, false, memory_order_relaxed);
+		atomic_store_explicit(&marks[s - sessions].context_id, s->context_id, memory_order_relaxed);
+		/* release: whoever sees the context sees the rest */
+		atomic_store_explicit(&marks[s - sessions].context, s->state == NV_PC_FREE ? NULL : context, memory_order_release);
+		nv_pc_gate_open();
+	} else {
+		nv_note("PC samples are not taken of a context that was made while launches to another did not end; its operations are traced only", "", "");
+	}
+}
+
+/* CUPTI makes threads: they inherit that signals are blocked and that they are not measured. */
+void nv_pc_context_made(CUcontext context)
+{
+	uint32_t device;
+	sigset_t all, old;
+	if (!is_on() || nv.lib.cuptiGetDeviceId(context, &device) != CUPTI_SUCCESS)
+		return;
+	nv.host->suspend(nv.host);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	if (nv_guard_take(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
+		begin(context, device);
+		nv_guard_give();
+	} else {
+		nv_note("PC samples are not taken of a context that was made while CUPTI did not answer; its operations are traced only", "", "");
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	nv.host->resume(nv.host);
+}
+
+/* Without sampling; between two steps of an end in which no kernel ran there is nothing to tell. */
+static void end_without(struct nv_pc_session *s)
+{
+	if (s->state != NV_PC_PAUSED || nv_pc_kernel_ns(s->device) != s->paused_kernel_ns)
+		close_gap(s, 0);
+}
+
+/* The device finishes its work before a context is destroyed, with us or without: Disable may wait for it. */
+static void end_with_context(struct nv_pc_session *s)
+{
+	uint32_t cut = 0;
+	bool was_on = s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED;
+	if (was_on && nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS)) {
+		nv_pc_disable(s);
+		nv_pc_gate_open();
+	} else if (was_on) {
+		nv_note("PC samples of the last 0.1 s of a context are lost: launches to another one did not end", "", "");
+		s->state = NV_PC_DEAD;
+		cut = MSR_GPU_RANGE_CUT;
+	}
+	if (!was_on)
+		end_without(s);
+	else if (s->is_full || s->state == NV_PC_DEAD)
+		close_gap(s, cut);
+	nv_pc_burst_end(s);
+	close_session(s);
+}
+
+void nv_pc_context_gone(CUcontext context)
+{
+	if (!is_on())
+		return;
+	if (!nv_guard_take(nv.lib.now_ns() + GONE_WAIT_NS)) {
+		for (unsigned i = 0; i < NV_PC_MAX_SESSIONS; i++)
+			if (atomic_load_explicit(&marks[i].context, memory_order_acquire) == context)
+				atomic_store_explicit(&marks[i].is_gone, true, memory_order_release);
+		return;
+	}
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state != NV_PC_FREE && s->context == context)
+			end_with_context(s);
+	nv_guard_give();
+}
+
+/* ---- every 100 ms ------------------------------------------------------------------------------------------------- */
+
+static void try_again_later(struct nv_pc_session *s)
+{
+	s->retry_pause_ns = !s->retry_pause_ns ? FIRST_PAUSE_NS : s->retry_pause_ns < LAST_PAUSE_NS ? 2 * s->retry_pause_ns : LAST_PAUSE_NS;
+	s->retry_ns = nv.lib.now_ns() + s->retry_pause_ns;
+}
+
+static void say_slower(const struct nv_pc_session *s)
+{
+	char line[32];
+	struct text t = text_in(line, sizeof line);
+	text_put_u64(&t, s->exponent);
+	nv_note("PC samples came faster than CUPTI takes them in, and some time is without; from here on there is one every 2^", line, " cycles");
+}
+
+/* Twice as long; where the one before was a second ago or less, eight times. */
+static uint32_t longer_period(struct nv_pc_session *s)
+{
+	uint64_t now = nv.lib.now_ns();
+	uint32_t longer = s->exponent + (s->last_overflow_ns && now - s->last_overflow_ns <= SOON_NS ? 3 : 1);
+	s->last_overflow_ns = now;
+	return longer < NV_MOST_EXPONENT ? longer : NV_MOST_EXPONENT;
+}
+
+/* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with fewer samples. */
+static void bring_back(struct nv_pc_session *s)
+{
+	bool had_overflow = s->state == NV_PC_OVERFLOWED;
+	if (nv.lib.now_ns() < s->retry_ns)
+		return;
+	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS)) {
+		try_again_later(s);
+		return;
+	}
+	uint64_t began_ns = atomic_load_explicit(&s->range_begin_ns, memory_order_relaxed);
+	if (had_overflow)
+		nv_pc_disable(s);
+	if (had_overflow)
+		s->exponent = longer_period(s);
+	bool good = s->state == NV_PC_PAUSED && nv_pc_come_back(s) && nv_pc_enable(s, s->is_serialized);
+	nv_pc_gate_open();
+	if (!good)
+		return;
+	atomic_store_explicit(&s->range_begin_ns, began_ns, memory_order_relaxed);
+	close_gap(s, 0);
+	if (had_overflow)
+		say_slower(s);
+	s->retry_pause_ns = 0;
+}
+
+static bool is_in_window(const struct nv_pc_session *s)
+{
+	return s->state == NV_PC_ON && s->is_serialized && nv.options.pc == NV_PC_BURSTS;
+}
+
+void nv_pc_prepare(void)
+{
+	if (!is_on() || nv.off == NV_OFF)
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
+		if (s->state != NV_PC_ON || !s->is_serialized || was_destroyed(s))
+			continue;
+		if (nv.options.pc == NV_PC_SERIALIZED)
+			nv_pc_gate_close(nv.lib.now_ns() + SERIALIZED_HOLD_NS);
+		else if (nv_pc_burst_is_over(s))
+			nv_pc_gate_close(nv.lib.now_ns() + CALLS_WAIT_NS);
+	}
+}
+
+/* In serialized mode GetData waits for kernels: between them, or another time. Nothing is taken out in a window. */
+static void drain(struct nv_pc_session *s)
+{
+	if (!s->is_serialized) {
+		nv_pc_drain(s);
+	} else if (nv.options.pc == NV_PC_SERIALIZED && nv_pc_hold(s, nv.lib.now_ns() + SERIALIZED_HOLD_NS)) {
+		nv_pc_drain(s);
+		nv_pc_gate_open();
+	}
+}
+
+void nv_pc_work(void)
+{
+	bool has_window = false;
+	if (!is_on() || nv.off == NV_OFF)
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
+		if (was_destroyed(s))
+			continue;
+		if (s->state == NV_PC_ON)
+			drain(s);
+		if (s->state == NV_PC_OVERFLOWED || s->state == NV_PC_PAUSED)
+			bring_back(s);
+		else if (s->state == NV_PC_ON && nv.options.pc == NV_PC_BURSTS)
+			nv_pc_burst(s);
+		has_window = has_window || is_in_window(s);
+	}
+	if (!has_window)
+		nv_pc_gate_open();
+}
+
+/* ---- measurement that is stopped and started ---------------------------------------------------------------------------- */
+
+static _Atomic uint32_t n_unseen;
+
+void nv_pc_count_unseen(void)
+{
+	atomic_fetch_add_explicit(&n_unseen, 1, memory_order_relaxed);
+}
+
+/* What was sampled before is still recorded, if CUPTI has it. */
+static bool rest(struct nv_pc_session *s, uint64_t until_ns)
+{
+	bool was_full = s->state == NV_PC_OVERFLOWED;
+	if (!nv_pc_hold(s, until_ns)) {
+		if (nv.off == NV_ON && !was_full && !s->is_serialized)
+			nv_pc_drain(s);
+		return false;
+	}
+	nv_pc_disable(s);
+	nv_pc_burst_rest(s);
+	if (was_full)
+		close_gap(s, 0);
+	return true;
+}
+
+bool nv_pc_rest(uint64_t until_ns)
+{
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (!was_destroyed(s) && (s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED) && !rest(s, until_ns))
+			return false;
+	return nv_pc_gate_close(until_ns);
+}
+
+/* A clean beginning, where nothing runs; else without what CUPTI has handed out, and where it was disabled as after an overflow. */
+static void go_on(struct nv_pc_session *s, uint64_t until_ns)
+{
+	if (nv_pc_hold(s, until_ns)) {
+		if (s->state == NV_PC_ON)
+			nv_pc_disable(s);
+		nv_pc_burst_rest(s);
+		if (s->state == NV_PC_PAUSED)
+			nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED);
+		nv_pc_gate_open();
+	} else if (s->state == NV_PC_ON && !s->is_serialized) {
+		nv_pc_drain(s);
+	}
+	s->begin_ns = nv.lib.now_ns();
+	atomic_store_explicit(&s->range_begin_ns, s->begin_ns, memory_order_relaxed);
+	s->begin_kernel_ns = nv_pc_kernel_ns(s->device);
+	s->n_samples = s->n_outside = s->retry_ns = 0;
+}
+
+void nv_pc_go_on(uint64_t until_ns)
+{
+	char line[32];
+	struct text t = text_in(line, sizeof line);
+	uint32_t n = atomic_exchange_explicit(&n_unseen, 0, memory_order_relaxed);
+	if (!is_on())
+		return;
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (!was_destroyed(s) && (s->state == NV_PC_ON || s->state == NV_PC_PAUSED))
+			go_on(s, until_ns);
+	text_put_u64(&t, n);
+	if (n)
+		nv_note(line, n == 1 ? " module was" : " modules were", " loaded while measurement was stopped: CUPTI does not tell of which instruction PC samples in such a one are");
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------ */
+
+/* GetData does not wait for kernels in continuous mode, Disable does in any. */
+static void leave_running(struct nv_pc_session *s)
+{
+	if (!s->is_serialized)
+		nv_pc_drain(s);
+	close_gap(s, s->has_said_running ? 0 : MSR_GPU_RANGE_CUT); /* an end may come in steps: once */
+	if (!s->has_said_running)
+		nv_note("kernels still run: PC samples that CUPTI has not handed out are lost", "", "");
+	s->has_said_running = true;
+}
+
+static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle)
+{
+	nv_pc_burst_end(s);
+	if (s->state != NV_PC_ON) {
+		end_without(s);
+		return;
+	}
+	uint64_t calls_ns = nv.lib.now_ns() + CALLS_WAIT_NS;
+	if ((!is_idle && !nv.options.no_times) || !nv_pc_hold(s, calls_ns > until_ns ? calls_ns : until_ns)) {
+		leave_running(s);
+		return;
+	}
+	nv_pc_disable(s);
+	nv_pc_gate_open();
+	s->paused_kernel_ns = nv_pc_kernel_ns(s->device);
+	if (s->state == NV_PC_PAUSED)
+		nv_pc_give_way(s);
+	else
+		close_gap(s, 0);
+}
+
+void nv_pc_end(uint64_t until_ns, bool is_idle)
+{
+	if (nv.options.pc == NV_PC_OFF)
+		return;
+	nv_pc_gate_limit(0);
+	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
+		if (s->state != NV_PC_FREE && !was_destroyed(s))
+			end_session(s, until_ns, is_idle);
+	nv_pc_gate_open(); /* nobody closes it any more */
+}
+
+/* What the one who has the guard took out meanwhile has ranges of its own: each moment is in one range. */
+void nv_pc_give_up(void)
+{
+	if (nv.options.pc == NV_PC_OFF || nv.off != NV_ON)
+		return;
+	uint64_t now = nv.lib.now_ns();
+	for (unsigned i = 0; i < NV_PC_MAX_SESSIONS; i++) {
+		struct nv_pc_session *s = &sessions[i];
+		if (!atomic_load_explicit(&marks[i].context, memory_order_acquire))
+			continue;
+		uint64_t start_ns = atomic_exchange_explicit(&s->range_begin_ns, now, memory_order_relaxed);
+		nv.host->pc_range(nv.host, &(struct msr_gpu_pc_range){.start_ns = start_ns, .end_ns = now, .context = atomic_load_explicit(&marks[i].context_id, memory_order_relaxed),
+			.flags = MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT});
+	}
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bursts: continuous sampling, with short windows in which kernels run one at a time and samples know their launch, as a yardstick for what is apportioned by time elsewhere.
+ *
+ * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
+ * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
+ * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
+ * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take N percent of the time; the first, of few launches, comes as soon as that, for short programs.
+ * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc_gate.c.
+ */
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+
+#define LEAST_LAUNCHES 10u
+#define MOST_LAUNCHES 100u
+#define WINDOW_NS UINT64_C(400000000)     /* at most: where there are few launches */
+#define FIRST_PAUSE_NS UINT64_C(100000000) /* after a try that found the device busy */
+#define CHANGE_NS UINT64_C(65000000)       /* of the first launch behind a window */
+#define MOST_PAUSE_NS UINT64_C(30000000000)
+
+static void put_off(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	b->pause_ns = !b->pause_ns ? FIRST_PAUSE_NS : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns : MOST_PAUSE_NS;
+	b->next_ns = nv.lib.now_ns() + b->pause_ns;
+}
+
+/* The device is idle, launches are held. */
+static bool change_mode(struct nv_pc_session *s, bool serialized)
+{
+	nv_pc_disable(s);
+	return s->state == NV_PC_PAUSED && nv_pc_enable(s, serialized);
+}
+
+/* How many launches a window may have now. */
+static uint64_t allowed(const struct nv_pc_burst *b, uint64_t n_launches)
+{
+	uint64_t n = n_launches * nv.options.percent / 100;
+	n = n > b->n_in_windows ? n - b->n_in_windows : 0;
+	return n < MOST_LAUNCHES ? n : MOST_LAUNCHES;
+}
+
+static void begin_window(struct nv_pc_session *s, uint64_t now)
+{
+	struct nv_pc_burst *b = &s->burst;
+	if (!nv_pc_hold(s, now + NV_PC_HOLD_NS)) {
+		put_off(s);
+		return;
+	}
+	b->begin_ns = now;
+	b->begin_launches = nv_pc_n_launches();
+	b->n_wanted = allowed(b, b->begin_launches);
+	if (change_mode(s, true))
+		nv_pc_gate_limit(b->begin_launches + b->n_wanted);
+	nv_pc_gate_open();
+}
+
+static void count_window(struct nv_pc_burst *b)
+{
+	uint64_t n = nv_pc_n_launches() - b->begin_launches;
+	b->n_in_windows += n < b->n_wanted ? n : b->n_wanted;
+}
+
+void nv_pc_burst_rest(struct nv_pc_session *s)
+{
+	if (nv.options.pc != NV_PC_BURSTS || !s->is_serialized)
+		return;
+	nv_pc_gate_limit(0);
+	count_window(&s->burst);
+	s->is_serialized = false;
+}
+
+/* Launches that wait at the gate are counted already. */
+static void end_window(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	nv_pc_gate_limit(0);
+	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
+		return; /* kernels come to their end one by one: soon */
+	count_window(b);
+	change_mode(s, false);
+	nv_pc_gate_open();
+	uint64_t now = nv.lib.now_ns();
+	b->pause_ns = 0;
+	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * (100 - nv.options.percent) / nv.options.percent;
+}
+
+void nv_pc_burst_begin(void)
+{
+	nv_pc_wake_at((LEAST_LAUNCHES * 100 + nv.options.percent - 1) / nv.options.percent);
+}
+
+bool nv_pc_burst_is_over(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	b->is_over = nv.lib.agree(NV_AGREE_BURST, nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
+	return b->is_over;
+}
+
+void nv_pc_burst(struct nv_pc_session *s)
+{
+	struct nv_pc_burst *b = &s->burst;
+	uint64_t now = nv.lib.now_ns(), n = nv_pc_n_launches();
+	if (s->is_serialized) {
+		if (b->is_over)
+			end_window(s);
+	} else if (nv.lib.agree(NV_AGREE_BURST, now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES)) {
+		b->is_over = false;
+		begin_window(s, now);
+	}
+	b->last_launches = n;
+}
+
+void nv_pc_burst_end(struct nv_pc_session *s)
+{
+	const struct nv_pc_burst *b = &s->burst;
+	uint64_t n = b->n_in_windows + (s->is_serialized ? nv_pc_n_launches() - b->begin_launches : 0);
+	if (nv.options.pc == NV_PC_BURSTS && !n && !b->is_said)
+		nv_note(b->pause_ns ? "no launch fell into a serialized window: the device was never without work" : "no launch fell into a serialized window: there were too few of them, or all at once",
+		        ", so nothing tells how good the apportioning is", "");
+	s->burst.is_said = true;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
+ * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
+ * whoever closed the gate does not get what he wanted. It also closes by itself behind a number of launches. In a replay it is always open: what waited then
+ * comes in its recorded order now. Test: tests/unit/test_cupti_pc_gate.c.
+ */
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+
+#define MOST_WAIT_NS UINT64_C(2000000000) /* of a launch at the gate: much more than any closing should take */
+#define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
+#define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
+
+/* Threads count themselves in lines of their own, so that launches of several do not meet. */
+#define N_LANES 32u
+static struct lane {
+	_Alignas(64) _Atomic int32_t n_inside;
+} lanes[N_LANES];
+static struct {
+	_Alignas(64) _Atomic uint64_t state; /* IS_CLOSED, and how often it was opened */
+	_Atomic uint32_t n_threads;
+	_Alignas(64) _Atomic uint64_t n_launches; /* in bursts alone */
+	_Atomic uint64_t wake_at, limit;
+} gate;
+#define IS_CLOSED 1u
+#define OPENED_ONCE 2u
+
+/* Calls of this thread that are inside: the driver's functions call one another. */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
+
+/* It was cancelled in the driver, say: its launch will not end any more. */
+void nv_pc_gate_thread_ends(void)
+{
+	if (depth && inside && nv_is_here())
+		atomic_fetch_sub_explicit(inside, 1, memory_order_release);
+	depth = 0;
+}
+
+static _Atomic int32_t *own_lane(void)
+{
+	if (!inside)
+		inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
+	return inside;
+}
+
+/* seq_cst on both words: either whoever closes sees us inside, or we see that it is closed. */
+static bool try_enter(void)
+{
+	atomic_fetch_add_explicit(own_lane(), 1, memory_order_seq_cst);
+	if (!(atomic_load_explicit(&gate.state, memory_order_seq_cst) & IS_CLOSED))
+		return true;
+	atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+	return false;
+}
+
+static int32_t n_inside(void)
+{
+	int32_t n = 0;
+	for (unsigned i = 0; i < N_LANES; i++)
+		n += atomic_load_explicit(&lanes[i].n_inside, memory_order_seq_cst);
+	return n;
+}
+
+/* Not by the table of functions: that a launch waited here is no event of a recording. Nor by libc, where threads are cancelled while they sleep. */
+static uint64_t now_ns(void)
+{
+	return clock_mono_ns();
+}
+
+static void sleep_for(uint64_t ns)
+{
+	const struct timespec t = {0, (long)ns};
+	sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&t, 0);
+}
+
+static struct nv_pc_gate_clock clock_used = {now_ns, sleep_for};
+
+void nv_pc_gate_use(const struct nv_pc_gate_clock *c)
+{
+	clock_used = *c;
+}
+
+static void wait_and_enter(void)
+{
+	uint64_t until_ns = clock_used.now_ns() + MOST_WAIT_NS;
+	do {
+		clock_used.sleep_for(LOOK_NS);
+		if (try_enter())
+			return;
+	} while (clock_used.now_ns() < until_ns);
+	nv_pc_gate_limit(0); /* whoever should open it does not come: for all that follow, too */
+	nv_pc_gate_open();
+	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
+}
+
+/* The launch behind the limit closes the gate: unless it was opened since, which takes the limit away before. */
+static void count_launch(void)
+{
+	uint64_t state = atomic_load_explicit(&gate.state, memory_order_seq_cst), limit = atomic_load_explicit(&gate.limit, memory_order_seq_cst);
+	uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1; /* relaxed: a count */
+	bool is_over = limit && n > limit && !nv_library_stand_in;
+	if (is_over)
+		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED, memory_order_seq_cst, memory_order_relaxed);
+	if (is_over || n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
+		nv_flush_soon();
+}
+
+void nv_pc_gate_enter(bool is_launch)
+{
+	if (is_launch && nv.options.pc == NV_PC_BURSTS) {
+		count_launch();
+		nv.lib.point();
+	}
+	if (depth++ || nv_library_stand_in)
+		return;
+	if (!try_enter())
+		wait_and_enter();
+	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) { /* set while the gate was closed: nobody may tell of the end */
+		depth = 0;
+		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+	}
+}
+
+void nv_pc_gate_leave(void)
+{
+	/* 0: a call that began before we were told of any, or when nothing was to change */
+	if (depth && --depth == 0 && !nv_library_stand_in)
+		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
+}
+
+static bool close_until(uint64_t until_ns)
+{
+	int32_t own = depth != 0;
+	atomic_fetch_or_explicit(&gate.state, IS_CLOSED, memory_order_seq_cst);
+	while (n_inside() > own) {
+		if (clock_used.now_ns() >= until_ns) {
+			nv_pc_gate_open();
+			return false;
+		}
+		clock_used.sleep_for(LEAVE_NS);
+	}
+	return true;
+}
+
+bool nv_pc_gate_close(uint64_t until_ns)
+{
+	return nv.lib.agree(NV_AGREE_GATE, nv_library_stand_in || close_until(until_ns));
+}
+
+void nv_pc_gate_open(void)
+{
+	uint64_t state = atomic_load_explicit(&gate.state, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&gate.state, &state, (state | IS_CLOSED) - IS_CLOSED + OPENED_ONCE, memory_order_seq_cst, memory_order_relaxed))
+		;
+}
+
+void nv_pc_gate_limit(uint64_t n_launches)
+{
+	atomic_store_explicit(&gate.limit, n_launches, memory_order_seq_cst);
+}
+
+uint64_t nv_pc_n_launches(void)
+{
+	return atomic_load_explicit(&gate.n_launches, memory_order_relaxed);
+}
+
+void nv_pc_wake_at(uint64_t n_launches)
+{
+	atomic_store_explicit(&gate.wake_at, n_launches, memory_order_relaxed);
+}
+
+/* Records tell, unless some were handed out by force before their kernels had ended. */
+static bool is_idle(struct nv_pc_session *s, uint64_t until_ns)
+{
+	bool records_tell = !nv.options.no_times && !atomic_load_explicit(&nv.n_unfinished, memory_order_relaxed);
+	return nv_flush_until_idle(until_ns) && (records_tell || nv_pc_synchronize(s->context, until_ns));
+}
+
+bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns)
+{
+	if (!nv_pc_gate_close(until_ns))
+		return false;
+	if (is_idle(s, until_ns))
+		return true;
+	nv_pc_gate_open();
+	return false;
+}

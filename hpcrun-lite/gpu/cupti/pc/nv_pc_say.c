@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said to the user of PC sampling: how it began, why it cannot be had, and what of its samples is not to be trusted. Test: tests/unit/test_cupti_pc.c. */
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
+
+#include "common/safe/text.h"
+
+#define USUAL_CLOCK_MHZ 1500u        /* where the driver does not say it */
+#define USUAL_UNITS 100u
+
+void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more)
+{
+	char head[64];
+	struct text t = text_in(head, sizeof head);
+	text_put(&t, "PC sampling of GPU ");
+	text_put_u64(&t, s->device);
+	nv_note(head, what, more);
+}
+
+void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r)
+{
+	if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES || r == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
+		nv_pc_say(s, " is refused for want of rights: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the driver's module nvidia; operations are traced all the same", "");
+	else
+		nv_pc_say(s, " is refused: ", nv_result_name(r));
+}
+
+/* The whole GPU gives a sample for each multiprocessor in 2^exponent cycles. */
+uint64_t nv_pc_most_per_s(const struct nv_pc_session *s, uint32_t exponent)
+{
+	return UINT64_C(1000000) * (s->clock_mhz ? s->clock_mhz : USUAL_CLOCK_MHZ) * (s->n_units ? s->n_units : USUAL_UNITS) >> exponent;
+}
+
+void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
+{
+	static const char *const modes[] = {[NV_PC_CONTINUOUS] = "continuous", [NV_PC_SERIALIZED] = "serialized", [NV_PC_BURSTS] = "continuous, with serialized bursts"};
+	char line[256];
+	struct text t = text_in(line, sizeof line);
+	text_put(&t, modes[nv.options.pc]);
+	text_put(&t, ", a sample every 2^");
+	text_put_u64(&t, s->exponent);
+	text_put(&t, " cycles of a multiprocessor");
+	if (s->n_units && s->clock_mhz) {
+		text_put(&t, ", ");
+		text_put_grouped(&t, nv_pc_most_per_s(s, s->exponent));
+		text_put(&t, " a second at most");
+	}
+	text_put(&t, "; it took ");
+	text_put_u64(&t, took_ns / 1000000u);
+	text_put(&t, " ms to begin");
+	nv_pc_say(s, ": ", line);
+}
+
+/* Some chips are said to take a period or a buffer and do something else: more samples than there can be, or none of a second's work on one multiprocessor. */
+void nv_pc_check_rate(const struct nv_pc_session *s)
+{
+	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u, kernel_ms = (nv_pc_kernel_ns(s->device) - s->begin_kernel_ns) / 1000000u;
+	uint64_t most = nv_pc_most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 + UINT64_C(10) * s->n_units;
+	uint64_t least = nv_pc_most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
+	if (s->n_units && s->n_samples > most)
+		nv_pc_say(s, " gives more samples than its period promises: do not trust their number", "");
+	else if (!s->n_samples && least > 1000 && !s->is_full && !s->last_overflow_ns)
+		nv_pc_say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
+}
+
+/* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/cupti-facts.md A4). */
+void nv_pc_check_outside(struct nv_pc_session *s)
+{
+	char line[32];
+	struct text t = text_in(line, sizeof line);
+	if (s->has_said_outside || s->n_samples < 1000 || s->n_outside * 50 < s->n_samples || nv.options.no_times)
+		return;
+	s->has_said_outside = true;
+	text_put_fixed(&t, s->n_outside * 1000 / s->n_samples, 1);
+	nv_note("CUPTI did not say of which instruction ", line, " % of the PC samples are: it loses that of short kernels that overlap while they are timed. gpu=nvidia,pc,notimes has all samples, without times");
+}

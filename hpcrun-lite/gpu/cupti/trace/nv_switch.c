@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measurement that the program stops and starts. Off means that CUPTI tells of no call, makes no record, samples nothing and is asked for nothing: what is left of its cost is in doc/cupti-facts.md. Records of what was launched
+ * before come all the same, since CUPTI decides by the launch, so nothing is waited for. Where other threads use CUDA all of it stays on, and what comes is dropped. PC sampling can only be disabled while nothing runs: where something does, all stays on and what comes is dropped until a moment is
+ * found, by our thread. Before the first start it stays on altogether: modules that are loaded while it is disabled have no samples afterwards (doc/cupti-facts.md K).
+ * Must not wait for the device but briefly, as PC sampling does. Tests: tests/unit/test_cupti_switch.c, tests/cli/control_gpu.sh.
+ */
+#include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#define GUARD_WAIT_NS UINT64_C(1000000000) /* for our thread, which may be in CUPTI; else it does it itself */
+#define CALLER_HOLD_NS UINT64_C(20000000)  /* the program's thread looks so long for a moment when nothing runs */
+#define WORKER_HOLD_NS UINT64_C(200000000)
+#define LAUNCH_NS UINT64_C(200000)        /* one takes 3 to 20 us */
+#define FIRST_PAUSE_NS UINT64_C(100000000)
+#define LAST_PAUSE_NS UINT64_C(10000000000)
+
+/* Under the guard. */
+static struct {
+	uint64_t retry_ns, pause_ns;
+} later;
+
+static __thread bool is_counted __attribute__((tls_model("initial-exec")));
+
+void nv_switch_count_caller(void)
+{
+	if (__builtin_expect(is_counted, 1))
+		return;
+	is_counted = true;
+	atomic_fetch_add_explicit(&nv.n_callers, 1, memory_order_seq_cst);
+}
+
+void nv_switch_thread_ends(void)
+{
+	if (is_counted)
+		atomic_fetch_sub_explicit(&nv.n_callers, 1, memory_order_seq_cst);
+	is_counted = false;
+}
+
+static void forget_allocation(uint64_t address, uint64_t bytes)
+{
+	(void)address;
+	(void)bytes;
+}
+
+/* Launches of which we were not told when they began end, but for those that wait for room in the driver's queue. */
+static void let_launches_end(void)
+{
+	sem_t never;
+	sem_init(&never, 0, 0);
+	nv.lib.wait(&never, nv.lib.now_ns() + LAUNCH_NS);
+}
+
+/*
+ * Callbacks of calls can only be switched off where no other thread may be inside of one: CUPTI does not notice then that the call ends, and gives all later calls of that thread its correlation id (doc/cupti-facts.md K). Else they
+ * stay, and return at once.
+ */
+static bool is_only_caller(void)
+{
+	return nv.lib.agree(NV_AGREE_ALONE, atomic_load_explicit(&nv.n_callers, memory_order_seq_cst) == is_counted);
+}
+
+/* No other thread launches: there is none, or launches are held. */
+static void disconnect(void)
+{
+	nv_records_switch(false);
+	atomic_store_explicit(&nv.has_no_records, true, memory_order_seq_cst);
+	if (is_only_caller()) {
+		atomic_store_explicit(&nv.has_no_calls, true, memory_order_seq_cst);
+		nv_calls_switch(false);
+	}
+	nv_map_take_all(&nv.allocations, forget_allocation); /* what is freed meanwhile nobody tells, and its address may be given out again */
+}
+
+/* Launches are held: also threads that have come to use CUDA meanwhile must not launch beside it. Who was held has a record. */
+static void connect(void)
+{
+	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
+		atomic_store_explicit(&nv.has_no_calls, false, memory_order_seq_cst);
+		nv_calls_switch(true);
+		let_launches_end();
+	}
+	CUptiResult r = nv_records_switch(true);
+	atomic_store_explicit(&nv.has_no_records, false, memory_order_seq_cst);
+	if (r != CUPTI_SUCCESS)
+		nv_note("CUPTI does not record again: ", nv_result_name(r), "");
+}
+
+static void try_later(uint64_t now)
+{
+	later.pause_ns = !later.pause_ns ? FIRST_PAUSE_NS : later.pause_ns < LAST_PAUSE_NS ? 2 * later.pause_ns : LAST_PAUSE_NS;
+	later.retry_ns = now + later.pause_ns;
+}
+
+static void go_off(uint64_t hold_ns)
+{
+	uint64_t now = nv.lib.now_ns();
+	/* Nothing holds launches of other threads here, and beside those records must not be switched: most of their later launches would have none (doc/cupti-facts.md K). */
+	if (nv.options.pc == NV_PC_OFF && (nv.off == NV_DROPPING || !is_only_caller())) {
+		nv.off = NV_DROPPING;
+		return;
+	}
+	if (nv.options.pc != NV_PC_OFF && (!nv.has_begun || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
+		if (nv.has_begun && now >= later.retry_ns)
+			try_later(now);
+		nv.off = NV_DROPPING;
+		return;
+	}
+	disconnect();
+	nv.off = NV_OFF;
+	if (nv.options.pc != NV_PC_OFF)
+		nv_pc_gate_open();
+}
+
+static void go_on(uint64_t hold_ns)
+{
+	if (nv.off == NV_OFF) {
+		bool is_held = nv_pc_gate_close(nv.lib.now_ns() + hold_ns);
+		connect();
+		if (is_held)
+			nv_pc_gate_open();
+	}
+	nv_pc_go_on(nv.lib.now_ns() + hold_ns);
+	nv.off = NV_ON;
+	later.pause_ns = later.retry_ns = 0;
+	nv.has_begun = true;
+}
+
+static void follow(uint64_t hold_ns)
+{
+	bool wants_off = atomic_load_explicit(&nv.wants_off, memory_order_acquire);
+	if (wants_off && nv.off != NV_OFF)
+		go_off(hold_ns);
+	else if (!wants_off && nv.off != NV_ON)
+		go_on(hold_ns);
+}
+
+void nv_switch_work(void)
+{
+	follow(WORKER_HOLD_NS);
+}
+
+/* CUPTI may make threads: they inherit that signals are blocked and that they are not measured. */
+static void on_switch(bool on)
+{
+	int saved = errno;
+	sigset_t all, old;
+	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
+		return;
+	nv.host->suspend(nv.host);
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	atomic_store_explicit(&nv.wants_off, !on, memory_order_release);
+	if (nv_guard_take(nv.lib.now_ns() + GUARD_WAIT_NS)) {
+		follow(CALLER_HOLD_NS);
+		nv_guard_give();
+	}
+	nv_flush_soon();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	nv.host->resume(nv.host);
+	errno = saved;
+}
+
+void nv_switch_start(void)
+{
+	nv.lib.on_switch(on_switch);
+}

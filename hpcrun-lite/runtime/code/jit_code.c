@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See jit_code.h. Makes system calls only, and no other than hook_syscall.c lists. Test:
+ * tests/cli/jit_files.sh.
+ */
+#include "hpcrun-lite/runtime/code/jit_code.h"
+
+#include "common/safe/sys.h"
+#include "common/safe/text.h"
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/records.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* The program waits for the copy. What is larger stays where it is; hpcprof-lite finds it there. */
+#define JIT_MAX_BYTES (64u << 20)
+
+static struct {
+	_Atomic uint32_t n_seen; /* paths with code in no module */
+	_Atomic bool is_noted; /* the path of the jitdump is in the measurement */
+	trylock lock;         /* over what follows */
+	char jitdump[PATH_MAX]; /* "": not found */
+	char temporary[PATH_MAX]; /* $TMPDIR */
+	char path[PATH_MAX];
+	char line[PATH_MAX + 128];
+	char buffer[65536];
+} jit;
+
+void jit_start(void)
+{
+	const char *directory = getenv("TMPDIR");
+	size_t n = directory ? strlen(directory) : 0;
+	if (n && n < sizeof jit.temporary && directory[0] == '/')
+		memcpy(jit.temporary, directory, n + 1);
+}
+
+void jit_forked(void)
+{
+	trylock_give(&jit.lock);
+	atomic_store_explicit(&jit.n_seen, 0, memory_order_relaxed);
+	atomic_store_explicit(&jit.is_noted, false, memory_order_relaxed);
+	jit.jitdump[0] = '\0';
+}
+
+/* ---- the jitdump ---- */
+
+/* jit-PID.dump; the PID is that of some name space. */
+static bool is_jitdump(const char *name)
+{
+	size_t digits;
+	if (strncmp(name, "jit-", 4) != 0)
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	return digits > 0 && strcmp(name + 4 + digits, ".dump") == 0;
+}
+
+/* A line of /proc/self/maps: "start-end perms offset device inode path". */
+static void look_at_line(const char *line)
+{
+	const char *perms = strchr(line, ' '), *path = strchr(line, '/');
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (!perms || !slash || perms + 4 > path || perms[3] != 'x' || !is_jitdump(slash + 1)
+		|| strlen(path) >= sizeof jit.jitdump)
+		return;
+	memcpy(jit.jitdump, path, strlen(path) + 1);
+}
+
+/* In the list of mappings, of which it reads n_bytes and a buffer more at most. The lock is held. */
+static void find_jitdump(uint64_t n_bytes)
+{
+	size_t n = 0;
+	int fd = sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	uint64_t done = 0;
+	for (long got; fd >= 0 && !jit.jitdump[0] && done < n_bytes
+		&& (got = sys_read(fd, jit.buffer, sizeof jit.buffer)) > 0; done += (uint64_t)got)
+		for (long i = 0; i < got; i++) {
+			if (jit.buffer[i] != '\n') {
+				jit.line[n] = jit.buffer[i];
+				n += n + 1 < sizeof jit.line; /* a longer line ends in no name that is wanted */
+				continue;
+			}
+			jit.line[n] = '\0';
+			look_at_line(jit.line);
+			n = 0;
+		}
+	if (fd >= 0)
+		sys_close(fd);
+	if (jit.jitdump[0] && records_info_text("jitdump", jit.jitdump))
+		atomic_store_explicit(&jit.is_noted, true, memory_order_relaxed);
+}
+
+void jit_look_at(const uint64_t *addr, uint32_t n)
+{
+	enum { LAST_LOOK = 1 << 16, LOOK_BYTES = 1 << 18 };
+	uint32_t i = 0;
+	/* relaxed: hints; what they guard has a lock */
+	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed)
+		|| atomic_load_explicit(&jit.n_seen, memory_order_relaxed) >= LAST_LOOK)
+		return;
+	while (i < n && msr_addr_module(addr[i]) != MSR_MODULE_NONE)
+		i++;
+	if (i == n)
+		return;
+	/*
+	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is
+	 * made. The kernel takes 9 ns a byte for the list, so a look is bounded; jit_keep() looks at all
+	 * of it.
+	 */
+	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
+	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
+		find_jitdump(LOOK_BYTES);
+		trylock_give(&jit.lock);
+	}
+}
+
+/* ---- copies ---- */
+
+static bool copy_bytes(int to, int from, uint64_t n_bytes)
+{
+	while (n_bytes) {
+		long got = sys_read(from, jit.buffer, n_bytes < sizeof jit.buffer ? (size_t)n_bytes
+			: sizeof jit.buffer);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			return got == 0; /* it became shorter */
+		for (long done = 0; done < got;) {
+			long put = sys_write(to, jit.buffer + done, (size_t)(got - done));
+			if (put <= 0 && put != -EINTR)
+				return false;
+			done += put > 0 ? put : 0;
+		}
+		n_bytes -= (uint64_t)got;
+	}
+	return true;
+}
+
+/* Ours to read, of ours, and not too large to be written: a file too large kills (SIGXFSZ). */
+static bool may_copy(int fd, struct stat *st)
+{
+	struct stat own;
+	struct rlimit limit;
+	if (sys_call3(SYS_fstat, fd, (long)st, 0) != 0
+		|| sys_call3(SYS_fstat, store_fd(), (long)&own, 0) != 0)
+		return false;
+	if (!S_ISREG(st->st_mode) || st->st_uid != own.st_uid || st->st_size <= 0
+		|| st->st_size > JIT_MAX_BYTES)
+		return false;
+	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0
+		&& (uint64_t)st->st_size <= limit.rlim_cur;
+}
+
+/*
+ * Copies the file to <measurement file less its suffix><suffix>; with the rights of the original at
+ * most.
+ */
+static bool copy_file(const char *from_path, const char *suffix)
+{
+	struct stat st;
+	const char *store = store_path();
+	size_t n = strlen(store), m = strlen(MSR_SUFFIX);
+	int from = n > m ? sys_open(from_path,
+		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0) : -1, to = -1;
+	if (from < 0)
+		return false;
+	struct text t = text_in(jit.path, sizeof jit.path);
+	text_put(&t, store);
+	if (!t.cut && n + strlen(suffix) < sizeof jit.path && may_copy(from, &st)) {
+		memcpy(jit.path + n - m, suffix, strlen(suffix) + 1);
+		to = sys_open(jit.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+			(int)st.st_mode & 0666);
+	}
+	bool copied = to >= 0 && copy_bytes(to, from, (uint64_t)st.st_size);
+	if (to >= 0)
+		sys_close(to);
+	if (to >= 0 && !copied)
+		sys_call3(SYS_unlinkat, AT_FDCWD, (long)jit.path, 0);
+	sys_close(from);
+	return copied;
+}
+
+static bool copy_map(const char *directory)
+{
+	struct text t = text_in(jit.line, sizeof jit.line);
+	text_put(&t, directory);
+	text_put(&t, "/perf-");
+	text_put_u64(&t, (uint64_t)process.pid);
+	text_put(&t, ".map");
+	return directory[0] && !t.cut && copy_file(jit.line, MSR_JIT_MAP_SUFFIX);
+}
+
+void jit_keep(void)
+{
+	if (!atomic_load_explicit(&jit.n_seen, memory_order_relaxed) || !store_own()
+	    || !trylock_take(&jit.lock))
+		return;
+	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
+		find_jitdump(UINT64_MAX); /* the program made it late, or the note could not be written */
+	if (jit.jitdump[0])
+		copy_file(jit.jitdump, MSR_JIT_DUMP_SUFFIX);
+	if (!copy_map(jit.temporary))
+		copy_map("/tmp");
+	trylock_give(&jit.lock);
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhpcrun_lite_la_SOURCES += \
+	hpcrun-lite/runtime/report/report.c \
+	hpcrun-lite/runtime/report/report_children.c \
+	hpcrun-lite/runtime/report/report_files.c \
+	hpcrun-lite/runtime/report/say.c hpcrun-lite/runtime/report/say.h

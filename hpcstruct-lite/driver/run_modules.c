@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds modules that context nodes refer to, and GPU code objects; see run_modules.h. All bytes are foreign. */
+#include "hpcstruct-lite/driver/run_modules.h"
+
+#include "common/base/log.h"
+#include "common/base/map.h"
+#include "common/base/mapfile.h"
+#include "common/base/vec.h"
+#include "common/format/measurement_gpu.h"
+#include "common/format/structure.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_MODULE_IDS = 1 << 16 };
+
+struct reader {
+	const char *dir;
+	struct { struct rundir_module *at; size_t n, capacity; } modules;
+	struct map by_key;     /* hash of key -> index */
+	size_t n_files, n_not_kept;
+	/* of the file being read; all is 0 from n_ids on */
+	uint32_t n_ids;
+	uint64_t n_nodes[N_MODULE_IDS];
+	const struct msr_module *by_id[N_MODULE_IDS];
+};
+
+static uint16_t note_id(struct reader *r, uint16_t id)
+{
+	r->n_ids = r->n_ids > id ? r->n_ids : id + 1u;
+	return id;
+}
+
+static void count_nodes(struct reader *r, const struct msr_view *v)
+{
+	for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes; at += sizeof(struct msr_node)) {
+		const struct msr_node *n = (const void *)(v->content + at);
+		r->n_nodes[note_id(r, msr_addr_module(n->addr))]++;
+	}
+}
+
+static void note_modules(struct reader *r, const struct msr_view *v)
+{
+	for (uint64_t at = 0; at + sizeof(struct msr_module) <= v->n_bytes;) {
+		const struct msr_module *m = (const void *)(v->content + at);
+		if (m->bytes < sizeof *m || m->bytes % 8 != 0 || m->bytes > v->n_bytes - at || m->path_bytes == 0 ||
+			m->path_bytes > m->bytes - sizeof *m || ((const char *)(m + 1))[m->path_bytes - 1] != '\0' ||
+			m->build_id_bytes > MSR_BUILD_ID_MAX)
+			break;
+		r->by_id[note_id(r, m->id)] = m;
+		at += m->bytes;
+	}
+}
+
+static char *image_path(const struct reader *r, const struct msr_module *m, const char *key)
+{
+	char path[PATH_MAX];
+	const char *name = (const char *)(m + 1);
+	if (!(m->flags & MSR_MODULE_VDSO) && strcmp(name, "[vdso]") != 0 && strncmp(name, "linux-vdso.so", 13) != 0)
+		return strdup(name);
+	if (snprintf(path, sizeof path, "%s/vdso/%s.so", r->dir, key) >= (int)sizeof path)
+		return NULL;
+	return strdup(path);
+}
+
+static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_nodes)
+{
+	char key[STRUCTURE_KEY_BYTES];
+	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
+		return true;
+	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes, m->file_mtime_ns);
+	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
+	if (i == MAP_NONE)
+		return false;
+	if (i < r->modules.n) {
+		r->modules.at[i].n_nodes += n_nodes;
+		return true;
+	}
+	char *path = image_path(r, m, key);
+	struct rundir_module *slot = path ? vec_push(&r->modules) : NULL;
+	if (!slot) {
+		free(path);
+		return false;
+	}
+	*slot = (struct rundir_module){.path = path, .build_id_bytes = m->build_id_bytes, .file_bytes = m->file_bytes,
+		.file_mtime_ns = m->file_mtime_ns, .n_nodes = n_nodes};
+	memcpy(slot->build_id, m->build_id, m->build_id_bytes);
+	memcpy(slot->key, key, sizeof key);
+	return true;
+}
+
+/* True for a name that can only mean a file in gpubins/: 32 hexadecimal digits and a suffix. */
+static bool is_code_name(const char *name, const char *hash)
+{
+	return strncmp(name, hash, 32) == 0 && name[32] == '.' && !strchr(name, '/');
+}
+
+static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
+{
+	char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
+	const char *name = (const char *)(c + 1);
+	snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0], (unsigned long long)c->hash[1]);
+	if (!is_code_name(name, key) || snprintf(path, sizeof path, "%s/gpubins/%s", r->dir, name) >= (int)sizeof path) {
+		r->n_not_kept += c->kind != MSR_GPU_CODE_BUILTIN;
+		return true;
+	}
+	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
+	if (i == MAP_NONE || i < r->modules.n)
+		return i != MAP_NONE;
+	char *copy = strdup(path);
+	struct rundir_module *slot = copy ? vec_push(&r->modules) : NULL;
+	if (!slot) {
+		free(copy);
+		return false;
+	}
+	*slot = (struct rundir_module){.path = copy, .is_code_object = true};
+	memcpy(slot->key, key, sizeof key);
+	return true;
+}
+
+static bool read_definitions(struct reader *r, const struct msr_view *v)
+{
+	struct msr_gpu_def_code c;
+	for (uint64_t at = 0; at + sizeof c.head <= v->n_bytes; at += c.head.bytes) {
+		memcpy(&c.head, v->content + at, sizeof c.head);
+		if (c.head.bytes < sizeof c.head || c.head.bytes % 8 != 0 || c.head.bytes > v->n_bytes - at)
+			break;
+		if (c.head.type != MSR_GPU_DEF_CODE)
+			continue;
+		size_t room = c.head.bytes - sizeof c.head;
+		const struct msr_gpu_def_code *d = (const void *)(v->content + at);
+		if (c.head.bytes < sizeof c || c.head.name_bytes == 0 || c.head.name_bytes > room - (sizeof c - sizeof c.head) ||
+			((const char *)(d + 1))[c.head.name_bytes - 1] != '\0')
+			break;
+		if (!add_code(r, d))
+			return false;
+	}
+	return true;
+}
+
+static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
+{
+	uint64_t position = MSR_HEADER_BYTES, skipped;
+	struct msr_view v;
+	memset(r->n_nodes, 0, r->n_ids * sizeof *r->n_nodes);
+	memset(r->by_id, 0, r->n_ids * sizeof *r->by_id);
+	r->n_ids = 0;
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
+		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
+			count_nodes(r, &v);
+		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_MODULE)
+			note_modules(r, &v);
+		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_GPU_DEFINITION && !read_definitions(r, &v))
+			return false;
+	}
+	for (unsigned id = 1; id < r->n_ids; id++)
+		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
+			return false;
+	return true;
+}
+
+/* The process of the file, and the children of fork inside of it. */
+static bool read_processes(struct reader *r, const uint8_t *bytes, uint64_t n_bytes)
+{
+	uint64_t position = MSR_HEADER_BYTES, skipped;
+	unsigned major = 0;
+	struct msr_view v;
+	if (!read_extents(r, bytes, n_bytes))
+		return false;
+	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
+		if (s == MSR_SCAN_EXTENT && msr_is_process(&v)
+		    && msr_check_header(v.content, v.n_bytes, &major) == MSR_HEADER_SOUND
+		    && !read_extents(r, v.content, v.n_bytes))
+			return false;
+	return true;
+}
+
+static enum status read_file(struct reader *r, const char *path)
+{
+	struct mapfile file;
+	enum status status = mapfile_open(path, &file);
+	if (status != STATUS_OK)
+		return status;
+	unsigned major = 0;
+	enum msr_header_state state = msr_check_header(file.bytes, file.n_bytes, &major);
+	if (state == MSR_HEADER_SOUND) {
+		r->n_files++;
+		if (!read_processes(r, file.bytes, file.n_bytes)) {
+			log_error(path, "out of memory");
+			status = STATUS_NO_MEMORY;
+		}
+	} else if (state == MSR_HEADER_OTHER_VERSION) {
+		log_warn(path, "measurement file of version %u; this program reads version %u; left out", major, MSR_VERSION_MAJOR);
+	} else {
+		log_warn(path, "%s; left out", state == MSR_HEADER_SHORT ? "shorter than a header" : state == MSR_HEADER_UNWRITTEN ? "its header was never written"
+			: "not a measurement file");
+	}
+	mapfile_close(&file);
+	return status;
+}
+
+static int compare_modules(const void *a, const void *b)
+{
+	const struct rundir_module *x = a, *y = b;
+	int by_path = strcmp(x->path, y->path);
+	return by_path ? by_path : strcmp(x->key, y->key);
+}
+
+static bool is_measurement(const char *name)
+{
+	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
+	return n > suffix && strcmp(name + n - suffix, MSR_SUFFIX) == 0;
+}
+
+static enum status read_all(struct reader *r, DIR *d)
+{
+	enum status status = STATUS_OK;
+	for (const struct dirent *e; status != STATUS_NO_MEMORY && (e = readdir(d));) {
+		char path[PATH_MAX];
+		if (is_measurement(e->d_name) && snprintf(path, sizeof path, "%s/%s", r->dir, e->d_name) < (int)sizeof path)
+			status = read_file(r, path); /* others than the last one's troubles have been said */
+	}
+	if (status != STATUS_NO_MEMORY && r->n_files == 0) {
+		log_error(r->dir, "no measurement file (*" MSR_SUFFIX ") that can be read is in this directory");
+		return STATUS_NOT_FOUND;
+	}
+	return status == STATUS_NO_MEMORY ? status : STATUS_OK;
+}
+
+enum status rundir_read(const char *path, struct rundir *run)
+{
+	DIR *d = opendir(path);
+	if (!d) {
+		log_error(path, "%s", strerror(errno));
+		return STATUS_IO;
+	}
+	struct reader *r = calloc(1, sizeof *r);
+	enum status status = r ? STATUS_OK : STATUS_NO_MEMORY;
+	if (r) {
+		r->dir = path;
+		status = read_all(r, d);
+		if (r->modules.n > 1)
+			qsort(r->modules.at, r->modules.n, sizeof *r->modules.at, compare_modules);
+		*run = (struct rundir){r->modules.at, r->modules.n, r->n_files, r->n_not_kept};
+		map_free(&r->by_key);
+		free(r);
+		if (status != STATUS_OK)
+			rundir_free(run);
+	}
+	closedir(d);
+	return status;
+}
+
+void rundir_free(struct rundir *run)
+{
+	for (size_t i = 0; i < run->n_modules; i++)
+		free(run->modules[i].path);
+	free(run->modules);
+	*run = (struct rundir){0};
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Structure files on disk; see struct_cache.h. */
+#include "hpcstruct-lite/driver/struct_cache.h"
+
+#include "common/base/log.h"
+#include "common/base/mapfile.h"
+#include "common/format/structure.h"
+#include "common/format/structure_layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads the header of a sound structure file. Says nothing. */
+static bool read_sound(const char *path, struct structure_header *h)
+{
+	struct mapfile file;
+	if (access(path, R_OK) != 0 || mapfile_open(path, &file) != STATUS_OK)
+		return false;
+	bool sound = file.n_bytes >= sizeof *h;
+	if (sound) {
+		memcpy(h, file.bytes, sizeof *h);
+		sound = memcmp(h->magic, STRUCTURE_MAGIC, sizeof h->magic) == 0 &&
+			h->version_major == STRUCTURE_VERSION_MAJOR &&
+			h->file_bytes == file.n_bytes &&
+			h->check == structure_check_file(file.bytes, file.n_bytes);
+	}
+	mapfile_close(&file);
+	return sound;
+}
+
+bool cache_is_current(const char *path, uint64_t fingerprint)
+{
+	struct structure_header h;
+	return read_sound(path, &h) && h.fingerprint == fingerprint;
+}
+
+bool cache_seems_current(const char *path, uint64_t fingerprint)
+{
+	struct structure_header h;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+		&& read(fd, &h, sizeof h) == (ssize_t)sizeof h
+		&& memcmp(h.magic, STRUCTURE_MAGIC, sizeof h.magic) == 0
+		&& h.version_major == STRUCTURE_VERSION_MAJOR
+		&& h.file_bytes == (uint64_t)st.st_size && h.fingerprint == fingerprint;
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+bool cache_is_of(const char *path, const uint8_t *build_id, size_t build_id_bytes)
+{
+	struct structure_header h;
+	return read_sound(path, &h) &&
+		(!build_id ||
+			(h.build_id_bytes == build_id_bytes &&
+				memcmp(h.build_id, build_id, build_id_bytes) == 0));
+}
+
+/* Makes the directories a path needs, with the permissions that `mode` and the umask leave. */
+static bool make_parents(const char *path, mode_t mode)
+{
+	char dir[PATH_MAX];
+	if ((size_t)snprintf(dir, sizeof dir, "%s", path) >= sizeof dir) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		int cause = mkdir(dir, mode) == 0 ? 0 : errno;
+		if (cause && cause != EEXIST && access(dir, F_OK) != 0) {
+			errno = cause; /* "Permission denied" says more than that it is not there */
+			return false;
+		}
+		*slash = '/';
+	}
+	return true;
+}
+
+bool cache_make_private(const char *dir)
+{
+	char path[PATH_MAX];
+	return snprintf(path, sizeof path, "%s/", dir) < (int)sizeof path &&
+		make_parents(path, 0700);
+}
+
+static bool open_draft(const char *path, struct cache_draft *draft)
+{
+	if (!make_parents(path, 0777))
+		return false;
+	if (snprintf(draft->path, sizeof draft->path, "%s.XXXXXX", path) >= (int)sizeof draft->path) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	draft->fd = mkostemp(draft->path, O_CLOEXEC);
+	if (draft->fd < 0)
+		return false;
+	mode_t mask = umask(0);
+	umask(mask);
+	fchmod(draft->fd, 0666 & ~mask);
+	return true;
+}
+
+enum status cache_draft_open(const char *path, struct cache_draft *draft)
+{
+	if (open_draft(path, draft))
+		return STATUS_OK;
+	log_error(path, "cannot be created: %s", strerror(errno));
+	return STATUS_IO;
+}
+
+enum status cache_draft_keep(struct cache_draft *draft, const char *path)
+{
+	bool ok = close(draft->fd) == 0 && rename(draft->path, path) == 0;
+	if (!ok) {
+		log_error(path, "cannot be written: %s", strerror(errno));
+		unlink(draft->path);
+	}
+	return ok ? STATUS_OK : STATUS_IO;
+}
+
+void cache_draft_drop(struct cache_draft *draft)
+{
+	close(draft->fd);
+	unlink(draft->path);
+}
+
+static bool copy_bytes(int from, int to)
+{
+	for (ssize_t n; (n = sendfile(to, from, NULL, (size_t)1 << 30)) != 0;)
+		if (n < 0 && errno != EINTR)
+			return false;
+	return true;
+}
+
+bool cache_copy(const char *from, const char *to, bool quiet)
+{
+	struct cache_draft draft;
+	struct stat st;
+	int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
+	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && open_draft(to, &draft);
+	if (ok && !copy_bytes(fd, draft.fd)) {
+		cache_draft_drop(&draft);
+		ok = false;
+	} else if (ok) {
+		ok = close(draft.fd) == 0 && rename(draft.path, to) == 0;
+		if (!ok)
+			unlink(draft.path);
+	}
+	if (!ok && !quiet)
+		log_warn(to, "cannot be written: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
