@@ -56,7 +56,8 @@ one() {
 	"$PYTHON3" "$judge/compare_facts.py" -t 1e-5 text-otf2 otf2-facts >err 2>&1 ||
 		found "$1" "text and trace differ" m "$HPCPROF" --no-structs --all -o db m
 }
-# a time line whose parts run back, and ends before its last sample; losses that add up to 2^64
-again "damage that once made them differ" one 22000052 31000039 99850000012
+# a time line whose parts run back, and ends before its last sample; losses that add up to
+# 2^64; a carriage return in the name of a metric
+again "damage that once made them differ" one 22000052 31000039 99850000012 304078000012
 attack 2 one "damaged measurements: all outputs say the same"
 done_testing

@@ -49,7 +49,7 @@ class Facts:
 
     def add(self, *fields):
         *key, value = fields
-        key = tuple(str(k) for k in key)
+        key = tuple(plain(str(k)) for k in key)  # metrics have names, too
         self.sums[key] = self.sums.get(key, 0) + value
 
     def value(self, metric, function, path, value):
