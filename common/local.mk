@@ -30,6 +30,7 @@ libhlbase_la_SOURCES = \
 
 libhlsafe_la_SOURCES = \
 	common/safe/clock.c common/safe/clock.h common/safe/sys.h common/safe/trylock.h \
+	common/safe/fnv.h \
 	common/safe/load.c common/safe/load.h \
 	common/safe/printable.c common/safe/printable.h \
 	common/safe/room.c common/safe/room.h \

@@ -2,15 +2,13 @@
 /* Hash map of integers; see map.h. An empty slot has value MAP_NONE. Test: tests/unit/test_base.c. */
 #include "common/base/map.h"
 
+#include "common/safe/fnv.h"
+
 #include <stdlib.h>
 
 uint64_t hash_bytes(const void *data, size_t n_bytes)
 {
-	const uint8_t *p = data;
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < n_bytes; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash_u64(h);
+	return hash_u64(fnv64(FNV64_START, data, n_bytes));
 }
 
 static struct map_slot *find(const struct map *m, uint64_t a, uint64_t b)

@@ -5,6 +5,8 @@
  */
 #include "common/format/measurement.h"
 
+#include "common/safe/fnv.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -20,18 +22,10 @@ static_assert(sizeof(struct msr_node) == 16, "layout");
 static_assert(sizeof(struct msr_cell) == 32, "layout");
 static_assert(sizeof(struct msr_python_code) == 24, "layout");
 
-static uint32_t fnv1a(uint32_t h, const void *data, size_t n)
-{
-	const uint8_t *p = data;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 16777619u;
-	return h;
-}
-
 uint32_t msr_extent_check(const struct msr_extent *e)
 {
 	/* magic .. first are contiguous: bytes 0 to 23 */
-	return fnv1a(2166136261u, e, offsetof(struct msr_extent, length));
+	return fnv32(FNV32_START, e, offsetof(struct msr_extent, length));
 }
 
 static const struct {

@@ -9,6 +9,7 @@
 #include "common/base/map.h"
 #include "common/base/vec.h"
 #include "common/format/structure_layout.h"
+#include "common/safe/fnv.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -545,14 +546,6 @@ void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_
 	*mtime_ns = s->header->binary_mtime_ns;
 }
 
-static uint64_t fnv1a(uint64_t h, const void *data, size_t n_bytes)
-{
-	const uint8_t *p = data;
-	for (size_t i = 0; i < n_bytes; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes, const char *path, uint64_t file_bytes,
 	uint64_t mtime_ns)
 {
@@ -563,6 +556,6 @@ void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_
 	if (build_id_bytes > 0)
 		return;
 	uint64_t facts[2] = {file_bytes, mtime_ns};
-	uint64_t h = fnv1a(UINT64_C(0xcbf29ce484222325), path, strlen(path));
-	snprintf(key, STRUCTURE_KEY_BYTES, "x%016llx", (unsigned long long)hash_u64(fnv1a(h, facts, sizeof facts)));
+	uint64_t h = fnv64(FNV64_START, path, strlen(path));
+	snprintf(key, STRUCTURE_KEY_BYTES, "x%016llx", (unsigned long long)hash_u64(fnv64(h, facts, sizeof facts)));
 }

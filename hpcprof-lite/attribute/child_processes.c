@@ -7,6 +7,8 @@
  */
 #include "hpcprof-lite/attribute/child_processes.h"
 
+#include "common/safe/fnv.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -41,10 +43,7 @@ struct part {
 static uint64_t place_of(const struct load_file *f)
 {
 	const char *slash = f->path ? strrchr(f->path, '/') : NULL;
-	uint64_t h = f->header.host_id ^ UINT64_C(0xcbf29ce484222325);
-	for (const char *at = slash ? f->path : NULL; at && at < slash; at++)
-		h = (h ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-	return h;
+	return fnv64(FNV64_START ^ f->header.host_id, f->path, slash ? (size_t)(slash - f->path) : 0);
 }
 
 static int compare_u64(uint64_t a, uint64_t b)

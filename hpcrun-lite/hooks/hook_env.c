@@ -5,6 +5,7 @@
  */
 #include "hpcrun-lite/hooks/hook_env.h"
 
+#include "common/safe/fnv.h"
 #include "common/safe/sys.h"
 #include "hpcrun-lite/config/config.h"
 #include "hpcrun-lite/runtime/runtime.h"
@@ -23,10 +24,7 @@ static struct {
 
 static uint64_t hash_text(const char *text)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
+	return fnv64(FNV64_START, text, strlen(text));
 }
 
 /* The value when `entry` is NAME=value, else NULL. */

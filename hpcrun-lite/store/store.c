@@ -11,6 +11,7 @@
 #include "hpcrun-lite/store/store.h"
 
 #include "common/safe/clock.h"
+#include "common/safe/fnv.h"
 #include "common/safe/room.h"
 #include "common/safe/sys.h"
 #include "common/safe/trylock.h"
@@ -446,11 +447,9 @@ static void fill_header(struct msr_header *h, const struct store_options *o)
 	h->n_ranks = o->n_ranks;
 	h->exec_seq = o->exec_seq;
 	h->flags = o->flags;
-	h->host_id = 1469598103934665603u;
-	for (size_t i = 0; o->host[i] && i + 1 < sizeof h->host; i++) {
-		h->host[i] = o->host[i];
-		h->host_id = (h->host_id ^ (unsigned char)o->host[i]) * 1099511628211u;
-	}
+	size_t n = strnlen(o->host, sizeof h->host - 1);
+	memcpy(h->host, o->host, n);
+	h->host_id = fnv64(FNV64_START, o->host, n);
 	h->start_mono_ns = clock_mono_ns();
 	h->start_real_ns = clock_ns(CLOCK_REALTIME);
 	h->process_start_ns = o->process_start_ns ? o->process_start_ns : h->start_mono_ns;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static void build_id_text(const uint8_t *id, size_t n_bytes, char text[2 * IMAGE_BUILD_ID_MAX + 1])
 {
@@ -22,22 +23,6 @@ static void build_id_text(const uint8_t *id, size_t n_bytes, char text[2 * IMAGE
 static bool same_build_id(const struct image *image, const uint8_t *id, size_t n_bytes)
 {
 	return image->build_id_bytes == n_bytes && n_bytes > 0 && memcmp(image->build_id, id, n_bytes) == 0;
-}
-
-/* CRC-32 as .gnu_debuglink wants it (IEEE 802.3, reflected). */
-static uint32_t crc32_of(const uint8_t *bytes, size_t n_bytes)
-{
-	uint32_t table[256];
-	for (uint32_t i = 0; i < 256; i++) {
-		uint32_t c = i;
-		for (int bit = 0; bit < 8; bit++)
-			c = c & 1 ? 0xEDB88320u ^ c >> 1 : c >> 1;
-		table[i] = c;
-	}
-	uint32_t crc = UINT32_MAX;
-	for (size_t i = 0; i < n_bytes; i++)
-		crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
-	return ~crc;
 }
 
 /* Opens a candidate that exists. */
@@ -85,7 +70,7 @@ static struct image *try_link(const struct image *image, const char *path, uint3
 	if (!found)
 		return NULL;
 	bool belongs = image->build_id_bytes > 0 && found->build_id_bytes > 0 ? same_build_id(found, image->build_id, image->build_id_bytes) :
-										crc32_of(found->file.bytes, found->file.n_bytes) == crc;
+										crc32_z(0, found->file.bytes, found->file.n_bytes) == crc;
 	if (!belongs) {
 		log_warn(path, "does not belong to %s (other build id or check sum); not used", image->path);
 		image_close(found);

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "common/base/log.h"
+#include "common/safe/fnv.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
 #include "hpcprof-lite/sink/outfile.h"
@@ -27,11 +28,8 @@ enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
 __attribute__((visibility("default"))) long gethostid(void)
 {
 	struct utsname host;
-	uint32_t h = 2166136261u;
-	if (uname(&host) == 0)
-		for (const char *s = host.nodename; *s; s++)
-			h = (h ^ (unsigned char)*s) * 16777619u;
-	return (long)(int32_t)h;
+	size_t n = uname(&host) == 0 ? strlen(host.nodename) : 0;
+	return (long)(int32_t)fnv32(FNV32_START, host.nodename, n);
 }
 
 static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)

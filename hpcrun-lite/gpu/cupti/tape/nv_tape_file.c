@@ -4,6 +4,7 @@
  * committed is in the file whatever becomes of the process. No descriptor stays open. Must not: raise SIGXFSZ or SIGBUS, write in the child of a fork. Test: tests/cli/replay.sh.
  */
 #include "common/safe/clock.h"
+#include "common/safe/fnv.h"
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
@@ -299,9 +300,7 @@ void tape_commit(void)
 
 static uint64_t hash_of(const char *s)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	uint64_t h = fnv64(FNV64_START, s, strlen(s));
 	return h ? h : 1;
 }
 

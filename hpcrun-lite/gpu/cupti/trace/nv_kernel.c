@@ -8,18 +8,18 @@
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
+#include "common/safe/fnv.h"
+
 #define IS_CODE (UINT64_C(1) << 63) /* in nv.handles: not a handle */
 #define MAX_STEPS 4u                /* function, kernel, module, library */
 
 /* The code object that was loaded in the call that this thread is in; 0: none. */
 static __thread uint32_t loaded __attribute__((tls_model("initial-exec")));
 
-/* FNV-1a; never 0. */
+/* Never 0. */
 static uint64_t hash_of(const char *s)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+	uint64_t h = fnv64(FNV64_START, s, strlen(s));
 	return h ? h : 1;
 }
 
