@@ -48,7 +48,7 @@ both() {
 
 # processes DIR: how many processes (images, counting each exec) left a measurement.
 processes() {
-	find "$1" -name '*.hpcrun' 2>/dev/null | grep -c .
+	"$builddir/tests/workload/run_check" -k "$1"/*.hpcrun 2>/dev/null | grep -c '^file '
 }
 
 # analyse NAME FORMS DIR...: merges measurement directories into the database $T/db-NAME; the complete text is then in

@@ -2,10 +2,8 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
-TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample tests/unit/test_seccomp_filter
-tests_unit_test_seccomp_filter_SOURCES = tests/unit/test_seccomp_filter.c hpcrun-lite/hooks/seccomp_filter.c
-tests_unit_test_seccomp_filter_LDADD = $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample
+TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample
 tests_unit_test_safe_string_SOURCES = tests/unit/test_safe_string.c
 tests_unit_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
 tests_unit_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)

@@ -12,11 +12,13 @@ PLUGIN=$builddir/tests/workload/.libs/run_plugin.so
 CONSTRUCTOR=$builddir/tests/workload/.libs/run_constructor.so
 OUT=$T/out
 
-# measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and $T/stderr.
+# measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and $T/stderr. UNDER: a command
+# that starts the launcher.
 measure() {
 	rm -rf "$OUT"
 	status=0
-	run_limited 120 "$HPCRUN" -o "$OUT" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
+	# shellcheck disable=SC2086 # a list
+	run_limited 120 ${UNDER:-} "$HPCRUN" -o "$OUT" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
 }
 
 # sound DESCRIPTION [-k]: every identity holds in every file of the run; leaves the values in $T/values.

@@ -7,12 +7,11 @@
 
 #include "common/safe/load.h"
 #include "hpcrun-lite/runtime/next.h"
-#include "hpcrun-lite/hooks/hook_scratch.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/runtime.h"
-#include "hpcrun-lite/hooks/seccomp_filter.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,49 +26,17 @@ static struct hook_next next_prctl = {"prctl", NULL};
 
 /* ---- filters ------------------------------------------------------------------------------------------------------ */
 
-/* Whatever the run time may call once a process has started. */
-static const int ours[] = {
-	SYS_access, SYS_clock_gettime, SYS_close, SYS_exit_group, SYS_fallocate, SYS_fcntl, SYS_fgetxattr, SYS_fstat, SYS_fstatfs, SYS_ftruncate, SYS_getcwd, SYS_getdents64,
-	SYS_getgid, SYS_getpid, SYS_getrusage, SYS_gettid, SYS_getuid, SYS_ioctl, SYS_madvise, SYS_mincore, SYS_mkdirat, SYS_mmap, SYS_munmap, SYS_newfstatat, SYS_openat, SYS_perf_event_open, SYS_poll, SYS_prctl,
-	SYS_pread64, SYS_prlimit64, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pwrite64, SYS_pwritev2, SYS_read, SYS_readlinkat, SYS_rt_sigaction, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigqueueinfo,
-	SYS_rt_sigreturn, SYS_rt_sigtimedwait, SYS_rt_tgsigqueueinfo, SYS_sched_yield, SYS_sigaltstack, SYS_stat, SYS_tgkill, SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
-	SYS_unlinkat, SYS_write,
-};
-
-/* As much as can be read of n bytes. */
-static size_t copy(void *to, uintptr_t from, size_t n)
-{
-	enum { PIECE = 4096 };
-	size_t done = 0, got = PIECE;
-	for (; done < n && got == PIECE; done += got) {
-		size_t piece = n - done < PIECE ? n - done : PIECE;
-		got = load_guarded((uint8_t *)to + done, from + done, piece);
-	}
-	return done < n ? done : n;
-}
-
-/* True when we can live under the filter, or the kernel will not take it. */
-static bool is_harmless(uintptr_t program)
+/* libseccomp finds out what there is by calls that the kernel refuses. */
+static bool is_filter(uintptr_t program)
 {
 	struct sock_fprog p;
-	if (load_guarded(&p, program, sizeof p) != sizeof p || p.len == 0 || p.len > BPF_MAXINSNS)
-		return true;
-	const size_t n_bytes = p.len * sizeof *p.filter;
-	struct sock_filter *code = hook_scratch_take(n_bytes + p.len * sizeof(struct seccomp_state));
-	if (!code)
-		return false;
-	bool is_good = true;
-	if (copy(code, (uintptr_t)p.filter, n_bytes) == n_bytes)
-		for (size_t i = 0; is_good && i < sizeof ours / sizeof *ours; i++)
-			is_good = seccomp_filter_spares(code, p.len, ours[i], (struct seccomp_state *)(code + p.len));
-	hook_scratch_release(code);
-	return is_good;
+	return load_guarded(&p, program, sizeof p) == sizeof p && p.len > 0 && p.len <= BPF_MAXINSNS;
 }
 
 /* Directly before the kernel is asked. `mode` as in prctl. */
 static void before_filter(long mode, long program)
 {
-	if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && !is_harmless((uintptr_t)program)))
+	if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && is_filter((uintptr_t)program)))
 		runtime_withdraw("the program restricts its system calls (seccomp), under which it cannot be measured: measurement ends there");
 }
 

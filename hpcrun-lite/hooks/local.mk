@@ -11,5 +11,4 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/hooks/hook_syscall.c hpcrun-lite/hooks/hook_syscall.h \
 	hpcrun-lite/hooks/hook_thread.c hpcrun-lite/hooks/hook_thread.h \
 	hpcrun-lite/hooks/hook_user.c hpcrun-lite/hooks/hook_user.h \
-	hpcrun-lite/hooks/hooks.c \
-	hpcrun-lite/hooks/seccomp_filter.c hpcrun-lite/hooks/seccomp_filter.h
+	hpcrun-lite/hooks/hooks.c

@@ -444,7 +444,8 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->delivered += get(&r->delivered);
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
-	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
+	/* Of a thread whose end could not be written, what its samples stand for. */
+	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : get(&r->use.event_ns) + get(&r->use.timer_ns);
 	sum->cpu_off_ns += get(&r->cpu_off_ns);
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);

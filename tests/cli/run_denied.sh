@@ -8,7 +8,7 @@ DENY=$builddir/tests/workload/run_deny
 "$DENY" madvise=1 -- true
 is "a filter can be set here" "$?" 0
 
-# denied WHAT... -- MODE ARGUMENTS: the program runs under the filter, measured.
+# denied WHAT... -- MODE ARGUMENTS: launcher and program run under the filter.
 denied() {
 	what=
 	while [ "$1" != -- ]; do
@@ -16,8 +16,9 @@ denied() {
 		shift
 	done
 	shift
-	# shellcheck disable=SC2086 # a list
-	measure -e "${event:-CPUTIME}" -- "$DENY" $what -- "$LIFE" "$@"
+	UNDER="$DENY$what --"
+	measure -e "${event:-CPUTIME}" -- "$LIFE" "$@"
+	UNDER=
 	is "denied$what: the program runs" "$status" 0
 	sound "denied$what: files are sound"
 }
@@ -29,10 +30,10 @@ denied perf_event_open=1 -- spin 1
 weights
 # of which the thread has 100 to 1000 in a second, less what falls on others
 within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 $(($(value cpu_ns) / 1000000 + 20))
-like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.1.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
+like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
 denied ring=1 -- spin 1
 weights
-like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.1.hpcrun)")" 'sampled on the kernel.s tick alone'
+like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'sampled on the kernel.s tick alone'
 denied ring=1 -- descriptors
 is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
 denied timer_create=11 -- spin 1
@@ -49,7 +50,10 @@ n_modules=$(value modules)
 denied process_vm_readv=13 -- plugins "$PLUGIN" 5 0.1 # as a filter may be written
 is "denied$what: paths are complete" "$(value complete)" "$(value recorded)"
 is "denied$what: the same modules" "$(value modules)" "$n_modules"
-denied fallocate=28 -- spin 0.1
+UNDER="$DENY fallocate=28 --"
+measure -- "$LIFE" spin 0.1
+UNDER=
+is "no space at all: the program runs" "$status" 0
 like "no space at all: the user is told" "$(cat "$T/stderr")" 'no space on the device.*runs unmeasured'
 
 # At most 4 MiB and 64 bytes a context node.

@@ -13,14 +13,10 @@ HOOK_NEXT(sigprocmask);
 HOOK_NEXT(pthread_sigmask);
 HOOK_NEXT(sigpending);
 HOOK_NEXT(signalfd);
-HOOK_NEXT(sighold);
-HOOK_NEXT(sigrelse);
-HOOK_NEXT(sigignore);
 
-/* sigblock, sigsetmask and siggetmask know the signals 1 to 32 as an int. */
+/* sigblock and sigsetmask know the signals 1 to 32 as an int. */
 #define OLD_SIGNALS UINT64_C(0xffffffff)
 
-typedef int old_fn(int);
 typedef int mask_fn(int, const sigset_t *, sigset_t *);
 
 static int change(mask_fn *next, int how, const sigset_t *set, sigset_t *old)
@@ -48,54 +44,24 @@ HOOK int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return change(NEXT(pthread_sigmask), how, set, old);
 }
 
-static int change_old_form(int how, const uint64_t *bits)
+static int change_old_form(int how, unsigned bits)
 {
 	sigset_t set = {0}, old = {0};
-	if (bits)
-		hook_signal_set_bits(&set, *bits & OLD_SIGNALS);
-	if (change(NEXT(sigprocmask), how, bits ? &set : NULL, &old) != 0)
+	hook_signal_set_bits(&set, bits & OLD_SIGNALS);
+	if (change(NEXT(sigprocmask), how, &set, &old) != 0)
 		return -1;
 	return (int)(hook_signal_bits(&old) & OLD_SIGNALS);
 }
 
 HOOK int sigblock(int mask)
 {
-	return change_old_form(SIG_BLOCK, &(uint64_t){(unsigned)mask});
+	return change_old_form(SIG_BLOCK, (unsigned)mask);
 }
 
+/* dash clears its mask by it in each child, after it has blocked all signals by sigprocmask. */
 HOOK int sigsetmask(int mask)
 {
-	return change_old_form(SIG_SETMASK, &(uint64_t){(unsigned)mask});
-}
-
-HOOK int siggetmask(void)
-{
-	return change_old_form(SIG_BLOCK, NULL);
-}
-
-HOOK int sighold(int sig)
-{
-	uint64_t bit = signal_bit(sig);
-	if (!(hook_signal_protected() & bit))
-		return NEXT_AS(old_fn, sighold)(sig);
-	hook_signal_set_hidden(hook_signal_hidden_bits() | bit);
-	return 0;
-}
-
-HOOK int sigrelse(int sig)
-{
-	uint64_t bit = signal_bit(sig);
-	if (!(hook_signal_protected() & bit))
-		return NEXT_AS(old_fn, sigrelse)(sig);
-	hook_signal_set_hidden(hook_signal_hidden_bits() & ~bit);
-	return 0;
-}
-
-HOOK int sigignore(int sig)
-{
-	if (!(hook_signal_protected() & signal_bit(sig)))
-		return NEXT_AS(old_fn, sigignore)(sig);
-	return sigaction(sig, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+	return change_old_form(SIG_SETMASK, (unsigned)mask);
 }
 
 HOOK int sigpending(sigset_t *set)
@@ -114,8 +80,8 @@ HOOK int signalfd(int fd, const sigset_t *mask, int flags)
 
 void hook_mask_start(void)
 {
-	struct hook_next *const all[] = {&next_sigprocmask, &next_pthread_sigmask, &next_sigpending, &next_signalfd,
-	                                 &next_sighold, &next_sigrelse, &next_sigignore};
+	struct hook_next *const all[] = {&next_sigprocmask, &next_pthread_sigmask, &next_sigpending,
+		&next_signalfd};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

@@ -246,6 +246,12 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 
 typedef __sighandler_t signal_fn(int, __sighandler_t);
 
+/* libc blocks the signal itself in the handler, in the BSD flavour of signal(). */
+static uint64_t bsd_mask(int sig, int flags)
+{
+	return flags & SA_RESTART ? signal_bit(sig) : 0;
+}
+
 /* signal() in its flavours; `flags` are those that sigaction would be given. */
 static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handler, int flags)
 {
@@ -255,6 +261,7 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 			errno = EINVAL;
 			return SIG_ERR;
 		}
+		hook_signal_set_bits(&act.sa_mask, bsd_mask(sig, flags));
 		keep(sig, &act, &old);
 		return old.sa_handler;
 	}
@@ -262,7 +269,7 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 		return next(sig, handler);
 	if (sig == SIGBUS && handler != SIG_ERR && handler != SIG_HOLD) {
 		struct sigaction act = {.sa_handler = handler, .sa_flags = flags}, old;
-		hook_signal_set_bits(&act.sa_mask, flags & SA_RESTART ? signal_bit(sig) : 0); /* as libc has it in the BSD flavour */
+		hook_signal_set_bits(&act.sa_mask, bsd_mask(sig, flags));
 		return sigaction(sig, &act, &old) == 0 ? old.sa_handler : SIG_ERR;
 	}
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
@@ -277,17 +284,6 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 }
 
 HOOK __sighandler_t signal(int sig, __sighandler_t handler)
-{
-	return set_handler(NEXT(signal), sig, handler, SA_RESTART);
-}
-
-HOOK __sighandler_t ssignal(int sig, __sighandler_t handler)
-{
-	return set_handler(NEXT(signal), sig, handler, SA_RESTART);
-}
-
-__sighandler_t bsd_signal(int sig, __sighandler_t handler); /* no longer declared, still exported */
-HOOK __sighandler_t bsd_signal(int sig, __sighandler_t handler)
 {
 	return set_handler(NEXT(signal), sig, handler, SA_RESTART);
 }
