@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+libhlbase_la_SOURCES += \
+	common/format/ends.c common/format/ends.h \
+	common/format/measurement.c common/format/measurement.h \
+	common/format/measurement_gpu.c common/format/measurement_gpu.h \
+	common/format/recording.c common/format/recording.h \
+	common/format/structure.c common/format/structure.h \
+	common/format/structure_layout.h \
+	common/format/structure_write.c common/format/structure_write.h
+# What the run time needs of it.
+libhlsafe_la_SOURCES += \
+	common/format/measurement.c common/format/measurement.h \
+	common/format/measurement_gpu.c common/format/measurement_gpu.h

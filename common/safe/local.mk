@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# exec_image is in the launcher and in the preloaded library, text also in the launcher.
+libhlsafe_la_SOURCES += \
+	common/safe/clock.c common/safe/clock.h \
+	common/safe/fnv.h \
+	common/safe/load.c common/safe/load.h \
+	common/safe/printable.c common/safe/printable.h \
+	common/safe/room.c common/safe/room.h \
+	common/safe/sys.h \
+	common/safe/text.c common/safe/text.h \
+	common/safe/trylock.h
+libhlbase_la_SOURCES += common/safe/fnv.h common/safe/printable.c common/safe/printable.h
+# Hidden memcpy and the like, for the shared libraries alone: a program keeps libc's.
+libhlstring_la_SOURCES += common/safe/string.c
