@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cubins: functions from the symbol table, lines and inlined calls from .debug_line, which needs no .debug_info. doc/cubin-lines.md tells how NVIDIA's line table works. Tests:
+ * Cubins: functions from the symbol table, lines and inlined calls from .debug_line, which needs no .debug_info. doc/notes/cubin-lines.md tells how NVIDIA's line table works. Tests:
  * tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #ifndef HPCSTRUCT_DEBUG_CUBIN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CUPTI of the driver that does not exist. What it does like NVIDIA's, as seen on an H200 (doc/cupti-facts.md): calls tell the tool at enter and exit, with correlation ids and kernel names; buffers are handed out when
+ * The CUPTI of the driver that does not exist. What it does like NVIDIA's, as seen on an H200 (doc/notes/cupti-facts.md): calls tell the tool at enter and exit, with correlation ids and kernel names; buffers are handed out when
  * all in them is complete, by force also before, with times of 0; and a tool that switches callbacks or kinds of records beside other threads' calls loses what these launch from then on. FAKE_CUDA=subscribed, old, dropping: what can
  * go wrong besides. See fake_cuda.c.
  */
@@ -36,7 +36,7 @@ static bool kinds[CUPTI_ACTIVITY_KIND_COUNT]; /* which records are made */
 static _Atomic uint64_t n_switches; /* of kinds: when one begins and when it has ended */
 static _Atomic uint64_t n_told; /* callbacks of calls */
 /*
- * What the calling thread has of a tool that switched beside it, for good (doc/cupti-facts.md K). Of the records that has_no_records keeps back NVIDIA's gives some: 0.5 to 23 in 100.
+ * What the calling thread has of a tool that switched beside it, for good (doc/notes/cupti-facts.md K). Of the records that has_no_records keeps back NVIDIA's gives some: 0.5 to 23 in 100.
  */
 static __thread struct {
 	uint32_t id;         /* of a call of which the tool was told the beginning and not the end: all later ones have it; 0: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling of a CUPTI that does not exist, of each device apart. What it does like NVIDIA's, as seen on an H200 (doc/cupti-facts.md): a sample for each unit and 2^period cycles while a kernel runs; nothing before
+ * PC sampling of a CUPTI that does not exist, of each device apart. What it does like NVIDIA's, as seen on an H200 (doc/notes/cupti-facts.md): a sample for each unit and 2^period cycles while a kernel runs; nothing before
  * 0.3 s, so short programs get all when they disable; sums come with the first of several calls; samples of modules that were loaded before, and some others, have no record; stall reasons come in pairs,
  * numbered in no order, and only when enabled; a full buffer is the end until Disable; Disable waits for kernels and fills the configuration's buffer as far as it has room.
  * FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown: GetData answers as to a second process.

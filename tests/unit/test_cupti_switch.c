@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other threads, and what must not be (doc/cupti-facts.md K).
+ * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other threads, and what must not be (doc/notes/cupti-facts.md K).
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 #include "tests/unit/cupti_made_up.h"

@@ -17,7 +17,7 @@ enum {
 	STALLS_COLUMNS = 34
 };
 
-#define OUTSIDE_ADVICE 0.02 /* share of samples without code from which on something can be done about it: doc/cupti-facts.md A4 */
+#define OUTSIDE_ADVICE 0.02 /* share of samples without code from which on something can be done about it: doc/notes/cupti-facts.md A4 */
 #define RATE_TOLERANCE 0.05
 #define PLACE_TOLERANCE 0.05
 

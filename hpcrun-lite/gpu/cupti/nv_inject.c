@@ -66,7 +66,7 @@ static bool subscribe(void)
 	return r == CUPTI_SUCCESS;
 }
 
-/* FUNCTION is of no use to us, but without it samples in device functions that were compiled apart are lost (doc/cupti-facts.md A3). */
+/* FUNCTION is of no use to us, but without it samples in device functions that were compiled apart are lost (doc/notes/cupti-facts.md A3). */
 static const struct kind {
 	CUpti_ActivityKind kind;
 	bool with_times, with_pc;

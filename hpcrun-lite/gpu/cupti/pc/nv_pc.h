@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PC sampling through cupti_pcsampling.h, as the rest of the back end sees it. One context of a GPU is sampled at a time, by one process of the machine; sampling is enabled when the context
- * is made, before a module is loaded, and without start/stop control (doc/cupti-facts.md A1, A2, A13). Samples are taken out every 100 ms by the thread that asks for records (nv_flush.c).
+ * is made, before a module is loaded, and without start/stop control (doc/notes/cupti-facts.md A1, A2, A13). Samples are taken out every 100 ms by the thread that asks for records (nv_flush.c).
  *
  * CUPTI's calls that enable and disable wait for running kernels and are not known to bear launches beside them. So a thread that makes them first closes a gate in front of the program's
  * launches (nv_pc_gate.c), and where it may choose the moment, waits until nothing runs; each wait has an end, after which the program goes on and sampling is put off or given up.

@@ -2,7 +2,7 @@
 /*
  * Bursts: continuous sampling, with short windows in which kernels run one at a time and samples know their launch, as a yardstick for what is apportioned by time elsewhere.
  *
- * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/cupti-facts.md A9, A12). So a window begins and
+ * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window begins and
  * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
  * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
  * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take N percent of the time; the first, of few launches, comes as soon as that, for short programs.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One process may sample a GPU: a second one gets neither samples nor records, or crashes, though CUPTI tells it that all is well (doc/cupti-facts.md A5). So the first takes a lock, on a file that is
+ * One process may sample a GPU: a second one gets neither samples nor records, or crashes, though CUPTI tells it that all is well (doc/notes/cupti-facts.md A5). So the first takes a lock, on a file that is
  * named by the GPU's UUID and opened for reading alone: it may be another user's. The kernel gives the lock back when the process ends, and with it the
  * children that it forked, which share it; the file may stay then, for everybody to open. The program may close our descriptor, or put another file there: it is looked at before it is closed. Test: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
  */

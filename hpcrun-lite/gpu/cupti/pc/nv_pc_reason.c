@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stall reasons. CUPTI numbers them anew for each kind of chip, in any order, and counts pairs: X for all samples with that reason, X_not_issued for those of them in which the scheduler issued
- * nothing (doc/cupti-facts.md A6). The file has one number for a name. Test: tests/unit/test_cupti_pc.c.
+ * nothing (doc/notes/cupti-facts.md A6). The file has one number for a name. Test: tests/unit/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

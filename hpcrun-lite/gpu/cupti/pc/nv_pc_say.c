@@ -62,7 +62,7 @@ void nv_pc_check_rate(const struct nv_pc_session *s)
 		nv_pc_say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
 }
 
-/* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/cupti-facts.md A4). */
+/* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/notes/cupti-facts.md A4). */
 void nv_pc_check_outside(struct nv_pc_session *s)
 {
 	char line[32];

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #define MOST_CALLS 1000u             /* of GetData in a row: a million instructions */
-#define SAMPLES_PER_S UINT64_C(600000) /* at most, of a whole GPU by default: CUPTI decodes 15 million/s on one core (doc/cupti-facts.md A8), so this is 4 % of one */
+#define SAMPLES_PER_S UINT64_C(600000) /* at most, of a whole GPU by default: CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md A8), so this is 4 % of one */
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measurement that the program stops and starts. Off means that CUPTI tells of no call, makes no record, samples nothing and is asked for nothing: what is left of its cost is in doc/cupti-facts.md. Records of what was launched
+ * Measurement that the program stops and starts. Off means that CUPTI tells of no call, makes no record, samples nothing and is asked for nothing: what is left of its cost is in doc/notes/cupti-facts.md. Records of what was launched
  * before come all the same, since CUPTI decides by the launch, so nothing is waited for. Where other threads use CUDA all of it stays on, and what comes is dropped. PC sampling can only be disabled while nothing runs: where something does, all stays on and what comes is dropped until a moment is
- * found, by our thread. Before the first start it stays on altogether: modules that are loaded while it is disabled have no samples afterwards (doc/cupti-facts.md K).
+ * found, by our thread. Before the first start it stays on altogether: modules that are loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K).
  * Must not wait for the device but briefly, as PC sampling does. Tests: tests/unit/test_cupti_switch.c, tests/cli/control_gpu.sh.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
@@ -54,7 +54,7 @@ static void let_launches_end(void)
 }
 
 /*
- * Callbacks of calls can only be switched off where no other thread may be inside of one: CUPTI does not notice then that the call ends, and gives all later calls of that thread its correlation id (doc/cupti-facts.md K). Else they
+ * Callbacks of calls can only be switched off where no other thread may be inside of one: CUPTI does not notice then that the call ends, and gives all later calls of that thread its correlation id (doc/notes/cupti-facts.md K). Else they
  * stay, and return at once.
  */
 static bool is_only_caller(void)
@@ -97,7 +97,7 @@ static void try_later(uint64_t now)
 static void go_off(uint64_t hold_ns)
 {
 	uint64_t now = nv.lib.now_ns();
-	/* Nothing holds launches of other threads here, and beside those records must not be switched: most of their later launches would have none (doc/cupti-facts.md K). */
+	/* Nothing holds launches of other threads here, and beside those records must not be switched: most of their later launches would have none (doc/notes/cupti-facts.md K). */
 	if (nv.options.pc == NV_PC_OFF && (nv.off == NV_DROPPING || !is_only_caller())) {
 		nv.off = NV_DROPPING;
 		return;
