@@ -122,8 +122,34 @@ enum model_metric_kind {
 				guessed frame; only where there are any */
 };
 
+/* What a metric of GPUs counts, so that a report finds it without its name. */
+enum model_metric_role {
+	MODEL_ROLE_NONE,        /* of CPUs, and all that no report asks for */
+	MODEL_ROLE_GPU_TIME,    /* kernels, copies and sets */
+	MODEL_ROLE_KERNEL_TIME,
+	MODEL_ROLE_COPY_TIME,
+	MODEL_ROLE_SET_TIME,
+	MODEL_ROLE_SYNC_TIME,   /* of the CPU, while it waited for GPUs */
+	MODEL_ROLE_KERNELS,     /* launches */
+	MODEL_ROLE_COPIES,
+	MODEL_ROLE_COPY_BYTES,  /* one metric for each direction */
+	MODEL_ROLE_SETS,
+	MODEL_ROLE_SET_BYTES,   /* one metric for each kind of memory */
+	MODEL_ROLE_SYNCS,
+	MODEL_ROLE_SAMPLES,     /* PC samples */
+	MODEL_ROLE_APPORTIONED, /* PC samples that were shared out */
+	MODEL_ROLE_MEASURED,    /* PC samples of whole kernels */
+	MODEL_ROLE_EXPECTED,    /* the same, had all SMs been busy */
+	MODEL_ROLE_ISSUED,      /* PC samples of warps that issued an instruction */
+	MODEL_ROLE_STALL,       /* PC samples of warps that waited: one metric for each reason */
+	MODEL_ROLE_STALL_IDLE   /* the part of a STALL while the scheduler issued nothing; in no sum */
+};
+
 struct model_metric {
 	uint8_t kind;              /* enum model_metric_kind */
+	uint8_t role;              /* enum model_metric_role */
+	uint32_t idle;             /* STALL: its STALL_IDLE metric, MODEL_NONE; else undefined */
+	const char *reason;        /* ISSUED, STALL, STALL_IDLE: the short name, "GMEM"; else NULL */
 	uint32_t parent;           /* metric of which this is a part ("GKER (sec)" of "GPUOP (sec)"), MODEL_NONE */
 	uint32_t divisor;          /* GPU_MEAN: the metric that counts launches; else MODEL_NONE */
 	const char *name;          /* as readers of HPCToolkit know it: "CPUTIME (sec)", "PAPI_TOT_CYC" */

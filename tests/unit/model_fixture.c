@@ -114,20 +114,21 @@ static void make_metrics(struct model *m, const struct fixture_options *o)
 	static const struct {
 		const char *name, *unit;
 		enum model_metric_kind kind;
+		enum model_metric_role role;
 		uint32_t parent, divisor;
 		bool apportioned;
 	} gpu[N_GPU_METRICS] = {
-		[G_OP] = {"GPUOP (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_NONE, MODEL_NONE, false},
-		[G_KERNEL] = {"GKER (sec)", "sec", MODEL_METRIC_GPU_TIME, G_OP, MODEL_NONE, false},
-		[G_COPY] = {"GXCOPY (sec)", "sec", MODEL_METRIC_GPU_TIME, G_OP, MODEL_NONE, false},
-		[G_SYNC] = {"GSYNC (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_NONE, MODEL_NONE, false},
-		[G_KERNELS] = {"GKER:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
-		[G_BLOCKS] = {"GKER:BLKS", "count", MODEL_METRIC_GPU_MEAN, MODEL_NONE, G_KERNELS, false},
-		[G_BYTES_IN] = {"GXCOPY:H2D (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
-		[G_BYTES_OUT] = {"GXCOPY:D2H (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
-		[G_COPIES] = {"GXCOPY:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_NONE, MODEL_NONE, false},
-		[G_INS] = {"GINS", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_NONE, MODEL_NONE, true},
-		[G_STALL] = {"GINS:STL_GMEM", "count", MODEL_METRIC_GPU_SAMPLES, G_INS, MODEL_NONE, true},
+		[G_OP] = {"GPUOP (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_GPU_TIME, MODEL_NONE, MODEL_NONE, false},
+		[G_KERNEL] = {"GKER (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_KERNEL_TIME, G_OP, MODEL_NONE, false},
+		[G_COPY] = {"GXCOPY (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_COPY_TIME, G_OP, MODEL_NONE, false},
+		[G_SYNC] = {"GSYNC (sec)", "sec", MODEL_METRIC_GPU_TIME, MODEL_ROLE_SYNC_TIME, MODEL_NONE, MODEL_NONE, false},
+		[G_KERNELS] = {"GKER:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_KERNELS, MODEL_NONE, MODEL_NONE, false},
+		[G_BLOCKS] = {"GKER:BLKS", "count", MODEL_METRIC_GPU_MEAN, MODEL_ROLE_NONE, MODEL_NONE, G_KERNELS, false},
+		[G_BYTES_IN] = {"GXCOPY:H2D (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_COPY_BYTES, MODEL_NONE, MODEL_NONE, false},
+		[G_BYTES_OUT] = {"GXCOPY:D2H (B)", "B", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_COPY_BYTES, MODEL_NONE, MODEL_NONE, false},
+		[G_COPIES] = {"GXCOPY:COUNT", "count", MODEL_METRIC_GPU_COUNT, MODEL_ROLE_COPIES, MODEL_NONE, MODEL_NONE, false},
+		[G_INS] = {"GINS", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_SAMPLES, MODEL_NONE, MODEL_NONE, true},
+		[G_STALL] = {"GINS:STL_GMEM", "count", MODEL_METRIC_GPU_SAMPLES, MODEL_ROLE_ISSUED, G_INS, MODEL_NONE, true},
 	};
 	struct model_metric *metrics = fixture_must(calloc(o->n_metrics + N_GPU_METRICS, sizeof *metrics));
 	memcpy(metrics, sampled, o->n_metrics * sizeof *metrics);
@@ -135,7 +136,8 @@ static void make_metrics(struct model *m, const struct fixture_options *o)
 	for (unsigned i = 0; o->n_gpu_ops && i < N_GPU_METRICS; i++) {
 		uint32_t parent = gpu[i].parent == MODEL_NONE ? MODEL_NONE : o->n_metrics + gpu[i].parent;
 		uint32_t divisor = gpu[i].divisor == MODEL_NONE ? MODEL_NONE : o->n_metrics + gpu[i].divisor;
-		metrics[m->n_metrics++] = (struct model_metric){.kind = (uint8_t)gpu[i].kind, .parent = parent, .divisor = divisor, .name = gpu[i].name, .event = "gpu=opencl",
+		metrics[m->n_metrics++] = (struct model_metric){.kind = (uint8_t)gpu[i].kind, .role = (uint8_t)gpu[i].role,
+			.reason = i == G_STALL ? "GMEM" : NULL, .parent = parent, .divisor = divisor, .name = gpu[i].name, .event = "gpu=opencl",
 			.unit = gpu[i].unit, .description = "made up", .apportioned = gpu[i].apportioned};
 	}
 	m->metrics = m->private_->metrics = metrics;

@@ -372,9 +372,34 @@ static char *describe_samples(const struct gpu_metrics *m, struct model *model, 
 	return n < 0 ? NULL : model_own(model, text);
 }
 
+static enum model_metric_role role_of(uint32_t metric)
+{
+	switch (metric) {
+	case GPU_TIME: return MODEL_ROLE_GPU_TIME;
+	case GPU_KERNEL_TIME: return MODEL_ROLE_KERNEL_TIME;
+	case GPU_COPY_TIME: return MODEL_ROLE_COPY_TIME;
+	case GPU_SET_TIME: return MODEL_ROLE_SET_TIME;
+	case GPU_SYNC_TIME: return MODEL_ROLE_SYNC_TIME;
+	case GPU_KERNELS: return MODEL_ROLE_KERNELS;
+	case GPU_COPIES: return MODEL_ROLE_COPIES;
+	case GPU_SETS: return MODEL_ROLE_SETS;
+	case GPU_SYNCS: return MODEL_ROLE_SYNCS;
+	case GPU_SAMPLES: return MODEL_ROLE_SAMPLES;
+	case GPU_APPORTIONED: return MODEL_ROLE_APPORTIONED;
+	case GPU_SAMPLED: return MODEL_ROLE_MEASURED;
+	case GPU_SAMPLES_EXPECTED: return MODEL_ROLE_EXPECTED;
+	default: break;
+	}
+	if (metric >= GPU_COPY_BYTES && metric < GPU_COPY_BYTES + MSR_N_GPU_DIRECTIONS)
+		return MODEL_ROLE_COPY_BYTES;
+	if (metric >= GPU_SET_BYTES && metric < GPU_SET_BYTES + MSR_N_GPU_MEMORIES)
+		return MODEL_ROLE_SET_BYTES;
+	return MODEL_ROLE_NONE;
+}
+
 static bool describe_fixed(const struct gpu_metrics *m, struct model *model, uint32_t metric, const uint32_t *index_of, struct model_metric *out)
 {
-	*out = (struct model_metric){.kind = fixed[metric].kind, .name = fixed[metric].name, .unit = fixed[metric].unit, .description = fixed[metric].description,
+	*out = (struct model_metric){.kind = fixed[metric].kind, .role = (uint8_t)role_of(metric), .name = fixed[metric].name, .unit = fixed[metric].unit, .description = fixed[metric].description,
 		.parent = fixed[metric].parent == NO ? MODEL_NONE : index_of[fixed[metric].parent],
 		.divisor = fixed[metric].divisor == NO ? MODEL_NONE : index_of[fixed[metric].divisor]};
 	if (out->kind == MODEL_METRIC_GPU_SAMPLES) {
@@ -392,7 +417,19 @@ static bool describe_stall(const struct gpu_metrics *m, struct model *model, con
 	*out = (struct model_metric){.kind = MODEL_METRIC_GPU_SAMPLES, .unit = "count", .divisor = MODEL_NONE, .apportioned = m->n_apportioned != 0,
 		.name = copy ? model_own(model, copy) : NULL, .description = describe_samples(m, model, s->description[0] ? s->description : known ? known->description : "GPU instruction stalls", s->vendor),
 		.parent = only ? MODEL_NONE : index_of[issued ? GPU_SAMPLES : GPU_STALLED], .meaning = known ? known->description : NULL, .hint = known ? known->hint : NULL};
+	out->role = only ? MODEL_ROLE_STALL_IDLE : issued ? MODEL_ROLE_ISSUED : MODEL_ROLE_STALL;
+	out->reason = out->name ? gpu_stall_reason(out->name) : NULL;
+	out->idle = MODEL_NONE;
 	return out->name && out->description;
+}
+
+/* Finds the idle part of each stall, which has its name with "_NI" behind. */
+static void pair_stalls(struct model_metric *metrics, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; metrics[i].role == MODEL_ROLE_STALL && k < n; k++)
+			if (metrics[k].role == MODEL_ROLE_STALL_IDLE && gpu_stall_is_idle_part(metrics[k].reason, metrics[i].reason))
+				metrics[i].idle = k;
 }
 
 static struct model_metric describe_counter(const struct gpu_counter_metric *c)
@@ -427,6 +464,7 @@ bool gpu_metrics_describe(const struct gpu_metrics *m, struct model *model, uint
 		out->event = "gpu";
 		(*index_of)[i] = model->n_metrics++;
 	}
+	pair_stalls(metrics, model->n_metrics);
 	return true;
 }
 

@@ -12,10 +12,10 @@
 
 enum { CHUNK_OPS = 512, LANE_OPS = 64 };
 
-uint32_t text_find_metric(const struct model *m, const char *name)
+uint32_t text_find_metric(const struct model *m, enum model_metric_role role)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (strcmp(m->metrics[i].name, name) == 0)
+		if (m->metrics[i].role == role)
 			return i;
 	return MODEL_NONE;
 }
@@ -101,13 +101,13 @@ void text_gpu_spread(const struct model *m, struct text_metric *time, const stru
 void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to, size_t n_bytes)
 {
 	enum model_scope scope = inclusive ? MODEL_EXECUTION : MODEL_POINT;
-	uint32_t samples = text_find_metric(m, "GINS"), best[2] = {MODEL_NONE, MODEL_NONE};
+	uint32_t samples = text_find_metric(m, MODEL_ROLE_SAMPLES), best[2] = {MODEL_NONE, MODEL_NONE};
 	double most[2] = {0, 0};
 	const struct model_total *all = samples != MODEL_NONE ? model_find_total(m, context, samples) : NULL;
 	to[0] = 0;
 	for (uint32_t i = samples + 1; all && i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		if (k->kind != MODEL_METRIC_GPU_SAMPLES || k->parent == MODEL_NONE || strncmp(k->name, "GINS:STL_", 9) != 0 || strcmp(k->name, "GINS:STL_ANY") == 0)
+		if (k->role != MODEL_ROLE_STALL && k->role != MODEL_ROLE_ISSUED)
 			continue;
 		const struct model_total *t = model_find_total(m, context, i);
 		double value = t ? t->sum[scope] : 0;
@@ -123,8 +123,7 @@ void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, ch
 	}
 	for (unsigned i = 0; i < 2 && best[i] != MODEL_NONE && most[i] >= 0.05 * all->sum[scope]; i++) {
 		const struct model_metric *k = &m->metrics[best[i]];
-		bool issued = k->parent == samples;
-		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", i ? ", " : "", issued ? "issued" : k->name + 9, 100 * most[i] / all->sum[scope]);
+		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", i ? ", " : "", k->role == MODEL_ROLE_ISSUED ? "issued" : k->reason, 100 * most[i] / all->sum[scope]);
 	}
 	for (char *at = to; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
@@ -160,7 +159,7 @@ static struct text_gpu_kernel *get_kernel(struct text_gpu *g, struct map *index,
 
 static bool add_totals(const struct model *m, struct text_gpu *g, struct map *index)
 {
-	uint32_t time = text_find_metric(m, "GKER (sec)"), count = text_find_metric(m, "GKER:COUNT");
+	uint32_t time = text_find_metric(m, MODEL_ROLE_KERNEL_TIME), count = text_find_metric(m, MODEL_ROLE_KERNELS);
 	for (size_t i = 0; i < m->n_totals; i++) {
 		const struct model_total *t = &m->totals[i];
 		if ((t->metric != time && t->metric != count) || t->sum[MODEL_POINT] == 0)

@@ -32,8 +32,8 @@ struct text_gpu {
 bool text_gpu_open(const struct model *m, struct text_gpu *g);
 void text_gpu_close(struct text_gpu *g);
 
-/* The metric of this name, MODEL_NONE. */
-uint32_t text_find_metric(const struct model *m, const char *name);
+/* The first metric of this role, MODEL_NONE. */
+uint32_t text_find_metric(const struct model *m, enum model_metric_role role);
 /* Its total over everything; 0 where there is no such metric. */
 double text_metric_total(const struct model *m, uint32_t metric);
 /* The context is a kernel: what it did as a whole counts there. */

@@ -20,21 +20,14 @@ struct gathering {
 
 /* ---- stall reasons ---- */
 
-static bool is_not_issued(const struct model_metric *k)
-{
-	size_t n = strlen(k->name);
-	return n > 3 && strcmp(k->name + n - 3, "_NI") == 0 && k->parent == MODEL_NONE;
-}
-
 static bool list_stalls(struct gathering *g)
 {
 	const struct model *m = g->m;
 	g->h->stalls = malloc((m->n_metrics + 1) * sizeof *g->h->stalls);
 	g->stall_of = malloc((m->n_metrics + 1) * sizeof *g->stall_of);
 	for (uint32_t i = 0; g->h->stalls && g->stall_of && i < m->n_metrics; i++) {
-		const char *name = m->metrics[i].name;
 		g->stall_of[i] = MODEL_NONE;
-		if (m->metrics[i].kind != MODEL_METRIC_GPU_SAMPLES || strncmp(name, "GINS:STL_", 9) != 0 || strcmp(name, "GINS:STL_ANY") == 0)
+		if (m->metrics[i].role < MODEL_ROLE_ISSUED)
 			continue;
 		g->stall_of[i] = g->h->n_stalls;
 		g->h->stalls[g->h->n_stalls++] = i;
@@ -44,20 +37,16 @@ static bool list_stalls(struct gathering *g)
 
 uint32_t text_gpu_hot_not_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
 {
-	const char *name = m->metrics[h->stalls[stall]].name;
-	size_t n = strlen(name);
-	for (uint32_t i = 0; i < h->n_stalls; i++) {
-		const struct model_metric *k = &m->metrics[h->stalls[i]];
-		if (is_not_issued(k) && strncmp(k->name, name, n) == 0 && strcmp(k->name + n, "_NI") == 0)
-			return i;
-	}
-	return h->n_stalls;
+	const struct model_metric *k = &m->metrics[h->stalls[stall]];
+	uint32_t i = k->role == MODEL_ROLE_STALL && k->idle != MODEL_NONE ? 0 : h->n_stalls;
+	while (i < h->n_stalls && h->stalls[i] != k->idle)
+		i++;
+	return i;
 }
 
 bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
 {
-	const struct model_metric *k = &m->metrics[h->stalls[stall]];
-	return k->parent != MODEL_NONE && strcmp(m->metrics[k->parent].name, "GINS") == 0;
+	return m->metrics[h->stalls[stall]].role == MODEL_ROLE_ISSUED;
 }
 
 /* ---- places ---- */
@@ -291,8 +280,8 @@ static void put_in_order(struct text_gpu_hot *h)
 bool text_gpu_hot_open(const struct model *m, struct text_gpu_hot *h)
 {
 	*h = (struct text_gpu_hot){0};
-	struct gathering g = {.m = m, .h = h, .samples = text_find_metric(m, "GINS"), .apportioned = text_find_metric(m, "GINS:APPORTIONED"), .seconds = text_find_metric(m, "GKER (sec)"),
-		.launches = text_find_metric(m, "GKER:COUNT"), .measured = text_find_metric(m, "GSAMP:TOT"), .expected = text_find_metric(m, "GSAMP:EXP")};
+	struct gathering g = {.m = m, .h = h, .samples = text_find_metric(m, MODEL_ROLE_SAMPLES), .apportioned = text_find_metric(m, MODEL_ROLE_APPORTIONED), .seconds = text_find_metric(m, MODEL_ROLE_KERNEL_TIME),
+		.launches = text_find_metric(m, MODEL_ROLE_KERNELS), .measured = text_find_metric(m, MODEL_ROLE_MEASURED), .expected = text_find_metric(m, MODEL_ROLE_EXPECTED)};
 	if (g.samples == MODEL_NONE)
 		return true;
 	bool ok = list_stalls(&g) && gather(&g);

@@ -40,7 +40,7 @@ struct text_gpu_hot {
 	VEC(struct text_gpu_line) lines;
 	VEC(struct text_gpu_launcher) launchers;
 	VEC(double) values;
-	uint32_t *stalls, n_stalls;  /* metrics of stall reasons: GINS:STL_* but STL_ANY */
+	uint32_t *stalls, n_stalls;  /* metrics of stall reasons: ISSUED, STALL and STALL_IDLE */
 	double samples, apportioned;
 };
 

@@ -34,7 +34,7 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 			foreign_printf(s->out, " %s", k->description);
 		putc('\n', s->out);
 	}
-	double samples = text_metric_total(m, text_find_metric(m, "GINS")), apportioned = text_metric_total(m, text_find_metric(m, "GINS:APPORTIONED"));
+	double samples = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SAMPLES)), apportioned = text_metric_total(m, text_find_metric(m, MODEL_ROLE_APPORTIONED));
 	char n[TEXT_CELL], exact[TEXT_CELL];
 	if (samples > 0)
 		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS", text_count(n, (uint64_t)samples),
@@ -77,7 +77,7 @@ static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, d
 
 static void put_kernels(const struct model *m, const struct text_gpu *g, const struct text_style *s)
 {
-	double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)")), n = text_metric_total(m, text_find_metric(m, "GKER:COUNT"));
+	double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME)), n = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNELS));
 	char a[TEXT_CELL], b[TEXT_CELL];
 	size_t n_hidden = 0;
 	if (!g->kernels.n)
@@ -122,13 +122,13 @@ static void put_sum(const struct text_style *s, const char *what, const struct t
 		put_copy(s, what, (double)c->n, (double)c->bytes, (double)c->ns / 1e9);
 }
 
-/* Sum of the metrics of bytes, "GXCOPY:H2D (B)" and so on; with a row for each where `s` is not NULL. */
-static double sum_bytes(const struct model *m, const char *prefix, const struct text_style *s)
+/* Sum of the metrics of bytes of one role; with a row for each where `s` is not NULL. */
+static double sum_bytes(const struct model *m, enum model_metric_role role, const struct text_style *s)
 {
 	double bytes = 0;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		double sum = k->kind == MODEL_METRIC_GPU_COUNT && strncmp(k->name, prefix, strlen(prefix)) == 0 && strcmp(k->unit, "B") == 0 ? text_metric_total(m, i) : 0;
+		double sum = k->role == role ? text_metric_total(m, i) : 0;
 		bytes += sum;
 		if (s && sum > 0)
 			put_copy(s, k->description && *k->description ? k->description : k->name, -1, sum, -1);
@@ -142,7 +142,7 @@ static double sum_bytes(const struct model *m, const char *prefix, const struct 
  */
 static void put_copies(const struct model *m, const struct text_gpu *g, const struct text_style *s)
 {
-	double n_copies = text_metric_total(m, text_find_metric(m, "GXCOPY:COUNT")), n_sets = text_metric_total(m, text_find_metric(m, "GMSET:COUNT"));
+	double n_copies = text_metric_total(m, text_find_metric(m, MODEL_ROLE_COPIES)), n_sets = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SETS));
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
 		n += g->copies[i].n;
@@ -154,13 +154,13 @@ static void put_copies(const struct model *m, const struct text_gpu *g, const st
 		for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
 			put_sum(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
 	} else {
-		put_copy(s, "all directions:", n_copies, sum_bytes(m, "GXCOPY:", NULL), text_metric_total(m, text_find_metric(m, "GXCOPY (sec)")));
-		sum_bytes(m, "GXCOPY:", s);
+		put_copy(s, "all directions:", n_copies, sum_bytes(m, MODEL_ROLE_COPY_BYTES, NULL), text_metric_total(m, text_find_metric(m, MODEL_ROLE_COPY_TIME)));
+		sum_bytes(m, MODEL_ROLE_COPY_BYTES, s);
 	}
 	if ((double)g->sets.n >= n_sets)
 		put_sum(s, "set", &g->sets);
 	else
-		put_copy(s, "set", n_sets, sum_bytes(m, "GMSET:", NULL), text_metric_total(m, text_find_metric(m, "GMSET (sec)")));
+		put_copy(s, "set", n_sets, sum_bytes(m, MODEL_ROLE_SET_BYTES, NULL), text_metric_total(m, text_find_metric(m, MODEL_ROLE_SET_TIME)));
 	putc('\n', s->out);
 }
 
@@ -245,8 +245,8 @@ static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, d
 /* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when memory is short. */
 static bool put_waits(const struct model *m, const struct text_style *s)
 {
-	uint32_t metric = text_find_metric(m, "GSYNC (sec)");
-	double whole = text_metric_total(m, metric), n = text_metric_total(m, text_find_metric(m, "GSYNC:COUNT"));
+	uint32_t metric = text_find_metric(m, MODEL_ROLE_SYNC_TIME);
+	double whole = text_metric_total(m, metric), n = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SYNCS));
 	char a[TEXT_CELL], b[TEXT_CELL];
 	size_t n_waits = 0;
 	if (whole <= 0)

@@ -48,17 +48,11 @@ static size_t rank_stalls(const struct model *m, const struct text_gpu_hot *h, s
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < h->n_stalls; i++)
-		if (m->metrics[h->stalls[i]].parent != MODEL_NONE && h->values.at[values + i] > 0)
+		if (m->metrics[h->stalls[i]].role != MODEL_ROLE_STALL_IDLE && h->values.at[values + i] > 0)
 			to[n++] = (struct ranked){i, h->values.at[values + i]};
 	if (n)
 		qsort(to, n, sizeof *to, compare_ranked);
 	return n;
-}
-
-/* "GMEM" */
-static const char *stall_name(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
-{
-	return m->metrics[h->stalls[stall]].name + strlen("GINS:STL_");
 }
 
 static const struct text_gpu_kernel *find_kernel(const struct text_gpu *g, uint32_t function)
@@ -218,7 +212,7 @@ static void name_stalls(const struct model *m, const struct text_gpu_hot *h, con
 		if (share < 0.05)
 			break;
 		bool issued = text_gpu_hot_is_issued(m, h, room[i].stall);
-		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", said++ ? ", " : "", issued ? "issued" : stall_name(m, h, room[i].stall), 100 * share);
+		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", said++ ? ", " : "", issued ? "issued" : m->metrics[h->stalls[room[i].stall]].reason, 100 * share);
 	}
 	for (char *at = to; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
@@ -265,7 +259,7 @@ static void put_stalls(const struct model *m, const struct text_gpu_hot *h, cons
 		if (ranked[i].value < s->threshold * k->samples && i)
 			break;
 		fprintf(s->out, "%11s %8s  ", text_share(a, ranked[i].value, k->samples), !issued && other < h->n_stalls ? text_share(b, h->values.at[k->stalls + other], k->samples) : "");
-		snprintf(line, sizeof line, "%s%s%s", issued ? "issued an instruction" : stall_name(m, h, ranked[i].stall), metric->meaning && !issued ? ": " : "", metric->meaning && !issued ? metric->meaning : "");
+		snprintf(line, sizeof line, "%s%s%s", issued ? "issued an instruction" : metric->reason, metric->meaning && !issued ? ": " : "", metric->meaning && !issued ? metric->meaning : "");
 		put_cell(s, line, room);
 		putc('\n', s->out);
 		if (issued || said || !metric->hint || !*metric->hint)
@@ -281,7 +275,7 @@ static void put_stalls(const struct model *m, const struct text_gpu_hot *h, cons
 static void put_kernel(const struct model *m, const struct text_gpu *g, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, struct ranked *ranked, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME], file[TEXT_FILE];
-	double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)"));
+	double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME));
 	const struct model_function *f = &m->functions[k->function];
 	size_t room = s->width > 60 ? s->width - 38 : 22;
 	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
@@ -311,7 +305,7 @@ bool text_report_gpu_hot(const struct model *m, const struct text_gpu *g, const 
 	bool ok = ranked;
 	size_t n_hidden = 0;
 	if (ok && h.kernels.n) {
-		double whole = text_metric_total(m, text_find_metric(m, "GKER (sec)"));
+		double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME));
 		text_heading(s, "Inside of GPU kernels, by %s PC samples", text_value(a, "count", h.samples));
 		for (size_t i = 0; i < h.kernels.n; i++) {
 			const struct text_gpu_hot_kernel *k = &h.kernels.at[i];

@@ -112,7 +112,7 @@ static void close_columns(struct text_gpu_columns *c)
 /* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
 static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
 {
-	uint32_t time = text_find_metric(m, "GPUOP (sec)"), kernels = text_find_metric(m, "GKER:COUNT"), samples = text_find_metric(m, "GINS");
+	uint32_t time = text_find_metric(m, MODEL_ROLE_GPU_TIME), kernels = text_find_metric(m, MODEL_ROLE_KERNELS), samples = text_find_metric(m, MODEL_ROLE_SAMPLES);
 	*room = (struct text_gpu_columns){0};
 	*columns = NULL;
 	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || text_metric_total(m, time) <= 0)
@@ -179,10 +179,10 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 /* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is where. */
 static bool spread_time(const struct model *m, struct text_metric *t)
 {
-	const char *name = m->metrics[t->metric].name;
-	uint32_t samples = text_find_metric(m, "GINS");
+	unsigned role = m->metrics[t->metric].role;
+	uint32_t samples = text_find_metric(m, MODEL_ROLE_SAMPLES);
 	struct text_metric s;
-	if (samples == MODEL_NONE || (strcmp(name, "GPUOP (sec)") != 0 && strcmp(name, "GKER (sec)") != 0))
+	if (samples == MODEL_NONE || (role != MODEL_ROLE_GPU_TIME && role != MODEL_ROLE_KERNEL_TIME))
 		return true;
 	if (!text_metric_open(m, samples, &s))
 		return false;

@@ -219,7 +219,7 @@ static bool is_in_kernel(const struct model *m, uint32_t context)
 static bool is_inside(const struct walk *w, const struct item *i)
 {
 	if (!w->gpu)
-		return (w->t->spread || strcmp(w->m->metrics[w->t->metric].name, "GINS") == 0) && is_in_kernel(w->m, i->context);
+		return (w->t->spread || w->m->metrics[w->t->metric].role == MODEL_ROLE_SAMPLES) && is_in_kernel(w->m, i->context);
 	return w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 && w->gpu->kernels.total[i->context] <= 0;
 }
 

@@ -81,3 +81,14 @@ char *gpu_stall_metric_name(const char *vendor, bool only_not_issued)
 		*at = (char)toupper((unsigned char)*at);
 	return name;
 }
+
+const char *gpu_stall_reason(const char *metric_name)
+{
+	return metric_name + sizeof metric_prefix - 1;
+}
+
+bool gpu_stall_is_idle_part(const char *idle, const char *reason)
+{
+	size_t n = strlen(reason);
+	return strncmp(idle, reason, n) == 0 && strcmp(idle + n, metric_tail) == 0;
+}

@@ -17,5 +17,9 @@ struct gpu_stall {
 const struct gpu_stall *gpu_stall_of(const char *vendor);
 /* "GINS:STL_GMEM"; only_not_issued: "GINS:STL_GMEM_NI". Owned by the caller; NULL: no memory. */
 char *gpu_stall_metric_name(const char *vendor, bool only_not_issued);
+/* "GMEM" of such a name; borrowed from it. */
+const char *gpu_stall_reason(const char *metric_name);
+/* `idle` is "GMEM_NI" where `reason` is "GMEM". */
+bool gpu_stall_is_idle_part(const char *idle, const char *reason);
 
 #endif
