@@ -6,9 +6,14 @@ noinst_LTLIBRARIES += libhlprof.la
 libhlprof_la_SOURCES =
 libhlprof_la_LIBADD = libhlbase.la -lm
 
+# What reports show of the model. It calls the model's functions, as the sinks do.
+noinst_LTLIBRARIES += libhlview.la
+libhlview_la_SOURCES =
+
 # The text, without the sinks that write files.
 noinst_LTLIBRARIES += libhltext.la
 libhltext_la_SOURCES = hpcprof-lite/sink/sink.h
+libhltext_la_LIBADD = libhlview.la
 
 # The sinks cctdb and otf2. They call the model's functions; who links them brings those.
 noinst_LTLIBRARIES += libhlsink.la
@@ -32,3 +37,4 @@ include $(top_srcdir)/hpcprof-lite/sink/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/cctdb/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/otf2/local.mk
 include $(top_srcdir)/hpcprof-lite/sink/text/local.mk
+include $(top_srcdir)/hpcprof-lite/view/local.mk

@@ -45,7 +45,10 @@ prof_unit_tests = \
 	tests/unit/test_space \
 	tests/unit/test_model \
 	tests/unit/test_report \
-	tests/unit/test_text
+	tests/unit/test_text \
+	tests/unit/test_view_balance \
+	tests/unit/test_view_fold \
+	tests/unit/test_view_table
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
 tests_unit_test_load_SOURCES = tests/unit/test_load.c
@@ -89,6 +92,12 @@ tests_unit_test_report_SOURCES = tests/unit/test_report.c
 tests_unit_test_report_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_balance_SOURCES = tests/unit/test_view_balance.c
+tests_unit_test_view_balance_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_fold_SOURCES = tests/unit/test_view_fold.c
+tests_unit_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_table_SOURCES = tests/unit/test_view_table.c
+tests_unit_test_view_table_LDADD = $(PROF_UNIT_LDADD)
 endif
 
 prof_cli_tests = \

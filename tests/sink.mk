@@ -15,7 +15,8 @@ sink_unit_tests = \
 	tests/unit/test_sink_names \
 	tests/unit/test_sink_otf2 \
 	tests/unit/test_sink_outfile \
-	tests/unit/test_text_gpu
+	tests/unit/test_text_gpu \
+	tests/unit/test_view_gpu
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
 tests_unit_test_sink_outfile_SOURCES = tests/unit/test_sink_outfile.c
@@ -30,6 +31,8 @@ tests_unit_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c $(model_fixture)
 tests_unit_test_text_gpu_SOURCES = tests/unit/test_text_gpu.c $(model_fixture)
 tests_unit_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_test_view_gpu_SOURCES = tests/unit/test_view_gpu.c $(model_fixture)
+tests_unit_test_view_gpu_LDADD = libhlview.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif

@@ -5,9 +5,7 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_all_gpu.c \
 	hpcprof-lite/sink/text/text_balance.c \
 	hpcprof-lite/sink/text/text_flat.c \
-	hpcprof-lite/sink/text/text_fold.c hpcprof-lite/sink/text/text_fold.h \
 	hpcprof-lite/sink/text/text_gpu.c hpcprof-lite/sink/text/text_gpu.h \
-	hpcprof-lite/sink/text/text_gpu_hot.c hpcprof-lite/sink/text/text_gpu_hot.h \
 	hpcprof-lite/sink/text/text_gpu_report.c \
 	hpcprof-lite/sink/text/text_gpu_samples.c \
 	hpcprof-lite/sink/text/text_print.c hpcprof-lite/sink/text/text_print.h \
@@ -15,5 +13,4 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_sampling.c hpcprof-lite/sink/text/text_sampling.h \
 	hpcprof-lite/sink/text/text_sink.c hpcprof-lite/sink/text/text_sink.h \
 	hpcprof-lite/sink/text/text_style.c hpcprof-lite/sink/text/text_style.h \
-	hpcprof-lite/sink/text/text_table.c hpcprof-lite/sink/text/text_table.h \
 	hpcprof-lite/sink/text/text_tree.c

@@ -4,7 +4,8 @@
 
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
-#include "hpcprof-lite/sink/text/text_table.h"
+#include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/view_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static void put_profiles(const struct model *m, FILE *out)
 
 /* ---- the same in words ---- */
 
-static void put_tree(const struct model *m, const struct text_metric *t, FILE *out)
+static void put_tree(const struct model *m, const struct view_values *t, FILE *out)
 {
 	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
 	unsigned depth = 0;
@@ -233,23 +234,23 @@ static void put_tree(const struct model *m, const struct text_metric *t, FILE *o
 	}
 }
 
-static bool put_flat(const struct model *m, const struct text_metric *t, enum text_by by, FILE *out)
+static bool put_flat(const struct model *m, const struct view_values *t, enum view_by by, FILE *out)
 {
 	static const char *const kinds[] = {"by-function", "by-line", "by-module"};
-	struct text_rows rows;
-	if (!text_rows_make(m, t, by, &rows))
+	struct view_rows rows;
+	if (!view_rows_make(m, t, by, &rows))
 		return false;
 	for (size_t i = 0; i < rows.n; i++) {
-		const struct text_row *r = &rows.at[i];
+		const struct view_row *r = &rows.at[i];
 		const struct model_context *c = &m->contexts[r->context];
 		const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
 		fputs(kinds[by], out);
 		text_all_name(out, m->metrics[t->metric].name);
-		if (by == TEXT_BY_FUNCTION) {
+		if (by == VIEW_BY_FUNCTION) {
 			text_all_name(out, f->name);
 			text_all_place(m, f->file, f->line, f->link_addr, out);
 			text_all_name(out, text_module_path(m, f->module));
-		} else if (by == TEXT_BY_LINE) {
+		} else if (by == VIEW_BY_LINE) {
 			text_all_place(m, c->file, c->line, 0, out);
 			text_all_name(out, f ? f->name : "");
 		} else {
@@ -257,7 +258,7 @@ static bool put_flat(const struct model *m, const struct text_metric *t, enum te
 		}
 		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", r->self, r->total, r->n_samples);
 	}
-	text_rows_free(&rows);
+	view_rows_free(&rows);
 	return true;
 }
 
@@ -268,7 +269,7 @@ static void put_threads(const struct model *m, FILE *out)
 		const struct model_profile *p = &m->profiles[i];
 		const struct model_process *q = &m->processes[p->process];
 		const struct model_ledger *l = &p->ledger;
-		uint64_t lost = text_count_lost(l);
+		uint64_t lost = view_count_lost(l);
 		if (p->kind != MODEL_PROFILE_THREAD)
 			continue;
 		fprintf(out, "thread\t%d", q->rank);
@@ -294,13 +295,13 @@ static bool put_words(const struct model *m, FILE *out)
 		"# by-line metric place function exclusive inclusive samples\n"
 		"# by-module metric path exclusive inclusive samples\n", out);
 	for (uint32_t i = 0; i < m->n_metrics && ok; i++) {
-		struct text_metric t;
-		if (!text_metric_open(m, i, &t))
+		struct view_values t;
+		if (!view_values_open(m, i, &t))
 			return false;
 		put_tree(m, &t, out);
-		for (enum text_by by = TEXT_BY_FUNCTION; by <= TEXT_BY_MODULE && ok; by++)
+		for (enum view_by by = VIEW_BY_FUNCTION; by <= VIEW_BY_MODULE && ok; by++)
 			ok = put_flat(m, &t, by, out);
-		text_metric_close(&t);
+		view_values_close(&t);
 	}
 	put_threads(m, out);
 	return ok && text_all_gpu_words(m, out);

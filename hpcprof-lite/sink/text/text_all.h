@@ -15,7 +15,7 @@
  * bytes. STATUS_IO when `out` fails, STATUS_NO_MEMORY; not logged.
  *
  * The records context, total, value, sample ... repeat the model as it is. For scripts that want no joins, tree, by-function, by-line, by-module and thread say the
- * same in words ("exclusive" of a tree row is at the very context, of a function that of its own lines: see MODEL_POINT and text_table.h):
+ * same in words ("exclusive" of a tree row is at the very context, of a function that of its own lines: see MODEL_POINT and view_table.h):
  *
  *     # tree metric depth kind name place inclusive exclusive samples
  *     tree	CPUTIME (sec)	0	root	everything		6.0150000000000006	0	0

@@ -68,7 +68,7 @@ void text_all_gpu_things(const struct model *m, FILE *out)
 			fprintf(out, "gpu-module\t%u\n", i);
 	fputs("# gpu-function id kind (placeholders for operations of this kind)\n", out);
 	for (uint32_t i = 0; i < m->n_functions; i++)
-		if (text_is_placeholder(m, i))
+		if (view_is_placeholder(m, i))
 			fprintf(out, "gpu-function\t%u\t%s\n", i, msr_gpu_kind_name((enum msr_gpu_kind)m->functions[i].gpu_kind));
 	fputs("# gpu-metric id kind parent divisor apportioned\n", out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
@@ -204,11 +204,11 @@ void text_all_gpu_profile(const struct model *m, uint32_t profile, FILE *out)
 
 /* ---- in words ---- */
 
-static void put_kernels(const struct model *m, const struct text_gpu *g, FILE *out)
+static void put_kernels(const struct model *m, const struct view_gpu *g, FILE *out)
 {
 	fputs("# kernel name place module launches seconds least-ns most-ns shape\n", out);
 	for (size_t i = 0; i < g->kernels.n; i++) {
-		const struct text_gpu_kernel *k = &g->kernels.at[i];
+		const struct view_gpu_kernel *k = &g->kernels.at[i];
 		const struct model_function *f = &m->functions[k->function];
 		char shape[64];
 		text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
@@ -222,18 +222,18 @@ static void put_kernels(const struct model *m, const struct text_gpu *g, FILE *o
 	}
 }
 
-static void put_copies(const struct text_gpu *g, FILE *out)
+static void put_copies(const struct view_gpu *g, FILE *out)
 {
 	fputs("# copies direction n bytes ns\n", out);
 	for (unsigned i = 0; i <= MSR_N_GPU_DIRECTIONS; i++) {
-		const struct text_gpu_sum *c = i < MSR_N_GPU_DIRECTIONS ? &g->copies[i] : &g->sets;
+		const struct view_gpu_sum *c = i < MSR_N_GPU_DIRECTIONS ? &g->copies[i] : &g->sets;
 		if (c->n)
 			fprintf(out, "copies\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i < MSR_N_GPU_DIRECTIONS ? msr_gpu_direction_name((enum msr_gpu_direction)i) : "set", c->n,
 				c->bytes, c->ns);
 	}
 }
 
-static void put_queues(const struct model *m, const struct text_gpu *g, FILE *out)
+static void put_queues(const struct model *m, const struct view_gpu *g, FILE *out)
 {
 	fputs("# queue rank host pid exec device context queue busy-ns ops flags name\n", out);
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++) {
@@ -259,15 +259,15 @@ static bool has_graph_losses(const struct model_gpu_ledger *l)
 
 bool text_all_gpu_words(const struct model *m, FILE *out)
 {
-	struct text_gpu g;
+	struct view_gpu g;
 	if (!m->has_gpu)
 		return true;
-	if (!text_gpu_open(m, &g))
+	if (!view_gpu_open(m, &g))
 		return false;
 	put_kernels(m, &g, out);
 	put_copies(&g, out);
 	put_queues(m, &g, out);
-	text_gpu_close(&g);
+	view_gpu_close(&g);
 	fputs("# gpu-ledger of id backend ops orphans no-path bad-order unknown-calls clipped unexplained handler-ns closes entrance\n"
 		"# gpu-unwritten of id backend definitions contents values\n"
 		"# gpu-kind of id backend kind launched joined summed-up\n"

@@ -21,10 +21,10 @@ enum {
 
 struct table {
 	const struct model *m;
-	const struct text_metric *t;
+	const struct view_values *t;
 	const struct text_style *s;
-	enum text_by by;
-	struct text_rows rows;
+	enum view_by by;
+	struct view_rows rows;
 	size_t room, where_room; /* columns of the name and of what is behind it */
 };
 
@@ -32,7 +32,7 @@ struct table {
 static size_t numbers_columns(const struct table *t)
 {
 	if (text_is_narrow(t->s))
-		return NARROW_COLUMNS - (t->by == TEXT_BY_LINE ? NARROW_VALUE : 0)
+		return NARROW_COLUMNS - (t->by == VIEW_BY_LINE ? NARROW_VALUE : 0)
 			+ (t->rows.has_guesses ? NARROW_GUESSED : 0);
 	return NUMBERS_COLUMNS + (t->rows.has_guesses ? GUESSED_COLUMNS : 0);
 }
@@ -42,16 +42,16 @@ static void share_room(struct table *t)
 	size_t numbers = numbers_columns(t),
 	       all = t->s->width > numbers + 16 ? t->s->width - numbers : 16;
 	t->where_room = 0;
-	if (t->by == TEXT_BY_FUNCTION)
+	if (t->by == VIEW_BY_FUNCTION)
 		t->where_room = text_is_narrow(t->s) ? (all > 3 * NARROW_WHERE ? NARROW_WHERE : all / 3)
 			: all > 48 ? 24 : all / 2;
-	else if (t->by == TEXT_BY_LINE)
+	else if (t->by == VIEW_BY_LINE)
 		t->where_room = text_is_narrow(t->s) && all > 2 * NARROW_LINE ? all - NARROW_LINE - 2
 			: all / 2;
 	t->room = all - (t->where_room ? t->where_room + 2 : 0);
 }
 
-static void describe_row(const struct model *m, const struct text_row *r, enum text_by by,
+static void describe_row(const struct model *m, const struct view_row *r, enum view_by by,
 			 char *name, size_t n_bytes, char *where, size_t where_bytes)
 {
 	const struct model_context *c = &m->contexts[r->context];
@@ -59,11 +59,11 @@ static void describe_row(const struct model *m, const struct text_row *r, enum t
 		c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
 	char file[TEXT_FILE];
 	where[0] = 0;
-	if (by == TEXT_BY_MODULE) {
+	if (by == VIEW_BY_MODULE) {
 		const struct model_module *module = &m->modules[c->module];
 		snprintf(name, n_bytes, "%s",
 			 module->is_gpu ? text_file(file, module->path) : module->path);
-	} else if (by == TEXT_BY_FUNCTION) {
+	} else if (by == VIEW_BY_FUNCTION) {
 		text_function_name(name, n_bytes, m, c->function);
 		if (f->file != MODEL_NONE && f->line)
 			snprintf(where, where_bytes, "%s:%" PRIu32,
@@ -97,12 +97,12 @@ static void put_heading(const struct table *t)
 		text_heading(t->s, "%s by total %s%s", titles[t->by], metric->name, more);
 	else
 		text_heading(t->s, "%s by their own %s%s%s", titles[t->by], metric->name,
-			     t->by == TEXT_BY_LINE ? "" : ", then by total", more);
+			     t->by == VIEW_BY_LINE ? "" : ", then by total", more);
 	if (t->rows.has_guesses)
 		fputs("  ?: a guessed frame; guessed: the total's share that rests on one.\n",
 		      t->s->out);
 	if (text_is_narrow(t->s))
-		fprintf(t->s->out, "%6s%s %6s%s", "self", t->by == TEXT_BY_LINE ? "" : "      self",
+		fprintf(t->s->out, "%6s%s %6s%s", "self", t->by == VIEW_BY_LINE ? "" : "      self",
 			"total", t->rows.has_guesses ? "  guess" : "");
 	else
 		fprintf(t->s->out, "%7s %11s %7s%s %9s", "self", "self", "total",
@@ -113,7 +113,7 @@ static void put_heading(const struct table *t)
 		wheres[t->by]);
 }
 
-static void put_numbers(const struct table *t, const struct text_row *r)
+static void put_numbers(const struct table *t, const struct view_row *r)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL] = "";
 	FILE *out = t->s->out;
@@ -123,7 +123,7 @@ static void put_numbers(const struct table *t, const struct text_row *r)
 	if (r->self > 0)
 		text_value(d, t->m->metrics[t->t->metric].unit, r->self);
 	if (text_is_narrow(t->s)) {
-		fprintf(out, t->by == TEXT_BY_LINE ? "%6s%.0s %6s" : "%6s %9s %6s", self, d, total);
+		fprintf(out, t->by == VIEW_BY_LINE ? "%6s%.0s %6s" : "%6s %9s %6s", self, d, total);
 		if (guessed)
 			fprintf(out, " %6s", guessed);
 		fputs("  ", out);
@@ -137,7 +137,7 @@ static void put_numbers(const struct table *t, const struct text_row *r)
 			     : ""); /* in nine columns, however many */
 }
 
-static void put_row(const struct table *t, const struct text_row *r)
+static void put_row(const struct table *t, const struct view_row *r)
 {
 	char name[TEXT_NAME], where[TEXT_NAME];
 	FILE *out = t->s->out;
@@ -175,12 +175,12 @@ static bool is_much(const struct table *t, double value)
 static void put_by_self(struct table *t, const char *below)
 {
 	size_t n = 0, n_callers = 0, n_below = 0;
-	struct text_row *rest = t->rows.at;
+	struct view_row *rest = t->rows.at;
 	while (n < t->rows.n && is_much(t, t->rows.at[n].self))
 		put_row(t, &t->rows.at[n++]);
 	rest += n;
-	text_rows_sort_by_total(rest, t->rows.n - n);
-	while (t->by != TEXT_BY_LINE && n + n_callers < t->rows.n &&
+	view_rows_sort_by_total(rest, t->rows.n - n);
+	while (t->by != VIEW_BY_LINE && n + n_callers < t->rows.n &&
 	       is_much(t, rest[n_callers].total))
 		n_callers++;
 	for (size_t i = 0; i < n_callers && i < CALLERS; i++)
@@ -195,18 +195,18 @@ static void put_by_self(struct table *t, const char *below)
 static void put_by_total(struct table *t, const char *below)
 {
 	size_t n = 0;
-	text_rows_sort_by_total(t->rows.at, t->rows.n);
+	view_rows_sort_by_total(t->rows.at, t->rows.n);
 	while (n < t->rows.n && is_much(t, t->rows.at[n].total))
 		put_row(t, &t->rows.at[n++]);
 	put_hidden(t, t->rows.n - n, below);
 }
 
-bool text_report_table(const struct model *m, const struct text_metric *metric, enum text_by by,
+bool text_report_table(const struct model *m, const struct view_values *metric, enum view_by by,
 		       const struct text_style *s)
 {
 	struct table t = {.m = m, .t = metric, .s = s, .by = by};
 	char below[64];
-	if (!text_rows_make(m, metric, by, &t.rows))
+	if (!view_rows_make(m, metric, by, &t.rows))
 		return false;
 	bool anywhere = t.rows.n && t.rows.at[0].self > 0;
 	if (anywhere || m->metrics[metric->metric].kind ==
@@ -220,6 +220,6 @@ bool text_report_table(const struct model *m, const struct text_metric *metric, 
 			put_by_self(&t, below);
 		putc('\n', s->out);
 	}
-	text_rows_free(&t.rows);
+	view_rows_free(&t.rows);
 	return true;
 }

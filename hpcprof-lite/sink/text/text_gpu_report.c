@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
 #include "common/base/foreign.h"
-#include "common/base/map.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
+#include "hpcprof-lite/view/view_waits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		double sum = text_metric_total(m, i), whole = text_metric_total(m, k->parent);
+		double sum = view_total(m, i), whole = view_total(m, k->parent);
 		char a[TEXT_CELL], b[TEXT_CELL], name[64];
 		if (k->kind != MODEL_METRIC_GPU_TIME || sum <= 0)
 			continue;
@@ -34,7 +34,7 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 			foreign_printf(s->out, " %s", k->description);
 		putc('\n', s->out);
 	}
-	double samples = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SAMPLES)), apportioned = text_metric_total(m, text_find_metric(m, MODEL_ROLE_APPORTIONED));
+	double samples = view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)), apportioned = view_total(m, view_find_metric(m, MODEL_ROLE_APPORTIONED));
 	char n[TEXT_CELL], exact[TEXT_CELL];
 	if (samples > 0)
 		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS", text_count(n, (uint64_t)samples),
@@ -53,7 +53,7 @@ static void name_kernel(const struct model *m, uint32_t function, char *to, size
 		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_file(file, m->files[f->file].path), f->line);
 }
 
-static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, double whole, const struct text_style *s)
+static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, double whole, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], shape[64], name[TEXT_NAME];
 	bool wide = s->width >= WIDE;
@@ -75,9 +75,9 @@ static void put_kernel(const struct model *m, const struct text_gpu_kernel *k, d
 	putc('\n', s->out);
 }
 
-static void put_kernels(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+static void put_kernels(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
-	double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME)), n = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNELS));
+	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME)), n = view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS));
 	char a[TEXT_CELL], b[TEXT_CELL];
 	size_t n_hidden = 0;
 	if (!g->kernels.n)
@@ -86,7 +86,7 @@ static void put_kernels(const struct model *m, const struct text_gpu *g, const s
 	fprintf(s->out, s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n" : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n", "share", "total", "launches", "mean", "least", "most", SHAPE,
 		"groups x items", "kernel");
 	for (size_t i = 0; i < g->kernels.n; i++) {
-		const struct text_gpu_kernel *k = &g->kernels.at[i];
+		const struct view_gpu_kernel *k = &g->kernels.at[i];
 		if (i >= MOST_ROWS || (k->seconds < s->threshold * whole && i >= 10))
 			n_hidden++;
 		else
@@ -116,7 +116,7 @@ static void put_copy(const struct text_style *s, const char *what, double n, dou
 		n > 0 ? text_value(d, "B", bytes / n) : "", n > 0 ? rate_of(e, bytes, seconds) : "", what);
 }
 
-static void put_sum(const struct text_style *s, const char *what, const struct text_gpu_sum *c)
+static void put_sum(const struct text_style *s, const char *what, const struct view_gpu_sum *c)
 {
 	if (c->n)
 		put_copy(s, what, (double)c->n, (double)c->bytes, (double)c->ns / 1e9);
@@ -128,7 +128,7 @@ static double sum_bytes(const struct model *m, enum model_metric_role role, cons
 	double bytes = 0;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		double sum = k->role == role ? text_metric_total(m, i) : 0;
+		double sum = k->role == role ? view_total(m, i) : 0;
 		bytes += sum;
 		if (s && sum > 0)
 			put_copy(s, k->description && *k->description ? k->description : k->name, -1, sum, -1);
@@ -140,9 +140,9 @@ static double sum_bytes(const struct model *m, enum model_metric_role role, cons
  * By direction, of the operations with a record. Where there are others (summed up in the run, or no time lines were asked for), by the metrics, which hold all but do not know the
  * time of each direction.
  */
-static void put_copies(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+static void put_copies(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
-	double n_copies = text_metric_total(m, text_find_metric(m, MODEL_ROLE_COPIES)), n_sets = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SETS));
+	double n_copies = view_total(m, view_find_metric(m, MODEL_ROLE_COPIES)), n_sets = view_total(m, view_find_metric(m, MODEL_ROLE_SETS));
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
 		n += g->copies[i].n;
@@ -154,61 +154,20 @@ static void put_copies(const struct model *m, const struct text_gpu *g, const st
 		for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
 			put_sum(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
 	} else {
-		put_copy(s, "all directions:", n_copies, sum_bytes(m, MODEL_ROLE_COPY_BYTES, NULL), text_metric_total(m, text_find_metric(m, MODEL_ROLE_COPY_TIME)));
+		put_copy(s, "all directions:", n_copies, sum_bytes(m, MODEL_ROLE_COPY_BYTES, NULL), view_total(m, view_find_metric(m, MODEL_ROLE_COPY_TIME)));
 		sum_bytes(m, MODEL_ROLE_COPY_BYTES, s);
 	}
 	if ((double)g->sets.n >= n_sets)
 		put_sum(s, "set", &g->sets);
 	else
-		put_copy(s, "set", n_sets, sum_bytes(m, MODEL_ROLE_SET_BYTES, NULL), text_metric_total(m, text_find_metric(m, MODEL_ROLE_SET_TIME)));
+		put_copy(s, "set", n_sets, sum_bytes(m, MODEL_ROLE_SET_BYTES, NULL), view_total(m, view_find_metric(m, MODEL_ROLE_SET_TIME)));
 	putc('\n', s->out);
 }
 
 /* ---- waits ---- */
 
-/* Waits in one function of the API that one place calls. */
-struct wait {
-	uint32_t api, call; /* contexts: the function's, and the line's that calls it; where that has no line, the Python line above; MODEL_NONE: there is none */
-	double seconds;
-};
-
-static int compare_waits(const void *pa, const void *pb)
-{
-	const struct wait *a = pa, *b = pb;
-	if (a->seconds != b->seconds)
-		return a->seconds < b->seconds ? 1 : -1;
-	return (a->api > b->api) - (a->api < b->api);
-}
-
-/* The function (or entry) around a placeholder. */
-static struct wait place_wait(const struct model *m, uint32_t placeholder)
-{
-	uint32_t at = m->contexts[placeholder].parent;
-	while (m->contexts[at].kind != MODEL_CONTEXT_FUNCTION && m->contexts[at].kind != MODEL_CONTEXT_ENTRY && m->contexts[at].parent != MODEL_NONE)
-		at = m->contexts[at].parent;
-	struct wait w = {.api = at, .call = m->contexts[at].kind == MODEL_CONTEXT_FUNCTION ? m->contexts[at].parent : MODEL_NONE};
-	uint32_t python = w.call != MODEL_NONE && m->contexts[w.call].kind == MODEL_CONTEXT_INSTRUCTION ? model_find_python_line(m, w.call) : MODEL_NONE;
-	w.call = python != MODEL_NONE ? python : w.call;
-	return w;
-}
-
-/* Adds the time of one placeholder to the wait of its place; false when memory is short. */
-static bool add_wait(const struct model *m, struct map *index, struct wait *waits, size_t *n, const struct model_total *t)
-{
-	struct wait w = place_wait(m, t->context);
-	const struct model_context *api = &m->contexts[w.api], *call = w.call != MODEL_NONE ? &m->contexts[w.call] : NULL;
-	bool at_line = call && call->file != MODEL_NONE;
-	uint64_t id = map_put(index, (uint64_t)api->function << 32 | (call ? call->function : 0), at_line ? (uint64_t)call->file << 32 | call->line : UINT64_MAX - w.api, *n);
-	if (id == MAP_NONE)
-		return false;
-	if (id == *n)
-		waits[(*n)++] = w;
-	waits[id].seconds += t->sum[MODEL_POINT];
-	return true;
-}
-
 /* "clFinish at main.c:12 in step" */
-static void name_wait(const struct model *m, const struct wait *w, char *to, size_t n_bytes)
+static void name_wait(const struct model *m, const struct view_wait *w, char *to, size_t n_bytes)
 {
 	char place[TEXT_FILE + 16] = "";
 	text_name(to, n_bytes, m, &m->contexts[w->api]);
@@ -221,11 +180,10 @@ static void name_wait(const struct model *m, const struct wait *w, char *to, siz
 		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[w->call].function].name);
 }
 
-static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, double whole, const struct text_style *s)
+static void put_wait_rows(const struct model *m, const struct view_wait *waits, size_t n, double whole, const struct text_style *s)
 {
 	size_t room = s->width > 36 ? s->width - 20 : 16, n_hidden = 0;
 	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
-	qsort(waits, n, sizeof *waits, compare_waits);
 	for (size_t i = 0; i < n; i++) {
 		if (waits[i].seconds < s->threshold * whole || i >= MOST_ROWS) {
 			n_hidden++;
@@ -245,27 +203,17 @@ static void put_wait_rows(const struct model *m, struct wait *waits, size_t n, d
 /* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when memory is short. */
 static bool put_waits(const struct model *m, const struct text_style *s)
 {
-	uint32_t metric = text_find_metric(m, MODEL_ROLE_SYNC_TIME);
-	double whole = text_metric_total(m, metric), n = text_metric_total(m, text_find_metric(m, MODEL_ROLE_SYNCS));
+	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)), n = view_total(m, view_find_metric(m, MODEL_ROLE_SYNCS));
 	char a[TEXT_CELL], b[TEXT_CELL];
-	size_t n_waits = 0;
+	struct view_waits waits;
 	if (whole <= 0)
 		return true;
-	struct map index = {0};
-	struct wait *waits = calloc(m->n_contexts, sizeof *waits);
-	bool ok = waits;
-	for (size_t i = 0; ok && i < m->n_totals; i++)
-		if (m->totals[i].metric == metric && m->totals[i].sum[MODEL_POINT] > 0 && m->contexts[m->totals[i].context].parent != MODEL_NONE)
-			ok = add_wait(m, &index, waits, &n_waits, &m->totals[i]);
-	map_free(&index);
-	if (!ok) {
-		free(waits);
+	if (!view_waits_make(m, &waits))
 		return false;
-	}
 	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole), n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "", n > 0 ? " calls" : "");
-	put_wait_rows(m, waits, n_waits, whole, s);
+	put_wait_rows(m, waits.at, waits.n, whole, s);
 	putc('\n', s->out);
-	free(waits);
+	view_waits_free(&waits);
 	return true;
 }
 
@@ -288,7 +236,7 @@ static void put_process(const struct model *m, uint32_t process, FILE *out)
 		foreign_printf(out, ", %s pid %u", p->host, p->pid);
 }
 
-static void put_device(const struct model *m, const struct text_gpu *g, uint32_t d, const struct text_style *s)
+static void put_device(const struct model *m, const struct view_gpu *g, uint32_t d, const struct text_style *s)
 {
 	const struct model_gpu_device *device = &m->gpu_devices[d];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
@@ -313,7 +261,7 @@ static void put_device(const struct model *m, const struct text_gpu *g, uint32_t
 	putc('\n', s->out);
 }
 
-static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t i, const struct text_style *s)
+static void put_queue(const struct model *m, const struct view_gpu *g, uint32_t i, const struct text_style *s)
 {
 	const struct model_gpu_queue *q = &m->gpu_queues[i];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
@@ -328,7 +276,7 @@ static void put_queue(const struct model *m, const struct text_gpu *g, uint32_t 
 	putc('\n', s->out);
 }
 
-static void put_queues(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+static void put_queues(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
 	uint32_t n_queues = 0, n_hidden = 0, n_unused = 0;
 	char a[TEXT_CELL];
@@ -356,7 +304,7 @@ static void put_queues(const struct model *m, const struct text_gpu *g, const st
 	putc('\n', s->out);
 }
 
-bool text_report_gpu(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+bool text_report_gpu(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
 	put_kernels(m, g, s);
 	if (!text_report_gpu_hot(m, g, s))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the report for people says of PC samples of GPUs: where each kernel was launched, where its time goes and what its warps wait for; and their account. Test: tests/cli/prof_gpu_pc.sh. */
 #include "common/base/foreign.h"
-#include "hpcprof-lite/sink/text/text_gpu_hot.h"
+#include "hpcprof-lite/view/view_hot.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 
@@ -30,32 +30,7 @@ static void put_cell(const struct text_style *s, char *text, size_t room)
 
 /* ---- one kernel ------------------------------------------------------------------------------------------- */
 
-struct ranked {
-	uint32_t stall;
-	double value;
-};
-
-static int compare_ranked(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-	if (a->value != b->value)
-		return a->value < b->value ? 1 : -1;
-	return (a->stall > b->stall) - (a->stall < b->stall);
-}
-
-/* Stall reasons by falling samples, without those that only count where nothing was issued. Returns how many there are with any; `to` holds h->n_stalls. */
-static size_t rank_stalls(const struct model *m, const struct text_gpu_hot *h, size_t values, struct ranked *to)
-{
-	size_t n = 0;
-	for (uint32_t i = 0; i < h->n_stalls; i++)
-		if (m->metrics[h->stalls[i]].role != MODEL_ROLE_STALL_IDLE && h->values.at[values + i] > 0)
-			to[n++] = (struct ranked){i, h->values.at[values + i]};
-	if (n)
-		qsort(to, n, sizeof *to, compare_ranked);
-	return n;
-}
-
-static const struct text_gpu_kernel *find_kernel(const struct text_gpu *g, uint32_t function)
+static const struct view_gpu_kernel *find_kernel(const struct view_gpu *g, uint32_t function)
 {
 	for (size_t i = 0; i < g->kernels.n; i++)
 		if (g->kernels.at[i].function == function)
@@ -64,13 +39,13 @@ static const struct text_gpu_kernel *find_kernel(const struct text_gpu *g, uint3
 }
 
 /* By the shape of the first launch. NULL: not known. */
-static const struct model_gpu_occupancy *find_occupancy(const struct model *m, const struct text_gpu_kernel *k)
+static const struct model_gpu_occupancy *find_occupancy(const struct model *m, const struct view_gpu_kernel *k)
 {
 	const struct model_gpu_occupancy *o = k && m->gpu_occupancies && k->shape < m->n_gpu_shapes ? &m->gpu_occupancies[k->shape] : NULL;
 	return o && o->warps_most ? o : NULL;
 }
 
-static void put_facts(const struct model *m, const struct text_gpu *g, const struct text_gpu_hot_kernel *k, const struct text_style *s)
+static void put_facts(const struct model *m, const struct view_gpu *g, const struct view_hot_kernel *k, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	const struct model_gpu_occupancy *o = find_occupancy(m, find_kernel(g, k->function));
@@ -107,7 +82,7 @@ static void name_place(const struct model *m, uint32_t context, char *to, size_t
 }
 
 /* "pressure.cu:90 in cycle(int); graph launched at work.cuh:136": the placeholder of a node, "<graph node of FILE:LINE, FUNCTION>", has the first. */
-static void name_launcher(const struct model *m, const struct text_gpu_launcher *l, size_t room, char *to, size_t n_bytes)
+static void name_launcher(const struct model *m, const struct view_hot_launcher *l, size_t room, char *to, size_t n_bytes)
 {
 	static const char head[] = "<graph node of ";
 	char node[TEXT_NAME] = "", place[TEXT_FILE + 16] = "";
@@ -131,7 +106,7 @@ static void name_launcher(const struct model *m, const struct text_gpu_launcher 
 		snprintf(to + strlen(to), n_bytes - strlen(to), "; graph launched at %s", place);
 }
 
-static void put_launchers(const struct model *m, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, const struct text_style *s)
+static void put_launchers(const struct model *m, const struct view_hot *h, const struct view_hot_kernel *k, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME];
 	size_t n_hidden = 0, room = s->width > 60 ? s->width - 38 : 22;
@@ -141,7 +116,7 @@ static void put_launchers(const struct model *m, const struct text_gpu_hot *h, c
 	fprintf(s->out, any_guess ? "    launched at (?: by way of a guessed frame)\n"
 				  : "    launched at\n");
 	for (size_t i = 0; i < k->n_launchers; i++) {
-		const struct text_gpu_launcher *l = &h->launchers.at[k->first_launcher + i];
+		const struct view_hot_launcher *l = &h->launchers.at[k->first_launcher + i];
 		double part = by_time ? l->seconds : l->samples, whole = by_time ? k->seconds : k->samples;
 		if (i >= MOST_LAUNCHERS || (i && part < s->threshold * whole)) {
 			n_hidden++;
@@ -184,7 +159,7 @@ static void name_inlining(const struct model *m, uint32_t context, char *to, siz
 }
 
 /* "kernels.cu:4 in fma_of, inlined at kernels.cu:39"; where that is too long it is the function's name that is cut. */
-static void name_line(const struct model *m, const struct text_gpu_line *l, size_t room, char *to, size_t n_bytes)
+static void name_line(const struct model *m, const struct view_hot_line *l, size_t room, char *to, size_t n_bytes)
 {
 	const struct model_context *c = &m->contexts[l->context];
 	char place[TEXT_FILE + 16] = "", function[TEXT_NAME] = "", inlining[TEXT_FILE + 32];
@@ -203,29 +178,29 @@ static void name_line(const struct model *m, const struct text_gpu_line *l, size
 }
 
 /* "GMEM 71%, IDEP 12%" */
-static void name_stalls(const struct model *m, const struct text_gpu_hot *h, const struct text_gpu_line *l, struct ranked *room, char *to, size_t n_bytes)
+static void name_stalls(const struct model *m, const struct view_hot *h, const struct view_hot_line *l, struct view_hot_reason *room, char *to, size_t n_bytes)
 {
-	size_t n = rank_stalls(m, h, l->stalls, room);
+	size_t n = view_hot_rank(m, h, l->stalls, room);
 	to[0] = 0;
 	for (size_t i = 0, said = 0; i < n && said < 2; i++) {
 		double share = l->samples > 0 ? room[i].value / l->samples : 0;
 		if (share < 0.05)
 			break;
-		bool issued = text_gpu_hot_is_issued(m, h, room[i].stall);
+		bool issued = view_hot_is_issued(m, h, room[i].stall);
 		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", said++ ? ", " : "", issued ? "issued" : m->metrics[h->stalls[room[i].stall]].reason, 100 * share);
 	}
 	for (char *at = to; *at; at++)
 		*at = *at == '_' ? ' ' : *at;
 }
 
-static void put_lines(const struct model *m, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, struct ranked *ranked, const struct text_style *s)
+static void put_lines(const struct model *m, const struct view_hot *h, const struct view_hot_kernel *k, struct view_hot_reason *ranked, const struct text_style *s)
 {
 	char a[TEXT_CELL], name[TEXT_NAME], stalls[256];
 	size_t room = s->width > 78 ? s->width - STALLS_COLUMNS - 15 : 30, n_hidden = 0;
 	double hidden = 0;
 	fprintf(s->out, "%-*s%s\n", (int)room + 15, "    hottest lines", h->n_stalls ? "what their samples say" : "");
 	for (size_t i = 0; i < k->n_lines; i++) {
-		const struct text_gpu_line *l = &h->lines.at[k->first_line + i];
+		const struct view_hot_line *l = &h->lines.at[k->first_line + i];
 		if (i >= MOST_LINES || (i && l->samples < s->threshold * k->samples)) {
 			n_hidden++;
 			hidden += l->samples;
@@ -244,18 +219,18 @@ static void put_lines(const struct model *m, const struct text_gpu_hot *h, const
 		fprintf(s->out, "%11s  %zu more\n", text_share(a, hidden, k->samples), n_hidden);
 }
 
-static void put_stalls(const struct model *m, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, struct ranked *ranked, const struct text_style *s)
+static void put_stalls(const struct model *m, const struct view_hot *h, const struct view_hot_kernel *k, struct view_hot_reason *ranked, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], line[512];
-	size_t n = rank_stalls(m, h, k->stalls, ranked), room = s->width > 50 ? s->width - 23 : 28, said = 0;
+	size_t n = view_hot_rank(m, h, k->stalls, ranked), room = s->width > 50 ? s->width - 23 : 28, said = 0;
 	if (!n)
 		return;
 	fputs("    what warps waited for (idle: while their scheduler issued nothing)\n", s->out);
 	fprintf(s->out, "%11s %8s\n", "", "idle");
-	for (size_t i = 0; i < n && (i < MOST_STALLS || text_gpu_hot_is_issued(m, h, ranked[i].stall)); i++) {
-		uint32_t other = text_gpu_hot_not_issued(m, h, ranked[i].stall);
+	for (size_t i = 0; i < n && (i < MOST_STALLS || view_hot_is_issued(m, h, ranked[i].stall)); i++) {
+		uint32_t other = view_hot_idle_part(m, h, ranked[i].stall);
 		const struct model_metric *metric = &m->metrics[h->stalls[ranked[i].stall]];
-		bool issued = text_gpu_hot_is_issued(m, h, ranked[i].stall);
+		bool issued = view_hot_is_issued(m, h, ranked[i].stall);
 		if (ranked[i].value < s->threshold * k->samples && i)
 			break;
 		fprintf(s->out, "%11s %8s  ", text_share(a, ranked[i].value, k->samples), !issued && other < h->n_stalls ? text_share(b, h->values.at[k->stalls + other], k->samples) : "");
@@ -272,10 +247,10 @@ static void put_stalls(const struct model *m, const struct text_gpu_hot *h, cons
 	}
 }
 
-static void put_kernel(const struct model *m, const struct text_gpu *g, const struct text_gpu_hot *h, const struct text_gpu_hot_kernel *k, struct ranked *ranked, const struct text_style *s)
+static void put_kernel(const struct model *m, const struct view_gpu *g, const struct view_hot *h, const struct view_hot_kernel *k, struct view_hot_reason *ranked, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[TEXT_NAME], file[TEXT_FILE];
-	double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME));
+	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME));
 	const struct model_function *f = &m->functions[k->function];
 	size_t room = s->width > 60 ? s->width - 38 : 22;
 	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
@@ -295,20 +270,20 @@ static void put_kernel(const struct model *m, const struct text_gpu *g, const st
 	putc('\n', s->out);
 }
 
-bool text_report_gpu_hot(const struct model *m, const struct text_gpu *g, const struct text_style *s)
+bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
-	struct text_gpu_hot h;
+	struct view_hot h;
 	char a[TEXT_CELL];
-	if (!text_gpu_hot_open(m, &h))
+	if (!view_hot_open(m, &h))
 		return false;
-	struct ranked *ranked = malloc((h.n_stalls + 1) * sizeof *ranked);
+	struct view_hot_reason *ranked = malloc((h.n_stalls + 1) * sizeof *ranked);
 	bool ok = ranked;
 	size_t n_hidden = 0;
 	if (ok && h.kernels.n) {
-		double whole = text_metric_total(m, text_find_metric(m, MODEL_ROLE_KERNEL_TIME));
+		double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME));
 		text_heading(s, "Inside of GPU kernels, by %s PC samples", text_value(a, "count", h.samples));
 		for (size_t i = 0; i < h.kernels.n; i++) {
-			const struct text_gpu_hot_kernel *k = &h.kernels.at[i];
+			const struct view_hot_kernel *k = &h.kernels.at[i];
 			double part = whole > 0 ? k->seconds / whole : k->samples / h.samples;
 			if (i >= MOST_KERNELS || (i && part < 5 * s->threshold && k->samples < 5 * s->threshold * h.samples))
 				n_hidden++;
@@ -319,7 +294,7 @@ bool text_report_gpu_hot(const struct model *m, const struct text_gpu *g, const 
 			fprintf(s->out, "%7s %10s %9s    %zu more kernels with samples\n\n", "", "", "", n_hidden);
 	}
 	free(ranked);
-	text_gpu_hot_close(&h);
+	view_hot_close(&h);
 	return ok;
 }
 

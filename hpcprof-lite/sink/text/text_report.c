@@ -6,6 +6,7 @@
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_sampling.h"
+#include "hpcprof-lite/view/view_balance.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -334,14 +335,6 @@ static void put_losses(const struct model_ledger *l, bool takes_sample, const ch
 			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]), msr_loss_name(i), msr_loss_description(i));
 }
 
-uint64_t text_count_lost(const struct model_ledger *l)
-{
-	uint64_t n = 0;
-	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
-		n += msr_loss_takes_sample(i) ? l->losses[i] : 0;
-	return n;
-}
-
 /* By samples, so that they add up to those in the tree whatever the number of events. */
 static void put_paths(const struct model_ledger *l, FILE *out)
 {
@@ -360,7 +353,7 @@ static void put_paths(const struct model_ledger *l, FILE *out)
 	putc('\n', out);
 }
 
-static void put_modules(const struct model *m, const struct text_metric *t, FILE *out)
+static void put_modules(const struct model *m, const struct view_values *t, FILE *out)
 {
 	static const char *const why[] = {
 		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
@@ -385,7 +378,7 @@ static void put_modules(const struct model *m, const struct text_metric *t, FILE
 	free(of_module);
 }
 
-void text_report_ledger(const struct model *m, const struct text_metric *t, const struct text_style *s)
+void text_report_ledger(const struct model *m, const struct view_values *t, const struct text_style *s)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
@@ -397,7 +390,7 @@ void text_report_ledger(const struct model *m, const struct text_metric *t, cons
 			closes = "it closes for every thread that is not still being written";
 	text_heading(s, "Ledger: %s samples delivered = %s in the tree + %s lost; %s",
 		     text_count(a, l->delivered), text_count(b, l->in_tree),
-		     text_count(c, text_count_lost(l)), closes);
+		     text_count(c, view_count_lost(l)), closes);
 	put_losses(l, true, "lost", s->out);
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);

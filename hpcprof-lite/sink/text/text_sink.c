@@ -104,42 +104,42 @@ enum status sink_text_check(const struct model *m, const struct sink_text_option
 
 static void close_columns(struct text_gpu_columns *c)
 {
-	text_metric_close(&c->time);
-	text_metric_close(&c->kernels);
-	text_metric_close(&c->samples);
+	view_values_close(&c->time);
+	view_values_close(&c->kernels);
+	view_values_close(&c->samples);
 }
 
 /* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
-static bool open_columns(const struct model *m, const struct text_metric *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
+static bool open_columns(const struct model *m, const struct view_values *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
 {
-	uint32_t time = text_find_metric(m, MODEL_ROLE_GPU_TIME), kernels = text_find_metric(m, MODEL_ROLE_KERNELS), samples = text_find_metric(m, MODEL_ROLE_SAMPLES);
+	uint32_t time = view_find_metric(m, MODEL_ROLE_GPU_TIME), kernels = view_find_metric(m, MODEL_ROLE_KERNELS), samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
 	*room = (struct text_gpu_columns){0};
 	*columns = NULL;
-	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || text_metric_total(m, time) <= 0)
+	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || view_total(m, time) <= 0)
 		return true;
-	if (!text_metric_open(m, time, &room->time))
+	if (!view_values_open(m, time, &room->time))
 		return false;
-	if (!text_metric_open(m, kernels, &room->kernels) || (samples != MODEL_NONE && !text_metric_open(m, samples, &room->samples))) {
+	if (!view_values_open(m, kernels, &room->kernels) || (samples != MODEL_NONE && !view_values_open(m, samples, &room->samples))) {
 		close_columns(room);
 		return false;
 	}
 	if (samples != MODEL_NONE)
-		text_gpu_spread(m, &room->time, &room->samples);
+		view_gpu_spread(m, &room->time, &room->samples);
 	*columns = room;
 	return true;
 }
 
 static bool write_gpu(const struct model *m, const struct text_style *s)
 {
-	struct text_gpu g;
-	if (!text_gpu_open(m, &g))
+	struct view_gpu g;
+	if (!view_gpu_open(m, &g))
 		return false;
 	bool ok = text_report_gpu(m, &g, s);
-	text_gpu_close(&g);
+	view_gpu_close(&g);
 	return ok;
 }
 
-static bool write_views(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
+static bool write_views(const struct model *m, const struct view_values *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
 {
 	bool ok = true;
 	if (views & SINK_TEXT_PATHS && (t->whole > 0 || gpu))
@@ -149,17 +149,17 @@ static bool write_views(const struct model *m, const struct text_metric *t, cons
 	if (t->whole <= 0)
 		return ok;
 	if (views & SINK_TEXT_FUNCTIONS)
-		ok = ok && text_report_table(m, t, TEXT_BY_FUNCTION, s);
+		ok = ok && text_report_table(m, t, VIEW_BY_FUNCTION, s);
 	if (views & SINK_TEXT_LINES)
-		ok = ok && text_report_table(m, t, TEXT_BY_LINE, s);
+		ok = ok && text_report_table(m, t, VIEW_BY_LINE, s);
 	if (views & SINK_TEXT_MODULES)
-		ok = ok && text_report_table(m, t, TEXT_BY_MODULE, s);
+		ok = ok && text_report_table(m, t, VIEW_BY_MODULE, s);
 	if (views & SINK_TEXT_THREADS)
 		ok = ok && text_report_threads(m, t, s);
 	return ok;
 }
 
-static bool write_parts(const struct model *m, const struct text_metric *t, unsigned views, const struct text_style *s)
+static bool write_parts(const struct model *m, const struct view_values *t, unsigned views, const struct text_style *s)
 {
 	struct text_gpu_columns room, *columns;
 	const struct model_metric *metric = &m->metrics[t->metric];
@@ -177,34 +177,34 @@ static bool write_parts(const struct model *m, const struct text_metric *t, unsi
 }
 
 /* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is where. */
-static bool spread_time(const struct model *m, struct text_metric *t)
+static bool spread_time(const struct model *m, struct view_values *t)
 {
 	unsigned role = m->metrics[t->metric].role;
-	uint32_t samples = text_find_metric(m, MODEL_ROLE_SAMPLES);
-	struct text_metric s;
+	uint32_t samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
+	struct view_values s;
 	if (samples == MODEL_NONE || (role != MODEL_ROLE_GPU_TIME && role != MODEL_ROLE_KERNEL_TIME))
 		return true;
-	if (!text_metric_open(m, samples, &s))
+	if (!view_values_open(m, samples, &s))
 		return false;
-	text_gpu_spread(m, t, &s);
-	text_metric_close(&s);
+	view_gpu_spread(m, t, &s);
+	view_values_close(&s);
 	return true;
 }
 
 static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
 {
 	struct text_style style = make_style(o, out);
-	struct text_metric t;
+	struct view_values t;
 	enum status s = sink_text_check(m, o);
 	if (s != STATUS_OK)
 		return s;
-	if (!text_metric_open(m, choose_metric(m, o->metric), &t))
+	if (!view_values_open(m, choose_metric(m, o->metric), &t))
 		return STATUS_NO_MEMORY;
 	unsigned views = o->views ? o->views
 				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
 					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
 	bool ok = spread_time(m, &t) && write_parts(m, &t, views, &style);
-	text_metric_close(&t);
+	view_values_close(&t);
 	if (!ok)
 		return STATUS_NO_MEMORY;
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;

@@ -5,7 +5,7 @@
  * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
  * of the two, and the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
-#include "hpcprof-lite/sink/text/text_fold.h"
+#include "hpcprof-lite/view/view_fold.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 
@@ -42,17 +42,17 @@ struct level {
 
 struct walk {
 	const struct model *m;
-	const struct text_metric *t;
+	const struct view_values *t;
 	const struct text_gpu_columns *gpu; /* NULL: none */
-	const struct text_metric *guessed;  /* of t: what came by a guessed frame; NULL: nothing */
+	const struct view_values *guessed;  /* of t: what came by a guessed frame; NULL: nothing */
 	const struct text_style *s;
-	const struct text_fold *fold;
+	const struct view_fold *fold;
 	VEC(struct item) items;
 	VEC(struct level) levels;
 	bool failed;
 };
 
-static double value_of(const struct text_metric *t, const struct item *i)
+static double value_of(const struct view_values *t, const struct item *i)
 {
 	return i->is_line ? t->self[i->context] : t->total[i->context];
 }
@@ -74,7 +74,7 @@ static double weight(const struct walk *w, const struct item *i)
 	return w->gpu ? larger(share(value, w->t->whole), share(value_of(&w->gpu->time, i), w->gpu->time.whole)) : value;
 }
 
-static bool is_shown_by(const struct walk *w, const struct text_metric *t, double value)
+static bool is_shown_by(const struct walk *w, const struct view_values *t, double value)
 {
 	return value > 0 && value >= w->s->threshold * t->whole;
 }
@@ -170,7 +170,7 @@ static void open_level(struct walk *w, uint32_t context, unsigned functions, boo
 
 /* ---- rows ---- */
 
-static double self_of(const struct walk *w, const struct text_metric *t, uint32_t context)
+static double self_of(const struct walk *w, const struct view_values *t, uint32_t context)
 {
 	const struct model_context *all = w->m->contexts;
 	double self = t->self[context];
@@ -210,7 +210,7 @@ static size_t numbers_columns(const struct walk *w)
 static bool is_in_kernel(const struct model *m, uint32_t context)
 {
 	for (uint32_t c = m->contexts[context].parent; c != MODEL_NONE; c = m->contexts[c].parent)
-		if (text_is_kernel(m, c))
+		if (view_is_kernel(m, c))
 			return true;
 	return false;
 }
@@ -349,7 +349,7 @@ static void put_name(const struct walk *w, size_t guides, char *name, const char
 
 static bool is_placeholder(const struct walk *w, uint32_t context)
 {
-	return w->m->contexts[context].kind == MODEL_CONTEXT_FUNCTION && text_is_placeholder(w->m, w->m->contexts[context].function);
+	return w->m->contexts[context].kind == MODEL_CONTEXT_FUNCTION && view_is_placeholder(w->m, w->m->contexts[context].function);
 }
 
 static bool is_kernel(const struct walk *w, uint32_t context)
@@ -517,7 +517,7 @@ static bool write_tree(const struct walk *how)
 }
 
 /* With totals of its own, from which those of folded frames are taken. */
-static bool copy_totals(const struct model *m, const struct text_fold *f, struct text_metric *t)
+static bool copy_totals(const struct model *m, const struct view_fold *f, struct view_values *t)
 {
 	double *own = f->caller && t->total ? malloc(m->n_contexts * sizeof *own) : NULL;
 	bool good = own || !f->caller || !t->total;
@@ -525,32 +525,32 @@ static bool copy_totals(const struct model *m, const struct text_fold *f, struct
 		memcpy(own, t->total, m->n_contexts * sizeof *own);
 	t->total = own ? own : t->total;
 	if (own)
-		text_fold_apply(m, f, t);
+		view_fold_apply(m, f, t);
 	return good;
 }
 
 /* What of `t` came by guessed frames; nothing is opened where there is none. False when memory is
  * short. */
-static bool open_guessed(const struct model *m, const struct text_metric *t,
-			 struct text_metric *guessed)
+static bool open_guessed(const struct model *m, const struct view_values *t,
+			 struct view_values *guessed)
 {
-	*guessed = (struct text_metric){0};
+	*guessed = (struct view_values){0};
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_GUESSED && m->metrics[i].parent == t->metric)
-			return text_metric_open(m, i, guessed);
+			return view_values_open(m, i, guessed);
 	return true;
 }
 
-bool text_report_tree(const struct model *m, const struct text_metric *t, const struct text_gpu_columns *gpu, const struct text_style *s)
+bool text_report_tree(const struct model *m, const struct view_values *t, const struct text_gpu_columns *gpu, const struct text_style *s)
 {
-	struct text_metric own = *t;
+	struct view_values own = *t;
 	struct text_gpu_columns own_gpu = gpu ? *gpu : (struct text_gpu_columns){0};
-	struct text_metric guessed, own_guessed;
-	struct text_metric *const metrics[] = {&own, &own_gpu.time, &own_gpu.kernels,
+	struct view_values guessed, own_guessed;
+	struct view_values *const metrics[] = {&own, &own_gpu.time, &own_gpu.kernels,
 					       &own_gpu.samples, &own_guessed};
 	const double *given[sizeof metrics / sizeof *metrics];
-	struct text_fold fold = {0};
-	bool good = open_guessed(m, t, &guessed) && (s->interpreter || text_fold_open(m, &fold));
+	struct view_fold fold = {0};
+	bool good = open_guessed(m, t, &guessed) && (s->interpreter || view_fold_open(m, &fold));
 	own_guessed = guessed;
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
 		given[i] = metrics[i]->total;
@@ -565,7 +565,7 @@ bool text_report_tree(const struct model *m, const struct text_metric *t, const 
 	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
 		if (metrics[i]->total != given[i])
 			free(metrics[i]->total);
-	text_fold_close(&fold);
-	text_metric_close(&guessed);
+	view_fold_close(&fold);
+	view_values_close(&guessed);
 	return good;
 }

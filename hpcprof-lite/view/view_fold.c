@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an entry. Test: tests/cli/python_report.sh. */
-#include "hpcprof-lite/sink/text/text_fold.h"
+/* See view_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an entry. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh. */
+#include "hpcprof-lite/view/view_fold.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -63,16 +63,16 @@ static bool is_moved(const struct model *m, const struct state *all, uint32_t c)
 	return x->kind == MODEL_CONTEXT_FUNCTION && is_python(m, m->functions[x->function].module) && x->parent != MODEL_NONE && all[x->parent].is_native;
 }
 
-static void move(const struct model *m, const struct state *all, uint32_t c, struct text_fold *f)
+static void move(const struct model *m, const struct state *all, uint32_t c, struct view_fold *f)
 {
 	f->caller[c] = all[m->contexts[c].parent].from;
 	for (uint32_t at = m->contexts[c].parent; at != f->caller[c] && !f->is_folded[at]; at = m->contexts[at].parent)
 		f->is_folded[at] = true;
 }
 
-bool text_fold_open(const struct model *m, struct text_fold *f)
+bool view_fold_open(const struct model *m, struct view_fold *f)
 {
-	*f = (struct text_fold){0};
+	*f = (struct view_fold){0};
 	bool any = false;
 	for (uint32_t i = 0; i < m->n_modules; i++)
 		any = any || m->modules[i].is_python;
@@ -93,7 +93,7 @@ bool text_fold_open(const struct model *m, struct text_fold *f)
 }
 
 /* Added up anew from below, so that nothing but what is there is left. */
-void text_fold_apply(const struct model *m, const struct text_fold *f, struct text_metric *t)
+void view_fold_apply(const struct model *m, const struct view_fold *f, struct view_values *t)
 {
 	if (!f->caller || !t->total)
 		return;
@@ -106,7 +106,7 @@ void text_fold_apply(const struct model *m, const struct text_fold *f, struct te
 	}
 }
 
-void text_fold_close(struct text_fold *f)
+void view_fold_close(struct view_fold *f)
 {
 	free(f->caller);
 	free(f->is_folded);

@@ -1,55 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_table.h. One pass over the contexts for a table. Test: tests/unit/test_text.c. */
-#include "hpcprof-lite/sink/text/text_table.h"
+/* See view_table.h. One pass over the contexts for a table. Test: tests/unit/test_view_table.c. */
+#include "hpcprof-lite/view/view_table.h"
 
 #include "common/base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool text_metric_open(const struct model *m, uint32_t metric, struct text_metric *t)
-{
-	*t = (struct text_metric){.metric = metric};
-	t->total = calloc(m->n_contexts, sizeof *t->total);
-	t->self = calloc(m->n_contexts, sizeof *t->self);
-	t->n_samples = calloc(m->n_contexts, sizeof *t->n_samples);
-	if (!t->total || !t->self || !t->n_samples) {
-		text_metric_close(t);
-		return false;
-	}
-	for (size_t i = 0; i < m->n_totals; i++) {
-		const struct model_total *from = &m->totals[i];
-		if (from->metric != metric)
-			continue;
-		t->total[from->context] = from->sum[MODEL_EXECUTION];
-		t->self[from->context] = from->sum[MODEL_POINT];
-		t->n_samples[from->context] = from->n_samples;
-		t->n_all += from->n_samples;
-	}
-	t->whole = t->total[0];
-	return true;
-}
-
-void text_metric_close(struct text_metric *t)
-{
-	free(t->total);
-	free(t->self);
-	free(t->n_samples);
-	*t = (struct text_metric){0};
-}
-
 /* What a context belongs to: a pair of words, or false for nothing. */
-static bool key_of(const struct model_context *c, enum text_by by, uint64_t *a, uint64_t *b)
+static bool key_of(const struct model_context *c, enum view_by by, uint64_t *a, uint64_t *b)
 {
 	*b = 0;
 	switch (by) {
-	case TEXT_BY_FUNCTION:
+	case VIEW_BY_FUNCTION:
 		*a = c->function;
 		return c->function != MODEL_NONE;
-	case TEXT_BY_MODULE:
+	case VIEW_BY_MODULE:
 		*a = c->module;
 		return c->module != MODEL_NONE;
-	case TEXT_BY_LINE:
+	case VIEW_BY_LINE:
 		if (c->kind == MODEL_CONTEXT_LINE) {
 			/* a line of a macro in assembler, or of a template, is in several functions */
 			*a = (uint64_t)c->function << 32 | c->file;
@@ -64,7 +33,7 @@ static bool key_of(const struct model_context *c, enum text_by by, uint64_t *a, 
 
 static int compare_rows(const void *pa, const void *pb)
 {
-	const struct text_row *a = pa, *b = pb;
+	const struct view_row *a = pa, *b = pb;
 	if (a->self != b->self)
 		return a->self < b->self ? 1 : -1;
 	if (a->total != b->total)
@@ -74,13 +43,13 @@ static int compare_rows(const void *pa, const void *pb)
 
 static int compare_totals(const void *pa, const void *pb)
 {
-	const struct text_row *a = pa, *b = pb;
+	const struct view_row *a = pa, *b = pb;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
 	return compare_rows(pa, pb);
 }
 
-void text_rows_sort_by_total(struct text_row *rows, size_t n)
+void view_rows_sort_by_total(struct view_row *rows, size_t n)
 {
 	if (n)
 		qsort(rows, n, sizeof *rows, compare_totals);
@@ -88,7 +57,7 @@ void text_rows_sort_by_total(struct text_row *rows, size_t n)
 
 /* By context: what of its total came by a guessed frame, its own or one further in. *guessed is
  * NULL where no frame was guessed. False when memory is short. */
-static bool sum_guessed(const struct model *m, const struct text_metric *t, double **guessed)
+static bool sum_guessed(const struct model *m, const struct view_values *t, double **guessed)
 {
 	uint32_t c = 0;
 	*guessed = NULL;
@@ -107,7 +76,7 @@ static bool sum_guessed(const struct model *m, const struct text_metric *t, doub
 	return true;
 }
 
-static struct text_row *get_row(struct text_rows *rows, size_t *capacity, struct map *index, uint64_t a, uint64_t b, uint32_t context)
+static struct view_row *get_row(struct view_rows *rows, size_t *capacity, struct map *index, uint64_t a, uint64_t b, uint32_t context)
 {
 	uint64_t id = map_put(index, a, b, rows->n);
 	if (id == MAP_NONE)
@@ -115,20 +84,20 @@ static struct text_row *get_row(struct text_rows *rows, size_t *capacity, struct
 	if (id == rows->n) {
 		if (rows->n == *capacity) {
 			size_t wanted = *capacity ? *capacity * 2 : 64;
-			struct text_row *at = realloc(rows->at, wanted * sizeof *at);
+			struct view_row *at = realloc(rows->at, wanted * sizeof *at);
 			if (!at)
 				return NULL;
 			rows->at = at;
 			*capacity = wanted;
 		}
-		rows->at[rows->n++] = (struct text_row){.context = context};
+		rows->at[rows->n++] = (struct view_row){.context = context};
 	}
 	return &rows->at[id];
 }
 
 /* A row whose end lies behind the present context holds it: what is added to its total is in there already. */
-static bool fill(const struct model *m, const struct text_metric *t, enum text_by by,
-		 const double *guessed, struct text_rows *rows, struct map *index)
+static bool fill(const struct model *m, const struct view_values *t, enum view_by by,
+		 const double *guessed, struct view_rows *rows, struct map *index)
 {
 	size_t capacity = 0, n_ends = 0;
 	uint32_t *end_of = NULL; /* by row: end of the outermost subtree that is being passed */
@@ -137,7 +106,7 @@ static bool fill(const struct model *m, const struct text_metric *t, enum text_b
 		uint64_t a = 0, b = 0;
 		if (t->total[c] == 0 || !key_of(&m->contexts[c], by, &a, &b))
 			continue;
-		struct text_row *row = get_row(rows, &capacity, index, a, b, c);
+		struct view_row *row = get_row(rows, &capacity, index, a, b, c);
 		ok = row != NULL;
 		if (ok && capacity > n_ends) {
 			uint32_t *grown = realloc(end_of, capacity * sizeof *end_of);
@@ -163,23 +132,23 @@ static bool fill(const struct model *m, const struct text_metric *t, enum text_b
 	return ok;
 }
 
-bool text_rows_make(const struct model *m, const struct text_metric *t, enum text_by by, struct text_rows *rows)
+bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by, struct view_rows *rows)
 {
 	struct map index = {0};
-	*rows = (struct text_rows){0};
+	*rows = (struct view_rows){0};
 	double *guessed;
 	bool ok = sum_guessed(m, t, &guessed) && fill(m, t, by, guessed, rows, &index);
 	free(guessed);
 	map_free(&index);
 	if (!ok)
-		text_rows_free(rows);
+		view_rows_free(rows);
 	else if (rows->n)
 		qsort(rows->at, rows->n, sizeof *rows->at, compare_rows);
 	return ok;
 }
 
-void text_rows_free(struct text_rows *rows)
+void view_rows_free(struct view_rows *rows)
 {
 	free(rows->at);
-	*rows = (struct text_rows){0};
+	*rows = (struct view_rows){0};
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_gpu_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_text_gpu.c, tests/cli/prof_gpu_pc.sh. */
-#include "hpcprof-lite/sink/text/text_gpu_hot.h"
+/* See view_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh. */
+#include "hpcprof-lite/view/view_hot.h"
 
-#include "hpcprof-lite/sink/text/text_gpu.h"
-#include "hpcprof-lite/sink/text/text_print.h"
+#include "hpcprof-lite/view/view_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 struct gathering {
 	const struct model *m;
-	struct text_gpu_hot *h;
+	struct view_hot *h;
 	uint32_t samples, apportioned, seconds, launches, measured, expected; /* metrics */
 	uint32_t *stall_of;              /* by metric: index into stalls, MODEL_NONE */
 	struct map kernels, lines, launchers;
@@ -35,7 +34,7 @@ static bool list_stalls(struct gathering *g)
 	return g->h->stalls && g->stall_of;
 }
 
-uint32_t text_gpu_hot_not_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
+uint32_t view_hot_idle_part(const struct model *m, const struct view_hot *h, uint32_t stall)
 {
 	const struct model_metric *k = &m->metrics[h->stalls[stall]];
 	uint32_t i = k->role == MODEL_ROLE_STALL && k->idle != MODEL_NONE ? 0 : h->n_stalls;
@@ -44,12 +43,37 @@ uint32_t text_gpu_hot_not_issued(const struct model *m, const struct text_gpu_ho
 	return i;
 }
 
-bool text_gpu_hot_is_issued(const struct model *m, const struct text_gpu_hot *h, uint32_t stall)
+bool view_hot_is_issued(const struct model *m, const struct view_hot *h, uint32_t stall)
 {
 	return m->metrics[h->stalls[stall]].role == MODEL_ROLE_ISSUED;
 }
 
+static int compare_ranked(const void *pa, const void *pb)
+{
+	const struct view_hot_reason *a = pa, *b = pb;
+	if (a->value != b->value)
+		return a->value < b->value ? 1 : -1;
+	return (a->stall > b->stall) - (a->stall < b->stall);
+}
+
+size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values, struct view_hot_reason *to)
+{
+	size_t n = 0;
+	for (uint32_t i = 0; i < h->n_stalls; i++)
+		if (m->metrics[h->stalls[i]].role != MODEL_ROLE_STALL_IDLE && h->values.at[values + i] > 0)
+			to[n++] = (struct view_hot_reason){i, h->values.at[values + i]};
+	if (n)
+		qsort(to, n, sizeof *to, compare_ranked);
+	return n;
+}
+
 /* ---- places ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
 
 /* Libraries of the vendors' run times, what a compiler puts between a launch in the source and them, and the interpreter that runs Python's lines. */
 static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
@@ -58,7 +82,7 @@ static bool is_machinery(const struct model *m, const struct model_context *c, c
 	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl",
 		"libnvidia-opencl",
 		"libpython3", "python3", "_ctypes.", "libffi.so"};
-	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? text_base(m->modules[c->module].path) : "";
+	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? base_name(m->modules[c->module].path) : "";
 	if (strcmp(name, kernel) == 0) /* the host's function of the same name, which launches it */
 		return true;
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
@@ -95,13 +119,13 @@ static uint32_t launched_at(const struct model *m, uint32_t kernel)
 static uint32_t node_of(const struct model *m, uint32_t kernel)
 {
 	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;
-	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && text_is_placeholder(m, m->contexts[above].function);
+	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && view_is_placeholder(m, m->contexts[above].function);
 	return is_node ? placeholder : MODEL_NONE;
 }
 
 /* ---- gathering ---- */
 
-static size_t new_stalls(struct text_gpu_hot *h)
+static size_t new_stalls(struct view_hot *h)
 {
 	size_t first = h->values.n;
 	double *at = vec_extend(&h->values, h->n_stalls + 1);
@@ -116,10 +140,10 @@ static size_t get_kernel(struct gathering *g, uint32_t function)
 	if (id != g->h->kernels.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
 	size_t stalls = new_stalls(g->h);
-	struct text_gpu_hot_kernel *new = stalls == NONE ? NULL : vec_push(&g->h->kernels);
+	struct view_hot_kernel *new = stalls == NONE ? NULL : vec_push(&g->h->kernels);
 	if (!new)
 		return NONE;
-	*new = (struct text_gpu_hot_kernel){.function = function, .stalls = stalls};
+	*new = (struct view_hot_kernel){.function = function, .stalls = stalls};
 	return (size_t)id;
 }
 
@@ -133,10 +157,10 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 	if (id != g->h->lines.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
 	size_t stalls = new_stalls(g->h);
-	struct text_gpu_line *new = stalls == NONE ? NULL : vec_push(&g->h->lines);
+	struct view_hot_line *new = stalls == NONE ? NULL : vec_push(&g->h->lines);
 	if (!new)
 		return NONE;
-	*new = (struct text_gpu_line){.kernel = (uint32_t)kernel, .context = context, .stalls = stalls};
+	*new = (struct view_hot_line){.kernel = (uint32_t)kernel, .context = context, .stalls = stalls};
 	return (size_t)id;
 }
 
@@ -159,9 +183,9 @@ static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 	uint64_t id = map_put(&g->launchers, on_guess ? ~a : a, b, g->h->launchers.n);
 	if (id != g->h->launchers.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
-	struct text_gpu_launcher *new = vec_push(&g->h->launchers);
+	struct view_hot_launcher *new = vec_push(&g->h->launchers);
 	if (new)
-		*new = (struct text_gpu_launcher){.kernel = (uint32_t)kernel,
+		*new = (struct view_hot_launcher){.kernel = (uint32_t)kernel,
 						  .context = at,
 						  .node = node,
 						  .on_guess = on_guess};
@@ -171,8 +195,8 @@ static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 /* A value at a context in a kernel. */
 static bool add(struct gathering *g, size_t kernel, size_t launcher, uint32_t context, uint32_t metric, double value)
 {
-	struct text_gpu_hot_kernel *k = &g->h->kernels.at[kernel];
-	struct text_gpu_launcher *l = &g->h->launchers.at[launcher];
+	struct view_hot_kernel *k = &g->h->kernels.at[kernel];
+	struct view_hot_launcher *l = &g->h->launchers.at[launcher];
 	uint32_t stall = g->stall_of[metric];
 	double *of_kernel = metric == g->samples ? &k->samples : metric == g->apportioned ? &k->apportioned : metric == g->seconds ? &k->seconds : metric == g->launches ? &k->n
 		: metric == g->measured ? &k->measured : metric == g->expected ? &k->expected : NULL;
@@ -188,7 +212,7 @@ static bool add(struct gathering *g, size_t kernel, size_t launcher, uint32_t co
 	size_t line = get_line(g, kernel, context);
 	if (line == NONE)
 		return false;
-	struct text_gpu_line *to = &g->h->lines.at[line];
+	struct view_hot_line *to = &g->h->lines.at[line];
 	if (stall != MODEL_NONE) {
 		g->h->values.at[to->stalls + stall] += value;
 		return true;
@@ -209,7 +233,7 @@ static bool gather(struct gathering *g)
 	uint32_t context = 0, end = 0;
 	for (size_t i = 0; i < m->n_totals; i++) {
 		for (; context <= m->totals[i].context; context++) {
-			if (!text_is_kernel(m, context))
+			if (!view_is_kernel(m, context))
 				continue;
 			kernel = get_kernel(g, m->contexts[context].function);
 			launcher = kernel == NONE ? NONE : get_launcher(g, kernel, context);
@@ -227,7 +251,7 @@ static bool gather(struct gathering *g)
 
 static int compare_kernels(const void *pa, const void *pb)
 {
-	const struct text_gpu_hot_kernel *a = pa, *b = pb;
+	const struct view_hot_kernel *a = pa, *b = pb;
 	if (a->seconds != b->seconds)
 		return a->seconds < b->seconds ? 1 : -1;
 	if (a->samples != b->samples)
@@ -237,7 +261,7 @@ static int compare_kernels(const void *pa, const void *pb)
 
 static int compare_lines(const void *pa, const void *pb)
 {
-	const struct text_gpu_line *a = pa, *b = pb;
+	const struct view_hot_line *a = pa, *b = pb;
 	if (a->kernel != b->kernel)
 		return a->kernel < b->kernel ? -1 : 1;
 	if (a->samples != b->samples)
@@ -247,7 +271,7 @@ static int compare_lines(const void *pa, const void *pb)
 
 static int compare_launchers(const void *pa, const void *pb)
 {
-	const struct text_gpu_launcher *a = pa, *b = pb;
+	const struct view_hot_launcher *a = pa, *b = pb;
 	if (a->kernel != b->kernel)
 		return a->kernel < b->kernel ? -1 : 1;
 	if (a->seconds != b->seconds)
@@ -258,7 +282,7 @@ static int compare_launchers(const void *pa, const void *pb)
 }
 
 /* Lines and launchers of each kernel side by side, then the kernels in order, without those that have no samples. */
-static void put_in_order(struct text_gpu_hot *h)
+static void put_in_order(struct view_hot *h)
 {
 	size_t kept = 0;
 	if (h->lines.n)
@@ -277,11 +301,11 @@ static void put_in_order(struct text_gpu_hot *h)
 		qsort(h->kernels.at, kept, sizeof *h->kernels.at, compare_kernels);
 }
 
-bool text_gpu_hot_open(const struct model *m, struct text_gpu_hot *h)
+bool view_hot_open(const struct model *m, struct view_hot *h)
 {
-	*h = (struct text_gpu_hot){0};
-	struct gathering g = {.m = m, .h = h, .samples = text_find_metric(m, MODEL_ROLE_SAMPLES), .apportioned = text_find_metric(m, MODEL_ROLE_APPORTIONED), .seconds = text_find_metric(m, MODEL_ROLE_KERNEL_TIME),
-		.launches = text_find_metric(m, MODEL_ROLE_KERNELS), .measured = text_find_metric(m, MODEL_ROLE_MEASURED), .expected = text_find_metric(m, MODEL_ROLE_EXPECTED)};
+	*h = (struct view_hot){0};
+	struct gathering g = {.m = m, .h = h, .samples = view_find_metric(m, MODEL_ROLE_SAMPLES), .apportioned = view_find_metric(m, MODEL_ROLE_APPORTIONED), .seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
+		.launches = view_find_metric(m, MODEL_ROLE_KERNELS), .measured = view_find_metric(m, MODEL_ROLE_MEASURED), .expected = view_find_metric(m, MODEL_ROLE_EXPECTED)};
 	if (g.samples == MODEL_NONE)
 		return true;
 	bool ok = list_stalls(&g) && gather(&g);
@@ -289,21 +313,21 @@ bool text_gpu_hot_open(const struct model *m, struct text_gpu_hot *h)
 	map_free(&g.lines);
 	map_free(&g.launchers);
 	free(g.stall_of);
-	h->samples = text_metric_total(m, g.samples);
-	h->apportioned = text_metric_total(m, g.apportioned);
+	h->samples = view_total(m, g.samples);
+	h->apportioned = view_total(m, g.apportioned);
 	if (ok)
 		put_in_order(h);
 	else
-		text_gpu_hot_close(h);
+		view_hot_close(h);
 	return ok;
 }
 
-void text_gpu_hot_close(struct text_gpu_hot *h)
+void view_hot_close(struct view_hot *h)
 {
 	vec_free(&h->kernels);
 	vec_free(&h->lines);
 	vec_free(&h->launchers);
 	vec_free(&h->values);
 	free(h->stalls);
-	*h = (struct text_gpu_hot){0};
+	*h = (struct view_hot){0};
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See view_balance.h. Test: tests/unit/test_view_balance.c. */
+#include "hpcprof-lite/view/view_balance.h"
+
+#include <stdlib.h>
+
+static bool is_empty(const struct view_share *r)
+{
+	return !r->n_samples && !r->n_lost && r->value <= 0;
+}
+
+static int compare_shares(const void *pa, const void *pb)
+{
+	const struct view_share *a = pa, *b = pb;
+	if (a->value != b->value)
+		return a->value < b->value ? 1 : -1;
+	if (is_empty(a) != is_empty(b))
+		return is_empty(a) ? 1 : -1;
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+static void finish(struct view_side *s, double whole)
+{
+	s->mean = s->n ? whole / s->n : 0;
+	if (!s->n)
+		return;
+	qsort(s->at, s->n, sizeof *s->at, compare_shares);
+	s->most = s->at[0].value;
+	while (s->n_empty < s->n && is_empty(&s->at[s->n - 1 - s->n_empty]))
+		s->n_empty++;
+}
+
+static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile, struct view_balance *b)
+{
+	const struct model_profile *p = &m->profiles[profile];
+	const struct model_value *value = model_find_value(m, profile, 0, v->metric);
+	struct view_share *of = &b->processes.at[p->process], *t = &b->threads.at[b->threads.n++];
+	*t = (struct view_share){profile, 1, value ? value->at[MODEL_EXECUTION] : 0, p->ledger.in_tree, view_count_lost(&p->ledger), p->cpu_ns};
+	of->n_threads++;
+	of->value += t->value;
+	of->n_samples += t->n_samples;
+	of->n_lost += t->n_lost;
+	of->cpu_ns += t->cpu_ns;
+}
+
+bool view_balance_make(const struct model *m, const struct view_values *v, struct view_balance *b)
+{
+	*b = (struct view_balance){.threads.at = calloc((size_t)m->n_profiles + 1, sizeof *b->threads.at),
+		.processes.at = calloc((size_t)m->n_processes + 1, sizeof *b->processes.at), .processes.n = m->n_processes};
+	if (!b->threads.at || !b->processes.at) {
+		view_balance_free(b);
+		return false;
+	}
+	for (uint32_t i = 0; i < m->n_processes; i++)
+		b->processes.at[i].id = i;
+	for (uint32_t i = 0; i < m->n_profiles; i++)
+		if (m->profiles[i].kind == MODEL_PROFILE_THREAD)
+			add_thread(m, v, i, b);
+	finish(&b->threads, v->whole);
+	finish(&b->processes, v->whole);
+	return true;
+}
+
+void view_balance_free(struct view_balance *b)
+{
+	free(b->threads.at);
+	free(b->processes.at);
+	*b = (struct view_balance){0};
+}
+
+uint64_t view_count_lost(const struct model_ledger *l)
+{
+	uint64_t n = 0;
+	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
+		n += msr_loss_takes_sample(i) ? l->losses[i] : 0;
+	return n;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See view_gpu.h. One pass over the tree, two over the operations. Test: tests/unit/test_view_gpu.c. */
+#include "hpcprof-lite/view/view_gpu.h"
+
+#include "common/base/map.h"
+
+#include <stdlib.h>
+
+enum { CHUNK_OPS = 512, LANE_OPS = 64 };
+
+bool view_is_placeholder(const struct model *m, uint32_t function)
+{
+	return function < m->n_functions && m->functions[function].gpu_kind != MSR_GPU_NO_KIND;
+}
+
+bool view_is_kernel(const struct model *m, uint32_t context)
+{
+	const struct model_context *c = &m->contexts[context], *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
+	return c->kind == MODEL_CONTEXT_FUNCTION && !view_is_placeholder(m, c->function) && parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions
+		&& m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL;
+}
+
+/* ---- inside of kernels ---- */
+
+void view_gpu_spread(const struct model *m, struct view_values *time, const struct view_values *samples)
+{
+	time->spread = true;
+	for (uint32_t k = 0; k < m->n_contexts; k++) {
+		if (!view_is_kernel(m, k) || samples->total[k] <= 0)
+			continue;
+		double of_one = time->total[k] / samples->total[k];
+		time->self[k] = of_one * samples->self[k];
+		for (uint32_t c = k + 1; c < k + m->contexts[k].subtree_n; c++) {
+			time->total[c] = of_one * samples->total[c];
+			time->self[c] = of_one * samples->self[c];
+		}
+	}
+}
+
+unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_scope scope, struct view_gpu_stall top[2])
+{
+	uint32_t samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
+	const struct model_total *all = samples != MODEL_NONE ? model_find_total(m, context, samples) : NULL;
+	unsigned n = 0;
+	top[0] = top[1] = (struct view_gpu_stall){.metric = MODEL_NONE};
+	for (uint32_t i = samples + 1; all && i < m->n_metrics; i++) {
+		if (m->metrics[i].role != MODEL_ROLE_STALL && m->metrics[i].role != MODEL_ROLE_ISSUED)
+			continue;
+		const struct model_total *t = model_find_total(m, context, i);
+		const struct view_gpu_stall s = {i, t ? t->sum[scope] : 0, all->sum[scope]};
+		if (s.value > top[0].value) {
+			top[1] = top[0];
+			top[0] = s;
+		} else if (s.value > top[1].value) {
+			top[1] = s;
+		}
+	}
+	while (n < 2 && top[n].metric != MODEL_NONE && top[n].value >= 0.05 * top[n].whole)
+		n++;
+	return n;
+}
+
+/* ---- kernels ---------------------------------------------------------------------------------------------- */
+
+/* The kernel of a context: its function when a placeholder for kernels calls it, or that placeholder; MODEL_NONE: it is no kernel. */
+static uint32_t kernel_of(const struct model *m, uint32_t context)
+{
+	const struct model_context *c = &m->contexts[context], *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
+	if (c->kind != MODEL_CONTEXT_FUNCTION || c->function >= m->n_functions)
+		return MODEL_NONE;
+	if (m->functions[c->function].gpu_kind == MSR_GPU_KERNEL)
+		return c->function;
+	if (parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions && m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL)
+		return c->function;
+	return MODEL_NONE;
+}
+
+/* NULL when memory is short. */
+static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index, uint32_t function)
+{
+	uint64_t id = map_put(index, function, 0, g->kernels.n);
+	if (id == g->kernels.n) {
+		struct view_gpu_kernel *k = vec_push(&g->kernels);
+		if (k)
+			*k = (struct view_gpu_kernel){.function = function, .min_ns = UINT64_MAX, .shape = MODEL_NONE};
+		return k;
+	}
+	return id == MAP_NONE ? NULL : &g->kernels.at[id];
+}
+
+static bool add_totals(const struct model *m, struct view_gpu *g, struct map *index)
+{
+	uint32_t time = view_find_metric(m, MODEL_ROLE_KERNEL_TIME), count = view_find_metric(m, MODEL_ROLE_KERNELS);
+	for (size_t i = 0; i < m->n_totals; i++) {
+		const struct model_total *t = &m->totals[i];
+		if ((t->metric != time && t->metric != count) || t->sum[MODEL_POINT] == 0)
+			continue;
+		uint32_t function = kernel_of(m, t->context);
+		if (function == MODEL_NONE)
+			continue;
+		struct view_gpu_kernel *k = get_kernel(g, index, function);
+		if (!k)
+			return false;
+		*(t->metric == time ? &k->seconds : &k->n) += t->sum[MODEL_POINT];
+	}
+	return true;
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------- */
+
+static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
+{
+	s->n++;
+	s->bytes += op->amount;
+	s->ns += op->end_ns - op->start_ns;
+}
+
+static bool add_op(const struct model *m, struct view_gpu *g, struct map *index, const struct model_gpu_op *op)
+{
+	uint64_t length = op->end_ns - op->start_ns;
+	if (op->kind == MSR_GPU_COPY)
+		add_sum(&g->copies[op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN], op);
+	if (op->kind == MSR_GPU_SET)
+		add_sum(&g->sets, op);
+	uint32_t function = op->kind == MSR_GPU_KERNEL ? kernel_of(m, op->context) : MODEL_NONE;
+	if (function == MODEL_NONE)
+		return true;
+	struct view_gpu_kernel *k = get_kernel(g, index, function);
+	if (!k)
+		return false;
+	k->n_ops++;
+	k->min_ns = length < k->min_ns ? length : k->min_ns;
+	k->max_ns = length > k->max_ns ? length : k->max_ns;
+	if (k->shape == MODEL_NONE)
+		k->shape = op->shape;
+	k->more_shapes |= op->shape != MODEL_NONE && op->shape != k->shape;
+	return true;
+}
+
+static bool add_ops(const struct model *m, struct view_gpu *g, struct map *index)
+{
+	struct model_gpu_op ops[CHUNK_OPS];
+	for (uint32_t i = 0; i < m->n_profiles; i++) {
+		struct model_gpu_cursor cursor = {0};
+		uint64_t first_ns = UINT64_MAX, last_ns = 0;
+		if (m->profiles[i].kind != MODEL_PROFILE_QUEUE)
+			continue;
+		struct view_gpu_sum *q = &g->queues[m->profiles[i].queue];
+		for (size_t n; (n = model_gpu_read(m, i, &cursor, ops, CHUNK_OPS));) {
+			first_ns = ops[0].start_ns < first_ns ? ops[0].start_ns : first_ns;
+			last_ns = ops[n - 1].end_ns;
+			q->n += n;
+			for (size_t k = 0; k < n; k++)
+				if (!add_op(m, g, index, &ops[k]))
+					return false;
+		}
+		if (last_ns > first_ns && last_ns - first_ns > q->ns)
+			q->ns = last_ns - first_ns;
+	}
+	return true;
+}
+
+/* ---- use of devices --------------------------------------------------------------------------------------- */
+
+/* One lane while those of a device are merged by time. */
+struct lane {
+	uint32_t profile;
+	struct model_gpu_cursor cursor;
+	size_t n, at;
+	struct model_gpu_op ops[LANE_OPS];
+};
+
+static bool refill(const struct model *m, struct lane *l)
+{
+	l->at = 0;
+	l->n = model_gpu_read(m, l->profile, &l->cursor, l->ops, LANE_OPS);
+	return l->n != 0;
+}
+
+/* The lane whose next operation starts first; n when all are at their end. */
+static size_t next_lane(struct lane *lanes, size_t n)
+{
+	size_t best = n;
+	for (size_t i = 0; i < n; i++)
+		if (lanes[i].n && (best == n || lanes[i].ops[lanes[i].at].start_ns < lanes[best].ops[lanes[best].at].start_ns))
+			best = i;
+	return best;
+}
+
+static uint64_t merge_busy(const struct model *m, struct lane *lanes, size_t n)
+{
+	uint64_t busy = 0, end_ns = 0;
+	for (size_t i = 0; i < n; i++)
+		refill(m, &lanes[i]);
+	for (size_t i; (i = next_lane(lanes, n)) < n;) {
+		const struct model_gpu_op *op = &lanes[i].ops[lanes[i].at];
+		uint64_t start_ns = op->start_ns > end_ns ? op->start_ns : end_ns;
+		if (op->end_ns > start_ns) {
+			busy += op->end_ns - start_ns;
+			end_ns = op->end_ns;
+		}
+		if (++lanes[i].at == lanes[i].n)
+			refill(m, &lanes[i]);
+	}
+	return busy;
+}
+
+static bool measure_devices(const struct model *m, struct view_gpu *g)
+{
+	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
+		size_t n = 0;
+		for (uint32_t i = 0; i < m->n_profiles; i++)
+			n += m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->gpu_queues[m->profiles[i].queue].device == d;
+		struct lane *lanes = calloc(n ? n : 1, sizeof *lanes);
+		if (!lanes)
+			return false;
+		n = 0;
+		for (uint32_t i = 0; i < m->n_profiles; i++)
+			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->gpu_queues[m->profiles[i].queue].device == d)
+				lanes[n++].profile = i;
+		g->device_busy_ns[d] = merge_busy(m, lanes, n);
+		free(lanes);
+	}
+	return true;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------- */
+
+static int compare_kernels(const void *pa, const void *pb)
+{
+	const struct view_gpu_kernel *a = pa, *b = pb;
+	if (a->seconds != b->seconds)
+		return a->seconds < b->seconds ? 1 : -1;
+	if (a->n != b->n)
+		return a->n < b->n ? 1 : -1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+bool view_gpu_open(const struct model *m, struct view_gpu *g)
+{
+	struct map index = {0};
+	*g = (struct view_gpu){0};
+	g->queues = calloc((size_t)m->n_gpu_queues + 1, sizeof *g->queues);
+	g->device_busy_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_busy_ns);
+	bool ok = g->queues && g->device_busy_ns && add_totals(m, g, &index) && add_ops(m, g, &index) && measure_devices(m, g);
+	map_free(&index);
+	if (!ok)
+		view_gpu_close(g);
+	else if (g->kernels.n)
+		qsort(g->kernels.at, g->kernels.n, sizeof *g->kernels.at, compare_kernels);
+	return ok;
+}
+
+void view_gpu_close(struct view_gpu *g)
+{
+	vec_free(&g->kernels);
+	free(g->queues);
+	free(g->device_busy_ns);
+	*g = (struct view_gpu){0};
+}
