@@ -45,9 +45,11 @@ prof_unit_tests = \
 	tests/unit/test_space \
 	tests/unit/test_model \
 	tests/unit/test_report \
+	tests/unit/test_known_code \
 	tests/unit/test_text \
 	tests/unit/test_view_balance \
 	tests/unit/test_view_fold \
+	tests/unit/test_view_launch \
 	tests/unit/test_view_table
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
@@ -96,6 +98,10 @@ tests_unit_test_view_balance_SOURCES = tests/unit/test_view_balance.c
 tests_unit_test_view_balance_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_view_fold_SOURCES = tests/unit/test_view_fold.c
 tests_unit_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_known_code_SOURCES = tests/unit/test_known_code.c
+tests_unit_test_known_code_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_launch_SOURCES = tests/unit/test_view_launch.c
+tests_unit_test_view_launch_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_view_table_SOURCES = tests/unit/test_view_table.c
 tests_unit_test_view_table_LDADD = $(PROF_UNIT_LDADD)
 endif

@@ -5,6 +5,7 @@
 #include "hpcprof-lite/attribute/expand.h"
 
 #include "hpcprof-lite/attribute/jit_names.h"
+#include "hpcprof-lite/attribute/known_code.h"
 #include "hpcprof-lite/attribute/python_frames.h"
 
 #include <stdio.h>
@@ -459,35 +460,6 @@ uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_
 	return r->failed ? 0 : enter_function(r, parent, function, MODEL_CALL);
 }
 
-/* The stub's name contains the function's as mangled names do, its length before it: "3add" for "void ns::add<float>(int)". */
-static bool is_stub_of(const char *stub, const char *name)
-{
-	static const char anonymous[] = "(anonymous namespace)::";
-	char mangled[256];
-	for (const char *at; (at = strstr(name, anonymous));)
-		name = at + sizeof anonymous - 1;
-	size_t end = strcspn(name, "(<"), begin = end;
-	while (begin && name[begin - 1] != ':' && name[begin - 1] != ' ')
-		begin--;
-	int n = snprintf(mangled, sizeof mangled, "%zu%.*s", end - begin, (int)(end - begin), name + begin);
-	return begin < end && n > 0 && (size_t)n < sizeof mangled && strstr(stub, mangled);
-}
-
-/*
- * What nvcc makes of `kernel<<<...>>>`: a function of the kernel's name on the CPU, its stub, and a helper of CUDA's headers. None of them is a place in the program. *stub: the last stub that was
- * met on the way up, NULL at first.
- */
-static bool is_made_by_nvcc(const struct expand *e, uint32_t function, const char **stub)
-{
-	static const char head[] = "__device_stub_";
-	const char *name = strtab_get(e->strings, e->functions.at[function].name);
-	if (strncmp(name, head, sizeof head - 1) == 0) {
-		*stub = name;
-		return true;
-	}
-	return strstr(name, "__cudaLaunchKernel_helper") || (*stub && is_stub_of(*stub, name));
-}
-
 /*
  * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's, that is the program's; of Python's lines the first in a file of the user's, if
  * there is one. MODEL_NONE when no line is known.
@@ -500,7 +472,7 @@ static uint32_t line_of_caller(const struct expand_run *r, uint32_t site)
 	const char *stub = NULL;
 	for (; at && at != MODEL_NONE; at = e->contexts.at[at].parent) {
 		const struct model_context *c = &e->contexts.at[at];
-		if (c->kind != MODEL_CONTEXT_LINE || c->function == api || (c->function != MODEL_NONE && is_made_by_nvcc(e, c->function, &stub)))
+		if (c->kind != MODEL_CONTEXT_LINE || c->function == api || (c->function != MODEL_NONE && known_by_nvcc(strtab_get(e->strings, e->functions.at[c->function].name), &stub)))
 			continue;
 		bool is_python = c->module < r->n_modules && r->modules[c->module].is_python;
 		if (library != MODEL_NONE && !is_python)

@@ -6,6 +6,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
 	hpcprof-lite/attribute/jit_names.c hpcprof-lite/attribute/jit_names.h \
 	hpcprof-lite/attribute/jit_split.c \
+	hpcprof-lite/attribute/known_code.c hpcprof-lite/attribute/known_code.h \
 	hpcprof-lite/attribute/ledger.c hpcprof-lite/attribute/ledger.h \
 	hpcprof-lite/attribute/merge.c hpcprof-lite/attribute/merge.h \
 	hpcprof-lite/attribute/merge_modules.c hpcprof-lite/attribute/merge_modules.h \

@@ -5,6 +5,8 @@
  */
 #include "hpcprof-lite/attribute/order.h"
 
+#include "hpcprof-lite/attribute/known_code.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +134,8 @@ static bool put_modules(struct sorter *s)
 			continue;
 		const struct order_module *m = get_module(s, old[r]);
 		out[n_used] = (struct model_module){.path = m->path, .build_id = m->build_id,
-			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu, .is_python = m->is_python};
+			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu, .is_python = m->is_python,
+			.role = m->is_gpu || m->is_python ? MODEL_MODULE_PROGRAM : (uint8_t)known_module(m->path)};
 		rank[old[r]] = n_used++;
 	}
 	s->m->modules = s->m->private_->modules = out;
@@ -167,7 +170,8 @@ static bool put_functions(struct sorter *s)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct expand_function *f = &s->e->functions.at[i];
 		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = module_rank(s, f->module),
-			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr, .gpu_kind = f->gpu_kind};
+			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr, .gpu_kind = f->gpu_kind,
+			.is_launch = known_launch(get_string(s, f->name))};
 	}
 	s->m->n_functions = n;
 	return true;

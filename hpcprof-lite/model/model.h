@@ -30,12 +30,21 @@ enum model_structure { /* what is known of a module's inside */
 	MODEL_STRUCTURE_LINES    /* functions, inlined calls, lines */
 };
 
+/* What a module is for the paths that lead through it. */
+enum model_module_role {
+	MODEL_MODULE_PROGRAM,     /* none of those below */
+	MODEL_MODULE_INTERPRETER, /* Python's: it runs lines of Python source */
+	MODEL_MODULE_LAUNCH,      /* between the program and a GPU: run times and libraries of GPU vendors, libffi */
+	MODEL_MODULE_START        /* libc: programs and threads start there */
+};
+
 struct model_module {
 	const char *path;              /* as the loader named it */
 	const uint8_t *build_id;
 	uint32_t build_id_bytes;
 	enum model_structure structure;
 	bool is_gpu;                   /* a code object that ran on a GPU; path is where it is kept (or "" then named by its hash), build_id the hash of its content */
+	uint8_t role;                  /* enum model_module_role */
 	bool is_python;                /* a file of Python source, or "<string>" and the like; no build id */
 };
 
@@ -48,6 +57,7 @@ struct model_function {
 	uint32_t module;
 	uint32_t file, line;           /* definition; file MODEL_NONE and line 0 when unknown */
 	uint64_t link_addr;            /* entry, 0 when unknown */
+	bool is_launch;                /* it launches work of GPUs: part of an API, or made by a compiler for a launch */
 	/*
 	 * Not MSR_GPU_NO_KIND: a placeholder, "<gpu kernel>", "<gpu copy>" ..., which stands between the CPU context that asked for operations of this kind and what the GPU did; module is
 	 * MODEL_NONE. Kernels are ordinary functions of modules with is_gpu, called by the placeholder itself (no line between; a kernel of a

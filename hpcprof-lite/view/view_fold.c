@@ -2,34 +2,13 @@
 /* See view_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an entry. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh. */
 #include "hpcprof-lite/view/view_fold.h"
 
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of one context: where a chain of interpreter frames that it ends began. */
 struct state {
 	uint32_t from;  /* line of a Python function, or entry; MODEL_NONE: no chain */
 	bool is_native; /* a frame of the chain, or part of one */
 };
-
-static const char *module_name(const struct model *m, uint32_t module)
-{
-	const char *path = module < m->n_modules ? m->modules[module].path : "", *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static bool is_interpreter(const char *name)
-{
-	static const char program[] = "python", library[] = "libpython3";
-	char behind = strncmp(name, program, sizeof program - 1) ? 'x' : name[sizeof program - 1];
-	return !behind || isdigit((unsigned char)behind) || !strncmp(name, library, sizeof library - 1);
-}
-
-/* Programs and threads start there. */
-static bool is_start(const char *name)
-{
-	return !strncmp(name, "libc.so", 7) || !strncmp(name, "libc-2", 6) || !strncmp(name, "libpthread", 10);
-}
 
 static bool is_python(const struct model *m, uint32_t module)
 {
@@ -45,8 +24,9 @@ static struct state state_of(const struct model *m, const struct state *all, uin
 		return (struct state){c, false};
 	case MODEL_CONTEXT_FUNCTION: {
 		uint32_t module = m->functions[x->function].module;
-		const char *name = module_name(m, module);
-		bool goes_on = parent.from != MODEL_NONE && !is_python(m, module) && (is_interpreter(name) || (is_start(name) && m->contexts[parent.from].kind == MODEL_CONTEXT_ENTRY));
+		unsigned role = module < m->n_modules ? m->modules[module].role : MODEL_MODULE_PROGRAM;
+		bool at_start = parent.from != MODEL_NONE && m->contexts[parent.from].kind == MODEL_CONTEXT_ENTRY;
+		bool goes_on = parent.from != MODEL_NONE && (role == MODEL_MODULE_INTERPRETER || (role == MODEL_MODULE_START && at_start));
 		return goes_on ? (struct state){parent.from, true} : none;
 	}
 	case MODEL_CONTEXT_LINE:

@@ -3,9 +3,9 @@
 #include "hpcprof-lite/view/view_hot.h"
 
 #include "hpcprof-lite/view/view_gpu.h"
+#include "hpcprof-lite/view/view_launch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define NONE SIZE_MAX
 
@@ -67,62 +67,6 @@ size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t val
 	return n;
 }
 
-/* ---- places ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-/* Libraries of the vendors' run times, what a compiler puts between a launch in the source and them, and the interpreter that runs Python's lines. */
-static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
-{
-	static const char *const functions[] = {"__device_stub_", "cudaLaunch", "cuLaunch", "cudaError cudaLaunch", "__cudaLaunch", "clEnqueue", "cudaGraphLaunch", "cuGraphLaunch"};
-	static const char *const modules[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse", "libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl",
-		"libnvidia-opencl",
-		"libpython3", "python3", "_ctypes.", "libffi.so"};
-	const char *name = c->function < m->n_functions ? m->functions[c->function].name : "", *module = c->module < m->n_modules ? base_name(m->modules[c->module].path) : "";
-	if (strcmp(name, kernel) == 0) /* the host's function of the same name, which launches it */
-		return true;
-	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-		if (strstr(name, functions[i]) == name || (i < 5 && strstr(name, functions[i]) && strchr(name, '<')))
-			return true;
-	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-		if (strncmp(module, modules[i], strlen(modules[i])) == 0)
-			return true;
-	return false;
-}
-
-/*
- * The innermost line above a kernel that is the program's own; without one the innermost function that is not the vendor's; else the entry. Below a Python line there are lines of extension
- * modules that were built with them; where there are none, as in PyTorch, the Python line of the user's own that led there says more than that of a library.
- */
-static uint32_t launched_at(const struct model *m, uint32_t kernel)
-{
-	const char *name = m->functions[m->contexts[kernel].function].name;
-	uint32_t function = MODEL_NONE, last = kernel;
-	for (uint32_t c = m->contexts[kernel].parent; c != MODEL_NONE && m->contexts[c].kind != MODEL_CONTEXT_ROOT; last = c, c = m->contexts[c].parent) {
-		const struct model_context *at = &m->contexts[c];
-		bool is_place = at->kind == MODEL_CONTEXT_LINE || at->kind == MODEL_CONTEXT_INSTRUCTION;
-		if (!is_place || is_machinery(m, at, name))
-			continue;
-		if (at->kind == MODEL_CONTEXT_LINE)
-			return at->module < m->n_modules && m->modules[at->module].is_python ? model_find_python_line(m, c) : c;
-		if (function == MODEL_NONE)
-			function = c;
-	}
-	return function != MODEL_NONE ? function : last;
-}
-
-/* The placeholder of a graph's node above a kernel. */
-static uint32_t node_of(const struct model *m, uint32_t kernel)
-{
-	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;
-	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && view_is_placeholder(m, m->contexts[above].function);
-	return is_node ? placeholder : MODEL_NONE;
-}
-
 /* ---- gathering ---- */
 
 static size_t new_stalls(struct view_hot *h)
@@ -164,23 +108,13 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 	return (size_t)id;
 }
 
-/* A frame between a kernel and the place that launched it was guessed; one at the place itself is
- * marked by its name. */
-static bool is_on_guess(const struct model *m, uint32_t kernel, uint32_t place)
-{
-	for (uint32_t c = kernel; c != MODEL_NONE && c != place; c = m->contexts[c].parent)
-		if (m->contexts[c].marked)
-			return true;
-	return false;
-}
-
 static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 {
-	bool on_guess = is_on_guess(g->m, context, launched_at(g->m, context));
-	uint32_t at = launched_at(g->m, context), node = node_of(g->m, context);
+	struct view_launch launch = view_launch_of(g->m, context);
+	uint32_t at = launch.site, node = launch.node;
 	const struct model_context *c = &g->m->contexts[at];
 	uint64_t a = hash_u64((uint64_t)kernel << 32 | (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^ c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
-	uint64_t id = map_put(&g->launchers, on_guess ? ~a : a, b, g->h->launchers.n);
+	uint64_t id = map_put(&g->launchers, launch.is_on_guess ? ~a : a, b, g->h->launchers.n);
 	if (id != g->h->launchers.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
 	struct view_hot_launcher *new = vec_push(&g->h->launchers);
@@ -188,7 +122,7 @@ static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 		*new = (struct view_hot_launcher){.kernel = (uint32_t)kernel,
 						  .context = at,
 						  .node = node,
-						  .on_guess = on_guess};
+						  .on_guess = launch.is_on_guess};
 	return new ? (size_t)id : NONE;
 }
 

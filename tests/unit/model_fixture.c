@@ -96,6 +96,7 @@ static void make_functions(struct model *m, const struct fixture_options *o)
 			.line = is_placeholder || is_libc ? 0 : is_gpu ? (i == F_KERNEL ? 4 : 1) : 10 * (i + 1),
 			.link_addr = is_placeholder || i == F_DEVICE ? 0 : i == F_KERNEL ? 0x100 : 0x1000 * (i + 1),
 			.gpu_kind = i < F_NAMED ? kinds[i] : MSR_GPU_NO_KIND,
+			.is_launch = i == F_ENQUEUE,
 		};
 	}
 	m->functions = functions;

@@ -13,7 +13,7 @@ enum { SCRIPT, INTERPRETER, EXTENSION, N_MODULES };
 
 static const struct model_module modules[N_MODULES] = {
 	[SCRIPT] = {.path = "work.py", .is_python = true},
-	[INTERPRETER] = {.path = "/usr/bin/python3.11"},
+	[INTERPRETER] = {.path = "/usr/bin/python3.11", .role = MODEL_MODULE_INTERPRETER},
 	[EXTENSION] = {.path = "/usr/lib/_json.so"},
 };
 static const struct model_function functions[N_MODULES] = {{.name = "f", .module = SCRIPT}, {.name = "eval", .module = INTERPRETER}, {.name = "scan", .module = EXTENSION}};
