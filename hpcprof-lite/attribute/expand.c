@@ -498,7 +498,8 @@ uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint3
 		return 0;
 	}
 	struct expand_function f = {.name = strtab_add_z(strings, name), .linkage_name = strtab_add_z(strings, ""), .module = MODEL_NONE, .file = MODEL_NONE,
-		.definition = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL};
+		.definition = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL, .is_node = true,
+		.node_function = c->function, .node_file = c->file, .node_line = c->line};
 	free(name);
 	uint32_t function = get_named_function(r, f);
 	return r->failed ? 0 : enter_function(r, placeholder, function, MODEL_CALL);

@@ -29,6 +29,8 @@ struct expand_function {
 	uint64_t link_addr;          /* smallest known entry, 0: none */
 	uint32_t definition;         /* in the module's structure; MODEL_NONE: not from there */
 	uint8_t gpu_kind;            /* of a placeholder */
+	bool is_node;                /* as in struct model_function; of several with one name the first */
+	uint32_t node_function, node_file, node_line;
 	bool guessed;                /* stands for frames that a heuristic found; its name ends in
 					MODEL_GUESSED_SUFFIX */
 };

@@ -171,7 +171,13 @@ static bool put_functions(struct sorter *s)
 		const struct expand_function *f = &s->e->functions.at[i];
 		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = module_rank(s, f->module),
 			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr, .gpu_kind = f->gpu_kind,
-			.is_launch = known_launch(get_string(s, f->name))};
+			.is_launch = known_launch(get_string(s, f->name)), .is_node = f->is_node};
+		if (!f->is_node)
+			continue;
+		struct model_function *node = &out[s->function_rank[i]];
+		node->node_function = s->function_rank[f->node_function];
+		node->node_file = file_rank(s, f->node_file);
+		node->node_line = f->node_line;
 	}
 	s->m->n_functions = n;
 	return true;

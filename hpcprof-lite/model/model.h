@@ -66,6 +66,9 @@ struct model_function {
 	 * has module MODEL_NONE too, and gpu_kind MSR_GPU_NO_KIND.
 	 */
 	uint8_t gpu_kind;
+	/* The placeholder of a graph's node. The call that made the node stands at this line of this function. */
+	bool is_node;
+	uint32_t node_function, node_file, node_line;
 };
 
 /* ---- contexts -------------------------------------------------------------------------------------------- */

@@ -223,6 +223,10 @@ static void test_graph_nodes_say_where_they_were_made(void **state)
 	uint32_t placeholder = run_find(m, 0, "<gpu kernel>"), site = run_find(m, placeholder, "<graph node of solve.c:57, step>");
 	assert_true(site != MODEL_NONE && m->contexts[site].parent == placeholder);
 	assert_int_equal(m->contexts[m->contexts[placeholder].parent].line, 5);
+	const struct model_function *node = &m->functions[m->contexts[site].function];
+	assert_true(node->is_node && node->node_line == 57 && !m->functions[m->contexts[placeholder].function].is_node);
+	assert_string_equal(m->functions[node->node_function].name, "step");
+	assert_string_equal(strrchr(m->files[node->node_file].path, '/'), "/solve.c");
 	uint32_t with = fixture_find_function(m, site, "saxpy"), without = fixture_find_function(m, placeholder, "saxpy");
 	assert_true(with != MODEL_NONE && without != MODEL_NONE);
 	assert_int_equal(run_value(m, with, "GKER:COUNT", MODEL_POINT), 3);

@@ -81,26 +81,22 @@ static void name_place(const struct model *m, uint32_t context, char *to, size_t
 	}
 }
 
-/* "pressure.cu:90 in cycle(int); graph launched at work.cuh:136": the placeholder of a node, "<graph node of FILE:LINE, FUNCTION>", has the first. */
+/* "pressure.cu:90 in cycle(int); graph launched at work.cuh:136": the call that made a graph's node comes first. */
 static void name_launcher(const struct model *m, const struct view_hot_launcher *l, size_t room, char *to, size_t n_bytes)
 {
-	static const char head[] = "<graph node of ";
-	char node[TEXT_NAME] = "", place[TEXT_FILE + 16] = "";
-	if (l->node != MODEL_NONE)
-		snprintf(node, sizeof node, "%s", m->functions[m->contexts[l->node].function].name);
-	char *comma = strncmp(node, head, sizeof head - 1) == 0 ? strstr(node, ", ") : NULL;
-	if (!comma) {
+	const struct model_function *node = l->node != MODEL_NONE ? &m->functions[m->contexts[l->node].function] : NULL;
+	char made[TEXT_NAME], function[TEXT_NAME], place[TEXT_FILE + 16] = "";
+	if (!node || !node->is_node) {
 		name_place(m, l->context, to, n_bytes);
 		text_shorten(to, room);
 		return;
 	}
-	*comma = 0;
-	char *function = comma + 2;
-	function[strlen(function) - 1] = 0;
+	snprintf(made, sizeof made, "%s:%" PRIu32, text_base(m->files[node->node_file].path), node->node_line);
+	snprintf(function, sizeof function, "%s", m->functions[node->node_function].name);
 	text_place(place, sizeof place, m, &m->contexts[l->context]);
-	size_t taken = strlen(node) + strlen(place) + 10;
+	size_t taken = strlen(made) + strlen(place) + sizeof " in ; graph launched at ";
 	text_shorten(function, room > taken + 12 ? room - taken : 12);
-	snprintf(to, n_bytes, "%s in ", node + sizeof head - 1);
+	snprintf(to, n_bytes, "%s in ", made);
 	snprintf(to + strlen(to), n_bytes - strlen(to), "%s", function);
 	if (*place)
 		snprintf(to + strlen(to), n_bytes - strlen(to), "; graph launched at %s", place);
