@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of numbers that a file states. A sum beyond 64 bits stays at UINT64_MAX, so that foreign
- * numbers cannot wrap to an innocent one; a ledger with such a sum does not close.
+ * Adds up numbers that were read from a file. A sum that does not fit in 64 bits stays at
+ * UINT64_MAX and does not wrap to a plausible small number. A ledger with this sum does not close.
  * Test: tests/unit/test_ledger.c.
  */
 #ifndef COMMON_BASE_CAPPED_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader over foreign bytes with a sticky error: after the first read beyond the end every read gives 0, and cursor_ok() is false. Little-endian.
- * After libbacktrace's struct dwarf_buf. No allocation; async-signal-safe. Test: tests/unit/test_base.c.
+ * Reads foreign bytes, little-endian, with a sticky error: after the first read past the end, every
+ * read returns 0 and cursor_ok() returns false. Modelled on struct dwarf_buf of libbacktrace.
+ * Allocates nothing. Async-signal-safe. Test: tests/unit/test_base.c.
  */
 #ifndef COMMON_BASE_CURSOR_H
 #define COMMON_BASE_CURSOR_H
@@ -37,16 +38,16 @@ uint8_t cursor_u8(struct cursor *c);
 uint16_t cursor_u16(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
-/* DWARF 5, 7.6. More than 64 significant bits are an error. */
+/* LEB128 (DWARF 5, section 7.6). More than 64 significant bits are an error. */
 uint64_t cursor_uleb(struct cursor *c);
 int64_t cursor_sleb(struct cursor *c);
-/* A NUL-terminated string, borrowed; "" on error. */
+/* Returns a borrowed NUL-terminated string; "" on error. */
 const char *cursor_string(struct cursor *c);
-/* `n_bytes` borrowed bytes, or NULL on error. */
+/* Returns `n_bytes` borrowed bytes; NULL on error. */
 const uint8_t *cursor_bytes(struct cursor *c, size_t n_bytes);
-/* A cursor over the next `n_bytes`; failed when they are not there. */
+/* Returns a cursor over the next `n_bytes`. It has failed if there are fewer bytes. */
 struct cursor cursor_sub(struct cursor *c, size_t n_bytes);
-/* Moves to an offset from the start. */
+/* Moves to `offset`, counted from the start. */
 void cursor_seek(struct cursor *c, size_t offset);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints text that others wrote: names, paths, messages of libraries. No output for people or
- * scripts prints it in another way; tests/lint/foreign.sh looks for that. What is harmless is
- * decided in common/safe/printable.h. Test: tests/unit/test_printable.c.
+ * Prints text that we did not write: names, paths, messages of libraries. All output for people or
+ * scripts must go through here; tests/lint/foreign.sh checks this. common/safe/printable.h decides
+ * which characters are harmless. Test: tests/unit/test_printable.c.
  */
 #ifndef COMMON_BASE_FOREIGN_H
 #define COMMON_BASE_FOREIGN_H
@@ -11,23 +11,27 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* For people: '?' in place of each harmful character. */
+/* For people: prints each harmful character as '?'. */
 void foreign_put(FILE *out, const char *s);
-/* The same for the first `n` characters; returns what comes behind them. */
+/* Prints the first `n` characters in the same way. Returns a pointer to the rest. */
 const char *foreign_put_n(FILE *out, const char *s, size_t n);
 /*
- * For scripts, one field of a line: \t, \n and \\ for tab, newline and backslash, \xNN for each
- * byte of another harmful character. Can be reversed.
+ * For scripts, one field of a line: prints tab, newline and backslash as \t, \n and \\, and each
+ * byte of another harmful character as \xNN. The output can be converted back.
  */
 void foreign_put_field(FILE *out, const char *s);
 /*
- * Like fprintf() where arguments are foreign: what comes out is one line for people. Newlines count
- * as harmless only where the format itself begins or ends with them. Drops the text when memory is
- * short.
+ * Like fprintf() with foreign arguments. The output is one line: newlines are harmless only where
+ * the format itself starts or ends with them. Prints nothing if there is no memory.
  */
 void foreign_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void foreign_vprintf(FILE *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
-/* The same into a buffer, cut to its room; returns the number of bytes put, less than `room`. */
-size_t foreign_format(char *to, size_t room, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+void foreign_vprintf(FILE *out, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+/*
+ * The same into a buffer of `room` bytes; cuts what does not fit. Returns the number of bytes
+ * written, which is less than `room`.
+ */
+size_t foreign_format(char *to, size_t room, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 #endif

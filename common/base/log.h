@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of the tools on standard error: "prog: file: cause". Thread-safe: one message is one write. Not for the measured
- * process. What is harmful to a terminal in names and paths comes out as '?' (foreign.h). Test: tests/unit/test_base.c.
+ * Messages of the tools on standard error: "prog: subject: message". Thread-safe: each message is
+ * one write. Not for use in the measured process. Harmful characters print as '?' (see foreign.h).
+ * Test: tests/unit/test_base.c.
  */
 #ifndef COMMON_BASE_LOG_H
 #define COMMON_BASE_LOG_H
@@ -9,27 +10,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `name` is borrowed for the life of the process. Call before any other thread runs. */
+/* Sets the program name. `name` must live as long as the process. Call before starting threads. */
 void log_set_program(const char *name);
-/* The name that messages begin with. Signal-safe. */
+/* Returns the program name. Signal-safe. */
 const char *log_program(void);
 void log_set_verbose(bool verbose);
-void log_set_quiet(bool quiet); /* keeps errors and warnings, drops notes and progress */
+void log_set_quiet(bool quiet); /* drops notes and progress; keeps errors and warnings */
 
-/* "prog: subject: message"; subject may be NULL. The three differ in weight: what failed, what is odd, what is said. */
+/*
+ * Print "prog: subject: message"; subject may be NULL. An error is a failure, a warning is
+ * something unexpected, a note is information.
+ */
 void log_error(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void log_note(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Only with log_set_verbose(true). */
+/* Prints only after log_set_verbose(true). */
 void log_detail(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Number of errors and warnings so far. */
+/* Number of errors and of warnings so far. */
 uint64_t log_n_errors(void);
 uint64_t log_n_warnings(void);
 
 /*
- * One progress line, rewritten in place, only when standard error is a terminal; label NULL erases
- * it. Total 0: no numbers.
+ * Shows one progress line and rewrites it in place. Does nothing unless standard error is a
+ * terminal. `label` NULL erases the line. `total` 0 shows no numbers.
  */
 void log_progress(const char *label, uint64_t done, uint64_t total);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole file mapped for reading: a regular one, and of a sparse one what lies before its first large
- * hole, which nothing that a program writes has. Test: tests/unit/test_base.c.
+ * Maps a whole regular file for reading. Of a sparse file it maps only the part before the first
+ * large hole, because no program writes large holes. Test: tests/unit/test_base.c.
  */
 #ifndef COMMON_BASE_MAPFILE_H
 #define COMMON_BASE_MAPFILE_H
@@ -17,12 +17,14 @@ struct mapfile {
 	size_t n_bytes;
 	uint64_t mtime_ns;
 	uint32_t owner;       /* user id */
-	bool is_copy;         /* in memory of the heap, as there are too many mappings: its pages must not be given back with madvise() */
+	/* on the heap, because there are too many mappings; never call madvise() on its pages */
+	bool is_copy;
 };
 
 /*
- * Logs and returns STATUS_IO, also for what is no regular file: a FIFO is not waited for. STATUS_NOT_FOUND,
- * not logged, when there is no such file. On success the caller owns *m.
+ * On success the caller owns *m. Returns STATUS_NOT_FOUND, without a message, if there is no such
+ * file. Logs other failures and returns STATUS_IO, also if the file is not a regular file. Does not
+ * wait for the writer of a FIFO.
  */
 enum status mapfile_open(const char *path, struct mapfile *m);
 void mapfile_close(struct mapfile *m);

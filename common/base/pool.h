@@ -6,15 +6,19 @@
 #include <stddef.h>
 
 /*
- * Calls work(arg, i, worker) once for every i < n, with worker in 0 .. n_workers-1 naming the calling thread, and returns when all
- * are done. Indices are handed out in order, one at a time. n_workers 0 means one for each CPU we may run on; with one worker, or where threads cannot be
- * made, the caller's thread does the work. Never fails. Returns the number of workers used.
+ * Calls work(arg, i, worker) once for every i < n and returns when all calls are done. Indices are
+ * handed out in order, one at a time. `worker` is the number of the calling thread, from 0 to
+ * n_workers-1. n_workers 0 means one for each CPU that this process may use.
+ *
+ * Never fails: with one worker, or if threads cannot be created, the caller's thread does the work.
+ * Returns the number of workers used.
  */
-unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i, unsigned worker), void *arg);
-/* The same, and shows how far it is by log_progress(); `label` says what is done. */
+unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i, unsigned worker),
+		  void *arg);
+/* The same, with a progress line from log_progress(). `label` names the work. */
 unsigned pool_run_shown(const char *label, size_t n, unsigned n_workers,
 			void (*work)(void *arg, size_t i, unsigned worker), void *arg);
-/* CPUs this process may run on, at least 1. */
+/* Number of CPUs that this process may use; at least 1. */
 unsigned pool_n_cpus(void);
 
 #endif

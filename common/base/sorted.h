@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binary search in arrays that are sorted by an unsigned field of their items. Macros, as arrays are of many types; GNU C's statement expressions, so that each argument is
- * evaluated once but for `items`. Test: tests/unit/test_base.c.
+ * Binary search in arrays sorted by an unsigned field of their items. These are macros because the
+ * arrays have many types. They use GNU C statement expressions, so that each argument except
+ * `items` is evaluated once. Test: tests/unit/test_base.c.
  */
 #ifndef COMMON_BASE_SORTED_H
 #define COMMON_BASE_SORTED_H
 
 #include <stddef.h>
 
-/* How many items have a field below `key`: the index of the first that has not. */
+/*
+ * Number of items whose field is below `key`. This is the index of the first item at or above it.
+ */
 #define sorted_below(items, n_items, field, key) sorted_count(items, n_items, field, <, key)
-/* How many have one not above it: one more than the index of the last, 0 where there is none. */
+/*
+ * Number of items whose field is at most `key`: the index of the last one plus 1, or 0 if there is
+ * none.
+ */
 #define sorted_up_to(items, n_items, field, key) sorted_count(items, n_items, field, <=, key)
 
 #define sorted_count(items, n_items, field, is_in_order, key) \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large zeroed memory that need not stay resident: beyond a bound it is an unlinked temporary file, mapped, whose pages the system can write out. In $TMPDIR,
- * else /var/tmp, else /tmp; where no file can be had it is anonymous memory. One owner. Test: tests/unit/test_space.c.
+ * Zeroed memory for large tables. Above SPACE_IN_MEMORY it is an unlinked temporary file that is
+ * mapped, so that the kernel can write pages out. The file is in $TMPDIR, else /var/tmp, else /tmp.
+ * If no file can be created, the memory is anonymous. One owner. Test: tests/unit/test_space.c.
  */
 #ifndef COMMON_BASE_SPACE_H
 #define COMMON_BASE_SPACE_H
@@ -10,14 +11,17 @@
 #include <stddef.h>
 
 struct space {
-	void *at;        /* page-aligned when large; NULL: nothing */
+	void *at;        /* page-aligned if large; NULL: none */
 	size_t n_bytes;
 	bool is_mapped, is_file;
 };
 
-#define SPACE_IN_MEMORY ((size_t)64 << 20) /* up to so much is plain memory */
+#define SPACE_IN_MEMORY ((size_t)64 << 20) /* up to this size, plain memory */
 
-/* False when neither file nor memory can be had. The file's blocks are reserved, so that a full disk shows here and not as SIGBUS. */
+/*
+ * Returns false if there is neither a file nor memory. Reserves the blocks of the file, so that a
+ * full disk is an error here and not a SIGBUS later.
+ */
 bool space_get(struct space *s, size_t n_bytes);
 void space_free(struct space *s);
 

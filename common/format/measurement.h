@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement file (<run>/<rank>-<host>-<pid>[.n].hpcrun): layout of what the run time writes and the
- * analysis reads. doc/formats/measurement.md is the specification; this header must say the same. Pure
- * layout and pure functions on bytes: no I/O, no allocation; everything here is async-signal-safe.
- * Tests: tests/unit/test_measurement.c.
+ * Layout of the measurement file (<run>/<rank>-<host>-<pid>[.n].hpcrun), which the run time writes
+ * and the analysis reads. doc/formats/measurement.md is the specification; this header must agree
+ * with it. Only layout and pure functions on bytes: no I/O, no allocation. Everything here is
+ * async-signal-safe. Test: tests/unit/test_measurement.c.
  *
- * The file is a header page followed by extents. It is the memory of the measured process (mapped shared), so
- * every prefix and every moment of it is readable: a writer stores the content first and then publishes it
- * by a release store of `used`. All integers are little-endian and naturally aligned.
+ * The file is a header page followed by extents. It is a shared mapping of the measured process, so
+ * the file is valid at every moment and every prefix of it can be read. A writer stores the content
+ * first and then publishes it with a release store of `used`. All integers are little-endian and
+ * naturally aligned.
  */
 #ifndef COMMON_FORMAT_MEASUREMENT_H
 #define COMMON_FORMAT_MEASUREMENT_H
@@ -18,28 +19,33 @@
 #include <stdint.h>
 
 #define MSR_MAGIC "HPCRUNL"           /* 8 bytes with the terminating NUL */
-#define MSR_VERSION_MAJOR 1           /* a reader refuses another major version by name and number */
-#define MSR_VERSION_MINOR 4           /* additions a reader may ignore */
+#define MSR_VERSION_MAJOR 1           /* a reader refuses any other major version, and names it */
+#define MSR_VERSION_MINOR 4           /* counts additions that a reader may ignore */
 #define MSR_HEADER_BYTES 4096u        /* the header page; extents start here */
 #define MSR_EXTENT_MAGIC 0x54584548u  /* "HEXT" */
 #define MSR_EXTENT_ALIGN 64u          /* extents start and end at multiples of this */
 #define MSR_PROCESS_BYTES 16320u      /* content of an extent of the kind MSR_PROCESS */
 #define MSR_SUFFIX ".hpcrun"
-/* Beside a measurement file, in place of its suffix: what the process wrote of the code that it made (JIT). */
+/*
+ * These suffixes replace MSR_SUFFIX in the names of copies of the files in which the process
+ * describes its JIT code.
+ */
 #define MSR_JIT_MAP_SUFFIX ".perfmap"
 #define MSR_JIT_DUMP_SUFFIX ".jitdump"
 
-/* ---- packed address ---------------------------------------------------------------------------------- */
+/* ---- packed address -------------------------------------------------------------------------- */
 
 /*
- * module id (16 bits) | mark (1 bit) | link address (47 bits). The link address is the run-time address less
- * the module's load bias, that is the virtual address the ELF file itself uses. A frame other than the
- * innermost carries its return address less one, so that every address may be looked up as it is.
+ * Module id (16 bits) | mark (1 bit) | link address (47 bits). The link address is the run-time
+ * address minus the load bias of the module: the virtual address that the ELF file itself uses.
+ * Except for the innermost frame it is the return address minus 1, so that every address can be
+ * looked up as it is.
  */
 typedef uint64_t msr_addr;
 
 #define MSR_MODULE_NONE 0u         /* synthetic frame: the low bits are an enum msr_synthetic */
-#define MSR_MODULE_UNKNOWN 0xFFFFu /* module table full, or code in no module (JIT): low bits are the run-time pc */
+/* no module (JIT), or table full: low bits are the run-time pc */
+#define MSR_MODULE_UNKNOWN 0xFFFFu
 #define MSR_ADDR_MARK (UINT64_C(1) << 47) /* a heuristic found this frame */
 #define MSR_ADDR_MASK (MSR_ADDR_MARK - 1)
 
@@ -60,39 +66,39 @@ static inline bool msr_addr_marked(msr_addr a)
 	return (a & MSR_ADDR_MARK) != 0;
 }
 
-/* Link address part of a frame whose module is MSR_MODULE_NONE: where a path starts. */
+/* Where a path starts: the link address part of a frame whose module is MSR_MODULE_NONE. */
 enum msr_synthetic {
 	MSR_ENTRY_MAIN = 1,    /* complete path of the thread that ran main */
 	MSR_ENTRY_THREAD = 2,  /* complete path of another thread */
 	MSR_ENTRY_PARTIAL = 16 /* + enum msr_path_end: the path could not be followed to its root */
 };
 
-/* How the walk of a stack ended. Order is part of the format. */
+/* How the walk of a stack ended. The order is part of the format. */
 enum msr_path_end {
 	MSR_END_ROOT,         /* complete */
 	MSR_END_NO_CFI,       /* no unwind information and no plausible frame */
-	MSR_END_NO_MODULE,    /* pc outside every module (JIT code, or a wild jump) */
+	MSR_END_NO_MODULE,    /* pc in no module (JIT code, or a wild jump) */
 	MSR_END_UNREADABLE,   /* stack memory could not be read */
-	MSR_END_BAD_CFI,      /* unwind information is damaged or uses what we do not support */
-	MSR_END_NO_PROGRESS,  /* the next frame is not outside the last */
-	MSR_END_TOO_DEEP,     /* more frames than the bound */
-	MSR_END_THROWING,     /* the C++ run time is just rewriting the stack that it is about to return to */
-	/* The root was reached, but by way of a guessed frame: in path_ends alone, not in the tree. */
+	MSR_END_BAD_CFI,      /* unwind information is damaged, or uses an unsupported feature */
+	MSR_END_NO_PROGRESS,  /* the next frame is not further out than the last */
+	MSR_END_TOO_DEEP,     /* more frames than the limit */
+	MSR_END_THROWING,     /* the C++ run time is rewriting the stack that it will return to */
+	/* The root was reached through a guessed frame. Only in path_ends, never in the tree. */
 	MSR_END_GUESSED,
 	MSR_N_PATH_ENDS
 };
 
-/* ---- header page --------------------------------------------------------------------------------------- */
+/* ---- header page ----------------------------------------------------------------------------- */
 
-/* How the process ended, as far as it could be written down. */
+/* How the process ended, as far as it could be recorded. */
 enum msr_exit_kind {
-	MSR_EXIT_NONE = 0,  /* still running, or killed: nothing could be written */
+	MSR_EXIT_NONE = 0,  /* still running, or killed before it could write anything */
 	MSR_EXIT_RETURN,    /* exit(), return from main; exit_code is the status */
 	MSR_EXIT_QUICK,     /* _exit(), _Exit(), quick_exit(); exit_code is the status */
 	MSR_EXIT_EXEC,      /* replaced by another program */
-	MSR_EXIT_SIGNAL,    /* a fatal signal was seen coming; exit_code is its number */
-	MSR_EXIT_WITHDRAWN, /* measurement ended before the process did: a seccomp filter */
-	MSR_EXIT_GO         /* in no file: what readers make of NONE with MSR_FLAG_GO */
+	MSR_EXIT_SIGNAL,    /* a fatal signal was about to end it; exit_code is its number */
+	MSR_EXIT_WITHDRAWN, /* a seccomp filter ended the measurement before the process ended */
+	MSR_EXIT_GO         /* never in a file: readers use it for NONE with MSR_FLAG_GO */
 };
 
 struct msr_header {
@@ -105,33 +111,40 @@ struct msr_header {
 	int32_t rank;               /*  24 rank in the MPI job; -1 when there is none */
 	int32_t n_ranks;            /*  28 -1 when unknown */
 	uint64_t host_id;           /*  32 hash of the host name, for node identity */
-	uint64_t start_mono_ns;     /*  40 CLOCK_MONOTONIC at start; all times in the file are of this clock */
+	/*  40 CLOCK_MONOTONIC at start; the clock of all times in the file */
+	uint64_t start_mono_ns;
 	uint64_t start_real_ns;     /*  48 CLOCK_REALTIME at the same moment */
 	uint64_t end_mono_ns;       /*  56 at the end; 0 when the process was killed */
 	uint64_t end_real_ns;       /*  64 */
 	uint32_t exit_kind;         /*  72 enum msr_exit_kind */
 	int32_t exit_code;          /*  76 */
-	_Atomic uint64_t allocated; /*  80 bytes of the file that are allocated, extents lie below */
-	uint64_t process_start_ns;  /*  88 reserved for ordering execs of one pid: CLOCK_MONOTONIC of the first image */
+	_Atomic uint64_t allocated; /*  80 allocated bytes of the file; all extents are below */
+	/*  88 reserved for ordering execs of one pid: CLOCK_MONOTONIC of the first image */
+	uint64_t process_start_ns;
 	uint32_t exec_seq;          /*  96 0 for the first image of this pid, then 1, 2, ... */
 	uint32_t flags;             /* 100 MSR_FLAG_* */
-	_Atomic uint64_t losses[32];/* 104 process-wide losses that belong to no thread, by enum msr_loss */
+	/* 104 losses of the process that belong to no thread, by enum msr_loss */
+	_Atomic uint64_t losses[32];
 	char host[256];             /* 360 NUL-terminated */
-	_Atomic uint64_t off_ns;    /* 616 time in which measurement was off (stopped by the program, or not started yet), up to when it was last started */
-	_Atomic uint64_t off_since_ns; /* 624 ... and since when it is off; 0: it is on */
-	_Atomic uint64_t n_starts;  /* 632 how often the program started and stopped it */
+	/*
+	 * 616 Time for which measurement was off (stopped by the program, or not started yet), up
+	 * to the last start.
+	 */
+	_Atomic uint64_t off_ns;
+	_Atomic uint64_t off_since_ns; /* 624 when measurement went off; 0: it is on */
+	_Atomic uint64_t n_starts;  /* 632 how often the program started and stopped measurement */
 	_Atomic uint64_t n_stops;   /* 640 */
 };
 
-#define MSR_FLAG_TRACE 1u    /* time lines were asked for */
-#define MSR_FLAG_ROOT 2u     /* this process was started by the launcher itself */
-#define MSR_FLAG_GO 4u       /* a Go program: it ends past exit(), and cannot write its status */
+#define MSR_FLAG_TRACE 1u    /* the user asked for time lines */
+#define MSR_FLAG_ROOT 2u     /* the launcher itself started this process */
+#define MSR_FLAG_GO 4u       /* a Go program: it ends without exit() and cannot write its status */
 
-/* ---- extents ------------------------------------------------------------------------------------------- */
+/* ---- extents --------------------------------------------------------------------------------- */
 
 enum msr_kind {
-	MSR_END_OF_EXTENTS = 0, /* zeros: reserved space that is not in use yet */
-	MSR_FREE = 1,           /* to be skipped */
+	MSR_END_OF_EXTENTS = 0, /* zeros: reserved space that is not used yet */
+	MSR_FREE = 1,           /* skip it */
 	MSR_INFO = 2,           /* struct msr_info records: command line, options, environment */
 	MSR_METRIC = 3,         /* struct msr_metric records */
 	MSR_MODULE = 4,         /* struct msr_module records */
@@ -140,22 +153,28 @@ enum msr_kind {
 	MSR_CELL = 7,           /* struct msr_cell: metric cells of one thread */
 	MSR_TRACE = 8,          /* uint64_t trace records of one thread */
 	MSR_CLOCK = 9,          /* struct msr_clock */
-	MSR_PYTHON_CODE = 10,   /* struct msr_python_code and what follows it: functions of Python programs */
-	MSR_PROCESS = 11,       /* a child of fork that needed no file: header page and extents, as in a file */
-	/* 12 and 13 are free; what GPUs do is laid out in measurement_gpu.h */
+	/* struct msr_python_code and its variable part: functions of Python programs */
+	MSR_PYTHON_CODE = 10,
+	/* a forked child without a file of its own: header page and extents, as in a file */
+	MSR_PROCESS = 11,
+	/* 12 and 13 are free. Extents of GPUs: see measurement_gpu.h. */
 	MSR_CHILD = 14,         /* struct msr_child: children that the process waited for */
 	MSR_UNMEASURED = 15,    /* struct msr_unmeasured and a path: programs not measured */
-	MSR_GPU_DEFINITION = 16, /* struct msr_gpu_definition and what follows it: devices, contexts, queues, code objects, functions, names */
+	/* struct msr_gpu_definition and its variable part: devices, queues, names ... */
+	MSR_GPU_DEFINITION = 16,
 	MSR_GPU_SHAPE = 17,      /* struct msr_gpu_shape: launch characteristics */
-	MSR_GPU_CLOCK = 18,      /* struct msr_gpu_clock: pairs of a device's clock and ours */
-	MSR_GPU_LAUNCH = 19,     /* struct msr_gpu_launch of one thread (~0: of threads that are not measured) */
+	/* struct msr_gpu_clock: readings of a device's clock and ours, in pairs */
+	MSR_GPU_CLOCK = 18,
+	/* struct msr_gpu_launch of one thread (~0: of all unmeasured threads) */
+	MSR_GPU_LAUNCH = 19,
 	MSR_GPU_OP = 20,         /* struct msr_gpu_op */
 	MSR_GPU_AGGREGATE = 21,  /* struct msr_gpu_aggregate */
 	MSR_GPU_PC = 22,         /* struct msr_gpu_pc: PC samples */
 	MSR_GPU_PC_RANGE = 23,   /* struct msr_gpu_pc_range: what PC sampling delivered and lost */
 	MSR_GPU_VALUE = 24,      /* struct msr_gpu_value: counters of operations */
 	MSR_GPU_TALLY = 25,      /* struct msr_gpu_tally: the ledger of a back end */
-	MSR_GPU_GRAPH_NODE = 26  /* struct msr_gpu_graph_node: where nodes of graphs were made */
+	/* struct msr_gpu_graph_node: where the program created nodes of graphs */
+	MSR_GPU_GRAPH_NODE = 26
 };
 
 struct msr_extent {
@@ -164,21 +183,29 @@ struct msr_extent {
 	uint16_t record_bytes;  /*  6 size of a record; 0: records carry their own length */
 	uint32_t thread;        /*  8 thread number within the process, from 0; ~0 when none */
 	uint32_t sequence;      /* 12 n-th extent of this kind and thread, from 0 */
-	uint64_t first;         /* 16 index of the first record (NODE, CELL); ns of the first record (TRACE); high part of ids (GPU_LAUNCH) */
-	_Atomic uint64_t length;/* 24 bytes of the extent, this header included; may shrink, see the specification */
-	_Atomic uint64_t used;  /* 32 bytes of content behind the header; published last */
+	/*
+	 * 16 index of the first record (NODE, CELL), ns of the first record (TRACE), high part of
+	 * the ids (GPU_LAUNCH)
+	 */
+	uint64_t first;
+	/* 24 bytes of the extent with this header; may shrink, see the specification */
+	_Atomic uint64_t length;
+	_Atomic uint64_t used;  /* 32 bytes of content after the header; published last */
 	uint64_t reserved;      /* 40 0 */
 	uint64_t reserved2;     /* 48 0 */
 	uint32_t reserved3;     /* 56 0 */
 	uint32_t check;         /* 60 msr_extent_check() of the fields that never change */
 };
 
-/* Check value over magic, kind, record_bytes, thread, sequence and first (FNV-1a, 32 bit). */
+/* Check value (FNV-1a, 32 bits) of magic, kind, record_bytes, thread, sequence and first. */
 uint32_t msr_extent_check(const struct msr_extent *e);
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
-/* Variable-length records: `bytes` is the whole record, a multiple of 8; strings follow the fixed part. */
+/*
+ * Records of variable length: `bytes` is the length of the whole record, a multiple of 8. Strings
+ * follow the fixed part.
+ */
 struct msr_info {
 	uint32_t bytes;
 	uint32_t key_bytes;   /* key with NUL, then the value with NUL, then padding */
@@ -186,9 +213,11 @@ struct msr_info {
 	uint32_t reserved;
 	/* char key[key_bytes], value[value_bytes] */
 };
-/* Keys in use: "command" (arguments joined by NUL), "executable", "event" (repeated, as given), "source" (what
- * was taken for each event), "job", "cwd", "version", "note" (repeated: a message for the user). */
-
+/*
+ * Keys of INFO records: "command" (arguments joined by NUL), "executable", "event" (as the user
+ * gave it; repeated), "source" (what was chosen for each event), "job", "cwd", "version", "note" (a
+ * message for the user; repeated).
+ */
 enum msr_unit {
 	MSR_UNIT_COUNT = 0,
 	MSR_UNIT_NS = 1,
@@ -198,8 +227,8 @@ enum msr_unit {
 struct msr_metric {
 	uint32_t id;          /* 0 to 14 for sampled events: fits the trace record's tag */
 	uint32_t unit;        /* enum msr_unit of `sum` in the cells */
-	uint64_t period;      /* asked for, in units; 0 when the event has none */
-	uint32_t source;      /* enum msr_source: what delivered it */
+	uint64_t period;      /* the requested period, in units; 0: the event has none */
+	uint32_t source;      /* enum msr_source */
 	uint32_t flags;       /* 0 */
 	char name[64];        /* "CPUTIME", "PAPI_TOT_CYC", "perf::PAGE-FAULTS"; NUL-terminated */
 	char description[168];/* one line */
@@ -218,43 +247,51 @@ struct msr_module {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
 	uint16_t id;          /* 1 .. 0xFFFE */
 	uint16_t flags;       /* MSR_MODULE_MAIN, MSR_MODULE_VDSO */
-	uint64_t bias;        /* run-time address less link address, when first seen */
-	uint64_t map_start;   /* run-time range when first seen */
+	uint64_t bias;        /* run-time address minus link address, when first seen */
+	uint64_t map_start;   /* run-time address range when first seen */
 	uint64_t map_end;
 	uint32_t build_id_bytes; /* 0 .. MSR_BUILD_ID_MAX */
 	uint32_t path_bytes;  /* with NUL */
-	uint64_t file_bytes;  /* size and modification time of the file when it is known, else 0: tells a */
-	uint64_t file_mtime_ns; /* changed binary without build id */
+	/*
+	 * Size and modification time of the file, 0 if unknown. They identify a binary without
+	 * build id.
+	 */
+	uint64_t file_bytes;
+	uint64_t file_mtime_ns;
 	uint8_t build_id[MSR_BUILD_ID_MAX];
 	/* char path[path_bytes] */
 };
 #define MSR_MODULE_MAIN 1u
-#define MSR_MODULE_VDSO 2u   /* its image is kept beside the measurement files as vdso/<build id>.so */
-#define MSR_MODULE_PYTHON 4u /* no binary: its link addresses are places in Python code, below */
+#define MSR_MODULE_VDSO 2u   /* the run directory has its image in vdso/<build id>.so */
+#define MSR_MODULE_PYTHON 4u /* not a binary: its link addresses are places in Python code */
 
 /*
- * A code object of CPython (a function, class body, module ...): a link address in the logical module of Python is its id and the number of a code unit (2 bytes) in its bytecode. For all
- * frames that is the unit of the instruction that runs or calls. Id 0 stands for such as could not be recorded.
+ * Code objects of CPython (a function, class body, module ...). A link address in the logical
+ * module of Python holds the id of the code object and the index of a code unit (2 bytes) in its
+ * bytecode. In every frame this is the unit of the instruction that runs or calls. Id 0 means a
+ * code object that could not be recorded.
  */
 #define MSR_PYTHON_UNIT_BITS 20u
-#define MSR_PYTHON_UNIT_NONE ((1u << MSR_PYTHON_UNIT_BITS) - 1) /* this unit and higher ones: the line is not known */
+/* from this unit on the line is unknown */
+#define MSR_PYTHON_UNIT_NONE ((1u << MSR_PYTHON_UNIT_BITS) - 1)
 #define MSR_PYTHON_CODE_MAX ((1u << 27) - 1)
 #define MSR_PYTHON_LINES_MAX 60000u
 
 enum msr_python_lines {
 	MSR_PYTHON_LINES_PAIRS = 1,    /* co_linetable of CPython 3.10: PEP 626 */
-	MSR_PYTHON_LINES_LOCATIONS = 2 /* co_linetable of CPython 3.11 on: the location table of PEP 657 */
+	/* co_linetable since CPython 3.11: the location table of PEP 657 */
+	MSR_PYTHON_LINES_LOCATIONS = 2
 };
 
 struct msr_python_code {
 	uint32_t bytes;
-	uint32_t id;            /* from 1; each once */
+	uint32_t id;            /* from 1; unique */
 	uint32_t first_line;    /* co_firstlineno */
 	uint16_t lines;         /* enum msr_python_lines */
 	uint16_t file_bytes;    /* co_filename as UTF-8, with NUL */
-	uint16_t name_bytes;    /* co_qualname, or co_name where there is none, with NUL */
+	uint16_t name_bytes;    /* co_qualname, or co_name where that does not exist, with NUL */
 	uint16_t reserved;      /* 0 */
-	uint32_t line_bytes;    /* of the line table; cut at MSR_PYTHON_LINES_MAX */
+	uint32_t line_bytes;    /* of the line table; at most MSR_PYTHON_LINES_MAX, then cut */
 	/* char file[file_bytes]; char name[name_bytes]; uint8_t lines[line_bytes] */
 };
 
@@ -269,18 +306,18 @@ static inline uint32_t msr_python_unit_of(uint64_t link_addr)
 }
 
 /*
- * A child that ended and was waited for. Nothing is said of a child whose end the process has not
- * seen through libc.
+ * A child that the process waited for. There is no record if the process did not see the end of the
+ * child through libc.
  */
 struct msr_child {
 	uint32_t pid;         /* 0: CPU time of children that no other record has, at the end */
-	int32_t status;       /* as wait(2) gives it */
-	uint64_t end_ns;      /* CLOCK_MONOTONIC, directly after the wait */
-	uint64_t cpu_ns;      /* user and system time, with the children that it waited for */
+	int32_t status;       /* as from wait(2) */
+	uint64_t end_ns;      /* CLOCK_MONOTONIC, right after the wait */
+	uint64_t cpu_ns;      /* user and system time, including the children it waited for */
 	uint64_t reserved;    /* 0 */
 };
 
-/* Why the run-time library does not get into a program. Part of the format: append only. */
+/* Why the run-time library cannot be loaded into a program. Part of the format: append only. */
 enum msr_unmeasured_reason {
 	MSR_UNMEASURED_VOID = 0, /* the program was not started after all */
 	MSR_UNMEASURED_STATIC,
@@ -293,62 +330,72 @@ enum msr_unmeasured_reason {
 	MSR_UNMEASURED_SANITIZED,
 	MSR_N_UNMEASURED
 };
-/* For people: "static executable". Any number. */
+/* Name for people, such as "static executable". Accepts any number. */
 const char *msr_unmeasured_name(uint32_t reason);
 
-/* A program was started that cannot be measured, by this process or in its place. */
+/* A program that cannot be measured was started, by this process or in its place. */
 struct msr_unmeasured {
 	uint32_t bytes;       /* whole record, a multiple of 8 */
 	uint32_t pid;         /* the process that runs it */
 	_Atomic uint32_t reason; /* enum msr_unmeasured_reason */
 	uint32_t path_bytes;  /* with NUL */
 	uint64_t start_ns;    /* CLOCK_MONOTONIC */
-	uint64_t cpu_before_ns; /* CPU time used before, by the process and children it waited for */
+	/* CPU time used before, by the process and children it waited for */
+	uint64_t cpu_before_ns;
 	/* char path[path_bytes] */
 };
 
-/* Causes of loss; a name for each is in msr_loss_name(). Order is part of the format: append only. */
+/* Causes of loss; msr_loss_name() names them. The order is part of the format: append only. */
 enum msr_loss {
-	MSR_LOSS_BUSY = 0,      /* delivered while the thread was inside the tool itself */
+	MSR_LOSS_BUSY = 0,      /* arrived while the thread was inside the tool */
 	MSR_LOSS_NO_SPACE,      /* the file could not grow: disk full or quota */
 	MSR_LOSS_FILE_LIMIT,    /* RLIMIT_FSIZE */
-	MSR_LOSS_NO_MEMORY,     /* memory for an index could not be had */
-	MSR_LOSS_NODE_LIMIT,    /* bound on context nodes reached */
-	MSR_LOSS_NO_THREAD,     /* delivered to a thread that is not set up (not created through pthread_create) */
-	MSR_LOSS_TRACE,         /* sample counted in the tree, but its trace record could not be written */
-	MSR_LOSS_COALESCED,     /* expiries the kernel merged into one signal; their weight is in the sample */
-	MSR_LOSS_SOURCE_LOST,   /* a source was found dead (descriptor closed) and time passed before it was mended */
-	MSR_LOSS_IN_FLIGHT,     /* computed by the reader: killed between delivery and record */
-	MSR_LOSS_FORK,          /* process-wide: children that could not be measured */
-	MSR_LOSS_MODULE_TABLE,  /* frames recorded without their module: table full or busy */
-	MSR_LOSS_THREAD_SETUP,  /* process-wide: threads that could not be set up */
-	MSR_LOSS_PYTHON,        /* paths in which native frames of the interpreter stand for Python frames that could not be read */
+	MSR_LOSS_NO_MEMORY,     /* no memory for an index */
+	MSR_LOSS_NODE_LIMIT,    /* limit on context nodes reached */
+	/* arrived in a thread that is not set up (not created by pthread_create) */
+	MSR_LOSS_NO_THREAD,
+	MSR_LOSS_TRACE, /* the sample is in the tree, but its trace record could not be written */
+	/* expiries that the kernel merged into one signal; the sample has their weight */
+	MSR_LOSS_COALESCED,
+	/* time passed before a dead source (closed descriptor) was found and replaced */
+	MSR_LOSS_SOURCE_LOST,
+	/* computed by the reader: the process was killed before the sample was recorded */
+	MSR_LOSS_IN_FLIGHT,
+	MSR_LOSS_FORK,         /* of the process: children that could not be measured */
+	MSR_LOSS_MODULE_TABLE, /* frames recorded without their module: the table is full or busy */
+	MSR_LOSS_THREAD_SETUP, /* of the process: threads that could not be set up */
+	/* paths with native frames in place of Python frames that could not be read */
+	MSR_LOSS_PYTHON,
 	MSR_N_LOSSES,
 	MSR_LOSS_ROOM = 32      /* slots in the structures */
 };
-/* True when such a loss takes a sample out of the tree (false for TRACE, COALESCED, MODULE_TABLE ...). */
+/*
+ * Returns true if the loss removes a sample from the tree (not TRACE, COALESCED, MODULE_TABLE ...).
+ */
 bool msr_loss_takes_sample(enum msr_loss l);
-const char *msr_loss_name(enum msr_loss l);        /* stable, lower case, for ledgers: "busy", "no-space" ... */
+/* stable, lower case, for ledgers: "busy", "no-space" ... */
+const char *msr_loss_name(enum msr_loss l);
 const char *msr_loss_description(enum msr_loss l); /* one line for people */
 const char *msr_path_end_name(enum msr_path_end e);
 
 /*
- * What sampled the CPU time of a thread (CPUTIME): the kernel's event, or a timer on the thread's CPU clock. The weights
- * of all samples of CPUTIME are event_ns + timer_ns.
+ * What sampled the CPU time of a thread (CPUTIME): the kernel's event, or a timer on the CPU clock
+ * of the thread. The weights of all CPUTIME samples add up to event_ns + timer_ns.
  */
 struct msr_source_use {
 	_Atomic uint64_t event_ns;       /* weights of samples of the event */
 	_Atomic uint64_t event_samples;
-	_Atomic uint64_t event_switches; /* context switches of the thread while it had the event */
+	/* context switches of the thread while it used the event */
+	_Atomic uint64_t event_switches;
 	_Atomic uint64_t timer_ns;       /* weights of samples of the timer */
 	_Atomic uint64_t timer_samples;
-	_Atomic uint64_t n_changes;      /* from one to the other, after the beginning of the thread */
+	_Atomic uint64_t n_changes;      /* changes from one to the other, after the thread began */
 };
 
 /*
- * What the kernel's task-clock event costs at one context switch, at most, by its period: the shorter the period, the
- * sooner its timer is due, and the more often the kernel programs the hardware. Measured in a virtual machine, where
- * this is dear (doc/sampling.md).
+ * Upper bound of what the kernel's task-clock event costs at a context switch. With a shorter
+ * period its timer is due sooner and the kernel programs the hardware more often. Measured in a
+ * virtual machine, where this is expensive (doc/sampling.md).
  */
 static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
 {
@@ -356,33 +403,41 @@ static inline uint64_t msr_switch_cost_ns(uint64_t period_ns)
 }
 
 /*
- * One per thread, updated in place by its thread alone. Identity to check for each thread:
- * delivered == recorded + sum of losses that take a sample + in flight (at most one a metric, in a thread that was killed or stopped by exit);
- * recorded == sum of `count` over the thread's cells.
- * Weights of CPUTIME and cpu_unsampled_ns add up to cpu_end_ns - cpu_start_ns - cpu_off_ns.
+ * One per thread; only that thread updates it, in place. These identities hold for each thread:
+ * - delivered == recorded + losses that take a sample + samples in flight. At most one sample per
+ *   metric is in flight, in a thread that was killed or that exit() stopped.
+ * - recorded == sum of `count` over the cells of the thread.
+ * - the weights of CPUTIME + cpu_unsampled_ns == cpu_end_ns - cpu_start_ns - cpu_off_ns.
  */
 struct msr_thread {
-	uint32_t number;            /* from 0; 0 ran main */
+	uint32_t number;            /* from 0; thread 0 ran main */
 	uint32_t tid;
 	uint64_t start_ns;          /* CLOCK_MONOTONIC */
 	uint64_t end_ns;            /* 0: still running when the file ended */
-	uint64_t cpu_start_ns;      /* the thread's own CPU clock when measurement of it began */
-	uint64_t cpu_end_ns;        /* ... and when it ended; 0 when not written */
-	_Atomic uint64_t delivered; /* signals taken for a sample */
+	uint64_t cpu_start_ns;      /* the thread's CPU clock when its measurement began */
+	uint64_t cpu_end_ns;        /* ... and when it ended; 0: not written */
+	_Atomic uint64_t delivered; /* signals accepted as samples */
 	_Atomic uint64_t recorded;  /* samples in the tree */
 	_Atomic uint64_t handler_ns;/* CPU time of our handlers, estimated from every 16th sample */
-	_Atomic uint64_t n_frames;  /* frames walked, for the mean depth */
+	_Atomic uint64_t n_frames;  /* frames walked, to compute the mean depth */
 	_Atomic uint64_t losses[MSR_LOSS_ROOM];
 	_Atomic uint64_t path_ends[16]; /* by enum msr_path_end */
-	_Atomic uint64_t n_marked;  /* paths that hold a guessed frame */
-	_Atomic uint64_t cpu_unsampled_ns; /* CPU time after the last sample, known at the end of the thread */
-	char name[32];              /* as given to pthread_setname_np, at the end; may be empty */
-	_Atomic uint64_t cpu_off_ns; /* of its CPU time, what passed while measurement was off; known when it is started again, or at the end */
+	_Atomic uint64_t n_marked;      /* paths with a guessed frame */
+	/* CPU time after the last sample; set at the end of the thread */
+	_Atomic uint64_t cpu_unsampled_ns;
+	char name[32];              /* as given to pthread_setname_np, at the end; may be "" */
+	/*
+	 * CPU time of the thread while measurement was off. Set when measurement starts again, or
+	 * at the end of the thread.
+	 */
+	_Atomic uint64_t cpu_off_ns;
 	struct msr_source_use use;
 };
 
-/* Context node. Node 0 is the root and is not stored with an address; children of the root are entry points
- * (module MSR_MODULE_NONE). A parent's id is smaller than its child's. */
+/*
+ * A context node. Node 0 is the root and has no address. The children of the root are entry points
+ * (module MSR_MODULE_NONE). The id of a parent is smaller than the ids of its children.
+ */
 struct msr_node {
 	msr_addr addr;
 	uint32_t parent;
@@ -393,17 +448,20 @@ struct msr_cell {
 	uint32_t node;
 	uint16_t metric;
 	uint16_t flags;              /* 0 */
-	uint32_t next;               /* cell id + 1 of the next cell of this node; 0 ends */
+	uint32_t next;               /* cell id + 1 of the next cell of this node; 0: the last */
 	uint32_t reserved;
 	_Atomic uint64_t count;      /* samples */
 	_Atomic uint64_t sum;        /* in the metric's unit */
 };
 
 /*
- * Trace record: bits 63..32 nanoseconds since the record before it, bits 31..28 metric id, bits 27..0 node id. The first
- * record of an extent counts from the extent's `first`. Tag 15 is an escape: node part MSR_TRACE_ABSOLUTE says that
- * the next 8 bytes are an absolute time in ns which replaces the running time. Node 0, the root: nothing is known of the thread from here to the next record, for
- * measurement was stopped; the metric id says nothing then.
+ * A trace record: bits 63..32 ns since the previous record, bits 31..28 metric id, bits 27..0 node
+ * id. The first record of an extent counts from the extent's `first`. Tag 15 is an escape: with
+ * node part MSR_TRACE_ABSOLUTE, the next 8 bytes are an absolute time in ns, which replaces the
+ * running time.
+ *
+ * Node 0, the root, means that measurement was stopped: nothing is known about the thread from here
+ * to the next record. The metric id has no meaning then.
  */
 #define MSR_TRACE_TAG_ESCAPE 15u
 #define MSR_TRACE_ABSOLUTE 1u
@@ -420,29 +478,30 @@ struct msr_clock {
 	uint64_t real_ns;
 };
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
-/* One sound extent found by msr_next_extent(). */
+/* A valid extent that msr_next_extent() found. */
 struct msr_view {
 	const struct msr_extent *extent;
 	const uint8_t *content;
-	uint64_t n_bytes;      /* of content: `used`, clamped to what is in the extent and in the file */
-	bool clamped;          /* `used` said more than there is */
+	uint64_t n_bytes; /* of content: `used`, limited to what the extent and the file hold */
+	bool clamped;     /* `used` was larger than that */
 };
 
 enum msr_scan {
 	MSR_SCAN_EXTENT,  /* *view is set */
-	MSR_SCAN_DAMAGED, /* *pos moved over `*skipped` bytes that are not a sound extent */
-	MSR_SCAN_END      /* nothing more */
+	MSR_SCAN_DAMAGED, /* *pos skipped `*skipped` bytes that are not a valid extent */
+	MSR_SCAN_END      /* no more extents */
 };
 
 /*
- * Finds the next extent at or after *pos in `bytes` of `n_bytes`, where *pos starts at MSR_HEADER_BYTES. Never reads outside
- * the buffer, always terminates. After damage it resumes at the next offset that holds a sound extent header.
+ * Finds the next extent at or after *pos. Start with *pos = MSR_HEADER_BYTES. Never reads outside
+ * the buffer and always terminates. After damage it continues at the next valid extent header.
  */
-enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped);
+enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos,
+			      struct msr_view *view, uint64_t *skipped);
 
-/* The extent holds a child of fork, to be read like a file of its content. */
+/* Returns true if the extent holds a forked child. Read its content like a file. */
 static inline bool msr_is_process(const struct msr_view *v)
 {
 	return v->extent->kind == MSR_PROCESS && v->n_bytes >= MSR_HEADER_BYTES;
@@ -450,10 +509,14 @@ static inline bool msr_is_process(const struct msr_view *v)
 
 enum msr_header_state {
 	MSR_HEADER_SOUND,
-	MSR_HEADER_SHORT,        /* not even a header page */
-	MSR_HEADER_UNWRITTEN,    /* zeros where the magic should be, which is written last: the process was killed, or its node went down, before */
+	MSR_HEADER_SHORT,        /* shorter than a header page */
+	/*
+	 * Zeros instead of the magic, which is written last: the process was killed, or its node
+	 * went down, before that.
+	 */
+	MSR_HEADER_UNWRITTEN,
 	MSR_HEADER_NOT_OURS,     /* wrong magic */
-	MSR_HEADER_OTHER_VERSION /* *major is the version found */
+	MSR_HEADER_OTHER_VERSION /* *major is the version of the file */
 };
 enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, unsigned *major);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layout of the structure file, shared by its reader (structure.c) and its writer (structure_write.c). doc/formats/structure.md is the specification; this
- * header must say the same. Tests: tests/unit/test_structure.c.
+ * Layout of the structure file, shared by its reader (structure.c) and its writer
+ * (structure_write.c). doc/formats/structure.md is the specification; this header must agree with
+ * it. Test: tests/unit/test_structure.c.
  */
 #ifndef COMMON_FORMAT_STRUCTURE_LAYOUT_H
 #define COMMON_FORMAT_STRUCTURE_LAYOUT_H
@@ -28,9 +29,9 @@ enum structure_section_kind {
 	STRUCTURE_REGIONS,
 	STRUCTURE_INTERVALS,
 	STRUCTURE_ALIASES,
-	STRUCTURE_RESOURCES, /* since 1.1, as the next */
+	STRUCTURE_RESOURCES, /* since 1.1, as is the next */
 	STRUCTURE_CALLS,
-	STRUCTURE_N_SECTIONS /* one more than the last kind */
+	STRUCTURE_N_SECTIONS /* last kind + 1 */
 };
 
 struct structure_header {
@@ -81,7 +82,8 @@ struct structure_alias_record {
 
 struct structure_resources_record {
 	uint32_t scope, flags;
-	uint32_t registers, shared_bytes, frame_bytes, stack_bytes, parameter_bytes, max_threads, barriers, reserved;
+	uint32_t registers, shared_bytes, frame_bytes, stack_bytes, parameter_bytes, max_threads,
+		barriers, reserved;
 };
 #define STRUCTURE_RESOURCES_KERNEL 1u
 
@@ -91,9 +93,9 @@ struct structure_call_record {
 };
 
 #define STRUCTURE_CHECK_START UINT64_C(0x9E3779B97F4A7C15)
-/* Continues a check value over `n_bytes`, taken as zero-filled to a multiple of 8. */
+/* Continues a check value over `n_bytes`, which count as zero-filled to a multiple of 8. */
 uint64_t structure_check_add(uint64_t check, const void *bytes, size_t n_bytes);
-/* The check value of a whole file in memory; n_bytes is at least that of the header. */
+/* The check value of a whole file in memory. n_bytes is at least the size of the header. */
 uint64_t structure_check_file(const uint8_t *bytes, size_t n_bytes);
 
 #endif

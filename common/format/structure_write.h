@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writer of the structure file. Pure: it lays the caller's tables out as a list of pieces for writev(); nothing is copied. Test:
- * tests/unit/test_structure.c.
+ * Writes the structure file. Pure: it arranges the caller's tables as a list of pieces for writev()
+ * and copies nothing. Test: tests/unit/test_structure.c.
  */
 #ifndef COMMON_FORMAT_STRUCTURE_WRITE_H
 #define COMMON_FORMAT_STRUCTURE_WRITE_H
@@ -10,7 +10,7 @@
 
 #include <sys/uio.h>
 
-/* Tables in the order and with the indices of the specification; all borrowed. */
+/* The tables, in the order and with the indices of the specification. All are borrowed. */
 struct structure_content {
 	uint64_t fingerprint;
 	uint32_t flags;
@@ -38,7 +38,10 @@ struct structure_content {
 	size_t n_calls;
 };
 
-/* Head of the file and the pieces that make it up, in order; they point into this struct and into the content. */
+/*
+ * The head of the file and its pieces, in order. The pieces point into this struct and into the
+ * content.
+ */
 struct structure_pieces {
 	struct structure_header header;
 	struct structure_section sections[STRUCTURE_N_SECTIONS - 1];
@@ -47,7 +50,7 @@ struct structure_pieces {
 	int n;
 };
 
-/* Fills *p, which must not move afterwards. */
+/* Fills *p. Do not move or copy *p afterwards. */
 void structure_lay_out(const struct structure_content *c, struct structure_pieces *p);
 
 #endif

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looks at a program file as execve(2) would, through the interpreters of scripts, and tells whether a preloaded library gets into
- * it: not when it is linked statically or to another C library, is for another architecture, or gives its caller more rights. Reads
- * headers and the list of needed libraries by system calls of its own; signal-safe, no memory, no errno. Test: tests/unit/test_exec_image.c.
+ * Examines a program file as execve(2) would, following the interpreters of scripts, and finds out
+ * whether a preloaded library would be loaded into it. It would not if the program is static, uses
+ * another C library, is for another architecture, or runs with more rights than its caller.
+ *
+ * Makes its own system calls to read the headers and the list of needed libraries. Signal-safe, no
+ * allocation, errno is unchanged. Test: tests/unit/test_exec_image.c.
  */
 #ifndef COMMON_SAFE_EXEC_IMAGE_H
 #define COMMON_SAFE_EXEC_IMAGE_H
@@ -12,27 +15,31 @@
 
 enum exec_kind {
 	EXEC_GOOD,
-	EXEC_UNREADABLE,   /* may be run but not read: taken as good */
-	EXEC_ERROR,        /* `error` says why it cannot be run: ENOENT, EACCES, ... */
-	EXEC_DAMAGED,      /* ELF that the kernel would refuse, or a chain of interpreters too long */
+	EXEC_UNREADABLE,   /* may be executed but not read; treated as good */
+	EXEC_ERROR,        /* cannot be executed; `error` is the cause: ENOENT, EACCES, ... */
+	/* an ELF file that the kernel would refuse, or too long a chain of interpreters */
+	EXEC_DAMAGED,
 	EXEC_STATIC,       /* no dynamic linker */
-	EXEC_SET_UID,      /* the kernel asks for secure execution: the dynamic linker ignores LD_PRELOAD */
+	/* the dynamic linker ignores LD_PRELOAD, because the kernel asks for secure execution */
+	EXEC_SET_UID,
 	EXEC_SET_GID,
 	EXEC_CAPABLE,
 	EXEC_OTHER_MACHINE,/* `machine` is its ELF machine number */
 	EXEC_OTHER_ABI,    /* x32 */
 	EXEC_OTHER_LIBC,   /* `detail` is its dynamic linker */
-	EXEC_SANITIZED     /* linked to AddressSanitizer's shared run time, which ends a program that has any library in front of it */
+	/* uses AddressSanitizer's shared run time, which refuses any library loaded before it */
+	EXEC_SANITIZED
 };
 
-#define EXEC_NAME_MAX 256 /* the kernel reads as much of a "#!" line */
+#define EXEC_NAME_MAX 256 /* the kernel reads this much of a "#!" line */
 
 struct exec_image {
 	enum exec_kind kind;
-	int error;          /* EXEC_ERROR */
-	unsigned machine;   /* EXEC_OTHER_MACHINE */
-	bool by_shell;      /* neither ELF nor "#!": execvp runs it by /bin/sh, execve refuses it */
-	bool is_interpreter;/* the verdict is about the interpreter `file`, not about the program itself */
+	int error;        /* for EXEC_ERROR: an errno value */
+	unsigned machine; /* for EXEC_OTHER_MACHINE */
+	bool by_shell;    /* neither ELF nor "#!": execvp runs it with /bin/sh, execve refuses it */
+	/* `kind` is about the interpreter `file`, not about the program itself */
+	bool is_interpreter;
 	char file[EXEC_NAME_MAX];
 	char detail[EXEC_NAME_MAX];
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Address space of the measured process, where it is limited (RLIMIT_AS, ulimit -v): what grows with the measurement asks here first, and all of it together stays
- * below an eighth of what the program does not use. Signal-safe; errno is as it was. Test: tests/cli/run_space.sh.
+ * Limits how much address space the measurement takes if the process has a limit (RLIMIT_AS, ulimit
+ * -v). All mappings that grow with the measurement together stay below one eighth of what the
+ * program leaves free. Signal-safe; errno is unchanged. Test: tests/cli/run_space.sh.
  */
 #ifndef COMMON_SAFE_ROOM_H
 #define COMMON_SAFE_ROOM_H
@@ -11,7 +12,7 @@
 
 #define ROOM_SHARE 8u
 
-/* True: n bytes may be mapped, and count as ours until room_give. */
+/* Returns true if `n` bytes may be mapped. They count as ours until room_give(). */
 bool room_take(size_t n);
 void room_give(size_t n);
 

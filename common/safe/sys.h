@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System calls without libc: they touch neither errno nor anything that the hooks (or the program) put in front of libc, and none is
- * a cancellation point. Each returns what the kernel returns: the result, or -errno. Signal-safe. Must not: retry or wait.
- * x86-64 Linux. Test: tests/unit/test_safe.c.
+ * System calls without libc. They do not touch errno, they bypass every function that the hooks or
+ * the program put in front of libc, and they are not cancellation points. Each returns what the
+ * kernel returns: the result, or -errno. They never retry. Signal-safe. x86-64 Linux. Test:
+ * tests/unit/test_safe.c.
  */
 #ifndef COMMON_SAFE_SYS_H
 #define COMMON_SAFE_SYS_H
@@ -29,7 +30,10 @@ static inline long sys_call6(long n, long a, long b, long c, long d, long e, lon
 static inline long sys_call3(long n, long a, long b, long c)
 {
 	long result;
-	__asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(n), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
 	return result;
 }
 
@@ -37,11 +41,14 @@ static inline long sys_call4(long n, long a, long b, long c, long d)
 {
 	long result;
 	register long r10 __asm__("r10") = d;
-	__asm__ volatile("syscall" : "=a"(result) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10)
+			 : "rcx", "r11", "memory");
 	return result;
 }
 
-/* True when `p`, a result of sys_mmap, is an error; the value is then -errno. */
+/* True if `result`, which is what sys_mmap returned, is an error. The value is then -errno. */
 static inline int sys_is_error(long result)
 {
 	return (unsigned long)result > -4096UL;
@@ -108,7 +115,10 @@ static inline int sys_gettid(void)
 	return (int)sys_call3(SYS_gettid, 0, 0, 0);
 }
 
-/* The clock in nanoseconds; 0 when it cannot be read. The vdso's clocks are cheaper through clock_ns(). */
+/*
+ * Returns the clock in nanoseconds, or 0 if it cannot be read. clock_ns() is cheaper for the clocks
+ * of the vDSO.
+ */
 static inline uint64_t sys_clock_ns(int clock)
 {
 	struct timespec t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A lock that is only ever tried, so that a signal handler can use it: whoever finds it taken does without. Zero is free.
- * Test: tests/unit/test_safe.c.
+ * A lock that is only ever tried, never waited for, so that a signal handler can use it. A caller
+ * that finds it taken must do without. Zero is free. Test: tests/unit/test_safe.c.
  */
 #ifndef COMMON_SAFE_TRYLOCK_H
 #define COMMON_SAFE_TRYLOCK_H
@@ -13,7 +13,7 @@ typedef struct {
 	atomic_flag taken;
 } trylock;
 
-/* True: the caller holds it. Acquire: sees all that the last holder did. */
+/* Returns true if the caller now holds the lock. Acquire: sees everything the last holder did. */
 static inline bool trylock_take(trylock *l)
 {
 	return !atomic_flag_test_and_set_explicit(&l->taken, memory_order_acquire);
