@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keeps the content of code objects in <run>/gpubins/<32 hex digits of its hash><suffix>, once for all processes of the run: written under a name of its own and renamed, so
- * that a file of the final name is whole at any time. Not signal-safe (it is slow); no malloc. Test: tests/unit/test_gpu_define.c.
+ * Saves the content of code objects as <run>/gpubins/<32 hex digits of its hash><suffix>, once for
+ * all processes of the run. Each file is written under another name and then renamed, so a file
+ * with the final name is always complete. Not signal-safe, because it is slow. No malloc. Test:
+ * tests/unit/test_gpu_define.c.
  */
 #ifndef HPCRUN_LITE_GPU_CONTENT_H
 #define HPCRUN_LITE_GPU_CONTENT_H
@@ -12,7 +14,11 @@
 
 #define CONTENT_NAME_BYTES 48u
 
-/* Sets `name` to the file's name in the directory; false when it could not be written (disk full, limit, rights), and nothing is left behind. */
-bool content_save(const char *directory, const uint64_t hash[2], const char *suffix, const void *bytes, size_t n, char name[CONTENT_NAME_BYTES]);
+/*
+ * Sets `name` to the name of the file in the directory. Returns false if the file could not be
+ * written (disk full, file size limit, permissions); nothing is left behind then.
+ */
+bool content_save(const char *directory, const uint64_t hash[2], const char *suffix,
+		  const void *bytes, size_t n, char name[CONTENT_NAME_BYTES]);
 
 #endif

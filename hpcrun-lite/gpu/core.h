@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The neutral core of GPU measurement as the run time sees it: it owns the tables that back ends call (gpu.h), what they defined, their launches, operations and
- * ledgers. What it needs of the process (call paths, notes, whether anything is measured) it asks of the run time through struct gpu_runtime.
- * Nothing here is for signal handlers. No malloc. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_define.c, tests/cli/gpu_core.sh.
+ * The vendor-neutral core of GPU measurement, as the run time sees it. It owns the tables that back
+ * ends call (gpu.h), their definitions, launches, operations and ledgers. It gets everything it
+ * needs from the process (call paths, notes, whether measurement is on) through struct gpu_runtime.
+ *
+ * Not for signal handlers. No malloc. Tests: tests/unit/test_gpu_core.c,
+ * tests/unit/test_gpu_define.c, tests/cli/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_H
 #define HPCRUN_LITE_GPU_CORE_H
@@ -16,65 +19,83 @@
 
 #define GPU_MAX_BACKENDS 3u
 
-/* What the core keeps of a measured thread: its extents of launch records. All zero at its begin; the thread's own alone. */
+/*
+ * The part of a measured thread that belongs to the core: its extents of launch records. All zero
+ * at the start of the thread; used only by that thread.
+ */
 struct gpu_thread {
 	struct msr_extent *launches[GPU_MAX_BACKENDS];
 	uint32_t sequence, next_bytes;
 };
 
-/* Who launches, and where. */
+/* Where a launch happens. */
 struct gpu_place {
 	uint32_t thread;           /* number in the file; UINT32_MAX: not measured */
 	uint32_t node;             /* context node; 0: no path */
-	struct gpu_thread *writer; /* NULL: the extents that all threads which are not measured share */
+	struct gpu_thread *writer; /* NULL: the extents that all unmeasured threads share */
 };
 
 enum gpu_entry {
 	GPU_ENTERED, /* *place is set; end_launch must follow */
-	GPU_STOPPED  /* the end of measurement has begun; no end_launch */
+	GPU_STOPPED  /* measurement has begun to end; do not call end_launch */
 };
 
-/* What the core asks of the run time. Constant and valid for ever. */
+/* What the core needs from the run time. Constant; valid until the process ends. */
 struct gpu_runtime {
 	const char *directory;     /* of the run */
-	uint64_t max_record_bytes; /* bound on launch and op records of the process */
-	/* This process owns the store and measures. Cheap: asked in every call. */
+	uint64_t max_record_bytes; /* limit on the launch and op records of the process */
+	/*
+	 * This process owns the store and is measured. Called in every function, so it must be
+	 * cheap.
+	 */
 	bool (*is_alive)(void);
-	/* The path of the calling thread without the frames of back end `number`. From here to end_launch, samples of this thread are kept back. */
+	/*
+	 * Gets the call path of the calling thread without the frames of back end `number`. From
+	 * here to end_launch, samples of this thread are held back.
+	 */
 	enum gpu_entry (*begin_launch)(unsigned number, struct gpu_place *place);
-	/* Returns what to add to the back end's handler_ns. */
+	/* Returns the ns to add to the back end's handler_ns. */
 	uint64_t (*end_launch)(const struct gpu_place *place);
-	void (*leave_out)(unsigned number, const void *text); /* the module that holds `text` is back end `number`'s */
+	/* the module that contains `text` belongs to back end `number` */
+	void (*leave_out)(unsigned number, const void *text);
 	void (*at_end)(unsigned number, void (*fn)(uint64_t may_wait_ns));
 	void (*at_thread_end)(unsigned number, void (*fn)(void));
-	const _Atomic bool *is_off; /* the program has stopped the measurement, or not started it yet */
+	const _Atomic bool *is_off; /* the program has stopped measurement, or not started it yet */
 	void (*on_switch)(unsigned number, void (*fn)(bool on));
 	void (*note)(const char *text);
 	void (*suspend)(void);
 	void (*resume)(void);
 };
 
-/* Once a process whose user asked for GPUs. The pointer is kept. */
+/* Called once in a process whose user asked for GPUs. Keeps the pointer. */
 void gpu_start(const struct gpu_runtime *runtime);
 
-/* The table of back end `number` (its place among those asked for). `name` and `options` are kept. Not before gpu_start. */
+/*
+ * Returns the table of back end `number`, counted in the order in which the user asked for them.
+ * Keeps `name` and `options`. Call after gpu_start.
+ */
 const struct gpu_host *gpu_open(unsigned number, const char *name, const char *options);
 
-/* In the child of fork, where only the caller lives and the store is a new one: forgets all, counts a generation. Back ends stay open. */
+/*
+ * In a forked child, where only the caller runs and the store is new: forgets everything and starts
+ * a new generation. Back ends stay open.
+ */
 void gpu_forked(void);
 
 /*
- * The end: unused space goes back to the store; from here on launches are counted as STOPPED and nothing else is written. True when no thread can be
- * writing a shared extent any more. gpu_reopen takes it back (an exec that failed).
+ * Ends the measurement: returns unused space to the store, counts later launches as STOPPED, and
+ * writes nothing else. Returns true if no thread can still be writing to a shared extent.
+ * gpu_reopen undoes it after an exec that failed.
  */
 bool gpu_finish(void);
 void gpu_reopen(void);
 
-/* The thread ends, or the process does: unused space of its extents goes back to the store. */
+/* At the end of a thread or of the process: returns unused space of its extents to the store. */
 void gpu_thread_trim(struct gpu_thread *thread);
 
 /*
- * The ledger of back end `number`, part by part: what it counted is their sum. NULL: there is no such part; no part 0: it never came in. For reports; relaxed reads.
+ * The ledger of back end `number` is the sum of its parts. Returns NULL if there is no part `part`;
+ * there is no part 0 if the back end never entered the process. For reports; relaxed reads.
  */
 #define GPU_N_TALLIES 16u
 const struct msr_gpu_tally *gpu_tally(unsigned number, unsigned part);

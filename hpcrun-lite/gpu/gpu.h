@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a GPU back end (a loadable module: OpenCL layer, CUPTI injection, ...) calls of the neutral core. No vendor's type or name appears here. A back end
- * finds the table through the one symbol GPU_HOST_SYMBOL that the preloaded library exports, and keeps it for the life of the process:
+ * The functions that a GPU back end calls in the vendor-neutral core. A back end is a loadable
+ * module (OpenCL layer, CUPTI injection, ...). No type or name of a vendor appears here.
  *
- *     const struct gpu_host *host = find("opencl", GPU_HOST_VERSION);   // find: dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL); NULL: this process is not measured, or did not ask
+ * A back end gets its table from the symbol GPU_HOST_SYMBOL, which the preloaded library exports,
+ * and keeps it for the life of the process. NULL: the process is not measured or did not ask for
+ * this back end. Pass the table as the first argument of each function: operations and losses are
+ * recorded under its name.
  *
- * Each back end has a table of its own and passes it as the first argument, so that its operations and losses stand under its name.
+ *     gpu_host_fn *find = dlsym(RTLD_DEFAULT, GPU_HOST_SYMBOL);
+ *     const struct gpu_host *host = find("opencl", GPU_HOST_VERSION);
  *
- * The order of life: define devices, contexts, queues, clocks as they appear; in the launching thread call launch(); when results are known, from any thread,
- * op() or lost(). doc/adding-a-gpu-vendor.md tells how.
+ * Define devices, contexts, queues and clocks as they appear. Call launch() in the launching
+ * thread. Call op() or lost() from any thread when the result is known. See
+ * doc/adding-a-gpu-vendor.md.
  *
- * Every function: any thread, never from a signal handler; keeps errno; never waits for the device, never calls back into a back end; does nothing harmful after the
- * end of measurement or in a forked child (see generation). Ids given out are > 0; 0 means it could not be had (the loss is counted) and may be passed on.
- * Tests: tests/unit/test_gpu_core.c with a back end of its own, tests/cli/ocl_*.sh.
+ * Rules for every function:
+ * - Any thread may call it, but not a signal handler. It keeps errno.
+ * - It never waits for the device and never calls back into a back end.
+ * - It is harmless after the end of measurement and in a forked child (see generation).
+ * - Ids are > 0. Id 0 means failure, which is counted; it may be passed on.
+ *
+ * Tests: tests/unit/test_gpu_core.c, which has a back end of its own, and tests/cli/ocl_*.sh.
  */
 #ifndef HPCRUN_LITE_GPU_GPU_H
 #define HPCRUN_LITE_GPU_GPU_H
@@ -26,15 +35,20 @@
 #define GPU_HOST_VERSION 3u
 #define GPU_HOST_SYMBOL "hpcrun_lite_gpu_host"
 
-/* Definitions. Strings and arrays are copied; NULL counts as "". Zero: unknown. The fields are those of measurement_gpu.h. */
+/*
+ * Definitions. Strings and arrays are copied. NULL counts as "", 0 as unknown. The fields are those
+ * of measurement_gpu.h.
+ */
 struct gpu_device {
 	const char *name, *driver;
-	uint32_t ordinal, n_units, threads_per_unit, group_max, lanes, clock_mhz, registers_per_unit, shared_bytes_per_unit, groups_per_unit;
+	uint32_t ordinal, n_units, threads_per_unit, group_max, lanes, clock_mhz,
+		registers_per_unit, shared_bytes_per_unit, groups_per_unit;
 	uint64_t memory_bytes;
 	uint8_t uuid[16];
 	enum msr_gpu_device_type type;
-	/* What else limits how many groups are resident at once (struct msr_gpu_def_device_limits); all 0: not told. */
-	uint32_t compute_major, compute_minor, registers_per_group, reserved_shared_bytes, shared_bytes_per_group, shared_bytes_per_group_optin;
+	/* Further limits on resident groups (struct msr_gpu_def_device_limits); all 0: unknown. */
+	uint32_t compute_major, compute_minor, registers_per_group, reserved_shared_bytes,
+		shared_bytes_per_group, shared_bytes_per_group_optin;
 };
 struct gpu_context {
 	const char *name;
@@ -46,7 +60,8 @@ struct gpu_queue {
 };
 struct gpu_code {
 	enum msr_gpu_code_kind kind;
-	const void *bytes;   /* NULL: only the hash is known (given in hash[]), or nothing (hash 0, 0) */
+	/* NULL: only the hash is known (in hash[]), or nothing (hash 0, 0). */
+	const void *bytes;
 	size_t n_bytes;
 	const char *options; /* build options */
 	uint32_t device;
@@ -56,33 +71,43 @@ struct gpu_function {
 	const char *name, *source_name;
 };
 struct gpu_shape {
-	uint32_t function, grid[3], block[3], cluster[3], registers, static_shared_bytes, dynamic_shared_bytes, local_bytes;
+	uint32_t function, grid[3], block[3], cluster[3], registers, static_shared_bytes,
+		dynamic_shared_bytes, local_bytes;
 	uint64_t global[3];
 };
 
-/* A launched operation: what binds the launch to its ops. A plain value; the back end keeps it as long as it likes. */
+/* Connects a launch with its ops. A plain value: the back end keeps it as long as it likes. */
 struct gpu_ticket {
-	uint64_t id;         /* 0: the launch was lost (and counted); ops with it are dropped in silence */
+	uint64_t id;         /* 0: the launch was lost and counted; its ops are ignored */
 	uint32_t thread, node;
 	uint8_t kind;        /* enum msr_gpu_kind */
-	bool aggregated;     /* beyond the bound on records */
-	bool is_off;         /* id is 0 because the program had stopped the measurement: nothing is lost, and the operation is nobody's */
+	bool aggregated;     /* launched after the limit on records was reached */
+	/*
+	 * id is 0 because the program had stopped measurement. Nothing is lost; the op is not
+	 * recorded.
+	 */
+	bool is_off;
 };
 
 struct gpu_launch {
 	enum msr_gpu_kind kind;
 	uint64_t enter_ns;   /* CLOCK_MONOTONIC when the program entered the call; 0: now */
-	uint64_t id;         /* the vendor's own correlation, made 64 bits wide by widen(); 0: the core chooses one. Ids of one process come from one of the two ways only for each back end; where
-	                      * one call of the vendor is two operations (a blocking copy: COPY and SYNC), make two ids of its one: 2 x id, 2 x id + 1 */
+	/*
+	 * The vendor's correlation id, made 64 bits wide by widen(); 0: the core chooses. A back
+	 * end must use the same one of these two ways for all ids of a process. If one call of the
+	 * vendor is two operations (a blocking copy is COPY and SYNC), use the ids
+	 * 2 x id and 2 x id + 1.
+	 */
+	uint64_t id;
 };
 
 struct gpu_op {
 	enum msr_gpu_kind kind;
-	unsigned detail;     /* direction, memory, sync: see measurement_gpu.h */
+	unsigned detail;           /* direction, memory or sync: see measurement_gpu.h */
 	uint64_t start_ns, end_ns; /* by the queue's clock; SYNC, ALLOC, FREE: CLOCK_MONOTONIC */
 	uint64_t amount;
 	uint32_t queue, shape;
-	bool has_waits;      /* the next two are known */
+	bool has_waits;                   /* queued_ns and submitted_ns are known */
 	uint64_t queued_ns, submitted_ns; /* by the queue's clock */
 };
 
@@ -93,17 +118,22 @@ struct gpu_pc_sample {
 	uint32_t queue;
 };
 
-/* What a measurement is, for those who write something beside it. */
+/* About the measurement, for code that writes a file beside it. */
 struct gpu_about {
-	const char *file;    /* the measurement file, an absolute path; "" when there is none */
-	uint64_t max_record_bytes; /* bound on records of operations; beyond it they are summed up */
-	uint32_t number;     /* of the back end: the highest two bits of its ids */
+	const char *file;    /* absolute path of the measurement file; "": none */
+	/* Limit on records of operations, after which operations are summed up. */
+	uint64_t max_record_bytes;
+	uint32_t number;     /* of the back end: the two highest bits of its ids */
 };
 
-/* Where the last launch() or graph_node() of a thread was put. Order is part of recordings: append only. */
+/*
+ * Where the last launch() or graph_node() of a thread was recorded. The order is part of
+ * recordings: append only.
+ */
 enum gpu_placed {
-	GPU_PLACED_NOWHERE,  /* there was none since the last question */
-	GPU_PLACED,          /* at a thread of the file (~0: it is not measured) and a node (0: no path) */
+	GPU_PLACED_NOWHERE,  /* there was none since the last query */
+	/* In a thread of the file (~0: not measured) and a node (0: no path). */
+	GPU_PLACED,
 	GPU_PLACED_STOPPED,  /* refused: the end of measurement had begun */
 	GPU_PLACED_OFF       /* refused: the program had stopped the measurement */
 };
@@ -114,98 +144,142 @@ struct gpu_host {
 	/* ---- life ---- */
 
 	/*
-	 * Changes in the child of a fork: a back end that sees another number than it kept must forget all tickets, ids and pending ops without touching the
-	 * vendor's objects, and may define everything anew. 0: no measurement (any more).
+	 * A number that changes in a forked child; 0: no measurement, or not any more. If it has
+	 * changed, the back end must forget all tickets, ids and pending ops, without touching
+	 * objects of the vendor. It may then define everything again.
 	 */
 	uint32_t (*generation)(const struct gpu_host *h);
-	/* What stood behind "gpu=<back end>": ",pc@10" is "pc@10". "" when nothing did. Valid for ever. */
+	/*
+	 * The options after "gpu=<back end>,": "pc@10" for "gpu=nvidia,pc@10". "" if there are
+	 * none. Valid until the process ends.
+	 */
 	const char *(*options)(const struct gpu_host *h);
 	/*
-	 * Called once at the end of the process, before the file is finished, in the thread that ends it: the last chance to deliver. Must not wait
-	 * longer than `may_wait_ns` in all. Not called in a signal handler (_exit in one), nor after fork in the child (generation). Called before an exec too, and again later when that
-	 * exec fails. exit() calls it before functions that were registered with atexit earlier than at_end was called, so call at_end when the vendor's library is set up. NULL takes it back.
+	 * `fn` is called once at the end of the process, in the thread that ends it, before the
+	 * file is finished. It is the last chance to deliver records and must not wait longer than
+	 * `may_wait_ns` in all. NULL removes `fn`.
+	 *
+	 * It is not called in a signal handler (_exit in a handler), nor in a forked child. It is
+	 * also called before an exec, and again later if that exec fails. exit() calls it before
+	 * functions that were registered with atexit before at_end(), so call at_end() when the
+	 * vendor's library is set up.
 	 */
 	void (*at_end)(const struct gpu_host *h, void (*fn)(uint64_t may_wait_ns));
 	/*
-	 * Called in each measured thread when it ends, also when it is cancelled, after the program's own destructors of thread-specific data. For back ends that keep something of a thread: a key of their
-	 * own would cost memory of malloc in the middle of a call of the program's, where the program has many keys. To be called once; NULL takes it back.
+	 * `fn` is called in each measured thread when it ends or is cancelled, after the program's
+	 * destructors of thread-specific data. Call this once; NULL removes `fn`. Use it to free
+	 * data of a thread. A pthread key would cost malloc memory inside a call of the program if
+	 * the program has many keys.
 	 */
 	void (*at_thread_end)(const struct gpu_host *h, void (*fn)(void));
 	/*
-	 * How the back end came in, for people: see struct msr_gpu_tally; NULL: as it was said. Also tells which module's frames are left out of call paths where they are the innermost, but for the
-	 * outermost of them, which is the call that the program made: `text` is an address in it, or NULL. Up to four modules (the back end's own, the vendor's tool library ...).
+	 * How the back end entered the process, as shown to users: see struct msr_gpu_tally. NULL:
+	 * unchanged.
+	 *
+	 * `text` is an address in a module, or NULL. If the innermost frames of a call path are in
+	 * this module, they are left out, except the outermost of them, which is the call that the
+	 * program made. Up to four modules (the back end, the vendor's tool library ...).
 	 */
 	void (*entered)(const struct gpu_host *h, const char *how, const void *text);
-	/* A message for the user in the file, and on stderr when the run is verbose. */
+	/* A message for the user, in the file and, if the run is verbose, on standard error. */
 	void (*note)(const struct gpu_host *h, const char *text);
 	/*
-	 * Between the two, threads that this thread creates are not measured (threads of vendors and back ends), and its CPU samples are held back and recorded at the
-	 * outermost resume, with the path that it is called from: time of the profiler's that the program pays for. Nests; for short work, not for a thread's life.
+	 * Between suspend and resume, threads that this thread creates are not measured: they
+	 * belong to the vendor or the back end. CPU samples are held back and recorded at the
+	 * outermost resume, with the path of the call to resume, as time that profiling costs the
+	 * program. Nests. For short work only.
 	 */
 	void (*suspend)(const struct gpu_host *h);
 	void (*resume)(const struct gpu_host *h);
 
-	/* ---- definitions: each call makes one, but for code, function and shape, which give the same id for equal contents ---- */
+	/*
+	 * ---- definitions ----
+	 * Each call makes a new one, except code, function and shape: equal contents get equal ids.
+	 */
 	uint32_t (*device)(const struct gpu_host *h, const struct gpu_device *d);
 	uint32_t (*context)(const struct gpu_host *h, const struct gpu_context *c);
 	uint32_t (*queue)(const struct gpu_host *h, const struct gpu_queue *q);
 	uint32_t (*clock)(const struct gpu_host *h);
-	void (*clock_pair)(const struct gpu_host *h, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns);
-	/* Writes the content to <run>/gpubins, once per content in all processes of the run. hash[2] is set from bytes, also when 0 is returned. */
+	void (*clock_pair)(const struct gpu_host *h, uint32_t clock, uint64_t device_ns,
+			   uint64_t mono_ns, uint64_t error_ns);
+	/*
+	 * Writes the content to <run>/gpubins, once per content for all processes of the run. Sets
+	 * hash[2] from the bytes, even if it returns 0.
+	 */
 	uint32_t (*code)(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2]);
 	uint32_t (*function)(const struct gpu_host *h, const struct gpu_function *f);
 	uint32_t (*shape)(const struct gpu_host *h, const struct gpu_shape *s);
-	void (*stall)(const struct gpu_host *h, unsigned index, const char *name, const char *description, uint32_t device, uint32_t flags);
-	uint32_t (*counter)(const struct gpu_host *h, const char *name, const char *description, enum msr_unit unit);
+	void (*stall)(const struct gpu_host *h, unsigned index, const char *name,
+		      const char *description, uint32_t device, uint32_t flags);
+	uint32_t (*counter)(const struct gpu_host *h, const char *name, const char *description,
+			    enum msr_unit unit);
 
 	/* ---- operations ---- */
 
-	/* Makes a 32-bit id that wraps 48 bits wide: ids that come within 2^31 of each other, in any order, keep their distance. `state` starts at 0 and is the back end's. */
+	/*
+	 * Extends a 32-bit id that wraps around to 48 bits. Ids that arrive within 2^31 of each
+	 * other, in any order, keep their distance. `state` starts at 0 and belongs to the back
+	 * end.
+	 */
 	uint64_t (*widen)(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id);
 	/*
-	 * In the thread that asked for it, from inside the call: takes the call path (frames of the back end and of the core left out) and writes the launch. Cost: about a walk of the stack.
-	 * False: lost and counted, or not measured (is_off); *t is then a ticket with id 0.
+	 * Records a launch with its call path, without frames of the back end and the core. Call it
+	 * in the thread that launches, inside the call. Costs about one stack walk. Returns false,
+	 * with id 0 in *t, if the launch is lost (and counted) or not measured (is_off).
 	 */
 	bool (*launch)(const struct gpu_host *h, const struct gpu_launch *l, struct gpu_ticket *t);
-	/* An operation is done. Also for SYNC, ALLOC and FREE, directly after their launch. */
+	/* An operation is complete. For SYNC, ALLOC and FREE, call this right after launch(). */
 	void (*op)(const struct gpu_host *h, const struct gpu_ticket *t, const struct gpu_op *op);
-	/* ... or it will never be, and why. */
+	/* An operation will never complete, for this cause. */
 	void (*lost)(const struct gpu_host *h, const struct gpu_ticket *t, enum msr_gpu_loss cause);
-	/* The same where only the id is known, as in records that come from a vendor's buffer. */
+	/* The same if only the id is known, as in records from a vendor's buffer. */
 	void (*op_by_id)(const struct gpu_host *h, uint64_t id, const struct gpu_op *op);
-	void (*lost_by_id)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause);
-	/* n operations are lost of which nothing more is known. */
+	void (*lost_by_id)(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
+			   enum msr_gpu_loss cause);
+	/* `n` operations are lost, and nothing else is known about them. */
 	void (*lost_unknown)(const struct gpu_host *h, enum msr_gpu_loss cause, uint64_t n);
 
 	/*
-	 * A node of a graph is made. original 0: by the call under way, whose path is taken as in launch(). Else it is a copy of node `original` (instantiated, cloned), made
-	 * before or later. The numbers are those that op() gets as the amount of a kernel.
+	 * A node of a graph was made. `original` 0: by the current call, whose path is recorded as
+	 * in launch(). Otherwise it is a copy (instantiated, cloned) of the node `original`, which
+	 * may be made earlier or later. op() gets the same numbers as the amount of a kernel.
 	 */
 	void (*graph_node)(const struct gpu_host *h, uint64_t node, uint64_t original);
 
 	/* ---- samples and counters of devices ---- */
 	void (*pc_sample)(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n);
 	void (*pc_range)(const struct gpu_host *h, const struct msr_gpu_pc_range *r);
-	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter, uint64_t value);
+	void (*value)(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter,
+		      uint64_t value);
 
 	/* ---- for recordings ---- */
 
 	void (*about)(const struct gpu_host *h, struct gpu_about *a);
-	/* Of the calling thread, since it asked last. */
+	/* The place of the calling thread's last launch since its previous query. */
 	enum gpu_placed (*last_place)(const struct gpu_host *h, uint32_t *thread, uint32_t *node);
 
 	/* ---- measurement that the program starts and stops ---- */
 
-	/* It is stopped, or not started yet: launch() says no. For back ends that would do work before that. A load; signal-safe. */
+	/*
+	 * Returns true if the program has stopped measurement or not started it yet; launch() then
+	 * returns false. Lets a back end skip work before launch(). Only a load; signal-safe.
+	 */
 	bool (*is_off)(const struct gpu_host *h);
 	/*
-	 * fn(false) is called after measurement was stopped, fn(true) before it is started, in the thread of the program that does it, one at a time: to switch off and on what launches cost. What was launched before is still told. Must
-	 * not wait for the device. Not called in signal handlers: then is_off changes alone. Called at once where measurement is off now. NULL takes it back.
+	 * fn(false) is called after measurement stops, fn(true) before it starts, to switch off and
+	 * on whatever makes launches slower. Operations launched earlier must still be delivered.
+	 * NULL removes `fn`. If measurement is off now, `fn` is called at once.
+	 *
+	 * `fn` runs in the thread of the program that stops or starts, one call at a time, and must
+	 * not wait for the device. It is not called in signal handlers: only is_off changes there.
 	 */
 	void (*on_switch)(const struct gpu_host *h, void (*fn)(bool on));
 };
 
-/* The exported symbol: the table of this version for the back end of that name, NULL when the process is not measured by it. Not signal-safe. */
+/*
+ * The exported symbol. Returns the table of this version for the back end `backend`; NULL if that
+ * back end does not measure the process. Not signal-safe.
+ */
 typedef const struct gpu_host *gpu_host_fn(const char *backend, uint32_t version);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher asks of a GPU back end's module before a run, in a process of its own that ends with the answer: vendors' libraries start threads, print
- * and crash as they like. Not for the measured process. Test: tests/cli/launch_gpu.sh.
+ * What the launcher asks a back end's module before a run. The launcher does this in a child
+ * process that ends with the answer, because libraries of vendors start threads, print and crash.
+ * Not for the measured process. Test: tests/cli/launch_gpu.sh.
  */
 #ifndef HPCRUN_LITE_GPU_GPU_PROBE_H
 #define HPCRUN_LITE_GPU_GPU_PROBE_H
@@ -13,11 +14,15 @@
 
 struct gpu_probe {
 	/*
-	 * Whether the module has to be preloaded for programs of this machine, given the user's options. `why` is what the user should know, "" for nothing: it is
-	 * no error, since a program may bring what the machine lacks. May load libraries, must not start devices.
+	 * Returns true if the module must be preloaded on this machine with the user's options.
+	 * `why` is a message for the user, or "". It is not an error, because a program may bring
+	 * what the machine lacks. May load libraries but must not start devices.
 	 */
 	bool (*wants_preload)(const char *options, char *why, size_t why_bytes);
-	/* Writes a line for each device to the descriptor; when there is none, one line that starts with '-' and says why. */
+	/*
+	 * Writes one line per device to the descriptor. If there is none, writes one line that
+	 * starts with '-' and gives the reason.
+	 */
 	void (*list)(int fd);
 };
 

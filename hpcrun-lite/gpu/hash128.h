@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A 128-bit hash of contents: MurmurHash3_x64_128 by Austin Appleby, who placed it in the public domain
- * (https://github.com/aappleby/smhasher, src/MurmurHash3.cpp). Fast (about 3 bytes a cycle) and well mixed; not against people who want to collide.
- * Signal-safe. Test: tests/unit/test_gpu_hash.c, with SMHasher's verification value.
+ * A 128-bit hash of contents: MurmurHash3_x64_128 by Austin Appleby, who placed it in the public
+ * domain (https://github.com/aappleby/smhasher, src/MurmurHash3.cpp). Fast (about 3 bytes a cycle)
+ * and well mixed, but not secure against deliberate collisions. Signal-safe. Test:
+ * tests/unit/test_gpu_hash.c, with the verification value of SMHasher.
  */
 #ifndef HPCRUN_LITE_GPU_HASH128_H
 #define HPCRUN_LITE_GPU_HASH128_H
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* hash[0], hash[1]: the two words h1 and h2 of the original. `bytes` may be NULL when n is 0. */
+/* hash[0] and hash[1] are the words h1 and h2 of the original. `bytes` may be NULL if n is 0. */
 void hash128(const void *bytes, size_t n, uint32_t seed, uint64_t hash[2]);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "hpcrun-lite/gpu/gpu.h"
 
-/* The table of back end `number`, less than GPU_MAX_BACKENDS. */
+/* Returns the table of back end `number`, which is less than GPU_MAX_BACKENDS. */
 const struct gpu_host *host_table(unsigned number);
 
 #endif

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which (thread, node) a launch in flight has, for back ends whose operations come back with nothing but an id, and only while operations are summed up: launch
- * records carry the rest of the time. Also which launches were lost, so that their operations are not taken for strays. A table of a fixed size with the id's low bits as the place; who finds no place puts out an old entry, which then
- * is a counted loss. An entry whose operation has come stays until its place is needed: PC samples of the launch may come behind. Test: tests/unit/test_gpu_core.c.
+ * Maps the id of a launch in flight to its thread and node. It serves back ends whose operations
+ * return with only an id, and only while operations are summed up; before that, launch records have
+ * this information. It also remembers lost launches, so that their operations are not taken for
+ * unknown ones. Test: tests/unit/test_gpu_core.c.
+ *
+ * The table has a fixed size; the low bits of the id are the place. A new entry without a free
+ * place replaces an old one, which is then counted as lost. An entry stays after its operation has
+ * come until its place is needed, because PC samples of the launch may come later.
  */
 #ifndef HPCRUN_LITE_GPU_PENDING_H
 #define HPCRUN_LITE_GPU_PENDING_H
@@ -13,40 +18,51 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PENDING_SLOTS (1u << 19) /* 8 MiB; touched as far as used */
+#define PENDING_SLOTS (1u << 19) /* 8 MiB; pages are touched as they are used */
 
 struct pending_launch {
 	uint64_t id;            /* 0: none */
 	uint32_t thread, node;
-	enum msr_gpu_kind kind; /* GRAPH: stays when it was found, for it has several ops; NO_KIND: the launch itself was lost, its ops are to be dropped */
+	/*
+	 * GRAPH: the entry stays when it is found, because a graph has several ops. NO_KIND: the
+	 * launch itself was lost; drop its ops.
+	 */
+	enum msr_gpu_kind kind;
 };
 
 /* All zero: empty. */
 struct pending {
 	trylock lock;
-	_Atomic(struct pending_slot *) slot; /* made at the first need, under the lock */
-	uint64_t first_id;      /* the lowest that was put in */
-	bool has_put_out;       /* some entry had no place */
+	_Atomic(struct pending_slot *) slot; /* made at first use, under the lock */
+	uint64_t first_id;                   /* the lowest id ever added */
+	bool has_put_out;                    /* some entry was replaced */
 };
 
 enum pending_found {
 	PENDING_FOUND,
-	PENDING_GONE,    /* it was put out, or lost at its launch, which was counted then */
-	PENDING_BUSY,    /* the table's lock could not be had */
-	PENDING_RECORDED /* it has a launch record, from before operations were summed up */
+	PENDING_GONE,    /* replaced, or lost at its launch; already counted */
+	PENDING_BUSY,    /* could not get the lock of the table */
+	PENDING_RECORDED /* it has a launch record, written before operations were summed up */
 };
 
-/* False: not remembered, with the cause. *n_out: entries put out that waited for their op. */
-bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out, enum msr_gpu_loss *cause);
+/*
+ * Returns false and sets *cause if the launch could not be added. *n_out is the number of replaced
+ * entries that still waited for their op.
+ */
+bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out,
+		 enum msr_gpu_loss *cause);
 
-/* False: nothing was ever put in. Without the lock: of what the calling thread does not know yet, it cannot hold an id. */
+/*
+ * Returns false if nothing was ever added. Needs no lock: the calling thread cannot hold the id of
+ * an entry that it does not see yet.
+ */
 bool pending_is_used(const struct pending *p);
 
 enum pending_found pending_take(struct pending *p, uint64_t id, struct pending_launch *l);
-/* The same for what comes beside the operation, or behind it. */
+/* The same for data that comes with the operation or after it. */
 enum pending_found pending_look(struct pending *p, uint64_t id, struct pending_launch *l);
 
-/* In the child of fork. */
+/* In a forked child. */
 void pending_clear(struct pending *p);
 
 #endif
