@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A map from 64-bit keys to 64-bit values, in anonymous memory, with a bound. Any thread; not signal-safe; keeps errno. Nothing is called while its lock is held.
- * Keys and values are not 0. Test: tests/unit/test_cupti.c.
+ * A bounded map from 64-bit keys to 64-bit values, in anonymous memory. Keys and values are not 0.
+ * It calls nothing while it holds its lock. Any thread; not signal-safe; keeps errno. Test:
+ * tests/unit/test_cupti.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_MAP_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_MAP_H
@@ -21,19 +22,19 @@ struct nv_map {
 	size_t room, n, max; /* room: a power of two */
 };
 
-/* `max`: entries beyond it are refused. */
+/* The map refuses more than `max` entries. */
 void nv_map_init(struct nv_map *m, size_t max);
-/* 0: not there. */
+/* Returns 0 if there is no entry. */
 uint64_t nv_map_get(struct nv_map *m, uint64_t key);
-/* In place of what was there. False: full, or no memory. */
+/* Adds or replaces an entry. Returns false if the map is full or there is no memory. */
 bool nv_map_put(struct nv_map *m, uint64_t key, uint64_t value);
-/* There is room for no more than `spare` entries. */
+/* Returns true if there is room for at most `spare` more entries. */
 bool nv_map_is_full(struct nv_map *m, size_t spare);
-/* What was there, and takes it out; 0: nothing. */
+/* Removes an entry and returns its value; 0: there was none. */
 uint64_t nv_map_take(struct nv_map *m, uint64_t key);
-/* Takes all out, and then calls `each` with each of them, without the lock; in no order. */
+/* Removes all entries, then calls `each` for each of them without the lock, in any order. */
 void nv_map_take_all(struct nv_map *m, void (*each)(uint64_t key, uint64_t value));
-/* In the child of a fork, where nobody else lives: gives the memory back. */
+/* In a forked child, where no other thread runs: frees the memory. */
 void nv_map_clear(struct nv_map *m);
 
 #endif

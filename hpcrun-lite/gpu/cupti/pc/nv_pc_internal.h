@@ -1,29 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling, shared by its parts nv_pc*.c; all under the guard (nv_guard_take) unless said otherwise. See nv_pc.h. */
+/*
+ * PC sampling: declarations shared by its parts, nv_pc*.c. The caller holds the guard
+ * (nv_guard_take) unless a comment says otherwise. See nv_pc.h.
+ */
 #ifndef HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_INTERNAL_H
 
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 
-#define NV_PC_MAX_SESSIONS 16u     /* contexts that are sampled at the same time, each on a GPU of its own */
-#define NV_PC_MAX_REASONS 128u     /* that CUPTI tells of; 40 on sm_90 */
+#define NV_PC_MAX_SESSIONS 16u     /* contexts sampled at the same time, each on its own GPU */
+#define NV_PC_MAX_REASONS 128u     /* CUPTI's stall reasons; 40 on sm_90 */
 #define NV_PC_PATH_BYTES 128u
-#define NV_PC_PER_CALL 1000u       /* instructions that a call hands out */
-#define NV_PC_ROOM 16384u          /* instructions for which CUPTI has room when sampling is disabled: more are counted and lost */
-#define NV_PC_ROOM_SERIALIZED 65536u /* instructions of launches: where there is less room than samples come with, they get wrong launches */
-#define NV_PC_HARDWARE_BYTES ((size_t)16 << 20) /* pinned; the default of 512 MiB costs as much memory and 0.2 s */
+#define NV_PC_PER_CALL 1000u       /* instructions that one call delivers */
+/*
+ * Instructions for which CUPTI has room when sampling is disabled; samples of more are counted and
+ * lost.
+ */
+#define NV_PC_ROOM 16384u
+/* The same with launches. With less room than samples need, CUPTI gives them wrong launches. */
+#define NV_PC_ROOM_SERIALIZED 65536u
+/* Pinned memory. CUPTI's default of 512 MiB would take all of that memory and 0.2 s. */
+#define NV_PC_HARDWARE_BYTES ((size_t)16 << 20)
 
 /*
- * Launches are held so long at most until the device has done what it was asked for before. It costs the device nothing, which works on meanwhile; longer than the 1024 launches that the driver
- * queues take in most programs.
+ * Longest time that we hold launches until the device has finished its earlier work. The device
+ * loses nothing, because it works in the meantime. In most programs this is longer than the time
+ * that the 1024 launches that the driver can queue take.
  */
 #define NV_PC_HOLD_NS UINT64_C(400000000)
 
-/* ---- nv_pc_reason.c: stall reasons ---------------------------------------------------------------------------- */
+/* ---- nv_pc_reason.c: stall reasons ----------------------------------------------------------- */
 
 enum nv_pc_count {
-	NV_PC_COUNT_NOTHING,      /* no reason: CUPTI's own sums */
-	NV_PC_COUNT_SAMPLE,       /* each sample has one of these */
+	NV_PC_COUNT_NOTHING,      /* not a reason: CUPTI's own sums */
+	NV_PC_COUNT_SAMPLE,       /* each sample has exactly one of these */
 	NV_PC_COUNT_NOT_ISSUED    /* counts some of those samples again */
 };
 struct nv_pc_reason {
@@ -31,32 +41,32 @@ struct nv_pc_reason {
 	uint8_t number;           /* the host's index of the reason */
 };
 
-/* What a reason of CUPTI's is, told to the host when its name is new in the process. */
+/* Classifies a reason of CUPTI and defines it for the host if its name is new in the process. */
 struct nv_pc_reason nv_pc_reason_named(const char *name);
 
-/* ---- nv_pc_take.c: samples to the host -------------------------------------------------------------------------- */
+/* ---- nv_pc_take.c: samples to the host ------------------------------------------------------- */
 
-/* What was taken out since the last range was written. */
+/* Samples taken out since the last range was written. */
 struct nv_pc_sums {
 	uint64_t total, recorded, dropped, outside;
 };
 
-/* Windows of a session; nv_pc_burst.c. */
+/* The windows of a session; see nv_pc_burst.c. */
 struct nv_pc_burst {
-	uint64_t begin_ns, begin_launches, n_wanted; /* of the window that is open, or was the last */
-	bool is_over;                      /* the window that is open */
-	uint64_t n_in_windows;             /* launches in those that have ended */
-	uint64_t next_ns;                  /* not before */
-	uint64_t pause_ns;                 /* after a try that found the device busy */
+	uint64_t begin_ns, begin_launches, n_wanted; /* of the open window, or of the last one */
+	bool is_over;                      /* of the open window */
+	uint64_t n_in_windows;             /* launches in windows that have ended */
+	uint64_t next_ns;                  /* no window before this time */
+	uint64_t pause_ns;                 /* pause after an attempt that found the device busy */
 	uint64_t last_launches;
-	bool is_said;                      /* that no launch fell into one */
+	bool is_said;                      /* the user was told that a window had no launch */
 };
 
 struct nv_pc_session {
 	enum { NV_PC_FREE, NV_PC_ON, NV_PC_OVERFLOWED, NV_PC_PAUSED, NV_PC_DEAD } state;
-	bool is_serialized;       /* as it is enabled now */
+	bool is_serialized;       /* how it is enabled now */
 	bool has_said_outside, has_said_running;
-	bool is_full;             /* an overflow that no range tells of yet */
+	bool is_full;             /* an overflow that no range reports yet */
 	CUcontext context;
 	uint32_t device, context_id; /* CUDA's number; the host's id */
 	uint32_t n_units, clock_mhz, exponent;
@@ -64,102 +74,132 @@ struct nv_pc_session {
 	size_t n_reasons;
 	uint32_t index[NV_PC_MAX_REASONS];
 	struct nv_pc_reason reasons[NV_PC_MAX_REASONS]; /* by CUPTI's index */
-	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside; /* since it was opened: is the rate what was promised? */
+	/* Since the session was opened, to check the rate. */
+	uint64_t begin_ns, begin_kernel_ns, n_samples, n_outside;
 	uint32_t least_exponent;
 	uint64_t last_overflow_ns; /* 0: none yet */
-	_Atomic uint64_t range_begin_ns; /* whoever writes a range takes the time since then, once: see nv_pc_give_up */
+	/* The writer of a range takes the time since then, once: see nv_pc_give_up. */
+	_Atomic uint64_t range_begin_ns;
 	uint64_t retry_ns, retry_pause_ns;
-	uint64_t paused_kernel_ns; /* nv_pc_kernel_ns when it was paused */
+	uint64_t paused_kernel_ns; /* nv_pc_kernel_ns at the time it was paused */
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;
-	CUpti_PCSamplingData got, left; /* for GetData; for what Disable leaves */
+	CUpti_PCSamplingData got, left; /* for GetData; for what Disable delivers */
 	void *memory;
 	size_t memory_bytes;
 };
 
-/* How long the device's kernels were, of those with a record. */
+/* Total duration of the device's kernels that have a record. */
 static inline uint64_t nv_pc_kernel_ns(uint32_t device)
 {
 	return atomic_load_explicit(&nv.kernel_ns[device % NV_MAX_DEVICES], memory_order_relaxed);
 }
 
-/* Hands out what CUPTI has put into `data`. */
+/* Passes the samples that CUPTI put into `data` to the host. */
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data);
-/* Writes the range from the last one until now; one without samples only when `always`. Flags: MSR_GPU_RANGE_*, but for SERIALIZED. */
+/*
+ * Writes the range from the last one until now. Without samples it is written only if `always`.
+ * `flags` are MSR_GPU_RANGE_*, except SERIALIZED.
+ */
 void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always);
 
-/* ---- nv_pc_session.c: CUPTI's calls ------------------------------------------------------------------------------ */
+/* ---- nv_pc_session.c: CUPTI's calls ---------------------------------------------------------- */
 
-/* A session for the context, enabled and configured; false: it is not sampled, which was said. Nothing else may launch meanwhile. */
+/*
+ * Makes, configures and enables a session for the context. Returns false if it cannot be sampled; a
+ * note says why. No other thread may launch in the meantime.
+ */
 bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device);
-/* Enables it again. False: it is dead, which was said. */
+/* Enables it again. Returns false if it is dead; a note says why. */
 bool nv_pc_enable(struct nv_pc_session *s, bool serialized);
-/* Takes out what CUPTI has. False: sampling has stopped by an overflow, or is dead. */
+/*
+ * Takes out CUPTI's samples. Returns false if sampling stopped because of an overflow, or is dead.
+ */
 bool nv_pc_drain(struct nv_pc_session *s);
-/* Takes out all and disables; waits for running kernels. */
+/* Takes out all samples and disables sampling. Waits for running kernels. */
 void nv_pc_disable(struct nv_pc_session *s);
-/* Between disabling and enabling others may sample the GPU. False: one does, which was said, and the session is dead. */
+/*
+ * Between disable and enable another process may sample the GPU. come_back returns false if one
+ * does; a note says so, and the session is dead.
+ */
 void nv_pc_give_way(struct nv_pc_session *s);
 bool nv_pc_come_back(struct nv_pc_session *s);
-/* Gives lock and memory back. */
+/* Frees the lock and the memory. */
 void nv_pc_close(struct nv_pc_session *s);
 
-/* ---- nv_pc.c ----------------------------------------------------------------------------------------------------- */
+/* ---- nv_pc.c --------------------------------------------------------------------------------- */
 
-/* A module was loaded while CUPTI does not sample: it will not tell of which instruction samples in it are. Any thread. */
+/*
+ * A module was loaded while CUPTI does not sample. CUPTI will not attribute samples in it to
+ * instructions. Any thread.
+ */
 void nv_pc_count_unseen(void);
 
-/* ---- nv_pc_say.c ---------------------------------------------------------------------------------------------- */
+/* ---- nv_pc_say.c ----------------------------------------------------------------------------- */
 
-/* "PC sampling of GPU n", what, more. */
+/* A note "PC sampling of GPU n" + what + more. */
 void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more);
 void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r);
 void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns);
-/* Samples that the whole GPU gives in a second at most. */
+/* Maximum number of samples of the whole GPU in a second. */
 uint64_t nv_pc_most_per_s(const struct nv_pc_session *s, uint32_t exponent);
-/* Before sampling ends: whether there were as many as can be, and whether CUPTI knew of which instruction they are. */
+/*
+ * Before sampling ends: notes if there were fewer samples than expected, or samples that CUPTI
+ * could not attribute to an instruction.
+ */
 void nv_pc_check_rate(const struct nv_pc_session *s);
 void nv_pc_check_outside(struct nv_pc_session *s);
 
-/* ---- nv_pc_lock.c --------------------------------------------------------------------------------------------- */
+/* ---- nv_pc_lock.c ---------------------------------------------------------------------------- */
 
-/* The lock of a GPU for this process: a descriptor; -1: another process has it; -2: it cannot be had, errno says why. */
+/*
+ * Takes the lock of a GPU for this process. Returns a descriptor; -1: another process has it; -2:
+ * failure, see errno.
+ */
 int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes);
 void nv_pc_unlock(int lock, const CUuuid *uuid);
 
-/* ---- nv_pc_gate.c --------------------------------------------------------------------------------------------- */
+/* ---- nv_pc_gate.c ---------------------------------------------------------------------------- */
 
-/* For tests: the clock by which it waits, CLOCK_MONOTONIC ns. */
+/* For tests: the clock that the gate uses to wait, in CLOCK_MONOTONIC ns. */
 struct nv_pc_gate_clock {
 	uint64_t (*now_ns)(void);
 	void (*sleep_for)(uint64_t ns);
 };
 void nv_pc_gate_use(const struct nv_pc_gate_clock *c);
-/* Launches that were made since the process began, in bursts. Any thread. */
+/* Number of launches of the process so far; with mode=bursts. Any thread. */
 uint64_t nv_pc_n_launches(void);
-/* The next launches wake our thread when there have been so many. Any thread. */
+/* Wakes our thread when the process has made this many launches. Any thread. */
 void nv_pc_wake_at(uint64_t n_launches);
-/* The gate closes by itself before the launch behind the first `n_launches` of the process, and wakes our thread; 0: not. To be set while it is closed. Any thread. */
+/*
+ * The gate closes by itself after the first `n_launches` launches of the process and wakes our
+ * thread; 0: it does not. Call while the gate is closed. Any thread.
+ */
 void nv_pc_gate_limit(uint64_t n_launches);
-/* Closes the gate when nothing runs on the device. False: not until then, and it is open. */
+/*
+ * Closes the gate at a moment when the device is idle. Returns false, with the gate open, if that
+ * takes longer than until_ns.
+ */
 bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns);
 
-/* ---- nv_pc_synchronize.c ---------------------------------------------------------------------------------------- */
+/* ---- nv_pc_synchronize.c --------------------------------------------------------------------- */
 
-/* Waits until the context has done all it was asked for. False: not until then. */
+/*
+ * Waits until the context has done all its work. Returns false if that takes longer than until_ns.
+ */
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
-/* ---- nv_pc_burst.c -------------------------------------------------------------------------------------------- */
+/* ---- nv_pc_burst.c --------------------------------------------------------------------------- */
 
-/* Measurement is stopped: a window that is open ends here. */
+/* Measurement stops: ends an open window. */
 void nv_pc_burst_rest(struct nv_pc_session *s);
-/* A session was opened: our thread is woken when there are launches enough for a window. */
+/* A session was opened: our thread will be woken when there are enough launches for a window. */
 void nv_pc_burst_begin(void);
-/* Begins or ends a window where it is time to. */
+/* Begins or ends a window if it is time. */
 void nv_pc_burst(struct nv_pc_session *s);
-/* Whether the window is over; to be asked once before each nv_pc_burst, which goes by it. */
+/* Returns true if the window is over. Call once before each nv_pc_burst, which uses the answer. */
 bool nv_pc_burst_is_over(struct nv_pc_session *s);
-/* The session ends: says when no launch fell into a window. */
+/* The session ends: notes if no launch was in a window. */
 void nv_pc_burst_end(struct nv_pc_session *s);
 
 #endif
