@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What becomes of the children of the process: how they ended, what CPU time they took, and which
- * programs could not be measured. Written into the file of the process that knows it; hpcprof-lite
- * puts it together. What hooks call is in runtime.h. All functions keep errno and do nothing in a process that is not measured.
- * Signal-safe. Test: tests/cli/run_children.sh.
+ * Records what happens to the children of the process: how they ended, their CPU time, and which
+ * programs could not be measured. Each process writes what it knows into its own file; hpcprof-lite
+ * combines the files. Hooks call runtime.h instead. All functions keep errno, are signal-safe and
+ * do nothing in a process that is not measured. Test: tests/cli/run_children.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CHILDREN_H
 #define HPCRUN_LITE_RUNTIME_CHILDREN_H
@@ -12,10 +12,13 @@
 
 #include <sys/resource.h>
 
-/* The process starts, or has just been forked: `forked` children have no children of their own. */
+/*
+ * At the start of a process, or in a child that was just forked (`forked`), which has no children
+ * yet.
+ */
 void children_start(bool forked);
 
-/* The process ends or becomes another program. */
+/* The process ends or runs another program. */
 void children_finish(void);
 
 #endif

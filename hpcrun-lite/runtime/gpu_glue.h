@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binds the GPU core to the process: the exported symbol that back ends look for, call paths of launches, the end. Nothing here costs a process that does not
- * load a back end. Not signal-safe. Tests: tests/cli/gpu_core.sh.
+ * Connects the GPU core to the process: the exported symbol that back ends look for, call paths of
+ * launches, the end. Costs nothing in a process that loads no back end. Not signal-safe. Test:
+ * tests/cli/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GPU_GLUE_H
 #define HPCRUN_LITE_RUNTIME_GPU_GLUE_H
@@ -12,25 +13,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* At the start of a measured process; in the child of fork, after store_open. */
+/* Call at the start of a measured process, and in a forked child after store_open. */
 void gpu_glue_start(void);
 void gpu_glue_forked(void);
 
-/* The calling thread is inside a back end's own code: a thread that it makes now is no thread of the program. */
+/*
+ * The calling thread is inside code of a back end: a thread that it creates now does not belong to
+ * the program.
+ */
 bool gpu_glue_hides_threads(void);
 
-/* The calling thread, which was measured, ends: back ends forget what they keep of it. */
+/* The calling thread, which was measured, ends. Back ends free what they keep for it. */
 void gpu_glue_thread_ends(void);
 
 /*
- * The process ends: back ends deliver what they have, waiting a bounded time, unless they did already or this is a signal handler. In a thread that is not measured that cannot be
- * found out; then `from_exit` decides. `may_return`: an exec, which may fail, so that they are asked again.
+ * The process ends: back ends deliver what they have and wait for a limited time. Does nothing if
+ * they already did, or in a signal handler. A thread that is not measured cannot detect a handler;
+ * there `from_exit` decides. `may_return`: an exec, which may fail, so they are called again later.
  */
 void gpu_glue_at_end(bool from_exit, bool may_return);
 
 /*
- * Measurement was stopped (after it), or is about to be started: back ends switch off and on what it costs. False: not in a signal handler, nor in a thread that is not measured, where that cannot be
- * found out.
+ * Measurement has stopped, or is about to start: back ends switch off and on whatever makes
+ * launches slower. Returns false in a signal handler and in a thread that is not measured, which
+ * cannot detect a handler.
  */
 bool gpu_glue_switch(bool on);
 
@@ -39,10 +45,11 @@ gpu_host_fn hpcrun_lite_gpu_host;
 
 /* Sums over back ends, for the report. */
 struct gpu_sums {
-	uint64_t launched, recorded, aggregated, n_ops, handler_ns, record_bytes, n_unknown_calls, n_bad_order, n_lost_definitions, n_lost_contents, n_lost_pc, n_lost_values;
-	uint64_t lost[MSR_GPU_LOSS_ROOM]; /* at launch, unwritten, and told */
+	uint64_t launched, recorded, aggregated, n_ops, handler_ns, record_bytes, n_unknown_calls,
+		n_bad_order, n_lost_definitions, n_lost_contents, n_lost_pc, n_lost_values;
+	uint64_t lost[MSR_GPU_LOSS_ROOM]; /* at launch, unwritten, and reported */
 };
 void gpu_sums_add(struct gpu_sums *sums, const struct msr_gpu_tally *tally);
-uint64_t gpu_sums_lost(const struct gpu_sums *sums); /* but for NO_PATH */
+uint64_t gpu_sums_lost(const struct gpu_sums *sums); /* without NO_PATH */
 
 #endif

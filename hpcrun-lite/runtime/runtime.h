@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the hooks (hook_*.c), which stand between the program and libc, call of the run time. The run time never calls libc functions
- * that the hooks interpose; it makes the system calls itself (common/safe/sys.h), so hooks need no guard against it.
+ * What the hooks (hook_*.c), which stand between the program and libc, may call in the run time.
+ * The run time never calls a libc function that the hooks replace. It makes system calls itself
+ * (common/safe/sys.h), so hooks need no guard against calls from the run time.
  *
- * Every function: keeps errno; never fails visibly; does nothing in a process that is not measured, and in a child made by
- * vfork, _Fork or a bare clone, which is noticed. "Signal-safe" is said where it holds; all may be called from any thread.
- * Tests: tests/cli/run_*.sh.
+ * Every function may be called from any thread, keeps errno and never fails visibly. It does
+ * nothing in a process that is not measured, nor in a child of vfork, _Fork or a bare clone, which
+ * it detects. Functions are signal-safe only where it says so. Tests: tests/cli/run_*.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RUNTIME_H
 #define HPCRUN_LITE_RUNTIME_RUNTIME_H
@@ -20,157 +21,201 @@
 #include <sys/resource.h>
 #include <ucontext.h>
 
-#define RUNTIME_SIGNAL SIGSTKFLT /* the sampling signal: hooks hide it from the program's masks and handlers */
+/* the sampling signal: hooks hide it from the program's masks and handlers */
+#define RUNTIME_SIGNAL SIGSTKFLT
 
-/* ---- what the run time asks of the hooks --------------------------------------------------------------- */
+/* ---- what the run time asks of the hooks ----------------------------------------------------- */
 
-/* Defined in hooks.c. All members are set; each is called where it says, and only there. */
+/*
+ * What the run time calls in the hooks. Defined in hooks.c. All members are set; each is called
+ * only at the place that its comment names.
+ */
 extern const struct runtime_hooks {
-	/* At the start, in every process: the configuration in an environment; NULL: none. */
+	/* At the start, in every process: finds the configuration in an environment; NULL: none. */
 	const char *(*find_config)(char *const *environment);
-	/* Then, once: finds the functions of libc. `config` as found, or NULL. Not signal-safe. */
+	/*
+	 * Once after that: finds the functions of libc. `config` is from find_config. Not
+	 * signal-safe.
+	 */
 	void (*start)(const char *config);
 	/* The process is measured from now on. Not signal-safe. */
 	void (*measured)(void);
 	/* Measurement has ended before the process does. Signal-safe. */
 	void (*withdrawn)(void);
-	/* In the child of fork: other threads may have been inside of hooks. */
+	/* In a forked child. Other threads of the parent may have been inside hooks. */
 	void (*forked)(void);
-	/* From now on `sig` is ours as well; its handler is installed already. Not signal-safe. */
+	/* From now on we use `sig` too; our handler is already installed. Not signal-safe. */
 	void (*protect_signal)(int sig);
 	/* The calling thread ends. */
 	void (*thread_ends)(void);
 	/*
-	 * At the end of a handler of ours: restarts the wait that it interrupted, if it did. `rarely`:
-	 * this signal comes a few times in a thread's life, not with each sample. Signal-safe.
+	 * At the end of our handler: restarts the wait that it interrupted, if there was one.
+	 * `rarely`: this signal arrives a few times in the life of a thread, not with each sample.
+	 * Signal-safe.
 	 */
 	void (*restart_wait)(ucontext_t *context, bool rarely);
 } runtime_hooks;
 
 /*
- * Starts the run time, once: called by our constructor, or before it by a hook, for constructors of
- * other libraries may run earlier. Later calls do nothing. Not signal-safe.
+ * Starts the run time. Our constructor calls it, or a hook does so earlier, because constructors of
+ * other libraries may run before ours. Later calls do nothing. Not signal-safe.
  */
 void runtime_start(void);
 
-/* ---- state -------------------------------------------------------------------------------------------- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
-/* The constants of this process; NULL before start-up and when nothing is measured. Valid for ever. Signal-safe. */
+/*
+ * The configuration of this process; NULL before the start and if nothing is measured. Valid until
+ * the process ends. Signal-safe.
+ */
 const struct config *runtime_config(void);
 
 /*
- * True when the caller runs in the process (address space and pid) that owns the measurement: false in the child of vfork before its exec, of
- * _Fork and of a bare clone. One getpid system call. Signal-safe.
+ * Returns true if the caller runs in the process (address space and pid) that owns the measurement.
+ * False in a child of vfork before its exec, of _Fork and of a bare clone. One getpid system call.
+ * Signal-safe.
  */
 bool runtime_is_owner(void);
 
-/* Number of exec images this pid has had, this one included, less one; and CLOCK_MONOTONIC of the first. Signal-safe. */
+/*
+ * Number of programs that this pid ran before this one, and CLOCK_MONOTONIC of the first one's
+ * start. Signal-safe.
+ */
 unsigned runtime_exec_seq(void);
 uint64_t runtime_process_start_ns(void);
 
-/* ---- samples in the calling thread ---------------------------------------------------------------------- */
+/* ---- samples in the calling thread ----------------------------------------------------------- */
 
-/* Samples that arrive between the two are counted as lost ("busy") and not recorded. Nests. Signal-safe. */
+/*
+ * Samples between suspend and resume are counted as lost ("busy") and not recorded. Nests.
+ * Signal-safe.
+ */
 void runtime_suspend(void);
 void runtime_resume(void);
 
-/* ---- threads and modules --------------------------------------------------------------------------------- */
+/* ---- threads and modules --------------------------------------------------------------------- */
 
-/* What is known of a thread's stack where the thread is made: its lowest address, or 0 and how large it was asked to be (0: not known either). */
+/*
+ * What is known about a thread's stack at its creation: the lowest address, or, if that is 0, the
+ * requested size (0: unknown).
+ */
 struct thread_room {
 	uintptr_t lo;
 	size_t n_bytes;
 };
 
-/* A thread is about to be made. True: it is to be measured. Not signal-safe. */
+/* A thread is about to be created. Returns true if it must be measured. Not signal-safe. */
 bool runtime_thread_comes(void);
-/* At the start of such a thread. Not signal-safe, no malloc. */
+/* Call at the start of a thread that is measured. Not signal-safe; no malloc. */
 void runtime_thread_begins(const struct thread_room *room);
 
 /* Around dlclose. Not signal-safe. */
 void runtime_unload_begins(void);
 void runtime_unload_ends(void);
 
-/* ---- children -------------------------------------------------------------------------------------------- */
+/* ---- children -------------------------------------------------------------------------------- */
 
-/* A child ended and was waited for; `status` as wait(2) gives it, `use` as wait4(2) does. Signal-safe. */
+/* The process waited for a child. `status` is from wait(2), `use` from wait4(2). Signal-safe. */
 void runtime_child_ended(int pid, int status, const struct rusage *use);
 
 /*
- * Process `pid` runs a program that cannot be measured, or is about to. `replaces`: it is the
- * calling process, whose CPU time so far is not the program's. NULL: not recorded. Signal-safe.
+ * Process `pid` runs, or is about to run, a program that cannot be measured. `replaces`: `pid` is
+ * the calling process, whose CPU time so far does not belong to the program. Returns NULL if it was
+ * not recorded. Signal-safe.
  */
 struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_reason reason,
 						const char *path, bool replaces);
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
-/* ---- the end of the process ------------------------------------------------------------------------------ */
+/* ---- the end of the process ------------------------------------------------------------------ */
 
 /*
- * The process ends now: call directly before _exit, _Exit, quick_exit. Writes the ends of all threads, trims the file, prints the final
- * report in the root process. The second and later calls do nothing. exit() and return from main need no hook. For kinds see
- * enum msr_exit_kind; `code` is the exit status or signal. Not to be called from our own handler; signal-safe otherwise.
+ * Ends the measurement: call right before _exit, _Exit and quick_exit; exit() and return from main
+ * need no hook. Records the ends of all threads, trims the file and, in the root process, prints
+ * the final report. Only the first call does something.
+ *
+ * `kind` is an enum msr_exit_kind, `code` the exit status or signal. Not to be called from our own
+ * handler; signal-safe otherwise.
  */
 void runtime_end(enum msr_exit_kind kind, int code);
 
 /*
- * `sig` is about to end the process by its default action: the header says so. If it does not after
- * all, the end that comes will overwrite it. Signal-safe, also in a handler on top of ours.
+ * `sig` is about to end the process by its default action; records that in the header. If the
+ * process survives, its real end will overwrite the record. Signal-safe, also in a handler that
+ * interrupted ours.
  */
 void runtime_fatal_signal(int sig);
 
 /*
- * Measurement of the process ends here for good, the process does not: writes its end, prints the report, and from then on makes no system call and touches nothing any more. `why` is the note for the
- * user. Not to be called from our own handler.
+ * Ends the measurement for good while the process goes on: records the end and prints the report.
+ * From then on we make no system call and touch nothing. `why` is the note for the user. Not to be
+ * called from our own handler.
  */
 void runtime_withdraw(const char *why);
 
 /*
- * Around execve and its kin, in the thread that calls it, directly before and, if it returned, after it. begin stops this
- * thread's sources and takes away every sampling signal that is pending, so that none meets the next image (where its
- * default action would kill); it marks the file as ended by exec. failed takes both back. In the child of vfork both
- * do nothing but clear pending signals. The signal mask is as before after both. Signal-safe.
+ * Call begin right before execve and its variants, in the same thread, and failed if the exec
+ * returned. begin stops the sources of this thread and removes pending sampling signals, whose
+ * default action would kill the next program. It marks the file as ended by exec. failed undoes
+ * both.
+ *
+ * In a child of vfork, both only remove pending signals. Both keep the signal mask. Signal-safe.
  */
 void runtime_exec_begin(void);
 void runtime_exec_failed(void);
 
-/* ---- descriptors -------------------------------------------------------------------------------------------- */
+/* ---- descriptors ----------------------------------------------------------------------------- */
 
-/* True when `fd` is one of ours: hooks answer EBADF to close() and dup2() away from it. Signal-safe. */
+/*
+ * Returns true if `fd` is one of ours. Hooks answer EBADF to close() of it and dup2() from it.
+ * Signal-safe.
+ */
 bool runtime_owns_fd(int fd);
-/* The lowest of our descriptors >= from, or -1: lets closefrom and close_range go around them. Signal-safe. */
+/*
+ * Returns the lowest of our descriptors >= `from`, or -1. closefrom and close_range must skip it.
+ * Signal-safe.
+ */
 int runtime_next_fd(int from);
 /*
- * dup2(x, fd) and dup3 are about to overwrite `fd`, which is ours: moves ours to another number and frees this one. False when no other
- * number could be had; then ours is given up (counted, the file no longer grows). Signal-safe.
+ * dup2 or dup3 is about to overwrite `fd`, which is ours: moves ours to another number and frees
+ * this one. Returns false if no other number is free. Ours is then given up, which is counted, and
+ * the file can no longer grow. Signal-safe.
  */
 bool runtime_move_fd(int fd);
-/* ---- signals ---------------------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 /*
- * What is done with a RUNTIME_SIGNAL that no source of ours sent (kill, tgkill, sigqueue). hook_signal.c registers its function, which
- * acts as the program's own disposition would have. Called inside our handler, errno saved, all signals blocked.
- * NULL (as at start): the signal is dropped.
+ * Handles a RUNTIME_SIGNAL that no source of ours sent (kill, tgkill, sigqueue). hook_signal.c
+ * registers a function that does what the program's own disposition demands. It is called inside
+ * our handler with errno saved and all signals blocked. NULL (the initial value): the signal is
+ * dropped.
  */
 typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
 
-/* ---- the file ------------------------------------------------------------------------------------------------------ */
+/* ---- the file -------------------------------------------------------------------------------- */
 
-/* A fault at `address`. True: that is in the measurement file, which somebody has shortened; there is memory now, and measurement ends. Signal-safe. */
+/*
+ * Handles a fault at `address`. Returns true if the address is in the measurement file, which
+ * another process has truncated. Memory replaces that part of the file, and measurement ends.
+ * Signal-safe.
+ */
 bool runtime_mend_file(const void *address);
 /*
- * The process is about to have a second thread, or to lose the right to make files: a child of fork
- * gets its measurement file now, if it has none yet. Signal-safe.
+ * The process is about to start a second thread or to lose the right to create files. A forked
+ * child without a measurement file gets one now. Signal-safe.
  */
 void runtime_need_file(void);
-/* The calling thread is inside the tool. Signal-safe. */
+/* Returns true if the calling thread is inside the tool. Signal-safe. */
 bool runtime_is_inside(void);
 
-/* ---- for the report ------------------------------------------------------------------------------------------------ */
+/* ---- for the report -------------------------------------------------------------------------- */
 
-/* Adds a message for the user to the measurement file (INFO "note"), unless another is being written just now. Signal-safe. */
+/*
+ * Adds a message for the user to the measurement file (INFO "note"). Dropped if another thread is
+ * writing one at this moment. Signal-safe.
+ */
 void runtime_note(const char *text);
 /* Counts a process-wide loss. Signal-safe. */
 void runtime_count_loss(enum msr_loss cause);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a signal to a recorded sample: the only code that runs in our handler. Tests: tests/cli/run_*.sh, tests/bench/bench_sample.c.
+ * From a signal to a recorded sample. This is the only code that runs in our handler. Tests:
+ * tests/cli/run_*.sh, tests/bench/bench_sample.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SAMPLE_H
 #define HPCRUN_LITE_RUNTIME_SAMPLE_H
@@ -10,36 +11,44 @@
 
 #include <stdbool.h>
 
-/* Installs the handler of RUNTIME_SIGNAL Not signal-safe. */
+/* Installs the handler of RUNTIME_SIGNAL. Not signal-safe. */
 bool sample_install(void);
 
-/* For struct source_host: a sample from a source with a handler of its own. */
+/* For struct source_host: takes a sample for a source that has its own handler. */
 void sample_from_source(const struct source_expiry *expiry, void *ucontext);
 
-/* ---- the tool's own code outside of handlers ------------------------------------------------------------------- */
+/* ---- the tool's own code outside of handlers ------------------------------------------------- */
 
 enum sample_hold {
 	SAMPLE_HELD,
-	SAMPLE_NESTED, /* the thread is inside already: a signal handler of the program interrupted it there */
+	/* the thread is already inside: a signal handler of the program interrupted it there */
+	SAMPLE_NESTED,
 	SAMPLE_ENDED   /* measurement has ended */
 };
 
 /*
- * From here to sample_release, which must follow on SAMPLE_HELD, the calling thread may write its tree: samples that arrive are held back and lose nothing but their place. A
- * longjmp out of it (from a signal handler of the program) is noticed at the next sample or hold. Not from signal handlers.
+ * Between this call and sample_release, which must follow SAMPLE_HELD, the thread may write its
+ * tree. Samples that arrive are held back; they lose only their place. If a longjmp (from a signal
+ * handler of the program) leaves the code, the next sample or hold detects it. Not from signal
+ * handlers.
  */
 enum sample_hold sample_hold(struct thread *t);
 
-/* Walks the stack from here, without frames of this library. sample_hold is in force. What is walked must be inserted into the tree, or cct_forget_path called. */
+/*
+ * Walks the stack from here, without frames of this library. Requires sample_hold. Insert the path
+ * into the tree, or call cct_forget_path.
+ */
 void sample_walk_here(struct thread *t, struct unwind_path *walked);
 
 /*
- * The node of the path that was walked last, without its n_inner innermost frames and with Python's frames, made if need be. at_call: the walk was sample_walk_here, not one from a signal.
- * False: *cause says why there is none.
+ * Returns in *node the node of the path that was walked last, without its n_inner innermost frames
+ * and with Python's frames; makes it if necessary. `at_call`: sample_walk_here walked the path, not
+ * a signal. Returns false and sets *cause on failure.
  */
-bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner, bool at_call, uint32_t *node, enum msr_loss *cause);
+bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner,
+		   bool at_call, uint32_t *node, enum msr_loss *cause);
 
-/* Where the samples that were held back belong: the path's node, or why there is none. */
+/* Where to record samples that were held back: the node of the path, or why there is none. */
 struct sample_place {
 	bool has_node;
 	uint32_t node;
@@ -48,23 +57,28 @@ struct sample_place {
 };
 void sample_release(struct thread *t, const struct sample_place *place);
 
-/* Around code of others in which no sample shall be taken: what arrives is recorded at the outermost sample_unkeep, with the path it is called from. */
+/*
+ * Around foreign code that no sample may interrupt. Samples that arrive are recorded at the
+ * outermost sample_unkeep, with the path of that call.
+ */
 void sample_keep(struct thread *t);
 void sample_unkeep(struct thread *t);
 
 /*
- * The calling thread follows process.off, where it is not inside the tool just now; else it does so when it comes out. From outside of our handler. Keeps errno.
+ * The calling thread follows process.off now, or when it leaves the tool if it is inside. Not from
+ * our handler. Keeps errno.
  */
 void sample_follow(struct thread *t);
-/* The same, where there is something to follow: it was inside the tool meanwhile. */
+/* The same, but only if the thread could not follow because it was inside the tool. */
 void sample_catch_up(struct thread *t);
 
-/* The thread ends: what is still held back is counted as lost. */
+/* At the end of the thread: counts samples that are still held back as lost. */
 void sample_drop_held(struct thread *t);
 
 /*
- * What handlers cost, by the CPU clock of the calling thread, measured on every `every`-th turn (a power of two) by the caller's count of turns: begin says whether this turn is
- * measured; end gives the ns to add for all turns since.
+ * Measures the cost of handlers with the CPU clock of the calling thread, on every `every`-th turn
+ * (a power of two) of the caller's counter. begin returns 0 if this turn is not measured; end
+ * returns the ns to add for all turns since the last measured one.
  */
 uint64_t sample_begin_cost(const struct thread *t, uint32_t *n_turns, uint32_t every);
 uint64_t sample_end_cost(uint64_t begin, uint32_t every);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's table of signal handlers and the calling thread's mask, by system calls. libc's
- * functions for them are hooked, and other libraries stand in front of them too.
- * Signal-safe. Test: tests/cli/sacred_signal.sh.
+ * The kernel's table of signal handlers and the signal mask of the calling thread, through system
+ * calls. The functions of libc are hooked, and other libraries may replace them too. Signal-safe.
+ * Test: tests/cli/sacred_signal.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SIGNAL_TABLE_H
 #define HPCRUN_LITE_RUNTIME_SIGNAL_TABLE_H
@@ -18,23 +18,24 @@ static inline uint64_t signal_bit(int sig)
 }
 
 /*
- * Makes `handler` that of `sig`, with these flags of sigaction(2), and the signals of `mask` blocked
- * in it. False: the kernel refuses.
+ * Installs `handler` for `sig` with these flags of sigaction(2). The signals in `mask` are blocked
+ * while it runs. Returns false if the kernel refuses.
  */
-bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask);
+bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags,
+			  uint64_t mask);
 
-/* Gives `sig` its default action. */
+/* Restores the default action of `sig`. */
 void signal_table_default(int sig);
 bool signal_table_is_default(int sig);
 
-/* Ends the process by the default action of `sig`. Returns if that action does not end it. */
+/* Ends the process by the default action of `sig`. Returns if that does not end it. */
 void signal_table_die(int sig);
 
-/* Replaces our handler of the sampling signal by SIG_IGN, and back. */
+/* Replace our handler of the sampling signal by SIG_IGN, and install it again. */
 void signal_table_ignore(void);
 void signal_table_restore(void);
 
-/* SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK; returns the mask before. */
+/* `how` is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK. Returns the old mask. */
 uint64_t signal_table_mask(int how, uint64_t bits);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads: their state, from before the first user instruction to after the last. State lies in blocks of anonymous memory, one a thread, which are
- * used again when a thread has ended; no malloc. Tests: tests/cli/run_threads.sh.
+ * Threads: their state, from before the first user instruction until after the last. The state of
+ * each thread is a block of anonymous memory, which is reused when the thread has ended. No malloc.
+ * Test: tests/cli/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_H
 #define HPCRUN_LITE_RUNTIME_THREAD_H
@@ -25,16 +26,18 @@
 enum thread_state { THREAD_FREE, THREAD_ALIVE };
 
 struct thread {
-	struct thread *next_made;     /* all blocks there are; constant once linked */
+	struct thread *next_made;     /* list of all blocks; constant once linked */
 	_Atomic uint32_t state;       /* enum thread_state */
-	_Atomic uint32_t in_handler;  /* set by the thread itself while it is inside the tool */
+	_Atomic uint32_t in_handler;  /* the thread itself sets it while it is inside the tool */
 	uint32_t suspended;
 	uint32_t destructor_rounds;
-	uint32_t n_long;              /* samples in a row that left the program too little time */
-	uint64_t left_ns;             /* CLOCK_MONOTONIC: end of the last sample */
-	uint32_t n_handled;           /* samples entered; see begin_cost() in sample.c */
-	uint64_t cost_start_ns;       /* the thread's CPU clock when a sample whose cost is measured began, else 0 */
-	uint64_t rest_until_ns;       /* CLOCK_MONOTONIC: no sample before; see leave() in sample.c */
+	uint32_t n_long;    /* consecutive samples that left the program too little time */
+	uint64_t left_ns;   /* CLOCK_MONOTONIC: end of the last sample */
+	uint32_t n_handled; /* samples entered; see sample_begin_cost() in sample.h */
+	/* the thread's CPU clock when a sample with measured cost began, else 0 */
+	uint64_t cost_start_ns;
+	/* CLOCK_MONOTONIC: no sample before this; see leave() in sample.c */
+	uint64_t rest_until_ns;
 	bool is_main;                 /* complete paths start at main */
 	bool is_watcher;              /* the first thread of the process; see watch.h */
 	_Atomic int tid;
@@ -46,32 +49,37 @@ struct thread {
 	struct unwind_stack stack;
 	void *source_state[THREAD_MAX_SOURCES];
 	bool source_on[THREAD_MAX_SOURCES];
-	_Atomic uint64_t cpu_given_ns; /* weights of CPUTIME recorded; other threads read it */
-	_Atomic uint64_t cpu_asked_ns; /* its CPU clock when another thread last asked it to look at that */
-	/* What it has followed of process.off; read by whoever ends the process. */
+	_Atomic uint64_t cpu_given_ns; /* recorded weights of CPUTIME; other threads read it */
+	_Atomic uint64_t cpu_asked_ns; /* its CPU clock when another thread last asked it to look */
+	/* How far it has followed process.off. Read by the thread that ends the process. */
 	_Atomic bool is_off;
-	_Atomic uint64_t cpu_off_since_ns; /* its CPU clock then */
-	_Atomic uint64_t cpu_off_ns;  /* of its CPU time, what passed while it was off before */
-	_Atomic uint64_t carried[MSR_MAX_METRICS]; /* weights of samples lost as busy: for the next */
+	_Atomic uint64_t cpu_off_since_ns; /* its CPU clock when it went off */
+	_Atomic uint64_t cpu_off_ns;       /* its CPU time in earlier periods while it was off */
+	/* weights of samples lost as busy, for the next sample */
+	_Atomic uint64_t carried[MSR_MAX_METRICS];
 	uint64_t trace_ns;            /* time of the last trace record */
-	/* Samples held back while the thread is inside a GPU callback or a back end's own code; see sample_hold(). */
+	/*
+	 * Samples held back while the thread is in a GPU callback or in code of a back end; see
+	 * sample_hold().
+	 */
 	uint32_t holding;             /* nests */
 	bool recording_held;
-	uintptr_t hold_sp;            /* where the stack was when the thread was last taken inside */
+	uintptr_t hold_sp;            /* stack pointer when the thread last went inside */
 	_Atomic uint32_t n_held;
 	struct source_expiry held[THREAD_MAX_HELD];
 	struct gpu_thread gpu;
 };
 
-/* The calling thread's, NULL when it is not measured. Signal-safe. */
+/* The state of the calling thread; NULL if it is not measured. Signal-safe. */
 extern __thread struct thread *thread_self;
 
-/* Once a process: sizes, key. False with the cause. Not signal-safe. */
+/* Once per process: sizes, key. Returns false and sets *cause on failure. Not signal-safe. */
 bool thread_start_process(const char **cause);
 
 /*
- * Makes the tree of the calling thread and what is needed to walk its stack, where they are not there yet. A thread that
- * ends without a sample never pays for them. Signal-safe; the caller is inside the tool (in_handler), or alone.
+ * Makes the tree and the unwind state of the calling thread if they do not exist yet, so that a
+ * thread without samples never pays for them. Signal-safe. The caller is inside the tool
+ * (in_handler), or is the only thread.
  */
 void thread_make_tree(struct thread *t);
 static inline void thread_need_tree(struct thread *t)
@@ -80,43 +88,56 @@ static inline void thread_need_tree(struct thread *t)
 		thread_make_tree(t);
 }
 
-/* Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP when it cannot. `room` is of no use for the first thread. Not signal-safe, no malloc. */
+/*
+ * Measures the calling thread from now on. Counts MSR_LOSS_THREAD_SETUP on failure. The first
+ * thread ignores `room`. Not signal-safe; no malloc.
+ */
 void thread_begin(bool is_main, const struct thread_room *room);
-/* The calling thread ends: its residue is written and its memory given back. */
+/* The calling thread ends: writes what is left and frees its memory. */
 void thread_end(void);
 
-/* In the child of fork, after store_open: this thread goes on, as thread 0 of the new file; the others are no more. */
+/*
+ * In a forked child, after store_open: this thread continues as thread 0 of the new file. The other
+ * threads no longer exist.
+ */
 void thread_forked(void);
 
-/* Writes the ends of all threads that live, as seen from outside; takes it back (an exec that failed). */
+/*
+ * Writes the end of every live thread, as seen from outside. unstamp undoes it after an exec that
+ * failed.
+ */
 void thread_stamp_all(uint64_t now_ns);
 void thread_unstamp_all(void);
 
-/* True when no thread but the caller is inside the tool. */
+/* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);
 
-/* Stops and restarts the sources of the calling thread; starting leaves RUNTIME_SIGNAL unblocked. */
+/* Start and stop the sources of the calling thread. Starting leaves RUNTIME_SIGNAL unblocked. */
 void thread_sources_start(struct thread *t);
 void thread_sources_stop(struct thread *t);
 
 /*
- * Stops or starts the sources of the calling thread as process.off asks. Signal-safe; RUNTIME_SIGNAL is blocked, and the tree is the caller's to write.
+ * Stops or starts the sources of the calling thread as process.off demands. Signal-safe. The caller
+ * has blocked RUNTIME_SIGNAL and may write the tree.
  */
 void thread_follow(struct thread *t);
-/* One of its sources still runs that process.off should have stopped. Signal-safe. */
+/* A source of the thread still runs although process.off should have stopped it. Signal-safe. */
 bool thread_is_armed(const struct thread *t);
-/* Sends RUNTIME_SIGNAL to all measured threads but the caller that do not stand as process.off says, so that they follow. Signal-safe. */
+/*
+ * Sends RUNTIME_SIGNAL to every other measured thread that has not followed process.off yet.
+ * Signal-safe.
+ */
 void thread_signal_others(void);
-/* Sends it to one. Signal-safe. */
+/* Sends RUNTIME_SIGNAL to one thread. Signal-safe. */
 void thread_send(struct thread *t);
-/* Asks the sources of one to look at its CPU clock; see watch.h. Signal-safe. */
+/* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
 void thread_ask(struct thread *t);
-/* The first block of the list that next_made continues; NULL: there is none. Signal-safe. */
+/* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
-/* A signal is one that makes threads follow. Signal-safe. */
+/* Returns true if the signal is one from thread_send. Signal-safe. */
 bool thread_sent(const siginfo_t *info);
 
-/* Sums over the threads that have ended and those that live, for the report. */
+/* Sums over ended and live threads, for the report. */
 struct thread_totals {
 	uint64_t n_threads, delivered, recorded, handler_ns, cpu_ns, cpu_off_ns, n_frames, n_marked;
 	uint64_t losses[MSR_LOSS_ROOM];

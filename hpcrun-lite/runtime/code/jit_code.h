@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of code that the program makes while it runs (JIT). The program writes them into files of
- * its own: a perf map, /tmp/perf-PID.map, and a jitdump, which it also maps as executable memory so
- * that profilers find it. The run time only finds these files and copies them beside the
+ * Finds the names of code that the program generates at run time (JIT). The program writes them
+ * into its own files: a perf map, /tmp/perf-PID.map, and a jitdump, which it also maps as
+ * executable memory so that profilers find it. We only find these files and copy them beside the
  * measurement file; hpcprof-lite reads them. Test: tests/cli/jit_files.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_JIT_CODE_H
@@ -11,19 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Remembers where temporary files go. Not signal-safe. */
+/* Remembers the directory for temporary files. Not signal-safe. */
 void jit_start(void);
-/* In the child of fork: nothing has been seen in it. */
+/* In a forked child: it has generated no code yet. */
 void jit_forked(void);
 
 /*
- * Looks at n packed addresses of a path. At the first path with one that is in no module, and now
- * and then later, looks for the jitdump and notes where it is (INFO "jitdump"), so that it is found
- * even if the process is killed. Signal-safe.
+ * Looks at the `n` packed addresses of a path. At the first path with an address in no module, and
+ * occasionally later, it looks for the jitdump and records its path (INFO "jitdump"), so that it
+ * can be found even if the process is killed. Signal-safe.
  */
 void jit_look_at(const uint64_t *addr, uint32_t n);
 
-/* At the end of the process: copies the files, if there was such code. Not in handlers. */
+/* At the end of the process: copies the files if there was JIT code. Not in handlers. */
 void jit_keep(void);
 
 #endif
