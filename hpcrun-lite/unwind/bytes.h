@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader over bounded foreign bytes with a sticky error, for CFI and DWARF expressions: a read beyond the end gives 0 and sets
- * `bad`. After libbacktrace's struct dwarf_buf. Signal-safe. Tests: tests/unit/test_unwind_cfi.c.
+ * Reads bounded foreign bytes with a sticky error, for CFI and DWARF expressions: a read past the
+ * end returns 0 and sets `bad`. Modelled on struct dwarf_buf of libbacktrace. Signal-safe. Test:
+ * tests/unit/test_unwind_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_BYTES_H
 #define HPCRUN_LITE_UNWIND_BYTES_H
@@ -36,7 +37,7 @@ static inline const uint8_t *bytes_take(struct bytes *b, uint64_t n)
 	return p;
 }
 
-/* Little-endian, n of 1, 2, 4, 8. */
+/* Little-endian; n is 1, 2, 4 or 8. */
 static inline uint64_t bytes_unsigned(struct bytes *b, unsigned n)
 {
 	uint64_t v = 0;
@@ -53,7 +54,9 @@ static inline int64_t bytes_signed(struct bytes *b, unsigned n)
 	return (int64_t)(v << shift) >> shift;
 }
 
-/* LEB128, DWARF 5, 7.6; bits above 64 are dropped, a number of more than 10 bytes is bad. */
+/*
+ * LEB128 (DWARF 5, section 7.6). Bits above 64 are dropped; a number longer than 10 bytes is bad.
+ */
 static inline uint64_t bytes_leb(struct bytes *b, bool is_signed)
 {
 	uint64_t v = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between cfi.c (records, instructions) and cfi_search.c (which record). Signal-safe. */
+/* Shared by cfi.c (records, instructions) and cfi_search.c (finding the record). Signal-safe. */
 #ifndef HPCRUN_LITE_UNWIND_CFI_INTERNAL_H
 #define HPCRUN_LITE_UNWIND_CFI_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct cfi_record {
 	uintptr_t address, next, id_address;
 	uint32_t id; /* 0: a CIE; else the distance from id_address back to the CIE */
 	bool dwarf64;
-	struct bytes body; /* behind the id */
+	struct bytes body; /* after the id */
 };
 
 struct cfi_cie {
@@ -24,13 +24,18 @@ struct cfi_cie {
 
 uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base);
 
-/* n_bytes at `address`: in place where they may be read directly, else in `copy` (CFI_COPY_BYTES, or n_bytes if that is less). .bad: not there. */
-struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_t n_bytes, uint8_t *copy);
+/*
+ * Returns n_bytes at `address`: in place if they may be read directly, otherwise in `copy`, which
+ * has room for the smaller of CFI_COPY_BYTES and n_bytes. Sets .bad if they are unreadable.
+ */
+struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_t n_bytes,
+		       uint8_t *copy);
 
-/* CFI_NONE: the terminator (record->next is set). */
-enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, uint8_t *copy, struct cfi_record *record);
+/* CFI_NONE: the terminator; record->next is set. */
+enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, uint8_t *copy,
+			   struct cfi_record *record);
 
-enum cfi_status cfi_fde(const struct cfi_source *source, uint8_t *cie_copy, struct cfi_record *record, struct cfi_cie *cie,
-			struct cfi_frame *frame);
+enum cfi_status cfi_fde(const struct cfi_source *source, uint8_t *cie_copy,
+			struct cfi_record *record, struct cfi_cie *cie, struct cfi_frame *frame);
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is to be done at one pc, as 64 bits, and the table of them that all threads of the process share.
+ * A recipe says in 64 bits how to find the caller at one pc. All threads of the process share one
+ * table of recipes.
  *
- * The table is lock-free: an entry is two words {w0 ^ mix(w1) ^ tag, w1} with w0 = pc48 | module16 and w1 = recipe; an entry torn between
- * two writers, or written under another tag, decodes to a pc that nobody asks for. The tag is made of the flush epoch, so a flush is one addition.
+ * The table is lock-free. An entry is two words {w0 ^ mix(w1) ^ tag, w1} with w0 = pc48 | module16
+ * and w1 = recipe. An entry torn between two writers, or written under another tag, decodes to a pc
+ * that nobody asks for. The tag depends on the flush epoch, so a flush is one addition.
  * Signal-safe. Test: tests/unit/test_unwind.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_RECIPE_H
@@ -13,34 +15,35 @@
 
 #include <stdatomic.h>
 
-/* bits 0..3: how the CFA is found, or why not */
+/* Bits 0..3: how to find the CFA, or why it cannot be found. */
 enum recipe_kind {
 	RECIPE_NONE,     /* an empty entry */
 	RECIPE_SP,       /* CFA = sp + offset */
 	RECIPE_BP,       /* CFA = bp + offset */
 	RECIPE_DEREF_BP, /* CFA = *(bp + offset) */
 	RECIPE_SIGNAL,   /* the kernel's signal frame at sp */
-	RECIPE_ROOT,     /* has no caller */
+	RECIPE_ROOT,     /* no caller */
 	RECIPE_SLOW,     /* needs other registers or an expression */
-	RECIPE_NO_CFI,   /* in a module, but nothing covers the pc */
+	RECIPE_NO_CFI,   /* in a module, but no CFI covers the pc */
 	RECIPE_BAD,      /* damaged CFI */
 	RECIPE_NO_MODULE,
-	RECIPE_GO, /* a function of Go's that is followed in its own way (go_step): the bits of enum
-		      recipe_bp say which */
+	/* A Go function that go_step() handles; the bits of enum recipe_bp say how. */
+	RECIPE_GO,
 };
-/* bits 4..5: where the caller's bp is */
+/* Bits 4..5: where the caller's bp is. */
 enum recipe_bp { RECIPE_BP_SAME, RECIPE_BP_AT_CFA, RECIPE_BP_AT_BP };
 
 enum {
 	RECIPE_KIND_MASK = 0xf,
 	RECIPE_BP_SHIFT = 4,
-	RECIPE_IN_TEXT = 1 << 6,    /* pc lies in the executable part of a module, as far as can be told */
-	RECIPE_SKIP = 1 << 7,       /* our own code: not part of the path */
+	RECIPE_IN_TEXT = 1 << 6,    /* pc is in the executable part of a module, as far as known */
+	RECIPE_SKIP = 1 << 7,       /* our own code: not in the path */
 	RECIPE_AFTER_CALL = 1 << 8, /* the instruction that ends at pc + 1 is a call */
-	RECIPE_AT_START = 1 << 9,   /* pc is the first of what its FDE covers */
+	RECIPE_AT_START = 1 << 9,   /* pc is the first address that its FDE covers */
 	/*
-	 * bit 10: saves the registers that carry data to a landing pad, so it ends by __builtin_eh_return (_Unwind_RaiseException and the like). Just
-	 * before, it overwrites its own saved registers and return address.
+	 * Bit 10: the function saves the registers that carry data to a landing pad, so it ends
+	 * with __builtin_eh_return (_Unwind_RaiseException and others). Just before that, it
+	 * overwrites its own saved registers and return address.
 	 */
 	RECIPE_REWRITES = 1 << 10,
 	RECIPE_BP_OFFSET_SHIFT = 11, /* bits 11..31: signed, in words, from the CFA or from bp */
@@ -64,10 +67,11 @@ static inline int64_t recipe_bp_offset(uint64_t recipe)
 	return ((int64_t)(int32_t)(uint32_t)recipe >> RECIPE_BP_OFFSET_SHIFT) * 8;
 }
 
-/* Encodes; false where an offset does not fit. */
-bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset, uint64_t *recipe);
+/* Encodes a recipe. Returns false if an offset does not fit. */
+bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
+		 uint64_t *recipe);
 
-enum { RECIPE_SETS = 4096, RECIPE_WAYS = 4 }; /* 256 KiB, of which pages are touched as they fill */
+enum { RECIPE_SETS = 4096, RECIPE_WAYS = 4 }; /* 256 KiB; pages are touched as they fill */
 
 struct recipe_entry {
 	_Atomic uint64_t mixed, recipe;
@@ -89,8 +93,9 @@ static inline struct recipe_entry *recipe_set(uint64_t pc)
 }
 
 /*
- * Looks pc up; on a hit sets *recipe and *delta. Acquire pairs with the release in recipe_insert: whoever sees an entry sees its module's delta
- * (both are plain loads on x86-64).
+ * Looks pc up and sets *recipe and *delta on a hit. Acquire pairs with the release in
+ * recipe_insert: a reader that sees an entry also sees the delta of its module. (Both are plain
+ * loads on x86-64.)
  */
 static inline bool recipe_find(uint64_t tag, uint64_t pc, uint64_t *recipe, uint64_t *delta)
 {
@@ -101,17 +106,19 @@ static inline bool recipe_find(uint64_t tag, uint64_t pc, uint64_t *recipe, uint
 		const uint64_t key = mixed ^ recipe_mix(found) ^ tag;
 		if ((key & RECIPE_PC_MASK) == pc && found != RECIPE_NONE) {
 			*recipe = found;
-			*delta = atomic_load_explicit(&recipe_delta[key >> 48], memory_order_relaxed);
+			*delta = atomic_load_explicit(
+				&recipe_delta[key >> 48], memory_order_relaxed);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* `victim` picks the way to be replaced when none is empty. */
-void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, uint64_t recipe, unsigned victim);
+/* `victim` selects the way to replace if none is empty. */
+void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, uint64_t recipe,
+		   unsigned victim);
 
-/* The flush epoch: low 16 bits the open windows, above them the generation. */
+/* The flush epoch: the low 16 bits count the open windows; the generation is above them. */
 extern _Atomic uint64_t recipe_epoch;
 
 static inline uint64_t recipe_epoch_now(void)

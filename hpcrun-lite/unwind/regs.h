@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registers of one frame in a slow step, and DWARF expressions over them. Signal-safe. Test: tests/unit/test_unwind_cfi.c. */
+/*
+ * The registers of one frame in a slow step, and DWARF expressions over them. Signal-safe. Test:
+ * tests/unit/test_unwind_cfi.c.
+ */
 #ifndef HPCRUN_LITE_UNWIND_REGS_H
 #define HPCRUN_LITE_UNWIND_REGS_H
 
@@ -8,7 +11,7 @@
 
 enum { EXPR_STACK_MAX = 32, EXPR_STEPS_MAX = 512 };
 
-/* Registers by DWARF number; bit i of `known` says whether reg[i] is. */
+/* Registers by DWARF number. Bit i of `known` is set if reg[i] is valid. */
 struct regs {
 	uint64_t reg[CFI_N_REGS];
 	uint32_t known;
@@ -17,10 +20,12 @@ struct regs {
 enum expr_status { EXPR_OK, EXPR_BAD, EXPR_UNREADABLE };
 
 /*
- * Evaluates a DWARF expression (DWARF 5, 2.5; what CFI may contain, 6.4.2) that starts with `initial` on its stack if that is not NULL. `stack` is scratch.
- * EXPR_BAD: damaged, unknown operation, register not known, or more than EXPR_STEPS_MAX operations.
+ * Evaluates a DWARF expression (DWARF 5, section 2.5; what CFI may contain, section 6.4.2).
+ * `initial` (NULL: none) is on its stack at the start. `stack` is scratch. EXPR_BAD: damaged, an
+ * unknown operation, an unknown register, or more than EXPR_STEPS_MAX operations.
  */
-enum expr_status expr_evaluate(const uint8_t *at, size_t n_bytes, const struct regs *regs, const uint64_t *initial,
-			       struct mem *mem, uint64_t stack[EXPR_STACK_MAX], uint64_t *value);
+enum expr_status expr_evaluate(const uint8_t *at, size_t n_bytes, const struct regs *regs,
+			       const uint64_t *initial, struct mem *mem,
+			       uint64_t stack[EXPR_STACK_MAX], uint64_t *value);
 
 #endif
