@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A growing array of records in extents of the measurement file: records are numbered from 0 and never move. One writer, signal-safe.
- * The sizes of extents double from first to last; a short thread takes little, a long one few. Tests: tests/unit/test_cct.c.
+ * A growing array of records in extents of the measurement file. Records are numbered from 0 and
+ * never move. One writer; signal-safe. Extents double in size up to a limit, so that a short thread
+ * takes little space and a long one takes few extents. Test: tests/unit/test_cct.c.
  */
 #ifndef HPCRUN_LITE_CCT_TABLE_H
 #define HPCRUN_LITE_CCT_TABLE_H
@@ -18,7 +19,7 @@
 
 struct table {
 	uint32_t n;           /* records */
-	uint32_t end;         /* records there is room for */
+	uint32_t end;         /* number of records that fit */
 	uint32_t n_extents;
 	uint32_t thread;
 	uint16_t kind;        /* enum msr_kind */
@@ -28,15 +29,17 @@ struct table {
 		struct msr_extent *extent;
 		uint32_t first;       /* number of its first record */
 	} *at;                        /* `few`, later `many` */
-	struct table_extent *many;    /* room for TABLE_MAX_EXTENTS, the owner's; not touched before `few` is full */
+	/* the owner's; room for TABLE_MAX_EXTENTS; touched when `few` is full */
+	struct table_extent *many;
 	struct table_extent few[TABLE_FEW_EXTENTS];
 };
 
 #define TABLE_MANY_BYTES (TABLE_MAX_EXTENTS * sizeof(struct table_extent))
 
-void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread, struct table_extent *many);
+void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread,
+		struct table_extent *many);
 
-/* Record `id`, which exists or is the one table_reserve made room for. */
+/* Returns record `id`, which exists or for which table_reserve made room. */
 static inline void *table_at(const struct table *t, uint32_t id)
 {
 	uint32_t low = 0, high = t->n_extents;
@@ -47,16 +50,19 @@ static inline void *table_at(const struct table *t, uint32_t id)
 		else
 			high = middle;
 	}
-	return (uint8_t *)(t->at[low].extent + 1) + (uint64_t)(id - t->at[low].first) * t->record_bytes;
+	return (uint8_t *)(t->at[low].extent + 1) +
+	       (uint64_t)(id - t->at[low].first) * t->record_bytes;
 }
 
-/* Room for one more record, number t->n: zeroed memory to fill in. NULL with the loss. */
+/*
+ * Returns zeroed memory for one more record, number t->n. Returns NULL and sets *cause on failure.
+ */
 void *table_reserve(struct table *t, enum msr_loss *cause);
 
-/* Gives the unused end of the last extent back; the next record starts a new one. */
+/* Returns the unused end of the last extent to the store. The next record starts a new extent. */
 void table_trim(struct table *t);
 
-/* Publishes the record that was filled in; returns its number. */
+/* Publishes the record that was filled in. Returns its number. */
 uint32_t table_commit(struct table *t);
 
 #endif

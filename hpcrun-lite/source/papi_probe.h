@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the PAPI module answers to the launcher: which events can be had. The launcher opens the module in a child process
- * of its own, so that PAPI touches neither the launcher nor the program. Test: tests/cli/launch_papi.sh.
+ * What the launcher asks the PAPI module: which events are available. The launcher opens the module
+ * in a child process, so that PAPI touches neither the launcher nor the program. Test:
+ * tests/cli/launch_papi.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_PAPI_PROBE_H
 #define HPCRUN_LITE_SOURCE_PAPI_PROBE_H
@@ -20,13 +21,16 @@ struct papi_probe_event {
 
 struct papi_probe {
 	/*
-	 * Adds all events to one event set, sets their overflow and starts it, as the run time will. False: they cannot be had, with the
-	 * cause, the event's name in front, in `why`. Once a process.
+	 * Adds all events to one event set, enables their overflow and starts it, as the run time
+	 * will do. Returns false if that fails, with the name of the event and the cause in `why`.
+	 * Once per process.
 	 */
-	bool (*check)(struct papi_probe_event *events, unsigned n_events, char *why, size_t why_bytes);
+	bool (*check)(struct papi_probe_event *events, unsigned n_events, char *why,
+		      size_t why_bytes);
 	/*
-	 * Writes one line for each event that can be sampled ("NAME\tdescription"), then for each component that cannot ("-NAME\tcause"), to
-	 * `fd`. The first line is the version of PAPI. Once a process.
+	 * Writes to `fd` the version of PAPI, then a line "NAME\tdescription" for each event that
+	 * can be sampled, then a line "-NAME\tcause" for each component that cannot. Once per
+	 * process.
 	 */
 	void (*list)(int fd);
 };
