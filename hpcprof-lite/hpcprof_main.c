@@ -6,13 +6,13 @@
 #include "common/base/log.h"
 #include "common/base/options.h"
 #include "common/base/pool.h"
+#include "common/base/vec.h"
 #include "hpcprof-lite/archive.h"
 #include "hpcprof-lite/attribute/attribute.h"
 #include "hpcprof-lite/database.h"
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/load/structures.h"
 #include "hpcprof-lite/sink/sinks.h"
-#include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +23,9 @@ struct arguments {
 	const char *database;
 	unsigned n_workers;
 	const char *to; /* NULL: all */
-	const char *otf2_form;
 	const char *archive; /* NULL: none */
 	bool no_structs, no_sources, quiet;
-	struct sink_text_options text;
+	void **settings; /* by sink; NULL where it has none */
 };
 
 /* ---- options ---- */
@@ -77,82 +76,6 @@ static enum status set_to(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_otf2(void *arg, const char *value)
-{
-	if (strcmp(value, "enterleave") != 0 && strcmp(value, "callingcontext") != 0)
-		return options_refuse("--otf2 is 'callingcontext' or 'enterleave', not '%s'", value);
-	((struct arguments *)arg)->otf2_form = value;
-	return STATUS_OK;
-}
-
-static enum status set_metric(void *arg, const char *value)
-{
-	((struct arguments *)arg)->text.metric = value;
-	return STATUS_OK;
-}
-
-static enum status set_depth(void *arg, const char *value)
-{
-	long long n;
-	if (!options_number(value, 1, 1000000, &n))
-		return options_refuse("--depth wants a number from 1 up, not '%s'", value);
-	((struct arguments *)arg)->text.depth = (unsigned)n;
-	return STATUS_OK;
-}
-
-static enum status set_threshold(void *arg, const char *value)
-{
-	char *end;
-	double percent = strtod(value, &end);
-	if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
-		return options_refuse("--threshold wants a share in percent from 0 to 100, not '%s'", value);
-	((struct arguments *)arg)->text.threshold = percent;
-	return STATUS_OK;
-}
-
-static enum status set_by(void *arg, const char *value)
-{
-	static const struct {
-		const char *name;
-		unsigned view;
-	} views[] = {{"path", SINK_TEXT_PATHS}, {"function", SINK_TEXT_FUNCTIONS}, {"line", SINK_TEXT_LINES}, {"module", SINK_TEXT_MODULES},
-		{"thread", SINK_TEXT_THREADS}, {"gpu", SINK_TEXT_GPU}};
-	const size_t n_views = sizeof views / sizeof views[0];
-	unsigned *to = &((struct arguments *)arg)->text.views;
-	for (const char *at = value; *at || at == value;) {
-		size_t n = strcspn(at, ","), i = 0;
-		while (i < n_views && (strlen(views[i].name) != n || strncmp(views[i].name, at, n) != 0))
-			i++;
-		if (i == n_views)
-			return options_refuse("--by: '%.*s' is none of path, function, line, module, thread, gpu", (int)n, at);
-		*to |= views[i].view;
-		at += n + (at[n] == ',');
-	}
-	return STATUS_OK;
-}
-
-static enum status set_sort(void *arg, const char *value)
-{
-	if (strcmp(value, "self") != 0 && strcmp(value, "total") != 0)
-		return options_refuse("--sort is 'self' or 'total', not '%s'", value);
-	((struct arguments *)arg)->text.by_total = *value == 't';
-	return STATUS_OK;
-}
-
-static enum status set_all(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->text.all = true;
-	return STATUS_OK;
-}
-
-static enum status set_interpreter(void *arg, const char *value)
-{
-	(void)value;
-	((struct arguments *)arg)->text.interpreter = true;
-	return STATUS_OK;
-}
-
 static enum status set_no_structs(void *arg, const char *value)
 {
 	(void)value;
@@ -183,12 +106,15 @@ static enum status set_quiet(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static const struct option_spec specs[] = {
+static const struct option_spec outputs[] = {
 	{'o', "output", "DB", "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)", set_database},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
 	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all;\n"
 		"otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB", set_to},
-	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_otf2},
+	{0, NULL, NULL, NULL, NULL},
+};
+
+static const struct option_spec others[] = {
 	{0, "archive", "DIR2",
 		"write nothing but DIR2: a copy of the measurement DIR with\n"
 		"its structures and sources, for another machine",
@@ -197,20 +123,64 @@ static const struct option_spec specs[] = {
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
-	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
-	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
-	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},
-	{0, "depth", "N", "text: functions below the entry to show", set_depth},
-	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)", set_threshold},
-	{0, "interpreter", NULL, "text: show the interpreter's frames between Python functions", set_interpreter},
-	{0, "all", NULL, "text: everything, one record a line, tab separated", set_all},
 	{0, NULL, NULL, NULL, NULL},
 };
 
-static const struct option_table table = {
-	"hpcprof-lite", "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...",
-	"Merges the measurements of hpcrun-lite in all DIRs into one calling-context tree,\nwith functions, inlined calls and lines from hpcstruct-lite, and writes it.",
-	specs, NULL};
+/* The table of options, from what is above and what the sinks add. */
+struct options {
+	VEC(struct option_spec) specs;
+	VEC(void *) args; /* by spec */
+	void **settings; /* by sink; owned */
+};
+
+/* Appends options; `arg` is what they set. */
+static bool add_options(struct options *o, const struct option_spec *from, void *arg)
+{
+	for (; from && (from->letter || from->name); from++) {
+		struct option_spec *spec = vec_push(&o->specs);
+		void **of = vec_push(&o->args);
+		if (!spec || !of)
+			return false;
+		*spec = *from;
+		*of = arg;
+	}
+	return true;
+}
+
+/* The options of sinks that make files stand behind --to, those of the others at the end. */
+static bool add_sinks(struct options *o, bool makes_files)
+{
+	for (size_t i = 0; sinks[i]; i++)
+		if (sinks[i]->makes_files == makes_files && !add_options(o, sinks[i]->options, o->settings[i]))
+			return false;
+	return true;
+}
+
+static void free_options(struct options *o)
+{
+	for (size_t i = 0; o->settings && sinks[i]; i++)
+		free(o->settings[i]);
+	free(o->settings);
+	vec_free(&o->specs);
+	vec_free(&o->args);
+}
+
+static bool make_options(struct options *o)
+{
+	size_t n = 0;
+	while (sinks[n])
+		n++;
+	o->settings = calloc(n + 1, sizeof *o->settings);
+	for (size_t i = 0; o->settings && i < n; i++) {
+		if (!sinks[i]->defaults)
+			continue;
+		if (!(o->settings[i] = malloc(sinks[i]->settings_bytes)))
+			return false;
+		memcpy(o->settings[i], sinks[i]->defaults, sinks[i]->settings_bytes);
+	}
+	return o->settings && add_options(o, outputs, NULL) && add_sinks(o, true) && add_options(o, others, NULL) && add_sinks(o, false)
+		&& vec_push(&o->specs);
+}
 
 /* ---- structures ---- */
 
@@ -248,47 +218,34 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 
 /* ---- writing ---- */
 
-/* An archive has two files for each thread and queue. Unasked it is written up to so many of them. */
-enum { OTF2_LOCATIONS = 1000 };
-
-static bool is_too_many(const struct model *m, const struct arguments *a, const struct sink_ops *s)
+/* What goes to standard output. */
+static enum status write_shown(const struct model *m, const struct arguments *a)
 {
-	bool asked = a->to || a->otf2_form;
-	if (strcmp(s->name, "otf2") != 0 || asked || m->n_profiles <= OTF2_LOCATIONS)
-		return false;
-	log_note(NULL, "no OTF2 archive: %u threads and queues would make %u files; --to %s",
-		m->n_profiles, 2 * m->n_profiles, "text,cctdb,otf2 writes it");
-	return true;
-}
-
-static bool makes_files(const struct sink_ops *s)
-{
-	return s != &sink_text;
-}
-
-static enum status write_text(const struct model *m, const struct arguments *a)
-{
-	struct sink_options o = {.n_workers = a->n_workers, .text = &a->text};
-	return names(a->to, sink_text.name) ? sink_text.write(m, &o) : STATUS_OK;
+	enum status s = STATUS_OK;
+	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++)
+		if (!sinks[i]->makes_files && names(a->to, sinks[i]->name))
+			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers, .settings = a->settings[i]});
+	return s;
 }
 
 static enum status write_files(const struct model *m, const struct arguments *a,
 	char *const *directories, size_t n_directories)
 {
 	struct database d = {0};
-	struct sink_options o = {.n_workers = a->n_workers, .otf2_form = a->otf2_form, .progress = isatty(STDERR_FILENO),
+	struct sink_options o = {.n_workers = a->n_workers, .progress = isatty(STDERR_FILENO),
 		.no_sources = a->no_sources, .is_private = &d.is_private, .source_dirs = directories,
 		.n_source_dirs = n_directories};
 	enum status s = STATUS_OK;
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
-		if (!makes_files(sinks[i]) || !names(a->to, sinks[i]->name))
+		if (!sinks[i]->makes_files || !names(a->to, sinks[i]->name))
 			continue;
-		if (is_too_many(m, a, sinks[i]))
+		if (!a->to && sinks[i]->is_too_large && sinks[i]->is_too_large(m, a->settings[i]))
 			continue;
 		if (!d.path)
 			s = database_begin(&d, a->database, directories[0], m->title);
 		o.directory = d.partial;
+		o.settings = a->settings[i];
 		if (s == STATUS_OK)
 			s = sinks[i]->write(m, &o);
 		snprintf(written + strlen(written), sizeof written - strlen(written), "%s%s", *written ? ", " : "", sinks[i]->name);
@@ -304,18 +261,21 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 static enum status write_outputs(
 	const struct model *m, const struct arguments *a, char *const *directories, size_t n)
 {
-	enum status status = names(a->to, sink_text.name) ? sink_text_check(m, &a->text) : STATUS_OK;
+	enum status status = STATUS_OK;
+	for (size_t i = 0; sinks[i] && status == STATUS_OK; i++)
+		if (sinks[i]->check && names(a->to, sinks[i]->name))
+			status = sinks[i]->check(m, a->settings[i]);
 	if (status != STATUS_OK)
 		return status;
 	status = write_files(m, a, directories, n);
-	enum status said = write_text(m, a); /* of use also where there is no database */
+	enum status said = write_shown(m, a); /* of use also where there is no database */
 	return status == STATUS_OK ? said : status;
 }
 
 static bool writes_files(const struct arguments *a)
 {
 	for (size_t i = 0; sinks[i]; i++)
-		if (makes_files(sinks[i]) && names(a->to, sinks[i]->name))
+		if (sinks[i]->makes_files && names(a->to, sinks[i]->name))
 			return true;
 	return false;
 }
@@ -345,20 +305,37 @@ static enum status run(const struct arguments *a, char *const *directories, size
 	return status;
 }
 
-int main(int argc, char **argv)
+static enum status run_command(struct arguments *a, const struct options *o, int argc, char **argv)
 {
-	struct arguments a = {.text = {.threshold = -1}};
+	const struct option_table table = {
+		.program = "hpcprof-lite",
+		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...",
+		.about = "Merges the measurements of hpcrun-lite in all DIRs into one calling-context tree,\nwith functions, inlined calls and lines from hpcstruct-lite, and writes it.",
+		.specs = o->specs.at,
+		.args = o->args.at,
+	};
 	int first, done = 0;
-	log_set_program("hpcprof-lite");
-	enum status s = options_parse(&table, argc, argv, 0, &a, &first, &done);
+	enum status s = options_parse(&table, argc, argv, 0, a, &first, &done);
 	if (s == STATUS_OK && !done && first == argc)
 		s = options_refuse("which measurement directory?");
 	if (s != STATUS_OK || done)
-		return status_exit_code(s);
-	if (a.archive && (a.database || a.to || argc - first != 1))
-		return status_exit_code(options_refuse(
-			"--archive takes one measurement directory, and neither -o nor --to"));
-	a.n_workers = a.n_workers ? a.n_workers : pool_n_cpus();
+		return s;
+	if (a->archive && (a->database || a->to || argc - first != 1))
+		return options_refuse("--archive takes one measurement directory, and neither -o nor --to");
+	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
 	database_guard();
-	return status_exit_code(run(&a, argv + first, (size_t)(argc - first)));
+	return run(a, argv + first, (size_t)(argc - first));
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {0};
+	enum status s = STATUS_NO_MEMORY;
+	log_set_program("hpcprof-lite");
+	if (make_options(&o))
+		s = run_command(&(struct arguments){.settings = o.settings}, &o, argc, argv);
+	else
+		log_error(NULL, "out of memory");
+	free_options(&o);
+	return status_exit_code(s);
 }

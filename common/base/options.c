@@ -148,7 +148,7 @@ static enum status apply(const struct option_table *t, int code, char **argv, vo
 	}
 	const struct option_spec *s = spec_of(t, code);
 	if (s)
-		return s->set(arg, s->value_name ? optarg : NULL);
+		return s->set(t->args && t->args[s - t->specs] ? t->args[s - t->specs] : arg, s->value_name ? optarg : NULL);
 	const char *what = optind > 0 ? argv[optind - 1] : "";
 	if (code == ':')
 		return options_refuse("option '%s' needs a value", what);

@@ -4,6 +4,10 @@
 
 #include "hpcprof-lite/sink/sinks.h"
 
+#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/otf2/otf2_sink.h"
+#include "hpcprof-lite/sink/text/text_sink.h"
+
 #include <stddef.h>
 
 const struct sink_ops *const sinks[] = {

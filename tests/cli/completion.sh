@@ -59,7 +59,8 @@ values() {
 	"bin/$1" "$2" nonsense x 2>&1 | sed 's/ (--help.*//; s/,* not .nonsense.$//' |
 		sed "s/^.*'nonsense' is [^(:]*[(:] *//; s/^.*none of \(the attributions: \)*//; s/^.* is '//; s/' or '/ /; s/[),']/ /g" | words
 }
-for option in --to --by --otf2 --sort; do
+# shellcheck disable=SC2013 # an option is one word
+for option in --to --by --sort $(sed -n "s/^ *\\(--otf2\\)=.*/\\1/p" help); do
 	is "hpcprof-lite $option offers what it takes" "$(offers hpcprof-lite "$option=" | words)" "$(values hpcprof-lite $option)"
 done
 is "hpcrun-lite -a, too" "$(offers hpcrun-lite -a '' | words)" "$(values hpcrun-lite -a)"

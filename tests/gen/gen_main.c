@@ -117,7 +117,7 @@ static const struct option_spec specs[] = {
 int main(int argc, char **argv)
 {
 	static const struct option_table table = {"gen_measurement", "gen_measurement [options] DIR",
-		"Writes a synthetic measurement directory; the same options give the same bytes.", specs, NULL};
+		"Writes a synthetic measurement directory; the same options give the same bytes.", specs, NULL, NULL};
 	struct gen_job job = {.n_processes = 1, .n_threads = 1, .n_nodes = 1000, .n_samples = 1000, .n_metrics = 1, .seed = 1};
 	int first, done = 0;
 	log_set_program("gen_measurement");

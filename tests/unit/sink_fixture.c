@@ -11,8 +11,9 @@
 #include "config.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/names.h"
-#include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/model_fixture.h"
 
@@ -23,7 +24,8 @@
 #include <sys/resource.h>
 
 static bool print_peak;
-static struct sink_text_options text_options = {.threshold = -1};
+static struct sink_text_options text_settings = {.threshold = -1};
+static struct sink_otf2_options otf2_settings;
 
 static bool set(struct fixture_options *o, struct sink_options *so, const char *argument)
 {
@@ -40,7 +42,7 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		bool *flag;
-	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}, {"all", &text_options.all}};
+	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}, {"all", &text_settings.all}};
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strncmp(argument, numbers[i].name, n) == 0 && numbers[i].name[n] == '\0') {
 			*numbers[i].number = (uint32_t)number;
@@ -56,17 +58,17 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	else if (n == 7 && memcmp(argument, "workers", n) == 0)
 		so->n_workers = (unsigned)number;
 	else if (n == 5 && memcmp(argument, "width", n) == 0)
-		text_options.width = (unsigned)number;
+		text_settings.width = (unsigned)number;
 	else if (n == 6 && memcmp(argument, "metric", n) == 0)
-		text_options.metric = value;
+		text_settings.metric = value;
 	else if (n == 9 && memcmp(argument, "threshold", n) == 0)
-		text_options.threshold = (double)number;
+		text_settings.threshold = (double)number;
 	else if (n == 6 && memcmp(argument, "source", n) == 0)
 		o->source = value;
 	else if (n == 7 && memcmp(argument, "kernels", n) == 0)
 		o->kernels = value;
 	else if (n == 4 && memcmp(argument, "form", n) == 0)
-		so->otf2_form = value;
+		otf2_settings.form = value;
 	else
 		return false;
 	return true;
@@ -110,12 +112,15 @@ static void print_sums(const struct model *m)
 int main(int argc, char **argv)
 {
 	struct fixture_options o = {.n_processes = 2, .n_threads = 2, .n_metrics = 2, .recursion = 4, .n_samples = 200, .ranks = true, .traces = true};
-	struct sink_options so = {.n_workers = 2, .text = &text_options};
-	static const struct sink_ops *const sinks[] = {
-		&sink_text,
-		&sink_cctdb,
+	struct sink_options so = {.n_workers = 2};
+	static const struct {
+		const struct sink_ops *ops;
+		const void *settings;
+	} sinks[] = {
+		{&sink_text, &text_settings},
+		{&sink_cctdb, NULL},
 #ifdef HAVE_OTF2
-		&sink_otf2,
+		{&sink_otf2, &otf2_settings},
 #endif
 	};
 	log_set_program("sink_fixture");
@@ -134,8 +139,10 @@ int main(int argc, char **argv)
 		status = 0;
 	}
 	for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++)
-		if (strcmp(argv[1], sinks[i]->name) == 0)
-			status = status_exit_code(sinks[i]->write(m, &so));
+		if (strcmp(argv[1], sinks[i].ops->name) == 0) {
+			so.settings = sinks[i].settings;
+			status = status_exit_code(sinks[i].ops->write(m, &so));
+		}
 	fixture_free(m);
 	struct rusage usage;
 	if (print_peak && getrusage(RUSAGE_SELF, &usage) == 0)

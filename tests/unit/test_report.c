@@ -5,7 +5,6 @@
  */
 #include "tests/unit/prof_fixture.h"
 
-#include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include <stdlib.h>
@@ -93,7 +92,7 @@ static char *write_report(const struct run *r, const struct sink_text_options *h
 	size_t n = 0;
 	t.out = open_memstream(&text, &n);
 	assert_non_null(t.out);
-	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .text = &t}),
+	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .settings = &t}),
 			 STATUS_OK);
 	fclose(t.out);
 	model_free(m);

@@ -6,8 +6,9 @@
 #include "config.h"
 
 #include "common/base/log.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
+#include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
-#include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "tests/unit/model_fixture.h"
 
@@ -119,7 +120,7 @@ static void text_without_memory(void **state)
 			uint64_t errors = log_n_errors();
 			has_failed = false;
 			until_failure = n;
-			enum status status = sink_text.write(m, &(struct sink_options){.text = &(struct sink_text_options){.out = out, .all = all, .threshold = -1, .width = 120}});
+			enum status status = sink_text.write(m, &(struct sink_options){.settings = &(struct sink_text_options){.out = out, .all = all, .threshold = -1, .width = 120}});
 			until_failure = -1;
 			if (status != STATUS_OK) {
 				n_failures++;

@@ -4,6 +4,7 @@
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 #include "hpcprof-lite/sink/names.h"

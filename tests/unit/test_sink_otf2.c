@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/otf2/otf2_tree.h"
 #include "hpcprof-lite/sink/outfile.h"
-#include "hpcprof-lite/sink/sink.h"
+#include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "tests/unit/model_fixture.h"
 
 #include <setjmp.h>
@@ -348,7 +348,7 @@ static void check_archive(uint32_t n_gpu_ops, bool enter_leave)
 	assert_non_null(mkdtemp(dir));
 	assert_true(m->n_profiles <= MOST);
 	assert_int_equal(otf2_tree_make(m, &t), STATUS_OK);
-	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 3, .otf2_form = enter_leave ? "enterleave" : NULL}), STATUS_OK);
+	assert_int_equal(sink_otf2.write(m, &(struct sink_options){.directory = dir, .n_workers = 3, .settings = &(struct sink_otf2_options){enter_leave ? "enterleave" : NULL}}), STATUS_OK);
 	char *path = outfile_path(dir, "otf2/traces.otf2");
 	read_archive(path, &seen, enter_leave);
 	for (unsigned i = 0; i < m->n_profiles; i++) {

@@ -3,7 +3,6 @@
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/model/private.h"
-#include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text/text_sink.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 
@@ -153,7 +152,7 @@ static char *report_model(const struct model *m)
 	FILE *out = open_memstream(&text, &n);
 	const struct sink_text_options t = {.out = out, .threshold = -1, .width = 120};
 	assert_non_null(out);
-	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .text = &t}), STATUS_OK);
+	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .settings = &t}), STATUS_OK);
 	fclose(out);
 	return text;
 }

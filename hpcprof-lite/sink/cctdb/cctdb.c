@@ -4,6 +4,7 @@
  * fails. Computes nothing. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh, tests/judge/read_cctdb.py.
  */
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
@@ -75,5 +76,6 @@ static enum status write_database(const struct model *m, const struct sink_optio
 const struct sink_ops sink_cctdb = {
 	.name = "cctdb",
 	.what = "database for hpcviewer and Hatchet (HPCToolkit's format 4.0)",
+	.makes_files = true,
 	.write = write_database,
 };

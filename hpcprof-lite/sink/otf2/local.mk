@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The tree of calls of a time line is tested without OTF2.
 libhlsink_la_SOURCES += \
+	hpcprof-lite/sink/otf2/otf2_sink.h \
 	hpcprof-lite/sink/otf2/otf2_tree.c hpcprof-lite/sink/otf2/otf2_tree.h
 
 if HAVE_OTF2

@@ -9,6 +9,7 @@
 #include "common/safe/fnv.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
+#include "hpcprof-lite/sink/otf2/otf2_sink.h"
 #include "hpcprof-lite/sink/outfile.h"
 
 #include <inttypes.h>
@@ -221,7 +222,9 @@ static void write_archive(struct otf2_writer *w)
 
 static enum status write_otf2(const struct model *m, const struct sink_options *o)
 {
-	struct otf2_writer w = {.m = m, .o = o, .spares_lock = PTHREAD_MUTEX_INITIALIZER, .enter_leave = o->otf2_form && strcmp(o->otf2_form, "enterleave") == 0};
+	const struct sink_otf2_options *settings = o->settings;
+	struct otf2_writer w = {.m = m, .o = o, .spares_lock = PTHREAD_MUTEX_INITIALIZER,
+		.enter_leave = settings && settings->form && strcmp(settings->form, "enterleave") == 0};
 	w.path = outfile_path(o->directory, "otf2");
 	if (!w.path)
 		return STATUS_NO_MEMORY;
@@ -252,8 +255,41 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 	return status;
 }
 
+/* ---- the sink ---- */
+
+/* An archive has two files for each thread and queue. Unasked it is written up to so many of them. */
+enum { MOST_LOCATIONS = 1000 };
+
+static bool is_too_large(const struct model *m, const void *settings)
+{
+	if (((const struct sink_otf2_options *)settings)->form || m->n_profiles <= MOST_LOCATIONS)
+		return false;
+	log_note(NULL, "no OTF2 archive: %u threads and queues would make %u files; --to %s",
+		m->n_profiles, 2 * m->n_profiles, "text,cctdb,otf2 writes it");
+	return true;
+}
+
+static enum status set_form(void *settings, const char *value)
+{
+	if (strcmp(value, "enterleave") != 0 && strcmp(value, "callingcontext") != 0)
+		return options_refuse("--otf2 is 'callingcontext' or 'enterleave', not '%s'", value);
+	((struct sink_otf2_options *)settings)->form = value;
+	return STATUS_OK;
+}
+
+static const struct option_spec options[] = {
+	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_form},
+	{0, NULL, NULL, NULL, NULL},
+};
+static const struct sink_otf2_options defaults;
+
 const struct sink_ops sink_otf2 = {
 	.name = "otf2",
 	.what = "OTF2 archive: calling contexts and time lines for trace readers",
+	.makes_files = true,
+	.options = options,
+	.defaults = &defaults,
+	.settings_bytes = sizeof defaults,
+	.is_too_large = is_too_large,
 	.write = write_otf2,
 };

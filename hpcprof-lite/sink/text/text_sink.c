@@ -4,8 +4,8 @@
 
 #include "common/base/foreign.h"
 #include "common/base/log.h"
-#include "hpcprof-lite/sink/sink.h"
 #include "hpcprof-lite/sink/text/text_all.h"
+#include "hpcprof-lite/sink/text/text_options.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 
 #include <errno.h>
@@ -85,8 +85,9 @@ static void say_nothing_measured(const struct model *m)
 		log_error(NULL, "the measurements have no metric");
 }
 
-enum status sink_text_check(const struct model *m, const struct sink_text_options *o)
+static enum status check(const struct model *m, const void *settings)
 {
+	const struct sink_text_options *o = settings;
 	const char *name = o->metric;
 	if (o->all || choose_metric(m, name) != MODEL_NONE)
 		return STATUS_OK;
@@ -195,7 +196,7 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 {
 	struct text_style style = make_style(o, out);
 	struct view_values t;
-	enum status s = sink_text_check(m, o);
+	enum status s = check(m, o);
 	if (s != STATUS_OK)
 		return s;
 	if (!view_values_open(m, choose_metric(m, o->metric), &t))
@@ -210,10 +211,11 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 	return fflush(out) == 0 && !ferror(out) ? STATUS_OK : STATUS_IO;
 }
 
+static const struct sink_text_options defaults = {.threshold = -1};
+
 static enum status write_text(const struct model *m, const struct sink_options *o)
 {
-	static const struct sink_text_options defaults = {.threshold = -1};
-	const struct sink_text_options *t = o->text ? o->text : &defaults;
+	const struct sink_text_options *t = o->settings ? o->settings : &defaults;
 	FILE *out = t->out ? t->out : stdout;
 	enum status s = t->all ? sink_text_all(m, out) : write_report(m, t, out);
 	if (s == STATUS_IO)
@@ -223,4 +225,12 @@ static enum status write_text(const struct model *m, const struct sink_options *
 	return s;
 }
 
-const struct sink_ops sink_text = {"text", "a report for people, on standard output", write_text};
+const struct sink_ops sink_text = {
+	.name = "text",
+	.what = "a report for people, on standard output",
+	.options = text_options,
+	.defaults = &defaults,
+	.settings_bytes = sizeof defaults,
+	.check = check,
+	.write = write_text,
+};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the text sink can be told. Test: tests/cli/prof_text.sh, tests/unit/test_text.c. */
+/* The sink text, as the table of sinks knows it, and its settings. Test: tests/cli/prof_text.sh, tests/unit/test_text.c. */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H
 
-#include "common/base/status.h"
-#include "hpcprof-lite/model/model.h"
+#include "hpcprof-lite/sink/sink.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,7 +29,6 @@ struct sink_text_options {
 	unsigned width;      /* columns; 0: of the terminal, else 120 */
 };
 
-/* Whether the model has what the options ask for: STATUS_USAGE, logged, when there is no such metric. For refusing before anything is written. */
-enum status sink_text_check(const struct model *m, const struct sink_text_options *o);
+extern const struct sink_ops sink_text;
 
 #endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sink cctdb, as the table of sinks knows it. It has no settings. Test: tests/unit/test_sink_cctdb.c. */
+#ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_SINK_H
+#define HPCPROF_LITE_SINK_CCTDB_CCTDB_SINK_H
+
+#include "hpcprof-lite/sink/sink.h"
+
+extern const struct sink_ops sink_cctdb;
+
+#endif
