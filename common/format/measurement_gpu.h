@@ -294,6 +294,36 @@ static inline uint64_t msr_gpu_op_make(uint64_t id, unsigned kind, unsigned deta
 	return (id & MSR_GPU_ID_MAX) | (uint64_t)(kind & 255u) << 48 |
 	       (uint64_t)(detail & 255u) << 56;
 }
+static inline uint64_t msr_gpu_op_id(const struct msr_gpu_op *o)
+{
+	return o->id_kind & MSR_GPU_ID_MAX;
+}
+/* Without MSR_GPU_OP_LOST. A damaged file may have any number there. */
+static inline unsigned msr_gpu_op_kind(const struct msr_gpu_op *o)
+{
+	return (unsigned)(o->id_kind >> 48) & 255u & ~MSR_GPU_OP_LOST;
+}
+static inline bool msr_gpu_op_is_lost(const struct msr_gpu_op *o)
+{
+	return o->id_kind >> 48 & MSR_GPU_OP_LOST;
+}
+static inline unsigned msr_gpu_op_detail(const struct msr_gpu_op *o)
+{
+	return (unsigned)(o->id_kind >> 56);
+}
+
+static inline uint32_t msr_gpu_launch_make(unsigned kind, uint32_t node)
+{
+	return kind << 28 | (node & MSR_TRACE_NODE_MAX);
+}
+static inline unsigned msr_gpu_launch_kind(const struct msr_gpu_launch *l)
+{
+	return l->kind_node >> 28;
+}
+static inline uint32_t msr_gpu_launch_node(const struct msr_gpu_launch *l)
+{
+	return l->kind_node & MSR_TRACE_NODE_MAX;
+}
 
 /*
  * Sums of operations, used after the limit on records is reached. Updated in place, like cells.

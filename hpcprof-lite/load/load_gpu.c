@@ -265,7 +265,7 @@ static void count_damage(struct load_file *f)
 		const struct load_gpu_part *p = &f->gpu.launches.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_launch *l = load_gpu_at(p, i);
-			f->bytes_damaged += load_gpu_kind_is_sound(l->kind_node >> 28) ? 0 : p->stride;
+			f->bytes_damaged += load_gpu_kind_is_sound(msr_gpu_launch_kind(l)) ? 0 : p->stride;
 		}
 		load_release(f, p->n * p->stride);
 	}
@@ -273,7 +273,7 @@ static void count_damage(struct load_file *f)
 		const struct load_gpu_part *p = &f->gpu.ops.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_op *op = load_gpu_at(p, i);
-			f->bytes_damaged += load_gpu_kind_is_sound((op->id_kind >> 48) & 0x7f) ? 0 : p->stride;
+			f->bytes_damaged += load_gpu_kind_is_sound(msr_gpu_op_kind(op)) ? 0 : p->stride;
 		}
 		load_release(f, p->n * p->stride);
 	}

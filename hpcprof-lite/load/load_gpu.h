@@ -95,7 +95,7 @@ static inline uint64_t load_gpu_launch_id(const struct load_gpu_part *p, const s
 
 static inline unsigned load_gpu_backend(uint64_t id)
 {
-	return (unsigned)(id >> 46) & (LOAD_GPU_BACKENDS - 1);
+	return (unsigned)(id >> MSR_GPU_BACKEND_SHIFT) & (LOAD_GPU_BACKENDS - 1);
 }
 
 /* Unsound records were counted as damage and are to be passed over by the same test. */

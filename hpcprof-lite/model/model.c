@@ -124,9 +124,9 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 static struct model_gpu_op describe_op(const struct model_gpu_line *line, const struct model_gpu_item *i)
 {
 	const struct msr_gpu_op *r = i->record;
-	struct model_gpu_op op = {.start_ns = i->start_ns, .end_ns = i->end_ns, .enter_ns = i->enter_ns, .id = r->id_kind & MSR_GPU_ID_MAX, .amount = r->amount,
-		.context = line->cells[i->cell].context, .launcher = line->cells[i->cell].launcher, .kind = (uint8_t)(r->id_kind >> 48),
-		.detail = (uint8_t)(r->id_kind >> 56), .shape = r->shape < line->n_shapes ? line->shape_of[r->shape] : MODEL_NONE};
+	struct model_gpu_op op = {.start_ns = i->start_ns, .end_ns = i->end_ns, .enter_ns = i->enter_ns, .id = msr_gpu_op_id(r), .amount = r->amount,
+		.context = line->cells[i->cell].context, .launcher = line->cells[i->cell].launcher, .kind = (uint8_t)msr_gpu_op_kind(r),
+		.detail = (uint8_t)msr_gpu_op_detail(r), .shape = r->shape < line->n_shapes ? line->shape_of[r->shape] : MODEL_NONE};
 	if (op.kind != MSR_GPU_KERNEL)
 		op.shape = MODEL_NONE;
 	if (i->has_waits && r->queued_before_ns != UINT32_MAX)

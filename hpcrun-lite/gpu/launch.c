@@ -44,7 +44,7 @@ static struct msr_extent *thread_extent(struct gpu_backend *b, const struct gpu_
 
 static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_place *p, uint64_t id, uint64_t enter_ns, unsigned kind)
 {
-	const struct msr_gpu_launch record = {.enter_ns = enter_ns, .id_low = (uint32_t)id, .kind_node = kind << 28 | p->node};
+	const struct msr_gpu_launch record = {.enter_ns = enter_ns, .id_low = (uint32_t)id, .kind_node = msr_gpu_launch_make(kind, p->node)};
 	enum msr_gpu_loss cause = MSR_GPU_LOSS_NONE;
 	if (p->writer) {
 		struct msr_extent *e = thread_extent(b, p, id, &cause);

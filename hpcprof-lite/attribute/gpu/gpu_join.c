@@ -182,7 +182,7 @@ static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned kind, uns
 		return;
 	if (!r->j->launches.state[launch])
 		r->j->launches.state[launch] = (uint8_t)cause;
-	if (kind != MSR_GPU_GRAPH && gpu_launches_get(&r->j->launches, launch, &from)->kind_node >> 28 == MSR_GPU_GRAPH)
+	if (kind != MSR_GPU_GRAPH && msr_gpu_launch_kind(gpu_launches_get(&r->j->launches, launch, &from)) == MSR_GPU_GRAPH)
 		r->j->counts[load_gpu_backend(id)].graph_losses[cause]++;
 }
 
@@ -212,13 +212,13 @@ static void cover(struct run *r, const struct msr_gpu_op *op, const struct times
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
 {
 	struct gpu_join *j = r->j;
-	uint64_t id = op->id_kind & MSR_GPU_ID_MAX;
-	unsigned kind = (unsigned)(op->id_kind >> 48) & 0xff, detail = (unsigned)(op->id_kind >> 56), backend = load_gpu_backend(id);
-	if (!load_gpu_kind_is_sound(kind & ~MSR_GPU_OP_LOST))
+	uint64_t id = msr_gpu_op_id(op);
+	unsigned kind = msr_gpu_op_kind(op), detail = msr_gpu_op_detail(op), backend = load_gpu_backend(id);
+	if (!load_gpu_kind_is_sound(kind))
 		return true;
 	uint32_t launch = gpu_launches_find(&j->launches, id);
-	if (kind & MSR_GPU_OP_LOST) {
-		lose(r, id, launch, kind & ~MSR_GPU_OP_LOST, detail);
+	if (msr_gpu_op_is_lost(op)) {
+		lose(r, id, launch, kind, detail);
 		return true;
 	}
 	struct gpu_cell key = {.kind = (uint8_t)kind, .detail = kind == MSR_GPU_KERNEL ? 0 : (uint8_t)detail, .shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,
@@ -229,7 +229,7 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		const struct msr_gpu_launch *l = gpu_launches_get(&j->launches, launch, &from);
 		j->launches.state[launch] = GPU_LAUNCH_JOINED;
 		enter_ns = l->enter_ns;
-		gpu_join_place(j, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, &key);
+		gpu_join_place(j, from->thread, msr_gpu_launch_node(l), &key);
 	}
 	if (kind == MSR_GPU_KERNEL && op->amount)
 		key.site = gpu_graph_site(&j->graph, backend, op->amount);
@@ -300,7 +300,7 @@ static bool prepare_queues(struct run *r)
 		const struct load_gpu_part *p = &g->ops.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_op *op = load_gpu_at(p, i);
-			struct queue_state *q = has_line((unsigned)(op->id_kind >> 48) & 0xff) ? queue_of(r, op) : NULL;
+			struct queue_state *q = !msr_gpu_op_is_lost(op) && has_line(msr_gpu_op_kind(op)) ? queue_of(r, op) : NULL;
 			if (q)
 				q->n++;
 		}

@@ -104,7 +104,7 @@ bool gpu_launches_index(struct gpu_launches *l, const struct load_gpu *g)
 		const struct load_gpu_part *p = &g->launches.at[k];
 		for (uint64_t i = 0; i < p->n; i++, number++) {
 			const struct msr_gpu_launch *launch = load_gpu_at(p, i);
-			if (load_gpu_kind_is_sound(launch->kind_node >> 28))
+			if (load_gpu_kind_is_sound(msr_gpu_launch_kind(launch)))
 				add(l, load_gpu_launch_id(p, launch), number);
 			else
 				l->state[number] = GPU_LAUNCH_UNSOUND;

@@ -52,7 +52,7 @@ static void count_launches(struct gpu_join *j, struct found *found, struct model
 		const struct load_gpu_part *p = &j->file->gpu.launches.at[k];
 		for (uint64_t i = 0; i < p->n; i++, number++) {
 			const struct msr_gpu_launch *l = load_gpu_at(p, i);
-			unsigned b = load_gpu_backend(load_gpu_launch_id(p, l)), kind = l->kind_node >> 28, state = j->launches.state[number];
+			unsigned b = load_gpu_backend(load_gpu_launch_id(p, l)), kind = msr_gpu_launch_kind(l), state = j->launches.state[number];
 			if (state == GPU_LAUNCH_UNSOUND)
 				continue;
 			found[b].any = true;
@@ -229,7 +229,7 @@ static void count_clipped(const struct gpu_join *j, struct model_gpu_ledger *led
 	for (size_t i = 0; i < j->lines.n; i++) {
 		const struct gpu_line *line = &j->lines.at[i];
 		if (line->n)
-			ledgers[load_gpu_backend(line->items[0].record->id_kind & MSR_GPU_ID_MAX)].n_clipped += line->n_clipped;
+			ledgers[load_gpu_backend(msr_gpu_op_id(line->items[0].record))].n_clipped += line->n_clipped;
 	}
 }
 

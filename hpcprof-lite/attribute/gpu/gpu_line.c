@@ -13,7 +13,7 @@ static int compare_items(const void *pa, const void *pb)
 		return a->start_ns < b->start_ns ? -1 : 1;
 	if (a->end_ns != b->end_ns)
 		return a->end_ns < b->end_ns ? -1 : 1;
-	uint64_t x = a->record->id_kind & MSR_GPU_ID_MAX, y = b->record->id_kind & MSR_GPU_ID_MAX;
+	uint64_t x = msr_gpu_op_id(a->record), y = msr_gpu_op_id(b->record);
 	if (x != y)
 		return x < y ? -1 : 1;
 	return (a->record > b->record) - (a->record < b->record);

@@ -87,8 +87,8 @@ static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_par
 	const struct load_gpu_part *from;
 	const struct msr_gpu_launch *l = gpu_launches_get(&j->launches, launch, &from);
 	uint64_t cell = map_get(&j->wanted, p->id & MSR_GPU_ID_MAX, 0);
-	if (l->kind_node >> 28 == MSR_GPU_GRAPH)
-		set_place(r, from->thread, l->kind_node & MSR_TRACE_NODE_MAX, to);
+	if (msr_gpu_launch_kind(l) == MSR_GPU_GRAPH)
+		set_place(r, from->thread, msr_gpu_launch_node(l), to);
 	else if (cell != MAP_NONE)
 		to->cell = (uint32_t)cell;
 }
