@@ -3,9 +3,9 @@
 #include "hpcprof-lite/view/view_table.h"
 
 #include "common/base/map.h"
+#include "common/base/vec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What a context belongs to: a pair of words, or false for nothing. */
 static bool key_of(const struct model_context *c, enum view_by by, uint64_t *a, uint64_t *b)
@@ -76,75 +76,68 @@ static bool sum_guessed(const struct model *m, const struct view_values *t, doub
 	return true;
 }
 
-static struct view_row *get_row(struct view_rows *rows, size_t *capacity, struct map *index, uint64_t a, uint64_t b, uint32_t context)
+/* Rows while they are filled; of each the end of the outermost of its subtrees that is being passed. */
+struct filling {
+	VEC(struct view_row) rows;
+	VEC(uint32_t) ends;
+	struct map index;
+};
+
+/* The row's place, made when new; SIZE_MAX when memory is short. */
+static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t context)
 {
-	uint64_t id = map_put(index, a, b, rows->n);
-	if (id == MAP_NONE)
-		return NULL;
-	if (id == rows->n) {
-		if (rows->n == *capacity) {
-			size_t wanted = *capacity ? *capacity * 2 : 64;
-			struct view_row *at = realloc(rows->at, wanted * sizeof *at);
-			if (!at)
-				return NULL;
-			rows->at = at;
-			*capacity = wanted;
-		}
-		rows->at[rows->n++] = (struct view_row){.context = context};
-	}
-	return &rows->at[id];
+	uint64_t id = map_put(&f->index, a, b, f->rows.n);
+	if (id == MAP_NONE || id < f->rows.n)
+		return id == MAP_NONE ? SIZE_MAX : (size_t)id;
+	struct view_row *row = vec_push(&f->rows);
+	if (!row || !vec_push(&f->ends))
+		return SIZE_MAX;
+	row->context = context;
+	return (size_t)id;
 }
 
 /* A row whose end lies behind the present context holds it: what is added to its total is in there already. */
 static bool fill(const struct model *m, const struct view_values *t, enum view_by by,
-		 const double *guessed, struct view_rows *rows, struct map *index)
+		 const double *guessed, struct filling *f, bool *has_guesses)
 {
-	size_t capacity = 0, n_ends = 0;
-	uint32_t *end_of = NULL; /* by row: end of the outermost subtree that is being passed */
-	bool ok = true;
-	for (uint32_t c = 0; c < m->n_contexts && ok; c++) {
+	for (uint32_t c = 0; c < m->n_contexts; c++) {
 		uint64_t a = 0, b = 0;
 		if (t->total[c] == 0 || !key_of(&m->contexts[c], by, &a, &b))
 			continue;
-		struct view_row *row = get_row(rows, &capacity, index, a, b, c);
-		ok = row != NULL;
-		if (ok && capacity > n_ends) {
-			uint32_t *grown = realloc(end_of, capacity * sizeof *end_of);
-			ok = grown != NULL;
-			if (ok) {
-				memset(grown + n_ends, 0, (capacity - n_ends) * sizeof *grown);
-				n_ends = capacity;
-				end_of = grown;
-			}
-		}
-		if (!ok)
-			break;
+		size_t at = get_row(f, a, b, c);
+		if (at == SIZE_MAX)
+			return false;
+		struct view_row *row = &f->rows.at[at];
 		row->self += t->self[c];
 		row->n_samples += t->n_samples[c];
-		if (end_of[row - rows->at] <= c) {
-			end_of[row - rows->at] = c + m->contexts[c].subtree_n;
+		if (f->ends.at[at] <= c) {
+			f->ends.at[at] = c + m->contexts[c].subtree_n;
 			row->total += t->total[c];
 			row->guessed += guessed ? guessed[c] : 0;
-			rows->has_guesses |= guessed && guessed[c] > 0;
+			*has_guesses |= guessed && guessed[c] > 0;
 		}
 	}
-	free(end_of);
-	return ok;
+	return true;
 }
 
 bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by, struct view_rows *rows)
 {
-	struct map index = {0};
-	*rows = (struct view_rows){0};
+	struct filling f = {0};
 	double *guessed;
-	bool ok = sum_guessed(m, t, &guessed) && fill(m, t, by, guessed, rows, &index);
+	*rows = (struct view_rows){0};
+	bool ok = sum_guessed(m, t, &guessed) && fill(m, t, by, guessed, &f, &rows->has_guesses);
 	free(guessed);
-	map_free(&index);
-	if (!ok)
-		view_rows_free(rows);
-	else if (rows->n)
+	map_free(&f.index);
+	vec_free(&f.ends);
+	if (!ok) {
+		vec_free(&f.rows);
+		return false;
+	}
+	rows->at = f.rows.at;
+	rows->n = f.rows.n;
+	if (rows->n)
 		qsort(rows->at, rows->n, sizeof *rows->at, compare_rows);
-	return ok;
+	return true;
 }
 
 void view_rows_free(struct view_rows *rows)
