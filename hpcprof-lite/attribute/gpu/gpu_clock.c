@@ -2,6 +2,8 @@
 /* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test: tests/unit/test_gpu_time.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_clock.h"
 
+#include "common/base/sorted.h"
+
 /* Two pairs give a rate when the errors of both are a small part of the time between them: to 1e-4. */
 enum { LEAST_SPAN_OF_ERRORS = 10000 };
 
@@ -58,15 +60,7 @@ static size_t find(struct gpu_clock *c, uint64_t device_ns)
 	size_t low = c->last;
 	if (c->pairs[low].device_ns <= device_ns && (low + 1 == c->n || device_ns < c->pairs[low + 1].device_ns))
 		return low;
-	low = 0;
-	for (size_t high = c->n; high - low > 1;) {
-		size_t middle = low + (high - low) / 2;
-		if (c->pairs[middle].device_ns <= device_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return c->last = low;
+	return c->last = sorted_up_to(c->pairs, c->n, device_ns, device_ns) - 1;
 }
 
 uint64_t gpu_clock_convert(struct gpu_clock *c, uint64_t device_ns, uint64_t *error_ns)

@@ -2,6 +2,7 @@
 /* See gpu_graph.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_graph.h"
 
+#include "common/base/sorted.h"
 #include "hpcprof-lite/load/load_file.h"
 
 struct run {
@@ -35,18 +36,11 @@ static bool list_records(struct run *r)
 
 static const struct load_thread *find_thread(const struct load_file *f, uint32_t number, uint32_t *index)
 {
-	for (size_t low = 0, high = f->threads.n; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (f->threads.at[middle].record.number == number) {
-			*index = (uint32_t)middle;
-			return &f->threads.at[middle];
-		}
-		if (f->threads.at[middle].record.number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	size_t at = sorted_below(f->threads.at, f->threads.n, record.number, number);
+	if (at == f->threads.n || f->threads.at[at].record.number != number)
+		return NULL;
+	*index = (uint32_t)at;
+	return &f->threads.at[at];
 }
 
 /* The site of a record that was made by a call; 0 when its path is not known. UINT32_MAX: no memory. */

@@ -3,6 +3,7 @@
 #include "hpcprof-lite/attribute/gpu/gpu_join.h"
 
 #include "common/base/capped.h"
+#include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/gpu/gpu_clock.h"
 #include "hpcprof-lite/attribute/gpu/gpu_line.h"
 #include "hpcprof-lite/load/load_records.h"
@@ -95,16 +96,9 @@ static uint32_t thread_index(struct gpu_join *j, uint32_t number)
 	const struct load_file *f = j->file;
 	if (number == j->last_thread_number && j->last_thread < f->threads.n && f->threads.at[j->last_thread].record.number == number)
 		return j->last_thread;
-	size_t low = 0;
-	for (size_t high = f->threads.n; high - low > 1;) {
-		size_t middle = low + (high - low) / 2;
-		if (f->threads.at[middle].record.number <= number)
-			low = middle;
-		else
-			high = middle;
-	}
+	size_t n = sorted_up_to(f->threads.at, f->threads.n, record.number, number);
 	j->last_thread_number = number;
-	return j->last_thread = (uint32_t)low;
+	return j->last_thread = n ? (uint32_t)n - 1 : 0;
 }
 
 void gpu_join_place(struct gpu_join *j, uint32_t number, uint32_t node, struct gpu_cell *key)

@@ -2,6 +2,8 @@
 /* See gpu_launches.h. Test: tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_launches.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,15 +125,8 @@ uint32_t gpu_launches_find(const struct gpu_launches *l, uint64_t id)
 		return GPU_LAUNCH_NONE;
 	if (t->dense)
 		return id - t->low < t->n ? t->dense[id - t->low] - 1 : GPU_LAUNCH_NONE; /* 0 - 1 is GPU_LAUNCH_NONE */
-	uint64_t low = 0;
-	for (uint64_t high = t->n; high - low > 1;) {
-		uint64_t middle = low + (high - low) / 2;
-		if (t->sorted[middle].id <= id)
-			low = middle;
-		else
-			high = middle;
-	}
-	return t->sorted[low].id == id ? t->sorted[low].number : GPU_LAUNCH_NONE;
+	size_t n = sorted_up_to(t->sorted, t->n, id, id);
+	return n && t->sorted[n - 1].id == id ? t->sorted[n - 1].number : GPU_LAUNCH_NONE;
 }
 
 const struct msr_gpu_launch *gpu_launches_get(struct gpu_launches *l, uint32_t number, const struct load_gpu_part **part)
