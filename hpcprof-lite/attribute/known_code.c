@@ -28,20 +28,25 @@ static bool is_interpreter(const char *name)
 
 enum model_module_role known_module(const char *path)
 {
-	static const char *const launching[] = {"libcuda.so", "libcudart.so", "libcublas", "libcudnn", "libcufft", "libcusparse",
-		"libcusolver", "libcurand", "libnccl", "libOpenCL.so", "libpocl", "libnvidia-opencl", "_ctypes.", "libffi.so", NULL};
+	static const char *const launching[] = {
+		"libcuda.so",  "libcudart.so",     "libcublas", "libcudnn",  "libcufft",
+		"libcusparse", "libcusolver",      "libcurand", "libnccl",   "libOpenCL.so",
+		"libpocl",     "libnvidia-opencl", "_ctypes.",  "libffi.so", NULL};
 	static const char *const starting[] = {"libc.so", "libc-2", "libpthread", NULL};
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	if (is_interpreter(name))
 		return MODEL_MODULE_INTERPRETER;
-	return begins_as(name, launching) ? MODEL_MODULE_LAUNCH : begins_as(name, starting) ? MODEL_MODULE_START : MODEL_MODULE_PROGRAM;
+	return begins_as(name, launching)  ? MODEL_MODULE_LAUNCH
+	       : begins_as(name, starting) ? MODEL_MODULE_START
+					   : MODEL_MODULE_PROGRAM;
 }
 
 bool known_launch(const char *function)
 {
 	static const char *const calls[] = {"clEnqueue", "cudaGraphLaunch", "cuGraphLaunch", NULL};
 	/* of templates the return type stands in front */
-	static const char *const inside[] = {"__device_stub_", "cudaLaunch", "cuLaunch", "cudaError cudaLaunch", "__cudaLaunch", NULL};
+	static const char *const inside[] = {"__device_stub_",       "cudaLaunch",   "cuLaunch",
+					     "cudaError cudaLaunch", "__cudaLaunch", NULL};
 	if (begins_as(function, calls) || begins_as(function, inside))
 		return true;
 	for (size_t i = 0; inside[i] && strchr(function, '<'); i++)
@@ -50,7 +55,8 @@ bool known_launch(const char *function)
 	return false;
 }
 
-/* The stub's name contains the function's as mangled names do, its length before it: "3add" for "void ns::add<float>(int)". */
+/* The stub's name contains the function's as mangled names do, its length before it: "3add" for
+ * "void ns::add<float>(int)". */
 static bool is_stub_of(const char *stub, const char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)::";
@@ -60,7 +66,8 @@ static bool is_stub_of(const char *stub, const char *name)
 	size_t end = strcspn(name, "(<"), begin = end;
 	while (begin && name[begin - 1] != ':' && name[begin - 1] != ' ')
 		begin--;
-	int n = snprintf(mangled, sizeof mangled, "%zu%.*s", end - begin, (int)(end - begin), name + begin);
+	int n = snprintf(mangled, sizeof mangled, "%zu%.*s", end - begin, (int)(end - begin),
+			 name + begin);
 	return begin < end && n > 0 && (size_t)n < sizeof mangled && strstr(stub, mangled);
 }
 
@@ -70,5 +77,6 @@ bool known_by_nvcc(const char *function, const char **stub)
 		*stub = function;
 		return true;
 	}
-	return strstr(function, "__cudaLaunchKernel_helper") || (*stub && is_stub_of(*stub, function));
+	return strstr(function, "__cudaLaunchKernel_helper") ||
+	       (*stub && is_stub_of(*stub, function));
 }

@@ -30,12 +30,18 @@ static void finish(struct view_side *s, double whole)
 		s->n_empty++;
 }
 
-static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile, struct view_balance *b)
+static void add_thread(const struct model *m, const struct view_values *v, uint32_t profile,
+		       struct view_balance *b)
 {
 	const struct model_profile *p = &m->profiles[profile];
 	const struct model_value *value = model_find_value(m, profile, 0, v->metric);
 	struct view_share *of = &b->processes.at[p->process], *t = &b->threads.at[b->threads.n++];
-	*t = (struct view_share){profile, 1, value ? value->at[MODEL_EXECUTION] : 0, p->ledger.in_tree, view_count_lost(&p->ledger), p->cpu_ns};
+	*t = (struct view_share){profile,
+				 1,
+				 value ? value->at[MODEL_EXECUTION] : 0,
+				 p->ledger.in_tree,
+				 view_count_lost(&p->ledger),
+				 p->cpu_ns};
 	of->n_threads++;
 	of->value += t->value;
 	of->n_samples += t->n_samples;
@@ -45,8 +51,10 @@ static void add_thread(const struct model *m, const struct view_values *v, uint3
 
 bool view_balance_make(const struct model *m, const struct view_values *v, struct view_balance *b)
 {
-	*b = (struct view_balance){.threads.at = calloc((size_t)m->n_profiles + 1, sizeof *b->threads.at),
-		.processes.at = calloc((size_t)m->n_processes + 1, sizeof *b->processes.at), .processes.n = m->n_processes};
+	*b = (struct view_balance){
+		.threads.at = calloc((size_t)m->n_profiles + 1, sizeof *b->threads.at),
+		.processes.at = calloc((size_t)m->n_processes + 1, sizeof *b->processes.at),
+		.processes.n = m->n_processes};
 	if (!b->threads.at || !b->processes.at) {
 		view_balance_free(b);
 		return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the work of one metric is spread over threads and processes. Test: tests/unit/test_view_balance.c. */
+/* How the work of one metric is spread over threads and processes. Test:
+ * tests/unit/test_view_balance.c. */
 #ifndef HPCPROF_VIEW_VIEW_BALANCE_H
 #define HPCPROF_VIEW_VIEW_BALANCE_H
 
@@ -7,7 +8,7 @@
 
 /* What one thread or process has of the metric. */
 struct view_share {
-	uint32_t id;        /* of the profile or process */
+	uint32_t id; /* of the profile or process */
 	uint32_t n_threads;
 	double value;
 	uint64_t n_samples, n_lost, cpu_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an entry. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh. */
+/* See view_fold.h. Must not: fold frames of anything but the interpreter, and of libc below an
+ * entry. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh. */
 #include "hpcprof-lite/view/view_fold.h"
 
 #include <stdlib.h>
@@ -18,21 +19,23 @@ static bool is_python(const struct model *m, uint32_t module)
 static struct state state_of(const struct model *m, const struct state *all, uint32_t c)
 {
 	const struct model_context *x = &m->contexts[c];
-	const struct state none = {MODEL_NONE, false}, parent = x->parent == MODEL_NONE ? none : all[x->parent];
+	const struct state none = {MODEL_NONE, false},
+			   parent = x->parent == MODEL_NONE ? none : all[x->parent];
 	switch (x->kind) {
-	case MODEL_CONTEXT_ENTRY:
-		return (struct state){c, false};
+	case MODEL_CONTEXT_ENTRY: return (struct state){c, false};
 	case MODEL_CONTEXT_FUNCTION: {
 		uint32_t module = m->functions[x->function].module;
-		unsigned role = module < m->n_modules ? m->modules[module].role : MODEL_MODULE_PROGRAM;
-		bool at_start = parent.from != MODEL_NONE && m->contexts[parent.from].kind == MODEL_CONTEXT_ENTRY;
-		bool goes_on = parent.from != MODEL_NONE && (role == MODEL_MODULE_INTERPRETER || (role == MODEL_MODULE_START && at_start));
+		unsigned role =
+			module < m->n_modules ? m->modules[module].role : MODEL_MODULE_PROGRAM;
+		bool at_start = parent.from != MODEL_NONE &&
+				m->contexts[parent.from].kind == MODEL_CONTEXT_ENTRY;
+		bool goes_on =
+			parent.from != MODEL_NONE && (role == MODEL_MODULE_INTERPRETER ||
+						      (role == MODEL_MODULE_START && at_start));
 		return goes_on ? (struct state){parent.from, true} : none;
 	}
-	case MODEL_CONTEXT_LINE:
-		return is_python(m, x->module) ? (struct state){c, false} : parent;
-	default:
-		return parent;
+	case MODEL_CONTEXT_LINE: return is_python(m, x->module) ? (struct state){c, false} : parent;
+	default: return parent;
 	}
 }
 
@@ -40,13 +43,16 @@ static struct state state_of(const struct model *m, const struct state *all, uin
 static bool is_moved(const struct model *m, const struct state *all, uint32_t c)
 {
 	const struct model_context *x = &m->contexts[c];
-	return x->kind == MODEL_CONTEXT_FUNCTION && is_python(m, m->functions[x->function].module) && x->parent != MODEL_NONE && all[x->parent].is_native;
+	return x->kind == MODEL_CONTEXT_FUNCTION &&
+	       is_python(m, m->functions[x->function].module) && x->parent != MODEL_NONE &&
+	       all[x->parent].is_native;
 }
 
 static void move(const struct model *m, const struct state *all, uint32_t c, struct view_fold *f)
 {
 	f->caller[c] = all[m->contexts[c].parent].from;
-	for (uint32_t at = m->contexts[c].parent; at != f->caller[c] && !f->is_folded[at]; at = m->contexts[at].parent)
+	for (uint32_t at = m->contexts[c].parent; at != f->caller[c] && !f->is_folded[at];
+	     at = m->contexts[at].parent)
 		f->is_folded[at] = true;
 }
 
@@ -81,7 +87,8 @@ void view_fold_apply(const struct model *m, const struct view_fold *f, struct vi
 		if (!f->is_folded[c])
 			continue;
 		t->total[c] = t->self[c];
-		for (uint32_t child = c + 1; child < c + m->contexts[c].subtree_n; child += m->contexts[child].subtree_n)
+		for (uint32_t child = c + 1; child < c + m->contexts[c].subtree_n;
+		     child += m->contexts[child].subtree_n)
 			t->total[c] += f->caller[child] == MODEL_NONE ? t->total[child] : 0;
 	}
 }

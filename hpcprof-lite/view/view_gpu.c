@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_gpu.h. One pass over the tree, two over the operations. Test: tests/unit/test_view_gpu.c. */
+/* See view_gpu.h. One pass over the tree, two over the operations. Test:
+ * tests/unit/test_view_gpu.c. */
 #include "hpcprof-lite/view/view_gpu.h"
 
 #include "common/base/map.h"
@@ -15,14 +16,19 @@ bool view_is_placeholder(const struct model *m, uint32_t function)
 
 bool view_is_kernel(const struct model *m, uint32_t context)
 {
-	const struct model_context *c = &m->contexts[context], *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
-	return c->kind == MODEL_CONTEXT_FUNCTION && !view_is_placeholder(m, c->function) && parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions
-		&& m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL;
+	const struct model_context *c = &m->contexts[context],
+				   *parent =
+					   c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
+	return c->kind == MODEL_CONTEXT_FUNCTION && !view_is_placeholder(m, c->function) &&
+	       parent && parent->kind == MODEL_CONTEXT_FUNCTION &&
+	       parent->function < m->n_functions &&
+	       m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL;
 }
 
 /* ---- inside of kernels ---- */
 
-void view_gpu_spread(const struct model *m, struct view_values *time, const struct view_values *samples)
+void view_gpu_spread(const struct model *m, struct view_values *time,
+		     const struct view_values *samples)
 {
 	time->spread = true;
 	for (uint32_t k = 0; k < m->n_contexts; k++) {
@@ -37,14 +43,17 @@ void view_gpu_spread(const struct model *m, struct view_values *time, const stru
 	}
 }
 
-unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_scope scope, struct view_gpu_stall top[2])
+unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_scope scope,
+			 struct view_gpu_stall top[2])
 {
 	uint32_t samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
-	const struct model_total *all = samples != MODEL_NONE ? model_find_total(m, context, samples) : NULL;
+	const struct model_total *all =
+		samples != MODEL_NONE ? model_find_total(m, context, samples) : NULL;
 	unsigned n = 0;
 	top[0] = top[1] = (struct view_gpu_stall){.metric = MODEL_NONE};
 	for (uint32_t i = samples + 1; all && i < m->n_metrics; i++) {
-		if (m->metrics[i].role != MODEL_ROLE_STALL && m->metrics[i].role != MODEL_ROLE_ISSUED)
+		if (m->metrics[i].role != MODEL_ROLE_STALL &&
+		    m->metrics[i].role != MODEL_ROLE_ISSUED)
 			continue;
 		const struct model_total *t = model_find_total(m, context, i);
 		const struct view_gpu_stall s = {i, t ? t->sum[scope] : 0, all->sum[scope]};
@@ -60,17 +69,22 @@ unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_sco
 	return n;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------- */
+/* ---- kernels
+ * ---------------------------------------------------------------------------------------------- */
 
-/* The kernel of a context: its function when a placeholder for kernels calls it, or that placeholder; MODEL_NONE: it is no kernel. */
+/* The kernel of a context: its function when a placeholder for kernels calls it, or that
+ * placeholder; MODEL_NONE: it is no kernel. */
 static uint32_t kernel_of(const struct model *m, uint32_t context)
 {
-	const struct model_context *c = &m->contexts[context], *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
+	const struct model_context *c = &m->contexts[context],
+				   *parent =
+					   c->parent != MODEL_NONE ? &m->contexts[c->parent] : NULL;
 	if (c->kind != MODEL_CONTEXT_FUNCTION || c->function >= m->n_functions)
 		return MODEL_NONE;
 	if (m->functions[c->function].gpu_kind == MSR_GPU_KERNEL)
 		return c->function;
-	if (parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions && m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL)
+	if (parent && parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions &&
+	    m->functions[parent->function].gpu_kind == MSR_GPU_KERNEL)
 		return c->function;
 	return MODEL_NONE;
 }
@@ -82,7 +96,8 @@ static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index,
 	if (id == g->kernels.n) {
 		struct view_gpu_kernel *k = vec_push(&g->kernels);
 		if (k)
-			*k = (struct view_gpu_kernel){.function = function, .min_ns = UINT64_MAX, .shape = MODEL_NONE};
+			*k = (struct view_gpu_kernel){
+				.function = function, .min_ns = UINT64_MAX, .shape = MODEL_NONE};
 		return k;
 	}
 	return id == MAP_NONE ? NULL : &g->kernels.at[id];
@@ -90,7 +105,8 @@ static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index,
 
 static bool add_totals(const struct model *m, struct view_gpu *g, struct map *index)
 {
-	uint32_t time = view_find_metric(m, MODEL_ROLE_KERNEL_TIME), count = view_find_metric(m, MODEL_ROLE_KERNELS);
+	uint32_t time = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
+		 count = view_find_metric(m, MODEL_ROLE_KERNELS);
 	for (size_t i = 0; i < m->n_totals; i++) {
 		const struct model_total *t = &m->totals[i];
 		if ((t->metric != time && t->metric != count) || t->sum[MODEL_POINT] == 0)
@@ -106,7 +122,8 @@ static bool add_totals(const struct model *m, struct view_gpu *g, struct map *in
 	return true;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------- */
+/* ---- operations
+ * ------------------------------------------------------------------------------------------- */
 
 static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 {
@@ -115,11 +132,14 @@ static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 	s->ns += op->end_ns - op->start_ns;
 }
 
-static bool add_op(const struct model *m, struct view_gpu *g, struct map *index, const struct model_gpu_op *op)
+static bool add_op(const struct model *m, struct view_gpu *g, struct map *index,
+		   const struct model_gpu_op *op)
 {
 	uint64_t length = op->end_ns - op->start_ns;
 	if (op->kind == MSR_GPU_COPY)
-		add_sum(&g->copies[op->detail < MSR_N_GPU_DIRECTIONS ? op->detail : MSR_GPU_COPY_UNKNOWN], op);
+		add_sum(&g->copies[op->detail < MSR_N_GPU_DIRECTIONS ? op->detail
+								     : MSR_GPU_COPY_UNKNOWN],
+			op);
 	if (op->kind == MSR_GPU_SET)
 		add_sum(&g->sets, op);
 	uint32_t function = op->kind == MSR_GPU_KERNEL ? kernel_of(m, op->context) : MODEL_NONE;
@@ -160,7 +180,8 @@ static bool add_ops(const struct model *m, struct view_gpu *g, struct map *index
 	return true;
 }
 
-/* ---- use of devices --------------------------------------------------------------------------------------- */
+/* ---- use of devices
+ * --------------------------------------------------------------------------------------- */
 
 /* One lane while those of a device are merged by time. */
 struct lane {
@@ -182,7 +203,8 @@ static size_t next_lane(struct lane *lanes, size_t n)
 {
 	size_t best = n;
 	for (size_t i = 0; i < n; i++)
-		if (lanes[i].n && (best == n || lanes[i].ops[lanes[i].at].start_ns < lanes[best].ops[lanes[best].at].start_ns))
+		if (lanes[i].n && (best == n || lanes[i].ops[lanes[i].at].start_ns <
+							lanes[best].ops[lanes[best].at].start_ns))
 			best = i;
 	return best;
 }
@@ -210,13 +232,15 @@ static bool measure_devices(const struct model *m, struct view_gpu *g)
 	for (uint32_t d = 0; d < m->n_gpu_devices; d++) {
 		size_t n = 0;
 		for (uint32_t i = 0; i < m->n_profiles; i++)
-			n += m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->gpu_queues[m->profiles[i].queue].device == d;
+			n += m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
+			     m->gpu_queues[m->profiles[i].queue].device == d;
 		struct lane *lanes = calloc(n ? n : 1, sizeof *lanes);
 		if (!lanes)
 			return false;
 		n = 0;
 		for (uint32_t i = 0; i < m->n_profiles; i++)
-			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE && m->gpu_queues[m->profiles[i].queue].device == d)
+			if (m->profiles[i].kind == MODEL_PROFILE_QUEUE &&
+			    m->gpu_queues[m->profiles[i].queue].device == d)
 				lanes[n++].profile = i;
 		g->device_busy_ns[d] = merge_busy(m, lanes, n);
 		free(lanes);
@@ -224,7 +248,8 @@ static bool measure_devices(const struct model *m, struct view_gpu *g)
 	return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------- */
+/* ---- the whole
+ * -------------------------------------------------------------------------------------------- */
 
 static int compare_kernels(const void *pa, const void *pb)
 {
@@ -242,7 +267,8 @@ bool view_gpu_open(const struct model *m, struct view_gpu *g)
 	*g = (struct view_gpu){0};
 	g->queues = calloc((size_t)m->n_gpu_queues + 1, sizeof *g->queues);
 	g->device_busy_ns = calloc((size_t)m->n_gpu_devices + 1, sizeof *g->device_busy_ns);
-	bool ok = g->queues && g->device_busy_ns && add_totals(m, g, &index) && add_ops(m, g, &index) && measure_devices(m, g);
+	bool ok = g->queues && g->device_busy_ns && add_totals(m, g, &index) &&
+		  add_ops(m, g, &index) && measure_devices(m, g);
 	map_free(&index);
 	if (!ok)
 		view_gpu_close(g);

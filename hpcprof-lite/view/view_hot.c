@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh. */
+/* See view_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_view_gpu.c,
+ * tests/cli/prof_gpu_pc.sh. */
 #include "hpcprof-lite/view/view_hot.h"
 
 #include "hpcprof-lite/view/view_gpu.h"
@@ -13,7 +14,7 @@ struct gathering {
 	const struct model *m;
 	struct view_hot *h;
 	uint32_t samples, apportioned, seconds, launches, measured, expected; /* metrics */
-	uint32_t *stall_of;              /* by metric: index into stalls, MODEL_NONE */
+	uint32_t *stall_of; /* by metric: index into stalls, MODEL_NONE */
 	struct map kernels, lines, launchers;
 };
 
@@ -56,11 +57,13 @@ static int compare_ranked(const void *pa, const void *pb)
 	return (a->stall > b->stall) - (a->stall < b->stall);
 }
 
-size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values, struct view_hot_reason *to)
+size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values,
+		     struct view_hot_reason *to)
 {
 	size_t n = 0;
 	for (uint32_t i = 0; i < h->n_stalls; i++)
-		if (m->metrics[h->stalls[i]].role != MODEL_ROLE_STALL_IDLE && h->values.at[values + i] > 0)
+		if (m->metrics[h->stalls[i]].role != MODEL_ROLE_STALL_IDLE &&
+		    h->values.at[values + i] > 0)
 			to[n++] = (struct view_hot_reason){i, h->values.at[values + i]};
 	if (n)
 		qsort(to, n, sizeof *to, compare_ranked);
@@ -96,7 +99,8 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 {
 	const struct model_context *c = &g->m->contexts[context];
 	bool has_line = c->kind == MODEL_CONTEXT_LINE;
-	uint64_t a = (uint64_t)kernel << 32 | c->function, b = has_line ? (uint64_t)c->file << 32 | c->line : UINT64_MAX;
+	uint64_t a = (uint64_t)kernel << 32 | c->function,
+		 b = has_line ? (uint64_t)c->file << 32 | c->line : UINT64_MAX;
 	uint64_t id = map_put(&g->lines, a, b, g->h->lines.n);
 	if (id != g->h->lines.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
@@ -104,7 +108,8 @@ static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 	struct view_hot_line *new = stalls == NONE ? NULL : vec_push(&g->h->lines);
 	if (!new)
 		return NONE;
-	*new = (struct view_hot_line){.kernel = (uint32_t)kernel, .context = context, .stalls = stalls};
+	*new = (struct view_hot_line){
+		.kernel = (uint32_t)kernel, .context = context, .stalls = stalls};
 	return (size_t)id;
 }
 
@@ -113,7 +118,12 @@ static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 	struct view_launch launch = view_launch_of(g->m, context);
 	uint32_t at = launch.site, node = launch.node;
 	const struct model_context *c = &g->m->contexts[at];
-	uint64_t a = hash_u64((uint64_t)kernel << 32 | (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^ c->function, b = c->kind == MODEL_CONTEXT_LINE ? (uint64_t)c->file << 32 | c->line : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
+	uint64_t a = hash_u64((uint64_t)kernel << 32 |
+			      (node != MODEL_NONE ? g->m->contexts[node].function : MODEL_NONE)) ^
+		     c->function,
+		 b = c->kind == MODEL_CONTEXT_LINE
+			     ? (uint64_t)c->file << 32 | c->line
+			     : UINT64_MAX - (c->kind == MODEL_CONTEXT_ENTRY ? at : 0);
 	uint64_t id = map_put(&g->launchers, launch.is_on_guess ? ~a : a, b, g->h->launchers.n);
 	if (id != g->h->launchers.n)
 		return id == MAP_NONE ? NONE : (size_t)id;
@@ -127,14 +137,24 @@ static size_t get_launcher(struct gathering *g, size_t kernel, uint32_t context)
 }
 
 /* A value at a context in a kernel. */
-static bool add(struct gathering *g, size_t kernel, size_t launcher, uint32_t context, uint32_t metric, double value)
+static bool add(struct gathering *g, size_t kernel, size_t launcher, uint32_t context,
+		uint32_t metric, double value)
 {
 	struct view_hot_kernel *k = &g->h->kernels.at[kernel];
 	struct view_hot_launcher *l = &g->h->launchers.at[launcher];
 	uint32_t stall = g->stall_of[metric];
-	double *of_kernel = metric == g->samples ? &k->samples : metric == g->apportioned ? &k->apportioned : metric == g->seconds ? &k->seconds : metric == g->launches ? &k->n
-		: metric == g->measured ? &k->measured : metric == g->expected ? &k->expected : NULL;
-	double *of_launcher = metric == g->samples ? &l->samples : metric == g->apportioned ? &l->apportioned : metric == g->seconds ? &l->seconds : metric == g->launches ? &l->n : NULL;
+	double *of_kernel = metric == g->samples       ? &k->samples
+			    : metric == g->apportioned ? &k->apportioned
+			    : metric == g->seconds     ? &k->seconds
+			    : metric == g->launches    ? &k->n
+			    : metric == g->measured    ? &k->measured
+			    : metric == g->expected    ? &k->expected
+						       : NULL;
+	double *of_launcher = metric == g->samples       ? &l->samples
+			      : metric == g->apportioned ? &l->apportioned
+			      : metric == g->seconds     ? &l->seconds
+			      : metric == g->launches    ? &l->n
+							 : NULL;
 	if (of_kernel)
 		*of_kernel += value;
 	if (of_launcher)
@@ -175,7 +195,9 @@ static bool gather(struct gathering *g)
 				return false;
 			end = context + m->contexts[context].subtree_n;
 		}
-		if (m->totals[i].context < end && m->totals[i].sum[MODEL_POINT] != 0 && !add(g, kernel, launcher, m->totals[i].context, m->totals[i].metric, m->totals[i].sum[MODEL_POINT]))
+		if (m->totals[i].context < end && m->totals[i].sum[MODEL_POINT] != 0 &&
+		    !add(g, kernel, launcher, m->totals[i].context, m->totals[i].metric,
+			 m->totals[i].sum[MODEL_POINT]))
 			return false;
 	}
 	return true;
@@ -215,7 +237,8 @@ static int compare_launchers(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* Lines and launchers of each kernel side by side, then the kernels in order, without those that have no samples. */
+/* Lines and launchers of each kernel side by side, then the kernels in order, without those that
+ * have no samples. */
 static void put_in_order(struct view_hot *h)
 {
 	size_t kept = 0;
@@ -225,7 +248,8 @@ static void put_in_order(struct view_hot *h)
 		qsort(h->launchers.at, h->launchers.n, sizeof *h->launchers.at, compare_launchers);
 	for (size_t i = h->lines.n; i-- > 0; h->kernels.at[h->lines.at[i].kernel].first_line = i)
 		h->kernels.at[h->lines.at[i].kernel].n_lines++;
-	for (size_t i = h->launchers.n; i-- > 0; h->kernels.at[h->launchers.at[i].kernel].first_launcher = i)
+	for (size_t i = h->launchers.n; i-- > 0;
+	     h->kernels.at[h->launchers.at[i].kernel].first_launcher = i)
 		h->kernels.at[h->launchers.at[i].kernel].n_launchers++;
 	for (size_t i = 0; i < h->kernels.n; i++)
 		if (h->kernels.at[i].samples > 0)
@@ -238,8 +262,14 @@ static void put_in_order(struct view_hot *h)
 bool view_hot_open(const struct model *m, struct view_hot *h)
 {
 	*h = (struct view_hot){0};
-	struct gathering g = {.m = m, .h = h, .samples = view_find_metric(m, MODEL_ROLE_SAMPLES), .apportioned = view_find_metric(m, MODEL_ROLE_APPORTIONED), .seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
-		.launches = view_find_metric(m, MODEL_ROLE_KERNELS), .measured = view_find_metric(m, MODEL_ROLE_MEASURED), .expected = view_find_metric(m, MODEL_ROLE_EXPECTED)};
+	struct gathering g = {.m = m,
+			      .h = h,
+			      .samples = view_find_metric(m, MODEL_ROLE_SAMPLES),
+			      .apportioned = view_find_metric(m, MODEL_ROLE_APPORTIONED),
+			      .seconds = view_find_metric(m, MODEL_ROLE_KERNEL_TIME),
+			      .launches = view_find_metric(m, MODEL_ROLE_KERNELS),
+			      .measured = view_find_metric(m, MODEL_ROLE_MEASURED),
+			      .expected = view_find_metric(m, MODEL_ROLE_EXPECTED)};
 	if (g.samples == MODEL_NONE)
 		return true;
 	bool ok = list_stalls(&g) && gather(&g);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What PC samples say of each kernel: who launched it, which of its lines (also of what is inlined there, and of device functions it calls) have the samples, and what the
- * warps waited for. Sums over all contexts of the kernel. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh.
+ * What PC samples say of each kernel: who launched it, which of its lines (also of what is inlined
+ * there, and of device functions it calls) have the samples, and what the warps waited for. Sums
+ * over all contexts of the kernel. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_HOT_H
 #define HPCPROF_VIEW_VIEW_HOT_H
@@ -11,27 +12,28 @@
 #include "hpcprof-lite/model/model.h"
 
 struct view_hot_line {
-	uint32_t kernel;             /* index */
-	uint32_t context;            /* the one with the most samples there: says what the line is */
+	uint32_t kernel;  /* index */
+	uint32_t context; /* the one with the most samples there: says what the line is */
 	double most, samples;
-	size_t stalls;               /* index of the first of its n_stalls values in view_hot.values */
+	size_t stalls; /* index of the first of its n_stalls values in view_hot.values */
 };
 
 struct view_hot_launcher {
-	bool on_guess;               /* a frame between the place and the kernel was guessed */
-	uint32_t kernel;             /* index */
-	uint32_t context;            /* the line (or function, or entry) of the CPU that launched it, the innermost of the program's own */
-	uint32_t node;               /* the placeholder "<graph node of ...>" between, MODEL_NONE */
+	bool on_guess;    /* a frame between the place and the kernel was guessed */
+	uint32_t kernel;  /* index */
+	uint32_t context; /* the line (or function, or entry) of the CPU that launched it, the
+			     innermost of the program's own */
+	uint32_t node;    /* the placeholder "<graph node of ...>" between, MODEL_NONE */
 	double seconds, n, samples, apportioned;
 };
 
 struct view_hot_kernel {
 	uint32_t function;
-	double seconds, n;           /* by GKER (sec) and GKER:COUNT */
+	double seconds, n; /* by GKER (sec) and GKER:COUNT */
 	double samples, apportioned;
-	double measured, expected;   /* GSAMP:TOT and GSAMP:EXP; 0: not known */
-	size_t stalls;               /* as in view_hot_line */
-	size_t first_line, n_lines;  /* into lines: falling samples */
+	double measured, expected;          /* GSAMP:TOT and GSAMP:EXP; 0: not known */
+	size_t stalls;                      /* as in view_hot_line */
+	size_t first_line, n_lines;         /* into lines: falling samples */
 	size_t first_launcher, n_launchers; /* into launchers: falling time */
 };
 
@@ -40,11 +42,12 @@ struct view_hot {
 	VEC(struct view_hot_line) lines;
 	VEC(struct view_hot_launcher) launchers;
 	VEC(double) values;
-	uint32_t *stalls, n_stalls;  /* metrics of stall reasons: ISSUED, STALL and STALL_IDLE */
+	uint32_t *stalls, n_stalls; /* metrics of stall reasons: ISSUED, STALL and STALL_IDLE */
 	double samples, apportioned;
 };
 
-/* Finds nothing where there are no PC samples. False when memory is short; nothing is left to close then. */
+/* Finds nothing where there are no PC samples. False when memory is short; nothing is left to close
+ * then. */
 bool view_hot_open(const struct model *m, struct view_hot *h);
 void view_hot_close(struct view_hot *h);
 /* The index of the idle part of the stall at index `stall`; n_stalls: there is none. */
@@ -53,13 +56,14 @@ uint32_t view_hot_idle_part(const struct model *m, const struct view_hot *h, uin
 bool view_hot_is_issued(const struct model *m, const struct view_hot *h, uint32_t stall);
 
 struct view_hot_reason {
-	uint32_t stall;              /* index */
+	uint32_t stall; /* index */
 	double value;
 };
 /*
- * Ranks the stall reasons of a kernel or line by falling samples, without idle parts. `values` is its `stalls`; `to` has
- * room for n_stalls. Returns how many have samples.
+ * Ranks the stall reasons of a kernel or line by falling samples, without idle parts. `values` is
+ * its `stalls`; `to` has room for n_stalls. Returns how many have samples.
  */
-size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values, struct view_hot_reason *to);
+size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values,
+		     struct view_hot_reason *to);
 
 #endif

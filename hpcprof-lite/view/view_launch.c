@@ -9,28 +9,37 @@
 /* Code between a launch in the source and the GPU, and the interpreter that runs Python's lines. */
 static bool is_machinery(const struct model *m, const struct model_context *c, const char *kernel)
 {
-	const struct model_function *f = c->function < m->n_functions ? &m->functions[c->function] : NULL;
-	if (f && (f->is_launch || strcmp(f->name, kernel) == 0)) /* the host's function of the same name launches it */
+	const struct model_function *f =
+		c->function < m->n_functions ? &m->functions[c->function] : NULL;
+	if (f && (f->is_launch || strcmp(f->name, kernel) ==
+					  0)) /* the host's function of the same name launches it */
 		return true;
-	unsigned role = c->module < m->n_modules ? m->modules[c->module].role : MODEL_MODULE_PROGRAM;
+	unsigned role =
+		c->module < m->n_modules ? m->modules[c->module].role : MODEL_MODULE_PROGRAM;
 	return role == MODEL_MODULE_LAUNCH || role == MODEL_MODULE_INTERPRETER;
 }
 
 /*
- * Below a Python line there are lines of extension modules that were built with them; where there are none, as in PyTorch,
- * the Python line of the user's own that led there says more than that of a library.
+ * Below a Python line there are lines of extension modules that were built with them; where there
+ * are none, as in PyTorch, the Python line of the user's own that led there says more than that of
+ * a library.
  */
 static uint32_t find_site(const struct model *m, uint32_t kernel)
 {
 	const char *name = m->functions[m->contexts[kernel].function].name;
 	uint32_t function = MODEL_NONE, last = kernel;
-	for (uint32_t c = m->contexts[kernel].parent; c != MODEL_NONE && m->contexts[c].kind != MODEL_CONTEXT_ROOT; last = c, c = m->contexts[c].parent) {
+	for (uint32_t c = m->contexts[kernel].parent;
+	     c != MODEL_NONE && m->contexts[c].kind != MODEL_CONTEXT_ROOT;
+	     last = c, c = m->contexts[c].parent) {
 		const struct model_context *at = &m->contexts[c];
-		bool is_place = at->kind == MODEL_CONTEXT_LINE || at->kind == MODEL_CONTEXT_INSTRUCTION;
+		bool is_place =
+			at->kind == MODEL_CONTEXT_LINE || at->kind == MODEL_CONTEXT_INSTRUCTION;
 		if (!is_place || is_machinery(m, at, name))
 			continue;
 		if (at->kind == MODEL_CONTEXT_LINE)
-			return at->module < m->n_modules && m->modules[at->module].is_python ? model_find_python_line(m, c) : c;
+			return at->module < m->n_modules && m->modules[at->module].is_python
+				       ? model_find_python_line(m, c)
+				       : c;
 		if (function == MODEL_NONE)
 			function = c;
 	}
@@ -41,7 +50,8 @@ static uint32_t find_site(const struct model *m, uint32_t kernel)
 static uint32_t find_node(const struct model *m, uint32_t kernel)
 {
 	uint32_t placeholder = m->contexts[kernel].parent, above = m->contexts[placeholder].parent;
-	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION && view_is_placeholder(m, m->contexts[above].function);
+	bool is_node = above != MODEL_NONE && m->contexts[above].kind == MODEL_CONTEXT_FUNCTION &&
+		       view_is_placeholder(m, m->contexts[above].function);
 	return is_node ? placeholder : MODEL_NONE;
 }
 
@@ -57,5 +67,7 @@ static bool is_on_guess(const struct model *m, uint32_t kernel, uint32_t site)
 struct view_launch view_launch_of(const struct model *m, uint32_t kernel)
 {
 	uint32_t site = find_site(m, kernel);
-	return (struct view_launch){.site = site, .node = find_node(m, kernel), .is_on_guess = is_on_guess(m, kernel, site)};
+	return (struct view_launch){.site = site,
+				    .node = find_node(m, kernel),
+				    .is_on_guess = is_on_guess(m, kernel, site)};
 }

@@ -6,9 +6,10 @@
 #include "hpcprof-lite/model/model.h"
 
 struct view_launch {
-	uint32_t site;     /* the innermost line of the program's own; without one the innermost function; else the entry */
-	uint32_t node;     /* the placeholder of the graph's node between, MODEL_NONE */
-	bool is_on_guess;  /* a frame between the site and the kernel was guessed */
+	uint32_t site;    /* the innermost line of the program's own; without one the innermost
+			     function; else the entry */
+	uint32_t node;    /* the placeholder of the graph's node between, MODEL_NONE */
+	bool is_on_guess; /* a frame between the site and the kernel was guessed */
 };
 
 /* `kernel` is the context of a kernel. */

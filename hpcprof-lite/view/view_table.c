@@ -12,15 +12,12 @@ static bool key_of(const struct model_context *c, enum view_by by, uint64_t *a, 
 {
 	*b = 0;
 	switch (by) {
-	case VIEW_BY_FUNCTION:
-		*a = c->function;
-		return c->function != MODEL_NONE;
-	case VIEW_BY_MODULE:
-		*a = c->module;
-		return c->module != MODEL_NONE;
+	case VIEW_BY_FUNCTION: *a = c->function; return c->function != MODEL_NONE;
+	case VIEW_BY_MODULE: *a = c->module; return c->module != MODEL_NONE;
 	case VIEW_BY_LINE:
 		if (c->kind == MODEL_CONTEXT_LINE) {
-			/* a line of a macro in assembler, or of a template, is in several functions */
+			/* a line of a macro in assembler, or of a template, is in several functions
+			 */
 			*a = (uint64_t)c->function << 32 | c->file;
 			*b = (uint64_t)1 << 32 | c->line;
 		} else if (c->kind == MODEL_CONTEXT_INSTRUCTION) {
@@ -76,7 +73,8 @@ static bool sum_guessed(const struct model *m, const struct view_values *t, doub
 	return true;
 }
 
-/* Rows while they are filled; of each the end of the outermost of its subtrees that is being passed. */
+/* Rows while they are filled; of each the end of the outermost of its subtrees that is being
+ * passed. */
 struct filling {
 	VEC(struct view_row) rows;
 	VEC(uint32_t) ends;
@@ -96,7 +94,8 @@ static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t contex
 	return (size_t)id;
 }
 
-/* A row whose end lies behind the present context holds it: what is added to its total is in there already. */
+/* A row whose end lies behind the present context holds it: what is added to its total is in there
+ * already. */
 static bool fill(const struct model *m, const struct view_values *t, enum view_by by,
 		 const double *guessed, struct filling *f, bool *has_guesses)
 {
@@ -120,7 +119,8 @@ static bool fill(const struct model *m, const struct view_values *t, enum view_b
 	return true;
 }
 
-bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by, struct view_rows *rows)
+bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by,
+		    struct view_rows *rows)
 {
 	struct filling f = {0};
 	double *guessed;

@@ -9,14 +9,10 @@
 
 #include "hpcprof-lite/view/view_values.h"
 
-enum view_by {
-	VIEW_BY_FUNCTION,
-	VIEW_BY_LINE,
-	VIEW_BY_MODULE
-};
+enum view_by { VIEW_BY_FUNCTION, VIEW_BY_LINE, VIEW_BY_MODULE };
 
 struct view_row {
-	uint32_t context;    /* the first that belongs to the row: says what the row is */
+	uint32_t context; /* the first that belongs to the row: says what the row is */
 	double self, total;
 	double guessed; /* of total: what came by a guessed frame that is of the row, or further in:
 			   by that frame alone it belongs to the row */
@@ -30,7 +26,8 @@ struct view_rows {
 };
 
 /* Rows with neither self nor total are left out. False when memory is short. */
-bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by, struct view_rows *rows);
+bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by,
+		    struct view_rows *rows);
 /* By falling total, then self, then first context. */
 void view_rows_sort_by_total(struct view_row *rows, size_t n);
 void view_rows_free(struct view_rows *rows);

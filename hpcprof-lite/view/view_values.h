@@ -21,7 +21,7 @@ struct view_values {
 	uint64_t *n_samples; /* at the context itself */
 	double whole;        /* of the root */
 	uint64_t n_all;
-	bool spread;         /* GPU time that view_gpu_spread() shared out inside of kernels */
+	bool spread; /* GPU time that view_gpu_spread() shared out inside of kernels */
 };
 
 /* False when memory is short; nothing is left to close then. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where threads wait for GPUs, by function of the API and the place that calls it. Test: tests/unit/test_view_gpu.c. */
+/* Where threads wait for GPUs, by function of the API and the place that calls it. Test:
+ * tests/unit/test_view_gpu.c. */
 #ifndef HPCPROF_VIEW_VIEW_WAITS_H
 #define HPCPROF_VIEW_VIEW_WAITS_H
 
@@ -7,7 +8,8 @@
 
 /* Waits in one function of the API that one place calls. */
 struct view_wait {
-	uint32_t api, call; /* contexts: the function's, and the line's that calls it; where that has no line, the Python line above; MODEL_NONE: there is none */
+	uint32_t api, call; /* contexts: the function's, and the line's that calls it; where that
+			       has no line, the Python line above; MODEL_NONE: there is none */
 	double seconds;
 };
 

@@ -35,16 +35,20 @@ static void modules(void **state)
 static void launches(void **state)
 {
 	(void)state;
-	assert_true(known_launch("clEnqueueNDRangeKernel") && known_launch("cuLaunchKernel") && known_launch("__device_stub__Z3addPf(float*)"));
-	assert_true(known_launch("cudaError cudaLaunchKernel<char>(char const*)") && known_launch("static cudaError cudaLaunchKernel<char>(char const*)"));
-	assert_false(known_launch("my_cudaLaunch") || known_launch("solve<float>(int)") || known_launch("main"));
+	assert_true(known_launch("clEnqueueNDRangeKernel") && known_launch("cuLaunchKernel") &&
+		    known_launch("__device_stub__Z3addPf(float*)"));
+	assert_true(known_launch("cudaError cudaLaunchKernel<char>(char const*)") &&
+		    known_launch("static cudaError cudaLaunchKernel<char>(char const*)"));
+	assert_false(known_launch("my_cudaLaunch") || known_launch("solve<float>(int)") ||
+		     known_launch("main"));
 }
 
 static void nvcc(void **state)
 {
 	const char *stub = NULL;
 	(void)state;
-	assert_false(known_by_nvcc("void geo::add<float>(float*)", &stub)); /* a function of this name, and no stub below it */
+	assert_false(known_by_nvcc("void geo::add<float>(float*)",
+				   &stub)); /* a function of this name, and no stub below it */
 	assert_true(known_by_nvcc("cudaError __cudaLaunchKernel_helper<char>(char*)", &stub));
 	assert_true(known_by_nvcc("__device_stub__ZN3geo3addIfEEvPf(float*)", &stub));
 	assert_true(known_by_nvcc("void geo::add<float>(float*)", &stub));

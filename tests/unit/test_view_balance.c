@@ -9,20 +9,31 @@
 
 #include "hpcprof-lite/view/view_balance.h"
 
-/* Process 0 has two threads and a queue, process 1 one thread, process 2 a thread that did nothing. */
+/* Process 0 has two threads and a queue, process 1 one thread, process 2 a thread that did nothing.
+ */
 static void shares(void **state)
 {
 	static const struct model_value values[] = {
 		{.at[MODEL_EXECUTION] = 1}, {.at[MODEL_EXECUTION] = 3}, {.at[MODEL_EXECUTION] = 8}};
 	static const struct model_process processes[3];
 	const struct model_profile profiles[] = {
-		{.process = 0, .values = &values[0], .n_values = 1, .ledger.in_tree = 10, .cpu_ns = 5},
-		{.process = 0, .values = &values[1], .n_values = 1, .ledger.in_tree = 30, .ledger.losses[MSR_LOSS_BUSY] = 2, .cpu_ns = 6},
+		{.process = 0,
+		 .values = &values[0],
+		 .n_values = 1,
+		 .ledger.in_tree = 10,
+		 .cpu_ns = 5},
+		{.process = 0,
+		 .values = &values[1],
+		 .n_values = 1,
+		 .ledger.in_tree = 30,
+		 .ledger.losses[MSR_LOSS_BUSY] = 2,
+		 .cpu_ns = 6},
 		{.process = 0, .kind = MODEL_PROFILE_QUEUE},
 		{.process = 1, .values = &values[2], .n_values = 1},
 		{.process = 2},
 	};
-	const struct model m = {.processes = processes, .n_processes = 3, .profiles = profiles, .n_profiles = 5};
+	const struct model m = {
+		.processes = processes, .n_processes = 3, .profiles = profiles, .n_profiles = 5};
 	const struct view_values v = {.metric = 0, .whole = 12};
 	struct view_balance b;
 	(void)state;
@@ -36,7 +47,8 @@ static void shares(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(b.processes.at[i].id, by_process[i]);
 	const struct view_share *first = &b.processes.at[1];
-	assert_true(first->value == 4 && first->n_threads == 2 && first->n_samples == 40 && first->n_lost == 2 && first->cpu_ns == 11);
+	assert_true(first->value == 4 && first->n_threads == 2 && first->n_samples == 40 &&
+		    first->n_lost == 2 && first->cpu_ns == 11);
 	assert_true(b.processes.mean == 4 && b.processes.most == 8 && b.processes.n_empty == 1);
 	view_balance_free(&b);
 }
@@ -45,8 +57,10 @@ static void shares(void **state)
 static void lost_all(void **state)
 {
 	static const struct model_process process;
-	const struct model_profile profiles[] = {{.process = 0}, {.process = 0, .ledger.losses[MSR_LOSS_BUSY] = 1}};
-	const struct model m = {.processes = &process, .n_processes = 1, .profiles = profiles, .n_profiles = 2};
+	const struct model_profile profiles[] = {{.process = 0},
+						 {.process = 0, .ledger.losses[MSR_LOSS_BUSY] = 1}};
+	const struct model m = {
+		.processes = &process, .n_processes = 1, .profiles = profiles, .n_profiles = 2};
 	struct view_balance b;
 	(void)state;
 	assert_true(view_balance_make(&m, &(struct view_values){0}, &b));

@@ -16,23 +16,53 @@ static const struct model_module modules[N_MODULES] = {
 	[INTERPRETER] = {.path = "/usr/bin/python3.11", .role = MODEL_MODULE_INTERPRETER},
 	[EXTENSION] = {.path = "/usr/lib/_json.so"},
 };
-static const struct model_function functions[N_MODULES] = {{.name = "f", .module = SCRIPT}, {.name = "eval", .module = INTERPRETER}, {.name = "scan", .module = EXTENSION}};
+static const struct model_function functions[N_MODULES] = {{.name = "f", .module = SCRIPT},
+							   {.name = "eval", .module = INTERPRETER},
+							   {.name = "scan", .module = EXTENSION}};
 
-#define FUNCTION(parent_, n_, which) {.parent = (parent_), .subtree_n = (n_), .kind = MODEL_CONTEXT_FUNCTION, .function = (which), .module = (which)}
-#define LINE(parent_, n_, which) {.parent = (parent_), .subtree_n = (n_), .kind = MODEL_CONTEXT_LINE, .function = (which), .module = (which)}
+#define FUNCTION(parent_, n_, which)                                                    \
+	{                                                                               \
+		.parent = (parent_), .subtree_n = (n_), .kind = MODEL_CONTEXT_FUNCTION, \
+		.function = (which), .module = (which)                                  \
+	}
+#define LINE(parent_, n_, which)                                                    \
+	{                                                                           \
+		.parent = (parent_), .subtree_n = (n_), .kind = MODEL_CONTEXT_LINE, \
+		.function = (which), .module = (which)                              \
+	}
 
-/* root > entry > eval > its line > f > line > eval > its line > f > line; the last line also calls the extension, which calls f. */
+/* root > entry > eval > its line > f > line > eval > its line > f > line; the last line also calls
+ * the extension, which calls f. */
 static const struct model_context contexts[] = {
-	{.parent = MODEL_NONE, .subtree_n = 14, .kind = MODEL_CONTEXT_ROOT, .function = MODEL_NONE, .module = MODEL_NONE},
-	{.parent = 0, .subtree_n = 13, .kind = MODEL_CONTEXT_ENTRY, .function = MODEL_NONE, .module = MODEL_NONE},
-	FUNCTION(1, 12, INTERPRETER), LINE(2, 11, INTERPRETER),
-	FUNCTION(3, 10, SCRIPT), LINE(4, 9, SCRIPT),
-	FUNCTION(5, 8, INTERPRETER), LINE(6, 7, INTERPRETER),
-	FUNCTION(7, 6, SCRIPT), LINE(8, 5, SCRIPT),
-	FUNCTION(9, 4, EXTENSION), LINE(10, 3, EXTENSION),
-	FUNCTION(11, 2, SCRIPT), LINE(12, 1, SCRIPT),
+	{.parent = MODEL_NONE,
+	 .subtree_n = 14,
+	 .kind = MODEL_CONTEXT_ROOT,
+	 .function = MODEL_NONE,
+	 .module = MODEL_NONE},
+	{.parent = 0,
+	 .subtree_n = 13,
+	 .kind = MODEL_CONTEXT_ENTRY,
+	 .function = MODEL_NONE,
+	 .module = MODEL_NONE},
+	FUNCTION(1, 12, INTERPRETER),
+	LINE(2, 11, INTERPRETER),
+	FUNCTION(3, 10, SCRIPT),
+	LINE(4, 9, SCRIPT),
+	FUNCTION(5, 8, INTERPRETER),
+	LINE(6, 7, INTERPRETER),
+	FUNCTION(7, 6, SCRIPT),
+	LINE(8, 5, SCRIPT),
+	FUNCTION(9, 4, EXTENSION),
+	LINE(10, 3, EXTENSION),
+	FUNCTION(11, 2, SCRIPT),
+	LINE(12, 1, SCRIPT),
 };
-static const struct model model = {.modules = modules, .n_modules = N_MODULES, .functions = functions, .n_functions = N_MODULES, .contexts = contexts, .n_contexts = 14};
+static const struct model model = {.modules = modules,
+				   .n_modules = N_MODULES,
+				   .functions = functions,
+				   .n_functions = N_MODULES,
+				   .contexts = contexts,
+				   .n_contexts = 14};
 
 static void chains_are_folded(void **state)
 {
@@ -42,7 +72,10 @@ static void chains_are_folded(void **state)
 	assert_true(view_fold_open(&model, &f));
 	for (uint32_t c = 0; c < 14; c++) {
 		assert_int_equal(f.is_folded[c], folded[c]);
-		assert_int_equal(f.caller[c], c == 4 ? 1 : c == 8 ? 5 : MODEL_NONE); /* not 12: an extension called it */
+		assert_int_equal(f.caller[c],
+				 c == 4   ? 1
+				 : c == 8 ? 5
+					  : MODEL_NONE); /* not 12: an extension called it */
 	}
 	view_fold_close(&f);
 }
@@ -68,7 +101,10 @@ static void totals(void **state)
 
 static void without_python(void **state)
 {
-	const struct model m = {.modules = &modules[EXTENSION], .n_modules = 1, .contexts = contexts, .n_contexts = 1};
+	const struct model m = {.modules = &modules[EXTENSION],
+				.n_modules = 1,
+				.contexts = contexts,
+				.n_contexts = 1};
 	struct view_fold f;
 	(void)state;
 	assert_true(view_fold_open(&m, &f));

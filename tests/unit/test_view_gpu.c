@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What GPUs did (view_gpu.h, view_hot.h, view_waits.h), against a second computation from the operations and totals of a hand-made model. */
+/* What GPUs did (view_gpu.h, view_hot.h, view_waits.h), against a second computation from the
+ * operations and totals of a hand-made model. */
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_hot.h"
 #include "hpcprof-lite/view/view_waits.h"
@@ -14,7 +15,12 @@
 
 static struct model *make(uint32_t n_gpu_ops)
 {
-	return fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 1, .n_samples = 20, .n_gpu_ops = n_gpu_ops, .traces = true});
+	return fixture_make(&(struct fixture_options){.n_processes = 2,
+						      .n_threads = 2,
+						      .n_metrics = 1,
+						      .n_samples = 20,
+						      .n_gpu_ops = n_gpu_ops,
+						      .traces = true});
 }
 
 /* All operations of the model, those of one lane one behind the other. Owned by the caller. */
@@ -24,7 +30,8 @@ static struct model_gpu_op *all_ops(const struct model *m, size_t *n, uint32_t d
 	*n = 0;
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		struct model_gpu_cursor cursor = {0};
-		if (m->profiles[i].kind != MODEL_PROFILE_QUEUE || (device != MODEL_NONE && m->gpu_queues[m->profiles[i].queue].device != device))
+		if (m->profiles[i].kind != MODEL_PROFILE_QUEUE ||
+		    (device != MODEL_NONE && m->gpu_queues[m->profiles[i].queue].device != device))
 			continue;
 		for (size_t k; (k = model_gpu_read(m, i, &cursor, ops + *n, 7));)
 			*n += k;
@@ -62,19 +69,26 @@ static void kernels_and_copies(void **state)
 		seconds += k->seconds;
 		count += k->n;
 	}
-	assert_float_equal(seconds, view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME)), 1e-9);
+	assert_float_equal(seconds, view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME)),
+			   1e-9);
 	assert_true(count == view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS)));
-	assert_true(g.kernels.n == 3 && g.kernels.at[0].more_shapes && !g.kernels.at[2].more_shapes);
-	assert_true((double)g.copies[MSR_GPU_COPY_H2D].bytes == view_total(m, view_find_metric(m, MODEL_ROLE_COPY_BYTES))); /* the first of them */
-	assert_true((double)g.copies[MSR_GPU_COPY_D2H].bytes == view_total(m, view_find_metric(m, MODEL_ROLE_COPY_BYTES) + 1));
-	assert_true((double)(g.copies[MSR_GPU_COPY_H2D].n + g.copies[MSR_GPU_COPY_D2H].n) == view_total(m, view_find_metric(m, MODEL_ROLE_COPIES)));
+	assert_true(g.kernels.n == 3 && g.kernels.at[0].more_shapes &&
+		    !g.kernels.at[2].more_shapes);
+	assert_true(
+		(double)g.copies[MSR_GPU_COPY_H2D].bytes ==
+		view_total(m, view_find_metric(m, MODEL_ROLE_COPY_BYTES))); /* the first of them */
+	assert_true((double)g.copies[MSR_GPU_COPY_D2H].bytes ==
+		    view_total(m, view_find_metric(m, MODEL_ROLE_COPY_BYTES) + 1));
+	assert_true((double)(g.copies[MSR_GPU_COPY_H2D].n + g.copies[MSR_GPU_COPY_D2H].n) ==
+		    view_total(m, view_find_metric(m, MODEL_ROLE_COPIES)));
 	assert_int_equal(g.sets.n + g.copies[MSR_GPU_COPY_UNKNOWN].n, 0);
 	view_gpu_close(&g);
 	free(ops);
 	fixture_free(m);
 }
 
-/* Time with an operation: where a moment lies in one, moment by moment between all starts and ends. */
+/* Time with an operation: where a moment lies in one, moment by moment between all starts and ends.
+ */
 static int compare_times(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -152,7 +166,9 @@ static void inside_of_kernels(void **state)
 			const struct view_hot_launcher *l = &h.launchers.at[k->first_launcher + j];
 			of_launchers += l->samples;
 			seconds += l->seconds;
-			assert_int_equal(m->contexts[l->context].kind, MODEL_CONTEXT_LINE); /* of the program, not of the run time */
+			assert_int_equal(
+				m->contexts[l->context].kind,
+				MODEL_CONTEXT_LINE); /* of the program, not of the run time */
 		}
 		assert_true(of_lines == k->samples && of_launchers == k->samples);
 		assert_float_equal(seconds, k->seconds, 1e-9);
@@ -193,9 +209,11 @@ static void waits(void **state)
 	(void)state;
 	assert_true(view_waits_make(m, &w));
 	assert_int_equal(w.n, 1);
-	assert_string_equal(m->functions[m->contexts[w.at[0].api].function].name, "clEnqueueNDRangeKernel");
+	assert_string_equal(m->functions[m->contexts[w.at[0].api].function].name,
+			    "clEnqueueNDRangeKernel");
 	assert_int_equal(m->contexts[w.at[0].call].line, 15);
-	assert_float_equal(w.at[0].seconds, view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)), 1e-9);
+	assert_float_equal(w.at[0].seconds,
+			   view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)), 1e-9);
 	view_waits_free(&w);
 	fixture_free(m);
 }

@@ -12,30 +12,55 @@
 enum { PROGRAM, RUNTIME, N_MODULES };
 enum { MAIN, STUB, API, PLACEHOLDER, NODE, KERNEL, N_FUNCTIONS };
 
-static const struct model_module modules[N_MODULES] = {{.path = "app"}, {.path = "libcuda.so.1", .role = MODEL_MODULE_LAUNCH}};
+static const struct model_module modules[N_MODULES] = {
+	{.path = "app"}, {.path = "libcuda.so.1", .role = MODEL_MODULE_LAUNCH}};
 static const struct model_function functions[N_FUNCTIONS] = {
 	[MAIN] = {.name = "main", .module = PROGRAM},
 	[STUB] = {.name = "step", .module = PROGRAM}, /* as the kernel */
 	[API] = {.name = "cuLaunchKernel", .module = RUNTIME, .is_launch = true},
 	[PLACEHOLDER] = {.name = "<gpu kernel>", .module = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL},
-	[NODE] = {.name = "<graph node of a.cu:1, f>", .module = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL},
+	[NODE] = {.name = "<graph node of a.cu:1, f>",
+		  .module = MODEL_NONE,
+		  .gpu_kind = MSR_GPU_KERNEL},
 	[KERNEL] = {.name = "step", .module = MODEL_NONE},
 };
 
-#define FUNCTION(parent_, which) {.parent = (parent_), .kind = MODEL_CONTEXT_FUNCTION, .function = (which), .module = MODEL_NONE}
-#define LINE(parent_, which, of) {.parent = (parent_), .kind = MODEL_CONTEXT_LINE, .function = (which), .module = (of)}
+#define FUNCTION(parent_, which)                                                          \
+	{                                                                                 \
+		.parent = (parent_), .kind = MODEL_CONTEXT_FUNCTION, .function = (which), \
+		.module = MODEL_NONE                                                      \
+	}
+#define LINE(parent_, which, of)                                                      \
+	{                                                                             \
+		.parent = (parent_), .kind = MODEL_CONTEXT_LINE, .function = (which), \
+		.module = (of)                                                        \
+	}
 
-/* root > entry > main > line > step > line > cuLaunchKernel > line > <gpu kernel> > step, and > <graph node> > step */
+/* root > entry > main > line > step > line > cuLaunchKernel > line > <gpu kernel> > step, and >
+ * <graph node> > step */
 static struct model_context contexts[] = {
-	{.parent = MODEL_NONE, .kind = MODEL_CONTEXT_ROOT, .function = MODEL_NONE, .module = MODEL_NONE},
+	{.parent = MODEL_NONE,
+	 .kind = MODEL_CONTEXT_ROOT,
+	 .function = MODEL_NONE,
+	 .module = MODEL_NONE},
 	{.parent = 0, .kind = MODEL_CONTEXT_ENTRY, .function = MODEL_NONE, .module = MODEL_NONE},
-	FUNCTION(1, MAIN), LINE(2, MAIN, PROGRAM),
-	FUNCTION(3, STUB), LINE(4, STUB, PROGRAM),
-	FUNCTION(5, API), LINE(6, API, RUNTIME),
-	FUNCTION(7, PLACEHOLDER), FUNCTION(8, KERNEL),
-	FUNCTION(8, NODE), FUNCTION(10, KERNEL),
+	FUNCTION(1, MAIN),
+	LINE(2, MAIN, PROGRAM),
+	FUNCTION(3, STUB),
+	LINE(4, STUB, PROGRAM),
+	FUNCTION(5, API),
+	LINE(6, API, RUNTIME),
+	FUNCTION(7, PLACEHOLDER),
+	FUNCTION(8, KERNEL),
+	FUNCTION(8, NODE),
+	FUNCTION(10, KERNEL),
 };
-static const struct model model = {.modules = modules, .n_modules = N_MODULES, .functions = functions, .n_functions = N_FUNCTIONS, .contexts = contexts, .n_contexts = 12};
+static const struct model model = {.modules = modules,
+				   .n_modules = N_MODULES,
+				   .functions = functions,
+				   .n_functions = N_FUNCTIONS,
+				   .contexts = contexts,
+				   .n_contexts = 12};
 
 static void machinery_is_passed(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of the command line that are for the text. Test: tests/cli/prof_text.sh, tests/cli/prof_cli.sh. */
+/* The options of the command line that are for the text. Test: tests/cli/prof_text.sh,
+ * tests/cli/prof_cli.sh. */
 #include "hpcprof-lite/sink/text/text_options.h"
 
 #include "hpcprof-lite/sink/text/text_sink.h"
@@ -27,7 +28,8 @@ static enum status set_threshold(void *settings, const char *value)
 	char *end;
 	double percent = strtod(value, &end);
 	if (end == value || (*end && strcmp(end, "%") != 0) || !(percent >= 0 && percent <= 100))
-		return options_refuse("--threshold wants a share in percent from 0 to 100, not '%s'", value);
+		return options_refuse(
+			"--threshold wants a share in percent from 0 to 100, not '%s'", value);
 	((struct sink_text_options *)settings)->threshold = percent;
 	return STATUS_OK;
 }
@@ -37,16 +39,20 @@ static enum status set_by(void *settings, const char *value)
 	static const struct {
 		const char *name;
 		unsigned view;
-	} views[] = {{"path", SINK_TEXT_PATHS}, {"function", SINK_TEXT_FUNCTIONS}, {"line", SINK_TEXT_LINES}, {"module", SINK_TEXT_MODULES},
-		{"thread", SINK_TEXT_THREADS}, {"gpu", SINK_TEXT_GPU}};
+	} views[] = {{"path", SINK_TEXT_PATHS},     {"function", SINK_TEXT_FUNCTIONS},
+		     {"line", SINK_TEXT_LINES},     {"module", SINK_TEXT_MODULES},
+		     {"thread", SINK_TEXT_THREADS}, {"gpu", SINK_TEXT_GPU}};
 	const size_t n_views = sizeof views / sizeof views[0];
 	unsigned *to = &((struct sink_text_options *)settings)->views;
 	for (const char *at = value; *at || at == value;) {
 		size_t n = strcspn(at, ","), i = 0;
-		while (i < n_views && (strlen(views[i].name) != n || strncmp(views[i].name, at, n) != 0))
+		while (i < n_views &&
+		       (strlen(views[i].name) != n || strncmp(views[i].name, at, n) != 0))
 			i++;
 		if (i == n_views)
-			return options_refuse("--by: '%.*s' is none of path, function, line, module, thread, gpu", (int)n, at);
+			return options_refuse(
+				"--by: '%.*s' is none of path, function, line, module, thread, gpu",
+				(int)n, at);
 		*to |= views[i].view;
 		at += n + (at[n] == ',');
 	}
@@ -77,11 +83,14 @@ static enum status set_interpreter(void *settings, const char *value)
 
 const struct option_spec text_options[] = {
 	{0, "metric", "NAME", "text: the metric to report (the first)", set_metric},
-	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu", set_by},
+	{0, "by", "LIST", "text: only the views named: path, function, line, module,\nthread, gpu",
+	 set_by},
 	{0, "sort", "ORDER", "text: tables by self, the own value (default), or total", set_sort},
 	{0, "depth", "N", "text: functions below the entry to show", set_depth},
-	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)", set_threshold},
-	{0, "interpreter", NULL, "text: show the interpreter's frames between Python functions", set_interpreter},
+	{0, "threshold", "PERCENT", "text: hide what is below this share of the whole (1)",
+	 set_threshold},
+	{0, "interpreter", NULL, "text: show the interpreter's frames between Python functions",
+	 set_interpreter},
 	{0, "all", NULL, "text: everything, one record a line, tab separated", set_all},
 	{0, NULL, NULL, NULL, NULL},
 };
