@@ -14,15 +14,15 @@ const char *ends_text(uint32_t kind, int32_t code, char *text, size_t n_bytes)
 	switch (kind) {
 	case MSR_EXIT_NONE:
 		snprintf(text, n_bytes,
-			"no word (killed, by a system call of its own, or it still runs)");
+			"unknown status (killed, ended by its own system call, or still running)");
 		break;
 	case MSR_EXIT_GO:
 		snprintf(text, n_bytes,
-			"no word (Go programs end past exit(): status not known; or it was killed)");
+			"unknown status (a Go program, which does not call exit(), or killed)");
 		break;
 	case MSR_EXIT_WITHDRAWN:
 		snprintf(text, n_bytes,
-			"a status that is not known (measurement ended at its seccomp filter)");
+			"unknown status (measurement ended at its seccomp filter)");
 		break;
 	case MSR_EXIT_RETURN:
 	case MSR_EXIT_QUICK:

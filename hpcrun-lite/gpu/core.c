@@ -143,7 +143,7 @@ void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes)
 		if (t)
 			atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
 	}
-	gpu_note_once(NOTED_AGGREGATING, "the bound on records of GPU operations was reached: from there on they are summed up");
+	gpu_note_once(NOTED_AGGREGATING, "the limit on records of GPU operations was reached; later operations are summed up");
 }
 
 /* ---- life -------------------------------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ static const char *save(struct gpu_backend *b, const struct gpu_code *c, const u
 	if (content_save(gpu_core.runtime->directory, hash, msr_gpu_code_suffix(c->kind), c->bytes, c->n_bytes, name))
 		return name;
 	gpu_count(&gpu_tally_of(b)->n_lost_contents, 1);
-	gpu_note_once(NOTED_CONTENT, "the code of GPU functions could not be kept below the run directory: their lines will be missing");
+	gpu_note_once(NOTED_CONTENT, "the code of GPU functions could not be saved in the run directory; their source lines will be missing");
 	return "";
 }
 

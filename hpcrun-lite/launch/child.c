@@ -79,5 +79,5 @@ void child_reap(pid_t child, const char *what, char *how, size_t bytes)
 	else if (WIFSIGNALED(status))
 		snprintf(how, bytes, "%s crashed: %s", what, strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) != 0)
-		snprintf(how, bytes, "%s ended the process that asked it", what);
+		snprintf(how, bytes, "%s ended the process in which it was tested", what);
 }

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define NO_COUNTER "this machine shows none (a virtual machine without a virtual PMU?); run on the host, or have the PMU passed through"
+#define NO_COUNTER "this machine has none (a virtual machine without a virtual PMU?); run on the host, or pass the PMU through"
 
 uint64_t event_tick_ns(void)
 {
@@ -104,7 +104,7 @@ static bool has_hardware_counters(void)
 void event_advice(const char *name, char *text, size_t bytes)
 {
 	const char *like = event_like(name);
-	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "", has_hardware_counters() ? "" : "; if it is of a hardware counter: " NO_COUNTER);
+	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "", has_hardware_counters() ? "" : "; if it needs a hardware counter: " NO_COUNTER);
 }
 
 static void explain(const struct event_perf *perf, int error, char *why, size_t bytes)
@@ -122,9 +122,9 @@ static void explain(const struct event_perf *perf, int error, char *why, size_t 
 		if (hardware && !has_hardware_counters())
 			snprintf(why, bytes, "no hardware counter: " NO_COUNTER);
 		else if (hardware)
-			snprintf(why, bytes, "no hardware counter of this processor counts it, or none that can interrupt");
+			snprintf(why, bytes, "no hardware counter of this processor counts it and can interrupt");
 		else
-			snprintf(why, bytes, "this kernel does not have it");
+			snprintf(why, bytes, "this kernel does not have this event");
 		break;
 	case ENOSYS:
 		snprintf(why, bytes, "this kernel has no perf events");
@@ -146,7 +146,7 @@ static void explain_cputime(const struct config_event *event, char *why, size_t 
 	if (!paranoia[0])
 		return;
 	if (event->period < tick)
-		snprintf(why, bytes, "CPU timers deliver %.0f samples a second at most here, because %s", 1e9 / (double)period, paranoia);
+		snprintf(why, bytes, "CPU timers deliver at most %.0f samples per second here, because %s", 1e9 / (double)period, paranoia);
 	else
 		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s", (double)tick / 1e6, paranoia);
 }

@@ -34,7 +34,7 @@ static const struct backend backends[] = {
 	{"opencl", "OpenCL kernels, copies and allocations, with device times", "opencl", "preload",
 	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again", NULL},
 	{"nvidia", "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: samples of their instructions, with stall reasons", "cupti", NV_OPTIONS_SHOWN,
-	 "hpctoolkit-lite was built without CUPTI; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)", check_nvidia},
+	 "hpctoolkit-lite was built without CUPTI; install the CUDA 13 toolkit and build again (configure --with-cupti=DIR)", check_nvidia},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
@@ -69,7 +69,7 @@ static enum status check_options(const struct backend *b, const char *options)
 	for (const char *at = options; *at;) {
 		size_t n = strcspn(at, ",");
 		if (!is_among(at, n, b->options))
-			return options_refuse("gpu=%s has no option '%.*s'; there is: %s", b->name, (int)n, at, b->options);
+			return options_refuse("gpu=%s has no option '%.*s'; its options are: %s", b->name, (int)n, at, b->options);
 		at += n + (at[n] == ',');
 	}
 	return STATUS_OK;
@@ -95,7 +95,7 @@ enum status gpu_client_parse(const char *text, struct config *c)
 	const struct backend *b = find(g.name);
 	if (!b) {
 		name_all(all, sizeof all);
-		return options_refuse("there is no GPU back end '%.*s'; there is: %s", (int)n, text, all);
+		return options_refuse("unknown GPU back end '%.*s'; choose from: %s", (int)n, text, all);
 	}
 	if (config_find_gpu(c, g.name))
 		return options_refuse("gpu=%s is given twice", g.name);
@@ -175,14 +175,14 @@ static bool check_one(const char *library_directory, struct config_gpu *g)
 	snprintf(what, sizeof what, GPU_CLIENT_PREFIX "%s", g->name);
 	int in = child_start(check_in_child, &q, &child);
 	if (in < 0) {
-		log_error(what, "no process could be started to ask for it: %s", strerror(errno));
+		log_error(what, "cannot start a process to test it: %s", strerror(errno));
 		return false;
 	}
 	size_t n = child_read(in, &a, sizeof a);
 	close(in);
 	child_reap(child, "its library", how, sizeof how);
 	if (n != sizeof a || !a.good) {
-		log_error(what, "%s (-L lists what can be had)", n == sizeof a ? a.why : how);
+		log_error(what, "%s (-L lists what is available)", n == sizeof a ? a.why : how);
 		return false;
 	}
 	g->preload = a.preload;
@@ -212,14 +212,14 @@ static void list_one(const char *library_directory, const struct backend *b)
 		line[strcspn(line, "\n")] = 0;
 		printable(line);
 		if (*line == '-')
-			printf("      not here: %s\n", line + 1);
+			printf("      not available: %s\n", line + 1);
 		else
 			printf("      %s\n", line);
 	}
 	fclose(f);
 	child_reap(child, "its library", how, sizeof how);
 	if (how[0])
-		printf("      not here: %s\n", how);
+		printf("      not available: %s\n", how);
 }
 
 void gpu_client_list(const char *library_directory)

@@ -84,7 +84,7 @@ static enum status set_attribution(void *arg, const char *value)
 {
 	bool python = !strcmp(value, "python");
 	if (!python && strcmp(value, "native") != 0)
-		return options_refuse("'%s' is none of the attributions: python, native", value);
+		return options_refuse("unknown attribution '%s'; choose python or native", value);
 	((struct request *)arg)->config.python = python;
 	return STATUS_OK;
 }
@@ -137,7 +137,7 @@ static enum status set_gpu_memory(void *arg, const char *value)
 	const char *found = *unit ? strchr(units, *unit) : NULL;
 	unsigned shift = found ? 10 * (unsigned)(found - units + 1) : 0;
 	if (errno || (*unit && (!found || unit[1])) || n > (unsigned long long)INT64_MAX >> shift)
-		return options_refuse("'%s' is no size: a number of bytes, or of K, M or G", value);
+		return options_refuse("'%s' is not a size; give a number of bytes, or a number with K, M or G", value);
 	((struct request *)arg)->config.gpu_bytes = n << shift;
 	return STATUS_OK;
 }
@@ -147,25 +147,25 @@ static const struct option_spec specs[] = {
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
-	 "gpu=opencl, gpu=nvidia: operations of OpenCL devices, of NVIDIA GPUs, every one\n"
-	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: samples of their\n"
-	 "instructions with stall reasons too, every 2^EXP cycles (5 to 31; chosen by the device)\n"
+	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
+	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples of GPU\n"
+	 "instructions with stall reasons, every 2^EXP cycles (EXP: 5 to 31; the device chooses)\n"
 	 "default: " EVENT_DEFAULT, set_event},
-	{'a', "attribution", "HOW", "what frames of interpreters are in call paths: python, the functions and lines of\n"
-	 "Python (the default), or native, the interpreter's own C functions", set_attribution},
+	{'a', "attribution", "HOW", "how to show Python in call paths: python, its functions and lines (the default), or\n"
+	 "native, the C functions of the interpreter", set_attribution},
 	{'o', "output", "DIR", "measurement directory; default:\n"
 	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
 	{0, "delay-sampling", NULL, "measure nothing until the program calls hpctoolkit_sampling_start();\n"
 	 "-ds is the same", set_delay},
-	{0, "gpu-memory", "SIZE", "how much a process may record of GPU operations one by one; beyond it they\n"
+	{0, "gpu-memory", "SIZE", "limit on the records of single GPU operations of a process; later operations\n"
 	 "are summed up for each context; K, M, G; default 1G", set_gpu_memory},
-	{0, "record-gpu", NULL, "also keep raw what CUPTI and the driver said, for hpcrun-lite replay; needs\n"
-	 "-e gpu=nvidia, of which record[=SIZE] is the same, with another bound than 1G", set_record_gpu},
-	{'L', "list-events", NULL, "list the events of this machine, and why others cannot be had", set_list},
+	{0, "record-gpu", NULL, "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs\n"
+	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G", set_record_gpu},
+	{'L', "list-events", NULL, "list the events of this machine, and why others are not available", set_list},
 	{'q', "quiet", NULL, "no report at the end", set_quiet},
-	{'v', "verbose", NULL, "say more, here and in the report at the end", set_verbose},
+	{'v', "verbose", NULL, "print more, now and in the report at the end", set_verbose},
 	{0, NULL, NULL, NULL, NULL},
 };
 
@@ -174,8 +174,8 @@ static const struct option_table table = {
 	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       hpcrun-lite replay [options] RECORDING -o DIR",
 	.about = "Runs the command and samples its call paths into a measurement directory; read it with hpcprof-lite DIR.",
 	.specs = specs,
-	.footer = "Exit status: that of the command; 1 when it cannot be measured as asked, 2 for wrong usage,\n"
-	          "126 when it cannot be executed, 127 when it is not found.",
+	.footer = "Exit status: that of the command; 1 if it cannot be measured as requested, 2 for wrong usage,\n"
+	          "126 if it cannot be executed, 127 if it is not found.",
 };
 
 /* An option that takes the next argument as its value. */
@@ -211,7 +211,7 @@ static bool check_papi(struct config *c, const char *library_directory)
 		if (c->event[i].kind != CONFIG_PAPI || (refused < c->n_events && i != refused))
 			continue;
 		event_advice(c->event[i].name, advice, sizeof advice);
-		log_error(c->event[i].name, "%s%s%s (-L lists what can be had)", refused < c->n_events ? "PAPI: " : "it would be PAPI's, but ", why, advice);
+		log_error(c->event[i].name, "%s%s%s (-L lists what is available)", refused < c->n_events ? "PAPI: " : "this would be a PAPI event, but ", why, advice);
 	}
 	return false;
 }
@@ -227,7 +227,7 @@ static enum status check_events(struct request *r, const char *library_directory
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		papi |= c->event[i].kind == CONFIG_PAPI;
 		if (!event_available(&c->event[i], why, sizeof why)) {
-			log_error(c->event[i].name, "%s (-L lists what can be had)", why);
+			log_error(c->event[i].name, "%s (-L lists what is available)", why);
 			status = STATUS_UNSUPPORTED;
 		} else if (why[0]) {
 			log_note(c->event[i].name, "%s", why);
@@ -350,7 +350,7 @@ static int replay(int argc, char **argv)
 	return replay_main(argc, argv);
 #else
 	(void)argc, (void)argv;
-	log_error("replay", "hpctoolkit-lite was built without CUPTI, whose back end plays recordings; install CUDA 13's toolkit and build again (configure --with-cupti=DIR)");
+	log_error("replay", "hpctoolkit-lite was built without CUPTI, which replay needs; install the CUDA 13 toolkit and build again (configure --with-cupti=DIR)");
 	return 1;
 #endif
 }
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
 		return status_exit_code(status);
 	}
 	if (r.record && !gpu_client_record(&r.config, r.record))
-		return status_exit_code(options_refuse("--record-gpu is for -e gpu=nvidia, which was not asked for"));
+		return status_exit_code(options_refuse("--record-gpu needs -e gpu=nvidia"));
 	if (first == argc)
 		return status_exit_code(options_refuse("no command was given"));
 	return run(&r, argv + first, argc - first);

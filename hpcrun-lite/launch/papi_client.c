@@ -81,7 +81,7 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	*refused = c->n_events;
 	int in = child_start(check_in_child, &q, &child);
 	if (in < 0) {
-		snprintf(why, why_bytes, "no process could be started to ask PAPI: %s", strerror(errno));
+		snprintf(why, why_bytes, "cannot start a process to test PAPI: %s", strerror(errno));
 		return false;
 	}
 	size_t n = child_read(in, &a, sizeof a);
@@ -123,12 +123,12 @@ void papi_client_list(const char *library_directory)
 		if (!tab)
 			foreign_printf(stdout, "\n%s\n", line);
 		else if (*line == '-')
-			foreign_printf(stdout, "  %.*s: not here: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
+			foreign_printf(stdout, "  %.*s: not available: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
 		else if (!is_taken(line, (size_t)(tab - line)))
 			foreign_printf(stdout, "  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
 	}
 	fclose(f);
 	child_reap(child, "PAPI", how, sizeof how);
 	if (how[0])
-		printf("  PAPI: not here: %s\n", how);
+		printf("  PAPI: not available: %s\n", how);
 }

@@ -65,7 +65,7 @@ enum status place_find(char *library, size_t library_bytes, char *directory, siz
 		return STATUS_NOT_FOUND;
 	}
 	if (library[strcspn(library, " \t\n:;$")]) {
-		log_error(library, "the path holds a blank, a colon or a dollar sign, which LD_PRELOAD cannot carry; install elsewhere");
+		log_error(library, "the path contains a blank, a colon or a dollar sign, which LD_PRELOAD does not allow; install in another directory");
 		return STATUS_NOT_FOUND;
 	}
 	int length = (int)(strrchr(library, '/') - library);

@@ -58,7 +58,7 @@ static enum program_verdict check_file(struct program *p)
 			return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s is a directory", whose, file);
 		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s: %s", whose, file, strerror(image.error));
 	case EXEC_DAMAGED:
-		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s is no program that the system can run", whose, file);
+		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s is not a program that the system can run", whose, file);
 	case EXEC_STATIC:
 		return say(p, PROGRAM_REFUSED, "%s%s is linked statically: no measurement library can be loaded into it. "
 		           "Link it without -static", whose, file);
@@ -80,7 +80,7 @@ static enum program_verdict check_file(struct program *p)
 		return say(p, PROGRAM_REFUSED, "%s%s is linked to another C library (its dynamic linker is %s); only programs of the "
 		           "GNU C library can be measured", whose, file, image.detail);
 	case EXEC_SANITIZED:
-		return say(p, PROGRAM_REFUSED, "%s%s is linked to AddressSanitizer's shared run time, which lets no library be loaded before it. "
+		return say(p, PROGRAM_REFUSED, "%s%s is linked to AddressSanitizer's shared run time, which does not allow a library to be loaded before it. "
 		           "Link it with -static-libasan", whose, file);
 	}
 	return PROGRAM_GOOD;

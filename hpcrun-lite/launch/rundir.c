@@ -153,7 +153,7 @@ static enum verdict take(const char *directory, const struct job *job)
 
 static enum status fail(const char *directory)
 {
-	log_error(directory, "cannot make the measurement directory (%s); choose another with -o",
+	log_error(directory, "cannot create the measurement directory (%s); choose another with -o",
 		strerror(errno));
 	return STATUS_IO;
 }
@@ -195,7 +195,7 @@ static enum status choose_named(
 		enum verdict v = take_named(directory, job);
 		if (v == OURS && number > 1 && job->rank <= 0)
 			log_warn(wanted,
-				"holds the measurement of another run; this one goes into %s",
+				"contains the measurement of another run; this run writes to %s",
 				directory);
 		if (v == OURS
 			|| (v == FOREIGN && job->scope == JOB_ALONE

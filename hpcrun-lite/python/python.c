@@ -76,7 +76,7 @@ static void say_unknown(unsigned minor)
 	if (minor) {
 		text_put(&t, "CPython 3.");
 		text_put_u64(&t, minor);
-		text_put(&t, ", or this build of it, is none of 3.10 to 3.14");
+		text_put(&t, ", or this build of it, is not supported; 3.10 to 3.14 are");
 	} else {
 		text_put(&t, "the interpreter is older than CPython 3.10");
 	}

@@ -26,7 +26,7 @@ static const struct kind {
 	[FAULT_UNKNOWN_CALL] = {"unknown-call", 5, "before every N-th call comes one of a driver that is newer than this program"},
 	[FAULT_EARLY_UNLOAD] = {"early-unload", 1, "every N-th module is gone before it can be copied"},
 	[FAULT_OUT_OF_ORDER] = {"out-of-order", 1, "the records of every N-th buffer come in reverse"},
-	[FAULT_SUBSCRIBER] = {"subscriber", 1, "another tool has taken CUPTI"},
+	[FAULT_SUBSCRIBER] = {"subscriber", 1, "another tool uses CUPTI"},
 };
 
 bool fault_parse(struct fault *f, const char *text)

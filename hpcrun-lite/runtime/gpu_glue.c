@@ -337,9 +337,9 @@ static void note_version(const char *backend, uint32_t version)
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, "gpu=");
 	text_put(&t, backend);
-	text_put(&t, " is not measured: its back end speaks version ");
+	text_put(&t, " is not measured: its back end uses version ");
 	text_put_u64(&t, version);
-	text_put(&t, " of the interface, this library ");
+	text_put(&t, " of the interface, this library version ");
 	text_put_u64(&t, GPU_HOST_VERSION);
 	note(line);
 }

@@ -216,7 +216,7 @@ static void cputime_thread_stop(void *state)
 	struct cputime_state *s = state;
 	for (unsigned i = 0; i < cputime.n_events; i++) {
 		if (s[i].is_refused && !atomic_exchange_explicit(&cputime.has_said, true, memory_order_relaxed))
-			cputime.note("threads were sampled on the kernel's tick alone: perf_event_open was refused to them "
+			cputime.note("some threads were sampled only at the kernel's tick, because perf_event_open failed in them "
 			             "(kernel.perf_event_mlock_kb and ulimit -l, or open files)");
 		if (s[i].phase == EVENT)
 			take_switches(&s[i]);

@@ -94,14 +94,14 @@ bool papi_set_find(struct papi_set_event *events, unsigned n_events, char *cause
 		PAPI_event_info_t info;
 		int error = PAPI_event_name_to_code(events[i].name, &events[i].code);
 		if (error != PAPI_OK)
-			return explain(events[i].name, "no event of this name that this machine has", error, cause, cause_bytes);
+			return explain(events[i].name, "this machine has no event with this name", error, cause, cause_bytes);
 		if (PAPI_get_event_info(events[i].code, &info) == PAPI_OK && IS_PRESET(events[i].code) && info.count > 1) {
 			snprintf(cause, cause_bytes, "%s is derived from %u hardware events and cannot be sampled; sample those: %s, %s",
 			         events[i].name, info.count, info.name[0], info.name[1]);
 			return false;
 		}
 		if (events[i].period > INT_MAX) {
-			snprintf(cause, cause_bytes, "%s: PAPI takes periods of up to %d", events[i].name, INT_MAX);
+			snprintf(cause, cause_bytes, "%s: the longest period that PAPI allows is %d", events[i].name, INT_MAX);
 			return false;
 		}
 	}

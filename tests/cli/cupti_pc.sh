@@ -88,7 +88,7 @@ for kernels in 80000 240000 720000; do
 	rm -rf m-over
 done
 closes over
-like "over: it is said" "$(cat err-over)" 'gpu=nvidia: PC samples came faster than CUPTI takes them in, and some time is without; from here on there is one every 2\^[0-9]+ cycles'
+like "over: it is said" "$(cat err-over)" 'gpu=nvidia: PC samples came faster than CUPTI can process them, so some periods have none; from now on there is one every 2\^[0-9]+ cycles'
 within "over: how often" "$(sampling over 14)" 2 24
 is "over: how long there was none" "$([ "$(sampling over 13)" -gt 0 ] && echo said)" said
 within "over: then there are samples" "$(sampling over 6)" 1000 100000000
@@ -136,7 +136,7 @@ within "exec: samples of the second" "$(sampling exec 5)" 2558 2570
 for options in pc pc,notimes; do
 	sampled endless $options endless
 	is "endless, $options: the program ends" "$status" 0
-	like "endless, $options: it is said" "$(cat err-endless)" 'gpu=nvidia: kernels still run: PC samples that CUPTI has not handed out are lost'
+	like "endless, $options: it is said" "$(cat err-endless)" 'gpu=nvidia: kernels are still running: PC samples that CUPTI has not delivered are lost'
 	is "endless, $options: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-endless)" 1
 	is "endless, $options: that samples are in no count is in one" "$(sampling endless 32)" 1
 	like "endless, $options: ... and is in the report" "$("$HPCPROF" -q m-endless 2>&1)" '1 of them at the end of a context, where kernels still ran or CUPTI could not be asked: the last samples of it are in no count'
@@ -152,7 +152,7 @@ FAKE_CUDA=refused
 export FAKE_CUDA
 sampled refused pc paths
 like "no rights: what would help is said" "$(cat err-refused)" \
-	'gpu=nvidia: PC sampling of GPU 0 is refused for want of rights: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the driver'
+	'gpu=nvidia: PC sampling of GPU 0 is not permitted: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia'
 is "no rights: operations are traced" "$status $(joined refused)" "0 40"
 FAKE_CUDA=pcunknown
 sampled unknown pc killed
@@ -173,7 +173,7 @@ until ! flock -n "$LOCK" true; do
 	sleep 0.05
 done
 sampled second pc paths
-like "another process samples: it is said" "$(cat err-second)" "gpu=nvidia: PC sampling of GPU 0 is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is $LOCK"
+like "another process samples: it is said" "$(cat err-second)" "gpu=nvidia: PC sampling of GPU 0 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced. Its lock is $LOCK"
 is "another process samples: operations are traced" "$status $(joined second) $(samples second GINS)" "0 40 0"
 kill "$other"
 wait "$other" 2>/dev/null

@@ -39,7 +39,7 @@ for how in subscribed old; do
 	FAKE_CUDA=$how "$HPCRUN" -v -e CPUTIME -e gpu=nvidia -o "m-$how" "$CUDA_CALLS" paths >"out-$how" 2>"err-$how"
 	is "$how: the program goes on" "$? $(truth "$how" kernel)" "0 40"
 done
-like "another subscriber, by its name" "$(cat err-subscribed)" 'gpu=nvidia: another tool has taken CUPTI, which serves one at a time: CUPTI for somebody; only the CPU is measured'
+like "another subscriber, by its name" "$(cat err-subscribed)" 'gpu=nvidia: another tool uses CUPTI, which supports only one: CUPTI for somebody; only the CPU is measured'
 like "an old CUPTI" "$(cat err-old)" 'gpu=nvidia: .*libcu.* is too old: CUPTI 13 \(libcupti.so.13, of CUDA 13\) is needed'
 mv fake/libcupti.so.13 fake/elsewhere.so
 "$HPCRUN" -v -e CPUTIME -e gpu=nvidia,cupti="$T/fake/elsewhere.so" -o m-elsewhere "$CUDA_CALLS" paths >out-elsewhere 2>err-elsewhere

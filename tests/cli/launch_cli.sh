@@ -45,7 +45,7 @@ chmod +x script
 refused "a script whose interpreter is not there" 126 "hpcrun-lite: the interpreter /no/such/interpreter: No such file or directory" ./script
 printf '#!./loop\n' >loop
 chmod +x loop
-refused "a script that is its own interpreter" 126 "hpcrun-lite: the interpreter ./loop is no program that the system can run" ./loop
+refused "a script that is its own interpreter" 126 "hpcrun-lite: the interpreter ./loop is not a program that the system can run" ./loop
 if ${CC:-cc} -static -o static "$srcdir/tests/workload/sacred_static.c" 2>/dev/null; then
 	refused "a static program" 1 "hpcrun-lite: ./static is linked statically: no measurement library can be loaded into it. Link it without -static" ./static
 	printf '#!./static\n' >by_static
@@ -56,7 +56,7 @@ else
 fi
 echo 'int main(void) { return 3; }' >sanitized.c
 if ${CC:-cc} -fsanitize=address -o sanitized sanitized.c 2>/dev/null && ldd sanitized | grep -q -e libasan -e clang_rt; then
-	refused "a program with AddressSanitizer's shared run time" 1 "hpcrun-lite: ./sanitized is linked to AddressSanitizer's shared run time, which lets no library be loaded before it. Link it with -static-libasan" ./sanitized
+	refused "a program with AddressSanitizer's shared run time" 1 "hpcrun-lite: ./sanitized is linked to AddressSanitizer's shared run time, which does not allow a library to be loaded before it. Link it with -static-libasan" ./sanitized
 	# shellcheck disable=SC2016 # for the inner shell
 	"$HPCRUN" -q -o sm sh -c './sanitized; exit $?' 2>/dev/null
 	is "... which a measured program starts" "$?" 3
@@ -72,7 +72,7 @@ printf '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\002\0\076\0' >damaged
 chmod +x x86_32 arm64 damaged
 refused "a 32-bit program" 1 "hpcrun-lite: ./x86_32 is a program for 32-bit x86; only 64-bit x86 programs can be measured" ./x86_32
 refused "a program for another processor" 1 "hpcrun-lite: ./arm64 is a program for 64-bit ARM; only 64-bit x86 programs can be measured" ./arm64
-refused "a damaged program" 126 "hpcrun-lite: ./damaged is no program that the system can run" ./damaged
+refused "a damaged program" 126 "hpcrun-lite: ./damaged is not a program that the system can run" ./damaged
 
 is "nothing is left behind" "$(ls)" "$(printf '%s\n' arm64 by_static d damaged err file loop out script static x86_32 | while read -r f; do [ -e "$f" ] && echo "$f"; done)"
 

@@ -33,7 +33,7 @@ is "-o" "$(names)" "out "
 # A run that is over: what it wrote last was long ago.
 over() { find "$@" -exec touch -d '10 seconds ago' '{}' +; }
 over out
-is "-o a run that is over: another directory, and the program runs" "$(quiet -o out echo ran; echo $?)" "hpcrun-lite: out: warning: holds the measurement of another run; this one goes into out-2
+is "-o a run that is over: another directory, and the program runs" "$(quiet -o out echo ran; echo $?)" "hpcrun-lite: out: warning: contains the measurement of another run; this run writes to out-2
 ran
 0"
 is "... each run has its own" "$(names)$(find out out-2 -name '*.hpcrun' | wc -l)" "out out-2 2"
@@ -47,17 +47,17 @@ is "-o a directory with other things in it" "$(find own -name '*.hpcrun' | wc -l
 quiet -o . true
 is "-o the current directory" "$(find . -maxdepth 1 -name '*.hpcrun' | wc -l)" 1
 touch plain
-is "-o a file: refused before the start" "$(quiet -o plain echo ran; echo $?)" "hpcrun-lite: plain: cannot make the measurement directory (Not a directory); choose another with -o
+is "-o a file: refused before the start" "$(quiet -o plain echo ran; echo $?)" "hpcrun-lite: plain: cannot create the measurement directory (Not a directory); choose another with -o
 1"
-is "-o below nothing" "$(quiet -o no/such echo ran; echo $?)" "hpcrun-lite: no/such: cannot make the measurement directory (No such file or directory); choose another with -o
+is "-o below nothing" "$(quiet -o no/such echo ran; echo $?)" "hpcrun-lite: no/such: cannot create the measurement directory (No such file or directory); choose another with -o
 1"
 if [ "$(id -u)" -eq 0 ] && public_tools; then
 	mkdir -m 755 "$T/locked"
 	is "where we may not write" "$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1; echo $?)" \
-		"hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot make the measurement directory (Permission denied); choose another with -o
+		"hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot create the measurement directory (Permission denied); choose another with -o
 1"
 	mkdir -m 755 "$T/theirs"
-	is "... or into" "$(as_nobody "$HPCRUN" -q -o "$T/theirs" echo ran 2>&1; echo $?)" "hpcrun-lite: $T/theirs: cannot make the measurement directory (Permission denied); choose another with -o
+	is "... or into" "$(as_nobody "$HPCRUN" -q -o "$T/theirs" echo ran 2>&1; echo $?)" "hpcrun-lite: $T/theirs: cannot create the measurement directory (Permission denied); choose another with -o
 1"
 else
 	skip "where we may not write" "not root"

@@ -12,7 +12,7 @@ cd "$T" || exit 99
 none() {
 	without=$("$HPCRUN" -e PAPI_TOT_CYC -e CPUTIME -e NOT_AN_EVENT true 2>&1)
 	for event in PAPI_TOT_CYC NOT_AN_EVENT; do
-		like "without PAPI its events are refused: $event" "$without" "^hpcrun-lite: $event: it would be PAPI's, but $1.* \(-L lists what can be had\)$"
+		like "without PAPI its events are refused: $event" "$without" "^hpcrun-lite: $event: this would be a PAPI event, but $1.* \(-L lists what is available\)$"
 	done
 	is "... and no other" "$(echo "$without" | wc -l)" 2
 }
@@ -33,7 +33,7 @@ LD_LIBRARY_PATH=$before
 
 like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
 is "-L names each event once" "$("$HPCRUN" -L | awk '/^GPUs/ { exit } /^  [A-Za-z]/ { print $1 }' | sort | uniq -d)" ""
-like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what can be had\)$'
+like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what is available\)$'
 
 if ! papi_clock; then
 	skip "samples by PAPI" "PAPI finds no unit here, not even with the kernel's own events"
@@ -44,7 +44,7 @@ event=$PAPI_CLOCK
 LD_PRELOAD=$PAPI_SHIM
 export LD_PRELOAD
 like "with a unit, a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
-	'^hpcrun-lite: NOT_AN_EVENT: PAPI: no event of this name that this machine has: '
+	'^hpcrun-lite: NOT_AN_EVENT: PAPI: this machine has no event with this name: '
 
 # Alone: PAPI's software clock loses overflows beside another clock of the same period (see the manual page).
 # The weight of a PAPI sample is its period; the CPU clock is the thread's own. A host that takes the processor away lets overflows be missed, or the event count on: the best of three runs counts.

@@ -23,7 +23,7 @@ hpcrun-lite -q -o m4 true
 is "by PATH" "$(measured m4)" 1
 mv moved "with blank"
 like "a path that LD_PRELOAD cannot carry" "$("./with blank/bin/hpcrun-lite" -o m5 true 2>&1)" \
-	'the path holds a blank, a colon or a dollar sign, which LD_PRELOAD cannot carry; install elsewhere$'
+	'the path contains a blank, a colon or a dollar sign, which LD_PRELOAD does not allow; install in another directory$'
 mv "with blank" moved
 find moved -name 'libhpcrun-lite.so' -exec rm {} +
 like "an installation without its library" "$(moved/bin/hpcrun-lite -o m6 true 2>&1)" 'the run-time library is not in .*; is the installation complete\?$'

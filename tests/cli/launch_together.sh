@@ -45,8 +45,8 @@ rank 1 of 2"
 	run_limited 120 "$python" "$T/torchrun" 2 "$HPCRUN" -o m -- true >"$T/out" 2>"$T/err"
 	is "a second torchrun: status" $? 0
 	is "a second torchrun: another directory" "$(shape)" "m:2 m-2:2 "
-	like "a second torchrun: said" "$(cat "$T/err")" '^hpcrun-lite: m: warning: holds the measurement of another run; this one goes into m-2$'
-	is "a second torchrun: once" "$(grep -c 'holds the measurement' "$T/err")" 1
+	like "a second torchrun: said" "$(cat "$T/err")" '^hpcrun-lite: m: warning: contains the measurement of another run; this run writes to m-2$'
+	is "a second torchrun: once" "$(grep -c 'contains the measurement' "$T/err")" 1
 	# Without perf events the source is a coarser one, which each rank could note.
 	run_limited 120 "$python" "$T/torchrun" 4 "$builddir/tests/workload/run_deny" perf_event_open=13 -- "$HPCRUN" -o n -- true >"$T/out" 2>"$T/err"
 	is "what all ranks have to note: status" $? 0
@@ -105,7 +105,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 wait
 is "twenty beside an old run" "$(shape)$(cat "$T/failed" 2>/dev/null)" "m:1 m-2:20 "
-is "... said once" "$(grep -c 'goes into m-2' "$T/err20")" 1
+is "... said once" "$(grep -c 'writes to m-2' "$T/err20")" 1
 
 # They are one run to the reader too.
 like "the report" "$("$HPCPROF" --to text m-2 2>/dev/null | head -n 2)" '^  20 processes on '

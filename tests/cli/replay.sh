@@ -84,7 +84,7 @@ same_as calls moved
 
 # the recording reaches its bound: said in the measurement, and what is there is played
 LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q -e gpu=nvidia,record=2M -o bound "$CUDA_CALLS" storm 20000 1 >out-bound 2>&1
-like "the bound is said" "$("$HPCPROF" --no-structs bound 2>&1)" 'the recording ends here: it has reached its bound'
+like "the bound is said" "$("$HPCPROF" --no-structs bound 2>&1)" 'the recording ends here: it has reached its size limit'
 replay bound bound-r
 is "what came before it is played" "$replay_status" 0
 like "and said to end" "$(cat said-bound-r)" 'the recording ended [0-9.]+ s after its start, before the process did'
@@ -105,7 +105,7 @@ is "none here" "$(find plain -name '*.hpctape')" ""
 
 # wrong usage, and what is not there
 "$HPCRUN" --record-gpu -e CPUTIME true >said 2>&1
-is "--record-gpu without a GPU" "$? $(grep -c 'record-gpu is for -e gpu=nvidia' said)" "2 1"
+is "--record-gpu without a GPU" "$? $(grep -c 'record-gpu needs -e gpu=nvidia' said)" "2 1"
 "$HPCRUN" -e gpu=nvidia,record=1x true >said 2>&1
 is "a size that is none" "$? $(grep -c 'cannot record' said)" "2 1"
 for words in "" "calls" "-o x" "calls graph -o x" "calls -o x --speed 0" "calls -o x --speed fast" "calls -o x --shuffle-streams one" "calls -o x --inject nothing" "calls -o x --inject wrap:0" "calls -o x --inject wrap:x"; do
@@ -120,6 +120,6 @@ is "a directory that is not there" "$replay_status$(test -e none && echo made)" 
 mkdir taken
 run_limited 60 "$HPCRUN" replay calls -o taken >said 2>&1
 is "the output is there already" "$?" 1
-like "its help lists the faults" "$("$HPCRUN" replay --help)" 'subscriber:1: another tool has taken CUPTI'
+like "its help lists the faults" "$("$HPCRUN" replay --help)" 'subscriber:1: another tool uses CUPTI'
 
 done_testing

@@ -70,7 +70,7 @@ within "a full buffer: counted" "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "al
 is "a full buffer: operations are traced all the same" "$(kind f kernel)" "$(kind busy kernel)"
 
 with calls unknown-call
-like "an unknown call: named" "$(cat said-f)" 'has a call that is new to us, cuLaunchSomethingNew_v9'
+like "an unknown call: named" "$(cat said-f)" 'has an unknown call, cuLaunchSomethingNew_v9'
 n=$(loss f never-done)
 within "an unknown call: launches without records are never done" "$n" 1 100
 is "an unknown call: taken for what its name begins like" "$(kind f kernel | cut -d' ' -f1)" "$(($(kind calls kernel | cut -d' ' -f1) + n))"
@@ -86,7 +86,7 @@ with threads out-of-order --shuffle-streams 9
 same "... whatever the order of threads" all-f all-threads
 
 with calls subscriber
-like "another subscriber: said" "$(cat said-f)" 'another tool has taken CUPTI, which serves one at a time: a tool that was put in; only the CPU is measured'
+like "another subscriber: said" "$(cat said-f)" 'another tool uses CUPTI, which supports only one: a tool that was put in; only the CPU is measured'
 is "another subscriber: no operation" "$(kind f kernel)" "0 0"
 
 # all at once

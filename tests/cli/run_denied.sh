@@ -33,7 +33,7 @@ within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 $
 like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
 denied ring=1 -- spin 1
 weights
-like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'sampled on the kernel.s tick alone'
+like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'sampled only at the kernel.s tick'
 denied ring=1 -- descriptors
 is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
 denied timer_create=11 -- spin 1

@@ -21,7 +21,7 @@ ends() {
 	is "$*: said" "$(head_of)" "$ends_words"
 }
 by() { echo "  1 process ended with signal SIG$1"; }
-no_word='  1 process ended with no word (killed, by a system call of its own, or it still runs)'
+no_word='  1 process ended with unknown status (killed, ended by its own system call, or still running)'
 
 ends 139 "$(by SEGV)" segv
 ends 134 "$(by ABRT)" abort
@@ -38,7 +38,7 @@ ends 77 "  1 process ended with exit status 77" none
 ends 137 "$no_word" kill 9
 ends 0 "$no_word" raw 0
 measured=$FAMILY FAMILY=${FAMILY}_go
-ends 4 '  1 process ended with no word (Go programs end past exit(): status not known; or it was killed)' raw 4
+ends 4 '  1 process ended with unknown status (a Go program, which does not call exit(), or killed)' raw 4
 ends 143 "$(by TERM)" kill 15
 ends 77 "  1 process ended with exit status 77" none
 FAMILY=$measured

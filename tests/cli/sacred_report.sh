@@ -38,5 +38,5 @@ like "a pipe with room for a part" "$(python3 "$T/wait.py" 65506 "$HPCRUN" -o "$
 
 # Where it goes is gone.
 text=$("$HPCRUN" -o "$T/gone" sh -c "rm -rf '$T/gone'" 2>&1)
-like "a removed directory is not named as if it were there" "$text" 'gone: the measurement file was removed while the program ran, nothing is left of it$'
+like "a removed directory is not named as if it were there" "$text" 'gone: the measurement file was removed while the program ran; its data is lost$'
 done_testing

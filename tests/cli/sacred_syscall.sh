@@ -16,7 +16,7 @@ for mode in strict filter libseccomp spare; do
 	sacred_sampled "$mode: what was measured before is sound"
 	like "$mode: the report says where measurement ended" "$sacred_text" 'restricts its system calls .seccomp.'
 	like "$mode: how it ended is not known" "$("$HPCPROF" --to text "$T/m" 2>"$T/err")" \
-		'process ended with a status that is not known .measurement ended at its seccomp filter.'
+		'process ended with unknown status .measurement ended at its seccomp filter.'
 	like "$mode: it has samples" "$sacred_text" '[1-9][0-9]* samples'
 done
 

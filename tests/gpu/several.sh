@@ -87,7 +87,7 @@ check_alone() {
 	is "$1: status" "$(cat "status-$1")" 0
 	all_launches "$1"
 	sampled "$1"
-	is "$1: nobody is in its way" "$(grep -c 'is left out' "err-$1")" 0
+	is "$1: nobody is in its way" "$(grep -c 'is disabled' "err-$1")" 0
 	within "$1: samples, of those that were promised" "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" && $30 > 0 { print $5 / $30 }' "all-$1")" 0.9 1.05
 }
 
@@ -115,7 +115,7 @@ check_one_gpu() {
 	analysed same-b
 	is "same-b: status" "$(cat status-same-b)" 0
 	all_launches same-b
-	like "same-b: it is told" "$(cat err-same-b)" 'PC sampling of GPU 1 is left out: another process samples this GPU, and CUPTI serves one; operations are traced only'
+	like "same-b: it is told" "$(cat err-same-b)" 'PC sampling of GPU 1 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced'
 	is "same-b: no samples" "$(samples same-b)" 0
 }
 

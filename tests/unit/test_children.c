@@ -69,7 +69,7 @@ static void test_parent_knows_the_end(void **state)
 	assert_string_equal(end_of(m, PARENT), "exit status 0");
 	assert_string_equal(end_of(m, CHILD), "signal SIGSEGV");
 	assert_string_equal(
-		end_of(m, 300), "no word (killed, by a system call of its own, or it still runs)");
+		end_of(m, 300), "unknown status (killed, ended by its own system call, or still running)");
 	assert_string_equal(end_of(m, 400), "signal SIGTERM");
 	model_free(m);
 	fixture_remove(directory);

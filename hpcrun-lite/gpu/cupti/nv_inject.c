@@ -60,9 +60,9 @@ static bool subscribe(void)
 		.structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "hpctoolkit-lite", .oldSubscriberName = other, .oldSubscriberSize = sizeof other};
 	CUptiResult r = nv.lib.cuptiSubscribe_v2(&nv.subscriber, nv_callback, NULL, &params);
 	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		nv_note("another tool has taken CUPTI, which serves one at a time: ", other[0] ? other : "it does not say its name", "; only the CPU is measured");
+		nv_note("another tool uses CUPTI, which supports only one: ", other[0] ? other : "its name is unknown", "; only the CPU is measured");
 	else if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI does not let us in: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI refuses a subscription: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -100,7 +100,7 @@ static bool enable_records(void)
 		if (is_wanted(&kinds[i]))
 			r = nv.lib.cuptiActivityEnable(kinds[i].kind);
 	if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI does not record: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI cannot enable its records: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -136,7 +136,7 @@ static CUptiResult enable_call(CUpti_CallbackId id)
 		return CUPTI_SUCCESS;
 	nv.calls[id] = nv_call_of(name);
 	if (nv.calls[id].is_new)
-		nv_note("this version of CUPTI has a call that is new to us, ", name, "; it is taken for what its name begins like");
+		nv_note("this version of CUPTI has an unknown call, ", name, "; it is treated like the known call whose name is similar");
 	return nv.calls[id].kind || nv.calls[id].form ? enable(CUPTI_CB_DOMAIN_DRIVER_API, id) : CUPTI_SUCCESS;
 }
 
@@ -153,7 +153,7 @@ static bool enable_calls(void)
 	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < NV_MAX_CALLS; id++)
 		r = enable_call(id);
 	if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI does not tell of calls: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI cannot enable its callbacks: ", nv_result_name(r), "; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -191,7 +191,7 @@ static bool open_library(void)
 {
 	char why[TEXT_BYTES], preferred[4096];
 	if (!nv_options_read(nv.host->options(nv.host), &nv.options, why, sizeof why))
-		nv_note(why, "; it is measured as without options", ""); /* the launcher lets none through */
+		nv_note(why, "; its options are ignored", ""); /* the launcher lets none through */
 	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
 	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
 	if (good)
@@ -206,7 +206,7 @@ static bool start(void)
 {
 	const char *theirs = getenv(VARIABLE);
 	if (theirs && *theirs && !nv_library_stand_in)
-		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver takes one library, and it is ours");
+		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver loads only one library, and that is ours");
 	if (!open_library() || !subscribe())
 		return false;
 	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
@@ -216,7 +216,7 @@ static bool start(void)
 		nv.options = (struct nv_options){.pc = NV_PC_OFF};
 	bool good = enable_records();
 	if (good && !nv_flush_start()) {
-		nv_note("no thread could be made that asks CUPTI for records", "; only the CPU is measured", "");
+		nv_note("cannot start the thread that asks CUPTI for records", "; only the CPU is measured", "");
 		good = false;
 	}
 	if (good && enable_calls())

@@ -62,7 +62,7 @@ static bool read_mode(struct reading *r, struct word w)
 	if (r->o.pc != NV_PC_CONTINUOUS || is(w, "continuous"))
 		return true;
 	if (!take(&w, "bursts@"))
-		return refuse(r, "has no mode '", whole, "'; there is: continuous, serialized, bursts[@N]");
+		return refuse(r, "has no mode '", whole, "'; its modes are: continuous, serialized, bursts[@N]");
 	r->o.pc = NV_PC_BURSTS;
 	r->o.percent = number(w, 1, NV_MOST_PERCENT);
 	return r->o.percent || refuse(r, "cannot serialize '", w, "' percent of the launches in bursts: 1 to 50, default 5");
@@ -102,7 +102,7 @@ static bool read_word(struct reading *r, struct word w)
 		r->o.exponent = number(w, NV_LEAST_EXPONENT, NV_MOST_EXPONENT);
 		return r->o.exponent || refuse(r, "cannot sample at pc@", w, ": the period is 2^EXP cycles, EXP from 5 to 31");
 	} else if (!take(&w, "cupti=") || !w.n) {
-		return refuse(r, "has no option '", whole, "'; there is: " NV_OPTIONS_SHOWN);
+		return refuse(r, "has no option '", whole, "'; its options are: " NV_OPTIONS_SHOWN);
 	}
 	return true;
 }
@@ -117,9 +117,9 @@ static bool read_all(struct reading *r, const char *options)
 		options += n + (options[n] == ',');
 	}
 	if (!r->has_pc && (r->has_mode || r->o.no_times))
-		return refuse(r, "samples instructions only with pc: ", none, "mode=... and notimes stand beside it");
+		return refuse(r, "samples instructions only with pc: ", none, "mode=... and notimes need it");
 	if (r->o.latency && r->o.no_times)
-		return refuse(r, "cannot tell when kernels were submitted: ", none, "latency and notimes exclude each other");
+		return refuse(r, "cannot record when kernels were submitted: ", none, "latency and notimes exclude each other");
 	if (r->o.pc == NV_PC_BURSTS && r->o.no_times)
 		return refuse(r, "cannot sample in bursts with notimes: ", none, "the end of kernels must be known between them");
 	if (r->has_pc && r->o.pc == NV_PC_OFF)

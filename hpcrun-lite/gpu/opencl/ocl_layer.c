@@ -36,7 +36,7 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 static void refuse(const cl_icd_dispatch *target)
 {
 	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER && target->clFinish != ocl_next.clFinish)
-		ocl_host->note(ocl_host, "a second OpenCL loader was found in the process; what goes through it is not measured");
+		ocl_host->note(ocl_host, "a second OpenCL loader was found in the process; calls through it are not measured");
 }
 
 VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch)

@@ -126,9 +126,9 @@ static void list(int fd)
 	};
 	snprintf(entrance, sizeof entrance, "%s %.200s", wants_preload("", why, sizeof why) ? "preloaded before" : "layer of", path_of(loader));
 	if (!f.get_platforms || !f.platform_info || !f.get_devices || !f.device_info)
-		dprintf(fd, "-%s is no OpenCL\n", path_of(loader));
+		dprintf(fd, "-%s is not an OpenCL library\n", path_of(loader));
 	else if (list_platforms(&f, entrance, fd) == 0)
-		dprintf(fd, "-%s finds no device: no implementation is installed that has one (packages such as pocl-opencl-icd, or the GPU's driver)\n", path_of(loader));
+		dprintf(fd, "-%s finds no device: no installed implementation has one (install a package such as pocl-opencl-icd, or the GPU's driver)\n", path_of(loader));
 }
 
 __attribute__((visibility("default"))) const struct gpu_probe hpcrun_lite_gpu_probe = {.wants_preload = wants_preload, .list = list};

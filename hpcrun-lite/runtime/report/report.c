@@ -121,7 +121,7 @@ static void put_directory(struct text *t)
 {
 	text_put_foreign(t, process.config.directory);
 	if (sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT)
-		text_put(t, ": the measurement file was removed while the program ran, nothing is left of it");
+		text_put(t, ": the measurement file was removed while the program ran; its data is lost");
 	text_put_char(t, '\n');
 }
 
@@ -219,9 +219,9 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 			text_put_grouped(t, sum->path_ends[i]);
 			text_put_char(t, '\n');
 		}
-	put_row(t, "complete but for a guessed frame", sum->path_ends[MSR_END_GUESSED]);
+	put_row(t, "complete, but with a guessed frame", sum->path_ends[MSR_END_GUESSED]);
 	put_row(t, "all stacks with a guessed frame", sum->n_marked);
-	put_row(t, "frames a stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
+	put_row(t, "frames per stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
 	put_row(t, "handler time, us", sum->handler_ns / 1000);
 	text_put(t, "  share of the threads' time      ");
 	put_share(t, sum, gpu);

@@ -84,10 +84,10 @@ static void begin(CUcontext context, uint32_t device)
 	struct nv_pc_session *s = session_of_device(device) ? NULL : free_session();
 	nv.has_begun = nv.has_begun || nv.off == NV_ON;
 	if (nv.off == NV_OFF) {
-		nv_note("PC samples are not taken of a context that was made while measurement was stopped; its operations are traced only", "", "");
+		nv_note("a context that was created while measurement was stopped is not PC-sampled; its operations are still traced", "", "");
 	} else if (!s) {
 		if (!is_said)
-			nv_note("PC samples are taken of one context of a GPU at a time, the first: CUPTI serves no more; operations of the others are traced only", "", "");
+			nv_note("only the first context of a GPU is PC-sampled, because CUPTI supports one at a time; operations of the others are still traced", "", "");
 		is_said = true;
 	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
 		if (!nv_pc_open(s, context, device))
@@ -98,7 +98,7 @@ static void begin(CUcontext context, uint32_t device)
 		atomic_store_explicit(&marks[s - sessions].context, s->state == NV_PC_FREE ? NULL : context, memory_order_release);
 		nv_pc_gate_open();
 	} else {
-		nv_note("PC samples are not taken of a context that was made while launches to another did not end; its operations are traced only", "", "");
+		nv_note("a context that was created while launches to another one did not end is not PC-sampled; its operations are still traced", "", "");
 	}
 }
 
@@ -116,7 +116,7 @@ void nv_pc_context_made(CUcontext context)
 		begin(context, device);
 		nv_guard_give();
 	} else {
-		nv_note("PC samples are not taken of a context that was made while CUPTI did not answer; its operations are traced only", "", "");
+		nv_note("a context that was created while CUPTI did not answer is not PC-sampled; its operations are still traced", "", "");
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
@@ -179,7 +179,7 @@ static void say_slower(const struct nv_pc_session *s)
 	char line[32];
 	struct text t = text_in(line, sizeof line);
 	text_put_u64(&t, s->exponent);
-	nv_note("PC samples came faster than CUPTI takes them in, and some time is without; from here on there is one every 2^", line, " cycles");
+	nv_note("PC samples came faster than CUPTI can process them, so some periods have none; from now on there is one every 2^", line, " cycles");
 }
 
 /* Twice as long; where the one before was a second ago or less, eight times. */
@@ -331,7 +331,7 @@ void nv_pc_go_on(uint64_t until_ns)
 			go_on(s, until_ns);
 	text_put_u64(&t, n);
 	if (n)
-		nv_note(line, n == 1 ? " module was" : " modules were", " loaded while measurement was stopped: CUPTI does not tell of which instruction PC samples in such a one are");
+		nv_note(line, n == 1 ? " module was" : " modules were", " loaded while measurement was stopped: CUPTI cannot attribute PC samples there to instructions");
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------ */
@@ -343,7 +343,7 @@ static void leave_running(struct nv_pc_session *s)
 		nv_pc_drain(s);
 	close_gap(s, s->has_said_running ? 0 : MSR_GPU_RANGE_CUT); /* an end may come in steps: once */
 	if (!s->has_said_running)
-		nv_note("kernels still run: PC samples that CUPTI has not handed out are lost", "", "");
+		nv_note("kernels are still running: PC samples that CUPTI has not delivered are lost", "", "");
 	s->has_said_running = true;
 }
 

@@ -115,7 +115,7 @@ void nv_pc_burst_end(struct nv_pc_session *s)
 	const struct nv_pc_burst *b = &s->burst;
 	uint64_t n = b->n_in_windows + (s->is_serialized ? nv_pc_n_launches() - b->begin_launches : 0);
 	if (nv.options.pc == NV_PC_BURSTS && !n && !b->is_said)
-		nv_note(b->pause_ns ? "no launch fell into a serialized window: the device was never without work" : "no launch fell into a serialized window: there were too few of them, or all at once",
-		        ", so nothing tells how good the apportioning is", "");
+		nv_note(b->pause_ns ? "no launch was in a serialized window, because the device was never idle" : "no launch was in a serialized window, because there were too few or all came at once",
+		        "; the apportioned samples could not be verified", "");
 	s->burst.is_said = true;
 }

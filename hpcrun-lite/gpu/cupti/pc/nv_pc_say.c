@@ -19,7 +19,7 @@ void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more
 void nv_pc_say_refused(const struct nv_pc_session *s, CUptiResult r)
 {
 	if (r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES || r == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-		nv_pc_say(s, " is refused for want of rights: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the driver's module nvidia; operations are traced all the same", "");
+		nv_pc_say(s, " is not permitted: it needs root, CAP_SYS_ADMIN, or the option NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia; operations are still traced", "");
 	else
 		nv_pc_say(s, " is refused: ", nv_result_name(r));
 }
@@ -57,9 +57,9 @@ void nv_pc_check_rate(const struct nv_pc_session *s)
 	uint64_t most = nv_pc_most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 + UINT64_C(10) * s->n_units;
 	uint64_t least = nv_pc_most_per_s(s, s->exponent) / (s->n_units ? s->n_units : USUAL_UNITS) * kernel_ms / 1000;
 	if (s->n_units && s->n_samples > most)
-		nv_pc_say(s, " gives more samples than its period promises: do not trust their number", "");
+		nv_pc_say(s, " delivers more samples than its period allows: do not trust their number", "");
 	else if (!s->n_samples && least > 1000 && !s->is_full && !s->last_overflow_ns)
-		nv_pc_say(s, " gave no sample while kernels ran for a second or more: its period or buffer is not what was asked for", "");
+		nv_pc_say(s, " delivered no sample although kernels ran for a second or more: its period or buffer is not the requested one", "");
 }
 
 /* While kernels are recorded CUPTI loses the place of samples of short ones that overlap, and not evenly (doc/notes/cupti-facts.md A4). */
@@ -71,5 +71,5 @@ void nv_pc_check_outside(struct nv_pc_session *s)
 		return;
 	s->has_said_outside = true;
 	text_put_fixed(&t, s->n_outside * 1000 / s->n_samples, 1);
-	nv_note("CUPTI did not say of which instruction ", line, " % of the PC samples are: it loses that of short kernels that overlap while they are timed. gpu=nvidia,pc,notimes has all samples, without times");
+	nv_note("CUPTI could not attribute ", line, " % of the PC samples to an instruction. This happens when short kernels from several streams overlap while they are timed. gpu=nvidia,pc,notimes attributes all samples, but gives no times");
 }

@@ -42,7 +42,7 @@ static bool make_memory(struct nv_pc_session *s)
 	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) * (sizeof(CUpti_PCSamplingPCData) + s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
 	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(at)) {
-		nv_pc_say(s, " is left out: no memory", "");
+		nv_pc_say(s, " is disabled: no memory", "");
 		return false;
 	}
 	s->memory = (void *)at;
@@ -77,7 +77,7 @@ static bool read_reasons(struct nv_pc_session *s)
 		r = nv.lib.cuptiPCSamplingGetStallReasons(&list);
 	}
 	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS || (n_before && s->n_reasons > n_before)) {
-		nv_pc_say(s, " does not work, its stall reasons cannot be had: ", nv_result_name(r));
+		nv_pc_say(s, " is disabled, because CUPTI cannot list the stall reasons: ", nv_result_name(r));
 		return false;
 	}
 	for (size_t i = 0; i < s->n_reasons; i++) {
@@ -116,7 +116,7 @@ static bool check_attributes(struct nv_pc_session *s)
 		: a[HARDWARE].attributeData.hardwareBufferSizeData.hardwareBufferSize != NV_PC_HARDWARE_BYTES ? HARDWARE : N_READ;
 	if (wrong == N_READ)
 		return true;
-	nv_pc_say(s, " does not work, another value than was set is in force of ", r == CUPTI_SUCCESS ? attribute_names[wrong] : "what cannot be read back");
+	nv_pc_say(s, " is disabled, because CUPTI uses another value than requested for ", r == CUPTI_SUCCESS ? attribute_names[wrong] : "a setting that cannot be read back");
 	return false;
 }
 
@@ -135,11 +135,11 @@ static bool set_attributes(struct nv_pc_session *s)
 	CUptiResult r = configure(s, a, N_ATTRIBUTES, true);
 	for (size_t i = 0; i < N_ATTRIBUTES; i++)
 		if (a[i].attributeStatus != CUPTI_SUCCESS) {
-			nv_pc_say(s, " does not work, CUPTI refuses ", attribute_names[i]);
+			nv_pc_say(s, " is disabled, because CUPTI refuses ", attribute_names[i]);
 			return false;
 		}
 	if (r != CUPTI_SUCCESS)
-		nv_pc_say(s, " does not work, CUPTI refuses how it is to be done: ", nv_result_name(r));
+		nv_pc_say(s, " is disabled, because CUPTI refuses the configuration: ", nv_result_name(r));
 	return r == CUPTI_SUCCESS && check_attributes(s);
 }
 
@@ -199,9 +199,9 @@ bool nv_pc_come_back(struct nv_pc_session *s)
 		return true;
 	s->lock = nv.lib.lock_gpu(&uuid, path, sizeof path);
 	if (s->lock == -1)
-		nv_pc_say(s, " is left out: another process samples this GPU, and CUPTI serves one; operations are traced only. Its lock is ", path);
+		nv_pc_say(s, " is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced. Its lock is ", path);
 	else if (s->lock < 0)
-		nv_pc_say(s, " is left out, the lock that keeps processes apart cannot be had (who may read and write there?); operations are traced only. It is ", path);
+		nv_pc_say(s, " is disabled: cannot take the lock that excludes other processes (check its permissions); operations are still traced. It is ", path);
 	if (s->lock < 0)
 		s->state = NV_PC_DEAD;
 	return s->lock >= 0;

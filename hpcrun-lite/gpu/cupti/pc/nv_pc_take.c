@@ -31,7 +31,7 @@ bool nv_pc_start(void)
 {
 	CUptiResult r = nv.lib.cuptiRegisterComputeCrcCallback(compute_crc);
 	if (r != CUPTI_SUCCESS)
-		nv_note("PC samples could not be joined with code objects: ", nv_result_name(r), "; operations are traced only");
+		nv_note("PC samples cannot be matched with code objects: ", nv_result_name(r), "; operations are still traced");
 	return r == CUPTI_SUCCESS;
 }
 

@@ -26,7 +26,7 @@ void tape_push(uint16_t entry, uint64_t order)
 	if (t->depth < TAPE_MAX_DEPTH)
 		t->frame[t->depth] = (struct tape_frame){.enter = order, .entry = entry};
 	else
-		tape_stop("the back end is called too deep inside of itself");
+		tape_stop("calls of the back end are nested too deeply");
 	t->depth++;
 }
 

@@ -75,7 +75,7 @@ void tape_stop(const char *why)
 
 /* ---- space -------------------------------------------------------------------------------------------------------- */
 
-static const char *const no_space = "there is no space for more of it on the disk";
+static const char *const no_space = "the disk is full";
 
 /* Opened anew each time, so that programs which close all descriptors, or count them, do not meet one of ours. */
 static int open_file(void)
@@ -114,7 +114,7 @@ static bool reserve(int fd, uint64_t from, uint64_t n)
 
 static uint8_t *add_step(uint64_t n, const char **why)
 {
-	*why = "it has reached its bound (gpu=nvidia,record=SIZE sets another)";
+	*why = "it has reached its size limit (gpu=nvidia,record=SIZE sets another)";
 	if (tape.size + n > tape.max_bytes)
 		return NULL;
 	*why = "its file cannot be opened again";
@@ -365,7 +365,7 @@ bool tape_open(uint64_t max_bytes, const char **why)
 {
 	struct gpu_about about;
 	nv.host->about(nv.host, &about);
-	*why = "its file cannot be made beside the measurement file";
+	*why = "its file cannot be created beside the measurement file";
 	tape.max_bytes = max_bytes;
 	int fd = name_file(about.file) ? sys_open(tape.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
 	if (fd < 0)

@@ -85,7 +85,7 @@ static void connect(void)
 	CUptiResult r = nv_records_switch(true);
 	atomic_store_explicit(&nv.has_no_records, false, memory_order_seq_cst);
 	if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI does not record again: ", nv_result_name(r), "");
+		nv_note("CUPTI cannot enable its records again: ", nv_result_name(r), "");
 }
 
 static void try_later(uint64_t now)
