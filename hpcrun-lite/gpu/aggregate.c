@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Aggregates: operations beyond the bound on records, summed up in place, so that a run of any length has an end to its file. Rows are found without a lock
- * and made under one. Test: tests/unit/test_gpu_core.c.
+ * Aggregates: operations after the limit on records are summed up in place, so that the file of a
+ * run of any length stays bounded. Rows are found without a lock and made under one. Test:
+ * tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/hash128.h"
 #include "hpcrun-lite/gpu/core_internal.h"
@@ -10,16 +11,20 @@ static bool same(const void *value, const void *key)
 {
 	const struct msr_gpu_aggregate *a = value;
 	const struct aggregate_key *k = key;
-	return a->thread == k->thread && a->node == k->node && a->queue == k->queue && a->shape == k->shape && a->kind == k->kind && a->detail == k->detail;
+	return a->thread == k->thread && a->node == k->node && a->queue == k->queue &&
+	       a->shape == k->shape && a->kind == k->kind && a->detail == k->detail;
 }
 
-static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggregate_key *k, uint64_t hash, enum msr_gpu_loss *cause)
+static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggregate_key *k,
+				      uint64_t hash, enum msr_gpu_loss *cause)
 {
 	struct writer *w;
-	struct msr_gpu_aggregate *a = stream_begin(&b->aggregates, gpu_number_of(b), sizeof *a, &w, cause);
+	struct msr_gpu_aggregate *a =
+		stream_begin(&b->aggregates, gpu_number_of(b), sizeof *a, &w, cause);
 	if (!a)
 		return NULL;
-	struct msr_gpu_aggregate *known = index_find(&b->aggregate_index, hash, same, k); /* another thread may have been faster */
+	/* another thread may have been faster */
+	struct msr_gpu_aggregate *known = index_find(&b->aggregate_index, hash, same, k);
 	if (!known) {
 		a->thread = k->thread;
 		a->node = k->node;
@@ -40,7 +45,8 @@ static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggreg
 	return known;
 }
 
-struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct aggregate_key *k, enum msr_gpu_loss *cause)
+struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct aggregate_key *k,
+					 enum msr_gpu_loss *cause)
 {
 	uint64_t hash[2];
 	if (gpu_is_closed()) {

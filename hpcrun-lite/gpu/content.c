@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of code objects; see content.h. Must not raise SIGXFSZ: the limit is read before. Test: tests/unit/test_gpu_define.c. */
+/*
+ * Writes the files of code objects; see content.h. Reads the file size limit first, so that it
+ * never raises SIGXFSZ. Test: tests/unit/test_gpu_define.c.
+ */
 #include "hpcrun-lite/gpu/content.h"
 
 #include "common/format/measurement_gpu.h"
@@ -29,13 +32,15 @@ static void name_content(char name[CONTENT_NAME_BYTES], const uint64_t hash[2], 
 static bool is_there(const char *path, size_t n)
 {
 	struct stat st;
-	return sys_call4(SYS_newfstatat, AT_CWD, (long)path, (long)&st, 0) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == n;
+	return sys_call4(SYS_newfstatat, AT_CWD, (long)path, (long)&st, 0) == 0 &&
+	       S_ISREG(st.st_mode) && (size_t)st.st_size == n;
 }
 
 static bool is_within_limit(size_t n)
 {
 	struct rlimit limit;
-	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY || n <= limit.rlim_cur;
+	return sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) != 0 ||
+	       limit.rlim_cur == RLIM_INFINITY || n <= limit.rlim_cur;
 }
 
 static bool write_all(int fd, const uint8_t *bytes, size_t n)
@@ -52,7 +57,7 @@ static bool write_all(int fd, const uint8_t *bytes, size_t n)
 	return true;
 }
 
-/* Under a name that nobody else takes, also not on another host with the same process number. */
+/* Uses a name that nobody else takes, not even on another host with the same process number. */
 static bool write_renamed(const char *folder, const char *final, const void *bytes, size_t n)
 {
 	char path[PATH_MAX];
@@ -73,7 +78,8 @@ static bool write_renamed(const char *folder, const char *final, const void *byt
 	return good;
 }
 
-bool content_save(const char *directory, const uint64_t hash[2], const char *suffix, const void *bytes, size_t n, char name[CONTENT_NAME_BYTES])
+bool content_save(const char *directory, const uint64_t hash[2], const char *suffix,
+		  const void *bytes, size_t n, char name[CONTENT_NAME_BYTES])
 {
 	char folder[PATH_MAX], final[PATH_MAX];
 	struct text t = text_in(folder, sizeof folder), f = text_in(final, sizeof final);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Life of the GPU core: start, fork, end, ledgers; see core.h. Must not allocate. Tests: tests/unit/test_gpu_core.c, tests/cli/gpu_core.sh. */
+/*
+ * The GPU core: start, fork, end, ledgers; see core.h. Never allocates. Tests:
+ * tests/unit/test_gpu_core.c, tests/cli/gpu_core.sh.
+ */
 #include "hpcrun-lite/gpu/core.h"
 
 #include "common/safe/clock.h"
@@ -12,9 +15,10 @@
 
 struct gpu_core gpu_core;
 
-/* ---- streams ------------------------------------------------------------------------------------------------ */
+/* ---- streams --------------------------------------------------------------------------------- */
 
-static void set_stream(struct stream *s, enum msr_kind kind, size_t record_bytes, uint32_t n_writers, struct gpu_backend *owner)
+static void set_stream(struct stream *s, enum msr_kind kind, size_t record_bytes,
+		       uint32_t n_writers, struct gpu_backend *owner)
 {
 	s->kind = kind;
 	s->record_bytes = (uint16_t)record_bytes;
@@ -30,34 +34,40 @@ static void set_streams(void)
 	set_stream(&gpu_core.pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 1, NULL);
 	set_stream(&gpu_core.pc_ranges, MSR_GPU_PC_RANGE, sizeof(struct msr_gpu_pc_range), 1, NULL);
 	set_stream(&gpu_core.values, MSR_GPU_VALUE, sizeof(struct msr_gpu_value), 0, NULL);
-	set_stream(&gpu_core.graph_nodes, MSR_GPU_GRAPH_NODE, sizeof(struct msr_gpu_graph_node), 0, NULL);
-	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS; b++) {
+	set_stream(&gpu_core.graph_nodes, MSR_GPU_GRAPH_NODE, sizeof(struct msr_gpu_graph_node), 0,
+		   NULL);
+	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS;
+	     b++) {
 		set_stream(&b->launches, MSR_GPU_LAUNCH, sizeof(struct msr_gpu_launch), 0, b);
 		set_stream(&b->short_ops, MSR_GPU_OP, MSR_GPU_OP_SHORT, 0, b);
 		set_stream(&b->long_ops, MSR_GPU_OP, MSR_GPU_OP_LONG, 0, b);
-		set_stream(&b->aggregates, MSR_GPU_AGGREGATE, sizeof(struct msr_gpu_aggregate), 1, NULL);
+		set_stream(&b->aggregates, MSR_GPU_AGGREGATE, sizeof(struct msr_gpu_aggregate), 1,
+			   NULL);
 		set_stream(&b->launch_pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc), 1, b);
 		set_stream(&b->place_pcs, MSR_GPU_PC, sizeof(struct msr_gpu_pc_at), 1, NULL);
 	}
 }
 
-/* False when it was false for some stream. */
+/* Returns false if `fn` returned false for some stream. */
 static bool each_stream(bool (*fn)(struct stream *))
 {
-	struct stream *const common[] = {&gpu_core.definitions, &gpu_core.shapes, &gpu_core.clocks, &gpu_core.pcs, &gpu_core.pc_ranges, &gpu_core.values,
-		&gpu_core.graph_nodes};
+	struct stream *const common[] = {
+		&gpu_core.definitions, &gpu_core.shapes, &gpu_core.clocks,     &gpu_core.pcs,
+		&gpu_core.pc_ranges,   &gpu_core.values, &gpu_core.graph_nodes};
 	bool all = true;
 	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
 		all = fn(common[i]) && all;
-	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS; b++) {
-		struct stream *const own[] = {&b->launches, &b->short_ops, &b->long_ops, &b->aggregates, &b->launch_pcs, &b->place_pcs};
+	for (struct gpu_backend *b = gpu_core.backend; b < gpu_core.backend + GPU_MAX_BACKENDS;
+	     b++) {
+		struct stream *const own[] = {&b->launches,   &b->short_ops,  &b->long_ops,
+					      &b->aggregates, &b->launch_pcs, &b->place_pcs};
 		for (size_t i = 0; b->name && i < sizeof own / sizeof *own; i++)
 			all = fn(own[i]) && all;
 	}
 	return all;
 }
 
-/* ---- ledgers --------------------------------------------------------------------------------------------------- */
+/* ---- ledgers --------------------------------------------------------------------------------- */
 
 static struct msr_gpu_tally *tally_in_file(const struct gpu_backend *b)
 {
@@ -75,7 +85,10 @@ static struct msr_gpu_tally *tally_in_file(const struct gpu_backend *b)
 
 static struct msr_gpu_tally *make_tally(struct gpu_backend *b, unsigned part)
 {
-	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire), *first = part ? atomic_load_explicit(&b->tally[0], memory_order_acquire) : &b->spare;
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire),
+			     *first =
+				     part ? atomic_load_explicit(&b->tally[0], memory_order_acquire)
+					  : &b->spare;
 	if (t)
 		return t;
 	t = tally_in_file(b);
@@ -85,7 +98,8 @@ static struct msr_gpu_tally *make_tally(struct gpu_backend *b, unsigned part)
 		atomic_store_explicit(&b->tally[part], t, memory_order_release);
 		return t;
 	}
-	struct text name = text_in(t->backend, sizeof t->backend), entrance = text_in(t->entrance, sizeof t->entrance);
+	struct text name = text_in(t->backend, sizeof t->backend),
+		    entrance = text_in(t->entrance, sizeof t->entrance);
 	text_put(&name, b->name);
 	text_put(&entrance, b->entrance);
 	if (!part && atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed))
@@ -102,7 +116,11 @@ struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 	if (t)
 		return t;
 	if (!gpu_lock_take(&gpu_core.tally_lock))
-		return &b->spare; /* inside a signal handler of the program that came before the first operation of this generation */
+		/*
+		 * We are in a signal handler of the program that came before the first operation of
+		 * this generation.
+		 */
+		return &b->spare;
 	t = make_tally(b, 0);
 	gpu_lock_give(&gpu_core.tally_lock);
 	return t;
@@ -111,7 +129,8 @@ struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 struct msr_gpu_tally *gpu_tally_of_thread(struct gpu_backend *b, uint32_t thread)
 {
 	unsigned part = thread == UINT32_MAX ? 0 : thread % GPU_N_TALLIES;
-	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire), *first = t ? t : gpu_tally_of(b);
+	struct msr_gpu_tally *t = atomic_load_explicit(&b->tally[part], memory_order_acquire),
+			     *first = t ? t : gpu_tally_of(b);
 	if (t || first == &b->spare || !gpu_lock_take(&gpu_core.tally_lock))
 		return first;
 	t = make_tally(b, part);
@@ -135,22 +154,30 @@ void gpu_note_once(uint32_t bit, const char *text)
 void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes)
 {
 	gpu_count(&gpu_tally_of(b)->record_bytes, n_bytes);
-	uint64_t all = atomic_fetch_add_explicit(&gpu_core.record_bytes, n_bytes, memory_order_relaxed) + n_bytes;
-	if (all < gpu_core.runtime->max_record_bytes || atomic_exchange_explicit(&gpu_core.aggregating, true, memory_order_acq_rel))
+	uint64_t all =
+		atomic_fetch_add_explicit(&gpu_core.record_bytes, n_bytes, memory_order_relaxed) +
+		n_bytes;
+	if (all < gpu_core.runtime->max_record_bytes ||
+	    atomic_exchange_explicit(&gpu_core.aggregating, true, memory_order_acq_rel))
 		return;
-	for (struct gpu_backend *each = gpu_core.backend; each < gpu_core.backend + GPU_MAX_BACKENDS; each++) {
-		struct msr_gpu_tally *t = atomic_load_explicit(&each->tally[0], memory_order_acquire);
+	for (struct gpu_backend *each = gpu_core.backend;
+	     each < gpu_core.backend + GPU_MAX_BACKENDS; each++) {
+		struct msr_gpu_tally *t =
+			atomic_load_explicit(&each->tally[0], memory_order_acquire);
 		if (t)
-			atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(), memory_order_relaxed);
+			atomic_store_explicit(&t->aggregate_from_ns, clock_mono_ns(),
+					      memory_order_relaxed);
 	}
-	gpu_note_once(NOTED_AGGREGATING, "the limit on records of GPU operations was reached; later operations are summed up");
+	gpu_note_once(NOTED_AGGREGATING, "the limit on records of GPU operations was reached; "
+					 "later operations are summed up");
 }
 
-/* ---- life -------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void begin_generation(void)
 {
-	atomic_store_explicit(&gpu_core.aggregating, gpu_core.runtime->max_record_bytes == 0, memory_order_relaxed);
+	atomic_store_explicit(&gpu_core.aggregating, gpu_core.runtime->max_record_bytes == 0,
+			      memory_order_relaxed);
 	atomic_store_explicit(&gpu_core.closed, false, memory_order_relaxed);
 	atomic_fetch_add_explicit(&gpu_core.generation, 1, memory_order_release);
 }

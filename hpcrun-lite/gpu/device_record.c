@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What devices deliver beside operations: clock pairs, PC samples and what their sampling lost, counter values, nodes of graphs. Written as they come, but for samples of which the launch is not known:
- * they are summed up in place, so that a run of any length has as many records as there are instructions with a reason; so are samples of launches beyond the bound on records, for each place that launches. Test: tests/unit/test_gpu_core.c.
+ * What devices deliver besides operations: clock pairs, PC samples and their losses, counter
+ * values, nodes of graphs. Test: tests/unit/test_gpu_core.c.
+ *
+ * Records are written as they arrive, except samples whose launch is unknown. These are summed up
+ * in place, so that a run of any length has at most one record per instruction and reason. After
+ * the limit on records, samples of launches are summed up in the same way for each launching place.
  */
 #include "hpcrun-lite/gpu/core_internal.h"
 #include "hpcrun-lite/gpu/hash128.h"
 
 #include <string.h>
 
-/* False: not written. */
+/* Returns false if the record was not written. */
 static bool append(struct stream *s, const void *record, size_t n)
 {
 	struct writer *w;
@@ -27,7 +31,7 @@ void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair)
 		gpu_count(&gpu_tally_of(b)->n_lost_values, 1);
 }
 
-/* What samples have in common that are one record: in the index of those of no known launch thread and node are 0. */
+/* The key of a record of samples. If the launch is unknown, thread and node are 0. */
 struct pc_key {
 	uint64_t offset;
 	uint32_t function;
@@ -37,7 +41,8 @@ struct pc_key {
 
 static bool is_same_instruction(const struct msr_gpu_pc *p, const struct pc_key *k)
 {
-	return p->offset == k->offset && p->function == k->function && p->stall == k->stall && p->queue_low == k->queue_low;
+	return p->offset == k->offset && p->function == k->function && p->stall == k->stall &&
+	       p->queue_low == k->queue_low;
 }
 
 static bool is_same_pc(const void *value, const void *key)
@@ -52,21 +57,33 @@ static bool is_same_pc_at(const void *value, const void *key)
 	return p->thread == k->thread && p->node == k->node && is_same_instruction(&p->pc, k);
 }
 
-/* Under the lock of the stream's only writer. Without memory for the index there are several records, which is as good. Both kinds of record begin with a struct msr_gpu_pc. */
-static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_at *r, bool has_place)
+/*
+ * The caller holds the lock of the stream's only writer. Without memory for the index there are
+ * several records for a key, which is harmless. Both kinds of record begin with a struct
+ * msr_gpu_pc.
+ */
+static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_at *r,
+		   bool has_place)
 {
 	struct writer *w;
 	enum msr_gpu_loss cause;
 	uint64_t hash[2];
-	const struct pc_key key = {r->pc.offset, r->pc.function, r->pc.stall, r->pc.queue_low, has_place ? r->thread : 0, has_place ? r->node : 0};
+	const struct pc_key key = {r->pc.offset,
+				   r->pc.function,
+				   r->pc.stall,
+				   r->pc.queue_low,
+				   has_place ? r->thread : 0,
+				   has_place ? r->node : 0};
 	const size_t n = has_place ? sizeof *r : sizeof r->pc;
 	struct msr_gpu_pc *at = stream_begin(to, 0, n, &w, &cause);
 	if (!at)
 		return false;
 	hash128(&key, sizeof key, 0, hash);
-	struct msr_gpu_pc *known = index_find(x, hash[0], has_place ? is_same_pc_at : is_same_pc, &key);
+	struct msr_gpu_pc *known =
+		index_find(x, hash[0], has_place ? is_same_pc_at : is_same_pc, &key);
 	if (known) {
-		__atomic_fetch_add(&known->count, r->pc.count, __ATOMIC_RELAXED); /* the file may be read at any moment */
+		/* the file may be read at any moment */
+		__atomic_fetch_add(&known->count, r->pc.count, __ATOMIC_RELAXED);
 	} else {
 		memcpy(at, r, n);
 		index_add(x, hash[0], at);
@@ -75,7 +92,10 @@ static bool sum_up(struct stream *to, struct index *x, const struct msr_gpu_pc_a
 	return true;
 }
 
-/* Samples of a launch: one by one up to the bound, as launches are, then summed up where it was made. Of one that is forgotten by then (half a million are remembered) the place is not known any more. */
+/*
+ * Samples of a launch: single records up to the limit, then sums at the place of the launch. Half a
+ * million launches are remembered; the place of older ones is unknown.
+ */
 static bool add_launched(struct gpu_backend *b, struct msr_gpu_pc_at *r)
 {
 	struct pending_launch l = {.id = 0};
@@ -108,7 +128,8 @@ void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, siz
 			.stall = (uint16_t)(s[i].stall + 1),
 			.queue_low = s[i].queue <= UINT16_MAX ? (uint16_t)s[i].queue : 0,
 		}};
-		if (r.pc.id ? !add_launched(b, &r) : !sum_up(&gpu_core.pcs, &gpu_core.pc_index, &r, false))
+		if (r.pc.id ? !add_launched(b, &r)
+			    : !sum_up(&gpu_core.pcs, &gpu_core.pc_index, &r, false))
 			gpu_count(&gpu_tally_of(b)->n_lost_pc, s[i].count);
 	}
 }

@@ -40,7 +40,7 @@ void hash128(const void *bytes, size_t n, uint32_t seed, uint64_t hash[2])
 		h1 = (rotate(h1 ^ mix1(block[0]), 27) + h2) * 5 + 0x52dce729;
 		h2 = (rotate(h2 ^ mix2(block[1]), 31) + h1) * 5 + 0x38495ab5;
 	}
-	/* The rest as one block, filled with zeros, without the rounds. */
+	/* The rest is one block, filled with zeros, without the rounds. */
 	memset(block, 0, sizeof block);
 	if (n % sizeof block)
 		memcpy(block, p, n % sizeof block);

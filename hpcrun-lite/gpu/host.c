@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table that a back end calls: finds the back end by its table, keeps errno, and lets nothing through to the file of a process that is not ours to write.
- * Test: tests/unit/test_gpu_core.c.
+ * The table that a back end calls. It identifies the back end by its table, keeps errno, and passes
+ * nothing on to the file of a process that we may not write to. Test: tests/unit/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/host.h"
 
@@ -10,19 +10,19 @@
 
 static const struct gpu_host hosts[GPU_MAX_BACKENDS];
 
-/* NULL where nothing may be written. */
+/* NULL if nothing may be written. */
 static struct gpu_backend *open_backend(const struct gpu_host *h)
 {
 	return gpu_is_open() ? &gpu_core.backend[h - hosts] : NULL;
 }
 
-/* The same, but also after the end, when losses are still counted. */
+/* The same, but also valid after the end, when losses are still counted. */
 static struct gpu_backend *live_backend(const struct gpu_host *h)
 {
 	return gpu_is_alive() ? &gpu_core.backend[h - hosts] : NULL;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static uint32_t host_generation(const struct gpu_host *h)
 {
@@ -54,7 +54,8 @@ static void host_entered(const struct gpu_host *h, const char *how, const void *
 	if (!b)
 		return;
 	if (how) {
-		struct text kept = text_in(b->entrance, sizeof b->entrance), shown = text_in(gpu_tally_of(b)->entrance, sizeof b->entrance);
+		struct text kept = text_in(b->entrance, sizeof b->entrance),
+			    shown = text_in(gpu_tally_of(b)->entrance, sizeof b->entrance);
 		text_put(&kept, how);
 		text_put(&shown, how);
 	}
@@ -80,7 +81,7 @@ static void host_resume(const struct gpu_host *h)
 	gpu_core.runtime->resume();
 }
 
-/* ---- definitions ------------------------------------------------------------------------------------------------ */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static uint32_t host_device(const struct gpu_host *h, const struct gpu_device *d)
 {
@@ -102,14 +103,20 @@ static uint32_t host_queue(const struct gpu_host *h, const struct gpu_queue *q)
 
 static uint32_t host_clock(const struct gpu_host *h)
 {
-	return open_backend(h) ? 1 + atomic_fetch_add_explicit(&gpu_core.n_clocks, 1, memory_order_relaxed) : 0;
+	return open_backend(h)
+		       ? 1 + atomic_fetch_add_explicit(&gpu_core.n_clocks, 1, memory_order_relaxed)
+		       : 0;
 }
 
-static void host_clock_pair(const struct gpu_host *h, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns)
+static void host_clock_pair(const struct gpu_host *h, uint32_t clock, uint64_t device_ns,
+			    uint64_t mono_ns, uint64_t error_ns)
 {
 	struct gpu_backend *b = open_backend(h);
 	if (b && clock)
-		device_clock_pair(b, &(struct msr_gpu_clock){.clock = clock, .device_ns = device_ns, .mono_ns = mono_ns, .error_ns = error_ns});
+		device_clock_pair(b, &(struct msr_gpu_clock){.clock = clock,
+							     .device_ns = device_ns,
+							     .mono_ns = mono_ns,
+							     .error_ns = error_ns});
 }
 
 static uint32_t host_code(const struct gpu_host *h, const struct gpu_code *c, uint64_t hash[2])
@@ -129,24 +136,28 @@ static uint32_t host_shape(const struct gpu_host *h, const struct gpu_shape *s)
 	return b ? registry_shape(b, s) : 0;
 }
 
-static void host_stall(const struct gpu_host *h, unsigned index, const char *name, const char *description, uint32_t device, uint32_t flags)
+static void host_stall(const struct gpu_host *h, unsigned index, const char *name,
+		       const char *description, uint32_t device, uint32_t flags)
 {
 	struct gpu_backend *b = open_backend(h);
 	if (b)
 		registry_stall(b, index, name, description, device, flags);
 }
 
-static uint32_t host_counter(const struct gpu_host *h, const char *name, const char *description, enum msr_unit unit)
+static uint32_t host_counter(const struct gpu_host *h, const char *name, const char *description,
+			     enum msr_unit unit)
 {
 	struct gpu_backend *b = open_backend(h);
 	return b ? registry_counter(b, name, description, unit) : 0;
 }
 
-/* ---- operations --------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /*
- * The ids of one vendor counter, less than 2^30 apart: the wide id is the one with these low bits that is nearest to the highest so far. That one is kept to 2^24 only, so that the
- * threads that launch and the one that hands over records do not write to the same cache line at every launch.
+ * Ids of a counter of the vendor are less than 2^30 apart, so the wide id is the one with these low
+ * bits that is nearest to the highest id so far. The highest id is kept to 2^24 only, so that
+ * launching threads and the thread that delivers records do not write to one cache line at every
+ * launch.
  */
 static uint64_t host_widen(const struct gpu_host *h, _Atomic uint64_t *state, uint32_t id)
 {
@@ -158,7 +169,9 @@ static uint64_t host_widen(const struct gpu_host *h, _Atomic uint64_t *state, ui
 		wide += turn;
 	else if (wide > highest + half && wide >= turn)
 		wide -= turn;
-	while (wide > highest + near && !atomic_compare_exchange_weak_explicit(state, &highest, wide, memory_order_relaxed, memory_order_relaxed))
+	while (wide > highest + near &&
+	       !atomic_compare_exchange_weak_explicit(state, &highest, wide, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 	return wide;
 }
@@ -200,7 +213,8 @@ static void host_op_by_id(const struct gpu_host *h, uint64_t id, const struct gp
 		op_record_by_id(b, id, op);
 }
 
-static void host_lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause)
+static void host_lost_by_id(const struct gpu_host *h, uint64_t id, enum msr_gpu_kind kind,
+			    enum msr_gpu_loss cause)
 {
 	struct gpu_backend *b = live_backend(h);
 	if (b)
@@ -217,7 +231,7 @@ static void host_lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause,
 		gpu_count(&gpu_tally_of(b)->n_unknown_calls, n);
 }
 
-/* ---- samples and counters -------------------------------------------------------------------------------------------- */
+/* ---- samples and counters -------------------------------------------------------------------- */
 
 static void host_pc_sample(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n)
 {
@@ -233,19 +247,26 @@ static void host_pc_range(const struct gpu_host *h, const struct msr_gpu_pc_rang
 		device_pc_range(b, r);
 }
 
-static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter, uint64_t value)
+static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, uint32_t counter,
+		       uint64_t value)
 {
 	struct gpu_backend *b = live_backend(h);
 	if (b)
-		device_value(b, &(struct msr_gpu_value){.id = id ? gpu_full_id(b, id) : 0, .value = value, .counter = counter, .queue = queue});
+		device_value(b, &(struct msr_gpu_value){.id = id ? gpu_full_id(b, id) : 0,
+							.value = value,
+							.counter = counter,
+							.queue = queue});
 }
 
-/* ---- for recordings ---------------------------------------------------------------------------------------------------- */
+/* ---- for recordings -------------------------------------------------------------------------- */
 
 static void host_about(const struct gpu_host *h, struct gpu_about *a)
 {
 	bool is_measured = open_backend(h) != NULL && store_own();
-	*a = (struct gpu_about){.file = is_measured ? store_path() : "", .max_record_bytes = is_measured ? gpu_core.runtime->max_record_bytes : 0, .number = (uint32_t)(h - hosts)};
+	*a = (struct gpu_about){.file = is_measured ? store_path() : "",
+				.max_record_bytes =
+					is_measured ? gpu_core.runtime->max_record_bytes : 0,
+				.number = (uint32_t)(h - hosts)};
 }
 
 static enum gpu_placed host_last_place(const struct gpu_host *h, uint32_t *thread, uint32_t *node)
@@ -254,7 +275,7 @@ static enum gpu_placed host_last_place(const struct gpu_host *h, uint32_t *threa
 	return launch_last_place(thread, node);
 }
 
-/* ---- measurement that the program starts and stops ------------------------------------------------------------------------ */
+/* ---- measurement that the program starts and stops ------------------------------------------- */
 
 static bool host_is_off(const struct gpu_host *h)
 {
@@ -268,14 +289,21 @@ static void host_on_switch(const struct gpu_host *h, void (*fn)(bool on))
 		gpu_core.runtime->on_switch((unsigned)(h - hosts), fn);
 }
 
-#define HOST_TABLE \
-	{ \
-		.version = GPU_HOST_VERSION, .generation = host_generation, .options = host_options, .at_end = host_at_end, .at_thread_end = host_at_thread_end, .entered = host_entered, \
-		.note = host_note, .suspend = host_suspend, .resume = host_resume, .device = host_device, .context = host_context, .queue = host_queue, \
-		.clock = host_clock, .clock_pair = host_clock_pair, .code = host_code, .function = host_function, .shape = host_shape, .stall = host_stall, \
-		.counter = host_counter, .widen = host_widen, .launch = host_launch, .graph_node = host_graph_node, .op = host_op, .lost = host_lost, .op_by_id = host_op_by_id, \
-		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown, .pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value, \
-		.about = host_about, .last_place = host_last_place, .is_off = host_is_off, .on_switch = host_on_switch, \
+#define HOST_TABLE                                                                               \
+	{                                                                                        \
+		.version = GPU_HOST_VERSION, .generation = host_generation,                      \
+		.options = host_options, .at_end = host_at_end,                                  \
+		.at_thread_end = host_at_thread_end, .entered = host_entered, .note = host_note, \
+		.suspend = host_suspend, .resume = host_resume, .device = host_device,           \
+		.context = host_context, .queue = host_queue, .clock = host_clock,               \
+		.clock_pair = host_clock_pair, .code = host_code, .function = host_function,     \
+		.shape = host_shape, .stall = host_stall, .counter = host_counter,               \
+		.widen = host_widen, .launch = host_launch, .graph_node = host_graph_node,       \
+		.op = host_op, .lost = host_lost, .op_by_id = host_op_by_id,                     \
+		.lost_by_id = host_lost_by_id, .lost_unknown = host_lost_unknown,                \
+		.pc_sample = host_pc_sample, .pc_range = host_pc_range, .value = host_value,     \
+		.about = host_about, .last_place = host_last_place, .is_off = host_is_off,       \
+		.on_switch = host_on_switch,                                                     \
 	}
 
 /* Equal tables: which one a back end holds is its number. */

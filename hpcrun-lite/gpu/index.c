@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The index of the GPU core; see index.h. Must not allocate other than by mmap. Test: tests/unit/test_gpu_index.c. */
+/*
+ * The index of the GPU core; see index.h. Allocates only with mmap. Test:
+ * tests/unit/test_gpu_index.c.
+ */
 #include "hpcrun-lite/gpu/index.h"
 
 #include "common/safe/sys.h"
@@ -26,7 +29,8 @@ static size_t table_bytes(uint64_t n_slots)
 
 static struct index_table *make_table(uint64_t n_slots)
 {
-	long at = sys_mmap(NULL, table_bytes(n_slots), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long at = sys_mmap(NULL, table_bytes(n_slots), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(at))
 		return NULL;
 	struct index_table *t = (struct index_table *)at;
@@ -34,7 +38,7 @@ static struct index_table *make_table(uint64_t n_slots)
 	return t;
 }
 
-/* The low bits of a hash may be those of an id: mixed once more. */
+/* The low bits of a hash may be those of an id, so mix them again. */
 static uint64_t first_slot(uint64_t hash)
 {
 	return (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> 16;
@@ -42,12 +46,14 @@ static uint64_t first_slot(uint64_t hash)
 
 void *index_find(const struct index *x, uint64_t hash, index_same_fn *same, const void *key)
 {
-	const struct index_table *t = atomic_load_explicit(&x->table, memory_order_acquire); /* with all its entries */
+	/* with all its entries */
+	const struct index_table *t = atomic_load_explicit(&x->table, memory_order_acquire);
 	if (!t)
 		return NULL;
 	for (uint64_t i = first_slot(hash);; i++) {
 		const struct slot *s = &t->slot[i & (t->n_slots - 1)];
-		void *value = atomic_load_explicit(&s->value, memory_order_acquire); /* with its hash, and what it points to */
+		/* with its hash, and what it points to */
+		void *value = atomic_load_explicit(&s->value, memory_order_acquire);
 		if (!value)
 			return NULL;
 		if (s->hash == hash && same(value, key))
@@ -66,7 +72,7 @@ static void place(struct index_table *t, uint64_t hash, void *value)
 	t->n++;
 }
 
-/* A table twice as large with all that is in `old`; NULL without memory. */
+/* Returns a table twice as large with all entries of `old`; NULL if there is no memory. */
 static struct index_table *doubled(struct index_table *old)
 {
 	struct index_table *t = make_table(old ? old->n_slots * 2 : INDEX_FIRST_SLOTS);
@@ -87,7 +93,8 @@ bool index_add(struct index *x, uint64_t hash, void *value)
 		struct index_table *larger = doubled(t);
 		if (larger)
 			atomic_store_explicit(&x->table, larger, memory_order_release);
-		else if (!t || t->n + 2 > t->n_slots) /* one slot stays empty, for look-ups to end */
+		/* one slot stays empty, for look-ups to end */
+		else if (!t || t->n + 2 > t->n_slots)
 			return false;
 		t = larger ? larger : t;
 	}

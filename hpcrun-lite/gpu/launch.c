@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launches: who asked for an operation, and where. A record of 16 bytes in an extent of the launching thread, or, beyond the bound on records, a count in an aggregate.
- * The hot path of the core. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_launch.c; speed: tests/bench/bench_gpu.c.
+ * Launches: which thread started an operation, and where. A launch is a record of 16 bytes in an
+ * extent of the launching thread or, after the limit on records, a count in an aggregate. This is
+ * the hot path of the core. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_launch.c; speed:
+ * tests/bench/bench_gpu.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/core_internal.h"
@@ -14,12 +16,14 @@ static uint64_t high_part(uint64_t id)
 	return id & ~(uint64_t)UINT32_MAX;
 }
 
-/* The thread's extent for this id, with room for one more. */
-static struct msr_extent *thread_extent(struct gpu_backend *b, const struct gpu_place *p, uint64_t id, enum msr_gpu_loss *cause)
+/* Returns the thread's extent for this id, with room for one more record. */
+static struct msr_extent *thread_extent(struct gpu_backend *b, const struct gpu_place *p,
+					uint64_t id, enum msr_gpu_loss *cause)
 {
 	struct gpu_thread *w = p->writer;
 	struct msr_extent **mine = &w->launches[gpu_number_of(b)];
-	if (*mine && (*mine)->first == high_part(id) && extent_room(*mine) >= sizeof(struct msr_gpu_launch))
+	if (*mine && (*mine)->first == high_part(id) &&
+	    extent_room(*mine) >= sizeof(struct msr_gpu_launch))
 		return *mine;
 	uint32_t wanted = w->next_bytes ? w->next_bytes : LAUNCH_FIRST_BYTES;
 	const struct store_request request = {
@@ -42,9 +46,12 @@ static struct msr_extent *thread_extent(struct gpu_backend *b, const struct gpu_
 	return e;
 }
 
-static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_place *p, uint64_t id, uint64_t enter_ns, unsigned kind)
+static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_place *p, uint64_t id,
+				      uint64_t enter_ns, unsigned kind)
 {
-	const struct msr_gpu_launch record = {.enter_ns = enter_ns, .id_low = (uint32_t)id, .kind_node = msr_gpu_launch_make(kind, p->node)};
+	const struct msr_gpu_launch record = {
+		.enter_ns = enter_ns, .id_low = (uint32_t)id,
+		.kind_node = msr_gpu_launch_make(kind, p->node)};
 	enum msr_gpu_loss cause = MSR_GPU_LOSS_NONE;
 	if (p->writer) {
 		struct msr_extent *e = thread_extent(b, p, id, &cause);
@@ -54,7 +61,8 @@ static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_pl
 		}
 	} else {
 		struct writer *w;
-		struct msr_gpu_launch *at = stream_begin(&b->launches, high_part(id), sizeof record, &w, &cause);
+		struct msr_gpu_launch *at =
+			stream_begin(&b->launches, high_part(id), sizeof record, &w, &cause);
 		if (at) {
 			*at = record;
 			stream_end(w, sizeof record);
@@ -64,18 +72,26 @@ static enum msr_gpu_loss write_record(struct gpu_backend *b, const struct gpu_pl
 	return cause;
 }
 
-/* Counted where its queue and shape are not known yet; remembered where its operation comes back by id alone. */
-static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p, uint64_t id, unsigned kind, bool by_id)
+/*
+ * Counts the launch in the aggregate whose queue and shape are unknown, and remembers it if its
+ * operation comes back with only an id.
+ */
+static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p, uint64_t id,
+				unsigned kind, bool by_id)
 {
 	enum msr_gpu_loss cause;
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
-	const struct aggregate_key key = {.thread = p->thread, .node = p->node, .kind = (uint16_t)kind};
+	const struct aggregate_key key = {
+		.thread = p->thread, .node = p->node, .kind = (uint16_t)kind};
 	struct msr_gpu_aggregate *a = aggregate_find(b, &key, &cause);
 	if (!a)
 		return cause;
 	gpu_count(&a->n_launches, 1);
 	if (by_id) {
-		const struct pending_launch l = {.id = id, .thread = p->thread, .node = p->node, .kind = (enum msr_gpu_kind)kind};
+		const struct pending_launch l = {.id = id,
+						 .thread = p->thread,
+						 .node = p->node,
+						 .kind = (enum msr_gpu_kind)kind};
 		unsigned n_out;
 		if (!pending_add(&b->pending, &l, &n_out, &cause))
 			gpu_count(&tally->op_losses[cause], 1);
@@ -85,7 +101,10 @@ static enum msr_gpu_loss sum_up(struct gpu_backend *b, const struct gpu_place *p
 	return MSR_GPU_LOSS_NONE;
 }
 
-/* Counted as launched in the calling thread, and not yet as anything else. Still set at the next launch: a longjmp of a signal handler has left it. */
+/*
+ * Set while a launch of this thread is counted as launched and as nothing else yet. If it is still
+ * set at the next launch, a longjmp of a signal handler has left the launch.
+ */
 static __thread struct msr_gpu_tally *volatile unfinished;
 
 /* For recordings: see gpu.h. */
@@ -131,7 +150,10 @@ static void count_as(_Atomic uint64_t *word, const struct gpu_place *p)
 	gpu_count(word, 1);
 }
 
-/* The back end will tell what became of it, by its id, and nobody knows that id: it is put among those in flight, as one that was counted. */
+/*
+ * The back end will report this operation by an id that nobody knows. Add it to the launches in
+ * flight as one that is already counted.
+ */
 static void forget_lost(struct gpu_backend *b, uint64_t id)
 {
 	const struct pending_launch l = {.id = id, .kind = MSR_GPU_NO_KIND};
@@ -142,13 +164,17 @@ static void forget_lost(struct gpu_backend *b, uint64_t id)
 		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_PENDING], n_out);
 }
 
-/* From here on the calling thread's place is known. */
-static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const struct gpu_place *p, const struct gpu_launch *l, uint64_t enter_ns, struct gpu_ticket *t)
+/* From here on the place of the calling thread is known. */
+static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const struct gpu_place *p,
+		   const struct gpu_launch *l, uint64_t enter_ns, struct gpu_ticket *t)
 {
 	unsigned kind = (unsigned)l->kind & 15u;
-	uint64_t id = gpu_full_id(b, l->id ? l->id : 1 + atomic_fetch_add_explicit(&b->next_id, 1, memory_order_relaxed));
+	uint64_t id = gpu_full_id(
+		b, l->id ? l->id
+			 : 1 + atomic_fetch_add_explicit(&b->next_id, 1, memory_order_relaxed));
 	bool aggregated = atomic_load_explicit(&gpu_core.aggregating, memory_order_relaxed);
-	enum msr_gpu_loss cause = aggregated ? sum_up(b, p, id, kind, l->id != 0) : write_record(b, p, id, enter_ns, kind);
+	enum msr_gpu_loss cause = aggregated ? sum_up(b, p, id, kind, l->id != 0)
+					     : write_record(b, p, id, enter_ns, kind);
 	if (cause != MSR_GPU_LOSS_NONE) {
 		if (l->id)
 			forget_lost(b, id);
@@ -158,11 +184,15 @@ static bool record(struct gpu_backend *b, struct msr_gpu_tally *tally, const str
 	count_as(aggregated ? &tally->aggregated[kind] : &tally->recorded[kind], p);
 	if (!p->node)
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_NO_PATH], 1);
-	*t = (struct gpu_ticket){.id = id, .thread = p->thread, .node = p->node, .kind = (uint8_t)kind, .aggregated = aggregated};
+	*t = (struct gpu_ticket){.id = id,
+				 .thread = p->thread,
+				 .node = p->node,
+				 .kind = (uint8_t)kind,
+				 .aggregated = aggregated};
 	return true;
 }
 
-/* Nobody's; where the device's records are still on, the one of this launch is dropped when it comes. */
+/* The launch is not measured. If the device's records are still on, its record is dropped later. */
 static bool pass_over(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t)
 {
 	keep_place(GPU_PLACED_OFF, &(struct gpu_place){.thread = UINT32_MAX});
@@ -180,7 +210,8 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 	*t = (struct gpu_ticket){.kind = (uint8_t)l->kind};
 	if (__builtin_expect(gpu_is_off(), 0))
 		return pass_over(b, l, t);
-	if (gpu_is_closed() || gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED) {
+	if (gpu_is_closed() ||
+	    gpu_core.runtime->begin_launch(gpu_number_of(b), &place) == GPU_STOPPED) {
 		keep_place(GPU_PLACED_STOPPED, &place);
 		gpu_count(&tally->launched[(unsigned)l->kind & 15u], 1);
 		gpu_count(&tally->launch_losses[MSR_GPU_LOSS_STOPPED], 1);
@@ -198,7 +229,10 @@ bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu
 
 void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original)
 {
-	struct msr_gpu_graph_node n = {.node = node, .original = original, .thread = UINT32_MAX, .backend = gpu_number_of(b)};
+	struct msr_gpu_graph_node n = {.node = node,
+				       .original = original,
+				       .thread = UINT32_MAX,
+				       .backend = gpu_number_of(b)};
 	struct gpu_place place;
 	if (original) {
 		device_graph_node(b, &n);

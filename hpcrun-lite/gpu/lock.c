@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for the lock of the GPU core; see lock.h. Must not wait without bound. Test: tests/unit/test_gpu_core.c. */
+/*
+ * Waits for the lock of the GPU core, for a bounded time; see lock.h. Test:
+ * tests/unit/test_gpu_core.c.
+ */
 #include "hpcrun-lite/gpu/lock.h"
 
 #include "common/safe/clock.h"

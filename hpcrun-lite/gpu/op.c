@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations: what became of a launch. A record in the extents that all threads share, or a sum in an aggregate. Those with queue and submit times are longer and have
- * extents of their own. Tests: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
+ * Operations: the result of a launch. An operation is a record in the extents that all threads
+ * share, or is added to an aggregate. Records with queue and submit times are longer and have their
+ * own extents. Test: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
  */
 #include "hpcrun-lite/gpu/core_internal.h"
 
@@ -32,8 +33,10 @@ static uint32_t before(uint64_t start_ns, uint64_t ns)
 
 static bool is_in_order(const struct gpu_op *op)
 {
-	return op->start_ns <= op->end_ns && (!op->has_waits || ((!op->submitted_ns || op->submitted_ns <= op->start_ns) && op->queued_ns <= op->start_ns
-		&& (!op->submitted_ns || op->queued_ns <= op->submitted_ns)));
+	return op->start_ns <= op->end_ns &&
+	       (!op->has_waits || ((!op->submitted_ns || op->submitted_ns <= op->start_ns) &&
+				   op->queued_ns <= op->start_ns &&
+				   (!op->submitted_ns || op->queued_ns <= op->submitted_ns)));
 }
 
 static void write_done(struct gpu_backend *b, uint64_t id, unsigned kind, const struct gpu_op *op)
@@ -58,12 +61,17 @@ static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum m
 	write_op(b, &r, false);
 }
 
-/* ---- summed up -------------------------------------------------------------------------------------------- */
+/* ---- summed up ------------------------------------------------------------------------------- */
 
-static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind, const struct gpu_op *op)
+static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
+		     const struct gpu_op *op)
 {
-	const struct aggregate_key key = {
-		.thread = thread, .node = node, .queue = op->queue, .shape = op->shape, .kind = (uint16_t)kind, .detail = (uint16_t)(op->detail & 255u)};
+	const struct aggregate_key key = {.thread = thread,
+					  .node = node,
+					  .queue = op->queue,
+					  .shape = op->shape,
+					  .kind = (uint16_t)kind,
+					  .detail = (uint16_t)(op->detail & 255u)};
 	enum msr_gpu_loss cause;
 	struct msr_gpu_aggregate *a = aggregate_find(b, &key, &cause);
 	if (!a) {
@@ -72,10 +80,12 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	}
 	gpu_count(&a->n_ops, 1);
 	gpu_count(&a->busy_ns, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
-	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount); /* of a kernel it is a name, not an amount */
+	/* of a kernel it is a name, not an amount */
+	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 }
 
-static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind, enum msr_gpu_loss cause)
+static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
+		     enum msr_gpu_loss cause)
 {
 	const struct aggregate_key key = {.thread = thread, .node = node, .kind = (uint16_t)kind};
 	struct msr_gpu_tally *tally = gpu_tally_of(b);
@@ -90,7 +100,7 @@ static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	gpu_count(&tally->lost[cause], 1);
 }
 
-/* ---- what back ends say ------------------------------------------------------------------------------------- */
+/* ---- what back ends say ---------------------------------------------------------------------- */
 
 static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 {
@@ -98,7 +108,10 @@ static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 		gpu_count(&gpu_tally_of(b)->n_bad_order, 1);
 }
 
-/* A launch whose operation is told by its ticket is in flight no more; back ends that choose ids have put it among those. */
+/*
+ * A launch whose operation is reported by its ticket is no longer in flight. Back ends that choose
+ * ids have added it to the table of pending launches.
+ */
 static void forget_pending(struct gpu_backend *b, uint64_t id)
 {
 	struct pending_launch l;
@@ -135,7 +148,8 @@ void op_lost(struct gpu_backend *b, const struct gpu_ticket *t, enum msr_gpu_los
 /* PENDING_RECORDED as long as nothing is summed up and no launch was lost. */
 static enum pending_found find_launch(struct gpu_backend *b, uint64_t id, struct pending_launch *l)
 {
-	if (!atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire) && !pending_is_used(&b->pending))
+	if (!atomic_load_explicit(&gpu_core.aggregating, memory_order_acquire) &&
+	    !pending_is_used(&b->pending))
 		return PENDING_RECORDED;
 	return pending_take(&b->pending, id, l);
 }
@@ -161,7 +175,8 @@ void op_record_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu
 	}
 }
 
-void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind, enum msr_gpu_loss cause)
+void op_lost_by_id(struct gpu_backend *b, uint64_t vendor_id, enum msr_gpu_kind kind,
+		   enum msr_gpu_loss cause)
 {
 	uint64_t id = gpu_full_id(b, vendor_id);
 	struct pending_launch l;

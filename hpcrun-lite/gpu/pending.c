@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Launches in flight while operations are summed up; see pending.h. Must not allocate other than by mmap. Test: tests/unit/test_gpu_core.c. */
+/*
+ * Launches in flight while operations are summed up; see pending.h. Allocates only with mmap. Test:
+ * tests/unit/test_gpu_core.c.
+ */
 #include "hpcrun-lite/gpu/pending.h"
 
 #include "common/safe/sys.h"
@@ -8,16 +11,20 @@
 #include <sys/mman.h>
 
 #define PENDING_NEAR 8u         /* places an id may have */
-#define PENDING_GRACE 65536u    /* ids so near to the first one may be of threads that had begun to write a record when the summing up began */
+/*
+ * Ids this close to the first one may belong to threads that were already writing a record when
+ * summing up began.
+ */
+#define PENDING_GRACE 65536u
 
-/* 16 bytes: id (48 bits), kind (4), and thread and node (28), of which the file holds no more. */
+/* 16 bytes. The id has 48 bits, the kind 4, and thread and node 28 each; the file has no more. */
 struct pending_slot {
 	uint64_t id_kind; /* id << 4 | kind; 0: free */
 	uint32_t thread, node; /* node: or IS_DONE */
 };
 #define IS_DONE (1u << 31) /* its operation has come */
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static struct pending_slot *slots(const struct pending *p)
 {
 	return atomic_load_explicit(&p->slot, memory_order_relaxed);
@@ -27,7 +34,9 @@ static bool have_slots(struct pending *p)
 {
 	if (slots(p))
 		return true;
-	long at = sys_mmap(NULL, PENDING_SLOTS * sizeof(struct pending_slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long at =
+		sys_mmap(NULL, PENDING_SLOTS * sizeof(struct pending_slot), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (!sys_is_error(at))
 		atomic_store_explicit(&p->slot, (struct pending_slot *)at, memory_order_relaxed);
 	return slots(p) != NULL;
@@ -48,7 +57,7 @@ static bool is_free(const struct pending_slot *s)
 	return !s->id_kind || s->node & IS_DONE;
 }
 
-/* A free place near the id's, or else the one with the lowest id. */
+/* Returns a free place near that of the id, or else the one with the lowest id. */
 static struct pending_slot *choose(const struct pending *p, uint64_t id)
 {
 	struct pending_slot *oldest = slot_at(p, id);
@@ -62,7 +71,8 @@ static struct pending_slot *choose(const struct pending *p, uint64_t id)
 	return oldest;
 }
 
-bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out, enum msr_gpu_loss *cause)
+bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_out,
+		 enum msr_gpu_loss *cause)
 {
 	*n_out = 0;
 	*cause = MSR_GPU_LOSS_BUSY;
@@ -72,11 +82,12 @@ bool pending_add(struct pending *p, const struct pending_launch *l, unsigned *n_
 	*cause = good ? MSR_GPU_LOSS_NONE : MSR_GPU_LOSS_NO_MEMORY;
 	if (good) {
 		struct pending_slot *s = choose(p, l->id);
-		*n_out = !is_free(s) && (s->id_kind & 15u) != MSR_GPU_GRAPH && (s->id_kind & 15u) != MSR_GPU_NO_KIND;
+		*n_out = !is_free(s) && (s->id_kind & 15u) != MSR_GPU_GRAPH &&
+			 (s->id_kind & 15u) != MSR_GPU_NO_KIND;
 		p->has_put_out = p->has_put_out || *n_out;
 		*s = (struct pending_slot){l->id << 4 | (unsigned)l->kind, l->thread, l->node};
 	}
-	/* Also of what is not remembered: it has no launch record. */
+	/* Also set for a launch that is not remembered: it has no launch record. */
 	p->has_put_out = p->has_put_out || !good;
 	if (l->kind != MSR_GPU_NO_KIND && (!p->first_id || l->id < p->first_id))
 		p->first_id = l->id;
@@ -90,7 +101,10 @@ static enum pending_found find(struct pending *p, uint64_t id, struct pending_la
 		struct pending_slot *s = slot_at(p, id + i);
 		if (s->id_kind >> 4 != id || (takes && s->node & IS_DONE))
 			continue;
-		*l = (struct pending_launch){.id = id, .thread = s->thread, .node = s->node & ~IS_DONE, .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
+		*l = (struct pending_launch){.id = id,
+					     .thread = s->thread,
+					     .node = s->node & ~IS_DONE,
+					     .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
 		if (l->kind == MSR_GPU_NO_KIND) /* perhaps a graph: more may come */
 			return PENDING_GONE;
 		if (takes && l->kind != MSR_GPU_GRAPH)
@@ -101,7 +115,8 @@ static enum pending_found find(struct pending *p, uint64_t id, struct pending_la
 	return p->first_id && id >= p->first_id + grace ? PENDING_GONE : PENDING_RECORDED;
 }
 
-static enum pending_found find_locked(struct pending *p, uint64_t id, struct pending_launch *l, bool takes)
+static enum pending_found find_locked(struct pending *p, uint64_t id, struct pending_launch *l,
+				      bool takes)
 {
 	if (!gpu_lock_take(&p->lock))
 		return PENDING_BUSY;

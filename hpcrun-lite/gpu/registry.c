@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions: what back ends say once about devices, contexts, queues, code objects, functions, shapes, stall reasons and counters. Code, functions and shapes have one id a
- * content: they are compared with their own records in the file. What cannot be written is counted and has id 0. Must not allocate. Test: tests/unit/test_gpu_define.c.
+ * Definitions: devices, contexts, queues, code objects, functions, shapes, stall reasons and
+ * counters, which back ends define once. Equal code, functions and shapes get one id: they are
+ * compared with their own records in the file. A definition that cannot be written is counted and
+ * has id 0. Never allocates. Test: tests/unit/test_gpu_define.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/content.h"
@@ -11,9 +13,12 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 65000u /* longer names are cut */
-#define SHAPES_MAX (1u << 18) /* beyond it a shape says nothing but its function: a program that never launches the same twice */
+/*
+ * After this many shapes, a shape has only its function: the program never launches the same twice.
+ */
+#define SHAPES_MAX (1u << 18)
 
-/* A definition to be written: the fixed part behind its head, then the strings. */
+/* A definition to be written: the fixed part after its head, then the strings. */
 struct wanted {
 	enum msr_gpu_definition_type type;
 	const void *fixed;     /* begins with an empty struct msr_gpu_definition */
@@ -49,35 +54,42 @@ static bool same_definition(const void *value, const void *key)
 	if (d->type != w->type || !same_text(text + d->name_bytes, d->more_bytes, w->more))
 		return false;
 	if (w->type == MSR_GPU_DEF_FUNCTION)
-		return ((const struct msr_gpu_def_function *)value)->code == ((const struct msr_gpu_def_function *)w->fixed)->code
-			&& same_text(text, d->name_bytes, w->name);
+		return ((const struct msr_gpu_def_function *)value)->code ==
+			       ((const struct msr_gpu_def_function *)w->fixed)->code &&
+		       same_text(text, d->name_bytes, w->name);
 	const struct msr_gpu_def_code *a = value, *b = w->fixed;
-	return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->kind == b->kind && a->device == b->device && a->content_bytes == b->content_bytes;
+	return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->kind == b->kind &&
+	       a->device == b->device && a->content_bytes == b->content_bytes;
 }
 
 static uint32_t write_definition(const struct wanted *w, struct writer *to, void *at, size_t n)
 {
 	struct msr_gpu_definition *d = at;
-	size_t name_bytes = text_bytes(w->name), more_bytes = w->more && *w->more ? text_bytes(w->more) : 0;
+	size_t name_bytes = text_bytes(w->name),
+	       more_bytes = w->more && *w->more ? text_bytes(w->more) : 0;
 	char *text = (char *)at + w->fixed_bytes;
 	memcpy(at, w->fixed, w->fixed_bytes);
 	d->bytes = (uint32_t)n;
 	d->type = (uint16_t)w->type;
 	d->name_bytes = (uint16_t)name_bytes;
 	d->more_bytes = (uint32_t)more_bytes;
-	d->id = w->id ? w->id : 1 + atomic_fetch_add_explicit(&gpu_core.n_defined[w->type], 1, memory_order_relaxed);
+	d->id = w->id ? w->id
+		      : 1 + atomic_fetch_add_explicit(&gpu_core.n_defined[w->type], 1,
+						      memory_order_relaxed);
 	put_text(&text, w->name, name_bytes);
 	if (more_bytes)
 		put_text(&text, w->more, more_bytes);
 	extent_publish(to->extent, n);
 	if (w->interned)
-		index_add(&gpu_core.interned, w->hash, d); /* without memory for it: the same is defined twice */
+		/* without memory for it: the same is defined twice */
+		index_add(&gpu_core.interned, w->hash, d);
 	return d->id;
 }
 
 static uint32_t define(struct gpu_backend *b, const struct wanted *w)
 {
-	const struct msr_gpu_definition *known = w->interned ? index_find(&gpu_core.interned, w->hash, same_definition, w) : NULL;
+	const struct msr_gpu_definition *known =
+		w->interned ? index_find(&gpu_core.interned, w->hash, same_definition, w) : NULL;
 	if (known)
 		return known->id;
 	size_t n = (w->fixed_bytes + text_bytes(w->name) + text_bytes(w->more) + 7) & ~(size_t)7;
@@ -95,23 +107,42 @@ static uint32_t define(struct gpu_backend *b, const struct wanted *w)
 	return id;
 }
 
-/* A definition of its own, where the back end knows any of them. */
+/* A definition of its own, if the back end knows any of the limits. */
 static void define_limits(struct gpu_backend *b, const struct gpu_device *d, uint32_t id)
 {
-	const struct msr_gpu_def_device_limits r = {.compute_major = d->compute_major, .compute_minor = d->compute_minor, .registers_per_group = d->registers_per_group,
-		.reserved_shared_bytes = d->reserved_shared_bytes, .shared_bytes_per_group = d->shared_bytes_per_group, .shared_bytes_per_group_optin = d->shared_bytes_per_group_optin};
+	const struct msr_gpu_def_device_limits r = {
+		.compute_major = d->compute_major,
+		.compute_minor = d->compute_minor,
+		.registers_per_group = d->registers_per_group,
+		.reserved_shared_bytes = d->reserved_shared_bytes,
+		.shared_bytes_per_group = d->shared_bytes_per_group,
+		.shared_bytes_per_group_optin = d->shared_bytes_per_group_optin};
 	if (id && (d->compute_major || d->registers_per_group || d->shared_bytes_per_group))
-		define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE_LIMITS, .fixed = &r, .fixed_bytes = sizeof r, .id = id});
+		define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE_LIMITS,
+					   .fixed = &r,
+					   .fixed_bytes = sizeof r,
+					   .id = id});
 }
 
 uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 {
-	struct msr_gpu_def_device r = {
-		.ordinal = d->ordinal, .n_units = d->n_units, .threads_per_unit = d->threads_per_unit, .group_max = d->group_max, .lanes = d->lanes,
-		.clock_mhz = d->clock_mhz, .memory_bytes = d->memory_bytes, .registers_per_unit = d->registers_per_unit,
-		.shared_bytes_per_unit = d->shared_bytes_per_unit, .groups_per_unit = d->groups_per_unit, .type = d->type};
+	struct msr_gpu_def_device r = {.ordinal = d->ordinal,
+				       .n_units = d->n_units,
+				       .threads_per_unit = d->threads_per_unit,
+				       .group_max = d->group_max,
+				       .lanes = d->lanes,
+				       .clock_mhz = d->clock_mhz,
+				       .memory_bytes = d->memory_bytes,
+				       .registers_per_unit = d->registers_per_unit,
+				       .shared_bytes_per_unit = d->shared_bytes_per_unit,
+				       .groups_per_unit = d->groups_per_unit,
+				       .type = d->type};
 	memcpy(r.uuid, d->uuid, sizeof r.uuid);
-	uint32_t id = define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE, .fixed = &r, .fixed_bytes = sizeof r, .name = d->name, .more = d->driver});
+	uint32_t id = define(b, &(struct wanted){.type = MSR_GPU_DEF_DEVICE,
+						 .fixed = &r,
+						 .fixed_bytes = sizeof r,
+						 .name = d->name,
+						 .more = d->driver});
 	define_limits(b, d, id);
 	return id;
 }
@@ -119,16 +150,26 @@ uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d)
 uint32_t registry_context(struct gpu_backend *b, const struct gpu_context *c)
 {
 	const struct msr_gpu_def_context r = {.device = c->device, .ordinal = c->ordinal};
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_CONTEXT, .fixed = &r, .fixed_bytes = sizeof r, .name = c->name});
+	return define(b, &(struct wanted){.type = MSR_GPU_DEF_CONTEXT,
+					  .fixed = &r,
+					  .fixed_bytes = sizeof r,
+					  .name = c->name});
 }
 
 uint32_t registry_queue(struct gpu_backend *b, const struct gpu_queue *q)
 {
-	const struct msr_gpu_def_queue r = {.context = q->context, .device = q->device, .ordinal = q->ordinal, .clock = q->clock, .flags = q->flags};
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_QUEUE, .fixed = &r, .fixed_bytes = sizeof r, .name = q->name});
+	const struct msr_gpu_def_queue r = {.context = q->context,
+					    .device = q->device,
+					    .ordinal = q->ordinal,
+					    .clock = q->clock,
+					    .flags = q->flags};
+	return define(b, &(struct wanted){.type = MSR_GPU_DEF_QUEUE,
+					  .fixed = &r,
+					  .fixed_bytes = sizeof r,
+					  .name = q->name});
 }
 
-/* ---- code objects --------------------------------------------------------------------------------------------- */
+/* ---- code objects ---------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *bytes, size_t n, uint32_t seed)
 {
@@ -137,14 +178,17 @@ static uint64_t hash_of(const void *bytes, size_t n, uint32_t seed)
 	return h[0];
 }
 
-static const char *save(struct gpu_backend *b, const struct gpu_code *c, const uint64_t hash[2], char name[CONTENT_NAME_BYTES])
+static const char *save(struct gpu_backend *b, const struct gpu_code *c, const uint64_t hash[2],
+			char name[CONTENT_NAME_BYTES])
 {
 	if (!c->bytes || c->kind == MSR_GPU_CODE_BUILTIN)
 		return "";
-	if (content_save(gpu_core.runtime->directory, hash, msr_gpu_code_suffix(c->kind), c->bytes, c->n_bytes, name))
+	if (content_save(gpu_core.runtime->directory, hash, msr_gpu_code_suffix(c->kind), c->bytes,
+			 c->n_bytes, name))
 		return name;
 	gpu_count(&gpu_tally_of(b)->n_lost_contents, 1);
-	gpu_note_once(NOTED_CONTENT, "the code of GPU functions could not be saved in the run directory; their source lines will be missing");
+	gpu_note_once(NOTED_CONTENT, "the code of GPU functions could not be saved in the run "
+				     "directory; their source lines will be missing");
 	return "";
 }
 
@@ -155,10 +199,20 @@ uint32_t registry_code(struct gpu_backend *b, const struct gpu_code *c, uint64_t
 		hash128(c->bytes, c->n_bytes, 0, hash);
 	if (!gpu_is_open())
 		return 0;
-	const struct msr_gpu_def_code r = {.hash = {hash[0], hash[1]}, .content_bytes = c->n_bytes, .load_ns = clock_mono_ns(), .kind = c->kind, .device = c->device};
-	struct wanted w = {.type = MSR_GPU_DEF_CODE, .fixed = &r, .fixed_bytes = sizeof r, .more = c->options, .interned = true};
-	w.hash = hash[0] ^ hash_of(c->options, text_bytes(c->options) - 1, MSR_GPU_DEF_CODE + c->kind);
-	const struct msr_gpu_definition *known = index_find(&gpu_core.interned, w.hash, same_definition, &w);
+	const struct msr_gpu_def_code r = {.hash = {hash[0], hash[1]},
+					   .content_bytes = c->n_bytes,
+					   .load_ns = clock_mono_ns(),
+					   .kind = c->kind,
+					   .device = c->device};
+	struct wanted w = {.type = MSR_GPU_DEF_CODE,
+			   .fixed = &r,
+			   .fixed_bytes = sizeof r,
+			   .more = c->options,
+			   .interned = true};
+	w.hash = hash[0] ^
+		 hash_of(c->options, text_bytes(c->options) - 1, MSR_GPU_DEF_CODE + c->kind);
+	const struct msr_gpu_definition *known =
+		index_find(&gpu_core.interned, w.hash, same_definition, &w);
 	if (known)
 		return known->id;
 	w.name = save(b, c, hash, name);
@@ -168,38 +222,57 @@ uint32_t registry_code(struct gpu_backend *b, const struct gpu_code *c, uint64_t
 uint32_t registry_function(struct gpu_backend *b, const struct gpu_function *f)
 {
 	const struct msr_gpu_def_function r = {.code = f->code};
-	uint64_t h = hash_of(f->name, text_bytes(f->name) - 1, f->code) ^ hash_of(f->source_name, text_bytes(f->source_name) - 1, MSR_GPU_DEF_FUNCTION);
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_FUNCTION, .fixed = &r, .fixed_bytes = sizeof r, .name = f->name, .more = f->source_name,
-		.interned = true, .hash = h});
+	uint64_t h = hash_of(f->name, text_bytes(f->name) - 1, f->code) ^
+		     hash_of(f->source_name, text_bytes(f->source_name) - 1, MSR_GPU_DEF_FUNCTION);
+	return define(b, &(struct wanted){.type = MSR_GPU_DEF_FUNCTION,
+					  .fixed = &r,
+					  .fixed_bytes = sizeof r,
+					  .name = f->name,
+					  .more = f->source_name,
+					  .interned = true,
+					  .hash = h});
 }
 
-void registry_stall(struct gpu_backend *b, unsigned index, const char *name, const char *description, uint32_t device, uint32_t flags)
+void registry_stall(struct gpu_backend *b, unsigned index, const char *name,
+		    const char *description, uint32_t device, uint32_t flags)
 {
 	const struct msr_gpu_def_stall r = {.device = device, .flags = flags};
-	define(b, &(struct wanted){.type = MSR_GPU_DEF_STALL, .fixed = &r, .fixed_bytes = sizeof r, .name = name, .more = description, .id = index + 1});
+	define(b, &(struct wanted){.type = MSR_GPU_DEF_STALL,
+				   .fixed = &r,
+				   .fixed_bytes = sizeof r,
+				   .name = name,
+				   .more = description,
+				   .id = index + 1});
 }
 
-uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *description, uint32_t unit)
+uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *description,
+			  uint32_t unit)
 {
 	const struct msr_gpu_def_counter r = {.unit = unit};
-	return define(b, &(struct wanted){.type = MSR_GPU_DEF_COUNTER, .fixed = &r, .fixed_bytes = sizeof r, .name = name, .more = description});
+	return define(b, &(struct wanted){.type = MSR_GPU_DEF_COUNTER,
+					  .fixed = &r,
+					  .fixed_bytes = sizeof r,
+					  .name = name,
+					  .more = description});
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* All but the id. */
+/* Everything except the id. */
 #define SHAPE_KEY_AT offsetof(struct msr_gpu_shape, function)
 #define SHAPE_KEY_BYTES (sizeof(struct msr_gpu_shape) - SHAPE_KEY_AT)
 
 static bool same_shape(const void *value, const void *key)
 {
-	return memcmp((const uint8_t *)value + SHAPE_KEY_AT, (const uint8_t *)key + SHAPE_KEY_AT, SHAPE_KEY_BYTES) == 0;
+	return memcmp((const uint8_t *)value + SHAPE_KEY_AT, (const uint8_t *)key + SHAPE_KEY_AT,
+		      SHAPE_KEY_BYTES) == 0;
 }
 
 static uint32_t find_shape(const struct msr_gpu_shape *s, uint64_t *hash)
 {
 	*hash = hash_of((const uint8_t *)s + SHAPE_KEY_AT, SHAPE_KEY_BYTES, 0);
-	const struct msr_gpu_shape *known = index_find(&gpu_core.interned_shapes, *hash, same_shape, s);
+	const struct msr_gpu_shape *known =
+		index_find(&gpu_core.interned_shapes, *hash, same_shape, s);
 	return known ? known->id : 0;
 }
 
@@ -226,10 +299,15 @@ static uint32_t write_shape(struct gpu_backend *b, struct msr_gpu_shape *s, uint
 
 uint32_t registry_shape(struct gpu_backend *b, const struct gpu_shape *g)
 {
-	struct msr_gpu_shape s = {
-		.function = g->function, .grid = {g->grid[0], g->grid[1], g->grid[2]}, .block = {g->block[0], g->block[1], g->block[2]},
-		.cluster = {g->cluster[0], g->cluster[1], g->cluster[2]}, .registers = g->registers, .static_shared_bytes = g->static_shared_bytes,
-		.dynamic_shared_bytes = g->dynamic_shared_bytes, .local_bytes = g->local_bytes, .global = {g->global[0], g->global[1], g->global[2]}};
+	struct msr_gpu_shape s = {.function = g->function,
+				  .grid = {g->grid[0], g->grid[1], g->grid[2]},
+				  .block = {g->block[0], g->block[1], g->block[2]},
+				  .cluster = {g->cluster[0], g->cluster[1], g->cluster[2]},
+				  .registers = g->registers,
+				  .static_shared_bytes = g->static_shared_bytes,
+				  .dynamic_shared_bytes = g->dynamic_shared_bytes,
+				  .local_bytes = g->local_bytes,
+				  .global = {g->global[0], g->global[1], g->global[2]}};
 	uint64_t hash;
 	uint32_t id = find_shape(&s, &hash);
 	if (!id && atomic_load_explicit(&gpu_core.n_shapes, memory_order_relaxed) >= SHAPES_MAX) {

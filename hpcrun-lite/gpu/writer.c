@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared extents of the GPU core; see writer.h. Must not wait without bound. Tests: tests/unit/test_gpu_core.c. */
+/*
+ * Shared extents of the GPU core; see writer.h. Every wait is bounded. Test:
+ * tests/unit/test_gpu_core.c.
+ */
 #include "hpcrun-lite/gpu/writer.h"
 
 #include "common/safe/clock.h"
@@ -27,7 +30,7 @@ static enum msr_gpu_loss loss_of(enum msr_loss l)
 	}
 }
 
-/* Signals wait: a jump out of a growth of the file would leave it locked. */
+/* Signals must wait: a jump out of code that grows the file would leave it locked. */
 static uint64_t block_signals(void)
 {
 	uint64_t all = ~UINT64_C(0), old = 0;
@@ -43,7 +46,8 @@ static struct msr_extent *take_extent(const struct store_request *request, enum 
 	return e;
 }
 
-struct msr_extent *stream_extent(const struct store_request *request, struct gpu_backend *owner, enum msr_gpu_loss *cause)
+struct msr_extent *stream_extent(const struct store_request *request, struct gpu_backend *owner,
+				 enum msr_gpu_loss *cause)
 {
 	enum msr_loss why = MSR_LOSS_BUSY;
 	uint64_t now_ns = clock_mono_ns();
@@ -58,19 +62,23 @@ struct msr_extent *stream_extent(const struct store_request *request, struct gpu
 		e = take_extent(request, &why);
 	}
 	if (!e && loss_of(why) == MSR_GPU_LOSS_NO_SPACE)
-		atomic_store_explicit(&gpu_core.full_until_ns, now_ns + FULL_REST_NS, memory_order_relaxed);
+		atomic_store_explicit(&gpu_core.full_until_ns, now_ns + FULL_REST_NS,
+				      memory_order_relaxed);
 	if (e && owner)
-		gpu_count_record_bytes(owner, atomic_load_explicit(&e->length, memory_order_relaxed));
+		gpu_count_record_bytes(owner,
+				       atomic_load_explicit(&e->length, memory_order_relaxed));
 	*cause = e ? MSR_GPU_LOSS_NONE : loss_of(why);
 	return e;
 }
 
 uint32_t stream_sequence(enum msr_kind kind)
 {
-	return atomic_fetch_add_explicit(&gpu_core.sequence[kind - MSR_GPU_DEFINITION], 1, memory_order_relaxed);
+	return atomic_fetch_add_explicit(&gpu_core.sequence[kind - MSR_GPU_DEFINITION], 1,
+					 memory_order_relaxed);
 }
 
-static bool new_extent(struct stream *s, struct writer *w, uint64_t first, size_t n, enum msr_gpu_loss *cause)
+static bool new_extent(struct stream *s, struct writer *w, uint64_t first, size_t n,
+		       enum msr_gpu_loss *cause)
 {
 	uint32_t whole = (uint32_t)(sizeof(struct msr_extent) + n);
 	uint32_t wanted = w->next_bytes ? w->next_bytes : WRITER_FIRST_BYTES;
@@ -98,7 +106,7 @@ static bool is_dead(const struct writer *w)
 	return atomic_load_explicit(&w->is_dead, memory_order_relaxed);
 }
 
-/* Some writer's lock; NULL when none could be had. */
+/* Locks some writer; NULL if none is available. */
 static struct writer *lock_writer(struct stream *s)
 {
 	uint32_t n = s->n_writers ? s->n_writers : STREAM_WRITERS;
@@ -116,18 +124,20 @@ static struct writer *lock_writer(struct stream *s)
 	return NULL;
 }
 
-void *stream_begin(struct stream *s, uint64_t first, size_t n_bytes, struct writer **w, enum msr_gpu_loss *cause)
+void *stream_begin(struct stream *s, uint64_t first, size_t n_bytes, struct writer **w,
+		   enum msr_gpu_loss *cause)
 {
 	*cause = MSR_GPU_LOSS_BUSY;
 	*w = lock_writer(s);
 	if (!*w)
 		return NULL;
-	/* Under the lock: gpu_finish closes first and takes the locks then. */
+	/* Checked under the lock: gpu_finish first closes and then takes the locks. */
 	if (gpu_is_closed()) {
 		*cause = MSR_GPU_LOSS_STOPPED;
 	} else {
 		struct msr_extent *e = (*w)->extent;
-		if ((e && e->first == first && extent_room(e) >= n_bytes) || new_extent(s, *w, first, n_bytes, cause))
+		if ((e && e->first == first && extent_room(e) >= n_bytes) ||
+		    new_extent(s, *w, first, n_bytes, cause))
 			return extent_next((*w)->extent);
 	}
 	gpu_lock_give(&(*w)->lock);
