@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices, contexts and streams: defined when first seen. The driver is asked without a lock held. Test: tests/unit/test_cupti_record.c. */
+/*
+ * Devices, contexts and streams: defined when first seen. Holds no lock while it asks the driver.
+ * Test: tests/unit/test_cupti_record.c.
+ */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include "common/safe/text.h"
@@ -11,7 +14,8 @@
 uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what)
 {
 	int v = 0;
-	return nv.lib.cuDeviceGetAttribute(&v, what, device) == CUDA_SUCCESS && v > 0 ? (uint32_t)v : 0;
+	return nv.lib.cuDeviceGetAttribute(&v, what, device) == CUDA_SUCCESS && v > 0 ? (uint32_t)v
+										      : 0;
 }
 
 static void describe(struct text *t)
@@ -41,21 +45,35 @@ static uint32_t define_device(CUdevice d, uint32_t ordinal)
 	nv.lib.cuDeviceGetUuid_v2(&uuid, d);
 	describe(&t);
 	struct gpu_device g = {
-		.name = name, .driver = line, .ordinal = ordinal, .type = MSR_GPU_DEVICE_GPU, .memory_bytes = memory,
+		.name = name,
+		.driver = line,
+		.ordinal = ordinal,
+		.type = MSR_GPU_DEVICE_GPU,
+		.memory_bytes = memory,
 		.n_units = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
-		.threads_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
+		.threads_per_unit =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
 		.group_max = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
 		.lanes = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_WARP_SIZE),
 		.clock_mhz = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000,
-		.registers_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
-		.shared_bytes_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
-		.groups_per_unit = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
-		.compute_major = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-		.compute_minor = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-		.registers_per_group = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
-		.reserved_shared_bytes = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
-		.shared_bytes_per_group = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-		.shared_bytes_per_group_optin = nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
+		.registers_per_unit = nv_device_attribute(
+			d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR),
+		.shared_bytes_per_unit = nv_device_attribute(
+			d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+		.groups_per_unit =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR),
+		.compute_major =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+		.compute_minor =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+		.registers_per_group =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+		.reserved_shared_bytes = nv_device_attribute(
+			d, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK),
+		.shared_bytes_per_group =
+			nv_device_attribute(d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+		.shared_bytes_per_group_optin = nv_device_attribute(
+			d, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN),
 	};
 	memcpy(g.uuid, uuid.bytes, sizeof g.uuid);
 	pthread_mutex_lock(&nv.define_lock);
@@ -73,7 +91,8 @@ uint32_t nv_device(uint32_t ordinal)
 	pthread_mutex_lock(&nv.define_lock);
 	uint32_t id = nv.device[ordinal];
 	pthread_mutex_unlock(&nv.define_lock);
-	return id ? id : define_device((CUdevice)ordinal, ordinal); /* in CUDA a device is its number */
+	/* in CUDA a device is its number */
+	return id ? id : define_device((CUdevice)ordinal, ordinal);
 }
 
 uint32_t nv_context(uint32_t device, uint32_t context)
@@ -85,7 +104,10 @@ uint32_t nv_context(uint32_t device, uint32_t context)
 	pthread_mutex_lock(&nv.define_lock);
 	id = (uint32_t)nv_map_get(&nv.contexts, context);
 	if (!id && !nv_map_is_full(&nv.contexts, 0)) {
-		id = nv.host->context(nv.host, &(struct gpu_context){.name = "", .device = device_id, .ordinal = context ? context - 1 : 0});
+		id = nv.host->context(nv.host,
+				      &(struct gpu_context){.name = "",
+							    .device = device_id,
+							    .ordinal = context ? context - 1 : 0});
 		nv_map_put(&nv.contexts, context, id);
 	}
 	pthread_mutex_unlock(&nv.define_lock);
@@ -95,11 +117,12 @@ uint32_t nv_context(uint32_t device, uint32_t context)
 void nv_context_made(CUcontext handle)
 {
 	uint32_t device, context;
-	if (nv.lib.cuptiGetDeviceId(handle, &device) == CUPTI_SUCCESS && nv.lib.cuptiGetContextId(handle, &context) == CUPTI_SUCCESS)
+	if (nv.lib.cuptiGetDeviceId(handle, &device) == CUPTI_SUCCESS &&
+	    nv.lib.cuptiGetContextId(handle, &context) == CUPTI_SUCCESS)
 		nv_context(device, context);
 }
 
-/* In place of a stream's number. */
+/* Instead of a stream's number: the queue for all further streams of a context. */
 #define FURTHER UINT32_MAX
 
 static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
@@ -111,7 +134,10 @@ static uint32_t define_queue(uint32_t device, uint32_t context, uint32_t stream)
 	text_put(&t, stream == FURTHER ? "further streams" : "stream ");
 	if (stream != FURTHER)
 		text_put_u64(&t, stream);
-	struct gpu_queue q = {.name = name, .context = nv_context(device, context), .device = nv_device(device), .ordinal = stream};
+	struct gpu_queue q = {.name = name,
+			      .context = nv_context(device, context),
+			      .device = nv_device(device),
+			      .ordinal = stream};
 	uint64_t key = (uint64_t)context << 32 | stream;
 	pthread_mutex_lock(&nv.define_lock);
 	uint32_t id = (uint32_t)nv_map_get(&nv.queues, key);

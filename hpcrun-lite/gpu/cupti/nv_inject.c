@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entrance: CUDA's driver loads the library that CUDA_INJECTION64_PATH names and calls InitializeInjection, inside of cuInit. What cannot be had is said in a note, and the program goes on
- * without us. Order matters: what CUPTI records is settled before it is asked to call, and records of kernels are enabled before PC sampling, which would refuse them. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ * The entrance: the CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls
+ * InitializeInjection inside cuInit. If something fails, a note says so and the program goes on
+ * without us. Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ *
+ * The order matters. What CUPTI records is set before CUPTI is asked to call us. Records of kernels
+ * are enabled before PC sampling, which would refuse them.
  */
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
@@ -43,10 +47,11 @@ void nv_note(const char *a, const char *b, const char *c)
 const char *nv_result_name(CUptiResult r)
 {
 	const char *name = NULL;
-	return nv.lib.cuptiGetResultString(r, &name) == CUPTI_SUCCESS && name ? name : "unknown error";
+	return nv.lib.cuptiGetResultString(r, &name) == CUPTI_SUCCESS && name ? name
+									      : "unknown error";
 }
 
-/* ---- what is asked of CUPTI ------------------------------------------------------------------------------------- */
+/* ---- what is asked of CUPTI ------------------------------------------------------------------ */
 
 static uint64_t CUPTIAPI now(void)
 {
@@ -56,30 +61,43 @@ static uint64_t CUPTIAPI now(void)
 static bool subscribe(void)
 {
 	char other[TEXT_BYTES] = "";
-	CUpti_SubscriberParams params = {
-		.structSize = CUpti_SubscriberParams_STRUCT_SIZE, .subscriberName = "hpctoolkit-lite", .oldSubscriberName = other, .oldSubscriberSize = sizeof other};
+	CUpti_SubscriberParams params = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+					 .subscriberName = "hpctoolkit-lite",
+					 .oldSubscriberName = other,
+					 .oldSubscriberSize = sizeof other};
 	CUptiResult r = nv.lib.cuptiSubscribe_v2(&nv.subscriber, nv_callback, NULL, &params);
 	if (r == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		nv_note("another tool uses CUPTI, which supports only one: ", other[0] ? other : "its name is unknown", "; only the CPU is measured");
+		nv_note("another tool uses CUPTI, which supports only one: ",
+			other[0] ? other : "its name is unknown", "; only the CPU is measured");
 	else if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI refuses a subscription: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI refuses a subscription: ", nv_result_name(r),
+			"; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
-/* FUNCTION is of no use to us, but without it samples in device functions that were compiled apart are lost (doc/notes/cupti-facts.md A3). */
+/*
+ * We do not use FUNCTION records, but without them CUPTI loses samples in device functions that
+ * were compiled separately (doc/notes/cupti-facts.md A3).
+ */
 static const struct kind {
 	CUpti_ActivityKind kind;
 	bool with_times, with_pc;
-} kinds[] = {
-	{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, false}, {CUPTI_ACTIVITY_KIND_FUNCTION, false, true}, {CUPTI_ACTIVITY_KIND_MEMCPY, true, false}, {CUPTI_ACTIVITY_KIND_MEMCPY2, true, false},
-	{CUPTI_ACTIVITY_KIND_MEMSET, true, false}};
+} kinds[] = {{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true, false},
+	     {CUPTI_ACTIVITY_KIND_FUNCTION, false, true},
+	     {CUPTI_ACTIVITY_KIND_MEMCPY, true, false},
+	     {CUPTI_ACTIVITY_KIND_MEMCPY2, true, false},
+	     {CUPTI_ACTIVITY_KIND_MEMSET, true, false}};
 
 static bool is_wanted(const struct kind *k)
 {
-	return (k->with_times && !nv.options.no_times) || (k->with_pc && nv.options.pc != NV_PC_OFF);
+	return (k->with_times && !nv.options.no_times) ||
+	       (k->with_pc && nv.options.pc != NV_PC_OFF);
 }
 
-/* Not all could be had: records without launches, or the other way round, are of no use. */
+/*
+ * Something could not be enabled. Records without launches, or launches without records, are
+ * useless.
+ */
 static void leave(void)
 {
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -91,7 +109,8 @@ static void leave(void)
 
 static bool enable_records(void)
 {
-	CUptiResult r = nv.lib.cuptiActivityRegisterCallbacks(nv_buffer_request, nv_buffer_complete);
+	CUptiResult r =
+		nv.lib.cuptiActivityRegisterCallbacks(nv_buffer_request, nv_buffer_complete);
 	if (r == CUPTI_SUCCESS)
 		r = nv.lib.cuptiActivityRegisterTimestampCallback(now);
 	if (r == CUPTI_SUCCESS && nv.options.latency)
@@ -100,7 +119,8 @@ static bool enable_records(void)
 		if (is_wanted(&kinds[i]))
 			r = nv.lib.cuptiActivityEnable(kinds[i].kind);
 	if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI cannot enable its records: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI cannot enable its records: ", nv_result_name(r),
+			"; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -108,20 +128,26 @@ CUptiResult nv_records_switch(bool on)
 {
 	CUptiResult first = CUPTI_SUCCESS;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		if (!kinds[i].with_times || !is_wanted(&kinds[i])) /* functions: of modules that are loaded meanwhile */
+		/* functions: of modules that are loaded meanwhile */
+		if (!kinds[i].with_times || !is_wanted(&kinds[i]))
 			continue;
-		CUptiResult r = on ? nv.lib.cuptiActivityEnable(kinds[i].kind) : nv.lib.cuptiActivityDisable(kinds[i].kind);
+		CUptiResult r = on ? nv.lib.cuptiActivityEnable(kinds[i].kind)
+				   : nv.lib.cuptiActivityDisable(kinds[i].kind);
 		first = first == CUPTI_SUCCESS ? r : first;
 	}
 	return first;
 }
 
-/* Those that load, and begin or end a capture, go on: what they tell is needed afterwards, and they are few. */
+/*
+ * Calls that load, and that begin or end a capture, stay enabled: we need them later and they are
+ * few.
+ */
 void nv_calls_switch(bool on)
 {
 	for (CUpti_CallbackId id = 1; id < NV_MAX_CALLS; id++)
 		if (nv.calls[id].kind)
-			nv.lib.cuptiEnableCallback(on, nv.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+			nv.lib.cuptiEnableCallback(on, nv.subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+						   id);
 }
 
 static CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
@@ -132,19 +158,23 @@ static CUptiResult enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 static CUptiResult enable_call(CUpti_CallbackId id)
 {
 	const char *name = NULL;
-	if (nv.lib.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
+	if (nv.lib.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS ||
+	    !name)
 		return CUPTI_SUCCESS;
 	nv.calls[id] = nv_call_of(name);
 	if (nv.calls[id].is_new)
-		nv_note("this version of CUPTI has an unknown call, ", name, "; it is treated like the known call whose name is similar");
-	return nv.calls[id].kind || nv.calls[id].form ? enable(CUPTI_CB_DOMAIN_DRIVER_API, id) : CUPTI_SUCCESS;
+		nv_note("this version of CUPTI has an unknown call, ", name,
+			"; it is treated like the known call whose name is similar");
+	return nv.calls[id].kind || nv.calls[id].form ? enable(CUPTI_CB_DOMAIN_DRIVER_API, id)
+						      : CUPTI_SUCCESS;
 }
 
-/* One by one: whole domains cost at every call of the API. */
+/* Enables calls one by one, because a whole domain would cost time at every API call. */
 static bool enable_calls(void)
 {
 	static const CUpti_CallbackId resources[] = {
-		CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
+		CUPTI_CBID_RESOURCE_CONTEXT_CREATED, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+		CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 	CUptiResult r = CUPTI_SUCCESS;
 	for (size_t i = 0; r == CUPTI_SUCCESS && i < sizeof resources / sizeof *resources; i++)
 		r = enable(CUPTI_CB_DOMAIN_RESOURCE, resources[i]);
@@ -153,7 +183,8 @@ static bool enable_calls(void)
 	for (CUpti_CallbackId id = 1; r == CUPTI_SUCCESS && id < NV_MAX_CALLS; id++)
 		r = enable_call(id);
 	if (r != CUPTI_SUCCESS)
-		nv_note("CUPTI cannot enable its callbacks: ", nv_result_name(r), "; only the CPU is measured");
+		nv_note("CUPTI cannot enable its callbacks: ", nv_result_name(r),
+			"; only the CPU is measured");
 	return r == CUPTI_SUCCESS;
 }
 
@@ -164,7 +195,7 @@ static void thread_ends(void)
 	nv_tape_thread_ends();
 }
 
-/* ---- coming in -------------------------------------------------------------------------------------------------- */
+/* ---- coming in ------------------------------------------------------------------------------- */
 
 static void prepare(void)
 {
@@ -201,22 +232,25 @@ static bool open_library(void)
 	return good;
 }
 
-/* With signals blocked and samples suspended: the threads of CUPTI inherit both. */
+/* The caller has blocked signals and suspended samples, because threads of CUPTI inherit both. */
 static bool start(void)
 {
 	const char *theirs = getenv(VARIABLE);
 	if (theirs && *theirs && !nv_library_stand_in)
-		nv_note(VARIABLE " names ", theirs, ", which is not loaded: the driver loads only one library, and that is ours");
+		nv_note(VARIABLE " names ", theirs,
+			", which is not loaded: the driver loads only one library, and that is "
+			"ours");
 	if (!open_library() || !subscribe())
 		return false;
-	/* The frames of the driver between a call and us say nothing, nor do CUPTI's. */
+	/* Frames of the driver and of CUPTI between a call and us have no meaning for the user. */
 	nv.host->entered(nv.host, NULL, nv.lib.cupti_text);
 	nv.host->entered(nv.host, NULL, nv.lib.driver_text);
 	if (nv.options.pc != NV_PC_OFF && !nv_pc_start())
 		nv.options = (struct nv_options){.pc = NV_PC_OFF};
 	bool good = enable_records();
 	if (good && !nv_flush_start()) {
-		nv_note("cannot start the thread that asks CUPTI for records", "; only the CPU is measured", "");
+		nv_note("cannot start the thread that asks CUPTI for records",
+			"; only the CPU is measured", "");
 		good = false;
 	}
 	if (good && enable_calls())

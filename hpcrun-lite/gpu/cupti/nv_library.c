@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI and the driver, found by name. Programs bring their own copies of CUPTI (PyTorch does), and two in a process cannot both work: one that is there already is
- * taken first. Test: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ * Finds CUPTI and the driver by name. Some programs bring their own copy of CUPTI (PyTorch does),
+ * and two copies in a process cannot both work, so a copy that is already loaded has precedence.
+ * Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
@@ -16,14 +17,22 @@
 
 #define CUPTI "libcupti.so.13"
 #define DRIVER "libcuda.so.1"
-#define NEEDED "CUPTI 13 (" CUPTI ", of CUDA 13) is needed; say where it is with gpu=nvidia,cupti=FILE or LD_LIBRARY_PATH"
+#define NEEDED             \
+	"CUPTI 13 (" CUPTI \
+	", of CUDA 13) is needed; say where it is with gpu=nvidia,cupti=FILE or LD_LIBRARY_PATH"
 
 #ifndef NV_BUILT_WITH
 #define NV_BUILT_WITH ""
 #endif
 
 static const char *const places[] = {
-	NV_BUILT_WITH, "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/", "/usr/local/cuda/lib/", "/usr/local/cuda-13/lib64/", "/opt/cuda/lib64/", "/opt/cuda/extras/CUPTI/lib64/",
+	NV_BUILT_WITH,
+	"/usr/local/cuda/lib64/",
+	"/usr/local/cuda/extras/CUPTI/lib64/",
+	"/usr/local/cuda/lib/",
+	"/usr/local/cuda-13/lib64/",
+	"/opt/cuda/lib64/",
+	"/opt/cuda/extras/CUPTI/lib64/",
 };
 
 void nv_library_preferred(const char *options, char *path, size_t bytes)
@@ -107,7 +116,7 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 	return !missing;
 }
 
-/* ---- the process itself ------------------------------------------------------------------------------------------ */
+/* ---- the process itself ---------------------------------------------------------------------- */
 
 static uint64_t now_ns(void)
 {
@@ -116,10 +125,14 @@ static uint64_t now_ns(void)
 
 static struct timespec timespec_of(uint64_t ns)
 {
-	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+				 .tv_nsec = (long)(ns % 1000000000u)};
 }
 
-/* Program threads wait here, inside of the driver and under locks of ours: cancelling one takes effect where it would without us. */
+/*
+ * Threads of the program wait here, inside the driver and under our locks. A cancellation takes
+ * effect only where it would without us.
+ */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
 	int old;
@@ -133,7 +146,8 @@ static void wait_until(sem_t *wake, uint64_t until_ns)
 static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 {
 	const struct timespec until = timespec_of(until_ns);
-	return (until_ns ? pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until) : pthread_mutex_lock(m)) == 0;
+	return (until_ns ? pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &until)
+			 : pthread_mutex_lock(m)) == 0;
 }
 
 static void point(void)
@@ -187,11 +201,12 @@ void nv_library_own(struct nv_library *l)
 	l->lock_gpu = nv_pc_lock;
 }
 
-/* ---- opening ----------------------------------------------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 const struct nv_library *nv_library_stand_in;
 
-bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why, size_t why_bytes)
+bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driver, char *why,
+		     size_t why_bytes)
 {
 	const struct wanted functions[] = {NV_DRIVER_FUNCTIONS(WANTED)};
 	if (nv_library_stand_in) {
@@ -200,15 +215,21 @@ bool nv_library_open(struct nv_library *l, const char *preferred, bool load_driv
 	}
 	nv_library_own(l);
 	void *driver = dlopen(DRIVER, RTLD_LAZY | RTLD_LOCAL | (load_driver ? 0 : RTLD_NOLOAD));
-	const char *missing = driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";
+	const char *missing =
+		driver ? find_all(driver, functions, sizeof functions / sizeof *functions) : "";
 	if (missing) {
-		say(why, why_bytes, driver ? DRIVER " has no function " : "there is no NVIDIA driver here (" DRIVER " is not found)", missing, driver ? ": the driver is too old" : "");
+		say(why, why_bytes,
+		    driver ? DRIVER " has no function "
+			   : "there is no NVIDIA driver here (" DRIVER " is not found)",
+		    missing, driver ? ": the driver is too old" : "");
 		return false;
 	}
-	memcpy(&l->driver_text, &(void *){dlsym(driver, "cuDriverGetVersion")}, sizeof l->driver_text);
+	memcpy(&l->driver_text, &(void *){dlsym(driver, "cuDriverGetVersion")},
+	       sizeof l->driver_text);
 	void *cupti = open_cupti(preferred);
 	if (!cupti) {
-		say(why, why_bytes, *preferred ? preferred : CUPTI, " cannot be loaded: ", *preferred ? dlerror() : NEEDED);
+		say(why, why_bytes, *preferred ? preferred : CUPTI,
+		    " cannot be loaded: ", *preferred ? dlerror() : NEEDED);
 		return false;
 	}
 	return find_cupti(l, cupti, why, why_bytes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A map from 64-bit keys; see nv_map.h. Linear probing, deletion by shifting back. Test: tests/unit/test_cupti.c. */
+/*
+ * A map from 64-bit keys; see nv_map.h. Linear probing; deletion shifts entries back. Test:
+ * tests/unit/test_cupti.c.
+ */
 #include "hpcrun-lite/gpu/cupti/nv_map.h"
 
 #include "common/safe/sys.h"
@@ -10,11 +13,11 @@
 
 static size_t home(const struct nv_map *m, uint64_t key)
 {
-	/* Fibonacci hashing: the high bits depend on all bits of the key */
+	/* Fibonacci hashing: the high bits depend on all bits of the key. */
 	return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & (m->room - 1);
 }
 
-/* Where the key is or would be. At least one entry is free. */
+/* Returns the entry where the key is or would be. At least one entry is free. */
 static struct nv_map_entry *find(const struct nv_map *m, uint64_t key)
 {
 	size_t at = home(m, key);
@@ -33,7 +36,8 @@ static void drop(struct nv_map *m)
 static bool grow(struct nv_map *m)
 {
 	struct nv_map bigger = {.room = m->room ? m->room * 2 : FIRST_ROOM};
-	long at = sys_mmap(NULL, bigger.room * sizeof *bigger.entries, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long at = sys_mmap(NULL, bigger.room * sizeof *bigger.entries, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(at))
 		return false;
 	bigger.entries = (struct nv_map_entry *)at;
@@ -84,7 +88,7 @@ bool nv_map_is_full(struct nv_map *m, size_t spare)
 	return is_full;
 }
 
-/* Entries behind a hole that could not be found any more move into it. */
+/* Moves entries into the hole that could not be found after it. */
 static void close_hole(struct nv_map *m, size_t hole)
 {
 	size_t mask = m->room - 1;

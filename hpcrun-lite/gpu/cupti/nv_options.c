@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of gpu=nvidia; see nv_options.h. Must not allocate: it runs in the measured process too. Test: tests/unit/test_cupti_pc.c. */
+/*
+ * The options of gpu=nvidia; see nv_options.h. Never allocates, because it also runs in the
+ * measured process. Test: tests/unit/test_cupti_pc.c.
+ */
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 
 #include "common/safe/text.h"
@@ -22,7 +25,7 @@ static bool is(struct word w, const char *name)
 	return w.n == strlen(name) && memcmp(w.at, name, w.n) == 0;
 }
 
-/* Whether the word begins with `head`, which is taken off. */
+/* Returns true if the word starts with `head`, and removes it. */
 static bool take(struct word *w, const char *head)
 {
 	size_t n = strlen(head);
@@ -42,7 +45,7 @@ static bool refuse(struct reading *r, const char *before, struct word w, const c
 	return false;
 }
 
-/* A decimal number from `least` to `most`; 0: it is none. */
+/* Returns a decimal number from `least` to `most`; 0: it is not one. */
 static uint32_t number(struct word w, uint32_t least, uint32_t most)
 {
 	uint32_t n = 0;
@@ -58,17 +61,21 @@ static bool read_mode(struct reading *r, struct word w)
 {
 	const struct word whole = w;
 	r->has_mode = true;
-	r->o.pc = is(w, "serialized") ? NV_PC_SERIALIZED : is(w, "bursts") ? NV_PC_BURSTS : NV_PC_CONTINUOUS;
+	r->o.pc = is(w, "serialized") ? NV_PC_SERIALIZED
+		  : is(w, "bursts")   ? NV_PC_BURSTS
+				      : NV_PC_CONTINUOUS;
 	if (r->o.pc != NV_PC_CONTINUOUS || is(w, "continuous"))
 		return true;
 	if (!take(&w, "bursts@"))
-		return refuse(r, "has no mode '", whole, "'; its modes are: continuous, serialized, bursts[@N]");
+		return refuse(r, "has no mode '", whole,
+			      "'; its modes are: continuous, serialized, bursts[@N]");
 	r->o.pc = NV_PC_BURSTS;
 	r->o.percent = number(w, 1, NV_MOST_PERCENT);
-	return r->o.percent || refuse(r, "cannot serialize '", w, "' percent of the launches in bursts: 1 to 50, default 5");
+	return r->o.percent || refuse(r, "cannot serialize '", w,
+				      "' percent of the launches in bursts: 1 to 50, default 5");
 }
 
-/* A number of bytes, or of K, M, G: from 1M to 1024G. */
+/* Reads a number of bytes, or a number with K, M or G, from 1M to 1024G. */
 static bool read_size(struct reading *r, struct word w)
 {
 	static const char units[] = "KMG";
@@ -100,7 +107,8 @@ static bool read_word(struct reading *r, struct word w)
 	else if (take(&w, "pc@")) {
 		r->has_pc = true;
 		r->o.exponent = number(w, NV_LEAST_EXPONENT, NV_MOST_EXPONENT);
-		return r->o.exponent || refuse(r, "cannot sample at pc@", w, ": the period is 2^EXP cycles, EXP from 5 to 31");
+		return r->o.exponent || refuse(r, "cannot sample at pc@", w,
+					       ": the period is 2^EXP cycles, EXP from 5 to 31");
 	} else if (!take(&w, "cupti=") || !w.n) {
 		return refuse(r, "has no option '", whole, "'; its options are: " NV_OPTIONS_SHOWN);
 	}
@@ -117,11 +125,14 @@ static bool read_all(struct reading *r, const char *options)
 		options += n + (options[n] == ',');
 	}
 	if (!r->has_pc && (r->has_mode || r->o.no_times))
-		return refuse(r, "samples instructions only with pc: ", none, "mode=... and notimes need it");
+		return refuse(r, "samples instructions only with pc: ", none,
+			      "mode=... and notimes need it");
 	if (r->o.latency && r->o.no_times)
-		return refuse(r, "cannot record when kernels were submitted: ", none, "latency and notimes exclude each other");
+		return refuse(r, "cannot record when kernels were submitted: ", none,
+			      "latency and notimes exclude each other");
 	if (r->o.pc == NV_PC_BURSTS && r->o.no_times)
-		return refuse(r, "cannot sample in bursts with notimes: ", none, "the end of kernels must be known between them");
+		return refuse(r, "cannot sample in bursts with notimes: ", none,
+			      "the end of kernels must be known between them");
 	if (r->has_pc && r->o.pc == NV_PC_OFF)
 		r->o.pc = NV_PC_CONTINUOUS;
 	return true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher asks: whether there is CUPTI for programs to find, and what devices there are. Not for the measured process. Test: tests/cli/launch_gpu.sh. */
+/*
+ * Answers the launcher: can a program find CUPTI here, and which devices are there? Not for the
+ * measured process. Test: tests/cli/launch_gpu.sh.
+ */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"
 
@@ -9,7 +12,10 @@
 
 #define WHY_BYTES 512u
 
-/* The driver asks for our module by itself; it is never preloaded. A program may bring a CUPTI of its own, so the want of one is no error. */
+/*
+ * The driver loads our module by itself, so it is never preloaded. A missing CUPTI is no error,
+ * because a program may bring its own.
+ */
 static bool wants_preload(const char *options, char *why, size_t why_bytes)
 {
 	struct nv_library l;
@@ -31,8 +37,12 @@ static void list_device(const struct nv_library *l, CUdevice d, int number, int 
 	l->cuDeviceGetAttribute(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d);
 	l->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d);
 	l->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d);
-	dprintf(fd, "GPU %d: %s, %d units, %.1f GiB, compute capability %d.%d, driver for CUDA %d.%d; CUPTI %u.%u.%u, %s\n", number, name, units, (double)memory / (1u << 30), major, minor,
-	        driver / 1000, driver % 1000 / 10, l->version / 10000, l->version / 100 % 100, l->version % 100, l->path);
+	dprintf(fd,
+		"GPU %d: %s, %d units, %.1f GiB, compute capability %d.%d, driver for CUDA %d.%d; "
+		"CUPTI %u.%u.%u, %s\n",
+		number, name, units, (double)memory / (1u << 30), major, minor, driver / 1000,
+		driver % 1000 / 10, l->version / 10000, l->version / 100 % 100, l->version % 100,
+		l->path);
 }
 
 static void list(int fd)
@@ -58,4 +68,5 @@ static void list(int fd)
 		list_device(&l, i, i, fd);
 }
 
-__attribute__((visibility("default"))) const struct gpu_probe hpcrun_lite_gpu_probe = {.wants_preload = wants_preload, .list = list};
+__attribute__((visibility("default")))
+const struct gpu_probe hpcrun_lite_gpu_probe = {.wants_preload = wants_preload, .list = list};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling over the life of a process: contexts that are made and destroyed, the thread that takes samples out, overflows, the end. See nv_pc.h. Test: tests/unit/test_cupti_pc.c,
- * tests/cli/cupti_pc.sh.
+ * PC sampling during the life of a process: contexts that are made and destroyed, taking samples
+ * out, overflows, the end. See nv_pc.h. Tests: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -9,18 +9,27 @@
 
 #include <signal.h>
 
-#define BEGIN_WAIT_NS UINT64_C(1000000000)  /* of a thread that makes a context */
-#define GONE_WAIT_NS UINT64_C(3000000000)   /* of one that destroys it; the first GetData takes 0.25 s */
-#define CALLS_WAIT_NS UINT64_C(200000000)   /* for others to leave their launches */
-#define FIRST_PAUSE_NS UINT64_C(100000000)  /* between two tries to bring sampling back, doubled each time */
+#define BEGIN_WAIT_NS UINT64_C(1000000000)  /* longest wait of a thread that makes a context */
+/* Longest wait of a thread that destroys a context; the first GetData takes 0.25 s. */
+#define GONE_WAIT_NS UINT64_C(3000000000)
+/* longest wait for other threads to leave their launches */
+#define CALLS_WAIT_NS UINT64_C(200000000)
+/* between two attempts to restart sampling; doubled each time */
+#define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SOON_NS UINT64_C(1000000000)
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
-#define SERIALIZED_HOLD_NS UINT64_C(20000000) /* launches wait so long for a kernel to end, where samples are taken out between them */
+/*
+ * Longest time that launches wait for a kernel to end, so that samples can be taken out in between.
+ */
+#define SERIALIZED_HOLD_NS UINT64_C(20000000)
 
 static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
 
-/* Of each session, for threads that do not get the guard: its context (NULL: none), the host's id of it, and that it was destroyed meanwhile. */
+/*
+ * For threads that do not get the guard, by session: its context (NULL: none), the host's id of it,
+ * and whether it has been destroyed in the meantime.
+ */
 static struct {
 	_Atomic(CUcontext) context;
 	_Atomic uint32_t context_id;
@@ -29,15 +38,20 @@ static struct {
 
 static bool is_on(void)
 {
-	return nv.options.pc != NV_PC_OFF && !atomic_load_explicit(&nv.is_over, memory_order_acquire);
+	return nv.options.pc != NV_PC_OFF &&
+	       !atomic_load_explicit(&nv.is_over, memory_order_acquire);
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
-/* Nothing was sampled since the last range; an overflow is told with the first gap behind it. `flags`: what else there is to say. */
+/*
+ * Nothing was sampled since the last range. The first gap after an overflow reports the overflow.
+ * `flags` are added.
+ */
 static void close_gap(struct nv_pc_session *s, uint32_t flags)
 {
-	nv_pc_close_range(s, MSR_GPU_RANGE_GAP | flags | (s->is_full ? MSR_GPU_RANGE_BUFFER_FULL : 0), true);
+	nv_pc_close_range(
+		s, MSR_GPU_RANGE_GAP | flags | (s->is_full ? MSR_GPU_RANGE_BUFFER_FULL : 0), true);
 	s->is_full = false;
 }
 
@@ -47,14 +61,19 @@ static void close_session(struct nv_pc_session *s)
 	nv_pc_close(s);
 }
 
-/* CUPTI is not touched any more for a context that was destroyed while somebody else had the guard. */
+/*
+ * If a context was destroyed while another thread had the guard, CUPTI is no longer called for it.
+ */
 static bool was_destroyed(struct nv_pc_session *s)
 {
-	if (s->state == NV_PC_FREE || !atomic_load_explicit(&marks[s - sessions].is_gone, memory_order_acquire))
+	if (s->state == NV_PC_FREE ||
+	    !atomic_load_explicit(&marks[s - sessions].is_gone, memory_order_acquire))
 		return false;
 	s->state = NV_PC_DEAD;
 	close_gap(s, MSR_GPU_RANGE_CUT);
-	nv_note("PC samples of the last 0.1 s of a context are lost: it was destroyed while CUPTI did not answer", "", "");
+	nv_note("PC samples of the last 0.1 s of a context are lost: it was destroyed while CUPTI "
+		"did not answer",
+		"", "");
 	close_session(s);
 	return true;
 }
@@ -75,7 +94,7 @@ static struct nv_pc_session *free_session(void)
 	return NULL;
 }
 
-/* Under the guard. */
+/* The caller holds the guard. */
 static void begin(CUcontext context, uint32_t device)
 {
 	static bool is_said;
@@ -84,25 +103,34 @@ static void begin(CUcontext context, uint32_t device)
 	struct nv_pc_session *s = session_of_device(device) ? NULL : free_session();
 	nv.has_begun = nv.has_begun || nv.off == NV_ON;
 	if (nv.off == NV_OFF) {
-		nv_note("a context that was created while measurement was stopped is not PC-sampled; its operations are still traced", "", "");
+		nv_note("a context that was created while measurement was stopped is not "
+			"PC-sampled; its operations are still traced",
+			"", "");
 	} else if (!s) {
 		if (!is_said)
-			nv_note("only the first context of a GPU is PC-sampled, because CUPTI supports one at a time; operations of the others are still traced", "", "");
+			nv_note("only the first context of a GPU is PC-sampled, because CUPTI "
+				"supports one at a time; operations of the others are still traced",
+				"", "");
 		is_said = true;
 	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
 		if (!nv_pc_open(s, context, device))
 			s->state = NV_PC_FREE;
 		atomic_store_explicit(&marks[s - sessions].is_gone, false, memory_order_relaxed);
-		atomic_store_explicit(&marks[s - sessions].context_id, s->context_id, memory_order_relaxed);
-		/* release: whoever sees the context sees the rest */
-		atomic_store_explicit(&marks[s - sessions].context, s->state == NV_PC_FREE ? NULL : context, memory_order_release);
+		atomic_store_explicit(&marks[s - sessions].context_id, s->context_id,
+				      memory_order_relaxed);
+		/* Release: a thread that sees the context sees the rest. */
+		atomic_store_explicit(&marks[s - sessions].context,
+				      s->state == NV_PC_FREE ? NULL : context,
+				      memory_order_release);
 		nv_pc_gate_open();
 	} else {
-		nv_note("a context that was created while launches to another one did not end is not PC-sampled; its operations are still traced", "", "");
+		nv_note("a context that was created while launches to another one did not end is "
+			"not PC-sampled; its operations are still traced",
+			"", "");
 	}
 }
 
-/* CUPTI makes threads: they inherit that signals are blocked and that they are not measured. */
+/* CUPTI creates threads here. They inherit blocked signals, and that they are not measured. */
 void nv_pc_context_made(CUcontext context)
 {
 	uint32_t device;
@@ -116,20 +144,28 @@ void nv_pc_context_made(CUcontext context)
 		begin(context, device);
 		nv_guard_give();
 	} else {
-		nv_note("a context that was created while CUPTI did not answer is not PC-sampled; its operations are still traced", "", "");
+		nv_note("a context that was created while CUPTI did not answer is not PC-sampled; "
+			"its operations are still traced",
+			"", "");
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
 }
 
-/* Without sampling; between two steps of an end in which no kernel ran there is nothing to tell. */
+/*
+ * Ends a session that is not sampling. If no kernel ran between two steps of an end, there is no
+ * gap.
+ */
 static void end_without(struct nv_pc_session *s)
 {
 	if (s->state != NV_PC_PAUSED || nv_pc_kernel_ns(s->device) != s->paused_kernel_ns)
 		close_gap(s, 0);
 }
 
-/* The device finishes its work before a context is destroyed, with us or without: Disable may wait for it. */
+/*
+ * The device finishes its work before a context is destroyed, with or without us, so Disable may
+ * wait.
+ */
 static void end_with_context(struct nv_pc_session *s)
 {
 	uint32_t cut = 0;
@@ -138,7 +174,9 @@ static void end_with_context(struct nv_pc_session *s)
 		nv_pc_disable(s);
 		nv_pc_gate_open();
 	} else if (was_on) {
-		nv_note("PC samples of the last 0.1 s of a context are lost: launches to another one did not end", "", "");
+		nv_note("PC samples of the last 0.1 s of a context are lost: launches to another "
+			"one did not end",
+			"", "");
 		s->state = NV_PC_DEAD;
 		cut = MSR_GPU_RANGE_CUT;
 	}
@@ -156,8 +194,10 @@ void nv_pc_context_gone(CUcontext context)
 		return;
 	if (!nv_guard_take(nv.lib.now_ns() + GONE_WAIT_NS)) {
 		for (unsigned i = 0; i < NV_PC_MAX_SESSIONS; i++)
-			if (atomic_load_explicit(&marks[i].context, memory_order_acquire) == context)
-				atomic_store_explicit(&marks[i].is_gone, true, memory_order_release);
+			if (atomic_load_explicit(&marks[i].context, memory_order_acquire) ==
+			    context)
+				atomic_store_explicit(&marks[i].is_gone, true,
+						      memory_order_release);
 		return;
 	}
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
@@ -166,11 +206,13 @@ void nv_pc_context_gone(CUcontext context)
 	nv_guard_give();
 }
 
-/* ---- every 100 ms ------------------------------------------------------------------------------------------------- */
+/* ---- every 100 ms ---------------------------------------------------------------------------- */
 
 static void try_again_later(struct nv_pc_session *s)
 {
-	s->retry_pause_ns = !s->retry_pause_ns ? FIRST_PAUSE_NS : s->retry_pause_ns < LAST_PAUSE_NS ? 2 * s->retry_pause_ns : LAST_PAUSE_NS;
+	s->retry_pause_ns = !s->retry_pause_ns                  ? FIRST_PAUSE_NS
+			    : s->retry_pause_ns < LAST_PAUSE_NS ? 2 * s->retry_pause_ns
+								: LAST_PAUSE_NS;
 	s->retry_ns = nv.lib.now_ns() + s->retry_pause_ns;
 }
 
@@ -179,19 +221,25 @@ static void say_slower(const struct nv_pc_session *s)
 	char line[32];
 	struct text t = text_in(line, sizeof line);
 	text_put_u64(&t, s->exponent);
-	nv_note("PC samples came faster than CUPTI can process them, so some periods have none; from now on there is one every 2^", line, " cycles");
+	nv_note("PC samples came faster than CUPTI can process them, so some periods have none; "
+		"from now on there is one every 2^",
+		line, " cycles");
 }
 
-/* Twice as long; where the one before was a second ago or less, eight times. */
+/* Doubles the period; multiplies it by eight if the last overflow was at most a second ago. */
 static uint32_t longer_period(struct nv_pc_session *s)
 {
 	uint64_t now = nv.lib.now_ns();
-	uint32_t longer = s->exponent + (s->last_overflow_ns && now - s->last_overflow_ns <= SOON_NS ? 3 : 1);
+	uint32_t longer =
+		s->exponent + (s->last_overflow_ns && now - s->last_overflow_ns <= SOON_NS ? 3 : 1);
 	s->last_overflow_ns = now;
 	return longer < NV_MOST_EXPONENT ? longer : NV_MOST_EXPONENT;
 }
 
-/* After an overflow only disabling brings samples again, and that waits for kernels: so at a moment when there is none. Next time with fewer samples. */
+/*
+ * After an overflow, CUPTI samples again only after a Disable, which waits for kernels. So this
+ * waits for a moment without kernels. Afterwards there are fewer samples.
+ */
 static void bring_back(struct nv_pc_session *s)
 {
 	bool had_overflow = s->state == NV_PC_OVERFLOWED;
@@ -206,7 +254,8 @@ static void bring_back(struct nv_pc_session *s)
 		nv_pc_disable(s);
 	if (had_overflow)
 		s->exponent = longer_period(s);
-	bool good = s->state == NV_PC_PAUSED && nv_pc_come_back(s) && nv_pc_enable(s, s->is_serialized);
+	bool good =
+		s->state == NV_PC_PAUSED && nv_pc_come_back(s) && nv_pc_enable(s, s->is_serialized);
 	nv_pc_gate_open();
 	if (!good)
 		return;
@@ -236,12 +285,16 @@ void nv_pc_prepare(void)
 	}
 }
 
-/* In serialized mode GetData waits for kernels: between them, or another time. Nothing is taken out in a window. */
+/*
+ * In serialized mode GetData waits for kernels, so it is called between them or at another time. In
+ * a window no samples are taken out.
+ */
 static void drain(struct nv_pc_session *s)
 {
 	if (!s->is_serialized) {
 		nv_pc_drain(s);
-	} else if (nv.options.pc == NV_PC_SERIALIZED && nv_pc_hold(s, nv.lib.now_ns() + SERIALIZED_HOLD_NS)) {
+	} else if (nv.options.pc == NV_PC_SERIALIZED &&
+		   nv_pc_hold(s, nv.lib.now_ns() + SERIALIZED_HOLD_NS)) {
 		nv_pc_drain(s);
 		nv_pc_gate_open();
 	}
@@ -267,7 +320,7 @@ void nv_pc_work(void)
 		nv_pc_gate_open();
 }
 
-/* ---- measurement that is stopped and started ---------------------------------------------------------------------------- */
+/* ---- measurement that is stopped and started ------------------------------------------------- */
 
 static _Atomic uint32_t n_unseen;
 
@@ -276,7 +329,7 @@ void nv_pc_count_unseen(void)
 	atomic_fetch_add_explicit(&n_unseen, 1, memory_order_relaxed);
 }
 
-/* What was sampled before is still recorded, if CUPTI has it. */
+/* Records earlier samples if CUPTI has delivered them. */
 static bool rest(struct nv_pc_session *s, uint64_t until_ns)
 {
 	bool was_full = s->state == NV_PC_OVERFLOWED;
@@ -295,12 +348,16 @@ static bool rest(struct nv_pc_session *s, uint64_t until_ns)
 bool nv_pc_rest(uint64_t until_ns)
 {
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
-		if (!was_destroyed(s) && (s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED) && !rest(s, until_ns))
+		if (!was_destroyed(s) && (s->state == NV_PC_ON || s->state == NV_PC_OVERFLOWED) &&
+		    !rest(s, until_ns))
 			return false;
 	return nv_pc_gate_close(until_ns);
 }
 
-/* A clean beginning, where nothing runs; else without what CUPTI has handed out, and where it was disabled as after an overflow. */
+/*
+ * Starts clean if nothing runs. Otherwise it drops what CUPTI has delivered; a session that is
+ * disabled continues as after an overflow.
+ */
 static void go_on(struct nv_pc_session *s, uint64_t until_ns)
 {
 	if (nv_pc_hold(s, until_ns)) {
@@ -331,19 +388,24 @@ void nv_pc_go_on(uint64_t until_ns)
 			go_on(s, until_ns);
 	text_put_u64(&t, n);
 	if (n)
-		nv_note(line, n == 1 ? " module was" : " modules were", " loaded while measurement was stopped: CUPTI cannot attribute PC samples there to instructions");
+		nv_note(line, n == 1 ? " module was" : " modules were",
+			" loaded while measurement was stopped: CUPTI cannot attribute PC samples "
+			"there to instructions");
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* GetData does not wait for kernels in continuous mode, Disable does in any. */
+/* GetData does not wait for kernels in continuous mode; Disable waits in every mode. */
 static void leave_running(struct nv_pc_session *s)
 {
 	if (!s->is_serialized)
 		nv_pc_drain(s);
-	close_gap(s, s->has_said_running ? 0 : MSR_GPU_RANGE_CUT); /* an end may come in steps: once */
+	/* The end may come in several steps: report this once. */
+	close_gap(s, s->has_said_running ? 0 : MSR_GPU_RANGE_CUT);
 	if (!s->has_said_running)
-		nv_note("kernels are still running: PC samples that CUPTI has not delivered are lost", "", "");
+		nv_note("kernels are still running: PC samples that CUPTI has not delivered are "
+			"lost",
+			"", "");
 	s->has_said_running = true;
 }
 
@@ -355,7 +417,8 @@ static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle
 		return;
 	}
 	uint64_t calls_ns = nv.lib.now_ns() + CALLS_WAIT_NS;
-	if ((!is_idle && !nv.options.no_times) || !nv_pc_hold(s, calls_ns > until_ns ? calls_ns : until_ns)) {
+	if ((!is_idle && !nv.options.no_times) ||
+	    !nv_pc_hold(s, calls_ns > until_ns ? calls_ns : until_ns)) {
 		leave_running(s);
 		return;
 	}
@@ -379,7 +442,9 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
 	nv_pc_gate_open(); /* nobody closes it any more */
 }
 
-/* What the one who has the guard took out meanwhile has ranges of its own: each moment is in one range. */
+/*
+ * The thread that has the guard writes ranges for what it took out, so each moment is in one range.
+ */
 void nv_pc_give_up(void)
 {
 	if (nv.options.pc == NV_PC_OFF || nv.off != NV_ON)
@@ -389,8 +454,14 @@ void nv_pc_give_up(void)
 		struct nv_pc_session *s = &sessions[i];
 		if (!atomic_load_explicit(&marks[i].context, memory_order_acquire))
 			continue;
-		uint64_t start_ns = atomic_exchange_explicit(&s->range_begin_ns, now, memory_order_relaxed);
-		nv.host->pc_range(nv.host, &(struct msr_gpu_pc_range){.start_ns = start_ns, .end_ns = now, .context = atomic_load_explicit(&marks[i].context_id, memory_order_relaxed),
-			.flags = MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT});
+		uint64_t start_ns =
+			atomic_exchange_explicit(&s->range_begin_ns, now, memory_order_relaxed);
+		nv.host->pc_range(nv.host,
+				  &(struct msr_gpu_pc_range){
+					  .start_ns = start_ns,
+					  .end_ns = now,
+					  .context = atomic_load_explicit(&marks[i].context_id,
+									  memory_order_relaxed),
+					  .flags = MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT});
 	}
 }

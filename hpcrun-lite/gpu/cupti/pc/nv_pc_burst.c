@@ -1,37 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bursts: continuous sampling, with short windows in which kernels run one at a time and samples know their launch, as a yardstick for what is apportioned by time elsewhere.
+ * Bursts: continuous sampling with short windows in which kernels run one at a time and samples
+ * know their launch. The windows verify the samples that are apportioned by time elsewhere. Test:
+ * tests/unit/test_cupti_pc_gate.c.
  *
- * The mode cannot be changed while sampling is enabled, Disable and Enable wait for running kernels, and the first launch after it takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window begins and
- * ends in our own thread, while the program's launches are held at the gate and nothing runs on the device: then nothing is waited for, and no launch is under way beside it. Where the
- * device is not found idle within 0.4 s, the launches go on and it is tried again later, less and less often: a program whose kernels always overlap, or wait for what the CPU launches next, has
- * no windows, which is said. Windows are spread so that they hold N percent of the launches at most, and take N percent of the time; the first, of few launches, comes as soon as that, for short programs.
- * Must not: serialize kernels that wait for one another, as those of NCCL do: such programs are not for this mode, nor for mode=serialized. Test: tests/unit/test_cupti_pc_gate.c.
+ * The mode cannot change while sampling is enabled, Disable and Enable wait for running kernels,
+ * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window begins and
+ * ends in our own thread, while the gate holds the program's launches and the device is idle. Then
+ * nothing has to wait and no launch is active. If the device does not become idle within 0.4 s, the
+ * launches go on and we try again later, less and less often. A program whose kernels always
+ * overlap, or wait for something that the CPU launches next, has no windows; a note says so.
+ *
+ * Windows contain at most N percent of the launches and take N percent of the time. The first one
+ * is short and comes as soon as that permits, for short programs. Kernels that wait for one
+ * another, like those of NCCL, must not be serialized; do not use this mode or mode=serialized for
+ * such programs.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
 #define LEAST_LAUNCHES 10u
 #define MOST_LAUNCHES 100u
-#define WINDOW_NS UINT64_C(400000000)     /* at most: where there are few launches */
-#define FIRST_PAUSE_NS UINT64_C(100000000) /* after a try that found the device busy */
-#define CHANGE_NS UINT64_C(65000000)       /* of the first launch behind a window */
+#define WINDOW_NS UINT64_C(400000000)     /* longest window, if there are few launches */
+#define FIRST_PAUSE_NS UINT64_C(100000000) /* after an attempt that found the device busy */
+#define CHANGE_NS UINT64_C(65000000)       /* duration of the first launch after a window */
 #define MOST_PAUSE_NS UINT64_C(30000000000)
 
 static void put_off(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
-	b->pause_ns = !b->pause_ns ? FIRST_PAUSE_NS : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns : MOST_PAUSE_NS;
+	b->pause_ns = !b->pause_ns                  ? FIRST_PAUSE_NS
+		      : b->pause_ns < MOST_PAUSE_NS ? 2 * b->pause_ns
+						    : MOST_PAUSE_NS;
 	b->next_ns = nv.lib.now_ns() + b->pause_ns;
 }
 
-/* The device is idle, launches are held. */
+/* The device is idle and launches are held. */
 static bool change_mode(struct nv_pc_session *s, bool serialized)
 {
 	nv_pc_disable(s);
 	return s->state == NV_PC_PAUSED && nv_pc_enable(s, serialized);
 }
 
-/* How many launches a window may have now. */
+/* The number of launches that a window may have now. */
 static uint64_t allowed(const struct nv_pc_burst *b, uint64_t n_launches)
 {
 	uint64_t n = n_launches * nv.options.percent / 100;
@@ -69,7 +79,7 @@ void nv_pc_burst_rest(struct nv_pc_session *s)
 	s->is_serialized = false;
 }
 
-/* Launches that wait at the gate are counted already. */
+/* Launches that wait at the gate are already counted. */
 static void end_window(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
@@ -81,7 +91,8 @@ static void end_window(struct nv_pc_session *s)
 	nv_pc_gate_open();
 	uint64_t now = nv.lib.now_ns();
 	b->pause_ns = 0;
-	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * (100 - nv.options.percent) / nv.options.percent;
+	b->next_ns = now + (now - b->begin_ns + CHANGE_NS) * (100 - nv.options.percent) /
+				   nv.options.percent;
 }
 
 void nv_pc_burst_begin(void)
@@ -92,7 +103,9 @@ void nv_pc_burst_begin(void)
 bool nv_pc_burst_is_over(struct nv_pc_session *s)
 {
 	struct nv_pc_burst *b = &s->burst;
-	b->is_over = nv.lib.agree(NV_AGREE_BURST, nv_pc_n_launches() - b->begin_launches >= b->n_wanted || nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
+	b->is_over = nv.lib.agree(NV_AGREE_BURST,
+				  nv_pc_n_launches() - b->begin_launches >= b->n_wanted ||
+					  nv.lib.now_ns() - b->begin_ns >= WINDOW_NS);
 	return b->is_over;
 }
 
@@ -103,7 +116,8 @@ void nv_pc_burst(struct nv_pc_session *s)
 	if (s->is_serialized) {
 		if (b->is_over)
 			end_window(s);
-	} else if (nv.lib.agree(NV_AGREE_BURST, now >= b->next_ns && n != b->last_launches && allowed(b, n) >= LEAST_LAUNCHES)) {
+	} else if (nv.lib.agree(NV_AGREE_BURST, now >= b->next_ns && n != b->last_launches &&
+							allowed(b, n) >= LEAST_LAUNCHES)) {
 		b->is_over = false;
 		begin_window(s, now);
 	}
@@ -113,9 +127,13 @@ void nv_pc_burst(struct nv_pc_session *s)
 void nv_pc_burst_end(struct nv_pc_session *s)
 {
 	const struct nv_pc_burst *b = &s->burst;
-	uint64_t n = b->n_in_windows + (s->is_serialized ? nv_pc_n_launches() - b->begin_launches : 0);
+	uint64_t n =
+		b->n_in_windows + (s->is_serialized ? nv_pc_n_launches() - b->begin_launches : 0);
 	if (nv.options.pc == NV_PC_BURSTS && !n && !b->is_said)
-		nv_note(b->pause_ns ? "no launch was in a serialized window, because the device was never idle" : "no launch was in a serialized window, because there were too few or all came at once",
-		        "; the apportioned samples could not be verified", "");
+		nv_note(b->pause_ns ? "no launch was in a serialized window, because the device "
+				      "was never idle"
+				    : "no launch was in a serialized window, because there were "
+				      "too few or all came at once",
+			"; the apportioned samples could not be verified", "");
 	s->burst.is_said = true;
 }

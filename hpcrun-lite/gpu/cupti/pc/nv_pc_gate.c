@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The gate before the program's launches. While it is closed, threads that are about to launch wait in their callback, before the driver does anything; those that are inside of a launch
- * already are waited for. Both waits end after a time: a program in which a kernel waits for what another thread has yet to launch, or that is stuck itself, goes on as without us, and
- * whoever closed the gate does not get what he wanted. It also closes by itself behind a number of launches. In a replay it is always open: what waited then
- * comes in its recorded order now. Test: tests/unit/test_cupti_pc_gate.c.
+ * The gate in front of the program's launches. While it is closed, threads that are about to launch
+ * wait in their callback, before the driver does anything; the closing thread waits for launches
+ * that have already begun. Test: tests/unit/test_cupti_pc_gate.c.
+ *
+ * Both waits have a time limit. If a kernel waits for something that another thread has yet to
+ * launch, or the program itself hangs, the program goes on undisturbed and closing the gate fails.
+ * The gate also closes by itself after a given number of launches. In a replay it is always open,
+ * because a launch that waited then now comes in its recorded order.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
 
-#define MOST_WAIT_NS UINT64_C(2000000000) /* of a launch at the gate: much more than any closing should take */
+/* Longest wait of a launch at the gate: much longer than the gate should ever be closed. */
+#define MOST_WAIT_NS UINT64_C(2000000000)
 #define LOOK_NS UINT64_C(200000)          /* between two looks whether it is open */
 #define LEAVE_NS UINT64_C(20000)          /* ... whether others have left their launches */
 
-/* Threads count themselves in lines of their own, so that launches of several do not meet. */
+/* Threads count their calls in separate cache lines, so that they do not disturb each other. */
 #define N_LANES 32u
 static struct lane {
 	_Alignas(64) _Atomic int32_t n_inside;
@@ -28,11 +33,11 @@ static struct {
 #define IS_CLOSED 1u
 #define OPENED_ONCE 2u
 
-/* Calls of this thread that are inside: the driver's functions call one another. */
+/* Number of nested driver calls of this thread; functions of the driver call each other. */
 static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 static __thread _Atomic int32_t *inside __attribute__((tls_model("initial-exec")));
 
-/* It was cancelled in the driver, say: its launch will not end any more. */
+/* The thread may have been cancelled inside the driver. Its launch will never end. */
 void nv_pc_gate_thread_ends(void)
 {
 	if (depth && inside && nv_is_here())
@@ -43,11 +48,16 @@ void nv_pc_gate_thread_ends(void)
 static _Atomic int32_t *own_lane(void)
 {
 	if (!inside)
-		inside = &lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) % N_LANES].n_inside;
+		inside =
+			&lanes[atomic_fetch_add_explicit(&gate.n_threads, 1, memory_order_relaxed) %
+			       N_LANES]
+				 .n_inside;
 	return inside;
 }
 
-/* seq_cst on both words: either whoever closes sees us inside, or we see that it is closed. */
+/*
+ * seq_cst on both words: either the thread that closes sees us inside, or we see that it is closed.
+ */
 static bool try_enter(void)
 {
 	atomic_fetch_add_explicit(own_lane(), 1, memory_order_seq_cst);
@@ -65,7 +75,10 @@ static int32_t n_inside(void)
 	return n;
 }
 
-/* Not by the table of functions: that a launch waited here is no event of a recording. Nor by libc, where threads are cancelled while they sleep. */
+/*
+ * Not through the function table: the wait of a launch is no event of a recording. Not through
+ * libc: a sleep there is a cancellation point.
+ */
 static uint64_t now_ns(void)
 {
 	return clock_mono_ns();
@@ -92,19 +105,28 @@ static void wait_and_enter(void)
 		if (try_enter())
 			return;
 	} while (clock_used.now_ns() < until_ns);
-	nv_pc_gate_limit(0); /* whoever should open it does not come: for all that follow, too */
+	/*
+	 * The thread that should open the gate does not come. Open it for all later launches too.
+	 */
+	nv_pc_gate_limit(0);
 	nv_pc_gate_open();
 	atomic_fetch_add_explicit(own_lane(), 1, memory_order_relaxed);
 }
 
-/* The launch behind the limit closes the gate: unless it was opened since, which takes the limit away before. */
+/*
+ * The launch after the limit closes the gate, unless the gate was opened since then, which removes
+ * the limit first.
+ */
 static void count_launch(void)
 {
-	uint64_t state = atomic_load_explicit(&gate.state, memory_order_seq_cst), limit = atomic_load_explicit(&gate.limit, memory_order_seq_cst);
-	uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1; /* relaxed: a count */
+	uint64_t state = atomic_load_explicit(&gate.state, memory_order_seq_cst),
+		 limit = atomic_load_explicit(&gate.limit, memory_order_seq_cst);
+	/* relaxed: a count */
+	uint64_t n = atomic_fetch_add_explicit(&gate.n_launches, 1, memory_order_relaxed) + 1;
 	bool is_over = limit && n > limit && !nv_library_stand_in;
 	if (is_over)
-		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED, memory_order_seq_cst, memory_order_relaxed);
+		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED,
+							memory_order_seq_cst, memory_order_relaxed);
 	if (is_over || n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
 		nv_flush_soon();
 }
@@ -119,7 +141,8 @@ void nv_pc_gate_enter(bool is_launch)
 		return;
 	if (!try_enter())
 		wait_and_enter();
-	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) { /* set while the gate was closed: nobody may tell of the end */
+	/* set while the gate was closed: nobody may tell of the end */
+	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
 		depth = 0;
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 	}
@@ -127,7 +150,7 @@ void nv_pc_gate_enter(bool is_launch)
 
 void nv_pc_gate_leave(void)
 {
-	/* 0: a call that began before we were told of any, or when nothing was to change */
+	/* 0: a call that began before we were called, or while nothing was to change. */
 	if (depth && --depth == 0 && !nv_library_stand_in)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }
@@ -154,7 +177,9 @@ bool nv_pc_gate_close(uint64_t until_ns)
 void nv_pc_gate_open(void)
 {
 	uint64_t state = atomic_load_explicit(&gate.state, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&gate.state, &state, (state | IS_CLOSED) - IS_CLOSED + OPENED_ONCE, memory_order_seq_cst, memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(&gate.state, &state,
+						      (state | IS_CLOSED) - IS_CLOSED + OPENED_ONCE,
+						      memory_order_seq_cst, memory_order_relaxed))
 		;
 }
 
@@ -173,11 +198,13 @@ void nv_pc_wake_at(uint64_t n_launches)
 	atomic_store_explicit(&gate.wake_at, n_launches, memory_order_relaxed);
 }
 
-/* Records tell, unless some were handed out by force before their kernels had ended. */
+/* Uses the records, unless some were delivered by force before their kernels had ended. */
 static bool is_idle(struct nv_pc_session *s, uint64_t until_ns)
 {
-	bool records_tell = !nv.options.no_times && !atomic_load_explicit(&nv.n_unfinished, memory_order_relaxed);
-	return nv_flush_until_idle(until_ns) && (records_tell || nv_pc_synchronize(s->context, until_ns));
+	bool records_tell = !nv.options.no_times &&
+			    !atomic_load_explicit(&nv.n_unfinished, memory_order_relaxed);
+	return nv_flush_until_idle(until_ns) &&
+	       (records_tell || nv_pc_synchronize(s->context, until_ns));
 }
 
 bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns)

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One process may sample a GPU: a second one gets neither samples nor records, or crashes, though CUPTI tells it that all is well (doc/notes/cupti-facts.md A5). So the first takes a lock, on a file that is
- * named by the GPU's UUID and opened for reading alone: it may be another user's. The kernel gives the lock back when the process ends, and with it the
- * children that it forked, which share it; the file may stay then, for everybody to open. The program may close our descriptor, or put another file there: it is looked at before it is closed. Test: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
+ * Ensures that one process samples a GPU. A second one would get neither samples nor records, or
+ * crash, although CUPTI reports success (doc/notes/cupti-facts.md A5). Tests: tests/unit/test_cupti_pc.c,
+ * tests/cli/cupti_pc.sh.
+ *
+ * The first process locks a file named by the UUID of the GPU. The file is opened read-only,
+ * because it may belong to another user. The kernel releases the lock when the process and the
+ * children that it forked, which share the lock, have ended; the file may then stay and anybody may
+ * open it. The program may close our descriptor or replace it by another file, so we check it
+ * before closing it.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -16,18 +22,23 @@
 
 #define HEAD "/tmp/hpctoolkit-lite-pc-"
 #define TRIES 20u
-#define HIGH_DESCRIPTOR 200 /* out of the way of programs that count on the lowest ones */
+#define HIGH_DESCRIPTOR 200 /* out of the way of programs that expect low descriptors */
 
-/* The directory is everybody's, so with its sticky bit O_CREAT is refused for files of others: only where there is none. */
+/*
+ * The directory belongs to everybody. With its sticky bit, O_CREAT is refused for files of other
+ * users, so it is used only if there is no file.
+ */
 static int open_file(const char *path)
 {
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (fd == -ENOENT) {
 		fd = sys_open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
 		if (fd >= 0)
-			sys_call3(SYS_fchmod, fd, 0444, 0); /* whatever the mask: it may be left behind for other users */
+			/* whatever the mask: it may be left behind for other users */
+			sys_call3(SYS_fchmod, fd, 0444, 0);
 	}
-	return fd == -EEXIST ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) : fd;
+	return fd == -EEXIST ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+			     : fd;
 }
 
 static void put_path(char *path, size_t path_bytes, const CUuuid *uuid)
@@ -37,12 +48,14 @@ static void put_path(char *path, size_t path_bytes, const CUuuid *uuid)
 	text_put_hex(&t, (const uint8_t *)uuid->bytes, sizeof uuid->bytes);
 }
 
-/* Whoever gives the lock back removes the file, so another may have been made meanwhile. */
+/* Releasing the lock removes the file, so another process may have created a new one. */
 static bool is_still_there(int fd, const char *path)
 {
 	struct stat a, b;
-	return sys_call4(SYS_newfstatat, fd, (long)"", (long)&a, AT_EMPTY_PATH) == 0 && sys_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_ino == b.st_ino &&
-	       a.st_dev == b.st_dev;
+	return sys_call4(SYS_newfstatat, fd, (long)"", (long)&a, AT_EMPTY_PATH) == 0 &&
+	       sys_call4(SYS_newfstatat, AT_FDCWD, (long)path, (long)&b, AT_SYMLINK_NOFOLLOW) ==
+		       0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
 static int move_up(int fd)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI's calls for a sampled context: enable, configure, take out, disable. All attributes are read back, since some are refused without an error. Must not: use start/stop control, which
- * deadlocks with threads that launch; touch a session that CUPTI has answered with an error other than a full buffer, since more of it crashes. Test: tests/unit/test_cupti_pc.c.
+ * CUPTI's calls for a sampled context: enable, configure, take out, disable. All attributes are
+ * read back, because CUPTI refuses some without an error. Test: tests/unit/test_cupti_pc.c.
+ *
+ * Never use start/stop control: it deadlocks with threads that launch. Never use a session after
+ * CUPTI has returned an error other than a full buffer: that crashes.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -13,9 +16,13 @@
 #include <sys/mman.h>
 
 #define MOST_CALLS 1000u             /* of GetData in a row: a million instructions */
-#define SAMPLES_PER_S UINT64_C(600000) /* at most, of a whole GPU by default: CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md A8), so this is 4 % of one */
+/*
+ * Default maximum for a whole GPU. CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md A8),
+ * so this takes 4 % of one.
+ */
+#define SAMPLES_PER_S UINT64_C(600000)
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static size_t room_of_left(void)
 {
@@ -24,7 +31,8 @@ static size_t room_of_left(void)
 
 static uint8_t *lay_out(CUpti_PCSamplingData *d, size_t n, size_t n_reasons, uint8_t *at)
 {
-	*d = (CUpti_PCSamplingData){.size = sizeof *d, .collectNumPcs = n, .pPcData = (CUpti_PCSamplingPCData *)at};
+	*d = (CUpti_PCSamplingData){
+		.size = sizeof *d, .collectNumPcs = n, .pPcData = (CUpti_PCSamplingPCData *)at};
 	at += n * sizeof *d->pPcData;
 	for (size_t i = 0; i < n; i++) {
 		d->pPcData[i].size = sizeof *d->pPcData;
@@ -34,19 +42,23 @@ static uint8_t *lay_out(CUpti_PCSamplingData *d, size_t n, size_t n_reasons, uin
 	return at;
 }
 
-/* Once the number of reasons is known. Most of it is never touched. */
+/* Called when the number of reasons is known. Most of the memory is never touched. */
 static bool make_memory(struct nv_pc_session *s)
 {
 	if (s->memory)
 		return true;
-	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) * (sizeof(CUpti_PCSamplingPCData) + s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
-	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	s->memory_bytes = (NV_PC_PER_CALL + room_of_left()) *
+			  (sizeof(CUpti_PCSamplingPCData) +
+			   s->n_reasons * sizeof(CUpti_PCSamplingStallReason));
+	long at = sys_mmap(NULL, s->memory_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(at)) {
 		nv_pc_say(s, " is disabled: no memory", "");
 		return false;
 	}
 	s->memory = (void *)at;
-	lay_out(&s->left, room_of_left(), s->n_reasons, lay_out(&s->got, NV_PC_PER_CALL, s->n_reasons, s->memory));
+	lay_out(&s->left, room_of_left(), s->n_reasons,
+		lay_out(&s->got, NV_PC_PER_CALL, s->n_reasons, s->memory));
 	return true;
 }
 
@@ -57,7 +69,7 @@ static void clear(CUpti_PCSamplingData *d)
 	d->hardwareBufferFull = 0;
 }
 
-/* ---- configuration ---------------------------------------------------------------------------------------------------- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static bool read_reasons(struct nv_pc_session *s)
 {
@@ -65,7 +77,10 @@ static bool read_reasons(struct nv_pc_session *s)
 	char *names[NV_PC_MAX_REASONS];
 	size_t n_before = s->n_reasons; /* memory was made for so many */
 	s->n_reasons = 0;
-	CUpti_PCSamplingGetNumStallReasonsParams count = {.size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = s->context, .numStallReasons = &s->n_reasons};
+	CUpti_PCSamplingGetNumStallReasonsParams count = {
+		.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
+		.ctx = s->context,
+		.numStallReasons = &s->n_reasons};
 	CUptiResult r = nv.lib.cuptiPCSamplingGetNumStallReasons(&count);
 	for (size_t i = 0; i < NV_PC_MAX_REASONS; i++) {
 		names[i] = text[i];
@@ -73,11 +88,17 @@ static bool read_reasons(struct nv_pc_session *s)
 	}
 	if (r == CUPTI_SUCCESS && s->n_reasons <= NV_PC_MAX_REASONS) {
 		CUpti_PCSamplingGetStallReasonsParams list = {
-			.size = CUpti_PCSamplingGetStallReasonsParamsSize, .ctx = s->context, .numStallReasons = s->n_reasons, .stallReasonIndex = s->index, .stallReasons = names};
+			.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+			.ctx = s->context,
+			.numStallReasons = s->n_reasons,
+			.stallReasonIndex = s->index,
+			.stallReasons = names};
 		r = nv.lib.cuptiPCSamplingGetStallReasons(&list);
 	}
-	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS || (n_before && s->n_reasons > n_before)) {
-		nv_pc_say(s, " is disabled, because CUPTI cannot list the stall reasons: ", nv_result_name(r));
+	if (r != CUPTI_SUCCESS || !s->n_reasons || s->n_reasons > NV_PC_MAX_REASONS ||
+	    (n_before && s->n_reasons > n_before)) {
+		nv_pc_say(s, " is disabled, because CUPTI cannot list the stall reasons: ",
+			  nv_result_name(r));
 		return false;
 	}
 	for (size_t i = 0; i < s->n_reasons; i++) {
@@ -89,48 +110,81 @@ static bool read_reasons(struct nv_pc_session *s)
 }
 
 enum { MODE, PERIOD, HARDWARE, REASONS, FORMAT, BUFFER, N_ATTRIBUTES, N_READ = REASONS };
-static const char *const attribute_names[N_ATTRIBUTES] = {"the mode", "the period", "the size of the hardware buffer", "the stall reasons", "the format", "the buffer"};
+static const char *const attribute_names[N_ATTRIBUTES] = {
+	"the mode",          "the period", "the size of the hardware buffer",
+	"the stall reasons", "the format", "the buffer"};
 
-static CUptiResult configure(struct nv_pc_session *s, CUpti_PCSamplingConfigurationInfo *a, size_t n, bool set)
+static CUptiResult configure(struct nv_pc_session *s, CUpti_PCSamplingConfigurationInfo *a,
+			     size_t n, bool set)
 {
-	CUpti_PCSamplingConfigurationInfoParams p = {.size = CUpti_PCSamplingConfigurationInfoParamsSize, .ctx = s->context, .numAttributes = n, .pPCSamplingConfigurationInfo = a};
-	return set ? nv.lib.cuptiPCSamplingSetConfigurationAttribute(&p) : nv.lib.cuptiPCSamplingGetConfigurationAttribute(&p);
+	CUpti_PCSamplingConfigurationInfoParams p = {
+		.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+		.ctx = s->context,
+		.numAttributes = n,
+		.pPCSamplingConfigurationInfo = a};
+	return set ? nv.lib.cuptiPCSamplingSetConfigurationAttribute(&p)
+		   : nv.lib.cuptiPCSamplingGetConfigurationAttribute(&p);
 }
 
 static CUpti_PCSamplingCollectionMode mode_of(const struct nv_pc_session *s)
 {
-	return s->is_serialized ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED : CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
+	return s->is_serialized ? CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED
+				: CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS;
 }
 
-/* What was set must be what is read. */
+/* Compares what was set with what CUPTI reads back. */
 static bool check_attributes(struct nv_pc_session *s)
 {
 	CUpti_PCSamplingConfigurationInfo a[N_READ] = {
-		[MODE] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE},
-		[PERIOD] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD},
-		[HARDWARE] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE}};
+		[MODE] = {.attributeType =
+				  CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE},
+		[PERIOD] = {.attributeType =
+				    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD},
+		[HARDWARE] = {
+			.attributeType =
+				CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE}};
 	CUptiResult r = configure(s, a, N_READ, false);
-	int wrong = r != CUPTI_SUCCESS ? 0
-		: a[MODE].attributeData.collectionModeData.collectionMode != mode_of(s) ? MODE
-		: a[PERIOD].attributeData.samplingPeriodData.samplingPeriod != s->exponent ? PERIOD
-		: a[HARDWARE].attributeData.hardwareBufferSizeData.hardwareBufferSize != NV_PC_HARDWARE_BYTES ? HARDWARE : N_READ;
+	int wrong = r != CUPTI_SUCCESS                                                      ? 0
+		    : a[MODE].attributeData.collectionModeData.collectionMode != mode_of(s) ? MODE
+		    : a[PERIOD].attributeData.samplingPeriodData.samplingPeriod != s->exponent
+			    ? PERIOD
+		    : a[HARDWARE].attributeData.hardwareBufferSizeData.hardwareBufferSize !=
+				    NV_PC_HARDWARE_BYTES
+			    ? HARDWARE
+			    : N_READ;
 	if (wrong == N_READ)
 		return true;
-	nv_pc_say(s, " is disabled, because CUPTI uses another value than requested for ", r == CUPTI_SUCCESS ? attribute_names[wrong] : "a setting that cannot be read back");
+	nv_pc_say(s, " is disabled, because CUPTI uses another value than requested for ",
+		  r == CUPTI_SUCCESS ? attribute_names[wrong]
+				     : "a setting that cannot be read back");
 	return false;
 }
 
 static bool set_attributes(struct nv_pc_session *s)
 {
 	CUpti_PCSamplingConfigurationInfo a[N_ATTRIBUTES] = {
-		[MODE] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE, .attributeData.collectionModeData.collectionMode = mode_of(s)},
-		[PERIOD] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD, .attributeData.samplingPeriodData.samplingPeriod = s->exponent},
-		[HARDWARE] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE, .attributeData.hardwareBufferSizeData.hardwareBufferSize = NV_PC_HARDWARE_BYTES},
-		[REASONS] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
-			.attributeData.stallReasonData = {.stallReasonCount = s->n_reasons, .pStallReasonIndex = s->index}},
-		[FORMAT] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT,
-			.attributeData.outputDataFormatData.outputDataFormat = CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED},
-		[BUFFER] = {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER, .attributeData.samplingDataBufferData.samplingDataBuffer = &s->left}};
+		[MODE] = {.attributeType =
+				  CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE,
+			  .attributeData.collectionModeData.collectionMode = mode_of(s)},
+		[PERIOD] = {.attributeType =
+				    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD,
+			    .attributeData.samplingPeriodData.samplingPeriod = s->exponent},
+		[HARDWARE] =
+			{.attributeType =
+				 CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE,
+			 .attributeData.hardwareBufferSizeData.hardwareBufferSize =
+				 NV_PC_HARDWARE_BYTES},
+		[REASONS] = {.attributeType =
+				     CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
+			     .attributeData.stallReasonData = {.stallReasonCount = s->n_reasons,
+							       .pStallReasonIndex = s->index}},
+		[FORMAT] = {.attributeType =
+				    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT,
+			    .attributeData.outputDataFormatData.outputDataFormat =
+				    CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED},
+		[BUFFER] = {.attributeType =
+				    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER,
+			    .attributeData.samplingDataBufferData.samplingDataBuffer = &s->left}};
 	clear(&s->left);
 	CUptiResult r = configure(s, a, N_ATTRIBUTES, true);
 	for (size_t i = 0; i < N_ATTRIBUTES; i++)
@@ -139,15 +193,17 @@ static bool set_attributes(struct nv_pc_session *s)
 			return false;
 		}
 	if (r != CUPTI_SUCCESS)
-		nv_pc_say(s, " is disabled, because CUPTI refuses the configuration: ", nv_result_name(r));
+		nv_pc_say(s, " is disabled, because CUPTI refuses the configuration: ",
+			  nv_result_name(r));
 	return r == CUPTI_SUCCESS && check_attributes(s);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void only_disable(struct nv_pc_session *s)
 {
-	CUpti_PCSamplingDisableParams p = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = s->context};
+	CUpti_PCSamplingDisableParams p = {.size = CUpti_PCSamplingDisableParamsSize,
+					   .ctx = s->context};
 	CUptiResult r = nv.lib.cuptiPCSamplingDisable(&p);
 	if (r != CUPTI_SUCCESS) {
 		nv_pc_say(s, " ended with an error: ", nv_result_name(r));
@@ -157,7 +213,8 @@ static void only_disable(struct nv_pc_session *s)
 
 bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 {
-	CUpti_PCSamplingEnableParams p = {.size = CUpti_PCSamplingEnableParamsSize, .ctx = s->context};
+	CUpti_PCSamplingEnableParams p = {.size = CUpti_PCSamplingEnableParamsSize,
+					  .ctx = s->context};
 	CUptiResult r = nv.lib.cuptiPCSamplingEnable(&p);
 	s->state = NV_PC_DEAD;
 	if (r != CUPTI_SUCCESS) {
@@ -175,7 +232,7 @@ bool nv_pc_enable(struct nv_pc_session *s, bool serialized)
 	return true;
 }
 
-/* The most samples that cost little. */
+/* The most samples that are still cheap. */
 static uint32_t choose_exponent(const struct nv_pc_session *s)
 {
 	uint32_t e = NV_LEAST_EXPONENT;
@@ -199,9 +256,15 @@ bool nv_pc_come_back(struct nv_pc_session *s)
 		return true;
 	s->lock = nv.lib.lock_gpu(&uuid, path, sizeof path);
 	if (s->lock == -1)
-		nv_pc_say(s, " is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced. Its lock is ", path);
+		nv_pc_say(s,
+			  " is disabled: another process samples this GPU, and CUPTI supports only "
+			  "one; operations are still traced. Its lock is ",
+			  path);
 	else if (s->lock < 0)
-		nv_pc_say(s, " is disabled: cannot take the lock that excludes other processes (check its permissions); operations are still traced. It is ", path);
+		nv_pc_say(s,
+			  " is disabled: cannot take the lock that excludes other processes (check "
+			  "its permissions); operations are still traced. It is ",
+			  path);
 	if (s->lock < 0)
 		s->state = NV_PC_DEAD;
 	return s->lock >= 0;
@@ -222,9 +285,11 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	*s = (struct nv_pc_session){.context = context, .device = device, .lock = -1};
 	nv.lib.cuptiGetContextId(context, &number);
 	s->context_id = nv_context(device, number);
-	s->n_units = nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+	s->n_units =
+		nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 	s->clock_mhz = nv_device_attribute((CUdevice)device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
-	s->least_exponent = s->exponent = nv.options.exponent ? nv.options.exponent : choose_exponent(s);
+	s->least_exponent = s->exponent =
+		nv.options.exponent ? nv.options.exponent : choose_exponent(s);
 	s->begin_ns = begin_ns;
 	s->begin_kernel_ns = nv_pc_kernel_ns(device);
 	if (!nv_pc_come_back(s))
@@ -247,17 +312,19 @@ void nv_pc_close(struct nv_pc_session *s)
 	*s = (struct nv_pc_session){.lock = -1};
 }
 
-/* ---- taking out ------------------------------------------------------------------------------------------------------- */
+/* ---- taking out ------------------------------------------------------------------------------ */
 
 static CUptiResult get_data(struct nv_pc_session *s)
 {
-	CUpti_PCSamplingGetDataParams p = {.size = CUpti_PCSamplingGetDataParamsSize, .ctx = s->context, .pcSamplingData = &s->got};
+	CUpti_PCSamplingGetDataParams p = {.size = CUpti_PCSamplingGetDataParamsSize,
+					   .ctx = s->context,
+					   .pcSamplingData = &s->got};
 	clear(&s->got);
 	CUptiResult r = nv.lib.cuptiPCSamplingGetData(&p);
 	return r == CUPTI_SUCCESS && s->got.hardwareBufferFull ? CUPTI_ERROR_OUT_OF_MEMORY : r;
 }
 
-/* Sums stand in the first of several calls, so a range ends when nothing remains. */
+/* The first of several calls has the sums, so a range ends when nothing remains. */
 bool nv_pc_drain(struct nv_pc_session *s)
 {
 	for (unsigned i = 0; i < MOST_CALLS; i++) {
@@ -290,7 +357,8 @@ void nv_pc_disable(struct nv_pc_session *s)
 	only_disable(s);
 	nv_pc_take(s, &s->left);
 	if (is_good) {
-		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0, true);
+		nv_pc_close_range(s, s->left.hardwareBufferFull ? MSR_GPU_RANGE_BUFFER_FULL : 0,
+				  true);
 		nv_pc_check_rate(s);
 		nv_pc_check_outside(s);
 	} else if (was_on && s->is_full) { /* by the very last samples */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a context has done all that it was asked for, where kernels have no records (notimes). cuCtxSynchronize waits without an end, so a thread of ours does; when it does not come back
- * in time it is left waiting, as a thread of the program may at its end, and asked again later. Must not: be used where records tell (nv_flush_until_idle). Test: tests/unit/test_cupti_pc_gate.c.
+ * Finds out whether a context has done all its work if kernels have no records (notimes).
+ * cuCtxSynchronize waits without a limit, so a thread of ours calls it. If it does not return in
+ * time, we leave it waiting, as a thread of the program may at its end, and ask again later. Where
+ * there are records, use nv_flush_until_idle instead. Test: tests/unit/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -28,14 +30,15 @@ static void *work(void *unused)
 	is_helper = true;
 	for (;;) {
 		nv.lib.wait(&helper.go, UINT64_MAX);
-		nv.lib.cuCtxSynchronize_v2(atomic_load_explicit(&helper.context, memory_order_acquire));
+		nv.lib.cuCtxSynchronize_v2(
+			atomic_load_explicit(&helper.context, memory_order_acquire));
 		atomic_store_explicit(&helper.n_done, ++n_seen, memory_order_release);
 		sem_post(&helper.done);
 	}
 	return unused;
 }
 
-/* Signals of the program are for its own threads, and this one is none of those that are measured. */
+/* Signals of the program must not reach our thread, and the thread is not measured. */
 static bool make_helper(void)
 {
 	sigset_t all, old;
@@ -54,14 +57,16 @@ static bool make_helper(void)
 
 static bool is_done(uint64_t until_ns)
 {
-	while (atomic_load_explicit(&helper.n_done, memory_order_acquire) != helper.n_asked && nv.lib.now_ns() < until_ns)
+	while (atomic_load_explicit(&helper.n_done, memory_order_acquire) != helper.n_asked &&
+	       nv.lib.now_ns() < until_ns)
 		nv.lib.wait(&helper.done, until_ns);
 	return atomic_load_explicit(&helper.n_done, memory_order_acquire) == helper.n_asked;
 }
 
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns)
 {
-	if (!make_helper() || !is_done(until_ns)) /* what was asked for before tells nothing about now */
+	/* what was asked for before tells nothing about now */
+	if (!make_helper() || !is_done(until_ns))
 		return false;
 	atomic_store_explicit(&helper.context, context, memory_order_release);
 	helper.n_asked++;

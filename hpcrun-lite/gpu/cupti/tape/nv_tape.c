@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes in: CUPTI's callbacks, buffers and the life of the back end's threads, each recorded before the back end sees it, so that a recording ends with what a crash began with, and again when it
- * is done, with what it answered and where the core put its launch. Must not: change what either side gets. Test: tests/cli/replay.sh.
+ * Records calls of the back end: CUPTI's callbacks, buffers and the life of the back end's threads.
+ * Each is recorded before the back end sees it, so that a recording ends with the cause of a crash;
+ * and again when it returns, with its answer and the place of its launch. Changes nothing for
+ * either side. Test: tests/cli/replay.sh.
  */
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/hash128.h"
@@ -16,7 +18,7 @@ CUpti_BuffersCallbackCompleteFunc tape_complete;
 CUpti_ComputeCrcCallbackFunc tape_crc;
 struct nv_library tape_real;
 
-/* ---- brackets ----------------------------------------------------------------------------------------------------- */
+/* ---- brackets -------------------------------------------------------------------------------- */
 
 void tape_push(uint16_t entry, uint64_t order)
 {
@@ -38,7 +40,8 @@ void tape_pop(uint64_t value0, uint64_t value1)
 		return;
 	const struct tape_frame *f = &t->frame[t->depth];
 	enum gpu_placed placed = nv.host->last_place(nv.host, &thread, &node);
-	struct recording_leave *e = tape_event(RECORDING_LEAVE, f->entry, 0, sizeof *e + f->n_now * sizeof *f->now);
+	struct recording_leave *e =
+		tape_event(RECORDING_LEAVE, f->entry, 0, sizeof *e + f->n_now * sizeof *f->now);
 	if (!e)
 		return;
 	e->enter = f->enter;
@@ -52,24 +55,26 @@ void tape_pop(uint64_t value0, uint64_t value1)
 	tape_commit();
 }
 
-/* ---- callbacks ----------------------------------------------------------------------------------------------------- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static uint64_t number(const void *pointer)
 {
 	return (uint64_t)(uintptr_t)pointer;
 }
 
-/* Returns the order; 0: not recorded. */
+/* Returns the order of the event; 0: not recorded. */
 static uint64_t driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 {
 	const struct nv_call *c = id < NV_MAX_CALLS ? &nv.calls[id] : NULL;
 	enum nv_form form = c ? (enum nv_form)c->form : NV_FORM_NONE;
 	bool is_exit = d->callbackSite == CUPTI_API_EXIT;
-	int32_t result = is_exit && d->functionReturnValue ? *(const int32_t *)d->functionReturnValue : 0;
+	int32_t result =
+		is_exit && d->functionReturnValue ? *(const int32_t *)d->functionReturnValue : 0;
 	bool has_returned = is_exit && result == CUDA_SUCCESS;
 	uint64_t symbol = tape_string(d->symbolName);
 	size_t more = tape_arguments_bytes(form, d->functionParams, has_returned);
-	struct recording_driver *e = tape_event(RECORDING_ENTER, RECORDING_DRIVER, 0, sizeof *e + more);
+	struct recording_driver *e =
+		tape_event(RECORDING_ENTER, RECORDING_DRIVER, 0, sizeof *e + more);
 	if (!e)
 		return 0;
 	e->id = id;
@@ -87,12 +92,20 @@ static uint64_t driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 
 static uint64_t resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 {
-	const CUpti_ModuleResourceData *m = id == CUPTI_CBID_RESOURCE_MODULE_LOADED || id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING ? r->resourceDescriptor : NULL;
-	const CUpti_GraphData *g = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED || id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED ? r->resourceDescriptor : NULL;
+	const CUpti_ModuleResourceData *m =
+		id == CUPTI_CBID_RESOURCE_MODULE_LOADED ||
+				id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING
+			? r->resourceDescriptor
+			: NULL;
+	const CUpti_GraphData *g = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
+						   id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED
+					   ? r->resourceDescriptor
+					   : NULL;
 	uint64_t hash[2] = {0, 0};
 	if (m && m->pCubin)
 		hash128(m->pCubin, m->cubinSize, 0, hash);
-	struct recording_resource *e = tape_event(RECORDING_ENTER, RECORDING_RESOURCE, 0, sizeof *e);
+	struct recording_resource *e =
+		tape_event(RECORDING_ENTER, RECORDING_RESOURCE, 0, sizeof *e);
 	if (!e)
 		return 0;
 	e->id = id;
@@ -107,11 +120,15 @@ static uint64_t resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 	return order;
 }
 
-void CUPTIAPI tape_on_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+void CUPTIAPI tape_on_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			       const void *data)
 {
 	int saved = errno;
 	bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-	uint64_t order = !tape_is_on() ? 0 : is_driver ? driver(id, data) : domain == CUPTI_CB_DOMAIN_RESOURCE ? resource(id, data) : 0;
+	uint64_t order = !tape_is_on()                        ? 0
+			 : is_driver                          ? driver(id, data)
+			 : domain == CUPTI_CB_DOMAIN_RESOURCE ? resource(id, data)
+							      : 0;
 	errno = saved;
 	if (order)
 		tape_push(is_driver ? RECORDING_DRIVER : RECORDING_RESOURCE, order);
@@ -128,7 +145,8 @@ void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc)
 	bool is_on = image && tape_is_on();
 	if (is_on)
 		hash128(image, bytes, 0, hash);
-	struct recording_image *e = is_on ? tape_event(RECORDING_ENTER, RECORDING_CRC, 0, sizeof *e) : NULL;
+	struct recording_image *e =
+		is_on ? tape_event(RECORDING_ENTER, RECORDING_CRC, 0, sizeof *e) : NULL;
 	if (e) {
 		e->n_bytes = bytes;
 		memcpy(e->hash, hash, sizeof hash);
@@ -143,11 +161,12 @@ void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc)
 	errno = saved;
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static uint64_t plain(enum recording_entry entry)
 {
-	struct recording_enter *e = tape_is_on() ? tape_event(RECORDING_ENTER, entry, 0, sizeof *e) : NULL;
+	struct recording_enter *e =
+		tape_is_on() ? tape_event(RECORDING_ENTER, entry, 0, sizeof *e) : NULL;
 	uint64_t order = e ? e->head.order : 0;
 	if (e) {
 		tape_commit();
@@ -166,26 +185,33 @@ void CUPTIAPI tape_on_request(uint8_t **buffer, size_t *bytes, size_t *max_recor
 	errno = saved;
 }
 
-/* The records' names are texts of their own; offsets are kept, since only CUPTI knows the lengths of records of all kinds. */
+/*
+ * The names in the records are recorded as texts. The offsets are kept, because only CUPTI knows
+ * the length of every kind of record.
+ */
 static uint32_t look_at_records(uint8_t *buffer, size_t valid, uint32_t *offsets)
 {
 	CUpti_Activity *record = NULL;
 	uint32_t n = 0;
-	while (valid && tape_real.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+	while (valid &&
+	       tape_real.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
 		if (offsets)
 			offsets[n] = (uint32_t)((uint8_t *)record - buffer);
-		else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record->kind == CUPTI_ACTIVITY_KIND_KERNEL)
+		else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+			 record->kind == CUPTI_ACTIVITY_KIND_KERNEL)
 			tape_string(((const CUpti_ActivityKernel10 *)record)->name);
 		n++;
 	}
 	return n;
 }
 
-static uint64_t complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+static uint64_t complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			 size_t valid)
 {
 	uint32_t n = look_at_records(buffer, valid, NULL);
 	size_t offsets = (size_t)recording_round(4 * (uint64_t)n, 8);
-	struct recording_complete *e = tape_event(RECORDING_ENTER, RECORDING_COMPLETE, 0, sizeof *e + offsets + recording_round(valid, 8));
+	struct recording_complete *e = tape_event(RECORDING_ENTER, RECORDING_COMPLETE, 0,
+						  sizeof *e + offsets + recording_round(valid, 8));
 	if (!e)
 		return 0;
 	e->context = number(context);
@@ -201,10 +227,12 @@ static uint64_t complete(CUcontext context, uint32_t stream, uint8_t *buffer, si
 	return order;
 }
 
-void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			       size_t valid_bytes)
 {
 	int saved = errno;
-	uint64_t order = buffer && tape_is_on() ? complete(context, stream, buffer, bytes, valid_bytes) : 0;
+	uint64_t order =
+		buffer && tape_is_on() ? complete(context, stream, buffer, bytes, valid_bytes) : 0;
 	errno = saved;
 	if (order)
 		tape_push(RECORDING_COMPLETE, order);
@@ -214,7 +242,7 @@ void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buff
 	errno = saved;
 }
 
-/* ---- start --------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 void nv_tape_start(struct nv_library *l)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the back end reads of the arguments of calls, and of what they point to: as nv_calls.c and nv_kernel.c do, and no further. Test: tests/cli/replay.sh. */
+/*
+ * Saves what the back end reads from the arguments of calls and from the memory behind them:
+ * exactly what nv_calls.c and nv_kernel.c read. Test: tests/cli/replay.sh.
+ */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
 #include <string.h>
@@ -64,11 +67,13 @@ size_t tape_arguments_bytes(enum nv_form form, const void *params, bool has_retu
 	size_t n = 8u * s->n_arguments;
 	for (unsigned i = 0; i < MAX_POINTED; i++)
 		if (target(&s->pointed[i], params, has_returned))
-			n += sizeof(struct recording_memory) + (size_t)recording_round(s->pointed[i].n_bytes, 8);
+			n += sizeof(struct recording_memory) +
+			     (size_t)recording_round(s->pointed[i].n_bytes, 8);
 	return n;
 }
 
-void tape_arguments_write(enum nv_form form, const void *params, bool has_returned, struct recording_driver *to)
+void tape_arguments_write(enum nv_form form, const void *params, bool has_returned,
+			  struct recording_driver *to)
 {
 	const struct shape *s = shape_of(form, params);
 	uint8_t *at = (uint8_t *)(to + 1);
@@ -80,7 +85,8 @@ void tape_arguments_write(enum nv_form form, const void *params, bool has_return
 		const void *from = target(&s->pointed[i], params, has_returned);
 		if (!from)
 			continue;
-		*(struct recording_memory *)at = (struct recording_memory){.argument = s->pointed[i].argument, .n_bytes = s->pointed[i].n_bytes};
+		*(struct recording_memory *)at = (struct recording_memory){
+			.argument = s->pointed[i].argument, .n_bytes = s->pointed[i].n_bytes};
 		memcpy(at + sizeof(struct recording_memory), from, s->pointed[i].n_bytes);
 		at += sizeof(struct recording_memory) + recording_round(s->pointed[i].n_bytes, 8);
 	}

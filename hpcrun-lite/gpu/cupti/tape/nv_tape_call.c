@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes out: each function of the table with the recorder in front of it. Answers that say nothing (no records dropped, an id without a name) are not kept; a player gives them by itself.
- * Test: tests/cli/replay.sh.
+ * Records calls by the back end: each function of the table, with the recorder in front of it.
+ * Trivial answers (no records dropped, an id without a name) are not recorded; a player gives them
+ * by itself. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
@@ -15,9 +16,11 @@ uint64_t tape_begin(void)
 	return tape_is_on() ? tape_order() : 0;
 }
 
-struct recording_call *tape_call_event(enum recording_function f, uint64_t begun, int result, uint64_t key0, uint64_t key1, size_t n_out)
+struct recording_call *tape_call_event(enum recording_function f, uint64_t begun, int result,
+				       uint64_t key0, uint64_t key1, size_t n_out)
 {
-	struct recording_call *e = begun ? tape_event(RECORDING_CALL, f, 0, sizeof *e + n_out) : NULL;
+	struct recording_call *e =
+		begun ? tape_event(RECORDING_CALL, f, 0, sizeof *e + n_out) : NULL;
 	if (e) {
 		e->begin = begun;
 		e->result = result;
@@ -28,7 +31,8 @@ struct recording_call *tape_call_event(enum recording_function f, uint64_t begun
 	return e;
 }
 
-void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t key0, uint64_t key1, const void *out, size_t n_out)
+void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t key0,
+		 uint64_t key1, const void *out, size_t n_out)
 {
 	int saved = errno;
 	struct recording_call *e = tape_call_event(f, begun, result, key0, key1, n_out);
@@ -44,7 +48,7 @@ static uint64_t key_of(const void *pointer)
 	return (uint64_t)(uintptr_t)pointer;
 }
 
-/* ---- CUPTI --------------------------------------------------------------------------------------------------------- */
+/* ---- CUPTI ----------------------------------------------------------------------------------- */
 
 static CUptiResult CUPTIAPI get_result_string(CUptiResult r, const char **s)
 {
@@ -55,12 +59,14 @@ static CUptiResult CUPTIAPI get_result_string(CUptiResult r, const char **s)
 	return result;
 }
 
-static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
+static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
+				      CUpti_SubscriberParams *p)
 {
 	uint64_t b = tape_begin();
 	tape_callback = f;
 	CUptiResult result = tape_real.cuptiSubscribe_v2(s, tape_on_callback, user, p);
-	const char *other = p->oldSubscriberName && p->oldSubscriberSize ? p->oldSubscriberName : "";
+	const char *other =
+		p->oldSubscriberName && p->oldSubscriberSize ? p->oldSubscriberName : "";
 	tape_called(RECORDING_SUBSCRIBE, b, result, 0, 0, other, strlen(other) + 1);
 	return result;
 }
@@ -73,30 +79,36 @@ static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
 	return result;
 }
 
-static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, CUpti_CallbackId id)
+static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s,
+					    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	uint64_t b = tape_begin();
 	CUptiResult result = tape_real.cuptiEnableCallback(on, s, domain, id);
 	if (result != CUPTI_SUCCESS)
-		tape_called(RECORDING_ENABLE_CALLBACK, b, result, (uint64_t)domain << 32 | id, on, NULL, 0);
+		tape_called(RECORDING_ENABLE_CALLBACK, b, result, (uint64_t)domain << 32 | id, on,
+			    NULL, 0);
 	return result;
 }
 
-static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id,
+					      const char **name)
 {
 	uint64_t b = tape_begin();
 	CUptiResult result = tape_real.cuptiGetCallbackName(domain, id, name);
 	if (result == CUPTI_SUCCESS && *name)
-		tape_called(RECORDING_GET_CALLBACK_NAME, b, result, (uint64_t)domain << 32 | id, 0, *name, strlen(*name) + 1);
+		tape_called(RECORDING_GET_CALLBACK_NAME, b, result, (uint64_t)domain << 32 | id, 0,
+			    *name, strlen(*name) + 1);
 	return result;
 }
 
-static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete)
+static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc request,
+					       CUpti_BuffersCallbackCompleteFunc complete)
 {
 	uint64_t b = tape_begin();
 	tape_request = request;
 	tape_complete = complete;
-	CUptiResult result = tape_real.cuptiActivityRegisterCallbacks(tape_on_request, tape_on_complete);
+	CUptiResult result =
+		tape_real.cuptiActivityRegisterCallbacks(tape_on_request, tape_on_complete);
 	tape_called(RECORDING_REGISTER_CALLBACKS, b, result, 0, 0, NULL, 0);
 	return result;
 }
@@ -147,7 +159,8 @@ static CUptiResult CUPTIAPI get_num_dropped(CUcontext context, uint32_t stream, 
 	CUptiResult result = tape_real.cuptiActivityGetNumDroppedRecords(context, stream, n);
 	uint64_t dropped = *n;
 	if (result != CUPTI_SUCCESS || dropped)
-		tape_called(RECORDING_GET_NUM_DROPPED, b, result, key_of(context), stream, &dropped, sizeof dropped);
+		tape_called(RECORDING_GET_NUM_DROPPED, b, result, key_of(context), stream, &dropped,
+			    sizeof dropped);
 	return result;
 }
 
@@ -175,13 +188,14 @@ static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
 	return result;
 }
 
-/* ---- the driver ---------------------------------------------------------------------------------------------------- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 static CUresult CUDAAPI device_get_name(char *name, int room, CUdevice d)
 {
 	uint64_t b = tape_begin();
 	CUresult result = tape_real.cuDeviceGetName(name, room, d);
-	tape_called(RECORDING_DEVICE_GET_NAME, b, (int)result, (uint64_t)d, 0, name, room > 0 ? strnlen(name, (size_t)room - 1) + 1 : 0);
+	tape_called(RECORDING_DEVICE_GET_NAME, b, (int)result, (uint64_t)d, 0, name,
+		    room > 0 ? strnlen(name, (size_t)room - 1) + 1 : 0);
 	return result;
 }
 
@@ -189,7 +203,8 @@ static CUresult CUDAAPI device_get_attribute(int *value, CUdevice_attribute attr
 {
 	uint64_t b = tape_begin();
 	CUresult result = tape_real.cuDeviceGetAttribute(value, attribute, d);
-	tape_called(RECORDING_DEVICE_GET_ATTRIBUTE, b, (int)result, (uint64_t)d, attribute, value, sizeof *value);
+	tape_called(RECORDING_DEVICE_GET_ATTRIBUTE, b, (int)result, (uint64_t)d, attribute, value,
+		    sizeof *value);
 	return result;
 }
 
@@ -197,7 +212,8 @@ static CUresult CUDAAPI device_total_mem(size_t *bytes, CUdevice d)
 {
 	uint64_t b = tape_begin();
 	CUresult result = tape_real.cuDeviceTotalMem_v2(bytes, d);
-	tape_called(RECORDING_DEVICE_TOTAL_MEM, b, (int)result, (uint64_t)d, 0, bytes, sizeof *bytes);
+	tape_called(RECORDING_DEVICE_TOTAL_MEM, b, (int)result, (uint64_t)d, 0, bytes,
+		    sizeof *bytes);
 	return result;
 }
 
@@ -217,15 +233,18 @@ static CUresult CUDAAPI driver_get_version(int *version)
 	return result;
 }
 
-/* ---- the process itself --------------------------------------------------------------------------------------------- */
+/* ---- the process itself ---------------------------------------------------------------------- */
 
-/* Told to a callback, the time goes into its LEAVE; elsewhere it is an event of its own. */
+/* A time that a callback gets is part of its LEAVE; otherwise it is an event of its own. */
 static uint64_t now_ns(void)
 {
 	uint64_t value = tape_real.now_ns();
 	struct tape_thread *t = tape_is_on() ? tape_thread() : NULL;
-	struct tape_frame *f = t && t->depth && t->depth <= TAPE_MAX_DEPTH ? &t->frame[t->depth - 1] : NULL;
-	bool is_long = !f || f->entry == RECORDING_RUN || f->entry == RECORDING_EXIT || f->entry == RECORDING_END || f->entry == RECORDING_SWITCH || f->n_now == TAPE_MAX_NOW;
+	struct tape_frame *f =
+		t && t->depth && t->depth <= TAPE_MAX_DEPTH ? &t->frame[t->depth - 1] : NULL;
+	bool is_long = !f || f->entry == RECORDING_RUN || f->entry == RECORDING_EXIT ||
+		       f->entry == RECORDING_END || f->entry == RECORDING_SWITCH ||
+		       f->n_now == TAPE_MAX_NOW;
 	if (t && !is_long) {
 		f->now[f->n_now++] = value;
 		return value;
@@ -307,7 +326,8 @@ static void (*end_function)(uint64_t may_wait_ns);
 
 static void on_exit_called(void)
 {
-	struct recording_enter *e = tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_EXIT, 0, sizeof *e) : NULL;
+	struct recording_enter *e =
+		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_EXIT, 0, sizeof *e) : NULL;
 	uint64_t order = e ? e->head.order : 0;
 	if (e) {
 		tape_commit();
@@ -320,7 +340,8 @@ static void on_exit_called(void)
 
 static void on_end(uint64_t may_wait_ns)
 {
-	struct recording_number *e = tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_END, 0, sizeof *e) : NULL;
+	struct recording_number *e =
+		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_END, 0, sizeof *e) : NULL;
 	uint64_t order = e ? e->head.order : 0;
 	if (e) {
 		e->value = may_wait_ns;
@@ -336,7 +357,8 @@ static void (*switch_function)(bool on);
 
 static void on_switched(bool on)
 {
-	struct recording_number *e = tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_SWITCH, 0, sizeof *e) : NULL;
+	struct recording_number *e =
+		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_SWITCH, 0, sizeof *e) : NULL;
 	uint64_t order = e ? e->head.order : 0;
 	if (e) {
 		e->value = on;
@@ -376,7 +398,7 @@ static void on_switch(void (*fn)(bool on))
 	tape_real.on_switch(fn ? on_switched : NULL);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------ */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 void tape_wrap(struct nv_library *l)
 {

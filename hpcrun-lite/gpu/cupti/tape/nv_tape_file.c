@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of a recording: mapped shared in steps, handed out in chunks, one thread's each. Space is reserved before it is handed out, so a full disk ends the recording and not the program; what was
- * committed is in the file whatever becomes of the process. No descriptor stays open. Must not: raise SIGXFSZ or SIGBUS, write in the child of a fork. Test: tests/cli/replay.sh.
+ * The file of a recording: a shared mapping that grows in steps and is given out in chunks, each to
+ * one thread. Space is reserved first, so a full disk ends the recording and not the program.
+ * Committed events are in the file whatever happens to the process. No descriptor stays open. It
+ * never raises SIGXFSZ or SIGBUS and never writes in a forked child. Test: tests/cli/replay.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"
@@ -58,7 +60,8 @@ static void count_lost(void)
 {
 	uint64_t none = 0;
 	atomic_fetch_add_explicit(&tape.header->n_lost, 1, memory_order_relaxed);
-	atomic_compare_exchange_strong_explicit(&tape.header->lost_ns, &none, clock_mono_ns(), memory_order_relaxed, memory_order_relaxed);
+	atomic_compare_exchange_strong_explicit(&tape.header->lost_ns, &none, clock_mono_ns(),
+						memory_order_relaxed, memory_order_relaxed);
 }
 
 void tape_stop(const char *why)
@@ -73,18 +76,19 @@ void tape_stop(const char *why)
 	nv.host->note(nv.host, line);
 }
 
-/* ---- space -------------------------------------------------------------------------------------------------------- */
+/* ---- space ----------------------------------------------------------------------------------- */
 
 static const char *const no_space = "the disk is full";
 
-/* Opened anew each time, so that programs which close all descriptors, or count them, do not meet one of ours. */
+/* Opened again each time, so that programs that close or count all descriptors do not find ours. */
 static int open_file(void)
 {
 	struct stat st;
 	int fd = sys_open(tape.path, O_RDWR | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	if (sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && (!tape.inode || (st.st_dev == tape.device && st.st_ino == tape.inode))) {
+	if (sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 &&
+	    (!tape.inode || (st.st_dev == tape.device && st.st_ino == tape.inode))) {
 		tape.device = st.st_dev;
 		tape.inode = st.st_ino;
 		return fd;
@@ -102,11 +106,12 @@ static bool write_zeros(int fd, uint64_t from, uint64_t n)
 	return true;
 }
 
-/* File systems without fallocate get zeros written. */
+/* On file systems without fallocate it writes zeros. */
 static bool reserve(int fd, uint64_t from, uint64_t n)
 {
 	struct rlimit limit;
-	if (sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + n > limit.rlim_cur)
+	if (sys_call4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY && from + n > limit.rlim_cur)
 		return false;
 	int r = sys_fallocate(fd, 0, from, n);
 	return r == 0 || ((r == -EOPNOTSUPP || r == -ENOSYS) && write_zeros(fd, from, n));
@@ -122,17 +127,20 @@ static uint8_t *add_step(uint64_t n, const char **why)
 	if (fd < 0)
 		return NULL;
 	*why = no_space;
-	long got = reserve(fd, tape.size, n) ? sys_mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, tape.size) : -ENOSPC;
+	long got = reserve(fd, tape.size, n)
+			   ? sys_mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, tape.size)
+			   : -ENOSPC;
 	sys_close(fd);
 	return sys_is_error(got) ? NULL : (uint8_t *)got;
 }
 
-/* Under the lock. What is left of the last step stays zero. */
+/* The caller holds the lock. The rest of the last step stays zero. */
 static bool need(uint64_t n, const char **why)
 {
 	if ((uint64_t)(tape.end - tape.at) >= n)
 		return true;
-	uint64_t usual = tape.size < MANY_BYTES ? STEP_BYTES : LARGE_STEP_BYTES, left = tape.max_bytes - tape.size;
+	uint64_t usual = tape.size < MANY_BYTES ? STEP_BYTES : LARGE_STEP_BYTES,
+		 left = tape.max_bytes - tape.size;
 	usual = usual > left && left >= n ? left - left % PAGE : usual;
 	uint64_t step = recording_round(n > usual ? n : usual, PAGE);
 	uint8_t *base = add_step(step, why);
@@ -150,19 +158,27 @@ static uint64_t used(const struct recording_chunk *c)
 	return atomic_load_explicit(&c->used, memory_order_relaxed);
 }
 
-/* Under the lock: what the thread has not used of its chunk, where nobody has taken one since. */
+/*
+ * The caller holds the lock. Returns the unused part of a thread's chunk if no chunk was taken
+ * since.
+ */
 static void give_tail(struct recording_chunk *c)
 {
 	if (!c || (uint8_t *)c + c->length != tape.at)
 		return;
-	uint64_t kept = recording_round(sizeof *c + used(c), RECORDING_CHUNK_ALIGN), rest = c->length - kept;
+	uint64_t kept = recording_round(sizeof *c + used(c), RECORDING_CHUNK_ALIGN),
+		 rest = c->length - kept;
 	c->length = kept;
 	tape.at -= rest;
 	tape.offset -= rest;
 }
 
-/* Of n bytes; what is left of the last step is enough when it has `least` and is no scrap. */
-static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uint64_t least, const char **why)
+/*
+ * Takes a chunk of n bytes. The rest of the last step is enough if it has `least` bytes and is not
+ * tiny.
+ */
+static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uint64_t least,
+					  const char **why)
 {
 	struct recording_chunk *c = NULL;
 	pthread_mutex_lock(&tape.lock);
@@ -173,7 +189,8 @@ static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uin
 		c = (struct recording_chunk *)tape.at;
 		tape.at += n;
 		tape.offset += n;
-		*c = (struct recording_chunk){.stream = t->stream, .sequence = t->sequence++, .length = n};
+		*c = (struct recording_chunk){
+			.stream = t->stream, .sequence = t->sequence++, .length = n};
 		atomic_store_explicit(&tape.header->allocated, tape.offset, memory_order_relaxed);
 		/* release: whoever sees the number sees the head; a kill in between leaves a gap */
 		atomic_thread_fence(memory_order_release);
@@ -183,10 +200,11 @@ static struct recording_chunk *take_chunk(struct tape_thread *t, uint64_t n, uin
 	return c;
 }
 
-/* A chunk that is full is not read again here. */
+/* The run time does not read a full chunk again. */
 static void drop(struct recording_chunk *c)
 {
-	uintptr_t from = ((uintptr_t)c + PAGE - 1) & ~(uintptr_t)(PAGE - 1), to = ((uintptr_t)c + c->length) & ~(uintptr_t)(PAGE - 1);
+	uintptr_t from = ((uintptr_t)c + PAGE - 1) & ~(uintptr_t)(PAGE - 1),
+		  to = ((uintptr_t)c + c->length) & ~(uintptr_t)(PAGE - 1);
 	if (to > from)
 		sys_madvise((void *)from, to - from, MADV_DONTNEED);
 }
@@ -196,7 +214,11 @@ static bool have_room(struct tape_thread *t, size_t n, const char **why)
 	if (t->chunk && t->chunk->length - sizeof *t->chunk - used(t->chunk) >= n)
 		return true;
 	uint64_t least = recording_round(sizeof *t->chunk + n, RECORDING_CHUNK_ALIGN);
-	bool is_large = least > t->next_bytes / 2; /* a buffer of records, say, has a chunk of its own: nothing as large fits behind it, and a few small ones come before the next */
+	/*
+	 * A large event, such as a buffer of records, gets a chunk of its own: nothing as large
+	 * fits after it, and a few small events come before the next.
+	 */
+	bool is_large = least > t->next_bytes / 2;
 	struct recording_chunk *c = take_chunk(t, is_large ? least : t->next_bytes, least, why);
 	if (!c)
 		return false;
@@ -210,7 +232,7 @@ static bool have_room(struct tape_thread *t, size_t n, const char **why)
 	return true;
 }
 
-/* ---- threads ------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 void nv_tape_thread_ends(void)
 {
@@ -224,7 +246,7 @@ void nv_tape_thread_ends(void)
 	pthread_mutex_unlock(&tape.lock);
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static struct tape_thread *take_thread(void)
 {
 	struct tape_thread *t = tape.free;
@@ -233,7 +255,8 @@ static struct tape_thread *take_thread(void)
 		return t;
 	}
 	if (tape.fresh == tape.fresh_end) {
-		long got = sys_mmap(NULL, THREADS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		long got = sys_mmap(NULL, THREADS_BYTES, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (sys_is_error(got))
 			return NULL;
 		tape.fresh = (struct tape_thread *)got;
@@ -249,7 +272,8 @@ struct tape_thread *tape_thread(void)
 	pthread_mutex_lock(&tape.lock);
 	struct tape_thread *t = take_thread();
 	if (t)
-		*t = (struct tape_thread){.stream = tape.n_streams++, .next_bytes = FIRST_CHUNK_BYTES};
+		*t = (struct tape_thread){.stream = tape.n_streams++,
+					  .next_bytes = FIRST_CHUNK_BYTES};
 	pthread_mutex_unlock(&tape.lock);
 	if (!t) {
 		tape_stop("there is no memory for more threads");
@@ -264,9 +288,9 @@ struct tape_thread *tape_thread(void)
 	return t;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
-/* In the place of the open event while room is made for it. */
+/* Takes the place of the open event while room is made for it. */
 static struct recording_event opening;
 
 void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t n_bytes)
@@ -283,9 +307,14 @@ void *tape_event(enum recording_type type, unsigned what, uint64_t order, size_t
 		tape_stop(why);
 		return NULL;
 	}
-	struct recording_event *e = (struct recording_event *)((uint8_t *)(t->chunk + 1) + used(t->chunk));
+	struct recording_event *e =
+		(struct recording_event *)((uint8_t *)(t->chunk + 1) + used(t->chunk));
 	t->open = e;
-	*e = (struct recording_event){.bytes = (uint32_t)n, .type = (uint16_t)type, .what = (uint16_t)what, .order = order ? order : tape_order(), .time_ns = clock_mono_ns()};
+	*e = (struct recording_event){.bytes = (uint32_t)n,
+				      .type = (uint16_t)type,
+				      .what = (uint16_t)what,
+				      .order = order ? order : tape_order(),
+				      .time_ns = clock_mono_ns()};
 	return e;
 }
 
@@ -294,7 +323,7 @@ void tape_commit(void)
 	struct tape_thread *t = mine;
 	uint32_t n = t->open->bytes;
 	t->open = NULL;
-	/* release: whoever sees the length sees the event */
+	/* Release: a reader that sees the length sees the event. */
 	atomic_store_explicit(&t->chunk->used, used(t->chunk) + n, memory_order_release);
 }
 
@@ -316,13 +345,14 @@ uint64_t tape_string(const char *text)
 	e->pointer = pointer;
 	memcpy(e + 1, text, n);
 	tape_commit();
-	nv_map_put(&tape.strings, pointer, hash); /* without memory for it: written again each time */
+	/* without memory for it: written again each time */
+	nv_map_put(&tape.strings, pointer, hash);
 	return pointer;
 }
 
-/* ---- start ---------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
-/* "DIR/NAME.hpcrun" gives "DIR/NAME.hpctape"; false when it does not fit. */
+/* "DIR/NAME.hpcrun" becomes "DIR/NAME.hpctape". Returns false if it does not fit. */
 static bool name_file(const char *measurement)
 {
 	static const char suffix[] = ".hpcrun";
@@ -367,7 +397,9 @@ bool tape_open(uint64_t max_bytes, const char **why)
 	nv.host->about(nv.host, &about);
 	*why = "its file cannot be created beside the measurement file";
 	tape.max_bytes = max_bytes;
-	int fd = name_file(about.file) ? sys_open(tape.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+	int fd = name_file(about.file)
+			 ? sys_open(tape.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+			 : -1;
 	if (fd < 0)
 		return false;
 	sys_close(fd);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling with the recorder in front of it, see nv_tape_call.c: samples with all their reasons, also those that Disable leaves in the buffer of the configuration. Test: tests/cli/replay.sh. */
+/*
+ * PC sampling with the recorder in front of it, see nv_tape_call.c. Saves samples with all their
+ * reasons, including those that Disable leaves in the buffer of the configuration. Test:
+ * tests/cli/replay.sh.
+ */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
 #include <string.h>
@@ -11,7 +15,7 @@ static uint64_t key_of(CUcontext context)
 	return (uint64_t)(uintptr_t)context;
 }
 
-/* ---- the configuration's buffer, by context ------------------------------------------------------------------------- */
+/* ---- the configuration's buffer, by context -------------------------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -21,7 +25,7 @@ static struct {
 	} of[MAX_CONTEXTS];
 } buffers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* In the place of the same context, or of one that is gone. */
+/* Replaces the entry of the same context, or of one that is gone. */
 static void keep_buffer(CUcontext context, const CUpti_PCSamplingData *data)
 {
 	pthread_mutex_lock(&buffers.lock);
@@ -45,7 +49,7 @@ static const CUpti_PCSamplingData *kept_buffer(CUcontext context)
 	return data;
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static size_t n_pcs(const CUpti_PCSamplingData *d)
 {
@@ -64,29 +68,39 @@ static uint8_t *write_pc(const CUpti_PCSamplingPCData *from, uint8_t *at)
 {
 	struct recording_pc *to = (struct recording_pc *)at;
 	struct recording_reason *r = (struct recording_reason *)(to + 1);
-	*to = (struct recording_pc){
-		.crc = from->cubinCrc, .offset = from->pcOffset, .name = (uint64_t)(uintptr_t)from->functionName, .function = from->functionIndex, .correlation = from->correlationId,
-		.n_reasons = (uint32_t)from->stallReasonCount};
+	*to = (struct recording_pc){.crc = from->cubinCrc,
+				    .offset = from->pcOffset,
+				    .name = (uint64_t)(uintptr_t)from->functionName,
+				    .function = from->functionIndex,
+				    .correlation = from->correlationId,
+				    .n_reasons = (uint32_t)from->stallReasonCount};
 	for (size_t i = 0; i < from->stallReasonCount; i++)
-		r[i] = (struct recording_reason){from->stallReason[i].pcSamplingStallReasonIndex, from->stallReason[i].samples};
+		r[i] = (struct recording_reason){from->stallReason[i].pcSamplingStallReasonIndex,
+						 from->stallReason[i].samples};
 	return (uint8_t *)(r + from->stallReasonCount);
 }
 
-static void record_data(enum recording_function f, uint64_t begin, CUptiResult result, CUcontext context, const CUpti_PCSamplingData *d)
+static void record_data(enum recording_function f, uint64_t begin, CUptiResult result,
+			CUcontext context, const CUpti_PCSamplingData *d)
 {
 	if (!begin)
 		return;
 	for (size_t i = 0; i < n_pcs(d); i++)
 		tape_string(d->pPcData[i].functionName);
-	struct recording_call *e = tape_call_event(f, begin, result, key_of(context), 0, d ? data_bytes(d) : 0);
+	struct recording_call *e =
+		tape_call_event(f, begin, result, key_of(context), 0, d ? data_bytes(d) : 0);
 	if (!e)
 		return;
 	if (d) {
 		struct recording_pc_data *to = (struct recording_pc_data *)(e + 1);
 		uint8_t *at = (uint8_t *)(to + 1);
-		*to = (struct recording_pc_data){
-			.total = d->totalSamples, .dropped = d->droppedSamples, .outside = d->nonUsrKernelsTotalSamples, .remaining = d->remainingNumPcs, .range = d->rangeId,
-			.n_pcs = (uint32_t)n_pcs(d), .is_full = d->hardwareBufferFull};
+		*to = (struct recording_pc_data){.total = d->totalSamples,
+						 .dropped = d->droppedSamples,
+						 .outside = d->nonUsrKernelsTotalSamples,
+						 .remaining = d->remainingNumPcs,
+						 .range = d->rangeId,
+						 .n_pcs = (uint32_t)n_pcs(d),
+						 .is_full = d->hardwareBufferFull};
 		for (size_t i = 0; i < n_pcs(d); i++)
 			at = write_pc(&d->pPcData[i], at);
 	}
@@ -105,7 +119,8 @@ static CUptiResult CUPTIAPI pc_disable(CUpti_PCSamplingDisableParams *p)
 {
 	uint64_t b = tape_begin();
 	CUptiResult result = tape_real.cuptiPCSamplingDisable(p);
-	record_data(RECORDING_PC_DISABLE, b, result, p->ctx, result == CUPTI_SUCCESS ? kept_buffer(p->ctx) : NULL);
+	record_data(RECORDING_PC_DISABLE, b, result, p->ctx,
+		    result == CUPTI_SUCCESS ? kept_buffer(p->ctx) : NULL);
 	return result;
 }
 
@@ -113,11 +128,12 @@ static CUptiResult CUPTIAPI pc_get_data(CUpti_PCSamplingGetDataParams *p)
 {
 	uint64_t b = tape_begin();
 	CUptiResult result = tape_real.cuptiPCSamplingGetData(p);
-	record_data(RECORDING_PC_GET_DATA, b, result, p->ctx, result == CUPTI_SUCCESS ? p->pcSamplingData : NULL);
+	record_data(RECORDING_PC_GET_DATA, b, result, p->ctx,
+		    result == CUPTI_SUCCESS ? p->pcSamplingData : NULL);
 	return result;
 }
 
-/* ---- configuration ----------------------------------------------------------------------------------------------------- */
+/* ---- configuration --------------------------------------------------------------------------- */
 
 static CUptiResult CUPTIAPI pc_get_num_stall_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
 {
@@ -133,21 +149,27 @@ static CUptiResult CUPTIAPI pc_get_stall_reasons(CUpti_PCSamplingGetStallReasons
 	uint64_t b = tape_begin();
 	CUptiResult result = tape_real.cuptiPCSamplingGetStallReasons(p);
 	size_t n = result == CUPTI_SUCCESS ? p->numStallReasons : 0;
-	struct recording_call *e = tape_call_event(RECORDING_PC_GET_STALL_REASONS, b, result, key_of(p->ctx), 0, n * sizeof(struct recording_reason_name));
+	struct recording_call *e =
+		tape_call_event(RECORDING_PC_GET_STALL_REASONS, b, result, key_of(p->ctx), 0,
+				n * sizeof(struct recording_reason_name));
 	if (!e)
 		return result;
 	struct recording_reason_name *to = (struct recording_reason_name *)(e + 1);
 	for (size_t i = 0; i < n; i++) {
 		to[i].index = p->stallReasonIndex[i];
-		memcpy(to[i].name, p->stallReasons[i], strnlen(p->stallReasons[i], sizeof to[i].name - 1));
+		memcpy(to[i].name, p->stallReasons[i],
+		       strnlen(p->stallReasons[i], sizeof to[i].name - 1));
 	}
 	tape_commit();
 	return result;
 }
 
-static void record_attributes(enum recording_function f, uint64_t begin, CUptiResult result, const CUpti_PCSamplingConfigurationInfoParams *p)
+static void record_attributes(enum recording_function f, uint64_t begin, CUptiResult result,
+			      const CUpti_PCSamplingConfigurationInfoParams *p)
 {
-	struct recording_call *e = tape_call_event(f, begin, result, key_of(p->ctx), 0, p->numAttributes * sizeof(struct recording_attribute));
+	struct recording_call *e =
+		tape_call_event(f, begin, result, key_of(p->ctx), 0,
+				p->numAttributes * sizeof(struct recording_attribute));
 	if (!e)
 		return;
 	struct recording_attribute *to = (struct recording_attribute *)(e + 1);
@@ -159,7 +181,9 @@ static void record_attributes(enum recording_function f, uint64_t begin, CUptiRe
 	}
 	tape_commit();
 }
-_Static_assert(sizeof ((CUpti_PCSamplingConfigurationInfo *)0)->attributeData >= sizeof ((struct recording_attribute *)0)->value, "three words");
+_Static_assert(sizeof((CUpti_PCSamplingConfigurationInfo *)0)->attributeData >=
+		       sizeof((struct recording_attribute *)0)->value,
+	       "three words");
 
 static CUptiResult CUPTIAPI pc_set_configuration(CUpti_PCSamplingConfigurationInfoParams *p)
 {
@@ -167,8 +191,10 @@ static CUptiResult CUPTIAPI pc_set_configuration(CUpti_PCSamplingConfigurationIn
 	CUptiResult result = tape_real.cuptiPCSamplingSetConfigurationAttribute(p);
 	for (size_t i = 0; b && i < p->numAttributes; i++) {
 		const CUpti_PCSamplingConfigurationInfo *a = &p->pPCSamplingConfigurationInfo[i];
-		if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
-			keep_buffer(p->ctx, a->attributeData.samplingDataBufferData.samplingDataBuffer);
+		if (a->attributeType ==
+		    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
+			keep_buffer(p->ctx,
+				    a->attributeData.samplingDataBufferData.samplingDataBuffer);
 	}
 	record_attributes(RECORDING_PC_SET_CONFIGURATION, b, result, p);
 	return result;
@@ -182,7 +208,7 @@ static CUptiResult CUPTIAPI pc_get_configuration(CUpti_PCSamplingConfigurationIn
 	return result;
 }
 
-/* ---- what goes with it -------------------------------------------------------------------------------------------------- */
+/* ---- what goes with it ----------------------------------------------------------------------- */
 
 static CUptiResult CUPTIAPI register_crc(CUpti_ComputeCrcCallbackFunc f)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers for CUPTI's records: 160 of 256 KiB at most, mapped when first needed and used again. CUPTI asks for one in a thread of the program, inside of a call, so that must be quick and
- * without locks. It gives them back in a thread of its own; a kernel that runs for long holds back all that its thread has asked for meanwhile. Test: tests/unit/test_cupti_record.c.
+ * Buffers for CUPTI's records: at most 160 of 256 KiB, mapped when first needed and reused. CUPTI
+ * asks for one in a thread of the program, inside a call, so this must be quick and without locks.
+ * It returns buffers in a thread of its own. A kernel that runs for long holds back all buffers
+ * that its thread has requested in the meantime. Test: tests/unit/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
@@ -10,18 +12,20 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* The number of a buffer that nobody has, now ours; NV_N_BUFFERS: none. */
+/* Takes a free buffer and returns its number; NV_N_BUFFERS: none is free. */
 static unsigned take(void)
 {
 	for (unsigned i = 0; i < NV_N_BUFFERS; i++) {
 		_Atomic uint64_t *word = &nv.taken[i / 64];
-		uint64_t bit = UINT64_C(1) << (i % 64), old = atomic_load_explicit(word, memory_order_relaxed);
+		uint64_t bit = UINT64_C(1) << (i % 64),
+			 old = atomic_load_explicit(word, memory_order_relaxed);
 		if (old == UINT64_MAX) {
 			i |= 63;
 			continue;
 		}
-		/* acquire: what the last owner read of it is behind us */
-		if (!(old & bit) && !(atomic_fetch_or_explicit(word, bit, memory_order_acquire) & bit))
+		/* Acquire: the last owner has finished reading it. */
+		if (!(old & bit) &&
+		    !(atomic_fetch_or_explicit(word, bit, memory_order_acquire) & bit))
 			return i;
 	}
 	return NV_N_BUFFERS;
@@ -29,7 +33,8 @@ static unsigned take(void)
 
 static void give(unsigned i)
 {
-	atomic_fetch_and_explicit(&nv.taken[i / 64], ~(UINT64_C(1) << (i % 64)), memory_order_release);
+	atomic_fetch_and_explicit(&nv.taken[i / 64], ~(UINT64_C(1) << (i % 64)),
+				  memory_order_release);
 }
 
 static uint8_t *memory_of(unsigned i)
@@ -37,7 +42,8 @@ static uint8_t *memory_of(unsigned i)
 	uint8_t *at = atomic_load_explicit(&nv.buffer[i], memory_order_relaxed);
 	if (at)
 		return at;
-	long got = sys_mmap(NULL, NV_BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long got = sys_mmap(NULL, NV_BUFFER_BYTES, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(got))
 		return NULL;
 	atomic_store_explicit(&nv.buffer[i], (uint8_t *)got, memory_order_relaxed);
@@ -52,7 +58,7 @@ static unsigned number_of(const uint8_t *buffer)
 	return NV_N_BUFFERS;
 }
 
-/* Where there is none, CUPTI drops records and counts them. */
+/* If there is no buffer, CUPTI drops records and counts them. */
 void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
 	int saved = errno;
@@ -63,7 +69,8 @@ void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_rec
 	*buffer = at;
 	*bytes = at ? NV_BUFFER_BYTES : 0;
 	*max_records = 0; /* as many as there is room for */
-	if (at && atomic_fetch_add_explicit(&nv.n_outstanding, 1, memory_order_relaxed) + 1 >= NV_MANY_BUFFERS)
+	if (at && atomic_fetch_add_explicit(&nv.n_outstanding, 1, memory_order_relaxed) + 1 >=
+			  NV_MANY_BUFFERS)
 		nv_flush_soon();
 	errno = saved;
 }
@@ -77,20 +84,26 @@ static void count_dropped(CUcontext context, uint32_t stream)
 	}
 }
 
-void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				 size_t valid_bytes)
 {
 	int saved = errno;
 	CUpti_Activity *record = NULL;
 	(void)bytes;
-	if (!buffer || !nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire)) /* over: what had no record was counted as never done */
+	/* over: what had no record was counted as never done */
+	if (!buffer || !nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
 		return;
-	while (valid_bytes && nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+	while (valid_bytes &&
+	       nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
 		nv_record(record);
 	count_dropped(context, stream);
 	unsigned i = number_of(buffer);
 	if (i < NV_N_BUFFERS) {
 		give(i);
-		/* release: whoever sees that none are out sees what they held recorded */
+		/*
+		 * Release: a thread that sees no buffer outstanding sees the records of all of
+		 * them.
+		 */
 		atomic_fetch_sub_explicit(&nv.n_outstanding, 1, memory_order_release);
 	}
 	errno = saved;

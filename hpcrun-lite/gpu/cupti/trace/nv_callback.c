@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What CUPTI tells of calls, in the thread that makes them. A launch is recorded when its call is entered, since its record may come before the call ends; it is taken back when the
- * call is refused. While a stream is captured it is only known afterwards whether a call made an operation or a node of a graph: then launches are recorded at the end.
- * Calls of the driver API alone: the run time API and libraries all come down to them. Test: tests/unit/test_cupti.c.
+ * CUPTI's callbacks for calls, in the thread that makes the call. Test: tests/unit/test_cupti.c.
+ *
+ * A launch is recorded when its call is entered, because its record may arrive before the call
+ * ends. It is taken back if the call fails. While a stream is captured, only the end of a call
+ * shows whether it made an operation or a node of a graph, so launches are then recorded at the
+ * end. Only calls of the driver API matter: the run time API and libraries all use it.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 
 #include <errno.h>
 
-/* What a call leaves for its end in correlationData: when it was entered, and this. 0: nothing is to be done; WAS_LOST: its launch could not be recorded, which was counted, and its record will come. */
+/*
+ * What a call leaves in correlationData for its end: the time when it was entered, and this bit. 0:
+ * nothing to do. WAS_LOST: its launch could not be recorded, which was counted; its record will
+ * come.
+ */
 #define AT_END (UINT64_C(1) << 63)
 #define WAS_LOST UINT64_C(1)
 
-/* Nodes of graphs made in this thread since the last call was entered while a stream was captured. */
+/*
+ * Nodes of graphs that this thread made since it last entered a call while a stream was captured.
+ */
 static __thread unsigned n_nodes __attribute__((tls_model("initial-exec")));
 static uint64_t id_of(uint32_t correlation)
 {
@@ -21,26 +30,34 @@ static uint64_t id_of(uint32_t correlation)
 
 static bool launch(enum msr_gpu_kind kind, uint64_t id, uint64_t enter_ns, struct gpu_ticket *t)
 {
-	return nv.host->launch(nv.host, &(struct gpu_launch){.kind = kind, .enter_ns = enter_ns, .id = id}, t);
+	return nv.host->launch(
+		nv.host, &(struct gpu_launch){.kind = kind, .enter_ns = enter_ns, .id = id}, t);
 }
 
 /* An operation of the CPU, from enter_ns until now. */
-static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint64_t enter_ns, uint64_t amount)
+static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint64_t enter_ns,
+		      uint64_t amount)
 {
 	struct gpu_ticket t;
 	uint64_t now = nv.lib.now_ns();
 	if (launch(kind, id, enter_ns, &t))
-		nv.host->op(nv.host, &t, &(struct gpu_op){.kind = kind, .detail = detail, .start_ns = enter_ns, .end_ns = now, .amount = amount});
+		nv.host->op(nv.host, &t,
+			    &(struct gpu_op){.kind = kind,
+					     .detail = detail,
+					     .start_ns = enter_ns,
+					     .end_ns = now,
+					     .amount = amount});
 }
 
-/* ---- calls that launch ---------------------------------------------------------------------------------------- */
+/* ---- calls that launch ----------------------------------------------------------------------- */
 
 static bool is_on_device(const struct nv_call *c)
 {
-	return c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_COPY || c->kind == MSR_GPU_SET || c->kind == MSR_GPU_GRAPH;
+	return c->kind == MSR_GPU_KERNEL || c->kind == MSR_GPU_COPY || c->kind == MSR_GPU_SET ||
+	       c->kind == MSR_GPU_GRAPH;
 }
 
-/* It will have records. How many those of a graph are is not known. */
+/* The launch will have records. For a graph it is not known how many. */
 static void count_open(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
@@ -49,7 +66,7 @@ static void count_open(const struct nv_call *c, uint64_t id)
 		nv_open_add(1);
 }
 
-/* ... or it will not. */
+/* ... or the launch will have no records. */
 static void count_closed(const struct nv_call *c, uint64_t id)
 {
 	if (c->kind == MSR_GPU_GRAPH)
@@ -64,7 +81,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	uint64_t now = nv.lib.now_ns();
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
-	/* relaxed: the thread that captures has counted itself */
+	/* Relaxed: the thread that captures has counted itself. */
 	if (atomic_load_explicit(&nv.n_capturing, memory_order_relaxed)) {
 		n_nodes = 0;
 		return;
@@ -72,7 +89,8 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	if (!is_on_device(c))
 		return;
 	*d->correlationData = 0;
-	if (atomic_load_explicit(&nv.has_no_records, memory_order_relaxed)) /* measurement was stopped */
+	/* measurement was stopped */
+	if (atomic_load_explicit(&nv.has_no_records, memory_order_relaxed))
 		return;
 	uint64_t id = id_of(d->correlationId);
 	if (!nv_call_has_amount((enum nv_form)c->form, d->functionParams))
@@ -99,49 +117,66 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 	uint32_t n = atomic_load_explicit(&nv.n_capturing, memory_order_relaxed);
 	if (form == NV_FORM_CAPTURE_BEGIN && good)
 		atomic_fetch_add_explicit(&nv.n_capturing, 1, memory_order_relaxed);
-	while (form == NV_FORM_CAPTURE_END && n && !atomic_compare_exchange_weak_explicit(&nv.n_capturing, &n, n - 1, memory_order_relaxed, memory_order_relaxed))
+	while (form == NV_FORM_CAPTURE_END && n &&
+	       !atomic_compare_exchange_weak_explicit(&nv.n_capturing, &n, n - 1,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
-/* Without records of what the device does: kernels are told with their names alone, so that samples find who launched them. */
-static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t id, uint64_t enter_ns)
+/*
+ * Without records of the device, kernels are delivered with their names only, so that samples find
+ * their launch.
+ */
+static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t id,
+			  uint64_t enter_ns)
 {
 	count_closed(c, id);
 	if (c->kind == MSR_GPU_KERNEL) {
 		uint32_t device = 0, code = d->symbolName ? nv_kernel_code(id, d->symbolName) : 0;
-		if (atomic_load_explicit(&nv.has_twins, memory_order_relaxed)) /* which nv_code_on looks at again */
+		/* which nv_code_on looks at again */
+		if (atomic_load_explicit(&nv.has_twins, memory_order_relaxed))
 			nv.lib.cuptiGetDeviceId(d->context, &device);
-		const struct gpu_function f = {.code = nv_code_on(code, device), .name = d->symbolName};
-		uint32_t shape = nv.host->shape(nv.host, &(struct gpu_shape){.function = nv.host->function(nv.host, &f)});
-		nv.host->op_by_id(nv.host, id, &(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = enter_ns, .end_ns = enter_ns, .shape = shape});
+		const struct gpu_function f = {.code = nv_code_on(code, device),
+					       .name = d->symbolName};
+		uint32_t shape = nv.host->shape(
+			nv.host, &(struct gpu_shape){.function = nv.host->function(nv.host, &f)});
+		nv.host->op_by_id(nv.host, id,
+				  &(struct gpu_op){.kind = MSR_GPU_KERNEL,
+						   .start_ns = enter_ns,
+						   .end_ns = enter_ns,
+						   .shape = shape});
 	} else {
 		nv.host->lost_by_id(nv.host, id, (enum msr_gpu_kind)c->kind, MSR_GPU_LOSS_NO_TIMES);
 	}
 }
 
-/* exit() was called before: of what is launched now, by destructors, nobody asks for records. */
+/* exit() has been called: nobody asks for the records of operations that destructors launch now. */
 static bool is_over(void)
 {
 	return atomic_load_explicit(&nv.is_over, memory_order_acquire);
 }
 
-/* Most launches: all was said when they were entered. */
+/* Most launches: everything was recorded when the call was entered. */
 static bool is_settled(const struct nv_call *c, bool is_late, bool good)
 {
-	return good && !is_late && !is_over() && !c->waits && !nv.options.no_times && (c->kind != MSR_GPU_KERNEL || !nv_kernel_is_followed());
+	return good && !is_late && !is_over() && !c->waits && !nv.options.no_times &&
+	       (c->kind != MSR_GPU_KERNEL || !nv_kernel_is_followed());
 }
 
-static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns, bool is_late, bool good)
+static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, uint64_t enter_ns,
+			 bool is_late, bool good)
 {
 	if (is_settled(c, is_late, good))
 		return;
 	uint64_t id = id_of(d->correlationId);
 	struct gpu_ticket t;
 	if (is_late) {
-		if (!good || atomic_load_explicit(&nv.has_no_records, memory_order_relaxed) || !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
+		if (!good || atomic_load_explicit(&nv.has_no_records, memory_order_relaxed) ||
+		    !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 			return;
 		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
-		if (is_taken || !nv.options.no_times) /* its record comes whether it was taken or not */
+		/* its record comes whether it was taken or not */
+		if (is_taken || !nv.options.no_times)
 			count_open(c, id);
 		if (!is_taken)
 			return;
@@ -152,7 +187,8 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		return;
 	}
 	if (c->kind == MSR_GPU_KERNEL)
-		nv_kernel_launched(id, nv_call_function((enum nv_form)c->form, d->functionParams), d->symbolName);
+		nv_kernel_launched(id, nv_call_function((enum nv_form)c->form, d->functionParams),
+				   d->symbolName);
 	else if (c->waits)
 		done_here(MSR_GPU_SYNC, MSR_GPU_SYNC_COPY, id + 1, enter_ns, 0);
 	if (nv.options.no_times)
@@ -161,7 +197,10 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		nv_flush_count_missing();
 }
 
-/* A call whose launch is in no record: whether one of the device's comes is all that counts. */
+/*
+ * A call whose launch was not recorded. All that matters is whether a record of the device will
+ * come.
+ */
 static void leave_lost(const struct nv_call *c, const CUpti_CallbackData *d, bool good)
 {
 	if (!good || nv.options.no_times)
@@ -171,12 +210,16 @@ static void leave_lost(const struct nv_call *c, const CUpti_CallbackData *d, boo
 static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 {
 	uint64_t left = *d->correlationData, enter_ns = left & ~AT_END;
-	bool good = d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
-	bool was_capturing = (left & AT_END) && atomic_load_explicit(&nv.n_capturing, memory_order_relaxed);
+	bool good =
+		d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
+	bool was_capturing =
+		(left & AT_END) && atomic_load_explicit(&nv.n_capturing, memory_order_relaxed);
 	if (!c->kind)
 		leave_other((enum nv_form)c->form, d->functionParams, good);
 	else if (was_capturing && n_nodes)
-		nv_kernel_launched(0, good ? nv_call_function((enum nv_form)c->form, d->functionParams) : NULL, d->symbolName);
+		nv_kernel_launched(
+			0, good ? nv_call_function((enum nv_form)c->form, d->functionParams) : NULL,
+			d->symbolName);
 	else if (!left)
 		return;
 	else if (left == WAS_LOST)
@@ -184,21 +227,26 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 	else if (is_on_device(c))
 		leave_device(c, d, enter_ns, left & AT_END, good);
 	else if (good)
-		done_here((enum msr_gpu_kind)c->kind, c->detail, id_of(d->correlationId), enter_ns, amount_of(c, d->functionParams));
+		done_here((enum msr_gpu_kind)c->kind, c->detail, id_of(d->correlationId), enter_ns,
+			  amount_of(c, d->functionParams));
 }
 
-/* ---- what comes in -------------------------------------------------------------------------------------------- */
+/* ---- what comes in --------------------------------------------------------------------------- */
 
-/* What must not run beside a change of PC sampling or of the kinds of records: launches, and loading, which a launch may be. */
+/*
+ * Calls that must not run during a change of PC sampling or of the kinds of records: launches, and
+ * loads, which may be part of a launch.
+ */
 static bool is_gated(const struct nv_call *c)
 {
 	return is_on_device(c) || c->form == NV_FORM_LOAD || c->form == NV_FORM_GET;
 }
 
-/* Without PC samples there is a change only where another thread stopped the measurement and starts it again. */
+/* Without PC sampling, a change happens only if another thread stops and starts the measurement. */
 static bool may_change(void)
 {
-	return nv.options.pc != NV_PC_OFF || atomic_load_explicit(&nv.has_no_records, memory_order_seq_cst);
+	return nv.options.pc != NV_PC_OFF ||
+	       atomic_load_explicit(&nv.has_no_records, memory_order_seq_cst);
 }
 
 static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
@@ -225,10 +273,11 @@ static uint64_t node_id(CUgraphNode node)
 	return node && nv.lib.cuptiGetGraphNodeId(node, &id) == CUPTI_SUCCESS ? id : 0;
 }
 
-/* A node is made by the call that this thread is in, captured or added, or is the copy of one. */
+/* A node is made by the current call of this thread, captured or added, or it is a copy of one. */
 static void graph_node(const CUpti_GraphData *g, bool is_copy)
 {
-	uint64_t id = g ? node_id(g->node) : 0, original = is_copy && g ? node_id(g->originalNode) : 0;
+	uint64_t id = g ? node_id(g->node) : 0,
+		 original = is_copy && g ? node_id(g->originalNode) : 0;
 	n_nodes += !is_copy;
 	if (id && (original || !is_copy))
 		nv.host->graph_node(nv.host, id, original);
@@ -265,7 +314,8 @@ static void resource(CUpti_CallbackId id, const CUpti_ResourceData *r)
 	}
 }
 
-void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			  const void *data)
 {
 	int saved = errno;
 	(void)unused;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver API's calls that make operations, by name: the numbers differ between versions of CUPTI, and new forms of old calls (_v3, _ptsz) must not be missed. A name with a known
- * beginning that is not in the table is taken for what it begins like, and is_new says so. Test: tests/unit/test_cupti.c.
+ * Calls of the driver API that make operations, by name. Names are used because the numbers differ
+ * between versions of CUPTI, and new forms of old calls (_v3, _ptsz) must not be missed. An unknown
+ * name that starts like a known one is treated like it, and is_new is set. Test:
+ * tests/unit/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
@@ -111,16 +113,17 @@ static const struct rule rules[] = {
 	{"cuKernelGetFunction", 0, 0, NV_FORM_GET, 0, false},
 };
 
-/* What has such a name and is not in the table is one of these. */
+/* Treat an unknown call whose name starts like this as a call of this kind. */
 static const struct rule beginnings[] = {
-	{"cuLaunchHostFunc", 0, 0, 0, 0, false}, /* a function of the program's on the CPU: CUPTI has no record of it */
+	/* a function of the program on the CPU: CUPTI writes no record */
+	{"cuLaunchHostFunc", 0, 0, 0, 0, false},
 	{"cuLaunch", MSR_GPU_KERNEL, 0, 0, 0, false},
 	{"cuGraphLaunch", MSR_GPU_GRAPH, 0, 0, 0, false},
 	{"cuMemcpy", MSR_GPU_COPY, 0, 0, 0, false},
 	{"cuMemset", MSR_GPU_SET, 0, 0, 0, false},
 };
 
-/* Cuts an ending off; false when it is not there. */
+/* Removes an ending. Returns false if the name does not have it. */
 static bool cut_end(char *name, const char *end)
 {
 	size_t n = strlen(name), m = strlen(end);
@@ -130,7 +133,7 @@ static bool cut_end(char *name, const char *end)
 	return has;
 }
 
-/* "_v2", "_v3", ... as its number; 1 where there is none. */
+/* Removes "_v2", "_v3", ... and returns its number; 1 if there is none. */
 static unsigned cut_version(char *name)
 {
 	char *at = strrchr(name, '_');
@@ -140,7 +143,7 @@ static unsigned cut_version(char *name)
 	return (unsigned)(at[2] - '0');
 }
 
-/* The name as the table has it, and the call's version; 0 for the calls of the time when "cu64" stood before their names. */
+/* Gets the name as in the table, and the version of the call; 0 for old calls named "cu64...". */
 static unsigned base_name(const char *name, char base[NAME_BYTES])
 {
 	bool is_old = !strncmp(name, "cu64", 4);
@@ -157,7 +160,10 @@ static unsigned base_name(const char *name, char base[NAME_BYTES])
 
 static struct nv_call call_of(const struct rule *r, unsigned version)
 {
-	return (struct nv_call){.kind = r->kind, .detail = r->detail, .form = version >= r->least ? r->form : NV_FORM_NONE, .waits = r->waits};
+	return (struct nv_call){.kind = r->kind,
+				.detail = r->detail,
+				.form = version >= r->least ? r->form : NV_FORM_NONE,
+				.waits = r->waits};
 }
 
 struct nv_call nv_call_of(const char *name)
@@ -169,7 +175,8 @@ struct nv_call nv_call_of(const char *name)
 	for (const struct rule *r = rules; r < rules + sizeof rules / sizeof *rules; r++)
 		if (!strcmp(r->name, base))
 			return call_of(r, version);
-	for (const struct rule *r = beginnings; r < beginnings + sizeof beginnings / sizeof *beginnings; r++)
+	for (const struct rule *r = beginnings;
+	     r < beginnings + sizeof beginnings / sizeof *beginnings; r++)
 		if (!strncmp(r->name, base, strlen(r->name))) {
 			struct nv_call c = call_of(r, 0);
 			c.is_new = c.kind != 0;
@@ -178,9 +185,12 @@ struct nv_call nv_call_of(const char *name)
 	return (struct nv_call){0};
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-/* CUPTI gives a struct of the arguments as they were passed; each of those below takes eight bytes or lies at a multiple of them. */
+/*
+ * CUPTI provides a struct of the arguments. Each of those below has eight bytes or a multiple of
+ * eight as its offset.
+ */
 static uint64_t argument(const void *params, unsigned n)
 {
 	uint64_t v;
@@ -188,13 +198,30 @@ static uint64_t argument(const void *params, unsigned n)
 	return v;
 }
 
-_Static_assert(offsetof(cuMemcpyHtoD_v2_params, ByteCount) == 16 && offsetof(cuMemsetD8_v2_params, N) == 16, "the third argument");
-_Static_assert(offsetof(cuMemcpyHtoA_v2_params, ByteCount) == 24 && offsetof(cuMemcpyDtoA_v2_params, ByteCount) == 24, "the fourth");
-_Static_assert(offsetof(cuMemcpyAtoA_v2_params, ByteCount) == 32 && offsetof(cuMemcpyPeer_params, ByteCount) == 32, "the fifth");
-_Static_assert(offsetof(cuMemsetD2D8_v2_params, Width) == 24 && offsetof(cuMemsetD2D8_v2_params, Height) == 32, "of a fill in two dimensions");
-_Static_assert(offsetof(cuLaunchKernel_params, f) == 0 && offsetof(cuLaunchCooperativeKernel_params, f) == 0 && offsetof(cuLaunchKernelEx_params, f) == 8, "of launches");
-_Static_assert(offsetof(cuModuleGetFunction_params, hmod) == 8 && offsetof(cuLibraryGetKernel_params, library) == 8 && offsetof(cuKernelGetFunction_params, kernel) == 8, "of handles");
-_Static_assert(offsetof(cuMemAlloc_v2_params, bytesize) == 8 && offsetof(cuMemCreate_params, size) == 8 && offsetof(cuMemAllocAsync_params, bytesize) == 8, "of allocations");
+_Static_assert(offsetof(cuMemcpyHtoD_v2_params, ByteCount) == 16 &&
+		       offsetof(cuMemsetD8_v2_params, N) == 16,
+	       "the third argument");
+_Static_assert(offsetof(cuMemcpyHtoA_v2_params, ByteCount) == 24 &&
+		       offsetof(cuMemcpyDtoA_v2_params, ByteCount) == 24,
+	       "the fourth");
+_Static_assert(offsetof(cuMemcpyAtoA_v2_params, ByteCount) == 32 &&
+		       offsetof(cuMemcpyPeer_params, ByteCount) == 32,
+	       "the fifth");
+_Static_assert(offsetof(cuMemsetD2D8_v2_params, Width) == 24 &&
+		       offsetof(cuMemsetD2D8_v2_params, Height) == 32,
+	       "of a fill in two dimensions");
+_Static_assert(offsetof(cuLaunchKernel_params, f) == 0 &&
+		       offsetof(cuLaunchCooperativeKernel_params, f) == 0 &&
+		       offsetof(cuLaunchKernelEx_params, f) == 8,
+	       "of launches");
+_Static_assert(offsetof(cuModuleGetFunction_params, hmod) == 8 &&
+		       offsetof(cuLibraryGetKernel_params, library) == 8 &&
+		       offsetof(cuKernelGetFunction_params, kernel) == 8,
+	       "of handles");
+_Static_assert(offsetof(cuMemAlloc_v2_params, bytesize) == 8 &&
+		       offsetof(cuMemCreate_params, size) == 8 &&
+		       offsetof(cuMemAllocAsync_params, bytesize) == 8,
+	       "of allocations");
 
 static const void *pointer(const void *params, unsigned n)
 {
@@ -227,7 +254,9 @@ bool nv_call_has_amount(enum nv_form form, const void *params)
 
 const void *nv_call_function(enum nv_form form, const void *params)
 {
-	return form == NV_FORM_LAUNCH ? pointer(params, 0) : form == NV_FORM_LAUNCH_EX ? pointer(params, 1) : NULL;
+	return form == NV_FORM_LAUNCH      ? pointer(params, 0)
+	       : form == NV_FORM_LAUNCH_EX ? pointer(params, 1)
+					   : NULL;
 }
 
 static uint64_t element_bytes(CUarray_format format)
@@ -261,7 +290,9 @@ static uint64_t array_bytes(const CUDA_ARRAY_DESCRIPTOR *d)
 
 static uint64_t array3_bytes(const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
-	return d ? d->Width * or_one(d->Height) * or_one(d->Depth) * d->NumChannels * element_bytes(d->Format) : 0;
+	return d ? d->Width * or_one(d->Height) * or_one(d->Depth) * d->NumChannels *
+			       element_bytes(d->Format)
+		 : 0;
 }
 
 static uint64_t pointed_at(const void *params, unsigned n)

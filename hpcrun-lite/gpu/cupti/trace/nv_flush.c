@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asking CUPTI for records: every 100 ms by a thread of ours, sooner when it has many buffers, and at the end of the process for as long as that may take. By force only at the end
- * or where buffers run out, since records that are handed out unfinished never come again. Must not: touch CUPTI in the child of a fork, where it hangs, or after exit has begun
- * to take it down. Test: tests/unit/test_cupti.c.
+ * Asks CUPTI for records: every 100 ms in a thread of ours, sooner if CUPTI holds many buffers, and
+ * at the end of the process for as long as that may take. It forces delivery only at the end or
+ * when buffers run out, because records that are delivered unfinished never come again. It must not
+ * call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI down.
+ * Test: tests/unit/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 
@@ -19,14 +21,14 @@ static uint32_t n_out(void)
 	return atomic_load_explicit(&nv.n_outstanding, memory_order_acquire);
 }
 
-/* Unfinished records that come out of it are lost by `cause`. */
+/* Unfinished records that this delivers are lost by `cause`. */
 static void force(enum msr_gpu_loss cause)
 {
 	atomic_store_explicit(&nv.unfinished, cause, memory_order_relaxed);
 	nv.lib.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
-/* Measurement was stopped, and all that was asked for before is told. */
+/* Measurement was stopped, and all earlier operations have been delivered. */
 static bool is_resting(void)
 {
 	return nv.off == NV_OFF && n_out() == 0;
@@ -34,7 +36,8 @@ static bool is_resting(void)
 
 static bool may_flush(void)
 {
-	return nv_is_here() && nv.host->generation(nv.host) != 0 && !atomic_load_explicit(&nv.is_over, memory_order_acquire) &&
+	return nv_is_here() && nv.host->generation(nv.host) != 0 &&
+	       !atomic_load_explicit(&nv.is_over, memory_order_acquire) &&
 	       nv.lib.now_ns() >= atomic_load_explicit(&nv.rests_until_ns, memory_order_acquire);
 }
 
@@ -80,7 +83,7 @@ void nv_flush_soon(void)
 		sem_post(&nv.wake);
 }
 
-/* ---- launches without a record ---------------------------------------------------------------------------------- */
+/* ---- launches without a record --------------------------------------------------------------- */
 
 void nv_open_add(int64_t n)
 {
@@ -107,9 +110,11 @@ int64_t nv_open_take(void)
 	return n;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
-/* What CUPTI was asked for by force and did not hand out will never come: operations behind a fault of the device. */
+/*
+ * Records that CUPTI did not deliver when forced will never come: operations after a device fault.
+ */
 void nv_flush_count_missing(void)
 {
 	int64_t n = nv_open_take();
@@ -133,7 +138,10 @@ bool nv_flush_until_idle(uint64_t until_ns)
 	}
 }
 
-/* All that is complete, and what completes in time, then the samples of it; then what is left, by force. */
+/*
+ * Delivers all complete records, and those that complete in time, then their samples; at last
+ * forces the rest.
+ */
 static void flush_until(uint64_t until_ns)
 {
 	uint64_t may_ns = nv.end_was_in_vain ? 0 : until_ns;
@@ -168,7 +176,7 @@ static void at_end(uint64_t may_wait_ns)
 	finish(may_wait_ns, false);
 }
 
-/* exit() was called, and CUPTI is still whole. */
+/* exit() has been called, and CUPTI is still usable. */
 static void at_exit(void)
 {
 	int saved = errno;

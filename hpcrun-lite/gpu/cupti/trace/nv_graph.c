@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launches of graphs: which have no record yet, and which had fewer than others of the same graph. How many records a launch will have nobody says before they come (child graphs, conditional, disabled and
- * host nodes), so what is missing of the last launch of a graph at the end is known from its launches before: a graph does not run beside itself, so these were complete. The fewest records of any of them count, so
- * that no loss is made up where launches differ. Must not: hold its lock while the host is called. Test: tests/unit/test_cupti_record.c.
+ * Launches of graphs: which of them have no record yet, and which had fewer records than others of
+ * the same graph. Test: tests/unit/test_cupti_record.c.
+ *
+ * The number of records of a launch is not known in advance (child graphs, conditional, disabled
+ * and host nodes). Launches of one graph never run at the same time, so at the end all but the last
+ * are complete, and what is missing of the last follows from them. The fewest records of any launch
+ * count, so that no loss is invented if launches differ. It must not hold its lock while it calls
+ * the host.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
@@ -18,7 +23,7 @@ void nv_graph_taken_back(uint64_t id)
 	nv_map_take(&nv.graphs, id);
 }
 
-/* Its place, or a free one, or that of the graph whose last launch is the longest ago. */
+/* Returns the entry of the graph, or a free one, or the one whose last launch is the oldest. */
 static struct nv_graph *find(uint32_t graph)
 {
 	struct nv_graph *oldest = &nv.last_launches[graph % NV_MAX_GRAPHS];
@@ -54,7 +59,7 @@ static void count_launch(uint64_t id, uint64_t unused)
 	nv.host->lost_by_id(nv.host, id, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
 }
 
-/* How many nodes of the last launch in this place have no record; told once. */
+/* Returns how many nodes of this entry's last launch have no record; each is reported once. */
 static uint32_t take_missing(struct nv_graph *g, uint64_t *id)
 {
 	pthread_mutex_lock(&nv.graph_lock);
@@ -71,5 +76,6 @@ void nv_graph_count_missing(void)
 	nv_map_take_all(&nv.graphs, count_launch);
 	for (unsigned i = 0; i < NV_MAX_GRAPHS; i++)
 		for (uint32_t n = take_missing(&nv.last_launches[i], &id); n; n--)
-			nv.host->lost_by_id(nv.host, id, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE); /* what else they may have been is not known */
+			/* what else they may have been is not known */
+			nv.host->lost_by_id(nv.host, id, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE);
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which code object a kernel is of. Records have its name alone, and mostly that is enough. But compilers at run time make many modules with kernels of one name, and so do static
- * kernels of several files. For those the handle that is launched is followed to its module or library, and that to the code object that was loaded while it was made, or
- * during the first launch of one of its kernels, where loading is lazy; the record finds it by the id of its launch. Kernels of graphs, whose records have the id of the graph's
- * launch, go by the address of the name, which CUPTI keeps for each kernel.
- * Test: tests/unit/test_cupti_record.c.
+ * Finds the code object of a kernel. Test: tests/unit/test_cupti_record.c.
+ *
+ * Records contain only the kernel's name, which is usually enough. But run-time compilers make many
+ * modules with kernels of one name, and so do static kernels in several files. For these, we follow
+ * the launched handle to its module or library, and that to the code object that was loaded while
+ * it was made or, with lazy loading, during the first launch of one of its kernels. The record
+ * finds it by the id of its launch. The records of kernels in graphs have the id of the graph's
+ * launch. They are found by the address of the name, which CUPTI keeps for each kernel.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
@@ -13,7 +16,7 @@
 #define IS_CODE (UINT64_C(1) << 63) /* in nv.handles: not a handle */
 #define MAX_STEPS 4u                /* function, kernel, module, library */
 
-/* The code object that was loaded in the call that this thread is in; 0: none. */
+/* The code object that was loaded in the current call of this thread; 0: none. */
 static __thread uint32_t loaded __attribute__((tls_model("initial-exec")));
 
 /* Never 0. */
@@ -28,7 +31,7 @@ static bool is_ambiguous(uint64_t codes)
 	return codes >> 32 != 0;
 }
 
-/* The newest in the low half, the one before it in the high half. */
+/* The newest code object is in the low half, the one before it in the high half. */
 void nv_kernel_named(const char *name, uint32_t code)
 {
 	uint64_t hash = hash_of(name), old = nv_map_get(&nv.names, hash);
@@ -49,7 +52,7 @@ void nv_kernel_loaded(uint32_t code)
 	loaded = code;
 }
 
-/* ---- handles ---------------------------------------------------------------------------------------------------- */
+/* ---- handles --------------------------------------------------------------------------------- */
 
 static uint64_t key_of(const void *handle)
 {
@@ -80,7 +83,7 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 		nv_map_put(&nv.handles, *made, argument[1]);
 }
 
-/* What was loaded during this very launch is the code of what the function is in. */
+/* An object that was loaded during this launch contains the function. */
 static uint32_t code_of(uint64_t handle)
 {
 	for (unsigned i = 0; i < MAX_STEPS; i++) {
@@ -96,9 +99,12 @@ static uint32_t code_of(uint64_t handle)
 	return loaded;
 }
 
-/* ---- launches --------------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
-/* relaxed: names are added in the thread that loads a module, and what is launched elsewhere was handed over */
+/*
+ * Relaxed: names are added in the thread that loads a module. A handle that is launched elsewhere
+ * was passed to that thread.
+ */
 bool nv_kernel_is_followed(void)
 {
 	return loaded || atomic_load_explicit(&nv.n_ambiguous, memory_order_relaxed);
@@ -113,7 +119,10 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 		nv_map_put(&nv.launches, id, code);
 }
 
-/* An address is bound as: 32 bits of the name's hash, for addresses may be used again, and the code object. */
+/*
+ * The value of an address is the code object and 32 bits of the name's hash, because addresses may
+ * be reused.
+ */
 uint32_t nv_kernel_code(uint64_t id, const char *name)
 {
 	uint64_t hash = hash_of(name), mark = hash >> 32 << 32, codes = nv_map_get(&nv.names, hash);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI's records of what the device did, told to the host as they come. Records lie in buffers without a promise of alignment to their own, hence packed types.
- * A record without times is of an operation that was not complete when it was asked for by force; it never comes again. Test: tests/unit/test_cupti_record.c.
+ * Passes CUPTI's records of what the device did to the host. Records in buffers may be unaligned
+ * for their type, so the types are packed. A record without times belongs to an operation that was
+ * not complete when delivery was forced; it never comes again. Test:
+ * tests/unit/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
@@ -22,12 +24,18 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 		return;
 	}
 	atomic_fetch_add_explicit(&nv.n_unfinished, 1, memory_order_relaxed);
-	nv.host->lost_by_id(nv.host, id, op->kind, (enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
+	nv.host->lost_by_id(
+		nv.host, id, op->kind,
+		(enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
 }
 
 static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 {
-	const struct gpu_function function = {.code = k->name ? nv_code_on(nv_kernel_code(id_of(k->correlationId), k->name), k->deviceId) : 0, .name = k->name};
+	const struct gpu_function function = {
+		.code = k->name ? nv_code_on(nv_kernel_code(id_of(k->correlationId), k->name),
+					     k->deviceId)
+				: 0,
+		.name = k->name};
 	return nv.host->shape(nv.host, &(struct gpu_shape){
 		.function = nv.host->function(nv.host, &function),
 		.grid = {(uint32_t)k->gridX, (uint32_t)k->gridY, (uint32_t)k->gridZ},
@@ -43,40 +51,64 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 static void kernel(const CUpti_ActivityKernel10 *k)
 {
 	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
-		atomic_fetch_add_explicit(&nv.kernel_ns[k->deviceId % NV_MAX_DEVICES], k->end - k->start, memory_order_relaxed);
-	tell(k->correlationId, k->graphId, &(struct gpu_op){
-		.kind = MSR_GPU_KERNEL, .start_ns = k->start, .end_ns = k->end, .amount = k->graphNodeId,
-		.queue = nv_queue(k->deviceId, k->contextId, k->streamId), .shape = shape_of(k),
-		.has_waits = nv.options.latency, .queued_ns = nv.options.latency ? k->queued : 0, .submitted_ns = nv.options.latency ? k->submitted : 0, /* 0: unknown, to CUPTI too */
-	});
+		atomic_fetch_add_explicit(&nv.kernel_ns[k->deviceId % NV_MAX_DEVICES],
+					  k->end - k->start, memory_order_relaxed);
+	tell(k->correlationId, k->graphId,
+	     &(struct gpu_op){
+		     .kind = MSR_GPU_KERNEL,
+		     .start_ns = k->start,
+		     .end_ns = k->end,
+		     .amount = k->graphNodeId,
+		     .queue = nv_queue(k->deviceId, k->contextId, k->streamId),
+		     .shape = shape_of(k),
+		     /* 0: unknown, to CUPTI too */
+		     .has_waits = nv.options.latency,
+		     .queued_ns = nv.options.latency ? k->queued : 0,
+		     .submitted_ns = nv.options.latency ? k->submitted : 0,
+	     });
 }
 
 static unsigned direction_of(unsigned kind)
 {
 	static const uint8_t directions[] = {
-		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOD] = MSR_GPU_COPY_H2D, [CUPTI_ACTIVITY_MEMCPY_KIND_HTOA] = MSR_GPU_COPY_H2D,
-		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOH] = MSR_GPU_COPY_D2H, [CUPTI_ACTIVITY_MEMCPY_KIND_ATOH] = MSR_GPU_COPY_D2H,
-		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOA] = MSR_GPU_COPY_D2D, [CUPTI_ACTIVITY_MEMCPY_KIND_ATOD] = MSR_GPU_COPY_D2D,
-		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOA] = MSR_GPU_COPY_D2D, [CUPTI_ACTIVITY_MEMCPY_KIND_DTOD] = MSR_GPU_COPY_D2D,
-		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOH] = MSR_GPU_COPY_H2H, [CUPTI_ACTIVITY_MEMCPY_KIND_PTOP] = MSR_GPU_COPY_P2P,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOD] = MSR_GPU_COPY_H2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOA] = MSR_GPU_COPY_H2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOH] = MSR_GPU_COPY_D2H,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOH] = MSR_GPU_COPY_D2H,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOA] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_ATOD] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOA] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_DTOD] = MSR_GPU_COPY_D2D,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_HTOH] = MSR_GPU_COPY_H2H,
+		[CUPTI_ACTIVITY_MEMCPY_KIND_PTOP] = MSR_GPU_COPY_P2P,
 	};
 	return kind < sizeof directions ? directions[kind] : MSR_GPU_COPY_UNKNOWN;
 }
 
 static void copy(const CUpti_ActivityMemcpy6 *c)
 {
-	tell(c->correlationId, c->graphId, &(struct gpu_op){
-		.kind = MSR_GPU_COPY, .detail = direction_of(c->copyKind), .start_ns = c->start, .end_ns = c->end, .amount = c->bytes,
-		.queue = nv_queue(c->deviceId, c->contextId, c->streamId),
-	});
+	tell(c->correlationId, c->graphId,
+	     &(struct gpu_op){
+		     .kind = MSR_GPU_COPY,
+		     .detail = direction_of(c->copyKind),
+		     .start_ns = c->start,
+		     .end_ns = c->end,
+		     .amount = c->bytes,
+		     .queue = nv_queue(c->deviceId, c->contextId, c->streamId),
+	     });
 }
 
 static void peer_copy(const CUpti_ActivityMemcpyPtoP4 *c)
 {
-	tell(c->correlationId, c->graphId, &(struct gpu_op){
-		.kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_P2P, .start_ns = c->start, .end_ns = c->end, .amount = c->bytes,
-		.queue = nv_queue(c->deviceId, c->contextId, c->streamId),
-	});
+	tell(c->correlationId, c->graphId,
+	     &(struct gpu_op){
+		     .kind = MSR_GPU_COPY,
+		     .detail = MSR_GPU_COPY_P2P,
+		     .start_ns = c->start,
+		     .end_ns = c->end,
+		     .amount = c->bytes,
+		     .queue = nv_queue(c->deviceId, c->contextId, c->streamId),
+	     });
 }
 
 static void set(const CUpti_ActivityMemset4 *s)

@@ -1,23 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measurement that the program stops and starts. Off means that CUPTI tells of no call, makes no record, samples nothing and is asked for nothing: what is left of its cost is in doc/notes/cupti-facts.md. Records of what was launched
- * before come all the same, since CUPTI decides by the launch, so nothing is waited for. Where other threads use CUDA all of it stays on, and what comes is dropped. PC sampling can only be disabled while nothing runs: where something does, all stays on and what comes is dropped until a moment is
- * found, by our thread. Before the first start it stays on altogether: modules that are loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K).
- * Must not wait for the device but briefly, as PC sampling does. Tests: tests/unit/test_cupti_switch.c, tests/cli/control_gpu.sh.
+ * Starts and stops of the measurement by the program. Tests: tests/unit/test_cupti_switch.c,
+ * tests/cli/control_gpu.sh.
+ *
+ * While measurement is off, CUPTI reports no call, makes no record, takes no sample and is asked
+ * for nothing; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches still arrive,
+ * because CUPTI decides at the launch, so nothing has to wait. If other threads use CUDA,
+ * everything stays on and the results are dropped.
+ *
+ * PC sampling can only be disabled while the device is idle. Sampling stays on, and records are
+ * dropped, until our worker thread finds the device idle. Before the first start PC sampling stays
+ * on: modules loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K). Waits
+ * for the device only briefly, as PC sampling does.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 
 #include <errno.h>
 #include <signal.h>
 
-#define GUARD_WAIT_NS UINT64_C(1000000000) /* for our thread, which may be in CUPTI; else it does it itself */
-#define CALLER_HOLD_NS UINT64_C(20000000)  /* the program's thread looks so long for a moment when nothing runs */
+/* Longest wait for our thread, which may be in CUPTI; after that it makes the change itself. */
+#define GUARD_WAIT_NS UINT64_C(1000000000)
+/* How long a thread of the program looks for a moment when the device is idle. */
+#define CALLER_HOLD_NS UINT64_C(20000000)
 #define WORKER_HOLD_NS UINT64_C(200000000)
 #define LAUNCH_NS UINT64_C(200000)        /* one takes 3 to 20 us */
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
-/* Under the guard. */
+/* Protected by the guard. */
 static struct {
 	uint64_t retry_ns, pause_ns;
 } later;
@@ -45,7 +55,10 @@ static void forget_allocation(uint64_t address, uint64_t bytes)
 	(void)bytes;
 }
 
-/* Launches of which we were not told when they began end, but for those that wait for room in the driver's queue. */
+/*
+ * Launches whose begin we were not told end now, except those that wait for room in the driver's
+ * queue.
+ */
 static void let_launches_end(void)
 {
 	sem_t never;
@@ -54,12 +67,15 @@ static void let_launches_end(void)
 }
 
 /*
- * Callbacks of calls can only be switched off where no other thread may be inside of one: CUPTI does not notice then that the call ends, and gives all later calls of that thread its correlation id (doc/notes/cupti-facts.md K). Else they
- * stay, and return at once.
+ * Callbacks of calls can be switched off only if no other thread may be inside one. Otherwise CUPTI
+ * misses the end of that call and gives its correlation id to all later calls of the thread
+ * (doc/notes/cupti-facts.md K). In that case the callbacks stay on and return at once.
  */
 static bool is_only_caller(void)
 {
-	return nv.lib.agree(NV_AGREE_ALONE, atomic_load_explicit(&nv.n_callers, memory_order_seq_cst) == is_counted);
+	return nv.lib.agree(NV_AGREE_ALONE,
+			    atomic_load_explicit(&nv.n_callers, memory_order_seq_cst) ==
+				    is_counted);
 }
 
 /* No other thread launches: there is none, or launches are held. */
@@ -71,10 +87,14 @@ static void disconnect(void)
 		atomic_store_explicit(&nv.has_no_calls, true, memory_order_seq_cst);
 		nv_calls_switch(false);
 	}
-	nv_map_take_all(&nv.allocations, forget_allocation); /* what is freed meanwhile nobody tells, and its address may be given out again */
+	/* From now on nobody reports what is freed, and its address may be reused. */
+	nv_map_take_all(&nv.allocations, forget_allocation);
 }
 
-/* Launches are held: also threads that have come to use CUDA meanwhile must not launch beside it. Who was held has a record. */
+/*
+ * Launches are held, also in threads that have started to use CUDA since. A held launch has a
+ * record.
+ */
 static void connect(void)
 {
 	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
@@ -90,19 +110,25 @@ static void connect(void)
 
 static void try_later(uint64_t now)
 {
-	later.pause_ns = !later.pause_ns ? FIRST_PAUSE_NS : later.pause_ns < LAST_PAUSE_NS ? 2 * later.pause_ns : LAST_PAUSE_NS;
+	later.pause_ns = !later.pause_ns                  ? FIRST_PAUSE_NS
+			 : later.pause_ns < LAST_PAUSE_NS ? 2 * later.pause_ns
+							  : LAST_PAUSE_NS;
 	later.retry_ns = now + later.pause_ns;
 }
 
 static void go_off(uint64_t hold_ns)
 {
 	uint64_t now = nv.lib.now_ns();
-	/* Nothing holds launches of other threads here, and beside those records must not be switched: most of their later launches would have none (doc/notes/cupti-facts.md K). */
+	/*
+	 * Nothing holds the launches of other threads here. Records must not be switched beside
+	 * them: most of their later launches would have none (doc/notes/cupti-facts.md K).
+	 */
 	if (nv.options.pc == NV_PC_OFF && (nv.off == NV_DROPPING || !is_only_caller())) {
 		nv.off = NV_DROPPING;
 		return;
 	}
-	if (nv.options.pc != NV_PC_OFF && (!nv.has_begun || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
+	if (nv.options.pc != NV_PC_OFF &&
+	    (!nv.has_begun || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
 		if (nv.has_begun && now >= later.retry_ns)
 			try_later(now);
 		nv.off = NV_DROPPING;
@@ -142,7 +168,7 @@ void nv_switch_work(void)
 	follow(WORKER_HOLD_NS);
 }
 
-/* CUPTI may make threads: they inherit that signals are blocked and that they are not measured. */
+/* CUPTI may create threads here. They inherit blocked signals, and that they are not measured. */
 static void on_switch(bool on)
 {
 	int saved = errno;
