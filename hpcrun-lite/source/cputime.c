@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CPUTIME: samples of a thread's CPU time. The kernel offers two ways, and each thread uses the one that suits it now:
+ * CPUTIME: samples the CPU time of a thread. The kernel offers two ways, and each thread uses the
+ * better one for it at the time:
  *
- * - The task-clock event keeps the period that was asked for, whatever the kernel's tick is. But the kernel programs
- *   a timer each time it switches to the thread, and cancels it when it switches away: 1 to 12 us a switch.
- * - A timer on the thread's CPU clock costs nothing at a switch. But it expires on the tick: CONFIG_HZ samples a second.
+ * - The task-clock event keeps the requested period, whatever the kernel's tick is. But the kernel
+ *   programs a timer each time it switches to the thread and cancels it when it switches away,
+ *   which costs 1 to 12 us per switch.
+ * - A timer on the thread's CPU clock costs nothing at a switch, but it expires on the tick:
+ *   CONFIG_HZ samples a second.
  *
- * A thread starts with the timer. At its second expiry the thread gets the event, unless it switches often. Later
- * it changes between the two as its rate of switches changes. doc/sampling.md explains this, the weights, and the
- * handling of kernel time. Must not wait or allocate. Tests: tests/cli/run_rate.sh, tests/cli/run_switches.sh.
+ * A thread starts with the timer. At the second expiry the thread gets the event, unless it
+ * switches often. Later it changes between the two as its rate of switches changes. doc/sampling.md
+ * explains this, the weights, and the treatment of kernel time. Never waits or allocates. Tests:
+ * tests/cli/run_rate.sh, tests/cli/run_switches.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"
@@ -20,12 +24,15 @@
 #include <ucontext.h>
 
 #define TICK_NS 4000000u          /* how often weights are compared with the CPU clock */
-#define TICKS_MISSED 4u           /* after so many ticks of CPU time without a sample, the tick misses the thread */
-#define TICK_PATIENCE 8u          /* periods owed before a tick outside of a system call takes them too */
+/* CPU time in ticks without a sample after which the tick misses the thread */
+#define TICKS_MISSED 4u
+#define TICK_PATIENCE 8u /* periods owed before a tick outside a system call takes them too */
 #define CHECK_NS 8000000u         /* CPU time between two looks at the number of switches */
-#define MUCH_PER_MILLE 50u        /* the event's cost at switches, as a share of CPU time: more than that is too much */
+/* The cost of the event at switches, as a share of CPU time, above which it is too expensive. */
+#define MUCH_PER_MILLE 50u
 #define LITTLE_PER_MILLE 20u      /* ... and less than that lets the event come back */
-#define CALM_NS 50000000u         /* CPU time that must pass with little cost before it does; doubled when it was too short */
+/* CPU time with low cost before the event is used again; doubled each time it was too short. */
+#define CALM_NS 50000000u
 #define CALM_MOST_NS 3200000000u
 
 enum phase {
@@ -36,14 +43,16 @@ enum phase {
 
 struct cputime_state {
 	struct perf_event event;  /* open in the phase EVENT */
-	struct ktimer timer;      /* runs in the other phases, and in EVENT where expiries in the kernel are not delivered */
+	/* runs in the other phases, and in EVENT where expiries in the kernel are not delivered */
+	struct ktimer timer;
 	enum phase phase;
 	bool has_timer;
 	bool is_refused;          /* the event was tried and could not be opened */
 	uint32_t n_early;         /* samples in the phase EARLY */
 	uint64_t start_ns;        /* the thread's CPU clock at the start */
 	uint64_t given_ns;        /* CPU time since then that samples have accounted for */
-	uint64_t surplus_ns;      /* weights given that the CPU clock does not know: to be taken off the next ones */
+	/* weights given that the CPU clock does not know: to be taken off the next ones */
+	uint64_t surplus_ns;
 	uint64_t early_ns;        /* CPU time at the first expiry */
 	uint64_t tick_seen_ns;    /* CPU time when the tick last came */
 	/* Of the event, since it was opened: */
@@ -63,18 +72,18 @@ static struct {
 	const struct source_event *events;
 	unsigned n_events;
 	int signal;
-	uint64_t tick_ns;                /* the kernel's tick: CPU timers expire on it */
-	bool user_only;                  /* this user's events do not see the kernel; found out once */
+	uint64_t tick_ns; /* the kernel's tick: CPU timers expire on it */
+	bool user_only;   /* this user's events do not see the kernel; found out once */
 	void (*note)(const char *text);
 	_Atomic bool has_said;           /* that there are threads without their event */
 } cputime;
 
 const char source_look;
 
-/* ---- the process ----------------------------------------------------------------------------------------- */
+/* ---- the process ----------------------------------------------------------------------------- */
 
-static bool cputime_process_start(const struct source_event *events, unsigned n, const struct source_host *host,
-                                  char *cause, size_t cause_bytes)
+static bool cputime_process_start(const struct source_event *events, unsigned n,
+				  const struct source_host *host, char *cause, size_t cause_bytes)
 {
 	struct timespec tick;
 	atomic_store_explicit(&cputime.has_said, false, memory_order_relaxed);
@@ -85,9 +94,14 @@ static bool cputime_process_start(const struct source_event *events, unsigned n,
 	cputime.signal = host->signal;
 	cputime.note = host->note;
 	/* The coarse clocks advance with the tick. */
-	cputime.tick_ns = sys_call3(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, (long)&tick, 0) == 0 && tick.tv_nsec > 0 ? (uint64_t)tick.tv_nsec : TICK_NS;
+	cputime.tick_ns =
+		sys_call3(SYS_clock_getres, CLOCK_MONOTONIC_COARSE, (long)&tick, 0) == 0 &&
+				tick.tv_nsec > 0
+			? (uint64_t)tick.tv_nsec
+			: TICK_NS;
 	for (unsigned i = 0; i < n; i++)
-		if (events[i].cpu_source != SOURCE_CPU_TIMER && !perf_event_try(&events[i], &cputime.user_only, cause, cause_bytes))
+		if (events[i].cpu_source != SOURCE_CPU_TIMER &&
+		    !perf_event_try(&events[i], &cputime.user_only, cause, cause_bytes))
 			return false;
 	return true;
 }
@@ -97,7 +111,7 @@ static size_t cputime_thread_bytes(unsigned n_events)
 	return n_events * sizeof(struct cputime_state);
 }
 
-/* ---- accounts -------------------------------------------------------------------------------------------- */
+/* ---- accounts -------------------------------------------------------------------------------- */
 
 static uint64_t used_ns(const struct cputime_state *s)
 {
@@ -107,7 +121,8 @@ static uint64_t used_ns(const struct cputime_state *s)
 /* Only the thread itself writes: a load and a store are enough. */
 static void add(_Atomic uint64_t *word, uint64_t n)
 {
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
+			      memory_order_relaxed);
 }
 
 static uint64_t count_switches(void)
@@ -118,7 +133,10 @@ static uint64_t count_switches(void)
 	return (uint64_t)r.ru_nvcsw + (uint64_t)r.ru_nivcsw;
 }
 
-/* The switches since they were last counted, 0 where they cannot be. Those that the event paid for are recorded. */
+/*
+ * Returns the context switches since the last call, 0 if they cannot be counted. Records those
+ * during which the event was in use.
+ */
 static uint64_t take_switches(struct cputime_state *s)
 {
 	uint64_t now = count_switches(), n = now > s->n_switches ? now - s->n_switches : 0;
@@ -128,13 +146,13 @@ static uint64_t take_switches(struct cputime_state *s)
 	return n;
 }
 
-/* What the event costs at n switches, as a share of cpu_ns, in thousandths. */
+/* The cost of the event at n switches, as a share of cpu_ns, in thousandths. */
 static uint64_t cost_per_mille(uint64_t n, uint64_t period_ns, uint64_t cpu_ns)
 {
 	return n * msr_switch_cost_ns(period_ns) * 1000 / (cpu_ns + 1);
 }
 
-/* ---- starting and stopping --------------------------------------------------------------------------------- */
+/* ---- starting and stopping ------------------------------------------------------------------- */
 
 /* CPU time between two samples of the timer. */
 static uint64_t timer_period_ns(unsigned i)
@@ -143,19 +161,26 @@ static uint64_t timer_period_ns(unsigned i)
 	return period > cputime.tick_ns ? period : cputime.tick_ns;
 }
 
-/* A thread that shares its processor meets a tick now and then: each shall find the timer expired. */
+/*
+ * A thread that shares its processor is running only at some ticks. The timer must have expired at
+ * each of these.
+ */
 static uint64_t timer_interval_ns(unsigned i)
 {
 	uint64_t period = cputime.events[i].period;
 	return period > cputime.tick_ns ? period : cputime.tick_ns / 4;
 }
 
-/* Where in its first period a thread is sampled first: anywhere, if the period is longer than the tick, else at the first tick. */
+/*
+ * When in its first period a thread is first sampled: at a random time if the period is longer than
+ * the tick, else at the first tick.
+ */
 static uint64_t first_expiry_ns(uint64_t period)
 {
 	if (period <= cputime.tick_ns)
 		return 1;
-	uint64_t h = (clock_mono_ns() ^ (uint64_t)sys_gettid() << 32) * UINT64_C(0x9E3779B97F4A7C15);
+	uint64_t h =
+		(clock_mono_ns() ^ (uint64_t)sys_gettid() << 32) * UINT64_C(0x9E3779B97F4A7C15);
 	return 1 + (h >> 16) % period;
 }
 
@@ -165,10 +190,11 @@ static void set_timer(struct cputime_state *s, uint64_t first_ns, uint64_t perio
 		ktimer_set(&s->timer, first_ns, period_ns);
 }
 
-/* True: from now on the event samples. The weight of the sample that is being taken ends here. */
+/* Switches to the event and returns true on success. The weight of the current sample ends here. */
 static bool begin_event(struct cputime_state *s, unsigned i)
 {
-	if (cputime.events[i].cpu_source == SOURCE_CPU_TIMER || !perf_event_open(&s->event, &cputime.events[i], cputime.signal)) {
+	if (cputime.events[i].cpu_source == SOURCE_CPU_TIMER ||
+	    !perf_event_open(&s->event, &cputime.events[i], cputime.signal)) {
 		s->is_refused = cputime.events[i].cpu_source != SOURCE_CPU_TIMER;
 		return false;
 	}
@@ -184,7 +210,7 @@ static bool begin_event(struct cputime_state *s, unsigned i)
 	return true;
 }
 
-/* From now on the timer samples. Returns the CPU time that the event has not given to a sample. */
+/* Switches to the timer. Returns the CPU time that the event has not yet given to a sample. */
 static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 {
 	perf_event_close(&s->event);
@@ -194,7 +220,9 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 	s->checked_ns = s->given_ns;
 	/* Where the event did not last, it comes back later than the last time. */
 	bool was_long = used - s->event_start_ns >= 8 * s->calm_needed_ns;
-	s->calm_needed_ns = was_long ? CALM_NS : 2 * s->calm_needed_ns < CALM_MOST_NS ? 2 * s->calm_needed_ns : CALM_MOST_NS;
+	s->calm_needed_ns = was_long                               ? CALM_NS
+			    : 2 * s->calm_needed_ns < CALM_MOST_NS ? 2 * s->calm_needed_ns
+								   : CALM_MOST_NS;
 	s->calm_ns = 0;
 	if (s->use)
 		add(&s->use->n_changes, 1);
@@ -205,19 +233,24 @@ static uint64_t begin_timer(struct cputime_state *s, unsigned i)
 static bool start_event(struct cputime_state *s, unsigned i, struct msr_source_use *use)
 {
 	const struct source_event *e = &cputime.events[i];
-	*s = (struct cputime_state){.event.user_only = cputime.user_only, .use = use, .calm_needed_ns = CALM_NS};
+	*s = (struct cputime_state){
+		.event.user_only = cputime.user_only, .use = use, .calm_needed_ns = CALM_NS};
 	s->start_ns = clock_thread_cpu_ns();
-	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s, first_expiry_ns(e->period), timer_interval_ns(i));
-	return s->has_timer || begin_event(s, i); /* no timer to be had (ulimit -i): the event at once */
+	s->has_timer = ktimer_start(&s->timer, CLOCK_THREAD_CPUTIME_ID, cputime.signal, s,
+				    first_expiry_ns(e->period), timer_interval_ns(i));
+	/* no timer to be had (ulimit -i): the event at once */
+	return s->has_timer || begin_event(s, i);
 }
 
 static void cputime_thread_stop(void *state)
 {
 	struct cputime_state *s = state;
 	for (unsigned i = 0; i < cputime.n_events; i++) {
-		if (s[i].is_refused && !atomic_exchange_explicit(&cputime.has_said, true, memory_order_relaxed))
-			cputime.note("some threads were sampled only at the kernel's tick, because perf_event_open failed in them "
-			             "(kernel.perf_event_mlock_kb and ulimit -l, or open files)");
+		if (s[i].is_refused &&
+		    !atomic_exchange_explicit(&cputime.has_said, true, memory_order_relaxed))
+			cputime.note("some threads were sampled only at the kernel's tick, because "
+				     "perf_event_open failed in them "
+				     "(kernel.perf_event_mlock_kb and ulimit -l, or open files)");
 		if (s[i].phase == EVENT)
 			take_switches(&s[i]);
 		ktimer_stop(&s[i].timer);
@@ -243,21 +276,24 @@ static void cputime_thread_forked(void *state)
 {
 	struct cputime_state *s = state;
 	for (unsigned i = 0; i < cputime.n_events; i++)
-		s[i] = (struct cputime_state){0}; /* neither rings (VM_DONTCOPY) nor timers are inherited */
+		/* neither rings (VM_DONTCOPY) nor timers are inherited */
+		s[i] = (struct cputime_state){0};
 }
 
-/* ---- samples of the timer ---------------------------------------------------------------------------------- */
+/* ---- samples of the timer -------------------------------------------------------------------- */
 
-/* The timer expired, or the run time found that the tick misses the thread. */
+/* The timer has expired, or the run time found that the tick misses the thread. */
 static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_t used)
 {
-	return ktimer_is(info, s) || (source_is_look(info) && used >= s->given_ns + TICKS_MISSED * TICK_NS);
+	return ktimer_is(info, s) ||
+	       (source_is_look(info) && used >= s->given_ns + TICKS_MISSED * TICK_NS);
 }
 
 /*
- * The first two samples of a thread. The tick falls at a CPU time t that is anywhere in the thread's first period T.
- * For the expected sum of weights to be the thread's CPU time, however short the thread is, a sample that is followed
- * by others at each T weighs T, and one that is followed by others at each P weighs T - t + P/2 (doc/sampling.md).
+ * The first two samples of a thread. The tick falls at a CPU time t that is anywhere in the
+ * thread's first period T. For the expected sum of weights to be the thread's CPU time, however
+ * short the thread is, a sample that is followed by others at each T weighs T, and one that is
+ * followed by others at each P weighs T - t + P/2 (doc/sampling.md).
  */
 static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t *info)
 {
@@ -272,8 +308,9 @@ static uint64_t poll_early(struct cputime_state *s, unsigned i, const siginfo_t 
 		return used < whole ? whole : weight;
 	}
 	s->phase = TIMER;
-	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF
-		|| cost_per_mille(take_switches(s), cputime.events[i].period, used - s->checked_ns) < LITTLE_PER_MILLE;
+	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
+		       cost_per_mille(take_switches(s), cputime.events[i].period,
+				      used - s->checked_ns) < LITTLE_PER_MILLE;
 	s->checked_ns = used;
 	if (is_calm && begin_event(s, i) && s->early_ns < whole && weight <= whole)
 		return whole - s->early_ns + cputime.events[i].period / 2;
@@ -290,8 +327,9 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 	uint64_t cpu = used - s->checked_ns;
 	if (cpu < CHECK_NS || cputime.events[i].cpu_source == SOURCE_CPU_TIMER)
 		return weight;
-	bool is_calm = cputime.events[i].cpu_source == SOURCE_CPU_PERF
-		|| cost_per_mille(take_switches(s), cputime.events[i].period, cpu) < LITTLE_PER_MILLE;
+	bool is_calm =
+		cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
+		cost_per_mille(take_switches(s), cputime.events[i].period, cpu) < LITTLE_PER_MILLE;
 	s->checked_ns = used;
 	s->calm_ns = is_calm ? s->calm_ns + cpu : 0;
 	if (s->calm_ns < s->calm_needed_ns)
@@ -306,9 +344,9 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 	return weight;
 }
 
-/* ---- samples of the event ---------------------------------------------------------------------------------- */
+/* ---- samples of the event -------------------------------------------------------------------- */
 
-/* Expiries and the event's count now; 0 when nothing expired. */
+/* Returns the number of expiries and sets the event's current count; 0 if nothing expired. */
 static unsigned expiries(struct cputime_state *s, uint64_t *count)
 {
 	bool full;
@@ -325,15 +363,18 @@ static bool in_system_call(const ucontext_t *context)
 {
 	uint8_t code[2];
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-	return load_guarded(code, pc - 2, sizeof code) == sizeof code && code[0] == 0x0f && code[1] == 0x05;
+	return load_guarded(code, pc - 2, sizeof code) == sizeof code && code[0] == 0x0f &&
+	       code[1] == 0x05;
 }
 
 /*
- * What the thread has used of the CPU clock beyond the weights given so far, if this context shall take it. It is kernel
- * time (or expiries that the kernel dropped) and belongs to a sample in the kernel, which is seen by the system call
- * before the pc. Page faults and the like cannot be seen, so a sample elsewhere takes it once much has come together.
+ * CPU time of the thread beyond the weights given so far, if this context should get it. It is
+ * kernel time, or expiries that the kernel dropped, so it belongs to a sample in the kernel,
+ * recognised by the system call instruction before the pc. Page faults cannot be recognised, so a
+ * sample elsewhere takes the time when much of it has accumulated.
  */
-static uint64_t owed_ns(struct cputime_state *s, unsigned i, uint64_t used, const ucontext_t *context)
+static uint64_t owed_ns(struct cputime_state *s, unsigned i, uint64_t used,
+			const ucontext_t *context)
 {
 	uint64_t period = cputime.events[i].period;
 	s->surplus_ns = s->given_ns > used ? s->given_ns - used : 0;
@@ -347,8 +388,9 @@ static uint64_t owed_ns(struct cputime_state *s, unsigned i, uint64_t used, cons
 }
 
 /*
- * A weight by the event's count, less what was given too much: in a virtual machine the event also counts time that the
- * host took away, and interrupts, which the CPU clock does not.
+ * The weight by the event's count, minus what earlier samples got too much. In a virtual machine
+ * the event also counts interrupts and time that the host took away, which the CPU clock does not
+ * count.
  */
 static uint64_t give(struct cputime_state *s, uint64_t weight)
 {
@@ -359,11 +401,12 @@ static uint64_t give(struct cputime_state *s, uint64_t weight)
 }
 
 /*
- * The kernel is excluded. A thread that runs in short bursts beside others that use the processor up may never run when
- * the tick comes, for the tick is what makes the scheduler switch. When it has not come for some ticks of CPU time, the
- * event's own samples do its work.
+ * For events that exclude the kernel. A thread that runs in short bursts, beside others that use
+ * all of the processor, may never run at a tick, because the tick makes the scheduler switch. After
+ * some ticks of CPU time without a tick, the event's own samples do its work.
  */
-static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context)
+static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *info,
+			  const ucontext_t *context)
 {
 	uint64_t used = used_ns(s);
 	if (ktimer_is(info, s))
@@ -374,8 +417,9 @@ static uint64_t poll_tick(struct cputime_state *s, unsigned i, const siginfo_t *
 }
 
 /*
- * The kernel is included: the event rests while the kernel switches from and to the thread, which the CPU clock counts. A
- * thread that waits often loses a fifth of its time that way. So the two are compared once a tick.
+ * For events that include the kernel. The event pauses while the kernel switches from and to the
+ * thread, but the CPU clock does not. A thread that waits often loses a fifth of its time that way,
+ * so the two are compared once a tick.
  */
 static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontext_t *context)
 {
@@ -386,8 +430,8 @@ static uint64_t poll_switches(struct cputime_state *s, unsigned i, const ucontex
 }
 
 /*
- * Goes back to the timer where switches cost too much twice in a row: neighbours that come and go preempt a thread that
- * computes. Returns what is then to be added to the weight.
+ * Goes back to the timer if switches cost too much twice in a row, for example when other threads
+ * preempt a thread that computes. Returns what to add to the weight.
  */
 static uint64_t check_switches(struct cputime_state *s, unsigned i)
 {
@@ -396,15 +440,18 @@ static uint64_t check_switches(struct cputime_state *s, unsigned i)
 		return 0;
 	n = take_switches(s);
 	s->checked_ns = s->given_ns;
-	bool is_costly = cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE, is_again = s->was_costly;
+	bool is_costly = cost_per_mille(n, cputime.events[i].period, cpu) > MUCH_PER_MILLE,
+	     is_again = s->was_costly;
 	s->was_costly = is_costly;
-	if (!is_costly || !is_again || cputime.events[i].cpu_source == SOURCE_CPU_PERF || !s->has_timer)
+	if (!is_costly || !is_again || cputime.events[i].cpu_source == SOURCE_CPU_PERF ||
+	    !s->has_timer)
 		return 0;
 	s->was_costly = false;
 	return begin_timer(s, i);
 }
 
-static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context, unsigned *n)
+static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_t *info,
+			     const ucontext_t *context, unsigned *n)
 {
 	uint64_t count = s->last, weight;
 	*n = expiries(s, &count);
@@ -420,10 +467,10 @@ static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_
 	return weight ? weight + check_switches(s, i) : 0;
 }
 
-/* ---- what the run time asks ---------------------------------------------------------------------------------- */
+/* ---- what the run time asks ------------------------------------------------------------------ */
 
-static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t *info, const ucontext_t *context,
-                           struct source_expiry *expiry)
+static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t *info,
+			   const ucontext_t *context, struct source_expiry *expiry)
 {
 	unsigned n = 1;
 	uint64_t weight;
@@ -440,15 +487,20 @@ static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t 
 		add(by_event ? &s->use->event_ns : &s->use->timer_ns, weight);
 		add(by_event ? &s->use->event_samples : &s->use->timer_samples, 1);
 	}
-	*expiry = (struct source_expiry){.metric = cputime.events[i].metric, .n_merged = n ? n - 1 : 0, .weight = weight};
+	*expiry = (struct source_expiry){
+		.metric = cputime.events[i].metric, .n_merged = n ? n - 1 : 0, .weight = weight};
 	return 1;
 }
 
-static unsigned cputime_poll(void *state, const siginfo_t *info, const void *ucontext, struct source_expiry *expiry, bool *ours)
+static unsigned cputime_poll(void *state, const siginfo_t *info, const void *ucontext,
+			     struct source_expiry *expiry, bool *ours)
 {
 	struct cputime_state *s = state;
 	unsigned n = 0;
-	/* Signals of kill and sigqueue have codes <= 0, those of descriptors POLL_IN and so on. */
+	/*
+	 * Signals from kill and sigqueue have codes <= 0; those of descriptors have POLL_IN and so
+	 * on.
+	 */
 	if (info->si_code > 0)
 		*ours = true;
 	for (unsigned i = 0; i < cputime.n_events; i++) {

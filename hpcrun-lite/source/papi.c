@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples by PAPI's overflow, in a module that is loaded when a PAPI event was asked for. Every thread has an event set of its own. The
- * overflow handler runs in PAPI's signal handler, which is made like ours: all signals blocked, on the alternate stack. Must not
- * call PAPI in the handler, but for the decoding of what overflowed. Tests: tests/cli/launch_papi.sh.
+ * Samples PAPI events with PAPI's overflow, in a module that is loaded only for them. Each thread
+ * has its own event set. The overflow handler runs in PAPI's signal handler, which we configure
+ * like ours: all signals blocked, on the alternate stack. The handler calls PAPI only to decode
+ * which event overflowed. Test: tests/cli/launch_papi.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/source/papi_set.h"
@@ -19,7 +20,8 @@ struct papi_thread {
 	bool registered, running;
 	unsigned n_descriptors;
 	int descriptors[MSR_MAX_METRICS];
-	volatile sig_atomic_t busy; /* inside PAPI: a signal handler of the program's that ends the process must not enter it */
+	/* inside PAPI: a signal handler of the program's that ends the process must not enter it */
+	volatile sig_atomic_t busy;
 };
 
 static const struct source_host *host;
@@ -28,7 +30,10 @@ static struct papi_set_event events[MSR_MAX_METRICS];
 static uint32_t metrics[MSR_MAX_METRICS];
 static atomic_bool signal_prepared;
 
-/* One sample for each event that overflowed. PAPI says the position in the event set, which is the order of `events`. */
+/*
+ * Takes one sample for each event that overflowed. PAPI gives the position in the event set, which
+ * is the order of `events`.
+ */
 static void on_overflow(int set, void *address, long long vector, void *context)
 {
 	int index[MSR_MAX_METRICS], n = MSR_MAX_METRICS, saved = errno;
@@ -37,21 +42,26 @@ static void on_overflow(int set, void *address, long long vector, void *context)
 		for (int i = 0; i < n; i++) {
 			unsigned k = (unsigned)index[i];
 			if (k < n_events)
-				host->sample(&(struct source_expiry){.metric = metrics[k], .weight = events[k].period}, context);
+				host->sample(&(struct source_expiry){.metric = metrics[k],
+								     .weight = events[k].period},
+					     context);
 		}
 	errno = saved;
 }
 
-static bool process_start(const struct source_event *wanted, unsigned n, const struct source_host *h, char *cause, size_t cause_bytes)
+static bool process_start(const struct source_event *wanted, unsigned n,
+			  const struct source_host *h, char *cause, size_t cause_bytes)
 {
 	host = h;
 	n_events = n;
 	for (unsigned i = 0; i < n; i++) {
-		events[i] = (struct papi_set_event){.name = wanted[i].name, .period = wanted[i].period};
+		events[i] =
+			(struct papi_set_event){.name = wanted[i].name, .period = wanted[i].period};
 		metrics[i] = wanted[i].metric;
 	}
 	host->suspend();
-	bool good = papi_set_start_library(cause, cause_bytes) && papi_set_find(events, n_events, cause, cause_bytes);
+	bool good = papi_set_start_library(cause, cause_bytes) &&
+		    papi_set_find(events, n_events, cause, cause_bytes);
 	host->resume();
 	return good;
 }
@@ -62,12 +72,16 @@ static size_t thread_bytes(unsigned n)
 	return sizeof(struct papi_thread);
 }
 
-/* PAPI's handler as ours is: nothing of the program's runs on top of it. From then on the program cannot touch the signal. */
+/*
+ * Configures PAPI's handler like ours, so that nothing of the program interrupts it. From then on
+ * the program cannot change the signal.
+ */
 static void prepare_signal(void)
 {
 	int sig = papi_set_signal();
 	struct sigaction action;
-	if (sig <= 0 || atomic_exchange(&signal_prepared, true) || sigaction(sig, NULL, &action) != 0)
+	if (sig <= 0 || atomic_exchange(&signal_prepared, true) ||
+	    sigaction(sig, NULL, &action) != 0)
 		return;
 	sigfillset(&action.sa_mask);
 	action.sa_flags |= SA_ONSTACK | SA_RESTART;
@@ -75,7 +89,7 @@ static void prepare_signal(void)
 		host->protect_signal(sig);
 }
 
-/* Past the hooks, which keep what the program sees of its mask. */
+/* Bypasses the hooks, which would change the mask that the program sees. */
 static void unmask_signal(void)
 {
 	int sig = papi_set_signal();
@@ -121,7 +135,10 @@ static void thread_stop(void *state)
 	t->busy = 0;
 }
 
-/* An overflow that was on its way makes PAPI's handler refresh its event once more: the run time has it rest again. */
+/*
+ * An overflow that was already on its way makes PAPI's handler enable its event once more. The run
+ * time then pauses it again.
+ */
 static bool thread_rest(void *state, bool rests)
 {
 	struct papi_thread *t = state;
@@ -130,7 +147,7 @@ static bool thread_rest(void *state, bool rests)
 	return true;
 }
 
-/* process_start has begun PAPI anew: what the parent had is not ours to stop. */
+/* process_start has started PAPI again. What the parent had is not ours to stop. */
 static void thread_forked(void *state)
 {
 	memset(state, 0, sizeof(struct papi_thread));

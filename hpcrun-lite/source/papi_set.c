@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PAPI's library and event sets; see papi_set.h. Components other than the CPU's are switched off before the start: they cannot sample, and
- * some print, start threads or open devices. Tests: tests/cli/launch_papi.sh.
+ * PAPI's library and event sets; see papi_set.h. All components except the CPU's are disabled
+ * before the start: they cannot sample, and some print, start threads or open devices. Test:
+ * tests/cli/launch_papi.sh.
  */
 #include "hpcrun-lite/source/papi_set.h"
 
@@ -42,7 +43,7 @@ static void choose_component(void)
 	}
 }
 
-/* PAPI's start with standard error closed off: what it prints is not the program's. */
+/* Starts PAPI with standard error closed, because its messages are not the program's. */
 static int start_silently(void)
 {
 	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -59,7 +60,8 @@ static int start_silently(void)
 	return version;
 }
 
-static bool explain(const char *subject, const char *what, int error, char *cause, size_t cause_bytes)
+static bool explain(const char *subject, const char *what, int error, char *cause,
+		    size_t cause_bytes)
 {
 	snprintf(cause, cause_bytes, "%s: %s: %s", subject, what, PAPI_strerror(error));
 	return false;
@@ -75,41 +77,51 @@ bool papi_set_start_library(char *cause, size_t cause_bytes)
 	}
 	int version = start_silently();
 	if (version != PAPI_VER_CURRENT) {
-		snprintf(cause, cause_bytes, version > 0 ? "PAPI is of another version than the one hpctoolkit-lite was built with"
-		                                         : "PAPI cannot start");
+		snprintf(cause, cause_bytes,
+			 version > 0 ? "PAPI is of another version than the one hpctoolkit-lite "
+				       "was built with"
+				     : "PAPI cannot start");
 		return false;
 	}
 	const PAPI_component_info_t *info = PAPI_get_component_info(component);
 	if (info && info->disabled) {
-		snprintf(cause, cause_bytes, "PAPI cannot use the counters of this machine: %s", info->disabled_reason);
+		snprintf(cause, cause_bytes, "PAPI cannot use the counters of this machine: %s",
+			 info->disabled_reason);
 		return false;
 	}
 	int error = PAPI_thread_init(pthread_self);
 	return error == PAPI_OK || explain("PAPI", "threads", error, cause, cause_bytes);
 }
 
-bool papi_set_find(struct papi_set_event *events, unsigned n_events, char *cause, size_t cause_bytes)
+bool papi_set_find(struct papi_set_event *events, unsigned n_events, char *cause,
+		   size_t cause_bytes)
 {
 	for (unsigned i = 0; i < n_events; i++) {
 		PAPI_event_info_t info;
 		int error = PAPI_event_name_to_code(events[i].name, &events[i].code);
 		if (error != PAPI_OK)
-			return explain(events[i].name, "this machine has no event with this name", error, cause, cause_bytes);
-		if (PAPI_get_event_info(events[i].code, &info) == PAPI_OK && IS_PRESET(events[i].code) && info.count > 1) {
-			snprintf(cause, cause_bytes, "%s is derived from %u hardware events and cannot be sampled; sample those: %s, %s",
-			         events[i].name, info.count, info.name[0], info.name[1]);
+			return explain(events[i].name, "this machine has no event with this name",
+				       error, cause, cause_bytes);
+		if (PAPI_get_event_info(events[i].code, &info) == PAPI_OK &&
+		    IS_PRESET(events[i].code) && info.count > 1) {
+			snprintf(cause, cause_bytes,
+				 "%s is derived from %u hardware events and cannot be sampled; "
+				 "sample those: %s, %s",
+				 events[i].name, info.count, info.name[0], info.name[1]);
 			return false;
 		}
 		if (events[i].period > INT_MAX) {
-			snprintf(cause, cause_bytes, "%s: the longest period that PAPI allows is %d", events[i].name, INT_MAX);
+			snprintf(cause, cause_bytes,
+				 "%s: the longest period that PAPI allows is %d", events[i].name,
+				 INT_MAX);
 			return false;
 		}
 	}
 	return true;
 }
 
-static bool fill(int set, const struct papi_set_event *events, unsigned n_events, PAPI_overflow_handler_t handler, char *cause,
-                 size_t cause_bytes)
+static bool fill(int set, const struct papi_set_event *events, unsigned n_events,
+		 PAPI_overflow_handler_t handler, char *cause, size_t cause_bytes)
 {
 	int error = PAPI_assign_eventset_component(set, component);
 	if (error != PAPI_OK)
@@ -117,20 +129,24 @@ static bool fill(int set, const struct papi_set_event *events, unsigned n_events
 	for (unsigned i = 0; i < n_events; i++) {
 		error = PAPI_add_event(set, events[i].code);
 		if (error != PAPI_OK)
-			return explain(events[i].name, i ? "cannot be counted together with the events before it" : "cannot be counted", error,
-			               cause, cause_bytes);
+			return explain(events[i].name,
+				       i ? "cannot be counted together with the events before it"
+					 : "cannot be counted",
+				       error, cause, cause_bytes);
 	}
 	for (unsigned i = 0; i < n_events; i++) {
 		error = PAPI_overflow(set, events[i].code, (int)events[i].period, 0, handler);
 		if (error != PAPI_OK)
-			return explain(events[i].name, "cannot be sampled", error, cause, cause_bytes);
+			return explain(events[i].name, "cannot be sampled", error, cause,
+				       cause_bytes);
 	}
 	error = PAPI_start(set);
-	return error == PAPI_OK || explain(events[0].name, "cannot be started", error, cause, cause_bytes);
+	return error == PAPI_OK ||
+	       explain(events[0].name, "cannot be started", error, cause, cause_bytes);
 }
 
-bool papi_set_start(const struct papi_set_event *events, unsigned n_events, PAPI_overflow_handler_t handler, int *set, char *cause,
-                    size_t cause_bytes)
+bool papi_set_start(const struct papi_set_event *events, unsigned n_events,
+		    PAPI_overflow_handler_t handler, int *set, char *cause, size_t cause_bytes)
 {
 	int made = PAPI_NULL;
 	int error = PAPI_create_eventset(&made);
@@ -156,14 +172,16 @@ void papi_set_stop(int set, unsigned n_events, const struct papi_set_event *even
 	(void)PAPI_destroy_eventset(&set);
 }
 
-/* An event whose overflows signal this thread. */
+/* Returns true for an event whose overflows signal this thread. */
 static bool is_ours(int fd)
 {
 	char path[32], target[32];
 	struct f_owner_ex owner;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	ssize_t n = readlink(path, target, sizeof target);
-	return n > 0 && !strncmp(target, "anon_inode:[perf_event]", (size_t)n) && fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID && owner.pid == gettid();
+	return n > 0 && !strncmp(target, "anon_inode:[perf_event]", (size_t)n) &&
+	       fcntl(fd, F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID &&
+	       owner.pid == gettid();
 }
 
 unsigned papi_set_descriptors(int *fds, unsigned n_most)
@@ -180,9 +198,10 @@ unsigned papi_set_descriptors(int *fds, unsigned n_most)
 	return n;
 }
 
-/* PAPI has events disabled by the kernel after each overflow and refreshes them by one. */
+/* PAPI lets the kernel disable an event after each overflow, and then enables it for one more. */
 void papi_set_rest(const int *fds, unsigned n, bool rests)
 {
 	for (unsigned i = 0; i < n; i++)
-		sys_ioctl(fds[i], rests ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_REFRESH, rests ? 0 : 1);
+		sys_ioctl(fds[i], rests ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_REFRESH,
+			  rests ? 0 : 1);
 }

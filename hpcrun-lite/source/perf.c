@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples of the events of perf_event_open that count (page faults, cycles, cache misses). The task clock is not
- * one of them; see cputime.c. Must not wait or allocate. Test: tests/cli/run_rate.sh.
+ * Samples events of perf_event_open that count something (page faults, cycles, cache misses). The
+ * task clock is in cputime.c. Never waits or allocates. Test: tests/cli/run_rate.sh.
  */
 #include "hpcrun-lite/source/perf_event.h"
 
@@ -17,8 +17,8 @@ static struct {
 	bool user_only[MSR_MAX_METRICS]; /* found out once */
 } perf;
 
-static bool perf_process_start(const struct source_event *events, unsigned n, const struct source_host *host,
-                               char *cause, size_t cause_bytes)
+static bool perf_process_start(const struct source_event *events, unsigned n,
+			       const struct source_host *host, char *cause, size_t cause_bytes)
 {
 	perf.events = events;
 	perf.n_events = n;
@@ -62,7 +62,8 @@ static void perf_thread_forked(void *state)
 		s[i].event.ring = NULL; /* rings are not inherited (VM_DONTCOPY) */
 }
 
-static unsigned perf_poll(void *state, const siginfo_t *info, const void *ucontext, struct source_expiry *expiry, bool *ours)
+static unsigned perf_poll(void *state, const siginfo_t *info, const void *ucontext,
+			  struct source_expiry *expiry, bool *ours)
 {
 	struct perf_state *s = state;
 	unsigned n = 0;
@@ -76,8 +77,9 @@ static unsigned perf_poll(void *state, const siginfo_t *info, const void *uconte
 		unsigned n_expired = perf_event_drain(&s[i].event, &count, &full);
 		if (n_expired == 0 || count <= s[i].last)
 			continue;
-		expiry[n++] = (struct source_expiry){
-			.metric = perf.events[i].metric, .n_merged = n_expired - 1, .weight = count - s[i].last};
+		expiry[n++] = (struct source_expiry){.metric = perf.events[i].metric,
+						     .n_merged = n_expired - 1,
+						     .weight = count - s[i].last};
 		s[i].last = count;
 	}
 	return n;

@@ -21,7 +21,7 @@ bool perf_event_is_task_clock(const struct source_event *e)
 	return e->perf_type == PERF_TYPE_SOFTWARE && e->perf_config == PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* `pid` 0: for the calling thread. */
+/* `pid` 0 means the calling thread. */
 static int open_event(const struct source_event *e, bool user_only, int pid)
 {
 	struct perf_event_attr attr = {
@@ -35,7 +35,8 @@ static int open_event(const struct source_event *e, bool user_only, int pid)
 		.exclude_hv = 1,
 		.wakeup_events = 1,
 	};
-	return (int)sys_call6(SYS_perf_event_open, (long)&attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+	return (int)sys_call6(SYS_perf_event_open, (long)&attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC,
+			      0);
 }
 
 static const char *error_text(int error)
@@ -59,7 +60,7 @@ static const char *error_text(int error)
 	}
 }
 
-/* 0, or the error. */
+/* Returns 0, or the error. */
 static int try_event(const struct source_event *e, bool user_only)
 {
 	int fd = open_event(e, user_only, perf_event_is_task_clock(e) ? INT_MAX : 0);
@@ -98,7 +99,8 @@ bool perf_event_open(struct perf_event *p, const struct source_event *e, int sig
 		return false;
 	long ring = sys_mmap(NULL, PERF_RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	p->ring = sys_is_error(ring) ? NULL : (struct perf_event_mmap_page *)ring;
-	bool is_on = p->ring && set_signal(fd, signal) && sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
+	bool is_on =
+		p->ring && set_signal(fd, signal) && sys_ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0;
 	sys_close(fd);
 	if (!is_on)
 		perf_event_close(p);
@@ -108,7 +110,7 @@ bool perf_event_open(struct perf_event *p, const struct source_event *e, int sig
 void perf_event_close(struct perf_event *p)
 {
 	struct perf_event_mmap_page *ring = p->ring;
-	/* A signal may still arrive in the middle of this: it must find nothing. */
+	/* A signal may still arrive here; it must find no ring. */
 	p->ring = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (ring)
@@ -122,13 +124,15 @@ unsigned perf_event_drain(struct perf_event *p, uint64_t *count, bool *full)
 	*full = false;
 	if (!ring)
 		return 0;
-	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE); /* records before it are complete */
+	/* records before it are complete */
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->data_tail;
 	const uint8_t *data = (const uint8_t *)ring + PERF_PAGE;
 	*full = head - tail >= PERF_RING_NEARLY_FULL;
 	while (tail != head) {
 		struct perf_event_header h;
-		memcpy(&h, data + tail % PERF_PAGE, sizeof h); /* records are multiples of 8 bytes: a header does not wrap */
+		/* records are multiples of 8 bytes: a header does not wrap */
+		memcpy(&h, data + tail % PERF_PAGE, sizeof h);
 		if (h.size < sizeof h || h.size > head - tail) {
 			tail = head;
 			break;
@@ -139,6 +143,7 @@ unsigned perf_event_drain(struct perf_event *p, uint64_t *count, bool *full)
 		}
 		tail += h.size;
 	}
-	__atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE); /* the kernel may overwrite what we have read */
+	/* the kernel may overwrite what we have read */
+	__atomic_store_n(&ring->data_tail, tail, __ATOMIC_RELEASE);
 	return n;
 }

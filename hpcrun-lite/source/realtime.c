@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * REALTIME: a timer on CLOCK_MONOTONIC for each thread, so that threads that wait are sampled as well. The weight of a
- * sample is the clock's progress since the last one. Must not wait or allocate. Test: tests/cli/run_rate.sh.
+ * REALTIME: a timer on CLOCK_MONOTONIC for each thread, so that threads that wait are sampled too.
+ * The weight of a sample is the time since the last one. Never waits or allocates. Test:
+ * tests/cli/run_rate.sh.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/source/ktimer.h"
@@ -18,8 +19,8 @@ static struct {
 	const struct source_event *events;
 } realtime;
 
-static bool realtime_process_start(const struct source_event *events, unsigned n, const struct source_host *host,
-                                   char *cause, size_t cause_bytes)
+static bool realtime_process_start(const struct source_event *events, unsigned n,
+				   const struct source_host *host, char *cause, size_t cause_bytes)
 {
 	(void)cause;
 	(void)cause_bytes;
@@ -49,7 +50,8 @@ static bool realtime_thread_start(void *state, struct msr_source_use *use)
 		s[i] = (struct realtime_state){.last_ns = clock_mono_ns()};
 	for (unsigned i = 0; i < realtime.n_events; i++) {
 		uint64_t period = realtime.events[i].period;
-		if (!ktimer_start(&s[i].timer, CLOCK_MONOTONIC, realtime.signal, &s[i], period, period)) {
+		if (!ktimer_start(&s[i].timer, CLOCK_MONOTONIC, realtime.signal, &s[i], period,
+				  period)) {
 			realtime_thread_stop(state);
 			return false;
 		}
@@ -64,7 +66,8 @@ static void realtime_thread_forked(void *state)
 		s[i].timer.armed = false; /* timers are not inherited */
 }
 
-static unsigned realtime_poll(void *state, const siginfo_t *info, const void *ucontext, struct source_expiry *expiry, bool *ours)
+static unsigned realtime_poll(void *state, const siginfo_t *info, const void *ucontext,
+			      struct source_expiry *expiry, bool *ours)
 {
 	struct realtime_state *s = state;
 	(void)ucontext;
