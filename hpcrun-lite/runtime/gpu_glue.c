@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU core in this process; see gpu_glue.h. A launch is a walk of the stack outside of a handler: it holds back the thread's samples meanwhile, since both
- * write the thread's tree. Must not: wait for a device, call a back end from a signal handler. Tests: tests/cli/gpu_core.sh, tests/bench/bench_gpu.sh.
+ * The GPU core in this process; see gpu_glue.h. A launch walks the stack outside a handler. It
+ * holds back the thread's samples in the meantime, because both write the thread's tree. It must
+ * not wait for a device or call a back end from a signal handler. Tests: tests/cli/gpu_core.sh,
+ * tests/bench/bench_gpu.sh.
  */
 #include "hpcrun-lite/runtime/gpu_glue.h"
 
@@ -19,11 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define END_PATIENCE_NS UINT64_C(2000000000) /* what all back ends together may wait at the end of a process */
+/* total waiting time of all back ends at the end of a process */
+#define END_PATIENCE_NS UINT64_C(2000000000)
 
-#define COST_EVERY 128u /* asking the thread's CPU clock twice costs as much as a launch */
+#define COST_EVERY 128u /* reading the thread's CPU clock twice costs as much as a launch */
 
-#define LEFT_OUT_MODULES 4u /* a back end's own, and those of the vendor between it and the call */
+#define LEFT_OUT_MODULES 4u /* of a back end, and of the vendor between it and the call */
 
 typedef void at_end_fn(uint64_t may_wait_ns);
 typedef void at_thread_end_fn(void);
@@ -31,7 +34,8 @@ typedef void switch_fn(bool on);
 
 static struct {
 	struct gpu_runtime runtime;
-	_Atomic uint32_t module[GPU_MAX_BACKENDS][LEFT_OUT_MODULES]; /* numbers in the module map; 0: none */
+	/* numbers in the module map; 0: none */
+	_Atomic uint32_t module[GPU_MAX_BACKENDS][LEFT_OUT_MODULES];
 	_Atomic uint32_t n_left_out; /* of all */
 	_Atomic(at_end_fn *) at_end[GPU_MAX_BACKENDS];
 	_Atomic(at_thread_end_fn *) at_thread_end[GPU_MAX_BACKENDS];
@@ -48,25 +52,33 @@ static __thread struct {
 	uint32_t n_turns;
 } launching;
 
-/* Where the calling thread's last launch was put: that of the next one, when its path is the same and nothing was walked in between. */
+/*
+ * Where the calling thread's last launch was put: that of the next one, when its path is the same
+ * and nothing was walked in between.
+ */
 static __thread struct {
-	uint64_t n_walks; /* the unwinder's count then; 0: nowhere, since a first walk is like none before */
+	/* the unwinder's count then; 0: nowhere, since a first walk is like none before */
+	uint64_t n_walks;
 	uint32_t node, n_inner, backend, n_left_out;
 } last_launch;
 
 static __thread uint32_t n_suspended;
 
-/* ---- launches ---------------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static bool is_left_out(unsigned number, uint32_t module)
 {
 	for (unsigned i = 0; i < LEFT_OUT_MODULES; i++)
-		if (module && atomic_load_explicit(&glue.module[number][i], memory_order_relaxed) == module)
+		if (module &&
+		    atomic_load_explicit(&glue.module[number][i], memory_order_relaxed) == module)
 			return true;
 	return false;
 }
 
-/* How many of the innermost frames say nothing to the user: those of the back end but for its outermost one, which is the call that the program made. */
+/*
+ * Number of innermost frames that mean nothing to the user: those of the back end, except the
+ * outermost of them, which is the call that the program made.
+ */
 static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
 {
 	uint32_t n = 0;
@@ -75,10 +87,12 @@ static uint32_t inner_frames(const struct unwind_path *walked, unsigned number)
 	return n ? n - 1 : 0;
 }
 
-/* The path that was just walked is that of the thread's last launch, frame by frame. */
-static bool is_as_before(const struct unwind_path *w, uint64_t n_walks, unsigned number, uint32_t n_left_out)
+/* The path that was just walked equals, frame by frame, that of the thread's last launch. */
+static bool is_as_before(const struct unwind_path *w, uint64_t n_walks, unsigned number,
+			 uint32_t n_left_out)
 {
-	return w->n_same == w->n && n_walks == last_launch.n_walks + 1 && last_launch.backend == number && last_launch.n_left_out == n_left_out;
+	return w->n_same == w->n && n_walks == last_launch.n_walks + 1 &&
+	       last_launch.backend == number && last_launch.n_left_out == n_left_out;
 }
 
 static bool take_path(struct thread *t, unsigned number)
@@ -113,7 +127,8 @@ static enum gpu_entry begin_launch(unsigned number, struct gpu_place *p)
 	struct thread *t = thread_self;
 	*p = (struct gpu_place){.thread = UINT32_MAX};
 	if (!t)
-		return atomic_load_explicit(&process.ending, memory_order_relaxed) ? GPU_STOPPED : GPU_ENTERED;
+		return atomic_load_explicit(&process.ending, memory_order_relaxed) ? GPU_STOPPED
+										   : GPU_ENTERED;
 	switch (sample_hold(t)) {
 	case SAMPLE_ENDED:
 		return GPU_STOPPED;
@@ -139,16 +154,22 @@ static uint64_t end_launch(const struct gpu_place *p)
 	return cost_ns;
 }
 
-/* ---- what back ends ask ---------------------------------------------------------------------------------------------- */
+/* ---- what back ends ask ---------------------------------------------------------------------- */
 
 static void leave_out(unsigned number, const void *text)
 {
 	struct dl_find_object object;
 	uintptr_t bias;
-	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0 ? module_of(&object, &bias) : MSR_MODULE_NONE;
-	for (unsigned i = 0; module != MSR_MODULE_UNKNOWN && module && !is_left_out(number, module) && i < LEFT_OUT_MODULES; i++) {
+	uint32_t module = _dl_find_object((void *)(uintptr_t)text, &object) == 0
+				  ? module_of(&object, &bias)
+				  : MSR_MODULE_NONE;
+	for (unsigned i = 0; module != MSR_MODULE_UNKNOWN && module &&
+			     !is_left_out(number, module) && i < LEFT_OUT_MODULES;
+	     i++) {
 		uint32_t none = 0;
-		if (atomic_compare_exchange_strong_explicit(&glue.module[number][i], &none, module, memory_order_relaxed, memory_order_relaxed)) {
+		if (atomic_compare_exchange_strong_explicit(&glue.module[number][i], &none, module,
+							    memory_order_relaxed,
+							    memory_order_relaxed)) {
 			atomic_fetch_add_explicit(&glue.n_left_out, 1, memory_order_relaxed);
 			return;
 		}
@@ -189,7 +210,7 @@ bool gpu_glue_hides_threads(void)
 	return n_suspended != 0;
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static bool is_in_signal_handler(void)
 {
@@ -200,7 +221,7 @@ static bool is_in_signal_handler(void)
 	sample_walk_here(t, &walked);
 	bool found = unwind_met_signal(t->unwind);
 	struct sample_place place = {.walked = &walked};
-	/* The tree gets a node of it only when a sample came in between. */
+	/* The path gets a node in the tree only if a sample arrived in between. */
 	if (atomic_load_explicit(&t->n_held, memory_order_relaxed))
 		place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
 	else
@@ -219,8 +240,10 @@ void gpu_glue_at_end(bool from_exit, bool may_return)
 	int saved_errno = errno;
 	uint64_t end_ns = clock_mono_ns() + END_PATIENCE_NS;
 	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
-		at_end_fn *fn = may_return ? atomic_load_explicit(&glue.at_end[i], memory_order_acquire)
-		                           : atomic_exchange_explicit(&glue.at_end[i], NULL, memory_order_acquire);
+		at_end_fn *fn =
+			may_return ? atomic_load_explicit(&glue.at_end[i], memory_order_acquire)
+				   : atomic_exchange_explicit(&glue.at_end[i], NULL,
+							      memory_order_acquire);
 		uint64_t now_ns = clock_mono_ns();
 		if (fn)
 			fn(now_ns < end_ns ? end_ns - now_ns : 0);
@@ -241,8 +264,9 @@ static void on_process_quick_exit(void)
 }
 
 /*
- * Registered with exit here and not at the start: such functions run in reverse order, and a vendor's library, which has set itself up by now, must be
- * alive when its back end asks it for what is left.
+ * Registers with exit() here and not at the start. Such functions run in reverse order, and a
+ * vendor's library, which is set up by now, must still work when its back end asks it for the
+ * remaining records.
  */
 static void at_end(unsigned number, at_end_fn *fn)
 {
@@ -253,7 +277,7 @@ static void at_end(unsigned number, at_end_fn *fn)
 	(void)at_quick_exit(on_process_quick_exit);
 }
 
-/* ---- threads --------------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void at_thread_end(unsigned number, at_thread_end_fn *fn)
 {
@@ -263,13 +287,14 @@ static void at_thread_end(unsigned number, at_thread_end_fn *fn)
 void gpu_glue_thread_ends(void)
 {
 	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++) {
-		at_thread_end_fn *fn = atomic_load_explicit(&glue.at_thread_end[i], memory_order_acquire);
+		at_thread_end_fn *fn =
+			atomic_load_explicit(&glue.at_thread_end[i], memory_order_acquire);
 		if (fn)
 			fn();
 	}
 }
 
-/* ---- off and on ------------------------------------------------------------------------------------------------------------ */
+/* ---- off and on ------------------------------------------------------------------------------ */
 
 static void on_switch(unsigned number, switch_fn *fn)
 {
@@ -296,7 +321,7 @@ bool gpu_glue_switch(bool on)
 	return true;
 }
 
-/* ---- start --------------------------------------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 void gpu_glue_start(void)
 {
@@ -349,17 +374,20 @@ HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t v
 	int saved_errno = errno;
 	runtime_start();
 	process_check_fork();
-	const struct config_gpu *asked = process_is_alive() ? config_find_gpu(&process.config, backend) : NULL;
+	const struct config_gpu *asked =
+		process_is_alive() ? config_find_gpu(&process.config, backend) : NULL;
 	if (asked && version != GPU_HOST_VERSION) {
 		note_version(backend, version);
 		asked = NULL;
 	}
-	const struct gpu_host *host = asked ? gpu_open((unsigned)(asked - process.config.gpu), asked->name, asked->options) : NULL;
+	const struct gpu_host *host = asked ? gpu_open((unsigned)(asked - process.config.gpu),
+						       asked->name, asked->options)
+					    : NULL;
 	errno = saved_errno;
 	return host;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------------------------ */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static uint64_t get(const _Atomic uint64_t *word)
 {

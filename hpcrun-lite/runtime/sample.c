@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The signal handler and what it does with a sample. Must not: allocate, lock, wait, print, exit, change errno. All signals are
- * blocked in it, so that no handler of the program runs on top of it and jumps out of it.
- * Tests: tests/cli/run_*.sh, tests/bench/bench_sample.c.
+ * The signal handler and what it does with a sample. It never allocates, locks, waits, prints,
+ * exits or changes errno. It blocks all signals, so that no handler of the program can interrupt it
+ * and jump out of it. Tests: tests/cli/run_*.sh, tests/bench/bench_sample.c.
  */
 #include "hpcrun-lite/runtime/sample.h"
 
@@ -25,13 +25,14 @@ void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
 	atomic_store_explicit(&foreign, fn, memory_order_release);
 }
 
-/* One writer, the thread itself: plain additions of whole words. */
+/* The thread itself is the only writer, so plain additions of whole words are enough. */
 static inline void add(_Atomic uint64_t *word, uint64_t n)
 {
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
+			      memory_order_relaxed);
 }
 
-/* The weight of a sample that was lost as busy goes to the next one of its metric. */
+/* Adds the weight of a sample that was lost as busy to the next sample of its metric. */
 static void carry(struct thread *t, uint32_t metric, uint64_t weight)
 {
 	if (weight)
@@ -42,8 +43,12 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
-	/* An exchange, for the handler may come in between; relaxed, for it is this thread's. */
-	uint64_t carried = atomic_exchange_explicit(&t->carried[e->metric], 0, memory_order_relaxed), weight = e->weight + carried;
+	/*
+	 * An exchange, because the handler may interrupt; relaxed, because it is the same thread.
+	 */
+	uint64_t carried =
+			 atomic_exchange_explicit(&t->carried[e->metric], 0, memory_order_relaxed),
+		 weight = e->weight + carried;
 	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
 		add(&r->losses[cause], 1);
 		carry(t, e->metric, carried);
@@ -69,14 +74,20 @@ _Static_assert((int)UNWIND_ROOT == (int)MSR_END_ROOT && (int)UNWIND_NO_CFI == (i
 		       (int)UNWIND_N_ENDS == (int)MSR_END_GUESSED,
 	       "enum unwind_end is enum msr_path_end");
 
-bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner, bool at_call, uint32_t *node, enum msr_loss *cause)
+bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t n_inner,
+		   bool at_call, uint32_t *node, enum msr_loss *cause)
 {
 	struct python_path spliced;
 	python_splice(t->python, t->unwind, walked, n_inner, at_call, &spliced);
 	if (spliced.broken)
 		add(&t->record->losses[MSR_LOSS_PYTHON], 1);
-	jit_look_at(spliced.addr, spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n)); /* what is new in the path */
-	const struct cct_path path = {.addr = spliced.addr, .n = spliced.n, .n_same = spliced.n_same, .end = (enum msr_path_end)spliced.end};
+	/* what is new in the path */
+	jit_look_at(spliced.addr,
+		    spliced.n - (spliced.n_same < spliced.n ? spliced.n_same : spliced.n));
+	const struct cct_path path = {.addr = spliced.addr,
+				      .n = spliced.n,
+				      .n_same = spliced.n_same,
+				      .end = (enum msr_path_end)spliced.end};
 	return cct_insert(t->cct, &path, node, cause);
 }
 
@@ -90,8 +101,9 @@ static void count_path(struct msr_thread *r, const struct unwind_path *walked)
 		add(&r->n_marked, 1);
 }
 
-/* Samples of n metrics at one place. */
-static void take(struct thread *t, const struct source_expiry *expiry, unsigned n, const ucontext_t *context, uint64_t now_ns)
+/* Records samples of n metrics at one place. */
+static void take(struct thread *t, const struct source_expiry *expiry, unsigned n,
+		 const ucontext_t *context, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	struct unwind_path walked;
@@ -111,7 +123,8 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 
 static bool is_outside(struct thread *t)
 {
-	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 && t->suspended == 0 && t->holding == 0;
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 &&
+	       t->suspended == 0 && t->holding == 0;
 }
 
 static void count_busy(struct thread *t)
@@ -121,9 +134,10 @@ static void count_busy(struct thread *t)
 }
 
 /*
- * What the handlers cost is measured on every 16th sample by the thread's CPU clock (a clock on the wall would book it the time of a handler that is
- * preempted), less what asking that clock costs, and counted 16 times. The thread's number shifts the turn, so that a first sample, which is
- * dear, is neither always nor never in it.
+ * The cost of handlers is measured on every 16th sample and counted 16 times. It uses the thread's
+ * CPU clock, minus the cost of reading that clock; a wall clock would include the time in which a
+ * handler is preempted. The thread's number shifts the turn, so that the first sample, which is
+ * expensive, is neither always nor never measured.
  */
 #define COST_EVERY 16u
 
@@ -149,7 +163,7 @@ uint64_t sample_end_cost(uint64_t begin, uint32_t every)
 	return took > cpu_clock_cost_ns ? (took - cpu_clock_cost_ns) * every : 0;
 }
 
-/* Sequential consistency: with `ending`, either we see the end or the end sees us. */
+/* Sequential consistency with `ending`: either we see the end, or the end sees us. */
 static bool enter(struct thread *t)
 {
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
@@ -162,9 +176,10 @@ static bool enter(struct thread *t)
 }
 
 /*
- * Several samples in a row that each took long, and longer than the program ran before it, are followed by as long a rest, or a period shorter than what
- * a sample costs (a slow machine, the walks around a dlclose) would leave the program no time at all. By the clock on the wall a handler that was
- * preempted took long too, hence the number and the bound.
+ * If several samples in a row each took long, and longer than the program ran before them, a pause
+ * of the same length follows. Otherwise a period shorter than the cost of a sample (a slow machine,
+ * walks around a dlclose) would leave the program no time at all. On the wall clock a preempted
+ * handler takes long too, hence the number of samples and the limit.
  */
 #define LONG_NS 20000u
 #define LONG_IN_A_ROW 4u
@@ -174,24 +189,26 @@ static void leave(struct thread *t, uint64_t start_ns)
 {
 	uint64_t now = clock_mono_ns(), took = now - start_ns;
 	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
-	t->rest_until_ns = t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	t->rest_until_ns =
+		t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
 	t->left_ns = now;
 	watch_after_sample(t, now);
 	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
-/* ---- measurement off and on -------------------------------------------------------------------------------------- */
+/* ---- measurement off and on ------------------------------------------------------------------ */
 
 static inline bool is_off(void)
 {
 	return atomic_load_explicit(&process.off, memory_order_relaxed);
 }
 
-/* In the handler, or with its signal blocked. */
+/* Called in the handler, or with its signal blocked. */
 static void follow(struct thread *t)
 {
-	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->suspended || atomic_load_explicit(&t->n_held, memory_order_relaxed))
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->suspended ||
+	    atomic_load_explicit(&t->n_held, memory_order_relaxed))
 		return; /* what is held back comes first on the time line */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* as in enter() */
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
@@ -213,7 +230,7 @@ void sample_catch_up(struct thread *t)
 		sample_follow(t);
 }
 
-/* In the handler. True: nothing is to be recorded. */
+/* Called in the handler. Returns true if nothing must be recorded. */
 static bool is_passed_over(struct thread *t, bool is_sent)
 {
 	bool off = is_off(), was_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
@@ -222,11 +239,13 @@ static bool is_passed_over(struct thread *t, bool is_sent)
 	return off;
 }
 
-/* ---- samples held back --------------------------------------------------------------------------------------- */
+/* ---- samples held back ----------------------------------------------------------------------- */
 
 /*
- * A signal handler of the program may jump out of the code that holds samples back. That is seen by the stack: what runs on top of that code, on the same stack, is deeper by a
- * signal frame at least (128 bytes of red zone, registers, floating point state: more than 1000), and what runs inside it is not further out than its outermost frame.
+ * Detects that a signal handler of the program jumped out of code that holds samples back. A
+ * handler on the same stack is deeper than that code by at least a signal frame (128 bytes of red
+ * zone, registers, floating point state: more than 1000 bytes). What runs inside the code is not
+ * further out than its outermost frame.
  */
 #define SIGNAL_FRAME_LEAST 768u
 #define HOLD_FRAMES_MOST 4096u /* from the caller of the tool to sample_hold */
@@ -236,18 +255,23 @@ static bool is_on_stack(const struct thread *t, uintptr_t sp)
 	return sp >= t->stack.lo && sp < t->stack.hi;
 }
 
-/* An alternate stack for signals may lie within a thread's stack, in a frame of main's for instance: then places on it tell nothing. */
+/*
+ * An alternate signal stack may be inside a thread's stack, for instance in a frame of main.
+ * Positions on it then prove nothing.
+ */
 static bool is_on_alternate_stack(uintptr_t sp)
 {
 	stack_t now;
-	return sys_call3(SYS_sigaltstack, 0, (long)&now, 0) != 0 || (!(now.ss_flags & SS_DISABLE) && sp - (uintptr_t)now.ss_sp < now.ss_size);
+	return sys_call3(SYS_sigaltstack, 0, (long)&now, 0) != 0 ||
+	       (!(now.ss_flags & SS_DISABLE) && sp - (uintptr_t)now.ss_sp < now.ss_size);
 }
 
-/* `margin`: so far out the code that holds back may still be running. */
+/* `margin`: this far out, the code that holds samples back may still be running. */
 static bool hold_is_stale(const struct thread *t, uintptr_t sp, uintptr_t margin)
 {
-	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->holding && sp >= t->hold_sp + margin && is_on_stack(t, sp)
-		&& is_on_stack(t, t->hold_sp) && !is_on_alternate_stack(sp);
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->holding &&
+	       sp >= t->hold_sp + margin && is_on_stack(t, sp) && is_on_stack(t, t->hold_sp) &&
+	       !is_on_alternate_stack(sp);
 }
 
 static void break_hold(struct thread *t)
@@ -261,7 +285,10 @@ static uintptr_t stack_of(const ucontext_t *context)
 	return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 }
 
-/* In the handler. Of one metric only the first is kept as a sample; the weights of more add up. While they are being recorded none is changed. */
+/*
+ * Called in the handler. Only the first sample of a metric is kept as a sample; the weights of
+ * later ones are added to it. While held samples are being recorded, none is changed.
+ */
 static void hold_back(struct thread *t, const struct source_expiry *e)
 {
 	uint32_t n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
@@ -277,10 +304,12 @@ static void hold_back(struct thread *t, const struct source_expiry *e)
 		return;
 	}
 	t->held[n] = *e;
-	atomic_store_explicit(&t->n_held, n + 1, memory_order_relaxed); /* the reader is this thread */
+	/* the reader is this thread */
+	atomic_store_explicit(&t->n_held, n + 1, memory_order_relaxed);
 }
 
-static void record_one_held(struct thread *t, const struct source_expiry *e, const struct sample_place *place, uint64_t now_ns)
+static void record_one_held(struct thread *t, const struct source_expiry *e,
+			    const struct sample_place *place, uint64_t now_ns)
 {
 	struct msr_thread *r = t->record;
 	add(&r->delivered, 1);
@@ -291,7 +320,7 @@ static void record_one_held(struct thread *t, const struct source_expiry *e, con
 		add(&r->losses[place->cause], 1);
 }
 
-/* More may be held back while we record; in the end there is none. */
+/* More samples may be held back while this records; it ends when there is none. */
 static void record_held(struct thread *t, const struct sample_place *place)
 {
 	uint32_t done = 0, n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
@@ -303,7 +332,8 @@ static void record_held(struct thread *t, const struct sample_place *place)
 	do
 		for (; done < n; done++)
 			record_one_held(t, &t->held[done], place, now_ns);
-	while (!atomic_compare_exchange_strong_explicit(&t->n_held, &n, 0, memory_order_relaxed, memory_order_relaxed));
+	while (!atomic_compare_exchange_strong_explicit(&t->n_held, &n, 0, memory_order_relaxed,
+							memory_order_relaxed));
 	atomic_signal_fence(memory_order_seq_cst);
 	t->recording_held = false;
 }
@@ -343,8 +373,9 @@ void sample_release(struct thread *t, const struct sample_place *place)
 		atomic_signal_fence(memory_order_seq_cst);
 		t->holding--;
 		atomic_signal_fence(memory_order_seq_cst);
-		/* One that arrived between the two is still to be recorded. */
-	} while (!t->holding && atomic_load_explicit(&t->n_held, memory_order_relaxed) && sample_hold(t) == SAMPLE_HELD);
+		/* A sample that arrived in between must still be recorded. */
+	} while (!t->holding && atomic_load_explicit(&t->n_held, memory_order_relaxed) &&
+		 sample_hold(t) == SAMPLE_HELD);
 	sample_catch_up(t);
 }
 
@@ -360,7 +391,8 @@ void sample_unkeep(struct thread *t)
 	if (t->holding)
 		t->holding--;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) || sample_hold(t) != SAMPLE_HELD) {
+	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) ||
+	    sample_hold(t) != SAMPLE_HELD) {
 		sample_catch_up(t);
 		return;
 	}
@@ -378,7 +410,7 @@ void sample_drop_held(struct thread *t)
 	add(&t->record->losses[MSR_LOSS_BUSY], n);
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------------------ */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 {
@@ -419,13 +451,15 @@ static bool may_be_ours(const siginfo_t *info)
 	return info->si_code > 0 || info->si_code == SI_TIMER;
 }
 
-static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context, struct source_expiry *expiry)
+static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
+			     struct source_expiry *expiry)
 {
 	unsigned n = 0;
 	bool ours = may_be_ours(info);
 	for (unsigned i = 0; i < process.n_sources; i++)
 		if (process.source[i].ops->poll && t->source_on[i])
-			n += process.source[i].ops->poll(t->source_state[i], info, context, &expiry[n], &ours);
+			n += process.source[i].ops->poll(t->source_state[i], info, context,
+							 &expiry[n], &ours);
 	return n;
 }
 
@@ -451,14 +485,17 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 		for (unsigned i = 0; i < n; i++)
 			hold_back(t, &expiry[i]);
 	} else {
-		/* The sources are not asked: what expired stays with them and adds its weight to the next sample. */
+		/*
+		 * The sources are not asked: what expired stays with them and adds its weight to
+		 * the next sample.
+		 */
 		count_busy(t);
 	}
 }
 
 /*
- * The only signal that is open in the handler: for a write behind the end of a file that somebody
- * shortened. See hook_signal_bus.c.
+ * The only signal that can interrupt the handler: raised by a write past the end of a file that
+ * another process truncated. See hook_signal_bus.c.
  */
 #define BUS (UINT64_C(1) << (SIGBUS - 1))
 
@@ -475,7 +512,8 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	bool is_sent = thread_sent(info), is_ours = is_sent || may_be_ours(info);
 	const bool bus = is_ours && open_bus(context);
 	if (!is_ours) {
-		runtime_foreign_signal_fn *fn = atomic_load_explicit(&foreign, memory_order_acquire);
+		runtime_foreign_signal_fn *fn =
+			atomic_load_explicit(&foreign, memory_order_acquire);
 		if (fn)
 			fn(sig, info, context);
 	} else if (!process_is_alive()) {
@@ -492,9 +530,13 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-/* By a system call: a sigaction in front of libc's, such as ThreadSanitizer's, would put its own handler before ours. */
+/*
+ * Uses a system call. A sigaction in front of libc's, such as ThreadSanitizer's, would call its own
+ * handler before ours.
+ */
 bool sample_install(void)
 {
 	find_cpu_clock_cost();
-	return signal_table_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK, ~BUS);
+	return signal_table_install(RUNTIME_SIGNAL, on_signal, SA_SIGINFO | SA_RESTART | SA_ONSTACK,
+				    ~BUS);
 }

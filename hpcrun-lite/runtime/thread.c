@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads; see thread.h. Must not call malloc: a program may replace it, or be inside it. Tests: tests/cli/run_threads.sh.
+ * Threads; see thread.h. Never calls malloc: a program may replace it, or be inside it. Test:
+ * tests/cli/run_threads.sh.
  */
 #include "hpcrun-lite/runtime/thread.h"
 
@@ -33,10 +34,11 @@ static struct {
 	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
 	_Atomic bool has_sent;     /* a thread was sent a signal to follow */
-	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)]; /* struct thread_totals of ended threads */
+	/* struct thread_totals of ended threads */
+	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
 } threads;
 
-/* ---- blocks --------------------------------------------------------------------------------------------------- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static size_t align64(size_t n)
 {
@@ -52,15 +54,20 @@ bool thread_start_process(const char **cause)
 		*cause = "no thread-specific key is left";
 		return false;
 	}
-	/* The tree behind the small things: what a short thread touches of them is one page. */
+	/*
+	 * The tree comes after the small parts, so that a short thread touches only one page of
+	 * them.
+	 */
 	threads.cct_at = align64(sizeof(struct thread));
 	for (unsigned i = 0; i < process.n_sources; i++) {
 		threads.source_at[i] = threads.cct_at;
-		threads.cct_at += align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
+		threads.cct_at +=
+			align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
 	}
 	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
 	threads.python_at = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
-	threads.block_bytes = (threads.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	threads.block_bytes =
+		(threads.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	if (!room_take(threads.block_bytes)) {
 		*cause = "the limit on address space (ulimit -v) leaves too little room";
 		return false;
@@ -71,16 +78,20 @@ bool thread_start_process(const char **cause)
 
 static struct thread *take_block(void)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made) {
 		uint32_t expected = THREAD_FREE;
-		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE
-		    && atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE, memory_order_acquire, memory_order_relaxed)) {
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE &&
+		    atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
+							    memory_order_acquire,
+							    memory_order_relaxed)) {
 			return t;
 		}
 	}
 	if (!room_take(threads.block_bytes))
 		return NULL;
-	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (sys_is_error(at)) {
 		room_give(threads.block_bytes);
 		return NULL;
@@ -88,12 +99,13 @@ static struct thread *take_block(void)
 	struct thread *t = (struct thread *)at;
 	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
 	t->next_made = atomic_load_explicit(&threads.made, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&threads.made, &t->next_made, t, memory_order_release, memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(&threads.made, &t->next_made, t,
+						      memory_order_release, memory_order_relaxed))
 		;
 	return t;
 }
 
-/* What the tree and the walks used must be zero again; that is also where the memory goes back. */
+/* Zeroes what the tree and the walks used, and gives that memory back. */
 static void wipe_block(struct thread *t)
 {
 	if (!t->cct)
@@ -110,21 +122,25 @@ static void wipe_block(struct thread *t)
 static void give_block(struct thread *t)
 {
 	wipe_block(t);
-	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release); /* all that was written before belongs to the next owner */
+	/* all that was written before belongs to the next owner */
+	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
 }
 
-/* ---- stack bounds ------------------------------------------------------------------------------------------------ */
+/* ---- stack bounds ---------------------------------------------------------------------------- */
 
 /*
- * The range may say too little, never too much: what lies in it is read without asking, and next to a stack there may be a page that cannot be read, with the stack of
- * a coroutine behind it.
+ * The range may be too small but never too large. Memory inside it is read without a check, and the
+ * next page after a stack may be unreadable, with the stack of a coroutine after it.
  */
 static void find_stack(struct unwind_stack *s, const struct thread_room *room, int tid)
 {
 	struct rlimit limit;
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	if (tid != process.pid) {
-		/* glibc keeps the thread's descriptor in the last page of its stack, also of one that the program provided. */
+		/*
+		 * glibc keeps the thread's descriptor in the last page of its stack, also if the
+		 * program provided the stack.
+		 */
 		s->hi = (uintptr_t)pthread_self();
 		s->lo = room->lo ? room->lo : s->hi - room->n_bytes + 4096;
 		s->grows = false;
@@ -139,13 +155,14 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 	s->lo = 0;
 	s->grows = true;
 	s->first = (uintptr_t)__libc_stack_end;
-	if (sys_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < s->hi)
+	if (sys_call4(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < s->hi)
 		s->lo = s->hi - limit.rlim_cur;
 }
 
-/* ---- begin --------------------------------------------------------------------------------------------------------- */
+/* ---- begin ----------------------------------------------------------------------------------- */
 
-/* What belongs to the record of a thread; a forked child begins a new one. */
+/* Resets what belongs to the record of a thread; a forked child begins a new one. */
 static void reset_record(struct thread *t)
 {
 	memset(t->carried, 0, sizeof t->carried);
@@ -189,8 +206,10 @@ void thread_make_tree(struct thread *t)
 		.max_nodes = process.config.max_nodes,
 	};
 	if (!t->unwind) {
-		t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at, process.config.max_depth, &t->stack);
-		t->python = python_thread_init((uint8_t *)t + threads.python_at, process.config.max_depth, t->is_main);
+		t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at,
+					       process.config.max_depth, &t->stack);
+		t->python = python_thread_init((uint8_t *)t + threads.python_at,
+					       process.config.max_depth, t->is_main);
 	}
 	t->cct = cct_init((uint8_t *)t + threads.cct_at, &options);
 }
@@ -208,7 +227,10 @@ static void start_source(struct thread *t, unsigned i)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 }
 
-/* While measurement is off, such as cannot be started in a handler are made ready. The handler, which may follow a switch, is kept out. */
+/*
+ * While measurement is off, prepares sources that cannot be started in a handler. Blocks the
+ * handler, which may follow a start or stop.
+ */
 void thread_sources_start(struct thread *t)
 {
 	mask_signal(SIG_BLOCK);
@@ -241,7 +263,7 @@ static uint64_t get(_Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* ---- measurement off and on --------------------------------------------------------------------------------------- */
+/* ---- measurement off and on ------------------------------------------------------------------ */
 
 static void rest_sources(struct thread *t, bool rests)
 {
@@ -270,26 +292,30 @@ static void set_off(struct thread *t, bool is_off, uint64_t cpu_ns)
 	atomic_store_explicit(&t->is_off, is_off, memory_order_seq_cst);
 }
 
-/* Of a thread whose CPU clock says cpu_ns, the part while it was off. */
+/* CPU time of a thread while it was off, if its CPU clock is at cpu_ns. */
 static uint64_t cpu_off_ns(const struct thread *t, uint64_t cpu_ns)
 {
-	uint64_t before = atomic_load_explicit(&t->cpu_off_ns, memory_order_relaxed), since = atomic_load_explicit(&t->cpu_off_since_ns, memory_order_relaxed);
+	uint64_t before = atomic_load_explicit(&t->cpu_off_ns, memory_order_relaxed),
+		 since = atomic_load_explicit(&t->cpu_off_since_ns, memory_order_relaxed);
 	bool is_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
 	return is_off && cpu_ns > since ? before + cpu_ns - since : before;
 }
 
-/* From here to the next sample the time line knows nothing. */
+/* From here to the next sample the time line has no information. */
 static void trace_off(struct thread *t)
 {
 	enum msr_loss cause;
-	if (process.config.trace && t->cct && get(&t->record->recorded) && !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
-		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1, memory_order_relaxed);
+	if (process.config.trace && t->cct && get(&t->record->recorded) &&
+	    !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
+		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1,
+					  memory_order_relaxed);
 }
 
 static void go_off(struct thread *t)
 {
 	rest_sources(t, true);
-	if (atomic_load_explicit(&t->is_off, memory_order_relaxed)) /* one was being started when it went off */
+	/* one was being started when it went off */
+	if (atomic_load_explicit(&t->is_off, memory_order_relaxed))
 		return;
 	set_off(t, true, clock_thread_cpu_ns());
 	trace_off(t);
@@ -304,7 +330,10 @@ static void go_on(struct thread *t)
 	rest_sources(t, false);
 }
 
-/* Sequential consistency: either we see that it was switched again, or whoever does that sees how we stand and sends a signal. */
+/*
+ * Sequential consistency: either we see the next change, or the thread that makes it sees our state
+ * and sends a signal.
+ */
 void thread_follow(struct thread *t)
 {
 	bool off;
@@ -325,25 +354,33 @@ bool thread_is_armed(const struct thread *t)
 	return false;
 }
 
-/* Where the user has no room for another queued signal (RLIMIT_SIGPENDING) the kernel sends it without what it was sent with. */
+/*
+ * If the user's limit on queued signals (RLIMIT_SIGPENDING) is reached, the kernel sends the signal
+ * without its value.
+ */
 bool thread_sent(const siginfo_t *info)
 {
-	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &threads)
-		|| (info->si_code == SI_USER && info->si_pid == 0 && atomic_load_explicit(&threads.has_sent, memory_order_relaxed));
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &threads) ||
+	       (info->si_code == SI_USER && info->si_pid == 0 &&
+		atomic_load_explicit(&threads.has_sent, memory_order_relaxed));
 }
 
-/* Looks like a timer's. */
+/* Sends a signal that looks like a timer's. */
 static void send(struct thread *t, const void *value)
 {
 	siginfo_t info;
 	memset(&info, 0, sizeof info);
 	info.si_code = SI_TIMER;
 	info.si_value.sival_ptr = (void *)value;
-	atomic_store_explicit(&threads.has_sent, true, memory_order_relaxed); /* the system call orders it */
+	/* the system call orders it */
+	atomic_store_explicit(&threads.has_sent, true, memory_order_relaxed);
 	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
 }
 
-/* A value that no timer has. A signal that is pending already does as well: each makes a thread look. */
+/*
+ * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
+ * makes a thread look.
+ */
 void thread_send(struct thread *t)
 {
 	send(t, &threads);
@@ -362,28 +399,40 @@ struct thread *thread_first(void)
 void thread_signal_others(void)
 {
 	atomic_thread_fence(memory_order_seq_cst); /* as in begin_off */
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made)
-		if (t != thread_self && atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE && t->tid
-		    && atomic_load_explicit(&t->is_off, memory_order_seq_cst) != atomic_load_explicit(&process.off, memory_order_seq_cst)
-		    && !atomic_load_explicit(&process.ending, memory_order_relaxed)) /* what is left pending kills the next image of an exec */
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made)
+		if (t != thread_self &&
+		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE &&
+		    t->tid &&
+		    atomic_load_explicit(&t->is_off, memory_order_seq_cst) !=
+			    atomic_load_explicit(&process.off, memory_order_seq_cst)
+		    /* what is left pending kills the next image of an exec */
+		    && !atomic_load_explicit(&process.ending, memory_order_relaxed))
 			thread_send(t);
 }
 
-/* Sequential consistency: either we see that measurement is off, or whoever stops it sees our tid and sends a signal. */
+/*
+ * Sequential consistency: either we see that measurement is off, or the thread that stops it sees
+ * our tid and sends a signal.
+ */
 static void begin_off(struct thread *t)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	atomic_store_explicit(&t->cpu_off_ns, 0, memory_order_relaxed);
-	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed), t->record->cpu_start_ns);
+	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed),
+		t->record->cpu_start_ns);
 }
 
-/* A block in which the calling thread is measured from now on. */
+/* Prepares a block in which the calling thread is measured from now on. */
 static void reset(struct thread *t, bool is_main)
 {
 	t->is_main = t->is_watcher = is_main;
 	t->suspended = 0;
 	t->destructor_rounds = 0;
-	/* Whoever had the block before may have ended inside of the tool, by a handler of the program's on top of it. */
+	/*
+	 * Whoever had the block before may have ended inside of the tool, by a handler of the
+	 * program's on top of it.
+	 */
 	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
 	t->holding = 0;
 	t->recording_held = false;
@@ -422,9 +471,9 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	sample_catch_up(t);
 }
 
-/* ---- end ------------------------------------------------------------------------------------------------------------ */
+/* ---- end ------------------------------------------------------------------------------------- */
 
-/* The record's end; cpu_ns is 0 when the thread's clock cannot be read any more. */
+/* Writes the end of the record. cpu_ns is 0 if the thread's clock can no longer be read. */
 static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns, uint64_t cpu_ns)
 {
 	r->end_ns = now_ns;
@@ -432,9 +481,11 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 	if (cpu_ns)
 		atomic_store_explicit(&r->cpu_off_ns, cpu_off_ns(t, cpu_ns), memory_order_relaxed);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
-		uint64_t all = cpu_ns - r->cpu_start_ns, off = cpu_off_ns(t, cpu_ns), used = all > off ? all - off : 0;
+		uint64_t all = cpu_ns - r->cpu_start_ns, off = cpu_off_ns(t, cpu_ns),
+			 used = all > off ? all - off : 0;
 		uint64_t given = atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
-		atomic_store_explicit(&r->cpu_unsampled_ns, used > given ? used - given : 0, memory_order_relaxed);
+		atomic_store_explicit(&r->cpu_unsampled_ns, used > given ? used - given : 0,
+				      memory_order_relaxed);
 	}
 }
 
@@ -468,7 +519,8 @@ static void add_to_ended(struct msr_thread *r)
 void thread_end(void)
 {
 	struct thread *t = thread_self;
-	if (!t || !process_is_alive()) /* in a child that is not measured the record is not even mapped */
+	/* in a child that is not measured the record is not even mapped */
+	if (!t || !process_is_alive())
 		return;
 	mask_signal(SIG_BLOCK); /* a switch would start them again */
 	const bool bus = file_fault_open();
@@ -488,7 +540,10 @@ void thread_end(void)
 	file_fault_close(bus);
 }
 
-/* Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again: ours ends in the last round. */
+/*
+ * Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again:
+ * ours ends in the last round.
+ */
 static void on_thread_exit(void *value)
 {
 	struct thread *t = value;
@@ -500,15 +555,16 @@ static void on_thread_exit(void *value)
 		thread_end();
 }
 
-/* ---- seen from the end of the process ------------------------------------------------------------------------------- */
+/* ---- seen from the end of the process -------------------------------------------------------- */
 
-/* The record of a block that is in use; its thread may end at any time, but the record stays mapped. */
+/* The record of a block in use. Its thread may end at any time, but the record stays mapped. */
 static struct msr_thread *live_record(struct thread *t)
 {
-	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record : NULL;
+	return atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE ? t->record
+										     : NULL;
 }
 
-/* The name of a thread that lives, as prctl(PR_GET_NAME) would tell it. */
+/* The name of a live thread, as prctl(PR_GET_NAME) returns it. */
 static void read_name(struct msr_thread *r)
 {
 	char path[48];
@@ -526,12 +582,14 @@ static void read_name(struct msr_thread *r)
 
 void thread_stamp_all(uint64_t now_ns)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (!r)
 			continue;
 		bool is_self = t == thread_self;
-		stamp(t, r, now_ns, is_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
+		stamp(t, r, now_ns,
+		      is_self ? clock_thread_cpu_ns() : clock_other_cpu_ns((int)r->tid));
 		if (is_self)
 			sys_call3(SYS_prctl, PR_GET_NAME, (long)r->name, 0);
 		else
@@ -541,7 +599,8 @@ void thread_stamp_all(uint64_t now_ns)
 
 void thread_unstamp_all(void)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (r) {
 			r->end_ns = r->cpu_end_ns = 0;
@@ -552,7 +611,8 @@ void thread_unstamp_all(void)
 
 bool thread_all_outside(void)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made)
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made)
 		if (t != thread_self && atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
 			return false;
 	return true;
@@ -563,14 +623,15 @@ void thread_sum(struct thread_totals *sum)
 	uint64_t *word = (uint64_t *)sum;
 	for (unsigned i = 0; i < sizeof *sum / sizeof *word; i++)
 		word[i] = get(&threads.ended[i]);
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t; t = t->next_made) {
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (r)
 			thread_add_record(sum, r);
 	}
 }
 
-/* A thread of the parent: its tree's extents are the parent's, and its memory is free. */
+/* A thread of the parent: its tree's extents belong to the parent; its memory is free. */
 static void forget(struct thread *t)
 {
 	if (t->cct)
@@ -586,8 +647,10 @@ void thread_forked(void)
 	for (unsigned i = 0; i < sizeof threads.ended / sizeof *threads.ended; i++)
 		atomic_store_explicit(&threads.ended[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&threads.n_numbers, 0, memory_order_relaxed);
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t; t = t->next_made)
-		if (t != self && atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE)
+	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t;
+	     t = t->next_made)
+		if (t != self &&
+		    atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE)
 			forget(t);
 	if (!self) {
 		thread_begin(true, &(struct thread_room){0});

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the user is told at the end of the process that the launcher started: one line, or a table with -v, about it and the processes that it started. Not in handlers. Must not allocate: a program may end with no
- * memory left. Tests: tests/cli/run_processes.sh.
+ * What the user is told at the end of the process that the launcher started: one line, or a table
+ * with -v, about it and the processes that it started. Not in handlers. Must not allocate: a
+ * program may end with no memory left. Tests: tests/cli/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -36,7 +37,10 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-/* Launch callbacks are no signal handlers, but time that the program would not have spent all the same. */
+/*
+ * Launch callbacks are no signal handlers, but time that the program would not have spent all the
+ * same.
+ */
 static void put_share(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
 	text_put_fixed(t, (sum->handler_ns + gpu->handler_ns) * 10 / (sum->cpu_ns / 1000 + 1), 2);
@@ -44,12 +48,14 @@ static void put_share(struct text *t, const struct thread_totals *sum, const str
 }
 
 /* What was lost of samples, or of other things. Says whether there is any. */
-static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples, const char *before, const char *between)
+static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples,
+		       const char *before, const char *between)
 {
 	bool any = false;
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++) {
 		uint64_t n = sum->losses[i];
-		if (n == 0 || i == MSR_LOSS_COALESCED || msr_loss_takes_sample((enum msr_loss)i) != of_samples)
+		if (n == 0 || i == MSR_LOSS_COALESCED ||
+		    msr_loss_takes_sample((enum msr_loss)i) != of_samples)
 			continue;
 		text_put(t, any ? ", " : before);
 		text_put(t, msr_loss_name((enum msr_loss)i));
@@ -87,7 +93,8 @@ static void put_rank(struct text *t)
 	text_put(t, ": ");
 }
 
-static void put_gpu_losses(struct text *t, const struct gpu_sums *gpu, const char *before, const char *between)
+static void put_gpu_losses(struct text *t, const struct gpu_sums *gpu, const char *before,
+			   const char *between)
 {
 	for (unsigned i = 0; i < MSR_N_GPU_LOSSES; i++)
 		if (gpu->lost[i]) {
@@ -121,11 +128,13 @@ static void put_directory(struct text *t)
 {
 	text_put_foreign(t, process.config.directory);
 	if (sys_call3(SYS_access, (long)store_path(), 0 /* F_OK */, 0) == -ENOENT)
-		text_put(t, ": the measurement file was removed while the program ran; its data is lost");
+		text_put(t, ": the measurement file was removed while the program ran; its data is "
+			    "lost");
 	text_put_char(t, '\n');
 }
 
-static void put_line(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
+static void put_line(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu,
+		     uint64_t n_processes)
 {
 	uint64_t lost = lost_samples(sum);
 	text_put(t, "hpcrun-lite: ");
@@ -164,12 +173,15 @@ static void put_row(struct text *t, const char *name, uint64_t v)
 	text_put_char(t, '\n');
 }
 
-static void put_backend(struct text *t, const struct config_gpu *asked, const struct msr_gpu_tally *tally)
+static void put_backend(struct text *t, const struct config_gpu *asked,
+			const struct msr_gpu_tally *tally)
 {
 	text_put(t, "  gpu=");
 	text_put(t, asked->name);
 	text_put(t, ": ");
-	text_put_foreign(t, !tally ? "not used by this process" : tally->entrance[0] ? tally->entrance : "entered");
+	text_put_foreign(t, !tally               ? "not used by this process"
+			    : tally->entrance[0] ? tally->entrance
+						 : "entered");
 	text_put_char(t, '\n');
 }
 
@@ -191,12 +203,14 @@ static void put_gpu_table(struct text *t, const struct gpu_sums *gpu)
 	if (gpu->n_lost_values)
 		put_row(t, "GPU counters, ranges or graph nodes lost", gpu->n_lost_values);
 	if (gpu->n_lost_definitions + gpu->n_lost_contents)
-		put_row(t, "GPU names or code objects lost", gpu->n_lost_definitions + gpu->n_lost_contents);
+		put_row(t, "GPU names or code objects lost",
+			gpu->n_lost_definitions + gpu->n_lost_contents);
 	put_row(t, "bytes of GPU records", gpu->record_bytes);
 	put_row(t, "launch callbacks, us", gpu->handler_ns / 1000);
 }
 
-static void put_table(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu, uint64_t n_processes)
+static void put_table(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu,
+		      uint64_t n_processes)
 {
 	text_put(t, "hpcrun-lite: ");
 	put_rank(t);
