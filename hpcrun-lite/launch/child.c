@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh, tests/cli/launch_gpu.sh. */
+/*
+ * Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh,
+ * tests/cli/launch_gpu.sh.
+ */
 #include "hpcrun-lite/launch/child.h"
 
 #include "hpcrun-lite/config/config.h"
@@ -44,7 +47,8 @@ int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child)
 const void *child_open_module(const struct child_module *m, char *why, size_t bytes)
 {
 	char path[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", m->directory, m->name);
+	int n = snprintf(path, sizeof path, "%s/" CONFIG_MODULE_HEAD "%s.so", m->directory,
+			 m->name);
 	if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) != 0) {
 		snprintf(why, bytes, "%s", m->missing);
 		return NULL;
@@ -63,7 +67,8 @@ const void *child_open_module(const struct child_module *m, char *why, size_t by
 size_t child_read(int fd, void *to, size_t bytes)
 {
 	size_t n = 0;
-	for (ssize_t got; n < bytes && ((got = read(fd, (char *)to + n, bytes - n)) > 0 || (got < 0 && errno == EINTR));)
+	for (ssize_t got; n < bytes && ((got = read(fd, (char *)to + n, bytes - n)) > 0 ||
+					(got < 0 && errno == EINTR));)
 		n += got > 0 ? (size_t)got : 0;
 	return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Can the kernel deliver an event here, and if not, why, and what would help? See event.h. Opens events for the launcher's own
- * process only. Test: tests/cli/launch_events.sh.
+ * Can the kernel deliver an event here, and if not, why, and what would help? See event.h. Opens
+ * events for the launcher's own process only. Test: tests/cli/launch_events.sh.
  */
 #include "hpcrun-lite/launch/event.h"
 
@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-#define NO_COUNTER "this machine has none (a virtual machine without a virtual PMU?); run on the host, or pass the PMU through"
+#define NO_COUNTER                                                                               \
+	"this machine has none (a virtual machine without a virtual PMU?); run on the host, or " \
+	"pass the PMU through"
 
 uint64_t event_tick_ns(void)
 {
@@ -27,7 +29,10 @@ uint64_t event_tick_ns(void)
 	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
 }
 
-/* The value in /proc/sys/kernel/perf_event_paranoid; -100 when there is none: a kernel without perf events. */
+/*
+ * The value in /proc/sys/kernel/perf_event_paranoid; -100 when there is none: a kernel without perf
+ * events.
+ */
 static int paranoid(void)
 {
 	int value = -100;
@@ -43,15 +48,23 @@ static int paranoid(void)
 static int open_event(uint32_t type, uint64_t config, uint64_t period, bool exclude_kernel, int pid)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof attr, .type = type, .config = config, .sample_period = period, .sample_type = PERF_SAMPLE_READ,
-		.disabled = 1, .exclude_kernel = exclude_kernel, .exclude_hv = exclude_kernel, .wakeup_events = 1,
+		.size = sizeof attr,
+		.type = type,
+		.config = config,
+		.sample_period = period,
+		.sample_type = PERF_SAMPLE_READ,
+		.disabled = 1,
+		.exclude_kernel = exclude_kernel,
+		.exclude_hv = exclude_kernel,
+		.wakeup_events = 1,
 	};
 	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /*
- * 0, or errno of the attempt that counts. The task clock is tried on a process that cannot be: rights and attributes are checked all the same, and
- * the first event of a system, which costs 12 to 15 ms, is spared.
+ * 0, or errno of the attempt that counts. The task clock is tried on a process that cannot be:
+ * rights and attributes are checked all the same, and the first event of a system, which costs 12
+ * to 15 ms, is spared.
  */
 static int try_event(uint32_t type, uint64_t config, uint64_t period, bool in_kernel)
 {
@@ -69,13 +82,22 @@ static void describe_paranoia(int level_needed, char *text, size_t bytes)
 {
 	int value = paranoid();
 	if (value == -100)
-		snprintf(text, bytes, "this kernel, or this container, has no perf events (" PARANOID " does not exist)");
+		snprintf(text, bytes,
+			 "this kernel, or this container, has no perf events (" PARANOID
+			 " does not exist)");
 	else if (value > level_needed)
-		snprintf(text, bytes, PARANOID " is %d, and %d or less is needed; as root: sysctl -w kernel.perf_event_paranoid=%d, "
-		         "or give the program CAP_PERFMON", value, level_needed, level_needed);
+		snprintf(text, bytes,
+			 PARANOID " is %d, and %d or less is needed; as root: sysctl -w "
+				  "kernel.perf_event_paranoid=%d, "
+				  "or give the program CAP_PERFMON",
+			 value, level_needed, level_needed);
 	else
-		snprintf(text, bytes, "perf_event_open is refused although " PARANOID " is %d: a container or a security module forbids it; "
-		         "allow the system call perf_event_open (docker: --cap-add PERFMON or another seccomp profile)", value);
+		snprintf(text, bytes,
+			 "perf_event_open is refused although " PARANOID
+			 " is %d: a container or a security module forbids it; "
+			 "allow the system call perf_event_open (docker: --cap-add PERFMON or "
+			 "another seccomp profile)",
+			 value);
 }
 
 void event_paranoia(char *text, size_t bytes)
@@ -104,7 +126,8 @@ static bool has_hardware_counters(void)
 void event_advice(const char *name, char *text, size_t bytes)
 {
 	const char *like = event_like(name);
-	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "", has_hardware_counters() ? "" : "; if it needs a hardware counter: " NO_COUNTER);
+	snprintf(text, bytes, "%s%s%s", like ? "; did you mean " : "", like ? like : "",
+		 has_hardware_counters() ? "" : "; if it needs a hardware counter: " NO_COUNTER);
 }
 
 static void explain(const struct event_perf *perf, int error, char *why, size_t bytes)
@@ -122,7 +145,9 @@ static void explain(const struct event_perf *perf, int error, char *why, size_t 
 		if (hardware && !has_hardware_counters())
 			snprintf(why, bytes, "no hardware counter: " NO_COUNTER);
 		else if (hardware)
-			snprintf(why, bytes, "no hardware counter of this processor counts it and can interrupt");
+			snprintf(why, bytes,
+				 "no hardware counter of this processor counts it and can "
+				 "interrupt");
 		else
 			snprintf(why, bytes, "this kernel does not have this event");
 		break;
@@ -146,9 +171,12 @@ static void explain_cputime(const struct config_event *event, char *why, size_t 
 	if (!paranoia[0])
 		return;
 	if (event->period < tick)
-		snprintf(why, bytes, "CPU timers deliver at most %.0f samples per second here, because %s", 1e9 / (double)period, paranoia);
+		snprintf(why, bytes,
+			 "CPU timers deliver at most %.0f samples per second here, because %s",
+			 1e9 / (double)period, paranoia);
 	else
-		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s", (double)tick / 1e6, paranoia);
+		snprintf(why, bytes, "CPU timers with a grain of %.1f ms are used, because %s",
+			 (double)tick / 1e6, paranoia);
 }
 
 /* CPUTIME,perf: the kernel's event or nothing. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPU back ends for the launcher; see gpu_client.h. Test: tests/unit/test_launch.c, tests/cli/launch_gpu.sh. */
+/*
+ * GPU back ends for the launcher; see gpu_client.h. Test: tests/unit/test_launch.c,
+ * tests/cli/launch_gpu.sh.
+ */
 #include "hpcrun-lite/launch/gpu_client.h"
 
 #include "common/base/log.h"
@@ -19,9 +22,11 @@
 struct backend {
 	const char *name, *about;
 	const char *module;       /* its module's name behind CONFIG_MODULE_HEAD */
-	const char *options;      /* separated by ','; "" for none; one that ends in '=' takes a value; as shown to people */
+	/* separated by ','; "" for none; one that ends in '=' takes a value; as shown to people */
+	const char *options;
 	const char *missing;      /* when its module was not built */
-	bool (*check)(const char *options, char *why, size_t why_bytes); /* NULL: `options` says all; else `why` stands behind the back end's name */
+	/* NULL: `options` says all; else `why` stands behind the back end's name */
+	bool (*check)(const char *options, char *why, size_t why_bytes);
 };
 
 static bool check_nvidia(const char *options, char *why, size_t why_bytes)
@@ -32,13 +37,20 @@ static bool check_nvidia(const char *options, char *why, size_t why_bytes)
 
 static const struct backend backends[] = {
 	{"opencl", "OpenCL kernels, copies and allocations, with device times", "opencl", "preload",
-	 "hpctoolkit-lite was built without OpenCL; install its headers and loader (opencl-headers, ocl-icd-opencl-dev) and build again", NULL},
-	{"nvidia", "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: samples of their instructions, with stall reasons", "cupti", NV_OPTIONS_SHOWN,
-	 "hpctoolkit-lite was built without CUPTI; install the CUDA 13 toolkit and build again (configure --with-cupti=DIR)", check_nvidia},
+	 "hpctoolkit-lite was built without OpenCL; install its headers and loader "
+	 "(opencl-headers, ocl-icd-opencl-dev) and build again",
+	 NULL},
+	{"nvidia",
+	 "CUDA kernels, copies, allocations and waits of NVIDIA GPUs, with device times; pc: "
+	 "samples of their instructions, with stall reasons",
+	 "cupti", NV_OPTIONS_SHOWN,
+	 "hpctoolkit-lite was built without CUPTI; install the CUDA 13 toolkit and build again "
+	 "(configure --with-cupti=DIR)",
+	 check_nvidia},
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
-/* ---- what the user wrote -------------------------------------------------------------------------------------------------- */
+/* ---- what the user wrote --------------------------------------------------------------------- */
 
 static const struct backend *find(const char *name)
 {
@@ -48,13 +60,17 @@ static const struct backend *find(const char *name)
 	return NULL;
 }
 
-/* Whether `word`, `n` long, is among the names in `list`, which ',' separates; or begins with one that ends in '=', and has more. */
+/*
+ * Whether `word`, `n` long, is among the names in `list`, which ',' separates; or begins with one
+ * that ends in '=', and has more.
+ */
 static bool is_among(const char *word, size_t n, const char *list)
 {
 	while (*list) {
 		size_t m = strcspn(list, ",");
 		bool has_value = m && list[m - 1] == '=' && n > m;
-		if ((m == n || has_value) && !strncmp(list, word, m) && (has_value || list[m - 1] != '='))
+		if ((m == n || has_value) && !strncmp(list, word, m) &&
+		    (has_value || list[m - 1] != '='))
 			return true;
 		list += m + (list[m] == ',');
 	}
@@ -65,11 +81,14 @@ static enum status check_options(const struct backend *b, const char *options)
 {
 	char why[WHY_BYTES];
 	if (b->check)
-		return b->check(options, why, sizeof why) ? STATUS_OK : options_refuse("gpu=%s %s", b->name, why);
+		return b->check(options, why, sizeof why)
+			       ? STATUS_OK
+			       : options_refuse("gpu=%s %s", b->name, why);
 	for (const char *at = options; *at;) {
 		size_t n = strcspn(at, ",");
 		if (!is_among(at, n, b->options))
-			return options_refuse("gpu=%s has no option '%.*s'; its options are: %s", b->name, (int)n, at, b->options);
+			return options_refuse("gpu=%s has no option '%.*s'; its options are: %s",
+					      b->name, (int)n, at, b->options);
 		at += n + (at[n] == ',');
 	}
 	return STATUS_OK;
@@ -95,7 +114,8 @@ enum status gpu_client_parse(const char *text, struct config *c)
 	const struct backend *b = find(g.name);
 	if (!b) {
 		name_all(all, sizeof all);
-		return options_refuse("unknown GPU back end '%.*s'; choose from: %s", (int)n, text, all);
+		return options_refuse("unknown GPU back end '%.*s'; choose from: %s", (int)n, text,
+				      all);
 	}
 	if (config_find_gpu(c, g.name))
 		return options_refuse("gpu=%s is given twice", g.name);
@@ -120,13 +140,14 @@ bool gpu_client_record(struct config *c, const char *option)
 		if (n + strlen(option) + 2 > sizeof g->options)
 			return false;
 		if (!is_among(option, strlen(option), g->options))
-			snprintf(g->options + n, sizeof g->options - n, "%s%s", n ? "," : "", option);
+			snprintf(g->options + n, sizeof g->options - n, "%s%s", n ? "," : "",
+				 option);
 		return true;
 	}
 	return false;
 }
 
-/* ---- what the module says --------------------------------------------------------------------------------------------------- */
+/* ---- what the module says -------------------------------------------------------------------- */
 
 struct question {
 	const char *directory;
@@ -141,7 +162,9 @@ struct answer {
 
 static const struct gpu_probe *open_module(const struct question *q, char *why, size_t bytes)
 {
-	return child_open_module(&(struct child_module){q->directory, q->module, GPU_PROBE_SYMBOL, "module", q->missing}, why, bytes);
+	return child_open_module(&(struct child_module){q->directory, q->module, GPU_PROBE_SYMBOL,
+							"module", q->missing},
+				 why, bytes);
 }
 
 static void check_in_child(void *arg, int out)
@@ -168,7 +191,8 @@ static void list_in_child(void *arg, int out)
 static bool check_one(const char *library_directory, struct config_gpu *g)
 {
 	const struct backend *b = find(g->name);
-	struct question q = {library_directory, b ? b->module : g->name, g->options, b ? b->missing : ""};
+	struct question q = {library_directory, b ? b->module : g->name, g->options,
+			     b ? b->missing : ""};
 	struct answer a = {0};
 	char how[128], what[sizeof g->name + sizeof GPU_CLIENT_PREFIX];
 	pid_t child;
@@ -227,7 +251,8 @@ void gpu_client_list(const char *library_directory)
 	printf("\nGPUs: -e gpu=NAME[,OPTIONS]\n");
 	for (size_t i = 0; i < N_BACKENDS; i++) {
 		const struct backend *b = &backends[i];
-		printf("  gpu=%-26s %s%s%s\n", b->name, b->about, b->options[0] ? "; options: " : "", b->options);
+		printf("  gpu=%-26s %s%s%s\n", b->name, b->about,
+		       b->options[0] ? "; options: " : "", b->options);
 		list_one(library_directory, b);
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite: checks what was asked for, puts the run-time library and its orders into the environment, and becomes the
- * program: no parent stays behind, so process id, signals and exit status are the program's own. Whatever can be known to be wrong is
- * said here, before the program starts. Test: tests/cli/launch_*.sh.
+ * hpcrun-lite: checks what was asked for, puts the run-time library and its orders into the
+ * environment, and becomes the program: no parent stays behind, so process id, signals and exit
+ * status are the program's own. Whatever can be known to be wrong is said here, before the program
+ * starts. Test: tests/cli/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -37,7 +38,7 @@ struct request {
 	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
 };
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static enum status set_event(void *arg, const char *value)
 {
@@ -137,33 +138,48 @@ static enum status set_gpu_memory(void *arg, const char *value)
 	const char *found = *unit ? strchr(units, *unit) : NULL;
 	unsigned shift = found ? 10 * (unsigned)(found - units + 1) : 0;
 	if (errno || (*unit && (!found || unit[1])) || n > (unsigned long long)INT64_MAX >> shift)
-		return options_refuse("'%s' is not a size; give a number of bytes, or a number with K, M or G", value);
+		return options_refuse(
+			"'%s' is not a size; give a number of bytes, or a number with K, M or G",
+			value);
 	((struct request *)arg)->config.gpu_bytes = n << shift;
 	return STATUS_OK;
 }
 
 static const struct option_spec specs[] = {
-	{'e', "event", "EVENT[@HOW]", "what to sample; may be repeated, up to 15 events\n"
+	{'e', "event", "EVENT[@HOW]",
+	 "what to sample; may be repeated, up to 15 events\n"
 	 "CPUTIME, REALTIME: @N every N microseconds, @fN N times a second\n"
 	 "CPUTIME[@HOW],perf or ,timer: only with the kernel's event, or with a timer\n"
 	 "perf::PAGE-FAULTS, PAPI_TOT_CYC, ...: @N every N events\n"
 	 "gpu=opencl, gpu=nvidia: every operation of OpenCL devices, of NVIDIA GPUs\n"
-	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples of GPU\n"
-	 "instructions with stall reasons, every 2^EXP cycles (EXP: 5 to 31; the device chooses)\n"
-	 "default: " EVENT_DEFAULT, set_event},
-	{'a', "attribution", "HOW", "how to show Python in call paths: python, its functions and lines (the default), or\n"
-	 "native, the C functions of the interpreter", set_attribution},
-	{'o', "output", "DIR", "measurement directory; default:\n"
-	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists", set_output},
+	 "gpu=nvidia,pc[@EXP][,mode=continuous|serialized|bursts[@N]][,notimes]: also samples\n"
+	 "of instructions with stall reasons, every 2^EXP cycles (5 to 31; default by device)\n"
+	 "default: " EVENT_DEFAULT,
+	 set_event},
+	{'a', "attribution", "HOW",
+	 "how to show Python in call paths: python, its functions and lines (the default), or\n"
+	 "native, the C functions of the interpreter",
+	 set_attribution},
+	{'o', "output", "DIR",
+	 "measurement directory; default:\n"
+	 "hpctoolkit-lite-<command>-measurements[-<job>], numbered if it exists",
+	 set_output},
 	{'t', "trace", NULL, "record time lines (the default)", set_trace},
 	{0, "no-trace", NULL, "do not record time lines", set_no_trace},
-	{0, "delay-sampling", NULL, "measure nothing until the program calls hpctoolkit_sampling_start();\n"
-	 "-ds is the same", set_delay},
-	{0, "gpu-memory", "SIZE", "limit on the records of single GPU operations of a process; later operations\n"
-	 "are summed up for each context; K, M, G; default 1G", set_gpu_memory},
-	{0, "record-gpu", NULL, "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs\n"
-	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G", set_record_gpu},
-	{'L', "list-events", NULL, "list the events of this machine, and why others are not available", set_list},
+	{0, "delay-sampling", NULL,
+	 "measure nothing until the program calls hpctoolkit_sampling_start();\n"
+	 "-ds is the same",
+	 set_delay},
+	{0, "gpu-memory", "SIZE",
+	 "limit on the records of single GPU operations of a process; later operations\n"
+	 "are summed up for each context; K, M, G; default 1G",
+	 set_gpu_memory},
+	{0, "record-gpu", NULL,
+	 "also save the raw data of CUPTI and the driver, for hpcrun-lite replay; needs\n"
+	 "-e gpu=nvidia; its option record[=SIZE] does the same with another limit than 1G",
+	 set_record_gpu},
+	{'L', "list-events", NULL,
+	 "list the events of this machine, and why others are not available", set_list},
 	{'q', "quiet", NULL, "no report at the end", set_quiet},
 	{'v', "verbose", NULL, "print more, now and in the report at the end", set_verbose},
 	{0, NULL, NULL, NULL, NULL},
@@ -171,18 +187,22 @@ static const struct option_spec specs[] = {
 
 static const struct option_table table = {
 	.program = "hpcrun-lite",
-	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       hpcrun-lite replay [options] RECORDING -o DIR",
-	.about = "Runs the command and samples its call paths into a measurement directory; read it with hpcprof-lite DIR.",
+	.synopsis = "hpcrun-lite [options] [--] command [arguments]\n       hpcrun-lite -L\n       "
+		    "hpcrun-lite replay [options] RECORDING -o DIR",
+	.about = "Runs the command and samples its call paths into a measurement directory; read "
+		 "it with hpcprof-lite DIR.",
 	.specs = specs,
-	.footer = "Exit status: that of the command; 1 if it cannot be measured as requested, 2 for wrong usage,\n"
-	          "126 if it cannot be executed, 127 if it is not found.",
+	.footer = "Exit status: that of the command; 1 if it cannot be measured as requested,\n"
+		  "2 for wrong usage, 126 if it cannot be executed, 127 if it is not found.",
 };
 
 /* An option that takes the next argument as its value. */
 static bool takes_next(const char *option)
 {
 	for (const struct option_spec *s = specs; s->letter || s->name; s++)
-		if (s->value_name && ((s->letter && option[1] == s->letter && !option[2]) || (s->name && !strncmp(option, "--", 2) && !strcmp(option + 2, s->name))))
+		if (s->value_name &&
+		    ((s->letter && option[1] == s->letter && !option[2]) ||
+		     (s->name && !strncmp(option, "--", 2) && !strcmp(option + 2, s->name))))
 			return true;
 	return false;
 }
@@ -191,16 +211,20 @@ static bool takes_next(const char *option)
 static void spell_out(int argc, char **argv)
 {
 	static char delay[] = "--delay-sampling";
-	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0; i++) {
+	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0;
+	     i++) {
 		if (!strcmp(argv[i], "-ds"))
 			argv[i] = delay;
 		i += takes_next(argv[i]);
 	}
 }
 
-/* ---- checks ------------------------------------------------------------------------------------------------------ */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Where PAPI itself cannot be had, each of its events is refused: a name that is mistyped is one of them. */
+/*
+ * Where PAPI itself cannot be had, each of its events is refused: a name that is mistyped is one of
+ * them.
+ */
 static bool check_papi(struct config *c, const char *library_directory)
 {
 	char why[512], advice[256];
@@ -211,7 +235,9 @@ static bool check_papi(struct config *c, const char *library_directory)
 		if (c->event[i].kind != CONFIG_PAPI || (refused < c->n_events && i != refused))
 			continue;
 		event_advice(c->event[i].name, advice, sizeof advice);
-		log_error(c->event[i].name, "%s%s%s (-L lists what is available)", refused < c->n_events ? "PAPI: " : "this would be a PAPI event, but ", why, advice);
+		log_error(c->event[i].name, "%s%s%s (-L lists what is available)",
+			  refused < c->n_events ? "PAPI: " : "this would be a PAPI event, but ",
+			  why, advice);
 	}
 	return false;
 }
@@ -242,15 +268,17 @@ static enum status check_events(struct request *r, const char *library_directory
 
 static int check_program(const char *command, struct program *p)
 {
-	static const int codes[] = {
-		[PROGRAM_GOOD] = 0, [PROGRAM_MISSING] = EXIT_MISSING, [PROGRAM_NOT_EXECUTABLE] = EXIT_NOT_EXECUTABLE, [PROGRAM_REFUSED] = 1};
+	static const int codes[] = {[PROGRAM_GOOD] = 0,
+				    [PROGRAM_MISSING] = EXIT_MISSING,
+				    [PROGRAM_NOT_EXECUTABLE] = EXIT_NOT_EXECUTABLE,
+				    [PROGRAM_REFUSED] = 1};
 	enum program_verdict v = program_find(command, getenv("PATH"), p);
 	if (v != PROGRAM_GOOD)
 		log_error(NULL, "%s", p->reason);
 	return codes[v];
 }
 
-/* ---- becoming the program ---------------------------------------------------------------------------------------- */
+/* ---- becoming the program -------------------------------------------------------------------- */
 
 static enum status set_environment(struct config *c)
 {
@@ -274,16 +302,23 @@ static enum status set_environment(struct config *c)
 	return set ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* A shell gives the path of what it starts in "_": where that is us, the program shall find its own. */
+/*
+ * A shell gives the path of what it starts in "_": where that is us, the program shall find its
+ * own.
+ */
 static void pass_own_path(const char *path)
 {
 	struct stat named, own;
 	const char *given = getenv("_");
-	if (given && stat(given, &named) == 0 && stat("/proc/self/exe", &own) == 0 && named.st_dev == own.st_dev && named.st_ino == own.st_ino)
+	if (given && stat(given, &named) == 0 && stat("/proc/self/exe", &own) == 0 &&
+	    named.st_dev == own.st_dev && named.st_ino == own.st_ino)
 		setenv("_", path, 1);
 }
 
-/* Where no file may grow (ulimit -f 0), neither a file of ours nor a message may end us. The program gets the signal as we got it. */
+/*
+ * Where no file may grow (ulimit -f 0), neither a file of ours nor a message may end us. The
+ * program gets the signal as we got it.
+ */
 static struct sigaction limit_action;
 
 static void outlive_limit(void)
@@ -323,7 +358,8 @@ static int run(struct request *r, char **argv, int argc)
 	struct config *c = &r->config;
 	struct program program;
 	struct job job;
-	enum status status = place_find(c->library, sizeof c->library, library_directory, sizeof library_directory);
+	enum status status = place_find(c->library, sizeof c->library, library_directory,
+					sizeof library_directory);
 	if (status != STATUS_OK)
 		return status_exit_code(status);
 	int code = check_program(argv[0], &program);
@@ -350,7 +386,8 @@ static int replay(int argc, char **argv)
 	return replay_main(argc, argv);
 #else
 	(void)argc, (void)argv;
-	log_error("replay", "hpctoolkit-lite was built without CUPTI, which replay needs; install the CUDA 13 toolkit and build again (configure --with-cupti=DIR)");
+	log_error("replay", "hpctoolkit-lite was built without CUPTI, which replay needs; install "
+			    "the CUDA 13 toolkit and build again (configure --with-cupti=DIR)");
 	return 1;
 #endif
 }
@@ -372,7 +409,8 @@ int main(int argc, char **argv)
 	if (status != STATUS_OK || done)
 		return status_exit_code(status);
 	if (r.list) {
-		status = place_find(library, sizeof library, library_directory, sizeof library_directory);
+		status = place_find(library, sizeof library, library_directory,
+				    sizeof library_directory);
 		if (status == STATUS_OK)
 			list_events(library_directory);
 		return status_exit_code(status);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to the PAPI module, asked in a child; see papi_client.h. Test: tests/cli/launch_papi.sh. */
+/*
+ * Questions to the PAPI module, asked in a child; see papi_client.h. Test:
+ * tests/cli/launch_papi.sh.
+ */
 #include "hpcrun-lite/launch/papi_client.h"
 
 #include "common/base/foreign.h"
@@ -20,8 +23,11 @@ struct answer {
 
 static const struct papi_probe *open_module(const char *directory, char *why, size_t bytes)
 {
-	static const char missing[] = "hpctoolkit-lite was built without PAPI; install PAPI (libpapi-dev) and build again";
-	return child_open_module(&(struct child_module){directory, "papi", PAPI_PROBE_SYMBOL, "PAPI module", missing}, why, bytes);
+	static const char missing[] = "hpctoolkit-lite was built without PAPI; install PAPI "
+				      "(libpapi-dev) and build again";
+	return child_open_module(&(struct child_module){directory, "papi", PAPI_PROBE_SYMBOL,
+							"PAPI module", missing},
+				 why, bytes);
 }
 
 struct question {
@@ -38,7 +44,8 @@ static void check_in_child(void *arg, int out)
 	unsigned n = 0;
 	for (uint32_t i = 0; i < c->n_events; i++)
 		if (c->event[i].kind == CONFIG_PAPI)
-			events[n++] = (struct papi_probe_event){c->event[i].name, c->event[i].period, MSR_UNIT_COUNT};
+			events[n++] = (struct papi_probe_event){c->event[i].name,
+								c->event[i].period, MSR_UNIT_COUNT};
 	const struct papi_probe *probe = open_module(q->directory, a.why, sizeof a.why);
 	a.good = probe && probe->check(events, n, a.why, sizeof a.why);
 	for (unsigned i = 0; i < n; i++)
@@ -64,14 +71,16 @@ static uint32_t named_in(const char *cause, const struct config *c, const char *
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		size_t n = strlen(c->event[i].name);
 		*rest = cause + n + strspn(cause + n, ": ");
-		if (c->event[i].kind == CONFIG_PAPI && !strncmp(cause, c->event[i].name, n) && (cause[n] == ':' || cause[n] == ' '))
+		if (c->event[i].kind == CONFIG_PAPI && !strncmp(cause, c->event[i].name, n) &&
+		    (cause[n] == ':' || cause[n] == ' '))
 			return i;
 	}
 	*rest = cause;
 	return c->n_events;
 }
 
-bool papi_client_check(const char *library_directory, struct config *c, uint32_t *refused, char *why, size_t why_bytes)
+bool papi_client_check(const char *library_directory, struct config *c, uint32_t *refused,
+		       char *why, size_t why_bytes)
 {
 	const char *rest;
 	struct answer a = {0};
@@ -81,7 +90,8 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	*refused = c->n_events;
 	int in = child_start(check_in_child, &q, &child);
 	if (in < 0) {
-		snprintf(why, why_bytes, "cannot start a process to test PAPI: %s", strerror(errno));
+		snprintf(why, why_bytes, "cannot start a process to test PAPI: %s",
+			 strerror(errno));
 		return false;
 	}
 	size_t n = child_read(in, &a, sizeof a);
@@ -105,7 +115,8 @@ static bool is_taken(const char *name, size_t n_bytes)
 {
 	char text[128];
 	struct config_event e;
-	return snprintf(text, sizeof text, "%.*s", (int)n_bytes, name) < (int)sizeof text && event_parse(text, &e) == STATUS_OK && e.kind != CONFIG_PAPI;
+	return snprintf(text, sizeof text, "%.*s", (int)n_bytes, name) < (int)sizeof text &&
+	       event_parse(text, &e) == STATUS_OK && e.kind != CONFIG_PAPI;
 }
 
 void papi_client_list(const char *library_directory)
@@ -123,9 +134,11 @@ void papi_client_list(const char *library_directory)
 		if (!tab)
 			foreign_printf(stdout, "\n%s\n", line);
 		else if (*line == '-')
-			foreign_printf(stdout, "  %.*s: not available: %s\n", (int)(tab - line - 1), line + 1, tab + 1);
+			foreign_printf(stdout, "  %.*s: not available: %s\n", (int)(tab - line - 1),
+				       line + 1, tab + 1);
 		else if (!is_taken(line, (size_t)(tab - line)))
-			foreign_printf(stdout, "  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line), line, "count", 1000000, tab + 1);
+			foreign_printf(stdout, "  %-30.*s %-5s  @%-8d  %s\n", (int)(tab - line),
+				       line, "count", 1000000, tab + 1);
 	}
 	fclose(f);
 	child_reap(child, "PAPI", how, sizeof how);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the run-time library: in the build tree (.libs, where libtool puts libraries and sometimes this program), or at the same way from it as configure's --bindir and --libdir have,
- * wherever the whole was moved to. Test: tests/cli/launch_place.sh.
+ * Finds the run-time library: in the build tree (.libs, where libtool puts libraries and sometimes
+ * this program), or at the same way from it as configure's --bindir and --libdir have, wherever the
+ * whole was moved to. Test: tests/cli/launch_place.sh.
  */
 #include "hpcrun-lite/launch/place.h"
 
@@ -61,11 +62,13 @@ enum status place_find(char *library, size_t library_bytes, char *directory, siz
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !found; i++)
 		found = try_directory(self, ways[i], library, library_bytes);
 	if (!found) {
-		log_error(self, "the run-time library is not in %s; is the installation complete?", way);
+		log_error(self, "the run-time library is not in %s; is the installation complete?",
+			  way);
 		return STATUS_NOT_FOUND;
 	}
 	if (library[strcspn(library, " \t\n:;$")]) {
-		log_error(library, "the path contains a blank, a colon or a dollar sign, which LD_PRELOAD does not allow; install in another directory");
+		log_error(library, "the path contains a blank, a colon or a dollar sign, which "
+				   "LD_PRELOAD does not allow; install in another directory");
 		return STATUS_NOT_FOUND;
 	}
 	int length = (int)(strrchr(library, '/') - library);

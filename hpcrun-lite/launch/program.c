@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding and examining the program; see program.h. Reads headers only, nothing is run. Test: tests/cli/launch_program.sh.
+ * Finding and examining the program; see program.h. Reads headers only, nothing is run. Test:
+ * tests/cli/launch_program.sh.
  */
 #include "hpcrun-lite/launch/program.h"
 
@@ -53,42 +54,70 @@ static enum program_verdict check_file(struct program *p)
 		return PROGRAM_GOOD;
 	case EXEC_ERROR:
 		if (image.error == ENOENT || image.error == ENOTDIR)
-			return say(p, image.is_interpreter ? PROGRAM_NOT_EXECUTABLE : PROGRAM_MISSING, "%s%s: %s", whose, file, strerror(image.error));
+			return say(p,
+				   image.is_interpreter ? PROGRAM_NOT_EXECUTABLE : PROGRAM_MISSING,
+				   "%s%s: %s", whose, file, strerror(image.error));
 		if (stat(file, &st) == 0 && S_ISDIR(st.st_mode))
 			return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s is a directory", whose, file);
-		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s: %s", whose, file, strerror(image.error));
+		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s: %s", whose, file,
+			   strerror(image.error));
 	case EXEC_DAMAGED:
-		return say(p, PROGRAM_NOT_EXECUTABLE, "%s%s is not a program that the system can run", whose, file);
+		return say(p, PROGRAM_NOT_EXECUTABLE,
+			   "%s%s is not a program that the system can run", whose, file);
 	case EXEC_STATIC:
-		return say(p, PROGRAM_REFUSED, "%s%s is linked statically: no measurement library can be loaded into it. "
-		           "Link it without -static", whose, file);
+		return say(
+			p, PROGRAM_REFUSED,
+			"%s%s is linked statically: no measurement library can be loaded into it. "
+			"Link it without -static",
+			whose, file);
 	case EXEC_SET_UID:
-		return say(p, PROGRAM_REFUSED, "%s%s is set-user-ID: the system keeps measurement libraries out of it. "
-		           "Run it as its owner, or measure a copy without the set-user-ID bit", whose, file);
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s is set-user-ID: the system keeps measurement libraries out of it. "
+			   "Run it as its owner, or measure a copy without the set-user-ID bit",
+			   whose, file);
 	case EXEC_SET_GID:
-		return say(p, PROGRAM_REFUSED, "%s%s is set-group-ID: the system keeps measurement libraries out of it. "
-		           "Run it with its group, or measure a copy without the set-group-ID bit", whose, file);
+		return say(
+			p, PROGRAM_REFUSED,
+			"%s%s is set-group-ID: the system keeps measurement libraries out of it. "
+			"Run it with its group, or measure a copy without the set-group-ID bit",
+			whose, file);
 	case EXEC_CAPABLE:
-		return say(p, PROGRAM_REFUSED, "%s%s has file capabilities: the system keeps measurement libraries out of it. "
-		           "Measure a copy without them (see getcap, setcap -r)", whose, file);
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s has file capabilities: the system keeps measurement libraries out "
+			   "of it. "
+			   "Measure a copy without them (see getcap, setcap -r)",
+			   whose, file);
 	case EXEC_OTHER_MACHINE:
-		return say(p, PROGRAM_REFUSED, "%s%s is a program for %s; only 64-bit x86 programs can be measured", whose, file,
-		           machine_name(image.machine));
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s is a program for %s; only 64-bit x86 programs can be measured",
+			   whose, file, machine_name(image.machine));
 	case EXEC_OTHER_ABI:
-		return say(p, PROGRAM_REFUSED, "%s%s is a program of the x32 ABI; only 64-bit x86 programs can be measured", whose, file);
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s is a program of the x32 ABI; only 64-bit x86 programs can be "
+			   "measured",
+			   whose, file);
 	case EXEC_OTHER_LIBC:
-		return say(p, PROGRAM_REFUSED, "%s%s is linked to another C library (its dynamic linker is %s); only programs of the "
-		           "GNU C library can be measured", whose, file, image.detail);
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s is linked to another C library (its dynamic linker is %s); only "
+			   "programs of the "
+			   "GNU C library can be measured",
+			   whose, file, image.detail);
 	case EXEC_SANITIZED:
-		return say(p, PROGRAM_REFUSED, "%s%s is linked to AddressSanitizer's shared run time, which does not allow a library to be loaded before it. "
-		           "Link it with -static-libasan", whose, file);
+		return say(p, PROGRAM_REFUSED,
+			   "%s%s is linked to AddressSanitizer's shared run time, which does not "
+			   "allow a library to be loaded before it. "
+			   "Link it with -static-libasan",
+			   whose, file);
 	}
 	return PROGRAM_GOOD;
 }
 
-/* ---- PATH ------------------------------------------------------------------------------------------------------------ */
+/* ---- PATH ------------------------------------------------------------------------------------ */
 
-/* As execvp: the first entry that is an executable file; one that may not be executed is remembered. */
+/*
+ * As execvp: the first entry that is an executable file; one that may not be executed is
+ * remembered.
+ */
 static enum program_verdict search(const char *command, const char *search_path, struct program *p)
 {
 	bool denied = false;
@@ -110,7 +139,8 @@ static enum program_verdict search(const char *command, const char *search_path,
 			break;
 	}
 	if (denied)
-		return say(p, PROGRAM_NOT_EXECUTABLE, "%s: found in PATH, but not executable", command);
+		return say(p, PROGRAM_NOT_EXECUTABLE, "%s: found in PATH, but not executable",
+			   command);
 	return say(p, PROGRAM_MISSING, "%s: command not found in PATH", command);
 }
 
@@ -122,7 +152,8 @@ enum program_verdict program_find(const char *command, const char *search_path, 
 		return say(p, PROGRAM_MISSING, "the command is empty");
 	if (strchr(command, '/')) {
 		if (strlen(command) >= sizeof p->path)
-			return say(p, PROGRAM_MISSING, "%.100s...: %s", command, strerror(ENAMETOOLONG));
+			return say(p, PROGRAM_MISSING, "%.100s...: %s", command,
+				   strerror(ENAMETOOLONG));
 		memcpy(p->path, command, strlen(command) + 1);
 	} else {
 		if (!search_path)

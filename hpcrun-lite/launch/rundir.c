@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement directory; see rundir.h. It is prepared under a private name, with the file that says whose it is, and then
- * renamed: rename(2) takes the place of nothing or of an empty directory, never of one in use, and so decides between ranks.
- * Test: tests/cli/launch_dir.sh.
+ * The measurement directory; see rundir.h. It is prepared under a private name, with the file that
+ * says whose it is, and then renamed: rename(2) takes the place of nothing or of an empty
+ * directory, never of one in use, and so decides between ranks. Test: tests/cli/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/rundir.h"
 
@@ -78,7 +78,8 @@ static enum verdict read_mark(const char *directory, const struct job *job)
 	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];
 	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
 		return FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
+	/* a FIFO may have the name */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
 	ssize_t n = read(fd, text, sizeof text);
@@ -87,14 +88,18 @@ static enum verdict read_mark(const char *directory, const struct job *job)
 	return n == (ssize_t)want_n && !memcmp(text, want, want_n) ? OURS : FOREIGN;
 }
 
-/* Makes the directory complete with its mark, or fails with EEXIST or ENOTEMPTY when that name is taken. */
+/*
+ * Makes the directory complete with its mark, or fails with EEXIST or ENOTEMPTY when that name is
+ * taken.
+ */
 static bool create(const char *directory, const struct job *job)
 {
 	char fresh[PATH_MAX], mark[PATH_MAX];
 	char host[65] = "";
 	gethostname(host, sizeof host - 1);
 	int n = snprintf(fresh, sizeof fresh, "%s.new-%s-%ld", directory, host, (long)getpid());
-	if (n < 0 || (size_t)n >= sizeof fresh || !path_in(mark, sizeof mark, fresh, RUNDIR_JOB_FILE)) {
+	if (n < 0 || (size_t)n >= sizeof fresh ||
+	    !path_in(mark, sizeof mark, fresh, RUNDIR_JOB_FILE)) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
@@ -115,7 +120,8 @@ static enum verdict mark_existing(const char *directory, const struct job *job)
 	char fresh[PATH_MAX], mark[PATH_MAX], name[128], host[65] = "";
 	gethostname(host, sizeof host - 1);
 	snprintf(name, sizeof name, RUNDIR_JOB_FILE ".new-%s-%ld", host, (long)getpid());
-	if (!path_in(fresh, sizeof fresh, directory, name) || !path_in(mark, sizeof mark, directory, RUNDIR_JOB_FILE))
+	if (!path_in(fresh, sizeof fresh, directory, name) ||
+	    !path_in(mark, sizeof mark, directory, RUNDIR_JOB_FILE))
 		return FAILED;
 	bool linked = write_mark(fresh, job) && link(fresh, mark) == 0;
 	int saved = errno;
@@ -133,7 +139,9 @@ static bool claim(const char *directory, const struct job *job)
 	if (job->scope != JOB_CLAIMED)
 		return true;
 	snprintf(name, sizeof name, "job.rank-%d", job->rank);
-	int fd = path_in(path, sizeof path, directory, name) ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+	int fd = path_in(path, sizeof path, directory, name)
+			 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+			 : -1;
 	if (fd < 0)
 		return errno != EEXIST;
 	close(fd);
@@ -208,7 +216,8 @@ static enum status choose_named(
 	return fail(wanted);
 }
 
-static enum status take_numbered(const char *base, const struct job *job, char *directory, size_t bytes)
+static enum status take_numbered(const char *base, const struct job *job, char *directory,
+				 size_t bytes)
 {
 	for (int number = 1; number <= MAX_NUMBER; number++) {
 		if (number == 1)
@@ -225,7 +234,8 @@ static enum status take_numbered(const char *base, const struct job *job, char *
 	return fail(base);
 }
 
-enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes)
+enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path,
+			size_t path_bytes)
 {
 	char directory[PATH_MAX], base[512], absolute[PATH_MAX], name[PATH_MAX];
 	enum status status;
@@ -247,12 +257,14 @@ enum status rundir_open(const char *wanted, const char *program, const struct jo
 		status = choose_named(name, &named, directory, sizeof directory);
 	} else {
 		const char *slash = strrchr(program, '/');
-		snprintf(base, sizeof base, "hpctoolkit-lite-%.200s-measurements%s%s", slash ? slash + 1 : program, job->name[0] ? "-" : "", job->name);
+		snprintf(base, sizeof base, "hpctoolkit-lite-%.200s-measurements%s%s",
+			 slash ? slash + 1 : program, job->name[0] ? "-" : "", job->name);
 		status = take_numbered(base, job, directory, sizeof directory);
 	}
 	if (status != STATUS_OK)
 		return status;
-	if (!realpath(directory, absolute) || strlen(absolute) >= path_bytes || access(absolute, W_OK | X_OK) != 0) {
+	if (!realpath(directory, absolute) || strlen(absolute) >= path_bytes ||
+	    access(absolute, W_OK | X_OK) != 0) {
 		if (strlen(absolute) >= path_bytes)
 			errno = ENAMETOOLONG;
 		return fail(directory);
