@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding and decoding helpers of the measurement file; see measurement.h. No I/O, no allocation. The
- * reader half must stay safe on any bytes. Test: tests/unit/test_measurement.c, tests/fuzz/fuzz_measurement.c.
+ * Encoding and decoding helpers of the measurement file; see measurement.h. No I/O, no allocation.
+ * The reader half must stay safe on any bytes. Test: tests/unit/test_measurement.c,
+ * tests/fuzz/fuzz_measurement.c.
  */
 #include "common/format/measurement.h"
 
@@ -33,19 +34,27 @@ static const struct {
 	bool takes_sample;
 } loss_table[MSR_N_LOSSES] = {
 	[MSR_LOSS_BUSY] = {"busy", "arrived while the thread was inside the profiler", true},
-	[MSR_LOSS_NO_SPACE] = {"no-space", "the measurement file could not grow (disk full or quota)", true},
+	[MSR_LOSS_NO_SPACE] = {"no-space",
+			       "the measurement file could not grow (disk full or quota)", true},
 	[MSR_LOSS_FILE_LIMIT] = {"file-limit", "the file size limit (ulimit -f) was reached", true},
 	[MSR_LOSS_NO_MEMORY] = {"no-memory", "no memory for the context index", true},
 	[MSR_LOSS_NODE_LIMIT] = {"node-limit", "the limit on context nodes was reached", true},
-	[MSR_LOSS_NO_THREAD] = {"no-thread", "arrived in a thread that was not made by pthread_create", true},
+	[MSR_LOSS_NO_THREAD] = {"no-thread",
+				"arrived in a thread that was not made by pthread_create", true},
 	[MSR_LOSS_TRACE] = {"trace", "in the tree, but without a trace record", false},
-	[MSR_LOSS_COALESCED] = {"coalesced", "expiries that the kernel merged; their samples have the full weight", false},
-	[MSR_LOSS_SOURCE_LOST] = {"source-lost", "the program closed a sample source's descriptor", false},
-	[MSR_LOSS_IN_FLIGHT] = {"in-flight", "the process was killed while the sample was being recorded", true},
+	[MSR_LOSS_COALESCED] =
+		{"coalesced", "expiries that the kernel merged; their samples have the full weight",
+		 false},
+	[MSR_LOSS_SOURCE_LOST] = {"source-lost", "the program closed a sample source's descriptor",
+				  false},
+	[MSR_LOSS_IN_FLIGHT] = {"in-flight",
+				"the process was killed while the sample was being recorded", true},
 	[MSR_LOSS_FORK] = {"fork", "child processes that could not be measured", false},
-	[MSR_LOSS_MODULE_TABLE] = {"module-table", "frames without module: table full or busy", false},
+	[MSR_LOSS_MODULE_TABLE] = {"module-table", "frames without module: table full or busy",
+				   false},
 	[MSR_LOSS_THREAD_SETUP] = {"thread-setup", "threads that could not be measured", false},
-	[MSR_LOSS_PYTHON] = {"python-frames", "paths with Python frames that could not be read", false},
+	[MSR_LOSS_PYTHON] = {"python-frames", "paths with Python frames that could not be read",
+			     false},
 };
 
 bool msr_loss_takes_sample(enum msr_loss l)
@@ -98,8 +107,8 @@ const char *msr_unmeasured_name(uint32_t reason)
 static bool extent_is_sound(const struct msr_extent *e, uint64_t room)
 {
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);
-	return e->magic == MSR_EXTENT_MAGIC && e->check == msr_extent_check(e) && length >= sizeof *e
-		&& length % MSR_EXTENT_ALIGN == 0 && room >= sizeof *e;
+	return e->magic == MSR_EXTENT_MAGIC && e->check == msr_extent_check(e) &&
+	       length >= sizeof *e && length % MSR_EXTENT_ALIGN == 0 && room >= sizeof *e;
 }
 
 /* The next aligned offset from `pos` that holds a sound header, or n_bytes. */
@@ -107,7 +116,8 @@ static uint64_t resync(const uint8_t *bytes, uint64_t n_bytes, uint64_t pos)
 {
 	for (; pos + sizeof(struct msr_extent) <= n_bytes; pos += MSR_EXTENT_ALIGN) {
 		const struct msr_extent *e = (const void *)(bytes + pos);
-		if (memcmp(e, MSR_MAGIC, sizeof MSR_MAGIC) == 0) { /* another process: its extents are not ours */
+		/* another process: its extents are not ours */
+		if (memcmp(e, MSR_MAGIC, sizeof MSR_MAGIC) == 0) {
 			pos += MSR_PROCESS_BYTES - MSR_EXTENT_ALIGN;
 			continue;
 		}
@@ -125,16 +135,21 @@ static bool all_zero(const uint8_t *p, uint64_t n)
 	return true;
 }
 
-/* A kill fell into the making of this extent: its magic is written last, and nothing was published in it. */
+/*
+ * A kill fell into the making of this extent: its magic is written last, and nothing was published
+ * in it.
+ */
 static bool is_unfinished(const uint8_t *at, uint64_t room)
 {
 	const struct msr_extent *e = (const void *)at;
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_acquire);
-	return e->magic == 0 && atomic_load_explicit(&e->used, memory_order_acquire) == 0 && length >= sizeof *e
-		&& length % MSR_EXTENT_ALIGN == 0 && length <= room && all_zero(at + sizeof *e, length - sizeof *e);
+	return e->magic == 0 && atomic_load_explicit(&e->used, memory_order_acquire) == 0 &&
+	       length >= sizeof *e && length % MSR_EXTENT_ALIGN == 0 && length <= room &&
+	       all_zero(at + sizeof *e, length - sizeof *e);
 }
 
-enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos, struct msr_view *view, uint64_t *skipped)
+enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *pos,
+			      struct msr_view *view, uint64_t *skipped)
 {
 	uint64_t at = *pos;
 	if (at >= n_bytes || n_bytes - at < sizeof(struct msr_extent)) {
@@ -158,7 +173,9 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 		/* Reserved space that was never carved into extents is zero and is no damage. */
 		if (all_zero(bytes + at, next - at)) {
 			*skipped = 0;
-			return next == n_bytes ? MSR_SCAN_END : msr_next_extent(bytes, n_bytes, pos, view, skipped);
+			return next == n_bytes
+				       ? MSR_SCAN_END
+				       : msr_next_extent(bytes, n_bytes, pos, view, skipped);
 		}
 		*skipped = next - at;
 		return MSR_SCAN_DAMAGED;
@@ -179,11 +196,13 @@ enum msr_scan msr_next_extent(const uint8_t *bytes, uint64_t n_bytes, uint64_t *
 enum msr_header_state msr_check_header(const uint8_t *bytes, uint64_t n_bytes, unsigned *major)
 {
 	static const uint8_t unwritten[sizeof MSR_MAGIC];
-	_Static_assert(sizeof MSR_MAGIC == sizeof((struct msr_header *)0)->magic, "the magic ends in NUL");
+	_Static_assert(sizeof MSR_MAGIC == sizeof((struct msr_header *)0)->magic,
+		       "the magic ends in NUL");
 	if (n_bytes >= sizeof unwritten && memcmp(bytes, unwritten, sizeof unwritten) == 0)
 		return MSR_HEADER_UNWRITTEN;
 	if (n_bytes < sizeof(struct msr_header))
-		return n_bytes >= 8 && memcmp(bytes, MSR_MAGIC, 8) != 0 ? MSR_HEADER_NOT_OURS : MSR_HEADER_SHORT;
+		return n_bytes >= 8 && memcmp(bytes, MSR_MAGIC, 8) != 0 ? MSR_HEADER_NOT_OURS
+									: MSR_HEADER_SHORT;
 	const struct msr_header *h = (const void *)bytes;
 	if (memcmp(h->magic, MSR_MAGIC, sizeof h->magic) != 0)
 		return MSR_HEADER_NOT_OURS;

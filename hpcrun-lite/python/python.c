@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python.h: finds the interpreter and the thread's state in it, and joins native and Python frames by their places on the C stack.
- * Must not: wait, allocate, read what may have been freed other than by guarded loads. Tests: tests/cli/python_*.sh.
+ * See python.h: finds the interpreter and the thread's state in it, and joins native and Python
+ * frames by their places on the C stack. Must not: wait, allocate, read what may have been freed
+ * other than by guarded loads. Tests: tests/cli/python_*.sh.
  */
 #include "hpcrun-lite/python/python.h"
 
@@ -28,7 +29,7 @@ struct python_thread {
 	bool was_native;            /* the path before went through as it was */
 	struct code_known *known;   /* by place from the outermost Python frame */
 	uint32_t n_marked;          /* entries of `known` that were ever used */
-	uint64_t *path[2];          /* max_depth each, filled from the end; the path before is path[1] */
+	uint64_t *path[2]; /* max_depth each, filled from the end; the path before is path[1] */
 	struct frames frames;
 	struct reader reader;
 	struct reader_batch batch[2];
@@ -45,26 +46,34 @@ static struct {
 	uintptr_t runtime;                            /* _PyRuntime */
 	const struct link_map *map;
 	uint16_t module;                              /* native, that holds the interpreter */
-	uint64_t call_link, call_bytes;               /* of _PyEval_EvalFrameDefault, as in addresses of its module; 0: not known */
+	/* of _PyEval_EvalFrameDefault, as in addresses of its module; 0: not known */
+	uint64_t call_link, call_bytes;
 	struct code_types types;
-	_Atomic uint32_t n_forks;                     /* what was known before a fork has no record in the child's file */
+	/* what was known before a fork has no record in the child's file */
+	_Atomic uint32_t n_forks;
 	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
 } python;
 
-/* ---- the interpreter --------------------------------------------------------------------------------------------- */
+/* ---- the interpreter ------------------------------------------------------------------------- */
 
 void python_init(const struct python_host *host)
 {
 	python.host = host;
 }
 
-/* Minor version of Python 3. Before 3.11 there is no word that says it: PyIter_Send came with 3.10. 0: older, or cannot be told. */
+/*
+ * Minor version of Python 3. Before 3.11 there is no word that says it: PyIter_Send came with 3.10.
+ * 0: older, or cannot be told.
+ */
 static unsigned version_of(const struct symbols *s)
 {
 	unsigned long version;
 	uintptr_t at = symbols_find(s, "Py_Version", NULL);
 	if (at)
-		return load_guarded(&version, at, sizeof version) == sizeof version && version >> 24 == 3 ? version >> 16 & 0xff : 0;
+		return load_guarded(&version, at, sizeof version) == sizeof version &&
+				       version >> 24 == 3
+			       ? version >> 16 & 0xff
+			       : 0;
 	return symbols_find(s, "PyIter_Send", NULL) ? 10 : 0;
 }
 
@@ -88,15 +97,18 @@ void python_consider(const struct link_map *map, uint16_t module)
 	struct symbols s;
 	uintptr_t runtime;
 	uint8_t said[PYTHON_LAYOUT_SAID_BYTES];
-	if (!python.host || atomic_load_explicit(&python.considered, memory_order_relaxed) || !symbols_open(map, &s) || !(runtime = symbols_find(&s, "_PyRuntime", NULL))
-	    || atomic_exchange_explicit(&python.considered, true, memory_order_relaxed))
+	if (!python.host || atomic_load_explicit(&python.considered, memory_order_relaxed) ||
+	    !symbols_open(map, &s) || !(runtime = symbols_find(&s, "_PyRuntime", NULL)) ||
+	    atomic_exchange_explicit(&python.considered, true, memory_order_relaxed))
 		return;
 	unsigned minor = version_of(&s);
 	const struct python_layout *l = python_layout_of(minor);
 	python.runtime = runtime;
 	python.map = map;
 	python.module = module;
-	python.types = (struct code_types){symbols_find(&s, "PyCode_Type", NULL), symbols_find(&s, "PyUnicode_Type", NULL), symbols_find(&s, "PyBytes_Type", NULL)};
+	python.types = (struct code_types){symbols_find(&s, "PyCode_Type", NULL),
+					   symbols_find(&s, "PyUnicode_Type", NULL),
+					   symbols_find(&s, "PyBytes_Type", NULL)};
 	uintptr_t call = symbols_find(&s, "_PyEval_EvalFrameDefault", &python.call_bytes);
 	python.call_link = call ? call - map->l_addr : 0;
 	bool known = l && python.types.code && python.types.string && python.types.bytes;
@@ -123,7 +135,8 @@ void python_forked(void)
 static bool is_loaded(void)
 {
 	struct dl_find_object now;
-	return _dl_find_object((void *)python.runtime, &now) == 0 && now.dlfo_link_map == python.map;
+	return _dl_find_object((void *)python.runtime, &now) == 0 &&
+	       now.dlfo_link_map == python.map;
 }
 
 static uint16_t logical_module(void)
@@ -137,7 +150,7 @@ static uint16_t logical_module(void)
 	return (uint16_t)id;
 }
 
-/* ---- the thread's state in it -------------------------------------------------------------------------------------- */
+/* ---- the thread's state in it ---------------------------------------------------------------- */
 
 struct state {
 	uint8_t bytes[FRAMES_THREAD_BYTES];
@@ -146,26 +159,33 @@ struct state {
 };
 
 /*
- * A thread that holds the interpreter lock is safe from all others. One that has left it (as PyTorch does around its operations) is so too while it is the one that set the interpreter up:
- * of other threads the states are freed by whoever takes the interpreter down, and those may be daemons that run on meanwhile.
+ * A thread that holds the interpreter lock is safe from all others. One that has left it (as
+ * PyTorch does around its operations) is so too while it is the one that set the interpreter up: of
+ * other threads the states are freed by whoever takes the interpreter down, and those may be
+ * daemons that run on meanwhile.
  */
-static bool is_held(const struct python_layout *l, const struct python_thread *t, const uint8_t *runtime, const struct state *s)
+static bool is_held(const struct python_layout *l, const struct python_thread *t,
+		    const uint8_t *runtime, const struct state *s)
 {
 	if (t->is_main && reader_word(runtime, l->runtime.main_thread) == (uint64_t)pthread_self())
 		return true;
 	if (l->runtime.current != PYTHON_NOWHERE)
 		return reader_word(runtime, l->runtime.current) == s->at;
-	return (reader_half(s->bytes, l->thread.status) & l->thread.status_mask) == l->thread.attached;
+	return (reader_half(s->bytes, l->thread.status) & l->thread.status_mask) ==
+	       l->thread.attached;
 }
 
 /*
- * By the key under which CPython keeps it for PyGILState_Ensure. pthread_getspecific of glibc reads memory of the thread alone. While the interpreter is being taken down nothing is looked at.
- * In the thread that runs main the state lies where it lay: that thread takes the key's value away before it frees its state.
+ * By the key under which CPython keeps it for PyGILState_Ensure. pthread_getspecific of glibc reads
+ * memory of the thread alone. While the interpreter is being taken down nothing is looked at. In
+ * the thread that runs main the state lies where it lay: that thread takes the key's value away
+ * before it frees its state.
  */
 static bool find_state(const struct python_layout *l, struct python_thread *t, struct state *s)
 {
 	const uint8_t *runtime = (const uint8_t *)python.runtime, *found;
-	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) || !reader_half(runtime, l->runtime.tss))
+	if (!is_loaded() || reader_word(runtime, l->runtime.finalizing) ||
+	    !reader_half(runtime, l->runtime.tss))
 		return false;
 	s->at = (uintptr_t)pthread_getspecific(reader_half(runtime, l->runtime.tss + 4));
 	t->reader.direct = t->is_main;
@@ -179,11 +199,13 @@ static bool find_state(const struct python_layout *l, struct python_thread *t, s
 	return true;
 }
 
-/* ---- joining -------------------------------------------------------------------------------------------------------- */
+/* ---- joining --------------------------------------------------------------------------------- */
 
 size_t python_thread_bytes(uint32_t max_depth)
 {
-	return ((sizeof(struct python_thread) + 63) & ~(size_t)63) + (size_t)max_depth * (2 * sizeof(uint64_t) + sizeof(struct frames_frame) + 2 * sizeof(struct frames_run) + sizeof(struct code_known));
+	return ((sizeof(struct python_thread) + 63) & ~(size_t)63) +
+	       (size_t)max_depth * (2 * sizeof(uint64_t) + sizeof(struct frames_frame) +
+				    2 * sizeof(struct frames_run) + sizeof(struct code_known));
 }
 
 struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool is_main)
@@ -202,9 +224,14 @@ struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool 
 	return t;
 }
 
-static void pass_through(struct python_thread *t, const struct unwind_path *walked, uint32_t n_inner, struct python_path *path)
+static void pass_through(struct python_thread *t, const struct unwind_path *walked,
+			 uint32_t n_inner, struct python_path *path)
 {
-	*path = (struct python_path){.addr = walked->addr + n_inner, .n = walked->n - n_inner, .n_same = t->was_native ? walked->n_same : 0, .end = walked->end, .broken = path->broken};
+	*path = (struct python_path){.addr = walked->addr + n_inner,
+				     .n = walked->n - n_inner,
+				     .n_same = t->was_native ? walked->n_same : 0,
+				     .end = walked->end,
+				     .broken = path->broken};
 	t->was_native = true;
 	t->n_previous = 0;
 }
@@ -226,7 +253,8 @@ static void grow(struct growing *g, uint64_t addr)
 }
 
 /* The frames of one run. False: one of them is no Python frame; nothing of the run is kept. */
-static bool grow_run(struct growing *g, const struct code_context *c, struct python_thread *t, uint32_t begin, uint32_t end, uint16_t module)
+static bool grow_run(struct growing *g, const struct code_context *c, struct python_thread *t,
+		     uint32_t begin, uint32_t end, uint16_t module)
 {
 	struct frames *f = &t->frames;
 	uint32_t n = g->n;
@@ -248,30 +276,41 @@ static bool grow_run(struct growing *g, const struct code_context *c, struct pyt
 	return true;
 }
 
-/* The native frame, from `from` outwards, that is a call of the interpreter, by its symbol: for a run whose place is not known. UINT32_MAX: none. */
+/*
+ * The native frame, from `from` outwards, that is a call of the interpreter, by its symbol: for a
+ * run whose place is not known. UINT32_MAX: none.
+ */
 static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from)
 {
 	for (uint32_t i = from; i < walked->n; i++)
-		if (msr_addr_module(walked->addr[i]) == python.module && msr_addr_link(walked->addr[i]) - python.call_link < python.call_bytes)
+		if (msr_addr_module(walked->addr[i]) == python.module &&
+		    msr_addr_link(walked->addr[i]) - python.call_link < python.call_bytes)
 			return i;
 	return UINT32_MAX;
 }
 
-/* Where a run's place on the stack lies in a frame of the interpreter's module, that frame is the call that runs it. */
-static void join(struct python_thread *t, const struct code_context *c, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, uint16_t module,
-	struct growing *g)
+/*
+ * Where a run's place on the stack lies in a frame of the interpreter's module, that frame is the
+ * call that runs it.
+ */
+static void join(struct python_thread *t, const struct code_context *c,
+		 const struct unwind_thread *unwind, const struct unwind_path *walked,
+		 uint32_t n_inner, uint16_t module, struct growing *g)
 {
 	enum { MOST_MISSES = 4 }; /* a search goes through the whole path */
 	struct unwind_scan scan = {0};
 	struct frames *f = &t->frames;
-	bool is_open = f->n_frames > (f->n_runs ? f->run[f->n_runs - 1].end : 0); /* the last run has no place */
+	/* the last run has no place */
+	bool is_open = f->n_frames > (f->n_runs ? f->run[f->n_runs - 1].end : 0);
 	uint32_t done = n_inner, begin = 0, n_misses = 0, n_runs = f->n_runs + is_open;
 	for (uint32_t i = 0; i < n_runs && n_misses < MOST_MISSES; begin = f->run[i++].end) {
 		uint32_t end = i < f->n_runs ? f->run[i].end : f->n_frames;
 		if (end == begin) /* 3.14: the end of all frames */
 			continue;
-		uint32_t at = i < f->n_runs ? unwind_find_on_stack(unwind, &scan, f->run[i].place) : find_interpreter(walked, done);
-		if (at == UINT32_MAX || at < done || msr_addr_module(walked->addr[at]) != python.module) {
+		uint32_t at = i < f->n_runs ? unwind_find_on_stack(unwind, &scan, f->run[i].place)
+					    : find_interpreter(walked, done);
+		if (at == UINT32_MAX || at < done ||
+		    msr_addr_module(walked->addr[at]) != python.module) {
 			f->broken = f->broken || at == UINT32_MAX;
 			n_misses += at == UINT32_MAX;
 			continue;
@@ -288,14 +327,19 @@ static void join(struct python_thread *t, const struct code_context *c, const st
 		grow(g, walked->addr[done]);
 }
 
-/* To the end of path[1], in its order, leaf first; counts how many outermost frames are as they were. */
-static void publish(struct python_thread *t, const struct growing *g, const struct unwind_path *walked, struct python_path *path)
+/*
+ * To the end of path[1], in its order, leaf first; counts how many outermost frames are as they
+ * were.
+ */
+static void publish(struct python_thread *t, const struct growing *g,
+		    const struct unwind_path *walked, struct python_path *path)
 {
 	uint64_t *end = t->path[1] + t->max_depth;
 	uint32_t same = 0;
 	path->end = g->full ? UNWIND_DEEP : walked->end;
 	if (path->end == t->end && !g->full)
-		while (same < t->n_previous && same < g->n && g->at[g->n - 1 - same] == end[-1 - (int64_t)same])
+		while (same < t->n_previous && same < g->n &&
+		       g->at[g->n - 1 - same] == end[-1 - (int64_t)same])
 			same++;
 	memcpy(end - g->n, g->at, (g->n - same) * sizeof *g->at);
 	t->n_previous = g->full ? 0 : g->n;
@@ -306,16 +350,23 @@ static void publish(struct python_thread *t, const struct growing *g, const stru
 	path->n_same = same;
 }
 
-/* The native path is that of the walk before, and each Python frame runs the same instruction of the same code object: then so is the path. Half the cost of joining. */
-static bool is_unchanged(const struct python_thread *t, const struct code_context *c, const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
+/*
+ * The native path is that of the walk before, and each Python frame runs the same instruction of
+ * the same code object: then so is the path. Half the cost of joining.
+ */
+static bool is_unchanged(const struct python_thread *t, const struct code_context *c,
+			 const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
 {
 	const struct frames *f = &t->frames;
-	if (!c->reader->direct || f->broken || f->is_cut || t->was_native || n_walks != t->n_walks + 1 || walked->n_same != walked->n || n_inner != t->n_inner || f->n_frames != t->n_known
-	    || f->n_runs != t->n_runs || memcmp(f->run, t->runs, f->n_runs * sizeof *f->run) != 0)
+	if (!c->reader->direct || f->broken || f->is_cut || t->was_native ||
+	    n_walks != t->n_walks + 1 || walked->n_same != walked->n || n_inner != t->n_inner ||
+	    f->n_frames != t->n_known || f->n_runs != t->n_runs ||
+	    memcmp(f->run, t->runs, f->n_runs * sizeof *f->run) != 0)
 		return false;
 	for (uint32_t i = 0; i < f->n_frames; i++) {
 		const struct code_known *k = &t->known[f->n_frames - 1 - i];
-		if (k->instruction != f->frame[i].instruction || !code_is_known(c, k, f->frame[i].code))
+		if (k->instruction != f->frame[i].instruction ||
+		    !code_is_known(c, k, f->frame[i].code))
 			return false;
 	}
 	return true;
@@ -334,7 +385,9 @@ static void keep(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
 	t->n_walks = n_walks;
 }
 
-void python_splice(struct python_thread *t, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, bool at_call, struct python_path *path)
+void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
+		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
+		   struct python_path *path)
 {
 	const struct python_layout *l = atomic_load_explicit(&python.layout, memory_order_acquire);
 	struct state state;
@@ -353,7 +406,10 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind, 
 		pass_through(t, walked, n_inner, path);
 		return;
 	}
-	/* A thread that was interrupted may be anywhere: between two stores, in a frame that is being freed, in the copying of a stack (greenlet). One that called us is not. */
+	/*
+	 * A thread that was interrupted may be anywhere: between two stores, in a frame that is
+	 * being freed, in the copying of a stack (greenlet). One that called us is not.
+	 */
 	t->reader.direct = state.is_held && at_call;
 	if (!t->reader.direct && !t->reader.is_noting)
 		reader_begin_frames(&t->reader, &t->batch[0]);
@@ -370,12 +426,22 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind, 
 	if (t->n_forks != n_forks)
 		memset(t->known, 0, t->n_marked * sizeof *t->known);
 	t->n_forks = n_forks;
-	const struct code_context c = {
-		.layout = l, .types = &python.types, .host = python.host, .reader = &t->reader, .scratch = &t->scratch, .met = t->met, .walk = t->n_splices, .last = &t->last, .batch = t->batch};
+	const struct code_context c = {.layout = l,
+				       .types = &python.types,
+				       .host = python.host,
+				       .reader = &t->reader,
+				       .scratch = &t->scratch,
+				       .met = t->met,
+				       .walk = t->n_splices,
+				       .last = &t->last,
+				       .batch = t->batch};
 	uint64_t n_walks = unwind_counts(unwind)->walks;
 	if (is_unchanged(t, &c, walked, n_inner, n_walks)) {
 		t->n_walks = n_walks;
-		*path = (struct python_path){.addr = t->path[1] + t->max_depth - t->n_previous, .n = t->n_previous, .n_same = t->n_previous, .end = t->end};
+		*path = (struct python_path){.addr = t->path[1] + t->max_depth - t->n_previous,
+					     .n = t->n_previous,
+					     .n_same = t->n_previous,
+					     .end = t->end};
 		return;
 	}
 	struct growing g = {.at = t->path[0], .max = t->max_depth};

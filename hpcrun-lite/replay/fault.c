@@ -17,15 +17,24 @@ static const struct kind {
 	uint64_t number;    /* where none is given */
 	const char *about;
 } kinds[FAULT_N] = {
-	[FAULT_DROPPED_BUFFERS] = {"dropped-buffers", 1, "every N-th buffer of records is dropped, and CUPTI says how many were in it"},
-	[FAULT_LOST_RECORD] = {"lost-record", 10, "every N-th record does not come, and nobody says so"},
+	[FAULT_DROPPED_BUFFERS] =
+		{"dropped-buffers", 1,
+		 "every N-th buffer of records is dropped, and CUPTI says how many were in it"},
+	[FAULT_LOST_RECORD] = {"lost-record", 10,
+			       "every N-th record does not come, and nobody says so"},
 	[FAULT_WRAP] = {"wrap", 10, "correlation ids wrap around at 2^32 after the first N"},
-	[FAULT_CLOCK_STEP] = {"clock-step", 1000, "the device's clock jumps back by N ms in the middle"},
-	[FAULT_OUT_OF_MEMORY] = {"out-of-memory", 2, "the N-th asking for PC samples fails with OUT_OF_MEMORY"},
+	[FAULT_CLOCK_STEP] = {"clock-step", 1000,
+			      "the device's clock jumps back by N ms in the middle"},
+	[FAULT_OUT_OF_MEMORY] = {"out-of-memory", 2,
+				 "the N-th asking for PC samples fails with OUT_OF_MEMORY"},
 	[FAULT_BUFFER_FULL] = {"buffer-full", 2, "... comes back with the hardware buffer full"},
-	[FAULT_UNKNOWN_CALL] = {"unknown-call", 5, "before every N-th call comes one of a driver that is newer than this program"},
-	[FAULT_EARLY_UNLOAD] = {"early-unload", 1, "every N-th module is gone before it can be copied"},
-	[FAULT_OUT_OF_ORDER] = {"out-of-order", 1, "the records of every N-th buffer come in reverse"},
+	[FAULT_UNKNOWN_CALL] =
+		{"unknown-call", 5,
+		 "before every N-th call comes one of a driver that is newer than this program"},
+	[FAULT_EARLY_UNLOAD] = {"early-unload", 1,
+				"every N-th module is gone before it can be copied"},
+	[FAULT_OUT_OF_ORDER] = {"out-of-order", 1,
+				"the records of every N-th buffer come in reverse"},
 	[FAULT_SUBSCRIBER] = {"subscriber", 1, "another tool uses CUPTI"},
 };
 
@@ -37,7 +46,9 @@ bool fault_parse(struct fault *f, const char *text)
 			continue;
 		char *end = NULL;
 		errno = 0;
-		uint64_t number = text[n] && text[n + 1] >= '0' && text[n + 1] <= '9' ? strtoull(text + n + 1, &end, 10) : kinds[k].number;
+		uint64_t number = text[n] && text[n + 1] >= '0' && text[n + 1] <= '9'
+					  ? strtoull(text + n + 1, &end, 10)
+					  : kinds[k].number;
 		if ((text[n] && (!end || *end)) || errno || !number || number > MAX_NUMBER)
 			return false;
 		f->is_on[k] = true;
@@ -52,7 +63,9 @@ const char *fault_help(void)
 	static char text[2048];
 	size_t n = 0;
 	for (unsigned k = 0; k < FAULT_N && n < sizeof text; k++)
-		n += (size_t)snprintf(text + n, sizeof text - n, "%s  %s:%llu: %s", k ? "\n" : "", kinds[k].name, (unsigned long long)kinds[k].number, kinds[k].about);
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s  %s:%llu: %s", k ? "\n" : "",
+				      kinds[k].name, (unsigned long long)kinds[k].number,
+				      kinds[k].about);
 	return text;
 }
 
@@ -66,7 +79,7 @@ uint32_t fault_correlation(const struct fault *f, uint32_t id)
 	return f->is_on[FAULT_WRAP] ? id - f->first_id - (uint32_t)f->number[FAULT_WRAP] : id;
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 struct fields {
 	uint32_t *correlation;
@@ -123,7 +136,8 @@ static void reverse(uint32_t *offset, uint32_t n)
 	}
 }
 
-uint32_t fault_records(struct fault *f, uint8_t *buffer, uint32_t *offset, uint32_t *n_records, uint64_t middle_ns)
+uint32_t fault_records(struct fault *f, uint8_t *buffer, uint32_t *offset, uint32_t *n_records,
+		       uint64_t middle_ns)
 {
 	uint32_t n = 0, before = *n_records;
 	if (before && fault_now(f, FAULT_DROPPED_BUFFERS)) {

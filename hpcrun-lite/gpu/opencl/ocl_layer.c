@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entrance through the ICD loader: what cl_layer.h asks of a layer, in its first form and in that of the loaders of 2024, and the table of our functions.
- * A loader that gets an error here goes on without us. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ * The entrance through the ICD loader: what cl_layer.h asks of a layer, in its first form and in
+ * that of the loaders of 2024, and the table of our functions. A loader that gets an error here
+ * goes on without us. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -35,11 +36,14 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 /* Programs that bring a copy of the loader may have two of them. */
 static void refuse(const cl_icd_dispatch *target)
 {
-	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER && target->clFinish != ocl_next.clFinish)
-		ocl_host->note(ocl_host, "a second OpenCL loader was found in the process; calls through it are not measured");
+	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER &&
+	    target->clFinish != ocl_next.clFinish)
+		ocl_host->note(ocl_host, "a second OpenCL loader was found in the process; calls "
+					 "through it are not measured");
 }
 
-VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch)
+VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
+			   const cl_icd_dispatch **dispatch)
 {
 	if (!target || !n_ret || !dispatch)
 		return CL_INVALID_VALUE;
@@ -57,14 +61,18 @@ VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_
 	return CL_SUCCESS;
 }
 
-VISIBLE cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch,
-                                         const ocl_layer_properties *properties)
+VISIBLE cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
+					 const cl_icd_dispatch **dispatch,
+					 const ocl_layer_properties *properties)
 {
 	(void)properties;
 	return clInitLayer(n, target, n_ret, dispatch);
 }
 
-/* The loader takes its layers down at exit: our exit handler has run before, and what comes now is passed on. */
+/*
+ * The loader takes its layers down at exit: our exit handler has run before, and what comes now is
+ * passed on.
+ */
 VISIBLE cl_int clDeinitLayer(void)
 {
 	return CL_SUCCESS;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher asks: which ICD loader programs will find, whether it knows layers, and what devices there are. Not for the measured process, though it
- * lies in the same module. Test: tests/cli/launch_gpu.sh.
+ * What the launcher asks: which ICD loader programs will find, whether it knows layers, and what
+ * devices there are. Not for the measured process, though it lies in the same module. Test:
+ * tests/cli/launch_gpu.sh.
  */
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/gpu/opencl/ocl_headers.h"
@@ -51,17 +52,23 @@ static bool wants_preload(const char *options, char *why, size_t why_bytes)
 		return true;
 	void *loader = dlopen(LOADER, RTLD_LAZY | RTLD_LOCAL);
 	if (!loader) {
-		snprintf(why, why_bytes, "there is no ICD loader here (" LOADER "; package ocl-icd-libopencl1); the module is preloaded, for programs that bring their own OpenCL");
+		snprintf(why, why_bytes,
+			 "there is no ICD loader here (" LOADER
+			 "; package ocl-icd-libopencl1); the module is preloaded, for programs "
+			 "that bring their own OpenCL");
 		return true;
 	}
 	bool knows = knows_layers(path_of(loader));
 	if (!knows)
-		snprintf(why, why_bytes, "the ICD loader %.200s is too old for layers (ocl-icd 2.3.0 or Khronos' loader of 2020 know them); the module is preloaded", path_of(loader));
+		snprintf(why, why_bytes,
+			 "the ICD loader %.200s is too old for layers (ocl-icd 2.3.0 or Khronos' "
+			 "loader of 2020 know them); the module is preloaded",
+			 path_of(loader));
 	dlclose(loader);
 	return !knows;
 }
 
-/* ---- the list ------------------------------------------------------------------------------------------------------------ */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 struct functions {
 	OCL_TYPE(clGetPlatformIDs) get_platforms;
@@ -79,7 +86,8 @@ static const char *type_name(cl_device_type type)
 	return type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator" : "device";
 }
 
-static void list_device(const struct functions *f, cl_device_id d, const char *platform, const char *entrance, int fd)
+static void list_device(const struct functions *f, cl_device_id d, const char *platform,
+			const char *entrance, int fd)
 {
 	char name[256] = "?", version[256] = "?";
 	cl_device_type type = 0;
@@ -88,7 +96,8 @@ static void list_device(const struct functions *f, cl_device_id d, const char *p
 	f->device_info(d, CL_DEVICE_VERSION, sizeof version, version, NULL);
 	f->device_info(d, CL_DEVICE_TYPE, sizeof type, &type, NULL);
 	f->device_info(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-	dprintf(fd, "%s %s, %u units, of %s (%s); %s\n", type_name(type), name, units, platform, version, entrance);
+	dprintf(fd, "%s %s, %u units, of %s (%s); %s\n", type_name(type), name, units, platform,
+		version, entrance);
 }
 
 static unsigned list_platforms(const struct functions *f, const char *entrance, int fd)
@@ -102,7 +111,8 @@ static unsigned list_platforms(const struct functions *f, const char *entrance, 
 		char platform[256] = "?";
 		cl_uint n_devices = 0;
 		f->platform_info(platforms[i], CL_PLATFORM_NAME, sizeof platform, platform, NULL);
-		if (f->get_devices(platforms[i], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices, &n_devices) != CL_SUCCESS)
+		if (f->get_devices(platforms[i], CL_DEVICE_TYPE_ALL, MAX_LISTED, devices,
+				   &n_devices) != CL_SUCCESS)
 			continue;
 		for (cl_uint k = 0; k < n_devices && k < MAX_LISTED; k++, n_listed++)
 			list_device(f, devices[k], platform, entrance, fd);
@@ -115,7 +125,8 @@ static void list(int fd)
 	char why[512], entrance[256];
 	void *loader = dlopen(LOADER, RTLD_LAZY | RTLD_LOCAL);
 	if (!loader) {
-		dprintf(fd, "-no ICD loader: " LOADER " is not found (package ocl-icd-libopencl1)\n");
+		dprintf(fd,
+			"-no ICD loader: " LOADER " is not found (package ocl-icd-libopencl1)\n");
 		return;
 	}
 	struct functions f = {
@@ -124,11 +135,17 @@ static void list(int fd)
 		(OCL_TYPE(clGetDeviceIDs))(uintptr_t)dlsym(loader, "clGetDeviceIDs"),
 		(OCL_TYPE(clGetDeviceInfo))(uintptr_t)dlsym(loader, "clGetDeviceInfo"),
 	};
-	snprintf(entrance, sizeof entrance, "%s %.200s", wants_preload("", why, sizeof why) ? "preloaded before" : "layer of", path_of(loader));
+	snprintf(entrance, sizeof entrance, "%s %.200s",
+		 wants_preload("", why, sizeof why) ? "preloaded before" : "layer of",
+		 path_of(loader));
 	if (!f.get_platforms || !f.platform_info || !f.get_devices || !f.device_info)
 		dprintf(fd, "-%s is not an OpenCL library\n", path_of(loader));
 	else if (list_platforms(&f, entrance, fd) == 0)
-		dprintf(fd, "-%s finds no device: no installed implementation has one (install a package such as pocl-opencl-icd, or the GPU's driver)\n", path_of(loader));
+		dprintf(fd,
+			"-%s finds no device: no installed implementation has one (install a "
+			"package such as pocl-opencl-icd, or the GPU's driver)\n",
+			path_of(loader));
 }
 
-__attribute__((visibility("default"))) const struct gpu_probe hpcrun_lite_gpu_probe = {.wants_preload = wants_preload, .list = list};
+__attribute__((visibility("default")))
+const struct gpu_probe hpcrun_lite_gpu_probe = {.wants_preload = wants_preload, .list = list};
