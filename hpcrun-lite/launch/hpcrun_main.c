@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite: checks what was asked for, puts the run-time library and its orders into the
- * environment, and becomes the program: no parent stays behind, so process id, signals and exit
- * status are the program's own. Whatever can be known to be wrong is said here, before the program
+ * hpcrun-lite: checks the request, puts the run-time library and its configuration into the
+ * environment, and becomes the program. No parent process stays behind, so process id, signals and
+ * exit status are the program's own. All errors that can be known are reported before the program
  * starts. Test: tests/cli/launch_*.sh.
  */
 #include "common/base/log.h"
@@ -221,10 +221,7 @@ static void spell_out(int argc, char **argv)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/*
- * Where PAPI itself cannot be had, each of its events is refused: a name that is mistyped is one of
- * them.
- */
+/* If PAPI itself does not work, each of its events is refused, including mistyped names. */
 static bool check_papi(struct config *c, const char *library_directory)
 {
 	char why[512], advice[256];
@@ -303,7 +300,7 @@ static enum status set_environment(struct config *c)
 }
 
 /*
- * A shell gives the path of what it starts in "_": where that is us, the program shall find its
+ * A shell puts the path of the program it starts into "_". If that is us, the program must find its
  * own.
  */
 static void pass_own_path(const char *path)
@@ -316,8 +313,8 @@ static void pass_own_path(const char *path)
 }
 
 /*
- * Where no file may grow (ulimit -f 0), neither a file of ours nor a message may end us. The
- * program gets the signal as we got it.
+ * If no file may grow (ulimit -f 0), neither our files nor our messages may kill us. The program
+ * gets the signal action that we got.
  */
 static struct sigaction limit_action;
 

@@ -3,7 +3,10 @@
 #ifndef HPCRUN_LITE_LAUNCH_LIST_H
 #define HPCRUN_LITE_LAUNCH_LIST_H
 
-/* Prints to standard output what can be measured here, in which unit and with which default, then what cannot, and why. */
+/*
+ * Prints to standard output what can be measured here, with units and defaults, then what is not
+ * available, and why.
+ */
 void list_events(const char *library_directory);
 
 #endif

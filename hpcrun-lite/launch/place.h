@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the run-time library lies: seen from this program, so that an installation can be moved. Test: tests/cli/launch_place.sh. */
+/*
+ * Finds the run-time library relative to this program, so that an installation can be moved. Test:
+ * tests/cli/launch_place.sh.
+ */
 #ifndef HPCRUN_LITE_LAUNCH_PLACE_H
 #define HPCRUN_LITE_LAUNCH_PLACE_H
 
@@ -8,9 +11,11 @@
 #include <stddef.h>
 
 /*
- * The absolute path of the library to preload, and the directory of the loadable modules. STATUS_NOT_FOUND, logged: it is not there, or its path
- * holds a character (blank, colon, '$') that LD_PRELOAD cannot carry.
+ * Gets the absolute path of the library to preload, and the directory of the loadable modules.
+ * STATUS_NOT_FOUND, which is logged: it does not exist, or its path contains a character (blank,
+ * colon, '$') that LD_PRELOAD does not allow.
  */
-enum status place_find(char *library, size_t library_bytes, char *directory, size_t directory_bytes);
+enum status place_find(char *library, size_t library_bytes, char *directory,
+		       size_t directory_bytes);
 
 #endif
