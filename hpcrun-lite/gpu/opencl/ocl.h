@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The OpenCL back end, as its files see each other: the functions behind ours, the state of the process, and what each file offers. doc/opencl.md
- * tells how it works. Everything here runs in threads of the program inside calls of OpenCL, never in signal handlers. Must not call OpenCL while it holds a lock
- * of its own, but for plain questions (clGet...Info): callbacks of the program may run inside any other call. Tests: tests/unit/test_opencl_*.c with a made-up implementation, tests/cli/ocl_*.sh with a real one.
+ * The OpenCL back end; declarations shared by its files: the functions behind ours, the state of
+ * the process, and the functions of each file. doc/opencl.md explains how it works. Everything runs
+ * in threads of the program inside calls of OpenCL, never in signal handlers.
+ *
+ * Do not call OpenCL while holding one of our locks, except for simple queries (clGet...Info):
+ * callbacks of the program may run inside any other call. Tests: tests/unit/test_opencl_*.c with a
+ * fake implementation, tests/cli/ocl_*.sh with a real one.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_H
@@ -18,25 +22,34 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OCL_MAX_PENDING (UINT32_C(1) << 18) /* operations in flight that are remembered, in the process */
-#define OCL_BATCH 64u                        /* of a queue, looked at in one go */
+/* Operations in flight that a process remembers. */
+#define OCL_MAX_PENDING (UINT32_C(1) << 18)
+#define OCL_BATCH 64u                        /* operations of a queue that are examined at a time */
 
-/* ---- entrances (ocl_entrance.c, ocl_layer.c, ocl_preload.c) -------------------------------------------------------------- */
+/* ---- entrances (ocl_entrance.c, ocl_layer.c, ocl_preload.c) ---------------------------------- */
 
-enum ocl_entrance { OCL_NOT_IN, OCL_LAYER, OCL_PRELOAD, OCL_SHUT /* preloaded into a process that is not measured */ };
+enum ocl_entrance {
+	OCL_NOT_IN,
+	OCL_LAYER,
+	OCL_PRELOAD,
+	OCL_SHUT /* preloaded into a process that is not measured */
+};
 extern _Atomic int ocl_entrance;                  /* enum ocl_entrance */
-extern cl_icd_dispatch ocl_next;                  /* the functions behind ours; constant once in; NULL: not there */
+extern cl_icd_dispatch ocl_next; /* functions behind ours; constant once set; NULL: missing */
 extern const cl_icd_dispatch ocl_layer_dispatch;  /* ours */
-extern const struct gpu_host *ocl_host;           /* constant once in */
+extern const struct gpu_host *ocl_host;           /* constant once set */
 
-/* Finds the host and says how we came in. False: this process is not measured, or did not ask for OpenCL. */
+/*
+ * Finds the host and reports how we entered the process. Returns false if this process is not
+ * measured, or the user did not ask for OpenCL.
+ */
 bool ocl_enter_process(enum ocl_entrance how);
-/* Preloaded and called for the first time: finds the functions behind ours. */
+/* At the first call if we are preloaded: finds the functions behind ours. */
 void ocl_preload_start(void);
-/* True when `caller` lies in the library behind ours: it calls itself by its public names. */
+/* Returns true if `caller` is in the library behind ours: it calls itself by its public names. */
 bool ocl_preload_is_inner(const void *caller);
 
-/* ---- state of the process (ocl_state.c) ------------------------------------------------------------------------------------ */
+/* ---- state of the process (ocl_state.c) ------------------------------------------------------ */
 
 struct ocl_state {
 	uint32_t generation;
@@ -49,26 +62,29 @@ struct ocl_state {
 	_Atomic uint32_t n_contexts;
 	struct ocl_svm *svm;
 	_Atomic uint32_t exits_registered;    /* see ocl_state_register_exit */
-	atomic_bool after_exit;               /* our exit handler has run: implementations may be gone */
+	atomic_bool after_exit; /* our exit handler has run: implementations may be gone */
 };
 
-/* Depth of the calls of OpenCL that the calling thread is in. */
+/* Number of nested OpenCL calls of the calling thread. */
 extern __thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
 
-/* The slow way of ocl_enter: first call, after a fork, after the end. */
+/* The slow path of ocl_enter: first call, after a fork, after the end. */
 struct ocl_state *ocl_state_slow(const void *caller);
 extern _Atomic(struct ocl_state *) ocl_state_now;
 
 /*
- * First thing in every function of ours; ocl_leave last. NULL: nothing is to be recorded, and the call is just passed on. Inlined so that the return
- * address is the program's.
+ * Call this first in each of our functions, and ocl_leave last. NULL: record nothing and only pass
+ * the call on. Inlined, so that the return address is in the program.
  */
 static inline __attribute__((always_inline)) struct ocl_state *ocl_enter(void)
 {
 	ocl_depth++;
-	/* acquire: what the state points to was made before */
+	/* Acquire: the data that the state points to was made before. */
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
-	if (__builtin_expect(atomic_load_explicit(&ocl_entrance, memory_order_relaxed) == OCL_LAYER && s && s->generation == ocl_host->generation(ocl_host), 1))
+	if (__builtin_expect(atomic_load_explicit(&ocl_entrance, memory_order_relaxed) ==
+					     OCL_LAYER &&
+				     s && s->generation == ocl_host->generation(ocl_host),
+			     1))
 		return s;
 	return ocl_state_slow(__builtin_return_address(0));
 }
@@ -79,12 +95,13 @@ static inline void ocl_leave(void)
 }
 
 /*
- * Has the pending operations collected when the program exits: called when queues and first operations are made, since handlers run in reverse order and ours must
- * come before those of the implementations.
+ * Registers an exit handler that collects the pending operations. Call it when queues and first
+ * operations are made: handlers run in reverse order, and ours must run before those of the
+ * implementations.
  */
 void ocl_state_register_exit(struct ocl_state *s);
 
-/* ---- devices, contexts (ocl_device.c) ---------------------------------------------------------------------------------------- */
+/* ---- devices, contexts (ocl_device.c) -------------------------------------------------------- */
 
 struct ocl_clock;
 struct ocl_device {
@@ -92,49 +109,62 @@ struct ocl_device {
 	cl_platform_id platform;
 	uint32_t id;             /* of the definition */
 	unsigned version;        /* 120, 210, 300 */
-	bool binaries_are_dear;  /* asking for a program's binary makes the implementation compile it anew */
-	atomic_bool tells_queued; /* commands with a time of queueing were seen */
+	/* A query for a program's binary makes the implementation compile the program again. */
+	bool binaries_are_dear;
+	atomic_bool tells_queued; /* commands had a queueing time */
 	struct ocl_clock *clock;
 };
-/* Made when first seen. NULL: no memory, or the handle is bad. The caller holds s->define. */
+/* Made when first seen. NULL: no memory, or a bad handle. The caller holds s->define. */
 struct ocl_device *ocl_device_get(struct ocl_state *s, cl_device_id handle);
 
 struct ocl_context {
 	uint32_t id;
 	_Atomic uint32_t n_queues;
 };
-/* Likewise. */
-struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle, struct ocl_device *device);
-/* A context was just made: what was known of its handle is old. */
+/* The same for a context. */
+struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle,
+				    struct ocl_device *device);
+/* A context was just made, so what we know about its handle is obsolete. */
 void ocl_context_made(struct ocl_state *s, cl_context handle);
 
-/* ---- clocks (ocl_clock.c) ------------------------------------------------------------------------------------------------------ */
+/* ---- clocks (ocl_clock.c) -------------------------------------------------------------------- */
 
-/* What is known of one operation of a device, for the relation of its clock to ours. */
+/* What is known about one operation of a device, to relate its clock to ours. */
 struct ocl_moment {
-	uint64_t enter_ns, return_ns, seen_ns; /* ours: the call was entered, returned (0: unknown); the end was seen */
-	uint64_t queued, start, end;           /* the device's */
+	/*
+	 * Our clock: the call was entered, returned (0: unknown); we saw that the operation had
+	 * ended.
+	 */
+	uint64_t enter_ns, return_ns, seen_ns;
+	uint64_t queued, start, end;           /* the device's clock */
 };
 struct ocl_clock *ocl_clock_new(struct ocl_state *s);
 uint32_t ocl_clock_id(const struct ocl_clock *c);
-/* True when the operation that begins now shall be used for a pair. A load and a comparison, mostly. */
+/*
+ * Returns true if the operation that begins now should be used for a clock pair. Usually a load and
+ * a comparison.
+ */
 bool ocl_clock_wants(struct ocl_clock *c, uint64_t now_ns);
-/* Asks the device's own timer beside; after ocl_clock_wants said yes. */
+/* Also asks the device's own timer. Call after ocl_clock_wants returned true. */
 void ocl_clock_ask_timer(struct ocl_clock *c, const struct ocl_device *d);
 void ocl_clock_add(struct ocl_clock *c, const struct ocl_moment *m);
-/* Delivers what was gathered. */
+/* Delivers the collected pairs. */
 void ocl_clock_flush(struct ocl_clock *c);
 
-/* The bounds that a moment sets to `ours - the device's`; false when it is not consistent. For the test. */
+/*
+ * The bounds that a moment gives for `our clock - the device's`. Returns false if it is
+ * inconsistent. For the test.
+ */
 bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high);
 
-/* ---- queues and what they have in flight (ocl_queue.c) ------------------------------------------------------------------------ */
+/* ---- queues and what they have in flight (ocl_queue.c) --------------------------------------- */
 
 struct ocl_pending {
 	struct ocl_pending *next;
-	cl_event event;          /* one reference is ours */
+	cl_event event;          /* we own one reference */
 	struct gpu_ticket ticket;
-	uint64_t amount, enter_ns, return_ns; /* return_ns: of an operation that is used for a pair of clocks */
+	/* return_ns: of an operation that is used for a pair of clocks */
+	uint64_t amount, enter_ns, return_ns;
 	uint32_t shape;
 	uint8_t detail;
 	bool for_clock;
@@ -145,34 +175,43 @@ struct ocl_queue {
 	struct ocl_device *device;
 	uint32_t id;             /* of the definition */
 	atomic_bool defined;
-	bool forced;             /* profiling is on although the program did not ask */
+	bool forced;             /* profiling is on although the program did not ask for it */
 	bool timed;              /* profiling is on */
 	bool out_of_order;
-	cl_queue_properties *list; /* as the program gave it, 0-terminated; NULL: none */
+	cl_queue_properties *list; /* from the program, 0-terminated; NULL: none */
 	size_t list_bytes;
-	pthread_mutex_t lock;    /* of the rest */
+	pthread_mutex_t lock;    /* protects the fields below */
 	struct ocl_pending *first, *last, *spare;
-	_Atomic uint32_t n_pending; /* may be read without the lock: 0 is nothing to look at */
-	_Atomic bool is_given_up;   /* its lock could not be had at the end */
-	uint32_t look_at;        /* as many pending operations make it worth to look for ends */
-	uint32_t interval;       /* more operations than at the last look */
-	bool dear;               /* questions about events cost much while the device works */
+	_Atomic uint32_t n_pending; /* may be read without the lock; 0: nothing to examine */
+	_Atomic bool is_given_up;   /* its lock could not be taken at the end */
+	uint32_t look_at;        /* number of pending operations from which a look is worthwhile */
+	uint32_t interval;       /* further operations until the next look */
+	bool dear;               /* queries about events are slow while the device works */
 	struct ocl_queue *next_made; /* constant */
 };
 
-/* A queue was just made by the program. `list`: NULL or as the program gave it. */
-void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced, const cl_queue_properties *list);
-/* clCreateCommandQueueWithProperties, or the function of an extension with its signature: with profiling, or as the program asked where that is refused. */
-cl_command_queue ocl_create_queue(struct ocl_state *s, OCL_TYPE(clCreateCommandQueueWithProperties) create, cl_context context, cl_device_id device,
-                                  const cl_queue_properties *list, cl_int *error);
-/* NULL when it was not made through us and has not been used. */
+/* The program just made a queue. `list`: NULL, or as the program gave it. */
+void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced,
+		    const cl_queue_properties *list);
+/*
+ * clCreateCommandQueueWithProperties, or an extension's function with the same signature. Enables
+ * profiling; if that is refused, makes the queue as the program asked.
+ */
+cl_command_queue ocl_create_queue(struct ocl_state *s,
+				  OCL_TYPE(clCreateCommandQueueWithProperties) create,
+				  cl_context context, cl_device_id device,
+				  const cl_queue_properties *list, cl_int *error);
+/* NULL if the queue was not made through us and has not been used. */
 struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle);
-/* Known to be a good handle: finds it, and defines it where that was not done. NULL: no memory. */
+/* For a handle known to be valid: finds the queue and defines it if necessary. NULL: no memory. */
 struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle);
 
 /* Remembers an operation. Takes over the reference to p->event. */
 void ocl_queue_add(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *p);
-/* Looks at everything in flight and delivers what has ended: where the program has just waited, or lets go of something. */
+/*
+ * Examines everything in flight and delivers what has ended. Called when the program has just
+ * waited or releases something.
+ */
 void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q);
 void ocl_queue_collect_all(struct ocl_state *s);
 /* Number of references that we hold to an event of the queue: 0 or 1. */
@@ -181,7 +220,7 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event);
 enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
 void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
 
-/* ---- an enqueue (ocl_enqueue.c) --------------------------------------------------------------------------------------------------- */
+/* ---- an enqueue (ocl_enqueue.c) -------------------------------------------------------------- */
 
 struct ocl_enqueue {
 	struct ocl_state *s;     /* NULL: only passed on */
@@ -197,44 +236,58 @@ struct ocl_what {
 	bool blocking;           /* the call has waited for the end */
 };
 void ocl_enqueue_begin(struct ocl_enqueue *e, struct ocl_state *s, cl_event *theirs);
-/* Directly after the call; for status CL_SUCCESS only does it record. Keeps errno. */
-void ocl_enqueue_end(struct ocl_enqueue *e, cl_int status, cl_command_queue queue, const struct ocl_what *what);
+/* Call directly after the call. Records only if the status is CL_SUCCESS. Keeps errno. */
+void ocl_enqueue_end(struct ocl_enqueue *e, cl_int status, cl_command_queue queue,
+		     const struct ocl_what *what);
 /* The thread waited from `enter_ns` to now. */
 void ocl_waited(struct ocl_state *s, uint64_t enter_ns, enum msr_gpu_sync how);
-/* ALLOC and FREE: done on the CPU since `enter_ns`. */
-void ocl_done_here(struct ocl_state *s, enum msr_gpu_kind kind, unsigned detail, uint64_t amount, uint64_t enter_ns);
+/* Records ALLOC or FREE, done on the CPU since `enter_ns`. */
+void ocl_done_here(struct ocl_state *s, enum msr_gpu_kind kind, unsigned detail, uint64_t amount,
+		   uint64_t enter_ns);
 
-/* ---- kernels and programs (ocl_kernel.c, ocl_program.c) ----------------------------------------------------------------------- */
+/* ---- kernels and programs (ocl_kernel.c, ocl_program.c) -------------------------------------- */
 
-enum ocl_origin { OCL_FROM_SOURCE /* or intermediate code, or linked, or not known */, OCL_FROM_BINARY, OCL_BUILT_IN, OCL_SAME_ORIGIN };
+enum ocl_origin {
+	OCL_FROM_SOURCE /* or intermediate code, or linked, or not known */,
+	OCL_FROM_BINARY,
+	OCL_BUILT_IN,
+	OCL_SAME_ORIGIN
+};
 
-/* The handle was just given out, or its program built anew: what was known of it is old. `s` or the handle may be NULL: nothing is done. */
+/*
+ * The handle was just returned, or its program was built again, so what we know about it is
+ * obsolete. Does nothing if `s` or the handle is NULL.
+ */
 void ocl_kernel_made(struct ocl_state *s, cl_kernel handle);
 void ocl_program_made(struct ocl_state *s, cl_program handle, enum ocl_origin origin);
-/* Id of the code object of a program on a device; 0 when none can be had. The caller holds s->define. */
+/*
+ * Id of the code object of a program on a device; 0 if there is none. The caller holds s->define.
+ */
 uint32_t ocl_program_code(struct ocl_state *s, cl_program handle, const struct ocl_device *d);
 /* Id of the shape of a launch; 0: no memory. `global` and `local` may be NULL. */
-uint32_t ocl_kernel_shape(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d, cl_uint n_dims, const size_t *global, const size_t *local);
-/* The shape of what has a name but no code object. */
+uint32_t ocl_kernel_shape(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d,
+			  cl_uint n_dims, const size_t *global, const size_t *local);
+/* The shape of something with a name but without a code object. */
 uint32_t ocl_kernel_plain_shape(const char *name);
 
-/* ---- memory objects (ocl_buffer.c) ----------------------------------------------------------------------------------------------- */
+/* ---- memory objects (ocl_buffer.c) ----------------------------------------------------------- */
 
 void ocl_buffer_made(struct ocl_state *s, cl_mem handle, unsigned detail, uint64_t enter_ns);
-/* Bytes of the object, by asking where it is not known. */
+/* Size of the object in bytes; queries it if it is unknown. */
 uint64_t ocl_buffer_bytes(struct ocl_state *s, cl_mem handle);
 /* Bytes of a region of an image. */
 uint64_t ocl_image_bytes(cl_mem image, const size_t *region);
 void ocl_map_remember(struct ocl_state *s, cl_mem handle, const void *pointer, uint64_t bytes);
 uint64_t ocl_map_forget(struct ocl_state *s, cl_mem handle, const void *pointer);
 
-/* Shared virtual memory: what pointers belong to it. */
+/* Shared virtual memory: which pointers belong to it. */
 struct ocl_svm *ocl_svm_new(struct ocl_memory *m);
 void ocl_svm_add(struct ocl_state *s, const void *start, uint64_t bytes);
-uint64_t ocl_svm_remove(struct ocl_state *s, const void *start); /* its bytes; 0: not known */
+/* returns its size in bytes; 0: unknown */
+uint64_t ocl_svm_remove(struct ocl_state *s, const void *start);
 bool ocl_svm_has(struct ocl_state *s, const void *p);
 
-/* ---- functions of extensions (ocl_extension.c) -------------------------------------------------------------------------------------- */
+/* ---- functions of extensions (ocl_extension.c) ----------------------------------------------- */
 
 /* Delivers the number of calls that we do not know. */
 void ocl_extension_count(void);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of OpenCL that are ours to see. They bear OpenCL's own names, for preloading, and since call paths end in them: `clFinish` here is always ours (the
- * module is linked with -Bsymbolic), ocl_next.clFinish is what stands behind it. Each calls the function behind it exactly once (a queue's creation twice
- * where profiling is refused) and returns what that returned. Tests: tests/unit/test_opencl_layer.c, test_opencl_hidden.c.
+ * The OpenCL functions that we replace. They have OpenCL's own names, for preloading and because
+ * call paths end in them: `clFinish` here is always ours (the module is linked with -Bsymbolic),
+ * and ocl_next.clFinish is the one behind it. Each calls the function behind it exactly once (twice
+ * for a queue's creation if profiling is refused) and returns its result. Tests:
+ * tests/unit/test_opencl_layer.c, tests/unit/test_opencl_hidden.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_API_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_API_H
@@ -12,29 +14,34 @@
 #define OCL_FUNCTIONS(X) \
 	/* ocl_api_object.c */ \
 	X(clCreateContext) X(clCreateContextFromType) X(clReleaseContext) X(clGetContextInfo) \
-	X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clCreateProgramWithIL) X(clCreateProgramWithBuiltInKernels) \
-	X(clBuildProgram) X(clCompileProgram) X(clLinkProgram) \
-	X(clCreateKernel) X(clCreateKernelsInProgram) X(clCloneKernel) \
+	X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clCreateProgramWithIL) \
+	X(clCreateProgramWithBuiltInKernels) X(clBuildProgram) X(clCompileProgram) \
+	X(clLinkProgram) X(clCreateKernel) X(clCreateKernelsInProgram) X(clCloneKernel) \
 	/* ocl_api_queue.c */ \
-	X(clCreateCommandQueue) X(clCreateCommandQueueWithProperties) X(clReleaseCommandQueue) X(clGetCommandQueueInfo) X(clSetCommandQueueProperty) \
-	X(clGetEventInfo) X(clGetEventProfilingInfo) \
-	X(clWaitForEvents) X(clFlush) X(clFinish) \
+	X(clCreateCommandQueue) X(clCreateCommandQueueWithProperties) X(clReleaseCommandQueue) \
+	X(clGetCommandQueueInfo) X(clSetCommandQueueProperty) X(clGetEventInfo) \
+	X(clGetEventProfilingInfo) X(clWaitForEvents) X(clFlush) X(clFinish) \
 	/* ocl_api_memory.c */ \
-	X(clCreateBuffer) X(clCreateBufferWithProperties) X(clCreateImage2D) X(clCreateImage3D) X(clCreateImage) X(clCreateImageWithProperties) \
-	X(clCreatePipe) X(clRetainMemObject) X(clReleaseMemObject) X(clSVMAlloc) X(clSVMFree) \
+	X(clCreateBuffer) X(clCreateBufferWithProperties) X(clCreateImage2D) X(clCreateImage3D) \
+	X(clCreateImage) X(clCreateImageWithProperties) X(clCreatePipe) X(clRetainMemObject) \
+	X(clReleaseMemObject) X(clSVMAlloc) X(clSVMFree) \
 	/* ocl_api_kernel.c */ \
-	X(clEnqueueNDRangeKernel) X(clEnqueueTask) X(clEnqueueNativeKernel) \
-	X(clEnqueueMarker) X(clEnqueueBarrier) X(clEnqueueWaitForEvents) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList) \
-	X(clEnqueueAcquireGLObjects) X(clEnqueueReleaseGLObjects) \
+	X(clEnqueueNDRangeKernel) X(clEnqueueTask) X(clEnqueueNativeKernel) X(clEnqueueMarker) \
+	X(clEnqueueBarrier) X(clEnqueueWaitForEvents) X(clEnqueueMarkerWithWaitList) \
+	X(clEnqueueBarrierWithWaitList) X(clEnqueueAcquireGLObjects) \
+	X(clEnqueueReleaseGLObjects) \
 	/* ocl_api_buffer.c */ \
-	X(clEnqueueReadBuffer) X(clEnqueueReadBufferRect) X(clEnqueueWriteBuffer) X(clEnqueueWriteBufferRect) \
-	X(clEnqueueCopyBuffer) X(clEnqueueCopyBufferRect) X(clEnqueueFillBuffer) X(clEnqueueMigrateMemObjects) \
-	X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) \
+	X(clEnqueueReadBuffer) X(clEnqueueReadBufferRect) X(clEnqueueWriteBuffer) \
+	X(clEnqueueWriteBufferRect) X(clEnqueueCopyBuffer) X(clEnqueueCopyBufferRect) \
+	X(clEnqueueFillBuffer) X(clEnqueueMigrateMemObjects) X(clEnqueueMapBuffer) \
+	X(clEnqueueUnmapMemObject) \
 	/* ocl_api_image.c */ \
-	X(clEnqueueReadImage) X(clEnqueueWriteImage) X(clEnqueueCopyImage) X(clEnqueueCopyImageToBuffer) X(clEnqueueCopyBufferToImage) \
-	X(clEnqueueFillImage) X(clEnqueueMapImage) \
+	X(clEnqueueReadImage) X(clEnqueueWriteImage) X(clEnqueueCopyImage) \
+	X(clEnqueueCopyImageToBuffer) X(clEnqueueCopyBufferToImage) X(clEnqueueFillImage) \
+	X(clEnqueueMapImage) \
 	/* ocl_api_svm.c */ \
-	X(clEnqueueSVMFree) X(clEnqueueSVMMemcpy) X(clEnqueueSVMMemFill) X(clEnqueueSVMMap) X(clEnqueueSVMUnmap) X(clEnqueueSVMMigrateMem) \
+	X(clEnqueueSVMFree) X(clEnqueueSVMMemcpy) X(clEnqueueSVMMemFill) X(clEnqueueSVMMap) \
+	X(clEnqueueSVMUnmap) X(clEnqueueSVMMigrateMem) \
 	/* ocl_extension.c */ \
 	X(clGetExtensionFunctionAddress) X(clGetExtensionFunctionAddressForPlatform)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From a handle of the program (a queue, a kernel, a memory object, a pointer) to what we know of it. Open addressing in stripes with a lock each, so that threads
- * seldom meet. Thread-safe; not signal-safe; a lock is held for a few instructions only, never across a call of anything else.
- * Test: tests/unit/test_opencl_map.c.
+ * Maps a handle of the program (a queue, a kernel, a memory object, a pointer) to what we know
+ * about it. Open addressing in stripes with a lock each, so that threads rarely meet. Thread-safe;
+ * not signal-safe. A lock is held for a few instructions and never across another call. Test:
+ * tests/unit/test_opencl_map.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H
@@ -28,11 +29,14 @@ struct ocl_map {
 };
 
 void ocl_map_init(struct ocl_map *m);
-/* The value, NULL when there is none. Key 0 has none. */
+/* Returns the value; NULL if there is none. Key 0 has none. */
 void *ocl_map_get(struct ocl_map *m, uint64_t key);
-/* Sets it and returns what stood there before in `*old` (may be NULL). False: no memory, or key or value is 0. */
+/*
+ * Sets the value and returns the previous one in `*old` (may be NULL). Returns false if there is no
+ * memory, or key or value is 0.
+ */
 bool ocl_map_put(struct ocl_map *m, uint64_t key, void *value, void **old);
-/* Takes it out; NULL when there is none. */
+/* Removes and returns the value; NULL if there is none. */
 void *ocl_map_take(struct ocl_map *m, uint64_t key);
 
 static inline uint64_t ocl_key(const void *handle)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the OpenCL back end: small zeroed pieces cut from anonymous mappings, by size class, never given back to the system, so that what a stale handle
- * of the program leads to is old data and not a fault. Not malloc: the program's allocator is not ours to disturb. Thread-safe; not signal-safe; keeps errno.
- * Test: tests/unit/test_opencl_map.c.
+ * Memory of the OpenCL back end: small zeroed pieces of anonymous mappings, by size class. They are
+ * never returned to the system, so a stale handle of the program leads to old data and not to a
+ * fault. It is not malloc, because we must not disturb the program's allocator. Thread-safe; not
+ * signal-safe; keeps errno. Test: tests/unit/test_opencl_map.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_MEMORY_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_MEMORY_H
@@ -14,17 +15,17 @@
 
 struct ocl_memory {
 	pthread_mutex_t lock;
-	char *at, *end;              /* what is left of the last mapping */
+	char *at, *end;              /* the rest of the last mapping */
 	void *free[OCL_MEMORY_CLASSES];
 };
 
 void ocl_memory_init(struct ocl_memory *m);
-/* NULL when there is none. `bytes` > 0. */
+/* Returns NULL if there is no memory. `bytes` > 0. */
 void *ocl_memory_get(struct ocl_memory *m, size_t bytes);
-/* `bytes` as at ocl_memory_get. NULL: nothing. */
+/* `bytes` must be as in ocl_memory_get. NULL: does nothing. */
 void ocl_memory_put(struct ocl_memory *m, void *piece, size_t bytes);
 
-/* A mapping of its own; NULL when there is none. */
+/* A mapping of its own; NULL if there is no memory. */
 void *ocl_memory_map(size_t bytes);
 void ocl_memory_unmap(void *piece, size_t bytes);
 
