@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement directory: made, or found when another rank of the same run made it. A file "job"
- * in it says whose it is. Ranks of one run that start at the same moment on many nodes agree
- * without waiting for each other; two runs that a launcher names never get the same directory. Not
- * for the measured process. Test: tests/cli/launch_dir.sh.
+ * The measurement directory: created, or found if another rank of the same run created it. A file
+ * "job" in it identifies the run. Ranks of one run that start at the same moment on many nodes
+ * agree without waiting for each other. Two runs that a launcher identifies never get the same
+ * directory. Not for the measured process. Test: tests/cli/launch_dir.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_RUNDIR_H
 #define HPCRUN_LITE_LAUNCH_RUNDIR_H
@@ -17,13 +17,15 @@
 
 /*
  * `wanted` is the directory that the user named, or NULL for
- * hpctoolkit-lite-<program>-measurements[-<job>] in the current directory. Where that name is
- * another run's, "-2", "-3" ... are added; of a name that the user gave this is said. Processes
- * that no launcher names share a directory of the user's if they run at the same time (together.h).
- * Where a launcher tells its ranks nothing that is known on all nodes (MPICH's without a batch
- * system), the default is one directory a node. On success `path` is its absolute path. STATUS_IO:
- * nothing can be written there (logged).
+ * hpctoolkit-lite-<program>-measurements[-<job>] in the current directory. If another run has that
+ * name, "-2", "-3" ... is appended, with a warning if the user gave the name. On success `path` is
+ * the absolute path. STATUS_IO, which is logged: nothing can be written there.
+ *
+ * Processes without a launcher share a directory named by the user if they run at the same time
+ * (together.h). If a launcher gives its ranks nothing that is known on all nodes (MPICH's without a
+ * batch system), the default is one directory per node.
  */
-enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path, size_t path_bytes);
+enum status rundir_open(const char *wanted, const char *program, const struct job *job, char *path,
+			size_t path_bytes);
 
 #endif
