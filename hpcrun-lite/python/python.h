@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call paths of Python programs: where the C function of CPython's interpreter stands in a native path, the Python frames that it runs take its place. They are read from the interpreter's memory;
- * none of its functions is called, no lock of it is needed, and nothing of it is changed. Supported versions: layout.h. What is not understood stays as it is, a native frame.
+ * Call paths of Python programs: Python frames replace the native frames of CPython's interpreter
+ * that run them. The frames are read from the interpreter's memory. This calls none of its
+ * functions, needs none of its locks and changes nothing. layout.h lists the supported versions.
+ * Anything that is not understood stays a native frame.
  *
- * A Python frame is an address in one logical module (MSR_MODULE_PYTHON): the number of its code object and of the code unit, see struct msr_python_code.
- *
- * Signal-safe but for python_init. Tests: tests/cli/python_*.sh, tests/unit/test_python.c.
+ * A Python frame is an address in one logical module (MSR_MODULE_PYTHON): the number of its code
+ * object and of the code unit, see struct msr_python_code. All functions are signal-safe except
+ * python_init. Tests: tests/cli/python_*.sh, tests/unit/test_python.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_H
 #define HPCRUN_LITE_PYTHON_PYTHON_H
@@ -18,46 +20,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the run time does for this room; signal-safe. */
+/* The functions of the run time that this folder needs; signal-safe. */
 struct python_host {
-	/* Room for one MSR_PYTHON_CODE record of n_bytes, zeroed; NULL: not now. Then end_record must follow. */
+	/*
+	 * Returns zeroed room for an MSR_PYTHON_CODE record of n_bytes; end_record must follow.
+	 * NULL: not possible now.
+	 */
 	void *(*begin_record)(size_t n_bytes);
 	void (*end_record)(size_t n_bytes);
-	/* The id of the logical module, which is made when it is first asked for; MSR_MODULE_UNKNOWN: not now. */
+	/*
+	 * The id of the logical module, made at the first call. MSR_MODULE_UNKNOWN: not possible
+	 * now.
+	 */
 	uint16_t (*module)(void);
 	void (*note)(const char *text);
 };
 
-/* Once a process. Without it nothing is ever found. Not signal-safe. */
+/* Call once per process; without it no Python frame is found. Not signal-safe. */
 void python_init(const struct python_host *host);
 
-/* A module has been loaded, number `module`: if it holds an interpreter of a version that is known, that is taken note of. The first one counts. */
+/*
+ * The object `module` was loaded. Remembers it if it contains an interpreter of a supported
+ * version; the first one counts.
+ */
 void python_consider(const struct link_map *map, uint16_t module);
 
-/* Whether an interpreter was found whose frames can be read: then equal native paths need not be equal paths. */
+/*
+ * Returns true if there is an interpreter whose frames can be read. Equal native paths may then be
+ * different paths.
+ */
 bool python_is_there(void);
 
-/* In the child of fork, before its first path. */
+/* In a forked child, before its first path. */
 void python_forked(void);
 
-struct python_thread; /* one writer, the thread itself */
+struct python_thread; /* only the thread itself writes it */
 
 size_t python_thread_bytes(uint32_t max_depth);
-/* In zeroed memory of python_thread_bytes(), aligned to 64. is_main: the thread that runs main. Never fails. */
+/*
+ * Uses zeroed memory of python_thread_bytes(), aligned to 64. is_main: the thread that runs main.
+ * Never fails.
+ */
 struct python_thread *python_thread_init(void *memory, uint32_t max_depth, bool is_main);
 
-/* A path to be inserted into the tree; as struct unwind_path. */
+/* A path to insert into the tree, like struct unwind_path. */
 struct python_path {
 	const uint64_t *addr;
 	uint32_t n, n_same;
 	enum unwind_end end;
-	bool broken; /* some Python frames could not be read: native frames stand for them */
+	bool broken; /* some Python frames could not be read; native frames replace them */
 };
 
 /*
- * The path of the last walk of `unwind`, less its n_inner innermost frames, with Python frames in it. All paths of a thread go through here, for n_same counts from the one before.
- * at_call: the thread called us, and was not interrupted anywhere.
+ * Gets the path of the last walk of `unwind`, without its n_inner innermost frames, with Python
+ * frames in it. All paths of a thread must go through here, because n_same refers to the previous
+ * one. at_call: the thread called us and was not interrupted.
  */
-void python_splice(struct python_thread *t, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, bool at_call, struct python_path *path);
+void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
+		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
+		   struct python_path *path);
 
 #endif
