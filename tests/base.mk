@@ -18,3 +18,7 @@ BENCHES += tests/bench/bench_peers.sh
 EXTRA_DIST += tests/bench/bench_peers.sh
 tests_bench_pairs_SOURCES = tests/bench/pairs.c
 tests_bench_deep_SOURCES = tests/bench/deep.c
+
+# Messages that doc/troubleshooting.md quotes are those of the sources.
+TESTS += tests/lint/messages.sh
+EXTRA_DIST += tests/lint/messages.sh
