@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Python functions of all processes: code objects of the files become functions, one for each (file, name, first line), and each .py file a module. Before the merge, so that a Python frame
- * is the same whatever process it comes from. Test: tests/unit/test_python_functions.c, tests/cli/python_frames.sh.
+ * is the same whatever process it comes from. Test: tests/cli/python_frames.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H
 #define HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H

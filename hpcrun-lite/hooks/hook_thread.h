@@ -3,7 +3,7 @@
 #ifndef HPCRUN_LITE_HOOKS_HOOK_THREAD_H
 #define HPCRUN_LITE_HOOKS_HOOK_THREAD_H
 
-/* Looks up the next definitions; see hooks.h. */
+/* Looks up the next definitions behind the hooks of this file. */
 void hook_thread_start(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See layout.h. Must not: guess. Test: tests/unit/test_python.c, tests/cli/python_versions.sh. */
+/* See layout.h. Must not: guess. Test: tests/unit/test_python.c, tests/cli/python_interpreters.sh. */
 #include "hpcrun-lite/python/layout.h"
 
 #include <string.h>
