@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-TESTS += tests/lint/rooms.sh tests/lint/symbols.sh
-EXTRA_DIST += tests/lint/rooms.sh tests/lint/rooms.txt tests/lint/symbols.sh tests/lint/symbols.txt
+lints = tests/lint/breaks.sh tests/lint/lines.sh tests/lint/names.sh tests/lint/rooms.sh \
+	tests/lint/symbols.sh
+TESTS += $(lints)
+EXTRA_DIST += $(lints) tests/lint/files.sh tests/lint/handlers.txt tests/lint/long-lines.txt \
+	tests/lint/other-names.txt tests/lint/reach.py tests/lint/rooms.txt tests/lint/symbols.txt
 
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/test_base tests/unit/test_measurement
