@@ -25,6 +25,7 @@ struct printer {
 	uint32_t *first_item;                                  /* by scope; one more than there are scopes */
 	struct { struct item *at; size_t n, capacity; } ranges; /* of whole functions: place.scope is the function */
 	size_t next_alias, next_range;
+	unsigned *depths; /* by scope */
 };
 
 static const char *const origins[] = {"dwarf", "symtab", "dynsym", "plt", "eh_frame", "source", "code", "go"};
@@ -68,7 +69,8 @@ static bool collect(struct printer *p)
 	if (p->ranges.n > 1)
 		qsort(p->ranges.at, p->ranges.n, sizeof *p->ranges.at, compare_items);
 	p->first_item = malloc(((size_t)n_scopes + 1) * sizeof *p->first_item);
-	if (!p->first_item)
+	p->depths = malloc(((size_t)n_scopes + 1) * sizeof *p->depths);
+	if (!p->first_item || !p->depths)
 		return false;
 	uint32_t i = 0;
 	for (uint32_t scope = 0; scope <= n_scopes; scope++) {
@@ -165,23 +167,19 @@ static void print_inner(struct printer *p, const struct structure_scope *c, unsi
 
 static void print_scopes(struct printer *p)
 {
-	struct { unsigned *at; size_t n, capacity; } depths = {0};
 	uint32_t n = structure_n_scopes(p->s);
-	if (n > 0 && !vec_extend(&depths, n))
-		return;
 	for (uint32_t id = 0; id < n; id++) {
 		struct structure_scope scope = structure_get_scope(p->s, id);
-		depths.at[id] = scope.kind == STRUCTURE_FUNCTION ? 0 : depths.at[scope.parent] + 1;
+		p->depths[id] = scope.kind == STRUCTURE_FUNCTION ? 0 : p->depths[scope.parent] + 1;
 		if (scope.kind == STRUCTURE_FUNCTION)
 			print_function(p, id, &scope);
 		else
-			print_inner(p, &scope, depths.at[id]);
+			print_inner(p, &scope, p->depths[id]);
 		for (uint32_t i = p->first_item[id]; i < p->first_item[id + 1]; i++)
 			/* the line "code" has said the ranges of functions */
 			if (structure_has_lines(p->s) || scope.kind != STRUCTURE_FUNCTION)
-				print_item(p, &p->items.at[i], depths.at[id] + 1);
+				print_item(p, &p->items.at[i], p->depths[id] + 1);
 	}
-	vec_free(&depths);
 }
 
 static void print_head(struct printer *p)
@@ -232,6 +230,7 @@ enum status print_structure(const char *path, FILE *out)
 		status = STATUS_IO;
 	}
 	free(p.first_item);
+	free(p.depths);
 	vec_free(&p.items);
 	vec_free(&p.ranges);
 	structure_close(s);
