@@ -13,6 +13,13 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; export CC CLANG RUSTC MPICC PYTHON3; \
 	SANITIZER='$(HL_SANITIZE_CFLAGS)'; export SANITIZER;
 
+# What the tests in TESTS need of what is built for tests alone, for GNUmakefile.in.
+check-needs:
+	@$(SHELL) $(srcdir)/tests/needs.sh '$(srcdir)' '$(TESTS)' \
+	  $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
+.PHONY: check-needs
+EXTRA_DIST += tests/needs.sh
+
 UNIT_CFLAGS = $(AM_CFLAGS)
 UNIT_LDADD = libhlbase.la $(CMOCKA_LIBS)
 
