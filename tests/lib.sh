@@ -227,6 +227,23 @@ within() {
 	fi
 }
 
+# is_near VALUE LEAST MOST
+is_near() {
+	awk -v v="$1" -v least="$2" -v most="$3" 'BEGIN { exit !(v >= least && v <= most) }'
+}
+
+# most_of N DESCRIPTION COMMAND...: passes when N of at most 2 N - 1 runs of the command succeed. A
+# rate depends on what else the machine does: one disturbed run does not fail, one lucky run does
+# not pass.
+most_of() {
+	tap_n=$1 tap_good=0 tap_bad=0 tap_what=$2
+	shift 2
+	while [ $tap_good -lt "$tap_n" ] && [ $tap_bad -lt "$tap_n" ]; do
+		if "$@"; then tap_good=$((tap_good + 1)); else tap_bad=$((tap_bad + 1)); fi
+	done
+	is "$tap_what" "$([ $tap_good -eq "$tap_n" ] && echo "most runs" || echo "$tap_bad of $((tap_good + tap_bad)) runs failed")" "most runs"
+}
+
 # need COMMAND...: skips the whole script unless all of them are there.
 need() {
 	for tap_c in "$@"; do

@@ -45,9 +45,19 @@ n_files() {
 # weights_fit DESCRIPTION STRETCHES PER-MILLE (with $ordinary set the program ran without the rights of root): weights are the CPU time within this share of it, but for each stretch that a thread was measured for: its first sample may be given up to a tick too much or
 # too little, 10 ms where the kernel has 100 ticks a second; and at its end an ordinary user has not been given yet what the kernel used since the last tick, up to 59 ms beside busy neighbours.
 weights_fit() {
+	weights_bounds "$2" "$3"
+	within "$1" "$(value sum0)" "$tap_least" "$tap_most"
+}
+# weights_are STRETCHES PER-MILLE: the same as a question.
+weights_are() {
+	weights_bounds "$1" "$2"
+	is_near "$(value sum0)" "$tap_least" "$tap_most"
+}
+weights_bounds() {
 	tap_behind=10000000
 	[ "$(id -u)" -eq 0 ] && [ -z "${ordinary:-}" ] || tap_behind=70000000
-	within "$1" "$(value sum0)" $(($(value cpu_ns) / 1000 * (1000 - $3) - $2 * tap_behind)) $(($(value cpu_ns) / 1000 * (1000 + $3) + $2 * 10000000))
+	tap_least=$(($(value cpu_ns) / 1000 * (1000 - $2) - $1 * tap_behind))
+	tap_most=$(($(value cpu_ns) / 1000 * (1000 + $2) + $1 * 10000000))
 }
 
 # ratio A B: to four places.

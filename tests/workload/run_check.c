@@ -209,7 +209,7 @@ static uint8_t *read_file(const char *name, uint64_t *n_bytes)
 static void check_process(const char *name, const uint8_t *bytes, uint64_t n_bytes)
 {
 	uint64_t n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
-	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, cpu = 0, cpu_off = 0, trace_off = 0, unsampled = 0,
+	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, alive = 0, cpu = 0, cpu_off = 0, trace_off = 0, unsampled = 0,
 		 complete = 0, handler = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
 	unsigned major;
 	const struct msr_header *h = (const void *)bytes;
@@ -237,6 +237,7 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 		delivered += atomic_load(&r->delivered);
 		recorded += atomic_load(&r->recorded);
 		in_flight += atomic_load(&r->delivered) - atomic_load(&r->recorded);
+		alive += r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
 		cpu += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : 0;
 		unsampled += atomic_load(&r->cpu_unsampled_ns);
 		handler += atomic_load(&r->handler_ns);
@@ -263,6 +264,7 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
 	printf("cpu_off_ns %" PRIu64 "\ntrace_off %" PRIu64 "\noff_ns %" PRIu64 "\nis_off %d\nstops %" PRIu64 "\nstarts %" PRIu64 "\n", cpu_off, trace_off, atomic_load(&h->off_ns),
 	       atomic_load(&h->off_since_ns) != 0, atomic_load(&h->n_stops), atomic_load(&h->n_starts));
+	printf("alive_ns %" PRIu64 "\n", alive);
 	printf("event_ns %" PRIu64 "\nevent_samples %" PRIu64 "\nevent_switches %" PRIu64 "\ntimer_ns %" PRIu64 "\ntimer_samples %" PRIu64 "\nsource_changes %" PRIu64 "\n",
 	       use[0], use[1], use[2], use[3], use[4], use[5]);
 	for (unsigned m = 0; m < n_metrics && m < MSR_MAX_METRICS; m++)
