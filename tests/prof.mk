@@ -68,6 +68,7 @@ tests_unit_test_children_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
 tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_calls_SOURCES = tests/unit/test_gpu_calls.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
+tests_unit_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_gpu_join_SOURCES = tests/unit/test_gpu_join.c tests/unit/gpu_fixture.h
 tests_unit_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)

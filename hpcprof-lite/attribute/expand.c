@@ -202,6 +202,8 @@ static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 
 static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t function, enum model_relation relation)
 {
+	if (r->failed) /* then `function` may not be there */
+		return 0;
 	const struct expand_function *f = &r->e->functions.at[function];
 	struct model_context c = {.parent = parent,
 				  .kind = MODEL_CONTEXT_FUNCTION,

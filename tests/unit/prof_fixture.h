@@ -24,6 +24,11 @@ void fixture_remove(char *directory);
 struct model *fixture_model(const char *directory, unsigned n_workers);
 /* The same from a loaded job, which is taken over. Structures from `directory`, NULL: none. */
 struct model *fixture_model_of(struct load_job *job, const char *directory, unsigned n_workers);
+/* While the fixture opens structures, where a test must not let an allocation fail. */
+extern bool fixture_finds_structures;
+/* The same; may fail, and sets *m on success alone. */
+enum status fixture_try_model(struct load_job *job, const char *directory, unsigned n_workers,
+	struct model **m);
 /* The text of --all; owned by the caller. */
 char *fixture_text(const struct model *m);
 /* What must hold in any frozen model: preorder, parents, values and totals sorted, ids in range. */

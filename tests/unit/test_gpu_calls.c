@@ -123,22 +123,88 @@ static void test_calls_by_their_returns(void **state)
 	run_clean(&r, m);
 }
 
+static void begin_device_function_of_one_kernel(struct run *r)
+{
+	run_begin_sampled(r);
+	structure_with_calls(r);
+	run_kernel(r, r->call, 1, 2000, 3000, 5000);
+	const uint32_t lost = gen_gpu_function(r->g, r->code, "lost", ""); /* launched too, and longer */
+	r->shape = gen_gpu_shape(r->g, (struct msr_gpu_shape){.function = lost});
+	run_kernel(r, r->other_call, 2, 2000, 5000, 50000);
+	r->function = gen_gpu_function(r->g, r->code, "leaf", "");
+	run_pc(r, 0, 0x00, 2, 100);
+}
+
+static void assert_one_kernel_has_all(const struct model *m)
+{
+	assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 100);
+	assert_int_equal(run_value(m, run_find(m, 0, "lost"), "GINS", MODEL_EXECUTION), 0);
+}
+
 /* A device function that is known by itself goes to the kernels from which calls lead to it, and to no other of its code object. */
 static void test_device_function_of_one_kernel(void **state)
 {
 	(void)state;
 	struct run r;
-	run_begin_sampled(&r);
-	structure_with_calls(&r);
-	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
-	r.shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = gen_gpu_function(r.g, r.code, "lost", "")}); /* launched too, and longer */
-	run_kernel(&r, r.other_call, 2, 2000, 5000, 50000);
-	r.function = gen_gpu_function(r.g, r.code, "leaf", "");
-	run_pc(&r, 0, 0x00, 2, 100);
+	begin_device_function_of_one_kernel(&r);
 	struct model *m = run_finish(&r);
-	assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 100);
-	assert_int_equal(run_value(m, run_find(m, 0, "lost"), "GINS", MODEL_EXECUTION), 0);
+	assert_one_kernel_has_all(m);
 	run_clean(&r, m);
+}
+
+/* ---- memory ---- */
+
+void *__real_malloc(size_t n_bytes);
+void *__real_calloc(size_t n, size_t n_bytes);
+void *__real_realloc(void *p, size_t n_bytes);
+void *__wrap_malloc(size_t n_bytes);
+void *__wrap_calloc(size_t n, size_t n_bytes);
+void *__wrap_realloc(void *p, size_t n_bytes);
+
+static long until_failure = -1; /* allocations that still succeed; below 0: all do */
+static bool has_failed;
+
+static bool fails(void)
+{
+	if (until_failure < 0 || fixture_finds_structures || until_failure-- > 0)
+		return false;
+	has_failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t n_bytes) { return fails() ? NULL : __real_malloc(n_bytes); }
+void *__wrap_calloc(size_t n, size_t n_bytes) { return fails() ? NULL : __real_calloc(n, n_bytes); }
+void *__wrap_realloc(void *p, size_t n_bytes) { return fails() ? NULL : __real_realloc(p, n_bytes); }
+
+/* Each allocation fails in turn: the run then fails, or its samples are where they belong. */
+static void test_without_memory(void **state)
+{
+	(void)state;
+	struct run r;
+	begin_device_function_of_one_kernel(&r);
+	free(gen_close(r.g, MSR_EXIT_RETURN, 0));
+	unsigned n_failures = 0;
+	has_failed = true;
+	for (long n = 0; has_failed; n++) {
+		struct load_job job = {0};
+		struct model *m = NULL;
+		assert_int_equal(load_job_open(&r.directory, 1, 1, &job), STATUS_OK);
+		has_failed = false;
+		until_failure = n;
+		enum status status = fixture_try_model(&job, r.directory, 1, &m);
+		until_failure = -1;
+		if (status == STATUS_OK) {
+			assert_one_kernel_has_all(m);
+			model_free(m);
+			continue;
+		}
+		assert_int_equal(status, STATUS_NO_MEMORY);
+		assert_true(has_failed);
+		load_job_close(&job);
+		n_failures++;
+	}
+	assert_in_range(n_failures, 100, 100000);
+	fixture_remove(r.directory);
 }
 
 int main(void)
@@ -148,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_calls_inside_of_kernels),
 		cmocka_unit_test(test_calls_by_their_returns),
 		cmocka_unit_test(test_device_function_of_one_kernel),
+		cmocka_unit_test(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

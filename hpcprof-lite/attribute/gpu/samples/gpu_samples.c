@@ -340,37 +340,38 @@ static bool count_exact(struct gpu_samples_run *r, const struct gpu_sample *p)
 	return count_at(r, p, c->thread, r->s->context_of[p->cell], launched ? launched : p->function, p->count, EXACT);
 }
 
-/* Whether calls lead from a kernel to a function of the file. False when memory is short, or nothing is known of them. */
+/* Sets *leads: known calls lead from a kernel to a function of the file. False when memory is short. */
 static bool leads_to(struct gpu_samples_run *r, uint32_t kernel, uint32_t function, bool *leads)
 {
 	const struct gpu_code_place *code = code_at(r, function), *kernel_code = code_at(r, kernel);
+	*leads = false;
 	if (!code || !kernel_code || code->module != kernel_code->module)
-		return false;
+		return true;
 	const struct gpu_route *route = find_route(r, code->module, kernel_code->scope, code->scope);
 	*leads = route && route->paths.n;
 	return route != NULL;
 }
 
-/* Appends those who launched function `launched`. */
-static size_t copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to)
+/* Appends those who launched function `launched` to the *n launchers of `to`. False when memory is short, as below. */
+static bool copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to, size_t *n)
 {
-	size_t n, begin = gpu_samples_launchers_of(r, launched, &n);
-	if (n)
-		memcpy(to, r->launchers.at + begin, n * sizeof *to);
-	return n;
+	size_t n_more, begin = gpu_samples_launchers_of(r, launched, &n_more);
+	if (n_more)
+		memcpy(to + *n, r->launchers.at + begin, n_more * sizeof *to);
+	*n += n_more;
+	return true;
 }
 
 /* A kernel of the same name of another code object: where two hold it, the vendor's record of the kernel does not say which one ran. */
-static size_t copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to)
+static bool copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to, size_t *n)
 {
 	const struct load_gpu_function *f = load_gpu_find(&r->g->functions, function);
-	size_t n = 0;
 	for (uint32_t i = 0; f && f->name[0] && i < r->g->functions.n; i++) {
 		const struct load_gpu_function *other = load_gpu_find(&r->g->functions, i);
 		if (other && other != f && strcmp(other->name, f->name) == 0)
-			n += copy_launchers(r, i, to + n);
+			copy_launchers(r, i, to, n);
 	}
-	return n;
+	return true;
 }
 
 static bool is_kernel(const struct gpu_samples_run *r, uint32_t function)
@@ -384,17 +385,20 @@ static bool is_kernel(const struct gpu_samples_run *r, uint32_t function)
  * A device function belongs to those from whose kernel calls lead to it; where no call is known, to all kernels of its code object. A kernel is called by nobody: its launch was lost, or has no end yet, or
  * another kernel launched it.
  */
-static size_t copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to)
+static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to, size_t *n)
 {
 	uint32_t code = is_kernel(r, function) ? 0 : code_of(r->g, function);
-	size_t n = 0;
-	for (unsigned any = 0; code && any < 2 && !n; any++)
+	for (unsigned any = 0; code && any < 2 && !*n; any++)
 		for (size_t i = 0; i < r->launchers.n; i++) {
 			bool leads = any;
-			if (r->launchers.at[i].code == code && (any || leads_to(r, r->launchers.at[i].function, function, &leads)) && leads)
-				to[n++] = r->launchers.at[i];
+			if (r->launchers.at[i].code != code)
+				continue;
+			if (!any && !leads_to(r, r->launchers.at[i].function, function, &leads))
+				return false;
+			if (leads)
+				to[(*n)++] = r->launchers.at[i];
 		}
-	return n;
+	return true;
 }
 
 /* Who had no time in which samples do not know their launch cannot have any, where others had: those launched in windows and gaps alone, or on a context that was not sampled. */
@@ -420,16 +424,17 @@ static size_t keep_place(const struct gpu_sample *p, struct gpu_launcher *list, 
 /* Those who may have had the function run, at p's place where that is asked for; *list is the caller's. */
 static bool find_launchers(struct gpu_samples_run *r, const struct gpu_sample *p, bool is_owned, struct gpu_launcher **list, size_t *n)
 {
-	size_t (*const ways[])(struct gpu_samples_run *, uint32_t, struct gpu_launcher *) = {copy_launchers, copy_namesakes, copy_callers};
+	bool (*const ways[])(struct gpu_samples_run *, uint32_t, struct gpu_launcher *, size_t *) = {copy_launchers, copy_namesakes, copy_callers};
 	*n = 0;
 	*list = malloc((r->launchers.n ? r->launchers.n : 1) * sizeof **list);
-	for (unsigned i = 0; *list && !*n && i < sizeof ways / sizeof *ways; i++) {
-		*n = ways[i](r, p->function, *list);
+	bool ok = *list != NULL;
+	for (unsigned i = 0; ok && !*n && i < sizeof ways / sizeof *ways; i++) {
+		ok = ways[i](r, p->function, *list, n);
 		*n = is_owned ? keep_place(p, *list, *n) : *n;
 	}
-	if (*list && !is_owned)
+	if (ok && !is_owned)
 		*n = drop_idle(*list, *n);
-	return *list != NULL;
+	return ok;
 }
 
 struct sharing {
