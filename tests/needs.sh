@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Prints which of the test programs and libraries some tests need: the tests themselves, and what
-# their sources name, or the shell functions in tests/*.sh that they read. A line "needs: NAME..." in
-# a comment of a test adds what it names in no other way. See GNUmakefile.in.
+# Prints, as lines "check-needs: NAME", which test programs and libraries some tests need: the tests
+# themselves, and what their sources name, or the shell functions in tests/*.sh that they read. A
+# line "needs: NAME..." in a comment of a test adds what it names in no other way. See GNUmakefile.in.
 # Usage: needs.sh SOURCE-ROOT "TEST..." BUILT...
 srcdir=$1
 tests=$2
@@ -18,7 +18,8 @@ sources() {
 	done | while read -r file; do
 		[ -f "$file" ] || continue
 		echo "$file"
-		grep -oE 'tests/([a-z]+/)?[a-z_0-9]+\.(sh|h)' "$file" | grep -v '^tests/lib\.sh$' | while read -r other; do
+		grep -oE 'tests/([a-z]+/)?[a-z_0-9]+\.(sh|h)' "$file" | grep -v '^tests/lib\.sh$' |
+			while read -r other; do
 			echo "$srcdir/$other"
 			[ "$other" = "${other%.h}" ] || echo "$srcdir/${other%.h}.c"
 		done
@@ -34,11 +35,12 @@ used() {
 		esac
 	done
 }
-words=" $(echo "$tests" | tr ' ' '\n' | sed 's|.*/||') $(used | tr -cs 'A-Za-z0-9_-' '\n' | sort -u) "
+words=" $(echo "$tests" | tr ' ' '\n' | sed 's|.*/||')
+$(used | tr -cs 'A-Za-z0-9_-' '\n' | sort -u) "
 words=$(echo "$words" | tr '\n' ' ')
 case $words in *' public_tools '*) words="$words stage " ;; esac
 case $words in *' papi_clock '*) words="$words libpapi_pmu " ;; esac
 for built; do
 	name=${built##*/}
-	case $words in *" ${name%%.*} "*) echo "$built" ;; esac
+	case $words in *" ${name%%.*} "*) echo "check-needs: $built" ;; esac # make may print more
 done

@@ -143,6 +143,7 @@ static void test_generated_code_replaced(void **state)
 
 typedef void call_fn(void (*)(void));
 
+/* needs: libunwind_frames libunwind_swapped */
 static void *load_library(const char *base, call_fn **with_tables, call_fn **without)
 {
 	char name[4096];
