@@ -18,6 +18,9 @@ check-needs:
 	@$(SHELL) $(srcdir)/tests/needs.sh '$(srcdir)' '$(TESTS)' \
 	  $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
 .PHONY: check-needs
+# All that make check builds before it runs tests.
+check-programs: all $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
+.PHONY: check-programs
 EXTRA_DIST += tests/needs.sh
 
 UNIT_CFLAGS = $(AM_CFLAGS)

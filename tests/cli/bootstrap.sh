@@ -126,15 +126,40 @@ is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1
 # Attacks: short in a check, longer with --full, always with a seed that can be given again.
 printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
 rm "$T/fails"
+mkdir "$work-sanitizer" "$work-clang"
+cp "$work/config.status" "$work-sanitizer"
+cp "$work/config.status" "$work-clang"
+cat >"$work-sanitizer/Makefile" <<'END'
+all:
+
+check:
+	cp $(T)/trs/one.trs .
+	echo "$${ATTACK_SECONDS-none}" >$(T)/sanitized
+END
+cat >"$work-clang/Makefile" <<'END'
+all:
+
+check-programs:
+	echo "$(CC)" >$(T)/clang
+	test ! -e $(T)/warns
+END
+printf '#!/bin/sh\n' >"$T/bin/clang"
+chmod +x "$T/bin/clang"
 full() {
-	rm -f "$work"/*.trs "$work"/*.log
+	rm -f "$work"/*.trs "$work"/*.log "$T/sanitized" "$T/clang"
 	sh "$boot" --no-install --build-dir "$work" "$@" >"$T/said" 2>&1
 	cat "$T/attack"
 }
 is "check: no attacks beyond the tests" "$(full check)" "none none"
 is "check --full" "$(full check --full --seed 77 --seconds 9)" "77 9"
 like "... says how it is repeated" "$(cat "$T/said")" '^bootstrap: attacks: 9 s of each kind, --seed 77$'
-is "... the last line counts, as ever" "$(tail -n 1 "$T/said")" "3 passed, 0 failed, 1 skipped"
+is "... sanitizers: without the long attacks" "$(cat "$T/sanitized")" none
+is "... clang" "$(cat "$T/clang")" clang
+is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "5 passed, 0 failed, 2 skipped"
+touch "$T/warns"
+is "... a warning of clang" "$(full check --full --seed 77 --seconds 9)" "77 9"
+is "... is a failure" "$(tail -n 1 "$T/said")" "4 passed, 1 failed, 2 skipped"
+rm "$T/warns"
 like "check --full draws a seed" "$(full --full check)" '^[0-9]+ 300$'
 like "... and prints it" "$(cat "$T/said")" "^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
 sh "$boot" --full build >"$T/said" 2>&1
