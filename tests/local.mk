@@ -19,7 +19,8 @@ check-needs:
 	  $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
 .PHONY: check-needs
 # All that make check builds before it runs tests.
-check-programs: all $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
+check-programs: all
+	$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS) $(check_LTLIBRARIES) $(check_DATA)
 .PHONY: check-programs
 EXTRA_DIST += tests/needs.sh
 
