@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The profile: modules, scopes, contexts, metrics, values and time lines of all processes and threads that were merged.
- * load and attribute build it; model_freeze() makes it constant; after that every sink is a function over a
+ * load and attribute build it; attribute_run() returns it constant. Every sink is a function over a
  * `const struct model *` and may run beside other sinks in other threads. Owned by one struct model; all pointers
  * returned are borrowed and live as long as it. Tests: tests/unit/test_model.c.
  *

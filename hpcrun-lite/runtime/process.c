@@ -289,7 +289,7 @@ static void say_damaged(void)
 	char line[PATH_MAX + 256];
 	struct text t = text_in(line, sizeof line);
 	text_put(&t, "hpcrun-lite: ");
-	text_put(&t, store_path());
+	text_put_foreign(&t, store_path());
 	text_put(&t, ": another process has shortened this file; the measurement of process ");
 	text_put_u64(&t, (uint64_t)process.pid);
 	text_put(&t, " ended there\n");

@@ -167,8 +167,9 @@ static void put_row(struct text *t, const char *name, uint64_t v)
 	size_t start = t->n;
 	text_put(t, "  ");
 	text_put(t, name);
-	while (t->n < start + 34 && !t->cut)
+	do
 		text_put_char(t, ' ');
+	while (t->n < start + 44 && !t->cut);
 	text_put_grouped(t, v);
 	text_put_char(t, '\n');
 }
