@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The NVIDIA back end: before a made-up CUPTI, and with CUDA workloads on a driver that does not exist. tests/gpu/trace.sh runs the same workloads on a GPU.
+# The NVIDIA back end: before a fake CUPTI, and with CUDA workloads on a driver that does not exist. tests/gpu/trace.sh runs the same workloads on a GPU.
 
 if HAVE_CUPTI
 if HAVE_CMOCKA

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The OpenCL back end before a made-up implementation; its entrances.
+# The OpenCL back end before a fake implementation; its entrances.
 
 if HAVE_CMOCKA
 if HAVE_OPENCL

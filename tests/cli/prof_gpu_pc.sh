@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# PC samples that an H200 gave, in a made-up life of sampling with bursts, a gap and losses (tests/gen/gen_pc.c): what the report says letter by letter, and that all outputs say the same.
+# PC samples that an H200 gave, in a synthetic life of sampling with bursts, a gap and losses (tests/gen/gen_pc.c): what the report says letter by letter, and that all outputs say the same.
 # prof_gpu_pc.sh --accept writes the expected text anew.
 . "${srcdir:-.}/tests/lib.sh"
 

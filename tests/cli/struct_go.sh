@@ -6,7 +6,7 @@
 # the table.
 
 . "${srcdir:-.}/tests/lib.sh"
-ok "a made-up table, and 20000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_go" 20000
+ok "a synthetic table, and 20000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_go" 20000
 if ! have go || ! have strip; then
 	skip "programs" "no go here"
 	done_testing

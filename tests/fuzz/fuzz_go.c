@@ -2,7 +2,7 @@
 /*
  * Fuzz target: any bytes as a Go program's table of functions, with a moduledata that fits it. What
  * was read must hold together. As LLVMFuzzerTestOneInput for libFuzzer (clang
- * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that tries mutants of made-up
+ * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that tries mutants of synthetic
  * tables of both layouts:
  *
  *	fuzz_go [N]

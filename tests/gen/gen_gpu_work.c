@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Made-up GPU work for the threads of gen_job(); see gen_gpu.h. The same random numbers give the same bytes. */
+/* Synthetic GPU work for the threads of gen_job(); see gen_gpu.h. The same random numbers give the same bytes. */
 #include "tests/gen/gen_gpu.h"
 
 #include "tests/gen/gen_structure.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A made-up host of back ends, found by name as the real one is; see fake_opencl.h. */
+/* A fake host of back ends, found by name as the real one is; see fake_opencl.h. */
 #include "tests/unit/fake_opencl.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A made-up OpenCL implementation; see fake_opencl.h. The made-up host is in fake_host.c. */
+/* A fake OpenCL implementation; see fake_opencl.h. The fake host is in fake_host.c. */
 #include "tests/unit/fake_opencl.h"
 
 #include <stdlib.h>

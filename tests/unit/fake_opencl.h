@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A made-up OpenCL implementation and a made-up host of back ends, both in the hands of the test: commands end when the test says so, calls fail on demand, handles are
+ * A fake OpenCL implementation and a fake host of back ends, both in the hands of the test: commands end when the test says so, calls fail on demand, handles are
  * given out again, and everything that the back end says is counted. Thread-safe where the back end calls it from several threads.
  */
 #ifndef TESTS_UNIT_FAKE_OPENCL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the unit tests of the OpenCL back end share: a queue and a kernel of the made-up implementation, and a launch. Include it once in each program. */
+/* What the unit tests of the OpenCL back end share: a queue and a kernel of the fake implementation, and a launch. Include it once in each program. */
 #ifndef TESTS_UNIT_OPENCL_FIXTURE_H
 #define TESTS_UNIT_OPENCL_FIXTURE_H
 

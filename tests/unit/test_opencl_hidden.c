@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL back end before a made-up implementation: the program sees nothing of it in references, properties, times and functions of extensions. */
+/* The OpenCL back end before a fake implementation: the program sees nothing of it in references, properties, times and functions of extensions. */
 #include "tests/unit/opencl_fixture.h"
 
 static void references(void **state)

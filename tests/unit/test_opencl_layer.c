@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL back end before a made-up implementation: how it gets in, and what it records. What the program sees of it: test_opencl_hidden.c; ends, forks, threads: test_opencl_life.c. */
+/* The OpenCL back end before a fake implementation: how it gets in, and what it records. What the program sees of it: test_opencl_hidden.c; ends, forks, threads: test_opencl_life.c. */
 #include "tests/unit/opencl_fixture.h"
 
 #include <string.h>

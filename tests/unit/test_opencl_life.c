@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL back end before a made-up implementation: commands that never end, handles that come back, forks, the end of the measurement, many commands, several threads. */
+/* The OpenCL back end before a fake implementation: commands that never end, handles that come back, forks, the end of the measurement, many commands, several threads. */
 #include "tests/unit/opencl_fixture.h"
 
 #include <sys/wait.h>

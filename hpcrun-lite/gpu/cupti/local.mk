@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The back end for NVIDIA GPUs: a module that CUDA's driver loads. It links libc alone; CUPTI and the driver are found at run time.
 
-# Without what the launcher asks: also linked into unit tests, with a made-up CUPTI behind it.
+# Without what the launcher asks: also linked into unit tests, with a fake CUPTI behind it.
 cupti_sources = \
 	hpcrun-lite/gpu/gpu.h \
 	hpcrun-lite/gpu/hash128.c hpcrun-lite/gpu/hash128.h \

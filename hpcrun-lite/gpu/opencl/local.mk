@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The OpenCL back end: a module that ICD loaders take as a layer, and that can be preloaded. It links libc alone.
 
-# Without what finds the host: also linked into unit tests, with a made-up implementation behind it.
+# Without what finds the host: also linked into unit tests, with a fake implementation behind it.
 opencl_sources = \
 	hpcrun-lite/gpu/gpu.h \
 	hpcrun-lite/gpu/opencl/ocl.h \
