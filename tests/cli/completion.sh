@@ -57,7 +57,7 @@ is "one with a value ends in =" "$(offers hpcstruct-lite -o x --gpu)" "--gpu-cod
 # values TOOL OPTION: each between quotes, or in the list at the end
 values() {
 	"bin/$1" "$2" nonsense x 2>&1 | sed 's/ (--help.*//; s/,* not .nonsense.$//' |
-		sed "s/^.*'nonsense' is [^(:]*[(:] *//; s/^.*none of \(the attributions: \)*//; s/^.* is '//; s/' or '/ /; s/[),']/ /g" | words
+		sed "s/^.*'nonsense' is [^(:]*[(:] *//; s/^.*none of //; s/^.*; choose \(.*\) or /\1 /; s/^.* is '//; s/' or '/ /; s/[),']/ /g" | words
 }
 # shellcheck disable=SC2013 # an option is one word
 for option in --to --by --sort $(sed -n "s/^ *\\(--otf2\\)=.*/\\1/p" help); do

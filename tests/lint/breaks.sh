@@ -146,8 +146,8 @@ breaks "a block of code names a test that is not there" names doc/new.md 'doc/ne
 # $T/broken/.libs; for what is copied here the rest of the build tree stands in.
 library() {
 	object=${1##*/}
+	object=${object%.c}
 	sed "/^[a-z].*[ *]$2(.*[,)]\$/,/^{/ s/^{/{ extern void *malloc(__SIZE_TYPE__); static void *volatile lint_p; lint_p = malloc(8);/" "$srcdir/$1" >"$T/$object.c"
-	sed "/^[^ ]*.*[ *]$2(.*)\$/,/^{/ s/^{/{ extern void *malloc(__SIZE_TYPE__); static void *volatile lint_p; lint_p = malloc(8);/" "$srcdir/$1" >"$T/$object.c"
 	cmp -s "$srcdir/$1" "$T/$object.c" && return 1
 	# shellcheck disable=SC2046,SC2086 # lists
 	${CC:-cc} -std=gnu11 -O2 -fPIC -w -I"$srcdir" -I"$builddir" -D_GNU_SOURCE $(sed -n 's/^SAFE_CFLAGS = //p' "$builddir/Makefile") -c -o "$T/$object.o" "$T/$object.c" || return
