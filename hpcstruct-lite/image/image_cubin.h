@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is peculiar to cubins among ELF files. Test: tests/cli/struct_cubin.sh. */
+/* Handles what makes cubins different from other ELF files. Test: tests/cli/struct_cubin.sh. */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_CUBIN_H
 #define HPCSTRUCT_IMAGE_IMAGE_CUBIN_H
 
 #include "hpcstruct-lite/image/image.h"
 
 /*
- * Links a cubin whose sections have been loaded: gives each section of code an address, that of its bytes in the file, and applies the relocations of debug sections to copies of
- * them. Damaged relocations are said and left out. STATUS_NO_MEMORY has been logged.
+ * Links a cubin after its sections are loaded. Each code section gets the file offset of its bytes
+ * as its address. The relocations of debug sections are applied to copies of the sections. Logs and
+ * skips damaged relocations. Logs STATUS_NO_MEMORY.
  */
 enum status image_cubin_link(struct image *image);
 

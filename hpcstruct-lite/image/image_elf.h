@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The ELF kind of image, read through libelf. Only image/ includes this. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh. */
+/*
+ * The ELF kind of image, which uses libelf. Only image/ includes this file. Tests:
+ * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_ELF_H
 #define HPCSTRUCT_IMAGE_IMAGE_ELF_H
 
@@ -7,7 +10,7 @@
 
 extern const struct image_kind image_elf;
 
-/* Releases what load() attached; safe on an image that was not loaded. */
+/* Releases what load() attached. Safe on an image that was never loaded. */
 void image_elf_free(struct image *image);
 
 #endif
