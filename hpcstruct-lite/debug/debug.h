@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The debug room: image -> per compilation unit the line table, the functions with their inlined calls, and names. The only user of libdwarf; nothing of libdwarf shows here.
- * DWARF 2 to 5, dwz's alternate files; of split units (.dwo) the line tables alone. A debug_session is for one thread at a time, several on one image are independent. Tests: tests/cli/struct_judge.sh.
+ * The debug room reads the debug information of an image: for each compilation unit the line table,
+ * the functions with their inlined calls, and names. Only this room uses libdwarf, and this header
+ * shows nothing of libdwarf. It supports DWARF 2 to 5 and dwz's alternate files, but only the line
+ * tables of split units (.dwo). One thread at a time may use a debug_session; several sessions on
+ * one image are independent. Test: tests/cli/struct_judge.sh.
  */
 #ifndef HPCSTRUCT_DEBUG_DEBUG_H
 #define HPCSTRUCT_DEBUG_DEBUG_H
@@ -16,40 +19,48 @@
 
 #define DEBUG_NONE UINT32_MAX
 
-/* Who knows of the functions and lines of a unit. */
-enum debug_origin { DEBUG_FROM_DWARF, DEBUG_FROM_SYMBOLS /* functions; lines and inlined calls are from the line table */, DEBUG_FROM_SOURCE,
-	DEBUG_FROM_GO };
-
-/* A function's name and place in the source. Strings are borrowed from the image's sections; NULL when unknown. */
-struct debug_definition {
-	const char *name, *linkage_name;
-	uint32_t file, line;   /* file: index in debug_unit.files, DEBUG_NONE: unknown */
+/* Where the functions and lines of a unit come from. */
+enum debug_origin {
+	DEBUG_FROM_DWARF,
+	DEBUG_FROM_SYMBOLS, /* functions; lines and inlined calls are from the line table */
+	DEBUG_FROM_SOURCE,
+	DEBUG_FROM_GO
 };
 
-/* A function with code, or a call that was inlined into one. */
+/*
+ * A function's name and place in the source. The strings are borrowed from the image's sections and
+ * are NULL if unknown.
+ */
+struct debug_definition {
+	const char *name, *linkage_name;
+	uint32_t file, line;   /* file: index in debug_unit.files, or DEBUG_NONE if unknown */
+};
+
+/* A function with code, or an inlined call. */
 struct debug_scope {
-	uint32_t parent;       /* index of the enclosing scope, always smaller; DEBUG_NONE for functions */
+	/* index of the enclosing scope, always smaller; DEBUG_NONE for functions */
+	uint32_t parent;
 	uint32_t definition;
 	uint32_t call_file, call_line;
 	uint64_t entry;
-	const char *alias;     /* another name that it has in the symbol table, or NULL */
+	const char *alias;     /* another name of it in the symbol table, or NULL */
 };
 
-/* Code of a scope, children's included. A scope may have several. */
+/* Code of a scope, with the code of its children. A scope may have several ranges. */
 struct debug_range {
 	uint64_t start, end;
 	uint32_t scope;
 };
 
-/* What a GPU function needs of the machine; 0: none, or not said. */
+/* What a GPU function needs from the machine. 0: none, or unknown. */
 struct debug_resources {
-	uint64_t link_addr;    /* of its entry */
-	uint32_t registers;    /* of a thread */
-	uint32_t shared_bytes; /* static, of a group */
-	uint32_t frame_bytes;  /* local memory of a thread: of this function, ... */
-	uint32_t stack_bytes;  /* ... and with what it calls */
+	uint64_t link_addr;    /* of its entry point */
+	uint32_t registers;    /* per thread */
+	uint32_t shared_bytes; /* static, per thread block or work-group */
+	uint32_t frame_bytes;  /* local memory per thread: of this function alone */
+	uint32_t stack_bytes;  /* the same with the functions that it calls */
 	uint32_t parameter_bytes;
-	uint32_t max_threads;  /* of a group, where the source gives a bound */
+	uint32_t max_threads;  /* per thread block or work-group, if the source sets a limit */
 	uint16_t barriers;
 	bool is_kernel;
 };
@@ -57,11 +68,11 @@ struct debug_resources {
 /* A row of the line table. */
 struct debug_row {
 	uint64_t link_addr;
-	uint32_t file, line;   /* DEBUG_NONE, 0: unknown */
-	bool is_end;           /* first address behind a sequence */
+	uint32_t file, line;   /* DEBUG_NONE and 0: unknown */
+	bool is_end;           /* first address after a sequence */
 };
 
-/* What one unit says, in its own numbers. Cleared and refilled for each unit. */
+/* The contents of one unit, with the unit's own numbers. Cleared and refilled for each unit. */
 struct debug_unit {
 	uint64_t offset;       /* in .debug_info */
 	enum debug_origin origin;
@@ -71,21 +82,22 @@ struct debug_unit {
 	struct { struct debug_range *at; size_t n, capacity; } ranges;
 	struct { struct debug_row *at; size_t n, capacity; } rows;
 	struct { struct debug_resources *at; size_t n, capacity; } resources;
-	bool incomplete;       /* part of it could not be read; said in the log */
-	bool is_split;         /* its functions are in a .dwo file, which is not read: rows alone */
+	bool incomplete;       /* part of the unit could not be read; already logged */
+	bool is_split;         /* its functions are in a .dwo file, which is not read: only rows */
 };
 void debug_unit_free(struct debug_unit *unit);
 
 struct debug_session;
 
-/* What a session reads. Images are borrowed and outlive it. */
+/* The input of a session. The images are borrowed and must outlive it. */
 struct debug_input {
-	const struct image *image;     /* holds .debug_info; its path is the subject of messages */
+	const struct image *image;     /* contains .debug_info; messages name its path */
 	const struct image *alternate; /* dwz's shared part, or NULL */
-	const struct image *code;      /* the binary itself: tells which addresses are code */
+	/* the binary itself, which determines what addresses are code */
+	const struct image *code;
 };
 
-/* A unit of the file, found without reading what is in it. */
+/* The place of a unit in the file. Finding it does not read the unit's contents. */
 struct debug_unit_place {
 	uint64_t offset, n_bytes;
 };
@@ -94,21 +106,24 @@ struct debug_unit_places {
 	size_t n, capacity;
 };
 
-/* Names of the sections this room reads, ended by NULL: what is to be unpacked. */
+/* Names of the sections that this room reads, for image_unpack(). NULL ends the list. */
 extern const char *const debug_sections[];
-/* True when there is DWARF to read, packed or not. */
+/* Returns true if the image contains DWARF, compressed or not. */
 bool debug_has_units(const struct image *image);
 /*
- * Lists the units of .debug_info that may hold code, in order. A damaged header ends the list and sets *damaged.
+ * Lists in order the units of .debug_info that may contain code. A damaged header ends the list and
+ * sets *damaged.
  */
-enum status debug_list_units(const struct image *image, struct debug_unit_places *places, bool *damaged);
-/* Logs and returns STATUS_BAD_INPUT when libdwarf refuses the sections. */
+enum status debug_list_units(const struct image *image, struct debug_unit_places *places,
+	bool *damaged);
+/* Opens a session. Logs and returns STATUS_BAD_INPUT if libdwarf rejects the sections. */
 enum status debug_session_open(const struct debug_input *input, struct debug_session **session);
 void debug_session_close(struct debug_session *session);
 /*
- * Reads the unit at `offset`. Cheapest when called with rising offsets. Damage is said, with section and offset, costs what it must, and sets
- * unit->incomplete; STATUS_NO_MEMORY is the only failure.
+ * Reads the unit at `offset`. Rising offsets are the fastest. Logs damage with section and offset,
+ * skips as little as possible, and sets unit->incomplete. Fails only with STATUS_NO_MEMORY.
  */
-enum status debug_read_unit(struct debug_session *session, uint64_t offset, struct debug_unit *unit);
+enum status debug_read_unit(struct debug_session *session, uint64_t offset,
+	struct debug_unit *unit);
 
 #endif
