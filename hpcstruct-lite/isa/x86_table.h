@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Jump tables of switch statements in x86-64 code, as gcc and clang write them: tables of distances (position-independent code) or of addresses. Nothing outside
- * the isa room includes this. Test: tests/unit/test_isa.c, tests/cli/struct_loops.sh.
+ * Finds jump tables of switch statements in x86-64 code from gcc and clang: tables of distances
+ * (position-independent code) or of addresses. Nothing outside the isa room includes this file.
+ * Tests: tests/unit/test_isa.c, tests/cli/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_ISA_X86_TABLE_H
 #define HPCSTRUCT_ISA_X86_TABLE_H
 
 #include "hpcstruct-lite/isa/isa.h"
 
-/* isa.find_tables. */
-void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, bool (*found)(void *arg, const struct isa_table *table), void *arg);
+/* Implements isa.find_tables. */
+void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
+	bool (*found)(void *arg, const struct isa_table *table), void *arg);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What differs between Zydis 3 (Ubuntu 22.04) and 4: names of the decoding functions, where operands lie, and how flags are told. Only isa/ includes this. Test: tests/unit/test_isa.c. */
+/*
+ * Hides the differences between Zydis 3 (Ubuntu 22.04) and Zydis 4: names of decoding functions,
+ * place of operands, form of flags. Only isa/ includes this file. Test: tests/unit/test_isa.c.
+ */
 #ifndef HPCSTRUCT_LITE_ISA_ZYDIS_H
 #define HPCSTRUCT_LITE_ISA_ZYDIS_H
 
@@ -11,7 +14,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* For x86-64; `is_minimal`: length, mnemonic and distance alone, no operands. */
+/*
+ * Prepares a decoder for x86-64. If `is_minimal`, it decodes only length, mnemonic and distance,
+ * without operands.
+ */
 static inline void zydis_start(ZydisDecoder *decoder, bool is_minimal)
 {
 #ifdef HAVE_ZYDIS_4
@@ -19,11 +25,16 @@ static inline void zydis_start(ZydisDecoder *decoder, bool is_minimal)
 #else
 	ZydisDecoderInit(decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_ADDRESS_WIDTH_64);
 #endif
-	ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MINIMAL, is_minimal ? ZYAN_TRUE : ZYAN_FALSE);
+	ZydisDecoderEnableMode(decoder, ZYDIS_DECODER_MODE_MINIMAL,
+		is_minimal ? ZYAN_TRUE : ZYAN_FALSE);
 }
 
-/* False: these bytes are no instruction. `operands` has room for ZYDIS_MAX_OPERAND_COUNT, or is NULL where decoding is minimal. */
-static inline bool zydis_decode(const ZydisDecoder *decoder, const uint8_t *bytes, size_t n_bytes, ZydisDecodedInstruction *i, ZydisDecodedOperand *operands)
+/*
+ * Decodes one instruction. Returns false if the bytes are not an instruction. `operands` has space
+ * for ZYDIS_MAX_OPERAND_COUNT, or is NULL if decoding is minimal.
+ */
+static inline bool zydis_decode(const ZydisDecoder *decoder, const uint8_t *bytes, size_t n_bytes,
+	ZydisDecodedInstruction *i, ZydisDecodedOperand *operands)
 {
 #ifdef HAVE_ZYDIS_4
 	if (operands)
@@ -44,7 +55,8 @@ static inline bool zydis_modifies_carry(const ZydisDecodedInstruction *i)
 	return i->cpu_flags && (i->cpu_flags->modified & ZYDIS_CPUFLAG_CF);
 #else
 	const ZydisCPUFlagAction action = i->accessed_flags[ZYDIS_CPUFLAG_CF].action;
-	return action == ZYDIS_CPUFLAG_ACTION_MODIFIED || action == ZYDIS_CPUFLAG_ACTION_TESTED_MODIFIED;
+	return action == ZYDIS_CPUFLAG_ACTION_MODIFIED ||
+		action == ZYDIS_CPUFLAG_ACTION_TESTED_MODIFIED;
 #endif
 }
 
