@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code of each function of a map, decoded: what changes the flow of control, where switch statements jump, which functions never return. Nothing outside the scope
- * room includes this. Test: tests/cli/struct_loops.sh.
+ * Decodes the code of each function of a map. Finds what changes the flow of control, where switch
+ * statements jump, and which functions never return. Nothing outside the scope room includes this
+ * file. Test: tests/cli/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_LITE_SCOPE_CODE_RANGES_H
 #define HPCSTRUCT_LITE_SCOPE_CODE_RANGES_H
@@ -16,19 +17,20 @@ struct code_table {
 	uint32_t jump;         /* position */
 	uint64_t base;
 	uint8_t entry_bytes;
-	bool is_bounded;       /* else it ends where another table starts, at the latest */
-	size_t first_target, n_targets; /* in the batch's; in the order of the entries when it is not bounded */
+	bool is_bounded;       /* else it ends at the latest where another table starts */
+	/* in the batch's `targets`; in the order of the entries if not bounded */
+	size_t first_target, n_targets;
 };
 
 struct code_function {
-	uint32_t scope;        /* the function's */
+	uint32_t scope;        /* scope of the function */
 	uint32_t entry;        /* position */
-	size_t first_range, n_ranges;       /* in the map's */
-	size_t first_transfer, n_transfers; /* in the batch's, as all below */
+	size_t first_range, n_ranges;       /* in the map's list */
+	size_t first_transfer, n_transfers; /* in the batch's list, like all below */
 	size_t first_table, n_tables;
 	size_t first_out, n_out;            /* jumps out of the function */
-	bool is_whole;         /* every byte was decoded, every jump leads to an instruction */
-	bool has_way_out;      /* returns, jumps to where is not known, or runs beyond its end */
+	bool is_whole;         /* every byte was decoded, and every jump leads to an instruction */
+	bool has_way_out;      /* it returns, jumps to an unknown address, or runs beyond its end */
 };
 
 /* Functions that one worker decodes together. */
@@ -38,10 +40,10 @@ struct code_batch {
 	VEC(struct code_table) tables;
 	VEC(uint32_t) targets; /* positions */
 	VEC(uint32_t) outs;    /* positions */
-	bool failed;           /* memory was short */
+	bool failed;           /* it ran out of memory */
 };
 
-/* Bytes of a section that holds code. */
+/* Bytes of a section that contains code. */
 struct code_piece {
 	uint32_t start, end;
 	uint64_t link_addr;
@@ -51,29 +53,35 @@ struct code_piece {
 struct code {
 	const struct scope_map *map;
 	const struct isa *isa;
-	uint32_t *roots, *depths;  /* by scope: its function, and how far it is below it */
+	uint32_t *roots, *depths;  /* by scope: its function, and its depth below that function */
 	VEC(struct code_piece) pieces;
-	VEC(struct flow_range) ranges; /* by function, rising */
+	VEC(struct flow_range) ranges; /* by function, in rising order */
 	VEC(struct code_function) functions;
 	VEC(struct code_batch) batches;
-	struct branches branches;  /* of a cubin: targets of indirect jumps */
-	VEC(uint64_t) tables;      /* addresses of all tables, rising */
-	VEC(uint32_t) dead_ends;   /* entries of functions that never return, rising */
+	struct branches branches;  /* targets of indirect jumps, if the image is a cubin */
+	VEC(uint64_t) tables;      /* addresses of all tables, in rising order */
+	VEC(uint32_t) dead_ends;   /* entries of functions that never return, in rising order */
 };
 
-/* Decodes all functions of the map. False when memory is short; code_free() in any case. */
-bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa, unsigned n_workers);
+/*
+ * Decodes all functions of the map. Returns false when out of memory. The caller calls code_free()
+ * in both cases.
+ */
+bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa,
+	unsigned n_workers);
 void code_free(struct code *c);
 /*
- * Completes the transfers of a function with what is known of all (calls that never return), and makes it the input of flow. `edges` is the caller's memory for the targets of
- * switch statements. False when memory is short.
+ * Makes a function the input of flow. Completes its transfers with knowledge of all functions
+ * (calls that never return). `edges` is the caller's memory for the targets of switch statements.
+ * Returns false when out of memory.
  */
 struct code_edges {
 	struct flow_edge *at;
 	size_t n, capacity;
 };
-bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f, struct code_edges *edges, struct flow_code *out);
-/* Index of the interval that holds a position which the map knows. */
+bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f,
+	struct code_edges *edges, struct flow_code *out);
+/* Returns the index of the interval that holds a position. The map must know the position. */
 size_t code_interval_at(const struct code *c, uint32_t position);
 
 #endif
