@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From one binary to its structure file: image, debug files, units (in parallel), scopes. Runs in a process of its own, see jobs.h, so that what a damaged
- * file does to a library costs this binary alone. Tests: tests/cli/struct_*.sh.
+ * Makes the structure file of one binary: opens image and debug files, reads units in parallel, and
+ * builds scopes. It runs in a process of its own (see jobs.h): if a damaged file crashes a library,
+ * only this binary is lost. Tests: tests/cli/struct_*.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_ANALYSE_H
 #define HPCSTRUCT_LITE_DRIVER_ANALYSE_H
@@ -18,40 +19,54 @@
 #define ANALYSE_MAX_SKIPPED 16
 #define ANALYSE_NO_UNIT UINT64_MAX
 
-/* Shared between the process that analyses and the one that waits for it: where each worker is, and what to leave out next time. */
+/*
+ * Shared between the process that analyses and the process that waits for it. Says where each
+ * worker is, and what to skip at the next attempt.
+ */
 struct analyse_progress {
-	_Atomic uint64_t unit[ANALYSE_MAX_WORKERS]; /* offset of the unit a worker reads, or ANALYSE_NO_UNIT */
+	/* offset of the unit that a worker reads, or ANALYSE_NO_UNIT */
+	_Atomic uint64_t unit[ANALYSE_MAX_WORKERS];
 	_Atomic uint64_t n_done, n_units;
-	_Atomic uint32_t n_tokens;                  /* taken by the process beyond the one it was started with */
-	uint64_t skipped[ANALYSE_MAX_SKIPPED];      /* units not to be read */
+	/* tokens that the process took; without its first one */
+	_Atomic uint32_t n_tokens;
+	uint64_t skipped[ANALYSE_MAX_SKIPPED];      /* units to skip */
 	uint32_t n_skipped;
-	bool without_dwarf;                         /* use symbols alone */
+	bool without_dwarf;                         /* use only symbols */
 };
 
 struct analyse_options {
-	const char *const *debug_dirs; /* ended by NULL */
-	bool no_loops;                 /* do not look for loops */
-	unsigned n_workers;            /* at least 1; those beyond the first also need a token */
+	const char *const *debug_dirs; /* list that NULL ends */
+	bool no_loops;                 /* do not search for loops */
+	unsigned n_workers;            /* at least 1; each worker beyond the first needs a token */
 	struct tokens *tokens;         /* NULL: no tokens are needed */
 	struct analyse_progress *progress;
 };
 
-/* A binary with its debug files, opened. */
+/* An opened binary with its debug files. */
 struct analysis;
 
-/* Logs. On success *analysis is owned by the caller. Options are borrowed and outlive it. */
-enum status analyse_open(const char *path, const struct analyse_options *options, struct analysis **analysis);
+/*
+ * Opens a binary. Logs errors. On success the caller owns *analysis. `options` is borrowed and must
+ * outlive it.
+ */
+enum status analyse_open(const char *path, const struct analyse_options *options,
+	struct analysis **analysis);
 void analyse_close(struct analysis *a);
-/* The binary itself. */
+/* Returns the image of the binary itself. */
 const struct image *analyse_image(const struct analysis *a);
 /*
- * Of all that goes into the structure: binary, debug files, version of this tool. The binary counts by build id, size and time, or by the hash of its content, `content_key`, where that is
- * known (else NULL).
+ * Returns a hash of everything that goes into the structure: binary, debug files, and version of
+ * this tool. For the binary it uses `content_key`, the hash of its content. If `content_key` is
+ * NULL (unknown), it uses build id, size and time.
  */
 uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key);
-/* Reads symbols and debug information. Logs. */
+/* Reads symbols and debug information. Logs errors. */
 enum status analyse_read(struct analysis *a);
-/* Writes what analyse_read() found to `fd`; content_key as above; `out_path` is the subject of messages about that. Logs. */
-enum status analyse_write(struct analysis *a, const char *content_key, int fd, const char *out_path);
+/*
+ * Writes the result of analyse_read() to `fd`. See analyse_fingerprint() for `content_key`. Logs
+ * errors, with `out_path` as the name of the output.
+ */
+enum status analyse_write(struct analysis *a, const char *content_key, int fd,
+	const char *out_path);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GPU code taken out of host files: fat binaries in programs, libraries, objects and archives. Test: tests/cli/struct_fatbin.sh. */
+/*
+ * Extracts GPU code from the fat binaries in host files: programs, libraries, objects and archives.
+ * Test: tests/cli/struct_fatbin.sh.
+ */
 #ifndef HPCSTRUCT_LITE_DRIVER_GPU_CODE_H
 #define HPCSTRUCT_LITE_DRIVER_GPU_CODE_H
 
@@ -7,14 +10,16 @@
 
 #include <stddef.h>
 
-/* Files written; owned. */
+/* Paths of the files written. Owned. */
 struct gpu_code {
 	struct { char **at; size_t n, capacity; } cubins;
 };
 
 /*
- * Writes each cubin of the fat binaries in `file` to <dir>/<name of file>.<n>.sm_<architecture>.cubin, and says what else is there. Entries that cannot be unpacked are said and left
- * out. Logs; STATUS_NOT_FOUND when there is no cubin. *code is to be freed in all cases.
+ * Writes each cubin of the fat binaries in `file` to <dir>/<name of
+ * file>.<n>.sm_<architecture>.cubin, and logs what else it finds. Logs and skips entries that it
+ * cannot unpack. Returns STATUS_NOT_FOUND (logged) if there is no cubin. The caller frees *code in
+ * all cases.
  */
 enum status gpu_code_extract(const char *file, const char *dir, struct gpu_code *code);
 void gpu_code_free(struct gpu_code *code);

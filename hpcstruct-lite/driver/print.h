@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints a structure file as text for people and for golden tests. Test: tests/cli/struct_golden.sh. */
+/*
+ * Prints a structure file as text, for people and for golden tests. Test:
+ * tests/cli/struct_golden.sh.
+ */
 #ifndef HPCSTRUCT_LITE_DRIVER_PRINT_H
 #define HPCSTRUCT_LITE_DRIVER_PRINT_H
 
@@ -8,7 +11,8 @@
 #include <stdio.h>
 
 /*
- * Functions by rising entry; under each its ranges, other names, lines, and inlined calls as a tree. The form is stable: what is added later comes in lines of its own. Logs.
+ * Prints the functions by rising entry. Below each are its ranges, other names, lines, and inlined
+ * calls as a tree. The form is stable: later additions get lines of their own. Logs errors.
  */
 enum status print_structure(const char *path, FILE *out);
 
