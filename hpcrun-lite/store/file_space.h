@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file under the store: makes it, reserves and maps pieces of it, cuts and punches. Knows nothing of extents.
- * The descriptor lies at a high number, close-on-exec; before each use it is checked that it still is our file, since a program may have
- * closed it and opened its own there. Signal-safe. Tests: tests/unit/test_store.c.
+ * Manages the file below the store: creates it, reserves and maps parts of it, cuts it and punches
+ * holes. It knows nothing of extents. The descriptor has a high number and is close-on-exec. Before
+ * each use we check that it is still our file, because the program may have closed it and opened
+ * its own file there. Signal-safe. Test: tests/unit/test_store.c.
  */
 #ifndef HPCRUN_LITE_STORE_FILE_SPACE_H
 #define HPCRUN_LITE_STORE_FILE_SPACE_H
@@ -13,9 +14,10 @@
 enum space_result {
 	SPACE_OK,
 	SPACE_FULL,      /* disk full or over quota */
-	SPACE_LIMIT,     /* RLIMIT_FSIZE, or a bound of ours */
-	SPACE_NO_MEMORY, /* mmap refused */
-	SPACE_LOST       /* the descriptor is gone and the file could not be opened again, or an I/O error */
+	SPACE_LIMIT,     /* RLIMIT_FSIZE, or a limit of our own */
+	SPACE_NO_MEMORY, /* mmap failed */
+	/* the descriptor is gone and the file cannot be opened again, or an I/O error */
+	SPACE_LOST
 };
 
 struct space {
@@ -24,29 +26,38 @@ struct space {
 	char path[4352];
 };
 
-/* Makes the file, exclusively; false with the cause as a constant string. */
-bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid, const char **cause);
-/* The same by the name that it has in the directory, which is not taken. */
-bool space_create_named(struct space *s, const char *directory, const char *name, const char **cause);
+/* Creates the file with O_EXCL. Returns false on failure and sets *cause to a constant string. */
+bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid,
+	const char **cause);
+/* Does the same under a given name in the directory. Another file must not have that name. */
+bool space_create_named(struct space *s, const char *directory, const char *name,
+	const char **cause);
 
-/* Reserves *n_bytes (multiples of 4096; shortened when only less may be had) at `offset`, the end of the file, and maps them. */
+/*
+ * Reserves *n_bytes at `offset`, the end of the file, and maps them. *n_bytes is a multiple of
+ * 4096. It is reduced if less space is available.
+ */
 enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes, uint8_t **base);
 
-/* Writes at `offset`; within the limit on file sizes, or nothing. */
-enum space_result space_write(struct space *s, const void *bytes, uint64_t n_bytes, uint64_t offset);
-/* Maps the file's first bytes over what is mapped at `at` (a page). */
+/* Writes at `offset`. Writes nothing if the limit on file sizes does not allow all of it. */
+enum space_result space_write(struct space *s, const void *bytes, uint64_t n_bytes,
+	uint64_t offset);
+/* Maps the first bytes of the file over the existing mapping at `at` (a page). */
 enum space_result space_map_over(struct space *s, void *at, uint64_t n_bytes);
 
 void space_punch(struct space *s, uint64_t offset, uint64_t n_bytes);
 void space_cut(struct space *s, uint64_t n_bytes);
 
-/* Another descriptor number for the same file, the old one stays open for the caller to overwrite. False: given up. */
+/*
+ * Moves the file to another descriptor number. The old one stays open, and the caller overwrites
+ * it. Returns false on failure; the space then has no descriptor.
+ */
 bool space_move_fd(struct space *s);
 
-/* Takes the file away again, after a failure to set it up. */
+/* Deletes the file again after its set-up failed. */
 void space_remove(struct space *s);
 
-/* In the child of fork: closes the descriptor, leaves the file and its path. */
+/* In the child of fork: closes the descriptor. Does not touch the file or its path. */
 void space_forget(struct space *s);
 
 const char *space_result_text(enum space_result r);
