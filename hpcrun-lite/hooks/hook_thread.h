@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interposed: pthread_create, thrd_create, dlclose. */
+/* Hooks for pthread_create, thrd_create and dlclose. */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_THREAD_H
 #define HPCRUN_LITE_HOOKS_HOOK_THREAD_H
 
-/* Looks up the next definitions behind the hooks of this file. */
+/* Finds the functions that the hooks of this file replace. */
 void hook_thread_start(void);
 
 #endif

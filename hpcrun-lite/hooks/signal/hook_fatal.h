@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signals that end the process because the program has left them at their default action. A handler
- * of ours writes down which one it is and then lets the default action happen; the program does not
- * see the handler. doc/transparency.md says what can be noticed. Test: tests/cli/run_ends.sh.
+ * Handles signals that end the process because the program left them at their default action. Our
+ * handler records the signal and then lets the default action happen. The program does not see the
+ * handler. doc/transparency.md lists what a program can notice. Test: tests/cli/run_ends.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_SIGNAL_HOOK_FATAL_H
 #define HPCRUN_LITE_HOOKS_SIGNAL_HOOK_FATAL_H
 
 #include <signal.h>
 
-/* The process is measured from now on. Not signal-safe. */
+/* Call it when measurement of the process starts. Not signal-safe. */
 void hook_fatal_start(void);
-/* Measurement ends before the process does: all is as the program left it. Signal-safe. */
+/*
+ * Call it if measurement ends before the process does. Restores the program's actions. Signal-safe.
+ */
 void hook_fatal_end(void);
 
 /*
- * After the program set `sig` to its default action: takes it if it is one of these. Nothing in a
- * child of vfork, whose signals are not those of our process. Signal-safe.
+ * Installs our handler after the program set `sig` to its default action, if `sig` is one of these
+ * signals. Does nothing in a child of vfork, whose signals are not those of our process.
+ * Signal-safe.
  */
 void hook_fatal_adopt(int sig);
 
 /*
- * What the kernel says of `sig`, as the program shall see it: where `act` is ours, it becomes what
- * the program has set. Signal-safe.
+ * Changes the kernel's answer about `sig` to what the program must see: if `act` is ours, replaces
+ * it with the program's action. Signal-safe.
  */
 void hook_fatal_show(int sig, struct sigaction *act);
-/* The same of a handler alone. */
+/* Does the same for a handler alone. */
 __sighandler_t hook_fatal_unwrap(__sighandler_t handler);
 
 #endif

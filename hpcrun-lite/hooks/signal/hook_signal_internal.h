@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the files of this folder. All signal-safe. Test: tests/cli/sacred_signal.sh. */
+/*
+ * Shared by the files of this folder. Everything is signal-safe. Test: tests/cli/sacred_signal.sh.
+ */
 #ifndef HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_INTERNAL_H
 #define HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_INTERNAL_H
 
@@ -11,19 +13,24 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Signals 1 to 64 of a set as bits 0 to 63: the kernel's form. */
+/* Converts between a set and the kernel's form: signals 1 to 64 are bits 0 to 63. */
 uint64_t hook_signal_bits(const sigset_t *set);
 void hook_signal_set_bits(sigset_t *set, uint64_t bits);
 
-/* The signals of ours. */
+/* Returns our signals. */
 uint64_t hook_signal_protected(void);
 
-/* Those that this thread has blocked, as it sees it, and those that wait for it to unblock them. */
+/*
+ * Our signals that this thread has blocked, as the program sees it; and those that are pending
+ * until the thread unblocks them.
+ */
 uint64_t hook_signal_hidden_bits(void);
 uint64_t hook_signal_hidden_pending(void);
 void hook_signal_set_hidden(uint64_t bits);
 
-/* False in a child of vfork, which shares what we keep, but not what it is about. */
+/*
+ * Returns false in a child of vfork. The child shares our memory, but its signal state is its own.
+ */
 static inline bool hook_signal_may_change(void)
 {
 	return !runtime_config() || runtime_is_owner();
@@ -31,15 +38,21 @@ static inline bool hook_signal_may_change(void)
 
 void hook_mask_start(void);
 
-/* ---- SIGBUS ------------------------------------------------------------------------------------------------------- */
+/* ---- SIGBUS ---- */
 
-/* Takes SIGBUS where nobody handles it. Once, when there is a file. */
+/*
+ * Installs our handler for SIGBUS if the program has none. Call once, when the measurement file
+ * exists.
+ */
 void hook_signal_bus_start(void);
-/* The kernel has put SIGBUS back to its default (SA_RESETHAND): we take it again, with the flags that the program gave. */
+/*
+ * Installs our handler again after the kernel reset SIGBUS to its default (SA_RESETHAND). Uses the
+ * flags that the program gave.
+ */
 void hook_signal_bus_again(unsigned long flags);
-/* Stands for the default action of SIGBUS. */
+/* Our handler for SIGBUS, which replaces the default action. */
 void hook_signal_on_bus(int sig, siginfo_t *info, void *context);
-/* True: this SIGBUS was about our file and is dealt with, or comes again later. */
+/* Returns true if this SIGBUS concerned our file and is handled, or if it will come again. */
 bool hook_signal_mends(siginfo_t *info, ucontext_t *context);
 
 #endif
