@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands behind a struct model and no sink may see: the arrays its pointers lead to, and where the time lines lie. Included by hpcprof-lite/model,
- * attribute and their tests alone.
+ * The parts of a struct model that sinks must not see: the arrays behind its pointers, and the
+ * location of the time lines. Only hpcprof-lite/model, attribute and their tests include this file.
  */
 #ifndef HPCPROF_MODEL_PRIVATE_H
 #define HPCPROF_MODEL_PRIVATE_H
@@ -11,7 +11,7 @@
 #include "common/base/vec.h"
 #include "hpcprof-lite/model/model.h"
 
-/* Trace records of one extent: as load validated them. */
+/* Trace records of one extent, validated by load. */
 struct model_trace_part {
 	const uint8_t *content;
 	uint64_t n_bytes;
@@ -21,37 +21,45 @@ struct model_trace_part {
 struct model_timeline {
 	struct model_trace_part *parts; /* owned */
 	size_t n_parts;
-	const uint8_t *mapped;          /* the file that the parts lie in, when it is mapped: its pages may be given back after use; else NULL */
+	/*
+	 * The mapped file that holds the parts; its pages may be given back after use. NULL: not
+	 * mapped.
+	 */
+	const uint8_t *mapped;
 	uint64_t mapped_bytes;
-	uint32_t *context_of;           /* by node id, MODEL_NONE: damaged; owned */
+	uint32_t *context_of;           /* by node id; MODEL_NONE: damaged; owned */
 	uint32_t n_nodes;
-	uint32_t metric_of[16];         /* by the record's tag, MODEL_NONE: no such metric */
-	uint64_t latest_ns;             /* of CLOCK_MONOTONIC: an absolute time beyond it is damage */
-	int64_t to_real_ns;             /* added to a time of CLOCK_MONOTONIC */
+	uint32_t metric_of[16];         /* by the tag of the record; MODEL_NONE: no such metric */
+	uint64_t latest_ns;             /* CLOCK_MONOTONIC; a later absolute time is damage */
+	int64_t to_real_ns;             /* add this to a time of CLOCK_MONOTONIC */
 };
 
-/* An operation on the time line of its queue: what the file does not say. Times are CLOCK_REALTIME, after clipping. */
+/*
+ * An operation on the time line of its queue: what the file does not contain. Times are
+ * CLOCK_REALTIME, after clipping.
+ */
 struct model_gpu_item {
 	uint64_t start_ns, end_ns;
 	uint64_t enter_ns;               /* 0: unknown */
 	const struct msr_gpu_op *record; /* in the mapped file */
-	uint32_t cell;                   /* into the process's cells */
+	uint32_t cell;                   /* index into the cells of the process */
 	uint16_t lane;
-	uint16_t has_waits;              /* the record is long enough for queued and submitted */
+	uint16_t has_waits; /* the record is long enough to hold queued and submitted */
 };
 
-/* Where the operations of one launching context of a process count. */
+/* The context and profile that the operations of one launching context of a process count for. */
 struct model_gpu_cell {
-	uint32_t context;                /* MODEL_NONE while not known */
-	uint32_t launcher;               /* profile, MODEL_NONE: not known */
+	uint32_t context;                /* MODEL_NONE until known */
+	uint32_t launcher;               /* profile; MODEL_NONE: unknown */
 };
 
-/* The time line of a queue; its lanes share it. */
+/* The time line of a queue. Its lanes share it. */
 struct model_gpu_line {
 	struct model_gpu_item *items;    /* by start */
 	uint64_t n;
 	const struct model_gpu_cell *cells;
-	const uint32_t *shape_of;        /* by the file's shape id: into model.gpu_shapes, MODEL_NONE */
+	/* by shape id of the file: index into model.gpu_shapes, or MODEL_NONE */
+	const uint32_t *shape_of;
 	uint32_t n_shapes;
 	const uint8_t *mapped;           /* as in struct model_timeline */
 	uint64_t mapped_bytes;
@@ -70,14 +78,18 @@ struct model_private {
 	struct model_total *totals;
 	struct model_timeline *timelines; /* by profile */
 	struct model_gpu_line *gpu_lines; /* by queue of the model */
-	VEC(struct space) spaces;         /* memory of time lines, given back with the model */
-	void (*release)(void *sources); /* frees `sources`, the mapped files, when the model goes */
+	VEC(struct space) spaces;         /* memory of time lines, freed with the model */
+	/* frees `sources`, the mapped files, together with the model */
+	void (*release)(void *sources);
 	void *sources;
 };
 
-/* A model with nothing in it, or NULL when memory is short. */
+/* Returns an empty model, or NULL if memory is short. */
 struct model *model_new(void);
-/* Gives what was allocated to the model, which frees it in the end. NULL, and it is freed: memory is short now, or was. */
+/*
+ * Gives allocated memory to the model, which frees it in the end. Returns `memory`. If memory is
+ * short, now or when it was allocated, frees it and returns NULL.
+ */
 void *model_own(struct model *m, void *memory);
 
 #endif
