@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One measurement file, mapped and validated. Everything behind a struct load_file may be used without another check: ids are in range, parents come
- * before children, strings end. What is not sound was skipped and counted. The file's bytes stay mapped and are borrowed by the views below.
- * Tests: tests/unit/test_load.c, tests/fuzz/fuzz_measurement.c.
+ * One measurement file, mapped and validated. Data in a struct load_file needs no further checks:
+ * ids are in range, parents come before children, strings end. Damaged parts were skipped and
+ * counted. The bytes of the file stay mapped, and the views below borrow them. Tests:
+ * tests/unit/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_FILE_H
 #define HPCPROF_LITE_LOAD_LOAD_FILE_H
@@ -13,7 +14,8 @@
 #include "common/format/measurement.h"
 #include "hpcprof-lite/load/load_gpu.h"
 
-#define LOAD_DAMAGED UINT32_MAX /* in load_thread.node_to: the file does not hold this node in a sound form */
+/* in load_thread.node_to: the file has no valid form of this node */
+#define LOAD_DAMAGED UINT32_MAX
 
 /* The records of one extent of nodes, cells or trace records. */
 struct load_part {
@@ -24,16 +26,18 @@ struct load_part {
 };
 
 struct load_thread {
-	struct msr_thread record;        /* a copy; zero but for `number` when !has_record */
+	struct msr_thread record;        /* a copy; if !has_record, all is 0 except `number` */
 	bool has_record;
-	const struct msr_thread *now;    /* the record in the file, perhaps still written; NULL */
+	/* the record in the file, which may still change; may be NULL */
+	const struct msr_thread *now;
 	VEC(struct load_part) nodes;     /* ascending, without overlap */
 	VEC(struct load_part) cells;
-	VEC(struct load_part) trace;     /* in the order they were written */
+	VEC(struct load_part) trace;     /* in the order in which they were written */
 	uint32_t n_nodes;                /* highest node id + 1, at least 1 */
-	uint32_t *node_to;               /* by node id: LOAD_DAMAGED, or for the consumer to fill (0 after loading) */
-	uint64_t n_trace_records;        /* sound ones */
-	uint64_t first_trace_ns, last_trace_ns; /* CLOCK_MONOTONIC; 0 when there is none */
+	/* by node id: LOAD_DAMAGED, or a value that the consumer sets (0 after loading) */
+	uint32_t *node_to;
+	uint64_t n_trace_records;        /* valid records */
+	uint64_t first_trace_ns, last_trace_ns; /* CLOCK_MONOTONIC; 0 if there are none */
 };
 
 struct load_module {
@@ -57,77 +61,101 @@ struct load_unmeasured {
 struct load_file {
 	char *path;
 	struct mapfile map;
-	struct msr_header header;        /* a copy, host terminated */
+	struct msr_header header;        /* a copy; the host name is terminated */
 	VEC(struct load_thread) threads; /* ascending numbers */
 	VEC(struct load_module) modules; /* by module id */
 	VEC(struct load_python) python;  /* by id */
-	bool has_python;                 /* there is a logical module of Python */
-	bool has_unknown_code;           /* frames in code outside every module */
+	bool has_python;                 /* the file has a logical module of Python */
+	bool has_unknown_code;           /* there are frames in code outside all modules */
 	const char *jitdump;             /* INFO "jitdump": path of the file; NULL: none */
 	const struct msr_metric *metrics[MSR_MAX_METRICS]; /* by metric id; NULL: none */
-	const char *executable;          /* "" when unknown */
-	const char *directory;           /* where it was started; "" when unknown */
+	const char *executable;          /* "" if unknown */
+	const char *directory;           /* the directory in which it was started; "" if unknown */
 	char *command;                   /* arguments joined by blanks; owned */
 	VEC(const char *) notes;         /* INFO "note" */
-	VEC(const char *) events;        /* INFO "event": what was asked for */
-	VEC(struct msr_child) children;  /* that it waited for */
-	VEC(struct load_unmeasured) unmeasured; /* those that were started, with a known pid */
+	VEC(const char *) events;        /* INFO "event": what the user asked for */
+	VEC(struct msr_child) children;  /* child processes that it waited for */
+	/* unmeasured programs that it started, with known pids */
+	VEC(struct load_unmeasured) unmeasured;
 	struct load_gpu gpu;
-	VEC(struct msr_view) inside;     /* children of fork that needed no file */
-	bool is_inside;                  /* it is one of them: the bytes are its parent's */
+	VEC(struct msr_view) inside;     /* children of fork that needed no file of their own */
+	bool is_inside; /* this is a child of fork: the bytes belong to its parent */
 	uint64_t bytes_damaged;
 	bool truncated;
-	bool is_live;                    /* the process went on recording while the file was read */
-	VEC(void *) owned;               /* memory that views were replaced by; freed with the file */
-	_Atomic uint64_t n_unreleased;   /* bytes read since pages were given back */
+	bool is_live; /* the process was still recording while the file was read */
+	VEC(void *) owned;               /* memory that replaced views; freed with the file */
+	_Atomic uint64_t n_unreleased;   /* bytes read since pages were last given back */
 };
 
 /*
- * Fills *f (zeroed by the caller) from the file at `path`. Damage is not a failure: it is logged as a warning and counted. Failures, logged: STATUS_UNSUPPORTED
- * another major version; STATUS_BAD_INPUT not a measurement file at all; STATUS_NOT_FOUND the file is too short to hold a header (its process died at
- * once; a warning); STATUS_IO, STATUS_NO_MEMORY. In any case load_file_close() frees what is there.
+ * Fills *f (zeroed by the caller) from the file at `path`. Damage is not a failure: it is logged as
+ * a warning and counted. Failures are logged:
+ * - STATUS_UNSUPPORTED: another major version
+ * - STATUS_BAD_INPUT: not a measurement file
+ * - STATUS_NOT_FOUND: too short to hold a header, because its process died at once (a warning)
+ * - STATUS_IO, STATUS_NO_MEMORY
+ * Call load_file_close() in all cases; it frees what is there.
  */
 enum status load_file_open(const char *path, struct load_file *f);
 /*
- * The same for the i-th of `parent->inside`, which is read like a file. Its bytes stay the parent's,
- * which is closed after it. Whatever it has inside itself is not looked at: nobody writes that.
+ * Does the same for the i-th of `parent->inside`, which is read like a file. Its bytes still belong
+ * to the parent, so close the parent after it. Nested `inside` views are ignored, because nobody
+ * writes them.
  */
 enum status load_file_inside(const struct load_file *parent, size_t i, struct load_file *f);
-/* The same from bytes that the caller keeps (64-byte aligned), for tests and fuzzing; quiet about damage. */
-enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f);
+/*
+ * Does the same for bytes that the caller keeps (64-byte aligned), for tests and fuzzing. Does not
+ * log damage.
+ */
+enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes,
+	struct load_file *f);
 void load_file_close(struct load_file *f);
 
 /*
- * The process still runs, and the thread has had samples since its record was copied: its tree is
- * of a later moment than the record, and not all of it may have been read.
+ * True if the process still runs and the thread got samples after its record was copied. Its tree
+ * is then newer than the record, and parts of it may not have been read.
  */
 bool load_is_live(const struct load_file *f, const struct load_thread *t);
 
-/* False: the cell names a node or metric that is not sound, or holds more than can be; counted as damage when the file was opened, to be passed over. */
-bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c);
+/*
+ * False: the cell names a damaged node or metric, or holds impossible values. Skip it; it was
+ * counted as damage when the file was opened.
+ */
+bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t,
+	const struct msr_cell *c);
 
-/* True for the address of a path's entry (module MSR_MODULE_NONE). */
+/* True for the address of the entry of a call path (module MSR_MODULE_NONE). */
 static inline bool load_is_entry(msr_addr a)
 {
 	return msr_addr_module(a) == MSR_MODULE_NONE;
 }
 
-/* No run lasts longer (nine years): a time further from its start than this is damage, and does not move the clock. */
+/*
+ * No run lasts longer than this (nine years). A time further from the start is damage and does not
+ * move the clock.
+ */
 #define LOAD_LONGEST_NS (UINT64_C(1) << 58)
 
-/* The root has no cells. Nor does a thread gather more samples, nanoseconds or events in one context than a run has nanoseconds: more is damage, and would make sums overflow. */
+/*
+ * The root has no cells. In one context, a thread cannot have more samples, nanoseconds or events
+ * than LOAD_LONGEST_NS. Larger values are damage and would overflow sums.
+ */
 static inline bool load_cell_is_plausible(const struct msr_cell *c)
 {
 	return c->node != 0 && c->count <= LOAD_LONGEST_NS && c->sum <= LOAD_LONGEST_NS;
 }
 
-/* One step over a time line. Returns false at the end of the part. An escape gives no sample but moves the clock. */
+/*
+ * One step along a time line. Returns false at the end of the part. An escape gives no sample but
+ * moves the clock.
+ */
 struct load_trace_step {
-	uint64_t time_ns; /* running time, CLOCK_MONOTONIC; set to the part's `first` before the first step */
-	uint64_t offset;  /* of the next record in the part's content */
+	/* current time, CLOCK_MONOTONIC; set it to the part's `first` before the first step */
+	uint64_t time_ns;
+	uint64_t offset;  /* of the next record in the content of the part */
 	uint32_t node;
 	unsigned metric;
-	uint64_t latest_ns; /* an absolute time beyond this is passed over */
+	uint64_t latest_ns; /* later absolute times are ignored */
 };
 static inline bool load_trace_next(const struct load_part *p, struct load_trace_step *s)
 {

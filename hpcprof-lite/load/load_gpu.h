@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU part of a measurement file as validated views. Records stay in the mapped file: 30 million operations cost nothing here. Definitions are found by
- * id; a record that names one which is not there is sound and finds NULL. Damage is counted in load_file.bytes_damaged and skipped.
+ * The GPU part of a measurement file, as validated views. Records stay in the mapped file, so 30
+ * million operations use no memory here. Definitions are found by id. A record that names a missing
+ * id is valid; the look-up returns NULL. Damage is skipped and counted in load_file.bytes_damaged.
  * Tests: tests/unit/test_load_gpu.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_GPU_H
@@ -13,25 +14,28 @@
 
 struct load_file;
 
-enum { LOAD_GPU_BACKENDS = 4 }; /* as many as two bits of an id name */
+enum { LOAD_GPU_BACKENDS = 4 }; /* two bits of an id hold the back end */
 
-/* Records of one extent; n of them, `stride` bytes apart, 8-byte aligned. */
+/* Records of one extent: n records, `stride` bytes apart, 8-byte aligned. */
 struct load_gpu_part {
 	const uint8_t *content;
-	uint64_t n, first;     /* first: of the extent: launches, the id's upper bits; aggregates, the back end */
+	/* first: launches: the upper bits of the ids; aggregates: the back end */
+	uint64_t n, first;
 	uint32_t stride;
-	uint32_t thread;       /* launches: number, UINT32_MAX: of threads that are not measured */
+	/* launches: number of the thread; UINT32_MAX: threads that are not measured */
+	uint32_t thread;
 	uint32_t sequence;
 };
 
-/* A definition with its strings, which are borrowed from the file. */
+/* A definition and its strings, which are borrowed from the file. */
 struct load_gpu_code {
-	const struct msr_gpu_def_code *record; /* NULL: no such id, as in all of these */
+	/* NULL: no such id; the same holds for all definitions below */
+	const struct msr_gpu_def_code *record;
 	const char *name, *options;
 };
 struct load_gpu_function {
 	const struct msr_gpu_def_function *record;
-	const char *name, *source_name;        /* source_name "" where it is the same */
+	const char *name, *source_name;        /* source_name: "" if equal to name */
 };
 struct load_gpu_device {
 	const struct msr_gpu_def_device *record;
@@ -58,9 +62,9 @@ struct load_gpu_counter {
 };
 
 struct load_gpu {
-	bool is_present;                       /* the file has something of GPUs, if only a back end that saw nothing */
+	bool is_present; /* the file has GPU data, even if only a back end that saw nothing */
 	VEC(struct load_gpu_device) devices;   /* all by id; look up with load_gpu_find() */
-	VEC(struct load_gpu_limits) limits;    /* by the device's id */
+	VEC(struct load_gpu_limits) limits;    /* by id of the device */
 	VEC(struct load_gpu_context) contexts;
 	VEC(struct load_gpu_queue) queues;
 	VEC(struct load_gpu_code) codes;
@@ -68,10 +72,13 @@ struct load_gpu {
 	VEC(struct load_gpu_stall) stalls;
 	VEC(struct load_gpu_counter) counters;
 	VEC(const struct msr_gpu_shape *) shapes;
-	VEC(struct msr_gpu_clock) pairs;       /* by clock, then device_ns; ours never falls within a clock */
+	/* by clock, then device_ns; our time never decreases within a clock */
+	VEC(struct msr_gpu_clock) pairs;
 	VEC(struct load_gpu_part) launches;    /* by thread, then sequence */
-	VEC(struct load_gpu_part) ops, aggregates, graph_nodes, pcs, ranges, values; /* in the order of the file */
-	struct msr_gpu_tally *tallies[LOAD_GPU_BACKENDS]; /* copies, text terminated; NULL: there is none */
+	/* in the order of the file */
+	VEC(struct load_gpu_part) ops, aggregates, graph_nodes, pcs, ranges, values;
+	/* copies with terminated text; NULL: none */
+	struct msr_gpu_tally *tallies[LOAD_GPU_BACKENDS];
 };
 
 /* The item of a definition vector with this id, or NULL. */
@@ -88,7 +95,8 @@ static inline const void *load_gpu_at(const struct load_gpu_part *p, uint64_t i)
 	return p->content + i * p->stride;
 }
 
-static inline uint64_t load_gpu_launch_id(const struct load_gpu_part *p, const struct msr_gpu_launch *l)
+static inline uint64_t load_gpu_launch_id(const struct load_gpu_part *p,
+	const struct msr_gpu_launch *l)
 {
 	return ((p->first & ~(uint64_t)UINT32_MAX) | l->id_low) & MSR_GPU_ID_MAX;
 }
@@ -98,18 +106,18 @@ static inline unsigned load_gpu_backend(uint64_t id)
 	return (unsigned)(id >> MSR_GPU_BACKEND_SHIFT) & (LOAD_GPU_BACKENDS - 1);
 }
 
-/* Unsound records were counted as damage and are to be passed over by the same test. */
+/* Skip records that fail this test. They were counted as damage when the file was read. */
 static inline bool load_gpu_kind_is_sound(unsigned kind)
 {
 	return kind > MSR_GPU_NO_KIND && kind < MSR_N_GPU_KINDS;
 }
 
-/* Whether the kind is one of GPU extents. */
+/* True if the kind is a kind of GPU extent. */
 bool load_gpu_is_kind(unsigned extent_kind);
 struct msr_view;
-/* Takes one such extent. STATUS_NO_MEMORY alone is a failure. */
+/* Reads one GPU extent. Fails only with STATUS_NO_MEMORY. */
 enum status load_gpu_extent(struct load_file *f, const struct msr_view *v);
-/* After the last extent: sorts, and counts unsound records. */
+/* Call it after the last extent: sorts, and counts damaged records. */
 void load_gpu_finish(struct load_file *f);
 void load_gpu_free(struct load_gpu *g);
 

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What those who read a measurement file's extents share: threads by number, a walk over records, pages given back. Tests: tests/unit/test_load.c,
- * tests/fuzz/fuzz_measurement.c.
+ * Shared by the readers of a measurement file's extents: threads by number, a walk over records,
+ * and giving pages back. Tests: tests/unit/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_RECORDS_H
 #define HPCPROF_LITE_LOAD_LOAD_RECORDS_H
 
 #include "hpcprof-lite/load/load_file.h"
 
-/* The thread with this number, made when new; NULL when memory is short. It may move others. */
+/*
+ * Returns the thread with this number, and makes it if it is new. NULL if memory is short. The call
+ * may move other threads in memory.
+ */
 struct load_thread *load_get_thread(struct load_file *f, uint32_t number);
-/* Walks records that begin with their own length; BAD_INPUT of `read` is damage. The rest of the extent is lost with the first one whose length makes no sense. */
-enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
+/*
+ * Calls read() for each record of an extent whose records begin with their own length.
+ * STATUS_BAD_INPUT from read() counts as damage. An impossible length ends the walk; the rest of
+ * the extent is lost.
+ */
+enum status load_lengthed(struct load_file *f, const struct msr_view *v,
+	enum status (*read)(struct load_file *, const uint8_t *, uint32_t));
 
 /*
- * So many bytes of the file were read and will not be again soon: they need not stay resident, being in the page cache. Now and then gives all pages of a mapped file
- * back (the kernel maps around what is touched, so single ranges would leave much behind). Any thread; harmless at any time.
+ * Says that n_bytes of the file were read and will not be needed again soon. From time to time,
+ * gives back all pages of a mapped file; they remain in the page cache. It gives back all pages
+ * because the kernel maps around each touched page, so single ranges would leave much behind. Any
+ * thread may call it at any time.
  */
 void load_release(struct load_file *f, uint64_t n_bytes);
 
