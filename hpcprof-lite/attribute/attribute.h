@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From measurement files to the frozen model: merge, expand, order, sum up, check the ledger. The steps are in files of their own; this is their sequence.
- * Test: tests/unit/test_order.c, tests/unit/test_ledger.c.
+ * Turns measurement files into the constant model: merge, expand, order, sum up, check the ledger.
+ * Each step has its own file; attribute.c runs them in order. Test: tests/unit/test_order.c,
+ * tests/unit/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H
@@ -16,18 +17,21 @@ struct structure;
 struct attribute_options {
 	unsigned n_workers; /* 0: one for each CPU */
 	/*
-	 * Asked once for the modules that have samples: needed[i] says whether module i of `all` has. Sets structures[i] (NULL: none) and states[i].
-	 * What it hands out must stay good until `attribute_run` returns. NULL: no module has a structure.
+	 * Called once to find the structures of modules with samples. needed[i] is true if module i
+	 * of `all` has samples. Sets structures[i] (NULL: none) and states[i]. The structures must
+	 * stay valid until attribute_run() returns. NULL: no module has a structure.
 	 */
-	void (*find_structures)(void *arg, const struct merge_modules *all, const bool *needed, const struct structure **structures,
+	void (*find_structures)(void *arg, const struct merge_modules *all, const bool *needed,
+		const struct structure **structures,
 		enum model_structure *states);
 	void *arg;
 };
 
 /*
- * Takes the files out of `job`, whatever comes back: the model keeps them mapped. *m is owned by the caller: model_free(). The causes of failure have been
- * logged.
+ * Takes the files out of `job`, even on failure; the model keeps them mapped. The caller owns *m
+ * and frees it with model_free(). Failures are logged.
  */
-enum status attribute_run(struct load_job *job, const struct attribute_options *o, struct model **m);
+enum status attribute_run(struct load_job *job, const struct attribute_options *o,
+	struct model **m);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What parents know of their children: how processes ended that could not say so themselves, and
- * which programs were not measured, with their CPU time. Test: tests/unit/test_children.c.
+ * What parents recorded about their children: how processes ended that could not record it
+ * themselves, and which programs were not measured, with their CPU time. Test:
+ * tests/unit/test_children.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H
 #define HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H
@@ -9,7 +10,7 @@
 #include "hpcprof-lite/load/load_job.h"
 #include "hpcprof-lite/model/private.h"
 
-/* m->processes is there, in the order of the files. False: memory is short. */
+/* m->processes must be set, in the order of the files. False if memory is short. */
 bool children_settle(struct model *m, const struct load_job *job);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modules of all files, each once: two are the same when their build ids are, or, without one, path and size. Their dense numbers are what the merged tree names
- * (merge.h). Not for several threads at a time. Test: tests/unit/test_merge.c.
+ * The modules of all files, each once. Two modules are the same if their build ids are equal;
+ * without build ids, if path and size are. The merged tree (merge.h) uses their dense numbers. Not
+ * thread-safe. Test: tests/unit/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_MODULES_H
 #define HPCPROF_ATTRIBUTE_MERGE_MODULES_H
@@ -11,9 +12,9 @@
 #include "hpcprof-lite/load/load_file.h"
 
 struct merge_module {
-	const struct msr_module *record; /* of the first file that has it */
-	const char *path;                /* the first in order, where the same build id has several */
-	uint16_t flags;                  /* of all */
+	const struct msr_module *record; /* of the first file with this module */
+	const char *path; /* if one build id has several paths: the first in sort order */
+	uint16_t flags;                  /* the flags of all files combined */
 };
 
 /* Zero-initialise. */
@@ -22,7 +23,7 @@ struct merge_modules {
 	struct map by_identity;
 };
 
-/* The dense number of a module; UINT32_MAX when memory is short. Record and path stay borrowed. */
+/* Returns the dense number of a module; UINT32_MAX if memory is short. Borrows record and path. */
 uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m);
 void merge_free_modules(struct merge_modules *all);
 

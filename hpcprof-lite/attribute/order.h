@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order: gives contexts, functions, files and modules their final ids, which depend on what they are and not on the order of the input, and moves them
- * into the model. Contexts come in depth-first preorder (see model.h). Test: tests/unit/test_order.c.
+ * Order gives contexts, functions, files and modules their final ids and moves them into the model.
+ * The ids do not depend on the order of the input. Contexts are in depth-first preorder (see
+ * model.h). Test: tests/unit/test_order.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ORDER_H
 #define HPCPROF_ATTRIBUTE_ORDER_H
@@ -9,7 +10,7 @@
 #include "hpcprof-lite/attribute/expand.h"
 #include "hpcprof-lite/model/private.h"
 
-/* What the model shall say of a module of the input. */
+/* A module of the input, as the model will describe it. */
 struct order_module {
 	const char *path;
 	const uint8_t *build_id;
@@ -20,10 +21,11 @@ struct order_module {
 };
 
 /*
- * Sets m's modules, files, functions and contexts; only what contexts name is kept. Rewrites the n_nodes entries of e->context_of to the final ids and
- * sets e->final_of. The strings of `e` must be those of
- * m->private_->strings, to which nothing may be added any more. False when memory is short.
+ * Sets the modules, files, functions and contexts of `m`; keeps only what contexts name. Rewrites
+ * the n_nodes entries of e->context_of to the final ids and sets e->final_of. The strings of `e`
+ * must be m->private_->strings. Do not add strings after the call. False if memory is short.
  */
-bool order_contexts(struct model *m, struct expand *e, size_t n_nodes, const struct order_module *modules, uint32_t n_modules);
+bool order_contexts(struct model *m, struct expand *e, size_t n_nodes,
+	const struct order_module *modules, uint32_t n_modules);
 
 #endif

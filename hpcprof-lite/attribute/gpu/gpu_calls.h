@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls inside GPU code: how a device function that was not inlined was reached from a kernel. PC samples say where the device was, not who called; the structure file
- * says which instructions call which function. A function that several call sites lead to is shared out over them by how often each call came back: by the samples at the instruction behind the
- * call with reasons that take a fixed time (issued, wait, branch resolving; at the call itself warps wait for what the call needs, which says nothing of how often). Where there are none of these, by the samples at the calls;
- * evenly where there are none at all. No function stands twice on a path, which is where recursion ends. Test: tests/unit/test_gpu_calls.c.
+ * Calls in GPU code: how a kernel reached a device function that was not inlined. A PC sample has
+ * no caller, but the structure file knows which instruction calls which function. The samples of a
+ * function with several call sites are apportioned by how often each call returned.
+ *
+ * Samples at the instruction after the call measure this, if their reasons take a fixed time
+ * (issued, wait, branch resolving). At the call itself, warps wait for its operands, which says
+ * nothing about how often it ran. Without these samples, all samples at the calls decide; without
+ * any samples, the shares are equal. A path contains a function at most once, so recursion ends.
+ * Test: tests/unit/test_gpu_calls.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H
@@ -14,15 +19,18 @@
 enum { GPU_CALLS_DEEPEST = 32, GPU_CALLS_MOST_PATHS = 64 };
 
 struct gpu_call_path {
-	uint64_t calls[GPU_CALLS_DEEPEST]; /* link addresses of call instructions, the kernel's first */
+	/* link addresses of call instructions, the kernel's first */
+	uint64_t calls[GPU_CALLS_DEEPEST];
 	uint32_t n;
-	uint64_t weight;                   /* its part of what all paths have together; not 0 for all of them */
+	/* its share of the sum over all paths; at least one path has a weight above 0 */
+	uint64_t weight;
 };
 
 struct gpu_call_edge {
 	uint32_t caller, target; /* function scopes */
 	uint64_t link_addr;
-	uint64_t n_returns, n_samples; /* that count how often the call came back; at the call */
+	/* samples that count returns of the call; samples at the call */
+	uint64_t n_returns, n_samples;
 };
 
 /* The calls of one code object. Zero-initialise. */
@@ -32,18 +40,23 @@ struct gpu_calls {
 
 typedef VEC(struct gpu_call_path) gpu_call_paths;
 
-/* PC samples at an instruction: all, and those that count how often it was reached. */
+/* PC samples at an instruction: all samples, and those that count how often it was reached. */
 struct gpu_call_counts {
 	uint64_t n, n_issues;
 };
-enum { GPU_CALLS_INSTRUCTION = 16 }; /* bytes: NVIDIA's from Volta on */
-/* counts_at(arg, link_addr). False when memory is short; gpu_calls_free() in any case. */
-bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg);
-/* Fills `paths` (emptied first) with the ways from the kernel's scope to the function's; none where no call leads there. False when memory is short. */
-bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function, gpu_call_paths *paths);
+enum { GPU_CALLS_INSTRUCTION = 16 }; /* bytes: NVIDIA GPUs since Volta */
+/* Calls counts_at(arg, link_addr). False if memory is short. In all cases call gpu_calls_free(). */
+bool gpu_calls_read(struct gpu_calls *c, const struct structure *s,
+	struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg);
+/*
+ * Empties `paths`, then fills it with the call paths from the kernel's scope to the function's.
+ * There are none if no call leads there. False if memory is short.
+ */
+bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function,
+	gpu_call_paths *paths);
 void gpu_calls_free(struct gpu_calls *c);
 
-/* The function scope that holds an address; STRUCTURE_NONE. */
+/* The function scope that contains an address, or STRUCTURE_NONE. */
 uint32_t gpu_calls_function_at(const struct structure *s, uint64_t link_addr);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts the operations of one queue in the order of time and into lanes, so that those of a lane do not overlap. Operations that overlap more others than there are lanes
- * are shortened and counted. Test: tests/unit/test_gpu_time.c.
+ * Sorts the operations of one queue by time and assigns them to lanes, so that operations in one
+ * lane do not overlap. If an operation overlaps more others than there are lanes, it is shortened
+ * and counted. Test: tests/unit/test_gpu_time.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H
@@ -10,7 +11,7 @@
 
 enum { GPU_LINE_LANES = 32 };
 
-/* line->items and n are set; sorts them and fills the rest. False when memory is short. */
+/* line->items and n must be set. Sorts them and fills the rest. False if memory is short. */
 bool gpu_line_finish(struct gpu_line *line);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics of GPUs: names (HPCToolkit's where it has one), what an operation adds to which, and which of them occur. A metric is a number here: an
- * enum gpu_metric, or one of a stall reason or counter that the measurement names. Test: tests/unit/test_gpu_join.c.
+ * The metrics of GPUs: their names (HPCToolkit's if it has one), what each operation adds to which
+ * metric, and which metrics occur. Here a metric is a number: an enum gpu_metric, or the number of
+ * a stall reason or counter from the measurement. Test: tests/unit/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H
@@ -17,7 +18,8 @@ enum gpu_metric {
 	GPU_MEMORY_TIME, GPU_SYNC_TIME,
 	GPU_SYNC_TIME_OF, /* by enum msr_gpu_sync */
 	GPU_KERNELS = GPU_SYNC_TIME_OF + MSR_N_GPU_SYNCS,
-	GPU_BLOCKS, GPU_BLOCK_THREADS, GPU_ITEMS, GPU_REGISTERS, GPU_STATIC_SHARED, GPU_DYNAMIC_SHARED, GPU_BLOCK_SHARED, GPU_LOCAL, GPU_WARPS, GPU_WARPS_MOST,
+	GPU_BLOCKS, GPU_BLOCK_THREADS, GPU_ITEMS, GPU_REGISTERS, GPU_STATIC_SHARED,
+		GPU_DYNAMIC_SHARED, GPU_BLOCK_SHARED, GPU_LOCAL, GPU_WARPS, GPU_WARPS_MOST,
 	GPU_OCCUPANCY,
 	GPU_COPIES,
 	GPU_COPY_BYTES,   /* by enum msr_gpu_direction */
@@ -28,8 +30,9 @@ enum gpu_metric {
 	GPU_SYNCS = GPU_ALLOC_BYTES + MSR_N_GPU_MEMORIES,
 	GPU_MARKERS,
 	GPU_SAMPLES, GPU_STALLED, GPU_APPORTIONED,
-	GPU_SAMPLED, GPU_SAMPLES_DROPPED, GPU_SAMPLES_OUTSIDE, GPU_SAMPLES_EXPECTED, GPU_UTILISATION,
-	GPU_N_FIXED       /* then stall reasons, then counters */
+	GPU_SAMPLED, GPU_SAMPLES_DROPPED, GPU_SAMPLES_OUTSIDE, GPU_SAMPLES_EXPECTED,
+		GPU_UTILISATION,
+	GPU_N_FIXED       /* stall reasons follow, then counters */
 };
 
 struct gpu_stall_metric {
@@ -45,31 +48,46 @@ struct gpu_counter_metric {
 
 struct gpu_metrics {
 	VEC(struct gpu_stall_metric) stalls;     /* by name */
-	VEC(struct gpu_counter_metric) counters; /* by name, unit */
-	VEC(uint64_t) n_samples, sums;           /* by metric: what was added in all */
+	VEC(struct gpu_counter_metric) counters; /* by name, then unit */
+	VEC(uint64_t) n_samples, sums;           /* by metric: the sum of all that was added */
 	uint64_t n_exact, n_apportioned, n_unattributed; /* PC samples */
-	size_t merge_at;                         /* so many values of a file are too many to be kept one by one */
+	/* above this number, the values of a file are merged instead of kept one by one */
+	size_t merge_at;
 };
 
-/* What a cell (or its like) adds; `context` is of struct expand until it is renamed. */
+/*
+ * What a cell or the like adds. `context` is a context of struct expand until it gets its final
+ * id.
+ */
 typedef VEC(struct sum_extra) gpu_extras;
 
-/* The stall reasons and counters of all files. False when memory is short, as below; gpu_metrics_free() in any case. */
+/*
+ * Collects the stall reasons and counters of all files. False if memory is short, as below. In all
+ * cases call gpu_metrics_free().
+ */
 bool gpu_metrics_init(struct gpu_metrics *m, const struct load_job *job);
-/* The metric of a file's stall reason or counter; MODEL_NONE when the file does not define it. */
+/*
+ * The metric of a stall reason or counter of the file; MODEL_NONE if the file does not define it.
+ */
 uint32_t gpu_metrics_stall(const struct gpu_metrics *m, const struct load_gpu *g, uint32_t stall);
-uint32_t gpu_metrics_counter(const struct gpu_metrics *m, const struct load_gpu *g, uint32_t counter);
+uint32_t gpu_metrics_counter(const struct gpu_metrics *m, const struct load_gpu *g,
+	uint32_t counter);
 bool gpu_metrics_counts_issues(const struct gpu_metrics *m, uint32_t metric);
 uint32_t gpu_metrics_stall_flags(const struct gpu_metrics *m, uint32_t metric);
 
 bool gpu_metrics_add(struct gpu_metrics *m, gpu_extras *to, const struct sum_extra *x);
-/* All that the operations of a cell add at `context`. */
-bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct load_gpu *g, const struct gpu_cell *c, uint32_t context);
+/* Adds all that the operations of a cell contribute at `context`. */
+bool gpu_metrics_add_cell(struct gpu_metrics *m, gpu_extras *to, const struct load_gpu *g,
+	const struct gpu_cell *c, uint32_t context);
 
-/* How many warps of a kernel with this shape fit on an SM of its device; false where that is not known. */
-bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s, struct gpu_occupancy *out);
+/* How many warps of a kernel with this shape fit on an SM of its device. False if unknown. */
+bool gpu_metrics_occupancy(const struct load_gpu *g, const struct msr_gpu_shape *s,
+	struct gpu_occupancy *out);
 
-/* Appends those that occur to the model's metrics. *index_of, owned by the caller: place in the model by metric, MODEL_NONE where it does not occur. */
+/*
+ * Appends the metrics that occur to those of the model. *index_of, by metric: its index in the
+ * model, or MODEL_NONE if it does not occur. The caller owns *index_of.
+ */
 bool gpu_metrics_describe(const struct gpu_metrics *m, struct model *model, uint32_t **index_of);
 void gpu_metrics_free(struct gpu_metrics *m);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What gpu_samples.c and gpu_samples_measure.c share: the samples of one file on their way into the tree. Private to the two. */
+/*
+ * Shared by gpu_samples.c and gpu_samples_measure.c and private to them: the samples of one file on
+ * their way into the tree.
+ */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 
@@ -9,10 +12,15 @@
 
 #define GPU_SAMPLE_NO_CELL UINT32_MAX
 
-/* Equal samples: one owner, function, offset, stall. The owner is a launch's cell; or where the launches were made, which may be of several kernels; or none: to be shared out. */
+/*
+ * Equal samples: the same owner, function, offset and stall. The owner is the cell of a launch, or
+ * the place that made the launches, possibly of several kernels. Samples without an owner are
+ * apportioned.
+ */
 struct gpu_sample {
-	uint32_t cell;         /* GPU_SAMPLE_NO_CELL */
-	uint32_t thread, node; /* without a cell: as in struct gpu_launcher; thread GPU_SAMPLE_NO_CELL: not known */
+	uint32_t cell;         /* GPU_SAMPLE_NO_CELL: none */
+	/* without a cell: as in struct gpu_launcher; thread GPU_SAMPLE_NO_CELL: unknown */
+	uint32_t thread, node;
 	uint32_t function;
 	uint64_t offset, count;
 	uint16_t stall;
@@ -27,26 +35,30 @@ static inline bool gpu_sample_has_owner(const struct gpu_sample *p)
 struct gpu_launcher {
 	uint32_t function, code;
 	uint32_t thread, context;
-	uint32_t node;         /* of the thread's tree in the file, where it launched: their order does not hang on that of the records */
-	bool is_placed;        /* its launches are known: thread and node are theirs */
-	uint64_t weight;       /* time in which samples did not know their launch */
-	uint64_t busy_ns, window_ns; /* all its time, and that in serialized ranges */
+	/*
+	 * The launching node in the thread's tree in the file. It keeps the order of launchers
+	 * independent of the order of records.
+	 */
+	uint32_t node;
+	bool is_placed;        /* its launches are known; thread and node belong to them */
+	uint64_t weight;       /* time in which samples carried no launch id */
+	uint64_t busy_ns, window_ns; /* all its time, and its time in serialized ranges */
 	uint64_t n_ops;
 };
 
-/* Samples by the kernel below which they stand. */
+/* The number of samples below a kernel. */
 struct gpu_kernel_samples {
 	uint32_t thread, context;
 	uint64_t n;
 };
 
-/* How a device function was reached from a kernel. */
+/* The call paths from a kernel to a device function. */
 struct gpu_route {
 	gpu_call_paths paths;
-	struct gpu_shares shares; /* over the paths; nothing when there is none */
+	struct gpu_shares shares; /* over the paths; unused if there are no paths */
 };
 
-/* Where a function of the file lies; scope STRUCTURE_NONE: nothing is known of its code. */
+/* The location of a function of the file. Scope STRUCTURE_NONE: its code is unknown. */
 struct gpu_code_place {
 	uint32_t module, scope;
 	uint64_t entry;
@@ -62,42 +74,53 @@ struct gpu_samples_run {
 	const struct load_gpu *g;
 	VEC(struct gpu_sample) samples;
 	VEC(struct gpu_launcher) launchers; /* by function */
-	uint64_t *n_apportioned;        /* by function id of the kernel: over its launchers */
+	/* by function id of the kernel: samples apportioned over its launchers */
+	uint64_t *n_apportioned;
 	struct map kernel_index;        /* (thread, context) -> kernels */
 	VEC(struct gpu_kernel_samples) kernels;
-	uint32_t *metric_of_stall;      /* by id */
+	uint32_t *metric_of_stall;      /* by stall id */
 	struct gpu_code_place *codes;   /* by function id */
 	struct map count_index;         /* (module, address) -> counts */
 	VEC(struct gpu_call_counts) counts; /* samples at each address */
 	VEC(struct gpu_module_calls) modules;
-	struct map route_index;         /* (kernel's scope, function's scope; module) -> routes */
+	struct map route_index; /* (scope of the kernel, scope of the function; module) -> routes */
 	VEC(struct gpu_route) routes;
 };
 
-/* The metric of its stall reason, MODEL_NONE. */
-static inline uint32_t gpu_samples_metric_of(const struct gpu_samples_run *r, const struct gpu_sample *p)
+/* The metric of the sample's stall reason, or MODEL_NONE. */
+static inline uint32_t gpu_samples_metric_of(const struct gpu_samples_run *r,
+	const struct gpu_sample *p)
 {
 	return p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
 }
 
-/* It counts a second time what another reason counts already. */
-static inline bool gpu_samples_is_second(const struct gpu_samples_run *r, const struct gpu_sample *p)
+/* True if another reason already counts the same samples. */
+static inline bool gpu_samples_is_second(const struct gpu_samples_run *r,
+	const struct gpu_sample *p)
 {
-	return gpu_metrics_stall_flags(r->s->metrics, gpu_samples_metric_of(r, p)) & MSR_GPU_STALL_ONLY_NOT_ISSUED;
+	return gpu_metrics_stall_flags(r->s->metrics, gpu_samples_metric_of(r, p)) &
+		MSR_GPU_STALL_ONLY_NOT_ISSUED;
 }
 
-/* Samples that were apportioned of the kernel `function`; those of a function that the file does not define are together. */
-static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run *r, uint32_t function)
+/*
+ * The number of apportioned samples of the kernel `function`. Functions that the file does not
+ * define share one number.
+ */
+static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run *r,
+	uint32_t function)
 {
 	return &r->n_apportioned[function < r->g->functions.n ? function : 0];
 }
 
 int gpu_samples_compare_launchers(const void *a, const void *b);
-/* The launchers of a function: *n of them in r->launchers, from the index that is returned. */
+/* The launchers of a function: *n of them in r->launchers. Returns the index of the first. */
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n);
-/* Holds samples that know their launch against the apportioning, after all are counted. False when memory is short, as below. */
+/*
+ * Compares samples with a known launch with the result of apportioning. Call it after all samples
+ * are counted. False if memory is short, as below.
+ */
 bool gpu_samples_measure(struct gpu_samples_run *r);
-/* GSAMP: what was sampled and what was to be expected, by kernel. */
+/* Adds GSAMP: sampled and expected samples, by kernel. */
 bool gpu_samples_add_sampled(struct gpu_samples_run *r);
 
 #endif

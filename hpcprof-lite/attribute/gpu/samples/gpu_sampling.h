@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The account of PC sampling: what the ranges of a file say, the rate that period, clock and number of SMs promise, and whether it closes. Test: tests/unit/test_gpu_ranges.c. */
+/*
+ * The account of PC sampling: the ranges of a file, the expected rate from period, clock and number
+ * of SMs, and whether the account closes. Test: tests/unit/test_gpu_ranges.c.
+ */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H
 
 #include "hpcprof-lite/attribute/gpu/gpu_join.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h"
 
-/* Adds the ranges, and what they promise for the kernels on time lines (of operations without one: by cells). False when memory is short. */
+/*
+ * Adds the ranges and the samples to expect for the kernels on time lines; for operations without a
+ * time line, by cells. False if memory is short.
+ */
 bool gpu_sampling_count(struct model_gpu_sampling *s, const struct gpu_join *j);
-/* Adds one kernel's yardstick to the sums; `weight`: samples that stand for it. */
-void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model_gpu_yardstick *y, double weight);
-/* When all is counted: settles what a kill cut off, and whether the account closes. */
+/* Adds one kernel's yardstick to the sums. `weight`: the number of samples that it represents. */
+void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model_gpu_yardstick *y,
+	double weight);
+/*
+ * Call it after everything is counted. Computes what was cut off when the process was killed, and
+ * whether the account closes.
+ */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f);
-/* Sums over processes. */
+/* Adds up processes. */
 void gpu_sampling_add(struct model_gpu_sampling *to, const struct model_gpu_sampling *from);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stall reasons that are known by name: HPCToolkit's short name where it means the same, what it means, and what to look at. Others go by the vendor's name. Test: tests/unit/test_gpu_samples.c. */
+/*
+ * Stall reasons that we know by name: HPCToolkit's short name if it means the same, the meaning,
+ * and what to look at. Other reasons keep the vendor's name. Test: tests/unit/test_gpu_samples.c.
+ */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H
 
@@ -7,19 +10,26 @@
 
 struct gpu_stall {
 	const char *reason;      /* the vendor's, without its prefix: "long_scoreboard" */
-	const char *short_name;  /* HPCToolkit's: "GMEM"; NULL: it has none */
+	const char *short_name;  /* HPCToolkit's: "GMEM"; NULL: there is none */
 	const char *description; /* one line */
-	const char *hint;        /* one line for people: what to look at; "" for what is no stall */
-	bool counts_issues;      /* takes the same time whenever an instruction is reached, so that samples with it count how often that was */
+	/* one line for people: what to look at; "" for reasons that are not stalls */
+	const char *hint;
+	/*
+	 * The reason takes the same time whenever an instruction is reached, so its samples count
+	 * how often that happens.
+	 */
+	bool counts_issues;
 };
 
-/* By the vendor's name, with prefix and "_not_issued" or without; NULL: not known. */
+/* By the vendor's name, with or without prefix and "_not_issued". NULL: unknown. */
 const struct gpu_stall *gpu_stall_of(const char *vendor);
-/* "GINS:STL_GMEM"; only_not_issued: "GINS:STL_GMEM_NI". Owned by the caller; NULL: no memory. */
+/*
+ * "GINS:STL_GMEM"; only_not_issued: "GINS:STL_GMEM_NI". The caller owns it. NULL: memory is short.
+ */
 char *gpu_stall_metric_name(const char *vendor, bool only_not_issued);
-/* "GMEM" of such a name; borrowed from it. */
+/* Returns "GMEM" from a metric name, as a pointer into it. */
 const char *gpu_stall_reason(const char *metric_name);
-/* `idle` is "GMEM_NI" where `reason` is "GMEM". */
+/* True if `idle` is "GMEM_NI" and `reason` is "GMEM". */
 bool gpu_stall_is_idle_part(const char *idle, const char *reason);
 
 #endif
