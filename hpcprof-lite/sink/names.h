@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names as outputs show them, the same in all. Test: tests/unit/test_sink_names.c. */
+/* Names as all outputs show them. Test: tests/unit/test_sink_names.c. */
 #ifndef HPCPROF_SINK_NAMES_H
 #define HPCPROF_SINK_NAMES_H
 
 #include "common/base/strtab.h"
 #include "hpcprof-lite/model/model.h"
 
-/* A copy, owned by the caller, in which U+FFFD stands for each byte that is no UTF-8. NULL counts as ""; NULL when memory is short. */
+/*
+ * Returns a copy in which U+FFFD replaces each byte that is not UTF-8. The caller owns it. NULL
+ * counts as "". Returns NULL if memory is short.
+ */
 char *names_clean(const char *s);
-/* Interns a string; readers decode as UTF-8 and fail on what is not, so bytes that are none become U+FFFD. NULL counts as "". STRTAB_FAILED when memory is short. */
+/*
+ * Interns a string. Bytes that are not UTF-8 become U+FFFD, because readers decode UTF-8 and fail
+ * on other bytes. NULL counts as "". STRTAB_FAILED if memory is short.
+ */
 uint32_t names_add(struct strtab *t, const char *s);
-/* "main thread", "application thread" (both HPCToolkit's), "partial call paths: no unwind information" ... */
+/*
+ * "main thread", "application thread" (both as in HPCToolkit), "partial call paths: no unwind
+ * information" and so on.
+ */
 const char *names_entry(const struct model_context *c);
-/* The function's name, "<unknown function>" for an index that is none or a name that is empty. */
+/*
+ * The name of the function. "<unknown function>" if the index is out of range or the name is empty.
+ */
 const char *names_function(const struct model *m, uint32_t function);
 /*
- * Name of a metric whose values are shown as they are: its own, or, where people read a mean and the values are sums, that of the accumulator as HPCToolkit calls
- * it: "GKER:STMEM_ACUMU (B)". UTF-8 as of names_clean(). Owned by the caller; NULL when memory is short.
+ * The name of a metric for outputs that show its values unchanged. If people read a mean and the
+ * values are sums, this is HPCToolkit's name of the accumulator: "GKER:STMEM_ACUMU (B)". UTF-8 as
+ * in names_clean(). The caller owns it. NULL if memory is short.
  */
 char *names_metric(const struct model_metric *metric);
-/* "GPU", "CPU device", "accelerator": what a device is called, before its number. */
+/* The word before the number of a device: "GPU", "CPU device", "accelerator". */
 static inline const char *names_device_type(const struct model_gpu_device *d)
 {
 	switch (d->definition ? d->definition->type : MSR_GPU_DEVICE_GPU) {
@@ -28,7 +40,7 @@ static inline const char *names_device_type(const struct model_gpu_device *d)
 	default: return "GPU";
 	}
 }
-/* The module's path, "<unknown module>". */
+/* The path of the module, or "<unknown module>". */
 const char *names_module(const struct model *m, uint32_t module);
 
 #endif

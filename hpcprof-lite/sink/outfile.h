@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files that a sink writes: created exclusively, written at offsets from any thread, the first error logged once as "file: cause", removed when
- * the sink fails. Also directories of ours: made exclusively, removed with all they hold. A write beyond RLIMIT_FSIZE is an error like any
- * other: outfile_create() ignores SIGXFSZ for the process when nobody handles it. Test: tests/unit/test_sink_outfile.c.
+ * Output files of a sink. They are created exclusively and written at offsets from any thread. The
+ * first error is logged once as "file: cause". A sink that fails removes its files. Directories are
+ * made exclusively and removed with their contents. A write beyond RLIMIT_FSIZE is an ordinary
+ * error: outfile_create() ignores SIGXFSZ for the process if nobody handles it. Test:
+ * tests/unit/test_sink_outfile.c.
  */
 #ifndef HPCPROF_SINK_OUTFILE_H
 #define HPCPROF_SINK_OUTFILE_H
@@ -20,41 +22,49 @@ struct outfile {
 	atomic_bool failed;  /* an error was logged; later writes do nothing */
 };
 
-/* "directory/name" in a new string, or NULL (logged) when memory is short. */
+/* Returns "directory/name" in a new string. NULL if memory is short (logged). */
 char *outfile_path(const char *directory, const char *name);
-/* Logs and returns STATUS_IO when the file exists or cannot be made. On success the caller owns *f and ends it with close or abandon. */
+/*
+ * Creates the file. Logs and returns STATUS_IO if it exists or cannot be made. On success the
+ * caller owns *f and calls outfile_close() or outfile_abandon().
+ */
 enum status outfile_create(struct outfile *f, const char *directory, const char *name);
-/* The same with a mode other than 0666, less the umask. */
-enum status outfile_create_as(struct outfile *f, const char *directory, const char *name, mode_t mode);
-/* Writes all bytes at the offset. Thread-safe for disjoint ranges. Logs the first failure only. */
+/* Does the same with a mode other than 0666, less the umask. */
+enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
+	mode_t mode);
+/* Writes all bytes at the offset. Thread-safe for disjoint ranges. Logs only the first failure. */
 enum status outfile_write(struct outfile *f, const void *bytes, size_t n_bytes, uint64_t offset);
-/* Ends the file. STATUS_IO when any write failed, now or earlier; the file is then removed. */
+/* Closes the file. If any write failed, now or earlier, removes it and returns STATUS_IO. */
 enum status outfile_close(struct outfile *f);
-/* Ends and removes the file. Does nothing to one that was closed or never created (all zero). */
+/* Closes and removes the file. Does nothing if it was closed or never created (all zero). */
 void outfile_abandon(struct outfile *f);
 
-/* A stream into one range of an outfile; one owner. */
+/* A buffered stream into one range of an outfile. It has one owner. */
 struct outstream {
 	struct outfile *file;
 	uint64_t at;         /* file offset of bytes[0] */
 	uint8_t *bytes;
 	size_t n, capacity;
 };
-/* `offset` is where the first byte goes. STATUS_NO_MEMORY is logged. */
-enum status outstream_open(struct outstream *s, struct outfile *f, uint64_t offset, size_t buffer_bytes);
-/* Room for the next `n_bytes` (at most the buffer), to be filled in by the caller; flushes before when needed. */
+/* `offset` is the place of the first byte. STATUS_NO_MEMORY is logged. */
+enum status outstream_open(struct outstream *s, struct outfile *f, uint64_t offset,
+	size_t buffer_bytes);
+/*
+ * Returns room for the next `n_bytes` (at most the buffer size), which the caller fills in. Flushes
+ * before that if necessary.
+ */
 uint8_t *outstream_room(struct outstream *s, size_t n_bytes);
-/* File offset behind what was put so far. */
+/* File offset after the bytes so far. */
 static inline uint64_t outstream_offset(const struct outstream *s)
 {
 	return s->at + s->n;
 }
-/* Writes what is left and frees the buffer. */
+/* Writes the remaining bytes and frees the buffer. */
 enum status outstream_close(struct outstream *s);
 
-/* Makes a directory that must not exist. Logs. */
+/* Makes a directory that must not exist. Logs failures. */
 enum status outdir_make(const char *path);
-/* Removes a directory and all below it, without following links; silent. */
+/* Removes a directory and all below it. Does not follow links and does not log. */
 void outdir_remove(const char *path);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress of long writes, shown by one of the threads that work. Seen by eye only: log_progress() says nothing without a terminal. */
+/*
+ * Shows the progress of long writes, from one of the working threads. log_progress() prints only to
+ * a terminal, so this is checked by eye only.
+ */
 #ifndef HPCPROF_SINK_PROGRESS_H
 #define HPCPROF_SINK_PROGRESS_H
 
@@ -14,8 +17,9 @@ struct progress {
 	atomic_uint_fast64_t done;
 };
 
-/* Counts trace records of all profiles. */
-static inline struct progress progress_of_traces(const struct model *m, const struct sink_options *o, const char *label)
+/* The total is the number of trace records of all profiles. */
+static inline struct progress progress_of_traces(const struct model *m,
+	const struct sink_options *o, const char *label)
 {
 	struct progress p = {.label = o->progress ? label : NULL};
 	for (uint32_t i = 0; i < m->n_profiles; i++)
@@ -23,10 +27,11 @@ static inline struct progress progress_of_traces(const struct model *m, const st
 	return p;
 }
 
-/* `worker` as pool_run() gives it: worker 0 speaks for all. */
+/* `worker`: as in pool_run(). Only worker 0 prints. */
 static inline void progress_add(struct progress *p, uint64_t n, unsigned worker)
 {
-	uint64_t done = atomic_fetch_add_explicit(&p->done, n, memory_order_relaxed) + n; /* orders nothing */
+	/* relaxed: the counter orders nothing */
+	uint64_t done = atomic_fetch_add_explicit(&p->done, n, memory_order_relaxed) + n;
 	if (p->label && worker == 0)
 		log_progress(p->label, done, p->total);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sink writes the constant model in one form. None changes the model, and none computes what
- * another report needs: that is in hpcprof-lite/view. A sink is one folder and one row in sinks.c.
- * Test: tests/unit/test_sink_*.c, tests/cli/sink_*.sh.
+ * A sink writes the constant model in one form. Sinks do not change the model. They do not compute
+ * what another report needs; hpcprof-lite/view does that. A sink is one folder and one row in
+ * sinks.c. Test: tests/unit/test_sink_*.c, tests/cli/sink_*.sh.
  */
 #ifndef HPCPROF_SINK_SINK_H
 #define HPCPROF_SINK_SINK_H
@@ -12,31 +12,42 @@
 #include "hpcprof-lite/model/model.h"
 
 struct sink_options {
-	const char *directory; /* the database directory; exists and is ours, writable */
+	/* the database directory; it exists, belongs to us and is writable */
+	const char *directory;
 	unsigned n_workers;    /* 0: one for each CPU */
 	bool progress;
 	bool no_sources;          /* copy no source files */
-	bool *is_private;         /* set when something in it is not for everyone; may be NULL */
-	char *const *source_dirs; /* directories whose src/ may have copies of sources, at their
-				     paths: archives */
+	/* set if the output contains data that not everyone may read; may be NULL */
+	bool *is_private;
+	/*
+	 * directories whose src/ may contain copies of sources at their full paths, as in archives
+	 */
+	char *const *source_dirs;
 	size_t n_source_dirs;
-	const void *settings; /* of this sink; NULL: its defaults */
+	const void *settings; /* settings of this sink; NULL: its defaults */
 };
 
 struct sink_ops {
 	const char *name; /* for --to: "text", "cctdb", "otf2" */
 	const char *what; /* one line for --help */
-	bool makes_files; /* in sink_options.directory; else it writes to standard output */
-	const struct option_spec *options; /* of the command line, for this sink: set() gets its
-					      settings; NULL: none */
-	const void *defaults; /* its settings before any option, `settings_bytes` long; NULL: it has
-				 none */
+	/* writes files in sink_options.directory; otherwise writes to standard output */
+	bool makes_files;
+	/* command-line options of this sink; their set() gets its settings; NULL: none */
+	const struct option_spec *options;
+	/* default settings, `settings_bytes` long; NULL: the sink has no settings */
+	const void *defaults;
 	size_t settings_bytes;
-	/* Whether the model has what the settings ask for; logs where it has not. NULL: always. */
+	/*
+	 * Checks that the model has what the settings ask for. Logs if it does not. NULL: always
+	 * true.
+	 */
 	enum status (*check)(const struct model *m, const void *settings);
-	/* Too large to be written unless the user asked for it; logs that. NULL: never. */
+	/*
+	 * True if the output is too large to write unless the user asks for it; logs that. NULL:
+	 * never.
+	 */
 	bool (*is_too_large)(const struct model *m, const void *settings);
-	/* Writes everything or logs, returns a failure and leaves no file of its own behind. */
+	/* Writes everything. On failure logs, removes its own files and returns the failure. */
 	enum status (*write)(const struct model *m, const struct sink_options *o);
 };
 

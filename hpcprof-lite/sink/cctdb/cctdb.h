@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the sink cctdb; private to it. Each cctdb_write_* makes one file of the database in o->directory, logs what goes wrong and then leaves
- * no file of its own. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ * The parts of the sink cctdb; private to it. Each cctdb_write_* function makes one file of the
+ * database in o->directory. On failure it logs and leaves no file. Tests:
+ * tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
  *
- * Context ids in all files are the ids of the model: the root is HPCToolkit's global context 0.
+ * Context ids in all files are the ids of the model. The root is HPCToolkit's global context 0.
  */
 #ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_H
 #define HPCPROF_LITE_SINK_CCTDB_CCTDB_H
 
 #include "hpcprof-lite/sink/sink.h"
 
-/* Source files copied below src/: by file id the path relative to the database, or NULL where it was not copied. */
+/*
+ * Source files that were copied below src/. By file id: the path relative to the database, or NULL
+ * if the file was not copied.
+ */
 struct cctdb_sources {
 	char **relative;
 	uint32_t n;
 };
-enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o, struct cctdb_sources *s);
+enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o,
+	struct cctdb_sources *s);
 void cctdb_sources_free(struct cctdb_sources *s);
-/* `path` made relative to the root directory with "." and ".." taken out, below "src"; NULL when it is not absolute or memory is short. Owned by the caller. */
+/*
+ * Makes `path` relative to the root directory, removes "." and "..", and puts it below "src". NULL
+ * if it is not absolute or memory is short. The caller owns the result.
+ */
 char *cctdb_source_path(const char *path);
 
-enum status cctdb_write_meta(const struct model *m, const struct sink_options *o, const struct cctdb_sources *s);
+enum status cctdb_write_meta(const struct model *m, const struct sink_options *o,
+	const struct cctdb_sources *s);
 enum status cctdb_write_profile(const struct model *m, const struct sink_options *o);
 enum status cctdb_write_cct(const struct model *m, const struct sink_options *o);
 enum status cctdb_write_trace(const struct model *m, const struct sink_options *o);
@@ -28,9 +37,11 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 enum status cctdb_write_yaml(const struct model *m, const struct sink_options *o);
 
 /*
- * Identifiers of a profile: NODE, RANK and THREAD of a thread; NODE, RANK, GPUDEVICE, GPUCONTEXT and GPUSTREAM of a queue, as HPCToolkit has them. Readers tell profiles
- * apart by these alone, so they are made distinct: without MPI ranks and with several processes, RANK is the number of the process in the model; where several processes share a
- * node and a rank, their threads and GPU contexts are numbered through. Further lanes of a queue are numbered as streams behind the queues of the process.
+ * Identifiers of a profile, as in HPCToolkit. Threads have NODE, RANK and THREAD; queues have NODE,
+ * RANK, GPUDEVICE, GPUCONTEXT and GPUSTREAM. Readers distinguish profiles only by these, so they
+ * must be unique. With several processes and no MPI ranks, RANK is the number of the process in the
+ * model. If several processes share a node and a rank, their threads and GPU contexts are numbered
+ * consecutively. Further lanes of a queue get stream numbers after the queues of the process.
  */
 struct cctdb_identity {
 	uint32_t node;    /* dense */
@@ -40,7 +51,9 @@ struct cctdb_identity {
 	uint32_t thread;  /* of a thread */
 	uint32_t device, context, stream; /* of a queue */
 };
-/* One for each profile of the model, owned by the caller; NULL (logged) when memory is short. */
+/*
+ * Returns one for each profile of the model, owned by the caller. NULL if memory is short (logged).
+ */
 struct cctdb_identity *cctdb_identities(const struct model *m);
 
 #endif

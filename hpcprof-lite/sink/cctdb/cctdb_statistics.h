@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the database says of statistics, alike in all its files: the sums that readers compute them from, their ids, the words for scopes and formulas.
- * Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ * The statistics in all files of the database: the sums from which readers compute them, their ids,
+ * and the words for scopes and formulas. Tests: tests/unit/test_sink_cctdb.c,
+ * tests/cli/sink_cctdb.sh.
  */
 #ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_STATISTICS_H
 #define HPCPROF_LITE_SINK_CCTDB_CCTDB_STATISTICS_H
 
 #include "hpcprof-lite/model/model.h"
 
-/* Summary statistics are computed by readers from sums over profiles of these. */
-enum cctdb_partial { CCTDB_SUM, CCTDB_COUNT, CCTDB_SUM_OF_SQUARES, CCTDB_MIN, CCTDB_MAX, CCTDB_N_PARTIALS };
+/* Readers compute summary statistics from these sums over profiles. */
+enum cctdb_partial { CCTDB_SUM, CCTDB_COUNT, CCTDB_SUM_OF_SQUARES, CCTDB_MIN, CCTDB_MAX,
+	CCTDB_N_PARTIALS };
 
 /*
- * Ids of values. Those of profiles and those of the summary are two separate sets by the specification; a reader exists (Hatchet's of LLNL) that looks
- * up the summary's values by the ids of the profiles, so the sum of a scope and the scope itself share their number.
+ * Ids of values. In the specification, the ids in profiles and in the summary are separate sets.
+ * But Hatchet (LLNL) looks up values of the summary by the ids of the profiles. Therefore the sum
+ * of a scope and the scope itself have the same number.
  */
 #define CCTDB_IDS_PER_METRIC (CCTDB_N_PARTIALS * MODEL_N_SCOPES)
 #define CCTDB_MAX_METRICS (65536 / CCTDB_IDS_PER_METRIC)
-static inline uint16_t cctdb_statistic_id(uint32_t metric, enum cctdb_partial partial, unsigned scope)
+static inline uint16_t cctdb_statistic_id(uint32_t metric, enum cctdb_partial partial,
+	unsigned scope)
 {
-	return (uint16_t)(metric * CCTDB_IDS_PER_METRIC + (unsigned)partial * MODEL_N_SCOPES + scope);
+	return (uint16_t)(metric * CCTDB_IDS_PER_METRIC + (unsigned)partial * MODEL_N_SCOPES +
+		scope);
 }
 static inline uint16_t cctdb_value_id(uint32_t metric, unsigned scope)
 {
 	return cctdb_statistic_id(metric, CCTDB_SUM, scope);
 }
 extern const char *const cctdb_scope_names[MODEL_N_SCOPES];
-extern const char *const cctdb_formulas[CCTDB_N_PARTIALS]; /* canonical, as in meta.db and default.yaml */
+/* canonical, as in meta.db and default.yaml */
+extern const char *const cctdb_formulas[CCTDB_N_PARTIALS];
 extern const char *const cctdb_combines[CCTDB_N_PARTIALS]; /* "sum", "min", "max" */
 
 #endif

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the text names what GPUs did. Test: tests/unit/test_text_gpu.c. */
+/* Names of GPU work in the text. Test: tests/unit/test_text_gpu.c. */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_GPU_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_GPU_H
 
 #include "hpcprof-lite/model/model.h"
 
-/* "GMEM 71%, IDEP 12%": the stall reasons of a context, inclusive or of the very context; "" where there are none. */
-void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to, size_t n_bytes);
-/* "64 x 256", "16,16 x 8,8" (groups x work-items of a group), "4096 items" where the groups were left to the run time, with "*" where other launches have others; "" when nothing is known. */
+/*
+ * "GMEM 71%, IDEP 12%": the stall reasons of a context, inclusive or only at the context itself. ""
+ * if there are none.
+ */
+void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to,
+	size_t n_bytes);
+/*
+ * "64 x 256" or "16,16 x 8,8": groups x work-items of a group. "4096 items": the GPU runtime chose
+ * the groups. "*" at the end: other launches have other shapes. "": unknown.
+ */
 void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t shape, bool more);
-/* "host to device" ... */
+/* "host to device" and so on. */
 const char *text_gpu_direction(enum msr_gpu_direction d);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of the command line that are for the text; they set a struct sink_text_options. Test:
- * tests/cli/prof_cli.sh. */
+/*
+ * Command-line options of the text sink. They set a struct sink_text_options. Test:
+ * tests/cli/prof_cli.sh.
+ */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_OPTIONS_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_OPTIONS_H
 

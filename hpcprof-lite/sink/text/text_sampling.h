@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of the report's head that says what sampled the CPU time, and what that cost. Tests:
+ * The part of the report's head about the sample source of the CPU time and its cost. Tests:
  * tests/cli/prof_sampling.sh, tests/unit/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SAMPLING_H
@@ -12,9 +12,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* At most two lines; nothing where no thread says what sampled it (files of older versions). */
+/*
+ * Writes at most two lines. Writes nothing if no thread recorded its sample source (files of older
+ * versions).
+ */
 void text_sampling(const struct model *m, FILE *out);
-/* Whether this metric is CPUTIME, and both the kernel's event and a timer sampled it. */
+/* True if this metric is CPUTIME, and both the kernel's event and a timer sampled it. */
 bool text_sampling_by_both(const struct model *m, uint32_t metric);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sink text, as the table of sinks knows it, and its settings. Test: tests/cli/prof_text.sh, tests/unit/test_text.c. */
+/*
+ * The text sink for the table of sinks, and its settings. Test: tests/cli/prof_text.sh,
+ * tests/unit/test_text.c.
+ */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H
 
@@ -14,19 +17,19 @@ enum sink_text_view { /* bits */
 	SINK_TEXT_LINES = 4,
 	SINK_TEXT_MODULES = 8,
 	SINK_TEXT_THREADS = 16,
-	SINK_TEXT_GPU = 32  /* kernels, copies and queues, where there are any */
+	SINK_TEXT_GPU = 32  /* kernels, copies and queues, if there are any */
 };
 
 struct sink_text_options {
 	FILE *out;           /* NULL: standard output */
 	bool all;            /* everything, tab separated: see text_all.c */
-	const char *metric;  /* name or event of the metric to show; NULL: the first of CPUs */
+	const char *metric;  /* name or event of the metric to show; NULL: the first CPU metric */
 	unsigned views;      /* of enum sink_text_view; 0: all */
-	bool by_total; /* flat tables in the order of their totals; else of what is their own */
-	unsigned depth;      /* of the tree, in functions; 0: no bound */
-	double threshold;    /* share of the whole in percent, below which nothing is shown; negative: 1 */
-	bool interpreter;    /* show the interpreter's frames between Python functions in the tree */
-	unsigned width;      /* columns; 0: of the terminal, else 120 */
+	bool by_total; /* sort flat tables by inclusive values; otherwise by exclusive values */
+	unsigned depth;      /* of the tree, in functions; 0: unlimited */
+	double threshold;    /* hide rows below this percentage of the whole; negative: 1 */
+	bool interpreter; /* show the interpreter's frames between Python functions in the tree */
+	unsigned width;      /* columns; 0: width of the terminal, or 120 without one */
 };
 
 extern const struct sink_ops sink_text;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all parts of the report for people write alike: headings, emphasis, and the names of functions and contexts. Test: tests/cli/prof_text.sh. */
+/*
+ * The common style of all sections of the report for people: headings, emphasis, and the names of
+ * functions and contexts. Test: tests/cli/prof_text.sh.
+ */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_STYLE_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_STYLE_H
 
@@ -7,29 +10,30 @@
 
 #include <stdio.h>
 
-/* How to write; the options with everything decided. */
+/* The style: the options after all defaults are filled in. */
 struct text_style {
 	FILE *out;
 	size_t width;
-	unsigned depth;     /* 0: no bound */
+	unsigned depth;     /* 0: unlimited */
 	double threshold;   /* as a share: 0.01 */
 	bool utf8, colour;
-	bool by_total;      /* flat tables are sorted by what is below, too, and not by the own */
-	bool interpreter;   /* frames of Python's interpreter between Python functions are shown */
+	bool by_total;      /* flat tables are sorted by inclusive values, not exclusive ones */
+	bool interpreter;   /* show the interpreter's frames between Python functions */
 };
 
-/* Numbers give way to names. */
+/* True if the report is so narrow that numbers give way to names. */
 bool text_is_narrow(const struct text_style *s);
-/* A heading line, emphasised where there is colour. */
-void text_heading(const struct text_style *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Begins and ends emphasis for what takes a large share. */
+/* Writes a heading line, emphasised if colour is on. */
+void text_heading(const struct text_style *s, const char *format, ...) __attribute__((format(printf,
+	2, 3)));
+/* text_emphasise() begins emphasis for a large share; text_plain() ends it. */
 void text_emphasise(const struct text_style *s, double share);
 void text_plain(const struct text_style *s);
-/* The name of a function, with its module where the name was made up. */
+/* The name of a function; with its module if we made up the name. */
 void text_function_name(char *name, size_t n_bytes, const struct model *m, uint32_t function);
-/* The module's path; "" for none. */
+/* The path of the module; "" if there is none. */
 const char *text_module_path(const struct model *m, uint32_t module);
-/* What a context is called: function, entry, line. `name` must hold n_bytes. */
+/* The name of a context: function, entry or line. `name` must hold n_bytes. */
 void text_name(char *name, size_t n_bytes, const struct model *m, const struct model_context *c);
 
 #endif
