@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the work of one metric is spread over threads and processes. Test:
- * tests/unit/test_view_balance.c. */
+/*
+ * How the work of one metric is distributed over threads and processes. Test:
+ * tests/unit/test_view_balance.c.
+ */
 #ifndef HPCPROF_VIEW_VIEW_BALANCE_H
 #define HPCPROF_VIEW_VIEW_BALANCE_H
 
 #include "hpcprof-lite/view/view_values.h"
 
-/* What one thread or process has of the metric. */
+/* The share of one thread or process. */
 struct view_share {
 	uint32_t id; /* of the profile or process */
 	uint32_t n_threads;
@@ -15,7 +17,7 @@ struct view_share {
 };
 
 struct view_side {
-	struct view_share *at; /* falling value, empty ones last, then id */
+	struct view_share *at; /* by falling value; empty ones last, then by id */
 	uint32_t n, n_empty;   /* n_empty: at the end, without value, samples and losses */
 	double mean, most;     /* of the values */
 };
@@ -24,11 +26,11 @@ struct view_balance {
 	struct view_side threads, processes;
 };
 
-/* False when memory is short; nothing is left to free then. */
+/* False if memory is short; then there is nothing to free. */
 bool view_balance_make(const struct model *m, const struct view_values *v, struct view_balance *b);
 void view_balance_free(struct view_balance *b);
 
-/* Samples of a ledger that were lost, by the causes that take one. */
+/* Lost samples of a ledger: the sum over the causes that count samples. */
 uint64_t view_count_lost(const struct model_ledger *l);
 
 #endif

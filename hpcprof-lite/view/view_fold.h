@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tree of the report leaves out of Python programs: frames of the interpreter that stand
- * between a Python function and the one it calls, or between a thread's start and its first Python
- * function. The called function is shown where the chain begins; what the interpreter's frames took
- * beside it keeps its rows. Nothing is lost and no sum changes: the called functions' share goes
- * with them. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh.
+ * Removes interpreter frames of Python programs from the tree of the report: frames between a
+ * Python function and the one it calls, or between the start of a thread and its first Python
+ * function. The called function is shown where the chain of interpreter frames begins. Other work
+ * of the interpreter's frames keeps its rows. Sums do not change, because the values of the called
+ * functions move with them. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_FOLD_H
 #define HPCPROF_VIEW_VIEW_FOLD_H
@@ -13,15 +13,18 @@
 
 struct view_fold {
 	uint32_t *
-		caller; /* by context: of a Python function that is moved, the line (or entry) below
-			   which it is shown; MODEL_NONE of all others. NULL: nothing is folded */
-	bool *is_folded; /* by context: a frame of the interpreter, or part of one, from below which
-			    a function is moved */
+		/*
+		 * By context. For a Python function that moves: the line (or entry) below which it
+		 * is shown. All others: MODEL_NONE. NULL: nothing is folded.
+		 */
+		caller;
+	/* By context: an interpreter frame, or a part of one, from below which a function moves. */
+	bool *is_folded;
 };
 
-/* False when memory is short; view_fold_close() in any case. */
+/* False if memory is short. In all cases call view_fold_close(). */
 bool view_fold_open(const struct model *m, struct view_fold *f);
-/* Takes from the totals of folded contexts what was moved. */
+/* Subtracts what moved from the totals of folded contexts. */
 void view_fold_apply(const struct model *m, const struct view_fold *f, struct view_values *t);
 void view_fold_close(struct view_fold *f);
 

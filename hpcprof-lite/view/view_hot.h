@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What PC samples say of each kernel: who launched it, which of its lines (also of what is inlined
- * there, and of device functions it calls) have the samples, and what the warps waited for. Sums
- * over all contexts of the kernel. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh.
+ * PC samples by kernel: who launched it, which of its lines have the samples (including inlined
+ * code and the device functions it calls), and what the warps waited for. Sums over all contexts of
+ * the kernel. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_HOT_H
 #define HPCPROF_VIEW_VIEW_HOT_H
@@ -13,7 +13,7 @@
 
 struct view_hot_line {
 	uint32_t kernel;  /* index */
-	uint32_t context; /* the one with the most samples there: says what the line is */
+	uint32_t context; /* the context with the most samples on this line; it names the line */
 	double most, samples;
 	size_t stalls; /* index of the first of its n_stalls values in view_hot.values */
 };
@@ -21,24 +21,28 @@ struct view_hot_line {
 struct view_hot_launcher {
 	bool on_guess;    /* a frame between the place and the kernel was guessed */
 	uint32_t kernel;  /* index */
-	uint32_t context; /* the line (or function, or entry) of the CPU that launched it, the
-			     innermost of the program's own */
-	uint32_t node;    /* the placeholder "<graph node of ...>" between, MODEL_NONE */
+	/*
+	 * The CPU line (or function, or entry) that launched it: the innermost in the program's own
+	 * code.
+	 */
+	uint32_t context;
+	uint32_t node;    /* the placeholder "<graph node of ...>" between, or MODEL_NONE */
 	double seconds, n, samples, apportioned;
 };
 
 struct view_hot_kernel {
 	uint32_t function;
-	double seconds, n; /* by GKER (sec) and GKER:COUNT */
+	double seconds, n; /* from GKER (sec) and GKER:COUNT */
 	double samples, apportioned;
-	double measured, expected;          /* GSAMP:TOT and GSAMP:EXP; 0: not known */
+	double measured, expected;          /* GSAMP:TOT and GSAMP:EXP; 0: unknown */
 	size_t stalls;                      /* as in view_hot_line */
-	size_t first_line, n_lines;         /* into lines: falling samples */
-	size_t first_launcher, n_launchers; /* into launchers: falling time */
+	size_t first_line, n_lines;         /* into lines, by falling samples */
+	size_t first_launcher, n_launchers; /* into launchers, by falling time */
 };
 
 struct view_hot {
-	VEC(struct view_hot_kernel) kernels; /* those with samples: falling time, then samples */
+	/* kernels with samples, by falling time, then samples */
+	VEC(struct view_hot_kernel) kernels;
 	VEC(struct view_hot_line) lines;
 	VEC(struct view_hot_launcher) launchers;
 	VEC(double) values;
@@ -46,13 +50,14 @@ struct view_hot {
 	double samples, apportioned;
 };
 
-/* Finds nothing where there are no PC samples. False when memory is short; nothing is left to close
- * then. */
+/*
+ * Without PC samples the result is empty. False if memory is short; then there is nothing to close.
+ */
 bool view_hot_open(const struct model *m, struct view_hot *h);
 void view_hot_close(struct view_hot *h);
-/* The index of the idle part of the stall at index `stall`; n_stalls: there is none. */
+/* The index of the idle part of the stall at index `stall`; n_stalls if there is none. */
 uint32_t view_hot_idle_part(const struct model *m, const struct view_hot *h, uint32_t stall);
-/* Samples in which the warp issued: no stall. */
+/* True for samples in which the warp issued; they are not a stall. */
 bool view_hot_is_issued(const struct model *m, const struct view_hot *h, uint32_t stall);
 
 struct view_hot_reason {
@@ -61,7 +66,7 @@ struct view_hot_reason {
 };
 /*
  * Ranks the stall reasons of a kernel or line by falling samples, without idle parts. `values` is
- * its `stalls`; `to` has room for n_stalls. Returns how many have samples.
+ * its `stalls`. `to` has room for n_stalls. Returns the number of reasons with samples.
  */
 size_t view_hot_rank(const struct model *m, const struct view_hot *h, size_t values,
 		     struct view_hot_reason *to);

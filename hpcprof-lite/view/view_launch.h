@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the program launched a kernel. Test: tests/unit/test_view_launch.c. */
+/* The place in the program that launched a kernel. Test: tests/unit/test_view_launch.c. */
 #ifndef HPCPROF_VIEW_VIEW_LAUNCH_H
 #define HPCPROF_VIEW_VIEW_LAUNCH_H
 
 #include "hpcprof-lite/model/model.h"
 
 struct view_launch {
-	uint32_t site;    /* the innermost line of the program's own; without one the innermost
-			     function; else the entry */
-	uint32_t node;    /* the placeholder of the graph's node between, MODEL_NONE */
+	/*
+	 * The innermost line in the program's own code; without one, the innermost function;
+	 * otherwise the entry.
+	 */
+	uint32_t site;
+	uint32_t node;    /* the placeholder of the graph node between, or MODEL_NONE */
 	bool is_on_guess; /* a frame between the site and the kernel was guessed */
 };
 

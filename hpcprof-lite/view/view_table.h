@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flat tables of one metric: sums over all contexts of one function, line of a function, or module.
- * A total counts a context that lies inside another of the same function, line or module once, so
- * that recursion does not exceed the whole. Test: tests/unit/test_view_table.c.
+ * If a context is inside another of the same function, line or module, the total counts it once.
+ * Recursion therefore does not exceed the whole. Test: tests/unit/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TABLE_H
 #define HPCPROF_VIEW_VIEW_TABLE_H
@@ -12,20 +12,23 @@
 enum view_by { VIEW_BY_FUNCTION, VIEW_BY_LINE, VIEW_BY_MODULE };
 
 struct view_row {
-	uint32_t context; /* the first that belongs to the row: says what the row is */
+	uint32_t context; /* the first context of the row; it names the row */
 	double self, total;
-	double guessed; /* of total: what came by a guessed frame that is of the row, or further in:
-			   by that frame alone it belongs to the row */
+	/*
+	 * The part of the total that depends on a guessed frame, in the row or further in. Without
+	 * this frame it would not belong to the row.
+	 */
+	double guessed;
 	uint64_t n_samples;
 };
 
 struct view_rows {
-	struct view_row *at; /* falling self, then total, then first context */
+	struct view_row *at; /* by falling self, then total, then first context */
 	size_t n;
 	bool has_guesses; /* some row has `guessed` */
 };
 
-/* Rows with neither self nor total are left out. False when memory is short. */
+/* Omits rows without self and total. False if memory is short. */
 bool view_rows_make(const struct model *m, const struct view_values *t, enum view_by by,
 		    struct view_rows *rows);
 /* By falling total, then self, then first context. */

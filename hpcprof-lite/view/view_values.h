@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Look-up of metrics by what they count, and the totals of one metric by context. Test:
+ * Finds metrics by what they count, and gives the totals of one metric by context. Test:
  * tests/unit/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_VALUES_H
@@ -8,12 +8,12 @@
 
 #include "hpcprof-lite/model/model.h"
 
-/* The first metric of this role, MODEL_NONE. */
+/* The first metric with this role, or MODEL_NONE. */
 uint32_t view_find_metric(const struct model *m, enum model_metric_role role);
-/* Its total over everything; 0 where `metric` is MODEL_NONE. */
+/* The total of the metric over everything; 0 if `metric` is MODEL_NONE. */
 double view_total(const struct model *m, uint32_t metric);
 
-/* The totals of one metric, by context; 0 where there are none. */
+/* The totals of one metric by context; 0 if there is none. */
 struct view_values {
 	uint32_t metric;
 	double *total;       /* inclusive */
@@ -21,10 +21,10 @@ struct view_values {
 	uint64_t *n_samples; /* at the context itself */
 	double whole;        /* of the root */
 	uint64_t n_all;
-	bool spread; /* GPU time that view_gpu_spread() shared out inside of kernels */
+	bool spread; /* GPU time that view_gpu_spread() divided inside kernels */
 };
 
-/* False when memory is short; nothing is left to close then. */
+/* False if memory is short; then there is nothing to close. */
 bool view_values_open(const struct model *m, uint32_t metric, struct view_values *v);
 void view_values_close(struct view_values *v);
 
