@@ -238,13 +238,13 @@ static void put_table(struct text *t, const struct thread_totals *sum, const str
 	put_row(t, "all stacks with a guessed frame", sum->n_marked);
 	put_row(t, "frames per stack, mean", sum->delivered ? sum->n_frames / sum->delivered : 0);
 	put_row(t, "handler time, us", sum->handler_ns / 1000);
-	text_put(t, "  share of the threads' time      ");
+	text_put(t, "  share of the threads' time                ");
 	put_share(t, sum, gpu);
 	text_put_char(t, '\n');
 	if (process.config.n_gpus)
 		put_gpu_table(t, gpu);
 	put_row(t, "bytes of this process's file", store_bytes());
-	text_put(t, "  file                            ");
+	text_put(t, "  file                                      ");
 	text_put_foreign(t, store_path());
 	text_put_char(t, '\n');
 }
