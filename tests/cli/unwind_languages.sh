@@ -57,7 +57,9 @@ invented() {
 		$1 == "function" { name[$2] = $NF }
 		$1 == "context" { parent[$2] = $3; is[$2] = name[$8] }
 		END {
-			real = "^(stale_outer|main|_start|__libc_start.*|stale_burn)$"
+			# a guess may be right
+			real = "^(stale_outer|main|_start|__libc_start.*|stale_burn)"
+			real = real "( \\[guessed\\])?$"
 			for (c in is)
 				if (is[c] == "stale_burn")
 					for (p = parent[c]; p in parent; p = parent[p])
