@@ -200,9 +200,11 @@ static enum status write_structures(const struct archive *a, const char *to, str
 		}
 		c->n_missing++;
 		log_warn(l->path,
-			"structure missing: %s; its addresses stay without names wherever the archive goes",
-			l->state == MODEL_STRUCTURE_CHANGED ? "the file changed since the run"
-							    : "there is none and none can be made");
+			 "structure missing: %s; its addresses stay without names wherever the "
+			 "archive goes",
+			 l->state == MODEL_STRUCTURE_CHANGED
+				 ? "the file changed since the run"
+				 : "there is none and none can be made");
 	}
 	return status;
 }
@@ -221,9 +223,10 @@ static void narrow(const char *path, const char *measurement)
 
 static enum status write_sources(const struct archive *a, struct database *d, size_t *n)
 {
-	struct sink_options o = {
-		.directory = d->partial, .source_dirs = a->source_dirs, .n_source_dirs = a->n_source_dirs,
-		.is_private = &d->is_private};
+	struct sink_options o = {.directory = d->partial,
+				 .source_dirs = a->source_dirs,
+				 .n_source_dirs = a->n_source_dirs,
+				 .is_private = &d->is_private};
 	struct cctdb_sources s;
 	enum status status = cctdb_copy_sources(a->m, &o, &s);
 	*n = 0;
@@ -255,8 +258,9 @@ enum status archive_write(const struct archive *a)
 		narrow(d.path, a->measurement);
 	if (status == STATUS_OK)
 		log_note(d.path,
-			"archive of %zu measurement files, %zu structures (%zu missing) and %zu source files",
-			c.n_files, c.n_structures, c.n_missing, n_sources);
+			 "archive of %zu measurement files, %zu structures (%zu missing) and %zu "
+			 "source files",
+			 c.n_files, c.n_structures, c.n_missing, n_sources);
 	database_end(&d);
 	return status;
 }

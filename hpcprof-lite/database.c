@@ -27,7 +27,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static void remove_tree(const char *path)
 {
-	/* Sinks may still be writing when a signal comes: what they add makes the last rmdir fail, and is removed in the next round. */
+	/* Sinks may still be writing when a signal comes: what they add makes the last rmdir fail,
+	 * and is removed in the next round. */
 	for (unsigned round = 0; round < 10; round++)
 		if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
 			return;
@@ -48,7 +49,8 @@ static void forget_open(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Makes the directory where the name's X are; from then on a signal removes it. Returns an errno. */
+/* Makes the directory where the name's X are; from then on a signal removes it. Returns an
+ * errno. */
 static int make_partial(char *name)
 {
 	pthread_mutex_lock(&lock);
@@ -95,14 +97,16 @@ void database_guard(void)
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		struct sigaction was;
-		if (sigaction(numbers[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup stays nohup */
+		if (sigaction(numbers[i], NULL, &was) == 0 &&
+		    was.sa_handler != SIG_IGN) /* nohup stays nohup */
 			sigaddset(&set, numbers[i]);
 	}
 	sigaddset(&set, CUT_SIGNAL);
 	pthread_t thread;
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (pthread_create(&thread, NULL, wait_for_signal, &set) != 0) {
-		pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* without the guard: an interrupted run leaves the partial directory */
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* without the guard: an interrupted run
+							     leaves the partial directory */
 		cutguard_start(NULL);
 		return;
 	}
@@ -121,9 +125,12 @@ static char *base_of(const char *measurements, const char *title)
 	size_t n = strlen(copy);
 	while (n > 1 && copy[n - 1] == '/')
 		copy[--n] = 0;
-	const char *slash = strrchr(copy, '/'), *base = slash ? slash + 1 : copy, *at = strstr(base, marker);
-	int done = at ? asprintf(&name, "%.*s-database%s", (int)(at - base), base, at + sizeof marker - 1)
-		: asprintf(&name, "hpctoolkit-lite-%s-database", title[0] ? title : "unnamed");
+	const char *slash = strrchr(copy, '/'), *base = slash ? slash + 1 : copy,
+		   *at = strstr(base, marker);
+	int done =
+		at ? asprintf(&name, "%.*s-database%s", (int)(at - base), base,
+			      at + sizeof marker - 1)
+		   : asprintf(&name, "hpctoolkit-lite-%s-database", title[0] ? title : "unnamed");
 	free(copy);
 	return done < 0 ? NULL : name;
 }
@@ -188,7 +195,8 @@ enum status database_check(const char *wanted)
 	return s;
 }
 
-enum status database_begin(struct database *d, const char *wanted, const char *measurements, const char *title)
+enum status database_begin(struct database *d, const char *wanted, const char *measurements,
+			   const char *title)
 {
 	*d = (struct database){.path = choose(wanted, measurements, title)};
 	if (!d->path || asprintf(&d->partial, "%s.partial-XXXXXX", d->path) < 0) {
@@ -218,9 +226,11 @@ enum status database_commit(struct database *d)
 	umask(mask);
 	/* mkdtemp() made it for us alone */
 	if (!d->is_private && chmod(d->partial, 0777 & ~mask) != 0)
-		log_warn(d->path, "keeps the permissions of a private directory: %s", strerror(errno));
+		log_warn(d->path, "keeps the permissions of a private directory: %s",
+			 strerror(errno));
 	pthread_mutex_lock(&lock);
-	/* rename() would replace an empty directory that came into being meanwhile: nobody's loss */
+	/* rename() would replace an empty directory that came into being meanwhile: nobody's
+	 * loss */
 	if (rename(d->partial, d->path) != 0) {
 		log_error(d->path, "cannot be named: %s", strerror(errno));
 		s = STATUS_IO;
@@ -240,7 +250,8 @@ static char scratch[PATH_MAX]; /* "": none */
 const char *database_begin_scratch(void)
 {
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(scratch, sizeof scratch, "%s/hpcprof-lite-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int n = snprintf(scratch, sizeof scratch, "%s/hpcprof-lite-XXXXXX",
+			 tmp && *tmp ? tmp : "/tmp");
 	int cause = n > 0 && (size_t)n < sizeof scratch ? make_partial(scratch) : ENAMETOOLONG;
 	if (!cause)
 		return scratch;

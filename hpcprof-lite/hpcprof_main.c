@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcprof-lite: measurement directories to text, CCT database and OTF2 archive. This file is the command line and the order of things; the work is in load, attribute
- * and sink. Tests: tests/cli/prof_cli.sh.
+ * hpcprof-lite: measurement directories to text, CCT database and OTF2 archive. This file is the
+ * command line and the order of things; the work is in load, attribute and sink. Tests:
+ * tests/cli/prof_cli.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -42,7 +43,8 @@ static enum status set_workers(void *arg, const char *value)
 {
 	long long n;
 	if (!options_number(value, 1, 4096, &n))
-		return options_refuse("-j wants a number of threads from 1 to 4096, not '%s'", value);
+		return options_refuse("-j wants a number of threads from 1 to 4096, not '%s'",
+				      value);
 	((struct arguments *)arg)->n_workers = (unsigned)n;
 	return STATUS_OK;
 }
@@ -61,13 +63,16 @@ static enum status set_to(void *arg, const char *value)
 {
 	char have[128] = "";
 	for (size_t i = 0; sinks[i]; i++)
-		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "", sinks[i]->name);
+		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "",
+			 sinks[i]->name);
 	for (const char *at = value; *at;) {
 		size_t n = strcspn(at, ","), i = 0;
-		while (sinks[i] && (strlen(sinks[i]->name) != n || strncmp(sinks[i]->name, at, n) != 0))
+		while (sinks[i] &&
+		       (strlen(sinks[i]->name) != n || strncmp(sinks[i]->name, at, n) != 0))
 			i++;
 		if (!sinks[i])
-			return options_refuse("--to: '%.*s' is not an output of this build (%s)", (int)n, at, have);
+			return options_refuse("--to: '%.*s' is not an output of this build (%s)",
+					      (int)n, at, have);
 		at += n + (at[n] == ',');
 	}
 	if (!*value)
@@ -107,19 +112,25 @@ static enum status set_quiet(void *arg, const char *value)
 }
 
 static const struct option_spec outputs[] = {
-	{'o', "output", "DB", "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)", set_database},
+	{'o', "output", "DB",
+	 "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], "
+	 "numbered if it exists)",
+	 set_database},
 	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
-	{0, "to", "LIST", "outputs, separated by commas: text, cctdb, otf2 (all;\n"
-		"otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB", set_to},
+	{0, "to", "LIST",
+	 "outputs, separated by commas: text, cctdb, otf2 (all;\n"
+	 "otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB",
+	 set_to},
 	{0, NULL, NULL, NULL, NULL},
 };
 
 static const struct option_spec others[] = {
 	{0, "archive", "DIR2",
-		"write nothing but DIR2: a copy of the measurement DIR with\n"
-		"its structures and sources, for another machine",
-		set_archive},
-	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files", set_no_structs},
+	 "write nothing but DIR2: a copy of the measurement DIR with\n"
+	 "its structures and sources, for another machine",
+	 set_archive},
+	{0, "no-structs", NULL, "do not run hpcstruct-lite for missing structure files",
+	 set_no_structs},
 	{0, "no-sources", NULL, "copy no source files into DB or DIR2", set_no_sources},
 	{'q', "quiet", NULL, "errors and warnings only on standard error", set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
@@ -151,7 +162,8 @@ static bool add_options(struct options *o, const struct option_spec *from, void 
 static bool add_sinks(struct options *o, bool makes_files)
 {
 	for (size_t i = 0; sinks[i]; i++)
-		if (sinks[i]->makes_files == makes_files && !add_options(o, sinks[i]->options, o->settings[i]))
+		if (sinks[i]->makes_files == makes_files &&
+		    !add_options(o, sinks[i]->options, o->settings[i]))
 			return false;
 	return true;
 }
@@ -178,8 +190,8 @@ static bool make_options(struct options *o)
 			return false;
 		memcpy(o->settings[i], sinks[i]->defaults, sinks[i]->settings_bytes);
 	}
-	return o->settings && add_options(o, outputs, NULL) && add_sinks(o, true) && add_options(o, others, NULL) && add_sinks(o, false)
-		&& vec_push(&o->specs);
+	return o->settings && add_options(o, outputs, NULL) && add_sinks(o, true) &&
+	       add_options(o, others, NULL) && add_sinks(o, false) && vec_push(&o->specs);
 }
 
 /* ---- structures ---- */
@@ -192,8 +204,8 @@ struct structures {
 	size_t n;
 };
 
-static void find_structures(void *arg, const struct merge_modules *all, const bool *needed, const struct structure **structures,
-	enum model_structure *states)
+static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct structure **structures, enum model_structure *states)
 {
 	struct structures *s = arg;
 	s->list = calloc(all->list.n + 1, sizeof *s->list);
@@ -206,7 +218,9 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 			s->list[s->n].module = all->list.at[i].record;
 			s->list[s->n++].path = all->list.at[i].path;
 		}
-	struct load_structures_options o = {s->directories, s->n_directories, s->a->n_workers, !s->a->no_structs, s->a->quiet, database_begin_scratch};
+	struct load_structures_options o = {s->directories,  s->n_directories,
+					    s->a->n_workers, !s->a->no_structs,
+					    s->a->quiet,     database_begin_scratch};
 	load_structures_open(&o, s->list, s->n);
 	database_end_scratch();
 	for (size_t i = 0, k = 0; i < all->list.n; i++)
@@ -224,7 +238,8 @@ static enum status write_shown(const struct model *m, const struct arguments *a)
 	enum status s = STATUS_OK;
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++)
 		if (!sinks[i]->makes_files && names(a->to, sinks[i]->name))
-			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers, .settings = a->settings[i]});
+			s = sinks[i]->write(m, &(struct sink_options){.n_workers = a->n_workers,
+								      .settings = a->settings[i]});
 	return s;
 }
 
@@ -232,9 +247,12 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 	char *const *directories, size_t n_directories)
 {
 	struct database d = {0};
-	struct sink_options o = {.n_workers = a->n_workers, .progress = isatty(STDERR_FILENO),
-		.no_sources = a->no_sources, .is_private = &d.is_private, .source_dirs = directories,
-		.n_source_dirs = n_directories};
+	struct sink_options o = {.n_workers = a->n_workers,
+				 .progress = isatty(STDERR_FILENO),
+				 .no_sources = a->no_sources,
+				 .is_private = &d.is_private,
+				 .source_dirs = directories,
+				 .n_source_dirs = n_directories};
 	enum status s = STATUS_OK;
 	char written[128] = "";
 	for (size_t i = 0; sinks[i] && s == STATUS_OK; i++) {
@@ -248,7 +266,8 @@ static enum status write_files(const struct model *m, const struct arguments *a,
 		o.settings = a->settings[i];
 		if (s == STATUS_OK)
 			s = sinks[i]->write(m, &o);
-		snprintf(written + strlen(written), sizeof written - strlen(written), "%s%s", *written ? ", " : "", sinks[i]->name);
+		snprintf(written + strlen(written), sizeof written - strlen(written), "%s%s",
+			 *written ? ", " : "", sinks[i]->name);
 	}
 	if (s == STATUS_OK && d.partial)
 		s = database_commit(&d);
@@ -310,7 +329,9 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	const struct option_table table = {
 		.program = "hpcprof-lite",
 		.synopsis = "hpcprof-lite [-o DB] [-j N] [--to LIST] [options] DIR...",
-		.about = "Merges the measurements of hpcrun-lite in all DIRs into one calling-context tree,\nwith functions, inlined calls and lines from hpcstruct-lite, and writes it.",
+		.about = "Merges the measurements of hpcrun-lite in all DIRs into one "
+			 "calling-context tree,\nwith functions, inlined calls and lines from "
+			 "hpcstruct-lite, and writes it.",
 		.specs = o->specs.at,
 		.args = o->args.at,
 	};
@@ -321,7 +342,8 @@ static enum status run_command(struct arguments *a, const struct options *o, int
 	if (s != STATUS_OK || done)
 		return s;
 	if (a->archive && (a->database || a->to || argc - first != 1))
-		return options_refuse("--archive takes one measurement directory, and neither -o nor --to");
+		return options_refuse(
+			"--archive takes one measurement directory, and neither -o nor --to");
 	a->n_workers = a->n_workers ? a->n_workers : pool_n_cpus();
 	database_guard();
 	return run(a, argv + first, (size_t)(argc - first));

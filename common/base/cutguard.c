@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See cutguard.h. The handler finds the file by /proc/self/maps, so that nobody has to keep a list of
- * what is mapped. Must not allocate, lock or use stdio there.
+ * See cutguard.h. The handler finds the file by /proc/self/maps, so that nobody has to keep a list
+ * of what is mapped. Must not allocate, lock or use stdio there.
  */
 #include "common/base/cutguard.h"
 

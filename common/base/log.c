@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the tools; see log.h. Must not be linked into the measured process. Test: tests/unit/test_base.c. */
+/* Messages of the tools; see log.h. Must not be linked into the measured process. Test:
+ * tests/unit/test_base.c. */
 #include "common/base/log.h"
 
 #include "common/base/foreign.h"
@@ -58,11 +59,12 @@ static void erase_progress(void)
 	progress_shown = false;
 }
 
-__attribute__((format(printf, 3, 0))) static void emit(const char *subject, const char *weight, const char *format,
-		va_list args)
+__attribute__((format(printf, 3, 0))) static void emit(const char *subject, const char *weight,
+						       const char *format, va_list args)
 {
 	char text[MOST_BYTES]; /* one write: several processes may speak at a time */
-	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "", subject ? ": " : "", weight);
+	snprintf(text, sizeof text - 1, "%s: %s%s%s", program, subject ? subject : "",
+		 subject ? ": " : "", weight);
 	size_t used = strlen(printable(text));
 	used += foreign_format(text + used, sizeof text - 1 - used, format, args);
 	text[used++] = '\n';
@@ -119,7 +121,8 @@ void log_progress(const char *label, uint64_t done, uint64_t total)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	pthread_mutex_lock(&lock);
-	int64_t since_ns = (int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + (now.tv_nsec - last.tv_nsec);
+	int64_t since_ns =
+		(int64_t)(now.tv_sec - last.tv_sec) * 1000000000 + (now.tv_nsec - last.tv_nsec);
 	if (!label) {
 		erase_progress();
 	} else if (since_ns > 100000000 || done == total) {

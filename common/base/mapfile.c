@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file mapped for reading; see mapfile.h. The mapping is private: later writers do not disturb what was validated, short of truncation.
- * A process may have 65530 mappings (vm.max_map_count), and a job more ranks: files beyond MOST_MAPS are read instead. Test: tests/unit/test_base.c. */
+/* A file mapped for reading; see mapfile.h. The mapping is private: later writers do not disturb
+ * what was validated, short of truncation. A process may have 65530 mappings (vm.max_map_count),
+ * and a job more ranks: files beyond MOST_MAPS are read instead. Test: tests/unit/test_base.c. */
 #include "common/base/mapfile.h"
 
 #include "common/base/log.h"
@@ -40,7 +41,9 @@ static void *read_whole(int fd, size_t n_bytes)
 static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
 {
 	/* relaxed: a number alone; a few more or less do not matter */
-	void *p = atomic_load_explicit(&n_maps, memory_order_relaxed) < MOST_MAPS ? mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	void *p = atomic_load_explicit(&n_maps, memory_order_relaxed) < MOST_MAPS
+			  ? mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, fd, 0)
+			  : MAP_FAILED;
 	*is_copy = p == MAP_FAILED;
 	if (!*is_copy)
 		atomic_fetch_add_explicit(&n_maps, 1, memory_order_relaxed);
@@ -48,8 +51,8 @@ static void *get_bytes(int fd, size_t n_bytes, bool *is_copy)
 }
 
 /*
- * Where the file ends for us. Readers go over all bytes, so that a hole costs as much as data: a file
- * of which more than MUCH is holes ends at the first large one.
+ * Where the file ends for us. Readers go over all bytes, so that a hole costs as much as data: a
+ * file of which more than MUCH is holes ends at the first large one.
  */
 static uint64_t plausible_end(const char *path, int fd, const struct stat *st)
 {
@@ -102,7 +105,10 @@ enum status mapfile_open(const char *path, struct mapfile *m)
 		log_error(path, "cannot be mapped: %s", strerror(cause));
 		return STATUS_IO;
 	}
-	*m = (struct mapfile){p, n_bytes, (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec, st.st_uid, is_copy};
+	*m = (struct mapfile){p, n_bytes,
+			      (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+				      (uint64_t)st.st_mtim.tv_nsec,
+			      st.st_uid, is_copy};
 	return STATUS_OK;
 }
 

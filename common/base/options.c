@@ -28,7 +28,8 @@ static void print_option(const struct option_spec *s)
 	char head[128];
 	const char *value = s->value_name ? s->value_name : "";
 	if (s->letter && s->name)
-		snprintf(head, sizeof head, "-%c, --%s%s%s", s->letter, s->name, *value ? "=" : "", value);
+		snprintf(head, sizeof head, "-%c, --%s%s%s", s->letter, s->name, *value ? "=" : "",
+			 value);
 	else if (s->letter)
 		snprintf(head, sizeof head, "-%c%s%s", s->letter, *value ? " " : "", value);
 	else
@@ -109,7 +110,9 @@ static bool build(const struct option_table *t, bool stop_at_operand, struct get
 		if ((s->name && !o) || (s->letter && !l))
 			return false;
 		if (o)
-			*o = (struct option){s->name, s->value_name ? required_argument : no_argument, NULL, code};
+			*o = (struct option){s->name,
+					     s->value_name ? required_argument : no_argument, NULL,
+					     code};
 		if (l)
 			l[0] = s->letter;
 		if (l && s->value_name)
@@ -148,7 +151,8 @@ static enum status apply(const struct option_table *t, int code, char **argv, vo
 	}
 	const struct option_spec *s = spec_of(t, code);
 	if (s)
-		return s->set(t->args && t->args[s - t->specs] ? t->args[s - t->specs] : arg, s->value_name ? optarg : NULL);
+		return s->set(t->args && t->args[s - t->specs] ? t->args[s - t->specs] : arg,
+			      s->value_name ? optarg : NULL);
 	const char *what = optind > 0 ? argv[optind - 1] : "";
 	if (code == ':')
 		return options_refuse("option '%s' needs a value", what);
@@ -157,14 +161,16 @@ static enum status apply(const struct option_table *t, int code, char **argv, vo
 	return options_refuse("unknown or misused option '%s'", what);
 }
 
-enum status options_parse(const struct option_table *t, int argc, char **argv, int stop_at_operand, void *arg, int *first, int *done)
+enum status options_parse(const struct option_table *t, int argc, char **argv, int stop_at_operand,
+			  void *arg, int *first, int *done)
 {
 	struct getopt_tables g = {0};
 	enum status status = build(t, stop_at_operand != 0, &g) ? STATUS_OK : STATUS_NO_MEMORY;
 	*done = 0;
 	opterr = 0;
 	optind = 0;
-	for (int code; status == STATUS_OK && !*done && (code = getopt_long(argc, argv, g.letters.at, g.longs.at, NULL)) != -1;)
+	for (int code; status == STATUS_OK && !*done &&
+		       (code = getopt_long(argc, argv, g.letters.at, g.longs.at, NULL)) != -1;)
 		status = apply(t, code, argv, arg, done);
 	if (status == STATUS_OK)
 		*first = optind;

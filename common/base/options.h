@@ -27,7 +27,8 @@ struct option_table {
 	const char *about;               /* one paragraph */
 	const struct option_spec *specs; /* the last one has letter 0 and name NULL */
 	const char *footer;              /* printed after the options; may be NULL */
-	/* By spec: what `set` gets in place of options_parse's `arg`, where not NULL; may be NULL. */
+	/* By spec: what `set` gets in place of options_parse's `arg`, where not NULL; may be
+	 * NULL. */
 	void *const *args;
 };
 

@@ -33,7 +33,8 @@ static void *run(void *p)
 	return NULL;
 }
 
-unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i, unsigned worker), void *arg)
+unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i, unsigned worker),
+		  void *arg)
 {
 	struct loop l = {.work = work, .arg = arg, .n = n};
 	if (n_workers == 0)
@@ -42,7 +43,8 @@ unsigned pool_run(size_t n, unsigned n_workers, void (*work)(void *arg, size_t i
 		n_workers = n ? (unsigned)n : 1;
 	pthread_t *threads = n_workers > 1 ? calloc(n_workers - 1, sizeof *threads) : NULL;
 	unsigned n_threads = 0;
-	while (threads && n_threads < n_workers - 1 && pthread_create(&threads[n_threads], NULL, run, &l) == 0)
+	while (threads && n_threads < n_workers - 1 &&
+	       pthread_create(&threads[n_threads], NULL, run, &l) == 0)
 		n_threads++;
 	run(&l);
 	for (unsigned i = 0; i < n_threads; i++)

@@ -13,7 +13,8 @@
 static int open_unnamed(const char *directory)
 {
 	char path[4096];
-	if (!directory || snprintf(path, sizeof path, "%s/hpctoolkit-lite.XXXXXX", directory) >= (int)sizeof path)
+	if (!directory ||
+	    snprintf(path, sizeof path, "%s/hpctoolkit-lite.XXXXXX", directory) >= (int)sizeof path)
 		return -1;
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
@@ -51,7 +52,8 @@ bool space_get(struct space *s, size_t n_bytes)
 	if (s->at)
 		return true;
 	s->is_file = false;
-	s->at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	s->at = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->at == MAP_FAILED)
 		*s = (struct space){0};
 	return s->at != NULL;

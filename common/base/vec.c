@@ -28,8 +28,10 @@ bool vec_reserve_raw(void **at, size_t *capacity, size_t item_bytes, size_t want
 
 void *vec_extend_raw(void **at, size_t *n, size_t *capacity, size_t item_bytes, size_t count)
 {
-	/* Room for one at least: the address that is returned must not be NULL when nothing is wanted. */
-	if (count >= SIZE_MAX - *n || !vec_reserve_raw(at, capacity, item_bytes, *n + (count ? count : 1)))
+	/* Room for one at least: the address that is returned must not be NULL when nothing is
+	 * wanted. */
+	if (count >= SIZE_MAX - *n ||
+	    !vec_reserve_raw(at, capacity, item_bytes, *n + (count ? count : 1)))
 		return NULL;
 	char *first = (char *)*at + *n * item_bytes;
 	memset(first, 0, count * item_bytes);

@@ -60,7 +60,8 @@ bool structure_cache_is_writable(const char *dir)
 			slash[slash == path] = '\0'; /* "/x" leaves "/" */
 	}
 	struct statvfs fs;
-	bool has_room = statvfs(path, &fs) != 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
+	bool has_room =
+		statvfs(path, &fs) != 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= LEAST_ROOM;
 	return S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0 && has_room;
 }
 
@@ -78,8 +79,9 @@ uint64_t structure_cache_limit(void)
 	bool ok = end && errno == 0 && (unit ? end[1] : *end) == '\0' && n <= UINT64_MAX >> shift;
 	if (!ok)
 		log_warn(NULL,
-			"HPCTOOLKIT_LITE_CACHE_SIZE is '%s', which is no size like 500M or 2G; 2 GiB is taken",
-			text);
+			 "HPCTOOLKIT_LITE_CACHE_SIZE is '%s', which is no size like 500M or 2G; 2 "
+			 "GiB is taken",
+			 text);
 	return ok ? n << shift : DEFAULT_LIMIT;
 }
 

@@ -33,7 +33,7 @@
 #define MSR_JIT_MAP_SUFFIX ".perfmap"
 #define MSR_JIT_DUMP_SUFFIX ".jitdump"
 
-/* ---- packed address -------------------------------------------------------------------------- */
+/* ---- packed address ---- */
 
 /*
  * Module id (16 bits) | mark (1 bit) | link address (47 bits). The link address is the run-time
@@ -88,7 +88,7 @@ enum msr_path_end {
 	MSR_N_PATH_ENDS
 };
 
-/* ---- header page ----------------------------------------------------------------------------- */
+/* ---- header page ---- */
 
 /* How the process ended, as far as it could be recorded. */
 enum msr_exit_kind {
@@ -140,7 +140,7 @@ struct msr_header {
 #define MSR_FLAG_ROOT 2u     /* the launcher itself started this process */
 #define MSR_FLAG_GO 4u       /* a Go program: it ends without exit() and cannot write its status */
 
-/* ---- extents --------------------------------------------------------------------------------- */
+/* ---- extents ---- */
 
 enum msr_kind {
 	MSR_END_OF_EXTENTS = 0, /* zeros: reserved space that is not used yet */
@@ -200,7 +200,7 @@ struct msr_extent {
 /* Check value (FNV-1a, 32 bits) of magic, kind, record_bytes, thread, sequence and first. */
 uint32_t msr_extent_check(const struct msr_extent *e);
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 /*
  * Records of variable length: `bytes` is the length of the whole record, a multiple of 8. Strings
@@ -478,7 +478,7 @@ struct msr_clock {
 	uint64_t real_ns;
 };
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* A valid extent that msr_next_extent() found. */
 struct msr_view {

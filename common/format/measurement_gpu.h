@@ -16,7 +16,7 @@
 
 #include "common/format/measurement.h"
 
-/* ---- kinds ----------------------------------------------------------------------------------- */
+/* ---- kinds ---- */
 
 /* Kinds of operations. The order is part of the format: append only, at most 15. */
 enum msr_gpu_kind {
@@ -107,7 +107,7 @@ const char *msr_gpu_direction_name(enum msr_gpu_direction d); /* "unknown", "H2D
 const char *msr_gpu_memory_name(enum msr_gpu_memory m);    /* "unknown", "device", ... */
 const char *msr_gpu_sync_name(enum msr_gpu_sync s);        /* "unknown", "queue", ... */
 
-/* ---- definitions ----------------------------------------------------------------------------- */
+/* ---- definitions ---- */
 
 /*
  * Records of variable length in MSR_GPU_DEFINITION extents: this head, the fixed part of the type,
@@ -227,7 +227,7 @@ struct msr_gpu_def_counter {  /* name; more: description */
 	uint32_t flags;           /* 0 */
 };
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 /* Launch characteristics of kernels. Most launches of a program share a few shapes. */
 struct msr_gpu_shape {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the bytes of a recording, believing none of them; see recording.h. Must not: read outside of what it is given. Tests: tests/unit/test_recording.c, tests/fuzz/fuzz_recording.c. */
+/* Reads the bytes of a recording, believing none of them; see recording.h. Must not: read outside
+ * of what it is given. Tests: tests/unit/test_recording.c, tests/fuzz/fuzz_recording.c. */
 #include "common/format/recording.h"
 
 #include <string.h>
 
-_Static_assert(sizeof(struct recording_header) <= RECORDING_HEADER_BYTES && offsetof(struct recording_header, measurement) == 224, "the header");
-_Static_assert(sizeof(struct recording_chunk) == 32 && sizeof(struct recording_event) == 24, "heads");
+_Static_assert(sizeof(struct recording_header) <= RECORDING_HEADER_BYTES &&
+		       offsetof(struct recording_header, measurement) == 224,
+	       "the header");
+_Static_assert(sizeof(struct recording_chunk) == 32 && sizeof(struct recording_event) == 24,
+	       "heads");
 
 const char *recording_check_header(const void *file, uint64_t n_bytes)
 {
@@ -18,14 +22,17 @@ const char *recording_check_header(const void *file, uint64_t n_bytes)
 		return "it is a recording of another version";
 	if (h->header_bytes != RECORDING_HEADER_BYTES)
 		return "its header is damaged";
-	if (!memchr(h->backend, 0, sizeof h->backend) || !memchr(h->options, 0, sizeof h->options) || !memchr(h->measurement, 0, sizeof h->measurement) || strchr(h->measurement, '/'))
+	if (!memchr(h->backend, 0, sizeof h->backend) ||
+	    !memchr(h->options, 0, sizeof h->options) ||
+	    !memchr(h->measurement, 0, sizeof h->measurement) || strchr(h->measurement, '/'))
 		return "its header is damaged";
 	return NULL;
 }
 
 static bool is_sound(const struct recording_chunk *c, uint64_t room)
 {
-	return c->magic == RECORDING_CHUNK_MAGIC && c->length >= sizeof *c && c->length % RECORDING_CHUNK_ALIGN == 0 && room >= sizeof *c;
+	return c->magic == RECORDING_CHUNK_MAGIC && c->length >= sizeof *c &&
+	       c->length % RECORDING_CHUNK_ALIGN == 0 && room >= sizeof *c;
 }
 
 static bool is_zero(const uint8_t *at, uint64_t n)
@@ -36,9 +43,12 @@ static bool is_zero(const uint8_t *at, uint64_t n)
 	return true;
 }
 
-const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t n_bytes, uint64_t *offset, uint64_t *used, uint64_t *n_skipped)
+const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t n_bytes,
+						   uint64_t *offset, uint64_t *used,
+						   uint64_t *n_skipped)
 {
-	for (; *offset + sizeof(struct recording_chunk) <= n_bytes; *offset += RECORDING_CHUNK_ALIGN) {
+	for (; *offset + sizeof(struct recording_chunk) <= n_bytes;
+	     *offset += RECORDING_CHUNK_ALIGN) {
 		const struct recording_chunk *c = (const void *)(file + *offset);
 		uint64_t room = n_bytes - *offset;
 		if (!is_sound(c, room)) {
@@ -47,7 +57,8 @@ const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t
 			continue;
 		}
 		uint64_t length = c->length < room ? c->length : room;
-		uint64_t n = atomic_load_explicit(&c->used, memory_order_acquire); /* with the events below it */
+		uint64_t n = atomic_load_explicit(
+			&c->used, memory_order_acquire); /* with the events below it */
 		*used = n <= length - sizeof *c ? n : length - sizeof *c;
 		*n_skipped += n - *used;
 		*offset += recording_round(length, RECORDING_CHUNK_ALIGN);
@@ -56,7 +67,7 @@ const struct recording_chunk *recording_next_chunk(const uint8_t *file, uint64_t
 	return NULL;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static bool is_driver(const struct recording_driver *d, uint64_t n)
 {
@@ -66,7 +77,8 @@ static bool is_driver(const struct recording_driver *d, uint64_t n)
 	uint64_t at = sizeof *d + 8 * (uint64_t)d->n_arguments;
 	while (at < n) {
 		m = (const void *)((const uint8_t *)d + at);
-		if (n - at < sizeof *m || m->argument >= d->n_arguments || recording_round(m->n_bytes, 8) > n - at - sizeof *m)
+		if (n - at < sizeof *m || m->argument >= d->n_arguments ||
+		    recording_round(m->n_bytes, 8) > n - at - sizeof *m)
 			return false;
 		at += sizeof *m + recording_round(m->n_bytes, 8);
 	}
@@ -76,11 +88,13 @@ static bool is_driver(const struct recording_driver *d, uint64_t n)
 static bool is_complete(const struct recording_complete *c, uint64_t n)
 {
 	uint64_t offsets = recording_round(4 * (uint64_t)c->n_records, 8);
-	if (c->n_valid > n || sizeof *c + offsets + recording_round(c->n_valid, 8) > n || c->n_valid > c->n_bytes)
+	if (c->n_valid > n || sizeof *c + offsets + recording_round(c->n_valid, 8) > n ||
+	    c->n_valid > c->n_bytes)
 		return false;
 	const uint32_t *offset = recording_offsets(c);
 	for (uint32_t i = 0; i < c->n_records; i++)
-		if (offset[i] % 8 || offset[i] >= c->n_valid || (i ? offset[i] <= offset[i - 1] : offset[i] != 0))
+		if (offset[i] % 8 || offset[i] >= c->n_valid ||
+		    (i ? offset[i] <= offset[i - 1] : offset[i] != 0))
 			return false;
 	return true;
 }
@@ -88,9 +102,15 @@ static bool is_complete(const struct recording_complete *c, uint64_t n)
 static bool is_enter(const struct recording_event *e)
 {
 	static const uint16_t sizes[RECORDING_N_ENTRIES] = {
-		[RECORDING_INIT] = sizeof(struct recording_enter), [RECORDING_DRIVER] = sizeof(struct recording_driver), [RECORDING_RESOURCE] = sizeof(struct recording_resource),
-		[RECORDING_REQUEST] = sizeof(struct recording_enter), [RECORDING_COMPLETE] = sizeof(struct recording_complete), [RECORDING_CRC] = sizeof(struct recording_image),
-		[RECORDING_RUN] = sizeof(struct recording_enter), [RECORDING_EXIT] = sizeof(struct recording_enter), [RECORDING_END] = sizeof(struct recording_number),
+		[RECORDING_INIT] = sizeof(struct recording_enter),
+		[RECORDING_DRIVER] = sizeof(struct recording_driver),
+		[RECORDING_RESOURCE] = sizeof(struct recording_resource),
+		[RECORDING_REQUEST] = sizeof(struct recording_enter),
+		[RECORDING_COMPLETE] = sizeof(struct recording_complete),
+		[RECORDING_CRC] = sizeof(struct recording_image),
+		[RECORDING_RUN] = sizeof(struct recording_enter),
+		[RECORDING_EXIT] = sizeof(struct recording_enter),
+		[RECORDING_END] = sizeof(struct recording_number),
 		[RECORDING_SWITCH] = sizeof(struct recording_number)};
 	if (e->what >= RECORDING_N_ENTRIES)
 		return true; /* of a later version: to be passed over */
@@ -119,10 +139,14 @@ const struct recording_event *recording_event_at(const uint8_t *at, uint64_t n_b
 		good = is_enter(e);
 		break;
 	case RECORDING_LEAVE:
-		good = n >= sizeof(struct recording_leave) && ((const struct recording_leave *)e)->n_now <= (n - sizeof(struct recording_leave)) / 8;
+		good = n >= sizeof(struct recording_leave) &&
+		       ((const struct recording_leave *)e)->n_now <=
+			       (n - sizeof(struct recording_leave)) / 8;
 		break;
 	case RECORDING_CALL:
-		good = n >= sizeof(struct recording_call) && ((const struct recording_call *)e)->n_out <= n - sizeof(struct recording_call);
+		good = n >= sizeof(struct recording_call) &&
+		       ((const struct recording_call *)e)->n_out <=
+			       n - sizeof(struct recording_call);
 		break;
 	case RECORDING_NOW:
 		good = n >= sizeof(struct recording_now);
@@ -140,7 +164,8 @@ const uint64_t *recording_arguments(const struct recording_driver *d)
 
 bool recording_next_memory(const struct recording_driver *d, const struct recording_memory **m)
 {
-	const uint8_t *at = *m ? (const uint8_t *)(*m + 1) + recording_round((*m)->n_bytes, 8) : (const uint8_t *)(recording_arguments(d) + d->n_arguments);
+	const uint8_t *at = *m ? (const uint8_t *)(*m + 1) + recording_round((*m)->n_bytes, 8)
+			       : (const uint8_t *)(recording_arguments(d) + d->n_arguments);
 	*m = (const void *)at;
 	return at < (const uint8_t *)d + d->head.bytes;
 }
@@ -164,7 +189,9 @@ const struct recording_pc_data *recording_pc_data(const struct recording_call *c
 	at += sizeof *d;
 	for (uint32_t i = 0; i < d->n_pcs; i++) {
 		const struct recording_pc *p = (const void *)at;
-		if ((size_t)(end - at) < sizeof *p || p->n_reasons > ((size_t)(end - at) - sizeof *p) / sizeof(struct recording_reason))
+		if ((size_t)(end - at) < sizeof *p ||
+		    p->n_reasons >
+			    ((size_t)(end - at) - sizeof *p) / sizeof(struct recording_reason))
 			return NULL;
 		at = (const void *)recording_next_pc(p);
 	}

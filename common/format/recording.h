@@ -246,7 +246,7 @@ static inline uint64_t recording_round(uint64_t n, uint64_t to)
 	return (n + to - 1) & ~(to - 1);
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 /* Returns NULL if the file is a recording of this version, else what is wrong with it. */
 const char *recording_check_header(const void *file, uint64_t n_bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reader of the structure file; see structure.h. Everything a lookup relies on is validated in structure_open(), so that lookups need no checks. Must
- * not read outside the bytes it was given, whatever they hold. Tests: tests/unit/test_structure.c, tests/fuzz/fuzz_structure.c.
+ * Reader of the structure file; see structure.h. Everything a lookup relies on is validated in
+ * structure_open(), so that lookups need no checks. Must not read outside the bytes it was given,
+ * whatever they hold. Tests: tests/unit/test_structure.c, tests/fuzz/fuzz_structure.c.
  */
 #include "common/format/structure.h"
 
@@ -104,7 +105,8 @@ static bool is_string(const struct structure *s, uint32_t offset)
 	return offset < s->tables[STRUCTURE_STRINGS].n;
 }
 
-static bool is_index_or_none(const struct structure *s, enum structure_section_kind kind, uint32_t i)
+static bool is_index_or_none(const struct structure *s, enum structure_section_kind kind,
+			     uint32_t i)
 {
 	return i == STRUCTURE_NONE || i < s->tables[kind].n;
 }
@@ -123,12 +125,14 @@ static enum status check_header(const struct structure *s)
 		return STATUS_BAD_INPUT;
 	}
 	if (h->version_major != STRUCTURE_VERSION_MAJOR) {
-		log_error(s->name, "structure file of version %u.%u; this program reads version %u", h->version_major, h->version_minor,
-			STRUCTURE_VERSION_MAJOR);
+		log_error(s->name, "structure file of version %u.%u; this program reads version %u",
+			  h->version_major, h->version_minor, STRUCTURE_VERSION_MAJOR);
 		return STATUS_UNSUPPORTED;
 	}
-	if (h->file_bytes != s->n_bytes || h->header_bytes < sizeof *h || h->header_bytes % 8 != 0 || h->header_bytes > s->n_bytes ||
-		h->build_id_bytes > STRUCTURE_BUILD_ID_MAX || h->n_sections > (s->n_bytes - h->header_bytes) / sizeof(struct structure_section))
+	if (h->file_bytes != s->n_bytes || h->header_bytes < sizeof *h ||
+	    h->header_bytes % 8 != 0 || h->header_bytes > s->n_bytes ||
+	    h->build_id_bytes > STRUCTURE_BUILD_ID_MAX ||
+	    h->n_sections > (s->n_bytes - h->header_bytes) / sizeof(struct structure_section))
 		return damaged(s, "header, size", s->n_bytes);
 	if (h->check != structure_check_file(s->bytes, s->n_bytes))
 		return damaged(s, "wrong check value, size", s->n_bytes);
@@ -137,22 +141,27 @@ static enum status check_header(const struct structure *s)
 
 static enum status find_sections(struct structure *s)
 {
-	const struct structure_section *sections = (const void *)(s->bytes + s->header->header_bytes);
+	const struct structure_section *sections =
+		(const void *)(s->bytes + s->header->header_bytes);
 	for (size_t i = 0; i < s->header->n_sections; i++) {
 		const struct structure_section *e = &sections[i];
-		if (e->offset % 8 != 0 || e->offset > s->n_bytes || e->n_bytes > s->n_bytes - e->offset)
+		if (e->offset % 8 != 0 || e->offset > s->n_bytes ||
+		    e->n_bytes > s->n_bytes - e->offset)
 			return damaged(s, "section", i);
 		if (e->kind == 0 || e->kind >= STRUCTURE_N_SECTIONS)
 			continue;
 		struct table *t = &s->tables[e->kind];
 		size_t align = record_bytes[e->kind] < 8 ? record_bytes[e->kind] : 8;
-		if (t->at || e->record_bytes < record_bytes[e->kind] || e->record_bytes % align != 0 || e->n_bytes % e->record_bytes != 0 ||
-			e->n_bytes / e->record_bytes >= STRUCTURE_NONE)
+		if (t->at || e->record_bytes < record_bytes[e->kind] ||
+		    e->record_bytes % align != 0 || e->n_bytes % e->record_bytes != 0 ||
+		    e->n_bytes / e->record_bytes >= STRUCTURE_NONE)
 			return damaged(s, "section", i);
-		*t = (struct table){s->bytes + e->offset, e->n_bytes / e->record_bytes, e->record_bytes, e->n_bytes};
+		*t = (struct table){s->bytes + e->offset, e->n_bytes / e->record_bytes,
+				    e->record_bytes, e->n_bytes};
 	}
 	const struct table *strings = &s->tables[STRUCTURE_STRINGS];
-	if (strings->n == 0 || strings->stride != 1 || strings->at[0] != 0 || strings->at[strings->n - 1] != 0)
+	if (strings->n == 0 || strings->stride != 1 || strings->at[0] != 0 ||
+	    strings->at[strings->n - 1] != 0)
 		return damaged(s, "strings of size", strings->n);
 	const struct structure_header *h = s->header;
 	if (!is_string(s, h->binary) || !is_string(s, h->debug_file) || !is_string(s, h->producer))
@@ -167,13 +176,15 @@ static enum status check_names(const struct structure *s)
 			return damaged(s, "source file", i);
 	for (size_t i = 0; i < s->tables[STRUCTURE_DEFINITIONS].n; i++) {
 		const struct structure_definition_record *d = record(s, STRUCTURE_DEFINITIONS, i);
-		if (!is_string(s, d->name) || !is_string(s, d->linkage_name) || !is_index_or_none(s, STRUCTURE_FILES, d->file))
+		if (!is_string(s, d->name) || !is_string(s, d->linkage_name) ||
+		    !is_index_or_none(s, STRUCTURE_FILES, d->file))
 			return damaged(s, "definition", i);
 	}
 	uint32_t last = 0;
 	for (size_t i = 0; i < s->tables[STRUCTURE_ALIASES].n; i++) {
 		const struct structure_alias_record *a = record(s, STRUCTURE_ALIASES, i);
-		if (a->scope < last || a->scope >= s->tables[STRUCTURE_SCOPES].n || !is_string(s, a->name))
+		if (a->scope < last || a->scope >= s->tables[STRUCTURE_SCOPES].n ||
+		    !is_string(s, a->name))
 			return damaged(s, "alias", i);
 		last = a->scope;
 	}
@@ -184,9 +195,11 @@ static enum status check_scopes(const struct structure *s)
 {
 	for (size_t i = 0; i < s->tables[STRUCTURE_SCOPES].n; i++) {
 		const struct structure_scope_record *r = record(s, STRUCTURE_SCOPES, i);
-		bool parent_ok = r->kind == STRUCTURE_FUNCTION ? r->parent == STRUCTURE_NONE : r->parent < i;
-		if (r->kind > STRUCTURE_LOOP || !parent_ok || r->definition >= s->tables[STRUCTURE_DEFINITIONS].n ||
-			!is_index_or_none(s, STRUCTURE_FILES, r->call_file))
+		bool parent_ok =
+			r->kind == STRUCTURE_FUNCTION ? r->parent == STRUCTURE_NONE : r->parent < i;
+		if (r->kind > STRUCTURE_LOOP || !parent_ok ||
+		    r->definition >= s->tables[STRUCTURE_DEFINITIONS].n ||
+		    !is_index_or_none(s, STRUCTURE_FILES, r->call_file))
 			return damaged(s, "scope", i);
 	}
 	return STATUS_OK;
@@ -194,20 +207,27 @@ static enum status check_scopes(const struct structure *s)
 
 static bool is_function_scope(const struct structure *s, uint32_t i)
 {
-	return i < s->tables[STRUCTURE_SCOPES].n && ((const struct structure_scope_record *)record(s, STRUCTURE_SCOPES, i))->kind == STRUCTURE_FUNCTION;
+	return i < s->tables[STRUCTURE_SCOPES].n &&
+	       ((const struct structure_scope_record *)record(s, STRUCTURE_SCOPES, i))->kind ==
+		       STRUCTURE_FUNCTION;
 }
 
 static enum status check_gpu(const struct structure *s)
 {
 	for (size_t i = 0; i < s->tables[STRUCTURE_RESOURCES].n; i++) {
 		const struct structure_resources_record *r = record(s, STRUCTURE_RESOURCES, i);
-		if (!is_function_scope(s, r->scope) || (i > 0 && ((const struct structure_resources_record *)record(s, STRUCTURE_RESOURCES, i - 1))->scope >= r->scope))
+		if (!is_function_scope(s, r->scope) ||
+		    (i > 0 && ((const struct structure_resources_record *)record(
+				       s, STRUCTURE_RESOURCES, i - 1))
+					      ->scope >= r->scope))
 			return damaged(s, "resources", i);
 	}
 	for (size_t i = 0; i < s->tables[STRUCTURE_CALLS].n; i++) {
 		const struct structure_call_record *c = record(s, STRUCTURE_CALLS, i);
 		if ((c->target != STRUCTURE_NONE && !is_function_scope(s, c->target)) ||
-			(i > 0 && ((const struct structure_call_record *)record(s, STRUCTURE_CALLS, i - 1))->link_addr >= c->link_addr))
+		    (i > 0 &&
+		     ((const struct structure_call_record *)record(s, STRUCTURE_CALLS, i - 1))
+				     ->link_addr >= c->link_addr))
 			return damaged(s, "call", i);
 	}
 	return STATUS_OK;
@@ -215,8 +235,9 @@ static enum status check_gpu(const struct structure *s)
 
 static bool interval_ok(const struct structure *s, const struct structure_interval_record *v)
 {
-	return is_index_or_none(s, STRUCTURE_SCOPES, v->scope) && is_index_or_none(s, STRUCTURE_FILES, v->file) &&
-		(v->file == STRUCTURE_NONE) == (v->line == 0);
+	return is_index_or_none(s, STRUCTURE_SCOPES, v->scope) &&
+	       is_index_or_none(s, STRUCTURE_FILES, v->file) &&
+	       (v->file == STRUCTURE_NONE) == (v->line == 0);
 }
 
 static enum status check_intervals(const struct structure *s)
@@ -224,12 +245,16 @@ static enum status check_intervals(const struct structure *s)
 	uint64_t end = 0, next = 0;
 	for (size_t i = 0; i < s->tables[STRUCTURE_REGIONS].n; i++) {
 		const struct structure_region_record *r = record(s, STRUCTURE_REGIONS, i);
-		if (r->start < end || r->n_bytes > UINT32_MAX || r->start > UINT64_MAX - r->n_bytes || r->first != next ||
-			r->n_intervals > s->tables[STRUCTURE_INTERVALS].n - next)
+		if (r->start < end || r->n_bytes > UINT32_MAX ||
+		    r->start > UINT64_MAX - r->n_bytes || r->first != next ||
+		    r->n_intervals > s->tables[STRUCTURE_INTERVALS].n - next)
 			return damaged(s, "region", i);
 		for (uint32_t k = 0; k < r->n_intervals; k++) {
-			const struct structure_interval_record *v = record(s, STRUCTURE_INTERVALS, next + k);
-			bool rising = k == 0 || ((const struct structure_interval_record *)record(s, STRUCTURE_INTERVALS, next + k - 1))->offset < v->offset;
+			const struct structure_interval_record *v =
+				record(s, STRUCTURE_INTERVALS, next + k);
+			bool rising = k == 0 || ((const struct structure_interval_record *)record(
+							 s, STRUCTURE_INTERVALS, next + k - 1))
+								->offset < v->offset;
 			if (!rising || v->offset >= r->n_bytes || !interval_ok(s, v))
 				return damaged(s, "interval", next + k);
 		}
@@ -241,14 +266,16 @@ static enum status check_intervals(const struct structure *s)
 	return STATUS_OK;
 }
 
-enum status structure_open(const char *name, const uint8_t *bytes, size_t n_bytes, struct structure **out)
+enum status structure_open(const char *name, const uint8_t *bytes, size_t n_bytes,
+			   struct structure **out)
 {
 	struct structure *s = calloc(1, sizeof *s);
 	if (!s) {
 		log_error(name, "out of memory");
 		return STATUS_NO_MEMORY;
 	}
-	*s = (struct structure){.name = name, .bytes = bytes, .n_bytes = n_bytes, .header = (const void *)bytes};
+	*s = (struct structure){
+		.name = name, .bytes = bytes, .n_bytes = n_bytes, .header = (const void *)bytes};
 	enum status status = check_header(s);
 	if (status == STATUS_OK)
 		status = find_sections(s);
@@ -284,14 +311,16 @@ void structure_close(struct structure *s)
 }
 
 /* The last of n records whose key is not above `key`, or n when there is none. */
-static size_t last_not_above(const struct structure *s, enum structure_section_kind kind, size_t first, size_t n, uint64_t key)
+static size_t last_not_above(const struct structure *s, enum structure_section_kind kind,
+			     size_t first, size_t n, uint64_t key)
 {
 	size_t low = 0, high = n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const void *r = record(s, kind, first + middle);
-		uint64_t at = kind == STRUCTURE_REGIONS ? ((const struct structure_region_record *)r)->start :
-							  ((const struct structure_interval_record *)r)->offset;
+		uint64_t at = kind == STRUCTURE_REGIONS
+				      ? ((const struct structure_region_record *)r)->start
+				      : ((const struct structure_interval_record *)r)->offset;
 		if (at <= key)
 			low = middle + 1;
 		else
@@ -309,7 +338,8 @@ bool structure_lookup(const struct structure *s, uint64_t link_addr, struct stru
 	const struct structure_region_record *r = record(s, STRUCTURE_REGIONS, i);
 	if (link_addr - r->start >= r->n_bytes)
 		return false;
-	size_t k = last_not_above(s, STRUCTURE_INTERVALS, r->first, r->n_intervals, link_addr - r->start);
+	size_t k = last_not_above(s, STRUCTURE_INTERVALS, r->first, r->n_intervals,
+				  link_addr - r->start);
 	if (k == r->n_intervals)
 		return false;
 	const struct structure_interval_record *v = record(s, STRUCTURE_INTERVALS, r->first + k);
@@ -319,12 +349,14 @@ bool structure_lookup(const struct structure *s, uint64_t link_addr, struct stru
 	return true;
 }
 
-bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start, uint64_t *end, struct structure_place *place)
+bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start, uint64_t *end,
+			    struct structure_place *place)
 {
 	size_t low = 0, high = s->tables[STRUCTURE_REGIONS].n;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (((const struct structure_region_record *)record(s, STRUCTURE_REGIONS, middle))->first <= i)
+		if (((const struct structure_region_record *)record(s, STRUCTURE_REGIONS, middle))
+			    ->first <= i)
 			low = middle;
 		else
 			high = middle;
@@ -334,7 +366,10 @@ bool structure_get_interval(const struct structure *s, size_t i, uint64_t *start
 	const struct structure_interval_record *v = record(s, STRUCTURE_INTERVALS, i);
 	bool is_last = i + 1 == (size_t)r->first + r->n_intervals;
 	*start = r->start + v->offset;
-	*end = r->start + (is_last ? r->n_bytes : ((const struct structure_interval_record *)record(s, STRUCTURE_INTERVALS, i + 1))->offset);
+	*end = r->start + (is_last ? r->n_bytes
+				   : ((const struct structure_interval_record *)record(
+					      s, STRUCTURE_INTERVALS, i + 1))
+					     ->offset);
 	*place = (struct structure_place){v->scope, v->file, v->line};
 	return v->scope != STRUCTURE_NONE || v->file != STRUCTURE_NONE;
 }
@@ -347,7 +382,8 @@ uint32_t structure_n_scopes(const struct structure *s)
 struct structure_scope structure_get_scope(const struct structure *s, uint32_t id)
 {
 	const struct structure_scope_record *r = record(s, STRUCTURE_SCOPES, id);
-	const struct structure_definition_record *d = record(s, STRUCTURE_DEFINITIONS, r->definition);
+	const struct structure_definition_record *d =
+		record(s, STRUCTURE_DEFINITIONS, r->definition);
 	return (struct structure_scope){
 		.kind = (enum structure_scope_kind)r->kind,
 		.origin = (enum structure_origin)r->origin,
@@ -360,7 +396,8 @@ struct structure_scope structure_get_scope(const struct structure *s, uint32_t i
 		.call_file = r->call_file,
 		.call_line = r->call_line,
 		.entry = r->entry,
-		.is_irreducible = r->kind == STRUCTURE_LOOP && (r->flags & STRUCTURE_SCOPE_IRREDUCIBLE),
+		.is_irreducible =
+			r->kind == STRUCTURE_LOOP && (r->flags & STRUCTURE_SCOPE_IRREDUCIBLE),
 	};
 }
 
@@ -417,15 +454,23 @@ const char *structure_get_alias(const struct structure *s, size_t i, uint32_t *s
 	return string_at(s, a->name);
 }
 
-bool structure_get_resources(const struct structure *s, uint32_t scope, struct structure_resources *out)
+bool structure_get_resources(const struct structure *s, uint32_t scope,
+			     struct structure_resources *out)
 {
 	size_t low = 0, high = s->tables[STRUCTURE_RESOURCES].n;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct structure_resources_record *r = record(s, STRUCTURE_RESOURCES, middle);
 		if (r->scope == scope) {
-			*out = (struct structure_resources){(r->flags & STRUCTURE_RESOURCES_KERNEL) != 0, r->registers, r->shared_bytes, r->frame_bytes, r->stack_bytes,
-				r->parameter_bytes, r->max_threads, r->barriers};
+			*out = (struct structure_resources){
+				(r->flags & STRUCTURE_RESOURCES_KERNEL) != 0,
+				r->registers,
+				r->shared_bytes,
+				r->frame_bytes,
+				r->stack_bytes,
+				r->parameter_bytes,
+				r->max_threads,
+				r->barriers};
 			return true;
 		}
 		if (r->scope < scope)
@@ -447,7 +492,8 @@ struct structure_call structure_get_call(const struct structure *s, size_t i)
 	return (struct structure_call){c->link_addr, c->target};
 }
 
-static bool add_name(struct structure_names *names, const char *name, enum name_origin how, uint32_t scope)
+static bool add_name(struct structure_names *names, const char *name, enum name_origin how,
+		     uint32_t scope)
 {
 	struct name_entry *e = vec_push(&names->entries);
 	if (!e)
@@ -470,7 +516,8 @@ static bool add_names(const struct structure *s, struct structure_names *names)
 			continue;
 		if (*scope.linkage_name && !add_name(names, scope.linkage_name, LINKAGE_NAME, i))
 			return false;
-		if (!add_name(names, scope.name, *scope.linkage_name ? OTHER_NAME : LINKAGE_NAME, i))
+		if (!add_name(names, scope.name, *scope.linkage_name ? OTHER_NAME : LINKAGE_NAME,
+			      i))
 			return false;
 	}
 	for (size_t i = 0; i < structure_n_aliases(s); i++) {
@@ -498,11 +545,13 @@ enum status structure_index_names(struct structure *s, const char *name)
 }
 
 /* The lowest scope that has the name, and whether another one has it too. */
-static uint32_t find_name(const struct structure_names *names, const char *name, enum name_origin how, bool *is_ambiguous)
+static uint32_t find_name(const struct structure_names *names, const char *name,
+			  enum name_origin how, bool *is_ambiguous)
 {
 	uint32_t found = STRUCTURE_NONE;
 	uint64_t first = map_get(&names->by_hash, hash_bytes(name, strlen(name)), how);
-	for (uint32_t i = first == MAP_NONE ? STRUCTURE_NONE : (uint32_t)first; i != STRUCTURE_NONE; i = names->entries.at[i].next) {
+	for (uint32_t i = first == MAP_NONE ? STRUCTURE_NONE : (uint32_t)first; i != STRUCTURE_NONE;
+	     i = names->entries.at[i].next) {
 		const struct name_entry *e = &names->entries.at[i];
 		if (strcmp(e->name, name) != 0)
 			continue;
@@ -546,8 +595,8 @@ void structure_binary_stat(const struct structure *s, uint64_t *n_bytes, uint64_
 	*mtime_ns = s->header->binary_mtime_ns;
 }
 
-void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes, const char *path, uint64_t file_bytes,
-	uint64_t mtime_ns)
+void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_t build_id_bytes,
+		   const char *path, uint64_t file_bytes, uint64_t mtime_ns)
 {
 	if (build_id_bytes > STRUCTURE_BUILD_ID_MAX)
 		build_id_bytes = STRUCTURE_BUILD_ID_MAX;
@@ -557,5 +606,6 @@ void structure_key(char key[STRUCTURE_KEY_BYTES], const uint8_t *build_id, size_
 		return;
 	uint64_t facts[2] = {file_bytes, mtime_ns};
 	uint64_t h = fnv64(FNV64_START, path, strlen(path));
-	snprintf(key, STRUCTURE_KEY_BYTES, "x%016llx", (unsigned long long)hash_u64(fnv64(h, facts, sizeof facts)));
+	snprintf(key, STRUCTURE_KEY_BYTES, "x%016llx",
+		 (unsigned long long)hash_u64(fnv64(h, facts, sizeof facts)));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writer of the structure file; see structure_write.h. No I/O, no allocation. Test: tests/unit/test_structure.c. */
+/* Writer of the structure file; see structure_write.h. No I/O, no allocation. Test:
+ * tests/unit/test_structure.c. */
 #include "common/format/structure_write.h"
 
 #include <string.h>
@@ -10,9 +11,11 @@ static void add_piece(struct structure_pieces *p, const void *bytes, size_t n_by
 		p->at[p->n++] = (struct iovec){(void *)(uintptr_t)bytes, n_bytes};
 }
 
-static void add_section(struct structure_pieces *p, enum structure_section_kind kind, const void *bytes, size_t n, size_t record_bytes)
+static void add_section(struct structure_pieces *p, enum structure_section_kind kind,
+			const void *bytes, size_t n, size_t record_bytes)
 {
-	p->sections[kind - 1] = (struct structure_section){kind, (uint32_t)record_bytes, p->header.file_bytes, n * record_bytes};
+	p->sections[kind - 1] = (struct structure_section){kind, (uint32_t)record_bytes,
+							   p->header.file_bytes, n * record_bytes};
 	add_piece(p, bytes, n * record_bytes);
 	size_t padding = (8 - n * record_bytes % 8) % 8;
 	add_piece(p, &p->padding, padding);
@@ -35,7 +38,9 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 		.binary = c->binary,
 		.debug_file = c->debug_file,
 		.producer = c->producer,
-		.build_id_bytes = (uint32_t)(c->build_id_bytes < STRUCTURE_BUILD_ID_MAX ? c->build_id_bytes : STRUCTURE_BUILD_ID_MAX),
+		.build_id_bytes = (uint32_t)(c->build_id_bytes < STRUCTURE_BUILD_ID_MAX
+						     ? c->build_id_bytes
+						     : STRUCTURE_BUILD_ID_MAX),
 		.binary_bytes = c->binary_bytes,
 		.binary_mtime_ns = c->binary_mtime_ns,
 	};
@@ -45,7 +50,8 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 	add_piece(p, p->sections, sizeof p->sections);
 	add_section(p, STRUCTURE_STRINGS, c->strings, c->strings_bytes, 1);
 	add_section(p, STRUCTURE_FILES, c->files, c->n_files, sizeof *c->files);
-	add_section(p, STRUCTURE_DEFINITIONS, c->definitions, c->n_definitions, sizeof *c->definitions);
+	add_section(p, STRUCTURE_DEFINITIONS, c->definitions, c->n_definitions,
+		    sizeof *c->definitions);
 	add_section(p, STRUCTURE_SCOPES, c->scopes, c->n_scopes, sizeof *c->scopes);
 	add_section(p, STRUCTURE_REGIONS, c->regions, c->n_regions, sizeof *c->regions);
 	add_section(p, STRUCTURE_INTERVALS, c->intervals, c->n_intervals, sizeof *c->intervals);
@@ -54,7 +60,9 @@ void structure_lay_out(const struct structure_content *c, struct structure_piece
 	add_section(p, STRUCTURE_CALLS, c->calls, c->n_calls, sizeof *c->calls);
 	uint64_t check = STRUCTURE_CHECK_START;
 	for (int i = 0; i < p->n; i++)
-		if (p->at[i].iov_base != (void *)&p->padding) /* it completes a word that counts as zero-filled already */
+		if (p->at[i].iov_base !=
+		    (void *)&p
+			    ->padding) /* it completes a word that counts as zero-filled already */
 			check = structure_check_add(check, p->at[i].iov_base, p->at[i].iov_len);
 	h->check = check;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's clock, read past libc; see clock.h. The vDSO is an ELF image that the kernel maps into every process; its symbols are looked up as the kernel's
- * tools/testing/selftests/vDSO/parse_vdso.c does. Must not call anything but getauxval. Test: tests/unit/test_safe.c.
+ * The kernel's clock, read past libc; see clock.h. The vDSO is an ELF image that the kernel maps
+ * into every process; its symbols are looked up as the kernel's
+ * tools/testing/selftests/vDSO/parse_vdso.c does. Must not call anything but getauxval. Test:
+ * tests/unit/test_safe.c.
  */
 #include "common/safe/clock.h"
 
@@ -64,8 +66,10 @@ static uintptr_t find(const struct vdso *v)
 			value = value_of(v, i);
 		return value;
 	}
-	const uint32_t n_buckets = v->gnu_hash[0], first = v->gnu_hash[1], bloom_words = v->gnu_hash[2];
-	const uint32_t *bucket = v->gnu_hash + 4 + (size_t)bloom_words * 2, *chain = bucket + n_buckets;
+	const uint32_t n_buckets = v->gnu_hash[0], first = v->gnu_hash[1],
+		       bloom_words = v->gnu_hash[2];
+	const uint32_t *bucket = v->gnu_hash + 4 + (size_t)bloom_words * 2,
+		       *chain = bucket + n_buckets;
 	for (uint32_t b = 0; b < n_buckets && !value; b++)
 		for (uint32_t i = bucket[b]; i >= first; i++) {
 			value = value_of(v, i);

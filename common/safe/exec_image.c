@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Examination of a program file; see exec_image.h. Must not allocate or touch errno. Test: tests/unit/test_launch.c. */
+/* Examination of a program file; see exec_image.h. Must not allocate or touch errno. Test:
+ * tests/unit/test_launch.c. */
 #include "common/safe/exec_image.h"
 
 #include "common/safe/sys.h"
@@ -28,17 +29,19 @@ static void copy_name(char *to, const char *from)
 	to[n] = 0;
 }
 
-/* ---- secure execution ------------------------------------------------------------------------------------ */
+/* ---- secure execution ---- */
 
 static bool is_capable(int fd)
 {
-	/* struct vfs_cap_data: magic with the effective bit, then (permitted, inheritable) for each 32 capabilities */
+	/* struct vfs_cap_data: magic with the effective bit, then (permitted, inheritable) for each
+	 * 32 capabilities */
 	uint32_t data[6] = {0};
 	long n = sys_call4(SYS_fgetxattr, fd, (long)"security.capability", (long)data, sizeof data);
 	return n > 0 && (data[0] & 1 || data[1] || data[3]);
 }
 
-/* As the kernel's cap_bprm_creds_from_file: rights are gained only where they differ from those we have. */
+/* As the kernel's cap_bprm_creds_from_file: rights are gained only where they differ from those we
+ * have. */
 static enum exec_kind check_rights(int fd, const struct stat *st)
 {
 	struct statfs fs;
@@ -49,12 +52,13 @@ static enum exec_kind check_rights(int fd, const struct stat *st)
 	uid_t user = (uid_t)sys_call3(SYS_getuid, 0, 0, 0);
 	if (st->st_mode & S_ISUID && st->st_uid != user)
 		return EXEC_SET_UID;
-	if (st->st_mode & S_ISGID && st->st_mode & S_IXGRP && st->st_gid != (gid_t)sys_call3(SYS_getgid, 0, 0, 0))
+	if (st->st_mode & S_ISGID && st->st_mode & S_IXGRP &&
+	    st->st_gid != (gid_t)sys_call3(SYS_getgid, 0, 0, 0))
 		return EXEC_SET_GID;
 	return fd >= 0 && user != 0 && is_capable(fd) ? EXEC_CAPABLE : EXEC_GOOD;
 }
 
-/* ---- ELF --------------------------------------------------------------------------------------------------- */
+/* ---- ELF ---- */
 
 static enum exec_kind check_linker(int fd, const Elf64_Phdr *segment, char *linker)
 {
@@ -69,12 +73,14 @@ static enum exec_kind check_linker(int fd, const Elf64_Phdr *segment, char *link
 static bool is_linker(const char *path)
 {
 	const char *name = base_name(path);
-	return !strcmp(name, DYNAMIC_LINKER) || !strcmp(name, "ld.so") || !strncmp(name, "ld-2.", 5);
+	return !strcmp(name, DYNAMIC_LINKER) || !strcmp(name, "ld.so") ||
+	       !strncmp(name, "ld-2.", 5);
 }
 
 static bool read_segment(int fd, const Elf64_Ehdr *header, unsigned i, Elf64_Phdr *segment)
 {
-	return sys_pread(fd, segment, sizeof *segment, header->e_phoff + (uint64_t)i * header->e_phentsize) == sizeof *segment;
+	return sys_pread(fd, segment, sizeof *segment,
+			 header->e_phoff + (uint64_t)i * header->e_phentsize) == sizeof *segment;
 }
 
 /* The place in the file of an address in the image; 0 when it has none. */
@@ -104,7 +110,8 @@ static void read_dynamic(int fd, const Elf64_Phdr *segment, struct dynamic *d)
 	for (unsigned i = 0; i < DYNAMIC_MAX && i < segment->p_filesz / sizeof *some; i++) {
 		if (i % 16 == 0) {
 			memset(some, 0, sizeof some); /* a short read ends at DT_NULL */
-			if (sys_pread(fd, some, sizeof some, segment->p_offset + i * sizeof *some) <= 0)
+			if (sys_pread(fd, some, sizeof some,
+				      segment->p_offset + i * sizeof *some) <= 0)
 				return;
 		}
 		const Elf64_Dyn *e = &some[i % 16];
@@ -153,12 +160,14 @@ static enum exec_kind check_elf(int fd, const Elf64_Ehdr *header, struct exec_im
 	}
 	if (linker.p_type) {
 		enum exec_kind kind = check_linker(fd, &linker, image->detail);
-		return kind == EXEC_GOOD && dynamic.p_type && needs_sanitizer(fd, header, &dynamic) ? EXEC_SANITIZED : kind;
+		return kind == EXEC_GOOD && dynamic.p_type && needs_sanitizer(fd, header, &dynamic)
+			       ? EXEC_SANITIZED
+			       : kind;
 	}
 	return is_linker(image->file) ? EXEC_GOOD : EXEC_STATIC;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------------- */
+/* ---- scripts ---- */
 
 /* Takes the interpreter out of "#! interpreter argument"; false when there is none. */
 static bool interpreter_of(char *line, char *out)
@@ -185,7 +194,9 @@ static bool examine_open(int fd, const struct stat *st, struct exec_image *image
 	if (n >= EI_NIDENT && !memcmp(head.text, ELFMAG, SELFMAG)) {
 		image->kind = check_rights(fd, st);
 		if (image->kind == EXEC_GOOD)
-			image->kind = n < (long)sizeof(Elf32_Ehdr) ? EXEC_DAMAGED : check_elf(fd, &head.elf, image);
+			image->kind = n < (long)sizeof(Elf32_Ehdr)
+					      ? EXEC_DAMAGED
+					      : check_elf(fd, &head.elf, image);
 		return false;
 	}
 	if (n >= 2 && head.text[0] == '#' && head.text[1] == '!') {
@@ -211,7 +222,9 @@ static bool examine_file(const char *path, struct exec_image *image, char *next)
 	image->error = -(int)sys_call3(SYS_stat, (long)path, (long)&st, 0);
 	if (image->error)
 		return false;
-	image->error = S_ISDIR(st.st_mode) || !S_ISREG(st.st_mode) ? EACCES : -(int)sys_call3(SYS_access, (long)path, 1 /* X_OK */, 0);
+	image->error = S_ISDIR(st.st_mode) || !S_ISREG(st.st_mode)
+			       ? EACCES
+			       : -(int)sys_call3(SYS_access, (long)path, 1 /* X_OK */, 0);
 	if (image->error)
 		return false;
 	int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Guarded loads, see load.h. Must not touch errno or call anything that may take a lock. Test: tests/unit/test_safe_load.c. */
+/* Guarded loads, see load.h. Must not touch errno or call anything that may take a lock. Test:
+ * tests/unit/test_safe_load.c. */
 #include "common/safe/load.h"
 
 #include "common/safe/sys.h"
@@ -27,17 +28,20 @@ static bool is_refused(long result)
 	return result < 0 && result != -EFAULT && result != -ENOMEM;
 }
 
-/* The process by its calling thread: the leader may have ended, and the kernel finds no memory by way of a zombie. */
+/* The process by its calling thread: the leader may have ended, and the kernel finds no memory by
+ * way of a zombie. */
 static long self(void)
 {
 	return sys_gettid();
 }
 
-/* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As in abseil's AddressIsReadable.) */
+/* The kernel reads the set before it looks at `how`: EFAULT says unreadable, EINVAL readable. (As
+ * in abseil's AddressIsReadable.) */
 static bool page_is_readable(uintptr_t page)
 {
 	enum { NO_SUCH_HOW = 0x7fff };
-	return sys_call4(SYS_rt_sigprocmask, NO_SUCH_HOW, (long)page, 0, KERNEL_SIGSET_BYTES) == -EINVAL; /* 0: page 0, which is no set */
+	return sys_call4(SYS_rt_sigprocmask, NO_SUCH_HOW, (long)page, 0, KERNEL_SIGSET_BYTES) ==
+	       -EINVAL; /* 0: page 0, which is no set */
 }
 
 static size_t load_probed(uint8_t *dst, uintptr_t address, size_t n_bytes)
@@ -66,10 +70,14 @@ size_t load_guarded(void *dst, uintptr_t address, size_t n_bytes)
 	bool probe = atomic_load_explicit(&use_probe, memory_order_relaxed);
 	if (!probe && n_bytes) {
 		const struct iovec to = {dst, n_bytes};
-		/* A transfer stops at the end of the iovec before the bad one, so one for each page. */
-		const size_t in_first = PAGE - address % PAGE < n_bytes ? PAGE - address % PAGE : n_bytes;
-		const struct iovec from[2] = {{(void *)address, in_first}, {(void *)(address + in_first), n_bytes - in_first}};
-		const long got = sys_call6(SYS_process_vm_readv, self(), (long)&to, 1, (long)from, in_first < n_bytes ? 2 : 1, 0);
+		/* A transfer stops at the end of the iovec before the bad one, so one for each
+		 * page. */
+		const size_t in_first =
+			PAGE - address % PAGE < n_bytes ? PAGE - address % PAGE : n_bytes;
+		const struct iovec from[2] = {{(void *)address, in_first},
+					      {(void *)(address + in_first), n_bytes - in_first}};
+		const long got = sys_call6(SYS_process_vm_readv, self(), (long)&to, 1, (long)from,
+					   in_first < n_bytes ? 2 : 1, 0);
 		if (got > 0)
 			done = (size_t)got;
 		else if (is_refused(got)) {
@@ -91,17 +99,22 @@ size_t load_gathered(void *dst, const struct iovec *piece, size_t n_pieces)
 		n_bytes += piece[i].iov_len;
 	if (n_bytes && !atomic_load_explicit(&use_no_gather, memory_order_relaxed)) {
 		const struct iovec all = {dst, n_bytes};
-		got = sys_call6(SYS_process_vm_writev, self(), (long)piece, (long)n_pieces, (long)&all, 1, 0);
+		got = sys_call6(SYS_process_vm_writev, self(), (long)piece, (long)n_pieces,
+				(long)&all, 1, 0);
 		if (is_refused(got))
 			atomic_store_explicit(&use_no_gather, true, memory_order_relaxed);
 	}
 	if (got > 0)
 		return (size_t)got;
-	/* The first cannot be read, or one lies where no program's memory can be, or the kernel refuses: load_guarded() finds out. */
+	/* The first cannot be read, or one lies where no program's memory can be, or the kernel
+	 * refuses: load_guarded() finds out. */
 	for (size_t i = 0; i < n_pieces; i++)
 		for (size_t in_piece = 0; in_piece < piece[i].iov_len;) {
-			const size_t part = piece[i].iov_len - in_piece < MAX_BYTES ? piece[i].iov_len - in_piece : MAX_BYTES;
-			const size_t n = load_guarded(to + done, (uintptr_t)piece[i].iov_base + in_piece, part);
+			const size_t part = piece[i].iov_len - in_piece < MAX_BYTES
+						    ? piece[i].iov_len - in_piece
+						    : MAX_BYTES;
+			const size_t n = load_guarded(
+				to + done, (uintptr_t)piece[i].iov_base + in_piece, part);
 			done += n;
 			in_piece += n;
 			if (n < part)

@@ -7,12 +7,17 @@
 size_t printable_utf8(const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	size_t n = s[0] < 0x80   ? 1
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+		   : s[0] < 0xf5 ? 4
+				 : 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-		(s[0] == 0xf4 && s[1] > 0x8f))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
 }
@@ -27,17 +32,22 @@ static uint32_t decode(const char *text, size_t n)
 	return c;
 }
 
-/* What Unicode calls Cc, its line and paragraph separators, and those of Cf that reorder or hide. */
+/* What Unicode calls Cc, its line and paragraph separators, and those of Cf that reorder or
+ * hide. */
 static bool is_harmful(uint32_t c)
 {
 	static const struct {
 		uint32_t first, last;
 	} ranges[] = {
-		{0, 0x1f}, {0x7f, 0x9f},             /* C0, DEL, C1 */
-		{0x61c, 0x61c}, {0x200e, 0x200f},    /* marks of direction */
-		{0x2028, 0x202e}, {0x2066, 0x2069},  /* separators of lines, embeddings, overrides, isolates */
-		{0x206a, 0x206f}, {0xfff9, 0xfffb},  /* deprecated controls, interlinear annotation */
-		{0xe0000, 0xe007f},                  /* tags: text that nobody sees */
+		{0, 0x1f},
+		{0x7f, 0x9f}, /* C0, DEL, C1 */
+		{0x61c, 0x61c},
+		{0x200e, 0x200f}, /* marks of direction */
+		{0x2028, 0x202e},
+		{0x2066, 0x2069}, /* separators of lines, embeddings, overrides, isolates */
+		{0x206a, 0x206f},
+		{0xfff9, 0xfffb},   /* deprecated controls, interlinear annotation */
+		{0xe0000, 0xe007f}, /* tags: text that nobody sees */
 	};
 	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)

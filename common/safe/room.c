@@ -11,7 +11,8 @@
 
 static _Atomic uint64_t taken;
 
-/* Bytes of address space in use, 0 when the kernel does not say: the first number of statm, in pages. */
+/* Bytes of address space in use, 0 when the kernel does not say: the first number of statm, in
+ * pages. */
 static uint64_t in_use(void)
 {
 	char text[32];
@@ -30,8 +31,10 @@ static uint64_t in_use(void)
 bool room_take(size_t n)
 {
 	struct rlimit limit;
-	if (sys_call4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
-		const uint64_t ours = atomic_load_explicit(&taken, memory_order_relaxed), all = in_use(), theirs = all > ours ? all - ours : 0;
+	if (sys_call4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY) {
+		const uint64_t ours = atomic_load_explicit(&taken, memory_order_relaxed),
+			       all = in_use(), theirs = all > ours ? all - ours : 0;
 		if (limit.rlim_cur < theirs || ours + n > (limit.rlim_cur - theirs) / ROOM_SHARE)
 			return false;
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of <string.h> that our libraries use inside the measured process, under their own names but hidden. libc's can be replaced: those of
- * ThreadSanitizer and AddressSanitizer, and of some allocators, take locks or look at memory of their own, which a signal handler must not. Only linked into
- * libraries. Loops carry a barrier, or the compiler would make them calls of the function that they are. Test: tests/unit/test_safe_string.c.
+ * The functions of <string.h> that our libraries use inside the measured process, under their own
+ * names but hidden. libc's can be replaced: those of ThreadSanitizer and AddressSanitizer, and of
+ * some allocators, take locks or look at memory of their own, which a signal handler must not. Only
+ * linked into libraries. Loops carry a barrier, or the compiler would make them calls of the
+ * function that they are. Test: tests/unit/test_safe_string.c.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,14 +34,15 @@ size_t strcspn(const char *s, const char *set);
 char *strcpy(char *restrict to, const char *restrict from);
 char *stpcpy(char *restrict to, const char *restrict from);
 
-/* ---- memory ------------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Both halves are read before either is written, so the two may overlap. */
-#define MOVE_ENDS(type) \
-	do { \
-		const type head = *(const type *)from, tail = *(const type *)(from + n - sizeof(type)); \
-		*(type *)to = head; \
-		*(type *)(to + n - sizeof(type)) = tail; \
+#define MOVE_ENDS(type)                                                     \
+	do {                                                                \
+		const type head = *(const type *)from,                      \
+			   tail = *(const type *)(from + n - sizeof(type)); \
+		*(type *)to = head;                                         \
+		*(type *)(to + n - sizeof(type)) = tail;                    \
 	} while (0)
 
 static inline void move_few(uint8_t *to, const uint8_t *from, size_t n)
@@ -135,7 +138,7 @@ void *memmem(const void *s, size_t n, const void *what, size_t n_what)
 	return NULL;
 }
 
-/* ---- strings ----------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 size_t strnlen(const char *s, size_t n)
 {

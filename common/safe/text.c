@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Formatted text without stdio; see text.h. Must not allocate, must stay signal-safe. Test: tests/unit/test_safe.c.
+ * Formatted text without stdio; see text.h. Must not allocate, must stay signal-safe. Test:
+ * tests/unit/test_safe.c.
  */
 #include "common/safe/text.h"
 
@@ -113,7 +114,8 @@ static uint64_t bit(int sig)
 #define PIPE_PIECE 4096u    /* a pipe that is ready takes so much */
 #define TERMINAL_PIECE 256u /* and a terminal at least this */
 
-/* Writes at most n bytes to what may make a writer wait; 0 when it would have to. The flag O_NONBLOCK would be everybody's who has the file open. */
+/* Writes at most n bytes to what may make a writer wait; 0 when it would have to. The flag
+ * O_NONBLOCK would be everybody's who has the file open. */
 static long write_ready(int fd, const char *from, size_t n, bool is_pipe)
 {
 	const struct iovec piece = {(void *)(uintptr_t)from, n};
@@ -137,7 +139,9 @@ static void write_all(const struct text *t, int fd)
 	const size_t most = S_ISCHR(st.st_mode) ? TERMINAL_PIECE : PIPE_PIECE;
 	for (size_t done = 0; done < t->n;) {
 		const size_t left = t->n - done;
-		long n = waits ? write_ready(fd, t->at + done, left < most ? left : most, S_ISFIFO(st.st_mode)) : sys_write(fd, t->at + done, left);
+		long n = waits ? write_ready(fd, t->at + done, left < most ? left : most,
+					     S_ISFIFO(st.st_mode))
+			       : sys_write(fd, t->at + done, left);
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
@@ -146,7 +150,8 @@ static void write_all(const struct text *t, int fd)
 	}
 }
 
-/* A pipe that nobody reads any more, a file at its limit: the signal goes to this thread, which takes it back where none was pending before. */
+/* A pipe that nobody reads any more, a file at its limit: the signal goes to this thread, which
+ * takes it back where none was pending before. */
 void text_write(const struct text *t, int fd)
 {
 	const uint64_t raised = bit(SIGPIPE) | bit(SIGXFSZ);

@@ -38,7 +38,7 @@ struct pipeline {
 	VEC(struct thread_work) threads; /* in the order of profiles, those of queues left out */
 	uint32_t *first_thread;     /* by file: of its threads in the list above */
 	struct merge_tree *trees;   /* by worker; the first becomes the whole */
-	uint32_t **to_whole;        /* by worker, then node: node of the first tree; NULL for the first */
+	uint32_t **to_whole; /* by worker, then node: node of the first tree; NULL for the first */
 	struct expand expand;
 	struct gpu_part gpu;
 	atomic_size_t n_done;
@@ -58,7 +58,9 @@ static bool unify_modules(struct pipeline *p)
 		if (!p->module_of[i])
 			return false;
 		for (size_t k = 0; k < f->modules.n; k++)
-			if (f->modules.at[k].record && (p->module_of[i][k] = merge_add_module(&p->modules, &f->modules.at[k])) == UINT32_MAX)
+			if (f->modules.at[k].record &&
+			    (p->module_of[i][k] = merge_add_module(
+				     &p->modules, &f->modules.at[k])) == UINT32_MAX)
 				return false;
 	}
 	return true;
@@ -90,9 +92,12 @@ static void merge_job(void *arg, size_t i, unsigned worker)
 {
 	struct pipeline *p = arg;
 	p->threads.at[i].worker = worker;
-	if (!atomic_load(&p->failed) && !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file], python_of_file(&p->python, p->threads.at[i].file)))
+	if (!atomic_load(&p->failed) &&
+	    !merge_thread(&p->trees[worker], thread_of(p, i), p->module_of[p->threads.at[i].file],
+			  python_of_file(&p->python, p->threads.at[i].file)))
 		atomic_store(&p->failed, true);
-	load_release(&p->job->files.at[p->threads.at[i].file], thread_of(p, i)->n_nodes * sizeof(struct msr_node));
+	load_release(&p->job->files.at[p->threads.at[i].file],
+		     thread_of(p, i)->n_nodes * sizeof(struct msr_node));
 	log_progress("merging threads", atomic_fetch_add(&p->n_done, 1) + 1, p->threads.n);
 }
 
@@ -140,15 +145,25 @@ static bool describe_modules(struct pipeline *p, struct order_module *out, struc
 	if (ok) {
 		for (size_t i = 0; i < p->trees[0].nodes.n; i++)
 			if (p->trees[0].nodes.at[i].module < n)
-				needed[p->trees[0].nodes.at[i].module] = !is_python(p, p->trees[0].nodes.at[i].module) && !is_jit(p, p->trees[0].nodes.at[i].module);
+				needed[p->trees[0].nodes.at[i].module] =
+					!is_python(p, p->trees[0].nodes.at[i].module) &&
+					!is_jit(p, p->trees[0].nodes.at[i].module);
 		gpu_need_modules(&p->gpu, needed);
 		if (p->o->find_structures)
 			p->o->find_structures(p->o->arg, &p->modules, needed, structures, states);
 		for (size_t i = 0; i < n; i++) {
 			const struct merge_module *m = &p->modules.list.at[i];
-			in[i] = (struct expand_module){m->path, structures[i], is_python(p, (uint32_t)i), is_jit(p, (uint32_t)i)};
-			out[i] = (struct order_module){m->path, m->record->build_id, m->record->build_id_bytes, m->record->file_bytes,
-				in[i].is_python || in[i].is_jit ? MODEL_STRUCTURE_LINES : states[i], (m->flags & LOAD_MODULE_GPU) != 0, in[i].is_python};
+			in[i] = (struct expand_module){m->path, structures[i],
+						       is_python(p, (uint32_t)i),
+						       is_jit(p, (uint32_t)i)};
+			out[i] = (struct order_module){
+				m->path,
+				m->record->build_id,
+				m->record->build_id_bytes,
+				m->record->file_bytes,
+				in[i].is_python || in[i].is_jit ? MODEL_STRUCTURE_LINES : states[i],
+				(m->flags & LOAD_MODULE_GPU) != 0,
+				in[i].is_python};
 		}
 	}
 	free(needed);
@@ -178,12 +193,15 @@ static bool make_contexts(struct pipeline *p)
 	log_progress("functions and lines", 0, 0);
 	p->expand.jit = p->jit.places.at;
 	p->expand.n_jit = p->jit.places.n;
-	bool ok = out && in && describe_modules(p, out, in) && expand_tree(&p->expand, &p->trees[0], in, n) && gpu_expand(&p->gpu, &p->expand, in, n, node_context, p)
-		&& order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
+	bool ok = out && in && describe_modules(p, out, in) &&
+		  expand_tree(&p->expand, &p->trees[0], in, n) &&
+		  gpu_expand(&p->gpu, &p->expand, in, n, node_context, p) &&
+		  order_contexts(p->m, &p->expand, p->trees[0].nodes.n, out, n);
 	log_progress(NULL, 0, 0);
 	free(out);
 	free(in);
-	/* of both only context_of is needed from here on, and memory is the measure of this program */
+	/* of both only context_of is needed from here on, and memory is the measure of this
+	 * program */
 	merge_free(&p->trees[0]);
 	expand_shrink(&p->expand);
 	return ok;
@@ -203,7 +221,8 @@ static void timeline_job(void *arg, size_t i, unsigned worker)
 			continue; /* the same value as MODEL_NONE */
 		t->node_to[n] = p->expand.context_of[to_whole ? to_whole[node] : node];
 	}
-	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t, &p->m->private_->timelines[p->threads.at[i].profile]))
+	if (!describe_timeline(p->m, &p->job->files.at[p->threads.at[i].file], t,
+			       &p->m->private_->timelines[p->threads.at[i].profile]))
 		atomic_store(&p->failed, true);
 }
 
@@ -228,8 +247,10 @@ static bool make_profiles(struct pipeline *p)
 		last_moments[i] = gpu_last_moment(&p->gpu, i);
 		n_queues[i] = gpu_n_profiles(&p->gpu, i);
 	}
-	ok = ok && describe_metrics(p->m, p->job) && gpu_settle(&p->gpu, p->m, p->expand.final_of) && describe_processes(p->m, p->job, last_moments)
-		&& describe_profiles(p->m, p->job, n_queues);
+	ok = ok && describe_metrics(p->m, p->job) &&
+	     gpu_settle(&p->gpu, p->m, p->expand.final_of) &&
+	     describe_processes(p->m, p->job, last_moments) &&
+	     describe_profiles(p->m, p->job, n_queues);
 	if (ok)
 		number_profiles(p, n_queues);
 	ok = ok && gpu_describe(&p->gpu, p->m);
@@ -250,7 +271,8 @@ static bool sum_all(struct pipeline *p)
 		for (size_t i = 0; i < p->threads.n; i++) {
 			const struct thread_work *w = &p->threads.at[i];
 			struct sum_source *s = &sources[w->profile];
-			*s = (struct sum_source){.file = &p->job->files.at[w->file], .thread = thread_of(p, i)};
+			*s = (struct sum_source){.file = &p->job->files.at[w->file],
+						 .thread = thread_of(p, i)};
 			s->extras = gpu_extras_of(&p->gpu, w->file, w->thread, &s->n_extras);
 		}
 		describe_divisors(p->m, divisors);
@@ -287,7 +309,8 @@ static void release_job(void *sources)
 	free(sources);
 }
 
-enum status attribute_run(struct load_job *job, const struct attribute_options *o, struct model **out)
+enum status attribute_run(struct load_job *job, const struct attribute_options *o,
+			  struct model **out)
 {
 	struct model *m = model_new();
 	struct load_job *own = calloc(1, sizeof *own);
@@ -301,9 +324,15 @@ enum status attribute_run(struct load_job *job, const struct attribute_options *
 	*job = (struct load_job){0};
 	m->private_->sources = own;
 	m->private_->release = release_job;
-	struct pipeline p = {.job = own, .o = o, .m = m, .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
-	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) && python_unify(&p.python, own, &p.modules, m) && list_threads(&p) && merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers)
-		&& gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) && make_profiles(&p) && sum_all(&p);
+	struct pipeline p = {.job = own,
+			     .o = o,
+			     .m = m,
+			     .n_workers = o->n_workers ? o->n_workers : pool_n_cpus()};
+	bool ok = jit_name_all(&p.jit, own, m) && unify_modules(&p) &&
+		  python_unify(&p.python, own, &p.modules, m) && list_threads(&p) &&
+		  merge_all(&p) && gpu_join_all(&p.gpu, own, p.n_workers) &&
+		  gpu_add_modules(&p.gpu, &p.modules, m) && make_contexts(&p) &&
+		  make_profiles(&p) && sum_all(&p);
 	ok = ok && describe_whole(m);
 	free_pipeline(&p);
 	if (!ok) {

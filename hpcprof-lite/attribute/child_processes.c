@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins what several files say of one process; see child_processes.h. Process ids return, so a record of a
- * wait is taken for a process only if it is the first after the process's start, is in the same
- * measurement directory and was written by the parent on the same host.
- * Test: tests/unit/test_children.c.
+ * Joins what several files say of one process; see child_processes.h. Process ids return, so a
+ * record of a wait is taken for a process only if it is the first after the process's start, is in
+ * the same measurement directory and was written by the parent on the same host. Test:
+ * tests/unit/test_children.c.
  */
 #include "hpcprof-lite/attribute/child_processes.h"
 
@@ -43,7 +43,8 @@ struct part {
 static uint64_t place_of(const struct load_file *f)
 {
 	const char *slash = f->path ? strrchr(f->path, '/') : NULL;
-	return fnv64(FNV64_START ^ f->header.host_id, f->path, slash ? (size_t)(slash - f->path) : 0);
+	return fnv64(FNV64_START ^ f->header.host_id, f->path,
+		     slash ? (size_t)(slash - f->path) : 0);
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -107,7 +108,7 @@ static struct wait *find_wait(
 	return w && pid && w->place == place && w->parent == parent && w->pid == pid ? w : NULL;
 }
 
-/* ---- ends ------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 /* The parent's word counts: a process can only say what it was about to do. */
 static void settle_end(struct model_process *to, int status)
@@ -149,7 +150,7 @@ static bool settle_ends(struct part *p)
 	return true;
 }
 
-/* ---- programs that were not measured ------------------------------------------------------------ */
+/* ---- programs that were not measured ---- */
 
 static int compare_starts(const void *a, const void *b)
 {

@@ -20,7 +20,8 @@ static const char *unit_of(const struct msr_metric *r)
 static uint32_t find_metric(const struct model *m, const struct msr_metric *r)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (strcmp(m->metrics[i].event, r->name) == 0 && strcmp(m->metrics[i].unit, unit_of(r)) == 0)
+		if (strcmp(m->metrics[i].event, r->name) == 0 &&
+		    strcmp(m->metrics[i].unit, unit_of(r)) == 0)
 			return i;
 	return MODEL_NONE;
 }
@@ -29,7 +30,8 @@ static uint32_t find_metric(const struct model *m, const struct msr_metric *r)
 static char *name_of(const struct msr_metric *r)
 {
 	char *name;
-	int n = r->unit == MSR_UNIT_COUNT ? asprintf(&name, "%s", r->name) : asprintf(&name, "%s (%s)", r->name, unit_of(r));
+	int n = r->unit == MSR_UNIT_COUNT ? asprintf(&name, "%s", r->name)
+					  : asprintf(&name, "%s (%s)", r->name, unit_of(r));
 	return n < 0 ? NULL : name;
 }
 
@@ -43,8 +45,16 @@ static bool add_metric(struct model *m, const struct msr_metric *r)
 	char *name = model_own(m, name_of(r));
 	if (!name)
 		return false;
-	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED, .parent = MODEL_NONE, .divisor = MODEL_NONE, .name = name,
-		.event = r->name, .unit = unit_of(r), .description = r->description, .period = r->period, .period_most = r->period, .source = (enum msr_source)r->source};
+	metrics[m->n_metrics++] = (struct model_metric){.kind = MODEL_METRIC_SAMPLED,
+							.parent = MODEL_NONE,
+							.divisor = MODEL_NONE,
+							.name = name,
+							.event = r->name,
+							.unit = unit_of(r),
+							.description = r->description,
+							.period = r->period,
+							.period_most = r->period,
+							.source = (enum msr_source)r->source};
 	return true;
 }
 
@@ -151,7 +161,8 @@ static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 static uint64_t off_ns(const struct load_file *f, uint64_t end_ns)
 {
 	const struct msr_header *h = &f->header;
-	uint64_t all = end_ns > h->start_mono_ns ? end_ns - h->start_mono_ns : 0, since = h->off_since_ns, off = h->off_ns;
+	uint64_t all = end_ns > h->start_mono_ns ? end_ns - h->start_mono_ns : 0,
+		 since = h->off_since_ns, off = h->off_ns;
 	if (since && end_ns > since)
 		off = end_ns - since > UINT64_MAX - off ? UINT64_MAX : off + (end_ns - since);
 	return off < all ? off : all;
@@ -181,12 +192,27 @@ bool describe_processes(struct model *m, const struct load_job *job, const uint6
 		const struct load_file *f = &job->files.at[i];
 		const struct msr_header *h = &f->header;
 		uint64_t end_ns = h->end_mono_ns ? h->end_mono_ns : last_moment(f, last_moments[i]);
-		out[i] = (struct model_process){.path = f->path, .owner = f->map.owner, .host = h->host, .host_id = h->host_id, .pid = h->pid, .rank = h->rank,
-			.exec_seq = h->exec_seq, .executable = f->executable, .command = f->command ? f->command : "", .exit_kind = exit_kind(h), .is_blank = is_blank(f),
-			.exit_code = h->exit_code, .start_ns = h->start_real_ns,
-			.end_ns = real_time(f, end_ns), .off_ns = off_ns(f, end_ns), .n_starts = h->n_starts, .n_stops = h->n_stops,
-			.notes = f->notes.at, .n_notes = (uint32_t)f->notes.n,
-			.events = f->events.at, .n_events = (uint32_t)f->events.n};
+		out[i] = (struct model_process){.path = f->path,
+						.owner = f->map.owner,
+						.host = h->host,
+						.host_id = h->host_id,
+						.pid = h->pid,
+						.rank = h->rank,
+						.exec_seq = h->exec_seq,
+						.executable = f->executable,
+						.command = f->command ? f->command : "",
+						.exit_kind = exit_kind(h),
+						.is_blank = is_blank(f),
+						.exit_code = h->exit_code,
+						.start_ns = h->start_real_ns,
+						.end_ns = real_time(f, end_ns),
+						.off_ns = off_ns(f, end_ns),
+						.n_starts = h->n_starts,
+						.n_stops = h->n_stops,
+						.notes = f->notes.at,
+						.n_notes = (uint32_t)f->notes.n,
+						.events = f->events.at,
+						.n_events = (uint32_t)f->events.n};
 		if (out[i].end_ns < out[i].start_ns) /* a damaged header */
 			out[i].end_ns = out[i].start_ns;
 		ledger_of_process(f, &out[i].ledger);
@@ -211,8 +237,12 @@ static uint64_t cpu_ns(const struct msr_thread *r)
 
 static struct model_source_use source_use(const struct msr_source_use *u)
 {
-	return (struct model_source_use){.event_ns = u->event_ns, .event_samples = u->event_samples, .event_switches = u->event_switches,
-		.timer_ns = u->timer_ns, .timer_samples = u->timer_samples, .n_changes = u->n_changes};
+	return (struct model_source_use){.event_ns = u->event_ns,
+					 .event_samples = u->event_samples,
+					 .event_switches = u->event_switches,
+					 .timer_ns = u->timer_ns,
+					 .timer_samples = u->timer_samples,
+					 .n_changes = u->n_changes};
 }
 
 static bool describe_thread(const struct model *m, const struct load_file *f,
@@ -220,11 +250,23 @@ static bool describe_thread(const struct model *m, const struct load_file *f,
 			    struct model_profile *out)
 {
 	const struct msr_thread *r = &t->record;
-	uint64_t start = r->start_ns ? r->start_ns : t->first_trace_ns ? t->first_trace_ns : f->header.start_mono_ns;
-	struct model_profile p = {.queue = MODEL_NONE, .process = process, .thread = r->number, .tid = r->tid, .name = r->name, .start_ns = real_time(f, start),
-		.end_ns = r->end_ns ? real_time(f, r->end_ns) : m->processes[process].end_ns,
-		.cpu_ns = cpu_ns(r), .source_use = source_use(&r->use), .n_trace_records = t->n_trace_records};
-	if (t->n_trace_records && real_time(f, t->first_trace_ns) < p.start_ns) /* damage: the time line lies inside all the same */
+	uint64_t start = r->start_ns         ? r->start_ns
+			 : t->first_trace_ns ? t->first_trace_ns
+					     : f->header.start_mono_ns;
+	struct model_profile p = {.queue = MODEL_NONE,
+				  .process = process,
+				  .thread = r->number,
+				  .tid = r->tid,
+				  .name = r->name,
+				  .start_ns = real_time(f, start),
+				  .end_ns = r->end_ns ? real_time(f, r->end_ns)
+						      : m->processes[process].end_ns,
+				  .cpu_ns = cpu_ns(r),
+				  .source_use = source_use(&r->use),
+				  .n_trace_records = t->n_trace_records};
+	if (t->n_trace_records &&
+	    real_time(f, t->first_trace_ns) <
+		    p.start_ns) /* damage: the time line lies inside all the same */
 		p.start_ns = real_time(f, t->first_trace_ns);
 	if (t->n_trace_records && real_time(f, t->last_trace_ns) > p.end_ns)
 		p.end_ns = real_time(f, t->last_trace_ns);
@@ -255,7 +297,8 @@ bool describe_profiles(struct model *m, const struct load_job *job, const uint32
 	return true;
 }
 
-bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t, struct model_timeline *line)
+bool describe_timeline(const struct model *m, const struct load_file *f, struct load_thread *t,
+		       struct model_timeline *line)
 {
 	line->context_of = t->node_to;
 	line->n_nodes = t->n_nodes;
@@ -263,7 +306,9 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	line->latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS;
 	line->to_real_ns = (int64_t)(f->header.start_real_ns - f->header.start_mono_ns);
 	for (unsigned k = 0; k < 16; k++)
-		line->metric_of[k] = k < MSR_MAX_METRICS && f->metrics[k] ? find_metric(m, f->metrics[k]) : MODEL_NONE;
+		line->metric_of[k] = k < MSR_MAX_METRICS && f->metrics[k]
+					     ? find_metric(m, f->metrics[k])
+					     : MODEL_NONE;
 	line->parts = calloc(t->trace.n + 1, sizeof *line->parts);
 	if (!line->parts)
 		return false;
@@ -271,7 +316,8 @@ bool describe_timeline(const struct model *m, const struct load_file *f, struct 
 	line->mapped = f->path && !f->map.is_copy ? f->map.bytes : NULL;
 	line->mapped_bytes = f->map.n_bytes;
 	for (size_t i = 0; i < t->trace.n; i++)
-		line->parts[i] = (struct model_trace_part){t->trace.at[i].content, t->trace.at[i].n_bytes, t->trace.at[i].first};
+		line->parts[i] = (struct model_trace_part){
+			t->trace.at[i].content, t->trace.at[i].n_bytes, t->trace.at[i].first};
 	return true;
 }
 
@@ -286,7 +332,8 @@ static const char *base_name(const char *path)
 static void describe_title(struct model *m)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->processes[i].executable[0] && (!m->title[0] || m->processes[i].exec_seq == 0)) {
+		if (m->processes[i].executable[0] &&
+		    (!m->title[0] || m->processes[i].exec_seq == 0)) {
 			m->title = base_name(m->processes[i].executable);
 			if (m->processes[i].exec_seq == 0)
 				return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See expand.h. Failure is sticky: a run out of memory sets `failed`, ids become 0 and the caller hears of it at the end. Test: tests/unit/test_expand.c.
+ * See expand.h. Failure is sticky: a run out of memory sets `failed`, ids become 0 and the caller
+ * hears of it at the end. Test: tests/unit/test_expand.c.
  */
 #include "hpcprof-lite/attribute/expand.h"
 
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Interned already: by module, what its definitions and files are called here. UINT32_MAX: not yet. */
+/* Interned already: by module, what its definitions and files are called here. UINT32_MAX: not
+ * yet. */
 struct memo {
 	uint32_t *function_of_definition[2]; /* by whether the frame was guessed */
 	uint32_t *file_of_file;
@@ -34,7 +36,8 @@ static uint32_t intern_file(struct expand_run *r, const char *path)
 {
 	struct expand *e = r->e;
 	uint32_t string = strtab_add_z(e->strings, path);
-	uint64_t id = string == STRTAB_FAILED ? MAP_NONE : map_put(&e->file_index, string, 0, e->files.n);
+	uint64_t id =
+		string == STRTAB_FAILED ? MAP_NONE : map_put(&e->file_index, string, 0, e->files.n);
 	if (id == e->files.n) {
 		uint32_t *new = vec_push(&e->files);
 		if (new)
@@ -156,7 +159,8 @@ static uint32_t get_named_function(struct expand_run *r, struct expand_function 
 		r->failed = true;
 		return 0;
 	}
-	uint64_t id = map_put(&r->e->function_index, (uint64_t)f.module << 32 | f.name, (uint64_t)f.gpu_kind << 32 | f.linkage_name, r->e->functions.n);
+	uint64_t id = map_put(&r->e->function_index, (uint64_t)f.module << 32 | f.name,
+			      (uint64_t)f.gpu_kind << 32 | f.linkage_name, r->e->functions.n);
 	if (id == MAP_NONE) {
 		r->failed = true;
 		return 0;
@@ -166,10 +170,12 @@ static uint32_t get_named_function(struct expand_run *r, struct expand_function 
 
 /* ---- contexts ---- */
 
-static uint32_t intern_context(struct expand_run *r, struct model_context c, uint64_t a_low, uint64_t b)
+static uint32_t intern_context(struct expand_run *r, struct model_context c, uint64_t a_low,
+			       uint64_t b)
 {
 	struct expand *e = r->e;
-	uint64_t id = map_put(&e->context_index, (uint64_t)c.parent << 32 | a_low, b, e->contexts.n);
+	uint64_t id =
+		map_put(&e->context_index, (uint64_t)c.parent << 32 | a_low, b, e->contexts.n);
 	if (id != e->contexts.n) {
 		r->failed |= id == MAP_NONE;
 		return id == MAP_NONE ? 0 : (uint32_t)id;
@@ -188,19 +194,25 @@ static uint64_t key_of(enum model_context_kind kind, uint64_t rest)
 
 static uint32_t enter_entry(struct expand_run *r, uint64_t synthetic)
 {
-	struct model_context c = {.parent = 0, .kind = MODEL_CONTEXT_ENTRY, .relation = MODEL_LEXICAL, .function = MODEL_NONE,
-		.module = MODEL_NONE, .file = MODEL_NONE};
+	struct model_context c = {.parent = 0,
+				  .kind = MODEL_CONTEXT_ENTRY,
+				  .relation = MODEL_LEXICAL,
+				  .function = MODEL_NONE,
+				  .module = MODEL_NONE,
+				  .file = MODEL_NONE};
 	if (synthetic == MSR_ENTRY_MAIN || synthetic == MSR_ENTRY_THREAD) {
 		c.entry = synthetic == MSR_ENTRY_MAIN ? MODEL_ENTRY_MAIN : MODEL_ENTRY_THREAD;
 	} else {
-		uint64_t end = synthetic >= MSR_ENTRY_PARTIAL ? synthetic - MSR_ENTRY_PARTIAL : MSR_N_PATH_ENDS;
+		uint64_t end = synthetic >= MSR_ENTRY_PARTIAL ? synthetic - MSR_ENTRY_PARTIAL
+							      : MSR_N_PATH_ENDS;
 		c.entry = MODEL_ENTRY_PARTIAL;
 		c.end = end < UINT8_MAX ? (uint8_t)end : UINT8_MAX;
 	}
 	return intern_context(r, c, c.entry, key_of(MODEL_CONTEXT_ENTRY, c.end));
 }
 
-static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t function, enum model_relation relation)
+static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t function,
+			       enum model_relation relation)
 {
 	if (r->failed) /* then `function` may not be there */
 		return 0;
@@ -216,7 +228,8 @@ static uint32_t enter_function(struct expand_run *r, uint32_t parent, uint32_t f
 	return intern_context(r, c, function, key_of(MODEL_CONTEXT_FUNCTION, relation));
 }
 
-static uint32_t enter_line(struct expand_run *r, uint32_t parent, enum model_context_kind kind, uint32_t file, uint32_t line)
+static uint32_t enter_line(struct expand_run *r, uint32_t parent, enum model_context_kind kind,
+			   uint32_t file, uint32_t line)
 {
 	const struct model_context *p = &r->e->contexts.at[parent];
 	struct model_context c = {.parent = parent,
@@ -244,11 +257,14 @@ static uint32_t enter_instruction(struct expand_run *r, uint32_t parent, uint64_
 	return intern_context(r, c, 0, key_of(MODEL_CONTEXT_INSTRUCTION, link_addr));
 }
 
-/* Loops of one line in one place are one context: the compiler made several of what is one in the source. */
-static uint32_t enter_loop(struct expand_run *r, uint32_t parent, uint32_t module, const struct structure_scope *scope)
+/* Loops of one line in one place are one context: the compiler made several of what is one in the
+ * source. */
+static uint32_t enter_loop(struct expand_run *r, uint32_t parent, uint32_t module,
+			   const struct structure_scope *scope)
 {
 	if (scope->file != STRUCTURE_NONE)
-		return enter_line(r, parent, MODEL_CONTEXT_LOOP, get_file(r, module, scope->file), scope->line);
+		return enter_line(r, parent, MODEL_CONTEXT_LOOP, get_file(r, module, scope->file),
+				  scope->line);
 	const struct model_context *p = &r->e->contexts.at[parent];
 	struct model_context c = {.parent = parent,
 				  .kind = MODEL_CONTEXT_LOOP,
@@ -268,7 +284,8 @@ static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 	const struct structure *s = r->modules[module].structure;
 	uint32_t chain[MAX_SCOPE_DEPTH];
 	unsigned n = 0;
-	for (uint32_t id = innermost; id != STRUCTURE_NONE && n < MAX_SCOPE_DEPTH; id = structure_get_scope(s, id).parent)
+	for (uint32_t id = innermost; id != STRUCTURE_NONE && n < MAX_SCOPE_DEPTH;
+	     id = structure_get_scope(s, id).parent)
 		chain[n++] = id;
 	enum model_relation relation = MODEL_CALL;
 	while (n--) {
@@ -277,8 +294,10 @@ static uint32_t enter_scopes(struct expand_run *r, uint32_t at, uint32_t module,
 			at = enter_loop(r, at, module, &scope);
 			continue;
 		}
-		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED && scope.call_file != STRUCTURE_NONE && scope.call_line)
-			at = enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, module, scope.call_file), scope.call_line);
+		if (scope.kind == STRUCTURE_INLINE && relation == MODEL_INLINED &&
+		    scope.call_file != STRUCTURE_NONE && scope.call_line)
+			at = enter_line(r, at, MODEL_CONTEXT_LINE,
+					get_file(r, module, scope.call_file), scope.call_line);
 		at = enter_function(r, at, get_function(r, module, &scope, guessed), relation);
 		relation = MODEL_INLINED;
 	}
@@ -293,8 +312,12 @@ static uint32_t get_python_function(struct expand_run *r, uint32_t number)
 		return 0;
 	}
 	if (r->python_memo[number] == UINT32_MAX) {
-		struct expand_function f = {.name = strtab_add_z(r->e->strings, p->name), .linkage_name = strtab_add_z(r->e->strings, ""), .module = p->module,
-			.file = p->file ? intern_file(r, p->file) : MODEL_NONE, .line = p->line, .definition = MODEL_NONE};
+		struct expand_function f = {.name = strtab_add_z(r->e->strings, p->name),
+					    .linkage_name = strtab_add_z(r->e->strings, ""),
+					    .module = p->module,
+					    .file = p->file ? intern_file(r, p->file) : MODEL_NONE,
+					    .line = p->line,
+					    .definition = MODEL_NONE};
 		r->python_memo[number] = add_function(r, f);
 	}
 	return r->python_memo[number];
@@ -302,14 +325,17 @@ static uint32_t get_python_function(struct expand_run *r, uint32_t number)
 
 static uint32_t enter_python(struct expand_run *r, uint32_t caller, uint64_t place)
 {
-	uint32_t number = (uint32_t)(place >> PYTHON_LINE_BITS), line = (uint32_t)place & PYTHON_LINE_MAX;
+	uint32_t number = (uint32_t)(place >> PYTHON_LINE_BITS),
+		 line = (uint32_t)place & PYTHON_LINE_MAX;
 	if (number >= r->e->n_python)
 		return caller;
 	uint32_t at = enter_function(r, caller, get_python_function(r, number), MODEL_CALL);
-	uint32_t file = r->failed ? MODEL_NONE : r->e->functions.at[r->e->contexts.at[at].function].file;
+	uint32_t file =
+		r->failed ? MODEL_NONE : r->e->functions.at[r->e->contexts.at[at].function].file;
 	if (r->failed)
 		return 0;
-	return file != MODEL_NONE && line ? enter_line(r, at, MODEL_CONTEXT_LINE, file, line) : enter_instruction(r, at, 0);
+	return file != MODEL_NONE && line ? enter_line(r, at, MODEL_CONTEXT_LINE, file, line)
+					  : enter_instruction(r, at, 0);
 }
 
 static uint32_t enter_jit(struct expand_run *r, uint32_t caller, const struct merge_node *n)
@@ -317,16 +343,19 @@ static uint32_t enter_jit(struct expand_run *r, uint32_t caller, const struct me
 	if (n->link_addr >= r->e->n_jit)
 		return caller;
 	const struct jit_place *p = &r->e->jit[n->link_addr];
-	struct expand_function f = {.name = n->marked ? intern_name(r, strtab_get(r->e->strings, p->name), true) : p->name,
-				    .linkage_name = strtab_add_z(r->e->strings, ""),
-				    .module = n->module,
-				    .file = MODEL_NONE,
-				    .definition = MODEL_NONE,
-				    .guessed = n->marked};
+	struct expand_function f = {
+		.name = n->marked ? intern_name(r, strtab_get(r->e->strings, p->name), true)
+				  : p->name,
+		.linkage_name = strtab_add_z(r->e->strings, ""),
+		.module = n->module,
+		.file = MODEL_NONE,
+		.definition = MODEL_NONE,
+		.guessed = n->marked};
 	uint32_t at = enter_function(r, caller, get_named_function(r, f), MODEL_CALL);
 	if (r->failed || p->file == JIT_NO_FILE)
 		return r->failed ? 0 : enter_instruction(r, at, 0);
-	return enter_line(r, at, MODEL_CONTEXT_LINE, intern_file(r, strtab_get(r->e->strings, p->file)), p->line);
+	return enter_line(r, at, MODEL_CONTEXT_LINE,
+			  intern_file(r, strtab_get(r->e->strings, p->file)), p->line);
 }
 
 static uint32_t enter_frame(struct expand_run *r, uint32_t caller, const struct merge_node *n)
@@ -362,11 +391,17 @@ static void enter_all(struct expand_run *r, const struct merge_tree *t)
 		r->failed = true;
 		return;
 	}
-	*root = (struct model_context){.parent = MODEL_NONE, .kind = MODEL_CONTEXT_ROOT, .function = MODEL_NONE, .module = MODEL_NONE, .file = MODEL_NONE};
+	*root = (struct model_context){.parent = MODEL_NONE,
+				       .kind = MODEL_CONTEXT_ROOT,
+				       .function = MODEL_NONE,
+				       .module = MODEL_NONE,
+				       .file = MODEL_NONE};
 	e->context_of[0] = 0;
 	for (size_t i = 1; i < t->nodes.n && !r->failed; i++) {
 		const struct merge_node *n = &t->nodes.at[i];
-		e->context_of[i] = n->module == MERGE_NO_MODULE ? enter_entry(r, n->link_addr) : enter_frame(r, e->context_of[n->parent], n);
+		e->context_of[i] = n->module == MERGE_NO_MODULE
+					   ? enter_entry(r, n->link_addr)
+					   : enter_frame(r, e->context_of[n->parent], n);
 	}
 }
 
@@ -380,9 +415,13 @@ static void set_entries(struct expand *e)
 	}
 }
 
-static bool begin(struct expand_run *r, struct expand *e, const struct expand_module *modules, uint32_t n_modules)
+static bool begin(struct expand_run *r, struct expand *e, const struct expand_module *modules,
+		  uint32_t n_modules)
 {
-	*r = (struct expand_run){.e = e, .modules = modules, .n_modules = n_modules, .memos = calloc((size_t)n_modules + 1, sizeof *r->memos)};
+	*r = (struct expand_run){.e = e,
+				 .modules = modules,
+				 .n_modules = n_modules,
+				 .memos = calloc((size_t)n_modules + 1, sizeof *r->memos)};
 	for (uint32_t i = 0; r->memos && i <= n_modules; i++)
 		r->memos[i].unknown_function[0] = r->memos[i].unknown_function[1] = UINT32_MAX;
 	return r->memos != NULL;
@@ -402,7 +441,8 @@ static bool end(struct expand_run *r)
 	return !r->failed;
 }
 
-bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules, uint32_t n_modules)
+bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expand_module *modules,
+		 uint32_t n_modules)
 {
 	struct expand_run r;
 	if (!begin(&r, e, modules, n_modules))
@@ -413,7 +453,8 @@ bool expand_tree(struct expand *e, const struct merge_tree *t, const struct expa
 
 /* ---- GPUs ---- */
 
-struct expand_run *expand_gpu_begin(struct expand *e, const struct expand_module *modules, uint32_t n_modules)
+struct expand_run *expand_gpu_begin(struct expand *e, const struct expand_module *modules,
+				    uint32_t n_modules)
 {
 	struct expand_run *r = malloc(sizeof *r);
 	if (r && !begin(r, e, modules, n_modules)) {
@@ -432,8 +473,12 @@ bool expand_gpu_end(struct expand_run *r)
 
 uint32_t expand_gpu_entry(struct expand_run *r, enum model_entry entry)
 {
-	struct model_context c = {.kind = MODEL_CONTEXT_ENTRY, .relation = MODEL_LEXICAL, .entry = (uint8_t)entry, .function = MODEL_NONE, .module = MODEL_NONE,
-		.file = MODEL_NONE};
+	struct model_context c = {.kind = MODEL_CONTEXT_ENTRY,
+				  .relation = MODEL_LEXICAL,
+				  .entry = (uint8_t)entry,
+				  .function = MODEL_NONE,
+				  .module = MODEL_NONE,
+				  .file = MODEL_NONE};
 	return intern_context(r, c, c.entry, key_of(MODEL_CONTEXT_ENTRY, 0));
 }
 
@@ -443,7 +488,9 @@ static const char *placeholder_name(enum msr_gpu_kind kind, unsigned detail)
 	switch (kind) {
 	case MSR_GPU_KERNEL: return "<gpu kernel>";
 	case MSR_GPU_COPY:
-		return detail == MSR_GPU_COPY_H2D ? "<gpu copyin>" : detail == MSR_GPU_COPY_D2H ? "<gpu copyout>" : "<gpu copy>";
+		return detail == MSR_GPU_COPY_H2D   ? "<gpu copyin>"
+		       : detail == MSR_GPU_COPY_D2H ? "<gpu copyout>"
+						    : "<gpu copy>";
 	case MSR_GPU_SET: return "<gpu memset>";
 	case MSR_GPU_ALLOC: return "<gpu alloc>";
 	case MSR_GPU_FREE: return "<gpu delete>";
@@ -453,18 +500,24 @@ static const char *placeholder_name(enum msr_gpu_kind kind, unsigned detail)
 	}
 }
 
-uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind, unsigned detail)
+uint32_t expand_gpu_placeholder(struct expand_run *r, uint32_t parent, enum msr_gpu_kind kind,
+				unsigned detail)
 {
 	struct strtab *strings = r->e->strings;
-	struct expand_function f = {.name = strtab_add_z(strings, placeholder_name(kind, detail)), .linkage_name = strtab_add_z(strings, ""), .module = MODEL_NONE,
-		.file = MODEL_NONE, .definition = MODEL_NONE, .gpu_kind = (uint8_t)kind};
+	struct expand_function f = {.name = strtab_add_z(strings, placeholder_name(kind, detail)),
+				    .linkage_name = strtab_add_z(strings, ""),
+				    .module = MODEL_NONE,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .gpu_kind = (uint8_t)kind};
 	uint32_t function = get_named_function(r, f);
 	return r->failed ? 0 : enter_function(r, parent, function, MODEL_CALL);
 }
 
 /*
- * Where the call at `site` was made: the first line above its own function, which is the API's or a back end's, that is the program's; of Python's lines the first in a file of the user's, if
- * there is one. MODEL_NONE when no line is known.
+ * Where the call at `site` was made: the first line above its own function, which is the API's or a
+ * back end's, that is the program's; of Python's lines the first in a file of the user's, if there
+ * is one. MODEL_NONE when no line is known.
  */
 static uint32_t line_of_caller(const struct expand_run *r, uint32_t site)
 {
@@ -474,12 +527,16 @@ static uint32_t line_of_caller(const struct expand_run *r, uint32_t site)
 	const char *stub = NULL;
 	for (; at && at != MODEL_NONE; at = e->contexts.at[at].parent) {
 		const struct model_context *c = &e->contexts.at[at];
-		if (c->kind != MODEL_CONTEXT_LINE || c->function == api || (c->function != MODEL_NONE && known_by_nvcc(strtab_get(e->strings, e->functions.at[c->function].name), &stub)))
+		if (c->kind != MODEL_CONTEXT_LINE || c->function == api ||
+		    (c->function != MODEL_NONE &&
+		     known_by_nvcc(strtab_get(e->strings, e->functions.at[c->function].name),
+				   &stub)))
 			continue;
 		bool is_python = c->module < r->n_modules && r->modules[c->module].is_python;
 		if (library != MODEL_NONE && !is_python)
 			continue;
-		if (!is_python || !model_is_python_library(strtab_get(e->strings, e->files.at[c->file])))
+		if (!is_python ||
+		    !model_is_python_library(strtab_get(e->strings, e->files.at[c->file])))
 			return at;
 		library = library == MODEL_NONE ? at : library;
 	}
@@ -494,14 +551,23 @@ uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint3
 	if (line == MODEL_NONE)
 		return placeholder;
 	const struct model_context *c = &r->e->contexts.at[line];
-	const char *path = strtab_get(strings, r->e->files.at[c->file]), *slash = strrchr(path, '/');
-	if (asprintf(&name, "<graph node of %s:%u, %s>", slash ? slash + 1 : path, c->line, strtab_get(strings, r->e->functions.at[c->function].name)) < 0) {
+	const char *path = strtab_get(strings, r->e->files.at[c->file]),
+		   *slash = strrchr(path, '/');
+	if (asprintf(&name, "<graph node of %s:%u, %s>", slash ? slash + 1 : path, c->line,
+		     strtab_get(strings, r->e->functions.at[c->function].name)) < 0) {
 		r->failed = true;
 		return 0;
 	}
-	struct expand_function f = {.name = strtab_add_z(strings, name), .linkage_name = strtab_add_z(strings, ""), .module = MODEL_NONE, .file = MODEL_NONE,
-		.definition = MODEL_NONE, .gpu_kind = MSR_GPU_KERNEL, .is_node = true,
-		.node_function = c->function, .node_file = c->file, .node_line = c->line};
+	struct expand_function f = {.name = strtab_add_z(strings, name),
+				    .linkage_name = strtab_add_z(strings, ""),
+				    .module = MODEL_NONE,
+				    .file = MODEL_NONE,
+				    .definition = MODEL_NONE,
+				    .gpu_kind = MSR_GPU_KERNEL,
+				    .is_node = true,
+				    .node_function = c->function,
+				    .node_file = c->file,
+				    .node_line = c->line};
 	free(name);
 	uint32_t function = get_named_function(r, f);
 	return r->failed ? 0 : enter_function(r, placeholder, function, MODEL_CALL);
@@ -510,7 +576,8 @@ uint32_t expand_gpu_graph_node(struct expand_run *r, uint32_t placeholder, uint3
 /* The function's scope in its module's structure, or STRUCTURE_NONE. */
 static uint32_t find_scope(const struct expand_run *r, const struct expand_kernel *k)
 {
-	const struct structure *s = k->module < r->n_modules ? r->modules[k->module].structure : NULL;
+	const struct structure *s =
+		k->module < r->n_modules ? r->modules[k->module].structure : NULL;
 	return s ? structure_find_function(s, k->name, NULL) : STRUCTURE_NONE;
 }
 
@@ -518,17 +585,26 @@ static uint32_t function_of(struct expand_run *r, const struct expand_kernel *k)
 {
 	uint32_t scope_id = find_scope(r, k);
 	if (scope_id != STRUCTURE_NONE) {
-		struct structure_scope scope = structure_get_scope(r->modules[k->module].structure, scope_id);
-		/* under another name of the same place it is still a kernel of its own: people launched it by this one */
+		struct structure_scope scope =
+			structure_get_scope(r->modules[k->module].structure, scope_id);
+		/* under another name of the same place it is still a kernel of its own: people
+		 * launched it by this one */
 		if (strcmp(scope.linkage_name, k->name) == 0 || strcmp(scope.name, k->name) == 0)
 			return get_function(r, k->module, &scope, false);
 	}
-	struct expand_function f = {.name = strtab_add_z(r->e->strings, k->source_name[0] ? k->source_name : k->name[0] ? k->name : "<unknown kernel>"),
-		.linkage_name = strtab_add_z(r->e->strings, k->name), .module = k->module, .file = MODEL_NONE, .definition = MODEL_NONE};
+	struct expand_function f = {
+		.name = strtab_add_z(r->e->strings, k->source_name[0] ? k->source_name
+						    : k->name[0]      ? k->name
+								      : "<unknown kernel>"),
+		.linkage_name = strtab_add_z(r->e->strings, k->name),
+		.module = k->module,
+		.file = MODEL_NONE,
+		.definition = MODEL_NONE};
 	return get_named_function(r, f);
 }
 
-uint32_t expand_gpu_kernel(struct expand_run *r, uint32_t placeholder, const struct expand_kernel *k)
+uint32_t expand_gpu_kernel(struct expand_run *r, uint32_t placeholder,
+			   const struct expand_kernel *k)
 {
 	uint32_t function = function_of(r, k);
 	return r->failed ? 0 : enter_function(r, placeholder, function, MODEL_CALL);
@@ -541,9 +617,11 @@ static uint32_t outermost(const struct structure *s, uint32_t scope)
 	return scope;
 }
 
-uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct expand_kernel *f, uint64_t offset)
+uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct expand_kernel *f,
+			  uint64_t offset)
 {
-	const struct structure *s = f->module < r->n_modules ? r->modules[f->module].structure : NULL;
+	const struct structure *s =
+		f->module < r->n_modules ? r->modules[f->module].structure : NULL;
 	struct structure_place place = {.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
 	uint32_t scope = find_scope(r, f), function = function_of(r, f);
 	if (r->failed)
@@ -552,23 +630,30 @@ uint32_t expand_gpu_place(struct expand_run *r, uint32_t kernel, const struct ex
 	if (scope != STRUCTURE_NONE) {
 		addr += structure_get_scope(s, scope).entry;
 		if (!structure_lookup(s, addr, &place))
-			place = (struct structure_place){.scope = STRUCTURE_NONE, .file = STRUCTURE_NONE};
+			place = (struct structure_place){.scope = STRUCTURE_NONE,
+							 .file = STRUCTURE_NONE};
 	}
 	/* the kernel itself is a child of the placeholder; another function was called by it */
-	bool is_kernel = r->e->contexts.at[kernel].function == function && (place.scope == STRUCTURE_NONE || outermost(s, place.scope) == scope);
+	bool is_kernel = r->e->contexts.at[kernel].function == function &&
+			 (place.scope == STRUCTURE_NONE || outermost(s, place.scope) == scope);
 	uint32_t above = is_kernel ? r->e->contexts.at[kernel].parent : kernel;
 	uint32_t at = place.scope != STRUCTURE_NONE
 			      ? enter_scopes(r, above, f->module, place.scope, false)
 			      : enter_function(r, above, function, MODEL_CALL);
 	if (r->failed)
 		return 0;
-	return place.file != STRUCTURE_NONE && place.line ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, f->module, place.file), place.line)
-		: enter_instruction(r, at, addr);
+	return place.file != STRUCTURE_NONE && place.line
+		       ? enter_line(r, at, MODEL_CONTEXT_LINE, get_file(r, f->module, place.file),
+				    place.line)
+		       : enter_instruction(r, at, addr);
 }
 
 uint32_t expand_gpu_frame(struct expand_run *r, uint32_t above, uint32_t module, uint64_t link_addr)
 {
-	return r->failed ? 0 : enter_frame(r, above, &(struct merge_node){.module = module, .link_addr = link_addr});
+	return r->failed ? 0
+			 : enter_frame(
+				   r, above,
+				   &(struct merge_node){.module = module, .link_addr = link_addr});
 }
 
 uint32_t expand_gpu_parent(const struct expand_run *r, uint32_t context)

@@ -35,8 +35,8 @@ static uint32_t copy_string(struct namer *r, uint32_t id)
 static uint32_t get_place(struct namer *r, const struct jit_place *place)
 {
 	struct jit_part *p = r->part;
-	uint64_t id = map_put(&p->by_identity, (uint64_t)place->name << 32 | place->file, place->line,
-		p->places.n);
+	uint64_t id = map_put(&p->by_identity, (uint64_t)place->name << 32 | place->file,
+			      place->line, p->places.n);
 	if (id == p->places.n) {
 		struct jit_place *to = p->places.n < JIT_NO_PLACE ? vec_push(&p->places) : NULL;
 		if (to)
@@ -114,8 +114,9 @@ static uint32_t unsure_place(struct namer *r)
 		length = asprintf(&name, "%s or %s", name_of(r, 0), name_of(r, other));
 	else
 		length = asprintf(&name, "%s or one of %zu others", name_of(r, 0), n);
-	struct jit_place place = {.name = length < 0 ? STRTAB_FAILED : strtab_add_z(r->strings, name),
-		.file = JIT_NO_FILE};
+	struct jit_place place = {.name = length < 0 ? STRTAB_FAILED
+						     : strtab_add_z(r->strings, name),
+				  .file = JIT_NO_FILE};
 	if (length >= 0)
 		free(name);
 	r->failed |= place.name == STRTAB_FAILED;
@@ -126,8 +127,9 @@ static bool add_choices(struct namer *r, struct jit_address *a)
 {
 	a->first_choice = (uint32_t)r->addresses.choices.n;
 	for (size_t i = 0; i < r->candidates.n; i++) {
-		struct jit_choice *c = r->addresses.choices.n < UINT32_MAX ? vec_push(&r->addresses.choices)
-			: NULL;
+		struct jit_choice *c = r->addresses.choices.n < UINT32_MAX
+					       ? vec_push(&r->addresses.choices)
+					       : NULL;
 		if (!c)
 			return false;
 		*c = (struct jit_choice){r->candidates.at[i].time_ns, r->candidates.at[i].place};
@@ -212,7 +214,8 @@ bool jit_name_all(struct jit_part *p, struct load_job *job, struct model *m)
 {
 	bool ok = true;
 	for (size_t i = 0; ok && i < job->files.n; i++) {
-		struct namer r = {.part = p, .strings = &m->private_->strings, .file = &job->files.at[i]};
+		struct namer r = {
+			.part = p, .strings = &m->private_->strings, .file = &job->files.at[i]};
 		if (!r.file->has_unknown_code)
 			continue;
 		ok = name_file(&r, m);

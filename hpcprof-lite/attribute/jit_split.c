@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The nodes of one thread, renamed, and told apart by time where one address meant several
- * functions; see jit_rename_nodes() in jit_names.h. The thread's views are replaced by copies that belong
- * to its file, so that nobody else needs to know: nodes with more of them at the end, cells, and
- * time lines. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
+ * functions; see jit_rename_nodes() in jit_names.h. The thread's views are replaced by copies that
+ * belong to its file, so that nobody else needs to know: nodes with more of them at the end, cells,
+ * and time lines. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/jit_names.h"
 
@@ -22,7 +22,8 @@ struct split {
 	struct load_thread *thread;
 	const struct jit_addresses *addresses;
 	VEC(struct msr_node) nodes;   /* those of the thread, then variants */
-	/* by node: index of its address + 1 if that had several functions; BELOW: a node above has */
+	/* by node: index of its address + 1 if that had several functions; BELOW: a node above
+	 * has */
 	uint32_t *choices_of;
 	VEC(uint32_t) chain;
 	struct map variants;          /* (node, variant of its parent; place) -> variant */
@@ -105,7 +106,8 @@ static bool get_variant(struct split *s, uint32_t node, uint32_t parent, uint64_
 		*to = s->nodes.at[node];
 		to->parent = parent;
 		if (place != JIT_NO_PLACE)
-			to->addr = msr_addr_make(s->addresses->module, place, msr_addr_marked(to->addr));
+			to->addr = msr_addr_make(s->addresses->module, place,
+						 msr_addr_marked(to->addr));
 	}
 	*variant = (uint32_t)id;
 	return id <= MSR_TRACE_NODE_MAX;

@@ -79,21 +79,25 @@ static unsigned count_metrics(const struct load_file *f)
 }
 
 /*
- * The run time counts the samples of one signal (one for each metric that expired) as delivered, then writes each one's cell, then counts it as recorded. A kill in
- * between leaves some delivered only, and one perhaps in the tree and not yet counted as recorded: those are in flight, this is simply there.
+ * The run time counts the samples of one signal (one for each metric that expired) as delivered,
+ * then writes each one's cell, then counts it as recorded. A kill in between leaves some delivered
+ * only, and one perhaps in the tree and not yet counted as recorded: those are in flight, this is
+ * simply there.
  */
 static void settle_kill(const struct load_file *f, struct model_ledger *l)
 {
 	if (l->in_tree == l->recorded + 1)
 		l->recorded = l->in_tree;
 	uint64_t accounted = capped_add(l->in_tree, ledger_samples_lost(l));
-	if (l->recorded == l->in_tree && l->delivered > accounted && l->delivered - accounted <= count_metrics(f))
+	if (l->recorded == l->in_tree && l->delivered > accounted &&
+	    l->delivered - accounted <= count_metrics(f))
 		capped_grow(&l->losses[MSR_LOSS_IN_FLIGHT], l->delivered - accounted);
 }
 
 /*
- * The thread was stopped from outside, perhaps inside a handler: no end was written, or it still ran when another thread ended the process, which then wrote one end for
- * all. A thread that ends by itself, or that ends the process, is in no handler.
+ * The thread was stopped from outside, perhaps inside a handler: no end was written, or it still
+ * ran when another thread ended the process, which then wrote one end for all. A thread that ends
+ * by itself, or that ends the process, is in no handler.
  */
 static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
 {
@@ -109,8 +113,12 @@ bool ledger_of_thread(const struct load_file *f, const struct load_thread *t,
 		      struct model_ledger *l)
 {
 	const struct msr_thread *r = &t->record;
-	*l = (struct model_ledger){.delivered = r->delivered, .recorded = r->recorded, .n_marked = r->n_marked, .handler_ns = r->handler_ns,
-		.n_frames = r->n_frames, .n_trace_records = t->n_trace_records};
+	*l = (struct model_ledger){.delivered = r->delivered,
+				   .recorded = r->recorded,
+				   .n_marked = r->n_marked,
+				   .handler_ns = r->handler_ns,
+				   .n_frames = r->n_frames,
+				   .n_trace_records = t->n_trace_records};
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 		l->losses[i] = r->losses[i];
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
@@ -152,9 +160,10 @@ bool ledger_closes(const struct model_ledger *l)
 
 bool ledger_is_at_bound(const struct model_ledger *l)
 {
-	const uint64_t single[] = {l->delivered, l->recorded, l->in_tree, l->n_complete, l->n_guessed,
-		l->n_marked, l->n_trace_records, l->bytes_damaged, l->bytes_file, l->handler_ns,
-		l->n_frames};
+	const uint64_t single[] = {l->delivered,       l->recorded,      l->in_tree,
+				   l->n_complete,      l->n_guessed,     l->n_marked,
+				   l->n_trace_records, l->bytes_damaged, l->bytes_file,
+				   l->handler_ns,      l->n_frames};
 	bool is = false;
 	for (size_t i = 0; i < sizeof single / sizeof *single; i++)
 		is |= single[i] == UINT64_MAX;

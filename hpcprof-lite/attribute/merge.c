@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test: tests/unit/test_merge.c. */
+/* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test:
+ * tests/unit/test_merge.c. */
 #include "hpcprof-lite/attribute/merge.h"
 
 #include "hpcprof-lite/attribute/python_frames.h"
@@ -14,7 +15,8 @@ bool merge_init(struct merge_tree *t)
 
 static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 {
-	uint64_t a = (uint64_t)n->parent << 32 | n->module, b = n->link_addr | (n->marked ? MSR_ADDR_MARK : 0);
+	uint64_t a = (uint64_t)n->parent << 32 | n->module,
+		 b = n->link_addr | (n->marked ? MSR_ADDR_MARK : 0);
 	uint64_t id = map_put(&t->index, a, b, t->nodes.n);
 	if (id != t->nodes.n)
 		return id == MAP_NONE ? UINT32_MAX : (uint32_t)id;
@@ -25,7 +27,8 @@ static uint32_t add(struct merge_tree *t, const struct merge_node *n)
 	return (uint32_t)id;
 }
 
-bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of, const struct python_file *python)
+bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32_t *module_of,
+		  const struct python_file *python)
 {
 	for (size_t p = 0; p < thread->nodes.n; p++) {
 		const struct load_part *part = &thread->nodes.at[p];
@@ -37,7 +40,9 @@ bool merge_thread(struct merge_tree *t, struct load_thread *thread, const uint32
 			uint16_t module = msr_addr_module(nodes[i].addr);
 			struct merge_node n = {
 				.parent = thread->node_to[nodes[i].parent],
-				.module = module == MSR_MODULE_NONE ? MERGE_NO_MODULE : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN : module_of[module],
+				.module = module == MSR_MODULE_NONE      ? MERGE_NO_MODULE
+					  : module == MSR_MODULE_UNKNOWN ? MERGE_UNKNOWN
+									 : module_of[module],
 				.link_addr = msr_addr_link(nodes[i].addr),
 				.marked = msr_addr_marked(nodes[i].addr),
 			};

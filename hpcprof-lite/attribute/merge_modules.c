@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static bool same_module(const struct msr_module *a, const char *a_path, const struct msr_module *b, const char *b_path)
+static bool same_module(const struct msr_module *a, const char *a_path, const struct msr_module *b,
+			const char *b_path)
 {
 	if (a->build_id_bytes != b->build_id_bytes)
 		return false;
@@ -16,7 +17,8 @@ static bool same_module(const struct msr_module *a, const char *a_path, const st
 uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m)
 {
 	const struct msr_module *r = m->record;
-	uint64_t hash = r->build_id_bytes ? hash_bytes(r->build_id, r->build_id_bytes) : hash_bytes(m->path, strlen(m->path)) + r->file_bytes;
+	uint64_t hash = r->build_id_bytes ? hash_bytes(r->build_id, r->build_id_bytes)
+					  : hash_bytes(m->path, strlen(m->path)) + r->file_bytes;
 	/* The map knows hashes; modules whose hashes collide take the next free second word. */
 	for (uint64_t probe = 0;; probe++) {
 		uint64_t id = map_put(&all->by_identity, hash, probe, all->list.n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See order.h. Every comparison below is a total order over things that are distinct, so that the unstable qsort cannot show. Test:
- * tests/unit/test_order.c.
+ * See order.h. Every comparison below is a total order over things that are distinct, so that the
+ * unstable qsort cannot show. Test: tests/unit/test_order.c.
  */
 #include "hpcprof-lite/attribute/order.h"
 
@@ -13,7 +13,8 @@
 struct sorter {
 	struct model *m;
 	struct expand *e;
-	const struct order_module *modules; /* n_modules + 1: the last is code outside every module */
+	const struct order_module
+		*modules; /* n_modules + 1: the last is code outside every module */
 	uint32_t n_modules;
 	uint32_t *module_rank, *file_rank, *function_rank; /* final id by old one */
 };
@@ -33,14 +34,17 @@ static int compare_u64(uint64_t a, uint64_t b)
 static int compare_build_ids(const struct order_module *a, const struct order_module *b)
 {
 	int c = compare_u64(a->build_id_bytes, b->build_id_bytes);
-	return c == 0 && a->build_id_bytes ? memcmp(a->build_id, b->build_id, a->build_id_bytes) : c;
+	return c == 0 && a->build_id_bytes ? memcmp(a->build_id, b->build_id, a->build_id_bytes)
+					   : c;
 }
 
-/* Code objects of a GPU come last, by content: they lie in the measurement directory, and where that was put is to change nothing. */
+/* Code objects of a GPU come last, by content: they lie in the measurement directory, and where
+ * that was put is to change nothing. */
 static int compare_modules(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
-	const struct order_module *a = get_module(s, *(const uint32_t *)pa), *b = get_module(s, *(const uint32_t *)pb);
+	const struct order_module *a = get_module(s, *(const uint32_t *)pa),
+				  *b = get_module(s, *(const uint32_t *)pb);
 	int c = a->is_gpu - b->is_gpu;
 	if (c == 0 && a->is_gpu)
 		c = compare_build_ids(a, b);
@@ -59,7 +63,8 @@ static const char *get_string(const struct sorter *s, uint32_t id)
 static int compare_files(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
-	return strcmp(get_string(s, s->e->files.at[*(const uint32_t *)pa]), get_string(s, s->e->files.at[*(const uint32_t *)pb]));
+	return strcmp(get_string(s, s->e->files.at[*(const uint32_t *)pa]),
+		      get_string(s, s->e->files.at[*(const uint32_t *)pb]));
 }
 
 static uint32_t file_rank(const struct sorter *s, uint32_t file)
@@ -75,7 +80,8 @@ static uint32_t module_rank(const struct sorter *s, uint32_t module)
 static int compare_functions(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
-	const struct expand_function *a = &s->e->functions.at[*(const uint32_t *)pa], *b = &s->e->functions.at[*(const uint32_t *)pb];
+	const struct expand_function *a = &s->e->functions.at[*(const uint32_t *)pa],
+				     *b = &s->e->functions.at[*(const uint32_t *)pb];
 	int c = a->name == b->name ? 0 : strcmp(get_string(s, a->name), get_string(s, b->name));
 	if (c == 0)
 		c = compare_u64(module_rank(s, a->module), module_rank(s, b->module));
@@ -93,9 +99,11 @@ static int compare_functions(const void *pa, const void *pb, void *arg)
 }
 
 /* Ranks of 0 .. n-1 under `compare`; NULL when memory is short. */
-static uint32_t *rank_of(struct sorter *s, uint32_t n, int (*compare)(const void *, const void *, void *))
+static uint32_t *rank_of(struct sorter *s, uint32_t n,
+			 int (*compare)(const void *, const void *, void *))
 {
-	uint32_t *order = malloc((n ? n : 1) * sizeof *order), *rank = malloc((n ? n : 1) * sizeof *rank);
+	uint32_t *order = malloc((n ? n : 1) * sizeof *order),
+		 *rank = malloc((n ? n : 1) * sizeof *rank);
 	if (order && rank) {
 		for (uint32_t i = 0; i < n; i++)
 			order[i] = i;
@@ -133,9 +141,15 @@ static bool put_modules(struct sorter *s)
 		if (!used[old[r]])
 			continue;
 		const struct order_module *m = get_module(s, old[r]);
-		out[n_used] = (struct model_module){.path = m->path, .build_id = m->build_id,
-			.build_id_bytes = m->build_id_bytes, .structure = m->structure, .is_gpu = m->is_gpu, .is_python = m->is_python,
-			.role = m->is_gpu || m->is_python ? MODEL_MODULE_PROGRAM : (uint8_t)known_module(m->path)};
+		out[n_used] = (struct model_module){
+			.path = m->path,
+			.build_id = m->build_id,
+			.build_id_bytes = m->build_id_bytes,
+			.structure = m->structure,
+			.is_gpu = m->is_gpu,
+			.is_python = m->is_python,
+			.role = m->is_gpu || m->is_python ? MODEL_MODULE_PROGRAM
+							  : (uint8_t)known_module(m->path)};
 		rank[old[r]] = n_used++;
 	}
 	s->m->modules = s->m->private_->modules = out;
@@ -169,9 +183,15 @@ static bool put_functions(struct sorter *s)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct expand_function *f = &s->e->functions.at[i];
-		out[s->function_rank[i]] = (struct model_function){.name = get_string(s, f->name), .module = module_rank(s, f->module),
-			.file = file_rank(s, f->file), .line = f->line, .link_addr = f->link_addr, .gpu_kind = f->gpu_kind,
-			.is_launch = known_launch(get_string(s, f->name)), .is_node = f->is_node};
+		out[s->function_rank[i]] =
+			(struct model_function){.name = get_string(s, f->name),
+						.module = module_rank(s, f->module),
+						.file = file_rank(s, f->file),
+						.line = f->line,
+						.link_addr = f->link_addr,
+						.gpu_kind = f->gpu_kind,
+						.is_launch = known_launch(get_string(s, f->name)),
+						.is_node = f->is_node};
 		if (!f->is_node)
 			continue;
 		struct model_function *node = &out[s->function_rank[i]];
@@ -188,9 +208,12 @@ static bool put_functions(struct sorter *s)
 static int compare_contexts(const void *pa, const void *pb, void *arg)
 {
 	const struct model_context *all = arg;
-	const struct model_context *a = &all[*(const uint32_t *)pa], *b = &all[*(const uint32_t *)pb];
-	const uint64_t ka[] = {a->kind, a->entry, a->end, a->function, a->relation, a->file, a->line, a->link_addr};
-	const uint64_t kb[] = {b->kind, b->entry, b->end, b->function, b->relation, b->file, b->line, b->link_addr};
+	const struct model_context *a = &all[*(const uint32_t *)pa],
+				   *b = &all[*(const uint32_t *)pb];
+	const uint64_t ka[] = {a->kind,     a->entry, a->end,  a->function,
+			       a->relation, a->file,  a->line, a->link_addr};
+	const uint64_t kb[] = {b->kind,     b->entry, b->end,  b->function,
+			       b->relation, b->file,  b->line, b->link_addr};
 	int c = 0;
 	for (size_t i = 0; i < sizeof ka / sizeof *ka && c == 0; i++)
 		c = compare_u64(ka[i], kb[i]);
@@ -209,22 +232,26 @@ static void rename_in_contexts(struct sorter *s)
 		c->subtree_n = 1;
 	}
 	for (size_t i = s->e->contexts.n; i-- > 1;)
-		s->e->contexts.at[s->e->contexts.at[i].parent].subtree_n += s->e->contexts.at[i].subtree_n;
+		s->e->contexts.at[s->e->contexts.at[i].parent].subtree_n +=
+			s->e->contexts.at[i].subtree_n;
 }
 
 /* Children of each context, sorted: start[i] .. start[i + 1] in `children`. */
-static void list_children(struct model_context *all, uint32_t n, uint32_t *start, uint32_t *children)
+static void list_children(struct model_context *all, uint32_t n, uint32_t *start,
+			  uint32_t *children)
 {
 	memset(start, 0, (n + 2) * sizeof *start);
 	for (uint32_t i = 1; i < n; i++)
 		start[all[i].parent + 2]++;
 	for (uint32_t i = 0; i < n; i++)
-		start[i + 1] += start[i]; /* one place ahead, so that filling moves it to where it belongs */
+		start[i + 1] += start[i]; /* one place ahead, so that filling moves it to where it
+					     belongs */
 	for (uint32_t i = 1; i < n; i++)
 		children[start[all[i].parent + 1]++] = i;
 	for (uint32_t i = 0; i < n; i++)
 		if (start[i + 1] - start[i] > 1)
-			qsort_r(children + start[i], start[i + 1] - start[i], sizeof *children, compare_contexts, all);
+			qsort_r(children + start[i], start[i + 1] - start[i], sizeof *children,
+				compare_contexts, all);
 }
 
 static bool put_contexts(struct sorter *s, size_t n_nodes)
@@ -232,7 +259,8 @@ static bool put_contexts(struct sorter *s, size_t n_nodes)
 	struct model_context *all = s->e->contexts.at;
 	uint32_t n = (uint32_t)s->e->contexts.n;
 	struct model_context *out = malloc(n * sizeof *out);
-	uint32_t *start = malloc((n + 2) * sizeof *start), *children = malloc((n + 1) * sizeof *children), *id = malloc(n * sizeof *id);
+	uint32_t *start = malloc((n + 2) * sizeof *start),
+		 *children = malloc((n + 1) * sizeof *children), *id = malloc(n * sizeof *id);
 	bool ok = out && start && children && id;
 	if (ok) {
 		rename_in_contexts(s);
@@ -262,10 +290,12 @@ static bool put_contexts(struct sorter *s, size_t n_nodes)
 	return ok;
 }
 
-bool order_contexts(struct model *m, struct expand *e, size_t n_nodes, const struct order_module *modules, uint32_t n_modules)
+bool order_contexts(struct model *m, struct expand *e, size_t n_nodes,
+		    const struct order_module *modules, uint32_t n_modules)
 {
 	struct sorter s = {.m = m, .e = e, .modules = modules, .n_modules = n_modules};
-	bool ok = put_modules(&s) && put_files(&s) && put_functions(&s) && put_contexts(&s, n_nodes);
+	bool ok =
+		put_modules(&s) && put_files(&s) && put_functions(&s) && put_contexts(&s, n_nodes);
 	free(s.module_rank);
 	free(s.file_rank);
 	free(s.function_rank);

@@ -12,7 +12,7 @@
 struct python_file {
 	const struct load_file *in;     /* NULL: there is no Python in it */
 	const struct python_part *part;
-	uint32_t *function_of;          /* by id of the code object; [0]: of such as are not known */
+	uint32_t *function_of; /* by id of the code object; [0]: of such as are not known */
 };
 
 /* Names such as "<string>" and "<frozen importlib._bootstrap>" are no paths. */
@@ -38,33 +38,44 @@ static uint32_t add_module(struct merge_modules *modules, struct model *m, const
 }
 
 /* UINT32_MAX: no memory. `file` NULL: unknown. */
-static uint32_t get_function(struct python_part *p, struct merge_modules *modules, struct model *m, const char *file, const char *name, uint32_t line)
+static uint32_t get_function(struct python_part *p, struct merge_modules *modules, struct model *m,
+			     const char *file, const char *name, uint32_t line)
 {
-	uint64_t hash = hash_bytes(name, strlen(name)) + (file ? hash_bytes(file, strlen(file)) * 3 : 0) + line;
+	uint64_t hash = hash_bytes(name, strlen(name)) +
+			(file ? hash_bytes(file, strlen(file)) * 3 : 0) + line;
 	for (uint64_t probe = 0;; probe++) {
 		uint64_t id = map_put(&p->by_identity, hash, probe, p->functions.n);
 		if (id == MAP_NONE)
 			return UINT32_MAX;
 		if (id < p->functions.n) {
 			const struct python_function *f = &p->functions.at[id];
-			if (f->line == line && strcmp(f->name, name) == 0 && (f->file && file ? strcmp(f->file, file) == 0 : f->file == file))
+			if (f->line == line && strcmp(f->name, name) == 0 &&
+			    (f->file && file ? strcmp(f->file, file) == 0 : f->file == file))
 				return (uint32_t)id;
 			continue;
 		}
-		struct python_function *new = id < PYTHON_FUNCTIONS_MAX ? vec_push(&p->functions) : NULL;
+		struct python_function *new =
+			id < PYTHON_FUNCTIONS_MAX ? vec_push(&p->functions) : NULL;
 		if (!new)
 			return UINT32_MAX;
-		*new = (struct python_function){.name = model_own(m, strdup(name)), .file = file, .line = line, .module = add_module(modules, m, file ? file : "[python]")};
+		*new = (struct python_function){
+			.name = model_own(m, strdup(name)),
+			.file = file,
+			.line = line,
+			.module = add_module(modules, m, file ? file : "[python]")};
 		return new->name && new->module != UINT32_MAX ? (uint32_t)id : UINT32_MAX;
 	}
 }
 
-static bool unify_file(struct python_part *p, struct python_file *to, const struct load_file *in, struct merge_modules *modules, struct model *m)
+static bool unify_file(struct python_part *p, struct python_file *to, const struct load_file *in,
+		       struct merge_modules *modules, struct model *m)
 {
 	to->in = in;
 	to->part = p;
 	to->function_of = calloc(in->python.n + 1, sizeof *to->function_of);
-	if (!to->function_of || (to->function_of[0] = get_function(p, modules, m, NULL, "<unknown Python function>", 0)) == UINT32_MAX)
+	if (!to->function_of ||
+	    (to->function_of[0] = get_function(p, modules, m, NULL, "<unknown Python function>",
+					       0)) == UINT32_MAX)
 		return false;
 	for (size_t id = 1; id < in->python.n; id++) {
 		const struct load_python *code = &in->python.at[id];
@@ -72,14 +83,17 @@ static bool unify_file(struct python_part *p, struct python_file *to, const stru
 		if (!code->record)
 			continue;
 		char *file = model_own(m, full_path(code->file, in->directory));
-		to->function_of[id] = file ? get_function(p, modules, m, file, code->name, code->record->first_line) : UINT32_MAX;
+		to->function_of[id] = file ? get_function(p, modules, m, file, code->name,
+							  code->record->first_line)
+					   : UINT32_MAX;
 		if (to->function_of[id] == UINT32_MAX)
 			return false;
 	}
 	return true;
 }
 
-bool python_unify(struct python_part *p, struct load_job *job, struct merge_modules *modules, struct model *m)
+bool python_unify(struct python_part *p, struct load_job *job, struct merge_modules *modules,
+		  struct model *m)
 {
 	bool any = false;
 	for (size_t i = 0; i < job->files.n; i++)
@@ -91,7 +105,8 @@ bool python_unify(struct python_part *p, struct load_job *job, struct merge_modu
 	if (!p->files)
 		return false;
 	for (size_t i = 0; i < job->files.n; i++)
-		if (job->files.at[i].has_python && !unify_file(p, &p->files[i], &job->files.at[i], modules, m))
+		if (job->files.at[i].has_python &&
+		    !unify_file(p, &p->files[i], &job->files.at[i], modules, m))
 			return false;
 	return true;
 }
@@ -105,20 +120,27 @@ static uint32_t line_of(const struct load_python *code, uint32_t unit)
 {
 	const struct msr_python_code *r = code->record;
 	uint32_t line;
-	bool has_line = unit != MSR_PYTHON_UNIT_NONE && python_line((enum msr_python_lines)r->lines, code->lines, r->line_bytes, r->first_line, unit, &line);
+	bool has_line = unit != MSR_PYTHON_UNIT_NONE &&
+			python_line((enum msr_python_lines)r->lines, code->lines, r->line_bytes,
+				    r->first_line, unit, &line);
 	return has_line ? line : r->first_line;
 }
 
 bool python_translate(const struct python_file *f, msr_addr addr, uint32_t *module, uint64_t *place)
 {
 	uint16_t id = msr_addr_module(addr);
-	if (id >= f->in->modules.n || !f->in->modules.at[id].record || !(f->in->modules.at[id].record->flags & MSR_MODULE_PYTHON))
+	if (id >= f->in->modules.n || !f->in->modules.at[id].record ||
+	    !(f->in->modules.at[id].record->flags & MSR_MODULE_PYTHON))
 		return false;
 	uint32_t number = msr_python_code_of(msr_addr_link(addr));
-	const struct load_python *code = number < f->in->python.n && f->in->python.at[number].record ? &f->in->python.at[number] : NULL;
-	uint32_t function = f->function_of[code ? number : 0], line = code ? line_of(code, msr_python_unit_of(msr_addr_link(addr))) : 0;
+	const struct load_python *code = number < f->in->python.n && f->in->python.at[number].record
+						 ? &f->in->python.at[number]
+						 : NULL;
+	uint32_t function = f->function_of[code ? number : 0],
+		 line = code ? line_of(code, msr_python_unit_of(msr_addr_link(addr))) : 0;
 	*module = f->part->functions.at[function].module;
-	*place = (uint64_t)function << PYTHON_LINE_BITS | (line < PYTHON_LINE_MAX ? line : PYTHON_LINE_MAX);
+	*place = (uint64_t)function << PYTHON_LINE_BITS |
+		 (line < PYTHON_LINE_MAX ? line : PYTHON_LINE_MAX);
 	return true;
 }
 

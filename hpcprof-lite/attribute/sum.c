@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See sum.h. A profile costs time and memory for the contexts it touches and their ancestors, not for all contexts; a worker keeps four bytes and a bit
- * for each context. Test: tests/unit/test_sum.c compares with a plain oracle.
+ * See sum.h. A profile costs time and memory for the contexts it touches and their ancestors, not
+ * for all contexts; a worker keeps four bytes and a bit for each context. Test:
+ * tests/unit/test_sum.c compares with a plain oracle.
  */
 #include "hpcprof-lite/attribute/sum.h"
 
@@ -34,7 +35,8 @@ struct summing {
 	bool *on_guess; /* by context: it or a context above it is of a guessed frame; NULL: there
 			   is none */
 	uint32_t *guessed;           /* by metric: that of its part on guessed paths, MODEL_NONE */
-	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have touch few pages */
+	_Atomic uint64_t *n_samples; /* by metric, then context: metrics that few contexts have
+					touch few pages */
 	atomic_bool failed;
 	atomic_bool overflowed;
 };
@@ -71,10 +73,15 @@ static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 		const struct msr_cell *cells = (const void *)t->cells.at[it->part].content;
 		while (it->cell < t->cells.at[it->part].n_bytes / sizeof *cells) {
 			const struct msr_cell *c = &cells[it->cell++];
-			if (c->node >= it->line->n_nodes || it->line->context_of[c->node] == MODEL_NONE || c->metric >= 16
-				|| it->line->metric_of[c->metric] == MODEL_NONE || (!c->count && !c->sum) || !load_cell_is_plausible(c))
+			if (c->node >= it->line->n_nodes ||
+			    it->line->context_of[c->node] == MODEL_NONE || c->metric >= 16 ||
+			    it->line->metric_of[c->metric] == MODEL_NONE ||
+			    (!c->count && !c->sum) || !load_cell_is_plausible(c))
 				continue;
-			*out = (struct sum_extra){.context = it->line->context_of[c->node], .metric = it->line->metric_of[c->metric], .n_samples = c->count, .sum = c->sum};
+			*out = (struct sum_extra){.context = it->line->context_of[c->node],
+						  .metric = it->line->metric_of[c->metric],
+						  .n_samples = c->count,
+						  .sum = c->sum};
 			it->again = *out;
 			it->again.metric = it->s->on_guess && it->s->on_guess[out->context]
 						   ? it->s->guessed[out->metric]
@@ -105,20 +112,24 @@ static bool list_touched(const struct model *m, struct worker *w)
 }
 
 /*
- * What a child adds to its parent, by scope. Children come before their parents here, so theirs are complete. Until a context is done, its
- * MODEL_LEX_AWARE holds the sum without loops, whatever it is.
+ * What a child adds to its parent, by scope. Children come before their parents here, so theirs are
+ * complete. Until a context is done, its MODEL_LEX_AWARE holds the sum without loops, whatever it
+ * is.
  */
-static void add_to_parent(const struct model_context *child, const struct sums *from, struct sums *to)
+static void add_to_parent(const struct model_context *child, const struct sums *from,
+			  struct sums *to)
 {
 	capped_grow(&to->at[MODEL_EXECUTION], from->at[MODEL_EXECUTION]);
-	if (child->relation != MODEL_LEXICAL || child->kind == MODEL_CONTEXT_ENTRY) /* the root is no function */
+	if (child->relation != MODEL_LEXICAL ||
+	    child->kind == MODEL_CONTEXT_ENTRY) /* the root is no function */
 		return;
 	capped_grow(&to->at[MODEL_FUNCTION], from->at[MODEL_FUNCTION]);
 	if (child->kind != MODEL_CONTEXT_LOOP)
 		capped_grow(&to->at[MODEL_LEX_AWARE], from->at[MODEL_LEX_AWARE]);
 }
 
-/* Metrics that are summed in one go: contexts have values of few, and each context that is touched costs memory for all of the group. */
+/* Metrics that are summed in one go: contexts have values of few, and each context that is touched
+ * costs memory for all of the group. */
 struct group {
 	uint32_t first, n;
 };
@@ -129,7 +140,9 @@ static struct group next_group(const struct model *m, uint32_t first)
 	enum { MOST = 12 };
 	struct group g = {first, 0};
 	bool sampled = first < m->n_metrics && m->metrics[first].kind == MODEL_METRIC_SAMPLED;
-	while (first + g.n < m->n_metrics && (m->metrics[first + g.n].kind == MODEL_METRIC_SAMPLED) == sampled && (sampled || g.n < MOST))
+	while (first + g.n < m->n_metrics &&
+	       (m->metrics[first + g.n].kind == MODEL_METRIC_SAMPLED) == sampled &&
+	       (sampled || g.n < MOST))
 		g.n++;
 	return g;
 }
@@ -139,7 +152,8 @@ static void propagate(const struct model *m, struct worker *w, uint32_t n_metric
 	for (size_t i = w->list.n; i-- > 0;) {
 		const struct model_context *c = &m->contexts[w->list.at[i]];
 		struct sums *own = &w->sums.at[i * n_metrics];
-		struct sums *up = i ? &w->sums.at[(size_t)w->index_of[c->parent] * n_metrics] : NULL;
+		struct sums *up =
+			i ? &w->sums.at[(size_t)w->index_of[c->parent] * n_metrics] : NULL;
 		for (uint32_t k = 0; k < n_metrics; k++) {
 			if (up)
 				add_to_parent(c, &own[k], &up[k]);
@@ -202,10 +216,12 @@ static bool sum_group(struct summing *s, size_t i, struct worker *w, const struc
 	for (it = begin; next_cell(&it, &x);) {
 		if (!is_in(g, &x))
 			continue;
-		struct sums *at = &w->sums.at[(size_t)w->index_of[x.context] * g->n + x.metric - g->first];
+		struct sums *at =
+			&w->sums.at[(size_t)w->index_of[x.context] * g->n + x.metric - g->first];
 		for (unsigned scope = 0; scope < MODEL_N_SCOPES; scope++)
 			capped_grow(&at->at[scope], x.sum);
-		add_samples(s, &s->n_samples[(size_t)x.metric * m->n_contexts + x.context], x.n_samples);
+		add_samples(s, &s->n_samples[(size_t)x.metric * m->n_contexts + x.context],
+			    x.n_samples);
 	}
 	propagate(m, w, g->n);
 	return keep_values(s, w, g);
@@ -227,7 +243,8 @@ static bool sum_profile(struct summing *s, size_t i, struct worker *w)
 	if (!source->thread)
 		return true;
 	vec_clear(&w->values);
-	for (struct group g = next_group(s->m, 0); g.n; g = next_group(s->m, g.first + g.n), n_groups++)
+	for (struct group g = next_group(s->m, 0); g.n;
+	     g = next_group(s->m, g.first + g.n), n_groups++)
 		if (!sum_group(s, i, w, &g))
 			return false;
 	for (size_t k = 0; k < source->thread->cells.n; k++)
@@ -253,7 +270,11 @@ static void sum_job(void *arg, size_t i, unsigned worker)
 
 /* ---- totals ---- */
 
-enum { CHUNKS_A_WORKER = 16, LEAST_CHUNK = 2048, MOST_TOTALS = 1 << 18 /* of a chunk, before those without a value go: about 40 MiB */ };
+enum {
+	CHUNKS_A_WORKER = 16,
+	LEAST_CHUNK = 2048,
+	MOST_TOTALS = 1 << 18 /* of a chunk, before those without a value go: about 40 MiB */
+};
 
 struct chunk {
 	VEC(struct model_total) totals;
@@ -262,7 +283,8 @@ struct chunk {
 struct totalling {
 	struct summing *s;
 	struct chunk *chunks;
-	uint32_t chunk_contexts; /* few enough to share the work, many enough that finding a chunk in each profile costs nothing */
+	uint32_t chunk_contexts; /* few enough to share the work, many enough that finding a chunk
+				    in each profile costs nothing */
 };
 
 static const struct model_value *first_at(const struct model_profile *p, uint32_t context)
@@ -289,7 +311,8 @@ static void total_job(void *arg, size_t i, unsigned worker)
 	struct totalling *t = arg;
 	const struct model *m = t->s->m;
 	uint32_t begin = (uint32_t)i * t->chunk_contexts, n_metrics = m->n_metrics;
-	uint32_t end = m->n_contexts - begin < t->chunk_contexts ? m->n_contexts : begin + t->chunk_contexts;
+	uint32_t end = m->n_contexts - begin < t->chunk_contexts ? m->n_contexts
+								 : begin + t->chunk_contexts;
 	struct chunk *c = &t->chunks[i];
 	if (!vec_extend(&c->totals, (size_t)(end - begin) * n_metrics)) {
 		atomic_store(&t->s->failed, true);
@@ -300,8 +323,11 @@ static void total_job(void *arg, size_t i, unsigned worker)
 		if (!profile->n_values)
 			continue; /* queues of GPUs have none */
 		const struct model_value *last = profile->values + profile->n_values;
-		for (const struct model_value *v = first_at(profile, begin); v < last && v->context < end; v++)
-			add_value(&c->totals.at[(size_t)(v->context - begin) * n_metrics + v->metric], v);
+		for (const struct model_value *v = first_at(profile, begin);
+		     v < last && v->context < end; v++)
+			add_value(
+				&c->totals.at[(size_t)(v->context - begin) * n_metrics + v->metric],
+				v);
 	}
 	size_t kept = 0;
 	for (size_t k = 0; k < c->totals.n; k++) {
@@ -310,7 +336,8 @@ static void total_job(void *arg, size_t i, unsigned worker)
 		c->totals.at[kept] = c->totals.at[k];
 		c->totals.at[kept].context = begin + (uint32_t)(k / n_metrics);
 		c->totals.at[kept].metric = (uint32_t)(k % n_metrics);
-		c->totals.at[kept].n_samples = t->s->n_samples[(k % n_metrics) * m->n_contexts + begin + k / n_metrics];
+		c->totals.at[kept].n_samples =
+			t->s->n_samples[(k % n_metrics) * m->n_contexts + begin + k / n_metrics];
 		kept++;
 	}
 	c->totals.n = kept;
@@ -339,7 +366,8 @@ static bool total_up(struct summing *s, unsigned n_workers)
 		m->totals = m->private_->totals = all;
 		for (size_t i = 0; i < n_chunks; i++) {
 			if (t.chunks[i].totals.n)
-				memcpy(all + m->n_totals, t.chunks[i].totals.at, t.chunks[i].totals.n * sizeof *all);
+				memcpy(all + m->n_totals, t.chunks[i].totals.at,
+				       t.chunks[i].totals.n * sizeof *all);
 			m->n_totals += t.chunks[i].totals.n;
 			vec_free(&t.chunks[i].totals);
 		}
@@ -400,12 +428,14 @@ static bool find_guesses(struct summing *s)
 	return s->on_guess != NULL;
 }
 
-bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors, unsigned n_workers)
+bool sum_up(struct model *m, const struct sum_source *sources, const double *divisors,
+	    unsigned n_workers)
 {
 	struct summing s = {.m = m, .sources = sources, .divisors = divisors};
 	if (n_workers == 0)
 		n_workers = pool_n_cpus();
-	s.n_samples = calloc((size_t)m->n_contexts * (m->n_metrics ? m->n_metrics : 1), sizeof *s.n_samples);
+	s.n_samples = calloc((size_t)m->n_contexts * (m->n_metrics ? m->n_metrics : 1),
+			     sizeof *s.n_samples);
 	bool ok = s.n_samples && find_guesses(&s) && make_workers(&s, n_workers);
 	if (ok && m->n_metrics) {
 		pool_run_shown("adding up threads", m->n_profiles, n_workers, sum_job, &s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification, "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h.
- * Test: tests/unit/test_expand.c.
+ * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
+ * "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h. Test: tests/unit/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 
@@ -15,11 +15,13 @@ static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes
 	while (n >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr h;
 		memcpy(&h, at, sizeof h);
-		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~UINT64_C(3), text = ((uint64_t)h.n_descsz + 3) & ~UINT64_C(3);
+		uint64_t name = ((uint64_t)h.n_namesz + 3) & ~UINT64_C(3),
+			 text = ((uint64_t)h.n_descsz + 3) & ~UINT64_C(3);
 		if (name > n - sizeof h || h.n_descsz > n - sizeof h - name)
 			return NULL;
 		const uint8_t *content = at + sizeof h + name;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 && memcmp(at + sizeof h, "GNU", 4) == 0) {
+		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
+		    memcmp(at + sizeof h, "GNU", 4) == 0) {
 			*n_bytes = h.n_descsz;
 			return content;
 		}
@@ -38,14 +40,16 @@ static const uint8_t *find_build_id(const struct mapfile *m, uint32_t *n_bytes)
 	if (m->n_bytes < sizeof h)
 		return NULL;
 	memcpy(&h, m->bytes, sizeof h);
-	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_phentsize != sizeof(Elf64_Phdr))
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h.e_phentsize != sizeof(Elf64_Phdr))
 		return NULL;
 	for (unsigned i = 0; i < h.e_phnum; i++) {
 		Elf64_Phdr p;
 		if (h.e_phoff > m->n_bytes || (i + 1) * sizeof p > m->n_bytes - h.e_phoff)
 			return NULL;
 		memcpy(&p, m->bytes + h.e_phoff + i * sizeof p, sizeof p);
-		if (p.p_type != PT_NOTE || p.p_offset > m->n_bytes || p.p_filesz > m->n_bytes - p.p_offset)
+		if (p.p_type != PT_NOTE || p.p_offset > m->n_bytes ||
+		    p.p_filesz > m->n_bytes - p.p_offset)
 			continue;
 		const uint8_t *id = find_note(m->bytes + p.p_offset, p.p_filesz, n_bytes);
 		if (id)
@@ -58,18 +62,23 @@ enum load_binary load_check_binary(const struct msr_module *m, const char *path)
 {
 	struct stat st;
 	struct mapfile f = {0};
-	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || mapfile_open(path, &f) != STATUS_OK)
+	if (path[0] != '/' || stat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    mapfile_open(path, &f) != STATUS_OK)
 		return LOAD_BINARY_MISSING;
 	enum load_binary result = LOAD_BINARY_SAME;
 	uint32_t n_bytes = 0;
 	if (m->build_id_bytes) {
 		const uint8_t *id = find_build_id(&f, &n_bytes);
 		/* the run keeps MSR_BUILD_ID_MAX bytes of a longer id */
-		bool same = id && (n_bytes == m->build_id_bytes || (n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX))
-			&& memcmp(id, m->build_id, m->build_id_bytes) == 0;
+		bool same =
+			id &&
+			(n_bytes == m->build_id_bytes ||
+			 (n_bytes > MSR_BUILD_ID_MAX && m->build_id_bytes == MSR_BUILD_ID_MAX)) &&
+			memcmp(id, m->build_id, m->build_id_bytes) == 0;
 		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
 	} else if (m->file_bytes) {
-		bool same = f.n_bytes == m->file_bytes && (!m->file_mtime_ns || f.mtime_ns == m->file_mtime_ns);
+		bool same = f.n_bytes == m->file_bytes &&
+			    (!m->file_mtime_ns || f.mtime_ns == m->file_mtime_ns);
 		result = same ? LOAD_BINARY_SAME : LOAD_BINARY_CHANGED;
 	} else {
 		result = LOAD_BINARY_MISSING;

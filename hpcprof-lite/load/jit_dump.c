@@ -70,15 +70,16 @@ static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, u
 		uint32_t line = cursor_u32(c);
 		cursor_u32(c); /* column, or discriminator */
 		const char *name = cursor_string(c);
-		if (!cursor_ok(c) || addr < last || line > INT32_MAX || strlen(name) > NAME_BYTES_MAX)
+		if (!cursor_ok(c) || addr < last || line > INT32_MAX ||
+		    strlen(name) > NAME_BYTES_MAX)
 			return false;
 		bool is_same = strcmp(name, "\xff") == 0 && i > 0;
 		if (!is_same && (!name[0] || !is_plain_text(name)))
 			return false;
 		if (!is_same)
 			file = file_id(r->names, name, ok);
-		struct jit_line *to = *ok && r->names->lines.n < UINT32_MAX ? vec_push(&r->names->lines)
-			: NULL;
+		struct jit_line *to =
+			*ok && r->names->lines.n < UINT32_MAX ? vec_push(&r->names->lines) : NULL;
 		if (!to)
 			return *ok = false;
 		*to = (struct jit_line){addr, file, line};
@@ -149,9 +150,11 @@ static bool read_load(struct reader *r, struct cursor *c, uint64_t time_ns)
 	uint32_t id = strtab_add(&r->names->strings, name, name_bytes);
 	if (id == STRTAB_FAILED)
 		return false;
-	struct jit_code *code = add_code(r, &(struct jit_code){.start = start, .end = start + n_bytes,
-		.time_ns = time_ns, .name = id,
-		.index = index});
+	struct jit_code *code = add_code(r, &(struct jit_code){.start = start,
+							       .end = start + n_bytes,
+							       .time_ns = time_ns,
+							       .name = id,
+							       .index = index});
 	if (code)
 		take_lines(r, code, name);
 	return code != NULL;
@@ -182,7 +185,8 @@ static bool read_records(struct reader *r, struct cursor *c)
 		uint64_t time_ns = r->has_times ? cursor_u64(c) : (cursor_u64(c), 0);
 		if (record_bytes < 16)
 			break;
-		struct cursor record = cursor_sub(c, record_bytes - 16); /* the last one may be cut off */
+		struct cursor record =
+			cursor_sub(c, record_bytes - 16); /* the last one may be cut off */
 		if (!cursor_ok(&record) || kind == RECORD_CLOSE)
 			break;
 		if (kind == RECORD_LOAD)

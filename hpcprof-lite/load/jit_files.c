@@ -50,7 +50,8 @@ static void read_content(int fd, size_t n_bytes, struct content *to)
 	to->bytes = malloc(n_bytes + 1);
 	to->no_memory = !to->bytes;
 	while (to->bytes && to->n_bytes < n_bytes) {
-		ssize_t n = pread(fd, to->bytes + to->n_bytes, n_bytes - to->n_bytes, (off_t)to->n_bytes);
+		ssize_t n = pread(fd, to->bytes + to->n_bytes, n_bytes - to->n_bytes,
+				  (off_t)to->n_bytes);
 		if (n > 0)
 			to->n_bytes += (size_t)n;
 		else if (n == 0 || errno != EINTR)
@@ -69,7 +70,8 @@ static struct content read_file(const char *path, const struct belonging *b)
 	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
 	if (ok && b && (st.st_uid != b->owner || mtime_ns(&st) < b->from_ns
 		|| mtime_ns(&st) > b->to_ns)) {
-		log_detail(path, "is not of the process that was measured (owner or time); not used");
+		log_detail(path,
+			   "is not of the process that was measured (owner or time); not used");
 		ok = false;
 	}
 	if (ok && (uint64_t)st.st_size > MAX_BYTES) {
@@ -123,7 +125,8 @@ static bool find_belonging(const struct load_file *f, struct belonging *b)
 	struct utsname here;
 	struct stat st;
 	uint64_t last_ns = f->header.end_real_ns;
-	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0 || stat(f->path, &st) != 0)
+	if (uname(&here) != 0 || strcmp(here.nodename, f->header.host) != 0 ||
+	    stat(f->path, &st) != 0)
 		return false;
 	if (!last_ns)
 		last_ns = mtime_ns(&st); /* it was killed: what it recorded last was written then */
@@ -161,7 +164,8 @@ bool jit_load(const struct load_file *f, struct jit_names *names)
 {
 	if (!f->path || strlen(f->path) < strlen(MSR_SUFFIX))
 		return true;
-	struct content map = read_copy(f, MSR_JIT_MAP_SUFFIX), dump = read_copy(f, MSR_JIT_DUMP_SUFFIX);
+	struct content map = read_copy(f, MSR_JIT_MAP_SUFFIX),
+		       dump = read_copy(f, MSR_JIT_DUMP_SUFFIX);
 	struct belonging b;
 	if (find_belonging(f, &b)) {
 		look_in(&map, "/tmp", f->header.pid, &b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a measurement file: scans its extents, validates their records, counts what is not sound. See load_file.h here for what holds afterwards and
- * doc/formats/measurement.md for what a reader does with damage. Must not change what it reads. Tests: tests/unit/test_load.c.
+ * Reads a measurement file: scans its extents, validates their records, counts what is not sound.
+ * See load_file.h here for what holds afterwards and doc/formats/measurement.md for what a reader
+ * does with damage. Must not change what it reads. Tests: tests/unit/test_load.c.
  */
 #include "hpcprof-lite/load/load_file.h"
 
@@ -43,7 +44,8 @@ static enum status keep_command(struct load_file *f, const char *value, uint32_t
 static enum status read_info(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_info *r = (const void *)record;
-	if (bytes < sizeof *r || r->key_bytes > bytes - sizeof *r || r->value_bytes > bytes - sizeof *r - r->key_bytes)
+	if (bytes < sizeof *r || r->key_bytes > bytes - sizeof *r ||
+	    r->value_bytes > bytes - sizeof *r - r->key_bytes)
 		return STATUS_BAD_INPUT;
 	const char *key = (const char *)(r + 1), *value = key + r->key_bytes;
 	if (!ends_in_nul(key, r->key_bytes) || !ends_in_nul(value, r->value_bytes))
@@ -68,10 +70,12 @@ static enum status read_info(struct load_file *f, const uint8_t *record, uint32_
 static enum status read_module(struct load_file *f, const uint8_t *record, uint32_t bytes)
 {
 	const struct msr_module *r = (const void *)record;
-	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r || r->build_id_bytes > MSR_BUILD_ID_MAX)
+	if (bytes < sizeof *r || r->path_bytes > bytes - sizeof *r ||
+	    r->build_id_bytes > MSR_BUILD_ID_MAX)
 		return STATUS_BAD_INPUT;
 	const char *path = (const char *)(r + 1);
-	if (!ends_in_nul(path, r->path_bytes) || r->id == MSR_MODULE_NONE || r->id == MSR_MODULE_UNKNOWN)
+	if (!ends_in_nul(path, r->path_bytes) || r->id == MSR_MODULE_NONE ||
+	    r->id == MSR_MODULE_UNKNOWN)
 		return STATUS_BAD_INPUT;
 	if (f->modules.n <= r->id && !vec_extend(&f->modules, r->id + 1 - f->modules.n))
 		return STATUS_NO_MEMORY;
@@ -88,8 +92,10 @@ static enum status read_python(struct load_file *f, const uint8_t *record, uint3
 {
 	const struct msr_python_code *r = (const void *)record;
 	uint64_t strings = bytes < sizeof *r ? 0 : (uint64_t)r->file_bytes + r->name_bytes;
-	/* No file can hold more of them than this; bounds what a damaged id may make us allocate. */
-	if (bytes < sizeof *r || strings + r->line_bytes > bytes - sizeof *r || !r->id || r->id > f->map.n_bytes / sizeof *r || r->first_line > INT32_MAX)
+	/* No file can hold more of them than this; bounds what a damaged id may make us
+	 * allocate. */
+	if (bytes < sizeof *r || strings + r->line_bytes > bytes - sizeof *r || !r->id ||
+	    r->id > f->map.n_bytes / sizeof *r || r->first_line > INT32_MAX)
 		return STATUS_BAD_INPUT;
 	const char *file = (const char *)(r + 1), *name = file + r->file_bytes;
 	if (!ends_in_nul(file, r->file_bytes) || !ends_in_nul(name, r->name_bytes))
@@ -149,8 +155,9 @@ static void read_metrics(struct load_file *f, const struct msr_view *v)
 	}
 	for (uint64_t at = 0; v->n_bytes - at >= stride; at += stride) {
 		const struct msr_metric *r = (const void *)(v->content + at);
-		if (r->id < MSR_MAX_METRICS && !f->metrics[r->id] && r->name[0] && memchr(r->name, 0, sizeof r->name)
-			&& memchr(r->description, 0, sizeof r->description))
+		if (r->id < MSR_MAX_METRICS && !f->metrics[r->id] && r->name[0] &&
+		    memchr(r->name, 0, sizeof r->name) &&
+		    memchr(r->description, 0, sizeof r->description))
 			f->metrics[r->id] = r;
 		else
 			f->bytes_damaged += stride;
@@ -171,7 +178,8 @@ static enum status read_thread(struct load_file *f, const struct msr_view *v)
 		return STATUS_NO_MEMORY;
 	uint64_t n = v->n_bytes < sizeof t->record ? v->n_bytes : sizeof t->record;
 	const struct msr_thread *r = (const void *)v->content;
-	if (t->has_record || n < offsetof(struct msr_thread, losses) || r->number != v->extent->thread) {
+	if (t->has_record || n < offsetof(struct msr_thread, losses) ||
+	    r->number != v->extent->thread) {
 		f->bytes_damaged += v->n_bytes;
 		return STATUS_OK;
 	}
@@ -194,9 +202,11 @@ static enum status add_part(struct load_file *f, const struct msr_view *v, size_
 	struct load_thread *t = load_get_thread(f, v->extent->thread);
 	if (!t)
 		return STATUS_NO_MEMORY;
-	struct load_part part = {v->extent->first, v->extent->sequence, v->content, v->n_bytes / record_bytes * record_bytes};
-	struct load_part *at = v->extent->kind == MSR_NODE ? vec_push(&t->nodes) : v->extent->kind == MSR_CELL ? vec_push(&t->cells)
-		: vec_push(&t->trace);
+	struct load_part part = {v->extent->first, v->extent->sequence, v->content,
+				 v->n_bytes / record_bytes * record_bytes};
+	struct load_part *at = v->extent->kind == MSR_NODE   ? vec_push(&t->nodes)
+			       : v->extent->kind == MSR_CELL ? vec_push(&t->cells)
+							     : vec_push(&t->trace);
 	if (!at)
 		return STATUS_NO_MEMORY;
 	*at = part;
@@ -249,7 +259,8 @@ static enum status scan(struct load_file *f)
 {
 	uint64_t pos = MSR_HEADER_BYTES, skipped = 0, clamped = 0, released = 0;
 	struct msr_view v;
-	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, f->map.n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s; (s = msr_next_extent(f->map.bytes, f->map.n_bytes, &pos, &v,
+						   &skipped)) != MSR_SCAN_END;) {
 		f->bytes_damaged += skipped;
 		load_release(f, pos - released);
 		released = pos;
@@ -286,8 +297,10 @@ static int compare_sequence(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Sorts parts by index, drops such as overlap the one before or lie beyond `bound`, and returns how many records the rest spans. */
-static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t *n, size_t record_bytes, uint64_t bound)
+/* Sorts parts by index, drops such as overlap the one before or lie beyond `bound`, and returns how
+ * many records the rest spans. */
+static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t *n,
+			    size_t record_bytes, uint64_t bound)
 {
 	uint64_t end = 0;
 	size_t kept = 0;
@@ -295,7 +308,8 @@ static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t
 		qsort(parts, *n, sizeof *parts, compare_first);
 	for (size_t i = 0; i < *n; i++) {
 		uint64_t count = parts[i].n_bytes / record_bytes;
-		if (parts[i].first < end || parts[i].first > bound || count > bound - parts[i].first) {
+		if (parts[i].first < end || parts[i].first > bound ||
+		    count > bound - parts[i].first) {
 			f->bytes_damaged += parts[i].n_bytes;
 			continue;
 		}
@@ -311,7 +325,8 @@ static bool module_is_known(const struct load_file *f, uint16_t id)
 	return id == MSR_MODULE_UNKNOWN || (id < f->modules.n && f->modules.at[id].record);
 }
 
-static bool node_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t id, const struct msr_node *n)
+static bool node_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t id,
+			  const struct msr_node *n)
 {
 	if (n->parent >= id || t->node_to[n->parent] == LOAD_DAMAGED)
 		return false;
@@ -322,7 +337,8 @@ static bool node_is_sound(const struct load_file *f, const struct load_thread *t
 
 static enum status check_nodes(struct load_file *f, struct load_thread *t)
 {
-	uint64_t n = order_parts(f, t->nodes.at, &t->nodes.n, sizeof(struct msr_node), node_bound(f));
+	uint64_t n =
+		order_parts(f, t->nodes.at, &t->nodes.n, sizeof(struct msr_node), node_bound(f));
 	t->n_nodes = n ? (uint32_t)n : 1;
 	t->node_to = malloc(t->n_nodes * sizeof *t->node_to);
 	if (!t->node_to)
@@ -347,12 +363,15 @@ static enum status check_nodes(struct load_file *f, struct load_thread *t)
 	return STATUS_OK;
 }
 
-static bool target_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t node, unsigned metric)
+static bool target_is_sound(const struct load_file *f, const struct load_thread *t, uint32_t node,
+			    unsigned metric)
 {
-	return node < t->n_nodes && t->node_to[node] != LOAD_DAMAGED && metric < MSR_MAX_METRICS && f->metrics[metric];
+	return node < t->n_nodes && t->node_to[node] != LOAD_DAMAGED && metric < MSR_MAX_METRICS &&
+	       f->metrics[metric];
 }
 
-/* Unsound cells are counted here and passed over by who sums them up, with the same test: load_cell_is_sound(). */
+/* Unsound cells are counted here and passed over by who sums them up, with the same test:
+ * load_cell_is_sound(). */
 static void check_cells(struct load_file *f, struct load_thread *t)
 {
 	order_parts(f, t->cells.at, &t->cells.n, sizeof(struct msr_cell), UINT32_MAX);
@@ -371,9 +390,12 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 	uint64_t latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, now_ns = 0;
 	for (size_t p = 0; p < t->trace.n; p++) {
 		if (t->trace.at[p].first > latest_ns)
-			t->trace.at[p].first = t->last_trace_ns; /* the deltas are all that can be believed */
+			t->trace.at[p].first =
+				t->last_trace_ns; /* the deltas are all that can be believed */
 		/* as model_trace_read() reads it: time never runs back */
-		struct load_trace_step s = {.time_ns = t->trace.at[p].first > now_ns ? t->trace.at[p].first : now_ns, .latest_ns = latest_ns};
+		struct load_trace_step s = {
+			.time_ns = t->trace.at[p].first > now_ns ? t->trace.at[p].first : now_ns,
+			.latest_ns = latest_ns};
 		while (load_trace_next(&t->trace.at[p], &s)) {
 			if (!target_is_sound(f, t, s.node, s.metric)) {
 				f->bytes_damaged += sizeof(uint64_t);
@@ -389,7 +411,8 @@ static void check_trace(struct load_file *f, struct load_thread *t)
 	}
 }
 
-bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t, const struct msr_cell *c)
+bool load_cell_is_sound(const struct load_file *f, const struct load_thread *t,
+			const struct msr_cell *c)
 {
 	return target_is_sound(f, t, c->node, c->metric) && load_cell_is_plausible(c);
 }
@@ -423,13 +446,17 @@ static enum status check_header(const char *name, struct load_file *f)
 		log_warn(name, "holds nothing: %zu bytes, less than a header", f->map.n_bytes);
 		return STATUS_NOT_FOUND;
 	case MSR_HEADER_UNWRITTEN:
-		log_warn(name, "holds nothing: its header was never written (the process was killed, or its node went down, while it started)");
+		log_warn(name, "holds nothing: its header was never written (the process was "
+			       "killed, or its node went down, while it started)");
 		return STATUS_NOT_FOUND;
 	case MSR_HEADER_NOT_OURS:
 		log_error(name, "not a measurement file of hpcrun-lite");
 		return STATUS_BAD_INPUT;
 	case MSR_HEADER_OTHER_VERSION:
-		log_error(name, "measurement format version %u is not supported; this program reads version %d", major, MSR_VERSION_MAJOR);
+		log_error(name,
+			  "measurement format version %u is not supported; this program reads "
+			  "version %d",
+			  major, MSR_VERSION_MAJOR);
 		return STATUS_UNSUPPORTED;
 	case MSR_HEADER_SOUND:
 		break;
@@ -457,7 +484,8 @@ static enum status read_all(const char *name, struct load_file *f)
 	return s;
 }
 
-enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes, struct load_file *f)
+enum status load_file_bytes(const char *name, const uint8_t *bytes, size_t n_bytes,
+			    struct load_file *f)
 {
 	f->map.bytes = bytes;
 	f->map.n_bytes = n_bytes;
@@ -479,7 +507,9 @@ static enum status read_path(const char *path, struct load_file *f)
 	note_live(f);
 	load_release(f, UINT32_MAX); /* all of it */
 	if (s == STATUS_OK && f->truncated)
-		log_warn(path, "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)", f->bytes_damaged);
+		log_warn(path,
+			 "truncated: read as far as it goes (%" PRIu64 " bytes missing or damaged)",
+			 f->bytes_damaged);
 	else if (s == STATUS_OK && f->bytes_damaged)
 		log_warn(path, "damaged: %" PRIu64 " bytes skipped", f->bytes_damaged);
 	return s;

@@ -31,7 +31,8 @@ static bool find_strings(struct definition *d, uint32_t fixed_bytes)
 	return true;
 }
 
-/* Ids are given one after the other: no file can hold more than fit into it, which bounds what a damaged one may make us allocate. */
+/* Ids are given one after the other: no file can hold more than fit into it, which bounds what a
+ * damaged one may make us allocate. */
 static bool id_is_sound(const struct load_file *f, uint32_t id)
 {
 	return id > 0 && id <= f->map.n_bytes / sizeof(struct msr_gpu_definition);
@@ -53,10 +54,14 @@ static bool id_is_sound(const struct load_file *f, uint32_t id)
 static uint32_t fixed_bytes(unsigned type)
 {
 	static const uint32_t bytes[] = {
-		[MSR_GPU_DEF_DEVICE] = sizeof(struct msr_gpu_def_device), [MSR_GPU_DEF_CONTEXT] = sizeof(struct msr_gpu_def_context),
-		[MSR_GPU_DEF_QUEUE] = sizeof(struct msr_gpu_def_queue), [MSR_GPU_DEF_CODE] = sizeof(struct msr_gpu_def_code),
-		[MSR_GPU_DEF_FUNCTION] = sizeof(struct msr_gpu_def_function), [MSR_GPU_DEF_STALL] = sizeof(struct msr_gpu_def_stall),
-		[MSR_GPU_DEF_COUNTER] = sizeof(struct msr_gpu_def_counter), [MSR_GPU_DEF_DEVICE_LIMITS] = sizeof(struct msr_gpu_def_device_limits),
+		[MSR_GPU_DEF_DEVICE] = sizeof(struct msr_gpu_def_device),
+		[MSR_GPU_DEF_CONTEXT] = sizeof(struct msr_gpu_def_context),
+		[MSR_GPU_DEF_QUEUE] = sizeof(struct msr_gpu_def_queue),
+		[MSR_GPU_DEF_CODE] = sizeof(struct msr_gpu_def_code),
+		[MSR_GPU_DEF_FUNCTION] = sizeof(struct msr_gpu_def_function),
+		[MSR_GPU_DEF_STALL] = sizeof(struct msr_gpu_def_stall),
+		[MSR_GPU_DEF_COUNTER] = sizeof(struct msr_gpu_def_counter),
+		[MSR_GPU_DEF_DEVICE_LIMITS] = sizeof(struct msr_gpu_def_device_limits),
 	};
 	return type < sizeof bytes / sizeof *bytes ? bytes[type] : 0;
 }
@@ -65,42 +70,52 @@ static enum status read_definition(struct load_file *f, const uint8_t *record, u
 {
 	struct load_gpu *g = &f->gpu;
 	struct definition d = {.head = (const void *)record, .bytes = bytes};
-	uint32_t fixed = bytes < sizeof *d.head ? 0 : fixed_bytes(d.head->type), id = fixed ? d.head->id : 0;
+	uint32_t fixed = bytes < sizeof *d.head ? 0 : fixed_bytes(d.head->type),
+		 id = fixed ? d.head->id : 0;
 	if (!fixed)
-		return bytes < sizeof *d.head ? STATUS_BAD_INPUT : STATUS_OK; /* a later version's type */
+		return bytes < sizeof *d.head ? STATUS_BAD_INPUT
+					      : STATUS_OK; /* a later version's type */
 	if (!id_is_sound(f, id) || !find_strings(&d, fixed))
 		return STATUS_BAD_INPUT;
 	switch (d.head->type) {
 	case MSR_GPU_DEF_DEVICE:
-		return PUT(&g->devices, id, ((struct load_gpu_device){(const void *)record, d.name, d.more}));
+		return PUT(&g->devices, id,
+			   ((struct load_gpu_device){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_CONTEXT:
-		return PUT(&g->contexts, id, ((struct load_gpu_context){(const void *)record, d.name}));
+		return PUT(&g->contexts, id,
+			   ((struct load_gpu_context){(const void *)record, d.name}));
 	case MSR_GPU_DEF_QUEUE:
 		return PUT(&g->queues, id, ((struct load_gpu_queue){(const void *)record, d.name}));
 	case MSR_GPU_DEF_CODE:
-		return PUT(&g->codes, id, ((struct load_gpu_code){(const void *)record, d.name, d.more}));
+		return PUT(&g->codes, id,
+			   ((struct load_gpu_code){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_FUNCTION:
-		return PUT(&g->functions, id, ((struct load_gpu_function){(const void *)record, d.name, d.more}));
+		return PUT(&g->functions, id,
+			   ((struct load_gpu_function){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_STALL:
-		return PUT(&g->stalls, id, ((struct load_gpu_stall){(const void *)record, d.name, d.more}));
+		return PUT(&g->stalls, id,
+			   ((struct load_gpu_stall){(const void *)record, d.name, d.more}));
 	case MSR_GPU_DEF_DEVICE_LIMITS:
 		return PUT(&g->limits, id, ((struct load_gpu_limits){(const void *)record}));
 	default:
-		return PUT(&g->counters, id, ((struct load_gpu_counter){(const void *)record, d.name, d.more}));
+		return PUT(&g->counters, id,
+			   ((struct load_gpu_counter){(const void *)record, d.name, d.more}));
 	}
 }
 
 /* ---- records of one size ---- */
 
 /* False, and counted, when the extent cannot hold records of at least `least_bytes`. */
-static bool make_part(struct load_file *f, const struct msr_view *v, uint32_t least_bytes, struct load_gpu_part *p)
+static bool make_part(struct load_file *f, const struct msr_view *v, uint32_t least_bytes,
+		      struct load_gpu_part *p)
 {
 	uint32_t stride = v->extent->record_bytes;
 	if (stride < least_bytes || stride % 8) {
 		f->bytes_damaged += v->n_bytes;
 		return false;
 	}
-	*p = (struct load_gpu_part){v->content, v->n_bytes / stride, v->extent->first, stride, v->extent->thread, v->extent->sequence};
+	*p = (struct load_gpu_part){v->content, v->n_bytes / stride, v->extent->first,
+				    stride,     v->extent->thread,   v->extent->sequence};
 	f->bytes_damaged += v->n_bytes % stride;
 	return p->n > 0;
 }
@@ -113,7 +128,8 @@ static enum status read_shapes(struct load_file *f, const struct load_gpu_part *
 			f->bytes_damaged += p->stride;
 			continue;
 		}
-		if (f->gpu.shapes.n <= s->id && !vec_extend(&f->gpu.shapes, s->id + 1 - f->gpu.shapes.n))
+		if (f->gpu.shapes.n <= s->id &&
+		    !vec_extend(&f->gpu.shapes, s->id + 1 - f->gpu.shapes.n))
 			return STATUS_NO_MEMORY;
 		f->gpu.shapes.at[s->id] = s;
 	}
@@ -124,7 +140,8 @@ static enum status read_clocks(struct load_file *f, const struct load_gpu_part *
 {
 	for (uint64_t i = 0; i < p->n; i++) {
 		const struct msr_gpu_clock *c = load_gpu_at(p, i);
-		if (!c->clock || c->mono_ns > f->header.start_mono_ns + LOAD_LONGEST_NS || c->device_ns > INT64_MAX) {
+		if (!c->clock || c->mono_ns > f->header.start_mono_ns + LOAD_LONGEST_NS ||
+		    c->device_ns > INT64_MAX) {
 			f->bytes_damaged += p->stride;
 			continue;
 		}
@@ -139,7 +156,8 @@ static enum status read_clocks(struct load_file *f, const struct load_gpu_part *
 /* Of one back end there are several, of different threads: one sum. */
 static void add_tally(struct msr_gpu_tally *to, const struct msr_view *v)
 {
-	const size_t from = offsetof(struct msr_gpu_tally, launched), n_bytes = v->n_bytes < sizeof *to ? v->n_bytes : sizeof *to;
+	const size_t from = offsetof(struct msr_gpu_tally, launched),
+		     n_bytes = v->n_bytes < sizeof *to ? v->n_bytes : sizeof *to;
 	_Atomic uint64_t *sum = to->launched;
 	for (size_t i = 0; i < (n_bytes - from) / sizeof *sum; i++) {
 		uint64_t word;
@@ -175,9 +193,15 @@ bool load_gpu_is_kind(unsigned kind)
 static uint32_t least_bytes(unsigned kind)
 {
 	static const uint32_t bytes[] = {
-		[MSR_GPU_SHAPE] = sizeof(struct msr_gpu_shape), [MSR_GPU_CLOCK] = sizeof(struct msr_gpu_clock), [MSR_GPU_LAUNCH] = sizeof(struct msr_gpu_launch),
-		[MSR_GPU_OP] = MSR_GPU_OP_SHORT, [MSR_GPU_AGGREGATE] = sizeof(struct msr_gpu_aggregate), [MSR_GPU_PC] = sizeof(struct msr_gpu_pc),
-		[MSR_GPU_PC_RANGE] = sizeof(struct msr_gpu_pc_range), [MSR_GPU_VALUE] = sizeof(struct msr_gpu_value), [MSR_GPU_GRAPH_NODE] = sizeof(struct msr_gpu_graph_node),
+		[MSR_GPU_SHAPE] = sizeof(struct msr_gpu_shape),
+		[MSR_GPU_CLOCK] = sizeof(struct msr_gpu_clock),
+		[MSR_GPU_LAUNCH] = sizeof(struct msr_gpu_launch),
+		[MSR_GPU_OP] = MSR_GPU_OP_SHORT,
+		[MSR_GPU_AGGREGATE] = sizeof(struct msr_gpu_aggregate),
+		[MSR_GPU_PC] = sizeof(struct msr_gpu_pc),
+		[MSR_GPU_PC_RANGE] = sizeof(struct msr_gpu_pc_range),
+		[MSR_GPU_VALUE] = sizeof(struct msr_gpu_value),
+		[MSR_GPU_GRAPH_NODE] = sizeof(struct msr_gpu_graph_node),
 	};
 	return bytes[kind];
 }
@@ -191,9 +215,13 @@ static enum status read_part(struct load_file *f, unsigned kind, const struct lo
 		return read_clocks(f, p);
 	if (kind == MSR_GPU_LAUNCH && p->thread != UINT32_MAX && !load_get_thread(f, p->thread))
 		return STATUS_NO_MEMORY;
-	struct load_gpu_part *at = kind == MSR_GPU_LAUNCH ? vec_push(&g->launches) : kind == MSR_GPU_OP ? vec_push(&g->ops)
-		: kind == MSR_GPU_AGGREGATE ? vec_push(&g->aggregates) : kind == MSR_GPU_GRAPH_NODE ? vec_push(&g->graph_nodes) : kind == MSR_GPU_PC ? vec_push(&g->pcs)
-		: kind == MSR_GPU_PC_RANGE ? vec_push(&g->ranges) : vec_push(&g->values);
+	struct load_gpu_part *at = kind == MSR_GPU_LAUNCH       ? vec_push(&g->launches)
+				   : kind == MSR_GPU_OP         ? vec_push(&g->ops)
+				   : kind == MSR_GPU_AGGREGATE  ? vec_push(&g->aggregates)
+				   : kind == MSR_GPU_GRAPH_NODE ? vec_push(&g->graph_nodes)
+				   : kind == MSR_GPU_PC         ? vec_push(&g->pcs)
+				   : kind == MSR_GPU_PC_RANGE   ? vec_push(&g->ranges)
+								: vec_push(&g->values);
 	if (!at)
 		return STATUS_NO_MEMORY;
 	*at = *p;
@@ -240,8 +268,9 @@ static uint64_t error_of(const struct msr_gpu_clock *p)
 }
 
 /*
- * Where the device's clock goes on and ours back, the later pair is dropped: one of the two is wrong, and the first is the one that was in use. Within the errors that is no
- * damage: pairs taken by two threads at about the same time.
+ * Where the device's clock goes on and ours back, the later pair is dropped: one of the two is
+ * wrong, and the first is the one that was in use. Within the errors that is no damage: pairs taken
+ * by two threads at about the same time.
  */
 static void sort_pairs(struct load_file *f)
 {
@@ -249,9 +278,13 @@ static void sort_pairs(struct load_file *f)
 	if (f->gpu.pairs.n)
 		qsort(f->gpu.pairs.at, f->gpu.pairs.n, sizeof *f->gpu.pairs.at, compare_pairs);
 	for (size_t i = 0; i < f->gpu.pairs.n; i++) {
-		struct msr_gpu_clock p = f->gpu.pairs.at[i], *last = kept ? &f->gpu.pairs.at[kept - 1] : NULL;
-		if (last && last->clock == p.clock && (p.mono_ns < last->mono_ns || p.device_ns == last->device_ns)) {
-			f->bytes_damaged += last->mono_ns > p.mono_ns + error_of(last) + error_of(&p) ? sizeof p : 0;
+		struct msr_gpu_clock p = f->gpu.pairs.at[i],
+				     *last = kept ? &f->gpu.pairs.at[kept - 1] : NULL;
+		if (last && last->clock == p.clock &&
+		    (p.mono_ns < last->mono_ns || p.device_ns == last->device_ns)) {
+			f->bytes_damaged +=
+				last->mono_ns > p.mono_ns + error_of(last) + error_of(&p) ? sizeof p
+											  : 0;
 			continue;
 		}
 		f->gpu.pairs.at[kept++] = p;
@@ -265,7 +298,8 @@ static void count_damage(struct load_file *f)
 		const struct load_gpu_part *p = &f->gpu.launches.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_launch *l = load_gpu_at(p, i);
-			f->bytes_damaged += load_gpu_kind_is_sound(msr_gpu_launch_kind(l)) ? 0 : p->stride;
+			f->bytes_damaged +=
+				load_gpu_kind_is_sound(msr_gpu_launch_kind(l)) ? 0 : p->stride;
 		}
 		load_release(f, p->n * p->stride);
 	}
@@ -273,7 +307,8 @@ static void count_damage(struct load_file *f)
 		const struct load_gpu_part *p = &f->gpu.ops.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_op *op = load_gpu_at(p, i);
-			f->bytes_damaged += load_gpu_kind_is_sound(msr_gpu_op_kind(op)) ? 0 : p->stride;
+			f->bytes_damaged +=
+				load_gpu_kind_is_sound(msr_gpu_op_kind(op)) ? 0 : p->stride;
 		}
 		load_release(f, p->n * p->stride);
 	}

@@ -115,7 +115,8 @@ static void open_one(void *arg, size_t i, unsigned worker)
 	one->result = load_file_open(o->l->paths.at[i], &one->file);
 	if (one->result == STATUS_OK)
 		one->result = open_inside(one);
-	log_progress("reading measurement files", atomic_fetch_add(&o->n_done, 1) + 1, o->l->paths.n);
+	log_progress("reading measurement files", atomic_fetch_add(&o->n_done, 1) + 1,
+		     o->l->paths.n);
 }
 
 static int compare_i64(int64_t a, int64_t b)
@@ -199,7 +200,8 @@ static enum status open_all(struct listing *l, unsigned n_workers, struct load_j
 	return s;
 }
 
-enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers, struct load_job *job)
+enum status load_job_open(char *const *directories, size_t n_directories, unsigned n_workers,
+			  struct load_job *job)
 {
 	struct listing l = {0};
 	enum status s = STATUS_OK;

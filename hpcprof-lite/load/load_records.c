@@ -23,7 +23,8 @@ struct load_thread *load_get_thread(struct load_file *f, uint32_t number)
 	return t;
 }
 
-enum status load_lengthed(struct load_file *f, const struct msr_view *v, enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
+enum status load_lengthed(struct load_file *f, const struct msr_view *v,
+			  enum status (*read)(struct load_file *, const uint8_t *, uint32_t))
 {
 	uint64_t at = 0;
 	while (v->n_bytes - at >= 8) {
@@ -46,7 +47,9 @@ void load_release(struct load_file *f, uint64_t n_bytes)
 {
 	enum { WINDOW = 4 << 20 };
 	/* relaxed: a hint; nothing is read on the strength of it */
-	if (!f->path || f->is_inside || f->map.is_copy || atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes < WINDOW)
+	if (!f->path || f->is_inside || f->map.is_copy ||
+	    atomic_fetch_add_explicit(&f->n_unreleased, n_bytes, memory_order_relaxed) + n_bytes <
+		    WINDOW)
 		return;
 	atomic_store_explicit(&f->n_unreleased, 0, memory_order_relaxed);
 	madvise((void *)(uintptr_t)f->map.bytes, f->map.n_bytes, MADV_DONTNEED);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python_lines.h. The encodings: PEP 626 with Objects/lnotab_notes.txt of CPython 3.10; Objects/locations.md (now InternalDocs/code_objects.md) of CPython 3.11 on.
- * Must not: read beyond the table. Test: tests/unit/test_python_lines.c, tests/cli/python_lines.sh.
+ * See python_lines.h. The encodings: PEP 626 with Objects/lnotab_notes.txt of CPython 3.10;
+ * Objects/locations.md (now InternalDocs/code_objects.md) of CPython 3.11 on. Must not: read beyond
+ * the table. Test: tests/unit/test_python_lines.c, tests/cli/python_lines.sh.
  */
 #include "hpcprof-lite/load/python_lines.h"
 
@@ -63,7 +64,8 @@ static void skip(struct table *t, unsigned n)
 		;
 }
 
-/* Each entry: a byte with its form and its number of code units less one, then what the form needs; only differences of lines matter here. */
+/* Each entry: a byte with its form and its number of code units less one, then what the form needs;
+ * only differences of lines matter here. */
 static bool find_in_locations(struct table *t, int64_t first_line, uint64_t unit, uint32_t *line)
 {
 	enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LINE = 15 };
@@ -90,7 +92,8 @@ static bool find_in_locations(struct table *t, int64_t first_line, uint64_t unit
 	return false;
 }
 
-bool python_line(enum msr_python_lines kind, const uint8_t *table, size_t n_bytes, uint32_t first_line, uint32_t unit, uint32_t *line)
+bool python_line(enum msr_python_lines kind, const uint8_t *table, size_t n_bytes,
+		 uint32_t first_line, uint32_t unit, uint32_t *line)
 {
 	struct table t = {table, table + n_bytes};
 	switch (kind) {

@@ -24,12 +24,14 @@ extern char **environ;
 static bool belongs_to(const struct structure *s, const struct msr_module *m)
 {
 	if (m->flags & LOAD_MODULE_GPU)
-		return true; /* its name is the hash of the content; what it says is the build id of an ELF inside */
+		return true; /* its name is the hash of the content; what it says is the build id of
+				an ELF inside */
 	size_t n_bytes;
 	const uint8_t *id = structure_build_id(s, &n_bytes);
 	if (n_bytes > MSR_BUILD_ID_MAX)
 		n_bytes = MSR_BUILD_ID_MAX;
-	return n_bytes == m->build_id_bytes && (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
+	return n_bytes == m->build_id_bytes &&
+	       (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
 /* Opens one file; damage and files of other binaries are said. *is_damaged: no one can use it. */
@@ -64,7 +66,8 @@ static bool open_file(const char *path, struct load_structure *l, bool *is_damag
 void load_structure_key(const struct load_structure *l, char key[STRUCTURE_KEY_BYTES])
 {
 	const struct msr_module *m = l->module;
-	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes, m->file_mtime_ns);
+	structure_key(key, m->build_id, m->build_id_bytes, l->path, m->file_bytes,
+		      m->file_mtime_ns);
 }
 
 /* Opens what a directory has in structs/. Returns how many of the list are still without. */
@@ -98,7 +101,8 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 		bool is_damaged;
 		if (list[i].structure)
 			continue;
-		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path); k++)
+		for (size_t k = 0; !list[i].structure && structure_cache_find(&cache, key, k, path);
+		     k++)
 			if (open_file(path, &list[i], &is_damaged))
 				structure_cache_touch(path);
 			else if (is_damaged)
@@ -108,12 +112,14 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 	return n_removed;
 }
 
-/* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the measurements). */
+/* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the
+ * measurements). */
 static bool can_be_made(const struct load_structure *l)
 {
 	if (l->module->flags & LOAD_MODULE_GPU)
 		return access(l->path, R_OK) == 0;
-	return l->module->flags & MSR_MODULE_VDSO || load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
+	return l->module->flags & MSR_MODULE_VDSO ||
+	       load_check_binary(l->module, l->path) == LOAD_BINARY_SAME;
 }
 
 /*
@@ -162,7 +168,8 @@ bool load_find_hpcstruct(char *path, size_t path_bytes)
 	if (slash && strcmp(slash, "/.libs") == 0) /* where libtool keeps programs */
 		*slash = 0;
 	int length = snprintf(path, path_bytes, "%s/hpcstruct-lite", self);
-	if (length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0 && !is_directory(path))
+	if (length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0 &&
+	    !is_directory(path))
 		return true;
 	length = snprintf(path, path_bytes, "%s/../hpcstruct-lite/hpcstruct-lite", self);
 	return length > 0 && (size_t)length < path_bytes && access(path, X_OK) == 0;
@@ -190,11 +197,14 @@ static int start(pid_t *pid, const char *program, char **argv)
 	return cause;
 }
 
-/* Runs `program --trust-cache [-q] -j N [-o scratch/structs] directory`; its messages go to our standard error, so that standard output stays ours. */
+/* Runs `program --trust-cache [-q] -j N [-o scratch/structs] directory`; its messages go to our
+ * standard error, so that standard output stays ours. */
 static void run_hpcstruct(const char *program, char *directory, const char *scratch,
 	unsigned n_workers, bool be_quiet)
 {
-	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j", trust[] = "--trust-cache", to[] = "-o", quiet[] = "-q", end[] = "--";
+	char workers[16], out[PATH_MAX], name[] = "hpcstruct-lite", jobs[] = "-j",
+					 trust[] = "--trust-cache", to[] = "-o", quiet[] = "-q",
+					 end[] = "--";
 	char *argv[10] = {name, jobs, workers, trust};
 	size_t n = 4;
 	if (be_quiet)
@@ -216,9 +226,14 @@ static void run_hpcstruct(const char *program, char *directory, const char *scra
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFSIGNALED(status))
-		log_warn(directory, "hpcstruct-lite was ended by signal %d; some binaries have no structure", WTERMSIG(status));
+		log_warn(directory,
+			 "hpcstruct-lite was ended by signal %d; some binaries have no structure",
+			 WTERMSIG(status));
 	else if (WEXITSTATUS(status) != 0)
-		log_warn(directory, "hpcstruct-lite failed with status %d; some binaries may have no structure", WEXITSTATUS(status));
+		log_warn(
+			directory,
+			"hpcstruct-lite failed with status %d; some binaries may have no structure",
+			WEXITSTATUS(status));
 }
 
 /*
@@ -231,9 +246,9 @@ static const char *make_missing(
 	char program[PATH_MAX];
 	if (!load_find_hpcstruct(program, sizeof program)) {
 		if (n_new > 0)
-			log_warn(NULL,
-				"hpcstruct-lite is not beside this program; functions and lines stay "
-				"unknown where structures are missing");
+			log_warn(NULL, "hpcstruct-lite is not beside this program; functions and "
+				       "lines stay "
+				       "unknown where structures are missing");
 		return NULL;
 	}
 	bool can_keep = cache_dir && structure_cache_is_writable(cache_dir);
@@ -266,7 +281,8 @@ static void judge_missing(struct load_structure *l, bool say)
 
 /* ---- the whole ---- */
 
-void load_structures_open(const struct load_structures_options *o, struct load_structure *list, size_t n)
+void load_structures_open(const struct load_structures_options *o, struct load_structure *list,
+			  size_t n)
 {
 	char dir[PATH_MAX];
 	const char *cache_dir = structure_cache_directory(dir) ? dir : NULL, *scratch = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Look-ups in the frozen model and the reading of time lines. Everything here is a function over constant data: any number of threads may call it. Test:
- * tests/unit/test_model.c.
+ * Look-ups in the frozen model and the reading of time lines. Everything here is a function over
+ * constant data: any number of threads may call it. Test: tests/unit/test_model.c.
  */
 #include "hpcprof-lite/model/model.h"
 
@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* First index in [0, n) whose (context, metric) is not before the pair looked for. Values and totals begin with these two fields. */
-static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32_t context, uint32_t metric)
+/* First index in [0, n) whose (context, metric) is not before the pair looked for. Values and
+ * totals begin with these two fields. */
+static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32_t context,
+			  uint32_t metric)
 {
 	size_t low = 0, high = n;
 	while (low < high) {
@@ -27,7 +29,8 @@ static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32
 	return low;
 }
 
-/* "/lib/python3", with a digit and a slash behind: where Python's own modules lie, and below it those that were installed. */
+/* "/lib/python3", with a digit and a slash behind: where Python's own modules lie, and below it
+ * those that were installed. */
 static bool is_in_installation(const char *path)
 {
 	static const char lib[] = "/lib/python3";
@@ -47,7 +50,8 @@ uint32_t model_find_python_line(const struct model *m, uint32_t context)
 	uint32_t innermost = MODEL_NONE;
 	for (uint32_t at = context; at != MODEL_NONE; at = m->contexts[at].parent) {
 		const struct model_context *c = &m->contexts[at];
-		if (c->kind != MODEL_CONTEXT_LINE || c->module >= m->n_modules || !m->modules[c->module].is_python)
+		if (c->kind != MODEL_CONTEXT_LINE || c->module >= m->n_modules ||
+		    !m->modules[c->module].is_python)
 			continue;
 		if (!model_is_python_library(m->files[c->file].path))
 			return at;
@@ -59,24 +63,32 @@ uint32_t model_find_python_line(const struct model *m, uint32_t context)
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric)
 {
 	size_t i = lower_bound(m->totals, m->n_totals, sizeof *m->totals, context, metric);
-	return i < m->n_totals && m->totals[i].context == context && m->totals[i].metric == metric ? &m->totals[i] : NULL;
+	return i < m->n_totals && m->totals[i].context == context && m->totals[i].metric == metric
+		       ? &m->totals[i]
+		       : NULL;
 }
 
-const struct model_value *model_find_value(const struct model *m, uint32_t profile, uint32_t context, uint32_t metric)
+const struct model_value *model_find_value(const struct model *m, uint32_t profile,
+					   uint32_t context, uint32_t metric)
 {
 	const struct model_profile *p = &m->profiles[profile];
 	size_t i = lower_bound(p->values, p->n_values, sizeof *p->values, context, metric);
-	return i < p->n_values && p->values[i].context == context && p->values[i].metric == metric ? &p->values[i] : NULL;
+	return i < p->n_values && p->values[i].context == context && p->values[i].metric == metric
+		       ? &p->values[i]
+		       : NULL;
 }
 
-/* Begins the cursor's part where it has not: the clock restarts at the part's first time, but never runs back. */
+/* Begins the cursor's part where it has not: the clock restarts at the part's first time, but never
+ * runs back. */
 static uint64_t begin_part(const struct model_trace_part *p, const struct model_trace_cursor *c)
 {
 	return p->first_ns > c->time_ns ? p->first_ns : c->time_ns;
 }
 
-/* A part was read. Now and then the pages of the file go back to the page cache, so that memory does not grow with samples. */
-static void release(const struct model_timeline *line, const struct model_trace_part *part, struct model_trace_cursor *c)
+/* A part was read. Now and then the pages of the file go back to the page cache, so that memory
+ * does not grow with samples. */
+static void release(const struct model_timeline *line, const struct model_trace_part *part,
+		    struct model_trace_cursor *c)
 {
 	enum { WINDOW = 4 << 20 };
 	c->n_unreleased += part->n_bytes;
@@ -86,7 +98,8 @@ static void release(const struct model_timeline *line, const struct model_trace_
 	madvise((void *)(uintptr_t)line->mapped, line->mapped_bytes, MADV_DONTNEED);
 }
 
-size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c, struct model_sample *out, size_t n)
+size_t model_trace_read(const struct model *m, uint32_t profile, struct model_trace_cursor *c,
+			struct model_sample *out, size_t n)
 {
 	const struct model_timeline *line = &m->private_->timelines[profile];
 	size_t count = 0;
@@ -97,18 +110,23 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 		uint64_t now = i ? c->time_ns : begin_part(part, c);
 		while (i < n_words && count < n) {
 			uint64_t word = words[i++];
-			uint32_t metric = line->metric_of[word >> 28 & 15], node = (uint32_t)word & MSR_TRACE_NODE_MAX;
+			uint32_t metric = line->metric_of[word >> 28 & 15],
+				 node = (uint32_t)word & MSR_TRACE_NODE_MAX;
 			if ((word >> 28 & 15) == MSR_TRACE_TAG_ESCAPE) {
 				if (node == MSR_TRACE_ABSOLUTE && i < n_words) {
-					now = words[i] > now && words[i] <= line->latest_ns ? words[i] : now;
+					now = words[i] > now && words[i] <= line->latest_ns
+						      ? words[i]
+						      : now;
 					i++;
 				}
 				continue;
 			}
 			now += word >> 32;
-			if (metric == MODEL_NONE || node >= line->n_nodes || line->context_of[node] == MODEL_NONE)
+			if (metric == MODEL_NONE || node >= line->n_nodes ||
+			    line->context_of[node] == MODEL_NONE)
 				continue;
-			out[count++] = (struct model_sample){now + (uint64_t)line->to_real_ns, line->context_of[node], metric};
+			out[count++] = (struct model_sample){now + (uint64_t)line->to_real_ns,
+							     line->context_of[node], metric};
 		}
 		c->time_ns = now;
 		c->offset = i;
@@ -121,12 +139,21 @@ size_t model_trace_read(const struct model *m, uint32_t profile, struct model_tr
 
 /* ---- operations of GPUs ---- */
 
-static struct model_gpu_op describe_op(const struct model_gpu_line *line, const struct model_gpu_item *i)
+static struct model_gpu_op describe_op(const struct model_gpu_line *line,
+				       const struct model_gpu_item *i)
 {
 	const struct msr_gpu_op *r = i->record;
-	struct model_gpu_op op = {.start_ns = i->start_ns, .end_ns = i->end_ns, .enter_ns = i->enter_ns, .id = msr_gpu_op_id(r), .amount = r->amount,
-		.context = line->cells[i->cell].context, .launcher = line->cells[i->cell].launcher, .kind = (uint8_t)msr_gpu_op_kind(r),
-		.detail = (uint8_t)msr_gpu_op_detail(r), .shape = r->shape < line->n_shapes ? line->shape_of[r->shape] : MODEL_NONE};
+	struct model_gpu_op op = {.start_ns = i->start_ns,
+				  .end_ns = i->end_ns,
+				  .enter_ns = i->enter_ns,
+				  .id = msr_gpu_op_id(r),
+				  .amount = r->amount,
+				  .context = line->cells[i->cell].context,
+				  .launcher = line->cells[i->cell].launcher,
+				  .kind = (uint8_t)msr_gpu_op_kind(r),
+				  .detail = (uint8_t)msr_gpu_op_detail(r),
+				  .shape = r->shape < line->n_shapes ? line->shape_of[r->shape]
+								     : MODEL_NONE};
 	if (op.kind != MSR_GPU_KERNEL)
 		op.shape = MODEL_NONE;
 	if (i->has_waits && r->queued_before_ns != UINT32_MAX)
@@ -136,7 +163,8 @@ static struct model_gpu_op describe_op(const struct model_gpu_line *line, const 
 	return op;
 }
 
-size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c, struct model_gpu_op *out, size_t n)
+size_t model_gpu_read(const struct model *m, uint32_t profile, struct model_gpu_cursor *c,
+		      struct model_gpu_op *out, size_t n)
 {
 	enum { WINDOW = 4 << 20 };
 	const struct model_profile *p = &m->profiles[profile];

@@ -55,7 +55,9 @@ const char *names_entry(const struct model_context *c)
 	case MODEL_ENTRY_THREAD: return "application thread";
 	case MODEL_ENTRY_GPU_NO_PATH: return "GPU operations without a call path";
 	case MODEL_ENTRY_GPU_NO_LAUNCH: return "GPU operations without a known launch";
-	default: return c->end < MSR_N_PATH_ENDS ? partial[c->end] : "partial call paths: unknown cause";
+	default:
+		return c->end < MSR_N_PATH_ENDS ? partial[c->end]
+						: "partial call paths: unknown cause";
 	}
 }
 

@@ -29,7 +29,8 @@ char *outfile_path(const char *directory, const char *name)
 static void ignore_sigxfsz(void)
 {
 	struct sigaction old;
-	if (sigaction(SIGXFSZ, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL)
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+	    old.sa_handler == SIG_DFL)
 		signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -38,7 +39,8 @@ enum status outfile_create(struct outfile *f, const char *directory, const char 
 	return outfile_create_as(f, directory, name, 0666);
 }
 
-enum status outfile_create_as(struct outfile *f, const char *directory, const char *name, mode_t mode)
+enum status outfile_create_as(struct outfile *f, const char *directory, const char *name,
+			      mode_t mode)
 {
 	*f = (struct outfile){.fd = -1};
 	char *path = outfile_path(directory, name);
@@ -66,7 +68,9 @@ static enum status fail(struct outfile *f, int error)
 enum status outfile_write(struct outfile *f, const void *bytes, size_t n_bytes, uint64_t offset)
 {
 	const uint8_t *p = bytes;
-	if (atomic_load_explicit(&f->failed, memory_order_relaxed)) /* only saves work; the verdict is read by the closer */
+	if (atomic_load_explicit(
+		    &f->failed,
+		    memory_order_relaxed)) /* only saves work; the verdict is read by the closer */
 		return STATUS_IO;
 	while (n_bytes) {
 		ssize_t n = pwrite(f->fd, p, n_bytes, (off_t)offset);
@@ -101,9 +105,11 @@ void outfile_abandon(struct outfile *f)
 	outfile_close(f);
 }
 
-enum status outstream_open(struct outstream *s, struct outfile *f, uint64_t offset, size_t buffer_bytes)
+enum status outstream_open(struct outstream *s, struct outfile *f, uint64_t offset,
+			   size_t buffer_bytes)
 {
-	*s = (struct outstream){.file = f, .at = offset, .bytes = malloc(buffer_bytes), .capacity = buffer_bytes};
+	*s = (struct outstream){
+		.file = f, .at = offset, .bytes = malloc(buffer_bytes), .capacity = buffer_bytes};
 	if (s->bytes)
 		return STATUS_OK;
 	log_error(f->path, "out of memory");
@@ -157,7 +163,8 @@ static void remove_below(int fd)
 			continue;
 		if (unlinkat(dirfd(d), e->d_name, 0) == 0)
 			continue;
-		int sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int sub = openat(dirfd(d), e->d_name,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (sub >= 0)
 			remove_below(sub);
 		unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See source_rights.h. As root the kernel decides: the file is opened with the owner's ids for file
- * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of the
- * file and of the directories above it. Test: tests/cli/prof_sources.sh.
+ * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of
+ * the file and of the directories above it. Test: tests/cli/prof_sources.sh.
  */
 #include "hpcprof-lite/sink/source_rights.h"
 
@@ -94,7 +94,8 @@ struct audience {
 	bool all_owners;
 };
 
-static void narrow(const struct source_owners *o, const struct stat *st, const struct stat *file, mode_t bit, struct audience *a)
+static void narrow(const struct source_owners *o, const struct stat *st, const struct stat *file,
+		   mode_t bit, struct audience *a)
 {
 	a->others = a->others && st->st_mode & bit;
 	a->group = a->group && st->st_mode & (st->st_gid == file->st_gid ? bit << 3 : bit);
@@ -135,7 +136,8 @@ static int open_regular(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
-/* Opens it as root in the name of `w`. The ids are those of this thread; glibc's setgroups() would change all. */
+/* Opens it as root in the name of `w`. The ids are those of this thread; glibc's setgroups() would
+ * change all. */
 static int open_as(const struct source_owner *w, const char *path)
 {
 	gid_t own[NGROUPS_MAX];
@@ -155,7 +157,8 @@ static int open_as(const struct source_owner *w, const char *path)
 static bool are_same(int a, int b)
 {
 	struct stat sa, sb;
-	return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+	return fstat(a, &sa) == 0 && fstat(b, &sb) == 0 && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
 }
 
 /* As root: -1 unless the kernel lets all owners open the same file. */

@@ -69,8 +69,7 @@ unsigned view_gpu_stalls(const struct model *m, uint32_t context, enum model_sco
 	return n;
 }
 
-/* ---- kernels
- * ---------------------------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 /* The kernel of a context: its function when a placeholder for kernels calls it, or that
  * placeholder; MODEL_NONE: it is no kernel. */
@@ -122,8 +121,7 @@ static bool add_totals(const struct model *m, struct view_gpu *g, struct map *in
 	return true;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------- */
+/* ---- operations ---- */
 
 static void add_sum(struct view_gpu_sum *s, const struct model_gpu_op *op)
 {
@@ -180,8 +178,7 @@ static bool add_ops(const struct model *m, struct view_gpu *g, struct map *index
 	return true;
 }
 
-/* ---- use of devices
- * --------------------------------------------------------------------------------------- */
+/* ---- use of devices ---- */
 
 /* One lane while those of a device are merged by time. */
 struct lane {
@@ -248,8 +245,7 @@ static bool measure_devices(const struct model *m, struct view_gpu *g)
 	return true;
 }
 
-/* ---- the whole
- * -------------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static int compare_kernels(const void *pa, const void *pb)
 {

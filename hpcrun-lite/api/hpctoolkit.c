@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libhpctoolkit.a: hands the calls of hpctoolkit.h on to the preloaded library, by a name of its own, since a program that exports its symbols would find itself by the public ones.
- * Must not need anything but libc, nor keep a program from running anywhere. Test: tests/cli/control.sh.
+ * libhpctoolkit.a: hands the calls of hpctoolkit.h on to the preloaded library, by a name of its
+ * own, since a program that exports its symbols would find itself by the public ones. Must not need
+ * anything but libc, nor keep a program from running anywhere. Test: tests/cli/control.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -17,7 +18,8 @@
 static _Atomic(hpcrun_lite_sampling_fn *) tool; /* NULL: not there */
 static atomic_bool has_looked;
 
-/* At start-up, so that a signal handler need not enter the loader; constructors of the program may be earlier still. */
+/* At start-up, so that a signal handler need not enter the loader; constructors of the program may
+ * be earlier still. */
 __attribute__((constructor)) static void look(void)
 {
 	tool = (hpcrun_lite_sampling_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, HPCRUN_LITE_SAMPLING);

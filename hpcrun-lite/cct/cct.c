@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calling context tree of a thread; see cct.h. Must not allocate other than by mmap, must not wait. Tests: tests/unit/test_cct.c.
+ * The calling context tree of a thread; see cct.h. Must not allocate other than by mmap, must not
+ * wait. Tests: tests/unit/test_cct.c.
  *
- * The index is an open-addressing table with linear probing of 8-byte entries: 32 bits of the hash of (parent, address) and the node's
- * id. It lives in anonymous memory and doubles when it is two thirds full; hashes are in the entries, so doubling
- * does not touch the nodes. `memo` holds the nodes of the path inserted last, outermost first.
+ * The index is an open-addressing table with linear probing of 8-byte entries: 32 bits of the hash
+ * of (parent, address) and the node's id. It lives in anonymous memory and doubles when it is two
+ * thirds full; hashes are in the entries, so doubling does not touch the nodes. `memo` holds the
+ * nodes of the path inserted last, outermost first.
  */
 #include "hpcrun-lite/cct/cct.h"
 
@@ -31,7 +33,8 @@ struct cct {
 	uint32_t n_slots;      /* a power of two */
 	uint32_t n_memo;       /* valid entries behind memo[0] */
 	struct msr_extent *trace;
-	uint64_t trace_used, trace_end; /* bytes behind its header, and how many there is room for */
+	uint64_t trace_used,
+		trace_end; /* bytes behind its header, and how many there is room for */
 	uint32_t trace_sequence, trace_bytes;
 	uint64_t trace_ns;     /* time of the last record */
 	struct slot first_slots[CCT_FIRST_SLOTS];
@@ -54,9 +57,12 @@ struct cct *cct_init(void *memory, const struct cct_options *options)
 	struct cct *t = memory;
 	uint8_t *arrays = (uint8_t *)memory + arrays_at(options->max_depth);
 	t->options = *options;
-	table_init(&t->nodes, MSR_NODE, sizeof(struct msr_node), options->thread, (struct table_extent *)arrays);
-	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread, (struct table_extent *)(arrays + TABLE_MANY_BYTES));
-	for (uint32_t i = 0; t->slot == t->first_slots && i < CCT_FIRST_SLOTS; i++) /* memory used before */
+	table_init(&t->nodes, MSR_NODE, sizeof(struct msr_node), options->thread,
+		   (struct table_extent *)arrays);
+	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread,
+		   (struct table_extent *)(arrays + TABLE_MANY_BYTES));
+	for (uint32_t i = 0; t->slot == t->first_slots && i < CCT_FIRST_SLOTS;
+	     i++) /* memory used before */
 		t->first_slots[i] = (struct slot){0, 0};
 	t->slot = t->first_slots;
 	t->n_slots = CCT_FIRST_SLOTS;
@@ -67,7 +73,7 @@ struct cct *cct_init(void *memory, const struct cct_options *options)
 	return t;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------ */
+/* ---- nodes ---- */
 
 static uint32_t hash_of(uint32_t parent, msr_addr addr)
 {
@@ -101,7 +107,8 @@ static bool double_slots(struct cct *t)
 	struct slot *old = t->slot;
 	if (!room_take((size_t)n * sizeof(struct slot)))
 		return false;
-	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long at = sys_mmap(NULL, (size_t)n * sizeof(struct slot), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(at)) {
 		room_give((size_t)n * sizeof(struct slot));
 		return false;
@@ -118,7 +125,8 @@ static bool double_slots(struct cct *t)
 	return true;
 }
 
-static bool new_node(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, enum msr_loss *cause)
+static bool new_node(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id,
+		     enum msr_loss *cause)
 {
 	if (t->nodes.n > t->options.max_nodes) {
 		*cause = MSR_LOSS_NODE_LIMIT;
@@ -137,7 +145,8 @@ static bool new_node(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id
 static bool child(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, enum msr_loss *cause)
 {
 	uint32_t hash = hash_of(parent, addr);
-	for (uint32_t i = hash & (t->n_slots - 1); t->slot[i].node; i = (i + 1) & (t->n_slots - 1)) {
+	for (uint32_t i = hash & (t->n_slots - 1); t->slot[i].node;
+	     i = (i + 1) & (t->n_slots - 1)) {
 		if (t->slot[i].hash != hash)
 			continue;
 		const struct msr_node *node = table_at(&t->nodes, t->slot[i].node);
@@ -197,19 +206,22 @@ void cct_forget_path(struct cct *t)
 	t->n_memo = 0;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------ */
+/* ---- cells ---- */
 
 /* One writer: a plain addition, but each word is stored whole. */
 static void add_to(_Atomic uint64_t *word, uint64_t n)
 {
-	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n, memory_order_relaxed);
+	atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + n,
+			      memory_order_relaxed);
 }
 
-bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause)
+bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64_t sum,
+	     enum msr_loss *cause)
 {
 	struct msr_node *node = table_at(&t->nodes, id);
 	uint32_t first = atomic_load_explicit(&node->first_cell, memory_order_relaxed);
-	for (uint32_t i = first, n = 0; i && i <= t->cells.n && n < 1024; n++) { /* a file that was damaged may say anything */
+	for (uint32_t i = first, n = 0; i && i <= t->cells.n && n < 1024;
+	     n++) { /* a file that was damaged may say anything */
 		struct msr_cell *cell = table_at(&t->cells, i - 1);
 		if (cell->metric == metric) {
 			add_to(&cell->sum, sum);
@@ -227,11 +239,12 @@ bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64
 	atomic_store_explicit(&cell->sum, sum, memory_order_relaxed);
 	atomic_store_explicit(&cell->count, count, memory_order_relaxed);
 	uint32_t made = table_commit(&t->cells);
-	atomic_store_explicit(&node->first_cell, made + 1, memory_order_release); /* after the cell itself */
+	atomic_store_explicit(&node->first_cell, made + 1,
+			      memory_order_release); /* after the cell itself */
 	return true;
 }
 
-/* ---- time line ---------------------------------------------------------------------------------------------- */
+/* ---- time line ---- */
 
 static bool new_trace_extent(struct cct *t, uint64_t now_ns, enum msr_loss *cause)
 {
@@ -284,11 +297,12 @@ bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, e
 	*record = msr_trace_make((uint32_t)(now_ns - t->trace_ns), metric, node);
 	t->trace_ns = now_ns;
 	t->trace_used = used + sizeof *record;
-	atomic_store_explicit(&t->trace->used, t->trace_used, memory_order_release); /* after the record */
+	atomic_store_explicit(&t->trace->used, t->trace_used,
+			      memory_order_release); /* after the record */
 	return true;
 }
 
-/* ---- end ------------------------------------------------------------------------------------------------------ */
+/* ---- end ---- */
 
 void cct_forget(struct cct *t)
 {

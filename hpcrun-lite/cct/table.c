@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread, struct table_extent *many)
+void table_init(struct table *t, enum msr_kind kind, uint16_t record_bytes, uint32_t thread,
+		struct table_extent *many)
 {
 	t->at = t->few;
 	t->many = many;

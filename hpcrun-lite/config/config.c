@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding and decoding of the one environment variable between launcher and run time; see config.h. Must not allocate.
- * Test: tests/unit/test_config.c.
+ * Encoding and decoding of the one environment variable between launcher and run time; see
+ * config.h. Must not allocate. Test: tests/unit/test_config.c.
  */
 #include "hpcrun-lite/config/config.h"
 
 #include <string.h>
 
-/* ---- writing ------------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 struct out {
 	char *text;
@@ -75,7 +75,8 @@ static void put_string(struct out *o, const char *key, const char *s)
 
 static void put_event(struct out *o, const struct config_event *e)
 {
-	const uint64_t field[] = {e->kind, e->unit, e->perf_type, e->perf_config, e->period, e->as_rate, e->cpu_source};
+	const uint64_t field[] = {e->kind,   e->unit,    e->perf_type, e->perf_config,
+				  e->period, e->as_rate, e->cpu_source};
 	put_string(o, "event", e->name);
 	for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 		put(o, ',');
@@ -119,7 +120,7 @@ size_t config_encode(const struct config *c, char *text, size_t n_bytes)
 	return o.full ? 0 : o.n;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 struct in {
 	const char *at;
@@ -207,7 +208,8 @@ static void get_event(struct in *in, struct config *c)
 	e->period = get_field(in);
 	e->as_rate = get_field(in) != 0;
 	e->cpu_source = (uint32_t)get_field(in);
-	if (e->cpu_source >= SOURCE_N_CPU || e->kind < CONFIG_CPUTIME || e->kind > CONFIG_PAPI || e->period == 0)
+	if (e->cpu_source >= SOURCE_N_CPU || e->kind < CONFIG_CPUTIME || e->kind > CONFIG_PAPI ||
+	    e->period == 0)
 		in->bad = true;
 }
 
@@ -276,7 +278,8 @@ static void get_value(struct in *in, const char *key, struct config *c)
 	else if (!strcmp(key, "bytes"))
 		c->max_bytes = get_u64(in);
 	else
-		for (get_text(in, skipped, sizeof skipped); *in->at == ',' && !in->bad; get_text(in, skipped, sizeof skipped))
+		for (get_text(in, skipped, sizeof skipped); *in->at == ',' && !in->bad;
+		     get_text(in, skipped, sizeof skipped))
 			in->at++;
 }
 
@@ -329,8 +332,8 @@ size_t config_preload(const struct config *c, char *text, size_t n_bytes)
 
 static bool in_bounds(const struct config *c)
 {
-	return c->directory[0] == '/' && (c->n_events > 0 || c->n_gpus > 0) && c->max_depth >= 16 && c->max_depth <= 65535 && c->max_nodes > 0
-		&& c->max_nodes <= MSR_TRACE_NODE_MAX;
+	return c->directory[0] == '/' && (c->n_events > 0 || c->n_gpus > 0) && c->max_depth >= 16 &&
+	       c->max_depth <= 65535 && c->max_nodes > 0 && c->max_nodes <= MSR_TRACE_NODE_MAX;
 }
 
 bool config_decode(const char *text, struct config *c)

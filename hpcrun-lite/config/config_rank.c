@@ -10,17 +10,20 @@
 #include <string.h>
 
 /*
- * The innermost launcher comes first: torchrun is started by srun, mpirun by a batch system. A batch
- * system's variables come last, for they are also in the environment of what a job script starts by
- * other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside them.
+ * The innermost launcher comes first: torchrun is started by srun, mpirun by a batch system. A
+ * batch system's variables come last, for they are also in the environment of what a job script
+ * starts by other means. RANK and WORLD_SIZE are common words: PyTorch's launchers set more beside
+ * them.
  */
 static const struct config_launcher launchers[] = {
 	/* PyTorch, torch/distributed/elastic/agent/server/local_elastic_agent.py, _start_workers().
 	 * accelerate starts several processes through it, or by mpirun or DeepSpeed
-	 * (src/accelerate/commands/launch.py, multi_gpu_launcher(), deepspeed_launcher(); 1.15). The
-	 * run id is "none" unless the user gives one, and the port 29500. */
+	 * (src/accelerate/commands/launch.py, multi_gpu_launcher(), deepspeed_launcher(); 1.15).
+	 * The run id is "none" unless the user gives one, and the port 29500. */
 	{
-		.name = "torchrun", .rank = "RANK", .size = "WORLD_SIZE",
+		.name = "torchrun",
+		.rank = "RANK",
+		.size = "WORLD_SIZE",
 		.needs = {"TORCHELASTIC_RUN_ID", "LOCAL_RANK"},
 		.run = {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR",
 			"MASTER_PORT"},
@@ -28,7 +31,9 @@ static const struct config_launcher launchers[] = {
 	},
 	/* DeepSpeed, deepspeed/launcher/launch.py, main(). */
 	{
-		.name = "deepspeed", .rank = "RANK", .size = "WORLD_SIZE",
+		.name = "deepspeed",
+		.rank = "RANK",
+		.size = "WORLD_SIZE",
 		.needs = {"CROSS_RANK", "CROSS_SIZE", "LOCAL_SIZE", "MASTER_PORT"},
 		.run = {"MASTER_ADDR", "MASTER_PORT"},
 		.run_returns = true,
@@ -37,15 +42,19 @@ static const struct config_launcher launchers[] = {
 	 * them. PMIX_NAMESPACE alone returns with the process id of its mpirun; port and random key
 	 * do not. Open MPI 5 is PRRTE with openpmix/src/mca/pmdl/ompi/pmdl_ompi.c, setup_fork(). */
 	{
-		.name = "Open MPI", .rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE",
+		.name = "Open MPI",
+		.rank = "OMPI_COMM_WORLD_RANK",
+		.size = "OMPI_COMM_WORLD_SIZE",
 		.run = {"PMIX_NAMESPACE", "OMPI_MCA_orte_precondition_transports",
 			"OMPI_MCA_orte_hnp_uri"},
 	},
-	/* MVAPICH2 2.3.7, src/pm/mpirun/mpispawn.c, setup_local_environment(). The id is the process
-	 * id of mpirun_rsh. MPISPAWN_MPIRUN_HOST and _PORT differ between nodes: each mpispawn gives
-	 * its own to those that it starts (spawn_mpispawn_tree()). */
+	/* MVAPICH2 2.3.7, src/pm/mpirun/mpispawn.c, setup_local_environment(). The id is the
+	 * process id of mpirun_rsh. MPISPAWN_MPIRUN_HOST and _PORT differ between nodes: each
+	 * mpispawn gives its own to those that it starts (spawn_mpispawn_tree()). */
 	{
-		.name = "MVAPICH2", .rank = "MV2_COMM_WORLD_RANK", .size = "MV2_COMM_WORLD_SIZE",
+		.name = "MVAPICH2",
+		.rank = "MV2_COMM_WORLD_RANK",
+		.size = "MV2_COMM_WORLD_SIZE",
 		.run = {"MPISPAWN_MPIRUN_ID"},
 		.run_returns = true,
 	},
@@ -59,24 +68,28 @@ static const struct config_launcher launchers[] = {
 	/* IBM's jsrun (LSF Job Step Manager), as HPCToolkit reads it (OSUtil). It is a PMIx server,
 	 * whose namespace is the step of the LSF job. */
 	{
-		.name = "jsrun", .rank = "JSM_NAMESPACE_RANK", .size = "JSM_NAMESPACE_SIZE",
+		.name = "jsrun",
+		.rank = "JSM_NAMESPACE_RANK",
+		.size = "JSM_NAMESPACE_SIZE",
 		.run = {"PMIX_NAMESPACE"},
 	},
 	/* PMIx servers: PRRTE's prun and prterun (src/mca/odls/base/odls_base_default_fns.c) and
-	 * Slurm with --mpi=pmix call PMIx_server_setup_fork(), which sets rank and namespace, but no
-	 * size (openpmix/src/server/pmix_server.c, setup_fork_body()). */
+	 * Slurm with --mpi=pmix call PMIx_server_setup_fork(), which sets rank and namespace, but
+	 * no size (openpmix/src/server/pmix_server.c, setup_fork_body()). */
 	{.name = "PMIx", .rank = "PMIX_RANK", .size = "PMIX_SIZE", .run = {"PMIX_NAMESPACE"}},
-	/* Cray PALS; rank and id as Slurm's src/plugins/mpi/cray_shasta/mpi_cray_shasta.c sets them in
-	 * its place, the size as programs that run under it read it. */
+	/* Cray PALS; rank and id as Slurm's src/plugins/mpi/cray_shasta/mpi_cray_shasta.c sets them
+	 * in its place, the size as programs that run under it read it. */
 	{.name = "PALS", .rank = "PALS_RANKID", .size = "PALS_SIZE", .run = {"PALS_APID"}},
 	/* Flux, flux-core, src/shell/task.c. */
 	{.name = "Flux", .rank = "FLUX_TASK_RANK", .size = "FLUX_JOB_SIZE", .run = {"FLUX_JOB_ID"}},
 	/* Cray ALPS, as Slurm's src/plugins/task/cray_aries names them. */
 	{.name = "ALPS", .rank = "ALPS_APP_PE", .size = NULL, .run = {"ALPS_APP_ID"}},
-	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES"; src/common/env.c, setup_env(). The step is
-	 * the run: see job.c. */
+	/* Slurm, srun(1), "OUTPUT ENVIRONMENT VARIABLES"; src/common/env.c, setup_env(). The step
+	 * is the run: see job.c. */
 	{
-		.name = "Slurm", .rank = "SLURM_PROCID", .size = "SLURM_NTASKS",
+		.name = "Slurm",
+		.rank = "SLURM_PROCID",
+		.size = "SLURM_NTASKS",
 		.needs = {"SLURM_STEP_ID"},
 	},
 };
@@ -120,7 +133,8 @@ static bool is_slurm_task(char *const *env)
 	return step && !(step[0] == '4' && strlen(step) == 10);
 }
 
-static bool is_believed(const struct config_launcher *l, char *const *env, int32_t rank, int32_t size)
+static bool is_believed(const struct config_launcher *l, char *const *env, int32_t rank,
+			int32_t size)
 {
 	for (size_t i = 0; i < CONFIG_LAUNCHER_NAMES && l->needs[i]; i++)
 		if (!find(env, l->needs[i]))
@@ -135,11 +149,13 @@ const struct config_launcher *config_find_launcher(char *const *env, int32_t *ra
 	*rank = *size = -1;
 	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
 		const struct config_launcher *l = &launchers[i];
-		int32_t r = number(find(env, l->rank)), n = l->size ? number(find(env, l->size)) : -1;
+		int32_t r = number(find(env, l->rank)),
+			n = l->size ? number(find(env, l->size)) : -1;
 		if (!is_believed(l, env, r, n))
 			continue;
 		*rank = r;
-		/* Where there is no variable for the size, Slurm knows it when it is the launcher. */
+		/* Where there is no variable for the size, Slurm knows it when it is the
+		 * launcher. */
 		*size = n < 0 && is_slurm_task(env) ? number(find(env, "SLURM_STEP_NUM_TASKS")) : n;
 		return l;
 	}

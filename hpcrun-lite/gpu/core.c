@@ -15,7 +15,7 @@
 
 struct gpu_core gpu_core;
 
-/* ---- streams --------------------------------------------------------------------------------- */
+/* ---- streams ---- */
 
 static void set_stream(struct stream *s, enum msr_kind kind, size_t record_bytes,
 		       uint32_t n_writers, struct gpu_backend *owner)
@@ -67,7 +67,7 @@ static bool each_stream(bool (*fn)(struct stream *))
 	return all;
 }
 
-/* ---- ledgers --------------------------------------------------------------------------------- */
+/* ---- ledgers ---- */
 
 static struct msr_gpu_tally *tally_in_file(const struct gpu_backend *b)
 {
@@ -172,7 +172,7 @@ void gpu_count_record_bytes(struct gpu_backend *b, uint64_t n_bytes)
 					 "later operations are summed up");
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static void begin_generation(void)
 {

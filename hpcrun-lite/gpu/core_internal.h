@@ -114,7 +114,7 @@ static inline uint64_t gpu_full_id(const struct gpu_backend *b, uint64_t id)
 	       (id & ((UINT64_C(1) << MSR_GPU_BACKEND_SHIFT) - 1));
 }
 
-/* ---- registry.c: see gpu.h ------------------------------------------------------------------- */
+/* ---- registry.c: see gpu.h ---- */
 
 uint32_t registry_device(struct gpu_backend *b, const struct gpu_device *d);
 uint32_t registry_context(struct gpu_backend *b, const struct gpu_context *c);
@@ -127,7 +127,7 @@ void registry_stall(struct gpu_backend *b, unsigned index, const char *name,
 uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *description,
 			  uint32_t unit);
 
-/* ---- launch.c, op.c -------------------------------------------------------------------------- */
+/* ---- launch.c, op.c ---- */
 
 bool launch_record(struct gpu_backend *b, const struct gpu_launch *l, struct gpu_ticket *t);
 void launch_graph_node(struct gpu_backend *b, uint64_t node, uint64_t original);
@@ -141,7 +141,7 @@ void op_record_by_id(struct gpu_backend *b, uint64_t id, const struct gpu_op *op
 void op_lost_by_id(struct gpu_backend *b, uint64_t id, enum msr_gpu_kind kind,
 		   enum msr_gpu_loss cause);
 
-/* ---- aggregate.c ----------------------------------------------------------------------------- */
+/* ---- aggregate.c ---- */
 
 struct aggregate_key {
 	uint32_t thread, node, queue, shape;
@@ -151,7 +151,7 @@ struct aggregate_key {
 struct msr_gpu_aggregate *aggregate_find(struct gpu_backend *b, const struct aggregate_key *key,
 					 enum msr_gpu_loss *cause);
 
-/* ---- device_record.c ------------------------------------------------------------------------- */
+/* ---- device_record.c ---- */
 
 void device_clock_pair(struct gpu_backend *b, const struct msr_gpu_clock *pair);
 void device_pc_samples(struct gpu_backend *b, const struct gpu_pc_sample *s, size_t n);

@@ -22,7 +22,7 @@ static struct gpu_backend *live_backend(const struct gpu_host *h)
 	return gpu_is_alive() ? &gpu_core.backend[h - hosts] : NULL;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static uint32_t host_generation(const struct gpu_host *h)
 {
@@ -81,7 +81,7 @@ static void host_resume(const struct gpu_host *h)
 	gpu_core.runtime->resume();
 }
 
-/* ---- definitions ----------------------------------------------------------------------------- */
+/* ---- definitions ---- */
 
 static uint32_t host_device(const struct gpu_host *h, const struct gpu_device *d)
 {
@@ -151,7 +151,7 @@ static uint32_t host_counter(const struct gpu_host *h, const char *name, const c
 	return b ? registry_counter(b, name, description, unit) : 0;
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
+/* ---- operations ---- */
 
 /*
  * Ids of a counter of the vendor are less than 2^30 apart, so the wide id is the one with these low
@@ -231,7 +231,7 @@ static void host_lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause,
 		gpu_count(&gpu_tally_of(b)->n_unknown_calls, n);
 }
 
-/* ---- samples and counters -------------------------------------------------------------------- */
+/* ---- samples and counters ---- */
 
 static void host_pc_sample(const struct gpu_host *h, const struct gpu_pc_sample *s, size_t n)
 {
@@ -258,7 +258,7 @@ static void host_value(const struct gpu_host *h, uint64_t id, uint32_t queue, ui
 							.queue = queue});
 }
 
-/* ---- for recordings -------------------------------------------------------------------------- */
+/* ---- for recordings ---- */
 
 static void host_about(const struct gpu_host *h, struct gpu_about *a)
 {
@@ -275,7 +275,7 @@ static enum gpu_placed host_last_place(const struct gpu_host *h, uint32_t *threa
 	return launch_last_place(thread, node);
 }
 
-/* ---- measurement that the program starts and stops ------------------------------------------- */
+/* ---- measurement that the program starts and stops ---- */
 
 static bool host_is_off(const struct gpu_host *h)
 {

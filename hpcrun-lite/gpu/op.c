@@ -61,7 +61,7 @@ static void write_lost(struct gpu_backend *b, uint64_t id, unsigned kind, enum m
 	write_op(b, &r, false);
 }
 
-/* ---- summed up ------------------------------------------------------------------------------- */
+/* ---- summed up ---- */
 
 static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsigned kind,
 		     const struct gpu_op *op)
@@ -100,7 +100,7 @@ static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	gpu_count(&tally->lost[cause], 1);
 }
 
-/* ---- what back ends say ---------------------------------------------------------------------- */
+/* ---- what back ends say ---- */
 
 static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 {

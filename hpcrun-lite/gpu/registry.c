@@ -169,7 +169,7 @@ uint32_t registry_queue(struct gpu_backend *b, const struct gpu_queue *q)
 					  .name = q->name});
 }
 
-/* ---- code objects ---------------------------------------------------------------------------- */
+/* ---- code objects ---- */
 
 static uint64_t hash_of(const void *bytes, size_t n, uint32_t seed)
 {
@@ -256,7 +256,7 @@ uint32_t registry_counter(struct gpu_backend *b, const char *name, const char *d
 					  .more = description});
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- shapes ---- */
 
 /* Everything except the id. */
 #define SHAPE_KEY_AT offsetof(struct msr_gpu_shape, function)

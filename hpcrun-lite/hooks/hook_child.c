@@ -57,7 +57,7 @@ HOOK pid_t wait(int *status)
 	return wait_for(-1, status, 0, NULL);
 }
 
-/* ---- waitid ------------------------------------------------------------------------------------- */
+/* ---- waitid ---- */
 
 static int status_of(const siginfo_t *info)
 {

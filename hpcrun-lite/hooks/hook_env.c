@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our entries in the environment; see hook_env.h. Order and text of all other entries stay as they are. Must not allocate: a
- * child of vfork calls it. Test: tests/cli/sacred_env.sh.
+ * Our entries in the environment; see hook_env.h. Order and text of all other entries stay as they
+ * are. Must not allocate: a child of vfork calls it. Test: tests/cli/sacred_env.sh.
  */
 #include "hpcrun-lite/hooks/hook_env.h"
 
@@ -16,7 +16,8 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-/* Orders that we were started with: a program that copied its environment before we cleaned it may hand them on. */
+/* Orders that we were started with: a program that copied its environment before we cleaned it may
+ * hand them on. */
 static struct {
 	uint64_t hash;
 	size_t n_bytes;
@@ -34,17 +35,21 @@ static const char *value_of(const char *entry, const char *name)
 	return !strncmp(entry, name, n) && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
-/* True for our library, and for the modules that the launcher puts behind it: those of its directory that bear its name. */
+/* True for our library, and for the modules that the launcher puts behind it: those of its
+ * directory that bear its name. */
 static bool is_ours(const char *name, size_t n, const char *library)
 {
 	const char *slash = strrchr(library, '/');
-	size_t directory = slash ? (size_t)(slash - library) + 1 : 0, head = strlen(CONFIG_MODULE_HEAD);
+	size_t directory = slash ? (size_t)(slash - library) + 1 : 0,
+	       head = strlen(CONFIG_MODULE_HEAD);
 	if (n == strlen(library) && !strncmp(name, library, n))
 		return true;
-	return n > directory + head && !strncmp(name, library, directory) && !strncmp(name + directory, CONFIG_MODULE_HEAD, head);
+	return n > directory + head && !strncmp(name, library, directory) &&
+	       !strncmp(name + directory, CONFIG_MODULE_HEAD, head);
 }
 
-/* Finds the first of ours among the names in a value of LD_PRELOAD, which ':' and ' ' separate; NULL when there is none. */
+/* Finds the first of ours among the names in a value of LD_PRELOAD, which ':' and ' ' separate;
+ * NULL when there is none. */
 static const char *find_ours(const char *value, const char *library)
 {
 	for (const char *at = value;; at++) {
@@ -57,7 +62,8 @@ static const char *find_ours(const char *value, const char *library)
 	}
 }
 
-/* Cuts what is ours out of "LD_PRELOAD=...", in place. True when the whole entry is ours and goes. */
+/* Cuts what is ours out of "LD_PRELOAD=...", in place. True when the whole entry is ours and
+ * goes. */
 static bool clean_preload(char *value, const char *library)
 {
 	char *at;
@@ -94,14 +100,15 @@ void hook_env_start(const char *text)
 	char **to = environ;
 	for (char **from = environ; *from; from++) {
 		const char *preload = value_of(*from, PRELOAD);
-		if (value_of(*from, CONFIG_VARIABLE) || (preload && clean_preload((char *)(uintptr_t)preload, library)))
+		if (value_of(*from, CONFIG_VARIABLE) ||
+		    (preload && clean_preload((char *)(uintptr_t)preload, library)))
 			continue;
 		*to++ = *from;
 	}
 	*to = NULL;
 }
 
-/* ---- for another program ------------------------------------------------------------------------------------ */
+/* ---- for another program ---- */
 
 /* What is in the memory that the caller gives, in this order; then the array of entries. */
 struct made {
@@ -113,7 +120,8 @@ struct made {
 /* What the environment holds of ours already. */
 struct found {
 	size_t n;             /* entries */
-	const char *preload;  /* the last value of LD_PRELOAD: that is the one the dynamic linker takes */
+	const char *preload;  /* the last value of LD_PRELOAD: that is the one the dynamic linker
+				 takes */
 	bool other_launcher;
 };
 
@@ -125,7 +133,8 @@ static struct found examine(char *const *environment)
 		const char *config = value_of(environment[f.n], CONFIG_VARIABLE);
 		if (preload)
 			f.preload = preload;
-		if (config && (strlen(config) != started_with.n_bytes || hash_text(config) != started_with.hash))
+		if (config && (strlen(config) != started_with.n_bytes ||
+			       hash_text(config) != started_with.hash))
 			f.other_launcher = true;
 	}
 	return f;
@@ -134,7 +143,8 @@ static struct found examine(char *const *environment)
 static size_t preload_bytes(const struct found *f)
 {
 	const struct config *c = runtime_config();
-	return sizeof PRELOAD + 1 + (c ? config_preload(c, NULL, 0) : 0) + 1 + (f->preload ? strlen(f->preload) : 0);
+	return sizeof PRELOAD + 1 + (c ? config_preload(c, NULL, 0) : 0) + 1 +
+	       (f->preload ? strlen(f->preload) : 0);
 }
 
 static size_t aligned(size_t n)
@@ -172,16 +182,19 @@ static bool make_config(struct made *m, bool same_process)
 	return config_encode(&m->config, value, CONFIG_MAX_BYTES) > 0;
 }
 
-static struct made *make_both(const struct found *f, void *memory, size_t n_bytes, bool same_process)
+static struct made *make_both(const struct found *f, void *memory, size_t n_bytes,
+			      bool same_process)
 {
 	struct made *m = memory;
-	if (!runtime_config() || !memory || f->other_launcher || n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
+	if (!runtime_config() || !memory || f->other_launcher ||
+	    n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
 		return NULL;
 	make_preload(m->preload, &m->config, f->preload);
 	return m;
 }
 
-char *const *hook_env_make(char *const *environment, void *memory, size_t n_bytes, bool same_process)
+char *const *hook_env_make(char *const *environment, void *memory, size_t n_bytes,
+			   bool same_process)
 {
 	struct found f = examine(environment);
 	struct made *m = make_both(&f, memory, n_bytes, same_process);
@@ -204,7 +217,8 @@ char *const *hook_env_make(char *const *environment, void *memory, size_t n_byte
 	return array;
 }
 
-bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes, struct hook_env_pair *pair)
+bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
+		   struct hook_env_pair *pair)
 {
 	struct found f = examine(environment);
 	struct made *m = make_both(&f, memory, n_bytes, false);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exec family and posix_spawn: the program that starts is given our environment entries, also where the caller passes
- * an environment of its own, unless it is one that cannot take the library and would show or trip over them. Sampling of the calling
- * thread stops first, so that no sampling signal meets the next image. Must not allocate or lock: a child of vfork comes here.
- * Test: tests/cli/sacred_exec.sh.
+ * The exec family and posix_spawn: the program that starts is given our environment entries, also
+ * where the caller passes an environment of its own, unless it is one that cannot take the library
+ * and would show or trip over them. Sampling of the calling thread stops first, so that no sampling
+ * signal meets the next image. Must not allocate or lock: a child of vfork comes here. Test:
+ * tests/cli/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 
@@ -34,7 +35,7 @@ HOOK_NEXT(posix_spawnp);
 
 extern char **environ;
 
-/* ---- what will be run? ------------------------------------------------------------------------------------- */
+/* ---- what will be run? ---- */
 
 static enum exec_kind kind_of(const char *path)
 {
@@ -44,8 +45,9 @@ static enum exec_kind kind_of(const char *path)
 }
 
 /*
- * False for a program into which the library does not get: it must not see our entries, and some print or fail over them. A file that
- * is not found may be there for the child, which may change directory first.
+ * False for a program into which the library does not get: it must not see our entries, and some
+ * print or fail over them. A file that is not found may be there for the child, which may change
+ * directory first.
  */
 static bool takes_library(enum exec_kind kind)
 {
@@ -150,7 +152,7 @@ static enum exec_kind kind_of_at(int directory, const char *file, int flags, cha
 	return kind;
 }
 
-/* ---- this process becomes the program ----------------------------------------------------------------------------- */
+/* ---- this process becomes the program ---- */
 
 enum way { BY_PATH, BY_SEARCH, BY_FD, BY_AT };
 
@@ -184,8 +186,10 @@ static int call_next(const struct exec_call *c, char *const *environment)
 	return -1;
 }
 
-/* The kernel's limit on arguments and environment: the program is started as if we were not there. */
-static const char no_room[] = "a program was started without being measured: its arguments and environment leave no room for ours (ARG_MAX)";
+/* The kernel's limit on arguments and environment: the program is started as if we were not
+ * there. */
+static const char no_room[] = "a program was started without being measured: its arguments and "
+			      "environment leave no room for ours (ARG_MAX)";
 
 static int exec_call(const struct exec_call *c)
 {
@@ -197,7 +201,8 @@ static int exec_call(const struct exec_call *c)
 	char *const *environment = c->environment;
 	enum exec_kind kind = memory ? kind_of_call(c, memory) : EXEC_ERROR;
 	if (memory && takes_library(kind))
-		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, runtime_is_owner());
+		environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX,
+					    runtime_is_owner());
 	struct msr_unmeasured *unmeasured =
 		runtime_child_unmeasured(sys_getpid(), reason_of(kind), memory, true);
 	runtime_exec_begin();
@@ -222,27 +227,32 @@ static int exec_call(const struct exec_call *c)
 
 HOOK int execve(const char *path, char *const argv[], char *const envp[])
 {
-	return exec_call(&(struct exec_call){.way = BY_PATH, .file = path, .argv = argv, .environment = envp});
+	return exec_call(&(struct exec_call){
+		.way = BY_PATH, .file = path, .argv = argv, .environment = envp});
 }
 
 HOOK int execv(const char *path, char *const argv[])
 {
-	return exec_call(&(struct exec_call){.way = BY_PATH, .file = path, .argv = argv, .environment = environ});
+	return exec_call(&(struct exec_call){
+		.way = BY_PATH, .file = path, .argv = argv, .environment = environ});
 }
 
 HOOK int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	return exec_call(&(struct exec_call){.way = BY_SEARCH, .file = file, .argv = argv, .environment = envp});
+	return exec_call(&(struct exec_call){
+		.way = BY_SEARCH, .file = file, .argv = argv, .environment = envp});
 }
 
 HOOK int execvp(const char *file, char *const argv[])
 {
-	return exec_call(&(struct exec_call){.way = BY_SEARCH, .file = file, .argv = argv, .environment = environ});
+	return exec_call(&(struct exec_call){
+		.way = BY_SEARCH, .file = file, .argv = argv, .environment = environ});
 }
 
 HOOK int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	return exec_call(&(struct exec_call){.way = BY_FD, .fd = fd, .argv = argv, .environment = envp});
+	return exec_call(
+		&(struct exec_call){.way = BY_FD, .fd = fd, .argv = argv, .environment = envp});
 }
 
 HOOK int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
@@ -251,10 +261,15 @@ HOOK int execveat(int fd, const char *path, char *const argv[], char *const envp
 		errno = ENOSYS;
 		return -1;
 	}
-	return exec_call(&(struct exec_call){.way = BY_AT, .fd = fd, .file = path, .flags = flags, .argv = argv, .environment = envp});
+	return exec_call(&(struct exec_call){.way = BY_AT,
+					     .fd = fd,
+					     .file = path,
+					     .flags = flags,
+					     .argv = argv,
+					     .environment = envp});
 }
 
-/* ---- lists of arguments --------------------------------------------------------------------------------------------- */
+/* ---- lists of arguments ---- */
 
 #define FEW 256 /* arguments that fit on the stack */
 
@@ -266,7 +281,8 @@ static size_t count_arguments(va_list args)
 	return n;
 }
 
-/* Calls with the arguments as an array; the variable arguments end with NULL, and with `takes_environment` the environment follows. */
+/* Calls with the arguments as an array; the variable arguments end with NULL, and with
+ * `takes_environment` the environment follows. */
 static int exec_list(struct exec_call *c, const char *first, va_list args, bool takes_environment)
 {
 	char *few[FEW];
@@ -304,7 +320,8 @@ HOOK int execlp(const char *file, const char *arg, ...)
 {
 	va_list args;
 	va_start(args, arg);
-	int result = exec_list(&(struct exec_call){.way = BY_SEARCH, .file = file}, arg, args, false);
+	int result =
+		exec_list(&(struct exec_call){.way = BY_SEARCH, .file = file}, arg, args, false);
 	va_end(args);
 	return result;
 }
@@ -318,9 +335,10 @@ HOOK int execle(const char *path, const char *arg, ...)
 	return result;
 }
 
-/* ---- another process becomes the program --------------------------------------------------------------------------------- */
+/* ---- another process becomes the program ---- */
 
-typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[], char *const[]);
+typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
+		     const posix_spawnattr_t *, char *const[], char *const[]);
 
 struct spawn_call {
 	spawn_fn *next;
@@ -346,7 +364,8 @@ static int spawn_call(const struct spawn_call *c)
 			kind = c->search ? kind_of_found(c->file, memory)
 					 : kind_of_path(c->file, memory);
 		if (memory && takes_library(kind))
-			environment = hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
+			environment =
+				hook_env_make(environment, memory + PATH_MAX, n - PATH_MAX, false);
 	}
 	errno = saved;
 	int result = c->next(
@@ -354,7 +373,8 @@ static int spawn_call(const struct spawn_call *c)
 	if (result == E2BIG && environment != c->environment) {
 		runtime_note(no_room);
 		errno = saved;
-		result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes, c->argv, c->environment);
+		result = c->next(c->pid ? c->pid : &pid, c->file, c->actions, c->attributes,
+				 c->argv, c->environment);
 	}
 	saved = errno;
 	if (result == 0 && memory)
@@ -364,21 +384,24 @@ static int spawn_call(const struct spawn_call *c)
 	return result;
 }
 
-HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                     char *const argv[], char *const envp[])
+HOOK int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		     const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return spawn_call(&(struct spawn_call){NEXT(posix_spawn), false, pid, path, actions, attributes, argv, envp});
+	return spawn_call(&(struct spawn_call){NEXT(posix_spawn), false, pid, path, actions,
+					       attributes, argv, envp});
 }
 
-HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                      char *const argv[], char *const envp[])
+HOOK int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+		      const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-	return spawn_call(&(struct spawn_call){NEXT(posix_spawnp), true, pid, file, actions, attributes, argv, envp});
+	return spawn_call(&(struct spawn_call){NEXT(posix_spawnp), true, pid, file, actions,
+					       attributes, argv, envp});
 }
 
 void hook_exec_start(void)
 {
-	struct hook_next *const all[] = {&next_execve, &next_execvpe, &next_fexecve, &next_execveat, &next_posix_spawn, &next_posix_spawnp};
+	struct hook_next *const all[] = {&next_execve,   &next_execvpe,     &next_fexecve,
+					 &next_execveat, &next_posix_spawn, &next_posix_spawnp};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

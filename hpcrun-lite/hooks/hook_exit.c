@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends of the process that atexit handlers do not see; see hook_exit.h. Must not keep the process from ending. Test: tests/cli/sacred_exit.sh.
+ * Ends of the process that atexit handlers do not see; see hook_exit.h. Must not keep the process
+ * from ending. Test: tests/cli/sacred_exit.sh.
  */
 #include "hpcrun-lite/hooks/hook_exit.h"
 
@@ -44,7 +45,8 @@ HOOK void _Exit(int status)
 	leave(status);
 }
 
-/* The program's at_quick_exit handlers are still to run; ours was registered before them and comes last. */
+/* The program's at_quick_exit handlers are still to run; ours was registered before them and comes
+ * last. */
 HOOK void quick_exit(int status)
 {
 	quick_status = status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * close and its kin around our descriptors; see hook_fd.h. A program that closes everything it did not open, as daemons and
- * shells do, gets the results it would get without us. Must not: lock. Test: tests/cli/sacred_fd.sh.
+ * close and its kin around our descriptors; see hook_fd.h. A program that closes everything it did
+ * not open, as daemons and shells do, gets the results it would get without us. Must not: lock.
+ * Test: tests/cli/sacred_fd.sh.
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 
@@ -43,14 +44,17 @@ HOOK int dup(int fd)
 	return runtime_owns_fd(fd) ? refuse() : NEXT(dup)(fd);
 }
 
-/* The number is the program's to choose: ours goes elsewhere. Both descriptors the same changes nothing. */
+/* The number is the program's to choose: ours goes elsewhere. Both descriptors the same changes
+ * nothing. */
 static bool make_way(int from, int to)
 {
 	if (runtime_owns_fd(from))
 		return false;
-	if (from != to && runtime_owns_fd(to) && runtime_is_owner()) { /* a child of vfork has a table of its own */
+	if (from != to && runtime_owns_fd(to) &&
+	    runtime_is_owner()) { /* a child of vfork has a table of its own */
 		int saved = errno;
-		(void)runtime_move_fd(to); /* where no number is left ours is given up, and counted */
+		(void)runtime_move_fd(
+			to); /* where no number is left ours is given up, and counted */
 		errno = saved;
 	}
 	return true;
@@ -66,7 +70,8 @@ HOOK int dup3(int from, int to, int flags)
 	return make_way(from, to) ? NEXT(dup3)(from, to, flags) : refuse();
 }
 
-/* Closes [first, last] except ours; the flag that splits the table off from other tasks is for the first call. */
+/* Closes [first, last] except ours; the flag that splits the table off from other tasks is for the
+ * first call. */
 static int close_around(unsigned first, unsigned last, int flags)
 {
 	int result = 0;
@@ -92,7 +97,8 @@ HOOK int close_range(unsigned first, unsigned last, int flags)
 		errno = ENOSYS;
 		return -1;
 	}
-	if (first > last || flags & (int)CLOSE_RANGE_CLOEXEC) /* the kernel refuses; or ours are so marked already */
+	if (first > last || flags & (int)CLOSE_RANGE_CLOEXEC) /* the kernel refuses; or ours are so
+								 marked already */
 		return NEXT(close_range)(first, last, flags);
 	return close_around(first, last, flags);
 }
@@ -104,7 +110,8 @@ HOOK void closefrom(int low)
 		low = 0;
 	for (int ours; (ours = runtime_next_fd(low)) >= 0; low = ours + 1) {
 		/* a kernel older than 5.9 has no close_range */
-		if (ours > low && (!hook_next(&next_close_range) || NEXT(close_range)((unsigned)low, (unsigned)ours - 1, 0) != 0))
+		if (ours > low && (!hook_next(&next_close_range) ||
+				   NEXT(close_range)((unsigned)low, (unsigned)ours - 1, 0) != 0))
 			for (int fd = low; fd < ours; fd++)
 				(void)NEXT(close)(fd);
 	}
@@ -115,7 +122,8 @@ HOOK void closefrom(int low)
 
 void hook_fd_start(void)
 {
-	struct hook_next *const all[] = {&next_close, &next_close_range, &next_closefrom, &next_dup, &next_dup2, &next_dup3};
+	struct hook_next *const all[] = {&next_close, &next_close_range, &next_closefrom,
+					 &next_dup,   &next_dup2,        &next_dup3};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

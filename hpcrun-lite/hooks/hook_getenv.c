@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(), in front of libc's for two questions only: an OpenCL loader that asks for OPENCL_LAYERS is told our module, in front of what the user
- * has there, and CUDA's driver that asks for CUDA_INJECTION64_PATH is told ours, since it takes one alone. The variables are never in environ, so the program and its children
- * see what they would see without us; and it is not asked whether the program uses a GPU before the vendor's library itself asks. All other questions, and all other askers, go
- * straight on to libc. Must not allocate. Test: tests/cli/ocl_entrance.sh, tests/cli/cupti_trace.sh, tests/unit/test_getenv.c.
+ * getenv() and secure_getenv(), in front of libc's for two questions only: an OpenCL loader that
+ * asks for OPENCL_LAYERS is told our module, in front of what the user has there, and CUDA's driver
+ * that asks for CUDA_INJECTION64_PATH is told ours, since it takes one alone. The variables are
+ * never in environ, so the program and its children see what they would see without us; and it is
+ * not asked whether the program uses a GPU before the vendor's library itself asks. All other
+ * questions, and all other askers, go straight on to libc. Must not allocate. Test:
+ * tests/cli/ocl_entrance.sh, tests/cli/cupti_trace.sh, tests/unit/test_getenv.c.
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"
 
@@ -34,7 +37,8 @@ void hook_getenv_start(void)
 	hook_next_find(&next_secure_getenv);
 }
 
-/* Called before start, as by an allocator's constructor: finding libc's function could come back here. */
+/* Called before start, as by an allocator's constructor: finding libc's function could come back
+ * here. */
 static char *plain(const char *name)
 {
 	extern char **environ;
@@ -52,7 +56,8 @@ static char *by_libc(struct hook_next *next, const char *name)
 	return function ? ((char *(*)(const char *))function)(name) : plain(name);
 }
 
-/* Who asks what: the asker by a part of its file's name, also of copies that programs bring (libOpenCL-1f2e3d.so.1.0.0). */
+/* Who asks what: the asker by a part of its file's name, also of copies that programs bring
+ * (libOpenCL-1f2e3d.so.1.0.0). */
 struct question {
 	const char *variable, *asker;
 	const char *backend, *module;
@@ -61,7 +66,8 @@ struct question {
 };
 static const struct question questions[] = {
 	{"OPENCL_LAYERS", "OpenCL", "opencl", CONFIG_MODULE_HEAD "opencl.so", "preload", true},
-	{"CUDA_INJECTION64_PATH", "libcuda.so", "nvidia", CONFIG_MODULE_HEAD "cupti.so", NULL, false},
+	{"CUDA_INJECTION64_PATH", "libcuda.so", "nvidia", CONFIG_MODULE_HEAD "cupti.so", NULL,
+	 false},
 };
 
 static bool is_asked_by(const struct question *q, const void *caller)
@@ -69,7 +75,8 @@ static bool is_asked_by(const struct question *q, const void *caller)
 	struct dl_find_object found;
 	const struct config *c = runtime_config();
 	const struct config_gpu *g = c ? config_find_gpu(c, q->backend) : NULL;
-	if (!g || (q->off && !strcmp(g->options, q->off)) || _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
+	if (!g || (q->off && !strcmp(g->options, q->off)) ||
+	    _dl_find_object((void *)(uintptr_t)caller, &found) != 0)
 		return false;
 	const char *path = found.dlfo_link_map->l_name, *slash = strrchr(path, '/');
 	return strstr(slash ? slash : path, q->asker) != NULL;
@@ -80,8 +87,10 @@ static char *answer(const struct question *q, char *theirs)
 {
 	const struct config *c = runtime_config();
 	const char *slash = strrchr(c->library, '/');
-	size_t directory = slash ? (size_t)(slash - c->library) + 1 : 0, more = q->adds && theirs && *theirs ? strlen(theirs) : 0;
-	char *to = answers[atomic_fetch_add_explicit(&n_answered, 1, memory_order_relaxed) % N_ANSWERS];
+	size_t directory = slash ? (size_t)(slash - c->library) + 1 : 0,
+	       more = q->adds && theirs && *theirs ? strlen(theirs) : 0;
+	char *to = answers[atomic_fetch_add_explicit(&n_answered, 1, memory_order_relaxed) %
+			   N_ANSWERS];
 	if (directory + strlen(q->module) + 2 + more > ANSWER_BYTES)
 		return theirs;
 	memcpy(to, c->library, directory);
@@ -96,14 +105,17 @@ static char *answer(const struct question *q, char *theirs)
 /* The first letters sort out nearly all names without a call. */
 static inline bool may_be_it(const char *name)
 {
-	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' && name[4] == 'C') ||
-	       (name[0] == 'C' && name[1] == 'U' && name[2] == 'D' && name[3] == 'A' && name[4] == '_');
+	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' &&
+		name[4] == 'C') ||
+	       (name[0] == 'C' && name[1] == 'U' && name[2] == 'D' && name[3] == 'A' &&
+		name[4] == '_');
 }
 
 static char *ask(struct hook_next *next, const char *name, const void *caller)
 {
 	if (__builtin_expect(may_be_it(name), 0))
-		for (const struct question *q = questions; q < questions + sizeof questions / sizeof *questions; q++)
+		for (const struct question *q = questions;
+		     q < questions + sizeof questions / sizeof *questions; q++)
 			if (!strcmp(name, q->variable) && is_asked_by(q, caller))
 				return answer(q, by_libc(next, name));
 	return by_libc(next, name);

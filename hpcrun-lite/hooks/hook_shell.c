@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * system and popen. libc starts "/bin/sh -c COMMAND" with the program's environ, which does not hold our entries, and adding them
- * there would be seen by other threads. So the command is wrapped: the shell sets our entries and becomes the shell that was
- * asked for. All the rest (signals, cancellation, waiting) stays libc's. Test: tests/cli/sacred_exec.sh.
+ * system and popen. libc starts "/bin/sh -c COMMAND" with the program's environ, which does not
+ * hold our entries, and adding them there would be seen by other threads. So the command is
+ * wrapped: the shell sets our entries and becomes the shell that was asked for. All the rest
+ * (signals, cancellation, waiting) stays libc's. Test: tests/cli/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 
@@ -49,12 +50,17 @@ static char *put_quoted(char *to, const char *text)
 /* The wrapped command in memory of the scratch, or NULL: then the command is to be run as it is. */
 static char *wrap(const char *command, void **scratch)
 {
-	static const char middle[] = " " CONFIG_VARIABLE "=", start[] = "export LD_PRELOAD=", end[] = "; exec /bin/sh -c ", name[] = " sh";
+	static const char middle[] = " " CONFIG_VARIABLE "=",
+			  start[] = "export LD_PRELOAD=", end[] = "; exec /bin/sh -c ",
+			  name[] = " sh";
 	size_t made = (hook_env_bytes(environ) + 15) & ~(size_t)15;
-	size_t value_max = made + 4 * CONFIG_MAX_BYTES, n = made + value_max + quoted_bytes(command) + sizeof start + sizeof middle + sizeof end + sizeof name;
+	size_t value_max = made + 4 * CONFIG_MAX_BYTES,
+	       n = made + value_max + quoted_bytes(command) + sizeof start + sizeof middle +
+		   sizeof end + sizeof name;
 	struct hook_env_pair pair;
 	char *memory = *scratch = hook_scratch_take(n);
-	if (!memory || !hook_env_pair(environ, memory, made, &pair) || quoted_bytes(pair.preload) + quoted_bytes(pair.config) > value_max)
+	if (!memory || !hook_env_pair(environ, memory, made, &pair) ||
+	    quoted_bytes(pair.preload) + quoted_bytes(pair.config) > value_max)
 		return NULL;
 	char *text = memory + made;
 	char *to = put_quoted(stpcpy(text, start), pair.preload);
@@ -64,7 +70,8 @@ static char *wrap(const char *command, void **scratch)
 	return to - text < ARGUMENT_MAX ? text : NULL;
 }
 
-/* Where the shell would take the command for an option, or it could not be run anyway, libc has it as it is. */
+/* Where the shell would take the command for an option, or it could not be run anyway, libc has it
+ * as it is. */
 static char *wrap_command(const char *command, void **scratch)
 {
 	*scratch = NULL;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * syscall() and prctl(), for the few calls that change what we live on: a program that becomes another one past libc's exec, which pending samples would kill, one that ends, and one that puts
- * a filter on its system calls (seccomp), under which ours could kill it. All others go straight on. Must not touch the arguments of those. Test: tests/cli/sacred_syscall.sh.
+ * syscall() and prctl(), for the few calls that change what we live on: a program that becomes
+ * another one past libc's exec, which pending samples would kill, one that ends, and one that puts
+ * a filter on its system calls (seccomp), under which ours could kill it. All others go straight
+ * on. Must not touch the arguments of those. Test: tests/cli/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 
@@ -24,30 +26,38 @@ typedef int prctl_fn(int, long, long, long, long);
 
 static struct hook_next next_prctl = {"prctl", NULL};
 
-/* ---- filters ------------------------------------------------------------------------------------------------------ */
+/* ---- filters ---- */
 
 /* libseccomp finds out what there is by calls that the kernel refuses. */
 static bool is_filter(uintptr_t program)
 {
 	struct sock_fprog p;
-	return load_guarded(&p, program, sizeof p) == sizeof p && p.len > 0 && p.len <= BPF_MAXINSNS;
+	return load_guarded(&p, program, sizeof p) == sizeof p && p.len > 0 &&
+	       p.len <= BPF_MAXINSNS;
 }
 
 /* Directly before the kernel is asked. `mode` as in prctl. */
 static void before_filter(long mode, long program)
 {
-	if (mode == SECCOMP_MODE_STRICT || (mode == SECCOMP_MODE_FILTER && is_filter((uintptr_t)program)))
-		runtime_withdraw("the program restricts its system calls (seccomp), under which it cannot be measured: measurement ends there");
+	if (mode == SECCOMP_MODE_STRICT ||
+	    (mode == SECCOMP_MODE_FILTER && is_filter((uintptr_t)program)))
+		runtime_withdraw("the program restricts its system calls (seccomp), under which it "
+				 "cannot be measured: measurement ends there");
 }
 
-/* ---- hooks -------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ---- */
 
 /*
- * syscall() itself only looks at the number: a call has up to six arguments, the last of them on the stack, and whoever passes fewer has variables of his own there, that other threads may be
- * writing to. So nothing there may be touched, not even with the value that it has, as a C function may do that passes it on.
+ * syscall() itself only looks at the number: a call has up to six arguments, the last of them on
+ * the stack, and whoever passes fewer has variables of his own there, that other threads may be
+ * writing to. So nothing there may be touched, not even with the value that it has, as a C function
+ * may do that passes it on.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
-_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 && SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 && SYS_prctl == 157 && SYS_seccomp == 317, "as below");
+_Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 &&
+		       SYS_execve == 59 && SYS_execveat == 322 && SYS_exit_group == 231 &&
+		       SYS_prctl == 157 && SYS_seccomp == 317,
+	       "as below");
 __asm__(
 	".pushsection .text\n"
 	".globl syscall\n"
@@ -132,7 +142,8 @@ static long set_disposition(const struct disposition *act, struct disposition *o
 	if (sigaction(RUNTIME_SIGNAL, act ? &now : NULL, &was) != 0)
 		return -1;
 	if (old)
-		*old = (struct disposition){(void *)was.sa_handler, (unsigned)was.sa_flags, NULL, hook_signal_bits(&was.sa_mask)};
+		*old = (struct disposition){(void *)was.sa_handler, (unsigned)was.sa_flags, NULL,
+					    hook_signal_bits(&was.sa_mask)};
 	return 0;
 }
 
@@ -143,19 +154,25 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 	bool is_ours = runtime_config() != NULL;
 	switch (is_ours ? number : -1) {
 	case SYS_execve: return execve((const char *)a, (char *const *)b, (char *const *)c);
-	case SYS_execveat: return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d, (int)e);
+	case SYS_execveat:
+		return execveat((int)a, (const char *)b, (char *const *)c, (char *const *)d,
+				(int)e);
 	case SYS_exit_group: _exit((int)a);
 	case SYS_rt_sigaction:
 		if (a == RUNTIME_SIGNAL && d == (long)sizeof(uint64_t))
-			return set_disposition((const struct disposition *)b, (struct disposition *)c);
+			return set_disposition((const struct disposition *)b,
+					       (struct disposition *)c);
 		break;
 	case SYS_prctl:
 		if (a == PR_SET_SECCOMP)
 			before_filter(b, c);
 		break;
 	case SYS_seccomp: /* libseccomp asks with flags what there is */
-		if (a == SECCOMP_SET_MODE_FILTER || (b == 0 && c == 0 && a == SECCOMP_SET_MODE_STRICT))
-			before_filter(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER : SECCOMP_MODE_STRICT, c);
+		if (a == SECCOMP_SET_MODE_FILTER ||
+		    (b == 0 && c == 0 && a == SECCOMP_SET_MODE_STRICT))
+			before_filter(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
+								   : SECCOMP_MODE_STRICT,
+				      c);
 		break;
 	default: break;
 	}

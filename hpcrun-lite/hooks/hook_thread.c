@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its first instruction of user code, and in front of
- * dlclose, so that the unwinder forgets code that goes away. Must not call malloc, nor change what the program sees of these functions.
- * Tests: tests/cli/run_threads.sh, tests/cli/run_modules.sh.
+ * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its
+ * first instruction of user code, and in front of dlclose, so that the unwinder forgets code that
+ * goes away. Must not call malloc, nor change what the program sees of these functions. Tests:
+ * tests/cli/run_threads.sh, tests/cli/run_modules.sh.
  */
 #include "hpcrun-lite/hooks/hook_thread.h"
 
@@ -52,14 +53,16 @@ static struct start *take_start(void)
 		if (!atomic_load_explicit(&starts[i].taken, memory_order_relaxed)
 		    && !atomic_exchange_explicit(&starts[i].taken, true, memory_order_acquire))
 			return &starts[i];
-	long page = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long page =
+		sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return sys_is_error(page) ? NULL : (struct start *)page;
 }
 
 static void give_start(struct start *s)
 {
 	if (s >= starts && s < starts + HOOK_N_STARTS)
-		atomic_store_explicit(&s->taken, false, memory_order_release); /* all reads of it are done */
+		atomic_store_explicit(&s->taken, false,
+				      memory_order_release); /* all reads of it are done */
 	else
 		sys_munmap(s, 4096);
 }
@@ -92,8 +95,10 @@ static struct thread_room room_of(const pthread_attr_t *attr)
 {
 	struct thread_room room = {0};
 	void *lo = NULL;
-	/* Where the program gave no memory libc takes the size off NULL; the default size, which the program may change, is 0 there. */
-	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 && (uintptr_t)lo + room.n_bytes != 0)
+	/* Where the program gave no memory libc takes the size off NULL; the default size, which
+	 * the program may change, is 0 there. */
+	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 &&
+	    (uintptr_t)lo + room.n_bytes != 0)
 		room.lo = (uintptr_t)lo;
 	else if (pthread_attr_getstacksize(attr, &room.n_bytes) != 0)
 		room.n_bytes = 0;
@@ -111,7 +116,8 @@ static struct thread_room default_room(void)
 	return room;
 }
 
-/* A start record when new threads are measured, else NULL: then the thread is made as if we were not there. */
+/* A start record when new threads are measured, else NULL: then the thread is made as if we were
+ * not there. */
 static struct start *prepare(const pthread_attr_t *attr)
 {
 	runtime_start();
@@ -127,7 +133,8 @@ static struct start *prepare(const pthread_attr_t *attr)
 	return s;
 }
 
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread_start_fn *fn, void *argument)
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread_start_fn *fn,
+			  void *argument)
 {
 	struct start *s = prepare(attr);
 	if (!s)

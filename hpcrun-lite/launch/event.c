@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parsing of events and the table of those the kernel delivers; see event.h. Test: tests/unit/test_launch.c. */
+/* Parsing of events and the table of those the kernel delivers; see event.h. Test:
+ * tests/unit/test_launch.c. */
 #include "hpcrun-lite/launch/event.h"
 
 #include "common/base/log.h"
@@ -18,41 +19,64 @@
 
 #define HARDWARE(id) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##id
 #define SOFTWARE(id) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##id
-#define CACHE(cache, op, result) \
-	PERF_TYPE_HW_CACHE, \
-		PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | PERF_COUNT_HW_CACHE_RESULT_##result << 16
+#define CACHE(cache, op, result)                                                             \
+	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+				    PERF_COUNT_HW_CACHE_RESULT_##result << 16
 
 /* The names are those of libpfm4's table "perf", which PAPI and HPCToolkit use. */
 static const struct event_perf table[] = {
-	{"TASK-CLOCK", NULL, SOFTWARE(TASK_CLOCK), MSR_UNIT_NS, 1000000, false, "CPU time of the thread"},
-	{"CPU-CLOCK", NULL, SOFTWARE(CPU_CLOCK), MSR_UNIT_NS, 1000000, false, "time the thread is on a CPU"},
+	{"TASK-CLOCK", NULL, SOFTWARE(TASK_CLOCK), MSR_UNIT_NS, 1000000, false,
+	 "CPU time of the thread"},
+	{"CPU-CLOCK", NULL, SOFTWARE(CPU_CLOCK), MSR_UNIT_NS, 1000000, false,
+	 "time the thread is on a CPU"},
 	{"PAGE-FAULTS", "FAULTS", SOFTWARE(PAGE_FAULTS), MSR_UNIT_COUNT, 100, false, "page faults"},
-	{"MINOR-FAULTS", NULL, SOFTWARE(PAGE_FAULTS_MIN), MSR_UNIT_COUNT, 100, false, "page faults served from memory"},
-	{"MAJOR-FAULTS", NULL, SOFTWARE(PAGE_FAULTS_MAJ), MSR_UNIT_COUNT, 1, false, "page faults that waited for a disk"},
-	{"CONTEXT-SWITCHES", "CS", SOFTWARE(CONTEXT_SWITCHES), MSR_UNIT_COUNT, 10, true, "switches to another thread"},
-	{"CPU-MIGRATIONS", "MIGRATIONS", SOFTWARE(CPU_MIGRATIONS), MSR_UNIT_COUNT, 1, true, "moves to another CPU"},
-	{"ALIGNMENT-FAULTS", NULL, SOFTWARE(ALIGNMENT_FAULTS), MSR_UNIT_COUNT, 1, false, "unaligned accesses mended by the kernel"},
-	{"EMULATION-FAULTS", NULL, SOFTWARE(EMULATION_FAULTS), MSR_UNIT_COUNT, 1, false, "instructions emulated by the kernel"},
-	{"CYCLES", "CPU-CYCLES", HARDWARE(CPU_CYCLES), MSR_UNIT_COUNT, 2000000, false, "processor cycles"},
-	{"REF-CYCLES", NULL, HARDWARE(REF_CPU_CYCLES), MSR_UNIT_COUNT, 2000000, false, "cycles at the nominal frequency"},
-	{"INSTRUCTIONS", NULL, HARDWARE(INSTRUCTIONS), MSR_UNIT_COUNT, 2000000, false, "instructions retired"},
-	{"BRANCHES", "BRANCH-INSTRUCTIONS", HARDWARE(BRANCH_INSTRUCTIONS), MSR_UNIT_COUNT, 1000000, false, "branches retired"},
-	{"BRANCH-MISSES", NULL, HARDWARE(BRANCH_MISSES), MSR_UNIT_COUNT, 20000, false, "branches predicted wrongly"},
-	{"CACHE-REFERENCES", NULL, HARDWARE(CACHE_REFERENCES), MSR_UNIT_COUNT, 50000, false, "accesses to the last cache"},
-	{"CACHE-MISSES", NULL, HARDWARE(CACHE_MISSES), MSR_UNIT_COUNT, 20000, false, "misses of the last cache"},
+	{"MINOR-FAULTS", NULL, SOFTWARE(PAGE_FAULTS_MIN), MSR_UNIT_COUNT, 100, false,
+	 "page faults served from memory"},
+	{"MAJOR-FAULTS", NULL, SOFTWARE(PAGE_FAULTS_MAJ), MSR_UNIT_COUNT, 1, false,
+	 "page faults that waited for a disk"},
+	{"CONTEXT-SWITCHES", "CS", SOFTWARE(CONTEXT_SWITCHES), MSR_UNIT_COUNT, 10, true,
+	 "switches to another thread"},
+	{"CPU-MIGRATIONS", "MIGRATIONS", SOFTWARE(CPU_MIGRATIONS), MSR_UNIT_COUNT, 1, true,
+	 "moves to another CPU"},
+	{"ALIGNMENT-FAULTS", NULL, SOFTWARE(ALIGNMENT_FAULTS), MSR_UNIT_COUNT, 1, false,
+	 "unaligned accesses mended by the kernel"},
+	{"EMULATION-FAULTS", NULL, SOFTWARE(EMULATION_FAULTS), MSR_UNIT_COUNT, 1, false,
+	 "instructions emulated by the kernel"},
+	{"CYCLES", "CPU-CYCLES", HARDWARE(CPU_CYCLES), MSR_UNIT_COUNT, 2000000, false,
+	 "processor cycles"},
+	{"REF-CYCLES", NULL, HARDWARE(REF_CPU_CYCLES), MSR_UNIT_COUNT, 2000000, false,
+	 "cycles at the nominal frequency"},
+	{"INSTRUCTIONS", NULL, HARDWARE(INSTRUCTIONS), MSR_UNIT_COUNT, 2000000, false,
+	 "instructions retired"},
+	{"BRANCHES", "BRANCH-INSTRUCTIONS", HARDWARE(BRANCH_INSTRUCTIONS), MSR_UNIT_COUNT, 1000000,
+	 false, "branches retired"},
+	{"BRANCH-MISSES", NULL, HARDWARE(BRANCH_MISSES), MSR_UNIT_COUNT, 20000, false,
+	 "branches predicted wrongly"},
+	{"CACHE-REFERENCES", NULL, HARDWARE(CACHE_REFERENCES), MSR_UNIT_COUNT, 50000, false,
+	 "accesses to the last cache"},
+	{"CACHE-MISSES", NULL, HARDWARE(CACHE_MISSES), MSR_UNIT_COUNT, 20000, false,
+	 "misses of the last cache"},
 	{"BUS-CYCLES", NULL, HARDWARE(BUS_CYCLES), MSR_UNIT_COUNT, 100000, false, "bus cycles"},
-	{"STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", HARDWARE(STALLED_CYCLES_FRONTEND), MSR_UNIT_COUNT, 1000000, false,
-	 "cycles without instructions to issue"},
-	{"STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", HARDWARE(STALLED_CYCLES_BACKEND), MSR_UNIT_COUNT, 1000000, false,
-	 "cycles in which issued instructions waited"},
-	{"L1-DCACHE-LOADS", NULL, CACHE(L1D, READ, ACCESS), MSR_UNIT_COUNT, 1000000, false, "loads from the first-level cache"},
-	{"L1-DCACHE-LOAD-MISSES", NULL, CACHE(L1D, READ, MISS), MSR_UNIT_COUNT, 50000, false, "loads that missed the first-level cache"},
-	{"LLC-LOADS", NULL, CACHE(LL, READ, ACCESS), MSR_UNIT_COUNT, 50000, false, "loads from the last cache"},
-	{"LLC-LOAD-MISSES", NULL, CACHE(LL, READ, MISS), MSR_UNIT_COUNT, 20000, false, "loads that missed the last cache"},
-	{"DTLB-LOAD-MISSES", NULL, CACHE(DTLB, READ, MISS), MSR_UNIT_COUNT, 20000, false, "loads whose page was not in the TLB"},
-	{"ITLB-LOAD-MISSES", NULL, CACHE(ITLB, READ, MISS), MSR_UNIT_COUNT, 20000, false, "instruction fetches whose page was not in the TLB"},
-	{"NODE-LOADS", NULL, CACHE(NODE, READ, ACCESS), MSR_UNIT_COUNT, 20000, false, "loads from memory"},
-	{"NODE-LOAD-MISSES", NULL, CACHE(NODE, READ, MISS), MSR_UNIT_COUNT, 20000, false, "loads from the memory of another node"},
+	{"STALLED-CYCLES-FRONTEND", "IDLE-CYCLES-FRONTEND", HARDWARE(STALLED_CYCLES_FRONTEND),
+	 MSR_UNIT_COUNT, 1000000, false, "cycles without instructions to issue"},
+	{"STALLED-CYCLES-BACKEND", "IDLE-CYCLES-BACKEND", HARDWARE(STALLED_CYCLES_BACKEND),
+	 MSR_UNIT_COUNT, 1000000, false, "cycles in which issued instructions waited"},
+	{"L1-DCACHE-LOADS", NULL, CACHE(L1D, READ, ACCESS), MSR_UNIT_COUNT, 1000000, false,
+	 "loads from the first-level cache"},
+	{"L1-DCACHE-LOAD-MISSES", NULL, CACHE(L1D, READ, MISS), MSR_UNIT_COUNT, 50000, false,
+	 "loads that missed the first-level cache"},
+	{"LLC-LOADS", NULL, CACHE(LL, READ, ACCESS), MSR_UNIT_COUNT, 50000, false,
+	 "loads from the last cache"},
+	{"LLC-LOAD-MISSES", NULL, CACHE(LL, READ, MISS), MSR_UNIT_COUNT, 20000, false,
+	 "loads that missed the last cache"},
+	{"DTLB-LOAD-MISSES", NULL, CACHE(DTLB, READ, MISS), MSR_UNIT_COUNT, 20000, false,
+	 "loads whose page was not in the TLB"},
+	{"ITLB-LOAD-MISSES", NULL, CACHE(ITLB, READ, MISS), MSR_UNIT_COUNT, 20000, false,
+	 "instruction fetches whose page was not in the TLB"},
+	{"NODE-LOADS", NULL, CACHE(NODE, READ, ACCESS), MSR_UNIT_COUNT, 20000, false,
+	 "loads from memory"},
+	{"NODE-LOAD-MISSES", NULL, CACHE(NODE, READ, MISS), MSR_UNIT_COUNT, 20000, false,
+	 "loads from the memory of another node"},
 };
 
 const struct event_perf *event_perf_table(size_t *n)
@@ -64,7 +88,8 @@ const struct event_perf *event_perf_table(size_t *n)
 static const struct event_perf *find_perf(const char *name)
 {
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-		if (!strcasecmp(table[i].name, name) || (table[i].other_name && !strcasecmp(table[i].other_name, name)))
+		if (!strcasecmp(table[i].name, name) ||
+		    (table[i].other_name && !strcasecmp(table[i].other_name, name)))
 			return &table[i];
 	return NULL;
 }
@@ -149,13 +174,16 @@ static enum status parse_time(const char *text, const char *how, struct config_e
 		how = "f1000";
 	if (*how == 'f') {
 		if (!options_number(how + 1, 1, RATE_MAX, &n))
-			return options_refuse("event '%s': after @f comes a rate of 1 to %lld samples a second", text, RATE_MAX);
+			return options_refuse(
+				"event '%s': after @f comes a rate of 1 to %lld samples a second",
+				text, RATE_MAX);
 		event->period = (uint64_t)((1000000000LL + n / 2) / n);
 		return STATUS_OK;
 	}
 	if (!options_number(how, 1000000 / RATE_MAX, PERIOD_US_MAX, &n))
-		return options_refuse("event '%s': after @ comes a period of %lld to %lld microseconds, or f and a rate in Hz", text,
-		                      1000000 / RATE_MAX, PERIOD_US_MAX);
+		return options_refuse("event '%s': after @ comes a period of %lld to %lld "
+				      "microseconds, or f and a rate in Hz",
+				      text, 1000000 / RATE_MAX, PERIOD_US_MAX);
 	event->period = (uint64_t)n * 1000;
 	return STATUS_OK;
 }
@@ -172,9 +200,12 @@ static enum status parse_count(const char *text, const char *how, struct config_
 			"event '%s': a rate (@f) is for CPUTIME and REALTIME; did you mean %s?",
 			text, like);
 	if (*how == 'f')
-		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; give a number of events, as in @1000000", text);
+		return options_refuse("event '%s': a rate (@f) is for CPUTIME and REALTIME; give a "
+				      "number of events, as in @1000000",
+				      text);
 	if (!options_number(how, 1, COUNT_MAX, &n))
-		return options_refuse("event '%s': after @ comes a period of 1 to %lld events", text, COUNT_MAX);
+		return options_refuse("event '%s': after @ comes a period of 1 to %lld events",
+				      text, COUNT_MAX);
 	event->period = (uint64_t)n;
 	return STATUS_OK;
 }
@@ -206,16 +237,20 @@ enum status event_parse(const char *text, struct config_event *event)
 	if (n == 0)
 		return options_refuse("event '%s' has no name", text);
 	if (n >= sizeof event->name)
-		return options_refuse("event '%s': the name is longer than %zu characters", text, sizeof event->name - 1);
+		return options_refuse("event '%s': the name is longer than %zu characters", text,
+				      sizeof event->name - 1);
 	memcpy(event->name, text, n);
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] > '~')
-			return options_refuse("event '%s': the name holds a blank or a character that is not ASCII", text);
+			return options_refuse("event '%s': the name holds a blank or a character "
+					      "that is not ASCII",
+					      text);
 	if (!strcmp(event->name, "CPUTIME") || !strcmp(event->name, "REALTIME")) {
 		event->kind = *event->name == 'C' ? CONFIG_CPUTIME : CONFIG_REALTIME;
 		return parse_time(text, how, event);
 	}
-	const struct event_perf *perf = strncasecmp(event->name, "perf::", 6) ? NULL : find_perf(event->name + 6);
+	const struct event_perf *perf =
+		strncasecmp(event->name, "perf::", 6) ? NULL : find_perf(event->name + 6);
 	event->kind = perf ? CONFIG_PERF : CONFIG_PAPI;
 	if (perf) {
 		snprintf(event->name, sizeof event->name, "perf::%s", perf->name);

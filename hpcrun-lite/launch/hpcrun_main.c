@@ -38,7 +38,7 @@ struct request {
 	const char *record;    /* NULL, or the option that asks the GPU back end for a recording */
 };
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 static enum status set_event(void *arg, const char *value)
 {
@@ -219,7 +219,7 @@ static void spell_out(int argc, char **argv)
 	}
 }
 
-/* ---- checks ---------------------------------------------------------------------------------- */
+/* ---- checks ---- */
 
 /* If PAPI itself does not work, each of its events is refused, including mistyped names. */
 static bool check_papi(struct config *c, const char *library_directory)
@@ -275,7 +275,7 @@ static int check_program(const char *command, struct program *p)
 	return codes[v];
 }
 
-/* ---- becoming the program -------------------------------------------------------------------- */
+/* ---- becoming the program ---- */
 
 static enum status set_environment(struct config *c)
 {

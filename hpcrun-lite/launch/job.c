@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks of a run, on every node.
- * Test: tests/unit/test_launch.c, tests/cli/launch_dir.sh.
+ * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks
+ * of a run, on every node. Test: tests/unit/test_launch.c, tests/cli/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/job.h"
 
@@ -18,23 +18,27 @@
 
 /* Batch systems: the variable that names the job. */
 static const char *const batch_variables[] = {
-	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "OAR_JOB_ID", "JOB_ID", "PJM_JOBID",
+	"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID",
+	"OAR_JOB_ID",   "JOB_ID",    "PJM_JOBID",
 };
 
 /* Added to the identity when present: they tell apart two jobs that were given the same number. */
 static const char *const batch_details[] = {
-	"SLURM_CLUSTER_NAME", "SLURM_JOB_START_TIME", "SLURM_RESTART_COUNT", "LSB_JOBINDEX", "PBS_ARRAY_INDEX", "SGE_TASK_ID",
+	"SLURM_CLUSTER_NAME", "SLURM_JOB_START_TIME", "SLURM_RESTART_COUNT",
+	"LSB_JOBINDEX",       "PBS_ARRAY_INDEX",      "SGE_TASK_ID",
 };
 
 /* Programs that start ranks, as /proc/PID/comm shows them (15 characters). */
 static const char *const launchers[] = {
-	"hydra_pmi_proxy", "mpiexec.hydra", "mpiexec", "mpirun", "mpiexec.gforker", "mpispawn", "pmi_proxy",
-	"hydra_bstrap_pr", "orterun", "orted", "prterun", "prted", "palsd",
+	"hydra_pmi_proxy", "mpiexec.hydra", "mpiexec",         "mpirun",  "mpiexec.gforker",
+	"mpispawn",        "pmi_proxy",     "hydra_bstrap_pr", "orterun", "orted",
+	"prterun",         "prted",         "palsd",
 };
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t bytes, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 static void append(char *text, size_t bytes, const char *format, ...)
 {
 	size_t n = strlen(text);
@@ -57,7 +61,8 @@ static const char *variable(char *const *environment, const char *name)
 }
 
 /* Appends " NAME=VALUE" for each of the variables that is set; returns how many were. */
-static int append_variables(struct job *job, char *const *environment, const char *const *names, size_t n)
+static int append_variables(struct job *job, char *const *environment, const char *const *names,
+			    size_t n)
 {
 	int found = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -89,7 +94,8 @@ static int append_run(
 	return launcher->run_returns ? 0 : found;
 }
 
-/* Parent, start time in clock ticks since boot and name of a process; false when /proc does not tell. */
+/* Parent, start time in clock ticks since boot and name of a process; false when /proc does not
+ * tell. */
 static bool process_stat(long pid, long *parent, unsigned long long *start, char comm[32])
 {
 	char path[64], text[1024];
@@ -105,8 +111,10 @@ static bool process_stat(long pid, long *parent, unsigned long long *start, char
 	if (!open_paren || !close_paren)
 		return false;
 	snprintf(comm, 32, "%.*s", (int)(close_paren - open_paren - 1), open_paren + 1);
-	return sscanf(close_paren + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-	              parent, start) == 2;
+	return sscanf(close_paren + 1,
+		      " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		      "%*d %llu",
+		      parent, start) == 2;
 }
 
 bool job_process_start(long pid, uint64_t *ticks)
@@ -128,7 +136,8 @@ static bool is_launcher(const char *comm)
 	return false;
 }
 
-/* The nearest ancestor that starts ranks, else the parent: the same process for all ranks of this node. */
+/* The nearest ancestor that starts ranks, else the parent: the same process for all ranks of this
+ * node. */
 static void append_launcher(struct job *job)
 {
 	char host[256] = "", comm[32];
@@ -147,7 +156,8 @@ static void append_launcher(struct job *job)
 			break;
 		}
 	}
-	append(job->identity, sizeof job->identity, " started by %s:%ld:%llu", host, found, found_start);
+	append(job->identity, sizeof job->identity, " started by %s:%ld:%llu", host, found,
+	       found_start);
 }
 
 static void append_unique(struct job *job)
@@ -168,8 +178,10 @@ static const char *slurm_step(char *const *environment)
 {
 	const char *step = variable(environment, "SLURM_STEP_ID");
 	const char *namespace = variable(environment, "PMIX_NAMESPACE");
-	if (!step || variable(environment, "OMPI_COMM_WORLD_RANK") || variable(environment, "MPI_LOCALRANKID") ||
-	    variable(environment, "MV2_COMM_WORLD_RANK") || (namespace && strncmp(namespace, "slurm", 5)))
+	if (!step || variable(environment, "OMPI_COMM_WORLD_RANK") ||
+	    variable(environment, "MPI_LOCALRANKID") ||
+	    variable(environment, "MV2_COMM_WORLD_RANK") ||
+	    (namespace && strncmp(namespace, "slurm", 5)))
 		return NULL;
 	return step;
 }
@@ -196,7 +208,8 @@ static void name_job(struct job *job, char *const *environment, const char *batc
 		return;
 	snprintf(job->name, sizeof job->name, "%s%s%s", id, step ? "." : "", step ? step : "");
 	for (char *c = job->name; *c; c++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *c))
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-",
+			    *c))
 			*c = '_';
 }
 

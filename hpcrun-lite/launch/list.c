@@ -24,8 +24,11 @@ static void row(const char *name, uint32_t unit, const char *how, const char *ab
 
 static struct config_event event_of(const struct event_perf *perf)
 {
-	struct config_event e = {.kind = CONFIG_PERF, .unit = perf->unit, .perf_type = perf->type, .perf_config = perf->config,
-	                         .period = perf->default_period};
+	struct config_event e = {.kind = CONFIG_PERF,
+				 .unit = perf->unit,
+				 .perf_type = perf->type,
+				 .perf_config = perf->config,
+				 .period = perf->default_period};
 	snprintf(e.name, sizeof e.name, "perf::%s", perf->name);
 	return e;
 }
@@ -33,7 +36,8 @@ static struct config_event event_of(const struct event_perf *perf)
 static void list_times(void)
 {
 	char why[WHY_BYTES], note[WHY_BYTES + 64];
-	struct config_event cputime = {.name = "CPUTIME", .kind = CONFIG_CPUTIME, .unit = MSR_UNIT_NS, .period = 1000000};
+	struct config_event cputime = {
+		.name = "CPUTIME", .kind = CONFIG_CPUTIME, .unit = MSR_UNIT_NS, .period = 1000000};
 	event_available(&cputime, why, sizeof why);
 	snprintf(note, sizeof note, "CPU time of each thread%s%s", why[0] ? "; " : "", why);
 	row("CPUTIME", MSR_UNIT_NS, "@f1000", note);
@@ -76,7 +80,8 @@ static void list_missing(void)
 void list_events(const char *library_directory)
 {
 	printf("Events that can be measured here: name, unit, default period, meaning\n"
-	       "(@N: period in microseconds for CPUTIME and REALTIME, else in the unit; @fN: samples a second)\n\n");
+	       "(@N: period in microseconds for CPUTIME and REALTIME, else in the unit; @fN: "
+	       "samples a second)\n\n");
 	list_times();
 	list_available();
 	list_missing();

@@ -112,7 +112,7 @@ static enum program_verdict check_file(struct program *p)
 	return PROGRAM_GOOD;
 }
 
-/* ---- PATH ------------------------------------------------------------------------------------ */
+/* ---- PATH ---- */
 
 /*
  * As execvp: the first entry that is an executable file; one that may not be executed is

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See frames.h. The thread was interrupted anywhere, so the innermost links may be half made: whatever does not fit ends the walk, and what was not complete is left out.
- * Must not: follow more than there is room for. Tests: tests/unit/test_python_frames.c, tests/unit/test_python_ahead.c, tests/cli/python_frames.sh.
+ * See frames.h. The thread was interrupted anywhere, so the innermost links may be half made:
+ * whatever does not fit ends the walk, and what was not complete is left out. Must not: follow more
+ * than there is room for. Tests: tests/unit/test_python_frames.c, tests/unit/test_python_ahead.c,
+ * tests/cli/python_frames.sh.
  */
 #include "hpcrun-lite/python/frames.h"
 
-enum { GENERATOR = 1, TAG = 7 /* bits of a reference that 3.14 has for itself */, FRAME_BYTES = 104, CFRAME_BYTES = 24, SHIM = 3, LAST_OWNER = 4, STATE_BYTES = 280 /* of a PyThreadState of 3.10 */ };
+enum {
+	GENERATOR = 1,
+	TAG = 7 /* bits of a reference that 3.14 has for itself */,
+	FRAME_BYTES = 104,
+	CFRAME_BYTES = 24,
+	SHIM = 3,
+	LAST_OWNER = 4,
+	STATE_BYTES = 280 /* of a PyThreadState of 3.10 */
+};
 
 static bool add_frame(struct frames *f, uintptr_t code, uint64_t instruction, unsigned owner)
 {
@@ -29,42 +39,55 @@ static uint32_t run_begin(const struct frames *f)
 	return f->n_runs ? f->run[f->n_runs - 1].end : 0;
 }
 
-/* ---- 3.12 on ------------------------------------------------------------------------------------------------- */
+/* ---- 3.12 on ---- */
 
-static bool follow_shims(struct frames *f, const struct python_layout *l, struct reader *r, uintptr_t at)
+static bool follow_shims(struct frames *f, const struct python_layout *l, struct reader *r,
+			 uintptr_t at)
 {
 	uint8_t copy[FRAME_BYTES];
 	const uint8_t *frame;
 	for (; at; at = reader_word(frame, l->frame.previous)) {
-		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) || frame[l->frame.owner] > LAST_OWNER)
+		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) ||
+		    frame[l->frame.owner] > LAST_OWNER)
 			return false;
-		if (frame[l->frame.owner] >= SHIM ? !end_run(f, at) : !add_frame(f, reader_word(frame, l->frame.code) & ~(uint64_t)TAG, reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
+		if (frame[l->frame.owner] >= SHIM
+			    ? !end_run(f, at)
+			    : !add_frame(f, reader_word(frame, l->frame.code) & ~(uint64_t)TAG,
+					 reader_word(frame, l->frame.instruction),
+					 frame[l->frame.owner]))
 			return false;
 	}
 	return true;
 }
 
-static bool collect_shims(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+static bool collect_shims(struct frames *f, const struct python_layout *l, struct reader *r,
+			  const uint8_t *thread_state, uintptr_t address)
 {
 	uint64_t copy;
 	const uint8_t *cframe;
 	(void)address;
 	if (l->thread.cframe == PYTHON_NOWHERE)
 		return follow_shims(f, l, r, reader_word(thread_state, l->thread.frame));
-	cframe = reader_load(r, &copy, reader_word(thread_state, l->thread.cframe) + l->cframe.frame, sizeof copy);
+	cframe =
+		reader_load(r, &copy, reader_word(thread_state, l->thread.cframe) + l->cframe.frame,
+			    sizeof copy);
 	return cframe && follow_shims(f, l, r, reader_word(cframe, 0));
 }
 
-/* ---- 3.11 ------------------------------------------------------------------------------------------------------ */
+/* ---- 3.11 ---- */
 
-/* From the innermost frame of a run to its entry frame; *outer is the frame that the entry frame goes back to. */
-static bool follow_to_entry(struct frames *f, const struct python_layout *l, struct reader *r, uintptr_t at, uintptr_t *outer)
+/* From the innermost frame of a run to its entry frame; *outer is the frame that the entry frame
+ * goes back to. */
+static bool follow_to_entry(struct frames *f, const struct python_layout *l, struct reader *r,
+			    uintptr_t at, uintptr_t *outer)
 {
 	uint8_t copy[FRAME_BYTES];
 	const uint8_t *frame;
 	do {
-		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) || frame[l->frame.owner] >= SHIM || frame[l->frame.is_entry] > 1
-		    || !add_frame(f, reader_word(frame, l->frame.code), reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
+		if (!(frame = reader_load(r, copy, at, l->frame.owner + 1)) ||
+		    frame[l->frame.owner] >= SHIM || frame[l->frame.is_entry] > 1 ||
+		    !add_frame(f, reader_word(frame, l->frame.code),
+			       reader_word(frame, l->frame.instruction), frame[l->frame.owner]))
 			return false;
 		*outer = at = reader_word(frame, l->frame.previous);
 	} while (!frame[l->frame.is_entry]);
@@ -72,10 +95,13 @@ static bool follow_to_entry(struct frames *f, const struct python_layout *l, str
 }
 
 /*
- * The entry frame goes back to the innermost frame of the next CFrame, once a call of the interpreter has set itself up: until then its run does not count. That can be so for the innermost alone. All
- * chains are bounded by their number: where a stack is just being copied (greenlet), one may lead back to itself.
+ * The entry frame goes back to the innermost frame of the next CFrame, once a call of the
+ * interpreter has set itself up: until then its run does not count. That can be so for the
+ * innermost alone. All chains are bounded by their number: where a stack is just being copied
+ * (greenlet), one may lead back to itself.
  */
-static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r,
+			    const uint8_t *thread_state, uintptr_t address)
 {
 	uint8_t copy[CFRAME_BYTES];
 	uintptr_t at = reader_word(thread_state, l->thread.cframe), outer;
@@ -104,19 +130,26 @@ static bool collect_cframes(struct frames *f, const struct python_layout *l, str
 	return cframe != NULL;
 }
 
-/* ---- 3.10 ------------------------------------------------------------------------------------------------------ */
+/* ---- 3.10 ---- */
 
-/* One CFrame for each frame. In the middle of a call or return the innermost CFrame, or frame, may stand alone: they are paired from the outermost. */
-static bool collect_objects(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+/* One CFrame for each frame. In the middle of a call or return the innermost CFrame, or frame, may
+ * stand alone: they are paired from the outermost. */
+static bool collect_objects(struct frames *f, const struct python_layout *l, struct reader *r,
+			    const uint8_t *thread_state, uintptr_t address)
 {
 	uint8_t copy[FRAME_BYTES];
 	const uint8_t *frame, *cframe;
 	uint32_t n_cframes = 0;
-	for (uintptr_t at = reader_word(thread_state, l->thread.frame); at && f->n_frames < f->max; at = reader_word(frame, l->frame.previous))
-		if (!(frame = reader_load(r, copy, at, l->frame.instruction + sizeof(uint32_t))) || !add_frame(f, reader_word(frame, l->frame.code), reader_half(frame, l->frame.instruction), 0))
+	for (uintptr_t at = reader_word(thread_state, l->thread.frame); at && f->n_frames < f->max;
+	     at = reader_word(frame, l->frame.previous))
+		if (!(frame = reader_load(r, copy, at, l->frame.instruction + sizeof(uint32_t))) ||
+		    !add_frame(f, reader_word(frame, l->frame.code),
+			       reader_half(frame, l->frame.instruction), 0))
 			return false;
-	/* The outermost lies in the thread state itself and stands for no call; what it says of a previous one was never set. */
-	for (uint64_t at = reader_word(thread_state, l->thread.cframe); at - address >= STATE_BYTES; n_cframes++) {
+	/* The outermost lies in the thread state itself and stands for no call; what it says of a
+	 * previous one was never set. */
+	for (uint64_t at = reader_word(thread_state, l->thread.cframe); at - address >= STATE_BYTES;
+	     n_cframes++) {
 		if (n_cframes == f->max)
 			return false;
 		f->run[n_cframes].place = at;
@@ -135,10 +168,14 @@ static bool collect_objects(struct frames *f, const struct python_layout *l, str
 	return true;
 }
 
-void frames_collect(struct frames *f, const struct python_layout *l, struct reader *r, const uint8_t *thread_state, uintptr_t address)
+void frames_collect(struct frames *f, const struct python_layout *l, struct reader *r,
+		    const uint8_t *thread_state, uintptr_t address)
 {
-	static bool (*const collect[])(struct frames *, const struct python_layout *, struct reader *, const uint8_t *, uintptr_t) = {
-		[PYTHON_CHAIN_OBJECTS] = collect_objects, [PYTHON_CHAIN_CFRAMES] = collect_cframes, [PYTHON_CHAIN_SHIMS] = collect_shims};
+	static bool (*const collect[])(struct frames *, const struct python_layout *,
+				       struct reader *, const uint8_t *,
+				       uintptr_t) = {[PYTHON_CHAIN_OBJECTS] = collect_objects,
+						     [PYTHON_CHAIN_CFRAMES] = collect_cframes,
+						     [PYTHON_CHAIN_SHIMS] = collect_shims};
 	f->n_frames = f->n_runs = 0;
 	f->broken = f->is_cut = false;
 	if (!collect[l->chain](f, l, r, thread_state, address))

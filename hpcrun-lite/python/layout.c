@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See layout.h. Must not: guess. Test: tests/unit/test_python.c, tests/cli/python_interpreters.sh. */
+/* See layout.h. Must not: guess. Test: tests/unit/test_python.c,
+ * tests/cli/python_interpreters.sh. */
 #include "hpcrun-lite/python/layout.h"
 
 #include <string.h>
@@ -12,8 +13,20 @@ static const struct python_layout layouts[] = {
 		.runtime = {.finalizing = 16, .tss = 584, .current = 568, .main_thread = 72},
 		.thread = {.thread_id = 176, .status = PYTHON_NOWHERE, .frame = 24, .cframe = 48},
 		.cframe = {.frame = PYTHON_NOWHERE, .previous = 8},
-		.frame = {.code = 32, .previous = 24, .instruction = 96, .owner = PYTHON_NOWHERE, .is_entry = PYTHON_NOWHERE},
-		.code = {.filename = 104, .name = 112, .qualname = PYTHON_NOWHERE, .first_line = 40, .line_table = 120, .bytecode = PYTHON_NOWHERE, .version = PYTHON_NOWHERE, .first_traceable = PYTHON_NOWHERE, .bytes = 144},
+		.frame = {.code = 32,
+			  .previous = 24,
+			  .instruction = 96,
+			  .owner = PYTHON_NOWHERE,
+			  .is_entry = PYTHON_NOWHERE},
+		.code = {.filename = 104,
+			 .name = 112,
+			 .qualname = PYTHON_NOWHERE,
+			 .first_line = 40,
+			 .line_table = 120,
+			 .bytecode = PYTHON_NOWHERE,
+			 .version = PYTHON_NOWHERE,
+			 .first_traceable = PYTHON_NOWHERE,
+			 .bytes = 144},
 		.ascii_bytes = 48,
 		.compact_bytes = 72,
 	},
@@ -22,10 +35,25 @@ static const struct python_layout layouts[] = {
 		.chain = PYTHON_CHAIN_CFRAMES,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
 		.runtime = {.finalizing = 24, .tss = 592, .current = 576, .main_thread = 80},
-		.thread = {.thread_id = 152, .status = PYTHON_NOWHERE, .frame = PYTHON_NOWHERE, .cframe = 56},
+		.thread = {.thread_id = 152,
+			   .status = PYTHON_NOWHERE,
+			   .frame = PYTHON_NOWHERE,
+			   .cframe = 56},
 		.cframe = {.frame = 8, .previous = 16},
-		.frame = {.code = 32, .previous = 48, .instruction = 56, .owner = 69, .is_entry = 68},
-		.code = {.filename = 112, .name = 120, .qualname = 128, .first_line = 72, .line_table = 136, .bytecode = 184, .version = PYTHON_NOWHERE, .first_traceable = 168, .bytes = 176},
+		.frame = {.code = 32,
+			  .previous = 48,
+			  .instruction = 56,
+			  .owner = 69,
+			  .is_entry = 68},
+		.code = {.filename = 112,
+			 .name = 120,
+			 .qualname = 128,
+			 .first_line = 72,
+			 .line_table = 136,
+			 .bytecode = 184,
+			 .version = PYTHON_NOWHERE,
+			 .first_traceable = 168,
+			 .bytes = 176},
 		.ascii_bytes = 48,
 		.compact_bytes = 72,
 	},
@@ -33,11 +61,31 @@ static const struct python_layout layouts[] = {
 		.minor = 12,
 		.chain = PYTHON_CHAIN_SHIMS,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
-		.runtime = {.finalizing = 24, .tss = 1544, .current = PYTHON_NOWHERE, .main_thread = 64},
-		.thread = {.thread_id = 136, .status = 24, .status_mask = 1 << 4, .attached = 1 << 4, .frame = PYTHON_NOWHERE, .cframe = 56},
+		.runtime = {.finalizing = 24,
+			    .tss = 1544,
+			    .current = PYTHON_NOWHERE,
+			    .main_thread = 64},
+		.thread = {.thread_id = 136,
+			   .status = 24,
+			   .status_mask = 1 << 4,
+			   .attached = 1 << 4,
+			   .frame = PYTHON_NOWHERE,
+			   .cframe = 56},
 		.cframe = {.frame = 0, .previous = 8},
-		.frame = {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .is_entry = PYTHON_NOWHERE},
-		.code = {.filename = 112, .name = 120, .qualname = 128, .first_line = 68, .line_table = 136, .bytecode = 192, .version = 92, .first_traceable = 176, .bytes = 184},
+		.frame = {.code = 0,
+			  .previous = 8,
+			  .instruction = 56,
+			  .owner = 70,
+			  .is_entry = PYTHON_NOWHERE},
+		.code = {.filename = 112,
+			 .name = 120,
+			 .qualname = 128,
+			 .first_line = 68,
+			 .line_table = 136,
+			 .bytecode = 192,
+			 .version = 92,
+			 .first_traceable = 176,
+			 .bytes = 184},
 		.ascii_bytes = 40,
 		.compact_bytes = 56,
 	},
@@ -46,11 +94,31 @@ static const struct python_layout layouts[] = {
 		.said_thread = 19,
 		.chain = PYTHON_CHAIN_SHIMS,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
-		.runtime = {.finalizing = 608, .tss = 2160, .current = PYTHON_NOWHERE, .main_thread = 656},
-		.thread = {.thread_id = 152, .status = 40, .status_mask = UINT32_MAX, .attached = 1, .frame = 72, .cframe = PYTHON_NOWHERE},
+		.runtime = {.finalizing = 608,
+			    .tss = 2160,
+			    .current = PYTHON_NOWHERE,
+			    .main_thread = 656},
+		.thread = {.thread_id = 152,
+			   .status = 40,
+			   .status_mask = UINT32_MAX,
+			   .attached = 1,
+			   .frame = 72,
+			   .cframe = PYTHON_NOWHERE},
 		.cframe = {.frame = PYTHON_NOWHERE, .previous = PYTHON_NOWHERE},
-		.frame = {.code = 0, .previous = 8, .instruction = 56, .owner = 70, .is_entry = PYTHON_NOWHERE},
-		.code = {.filename = 112, .name = 120, .qualname = 128, .first_line = 68, .line_table = 136, .bytecode = 200, .version = 92, .first_traceable = 184, .bytes = 192},
+		.frame = {.code = 0,
+			  .previous = 8,
+			  .instruction = 56,
+			  .owner = 70,
+			  .is_entry = PYTHON_NOWHERE},
+		.code = {.filename = 112,
+			 .name = 120,
+			 .qualname = 128,
+			 .first_line = 68,
+			 .line_table = 136,
+			 .bytecode = 200,
+			 .version = 92,
+			 .first_traceable = 184,
+			 .bytes = 192},
 		.ascii_bytes = 40,
 		.compact_bytes = 56,
 	},
@@ -59,11 +127,31 @@ static const struct python_layout layouts[] = {
 		.said_thread = 22,
 		.chain = PYTHON_CHAIN_SHIMS,
 		.lines = MSR_PYTHON_LINES_LOCATIONS,
-		.runtime = {.finalizing = 784, .tss = 2336, .current = PYTHON_NOWHERE, .main_thread = 832},
-		.thread = {.thread_id = 152, .status = 44, .status_mask = UINT32_MAX, .attached = 1, .frame = 72, .cframe = PYTHON_NOWHERE},
+		.runtime = {.finalizing = 784,
+			    .tss = 2336,
+			    .current = PYTHON_NOWHERE,
+			    .main_thread = 832},
+		.thread = {.thread_id = 152,
+			   .status = 44,
+			   .status_mask = UINT32_MAX,
+			   .attached = 1,
+			   .frame = 72,
+			   .cframe = PYTHON_NOWHERE},
 		.cframe = {.frame = PYTHON_NOWHERE, .previous = PYTHON_NOWHERE},
-		.frame = {.code = 0, .previous = 8, .instruction = 56, .owner = 74, .is_entry = PYTHON_NOWHERE},
-		.code = {.filename = 112, .name = 120, .qualname = 128, .first_line = 68, .line_table = 136, .bytecode = 208, .version = 92, .first_traceable = 192, .bytes = 200},
+		.frame = {.code = 0,
+			  .previous = 8,
+			  .instruction = 56,
+			  .owner = 74,
+			  .is_entry = PYTHON_NOWHERE},
+		.code = {.filename = 112,
+			 .name = 120,
+			 .qualname = 128,
+			 .first_line = 68,
+			 .line_table = 136,
+			 .bytecode = 208,
+			 .version = 92,
+			 .first_traceable = 192,
+			 .bytes = 200},
 		.ascii_bytes = 40,
 		.compact_bytes = 56,
 	},
@@ -78,11 +166,19 @@ const struct python_layout *python_layout_of(unsigned minor)
 }
 
 /*
- * _Py_DebugOffsets: words of 64 bits, of which the parts that matter here begin at other places in each version: "xdebugpy", version, free_threaded, of the runtime (size, finalizing,
+ * _Py_DebugOffsets: words of 64 bits, of which the parts that matter here begin at other places in
+ * each version: "xdebugpy", version, free_threaded, of the runtime (size, finalizing,
  * interpreters_head), of an interpreter, of a thread, of a frame.
  */
 enum { SAID_FREE_THREADED = 2, SAID_FINALIZING = 4, SAID_FRAME = 9 };
-enum { THREAD_FRAME = 4, THREAD_ID = 5, FRAME_PREVIOUS = 1, FRAME_CODE = 2, FRAME_INSTRUCTION = 3, FRAME_OWNER = 5 };
+enum {
+	THREAD_FRAME = 4,
+	THREAD_ID = 5,
+	FRAME_PREVIOUS = 1,
+	FRAME_CODE = 2,
+	FRAME_INSTRUCTION = 3,
+	FRAME_OWNER = 5
+};
 
 bool python_layout_agrees(const struct python_layout *l, const void *runtime, size_t n_bytes)
 {
@@ -93,7 +189,11 @@ bool python_layout_agrees(const struct python_layout *l, const void *runtime, si
 		return false;
 	memcpy(said, runtime, sizeof said);
 	const uint64_t *thread = said + l->said_thread, *frame = thread + SAID_FRAME;
-	return memcmp(said, "xdebugpy", sizeof *said) == 0 && !said[SAID_FREE_THREADED] && said[SAID_FINALIZING] == l->runtime.finalizing
-		&& thread[THREAD_FRAME] == l->thread.frame && thread[THREAD_ID] == l->thread.thread_id && frame[FRAME_PREVIOUS] == l->frame.previous
-		&& frame[FRAME_CODE] == l->frame.code && frame[FRAME_INSTRUCTION] == l->frame.instruction && frame[FRAME_OWNER] == l->frame.owner;
+	return memcmp(said, "xdebugpy", sizeof *said) == 0 && !said[SAID_FREE_THREADED] &&
+	       said[SAID_FINALIZING] == l->runtime.finalizing &&
+	       thread[THREAD_FRAME] == l->thread.frame &&
+	       thread[THREAD_ID] == l->thread.thread_id &&
+	       frame[FRAME_PREVIOUS] == l->frame.previous && frame[FRAME_CODE] == l->frame.code &&
+	       frame[FRAME_INSTRUCTION] == l->frame.instruction &&
+	       frame[FRAME_OWNER] == l->frame.owner;
 }

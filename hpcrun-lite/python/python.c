@@ -54,7 +54,7 @@ static struct {
 	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
 } python;
 
-/* ---- the interpreter ------------------------------------------------------------------------- */
+/* ---- the interpreter ---- */
 
 void python_init(const struct python_host *host)
 {
@@ -150,7 +150,7 @@ static uint16_t logical_module(void)
 	return (uint16_t)id;
 }
 
-/* ---- the thread's state in it ---------------------------------------------------------------- */
+/* ---- the thread's state in it ---- */
 
 struct state {
 	uint8_t bytes[FRAMES_THREAD_BYTES];
@@ -199,7 +199,7 @@ static bool find_state(const struct python_layout *l, struct python_thread *t, s
 	return true;
 }
 
-/* ---- joining --------------------------------------------------------------------------------- */
+/* ---- joining ---- */
 
 size_t python_thread_bytes(uint32_t max_depth)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python_code.h. Two tables: a cache from what tells a code object from all others, its address included, to its number; and the numbers that were given, by the contents of the record, so that equal
- * code objects (made anew by exec, or in a loop) have one. An entry is 16 bytes, (number xor key, key), so that a torn read is a miss. Must not: wait, trust a pointer that was not checked.
+ * See python_code.h. Two tables: a cache from what tells a code object from all others, its address
+ * included, to its number; and the numbers that were given, by the contents of the record, so that
+ * equal code objects (made anew by exec, or in a loop) have one. An entry is 16 bytes, (number xor
+ * key, key), so that a torn read is a miss. Must not: wait, trust a pointer that was not checked.
  * Tests: tests/cli/python_frames.sh, tests/cli/python_launches.sh.
  */
 #include "hpcrun-lite/python/python_code.h"
@@ -14,11 +16,22 @@
 #define CODE_MOST (CODE_SLOTS / 4 * 3)
 #define CODE_UNRECORDED (CODE_MOST + 1) /* in the cache: there was no number left */
 _Static_assert(CODE_UNRECORDED <= MSR_PYTHON_CODE_MAX, "numbers fit into addresses");
-/* Most processes have few code objects: the tables begin small, for what is touched for the first time costs a page. */
+/* Most processes have few code objects: the tables begin small, for what is touched for the first
+ * time costs a page. */
 #define CODE_FEW 1024u
 #define CODE_FEW_SETS (CODE_FEW / CODE_WAYS)
 #define CODE_FEW_SLOTS (2 * CODE_FEW)
-enum { CODE_BYTES = 200, OBJECT_COUNT = 0, OBJECT_TYPE = 8, OBJECT_SIZE = 16, BYTES_CONTENT = 32, STRING_LENGTH = 16, STRING_STATE = 32, STRING_BYTES = 40, UNIT_BYTES = 2 };
+enum {
+	CODE_BYTES = 200,
+	OBJECT_COUNT = 0,
+	OBJECT_TYPE = 8,
+	OBJECT_SIZE = 16,
+	BYTES_CONTENT = 32,
+	STRING_LENGTH = 16,
+	STRING_STATE = 32,
+	STRING_BYTES = 40,
+	UNIT_BYTES = 2
+};
 
 struct entry {
 	_Atomic uint64_t mixed, key;
@@ -32,7 +45,7 @@ static struct {
 	struct entry slot[CODE_SLOTS];           /* of all others */
 } table;
 
-/* ---- tables ---------------------------------------------------------------------------------------------------- */
+/* ---- tables ---- */
 
 /* 0: none that makes sense, for the entry is another's, or just being written. */
 static uint32_t number_in(struct entry *e, uint64_t key)
@@ -46,7 +59,9 @@ static uint32_t number_in(struct entry *e, uint64_t key)
 /* Once there are many, those of the first sets move by being met again. */
 static struct entry *set_of(uint64_t key)
 {
-	uint32_t n_sets = atomic_load_explicit(&table.n_cached, memory_order_relaxed) < CODE_FEW ? CODE_FEW_SETS : CODE_SETS;
+	uint32_t n_sets = atomic_load_explicit(&table.n_cached, memory_order_relaxed) < CODE_FEW
+				  ? CODE_FEW_SETS
+				  : CODE_SETS;
 	return table.cache[(key >> 40) % n_sets];
 }
 
@@ -61,7 +76,8 @@ static uint32_t find_cached(uint64_t key)
 
 static void cache(uint64_t key, uint32_t number)
 {
-	uint32_t way = atomic_fetch_add_explicit(&table.n_cached, 1, memory_order_relaxed) % CODE_WAYS;
+	uint32_t way =
+		atomic_fetch_add_explicit(&table.n_cached, 1, memory_order_relaxed) % CODE_WAYS;
 	struct entry *e = &set_of(key)[way];
 	atomic_store_explicit(&e->mixed, number ^ key, memory_order_release);
 	atomic_store_explicit(&e->key, key, memory_order_release);
@@ -81,7 +97,9 @@ static uint32_t find_in(struct entry *slots, uint32_t n_slots, uint64_t key)
 static uint32_t find_given(uint64_t key)
 {
 	uint32_t number = find_in(table.first_slot, CODE_FEW_SLOTS, key);
-	return number || atomic_load_explicit(&table.n_numbers, memory_order_relaxed) < CODE_FEW ? number : find_in(table.slot, CODE_SLOTS, key);
+	return number || atomic_load_explicit(&table.n_numbers, memory_order_relaxed) < CODE_FEW
+		       ? number
+		       : find_in(table.slot, CODE_SLOTS, key);
 }
 
 static void give(uint64_t key, uint32_t number)
@@ -92,7 +110,9 @@ static void give(uint64_t key, uint32_t number)
 	for (uint32_t i = (uint32_t)(key >> 40);; i++) {
 		struct entry *e = &slots[i % n_slots];
 		uint64_t none = 0;
-		if (!atomic_compare_exchange_strong_explicit(&e->key, &none, key, memory_order_acq_rel, memory_order_acquire) && none != key)
+		if (!atomic_compare_exchange_strong_explicit(
+			    &e->key, &none, key, memory_order_acq_rel, memory_order_acquire) &&
+		    none != key)
 			continue;
 		atomic_store_explicit(&e->mixed, number ^ key, memory_order_release);
 		return;
@@ -102,9 +122,11 @@ static void give(uint64_t key, uint32_t number)
 /* No more than was written to: a page that the child writes to is one that it must copy. */
 void code_forget(void)
 {
-	uint32_t n_numbers = atomic_load_explicit(&table.n_numbers, memory_order_relaxed), n_cached = atomic_load_explicit(&table.n_cached, memory_order_relaxed);
+	uint32_t n_numbers = atomic_load_explicit(&table.n_numbers, memory_order_relaxed),
+		 n_cached = atomic_load_explicit(&table.n_cached, memory_order_relaxed);
 	if (n_cached)
-		memset(table.cache, 0, (n_cached < CODE_FEW ? CODE_FEW_SETS : CODE_SETS) * sizeof *table.cache);
+		memset(table.cache, 0,
+		       (n_cached < CODE_FEW ? CODE_FEW_SETS : CODE_SETS) * sizeof *table.cache);
 	if (n_numbers)
 		memset(table.first_slot, 0, sizeof table.first_slot);
 	if (n_numbers > CODE_FEW)
@@ -113,7 +135,7 @@ void code_forget(void)
 	atomic_store_explicit(&table.n_cached, 0, memory_order_relaxed);
 }
 
-/* ---- hashes ---------------------------------------------------------------------------------------------------- */
+/* ---- hashes ---- */
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
@@ -121,10 +143,13 @@ static uint64_t mix(uint64_t h, uint64_t word)
 	return h ^ h >> 29;
 }
 
-/* Of two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). Sums of such do not wait for each other. */
+/* Of two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). Sums of such do
+ * not wait for each other. */
 static uint64_t fold(uint64_t a, uint64_t b, uint64_t at)
 {
-	unsigned __int128 product = (unsigned __int128)(a ^ (UINT64_C(0xa0761d6478bd642f) + at * UINT64_C(0xe7037ed1a0b428db))) * (b ^ UINT64_C(0x8ebc6af09c88c6e3));
+	unsigned __int128 product = (unsigned __int128)(a ^ (UINT64_C(0xa0761d6478bd642f) +
+							     at * UINT64_C(0xe7037ed1a0b428db))) *
+				    (b ^ UINT64_C(0x8ebc6af09c88c6e3));
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
@@ -148,7 +173,8 @@ static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, u
 {
 	enum { PART = 256 };
 	uint8_t copy[PART];
-	const uint8_t *bytes = c->reader->direct ? (const uint8_t *)address : reader_fetched(c->reader, address, n);
+	const uint8_t *bytes = c->reader->direct ? (const uint8_t *)address
+						 : reader_fetched(c->reader, address, n);
 	*hash = n;
 	if (bytes) {
 		*hash += sum_of(bytes, n, 0);
@@ -163,7 +189,7 @@ static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, u
 	return true;
 }
 
-/* ---- strings --------------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 struct string {
 	uintptr_t characters;
@@ -181,12 +207,14 @@ static bool open_string(const struct code_context *c, uintptr_t object, struct s
 		return false;
 	uint32_t state = reader_half(head, STRING_STATE);
 	bool compact = state >> 5 & 1, ascii = state >> 6 & 1;
-	*s = (struct string){object + (ascii ? c->layout->ascii_bytes : c->layout->compact_bytes), reader_word(head, STRING_LENGTH), state >> 2 & 7};
+	*s = (struct string){object + (ascii ? c->layout->ascii_bytes : c->layout->compact_bytes),
+			     reader_word(head, STRING_LENGTH), state >> 2 & 7};
 	return compact && (s->kind == 1 || s->kind == 2 || s->kind == 4) && s->length <= LONGEST;
 }
 
 /* *n_bytes: of the object, as far as they were read. */
-static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash, uint32_t *n_bytes)
+static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash,
+			uint32_t *n_bytes)
 {
 	enum { MOST = 4096 };
 	struct string s;
@@ -200,7 +228,8 @@ static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t
 	return true;
 }
 
-/* U+DC80 to U+DCFF stand for bytes of a name that is no UTF-8 (PEP 383); other surrogates for nothing. */
+/* U+DC80 to U+DCFF stand for bytes of a name that is no UTF-8 (PEP 383); other surrogates for
+ * nothing. */
 static size_t put_utf8(char *to, uint32_t c)
 {
 	enum { REPLACEMENT = 0xfffd };
@@ -218,19 +247,22 @@ static size_t put_utf8(char *to, uint32_t c)
 
 static bool load_all(const struct code_context *c, void *to, uintptr_t address, size_t n)
 {
-	const uint8_t *from = c->reader->direct ? (const uint8_t *)address : reader_fetched(c->reader, address, n);
+	const uint8_t *from = c->reader->direct ? (const uint8_t *)address
+						: reader_fetched(c->reader, address, n);
 	if (from)
 		memcpy(to, from, n);
 	return from || reader_copy(c->reader, to, address, n);
 }
 
 /* As UTF-8, NUL-terminated and cut to `room`; *n_bytes without the NUL. */
-static bool load_string(const struct code_context *c, uintptr_t object, char *to, size_t room, size_t *n_bytes)
+static bool load_string(const struct code_context *c, uintptr_t object, char *to, size_t room,
+			size_t *n_bytes)
 {
 	struct string s;
 	if (!open_string(c, object, &s))
 		return false;
-	uint64_t most = sizeof c->scratch->characters / s.kind, length = s.length < most ? s.length : most;
+	uint64_t most = sizeof c->scratch->characters / s.kind,
+		 length = s.length < most ? s.length : most;
 	if (!load_all(c, c->scratch->characters, s.characters, length * s.kind))
 		return false;
 	size_t n = 0;
@@ -246,7 +278,7 @@ static bool load_string(const struct code_context *c, uintptr_t object, char *to
 	return true;
 }
 
-/* ---- records --------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool open_bytes(const struct code_context *c, uintptr_t object, size_t *n)
 {
@@ -254,14 +286,16 @@ static bool open_bytes(const struct code_context *c, uintptr_t object, size_t *n
 	const uint8_t *head = reader_load(c->reader, copy, object, sizeof copy);
 	if (!head || reader_word(head, OBJECT_TYPE) != c->types->bytes)
 		return false;
-	*n = reader_word(head, OBJECT_SIZE) < MSR_PYTHON_LINES_MAX ? reader_word(head, OBJECT_SIZE) : MSR_PYTHON_LINES_MAX;
+	*n = reader_word(head, OBJECT_SIZE) < MSR_PYTHON_LINES_MAX ? reader_word(head, OBJECT_SIZE)
+								   : MSR_PYTHON_LINES_MAX;
 	return true;
 }
 
 /* As far as there is room; what lies behind has no lines. */
 static bool load_lines(const struct code_context *c, uintptr_t object, size_t *n)
 {
-	return open_bytes(c, object, n) && load_all(c, c->scratch->lines, object + BYTES_CONTENT, *n);
+	return open_bytes(c, object, n) &&
+	       load_all(c, c->scratch->lines, object + BYTES_CONTENT, *n);
 }
 
 static uint16_t name_offset(const struct python_layout *l)
@@ -279,14 +313,19 @@ static bool load_contents(const struct code_context *c, const uint8_t *code, str
 	const struct python_layout *l = c->layout;
 	struct code_scratch *s = c->scratch;
 	k->first_line = reader_half(code, l->code.first_line);
-	return k->first_line <= INT32_MAX && load_string(c, reader_word(code, l->code.filename), s->file, sizeof s->file, &k->file)
-		&& load_string(c, reader_word(code, name_offset(l)), s->name, sizeof s->name, &k->name) && load_lines(c, reader_word(code, l->code.line_table), &k->lines);
+	return k->first_line <= INT32_MAX &&
+	       load_string(c, reader_word(code, l->code.filename), s->file, sizeof s->file,
+			   &k->file) &&
+	       load_string(c, reader_word(code, name_offset(l)), s->name, sizeof s->name,
+			   &k->name) &&
+	       load_lines(c, reader_word(code, l->code.line_table), &k->lines);
 }
 
 /* The number of the new record; 0: there is no room for it now. */
 static uint32_t write_record(const struct code_context *c, const struct contents *k)
 {
-	size_t n = (sizeof(struct msr_python_code) + k->file + 1 + k->name + 1 + k->lines + 7) & ~(size_t)7;
+	size_t n = (sizeof(struct msr_python_code) + k->file + 1 + k->name + 1 + k->lines + 7) &
+		   ~(size_t)7;
 	struct msr_python_code *r = c->host->begin_record(n);
 	if (!r)
 		return 0;
@@ -312,10 +351,15 @@ static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t 
 	struct contents k;
 	if (!load_contents(c, code, &k))
 		return 0;
-	uint64_t same = mix(mix(mix(mix(k.first_line, sum_of((const uint8_t *)c->scratch->file, k.file, 0)), k.file), sum_of((const uint8_t *)c->scratch->name, k.name, 0)), k.name);
+	uint64_t same =
+		mix(mix(mix(mix(k.first_line, sum_of((const uint8_t *)c->scratch->file, k.file, 0)),
+			    k.file),
+			sum_of((const uint8_t *)c->scratch->name, k.name, 0)),
+		    k.name);
 	same = mix(mix(same, sum_of(c->scratch->lines, k.lines, 0)), k.lines) | 1;
 	uint32_t number = find_given(same);
-	if (!number && atomic_load_explicit(&table.n_numbers, memory_order_relaxed) >= CODE_MOST - CODE_SETS) {
+	if (!number &&
+	    atomic_load_explicit(&table.n_numbers, memory_order_relaxed) >= CODE_MOST - CODE_SETS) {
 		number = CODE_UNRECORDED;
 	} else if (!number) {
 		if (!(number = write_record(c, &k)))
@@ -326,11 +370,14 @@ static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t 
 	return number;
 }
 
-/* ---- the way of every frame ------------------------------------------------------------------------------------ */
+/* ---- the way of every frame ---- */
 
 static uint64_t numbers_of(const struct python_layout *l, const uint8_t *head)
 {
-	return reader_half(head, l->code.first_line) | (uint64_t)(l->code.version != PYTHON_NOWHERE ? reader_half(head, l->code.version) : 0) << 32;
+	return reader_half(head, l->code.first_line) |
+	       (uint64_t)(l->code.version != PYTHON_NOWHERE ? reader_half(head, l->code.version)
+							    : 0)
+		       << 32;
 }
 
 static struct code_met *met_at(const struct code_context *c, uintptr_t code)
@@ -338,7 +385,8 @@ static struct code_met *met_at(const struct code_context *c, uintptr_t code)
 	return &c->met[code * UINT64_C(0x9E3779B97F4A7C15) >> (64 - CODE_MET_BITS)];
 }
 
-static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash, uint32_t *n_bytes)
+static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *hash,
+		      uint32_t *n_bytes)
 {
 	struct code_last *last = c->last;
 	if (file != last->file && !hash_string(c, file, &last->file_hash, &last->file_bytes)) {
@@ -355,17 +403,24 @@ static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *ha
 static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const uint8_t *head)
 {
 	uint64_t numbers = numbers_of(l, head);
-	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)), reader_word(head, l->code.name)) | 1 : 0;
+	return numbers >> 32 ? mix(mix(mix(at, numbers), reader_word(head, l->code.filename)),
+				   reader_word(head, l->code.name)) |
+				       1
+			     : 0;
 }
 
-/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its table: all that the record would hold counts. What was looked at is taken note of, to be fetched the next time. */
+/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its
+ * table: all that the record would hold counts. What was looked at is taken note of, to be fetched
+ * the next time. */
 static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *head, uint64_t *key)
 {
 	const struct python_layout *l = c->layout;
 	struct code_met *m = met_at(c, at);
 	uint64_t file, name, lines;
 	uint32_t n_bytes[CODE_N_PARTS];
-	uintptr_t file_at = reader_word(head, l->code.filename), name_at = reader_word(head, name_offset(l)), table_at = reader_word(head, l->code.line_table);
+	uintptr_t file_at = reader_word(head, l->code.filename),
+		  name_at = reader_word(head, name_offset(l)),
+		  table_at = reader_word(head, l->code.line_table);
 	size_t n_lines;
 	if ((*key = key_by_number(l, at, head))) {
 		if (!c->reader->direct) {
@@ -374,8 +429,10 @@ static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *he
 		}
 		return true;
 	}
-	if (!hash_file(c, file_at, &file, &n_bytes[CODE_FILE]) || !hash_string(c, name_at, &name, &n_bytes[CODE_NAME]) || !open_bytes(c, table_at, &n_lines)
-	    || !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
+	if (!hash_file(c, file_at, &file, &n_bytes[CODE_FILE]) ||
+	    !hash_string(c, name_at, &name, &n_bytes[CODE_NAME]) ||
+	    !open_bytes(c, table_at, &n_lines) ||
+	    !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
 		return false;
 	*key = mix(mix(mix(mix(mix(at, numbers_of(l, head)), file), name), lines), n_lines) | 1;
 	if (c->reader->direct) /* nothing is fetched */
@@ -401,11 +458,14 @@ static const uint8_t *load_head(const struct code_context *c, uint8_t *copy, uin
 	return head && is_code(c, head) ? head : NULL;
 }
 
-static bool is_known(const struct code_context *c, const struct code_known *k, uintptr_t code, const uint8_t *head)
+static bool is_known(const struct code_context *c, const struct code_known *k, uintptr_t code,
+		     const uint8_t *head)
 {
 	const struct python_layout *l = c->layout;
 	uint64_t key;
-	if (k->code != code || k->numbers != numbers_of(l, head) || k->file != reader_word(head, l->code.filename) || k->name != reader_word(head, l->code.name))
+	if (k->code != code || k->numbers != numbers_of(l, head) ||
+	    k->file != reader_word(head, l->code.filename) ||
+	    k->name != reader_word(head, l->code.name))
 		return false;
 	return k->numbers >> 32 || (key_of(c, code, head, &key) && key == k->key);
 }
@@ -426,10 +486,15 @@ static bool get_number(const struct code_context *c, struct code_known *k, uintp
 		return false;
 	if (is_known(c, k, code, head))
 		return true;
-	struct code_known new = {.code = code, .file = reader_word(head, l->code.filename), .name = reader_word(head, l->code.name), .numbers = numbers_of(l, head)};
+	struct code_known new = {.code = code,
+				 .file = reader_word(head, l->code.filename),
+				 .name = reader_word(head, l->code.name),
+				 .numbers = numbers_of(l, head)};
 	if (!key_of(c, code, head, &new.key))
 		return false;
-	new.first_traceable = l->code.first_traceable != PYTHON_NOWHERE ? reader_half(head, l->code.first_traceable) : 0;
+	new.first_traceable = l->code.first_traceable != PYTHON_NOWHERE
+				      ? reader_half(head, l->code.first_traceable)
+				      : 0;
 	new.number = find_cached(new.key);
 	if (!new.number && !(new.number = add(c, head, new.key)))
 		new.code = 0; /* it may be recorded another time */
@@ -454,7 +519,8 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 	for (uint32_t i = 0; i < n_unmet; i++) {
 		const uint32_t k = unmet[i];
 		const uint8_t *head = heads->bytes + heads->offset[k];
-		if (k >= heads->n || !heads->piece[k].iov_len || !is_code(c, head) || !reader_has_room(contents, CODE_N_PARTS, CODE_N_PARTS * FIRST_BYTES))
+		if (k >= heads->n || !heads->piece[k].iov_len || !is_code(c, head) ||
+		    !reader_has_room(contents, CODE_N_PARTS, CODE_N_PARTS * FIRST_BYTES))
 			continue;
 		uint64_t key = key_by_number(l, (uintptr_t)heads->piece[k].iov_base, head);
 		if (key && find_cached(key))
@@ -468,15 +534,19 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 	}
 }
 
-/* What is likely to be needed of an object that was met before. False: it was not, or it is too long. */
+/* What is likely to be needed of an object that was met before. False: it was not, or it is too
+ * long. */
 static bool want_parts(const struct code_context *c, const struct code_met *m, uintptr_t *last_file)
 {
 	struct reader_batch *b = &c->batch[0];
 	if (m->part[CODE_LINES] <= 1)
 		return m->part[CODE_LINES];
-	if (!reader_has_room(b, CODE_N_PARTS, (size_t)m->part_bytes[CODE_FILE] + m->part_bytes[CODE_NAME] + m->part_bytes[CODE_LINES]))
+	if (!reader_has_room(b, CODE_N_PARTS,
+			     (size_t)m->part_bytes[CODE_FILE] + m->part_bytes[CODE_NAME] +
+				     m->part_bytes[CODE_LINES]))
 		return false;
-	for (unsigned k = m->part[CODE_FILE] == *last_file ? CODE_NAME : CODE_FILE; k < CODE_N_PARTS; k++)
+	for (unsigned k = m->part[CODE_FILE] == *last_file ? CODE_NAME : CODE_FILE;
+	     k < CODE_N_PARTS; k++)
 		reader_want(b, m->part[k], m->part_bytes[k]);
 	*last_file = m->part[CODE_FILE];
 	return true;
@@ -490,7 +560,9 @@ uint32_t code_fetch(const struct code_context *c, const struct frames_frame *fra
 	uintptr_t last_file = c->last->file;
 	reader_clear(heads);
 	reader_clear(contents);
-	for (; i < n && n_unmet < MOST_UNMET && reader_has_room(heads, 1 + CODE_N_PARTS, CODE_BYTES); i++) {
+	for (;
+	     i < n && n_unmet < MOST_UNMET && reader_has_room(heads, 1 + CODE_N_PARTS, CODE_BYTES);
+	     i++) {
 		struct code_met *m = met_at(c, frame[i].code);
 		if (m->code != frame[i].code)
 			*m = (struct code_met){.code = frame[i].code};
@@ -510,8 +582,10 @@ uint32_t code_fetch(const struct code_context *c, const struct frames_frame *fra
 	return i;
 }
 
-/* Number of the code unit. *hidden: in front of the first that CPython shows, as its _PyFrame_IsIncomplete says. */
-static uint64_t unit_of(const struct python_layout *l, const struct frames_frame *f, uint32_t first_traceable, bool *hidden)
+/* Number of the code unit. *hidden: in front of the first that CPython shows, as its
+ * _PyFrame_IsIncomplete says. */
+static uint64_t unit_of(const struct python_layout *l, const struct frames_frame *f,
+			uint32_t first_traceable, bool *hidden)
 {
 	*hidden = false;
 	if (l->code.bytecode == PYTHON_NOWHERE)
@@ -521,7 +595,8 @@ static uint64_t unit_of(const struct python_layout *l, const struct frames_frame
 	return offset < 0 ? 0 : (uint64_t)offset / UNIT_BYTES;
 }
 
-enum code_verdict code_address(const struct code_context *c, struct code_known *known, const struct frames_frame *f, uint64_t *link_addr)
+enum code_verdict code_address(const struct code_context *c, struct code_known *known,
+			       const struct frames_frame *f, uint64_t *link_addr)
 {
 	struct code_met *m = met_at(c, f->code);
 	bool hidden;
@@ -537,6 +612,7 @@ enum code_verdict code_address(const struct code_context *c, struct code_known *
 		*known = *m->known;
 	}
 	uint64_t unit = unit_of(c->layout, f, known->first_traceable, &hidden);
-	*link_addr = (uint64_t)known->number << MSR_PYTHON_UNIT_BITS | (unit < MSR_PYTHON_UNIT_NONE ? unit : MSR_PYTHON_UNIT_NONE);
+	*link_addr = (uint64_t)known->number << MSR_PYTHON_UNIT_BITS |
+		     (unit < MSR_PYTHON_UNIT_NONE ? unit : MSR_PYTHON_UNIT_NONE);
 	return hidden ? CODE_HIDDEN : CODE_FOUND;
 }

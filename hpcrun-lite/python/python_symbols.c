@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See python_symbols.h. Must not believe any byte: every load is guarded and every loop bounded. Test: tests/unit/test_python.c. */
+/* See python_symbols.h. Must not believe any byte: every load is guarded and every loop bounded.
+ * Test: tests/unit/test_python.c. */
 #include "hpcrun-lite/python/python_symbols.h"
 
 #include "common/safe/load.h"
@@ -50,7 +51,8 @@ static bool has_name(const struct symbols *s, const ElfW(Sym) *symbol, const cha
 {
 	char text[64];
 	size_t n = strlen(name) + 1;
-	return n <= sizeof text && load(text, s->names + symbol->st_name, n) && memcmp(text, name, n) == 0;
+	return n <= sizeof text && load(text, s->names + symbol->st_name, n) &&
+	       memcmp(text, name, n) == 0;
 }
 
 uintptr_t symbols_find(const struct symbols *s, const char *name, uint64_t *n_bytes)
@@ -62,16 +64,21 @@ uintptr_t symbols_find(const struct symbols *s, const char *name, uint64_t *n_by
 	uint64_t bloom;
 	if (!load(&head, s->hash, sizeof head) || !head.n_buckets || !head.n_bloom)
 		return 0;
-	uintptr_t words = s->hash + sizeof head, buckets = words + head.n_bloom * sizeof bloom, chain = buckets + head.n_buckets * sizeof i;
+	uintptr_t words = s->hash + sizeof head, buckets = words + head.n_bloom * sizeof bloom,
+		  chain = buckets + head.n_buckets * sizeof i;
 	if (!load(&bloom, words + (wanted / 64) % head.n_bloom * sizeof bloom, sizeof bloom)
 	    || !(bloom >> (wanted % 64) & bloom >> ((wanted >> (head.shift & 31)) % 64) & 1))
 		return 0;
 	if (!load(&i, buckets + wanted % head.n_buckets * sizeof i, sizeof i) || i < head.first)
 		return 0;
-	for (unsigned n = 0; n < MAX_CHAIN && load(&hash, chain + (uintptr_t)(i - head.first) * sizeof hash, sizeof hash); n++, i++) {
+	for (unsigned n = 0;
+	     n < MAX_CHAIN &&
+	     load(&hash, chain + (uintptr_t)(i - head.first) * sizeof hash, sizeof hash);
+	     n++, i++) {
 		ElfW(Sym) symbol;
-		if ((hash | 1) == (wanted | 1) && load(&symbol, s->table + (uintptr_t)i * sizeof symbol, sizeof symbol) && symbol.st_shndx != SHN_UNDEF
-		    && has_name(s, &symbol, name)) {
+		if ((hash | 1) == (wanted | 1) &&
+		    load(&symbol, s->table + (uintptr_t)i * sizeof symbol, sizeof symbol) &&
+		    symbol.st_shndx != SHN_UNDEF && has_name(s, &symbol, name)) {
 			if (n_bytes)
 				*n_bytes = symbol.st_size;
 			return s->bias + symbol.st_value;

@@ -6,14 +6,16 @@
 
 _Static_assert((int)READER_PIECES <= (int)LOAD_PIECES_MOST, "a batch is one system call");
 
-/* ---- batches ---------------------------------------------------------------------------------------------------- */
+/* ---- batches ---- */
 
 void reader_fetch(struct reader_batch *b)
 {
 	enum { MOST_MISSES = 4 };
 	uint32_t from = 0;
 	for (unsigned n_misses = 0; from < b->n && n_misses < MOST_MISSES; n_misses++) {
-		size_t got = load_gathered(b->bytes + b->offset[from], b->piece + from, b->n - from), whole = 0;
+		size_t got = load_gathered(b->bytes + b->offset[from], b->piece + from,
+					   b->n - from),
+		       whole = 0;
 		while (from < b->n && (whole += b->piece[from].iov_len) <= got)
 			from++;
 		if (from < b->n)
@@ -37,15 +39,17 @@ static const uint8_t *find(struct reader_batch *b, uintptr_t address, size_t n, 
 	return NULL;
 }
 
-/* ---- where frames lie ------------------------------------------------------------------------------------------- */
+/* ---- where frames lie ---- */
 
-/* Frames that are not far from each other are fetched with what lies between: in its page, or the next, there is a frame on either side. */
+/* Frames that are not far from each other are fetched with what lies between: in its page, or the
+ * next, there is a frame on either side. */
 static void note(struct reader *r, uintptr_t address, size_t n)
 {
 	enum { GAP = 512, MOST = 2 * READER_PAGE_BYTES };
 	struct reader_range *last = r->n_ranges ? &r->range[r->n_ranges - 1] : NULL;
 	if (last && address + n + GAP >= last->lo && address <= last->hi + GAP) {
-		struct reader_range both = {address < last->lo ? address : last->lo, address + n > last->hi ? address + n : last->hi};
+		struct reader_range both = {address < last->lo ? address : last->lo,
+					    address + n > last->hi ? address + n : last->hi};
 		if (both.hi - both.lo <= MOST) {
 			*last = both;
 			return;
@@ -61,8 +65,10 @@ void reader_begin_frames(struct reader *r, struct reader_batch *b)
 	enum { AHEAD = 512 };
 	reader_clear(b);
 	for (uint32_t i = 0; i < r->n_ranges; i++) {
-		uintptr_t page_end = (r->range[i].hi - 1) / READER_PAGE_BYTES * READER_PAGE_BYTES + READER_PAGE_BYTES;
-		uintptr_t hi = page_end - r->range[i].hi < AHEAD ? page_end : r->range[i].hi + AHEAD;
+		uintptr_t page_end = (r->range[i].hi - 1) / READER_PAGE_BYTES * READER_PAGE_BYTES +
+				     READER_PAGE_BYTES;
+		uintptr_t hi =
+			page_end - r->range[i].hi < AHEAD ? page_end : r->range[i].hi + AHEAD;
 		if (!reader_has_room(b, 1, hi - r->range[i].lo))
 			break;
 		reader_want(b, r->range[i].lo, hi - r->range[i].lo);
@@ -79,7 +85,7 @@ void reader_end_frames(struct reader *r)
 	r->batch[0] = NULL;
 }
 
-/* ---- loads ------------------------------------------------------------------------------------------------------ */
+/* ---- loads ---- */
 
 const uint8_t *reader_fetched(struct reader *r, uintptr_t address, size_t n)
 {
@@ -111,7 +117,8 @@ bool reader_copy(struct reader *r, void *dst, uintptr_t address, size_t n)
 		return false;
 	for (size_t done = 0; done < n;) {
 		uintptr_t at = address + done, in_page = at % READER_PAGE_BYTES;
-		size_t part = READER_PAGE_BYTES - in_page < n - done ? READER_PAGE_BYTES - in_page : n - done;
+		size_t part = READER_PAGE_BYTES - in_page < n - done ? READER_PAGE_BYTES - in_page
+								     : n - done;
 		const uint8_t *page = page_of(r, at - in_page);
 		if (!page)
 			return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes in: makes of an event what CUPTI, the driver or the run time gave, and calls the back end with it. Pointers of the recording are never followed: what lay behind them comes from the
+ * What comes in: makes of an event what CUPTI, the driver or the run time gave, and calls the back
+ * end with it. Pointers of the recording are never followed: what lay behind them comes from the
  * recording, and what is not there is NULL. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
@@ -20,7 +21,7 @@ static const struct recording_leave *leave_of(uint32_t n)
 	return leave == TAPE_NONE ? NULL : (const void *)player.tape.event[leave].head;
 }
 
-/* ---- calls of the driver API ------------------------------------------------------------------------------------------- */
+/* ---- calls of the driver API ---- */
 
 struct arguments {
 	uint64_t value[MAX_ARGUMENTS];
@@ -38,14 +39,17 @@ static void make_arguments(const struct recording_driver *d, enum nv_form form, 
 		if (tape_arguments_follows(form, i))
 			a->value[i] = 0;
 	while (recording_next_memory(d, &m)) {
-		if (m->argument >= MAX_ARGUMENTS || used == MAX_MEMORIES || !tape_arguments_follows(form, m->argument))
+		if (m->argument >= MAX_ARGUMENTS || used == MAX_MEMORIES ||
+		    !tape_arguments_follows(form, m->argument))
 			continue;
-		memcpy(a->memory[used], m + 1, m->n_bytes < MEMORY_BYTES ? m->n_bytes : MEMORY_BYTES);
+		memcpy(a->memory[used], m + 1,
+		       m->n_bytes < MEMORY_BYTES ? m->n_bytes : MEMORY_BYTES);
 		a->value[m->argument] = (uint64_t)(uintptr_t)a->memory[used++];
 	}
 }
 
-/* A call of a driver that is newer than we are, and one whose number is beyond all that is looked at. */
+/* A call of a driver that is newer than we are, and one whose number is beyond all that is looked
+ * at. */
 static void unknown_call(const struct recording_driver *d)
 {
 	static const uint32_t ids[] = {FAULT_NEW_CALL, FAULT_FAR_CALL};
@@ -53,8 +57,14 @@ static void unknown_call(const struct recording_driver *d)
 	CUresult result = CUDA_SUCCESS;
 	uint64_t arguments[MAX_ARGUMENTS] = {0}, left = 0;
 	CUpti_CallbackData data = {
-		.functionName = FAULT_NEW_CALL_NAME, .functionParams = arguments, .functionReturnValue = &result, .symbolName = "something_new", .context = (CUcontext)(uintptr_t)d->context,
-		.correlationData = &left, .correlationId = fault_correlation(&player.fault, d->correlation + UINT32_C(0x10000000) + n_calls++)};
+		.functionName = FAULT_NEW_CALL_NAME,
+		.functionParams = arguments,
+		.functionReturnValue = &result,
+		.symbolName = "something_new",
+		.context = (CUcontext)(uintptr_t)d->context,
+		.correlationData = &left,
+		.correlationId = fault_correlation(
+			&player.fault, d->correlation + UINT32_C(0x10000000) + n_calls++)};
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned site = CUPTI_API_ENTER; site <= CUPTI_API_EXIT; site++) {
 			data.callbackSite = (CUpti_ApiCallbackSite)site;
@@ -67,32 +77,49 @@ static void driver(uint32_t n)
 	const struct recording_driver *d = (const void *)player.tape.event[n].head;
 	struct arguments a;
 	CUresult result = (CUresult)d->result;
-	uint32_t first = d->site && player.tape.event[n].partner != TAPE_NONE ? player.tape.event[n].partner : n;
+	uint32_t first = d->site && player.tape.event[n].partner != TAPE_NONE
+				 ? player.tape.event[n].partner
+				 : n;
 	const CUpti_CallbackData data = {
-		.callbackSite = d->site ? CUPTI_API_EXIT : CUPTI_API_ENTER, .functionName = "", .functionParams = a.value, .functionReturnValue = &result,
-		.symbolName = d->symbol ? tape_text_at(&player.tape, d->symbol, d->head.order) : NULL, .context = (CUcontext)(uintptr_t)d->context, .contextUid = d->context_uid,
-		.correlationData = &player.data[first], .correlationId = fault_correlation(&player.fault, d->correlation)};
+		.callbackSite = d->site ? CUPTI_API_EXIT : CUPTI_API_ENTER,
+		.functionName = "",
+		.functionParams = a.value,
+		.functionReturnValue = &result,
+		.symbolName =
+			d->symbol ? tape_text_at(&player.tape, d->symbol, d->head.order) : NULL,
+		.context = (CUcontext)(uintptr_t)d->context,
+		.contextUid = d->context_uid,
+		.correlationData = &player.data[first],
+		.correlationId = fault_correlation(&player.fault, d->correlation)};
 	if (!d->site && fault_now(&player.fault, FAULT_UNKNOWN_CALL))
 		unknown_call(d);
-	make_arguments(d, d->id < NV_MAX_CALLS ? (enum nv_form)nv.calls[d->id].form : NV_FORM_NONE, &a);
+	make_arguments(d, d->id < NV_MAX_CALLS ? (enum nv_form)nv.calls[d->id].form : NV_FORM_NONE,
+		       &a);
 	player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, d->id, &data);
 }
 
-/* ---- resources ----------------------------------------------------------------------------------------------------------- */
+/* ---- resources ---- */
 
 static void resource(uint32_t n)
 {
 	const struct recording_resource *r = (const void *)player.tape.event[n].head;
-	bool is_module = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED || r->id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
-	bool is_unloaded = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED && fault_now(&player.fault, FAULT_EARLY_UNLOAD);
-	const void *image = is_module && !is_unloaded && r->n_bytes ? image_find(r->hash, r->n_bytes) : NULL;
-	CUpti_ModuleResourceData module = {.moduleId = r->module, .pCubin = image, .cubinSize = image ? r->n_bytes : 0};
-	CUpti_GraphData graph = {.node = (CUgraphNode)(uintptr_t)r->node, .originalNode = (CUgraphNode)(uintptr_t)r->original};
+	bool is_module = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED ||
+			 r->id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
+	bool is_unloaded = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED &&
+			   fault_now(&player.fault, FAULT_EARLY_UNLOAD);
+	const void *image =
+		is_module && !is_unloaded && r->n_bytes ? image_find(r->hash, r->n_bytes) : NULL;
+	CUpti_ModuleResourceData module = {
+		.moduleId = r->module, .pCubin = image, .cubinSize = image ? r->n_bytes : 0};
+	CUpti_GraphData graph = {.node = (CUgraphNode)(uintptr_t)r->node,
+				 .originalNode = (CUgraphNode)(uintptr_t)r->original};
 	void *descriptor = is_module ? (void *)&module : r->node ? (void *)&graph : NULL;
-	const CUpti_ResourceData data = {.context = (CUcontext)(uintptr_t)r->context, .resourceDescriptor = descriptor};
+	const CUpti_ResourceData data = {.context = (CUcontext)(uintptr_t)r->context,
+					 .resourceDescriptor = descriptor};
 	player.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, r->id, &data);
 	if (is_unloaded)
-		player.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
+		player.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE,
+				CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
 }
 
 static void crc(uint32_t n)
@@ -108,7 +135,7 @@ static void crc(uint32_t n)
 		nv_map_put(&player.hashes, l->value[0], now);
 }
 
-/* ---- buffers ------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 static void request(uint32_t n)
 {
@@ -142,17 +169,21 @@ static size_t least_bytes(CUpti_ActivityKind kind)
 }
 
 /* The records that are whole, with their texts. Returns how many; their offsets in `to`. */
-static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffer, size_t room, uint32_t *to)
+static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffer, size_t room,
+			      uint32_t *to)
 {
 	const uint32_t *offset = recording_offsets(c);
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < c->n_records; i++) {
 		CUpti_ActivityKernel10 *k = (CUpti_ActivityKernel10 *)(void *)(buffer + offset[i]);
 		uint64_t end = i + 1 < c->n_records ? offset[i + 1] : c->n_valid;
-		if (end > room || end - offset[i] < sizeof(CUpti_Activity) || end - offset[i] < least_bytes(k->kind))
+		if (end > room || end - offset[i] < sizeof(CUpti_Activity) ||
+		    end - offset[i] < least_bytes(k->kind))
 			continue;
-		if (k->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || k->kind == CUPTI_ACTIVITY_KIND_KERNEL)
-			k->name = tape_text_at(&player.tape, (uint64_t)(uintptr_t)k->name, c->head.order);
+		if (k->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+		    k->kind == CUPTI_ACTIVITY_KIND_KERNEL)
+			k->name = tape_text_at(&player.tape, (uint64_t)(uintptr_t)k->name,
+					       c->head.order);
 		to[n++] = offset[i];
 	}
 	return n;
@@ -160,7 +191,8 @@ static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffe
 
 static uint64_t middle_ns(void)
 {
-	return player.tape.event[0].head->time_ns / 2 + player.tape.event[player.tape.n_events - 1].head->time_ns / 2;
+	return player.tape.event[0].head->time_ns / 2 +
+	       player.tape.event[player.tape.n_events - 1].head->time_ns / 2;
 }
 
 static void complete(struct player_thread *t, uint32_t n)
@@ -180,11 +212,12 @@ static void complete(struct player_thread *t, uint32_t n)
 	t->frame->buffer = buffer;
 	t->frame->offset = offset;
 	t->frame->n_records = n_records;
-	player.complete((CUcontext)(uintptr_t)c->context, c->stream, buffer, room, n_records ? room : 0);
+	player.complete((CUcontext)(uintptr_t)c->context, c->stream, buffer, room,
+			n_records ? room : 0);
 	free(offset);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------ */
+/* ---- all ---- */
 
 static void run(uint32_t n)
 {
@@ -227,11 +260,14 @@ static void do_event(struct player_thread *t, uint32_t n)
 		break;
 	case RECORDING_END:
 		if (player.at_end)
-			player.at_end(((const struct recording_number *)player.tape.event[n].head)->value);
+			player.at_end(((const struct recording_number *)player.tape.event[n].head)
+					      ->value);
 		break;
 	case RECORDING_SWITCH:
 		if (player.on_switch)
-			player.on_switch(((const struct recording_number *)player.tape.event[n].head)->value != 0);
+			player.on_switch(
+				((const struct recording_number *)player.tape.event[n].head)
+					->value != 0);
 		break;
 	default:
 		break;
@@ -240,7 +276,10 @@ static void do_event(struct player_thread *t, uint32_t n)
 
 void enter_do(struct player_thread *t, uint32_t event)
 {
-	struct player_frame frame = {.outer = t->frame, .enter = event, .cursor = player.tape.event[event].next, .now_cursor = player.tape.event[event].next};
+	struct player_frame frame = {.outer = t->frame,
+				     .enter = event,
+				     .cursor = player.tape.event[event].next,
+				     .now_cursor = player.tape.event[event].next};
 	t->frame = &frame;
 	place_set(event);
 	do_event(t, event);

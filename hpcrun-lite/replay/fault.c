@@ -79,7 +79,7 @@ uint32_t fault_correlation(const struct fault *f, uint32_t id)
 	return f->is_on[FAULT_WRAP] ? id - f->first_id - (uint32_t)f->number[FAULT_WRAP] : id;
 }
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 struct fields {
 	uint32_t *correlation;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What real life does to a tool, put into a replay: records that are dropped, missing, out of order or with senseless times, ids that wrap around, calls that fail. Each is done at a place that the player
- * asks about. Test: tests/cli/replay_fault.sh.
+ * What real life does to a tool, put into a replay: records that are dropped, missing, out of order
+ * or with senseless times, ids that wrap around, calls that fail. Each is done at a place that the
+ * player asks about. Test: tests/cli/replay_fault.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_FAULT_H
 #define HPCRUN_LITE_REPLAY_FAULT_H
@@ -11,7 +12,16 @@
 #include <stdint.h>
 
 enum fault_kind {
-	FAULT_DROPPED_BUFFERS, FAULT_LOST_RECORD, FAULT_WRAP, FAULT_CLOCK_STEP, FAULT_OUT_OF_MEMORY, FAULT_BUFFER_FULL, FAULT_UNKNOWN_CALL, FAULT_EARLY_UNLOAD, FAULT_OUT_OF_ORDER, FAULT_SUBSCRIBER,
+	FAULT_DROPPED_BUFFERS,
+	FAULT_LOST_RECORD,
+	FAULT_WRAP,
+	FAULT_CLOCK_STEP,
+	FAULT_OUT_OF_MEMORY,
+	FAULT_BUFFER_FULL,
+	FAULT_UNKNOWN_CALL,
+	FAULT_EARLY_UNLOAD,
+	FAULT_OUT_OF_ORDER,
+	FAULT_SUBSCRIBER,
 	FAULT_N
 };
 
@@ -39,9 +49,11 @@ bool fault_now(struct fault *f, enum fault_kind kind);
 uint32_t fault_correlation(const struct fault *f, uint32_t id);
 
 /*
- * The records of a buffer, at `offset[*n_records]`, the last one ending at n_bytes: changed in place, some taken out of the list. `middle_ns` is half of the recording's time. Returns how many CUPTI
- * would count as dropped.
+ * The records of a buffer, at `offset[*n_records]`, the last one ending at n_bytes: changed in
+ * place, some taken out of the list. `middle_ns` is half of the recording's time. Returns how many
+ * CUPTI would count as dropped.
  */
-uint32_t fault_records(struct fault *f, uint8_t *buffer, uint32_t *offset, uint32_t *n_records, uint64_t middle_ns);
+uint32_t fault_records(struct fault *f, uint8_t *buffer, uint32_t *offset, uint32_t *n_records,
+		       uint64_t middle_ns);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measurement that a replay writes; see output.h. Must not: believe the original. Test: tests/cli/replay.sh. */
+/* The measurement that a replay writes; see output.h. Must not: believe the original. Test:
+ * tests/cli/replay.sh. */
 #include "hpcrun-lite/replay/output.h"
 
 #include "common/base/log.h"
@@ -19,7 +20,7 @@ static struct {
 	uint32_t n_infos;
 } output;
 
-/* ---- the original -------------------------------------------------------------------------------------------------- */
+/* ---- the original ---- */
 
 static const struct msr_header *header(void)
 {
@@ -29,10 +30,13 @@ static const struct msr_header *header(void)
 /* The sound extent at *at or behind it, with what can be read of its content; NULL at the end. */
 static const struct msr_extent *next_extent(uint64_t *at, uint64_t *used)
 {
-	for (; *at + sizeof(struct msr_extent) <= output.original.n_bytes; *at += MSR_EXTENT_ALIGN) {
+	for (; *at + sizeof(struct msr_extent) <= output.original.n_bytes;
+	     *at += MSR_EXTENT_ALIGN) {
 		const struct msr_extent *e = (const void *)(output.original.bytes + *at);
-		uint64_t room = output.original.n_bytes - *at, length = atomic_load_explicit(&e->length, memory_order_relaxed);
-		if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) || length < sizeof *e)
+		uint64_t room = output.original.n_bytes - *at,
+			 length = atomic_load_explicit(&e->length, memory_order_relaxed);
+		if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) ||
+		    length < sizeof *e)
 			continue;
 		*used = atomic_load_explicit(&e->used, memory_order_relaxed);
 		length = length < room ? length : room;
@@ -46,11 +50,16 @@ static const struct msr_extent *next_extent(uint64_t *at, uint64_t *used)
 static enum status copy_extent(const struct msr_extent *e, uint64_t used)
 {
 	enum msr_loss cause;
-	const struct store_request request = {
-		.kind = (enum msr_kind)e->kind, .record_bytes = e->record_bytes, .thread = e->thread, .sequence = e->sequence, .first = e->first, .n_bytes = (uint32_t)(sizeof *e + used)};
+	const struct store_request request = {.kind = (enum msr_kind)e->kind,
+					      .record_bytes = e->record_bytes,
+					      .thread = e->thread,
+					      .sequence = e->sequence,
+					      .first = e->first,
+					      .n_bytes = (uint32_t)(sizeof *e + used)};
 	struct msr_extent *to = used < (UINT64_C(8) << 20) ? store_extent(&request, &cause) : NULL;
 	if (!to) {
-		log_error(store_path(), "there is no space for the threads and call paths of the original");
+		log_error(store_path(),
+			  "there is no space for the threads and call paths of the original");
 		return STATUS_IO;
 	}
 	memcpy(to + 1, e + 1, used);
@@ -58,7 +67,8 @@ static enum status copy_extent(const struct msr_extent *e, uint64_t used)
 	return STATUS_OK;
 }
 
-static void look_at_tally(const struct msr_extent *e, uint64_t used, unsigned backend, struct output_facts *facts)
+static void look_at_tally(const struct msr_extent *e, uint64_t used, unsigned backend,
+			  struct output_facts *facts)
 {
 	const struct msr_gpu_tally *t = (const void *)(e + 1);
 	if (e->sequence != backend)
@@ -83,15 +93,18 @@ static enum status copy_extents(unsigned backend, struct output_facts *facts)
 	return status;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 static enum status check_original(const char *path)
 {
 	const struct msr_header *h = header();
-	bool good = output.original.n_bytes >= MSR_HEADER_BYTES && !memcmp(h->magic, MSR_MAGIC, sizeof h->magic) && h->version_major == MSR_VERSION_MAJOR &&
-	            h->header_bytes == MSR_HEADER_BYTES && memchr(h->host, 0, sizeof h->host);
+	bool good = output.original.n_bytes >= MSR_HEADER_BYTES &&
+		    !memcmp(h->magic, MSR_MAGIC, sizeof h->magic) &&
+		    h->version_major == MSR_VERSION_MAJOR && h->header_bytes == MSR_HEADER_BYTES &&
+		    memchr(h->host, 0, sizeof h->host);
 	if (!good)
-		log_error(path, "this is no measurement of this version, and the recording needs it for threads and call paths");
+		log_error(path, "this is no measurement of this version, and the recording needs "
+				"it for threads and call paths");
 	return good ? STATUS_OK : STATUS_BAD_INPUT;
 }
 
@@ -104,10 +117,13 @@ static void copy_header(void)
 	to->start_real_ns = from->start_real_ns;
 	to->process_start_ns = from->process_start_ns;
 	for (unsigned i = 0; i < sizeof to->losses / sizeof *to->losses; i++)
-		atomic_store_explicit(&to->losses[i], atomic_load_explicit(&from->losses[i], memory_order_relaxed), memory_order_relaxed);
+		atomic_store_explicit(&to->losses[i],
+				      atomic_load_explicit(&from->losses[i], memory_order_relaxed),
+				      memory_order_relaxed);
 }
 
-enum status output_open(const char *original, const char *directory, const char *name, unsigned backend, struct output_facts *facts)
+enum status output_open(const char *original, const char *directory, const char *name,
+			unsigned backend, struct output_facts *facts)
 {
 	const char *cause;
 	*facts = (struct output_facts){.handler_ns = 0};
@@ -119,9 +135,16 @@ enum status output_open(const char *original, const char *directory, const char 
 	if (status != STATUS_OK)
 		return status;
 	const struct msr_header *h = header();
-	const struct store_options options = {
-		.directory = directory, .name = name, .host = h->host, .rank = h->rank, .n_ranks = h->n_ranks, .pid = h->pid, .parent_pid = h->parent_pid, .exec_seq = h->exec_seq,
-		.process_start_ns = h->process_start_ns, .flags = h->flags};
+	const struct store_options options = {.directory = directory,
+					      .name = name,
+					      .host = h->host,
+					      .rank = h->rank,
+					      .n_ranks = h->n_ranks,
+					      .pid = h->pid,
+					      .parent_pid = h->parent_pid,
+					      .exec_seq = h->exec_seq,
+					      .process_start_ns = h->process_start_ns,
+					      .flags = h->flags};
 	if (!store_open(&options, &cause)) {
 		log_error(directory, "%s", cause);
 		return STATUS_IO;
@@ -130,7 +153,7 @@ enum status output_open(const char *original, const char *directory, const char 
 	return copy_extents(backend, facts);
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------------------ */
+/* ---- notes ---- */
 
 static bool is_in_original(const char *text)
 {
@@ -147,21 +170,26 @@ void output_note(const char *text)
 {
 	static const char key[] = "note";
 	enum msr_loss cause;
-	size_t n_text = strnlen(text, NOTE_BYTES - 1) + 1, n = (sizeof(struct msr_info) + sizeof key + n_text + 7) & ~(size_t)7;
+	size_t n_text = strnlen(text, NOTE_BYTES - 1) + 1,
+	       n = (sizeof(struct msr_info) + sizeof key + n_text + 7) & ~(size_t)7;
 	if (is_in_original(text))
 		return;
-	const struct store_request request = {.kind = MSR_INFO, .thread = UINT32_MAX, .sequence = output.n_infos++, .n_bytes = (uint32_t)(sizeof(struct msr_extent) + n)};
+	const struct store_request request = {.kind = MSR_INFO,
+					      .thread = UINT32_MAX,
+					      .sequence = output.n_infos++,
+					      .n_bytes = (uint32_t)(sizeof(struct msr_extent) + n)};
 	struct msr_extent *e = store_extent(&request, &cause);
 	if (!e)
 		return;
 	struct msr_info *i = (struct msr_info *)(e + 1);
-	*i = (struct msr_info){.bytes = (uint32_t)n, .key_bytes = sizeof key, .value_bytes = (uint32_t)n_text};
+	*i = (struct msr_info){
+		.bytes = (uint32_t)n, .key_bytes = sizeof key, .value_bytes = (uint32_t)n_text};
 	memcpy(i + 1, key, sizeof key);
 	memcpy((char *)(i + 1) + sizeof key, text, n_text - 1);
 	atomic_store_explicit(&e->used, n, memory_order_release);
 }
 
-/* ---- closing ---------------------------------------------------------------------------------------------------------- */
+/* ---- closing ---- */
 
 void output_close(void)
 {
@@ -179,7 +207,7 @@ void output_close(void)
 	mapfile_close(&output.original);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 enum status output_copy_file(const char *from, const char *to)
 {
@@ -188,7 +216,8 @@ enum status output_copy_file(const char *from, const char *to)
 	FILE *out = status == STATUS_OK ? fopen(to, "wxe") : NULL;
 	if (status != STATUS_OK)
 		return status;
-	bool good = out && fwrite(f.bytes ? (const void *)f.bytes : "", 1, f.n_bytes, out) == f.n_bytes;
+	bool good =
+		out && fwrite(f.bytes ? (const void *)f.bytes : "", 1, f.n_bytes, out) == f.n_bytes;
 	good = (!out || fclose(out) == 0) && good;
 	if (!good)
 		log_error(to, "it cannot be written");

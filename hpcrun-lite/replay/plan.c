@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order in which a recording is played: as it was, or another that could have been. What comes in one thread keeps its order. Between threads an event comes after what it follows from: records after the
- * enters of their launches, all records after the modules loaded before them, what uses a handle after the call that gave it, releases after allocations, a buffer given back after it was asked for, the
- * end of a flush after what it delivered. Flushes and PC sampling, which one lock guards, keep their order. Contexts, captures, the end, and rounds in which sampling is switched keep their place among
- * all others. Every such rule points forward in the recorded order, so there always is an order that keeps them.
- * Test: tests/cli/replay.sh.
+ * The order in which a recording is played: as it was, or another that could have been. What comes
+ * in one thread keeps its order. Between threads an event comes after what it follows from: records
+ * after the enters of their launches, all records after the modules loaded before them, what uses a
+ * handle after the call that gave it, releases after allocations, a buffer given back after it was
+ * asked for, the end of a flush after what it delivered. Flushes and PC sampling, which one lock
+ * guards, keep their order. Contexts, captures, the end, and rounds in which sampling is switched
+ * keep their place among all others. Every such rule points forward in the recorded order, so there
+ * always is an order that keeps them. Test: tests/cli/replay.sh.
  */
 #include "common/base/log.h"
 #include "common/base/vec.h"
@@ -23,7 +26,7 @@ struct planning {
 	uint32_t *first_rule;        /* by event */
 	uint32_t *segment;           /* by event: nothing goes from one to another */
 	uint8_t *form;               /* enum nv_form of callback ids */
-	struct nv_map launches;      /* correlation id + 1 -> event + 1 of the ENTER; likewise ... */
+	struct nv_map launches; /* correlation id + 1 -> event + 1 of the ENTER; likewise ... */
 	struct nv_map handles;       /* a handle -> the call that gave it */
 	struct nv_map addresses;     /* of memory -> its allocation or release */
 	struct nv_map buffers;       /* a buffer -> when it was asked for, or given back */
@@ -31,12 +34,14 @@ struct planning {
 	bool is_short;               /* of memory */
 };
 
-/* ---- rules ----------------------------------------------------------------------------------------------------------- */
+/* ---- rules ---- */
 
 /* When all that an ENTER did is done. */
 static uint32_t done(const struct tape *t, uint32_t n)
 {
-	return t->event[n].head->type == RECORDING_ENTER && t->event[n].leave != TAPE_NONE ? t->event[n].leave : n;
+	return t->event[n].head->type == RECORDING_ENTER && t->event[n].leave != TAPE_NONE
+		       ? t->event[n].leave
+		       : n;
 }
 
 static void add_rule(struct planning *p, uint32_t event, uint32_t before)
@@ -44,7 +49,8 @@ static void add_rule(struct planning *p, uint32_t event, uint32_t before)
 	if (before == TAPE_NONE)
 		return;
 	before = done(p->t, before);
-	if (before >= event || p->t->event[before].stream == p->t->event[event].stream || !tape_has_turn(&p->t->event[before]))
+	if (before >= event || p->t->event[before].stream == p->t->event[event].stream ||
+	    !tape_has_turn(&p->t->event[before]))
 		return;
 	struct rule *r = vec_push(&p->rules);
 	if (r)
@@ -66,7 +72,7 @@ static void keep(struct planning *p, uint32_t event, struct nv_map *m, uint64_t 
 		p->is_short = true;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------------------------ */
+/* ---- events ---- */
 
 static enum nv_form form_of(const struct planning *p, uint32_t id)
 {
@@ -116,7 +122,9 @@ static void driver(struct planning *p, uint32_t n)
 	case NV_FORM_REGISTER:
 	case NV_FORM_FREE:
 		if (d->site) {
-			uint64_t address = form == NV_FORM_FREE || form == NV_FORM_REGISTER ? argument(d, 0) : given(d);
+			uint64_t address = form == NV_FORM_FREE || form == NV_FORM_REGISTER
+						   ? argument(d, 0)
+						   : given(d);
 			after_kept(p, n, &p->addresses, address);
 			keep(p, n, &p->addresses, address);
 		}
@@ -141,9 +149,12 @@ static uint32_t correlation_of(const struct recording_complete *c, uint32_t i)
 	uint64_t end = i + 1 < c->n_records ? offset[i + 1] : c->n_valid;
 	const void *record = recording_content(c) + offset[i];
 	const uint32_t *id = NULL;
-	CUpti_ActivityKind kind = end - offset[i] < sizeof(CUpti_Activity) ? CUPTI_ACTIVITY_KIND_INVALID : ((const CUpti_Activity *)record)->kind;
+	CUpti_ActivityKind kind = end - offset[i] < sizeof(CUpti_Activity)
+					  ? CUPTI_ACTIVITY_KIND_INVALID
+					  : ((const CUpti_Activity *)record)->kind;
 	size_t n = end - offset[i];
-	if ((kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) && n >= sizeof(CUpti_ActivityKernel10))
+	if ((kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) &&
+	    n >= sizeof(CUpti_ActivityKernel10))
 		id = &((const CUpti_ActivityKernel10 *)record)->correlationId;
 	else if (kind == CUPTI_ACTIVITY_KIND_MEMCPY && n >= sizeof(CUpti_ActivityMemcpy6))
 		id = &((const CUpti_ActivityMemcpy6 *)record)->correlationId;
@@ -167,7 +178,10 @@ static void complete(struct planning *p, uint32_t n)
 static void request(struct planning *p, uint32_t n)
 {
 	uint32_t leave = p->t->event[n].leave;
-	uint64_t buffer = leave == TAPE_NONE ? 0 : ((const struct recording_leave *)p->t->event[leave].head)->value[0];
+	uint64_t buffer =
+		leave == TAPE_NONE
+			? 0
+			: ((const struct recording_leave *)p->t->event[leave].head)->value[0];
 	after_kept(p, n, &p->buffers, buffer);
 	keep(p, n, &p->buffers, buffer);
 }
@@ -176,7 +190,10 @@ static void request(struct planning *p, uint32_t n)
 static void guarded(struct planning *p, uint32_t n)
 {
 	const struct recording_call *c = (const void *)p->t->event[n].head;
-	const struct recording_pc_data *d = c->head.what == RECORDING_PC_GET_DATA || c->head.what == RECORDING_PC_DISABLE ? recording_pc_data(c) : NULL;
+	const struct recording_pc_data *d =
+		c->head.what == RECORDING_PC_GET_DATA || c->head.what == RECORDING_PC_DISABLE
+			? recording_pc_data(c)
+			: NULL;
 	add_rule(p, n, p->last_guarded);
 	p->last_guarded = n;
 	if (!d)
@@ -209,13 +226,14 @@ static void find_rules(struct planning *p, uint32_t n)
 		request(p, n);
 	else if (tape_is_enter(e, RECORDING_COMPLETE))
 		complete(p, n);
-	else if (tape_is_long(e) && e->head->what != RECORDING_WAIT && e->head->what != RECORDING_POINT)
+	else if (tape_is_long(e) && e->head->what != RECORDING_WAIT &&
+		 e->head->what != RECORDING_POINT)
 		guarded(p, n);
 	if (e->head->type == RECORDING_CALL && e->head->what == RECORDING_FLUSH_ALL)
 		flush(p, n);
 }
 
-/* ---- segments ---------------------------------------------------------------------------------------------------------- */
+/* ---- segments ---- */
 
 static bool is_capture(const struct planning *p, const struct tape_event *e)
 {
@@ -230,12 +248,15 @@ static bool is_context(const struct tape_event *e)
 	if (!tape_is_enter(e, RECORDING_RESOURCE))
 		return false;
 	uint32_t id = ((const struct recording_resource *)e->head)->id;
-	return id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED || id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
+	return id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED ||
+	       id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING;
 }
 
 static bool is_barrier(const struct planning *p, const struct tape_event *e)
 {
-	return tape_is_enter(e, RECORDING_INIT) || tape_is_enter(e, RECORDING_RUN) || tape_is_enter(e, RECORDING_EXIT) || tape_is_enter(e, RECORDING_END) || tape_is_enter(e, RECORDING_SWITCH) || is_context(e) || is_capture(p, e);
+	return tape_is_enter(e, RECORDING_INIT) || tape_is_enter(e, RECORDING_RUN) ||
+	       tape_is_enter(e, RECORDING_EXIT) || tape_is_enter(e, RECORDING_END) ||
+	       tape_is_enter(e, RECORDING_SWITCH) || is_context(e) || is_capture(p, e);
 }
 
 static void freeze(uint8_t *frozen, uint32_t from, uint32_t to)
@@ -243,7 +264,8 @@ static void freeze(uint8_t *frozen, uint32_t from, uint32_t to)
 	memset(frozen + from, 1, to - from + 1);
 }
 
-/* Rounds, from a lock or a decision to the next, in which sampling is switched on or off: launches are held meanwhile, and when they are is no event. */
+/* Rounds, from a lock or a decision to the next, in which sampling is switched on or off: launches
+ * are held meanwhile, and when they are is no event. */
 static void freeze_rounds(const struct tape *t, uint32_t stream, uint8_t *frozen)
 {
 	uint32_t lock = TAPE_NONE;
@@ -283,7 +305,7 @@ static bool find_segments(struct planning *p)
 	return true;
 }
 
-/* ---- an order ----------------------------------------------------------------------------------------------------------- */
+/* ---- an order ---- */
 
 /* xorshift64*: any seed but 0 will do. */
 static uint64_t random_next(uint64_t *state)
@@ -302,11 +324,14 @@ static bool is_ready(const struct planning *p, uint32_t n, const bool *is_planne
 	return true;
 }
 
-/* Takes events of a stream while they are ready, some at most; answers that need no turn come along. Returns how many. */
-static unsigned take_some(const struct planning *p, struct player *to, uint32_t *next, uint32_t segment, unsigned most, bool *is_planned)
+/* Takes events of a stream while they are ready, some at most; answers that need no turn come
+ * along. Returns how many. */
+static unsigned take_some(const struct planning *p, struct player *to, uint32_t *next,
+			  uint32_t segment, unsigned most, bool *is_planned)
 {
 	unsigned n = 0;
-	while (*next != TAPE_NONE && p->segment[*next] == segment && n < most && is_ready(p, *next, is_planned)) {
+	while (*next != TAPE_NONE && p->segment[*next] == segment && n < most &&
+	       is_ready(p, *next, is_planned)) {
 		is_planned[*next] = true;
 		if (tape_has_turn(&p->t->event[*next]))
 			to->plan[to->n_plan++] = *next;
@@ -323,7 +348,8 @@ struct shuffling {
 	bool *is_planned;
 };
 
-static void shuffle_segment(const struct planning *p, struct player *to, struct shuffling *s, uint32_t from, uint64_t *random)
+static void shuffle_segment(const struct planning *p, struct player *to, struct shuffling *s,
+			    uint32_t from, uint64_t *random)
 {
 	uint32_t segment = p->segment[from];
 	s->n_streams = 0;
@@ -345,8 +371,9 @@ static void shuffle_segment(const struct planning *p, struct player *to, struct 
 static bool shuffle_all(const struct planning *p, struct player *to, uint64_t seed)
 {
 	const struct tape *t = p->t;
-	struct shuffling s = {
-		.next = calloc((size_t)t->n_streams + 1, sizeof *s.next), .stream = calloc((size_t)t->n_streams + 1, sizeof *s.stream), .is_planned = calloc((size_t)t->n_events + 1, sizeof *s.is_planned)};
+	struct shuffling s = {.next = calloc((size_t)t->n_streams + 1, sizeof *s.next),
+			      .stream = calloc((size_t)t->n_streams + 1, sizeof *s.stream),
+			      .is_planned = calloc((size_t)t->n_events + 1, sizeof *s.is_planned)};
 	uint64_t random = seed * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);
 	bool good = s.next && s.stream && s.is_planned;
 	for (uint32_t i = 0; good && i < t->n_streams; i++)
@@ -360,14 +387,16 @@ static bool shuffle_all(const struct planning *p, struct player *to, uint64_t se
 	return good;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------------------------ */
+/* ---- all ---- */
 
 static void find_forms(struct planning *p)
 {
 	for (uint32_t i = 0; i < p->t->n_answers; i++) {
 		const struct recording_call *c = (const void *)p->t->event[p->t->answer[i]].head;
 		const char *name = recording_out(c);
-		if (c->head.what == RECORDING_GET_CALLBACK_NAME && c->key[0] >> 32 == CUPTI_CB_DOMAIN_DRIVER_API && (uint32_t)c->key[0] < NV_MAX_CALLS && c->n_out && !name[c->n_out - 1])
+		if (c->head.what == RECORDING_GET_CALLBACK_NAME &&
+		    c->key[0] >> 32 == CUPTI_CB_DOMAIN_DRIVER_API &&
+		    (uint32_t)c->key[0] < NV_MAX_CALLS && c->n_out && !name[c->n_out - 1])
 			p->form[(uint32_t)c->key[0]] = nv_call_of(name).form;
 	}
 }
@@ -388,7 +417,8 @@ static bool make_shuffled(struct player *to, uint64_t seed)
 		for (uint32_t i = 0; i < to->tape.n_events; i++)
 			find_rules(&p, i);
 		p.first_rule[to->tape.n_events] = (uint32_t)p.rules.n;
-		good = !p.is_short && p.rules.n < TAPE_NONE && find_segments(&p) && shuffle_all(&p, to, seed);
+		good = !p.is_short && p.rules.n < TAPE_NONE && find_segments(&p) &&
+		       shuffle_all(&p, to, seed);
 	}
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		nv_map_clear(maps[i]);
@@ -399,10 +429,13 @@ static bool make_shuffled(struct player *to, uint64_t seed)
 	return good;
 }
 
-/* When the thread next did something that is in the recording: what it does from event n on took effect between n and then. TAPE_NONE: never. */
+/* When the thread next did something that is in the recording: what it does from event n on took
+ * effect between n and then. TAPE_NONE: never. */
 static uint64_t next_order(const struct tape *t, uint32_t n)
 {
-	uint32_t frame = t->event[n].head->type == RECORDING_ENTER ? n : t->event[n].parent, end = frame == TAPE_NONE ? TAPE_NONE : t->event[frame].leave, next = t->event[n].next;
+	uint32_t frame = t->event[n].head->type == RECORDING_ENTER ? n : t->event[n].parent,
+		 end = frame == TAPE_NONE ? TAPE_NONE : t->event[frame].leave,
+		 next = t->event[n].next;
 	while (next != TAPE_NONE && next != end && t->event[next].parent != frame)
 		next = t->event[next].next;
 	if (next == TAPE_NONE)
@@ -425,8 +458,9 @@ static int by_turn(const void *a, const void *b)
 }
 
 /*
- * A thread that comes out of a call goes on as late as it can have: others were seen by it then, and not at the moment when the call returned. So does one that comes in and then has to wait. All others are done
- * with when they come in. A thread that has the lock goes on before another had it.
+ * A thread that comes out of a call goes on as late as it can have: others were seen by it then,
+ * and not at the moment when the call returned. So does one that comes in and then has to wait. All
+ * others are done with when they come in. A thread that has the lock goes on before another had it.
  */
 static uint64_t turn_of(const struct tape *t, uint32_t n)
 {
@@ -435,25 +469,37 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 	bool is_point = e->head->type == RECORDING_CALL && e->head->what == RECORDING_POINT;
 	if (is_point) { /* as late as it came to a closed gate, or else at once */
 		const struct tape_event *then = e->next == TAPE_NONE ? e : &t->event[e->next];
-		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT ? ((const struct recording_call *)then->head)->begin : e->head->order;
+		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT
+			       ? ((const struct recording_call *)then->head)->begin
+			       : e->head->order;
 	}
-	const struct tape_event *inner = e->head->type == RECORDING_ENTER && e->next != TAPE_NONE && t->event[e->next].parent == n ? &t->event[e->next] : NULL;
-	bool waits = inner && tape_is_long(inner) && inner->head->what != RECORDING_POINT; /* before a point it had done what others may have seen at once */
+	const struct tape_event *inner = e->head->type == RECORDING_ENTER && e->next != TAPE_NONE &&
+							 t->event[e->next].parent == n
+						 ? &t->event[e->next]
+						 : NULL;
+	bool waits = inner && tape_is_long(inner) &&
+		     inner->head->what != RECORDING_POINT; /* before a point it had done what others
+							      may have seen at once */
 	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || waits;
 	return is_late && next > e->head->order ? next : e->head->order;
 }
 
 static bool is_lock(const struct tape_event *e)
 {
-	return e->head->type == RECORDING_CALL && e->head->what == RECORDING_LOCK && ((const struct recording_call *)e->head)->result;
+	return e->head->type == RECORDING_CALL && e->head->what == RECORDING_LOCK &&
+	       ((const struct recording_call *)e->head)->result;
 }
 
-/* By event, for those of a thread that has the lock: when another thread had it, so that it was given back before. UINT64_MAX: nobody else, or it does not have it. NULL: no memory. */
+/* By event, for those of a thread that has the lock: when another thread had it, so that it was
+ * given back before. UINT64_MAX: nobody else, or it does not have it. NULL: no memory. */
 static uint64_t *find_handovers(const struct tape *t)
 {
 	uint64_t *handover = calloc((size_t)t->n_events + 1, sizeof *handover);
-	uint32_t *lock = calloc((size_t)t->n_streams + 1, sizeof *lock); /* by stream: event + 1 of the one it holds */
-	uint64_t order[2] = {UINT64_MAX, UINT64_MAX};                     /* of the next lock, and of the next one of another stream than that */
+	uint32_t *lock = calloc((size_t)t->n_streams + 1,
+				sizeof *lock); /* by stream: event + 1 of the one it holds */
+	uint64_t order[2] = {
+		UINT64_MAX,
+		UINT64_MAX}; /* of the next lock, and of the next one of another stream than that */
 	uint32_t stream = TAPE_NONE;
 	bool good = handover && lock;
 	for (uint32_t n = t->n_events; good && n-- > 0;) {
@@ -469,7 +515,8 @@ static uint64_t *find_handovers(const struct tape *t)
 	for (uint32_t n = 0; good && n < t->n_events; n++) {
 		const struct tape_event *e = &t->event[n];
 		uint32_t held = lock[e->stream];
-		if (held && t->event[held - 1].parent != TAPE_NONE && t->event[t->event[held - 1].parent].leave == n)
+		if (held && t->event[held - 1].parent != TAPE_NONE &&
+		    t->event[t->event[held - 1].parent].leave == n)
 			held = 0;
 		held = is_lock(e) ? n + 1 : held;
 		lock[e->stream] = held;
@@ -493,7 +540,8 @@ static bool make_recorded(struct player *to)
 	for (uint32_t n = 0; n < to->tape.n_events; n++) {
 		uint64_t order = turn_of(&to->tape, n);
 		if (tape_has_turn(&to->tape.event[n]))
-			turns[to->n_plan++] = (struct turn){order < handover[n] ? order : handover[n], n};
+			turns[to->n_plan++] =
+				(struct turn){order < handover[n] ? order : handover[n], n};
 	}
 	free(handover);
 	qsort(turns, to->n_plan, sizeof *turns, by_turn);
@@ -516,7 +564,8 @@ enum status plan_make(struct player *p, bool shuffle, uint64_t seed)
 	p->plan = calloc((size_t)p->tape.n_events + 1, sizeof *p->plan);
 	bool good = p->plan && (shuffle ? make_shuffled(p, seed) : make_recorded(p));
 	if (good && shuffle)
-		log_detail(NULL, "shuffled: %u of %u events come before one that they came after", n_moved(p), p->n_plan);
+		log_detail(NULL, "shuffled: %u of %u events come before one that they came after",
+			   n_moved(p), p->n_plan);
 	if (!good)
 		log_error(NULL, "there is not enough memory for the order of the recording");
 	return good ? STATUS_OK : STATUS_NO_MEMORY;

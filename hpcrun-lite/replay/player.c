@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads and turns; see player.h. Must not: wait for ever, since a back end may be what is wrong. Test: tests/cli/replay.sh. */
+/* Threads and turns; see player.h. Must not: wait for ever, since a back end may be what is wrong.
+ * Test: tests/cli/replay.sh. */
 #include "hpcrun-lite/replay/player.h"
 
 #include "common/base/log.h"
@@ -11,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN_NS UINT64_C(5000000000)  /* a turn takes microseconds; one of this length waits for something that does not come, if it waits ... */
+#define TURN_NS                                                                                   \
+	UINT64_C(5000000000) /* a turn takes microseconds; one of this length waits for something \
+				that does not come, if it waits ... */
 #define MOST_TURNS 24u                 /* ... and not for a processor */
 #define MAX_STUCK 3u
 #define STACK_BYTES ((size_t)256 << 10)
@@ -29,7 +32,7 @@ struct player_thread *player_self(void)
 	return self;
 }
 
-/* ---- in the threads -------------------------------------------------------------------------------------------------- */
+/* ---- in the threads ---- */
 
 /* Under the lock: the turn is given away, and comes back with a command. */
 static uint32_t rest(struct player_thread *t, uint32_t call)
@@ -90,7 +93,9 @@ bool player_yield(struct player_thread *t)
 static void *thread_main(void *arg)
 {
 	struct player_thread *t = arg;
-	struct player_frame below = {.enter = TAPE_NONE, .cursor = player.tape.stream[t->stream].first, .now_cursor = player.tape.stream[t->stream].first};
+	struct player_frame below = {.enter = TAPE_NONE,
+				     .cursor = player.tape.stream[t->stream].first,
+				     .now_cursor = player.tape.stream[t->stream].first};
 	self = t;
 	t->frame = &below;
 	pthread_mutex_lock(&lock);
@@ -104,7 +109,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* ---- turns ----------------------------------------------------------------------------------------------------------- */
+/* ---- turns ---- */
 
 /* On a processor, waiting for one, or for a disk: not for another thread. */
 static bool is_running(const struct player_thread *t)
@@ -123,7 +128,8 @@ static bool wait_until_idle(struct player_thread *t)
 {
 	for (unsigned i = 0; i < MOST_TURNS && !t->is_idle && !t->is_done; i++) {
 		uint64_t until_ns = clock_mono_ns() + TURN_NS;
-		const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
+		const struct timespec until = {(time_t)(until_ns / 1000000000u),
+					       (long)(until_ns % 1000000000u)};
 		while (!t->is_idle && !t->is_done)
 			if (pthread_cond_timedwait(&turn_over, &lock, &until) != 0)
 				break;
@@ -146,13 +152,15 @@ static bool start_thread(struct player_thread *t)
 	return t->is_there;
 }
 
-/* Its last event was played, and it is in nothing. Of a damaged recording there may be nothing that began it. */
+/* Its last event was played, and it is in nothing. Of a damaged recording there may be nothing that
+ * began it. */
 static void end_thread(struct player_thread *t)
 {
 	if (!t->is_there)
 		return;
 	pthread_mutex_lock(&lock);
-	bool is_free = wait_until_idle(t) && t->waits_for == TAPE_NONE && t->frame && !t->frame->outer;
+	bool is_free =
+		wait_until_idle(t) && t->waits_for == TAPE_NONE && t->frame && !t->frame->outer;
 	if (is_free) {
 		t->must_end = true;
 		pthread_cond_signal(&t->wake);
@@ -164,7 +172,10 @@ static void end_thread(struct player_thread *t)
 
 static enum status stuck(uint32_t n)
 {
-	log_warn(NULL, "the back end does not come back from event %u of %u; the replay goes on without it", n, player.tape.n_events);
+	log_warn(NULL,
+		 "the back end does not come back from event %u of %u; the replay goes on without "
+		 "it",
+		 n, player.tape.n_events);
 	return ++player.n_stuck < MAX_STUCK ? STATUS_OK : STATUS_IO;
 }
 
@@ -215,12 +226,13 @@ static enum status turn(uint32_t n)
 	return good ? STATUS_OK : stuck(n);
 }
 
-/* ---- all of it --------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 /* With --speed: not before its time. */
 static void pace(uint32_t n, uint64_t begun_ns)
 {
-	uint64_t first_ns = player.tape.event[0].head->time_ns, then_ns = player.tape.event[n].head->time_ns;
+	uint64_t first_ns = player.tape.event[0].head->time_ns,
+		 then_ns = player.tape.event[n].head->time_ns;
 	if (player.speed <= 0 || then_ns <= first_ns)
 		return;
 	uint64_t at_ns = begun_ns + (uint64_t)((double)(then_ns - first_ns) / player.speed);
@@ -237,7 +249,9 @@ static bool is_yielding(const struct player_thread *t)
 }
 
 /*
- * The next event, which is plan[i] when it returns. One of a thread that waits for a lock comes only when it has that: before it, those of others, one of whom has the lock. When all wait, as planned.
+ * The next event, which is plan[i] when it returns. One of a thread that waits for a lock comes
+ * only when it has that: before it, those of others, one of whom has the lock. When all wait, as
+ * planned.
  */
 static uint32_t choose_event(uint32_t i)
 {
@@ -254,7 +268,8 @@ static uint32_t choose_event(uint32_t i)
 void player_end(void)
 {
 	static struct player_thread t;
-	static struct player_frame below = {.enter = TAPE_NONE, .cursor = TAPE_NONE, .now_cursor = TAPE_NONE};
+	static struct player_frame below = {
+		.enter = TAPE_NONE, .cursor = TAPE_NONE, .now_cursor = TAPE_NONE};
 	t.frame = &below;
 	t.virtual_ns = player.tape.event[player.tape.n_events - 1].head->time_ns;
 	self = &t;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plays a recording to the back end: a thread for each recorded stream, of which one runs at a time, in the order of a plan. A thread waits where the recorded one came in (an ENTER) or was inside of a
- * call that takes time, until the plan has come there. So the back end's threads, its locks and its thread-local state are as they were. One recording in a process.
+ * Plays a recording to the back end: a thread for each recorded stream, of which one runs at a
+ * time, in the order of a plan. A thread waits where the recorded one came in (an ENTER) or was
+ * inside of a call that takes time, until the plan has come there. So the back end's threads, its
+ * locks and its thread-local state are as they were. One recording in a process.
  *
- * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what goes out), plan.c (order), fault.c (what is made to go wrong), replay_place.c (the core's run time).
- * Tests: tests/cli/replay.sh.
+ * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what
+ * goes out), plan.c (order), fault.c (what is made to go wrong), replay_place.c (the core's run
+ * time). Tests: tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H
@@ -20,7 +23,7 @@
 struct player_frame {
 	struct player_frame *outer;
 	uint32_t enter;        /* event; TAPE_NONE: below all */
-	uint32_t cursor;       /* next event of the stream that may be matched; TAPE_NONE: no more */
+	uint32_t cursor; /* next event of the stream that may be matched; TAPE_NONE: no more */
 	uint32_t now_cursor;   /* likewise, for NOW */
 	uint32_t n_now;        /* taken of the LEAVE's */
 	uint8_t *buffer;       /* whose records are handed out */
@@ -84,7 +87,8 @@ struct player_thread *player_self(void);
 /* Plays all of it. STATUS_IO when it does not get on. */
 enum status player_run(void);
 
-/* After it: says that the process ends, where the recording ended before; from the calling thread. */
+/* After it: says that the process ends, where the recording ended before; from the calling
+ * thread. */
 void player_end(void);
 
 /* Gives the turn away until the plan has come to `call`. False: the player ends. */
@@ -93,29 +97,32 @@ bool player_wait(struct player_thread *t, uint32_t call);
 /* Gives the turn away for one event of another thread. False: the plan is at its end. */
 bool player_yield(struct player_thread *t);
 
-/* ---- plan.c --------------------------------------------------------------------------------------------------------- */
+/* ---- plan.c ---- */
 
 /* The order as it was, or, with `shuffle`, another that could have been, by the seed. */
 enum status plan_make(struct player *p, bool shuffle, uint64_t seed);
 
-/* ---- enter.c -------------------------------------------------------------------------------------------------------- */
+/* ---- enter.c ---- */
 
 /* Calls the back end as recorded. */
 void enter_do(struct player_thread *t, uint32_t event);
 
-/* ---- stand_in.c ----------------------------------------------------------------------------------------------------- */
+/* ---- stand_in.c ---- */
 
 /* The table, without PC sampling; and that of stand_in_pc.c, added to it. */
 void stand_in_library(struct nv_library *l);
 void stand_in_pc(struct nv_library *l);
-/* The CALL of this function that the calling thread's recorded one made here, waited for when it takes time; NULL: it made none. key: NULL, or what key[0] must be. */
+/* The CALL of this function that the calling thread's recorded one made here, waited for when it
+ * takes time; NULL: it made none. key: NULL, or what key[0] must be. */
 const struct recording_call *stand_in_call(enum recording_function f, const uint64_t *key);
-/* A call that the recorded thread, one of the back end's own, was still in when the recording ended: the calling thread rests for good. */
+/* A call that the recorded thread, one of the back end's own, was still in when the recording
+ * ended: the calling thread rests for good. */
 void stand_in_rest(void);
 /* What was answered, as now or at another time. NULL: never. */
-const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0, uint64_t key1);
+const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0,
+					     uint64_t key1);
 
-/* ---- replay_place.c -------------------------------------------------------------------------------------------------------- */
+/* ---- replay_place.c ---- */
 
 /* The core's run time. `directory` is where the replay writes. */
 const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns);
@@ -124,7 +131,7 @@ void place_set(uint32_t event);
 /* Nothing is written any more. */
 void place_end(void);
 
-/* ---- replay_image.c -------------------------------------------------------------------------------------------------------- */
+/* ---- replay_image.c ---- */
 
 /* A code object of the recording; NULL when it is not there, which is said once. */
 const void *image_find(const uint64_t hash[2], uint64_t n_bytes);

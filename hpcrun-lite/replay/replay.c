@@ -28,7 +28,7 @@ struct request {
 	struct fault fault;
 };
 
-/* ---- options ---------------------------------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 static enum status set_output(void *arg, const char *value)
 {
@@ -52,19 +52,25 @@ static enum status set_speed(void *arg, const char *value)
 	char *end;
 	double speed = strtod(value, &end);
 	if (!*value || *end || !(speed > 0) || speed > MAX_SPEED)
-		return options_refuse("'%s' is no speed: 1 is as it was, 10 ten times faster", value);
+		return options_refuse("'%s' is no speed: 1 is as it was, 10 ten times faster",
+				      value);
 	((struct request *)arg)->speed = speed;
 	return STATUS_OK;
 }
 
 static enum status set_fault(void *arg, const char *value)
 {
-	return fault_parse(&((struct request *)arg)->fault, value) ? STATUS_OK : options_refuse("--inject %s: there is no such fault, or its number makes no sense (--help lists them)", value);
+	return fault_parse(&((struct request *)arg)->fault, value)
+		       ? STATUS_OK
+		       : options_refuse("--inject %s: there is no such fault, or its number makes "
+					"no sense (--help lists them)",
+					value);
 }
 
 static struct option_spec specs[] = {
 	{'o', "output", "DIR", "where to write the measurement; must not exist", set_output},
-	{0, "shuffle-streams", "SEED", "play threads in another order that could have been, chosen by the seed", set_shuffle},
+	{0, "shuffle-streams", "SEED",
+	 "play threads in another order that could have been, chosen by the seed", set_shuffle},
 	{0, "speed", "X", "X times as fast as it was recorded; default: without pauses", set_speed},
 	{0, "inject", "KIND[:N]", NULL, set_fault},
 	{'q', "quiet", NULL, "errors and warnings only", options_set_quiet},
@@ -75,7 +81,8 @@ static struct option_spec specs[] = {
 static const struct option_table table = {
 	.program = "hpcrun-lite replay",
 	.synopsis = "hpcrun-lite replay [options] RECORDING -o DIR",
-	.about = "Plays a measurement that was made with --record-gpu to the GPU back end again, without a GPU, and writes the measurement that comes of it.",
+	.about = "Plays a measurement that was made with --record-gpu to the GPU back end again, "
+		 "without a GPU, and writes the measurement that comes of it.",
 	.specs = specs,
 	.footer = "Exit status: 0; 1 when it cannot be played, 2 for wrong usage.",
 };
@@ -83,13 +90,16 @@ static const struct option_table table = {
 static void fill_help(void)
 {
 	static char text[4096];
-	snprintf(text, sizeof text, "put a fault into it; may be repeated; KIND:N, with the N that holds where none is given:\n%s", fault_help());
+	snprintf(text, sizeof text,
+		 "put a fault into it; may be repeated; KIND:N, with the N that holds where none "
+		 "is given:\n%s",
+		 fault_help());
 	for (struct option_spec *s = specs; s->name; s++)
 		if (!strcmp(s->name, "inject"))
 			s->help = text;
 }
 
-/* ---- one recording ------------------------------------------------------------------------------------------------------ */
+/* ---- one recording ---- */
 
 static enum status prepare(struct player *p, const struct request *r)
 {
@@ -104,7 +114,8 @@ static enum status prepare(struct player *p, const struct request *r)
 	for (uint32_t i = 0; i < p->tape.n_events; i++) {
 		const struct tape_event *e = &p->tape.event[i];
 		p->max_given += tape_is_enter(e, RECORDING_REQUEST);
-		if (tape_is_enter(e, RECORDING_DRIVER) && ((const struct recording_driver *)e->head)->correlation < p->fault.first_id)
+		if (tape_is_enter(e, RECORDING_DRIVER) &&
+		    ((const struct recording_driver *)e->head)->correlation < p->fault.first_id)
 			p->fault.first_id = ((const struct recording_driver *)e->head)->correlation;
 	}
 	p->given = calloc((size_t)p->max_given + 1, sizeof *p->given);
@@ -128,10 +139,15 @@ static void say_what_is_missing(const char *path, const struct tape *t)
 {
 	uint64_t n_lost = atomic_load_explicit(&t->header->n_lost, memory_order_relaxed);
 	if (t->n_damaged)
-		log_warn(path, "%llu bytes are damaged and are not played", (unsigned long long)t->n_damaged);
+		log_warn(path, "%llu bytes are damaged and are not played",
+			 (unsigned long long)t->n_damaged);
 	if (n_lost)
-		log_warn(path, "the recording ended %.3f s after its start, before the process did: only what came until then is played",
-		         (double)(atomic_load_explicit(&t->header->lost_ns, memory_order_relaxed) - t->header->start_mono_ns) / 1e9);
+		log_warn(path,
+			 "the recording ended %.3f s after its start, before the process did: only "
+			 "what came until then is played",
+			 (double)(atomic_load_explicit(&t->header->lost_ns, memory_order_relaxed) -
+				  t->header->start_mono_ns) /
+				 1e9);
 }
 
 /* What the back end is to do, without the recording of it. */
@@ -140,7 +156,8 @@ static char *options_without_record(const char *options)
 	char *to = calloc(1, strlen(options) + 1);
 	for (const char *at = options; to && *at;) {
 		size_t n = strcspn(at, ",");
-		bool is_record = (n == 6 && !strncmp(at, "record", 6)) || (n > 7 && !strncmp(at, "record=", 7));
+		bool is_record = (n == 6 && !strncmp(at, "record", 6)) ||
+				 (n > 7 && !strncmp(at, "record=", 7));
 		if (!is_record) {
 			if (*to)
 				strcat(to, ",");
@@ -155,7 +172,8 @@ static char *options_without_record(const char *options)
 static void name_measurement(char *to, size_t n_bytes, const char *recording)
 {
 	const char *name = strrchr(recording, '/') + 1;
-	snprintf(to, n_bytes, "%.*s" MSR_SUFFIX, (int)(strlen(name) - strlen(RECORDING_SUFFIX)), name);
+	snprintf(to, n_bytes, "%.*s" MSR_SUFFIX, (int)(strlen(name) - strlen(RECORDING_SUFFIX)),
+		 name);
 }
 
 static enum status play(struct player *p, const char *path, const struct request *r)
@@ -165,7 +183,8 @@ static enum status play(struct player *p, const char *path, const struct request
 	struct output_facts facts;
 	unsigned number = p->tape.header->backend_number;
 	char *options = options_without_record(p->tape.header->options);
-	if (number >= GPU_MAX_BACKENDS || strcmp(p->tape.header->backend, "nvidia") != 0 || !options) {
+	if (number >= GPU_MAX_BACKENDS || strcmp(p->tape.header->backend, "nvidia") != 0 ||
+	    !options) {
 		log_error(path, "it is of another back end than nvidia");
 		return STATUS_UNSUPPORTED;
 	}
@@ -175,14 +194,16 @@ static enum status play(struct player *p, const char *path, const struct request
 	if (status != STATUS_OK)
 		return status;
 	if (facts.has_others)
-		log_warn(path, "operations of other GPU back ends of the process are left out: they were not recorded");
+		log_warn(path, "operations of other GPU back ends of the process are left out: "
+			       "they were not recorded");
 	gpu_start(place_runtime(r->output, facts.handler_ns));
 	p->host = gpu_open(number, "nvidia", options);
 	stand_in_library(&library);
 	stand_in_pc(&library);
 	nv_library_stand_in = &library;
 	status = player_run();
-	/* What the recording does not hold never comes: the back end counts it at an end of the process. */
+	/* What the recording does not hold never comes: the back end counts it at an end of the
+	 * process. */
 	if (is_partial(&p->tape))
 		player_end();
 	place_end();
@@ -216,11 +237,12 @@ static enum status replay_in_child(const char *path, const struct request *r)
 	if (child < 0)
 		log_error(path, "no process could be started to play it: %s", strerror(errno));
 	else if (WIFSIGNALED(how))
-		log_error(path, "the back end crashed while it was played: %s", strsignal(WTERMSIG(how)));
+		log_error(path, "the back end crashed while it was played: %s",
+			  strsignal(WTERMSIG(how)));
 	return child > 0 && WIFEXITED(how) && WEXITSTATUS(how) == 0 ? STATUS_OK : STATUS_BAD_INPUT;
 }
 
-/* ---- the directory ------------------------------------------------------------------------------------------------------ */
+/* ---- the directory ---- */
 
 static bool ends_in(const char *name, const char *end)
 {
@@ -253,7 +275,8 @@ static enum status copy_directory(const char *from_root, const char *to_root, co
 	for (int i = 0; i < n; i++) {
 		snprintf(in, sizeof in, "%s/%s", from, entries[i]->d_name);
 		snprintf(out, sizeof out, "%s/%s", to, entries[i]->d_name);
-		if (status == STATUS_OK && stat(in, &st) == 0 && S_ISREG(st.st_mode) && access(out, F_OK) != 0)
+		if (status == STATUS_OK && stat(in, &st) == 0 && S_ISREG(st.st_mode) &&
+		    access(out, F_OK) != 0)
 			status = output_copy_file(in, out);
 		free(entries[i]);
 	}
@@ -265,7 +288,8 @@ static enum status copy_directory(const char *from_root, const char *to_root, co
 static bool is_recorded(const char *directory, const char *name)
 {
 	char path[2 * PATH_MAX];
-	snprintf(path, sizeof path, "%s/%.*s" RECORDING_SUFFIX, directory, (int)(strlen(name) - strlen(MSR_SUFFIX)), name);
+	snprintf(path, sizeof path, "%s/%.*s" RECORDING_SUFFIX, directory,
+		 (int)(strlen(name) - strlen(MSR_SUFFIX)), name);
 	return access(path, F_OK) == 0;
 }
 
@@ -306,9 +330,11 @@ static enum status do_all(const struct request *r)
 	if (n < 0)
 		return STATUS_IO;
 	free(entries);
-	if (c.n_copied && status == STATUS_OK) /* of processes that were not recorded: they may need the code objects of all */
+	if (c.n_copied && status == STATUS_OK) /* of processes that were not recorded: they may need
+						  the code objects of all */
 		status = copy_directory(r->recording, r->output, MSR_GPU_CODE_DIRECTORY);
-	log_note(NULL, "%s: %u recording%s played", r->output, c.n_played, c.n_played == 1 ? "" : "s");
+	log_note(NULL, "%s: %u recording%s played", r->output, c.n_played,
+		 c.n_played == 1 ? "" : "s");
 	return status;
 }
 
@@ -326,7 +352,8 @@ static bool has_recordings(const char *directory)
 		return false;
 	free(entries);
 	if (!found)
-		log_error(directory, "there is no recording in it: measure with --record-gpu -e gpu=nvidia");
+		log_error(directory,
+			  "there is no recording in it: measure with --record-gpu -e gpu=nvidia");
 	return found;
 }
 
@@ -362,7 +389,8 @@ int replay_main(int argc, char **argv)
 	if (status != STATUS_OK || done)
 		return status_exit_code(status);
 	if (argc - first != 1)
-		return status_exit_code(options_refuse("one recording is played: a measurement directory"));
+		return status_exit_code(
+			options_refuse("one recording is played: a measurement directory"));
 	if (!r.output)
 		return status_exit_code(options_refuse("where to write is not said (-o DIR)"));
 	r.recording = argv[first];
@@ -377,6 +405,7 @@ int replay_main(int argc, char **argv)
 		return 1;
 	status = do_all(&r);
 	if (status != STATUS_OK && !holds_measurement(r.output))
-		nftw(r.output, remove_entry, 8, FTW_DEPTH | FTW_PHYS); /* or the next try finds it there */
+		nftw(r.output, remove_entry, 8,
+		     FTW_DEPTH | FTW_PHYS); /* or the next try finds it there */
 	return status_exit_code(status);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects of a recording: the files below gpubins, mapped when they are asked for and kept. Test: tests/cli/replay.sh. */
+/* Code objects of a recording: the files below gpubins, mapped when they are asked for and kept.
+ * Test: tests/cli/replay.sh. */
 #include "common/base/log.h"
 #include "common/base/vec.h"
 #include "hpcrun-lite/replay/player.h"
@@ -23,7 +24,8 @@ static struct image *add(const uint64_t hash[2])
 		return NULL;
 	i->hash[0] = hash[0];
 	i->hash[1] = hash[1];
-	snprintf(path, sizeof path, "%s/" MSR_GPU_CODE_DIRECTORY "/%016" PRIx64 "%016" PRIx64 "%s", player.directory, hash[0], hash[1], msr_gpu_code_suffix(MSR_GPU_CODE_ELF));
+	snprintf(path, sizeof path, "%s/" MSR_GPU_CODE_DIRECTORY "/%016" PRIx64 "%016" PRIx64 "%s",
+		 player.directory, hash[0], hash[1], msr_gpu_code_suffix(MSR_GPU_CODE_ELF));
 	if (mapfile_open(path, &i->file) != STATUS_OK) {
 		i->file = (struct mapfile){.bytes = NULL};
 		log_warn(path, "the code object is not here: kernels of it will have no lines");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run time as the core sees it in a replay: in place of a walk of the stack, where the recorded launch was put. Thread and node are those of the original measurement, whose tree is copied. Test:
- * tests/cli/replay.sh.
+ * The run time as the core sees it in a replay: in place of a walk of the stack, where the recorded
+ * launch was put. Thread and node are those of the original measurement, whose tree is copied.
+ * Test: tests/cli/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/output.h"
@@ -13,7 +14,7 @@
 static struct {
 	struct gpu_runtime runtime;
 	bool is_over;
-	uint64_t handler_ns;         /* what launches cost in the measured run: said with the first one */
+	uint64_t handler_ns; /* what launches cost in the measured run: said with the first one */
 	struct gpu_thread **writers; /* by thread number */
 	uint32_t n_writers;
 } place;
@@ -27,11 +28,15 @@ static const struct recording_leave *leave_of(uint32_t n)
 	return leave == TAPE_NONE ? NULL : (const void *)player.tape.event[leave].head;
 }
 
-/* What launches when a call is entered may do so when it is left, in another order of things: then its other half knows the place. */
+/* What launches when a call is entered may do so when it is left, in another order of things: then
+ * its other half knows the place. */
 void place_set(uint32_t n)
 {
-	const struct recording_leave *own = leave_of(n), *other = leave_of(player.tape.event[n].partner);
-	told = own && own->place != GPU_PLACED_NOWHERE ? own : other && other->place != GPU_PLACED_NOWHERE ? other : NULL;
+	const struct recording_leave *own = leave_of(n),
+				     *other = leave_of(player.tape.event[n].partner);
+	told = own && own->place != GPU_PLACED_NOWHERE       ? own
+	       : other && other->place != GPU_PLACED_NOWHERE ? other
+							     : NULL;
 	is_off = told && told->place == GPU_PLACED_OFF;
 }
 
@@ -119,9 +124,20 @@ static void nothing(void)
 const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns)
 {
 	place.handler_ns = handler_ns;
-	place.runtime = (struct gpu_runtime){
-		.directory = directory, .max_record_bytes = player.tape.header->max_record_bytes, .is_alive = is_alive, .begin_launch = begin_launch, .end_launch = end_launch,
-		.leave_out = leave_out, .at_end = at_end, .at_thread_end = at_thread_end, .is_off = &is_off, .on_switch = on_switch, .note = note, .suspend = nothing, .resume = nothing};
+	place.runtime =
+		(struct gpu_runtime){.directory = directory,
+				     .max_record_bytes = player.tape.header->max_record_bytes,
+				     .is_alive = is_alive,
+				     .begin_launch = begin_launch,
+				     .end_launch = end_launch,
+				     .leave_out = leave_out,
+				     .at_end = at_end,
+				     .at_thread_end = at_thread_end,
+				     .is_off = &is_off,
+				     .on_switch = on_switch,
+				     .note = note,
+				     .suspend = nothing,
+				     .resume = nothing};
 	return &place.runtime;
 }
 

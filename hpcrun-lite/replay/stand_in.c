@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI, the driver and the process as the recording knows them: each function answers what it answered then. Calls that took time are matched one by one with those of the recorded thread and wait for
- * their turn; questions are answered by what they ask. What was never asked fails. Test: tests/cli/replay.sh.
+ * CUPTI, the driver and the process as the recording knows them: each function answers what it
+ * answered then. Calls that took time are matched one by one with those of the recorded thread and
+ * wait for their turn; questions are answered by what they ask. What was never asked fails. Test:
+ * tests/cli/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -9,14 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROUND_NS UINT64_C(100000000) /* between two rounds of the back end's own threads; shorter waits are for others */
+#define ROUND_NS                                                                                   \
+	UINT64_C(100000000) /* between two rounds of the back end's own threads; shorter waits are \
+			       for others */
 
 static const struct tape_event *event(uint32_t n)
 {
 	return &player.tape.event[n];
 }
 
-/* ---- matching --------------------------------------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 /* Where the events of the call end that the thread is in. */
 static uint32_t end_of(const struct player_thread *t)
@@ -30,16 +34,20 @@ static bool is_call(const struct tape_event *e, unsigned f)
 }
 
 /*
- * The next event of a kind from `from` on that lies directly in the call that the thread is in; TAPE_NONE: there is none. Calls that the recorded thread made in between are passed over, but not the
- * lock: with it the next round of a thread's work begins. Nor a decision, with which the next part of a round does.
+ * The next event of a kind from `from` on that lies directly in the call that the thread is in;
+ * TAPE_NONE: there is none. Calls that the recorded thread made in between are passed over, but not
+ * the lock: with it the next round of a thread's work begins. Nor a decision, with which the next
+ * part of a round does.
  */
-static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recording_type type, unsigned what, const uint64_t *key)
+static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recording_type type,
+			unsigned what, const uint64_t *key)
 {
 	for (uint32_t n = from, end = end_of(t); n != TAPE_NONE && n != end; n = event(n)->next) {
 		const struct tape_event *e = event(n);
 		if (e->parent != t->frame->enter)
 			continue;
-		if (e->head->type == type && e->head->what == what && (!key || ((const struct recording_call *)e->head)->key[0] == *key))
+		if (e->head->type == type && e->head->what == what &&
+		    (!key || ((const struct recording_call *)e->head)->key[0] == *key))
 			return n;
 		if (is_call(e, RECORDING_LOCK) || is_call(e, RECORDING_AGREE))
 			break;
@@ -51,7 +59,8 @@ static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recor
 static uint32_t next_long(const struct player_thread *t, uint32_t from)
 {
 	uint32_t n = from, end = end_of(t);
-	while (n != TAPE_NONE && n != end && (event(n)->parent != t->frame->enter || !tape_is_long(event(n))))
+	while (n != TAPE_NONE && n != end &&
+	       (event(n)->parent != t->frame->enter || !tape_is_long(event(n))))
 		n = event(n)->next;
 	return n;
 }
@@ -77,15 +86,20 @@ const struct recording_call *stand_in_call(enum recording_function f, const uint
 	return n == TAPE_NONE ? NULL : take(t, n);
 }
 
-const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0, uint64_t key1)
+const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0,
+					     uint64_t key1)
 {
 	struct player_thread *t = player_self();
-	uint32_t leave = t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->leave : TAPE_NONE;
-	uint64_t order = leave != TAPE_NONE ? event(leave)->head->order : t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->head->order : UINT64_MAX;
+	uint32_t leave =
+		t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->leave : TAPE_NONE;
+	uint64_t order = leave != TAPE_NONE                  ? event(leave)->head->order
+			 : t && t->frame->enter != TAPE_NONE ? event(t->frame->enter)->head->order
+							     : UINT64_MAX;
 	return tape_answer(&player.tape, f, key0, key1, order);
 }
 
-/* Copies what was given; the rest of *to is as it was. False: there was no such answer, or it was no success. */
+/* Copies what was given; the rest of *to is as it was. False: there was no such answer, or it was
+ * no success. */
 static int answer(enum recording_function f, uint64_t key0, uint64_t key1, void *to, size_t n_bytes)
 {
 	const struct recording_call *c = stand_in_answer(f, key0, key1);
@@ -102,7 +116,7 @@ static uint64_t key_of(const void *pointer)
 	return (uint64_t)(uintptr_t)pointer;
 }
 
-/* ---- CUPTI -------------------------------------------------------------------------------------------------------------- */
+/* ---- CUPTI ---- */
 
 static CUptiResult CUPTIAPI get_version(uint32_t *version)
 {
@@ -127,7 +141,8 @@ static CUptiResult CUPTIAPI get_result_string(CUptiResult r, const char **s)
 	return CUPTI_SUCCESS;
 }
 
-static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
+static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
+				      CUpti_SubscriberParams *p)
 {
 	const struct recording_call *c = stand_in_call(RECORDING_SUBSCRIBE, NULL);
 	CUptiResult result = c ? (CUptiResult)c->result : CUPTI_ERROR_UNKNOWN;
@@ -154,24 +169,30 @@ static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
 }
 
 /* Refusals alone are recorded. */
-static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain domain, CUpti_CallbackId id)
+static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s,
+					    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
-	const struct recording_call *c = stand_in_answer(RECORDING_ENABLE_CALLBACK, (uint64_t)domain << 32 | id, on);
+	const struct recording_call *c =
+		stand_in_answer(RECORDING_ENABLE_CALLBACK, (uint64_t)domain << 32 | id, on);
 	(void)s;
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 
-static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id,
+					      const char **name)
 {
-	if (player.fault.is_on[FAULT_UNKNOWN_CALL] && domain == CUPTI_CB_DOMAIN_DRIVER_API && id == FAULT_NEW_CALL) {
+	if (player.fault.is_on[FAULT_UNKNOWN_CALL] && domain == CUPTI_CB_DOMAIN_DRIVER_API &&
+	    id == FAULT_NEW_CALL) {
 		*name = FAULT_NEW_CALL_NAME;
 		return CUPTI_SUCCESS;
 	}
-	*name = text_of(stand_in_answer(RECORDING_GET_CALLBACK_NAME, (uint64_t)domain << 32 | id, 0));
+	*name = text_of(
+		stand_in_answer(RECORDING_GET_CALLBACK_NAME, (uint64_t)domain << 32 | id, 0));
 	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
-static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete)
+static CUptiResult CUPTIAPI register_callbacks(CUpti_BuffersCallbackRequestFunc request,
+					       CUpti_BuffersCallbackCompleteFunc complete)
 {
 	CUptiResult result = (CUptiResult)answer(RECORDING_REGISTER_CALLBACKS, 0, 0, NULL, 0);
 	if (result == CUPTI_SUCCESS) {
@@ -210,7 +231,8 @@ static CUptiResult CUPTIAPI flush_all(uint32_t flag)
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 
-static CUptiResult CUPTIAPI get_next_record(uint8_t *buffer, size_t n_valid, CUpti_Activity **record)
+static CUptiResult CUPTIAPI get_next_record(uint8_t *buffer, size_t n_valid,
+					    CUpti_Activity **record)
 {
 	const struct player_thread *t = player_self();
 	const struct player_frame *f = t ? t->frame : NULL;
@@ -258,7 +280,7 @@ static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
 	return (CUptiResult)answer(RECORDING_GET_GRAPH_NODE_ID, key_of(node), 0, id, sizeof *id);
 }
 
-/* ---- the driver ------------------------------------------------------------------------------------------------------------- */
+/* ---- the driver ---- */
 
 static CUresult CUDAAPI device_get_name(char *name, int room, CUdevice d)
 {
@@ -271,7 +293,8 @@ static CUresult CUDAAPI device_get_name(char *name, int room, CUdevice d)
 
 static CUresult CUDAAPI device_get_attribute(int *value, CUdevice_attribute attribute, CUdevice d)
 {
-	return (CUresult)answer(RECORDING_DEVICE_GET_ATTRIBUTE, (uint64_t)d, attribute, value, sizeof *value);
+	return (CUresult)answer(RECORDING_DEVICE_GET_ATTRIBUTE, (uint64_t)d, attribute, value,
+				sizeof *value);
 }
 
 static CUresult CUDAAPI device_total_mem(size_t *bytes, CUdevice d)
@@ -289,9 +312,10 @@ static CUresult CUDAAPI driver_get_version(int *version)
 	return (CUresult)answer(RECORDING_DRIVER_GET_VERSION, 0, 0, version, sizeof *version);
 }
 
-/* ---- the process itself ------------------------------------------------------------------------------------------------------ */
+/* ---- the process itself ---- */
 
-/* In a callback the times that its LEAVE holds, elsewhere events; after the last one time goes on by what is waited for. */
+/* In a callback the times that its LEAVE holds, elsewhere events; after the last one time goes on
+ * by what is waited for. */
 static uint64_t now_ns(void)
 {
 	struct player_thread *t = player_self();
@@ -300,11 +324,14 @@ static uint64_t now_ns(void)
 		return t && t->virtual_ns > last_ns ? t->virtual_ns : last_ns;
 	struct player_frame *f = t->frame;
 	uint64_t now = event(f->enter)->head->time_ns;
-	uint32_t leave = event(f->enter)->leave, n = next_in(t, f->now_cursor, RECORDING_NOW, 0, NULL);
-	const struct recording_leave *l = leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
+	uint32_t leave = event(f->enter)->leave,
+		 n = next_in(t, f->now_cursor, RECORDING_NOW, 0, NULL);
+	const struct recording_leave *l =
+		leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
 	if (l && f->n_now < l->n_now) {
 		now = ((const uint64_t *)(l + 1))[f->n_now++];
-	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) { /* else it was not asked here */
+	} else if (n != TAPE_NONE &&
+		   n < next_long(t, f->now_cursor)) { /* else it was not asked here */
 		wait_for(t, n);
 		now = ((const struct recording_now *)event(n)->head)->value;
 		f->now_cursor = event(n)->next;
@@ -321,16 +348,20 @@ static bool is_own(const struct player_thread *t)
 }
 
 /*
- * Where the recorded thread did not wait, others may have been a little faster or slower than they are now: this one waits until it came to its next call. When the recorded one came to nothing more, one
- * of the back end's own rests for good before its next round, as at the end of a process; elsewhere time goes on.
+ * Where the recorded thread did not wait, others may have been a little faster or slower than they
+ * are now: this one waits until it came to its next call. When the recorded one came to nothing
+ * more, one of the back end's own rests for good before its next round, as at the end of a process;
+ * elsewhere time goes on.
  */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
 	struct player_thread *t = player_self();
-	uint32_t n = t ? next_long(t, t->frame->cursor) : TAPE_NONE, end = t ? end_of(t) : TAPE_NONE;
+	uint32_t n = t ? next_long(t, t->frame->cursor) : TAPE_NONE,
+		 end = t ? end_of(t) : TAPE_NONE;
 	bool is_round = t && is_own(t) && until_ns - t->virtual_ns >= ROUND_NS;
 	(void)wake;
-	while (is_round && n != TAPE_NONE && n != end && player.is_played[n]) /* of a round that went otherwise */
+	while (is_round && n != TAPE_NONE && n != end &&
+	       player.is_played[n]) /* of a round that went otherwise */
 		n = t->frame->cursor = t->frame->now_cursor = next_long(t, event(n)->next);
 	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
 		take(t, n);
@@ -355,7 +386,8 @@ void stand_in_rest(void)
 static const struct recording_call *take_lock(struct player_thread *t)
 {
 	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
-	while (n != TAPE_NONE && n != end_of(t) && (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
+	while (n != TAPE_NONE && n != end_of(t) &&
+	       (event(n)->parent != t->frame->enter || !is_call(event(n), RECORDING_LOCK)))
 		n = event(n)->next;
 	return n == TAPE_NONE || n == end_of(t) ? NULL : take(t, n);
 }
@@ -367,7 +399,8 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	const struct recording_call *c = take_lock(t);
 	if (c && !c->result)
 		return false;
-	while (pthread_mutex_trylock(m) != 0) /* another has it longer than it had: until that is done */
+	while (pthread_mutex_trylock(m) !=
+	       0) /* another has it longer than it had: until that is done */
 		if (!t || !player_yield(t))
 			return false;
 	return true;
@@ -378,12 +411,14 @@ static void point(void)
 	stand_in_call(RECORDING_POINT, NULL);
 }
 
-/* Bursts: in recordings of version 1.0 the result of a lock. The gate: not in those before 1.2, where it is taken for closed. */
+/* Bursts: in recordings of version 1.0 the result of a lock. The gate: not in those before 1.2,
+ * where it is taken for closed. */
 static bool agree(enum nv_agree what, bool mine)
 {
 	const uint64_t key = what;
 	bool is_lock = player.tape.header->version_minor == 0 && what == NV_AGREE_BURST;
-	const struct recording_call *c = is_lock ? take_lock(player_self()) : stand_in_call(RECORDING_AGREE, &key);
+	const struct recording_call *c =
+		is_lock ? take_lock(player_self()) : stand_in_call(RECORDING_AGREE, &key);
 	return c ? c->result != 0 : mine;
 }
 
@@ -403,7 +438,9 @@ static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 	const struct recording_call *c = stand_in_call(RECORDING_LOCK_GPU, NULL);
 	(void)uuid;
 	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
-	return c && c->result < 0 ? c->result : INT_MAX; /* no descriptor: the back end closes what is the lock alone */
+	return c && c->result < 0
+		       ? c->result
+		       : INT_MAX; /* no descriptor: the back end closes what is the lock alone */
 }
 
 static void at_exit(void (*fn)(void))
@@ -421,18 +458,45 @@ static void at_end(void (*fn)(uint64_t may_wait_ns))
 	player.at_end = fn;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 void stand_in_library(struct nv_library *l)
 {
 	*l = (struct nv_library){
-		.cuptiGetVersion = get_version, .cuptiGetResultString = get_result_string, .cuptiSubscribe_v2 = subscribe, .cuptiUnsubscribe = unsubscribe,
-		.cuptiEnableCallback = enable_callback, .cuptiGetCallbackName = get_callback_name, .cuptiActivityRegisterCallbacks = register_callbacks,
-		.cuptiActivityRegisterTimestampCallback = register_timestamp, .cuptiActivityEnableLatencyTimestamps = enable_latency, .cuptiActivityEnable = activity_enable, .cuptiActivityDisable = activity_disable,
-		.cuptiActivityFlushAll = flush_all, .cuptiActivityGetNextRecord = get_next_record, .cuptiActivityGetNumDroppedRecords = get_num_dropped,
-		.cuptiGetContextId = get_context_id, .cuptiGetDeviceId = get_device_id, .cuptiGetGraphNodeId = get_graph_node_id, .cuDeviceGetName = device_get_name,
-		.cuDeviceGetAttribute = device_get_attribute, .cuDeviceTotalMem_v2 = device_total_mem, .cuDeviceGetUuid_v2 = device_get_uuid, .cuDriverGetVersion = driver_get_version,
-		.now_ns = now_ns, .wait = wait_until, .lock = lock_until, .point = point, .agree = agree, .spawn = spawn, .at_exit = at_exit, .at_end = at_end, .on_switch = on_switch, .lock_gpu = lock_gpu,
-		.version = player.tape.header->library_version, .path = "a recording", .driver_text = NULL,
+		.cuptiGetVersion = get_version,
+		.cuptiGetResultString = get_result_string,
+		.cuptiSubscribe_v2 = subscribe,
+		.cuptiUnsubscribe = unsubscribe,
+		.cuptiEnableCallback = enable_callback,
+		.cuptiGetCallbackName = get_callback_name,
+		.cuptiActivityRegisterCallbacks = register_callbacks,
+		.cuptiActivityRegisterTimestampCallback = register_timestamp,
+		.cuptiActivityEnableLatencyTimestamps = enable_latency,
+		.cuptiActivityEnable = activity_enable,
+		.cuptiActivityDisable = activity_disable,
+		.cuptiActivityFlushAll = flush_all,
+		.cuptiActivityGetNextRecord = get_next_record,
+		.cuptiActivityGetNumDroppedRecords = get_num_dropped,
+		.cuptiGetContextId = get_context_id,
+		.cuptiGetDeviceId = get_device_id,
+		.cuptiGetGraphNodeId = get_graph_node_id,
+		.cuDeviceGetName = device_get_name,
+		.cuDeviceGetAttribute = device_get_attribute,
+		.cuDeviceTotalMem_v2 = device_total_mem,
+		.cuDeviceGetUuid_v2 = device_get_uuid,
+		.cuDriverGetVersion = driver_get_version,
+		.now_ns = now_ns,
+		.wait = wait_until,
+		.lock = lock_until,
+		.point = point,
+		.agree = agree,
+		.spawn = spawn,
+		.at_exit = at_exit,
+		.at_end = at_end,
+		.on_switch = on_switch,
+		.lock_gpu = lock_gpu,
+		.version = player.tape.header->library_version,
+		.path = "a recording",
+		.driver_text = NULL,
 	};
 }

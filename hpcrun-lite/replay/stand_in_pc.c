@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling as the recording knows it: samples as they came then, and a configuration that holds what is set, for a back end that asks more often than then (after an overflow that was put in). See
- * stand_in.c. Test: tests/cli/replay.sh, tests/cli/replay_fault.sh.
+ * PC sampling as the recording knows it: samples as they came then, and a configuration that holds
+ * what is set, for a back end that asks more often than then (after an overflow that was put in).
+ * See stand_in.c. Test: tests/cli/replay.sh, tests/cli/replay_fault.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -41,7 +42,7 @@ static const struct recording_call *call(enum recording_function f, CUcontext co
 	return stand_in_call(f, &key);
 }
 
-/* ---- samples -------------------------------------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static void clear(CUpti_PCSamplingData *d)
 {
@@ -50,14 +51,16 @@ static void clear(CUpti_PCSamplingData *d)
 	d->hardwareBufferFull = 0;
 }
 
-static void give_pc(const struct recording_pc *from, CUpti_PCSamplingPCData *to, size_t max_reasons, uint64_t order)
+static void give_pc(const struct recording_pc *from, CUpti_PCSamplingPCData *to, size_t max_reasons,
+		    uint64_t order)
 {
 	uint64_t now = nv_map_get(&player.hashes, from->crc);
 	to->cubinCrc = now ? now : from->crc;
 	to->pcOffset = from->offset;
 	to->functionIndex = from->function;
 	to->functionName = (char *)(uintptr_t)tape_text_at(&player.tape, from->name, order);
-	to->correlationId = from->correlation ? fault_correlation(&player.fault, from->correlation) : 0;
+	to->correlationId =
+		from->correlation ? fault_correlation(&player.fault, from->correlation) : 0;
 	to->stallReasonCount = from->n_reasons < max_reasons ? from->n_reasons : max_reasons;
 	for (size_t i = 0; i < to->stallReasonCount; i++) {
 		to->stallReason[i].pcSamplingStallReasonIndex = recording_reasons(from)[i].index;
@@ -89,12 +92,14 @@ static CUptiResult CUPTIAPI pc_get_data(CUpti_PCSamplingGetDataParams *p)
 {
 	const struct recording_call *c = call(RECORDING_PC_GET_DATA, p->ctx);
 	CUpti_PCSamplingData *to = p->pcSamplingData;
-	if (fault_now(&player.fault, FAULT_OUT_OF_MEMORY) && player.fault.count[FAULT_OUT_OF_MEMORY] == player.fault.number[FAULT_OUT_OF_MEMORY]) {
+	if (fault_now(&player.fault, FAULT_OUT_OF_MEMORY) &&
+	    player.fault.count[FAULT_OUT_OF_MEMORY] == player.fault.number[FAULT_OUT_OF_MEMORY]) {
 		clear(to);
 		return CUPTI_ERROR_OUT_OF_MEMORY;
 	}
 	give(c, context_of(p->ctx), to);
-	if (fault_now(&player.fault, FAULT_BUFFER_FULL) && player.fault.count[FAULT_BUFFER_FULL] == player.fault.number[FAULT_BUFFER_FULL]) {
+	if (fault_now(&player.fault, FAULT_BUFFER_FULL) &&
+	    player.fault.count[FAULT_BUFFER_FULL] == player.fault.number[FAULT_BUFFER_FULL]) {
 		clear(to);
 		to->hardwareBufferFull = 1;
 	}
@@ -118,11 +123,12 @@ static CUptiResult CUPTIAPI pc_disable(CUpti_PCSamplingDisableParams *p)
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 
-/* ---- configuration ---------------------------------------------------------------------------------------------------------- */
+/* ---- configuration ---- */
 
 static CUptiResult CUPTIAPI pc_get_num_stall_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
 {
-	const struct recording_call *c = stand_in_answer(RECORDING_PC_GET_NUM_STALL_REASONS, key_of(p->ctx), 0);
+	const struct recording_call *c =
+		stand_in_answer(RECORDING_PC_GET_NUM_STALL_REASONS, key_of(p->ctx), 0);
 	uint64_t n = 0;
 	if (c && c->n_out >= sizeof n)
 		memcpy(&n, recording_out(c), sizeof n);
@@ -132,7 +138,8 @@ static CUptiResult CUPTIAPI pc_get_num_stall_reasons(CUpti_PCSamplingGetNumStall
 
 static CUptiResult CUPTIAPI pc_get_stall_reasons(CUpti_PCSamplingGetStallReasonsParams *p)
 {
-	const struct recording_call *c = stand_in_answer(RECORDING_PC_GET_STALL_REASONS, key_of(p->ctx), 0);
+	const struct recording_call *c =
+		stand_in_answer(RECORDING_PC_GET_STALL_REASONS, key_of(p->ctx), 0);
 	const struct recording_reason_name *from = c ? recording_out(c) : NULL;
 	size_t n = c ? c->n_out / sizeof *from : 0;
 	if (!c || n < p->numStallReasons)
@@ -166,7 +173,8 @@ static CUptiResult CUPTIAPI pc_set_configuration(CUpti_PCSamplingConfigurationIn
 		a->attributeStatus = then ? (CUptiResult)then->status : CUPTI_SUCCESS;
 		if (a->attributeType < MAX_TYPES)
 			x->set[a->attributeType] = *a;
-		if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
+		if (a->attributeType ==
+		    CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)
 			x->buffer = a->attributeData.samplingDataBufferData.samplingDataBuffer;
 		if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON)
 			x->n_reasons = a->attributeData.stallReasonData.stallReasonCount;
@@ -190,7 +198,7 @@ static CUptiResult CUPTIAPI pc_get_configuration(CUpti_PCSamplingConfigurationIn
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 
-/* ---- what goes with it -------------------------------------------------------------------------------------------------------- */
+/* ---- what goes with it ---- */
 
 static CUptiResult CUPTIAPI register_crc(CUpti_ComputeCrcCallbackFunc f)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads recordings; see tape.h. Must not: believe a byte. Test: tests/unit/test_recording.c, tests/cli/replay.sh. */
+/* Reads recordings; see tape.h. Must not: believe a byte. Test: tests/unit/test_recording.c,
+ * tests/cli/replay.sh. */
 #include "hpcrun-lite/replay/tape.h"
 
 #include "common/base/log.h"
@@ -19,7 +20,7 @@ struct loading {
 	uint64_t n_damaged;
 };
 
-/* ---- events ------------------------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static bool add_event(struct loading *l, const struct recording_event *e, uint32_t stream)
 {
@@ -31,14 +32,23 @@ static bool add_event(struct loading *l, const struct recording_event *e, uint32
 		const struct recording_string *s = (const void *)e;
 		struct tape_text *t = vec_push(&l->texts);
 		if (t)
-			*t = (struct tape_text){.pointer = s->pointer, .order = e->order, .text = recording_text(s)};
+			*t = (struct tape_text){.pointer = s->pointer,
+						.order = e->order,
+						.text = recording_text(s)};
 		return t != NULL;
 	}
-	if (e->type > RECORDING_NOW || (e->type == RECORDING_ENTER && e->what >= RECORDING_N_ENTRIES) || (e->type == RECORDING_CALL && e->what >= RECORDING_N_FUNCTIONS))
+	if (e->type > RECORDING_NOW ||
+	    (e->type == RECORDING_ENTER && e->what >= RECORDING_N_ENTRIES) ||
+	    (e->type == RECORDING_CALL && e->what >= RECORDING_N_FUNCTIONS))
 		return true; /* of a later version */
 	struct tape_event *to = vec_push(&l->events);
 	if (to)
-		*to = (struct tape_event){.head = e, .stream = stream, .parent = TAPE_NONE, .leave = TAPE_NONE, .partner = TAPE_NONE, .next = TAPE_NONE};
+		*to = (struct tape_event){.head = e,
+					  .stream = stream,
+					  .parent = TAPE_NONE,
+					  .leave = TAPE_NONE,
+					  .partner = TAPE_NONE,
+					  .next = TAPE_NONE};
 	return to != NULL;
 }
 
@@ -86,7 +96,7 @@ static bool add_chunks(struct loading *l, const uint8_t *bytes, size_t n_bytes)
 	return true;
 }
 
-/* ---- order -------------------------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
 static int by_order(const void *a, const void *b)
 {
@@ -124,7 +134,7 @@ static int by_keys(const void *a, const void *b, void *tape)
 	return r ? r : *x < *y ? -1 : *x > *y;
 }
 
-/* ---- what lies in what ---------------------------------------------------------------------------------------------- */
+/* ---- what lies in what ---- */
 
 struct open_stack {
 	uint32_t n;
@@ -142,7 +152,8 @@ static void leave(struct tape *t, struct open_stack *open, uint32_t n)
 		}
 }
 
-/* A call that is entered and left is two ENTERs of one stream and correlation id; calls may lie inside of each other. */
+/* A call that is entered and left is two ENTERs of one stream and correlation id; calls may lie
+ * inside of each other. */
 struct half {
 	uint32_t event, correlation, id;
 };
@@ -201,7 +212,8 @@ static bool index_all(struct tape *t, struct loading *l)
 		else
 			t->event[s->last].next = n;
 		s->last = n;
-		uint32_t *a = t->event[n].head->type == RECORDING_CALL ? vec_push(&l->answers) : NULL;
+		uint32_t *a =
+			t->event[n].head->type == RECORDING_CALL ? vec_push(&l->answers) : NULL;
 		if (a)
 			*a = n;
 		else if (t->event[n].head->type == RECORDING_CALL)
@@ -217,7 +229,7 @@ static bool index_all(struct tape *t, struct loading *l)
 	return true;
 }
 
-/* ---- loading --------------------------------------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 static enum status refuse(const char *path, const char *why)
 {
@@ -247,7 +259,8 @@ static enum status read_all(const char *path, const uint8_t *bytes, size_t n_byt
 		return STATUS_NO_MEMORY;
 	}
 	if (!t->n_events || !tape_is_enter(&t->event[0], RECORDING_INIT))
-		return refuse(path, "it does not begin with the start of the back end: there is nothing to play");
+		return refuse(path, "it does not begin with the start of the back end: there is "
+				    "nothing to play");
 	return STATUS_OK;
 }
 
@@ -288,7 +301,7 @@ void tape_free(struct tape *t)
 	*t = (struct tape){.event = NULL};
 }
 
-/* ---- questions ------------------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 const char *tape_text_at(const struct tape *t, uint64_t pointer, uint64_t order)
 {
@@ -306,7 +319,8 @@ const char *tape_text_at(const struct tape *t, uint64_t pointer, uint64_t order)
 	return low < t->n_texts && t->text[low].pointer == pointer ? t->text[low].text : NULL;
 }
 
-const struct recording_call *tape_answer(const struct tape *t, enum recording_function f, uint64_t key0, uint64_t key1, uint64_t order)
+const struct recording_call *tape_answer(const struct tape *t, enum recording_function f,
+					 uint64_t key0, uint64_t key1, uint64_t order)
 {
 	uint32_t low = 0, high = t->n_answers;
 	while (low < high) {
@@ -320,7 +334,9 @@ const struct recording_call *tape_answer(const struct tape *t, enum recording_fu
 	}
 	if (low && compare_keys(call_of(t, t->answer[low - 1]), f, key0, key1) == 0)
 		return call_of(t, t->answer[low - 1]);
-	return low < t->n_answers && compare_keys(call_of(t, t->answer[low]), f, key0, key1) == 0 ? call_of(t, t->answer[low]) : NULL;
+	return low < t->n_answers && compare_keys(call_of(t, t->answer[low]), f, key0, key1) == 0
+		       ? call_of(t, t->answer[low])
+		       : NULL;
 }
 
 bool tape_is_long(const struct tape_event *e)
@@ -345,5 +361,6 @@ bool tape_is_long(const struct tape_event *e)
 
 bool tape_has_turn(const struct tape_event *e)
 {
-	return e->head->type == RECORDING_ENTER || e->head->type == RECORDING_LEAVE || e->head->type == RECORDING_NOW || tape_is_long(e);
+	return e->head->type == RECORDING_ENTER || e->head->type == RECORDING_LEAVE ||
+	       e->head->type == RECORDING_NOW || tape_is_long(e);
 }

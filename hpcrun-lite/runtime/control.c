@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting and stopping; see control.h. Must not: wait for a lock, since a signal handler may have interrupted its holder; touch the state of other threads, which follow by themselves.
- * Tests: tests/cli/control.sh, tests/cli/control_gpu.sh.
+ * Starting and stopping; see control.h. Must not: wait for a lock, since a signal handler may have
+ * interrupted its holder; touch the state of other threads, which follow by themselves. Tests:
+ * tests/cli/control.sh, tests/cli/control_gpu.sh.
  */
 #include "hpcrun-lite/runtime/control.h"
 
@@ -29,7 +30,8 @@ static struct {
 static void write_down(bool off)
 {
 	struct msr_header *h = store_header();
-	uint64_t now = clock_mono_ns(), since = atomic_load_explicit(&h->off_since_ns, memory_order_relaxed);
+	uint64_t now = clock_mono_ns(),
+		 since = atomic_load_explicit(&h->off_since_ns, memory_order_relaxed);
 	if (off) {
 		atomic_store_explicit(&h->off_since_ns, now, memory_order_relaxed);
 	} else if (since) {
@@ -49,14 +51,17 @@ void control_start_process(bool off)
 void control_forked(void)
 {
 	trylock_give(&control.lock);
-	atomic_store_explicit(&control.gpus_off, false, memory_order_relaxed); /* back ends come in anew */
+	atomic_store_explicit(&control.gpus_off, false,
+			      memory_order_relaxed); /* back ends come in anew */
 	control_start_process(atomic_load_explicit(&process.off, memory_order_relaxed));
 }
 
-/* Telling a back end what it knows does no harm: one that came in while measurement was off was told then. */
+/* Telling a back end what it knows does no harm: one that came in while measurement was off was
+ * told then. */
 static void switch_gpus(bool off)
 {
-	bool is_new = off != atomic_load_explicit(&process.off, memory_order_relaxed) || off != atomic_load_explicit(&control.gpus_off, memory_order_relaxed);
+	bool is_new = off != atomic_load_explicit(&process.off, memory_order_relaxed) ||
+		      off != atomic_load_explicit(&control.gpus_off, memory_order_relaxed);
 	if (is_new && gpu_glue_switch(!off))
 		atomic_store_explicit(&control.gpus_off, off, memory_order_relaxed);
 }
@@ -90,12 +95,14 @@ static bool is_applied(bool off)
 }
 
 /*
- * Whoever does not get the lock has said what he wants to the one who has it. While the process ends nothing is switched: should it go on, for an exec failed, that is made up for.
+ * Whoever does not get the lock has said what he wants to the one who has it. While the process
+ * ends nothing is switched: should it go on, for an exec failed, that is made up for.
  */
 static void apply_wanted(void)
 {
 	do {
-		if (atomic_load_explicit(&process.ending, memory_order_seq_cst) || !trylock_take(&control.lock))
+		if (atomic_load_explicit(&process.ending, memory_order_seq_cst) ||
+		    !trylock_take(&control.lock))
 			return;
 		apply(atomic_load_explicit(&control.wants_off, memory_order_seq_cst));
 		trylock_give(&control.lock);
@@ -114,7 +121,8 @@ void control_go_on(void)
 void control_give_up(void)
 {
 	atomic_store_explicit(&control.wants_off, true, memory_order_relaxed);
-	atomic_store_explicit(&process.off, true, memory_order_seq_cst); /* threads follow at their next sample */
+	atomic_store_explicit(&process.off, true,
+			      memory_order_seq_cst); /* threads follow at their next sample */
 }
 
 void control_set(bool off)
@@ -123,14 +131,15 @@ void control_set(bool off)
 	uint64_t all = ~UINT64_C(0), old = 0;
 	if (!runtime_is_owner() || store_is_damaged())
 		return;
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old, sizeof all); /* a handler might never come back here */
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old,
+		  sizeof all); /* a handler might never come back here */
 	atomic_store_explicit(&control.wants_off, off, memory_order_seq_cst);
 	apply_wanted();
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
 	errno = saved;
 }
 
-/* ---- what programs call --------------------------------------------------------------------------------------------- */
+/* ---- what programs call ---- */
 
 HOOK void hpctoolkit_sampling_start(void)
 {
@@ -144,7 +153,8 @@ HOOK void hpctoolkit_sampling_stop(void)
 
 HOOK int hpctoolkit_sampling_is_active(void)
 {
-	return process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed) && !atomic_load_explicit(&process.off, memory_order_relaxed);
+	return process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed) &&
+	       !atomic_load_explicit(&process.off, memory_order_relaxed);
 }
 
 HOOK hpcrun_lite_sampling_fn hpcrun_lite_sampling;
@@ -157,7 +167,8 @@ int hpcrun_lite_sampling(int what)
 	return hpctoolkit_sampling_is_active();
 }
 
-/* As Fortran compilers name them: for programs that were linked with HPCToolkit's own library, in front of which this one stands. */
+/* As Fortran compilers name them: for programs that were linked with HPCToolkit's own library, in
+ * front of which this one stands. */
 #define FORTRAN(name, as) HOOK __typeof__(name) as __attribute__((alias(#name)))
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start_);
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start__);

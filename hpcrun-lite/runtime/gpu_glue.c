@@ -64,7 +64,7 @@ static __thread struct {
 
 static __thread uint32_t n_suspended;
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 static bool is_left_out(unsigned number, uint32_t module)
 {
@@ -154,7 +154,7 @@ static uint64_t end_launch(const struct gpu_place *p)
 	return cost_ns;
 }
 
-/* ---- what back ends ask ---------------------------------------------------------------------- */
+/* ---- what back ends ask ---- */
 
 static void leave_out(unsigned number, const void *text)
 {
@@ -210,7 +210,7 @@ bool gpu_glue_hides_threads(void)
 	return n_suspended != 0;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 static bool is_in_signal_handler(void)
 {
@@ -277,7 +277,7 @@ static void at_end(unsigned number, at_end_fn *fn)
 	(void)at_quick_exit(on_process_quick_exit);
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 static void at_thread_end(unsigned number, at_thread_end_fn *fn)
 {
@@ -294,7 +294,7 @@ void gpu_glue_thread_ends(void)
 	}
 }
 
-/* ---- off and on ------------------------------------------------------------------------------ */
+/* ---- off and on ---- */
 
 static void on_switch(unsigned number, switch_fn *fn)
 {
@@ -321,7 +321,7 @@ bool gpu_glue_switch(bool on)
 	return true;
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 void gpu_glue_start(void)
 {
@@ -387,7 +387,7 @@ HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t v
 	return host;
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- sums ---- */
 
 static uint64_t get(const _Atomic uint64_t *word)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program runs on, unmeasured and told so.
- * Tests: tests/cli/run_processes.sh, tests/cli/run_space.sh.
+ * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program
+ * runs on, unmeasured and told so. Tests: tests/cli/run_processes.sh, tests/cli/run_space.sh.
  */
 #include "hpcrun-lite/runtime/process.h"
 
@@ -38,7 +38,7 @@ static struct {
 	uint64_t process_start_ns;
 } life;
 
-/* ---- start ------------------------------------------------------------------------------------------------------ */
+/* ---- start ---- */
 
 static void complain(const char *cause)
 {
@@ -59,7 +59,8 @@ static bool open_store(bool is_forked, const char **cause)
 	const struct config *c = &process.config;
 	bool continued = c->exec_pid == (uint32_t)process.pid;
 	life.exec_seq = continued ? c->exec_seq : 0;
-	life.process_start_ns = continued && c->process_start_ns ? c->process_start_ns : clock_mono_ns();
+	life.process_start_ns =
+		continued && c->process_start_ns ? c->process_start_ns : clock_mono_ns();
 	const struct store_options options = {
 		.directory = c->directory,
 		.host = process.host,
@@ -70,7 +71,8 @@ static bool open_store(bool is_forked, const char **cause)
 		.exec_seq = life.exec_seq,
 		.process_start_ns = life.process_start_ns,
 		.max_bytes = c->max_bytes,
-		.flags = (c->trace ? MSR_FLAG_TRACE : 0) | (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
+		.flags = (c->trace ? MSR_FLAG_TRACE : 0) |
+			 (c->root_pid == (uint32_t)process.pid ? MSR_FLAG_ROOT : 0),
 	};
 	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
 }
@@ -78,7 +80,8 @@ static bool open_store(bool is_forked, const char **cause)
 /* A page that every fork wipes, so that a child that came about without fork() is noticed. */
 static bool make_alive_page(void)
 {
-	long page = sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long page =
+		sys_mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(page))
 		return false;
 	process.alive = (_Atomic uint32_t *)page;
@@ -89,7 +92,8 @@ static bool make_alive_page(void)
 static void find_host(void)
 {
 	struct utsname u;
-	const char *name = sys_call3(SYS_uname, (long)&u, 0, 0) == 0 && u.nodename[0] ? u.nodename : "localhost";
+	const char *name = sys_call3(SYS_uname, (long)&u, 0, 0) == 0 && u.nodename[0] ? u.nodename
+										      : "localhost";
 	for (size_t i = 0; name[i] && i + 1 < sizeof process.host; i++)
 		process.host[i] = name[i] == '/' ? '_' : name[i];
 }
@@ -104,7 +108,8 @@ static void at_exit(int status, void *unused)
 	runtime_end(MSR_EXIT_RETURN, status);
 }
 
-/* Another thread may be writing one: it takes a microsecond, or it was preempted, and then this one is done without. */
+/* Another thread may be writing one: it takes a microsecond, or it was preempted, and then this one
+ * is done without. */
 static void *begin_python_record(size_t n_bytes)
 {
 	enum { TRIES = 200 };
@@ -125,7 +130,10 @@ static uint16_t add_python_module(void)
 	return module_add_logical("[python]", MSR_MODULE_PYTHON);
 }
 
-static const struct python_host python_host = {.begin_record = begin_python_record, .end_record = end_python_record, .module = add_python_module, .note = runtime_note};
+static const struct python_host python_host = {.begin_record = begin_python_record,
+					       .end_record = end_python_record,
+					       .module = add_python_module,
+					       .note = runtime_note};
 
 static bool start(const char **cause)
 {
@@ -155,7 +163,8 @@ static bool start(const char **cause)
 		return false;
 	process_write_records();
 	module_save_vdso(process.config.directory);
-	if (!sample_install() || pthread_atfork(before_fork, after_fork, forked) != 0 || on_exit(at_exit, NULL) != 0) {
+	if (!sample_install() || pthread_atfork(before_fork, after_fork, forked) != 0 ||
+	    on_exit(at_exit, NULL) != 0) {
 		*cause = "a handler cannot be registered";
 		return false;
 	}
@@ -193,7 +202,7 @@ void runtime_start(void)
 	thread_begin(sys_gettid() == process.pid, &(struct thread_room){0});
 }
 
-/* ---- fork ---------------------------------------------------------------------------------------------------------- */
+/* ---- fork ---- */
 
 static void before_fork(void)
 {
@@ -207,8 +216,9 @@ static void after_fork(void)
 }
 
 /*
- * In the child, where only the calling thread is: no source signals it yet. Of a library whose constructor came before ours the handler of forks comes before this as well: where
- * that makes a thread, the child has been seen to.
+ * In the child, where only the calling thread is: no source signals it yet. Of a library whose
+ * constructor came before ours the handler of forks comes before this as well: where that makes a
+ * thread, the child has been seen to.
  */
 static void forked(void)
 {
@@ -272,7 +282,7 @@ void runtime_unload_ends(void)
 	unwind_flush_end();
 }
 
-/* ---- end ----------------------------------------------------------------------------------------------------------- */
+/* ---- end ---- */
 
 /* now_ns: also the end of the threads that live. */
 static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
@@ -298,7 +308,8 @@ static void say_damaged(void)
 
 static bool claim_end(void)
 {
-	return runtime_is_owner() && !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
+	return runtime_is_owner() &&
+	       !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
 }
 
 static void end(enum msr_exit_kind kind, int code)
@@ -368,7 +379,8 @@ static void drain_signal(void)
 {
 	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
 	const struct timespec zero = {0, 0};
-	while (sys_call4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&zero, sizeof set) == RUNTIME_SIGNAL)
+	while (sys_call4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&zero, sizeof set) ==
+	       RUNTIME_SIGNAL)
 		;
 }
 
@@ -416,7 +428,7 @@ void runtime_exec_failed(void)
 	control_go_on();
 }
 
-/* ---- what hooks ask -------------------------------------------------------------------------------------------------- */
+/* ---- what hooks ask ---- */
 
 const struct config *runtime_config(void)
 {

@@ -104,7 +104,8 @@ bool records_info(const char *key, const char *value, size_t value_bytes)
 	info->key_bytes = (uint32_t)key_bytes;
 	info->value_bytes = (uint32_t)value_bytes + 1;
 	memcpy(info + 1, key, key_bytes);
-	memcpy((char *)(info + 1) + key_bytes, value, value_bytes); /* the NUL is there: extents start zeroed */
+	memcpy((char *)(info + 1) + key_bytes, value,
+	       value_bytes); /* the NUL is there: extents start zeroed */
 	records_end(MSR_INFO, n);
 	return true;
 }

@@ -24,7 +24,7 @@
 /* the sampling signal: hooks hide it from the program's masks and handlers */
 #define RUNTIME_SIGNAL SIGSTKFLT
 
-/* ---- what the run time asks of the hooks ----------------------------------------------------- */
+/* ---- what the run time asks of the hooks ---- */
 
 /*
  * What the run time calls in the hooks. Defined in hooks.c. All members are set; each is called
@@ -62,7 +62,7 @@ extern const struct runtime_hooks {
  */
 void runtime_start(void);
 
-/* ---- state ----------------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 /*
  * The configuration of this process; NULL before the start and if nothing is measured. Valid until
@@ -84,7 +84,7 @@ bool runtime_is_owner(void);
 unsigned runtime_exec_seq(void);
 uint64_t runtime_process_start_ns(void);
 
-/* ---- samples in the calling thread ----------------------------------------------------------- */
+/* ---- samples in the calling thread ---- */
 
 /*
  * Samples between suspend and resume are counted as lost ("busy") and not recorded. Nests.
@@ -93,7 +93,7 @@ uint64_t runtime_process_start_ns(void);
 void runtime_suspend(void);
 void runtime_resume(void);
 
-/* ---- threads and modules --------------------------------------------------------------------- */
+/* ---- threads and modules ---- */
 
 /*
  * What is known about a thread's stack at its creation: the lowest address, or, if that is 0, the
@@ -113,7 +113,7 @@ void runtime_thread_begins(const struct thread_room *room);
 void runtime_unload_begins(void);
 void runtime_unload_ends(void);
 
-/* ---- children -------------------------------------------------------------------------------- */
+/* ---- children ---- */
 
 /* The process waited for a child. `status` is from wait(2), `use` from wait4(2). Signal-safe. */
 void runtime_child_ended(int pid, int status, const struct rusage *use);
@@ -128,7 +128,7 @@ struct msr_unmeasured *runtime_child_unmeasured(int pid, enum msr_unmeasured_rea
 /* The program was not started after all. NULL is allowed. Signal-safe. */
 void runtime_child_not_started(struct msr_unmeasured *record);
 
-/* ---- the end of the process ------------------------------------------------------------------ */
+/* ---- the end of the process ---- */
 
 /*
  * Ends the measurement: call right before _exit, _Exit and quick_exit; exit() and return from main
@@ -165,7 +165,7 @@ void runtime_withdraw(const char *why);
 void runtime_exec_begin(void);
 void runtime_exec_failed(void);
 
-/* ---- descriptors ----------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 /*
  * Returns true if `fd` is one of ours. Hooks answer EBADF to close() of it and dup2() from it.
@@ -183,7 +183,7 @@ int runtime_next_fd(int from);
  * the file can no longer grow. Signal-safe.
  */
 bool runtime_move_fd(int fd);
-/* ---- signals --------------------------------------------------------------------------------- */
+/* ---- signals ---- */
 
 /*
  * Handles a RUNTIME_SIGNAL that no source of ours sent (kill, tgkill, sigqueue). hook_signal.c
@@ -194,7 +194,7 @@ bool runtime_move_fd(int fd);
 typedef void runtime_foreign_signal_fn(int sig, siginfo_t *info, void *ucontext);
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn);
 
-/* ---- the file -------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 /*
  * Handles a fault at `address`. Returns true if the address is in the measurement file, which
@@ -210,7 +210,7 @@ void runtime_need_file(void);
 /* Returns true if the calling thread is inside the tool. Signal-safe. */
 bool runtime_is_inside(void);
 
-/* ---- for the report -------------------------------------------------------------------------- */
+/* ---- for the report ---- */
 
 /*
  * Adds a message for the user to the measurement file (INFO "note"). Dropped if another thread is

@@ -197,7 +197,7 @@ static void leave(struct thread *t, uint64_t start_ns)
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
-/* ---- measurement off and on ------------------------------------------------------------------ */
+/* ---- measurement off and on ---- */
 
 static inline bool is_off(void)
 {
@@ -239,7 +239,7 @@ static bool is_passed_over(struct thread *t, bool is_sent)
 	return off;
 }
 
-/* ---- samples held back ----------------------------------------------------------------------- */
+/* ---- samples held back ---- */
 
 /*
  * Detects that a signal handler of the program jumped out of code that holds samples back. A
@@ -410,7 +410,7 @@ void sample_drop_held(struct thread *t)
 	add(&t->record->losses[MSR_LOSS_BUSY], n);
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 {

@@ -17,7 +17,7 @@ bool sample_install(void);
 /* For struct source_host: takes a sample for a source that has its own handler. */
 void sample_from_source(const struct source_expiry *expiry, void *ucontext);
 
-/* ---- the tool's own code outside of handlers ------------------------------------------------- */
+/* ---- the tool's own code outside of handlers ---- */
 
 enum sample_hold {
 	SAMPLE_HELD,

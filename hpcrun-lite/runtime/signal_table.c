@@ -15,7 +15,8 @@ struct disposition {
 
 static struct disposition ours;
 
-/* To where a handler returns. The bytes are libc's, by which debuggers and unwinders know a signal frame. */
+/* To where a handler returns. The bytes are libc's, by which debuggers and unwinders know a signal
+ * frame. */
 void signal_table_restorer(void);
 __asm__(
 	".pushsection .text\n"
@@ -32,7 +33,8 @@ __asm__(
 
 #define SA_RESTORER 0x04000000ul /* of the kernel */
 
-bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
+bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags,
+			  uint64_t mask)
 {
 	const struct disposition d = {
 		.handler = (void *)handler,
@@ -53,7 +55,8 @@ uint64_t signal_table_mask(int how, uint64_t bits)
 bool signal_table_is_default(int sig)
 {
 	struct disposition now = {0};
-	return sys_call4(SYS_rt_sigaction, sig, 0, (long)&now, sizeof now.mask) == 0 && now.handler == (void *)SIG_DFL;
+	return sys_call4(SYS_rt_sigaction, sig, 0, (long)&now, sizeof now.mask) == 0 &&
+	       now.handler == (void *)SIG_DFL;
 }
 
 void signal_table_default(int sig)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which source delivers which event, in the order of preference, and what is written about it. Runs at the start of a process only.
- * Tests: tests/cli/run_rate.sh, tests/cli/run_processes.sh.
+ * Which source delivers which event, in the order of preference, and what is written about it. Runs
+ * at the start of a process only. Tests: tests/cli/run_rate.sh, tests/cli/run_processes.sh.
  */
 #include <config.h> /* of configure, not of this room */
 
@@ -52,8 +52,9 @@ static struct process_source *slot_for(const struct source_ops *ops)
 
 static bool is_task_clock(const struct config_event *e)
 {
-	return e->kind == CONFIG_CPUTIME
-		|| (e->kind == CONFIG_PERF && e->perf_type == PERF_TYPE_SOFTWARE && e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+	return e->kind == CONFIG_CPUTIME ||
+	       (e->kind == CONFIG_PERF && e->perf_type == PERF_TYPE_SOFTWARE &&
+		e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /* `cpu_source` is that of CPUTIME; perf::TASK-CLOCK asks for the kernel's event by its name. */
@@ -98,11 +99,13 @@ static bool start_source(struct process_source *s, char *cause, size_t cause_byt
 	return s->ops->process_start(s->event, s->n_events, &host, cause, cause_bytes);
 }
 
-/* Where the kernel's event is refused, a timer samples CPU time, unless the user asked for the event by name. */
+/* Where the kernel's event is refused, a timer samples CPU time, unless the user asked for the
+ * event by name. */
 static enum source_cpu choose_cpu_source(const struct config_event *e)
 {
-	const struct source_event clock = {
-		.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_TASK_CLOCK, .period = e->period};
+	const struct source_event clock = {.perf_type = PERF_TYPE_SOFTWARE,
+					   .perf_config = PERF_COUNT_SW_TASK_CLOCK,
+					   .period = e->period};
 	char why[128];
 	bool user_only;
 	if (e->cpu_source != SOURCE_CPU_AUTO || perf_event_try(&clock, &user_only, why, sizeof why))
@@ -117,12 +120,16 @@ bool process_choose_sources(char *cause, size_t cause_bytes)
 	const struct config *c = &process.config;
 	for (uint32_t i = 0; i < c->n_events; i++) {
 		const struct config_event *e = &c->event[i];
-		if (e->kind == CONFIG_PAPI && !papi && !(papi = load_module("papi", cause, cause_bytes)))
+		if (e->kind == CONFIG_PAPI && !papi &&
+		    !(papi = load_module("papi", cause, cause_bytes)))
 			return false;
 		const struct source_ops *const by_kind[] = {
-			[CONFIG_CPUTIME] = &source_cputime, [CONFIG_REALTIME] = &source_realtime,
-			[CONFIG_PERF] = is_task_clock(e) ? &source_cputime : &source_perf, [CONFIG_PAPI] = papi};
-		add_event(by_kind[e->kind], i, e->kind == CONFIG_CPUTIME ? choose_cpu_source(e) : SOURCE_CPU_AUTO);
+			[CONFIG_CPUTIME] = &source_cputime,
+			[CONFIG_REALTIME] = &source_realtime,
+			[CONFIG_PERF] = is_task_clock(e) ? &source_cputime : &source_perf,
+			[CONFIG_PAPI] = papi};
+		add_event(by_kind[e->kind], i,
+			  e->kind == CONFIG_CPUTIME ? choose_cpu_source(e) : SOURCE_CPU_AUTO);
 	}
 	return process_restart_sources();
 }
@@ -147,7 +154,7 @@ bool process_restart_sources(void)
 	return process.n_sources > 0 || process.config.n_gpus > 0;
 }
 
-/* ---- records --------------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool is_timer(const struct source_ops *ops, const struct source_event *e)
 {
@@ -157,7 +164,8 @@ static bool is_timer(const struct source_ops *ops, const struct source_event *e)
 static void put_source(struct text *t, const struct source_ops *ops, const struct source_event *e)
 {
 	static const char *const cpu_name[SOURCE_N_CPU] = {
-		[SOURCE_CPU_AUTO] = "perf_event_open; a timer on the CPU clock while a thread switches often",
+		[SOURCE_CPU_AUTO] =
+			"perf_event_open; a timer on the CPU clock while a thread switches often",
 		[SOURCE_CPU_PERF] = "perf_event_open",
 		[SOURCE_CPU_TIMER] = "timer on the thread's CPU clock",
 	};
@@ -175,7 +183,8 @@ static void put_rate(struct text *t, const struct source_event *e, const struct 
 	}
 	struct timespec tick; /* the coarse clocks advance with the kernel's tick */
 	sys_call3(SYS_clock_getres, CLOCK_REALTIME_COARSE, (long)&tick, 0);
-	uint64_t tick_hz = is_timer(ops, e) && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
+	uint64_t tick_hz =
+		is_timer(ops, e) && tick.tv_nsec ? 1000000000u / (uint64_t)tick.tv_nsec : 0;
 	text_put_fixed(t, 10000000000u / period, 1);
 	text_put(t, " samples/s asked for");
 	if (tick_hz && 1000000000u / period > tick_hz)
@@ -186,7 +195,8 @@ static void write_metric(const struct process_source *s, const struct source_eve
 {
 	struct msr_metric m = {.id = e->metric, .unit = e->unit, .period = e->period,
 	                       .source = is_timer(s->ops, e) ? MSR_SOURCE_TIMER_CPU : s->ops->id};
-	struct text name = text_in(m.name, sizeof m.name), description = text_in(m.description, sizeof m.description);
+	struct text name = text_in(m.name, sizeof m.name),
+		    description = text_in(m.description, sizeof m.description);
 	text_put(&name, e->name);
 	put_source(&description, s->ops, e);
 	put_rate(&description, e, s->ops);
@@ -199,7 +209,8 @@ static void write_command(void)
 	static char buffer[8192];
 	static size_t n;
 	int fd = n ? -1 : sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
-	for (long got; fd >= 0 && n < sizeof buffer && (got = sys_read(fd, buffer + n, sizeof buffer - n)) > 0;)
+	for (long got; fd >= 0 && n < sizeof buffer &&
+		       (got = sys_read(fd, buffer + n, sizeof buffer - n)) > 0;)
 		n += (size_t)got;
 	if (fd >= 0)
 		sys_close(fd);

@@ -38,7 +38,7 @@ static struct {
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
 } threads;
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks ---- */
 
 static size_t align64(size_t n)
 {
@@ -126,7 +126,7 @@ static void give_block(struct thread *t)
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
 }
 
-/* ---- stack bounds ---------------------------------------------------------------------------- */
+/* ---- stack bounds ---- */
 
 /*
  * The range may be too small but never too large. Memory inside it is read without a check, and the
@@ -160,7 +160,7 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 		s->lo = s->hi - limit.rlim_cur;
 }
 
-/* ---- begin ----------------------------------------------------------------------------------- */
+/* ---- begin ---- */
 
 /* Resets what belongs to the record of a thread; a forked child begins a new one. */
 static void reset_record(struct thread *t)
@@ -263,7 +263,7 @@ static uint64_t get(_Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-/* ---- measurement off and on ------------------------------------------------------------------ */
+/* ---- measurement off and on ---- */
 
 static void rest_sources(struct thread *t, bool rests)
 {
@@ -471,7 +471,7 @@ void thread_begin(bool is_main, const struct thread_room *room)
 	sample_catch_up(t);
 }
 
-/* ---- end ------------------------------------------------------------------------------------- */
+/* ---- end ---- */
 
 /* Writes the end of the record. cpu_ns is 0 if the thread's clock can no longer be read. */
 static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns, uint64_t cpu_ns)
@@ -496,7 +496,9 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
 	/* Of a thread whose end could not be written, what its samples stand for. */
-	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns ? r->cpu_end_ns - r->cpu_start_ns : get(&r->use.event_ns) + get(&r->use.timer_ns);
+	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns
+			       ? r->cpu_end_ns - r->cpu_start_ns
+			       : get(&r->use.event_ns) + get(&r->use.timer_ns);
 	sum->cpu_off_ns += get(&r->cpu_off_ns);
 	sum->n_frames += get(&r->n_frames);
 	sum->n_marked += get(&r->n_marked);
@@ -555,7 +557,7 @@ static void on_thread_exit(void *value)
 		thread_end();
 }
 
-/* ---- seen from the end of the process -------------------------------------------------------- */
+/* ---- seen from the end of the process ---- */
 
 /* The record of a block in use. Its thread may end at any time, but the record stays mapped. */
 static struct msr_thread *live_record(struct thread *t)

@@ -21,7 +21,8 @@ void watch_start(void)
 {
 	watch.delay_ns = WATCH_NS;
 	if (process.has_cputime)
-		ktimer_start(&watch.timer, CLOCK_MONOTONIC, RUNTIME_SIGNAL, (void *)&source_look, WATCH_NS, 0);
+		ktimer_start(&watch.timer, CLOCK_MONOTONIC, RUNTIME_SIGNAL, (void *)&source_look,
+			     WATCH_NS, 0);
 }
 
 void watch_stop(void)
@@ -43,8 +44,9 @@ static bool is_behind(struct thread *t)
 	    || atomic_load_explicit(&t->is_off, memory_order_relaxed))
 		return false;
 	uint64_t cpu = clock_other_cpu_ns(t->tid);
-	uint64_t known = r->cpu_start_ns + atomic_load_explicit(&r->cpu_off_ns, memory_order_relaxed)
-		+ atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
+	uint64_t known = r->cpu_start_ns +
+			 atomic_load_explicit(&r->cpu_off_ns, memory_order_relaxed) +
+			 atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
 	uint64_t asked = atomic_load_explicit(&t->cpu_asked_ns, memory_order_relaxed);
 	if (cpu < known + WATCH_BEHIND_NS || cpu < asked + WATCH_BEHIND_NS)
 		return false;
@@ -72,8 +74,9 @@ static unsigned look_at_others(const struct thread *self)
 void watch_after_sample(const struct thread *t, uint64_t now_ns)
 {
 	uint64_t looked = atomic_load_explicit(&watch.looked_ns, memory_order_relaxed);
-	if (now_ns >= looked + WATCH_NS && process.has_cputime
-	    && atomic_compare_exchange_strong_explicit(&watch.looked_ns, &looked, now_ns, memory_order_relaxed, memory_order_relaxed))
+	if (now_ns >= looked + WATCH_NS && process.has_cputime &&
+	    atomic_compare_exchange_strong_explicit(&watch.looked_ns, &looked, now_ns,
+						    memory_order_relaxed, memory_order_relaxed))
 		look_at_others(t);
 }
 

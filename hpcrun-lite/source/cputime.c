@@ -80,7 +80,7 @@ static struct {
 
 const char source_look;
 
-/* ---- the process ----------------------------------------------------------------------------- */
+/* ---- the process ---- */
 
 static bool cputime_process_start(const struct source_event *events, unsigned n,
 				  const struct source_host *host, char *cause, size_t cause_bytes)
@@ -111,7 +111,7 @@ static size_t cputime_thread_bytes(unsigned n_events)
 	return n_events * sizeof(struct cputime_state);
 }
 
-/* ---- accounts -------------------------------------------------------------------------------- */
+/* ---- accounts ---- */
 
 static uint64_t used_ns(const struct cputime_state *s)
 {
@@ -152,7 +152,7 @@ static uint64_t cost_per_mille(uint64_t n, uint64_t period_ns, uint64_t cpu_ns)
 	return n * msr_switch_cost_ns(period_ns) * 1000 / (cpu_ns + 1);
 }
 
-/* ---- starting and stopping ------------------------------------------------------------------- */
+/* ---- starting and stopping ---- */
 
 /* CPU time between two samples of the timer. */
 static uint64_t timer_period_ns(unsigned i)
@@ -280,7 +280,7 @@ static void cputime_thread_forked(void *state)
 		s[i] = (struct cputime_state){0};
 }
 
-/* ---- samples of the timer -------------------------------------------------------------------- */
+/* ---- samples of the timer ---- */
 
 /* The timer has expired, or the run time found that the tick misses the thread. */
 static bool timer_is_due(struct cputime_state *s, const siginfo_t *info, uint64_t used)
@@ -344,7 +344,7 @@ static uint64_t poll_timer(struct cputime_state *s, unsigned i, const siginfo_t 
 	return weight;
 }
 
-/* ---- samples of the event -------------------------------------------------------------------- */
+/* ---- samples of the event ---- */
 
 /* Returns the number of expiries and sets the event's current count; 0 if nothing expired. */
 static unsigned expiries(struct cputime_state *s, uint64_t *count)
@@ -467,7 +467,7 @@ static uint64_t poll_running(struct cputime_state *s, unsigned i, const siginfo_
 	return weight ? weight + check_switches(s, i) : 0;
 }
 
-/* ---- what the run time asks ------------------------------------------------------------------ */
+/* ---- what the run time asks ---- */
 
 static unsigned poll_event(struct cputime_state *s, unsigned i, const siginfo_t *info,
 			   const ucontext_t *context, struct source_expiry *expiry)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reserving and mapping the measurement file; see file_space.h. Must not raise SIGXFSZ: the limit is read before the file grows.
- * Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
+ * Reserving and mapping the measurement file; see file_space.h. Must not raise SIGXFSZ: the limit
+ * is read before the file grows. Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
  */
 #include "hpcrun-lite/store/file_space.h"
 
@@ -28,7 +28,8 @@ const char *space_result_text(enum space_result r)
 		[SPACE_OK] = "no error",
 		[SPACE_FULL] = "no space on the device, or over quota",
 		[SPACE_LIMIT] = "the file size limit (ulimit -f) is too small",
-		[SPACE_NO_MEMORY] = "the file cannot be mapped (too little room below the limit of ulimit -v, or a file system without shared mappings)",
+		[SPACE_NO_MEMORY] = "the file cannot be mapped (too little room below the limit of "
+				    "ulimit -v, or a file system without shared mappings)",
 		[SPACE_LOST] = "the file cannot be written",
 	};
 	return text[r];
@@ -61,17 +62,20 @@ static const char *open_error_text(int error)
 static uint64_t soft_limit(int resource)
 {
 	struct rlimit limit;
-	if (sys_call4(SYS_prlimit64, 0, resource, 0, (long)&limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+	if (sys_call4(SYS_prlimit64, 0, resource, 0, (long)&limit) != 0 ||
+	    limit.rlim_cur == RLIM_INFINITY)
 		return UINT64_MAX;
 	return limit.rlim_cur;
 }
 
-/* A high number for a descriptor: programs expect the low ones. Above 1023 the kernel's table would grow, and select() ends there. */
+/* A high number for a descriptor: programs expect the low ones. Above 1023 the kernel's table would
+ * grow, and select() ends there. */
 static int move_high(int fd)
 {
 	uint64_t limit = soft_limit(RLIMIT_NOFILE);
 	uint64_t top = limit < 1024 ? limit : 1024;
-	for (uint64_t from = top > 64 ? top - 40 : top; from > 16; from = from > 64 ? from - 40 : 16) {
+	for (uint64_t from = top > 64 ? top - 40 : top; from > 16;
+	     from = from > 64 ? from - 40 : 16) {
 		int high = sys_fcntl(fd, F_DUPFD_CLOEXEC, (long)from);
 		if (high >= 0) {
 			sys_close(fd);
@@ -84,7 +88,8 @@ static int move_high(int fd)
 static bool is_ours(const struct space *s, int fd)
 {
 	struct stat st;
-	return sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && st.st_dev == s->device && st.st_ino == s->inode;
+	return sys_call3(SYS_fstat, fd, (long)&st, 0) == 0 && st.st_dev == s->device &&
+	       st.st_ino == s->inode;
 }
 
 /* The descriptor, mended when the program closed it; -1 when that cannot be. */
@@ -105,7 +110,8 @@ static int checked_fd(struct space *s)
 	return fd;
 }
 
-static bool name_file(struct space *s, const char *directory, int rank, const char *host, unsigned pid, unsigned suffix)
+static bool name_file(struct space *s, const char *directory, int rank, const char *host,
+		      unsigned pid, unsigned suffix)
 {
 	struct text t = text_in(s->path, sizeof s->path);
 	text_put(&t, directory);
@@ -146,7 +152,8 @@ static bool take_file(struct space *s, int fd, const char **cause)
 	return true;
 }
 
-bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid, const char **cause)
+bool space_create(struct space *s, const char *directory, int rank, const char *host, unsigned pid,
+		  const char **cause)
 {
 	int fd = -EEXIST;
 	for (unsigned suffix = 0; fd == -EEXIST && suffix < SPACE_MAX_SUFFIX; suffix++) {
@@ -159,7 +166,8 @@ bool space_create(struct space *s, const char *directory, int rank, const char *
 	return take_file(s, fd, cause);
 }
 
-bool space_create_named(struct space *s, const char *directory, const char *name, const char **cause)
+bool space_create_named(struct space *s, const char *directory, const char *name,
+			const char **cause)
 {
 	struct text t = text_in(s->path, sizeof s->path);
 	text_put(&t, directory);
@@ -253,7 +261,8 @@ enum space_result space_write(struct space *s, const void *bytes, uint64_t n_byt
 	if (soft_limit(RLIMIT_FSIZE) < offset + n_bytes)
 		return SPACE_LIMIT;
 	for (uint64_t done = 0; done < n_bytes;) {
-		long n = sys_pwrite(fd, (const uint8_t *)bytes + done, n_bytes - done, offset + done);
+		long n = sys_pwrite(fd, (const uint8_t *)bytes + done, n_bytes - done,
+				    offset + done);
 		if (n == 0)
 			return SPACE_FULL;
 		if (n < 0 && n != -EINTR)
@@ -268,7 +277,8 @@ enum space_result space_map_over(struct space *s, void *at, uint64_t n_bytes)
 	int fd = checked_fd(s);
 	if (fd < 0)
 		return SPACE_LOST;
-	if (sys_is_error(sys_mmap(at, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0)))
+	if (sys_is_error(
+		    sys_mmap(at, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0)))
 		return SPACE_NO_MEMORY;
 	return SPACE_OK;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slabs for children of fork; see nursery.h. They are taken one after the other, by an atomic counter
- * in the file. `used` of a slab's extent is 0 while it is nobody's, then MSR_PROCESS_BYTES, and LEFT
- * when its process has left it. Must not wait: a process may be killed at any point.
- * Test: tests/unit/test_nursery.c.
+ * Slabs for children of fork; see nursery.h. They are taken one after the other, by an atomic
+ * counter in the file. `used` of a slab's extent is 0 while it is nobody's, then MSR_PROCESS_BYTES,
+ * and LEFT when its process has left it. Must not wait: a process may be killed at any point. Test:
+ * tests/unit/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
 
@@ -16,7 +16,8 @@
 #define PAGE 4096u
 #define LEFT 8u /* less than a header: readers pass over it */
 
-_Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent), "as the format says");
+_Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent),
+	       "as the format says");
 
 static struct msr_extent *slab_at(const uint8_t *base, uint32_t i)
 {
@@ -27,7 +28,8 @@ static struct msr_extent *slab_at(const uint8_t *base, uint32_t i)
 static void write_chain(uint8_t *base, uint32_t n_slabs, uint64_t n_bytes)
 {
 	static const struct store_request slab = {.kind = MSR_PROCESS, .thread = UINT32_MAX};
-	const uint64_t end = PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES - sizeof(struct msr_extent);
+	const uint64_t end =
+		PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES - sizeof(struct msr_extent);
 	/* From the end, so that the chain is whole as soon as its first extent is there. */
 	extent_write_free(base + end, n_bytes - end);
 	for (uint32_t i = n_slabs; i-- > 0;)
@@ -35,7 +37,8 @@ static void write_chain(uint8_t *base, uint32_t n_slabs, uint64_t n_bytes)
 	extent_write_free(base, PAGE - sizeof(struct msr_extent));
 }
 
-enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset, uint32_t n_slabs)
+enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset,
+			      uint32_t n_slabs)
 {
 	uint64_t n_bytes = PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES;
 	uint8_t *base;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The measurement file: chunks of reserved, mapped and touched space, from which extents are carved without a lock. See store.h.
- * Must not: wait, allocate, raise SIGXFSZ or SIGBUS. Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
+ * The measurement file: chunks of reserved, mapped and touched space, from which extents are carved
+ * without a lock. See store.h. Must not: wait, allocate, raise SIGXFSZ or SIGBUS. Tests:
+ * tests/unit/test_store.c, tests/cli/run_space.sh.
  *
- * A chunk is one mapping of a piece of the file. `next` is where its next extent goes (a compare-and-swap takes space), `touched` how far
- * its pages have been made present. Allocation works in chunk `current`; when an extent does not fit, what is left becomes a
- * free piece and `current` moves on. Free pieces, also the tails that finished threads give back, are kept in a small table of
- * slots that are emptied by exchange.
+ * A chunk is one mapping of a piece of the file. `next` is where its next extent goes (a
+ * compare-and-swap takes space), `touched` how far its pages have been made present. Allocation
+ * works in chunk `current`; when an extent does not fit, what is left becomes a free piece and
+ * `current` moves on. Free pieces, also the tails that finished threads give back, are kept in a
+ * small table of slots that are emptied by exchange.
  */
 #include "hpcrun-lite/store/store.h"
 
@@ -24,10 +26,12 @@
 #include <sys/mman.h>
 
 #define STORE_MAX_CHUNKS 8192u
-#define STORE_FIRST_STEP (128u << 10) /* a process that ends soon needs no more, and giving more back costs time */
+#define STORE_FIRST_STEP \
+	(128u << 10) /* a process that ends soon needs no more, and giving more back costs time */
 #define STORE_STEP_MIN (1u << 20)
 #define STORE_STEP_MAX (16u << 20)
-#define STORE_FIRST_TOUCH (32u << 10) /* pages made present at the start: what a process writes that ends soon */
+#define STORE_FIRST_TOUCH \
+	(32u << 10) /* pages made present at the start: what a process writes that ends soon */
 #define STORE_SLAB_TOUCH 8192u         /* the same of a slab */
 #define STORE_TOUCH_MIN (32u << 10)   /* and at a time from then on: more, the more was written */
 #define STORE_TOUCH_MAX (256u << 10)  /* bounds the resident memory that is not in use */
@@ -37,7 +41,8 @@
 #define STORE_RETRY_NS 200000000u      /* after a failure to grow */
 #define STORE_MIN_PIECE 256u           /* smaller tails stay with their extent */
 #define STORE_N_PIECES 128u
-#define STORE_END_YIELDS 1000u         /* the end of measurement lets a thread that makes pages present come to its end */
+#define STORE_END_YIELDS \
+	1000u /* the end of measurement lets a thread that makes pages present come to its end */
 
 struct chunk {
 	uint8_t *base;
@@ -51,18 +56,20 @@ static struct {
 	struct space space;
 	struct msr_header *header;
 	struct store_options options;
-	/* The process lives in a slab of an ancestor's file, which is this extent; NULL: in its own file. */
+	/* The process lives in a slab of an ancestor's file, which is this extent; NULL: in its own
+	 * file. */
 	struct msr_extent *slab;
-	struct nursery nursery;        /* of its own, for its children, or in a slab the ancestor's */
-	uint64_t nurseries_end;        /* in the file; of those that were given up, all their slabs in use */
+	struct nursery nursery; /* of its own, for its children, or in a slab the ancestor's */
+	uint64_t nurseries_end; /* in the file; of those that were given up, all their slabs in use
+				 */
 	uint32_t n_slabs_next;
-	uint64_t file_bytes;           /* of its own file: chunks and nurseries; changes under `growing` */
+	uint64_t file_bytes; /* of its own file: chunks and nurseries; changes under `growing` */
 	_Atomic uint32_t n_chunks;  /* published with release after the chunk is complete */
 	_Atomic uint32_t current;
 	trylock growing, touching;
 	_Atomic bool closed;
 	_Atomic bool damaged;          /* by another process; see store_mend */
-	bool sealed, cut;              /* by store_finish, which then holds `growing`, and `touching` */
+	bool sealed, cut; /* by store_finish, which then holds `growing`, and `touching` */
 	_Atomic bool was_full;
 	_Atomic uint32_t last_failure; /* enum msr_loss of the last failed growth */
 	_Atomic uint64_t retry_ns;     /* no growth before this moment */
@@ -73,8 +80,9 @@ static struct {
 static void raise_allocated(uint64_t end)
 {
 	uint64_t seen = atomic_load_explicit(&store.header->allocated, memory_order_relaxed);
-	while (seen < end
-	       && !atomic_compare_exchange_weak_explicit(&store.header->allocated, &seen, end, memory_order_relaxed, memory_order_relaxed))
+	while (seen < end &&
+	       !atomic_compare_exchange_weak_explicit(&store.header->allocated, &seen, end,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
@@ -82,7 +90,7 @@ static void raise_allocated(uint64_t end)
 static __thread struct msr_extent *slab_of_child;
 static __thread bool is_forking;
 
-/* ---- growing ------------------------------------------------------------------------------------------- */
+/* ---- growing ---- */
 
 static uint64_t between(uint64_t least, uint64_t n, uint64_t most)
 {
@@ -93,7 +101,8 @@ static void touch(uint8_t *at, uint64_t n)
 {
 	if (sys_madvise(at, n, MADV_POPULATE_WRITE) != -EINVAL)
 		return;
-	/* Before Linux 5.14: the space is reserved, nobody else has it yet, and the file is not cut meanwhile (stop_touching). */
+	/* Before Linux 5.14: the space is reserved, nobody else has it yet, and the file is not cut
+	 * meanwhile (stop_touching). */
 	for (uint64_t i = 0; i < n; i += 4096)
 		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
 }
@@ -107,7 +116,8 @@ static void touch_ahead(struct chunk *c)
 	if (next + ahead <= touched || touched >= c->n_bytes || !trylock_take(&store.touching))
 		return;
 	touched = atomic_load_explicit(&c->touched, memory_order_relaxed);
-	uint64_t end = next + ahead + between(STORE_TOUCH_MIN, 2 * (c->offset + next), STORE_TOUCH_MAX);
+	uint64_t end =
+		next + ahead + between(STORE_TOUCH_MIN, 2 * (c->offset + next), STORE_TOUCH_MAX);
 	end &= ~UINT64_C(4095);
 	end = end > c->n_bytes ? c->n_bytes : end;
 	if (end > touched) {
@@ -145,14 +155,15 @@ static enum space_result add_chunk(uint64_t first_touch)
 	first_touch = first_touch > step ? step : first_touch;
 	touch(c->base, first_touch);
 	atomic_store_explicit(&c->touched, first_touch, memory_order_relaxed);
-	atomic_store_explicit(&store.n_chunks, n + 1, memory_order_release); /* whoever sees it sees the chunk */
+	atomic_store_explicit(&store.n_chunks, n + 1,
+			      memory_order_release); /* whoever sees it sees the chunk */
 	return SPACE_OK;
 }
 
 /*
- * Moves from the slab to a file of its own. The process has one thread, which is here: the file gets
- * what the slab holds, and is then mapped in its place. Until all of that is done the file has no
- * magic number and the slab counts.
+ * Moves from the slab to a file of its own. The process has one thread, which is here: the file
+ * gets what the slab holds, and is then mapped in its place. Until all of that is done the file has
+ * no magic number and the slab counts.
  */
 static enum space_result leave_slab(void)
 {
@@ -164,7 +175,8 @@ static enum space_result leave_slab(void)
 	const size_t magic_bytes = sizeof store.header->magic;
 	struct msr_extent rest = {0}; /* from the image to the end of its page */
 	extent_write_free((uint8_t *)&rest, sizeof rest);
-	enum space_result r = space_write(&store.space, image + magic_bytes, MSR_PROCESS_BYTES - magic_bytes, magic_bytes);
+	enum space_result r = space_write(&store.space, image + magic_bytes,
+					  MSR_PROCESS_BYTES - magic_bytes, magic_bytes);
 	if (r == SPACE_OK)
 		r = space_write(&store.space, &rest, sizeof rest, MSR_PROCESS_BYTES);
 	if (r == SPACE_OK)
@@ -205,7 +217,8 @@ static void note_failure(enum space_result r)
 {
 	atomic_store_explicit(&store.was_full, true, memory_order_relaxed);
 	atomic_store_explicit(&store.last_failure, loss_of(r), memory_order_relaxed);
-	atomic_store_explicit(&store.retry_ns, clock_mono_ns() + STORE_RETRY_NS, memory_order_relaxed);
+	atomic_store_explicit(&store.retry_ns, clock_mono_ns() + STORE_RETRY_NS,
+			      memory_order_relaxed);
 }
 
 /* More slabs, all of the last ones are taken; few at first, for most processes fork seldom. */
@@ -233,7 +246,8 @@ void store_before_fork(void)
 	struct nursery *n = &store.nursery;
 	nursery_fork_begins(n);
 	is_forking = true;
-	if (store.header && !store.slab && !nursery_has_room(n) && may_grow() && trylock_take(&store.growing)) {
+	if (store.header && !store.slab && !nursery_has_room(n) && may_grow() &&
+	    trylock_take(&store.growing)) {
 		if (may_grow() && !nursery_has_room(n))
 			add_nursery(n);
 		trylock_give(&store.growing);
@@ -273,7 +287,7 @@ static void grow(uint32_t seen)
 	trylock_give(&store.growing);
 }
 
-/* ---- free pieces ----------------------------------------------------------------------------------------- */
+/* ---- free pieces ---- */
 
 static uint8_t *pointer_to(uint64_t offset)
 {
@@ -300,8 +314,10 @@ static void offer_piece(uint64_t offset, uint64_t n)
 		return;
 	for (unsigned i = 0; i < STORE_N_PIECES; i++) {
 		uint64_t empty = 0;
-		if (atomic_load_explicit(&store.piece[i], memory_order_relaxed) == 0
-		    && atomic_compare_exchange_strong_explicit(&store.piece[i], &empty, value, memory_order_release, memory_order_relaxed))
+		if (atomic_load_explicit(&store.piece[i], memory_order_relaxed) == 0 &&
+		    atomic_compare_exchange_strong_explicit(&store.piece[i], &empty, value,
+							    memory_order_release,
+							    memory_order_relaxed))
 			return;
 	}
 	/* No slot: the piece stays unused; store_finish releases its pages. */
@@ -313,8 +329,9 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 	for (unsigned i = 0; i < STORE_N_PIECES; i++) {
 		uint64_t value = atomic_load_explicit(&store.piece[i], memory_order_relaxed);
 		uint64_t bytes = (value & ((1u << 28) - 1)) * MSR_EXTENT_ALIGN;
-		if (value == 0 || bytes < least
-		    || !atomic_compare_exchange_strong_explicit(&store.piece[i], &value, 0, memory_order_acquire, memory_order_relaxed))
+		if (value == 0 || bytes < least ||
+		    !atomic_compare_exchange_strong_explicit(
+			    &store.piece[i], &value, 0, memory_order_acquire, memory_order_relaxed))
 			continue;
 		uint64_t offset = (value >> 28) * MSR_EXTENT_ALIGN;
 		uint8_t *at = pointer_to(offset);
@@ -330,7 +347,7 @@ static uint8_t *take_piece(uint64_t least, uint64_t n, uint64_t *length)
 	return NULL;
 }
 
-/* ---- extents --------------------------------------------------------------------------------------------- */
+/* ---- extents ---- */
 
 /* Takes n bytes at the end of a chunk; NULL when they do not fit. */
 static uint8_t *carve(struct chunk *c, uint64_t n)
@@ -339,7 +356,8 @@ static uint8_t *carve(struct chunk *c, uint64_t n)
 	do
 		if (c->n_bytes - next < n)
 			return NULL;
-	while (!atomic_compare_exchange_weak_explicit(&c->next, &next, next + n, memory_order_relaxed, memory_order_relaxed));
+	while (!atomic_compare_exchange_weak_explicit(&c->next, &next, next + n,
+						      memory_order_relaxed, memory_order_relaxed));
 	raise_allocated(c->offset + next + n);
 	return c->base + next;
 }
@@ -349,15 +367,17 @@ static void retire(uint32_t i)
 {
 	struct chunk *c = &store.chunk[i];
 	uint64_t next = atomic_load_explicit(&c->next, memory_order_relaxed);
-	while (next < c->n_bytes
-	       && !atomic_compare_exchange_weak_explicit(&c->next, &next, c->n_bytes, memory_order_relaxed, memory_order_relaxed))
+	while (next < c->n_bytes &&
+	       !atomic_compare_exchange_weak_explicit(&c->next, &next, c->n_bytes,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 	if (next < c->n_bytes) {
 		raise_allocated(c->offset + c->n_bytes);
 		extent_write_free(c->base + next, c->n_bytes - next);
 		offer_piece(c->offset + next, c->n_bytes - next);
 	}
-	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed, memory_order_relaxed);
+	atomic_compare_exchange_strong_explicit(&store.current, &i, i + 1, memory_order_relaxed,
+						memory_order_relaxed);
 }
 
 static uint8_t *take_space(uint64_t n)
@@ -369,8 +389,10 @@ static uint8_t *take_space(uint64_t n)
 		uint8_t *at = carve(c, n);
 		if (at) {
 			touch_ahead(c);
-			uint64_t left = c->n_bytes - atomic_load_explicit(&c->next, memory_order_relaxed);
-			if (!store.slab && current + 1 == n_chunks && left < between(0, c->n_bytes / 4, STORE_LOW_WATER))
+			uint64_t left =
+				c->n_bytes - atomic_load_explicit(&c->next, memory_order_relaxed);
+			if (!store.slab && current + 1 == n_chunks &&
+			    left < between(0, c->n_bytes / 4, STORE_LOW_WATER))
 				grow(n_chunks);
 			return at;
 		}
@@ -384,7 +406,8 @@ static uint8_t *take_space(uint64_t n)
 
 struct msr_extent *store_extent(const struct store_request *request, enum msr_loss *cause)
 {
-	uint64_t n = ((uint64_t)request->n_bytes + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
+	uint64_t n = ((uint64_t)request->n_bytes + MSR_EXTENT_ALIGN - 1) &
+		     ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
 	uint64_t least = request->least_bytes ? request->least_bytes : n;
 	uint64_t length = n;
 	if (!store.header || atomic_load_explicit(&store.closed, memory_order_relaxed)) {
@@ -398,8 +421,10 @@ struct msr_extent *store_extent(const struct store_request *request, enum msr_lo
 		length = (least + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
 		at = take_space(length);
 	}
-	if (!at) { /* no space, or another thread is making some: then the cause is the last one, or "busy" at first */
-		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure, memory_order_relaxed);
+	if (!at) { /* no space, or another thread is making some: then the cause is the last one, or
+		      "busy" at first */
+		*cause = (enum msr_loss)atomic_load_explicit(&store.last_failure,
+							     memory_order_relaxed);
 		return NULL;
 	}
 	extent_write((struct msr_extent *)at, request, length);
@@ -410,23 +435,30 @@ void store_give_tail(struct msr_extent *e)
 {
 	uint64_t used = atomic_load_explicit(&e->used, memory_order_relaxed);
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
-	uint64_t keep = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
+	uint64_t keep =
+		(sizeof *e + used + MSR_EXTENT_ALIGN - 1) & ~(uint64_t)(MSR_EXTENT_ALIGN - 1);
 	struct chunk *c = chunk_of(e);
-	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base) || used > length || length < keep + STORE_MIN_PIECE || atomic_load_explicit(&store.closed, memory_order_relaxed))
+	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base) || used > length ||
+	    length < keep + STORE_MIN_PIECE ||
+	    atomic_load_explicit(&store.closed, memory_order_relaxed))
 		return;
-	/* The tail's header first, then the extent shrinks, then others may have the tail: the chain is whole at every moment. */
+	/* The tail's header first, then the extent shrinks, then others may have the tail: the
+	 * chain is whole at every moment. */
 	extent_write_free((uint8_t *)e + keep, length - keep);
 	atomic_store_explicit(&e->length, keep, memory_order_release);
 	uint64_t start = (uint64_t)((uint8_t *)e - c->base), end = start + length;
-	if (!atomic_compare_exchange_strong_explicit(&c->next, &end, start + keep, memory_order_release, memory_order_relaxed))
-		offer_piece(c->offset + start + keep, length - keep); /* it was not the last extent */
+	if (!atomic_compare_exchange_strong_explicit(&c->next, &end, start + keep,
+						     memory_order_release, memory_order_relaxed))
+		offer_piece(c->offset + start + keep,
+			    length - keep); /* it was not the last extent */
 }
 
 void store_drop(struct msr_extent *e)
 {
 	uint64_t length = atomic_load_explicit(&e->length, memory_order_relaxed);
 	const struct chunk *c = chunk_of(e);
-	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e - c->base)) /* somebody else has written there */
+	if (!c || length > c->n_bytes - (uint64_t)((uint8_t *)e -
+						   c->base)) /* somebody else has written there */
 		return;
 	uintptr_t from = ((uintptr_t)e + 4095) & ~(uintptr_t)4095;
 	uintptr_t to = ((uintptr_t)e + length) & ~(uintptr_t)4095;
@@ -434,7 +466,7 @@ void store_drop(struct msr_extent *e)
 		sys_madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void fill_header(struct msr_header *h, const struct store_options *o)
 {
@@ -462,7 +494,8 @@ bool store_open(const struct store_options *o, const char **cause)
 {
 	store_forget();
 	nursery_give_up(&store.nursery, 0);
-	if (!(o->name ? space_create_named(&store.space, o->directory, o->name, cause) : space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause)))
+	if (!(o->name ? space_create_named(&store.space, o->directory, o->name, cause)
+		      : space_create(&store.space, o->directory, o->rank, o->host, o->pid, cause)))
 		return false;
 	store.options = *o;
 	enum space_result r = add_chunk(STORE_FIRST_TOUCH);
@@ -504,7 +537,8 @@ bool store_open_forked(const struct store_options *o, const char **cause)
 void store_forget(void)
 {
 	space_forget(&store.space);
-	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed); i-- > 0 && !store.slab;)
+	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
+	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
 	store.slab = NULL;
 	atomic_store_explicit(&store.nursery.n_forks, 0, memory_order_relaxed);
@@ -548,7 +582,8 @@ static uint64_t seal(struct chunk *c)
 	return atomic_exchange_explicit(&c->next, c->n_bytes, memory_order_relaxed);
 }
 
-/* True: no page is made present from now on. Another thread may be at it, and pages behind the end of a file cannot be written. */
+/* True: no page is made present from now on. Another thread may be at it, and pages behind the end
+ * of a file cannot be written. */
 static bool stop_touching(void)
 {
 	for (unsigned i = 0; i < STORE_END_YIELDS; i++) {
@@ -566,11 +601,13 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 void store_finish(bool quiet)
 {
-	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) || !trylock_take(&store.growing))
+	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) ||
+	    !trylock_take(&store.growing))
 		return;
 	uint32_t n = atomic_load_explicit(&store.n_chunks, memory_order_acquire);
 	uint64_t end = MSR_HEADER_BYTES;
-	/* Whoever is in the middle of taking an extent has taken its space before the seal, or gets none. */
+	/* Whoever is in the middle of taking an extent has taken its space before the seal, or gets
+	 * none. */
 	for (uint32_t i = 0; i < n; i++) {
 		struct chunk *c = &store.chunk[i];
 		uint64_t used = seal(c);
@@ -580,7 +617,8 @@ void store_finish(bool quiet)
 			end = c->offset + used;
 	}
 	if (!store.slab)
-		end = later(end, later(nursery_close(&store.nursery, &store.space), store.nurseries_end));
+		end = later(end, later(nursery_close(&store.nursery, &store.space),
+				       store.nurseries_end));
 	/* Not raise_allocated: tails that went back to their chunk have left it too high. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
 	/* The locks stay taken: nothing is added behind the cut. store_reopen gives them back. */
@@ -598,7 +636,8 @@ static void end_chunks_at_cut(void)
 	while (n > 1 && store.chunk[n - 1].offset >= end)
 		n--;
 	struct chunk *last = &store.chunk[n - 1];
-	if (last->offset + last->n_bytes > end) { /* all of it is sealed; the next chunk starts on a page */
+	if (last->offset + last->n_bytes >
+	    end) { /* all of it is sealed; the next chunk starts on a page */
 		last->n_bytes = ((end + 4095) & ~UINT64_C(4095)) - last->offset;
 		atomic_store_explicit(&last->next, last->n_bytes, memory_order_relaxed);
 	}
@@ -609,7 +648,8 @@ static void end_chunks_at_cut(void)
 
 void store_reopen(void)
 {
-	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed) || store_is_damaged())
+	if (!store.header || !atomic_load_explicit(&store.closed, memory_order_relaxed) ||
+	    store_is_damaged())
 		return;
 	if (store.cut)
 		end_chunks_at_cut();
@@ -626,8 +666,10 @@ bool store_mend(const void *address)
 	const uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
 	if (!store.header || !chunk_of(address))
 		return false;
-	/* Zeros, which all that reads the file again can live with. Not the whole chunk: other pages may still hold what threads work with. */
-	if (sys_is_error(sys_mmap((void *)page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
+	/* Zeros, which all that reads the file again can live with. Not the whole chunk: other
+	 * pages may still hold what threads work with. */
+	if (sys_is_error(sys_mmap((void *)page, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)))
 		return false;
 	sys_madvise((void *)page, 4096, MADV_DONTFORK);
 	atomic_store_explicit(&store.damaged, true, memory_order_relaxed);
@@ -640,7 +682,7 @@ bool store_is_damaged(void)
 	return atomic_load_explicit(&store.damaged, memory_order_relaxed);
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------------- */
+/* ---- questions ---- */
 
 const char *store_path(void)
 {
@@ -660,7 +702,8 @@ void store_count_loss(enum msr_loss cause)
 
 uint64_t store_bytes(void)
 {
-	return store.header ? atomic_load_explicit(&store.header->allocated, memory_order_relaxed) : 0;
+	return store.header ? atomic_load_explicit(&store.header->allocated, memory_order_relaxed)
+			    : 0;
 }
 
 bool store_was_full(void)

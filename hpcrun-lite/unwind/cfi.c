@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call frame information, see cfi.h: records and call frame instructions. The search is in cfi_search.c. Must not read outside of the source. */
+/* Call frame information, see cfi.h: records and call frame instructions. The search is in
+ * cfi_search.c. Must not read outside of the source. */
 #include "hpcrun-lite/unwind/cfi_internal.h"
 
 #include "common/safe/load.h"
@@ -19,7 +20,8 @@ enum {
 	MAX_RECORD_BYTES = 1 << 24,
 };
 
-/* A pointer in the encoding of the Linux Standard Base, 10.5.1. `base` is what data-relative ones count from. */
+/* A pointer in the encoding of the Linux Standard Base, 10.5.1. `base` is what data-relative ones
+ * count from. */
 uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 {
 	const uintptr_t here = b->address;
@@ -38,7 +40,9 @@ uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 	case PE_UDATA2:
 	case PE_UDATA4: v = bytes_unsigned(b, (encoding & 0x0f) == PE_UDATA2 ? 2 : 4); break;
 	case PE_UDATA2 | PE_SIGNED:
-	case PE_UDATA4 | PE_SIGNED: v = (uint64_t)bytes_signed(b, (encoding & 7) == PE_UDATA2 ? 2 : 4); break;
+	case PE_UDATA4 | PE_SIGNED:
+		v = (uint64_t)bytes_signed(b, (encoding & 7) == PE_UDATA2 ? 2 : 4);
+		break;
 	default: b->bad = true;
 	}
 	switch (encoding & 0x70) {
@@ -50,7 +54,8 @@ uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 	return 0;
 }
 
-struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_t n_bytes, uint8_t *copy)
+struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_t n_bytes,
+		       uint8_t *copy)
 {
 	struct bytes b = {.address = address};
 	if ((address >= source->lo && address < source->hi && n_bytes <= source->hi - address) ||
@@ -58,8 +63,9 @@ struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_
 	     n_bytes <= source->frames_hi - address)) {
 		b.at = (const uint8_t *)address;
 		b.end = b.at + n_bytes;
-	} else if (copy && n_bytes <= CFI_COPY_BYTES && address >= source->map_lo && address < source->map_hi &&
-		   n_bytes <= source->map_hi - address && load_guarded(copy, address, n_bytes) == n_bytes) {
+	} else if (copy && n_bytes <= CFI_COPY_BYTES && address >= source->map_lo &&
+		   address < source->map_hi && n_bytes <= source->map_hi - address &&
+		   load_guarded(copy, address, n_bytes) == n_bytes) {
 		b.at = copy;
 		b.end = copy + n_bytes;
 	} else {
@@ -69,7 +75,8 @@ struct bytes cfi_bytes(const struct cfi_source *source, uintptr_t address, size_
 	return b;
 }
 
-enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, uint8_t *copy, struct cfi_record *record)
+enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, uint8_t *copy,
+			   struct cfi_record *record)
 {
 	uint8_t head[12];
 	struct bytes b = cfi_bytes(source, address, 4, head);
@@ -94,7 +101,8 @@ enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, u
 	return record->body.bad ? CFI_BAD : CFI_OK;
 }
 
-/* The letters of an augmentation string that begins with z. `data` holds their operands and ends where they end. */
+/* The letters of an augmentation string that begins with z. `data` holds their operands and ends
+ * where they end. */
 static void parse_augmentation(const char *letters, struct bytes *data, struct cfi_cie *cie)
 {
 	for (; *letters && !data->bad; letters++) {
@@ -109,7 +117,9 @@ static void parse_augmentation(const char *letters, struct bytes *data, struct c
 		case 'S': cie->signal = true; break;
 		case 'B':
 		case 'G': break;
-		default: data->bad = true; /* its operands could be skipped by the length, but a later R would be missed */
+		default:
+			data->bad = true; /* its operands could be skipped by the length, but a
+					     later R would be missed */
 		}
 	}
 }
@@ -119,7 +129,8 @@ static enum cfi_status parse_cie(struct bytes b, struct cfi_cie *cie)
 {
 	*cie = (struct cfi_cie){0};
 	uint8_t version = (uint8_t)bytes_unsigned(&b, 1);
-	if (version == 0 && bytes_left(&b) > 3) { /* an id of 8 bytes, as some writers of 64-bit records make it */
+	if (version == 0 &&
+	    bytes_left(&b) > 3) { /* an id of 8 bytes, as some writers of 64-bit records make it */
 		cie->wide_id = true;
 		bytes_take(&b, 3);
 		version = (uint8_t)bytes_unsigned(&b, 1);
@@ -149,7 +160,9 @@ static enum cfi_status parse_cie(struct bytes b, struct cfi_cie *cie)
 	} else if (letters[0] != '\0')
 		return CFI_BAD;
 	cie->instructions = b;
-	return b.bad || cie->return_column >= CFI_N_REGS || (cie->pointer_encoding & PE_INDIRECT) ? CFI_BAD : CFI_OK;
+	return b.bad || cie->return_column >= CFI_N_REGS || (cie->pointer_encoding & PE_INDIRECT)
+		       ? CFI_BAD
+		       : CFI_OK;
 }
 
 /* State of the interpretation of call frame instructions. */
@@ -172,7 +185,9 @@ static void set_rule(struct program *p, uint64_t reg, struct cfi_rule rule)
 
 static void set_offset(struct program *p, enum cfi_rule_kind kind, uint64_t reg, uint64_t factored)
 {
-	set_rule(p, reg, (struct cfi_rule){.kind = (uint8_t)kind, .value = (int64_t)(factored * (uint64_t)p->cie->data_align)});
+	set_rule(p, reg,
+		 (struct cfi_rule){.kind = (uint8_t)kind,
+				   .value = (int64_t)(factored * (uint64_t)p->cie->data_align)});
 }
 
 static void restore_rule(struct program *p, uint64_t reg)
@@ -193,7 +208,8 @@ static struct cfi_rule expression_rule(struct program *p, struct bytes *b, enum 
 static void set_cfa(struct program *p, uint64_t reg, uint64_t offset)
 {
 	p->bad |= reg >= CFI_N_REGS;
-	p->work->row.cfa = (struct cfi_rule){.kind = CFI_REGISTER, .reg = (uint8_t)reg, .value = (int64_t)offset};
+	p->work->row.cfa = (struct cfi_rule){
+		.kind = CFI_REGISTER, .reg = (uint8_t)reg, .value = (int64_t)offset};
 }
 
 /* def_cfa_register and def_cfa_offset change one half, and need the other. */
@@ -226,7 +242,9 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 	uint64_t reg;
 	switch (op) {
 	case 0x00: /* nop */ break;
-	case 0x01: /* set_loc */ p->location = cfi_pointer(b, p->cie->pointer_encoding, p->base); break;
+	case 0x01: /* set_loc */
+		p->location = cfi_pointer(b, p->cie->pointer_encoding, p->base);
+		break;
 	case 0x02: /* advance_loc1, 2, 4 */
 	case 0x03:
 	case 0x04: p->location += bytes_unsigned(b, 1U << (op - 2)) * p->cie->code_align; break;
@@ -235,8 +253,12 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 		set_offset(p, CFI_OFFSET, reg, bytes_uleb(b));
 		break;
 	case 0x06: /* restore_extended */ restore_rule(p, bytes_uleb(b)); break;
-	case 0x07: /* undefined */ set_rule(p, bytes_uleb(b), (struct cfi_rule){.kind = CFI_UNDEFINED}); break;
-	case 0x08: /* same_value */ set_rule(p, bytes_uleb(b), (struct cfi_rule){.kind = CFI_SAME}); break;
+	case 0x07: /* undefined */
+		set_rule(p, bytes_uleb(b), (struct cfi_rule){.kind = CFI_UNDEFINED});
+		break;
+	case 0x08: /* same_value */
+		set_rule(p, bytes_uleb(b), (struct cfi_rule){.kind = CFI_SAME});
+		break;
 	case 0x09: { /* register */
 		reg = bytes_uleb(b);
 		const uint64_t in = bytes_uleb(b);
@@ -256,7 +278,9 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 		cfa_to_change(p)->reg = (uint8_t)reg;
 		break;
 	case 0x0e: /* def_cfa_offset */ cfa_to_change(p)->value = (int64_t)bytes_uleb(b); break;
-	case 0x0f: /* def_cfa_expression */ p->work->row.cfa = expression_rule(p, b, CFI_EXPRESSION); break;
+	case 0x0f: /* def_cfa_expression */
+		p->work->row.cfa = expression_rule(p, b, CFI_EXPRESSION);
+		break;
 	case 0x10: /* expression */
 		reg = bytes_uleb(b);
 		set_rule(p, reg, expression_rule(p, b, CFI_EXPRESSION));
@@ -269,7 +293,9 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 		reg = bytes_uleb(b);
 		set_cfa(p, reg, (uint64_t)bytes_sleb(b) * align);
 		break;
-	case 0x13: /* def_cfa_offset_sf */ cfa_to_change(p)->value = (int64_t)((uint64_t)bytes_sleb(b) * align); break;
+	case 0x13: /* def_cfa_offset_sf */
+		cfa_to_change(p)->value = (int64_t)((uint64_t)bytes_sleb(b) * align);
+		break;
 	case 0x14: /* val_offset */
 		reg = bytes_uleb(b);
 		set_offset(p, CFI_VAL_OFFSET, reg, bytes_uleb(b));
@@ -282,7 +308,9 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 		reg = bytes_uleb(b);
 		set_rule(p, reg, expression_rule(p, b, CFI_VAL_EXPRESSION));
 		break;
-	case 0x1d: /* MIPS_advance_loc8 */ p->location += bytes_unsigned(b, 8) * p->cie->code_align; break;
+	case 0x1d: /* MIPS_advance_loc8 */
+		p->location += bytes_unsigned(b, 8) * p->cie->code_align;
+		break;
 	case 0x2e: /* GNU_args_size: for landing pads only */ bytes_uleb(b); break;
 	case 0x2f: /* GNU_negative_offset_extended */
 		reg = bytes_uleb(b);
@@ -292,7 +320,8 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 	}
 }
 
-/* Runs instructions until one moves the location beyond pc. Each takes at least a byte, so the loop is bounded. */
+/* Runs instructions until one moves the location beyond pc. Each takes at least a byte, so the loop
+ * is bounded. */
 static bool run_program(struct program *p, struct bytes b)
 {
 	while (bytes_left(&b) && !b.bad && !p->bad) {
@@ -310,13 +339,14 @@ static bool run_program(struct program *p, struct bytes b)
 }
 
 /* Reads the fixed part of an FDE and its CIE; leaves record->body at the FDE's instructions. */
-enum cfi_status cfi_fde(const struct cfi_source *source, uint8_t *cie_copy, struct cfi_record *record, struct cfi_cie *cie,
-			struct cfi_frame *frame)
+enum cfi_status cfi_fde(const struct cfi_source *source, uint8_t *cie_copy,
+			struct cfi_record *record, struct cfi_cie *cie, struct cfi_frame *frame)
 {
 	struct cfi_record cie_record;
 	if (record->id == 0)
 		return CFI_BAD;
-	if (cfi_record(source, record->id_address - record->id, cie_copy, &cie_record) != CFI_OK || cie_record.id != 0)
+	if (cfi_record(source, record->id_address - record->id, cie_copy, &cie_record) != CFI_OK ||
+	    cie_record.id != 0)
 		return CFI_BAD;
 	if (parse_cie(cie_record.body, cie) != CFI_OK)
 		return CFI_BAD;
@@ -333,8 +363,8 @@ enum cfi_status cfi_fde(const struct cfi_source *source, uint8_t *cie_copy, stru
 	return b->bad ? CFI_BAD : CFI_OK;
 }
 
-enum cfi_status cfi_row_at(const struct cfi_source *source, uintptr_t fde, uintptr_t pc, struct cfi_work *work,
-			   struct cfi_frame *frame)
+enum cfi_status cfi_row_at(const struct cfi_source *source, uintptr_t fde, uintptr_t pc,
+			   struct cfi_work *work, struct cfi_frame *frame)
 {
 	struct cfi_record record;
 	struct cfi_cie cie;
@@ -347,7 +377,12 @@ enum cfi_status cfi_row_at(const struct cfi_source *source, uintptr_t fde, uintp
 	if (pc < found.pc_lo || pc >= found.pc_hi)
 		return CFI_NONE;
 	memset(&work->row, 0, sizeof work->row);
-	struct program p = {.work = work, .cie = &cie, .pc = pc, .location = found.pc_lo, .base = source->hdr, .in_cie = true};
+	struct program p = {.work = work,
+			    .cie = &cie,
+			    .pc = pc,
+			    .location = found.pc_lo,
+			    .base = source->hdr,
+			    .in_cie = true};
 	if (!run_program(&p, cie.instructions))
 		return CFI_BAD;
 	work->initial = work->row;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a pc to its FDE by the sorted table of .eh_frame_hdr (LSB Core 5.0, 10.6.2), or without one by reading .eh_frame through. See cfi.h. */
+/* From a pc to its FDE by the sorted table of .eh_frame_hdr (LSB Core 5.0, 10.6.2), or without one
+ * by reading .eh_frame through. See cfi.h. */
 #include "hpcrun-lite/unwind/cfi_internal.h"
 
 enum {
@@ -12,7 +13,8 @@ enum {
 };
 
 /* One entry: two signed distances from the header. False if it cannot be read. */
-static bool table_entry(const struct cfi_source *source, uintptr_t table, uint64_t i, uintptr_t *pc, uintptr_t *fde)
+static bool table_entry(const struct cfi_source *source, uintptr_t table, uint64_t i, uintptr_t *pc,
+			uintptr_t *fde)
 {
 	uint8_t copy[ENTRY_BYTES];
 	struct bytes b = cfi_bytes(source, table + i * ENTRY_BYTES, ENTRY_BYTES, copy);
@@ -46,17 +48,19 @@ static enum cfi_status search_table(const struct cfi_source *source, const struc
 	return CFI_OK;
 }
 
-static enum cfi_status scan_records(const struct cfi_source *source, uintptr_t at, uintptr_t pc, struct cfi_work *work,
-				    struct cfi_frame *frame)
+static enum cfi_status scan_records(const struct cfi_source *source, uintptr_t at, uintptr_t pc,
+				    struct cfi_work *work, struct cfi_frame *frame)
 {
 	for (unsigned i = 0; i < SCAN_RECORDS_MAX; i++) {
 		struct cfi_record record;
 		struct cfi_cie cie;
 		const enum cfi_status status = cfi_record(source, at, work->fde_copy, &record);
-		if (status != CFI_OK) /* the terminator, or damage: what lies behind cannot be found */
+		if (status !=
+		    CFI_OK) /* the terminator, or damage: what lies behind cannot be found */
 			return status;
-		if (record.id != 0 && cfi_fde(source, work->cie_copy, &record, &cie, frame) == CFI_OK && pc >= frame->pc_lo &&
-		    pc < frame->pc_hi)
+		if (record.id != 0 &&
+		    cfi_fde(source, work->cie_copy, &record, &cie, frame) == CFI_OK &&
+		    pc >= frame->pc_lo && pc < frame->pc_hi)
 			return cfi_row_at(source, at, pc, work, frame);
 		at = record.next;
 	}
@@ -71,13 +75,16 @@ static enum cfi_status open_table(const struct cfi_source *source, struct table 
 		return CFI_NONE;
 	struct bytes b = cfi_bytes(source, source->hdr, HEAD_BYTES, copy);
 	const unsigned version = (unsigned)bytes_unsigned(&b, 1);
-	const uint8_t frame_encoding = (uint8_t)bytes_unsigned(&b, 1), count_encoding = (uint8_t)bytes_unsigned(&b, 1);
+	const uint8_t frame_encoding = (uint8_t)bytes_unsigned(&b, 1),
+		      count_encoding = (uint8_t)bytes_unsigned(&b, 1);
 	const uint8_t table_encoding = (uint8_t)bytes_unsigned(&b, 1);
 	if (b.bad || version != HDR_VERSION || frame_encoding == PE_OMIT)
 		return CFI_BAD;
-	/* The two pointers are at most 10 bytes each; a header at the very end of its segment has fewer. */
+	/* The two pointers are at most 10 bytes each; a header at the very end of its segment has
+	 * fewer. */
 	size_t n = BODY_BYTES;
-	if (source->hi > source->hdr && source->hdr >= source->lo && source->hi - source->hdr - HEAD_BYTES < n)
+	if (source->hi > source->hdr && source->hdr >= source->lo &&
+	    source->hi - source->hdr - HEAD_BYTES < n)
 		n = source->hi - source->hdr - HEAD_BYTES;
 	b = cfi_bytes(source, source->hdr + HEAD_BYTES, n, copy);
 	*t = (struct table){.eh_frame = cfi_pointer(&b, frame_encoding, source->hdr)};

@@ -32,7 +32,8 @@ bool code_load(struct code *c, uint64_t address, void *dst, size_t n_bytes)
 	}
 	while (n_bytes) {
 		const size_t from = address % CODE_LINE_BYTES;
-		const size_t n = n_bytes < CODE_LINE_BYTES - from ? n_bytes : CODE_LINE_BYTES - from;
+		const size_t n =
+			n_bytes < CODE_LINE_BYTES - from ? n_bytes : CODE_LINE_BYTES - from;
 		const uint8_t *line = find_line(c, address - from);
 		if (!line)
 			return false;

@@ -52,8 +52,8 @@ static uint64_t go_recipe(struct walk *w, uint64_t key)
 	return fits ? recipe | (key == f.lo ? RECIPE_AT_START : 0) : RECIPE_NO_CFI;
 }
 
-/* Whether pc is where a handler returns to, in code without CFI: the frame at sp is the kernel's.
- */
+/* Whether pc is where a handler returns to, in code without CFI: the frame at sp is the
+ * kernel's. */
 static bool is_sigreturn(struct walk *w, uint64_t pc)
 {
 	uint8_t code[ARCH_SIGRETURN_BYTES];
@@ -78,7 +78,8 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 		return is_leaf ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
 	}
 	bias = t->image.bias;
-	const uint16_t module = unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
+	const uint16_t module =
+		unwind_config.module_of ? unwind_config.module_of(&t->image.object, &bias) : 1;
 	*delta = bias - ((uint64_t)module << UNWIND_ADDR_MODULE_SHIFT);
 	switch (cfi_lookup(&t->image.cfi, key, &t->cfi, &frame)) {
 	case CFI_OK:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * x86-64: registers of a signal context, rows of CFI as recipes, call instructions. System V ABI, AMD64 supplement 1.0, 3.6.2 (register
- * numbers); Linux arch/x86/include/asm/sigframe.h. Must not write memory but what it is given. Tests: tests/unit/test_unwind_cfi.c.
+ * x86-64: registers of a signal context, rows of CFI as recipes, call instructions. System V ABI,
+ * AMD64 supplement 1.0, 3.6.2 (register numbers); Linux arch/x86/include/asm/sigframe.h. Must not
+ * write memory but what it is given. Tests: tests/unit/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/recipe.h"
@@ -17,8 +18,11 @@ static const uint8_t greg_of[CFI_N_REGS] = {
 };
 
 enum { SIGNAL_GREGS = ARCH_SIGNAL_PC - 8 * REG_RIP };
-_Static_assert(SIGNAL_GREGS == offsetof(ucontext_t, uc_mcontext), "the ucontext lies at sp when the handler has returned");
-_Static_assert(SIGNAL_GREGS + 8 * REG_RBP == ARCH_SIGNAL_BP && SIGNAL_GREGS + 8 * REG_RSP == ARCH_SIGNAL_SP, "sigcontext");
+_Static_assert(SIGNAL_GREGS == offsetof(ucontext_t, uc_mcontext),
+	       "the ucontext lies at sp when the handler has returned");
+_Static_assert(SIGNAL_GREGS + 8 * REG_RBP == ARCH_SIGNAL_BP &&
+		       SIGNAL_GREGS + 8 * REG_RSP == ARCH_SIGNAL_SP,
+	       "sigcontext");
 
 void arch_regs_from_context(struct regs *regs, const ucontext_t *context)
 {
@@ -41,7 +45,8 @@ enum { EH_DATA_0 = 0, EH_DATA_1 = 1 };
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 };
 
-/* An expression that is "register + offset" with nothing behind it, or with just the given operation. */
+/* An expression that is "register + offset" with nothing behind it, or with just the given
+ * operation. */
 static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, int then, int64_t *offset)
 {
 	const uint8_t *e = rule->expression;
@@ -56,7 +61,8 @@ static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, int then
 			if (e[i - 1] & 0x40)
 				v |= ~UINT64_C(0) << (shift + 7);
 			*offset = (int64_t)v;
-			return then < 0 ? i == rule->n_bytes : i + 1 == rule->n_bytes && e[i] == then;
+			return then < 0 ? i == rule->n_bytes
+					: i + 1 == rule->n_bytes && e[i] == then;
 		}
 	}
 	return false;
@@ -72,22 +78,28 @@ static bool is_saved_at(const struct cfi_rule *rule, unsigned reg, int64_t offse
 static bool is_signal_frame(const struct cfi_row *row)
 {
 	int64_t offset;
-	return is_register_plus(&row->cfa, ARCH_SP, OP_DEREF, &offset) && offset == ARCH_SIGNAL_SP &&
+	return is_register_plus(&row->cfa, ARCH_SP, OP_DEREF, &offset) &&
+	       offset == ARCH_SIGNAL_SP &&
 	       is_saved_at(&row->reg[ARCH_PC], ARCH_SP, ARCH_SIGNAL_PC) &&
 	       is_saved_at(&row->reg[ARCH_BP], ARCH_SP, ARCH_SIGNAL_BP) &&
-	       (is_saved_at(&row->reg[ARCH_SP], ARCH_SP, ARCH_SIGNAL_SP) || row->reg[ARCH_SP].kind == CFI_SAME);
+	       (is_saved_at(&row->reg[ARCH_SP], ARCH_SP, ARCH_SIGNAL_SP) ||
+		row->reg[ARCH_SP].kind == CFI_SAME);
 }
 
 /*
- * The linker's rule for the 16-byte entries of .plt: CFA = sp + 8 + ((pc & 15) >= N) * 8, with N where the push of the index has been done.
- * breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus. The pc is known, so it is an ordinary offset.
+ * The linker's rule for the 16-byte entries of .plt: CFA = sp + 8 + ((pc & 15) >= N) * 8, with N
+ * where the push of the index has been done. breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl;
+ * plus. The pc is known, so it is an ordinary offset.
  */
 static bool is_plt(const struct cfi_rule *cfa, uint64_t pc, int64_t *offset)
 {
-	static const uint8_t pattern[11] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x30, 0x2a, 0x33, 0x24, 0x22};
+	static const uint8_t pattern[11] = {0x77, 8,    0x80, 0,    0x3f, 0x1a,
+					    0x30, 0x2a, 0x33, 0x24, 0x22};
 	enum { AT_LIT = 6, LIT0 = 0x30 };
-	if (cfa->kind != CFI_EXPRESSION || cfa->n_bytes != sizeof pattern || memcmp(cfa->expression, pattern, AT_LIT) != 0 ||
-	    memcmp(cfa->expression + AT_LIT + 1, pattern + AT_LIT + 1, sizeof pattern - AT_LIT - 1) != 0)
+	if (cfa->kind != CFI_EXPRESSION || cfa->n_bytes != sizeof pattern ||
+	    memcmp(cfa->expression, pattern, AT_LIT) != 0 ||
+	    memcmp(cfa->expression + AT_LIT + 1, pattern + AT_LIT + 1,
+		   sizeof pattern - AT_LIT - 1) != 0)
 		return false;
 	const unsigned lit = cfa->expression[AT_LIT] - LIT0;
 	if (lit > 31)
@@ -138,20 +150,23 @@ uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, u
 	if (ra->kind == CFI_SAME)
 		return RECIPE_BAD;
 	if (frame->signal)
-		return is_signal_frame(row) && frame->return_column == ARCH_PC ? RECIPE_SIGNAL : RECIPE_SLOW;
+		return is_signal_frame(row) && frame->return_column == ARCH_PC ? RECIPE_SIGNAL
+									       : RECIPE_SLOW;
 	if (ra->kind != CFI_OFFSET || ra->value != -8 || row->reg[ARCH_SP].kind != CFI_SAME)
 		return RECIPE_SLOW;
-	if (!cfa_of(&row->cfa, pc, &kind, &cfa_offset) || !bp_of(&row->reg[ARCH_BP], &bp, &bp_offset))
+	if (!cfa_of(&row->cfa, pc, &kind, &cfa_offset) ||
+	    !bp_of(&row->reg[ARCH_BP], &bp, &bp_offset))
 		return RECIPE_SLOW;
 	if (!recipe_make(kind, cfa_offset, bp, bp_offset, &recipe))
 		return RECIPE_SLOW;
-	const bool saves_eh_data = row->reg[EH_DATA_0].kind == CFI_OFFSET && row->reg[EH_DATA_1].kind == CFI_OFFSET;
+	const bool saves_eh_data =
+		row->reg[EH_DATA_0].kind == CFI_OFFSET && row->reg[EH_DATA_1].kind == CFI_OFFSET;
 	return saves_eh_data ? recipe | RECIPE_REWRITES : recipe;
 }
 
 /*
- * call rel32 is E8 and four bytes; call r/m64 is FF /2 with a ModRM byte, perhaps a SIB byte, and a displacement of 0, 1 or 4 bytes. Prefixes
- * in front do not matter. Intel SDM volume 2, 2.1.
+ * call rel32 is E8 and four bytes; call r/m64 is FF /2 with a ModRM byte, perhaps a SIB byte, and a
+ * displacement of 0, 1 or 4 bytes. Prefixes in front do not matter. Intel SDM volume 2, 2.1.
  */
 static bool is_indirect_call(const uint8_t *insn, size_t n_bytes)
 {
@@ -186,11 +201,15 @@ bool arch_ends_in_call(const uint8_t *code, size_t n_bytes)
 
 const uint8_t *arch_find_eh_return(const uint8_t *code, size_t n_bytes)
 {
-	static const uint8_t to_sp[3] = {0x48, 0x89, 0xcc}; /* mov %rcx, %rsp; then pop %rcx; jmp *%rcx (gcc 12), or ret */
+	static const uint8_t to_sp[3] = {
+		0x48, 0x89, 0xcc}; /* mov %rcx, %rsp; then pop %rcx; jmp *%rcx (gcc 12), or ret */
 	const uint8_t *end = code + n_bytes;
 	for (const uint8_t *at = code;
-	     (size_t)(end - at) > sizeof to_sp && (at = memmem(at, (size_t)(end - at), to_sp, sizeof to_sp)) != NULL; at++)
-		if (at + sizeof to_sp < end && (at[sizeof to_sp] == 0x59 || at[sizeof to_sp] == 0xc3))
+	     (size_t)(end - at) > sizeof to_sp &&
+	     (at = memmem(at, (size_t)(end - at), to_sp, sizeof to_sp)) != NULL;
+	     at++)
+		if (at + sizeof to_sp < end &&
+		    (at[sizeof to_sp] == 0x59 || at[sizeof to_sp] == 0xc3))
 			return at;
 	return NULL;
 }
@@ -345,7 +364,8 @@ static enum arch_place place_in_init(const uint8_t *c, size_t n)
 	for (size_t i = 0; i < sizeof at; i++) {
 		const size_t left = sizeof body - at[i], have = n < left ? n : left;
 		const bool may_start = mov ? at[i] == 0 : !at_sub || at[i] == 7;
-		const size_t enough = mov && at_sub ? BEGINNING : left; /* less may have been read */
+		const size_t enough =
+			mov && at_sub ? BEGINNING : left; /* less may have been read */
 		if (may_start && have >= enough && memcmp(c, body + at[i], have) == 0)
 			return at_sub ? ARCH_AT_EDGE : ARCH_ALIGNED;
 	}

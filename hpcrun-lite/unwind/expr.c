@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DWARF expressions as they occur in call frame information, see regs.h. Bounded in stack, operations and bytes.
- * Must not read memory but through mem_load(). Test: tests/unit/test_unwind_cfi.c.
+ * DWARF expressions as they occur in call frame information, see regs.h. Bounded in stack,
+ * operations and bytes. Must not read memory but through mem_load(). Test:
+ * tests/unit/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/bytes.h"
 #include "hpcrun-lite/unwind/regs.h"
@@ -57,7 +58,8 @@ static void dereference(struct machine *m, unsigned n_bytes)
 		return;
 	if (n_bytes == 0 || n_bytes > sizeof v)
 		m->status = EXPR_BAD;
-	else if (n_bytes == sizeof v ? !mem_load(m->mem, address, &v) : !mem_load_guarded(m->mem, address, &v, n_bytes))
+	else if (n_bytes == sizeof v ? !mem_load(m->mem, address, &v)
+				     : !mem_load_guarded(m->mem, address, &v, n_bytes))
 		m->status = EXPR_UNREADABLE;
 	else
 		push(m, v);
@@ -183,11 +185,16 @@ static void operation(struct machine *m, unsigned op)
 	}
 }
 
-enum expr_status expr_evaluate(const uint8_t *at, size_t n_bytes, const struct regs *regs, const uint64_t *initial,
-			       struct mem *mem, uint64_t stack[EXPR_STACK_MAX], uint64_t *value)
+enum expr_status expr_evaluate(const uint8_t *at, size_t n_bytes, const struct regs *regs,
+			       const uint64_t *initial, struct mem *mem,
+			       uint64_t stack[EXPR_STACK_MAX], uint64_t *value)
 {
-	struct machine m = {
-		.regs = regs, .mem = mem, .stack = stack, .status = EXPR_OK, .start = at, .b = {.at = at, .end = at + n_bytes}};
+	struct machine m = {.regs = regs,
+			    .mem = mem,
+			    .stack = stack,
+			    .status = EXPR_OK,
+			    .start = at,
+			    .b = {.at = at, .end = at + n_bytes}};
 	if (initial)
 		push(&m, *initial);
 	for (unsigned steps = 0; bytes_left(&m.b) && m.status == EXPR_OK; steps++) {

@@ -196,8 +196,7 @@ bool go_find(const struct go_table *t, uintptr_t pc, struct go_function *f)
 	return true;
 }
 
-/* ---- the table of a module
- * -------------------------------------------------------------------------------------- */
+/* ---- the table of a module ---- */
 
 enum { MODULES_MAX = 8, ALIGNMENT = 32, PAGE = 4096 };
 

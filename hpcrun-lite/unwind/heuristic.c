@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where there is no CFI (assembler, generated code), or it proves wrong: by the frame pointer, if all
- * that is known of it fits, else by a word on the stack that may be the return address, which is a
- * guess. What is known: which call precedes an address, where that call goes, and what the tables
- * say of the frames further out. doc/unwinding.md has the rules.
- * Must not read code or stack that may not be there but by guarded loads.
- * Tests: tests/unit/test_unwind_odd.c, tests/cli/unwind_languages.sh, tests/workload/unwind_shadow.cc.
+ * Where there is no CFI (assembler, generated code), or it proves wrong: by the frame pointer, if
+ * all that is known of it fits, else by a word on the stack that may be the return address, which
+ * is a guess. What is known: which call precedes an address, where that call goes, and what the
+ * tables say of the frames further out. doc/unwinding.md has the rules. Must not read code or stack
+ * that may not be there but by guarded loads. Tests: tests/unit/test_unwind_odd.c,
+ * tests/cli/unwind_languages.sh, tests/workload/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
@@ -29,14 +29,14 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 			return arch_ends_in_call((const uint8_t *)from, sizeof code);
 	}
 	/* At the start of a region of generated code there may be nothing before the page. */
-	const size_t in_page = (address - 1) % PAGE + 1, n = in_page < sizeof code ? in_page : sizeof code;
+	const size_t in_page = (address - 1) % PAGE + 1,
+		     n = in_page < sizeof code ? in_page : sizeof code;
 	if (code_load(&t->code_seen, from, code, sizeof code))
 		return arch_ends_in_call(code, sizeof code);
 	return code_load(&t->code_seen, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
-/* ---- what is known of a place
- * ------------------------------------------------------------------------------------ */
+/* ---- what is known of a place ---- */
 
 /* Copies up to n bytes of code. */
 static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size_t n)
@@ -247,8 +247,7 @@ static bool callers_hold(struct walk *w, struct state s)
 	return true;
 }
 
-/* ---- by the frame pointer
- * -------------------------------------------------------------------------------------- */
+/* ---- by the frame pointer ---- */
 
 static bool is_on_stack(const struct unwind_thread *t, uint64_t address)
 {
@@ -362,9 +361,7 @@ static bool by_frame_pointer(struct walk *w, const struct state *s, const struct
 	return true;
 }
 
-/* ---- by a search
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- by a search ---- */
 
 /*
  * A guess: the word at `slot` is the return address. Only into a module, and into a function that
@@ -504,8 +501,7 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 	return is_found;
 }
 
-/* ---- a throw that is under way
- * -------------------------------------------------------------------------------- */
+/* ---- a throw that is under way ---- */
 
 static bool is_function(struct unwind_thread *t, uint64_t pc)
 {
@@ -514,15 +510,18 @@ static bool is_function(struct unwind_thread *t, uint64_t pc)
 }
 
 /*
- * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook(); __builtin_eh_return(). So from the first of these calls on, at most one more call lies before
- * the exit, and before it at least two. The return address is overwritten last of all: while it is that of a call of this function, the path is likely right.
+ * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook();
+ * __builtin_eh_return(). So from the first of these calls on, at most one more call lies before the
+ * exit, and before it at least two. The return address is overwritten last of all: while it is that
+ * of a call of this function, the path is likely right.
  */
 enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address)
 {
 	enum { CODE_BYTES = sizeof w->thread->code, CALLS_LEFT = 1 };
 	struct unwind_thread *t = w->thread;
 	struct cfi_frame frame;
-	if (!walk_find_image(w, pc, false) || cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
+	if (!walk_find_image(w, pc, false) ||
+	    cfi_lookup(&t->image.cfi, pc, &t->cfi, &frame) != CFI_OK)
 		return REWRITING_NOW;
 	const uint64_t function = frame.pc_lo;
 	const size_t left = frame.pc_hi - pc;
@@ -533,7 +532,8 @@ enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_
 	unsigned n_calls = 0;
 	for (const uint8_t *at = t->code; at < exit && n_calls <= CALLS_LEFT; at++) {
 		uint64_t target;
-		if (arch_direct_call(at, (size_t)(exit - at), pc + (uint64_t)(at - t->code), &target))
+		if (arch_direct_call(at, (size_t)(exit - at), pc + (uint64_t)(at - t->code),
+				     &target))
 			n_calls += is_function(t, target);
 	}
 	if (n_calls > CALLS_LEFT)

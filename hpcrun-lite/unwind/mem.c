@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stack memory, see mem.h. Must not fault, must not touch errno. Test: tests/unit/test_unwind_odd.c. */
+/* Stack memory, see mem.h. Must not fault, must not touch errno. Test:
+ * tests/unit/test_unwind_odd.c. */
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"
@@ -9,14 +10,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, CHUNK_PAGES = MEM_WINDOW_BYTES, MAX_CHUNKS = 64 }; /* 256 MiB of growth between two samples */
+enum {
+	PAGE = 4096,
+	CHUNK_PAGES = MEM_WINDOW_BYTES,
+	MAX_CHUNKS = 64
+}; /* 256 MiB of growth between two samples */
 
 bool mem_load_guarded(struct mem *m, uintptr_t address, void *dst, size_t n_bytes)
 {
 	enum { BEFORE = 64 };
 	if (address < m->window_at || address - m->window_at > m->window_bytes ||
 	    m->window_bytes - (address - m->window_at) < n_bytes) {
-		/* A walk goes up, so most of the window lies above; BEFORE never crosses into another page. */
+		/* A walk goes up, so most of the window lies above; BEFORE never crosses into
+		 * another page. */
 		m->window_at = address & ~(uintptr_t)(BEFORE - 1);
 		m->window_bytes = load_guarded(m->window, m->window_at, MEM_WINDOW_BYTES);
 		m->n_guarded++;
@@ -29,14 +35,18 @@ bool mem_load_guarded(struct mem *m, uintptr_t address, void *dst, size_t n_byte
 	return true;
 }
 
-/* mincore fails with ENOMEM if a page of the range is not mapped. The window serves as its output. */
+/* mincore fails with ENOMEM if a page of the range is not mapped. The window serves as its
+ * output. */
 static bool range_is_mapped(struct mem *m, uintptr_t lo, uintptr_t hi)
 {
 	unsigned chunks = 0;
 	for (uintptr_t at = lo; at < hi; at += (uintptr_t)CHUNK_PAGES * PAGE) {
-		const size_t left = hi - at, n = left < (size_t)CHUNK_PAGES * PAGE ? left : (size_t)CHUNK_PAGES * PAGE;
+		const size_t left = hi - at, n = left < (size_t)CHUNK_PAGES * PAGE
+							 ? left
+							 : (size_t)CHUNK_PAGES * PAGE;
 		m->n_guarded++;
-		if (++chunks > MAX_CHUNKS || sys_call3(SYS_mincore, (long)at, (long)n, (long)m->window) != 0)
+		if (++chunks > MAX_CHUNKS ||
+		    sys_call3(SYS_mincore, (long)at, (long)n, (long)m->window) != 0)
 			return false;
 	}
 	return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared table of recipes and its flush epoch, see recipe.h. Must not lock. Test: tests/unit/test_unwind.c. */
+/* The shared table of recipes and its flush epoch, see recipe.h. Must not lock. Test:
+ * tests/unit/test_unwind.c. */
 #include "hpcrun-lite/unwind/recipe.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -10,11 +11,12 @@ _Atomic uint64_t recipe_delta[1 << 16];
 /* Generation 0 has the tag 0, under which an empty entry would decode to pc 0. */
 _Atomic uint64_t recipe_epoch = GENERATION;
 
-bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset, uint64_t *recipe)
+bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
+		 uint64_t *recipe)
 {
 	enum { BP_WORDS_MAX = 1 << 20 };
-	if (cfa_offset != (int32_t)cfa_offset || bp_offset % 8 != 0 || bp_offset / 8 >= BP_WORDS_MAX ||
-	    bp_offset / 8 < -BP_WORDS_MAX)
+	if (cfa_offset != (int32_t)cfa_offset || bp_offset % 8 != 0 ||
+	    bp_offset / 8 >= BP_WORDS_MAX || bp_offset / 8 < -BP_WORDS_MAX)
 		return false;
 	*recipe = (uint64_t)kind | (uint64_t)bp << RECIPE_BP_SHIFT |
 		  (uint32_t)((uint32_t)(int32_t)(bp_offset / 8) << RECIPE_BP_OFFSET_SHIFT) |
@@ -22,7 +24,8 @@ bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, i
 	return true;
 }
 
-void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, uint64_t recipe, unsigned victim)
+void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, uint64_t recipe,
+		   unsigned victim)
 {
 	struct recipe_entry *set = recipe_set(pc);
 	unsigned way = victim % RECIPE_WAYS;
@@ -33,13 +36,16 @@ void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, ui
 		}
 	}
 	const uint64_t key = (pc & RECIPE_PC_MASK) | (uint64_t)module << 48;
-	atomic_store_explicit(&recipe_delta[module], bias - ((uint64_t)module << 48), memory_order_relaxed);
+	atomic_store_explicit(&recipe_delta[module], bias - ((uint64_t)module << 48),
+			      memory_order_relaxed);
 	/* Release: see recipe_find. The two stores may be seen apart; the mix tells. */
-	atomic_store_explicit(&set[way].mixed, key ^ recipe_mix(recipe) ^ tag, memory_order_release);
+	atomic_store_explicit(&set[way].mixed, key ^ recipe_mix(recipe) ^ tag,
+			      memory_order_release);
 	atomic_store_explicit(&set[way].recipe, recipe, memory_order_release);
 }
 
-/* A new generation at both ends: entries from before the window are not seen in it, and those from before or within it not after it. */
+/* A new generation at both ends: entries from before the window are not seen in it, and those from
+ * before or within it not after it. */
 void unwind_flush_begin(void)
 {
 	atomic_fetch_add_explicit(&recipe_epoch, GENERATION + 1, memory_order_acq_rel);
@@ -53,5 +59,6 @@ void unwind_flush_end(void)
 void unwind_after_fork(void)
 {
 	const uint64_t epoch = recipe_epoch_now();
-	atomic_store_explicit(&recipe_epoch, (epoch & ~UINT64_C(0xffff)) + GENERATION, memory_order_release);
+	atomic_store_explicit(&recipe_epoch, (epoch & ~UINT64_C(0xffff)) + GENERATION,
+			      memory_order_release);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slow step: one frame by its CFI with all registers and expressions. The fast walk keeps pc, sp and bp only; where a frame
- * needs more, the other registers are carried to it from the leaf. Must not recurse or use more than a few hundred bytes of stack.
- * Tests: tests/workload/unwind_steps.c, tests/unit/test_unwind_cfi.c.
+ * The slow step: one frame by its CFI with all registers and expressions. The fast walk keeps pc,
+ * sp and bp only; where a frame needs more, the other registers are carried to it from the leaf.
+ * Must not recurse or use more than a few hundred bytes of stack. Tests:
+ * tests/workload/unwind_steps.c, tests/unit/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 
@@ -13,12 +14,15 @@ static enum step_status of_expr(enum expr_status status)
 	return status == EXPR_OK ? STEP_OK : status == EXPR_BAD ? STEP_BAD_CFI : STEP_UNREADABLE;
 }
 
-static enum step_status evaluate(struct unwind_thread *t, const struct cfi_rule *rule, const uint64_t *cfa, uint64_t *value)
+static enum step_status evaluate(struct unwind_thread *t, const struct cfi_rule *rule,
+				 const uint64_t *cfa, uint64_t *value)
 {
-	return of_expr(expr_evaluate(rule->expression, rule->n_bytes, &t->regs, cfa, &t->mem, t->expr_stack, value));
+	return of_expr(expr_evaluate(rule->expression, rule->n_bytes, &t->regs, cfa, &t->mem,
+				     t->expr_stack, value));
 }
 
-static enum step_status find_cfa(struct unwind_thread *t, const struct cfi_rule *rule, uint64_t *cfa)
+static enum step_status find_cfa(struct unwind_thread *t, const struct cfi_rule *rule,
+				 uint64_t *cfa)
 {
 	if (rule->kind == CFI_EXPRESSION)
 		return evaluate(t, rule, NULL, cfa);
@@ -29,8 +33,8 @@ static enum step_status find_cfa(struct unwind_thread *t, const struct cfi_rule 
 }
 
 /* The caller's register r; *known says whether it has a value. */
-static enum step_status apply_rule(struct unwind_thread *t, unsigned r, bool keeps_all, uint64_t cfa, uint64_t *value,
-				   bool *known)
+static enum step_status apply_rule(struct unwind_thread *t, unsigned r, bool keeps_all,
+				   uint64_t cfa, uint64_t *value, bool *known)
 {
 	const struct cfi_rule *rule = &t->cfi.row.reg[r];
 	uint64_t address = cfa + (uint64_t)rule->value;
@@ -39,7 +43,8 @@ static enum step_status apply_rule(struct unwind_thread *t, unsigned r, bool kee
 	switch (rule->kind) {
 	case CFI_SAME:
 		*value = t->regs.reg[r];
-		*known = (t->regs.known >> r & 1) && (keeps_all || rule->given || (ARCH_CALLEE_SAVED >> r & 1));
+		*known = (t->regs.known >> r & 1) &&
+			 (keeps_all || rule->given || (ARCH_CALLEE_SAVED >> r & 1));
 		return STEP_OK;
 	case CFI_UNDEFINED: *known = false; return STEP_OK;
 	case CFI_REGISTER:
@@ -81,7 +86,8 @@ enum step_status step_regs(struct unwind_thread *t, bool *exact)
 	t->next.known = 0;
 	for (unsigned r = 0; r < CFI_N_REGS; r++) {
 		bool known;
-		if ((status = apply_rule(t, r, frame.signal, cfa, &t->next.reg[r], &known)) != STEP_OK)
+		if ((status = apply_rule(t, r, frame.signal, cfa, &t->next.reg[r], &known)) !=
+		    STEP_OK)
 			return status;
 		t->next.known |= (uint32_t)known << r;
 	}
@@ -146,7 +152,9 @@ enum step_status step_slow(struct walk *w, struct state *next)
 	if (status != STEP_OK)
 		return status;
 	t->regs_at = w->n_records;
-	*next = (struct state){
-		.pc = t->regs.reg[ARCH_PC], .sp = t->regs.reg[ARCH_SP], .bp = t->regs.reg[ARCH_BP], .exact = exact};
+	*next = (struct state){.pc = t->regs.reg[ARCH_PC],
+			       .sp = t->regs.reg[ARCH_SP],
+			       .bp = t->regs.reg[ARCH_BP],
+			       .exact = exact};
 	return STEP_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Set-up of the unwinder and of its threads, see unwind.h. Must not allocate. Test: tests/unit/test_unwind.c. */
+/* Set-up of the unwinder and of its threads, see unwind.h. Must not allocate. Test:
+ * tests/unit/test_unwind.c. */
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>
@@ -29,11 +30,12 @@ static size_t round_up(size_t n)
 size_t unwind_thread_bytes(unsigned max_depth)
 {
 	const size_t n = 2 * (size_t)max_depth;
-	return round_up(sizeof(struct unwind_thread)) + round_up(n * sizeof(struct record)) + 2 * round_up(n * sizeof(uint64_t)) +
-	       round_up(n * sizeof(struct proof_slots));
+	return round_up(sizeof(struct unwind_thread)) + round_up(n * sizeof(struct record)) +
+	       2 * round_up(n * sizeof(uint64_t)) + round_up(n * sizeof(struct proof_slots));
 }
 
-struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth, const struct unwind_stack *stack)
+struct unwind_thread *unwind_thread_init(void *mem, unsigned max_depth,
+					 const struct unwind_stack *stack)
 {
 	const size_t n = 2 * (size_t)max_depth;
 	struct unwind_thread *t = mem;

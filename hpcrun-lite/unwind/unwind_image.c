@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded objects, see unwind_image.h. Program headers are those in the first page of the mapping, as every linker places them; where a tool
- * has moved them (patchelf), nothing is read directly. Must not call dl_iterate_phdr. Test: tests/unit/test_unwind_odd.c.
+ * Loaded objects, see unwind_image.h. Program headers are those in the first page of the mapping,
+ * as every linker places them; where a tool has moved them (patchelf), nothing is read directly.
+ * Must not call dl_iterate_phdr. Test: tests/unit/test_unwind_odd.c.
  */
 #include "hpcrun-lite/unwind/unwind_image.h"
 
@@ -15,8 +16,9 @@ enum { PAGE = 4096 };
 static bool headers_are_sound(const Elf64_Ehdr *e)
 {
 	return memcmp(e->e_ident, ELFMAG, SELFMAG) == 0 && e->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e && e->e_phoff <= PAGE &&
-	       e->e_phoff % _Alignof(Elf64_Phdr) == 0 && e->e_phnum <= (PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
+	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_phoff >= sizeof *e &&
+	       e->e_phoff <= PAGE && e->e_phoff % _Alignof(Elf64_Phdr) == 0 &&
+	       e->e_phnum <= (PAGE - e->e_phoff) / sizeof(Elf64_Phdr);
 }
 
 /*
@@ -69,8 +71,8 @@ bool image_holds(const struct image *image, uintptr_t address, size_t n_bytes)
 }
 
 /*
- * .eh_frame lies in another segment than its header in some programs (ptxas): its place is the first
- * pointer of the header, as all linkers write it.
+ * .eh_frame lies in another segment than its header in some programs (ptxas): its place is the
+ * first pointer of the header, as all linkers write it.
  */
 static void find_eh_frame(struct image *image)
 {
@@ -88,8 +90,9 @@ static void find_eh_frame(struct image *image)
 }
 
 /*
- * False: pc lies between the segments. There the kernel may have put a mapping of somebody else's, code that a program generates among it: the loader of glibc 2.35
- * (Ubuntu 22.04) has such a hole of one page, which is where the first mapping of one page goes.
+ * False: pc lies between the segments. There the kernel may have put a mapping of somebody else's,
+ * code that a program generates among it: the loader of glibc 2.35 (Ubuntu 22.04) has such a hole
+ * of one page, which is where the first mapping of one page goes.
  */
 static bool read_segments(struct image *image, uintptr_t pc)
 {
@@ -103,9 +106,11 @@ static bool read_segments(struct image *image, uintptr_t pc)
 	const Elf64_Phdr *p = (const Elf64_Phdr *)((const char *)e + e->e_phoff);
 	for (unsigned i = 0; i < e->e_phnum; i++) {
 		const uintptr_t lo = image->bias + p[i].p_vaddr, hi = lo + p[i].p_filesz;
-		if (p[i].p_type == PT_LOAD && pc >= lo / PAGE * PAGE && pc < (lo + p[i].p_memsz + PAGE - 1) / PAGE * PAGE)
+		if (p[i].p_type == PT_LOAD && pc >= lo / PAGE * PAGE &&
+		    pc < (lo + p[i].p_memsz + PAGE - 1) / PAGE * PAGE)
 			is_inside = true;
-		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo || hi > image->cfi.map_hi || lo >= hi)
+		if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_R) || lo < map_lo ||
+		    hi > image->cfi.map_hi || lo >= hi)
 			continue;
 		if (image->cfi.hdr >= lo && image->cfi.hdr < hi) {
 			image->cfi.lo = lo;

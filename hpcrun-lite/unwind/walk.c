@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous walk is met whose saved values still stand. A
- * frame's caller is a function of (pc, sp, bp) and of the words that its record names; so when these are as they were, so are all frames
- * further out. Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c, tests/workload/unwind_shadow.cc, tests/workload/unwind_steps.c.
+ * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous
+ * walk is met whose saved values still stand. A frame's caller is a function of (pc, sp, bp) and of
+ * the words that its record names; so when these are as they were, so are all frames further out.
+ * Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c,
+ * tests/workload/unwind_shadow.cc, tests/workload/unwind_steps.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>
 
-enum { SWITCHES_MAX = 32 }; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
+enum {
+	SWITCHES_MAX = 32
+}; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
 
 static inline uint64_t find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 {
@@ -31,13 +35,15 @@ bool walk_find_image(struct walk *w, uint64_t pc, bool guarded)
 }
 
 /* The caller by an ordinary recipe. False: the memory is not plainly ours, or sp does not grow. */
-static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r, struct state *s)
+static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r,
+			      struct state *s)
 {
 	const uint64_t base = recipe_kind(recipe) == RECIPE_SP ? s->sp : s->bp;
 	const uint64_t cfa = base + (uint64_t)recipe_cfa_offset(recipe);
 	const enum recipe_bp how = recipe_bp(recipe);
 	const uint64_t ra_slot = cfa - 8;
-	uint64_t bp_slot = (how == RECIPE_BP_AT_BP ? s->bp : cfa) + (uint64_t)recipe_bp_offset(recipe);
+	uint64_t bp_slot =
+		(how == RECIPE_BP_AT_BP ? s->bp : cfa) + (uint64_t)recipe_bp_offset(recipe);
 	bp_slot = how == RECIPE_BP_SAME ? ra_slot : bp_slot;
 	if (cfa <= s->sp || !mem_is_direct(mem, ra_slot) || !mem_is_direct(mem, bp_slot))
 		return false;
@@ -60,11 +66,14 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 	const int64_t offset = recipe_cfa_offset(recipe);
 	struct state next = {.bp = s->bp};
 	if (kind == RECIPE_SIGNAL) {
-		if (!mem_load(mem, s->sp + ARCH_SIGNAL_PC, &next.pc) || !mem_load(mem, s->sp + ARCH_SIGNAL_SP, &next.sp) ||
+		if (!mem_load(mem, s->sp + ARCH_SIGNAL_PC, &next.pc) ||
+		    !mem_load(mem, s->sp + ARCH_SIGNAL_SP, &next.sp) ||
 		    !mem_load(mem, s->sp + ARCH_SIGNAL_BP, &next.bp))
 			return false;
 		next.exact = true;
-		r->kind = mem_is_direct(mem, s->sp) && mem_is_direct(mem, s->sp + ARCH_SIGNAL_PC) ? RECORD_SIGNAL : RECORD_OPEN;
+		r->kind = mem_is_direct(mem, s->sp) && mem_is_direct(mem, s->sp + ARCH_SIGNAL_PC)
+				  ? RECORD_SIGNAL
+				  : RECORD_OPEN;
 		r->bp_slot = s->sp + ARCH_SIGNAL_BP;
 		*s = next;
 		return true;
@@ -78,7 +87,8 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 	}
 	uint64_t bp_slot = next.sp - 8;
 	if (recipe_bp(recipe) != RECIPE_BP_SAME) {
-		bp_slot = (recipe_bp(recipe) == RECIPE_BP_AT_BP ? s->bp : next.sp) + (uint64_t)recipe_bp_offset(recipe);
+		bp_slot = (recipe_bp(recipe) == RECIPE_BP_AT_BP ? s->bp : next.sp) +
+			  (uint64_t)recipe_bp_offset(recipe);
 		if (!mem_load(mem, bp_slot, &next.bp))
 			return false;
 	}
@@ -92,7 +102,8 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 	return true;
 }
 
-/* Whether r's caller is still n: the words that made n hold the same values. r is not RECORD_OPEN, so all of them lie in memory that may be read. */
+/* Whether r's caller is still n: the words that made n hold the same values. r is not RECORD_OPEN,
+ * so all of them lie in memory that may be read. */
 static inline bool still_calls(const struct record *r, const struct record *n)
 {
 	const uint64_t ra_slot = n->sp - 8;
@@ -123,9 +134,10 @@ static inline uint64_t *previous_addresses(const struct unwind_thread *t)
 	return t->addresses + 2 * (size_t)t->max_depth - t->n_addresses;
 }
 
-/* ---- the previous path as a whole, by its proof --------------------------------------------------------------- */
+/* ---- the previous path as a whole, by its proof ---- */
 
-/* Whether all from record i of the previous path outwards stands, as far as that was written down. Not inline: the loop needs its registers. */
+/* Whether all from record i of the previous path outwards stands, as far as that was written down.
+ * Not inline: the loop needs its registers. */
 static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, uint32_t i)
 {
 	const uint32_t n = t->n_records - i;
@@ -133,7 +145,8 @@ static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, u
 	return n <= t->n_proven && proof_sum(t->slots + at, n - 1, t->stack.hi) == t->proof[at];
 }
 
-/* Writes down what was confirmed word by word: from record i outwards. Where another kind of frame comes in, or another stack, it ends. */
+/* Writes down what was confirmed word by word: from record i outwards. Where another kind of frame
+ * comes in, or another stack, it ends. */
 static void prove(struct unwind_thread *t, uint32_t i)
 {
 	const size_t top = 2 * (size_t)t->max_depth;
@@ -143,14 +156,19 @@ static void prove(struct unwind_thread *t, uint32_t i)
 	for (; at > top - (t->n_records - i); at--) {
 		const struct record *r = &t->records[at - 1], *caller = &t->records[at];
 		const uint64_t pc_at = caller->sp - 8;
-		if (r->kind != RECORD_PLAIN || !proof_make_slots(&t->slots[at - 1], t->stack.hi, pc_at, r->bp_slot))
+		if (r->kind != RECORD_PLAIN ||
+		    !proof_make_slots(&t->slots[at - 1], t->stack.hi, pc_at, r->bp_slot))
 			break;
-		t->proof[at - 1] = t->proof[at] + proof_hash(caller->pc, r->bp_slot == pc_at ? caller->pc : caller->bp, top - at);
+		t->proof[at - 1] =
+			t->proof[at] + proof_hash(caller->pc,
+						  r->bp_slot == pc_at ? caller->pc : caller->bp,
+						  top - at);
 	}
 	t->n_proven = (uint32_t)(top - at);
 }
 
-/* Takes over the records [from, to) of the previous path as new ones; the walk goes on with the state of record `to`. False: no room. */
+/* Takes over the records [from, to) of the previous path as new ones; the walk goes on with the
+ * state of record `to`. False: no room. */
 static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
 {
 	struct unwind_thread *t = w->thread;
@@ -164,14 +182,16 @@ static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
 			t->addresses[w->n_addresses++] = addresses[t->n_addresses - old[i].n_outer];
 	}
 	t->counts.frames_reused += to - from;
-	w->state = (struct state){.pc = old[to].pc, .sp = old[to].sp, .bp = old[to].bp, .exact = old[to].exact};
+	w->state = (struct state){
+		.pc = old[to].pc, .sp = old[to].sp, .bp = old[to].bp, .exact = old[to].exact};
 	w->old = to + 1;
 	return true;
 }
 
 /*
- * If the state is that of a frame of the previous walk: follows the old frames as far as they are confirmed. True: to the root, and w->n_tail is set.
- * Otherwise the walk goes on from where w->state then stands.
+ * If the state is that of a frame of the previous walk: follows the old frames as far as they are
+ * confirmed. True: to the root, and w->n_tail is set. Otherwise the walk goes on from where
+ * w->state then stands.
  */
 static bool meet_previous(struct walk *w)
 {
@@ -182,8 +202,8 @@ static bool meet_previous(struct walk *w)
 	while (i < n && old[i].sp < w->state.sp)
 		i++;
 	w->old = i;
-	if (i == n || old[i].sp != w->state.sp || old[i].pc != w->state.pc || old[i].bp != w->state.bp ||
-	    old[i].exact != w->state.exact)
+	if (i == n || old[i].sp != w->state.sp || old[i].pc != w->state.pc ||
+	    old[i].bp != w->state.bp || old[i].exact != w->state.exact)
 		return false;
 	if (w->mark || old[i].marked)
 		return false;
@@ -241,7 +261,8 @@ static bool has_cfi(uint64_t recipe)
 static enum doubt doubt(struct walk *w)
 {
 	struct record *callee = &w->thread->records[w->n_records - 1];
-	const struct state from = {.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
+	const struct state from = {
+		.pc = callee->pc, .sp = callee->sp, .bp = callee->bp, .exact = callee->exact};
 	struct heuristic found;
 	uint64_t delta;
 	const uint64_t at = find_recipe(w, w->state.pc, &delta);
@@ -300,7 +321,8 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 			w->mark = found == REWRITING_REGISTERS;
 			w->heuristic |= w->mark;
 		} else if (kind == RECIPE_SIGNAL) /* the handler may have run on another stack */
-			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp, w->thread->stack.grows);
+			mem_note_sp(&w->thread->mem, w->thread->stack.lo, w->state.sp,
+				    w->thread->stack.grows);
 		break;
 	case RECIPE_SLOW:
 		status = step_slow(w, &next);
@@ -319,8 +341,12 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		const struct state s = w->state;
 		struct heuristic found;
 		if (!heuristic_step(w, &s, &found)) {
-			/* The dynamic loader's entry says nothing of itself, but nobody called it. */
-			*end = status == STEP_NO_CFI && w->thread->stack.first && s.sp == w->thread->stack.first ? UNWIND_ROOT : end_of(status);
+			/* The dynamic loader's entry says nothing of itself, but nobody called
+			 * it. */
+			*end = status == STEP_NO_CFI && w->thread->stack.first &&
+					       s.sp == w->thread->stack.first
+				       ? UNWIND_ROOT
+				       : end_of(status);
 			return false;
 		}
 		w->state = found.next;
@@ -343,8 +369,9 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 }
 
 /*
- * As many ordinary frames as there are, in registers: known recipe, called, followed by the plain step, nothing of the previous path at this sp. This is where the time
- * goes; whatever is not ordinary is left to follow().
+ * As many ordinary frames as there are, in registers: known recipe, called, followed by the plain
+ * step, nothing of the previous path at this sp. This is where the time goes; whatever is not
+ * ordinary is left to follow().
  */
 static void run_ordinary(struct walk *w)
 {
@@ -353,7 +380,8 @@ static void run_ordinary(struct walk *w)
 		LEAST = RECIPE_AFTER_CALL | RECIPE_SP
 	};
 	struct unwind_thread *t = w->thread;
-	const struct record *previous = previous_records(t), *old = previous + w->old, *old_end = previous + t->n_records;
+	const struct record *previous = previous_records(t), *old = previous + w->old,
+			    *old_end = previous + t->n_records;
 	struct record *r = t->records + w->n_records, *r_end = t->records + t->max_depth;
 	uint64_t *address = t->addresses + w->n_addresses;
 	const uint64_t tag = w->tag;
@@ -362,7 +390,8 @@ static void run_ordinary(struct walk *w)
 		uint64_t recipe, delta;
 		while (old < old_end && old->sp < s.sp)
 			old++;
-		if ((old < old_end && old->sp == s.sp) || !recipe_find(tag, s.pc - 1, &recipe, &delta))
+		if ((old < old_end && old->sp == s.sp) ||
+		    !recipe_find(tag, s.pc - 1, &recipe, &delta))
 			break;
 		if ((recipe & MASK) - LEAST > RECIPE_BP - RECIPE_SP)
 			break;
@@ -378,7 +407,8 @@ static void run_ordinary(struct walk *w)
 	w->state = s;
 }
 
-/* Follows the frames; the end is that of the whole path, with the previous one's tail if w->n_tail is not 0. */
+/* Follows the frames; the end is that of the whole path, with the previous one's tail if w->n_tail
+ * is not 0. */
 static enum unwind_end follow(struct walk *w)
 {
 	struct unwind_thread *t = w->thread;
@@ -406,20 +436,23 @@ static enum unwind_end follow(struct walk *w)
 		w->mark = w->laid = w->by_bp = false;
 		const uint64_t kind = recipe & (RECIPE_KIND_MASK | RECIPE_REWRITES);
 		enum unwind_end end;
-		if (__builtin_expect(kind > RECIPE_BP || !step_plain(&t->mem, recipe, r, &w->state), 0) &&
+		if (__builtin_expect(kind > RECIPE_BP || !step_plain(&t->mem, recipe, r, &w->state),
+				     0) &&
 		    !step_other(w, recipe, r, &end))
 			return end;
 	}
 }
 
-/* How many outermost addresses are those of the previous path: the tail, and what happens to be equal further in. */
+/* How many outermost addresses are those of the previous path: the tail, and what happens to be
+ * equal further in. */
 static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 {
 	const struct unwind_thread *t = w->thread;
 	const uint64_t *old_end = previous_addresses(t) + t->n_addresses - n_tail_addresses;
 	const uint32_t n_old = t->n_addresses - n_tail_addresses;
 	uint32_t n = 0;
-	while (n < n_old && n < w->n_addresses && t->addresses[w->n_addresses - 1 - n] == old_end[-1 - (ptrdiff_t)n])
+	while (n < n_old && n < w->n_addresses &&
+	       t->addresses[w->n_addresses - 1 - n] == old_end[-1 - (ptrdiff_t)n])
 		n++;
 	return n_tail_addresses + n;
 }
@@ -439,7 +472,8 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	uint32_t n_records = w->n_records + tail, n_addresses = w->n_addresses + tail_addresses;
 	if (n_records > t->max_depth || end == UNWIND_DEEP) {
 		const uint32_t drop = n_addresses > t->max_depth ? n_addresses - t->max_depth : 0;
-		memmove(t->addresses + top - tail_addresses + drop, t->addresses + top - tail_addresses,
+		memmove(t->addresses + top - tail_addresses + drop,
+			t->addresses + top - tail_addresses,
 			(tail_addresses - drop) * sizeof *t->addresses);
 		n_addresses -= drop;
 		n_records = 0;
@@ -454,7 +488,8 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 			to[i].n_outer = (uint16_t)n_outer;
 		}
 	}
-	memcpy(t->addresses + top - n_addresses, t->addresses, w->n_addresses * sizeof *t->addresses);
+	memcpy(t->addresses + top - n_addresses, t->addresses,
+	       w->n_addresses * sizeof *t->addresses);
 	atomic_signal_fence(memory_order_seq_cst);
 	t->n_records = n_records;
 	t->n_addresses = n_addresses;
@@ -468,13 +503,16 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	struct walk w = {.thread = t, .epoch = recipe_epoch_now()};
 	w.bypass = recipe_epoch_is_open(w.epoch);
 	w.tag = recipe_tag(w.epoch);
-	w.state =
-		(struct state){.pc = t->leaf.reg[ARCH_PC], .sp = t->leaf.reg[ARCH_SP], .bp = t->leaf.reg[ARCH_BP], .exact = true};
+	w.state = (struct state){.pc = t->leaf.reg[ARCH_PC],
+				 .sp = t->leaf.reg[ARCH_SP],
+				 .bp = t->leaf.reg[ARCH_BP],
+				 .exact = true};
 	mem_begin(&t->mem);
 	code_begin(&t->code_seen);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
 	if (w.bypass || w.epoch != t->epoch) {
-		t->n_records = 0; /* their recipes may be stale; the addresses still serve for n_same */
+		t->n_records =
+			0; /* their recipes may be stale; the addresses still serve for n_same */
 		t->n_extents = 0;
 	}
 	t->image.text_lo = t->image.text_hi = 0; /* its object may have gone */
@@ -497,14 +535,16 @@ void unwind_walk(struct unwind_thread *t, const ucontext_t *context, struct unwi
 	walk(t, path);
 }
 
-void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, struct unwind_path *path)
+void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
+		      struct unwind_path *path)
 {
 	memcpy(t->leaf.reg, regs->reg, sizeof t->leaf.reg);
 	t->leaf.known = ARCH_ALL_REGS;
 	walk(t, path);
 }
 
-/* The frame that a signal interrupted stands exactly where execution stood; so does a frame that was laid down, or guessed, but these say so. */
+/* The frame that a signal interrupted stands exactly where execution stood; so does a frame that
+ * was laid down, or guessed, but these say so. */
 bool unwind_met_signal(const struct unwind_thread *t)
 {
 	const struct record *r = previous_records(t);
@@ -515,7 +555,8 @@ bool unwind_met_signal(const struct unwind_thread *t)
 }
 
 /* A frame reaches from its sp to that of its caller. The root's end is not known. */
-uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan, uintptr_t place)
+uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan,
+			      uintptr_t place)
 {
 	const struct record *r = previous_records(t);
 	uint32_t address = scan->address;

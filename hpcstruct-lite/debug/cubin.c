@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables of cubins -> units; see cubin.h. A row of an inlined call names the row of the same sequence that called it, by number, so that chains of rows are chains of
- * inlined calls. A row refers to earlier rows only, which bounds all chains. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * Line tables of cubins -> units; see cubin.h. A row of an inlined call names the row of the same
+ * sequence that called it, by number, so that chains of rows are chains of inlined calls. A row
+ * refers to earlier rows only, which bounds all chains. Test: tests/cli/struct_cubin.sh,
+ * tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin.h"
 
@@ -49,7 +51,12 @@ struct reader {
 	/* of the table */
 	struct line_header *header;
 	uint32_t names_from, names_base; /* where its names may begin, and do */
-	struct { struct { uint32_t id, unit; } *at; size_t n, capacity; } files; /* by number: index in unit->files, good for one unit */
+	struct {
+		struct {
+			uint32_t id, unit;
+		} * at;
+		size_t n, capacity;
+	} files; /* by number: index in unit->files, good for one unit */
 
 	/* of the sequence */
 	struct { struct row *at; size_t n, capacity; } rows;
@@ -59,7 +66,8 @@ struct reader {
 	struct map calls;      /* (parent and name, call site) -> scope */
 	struct map definitions;/* name -> definition */
 	struct { uint16_t *at; size_t n, capacity; } depths; /* of scopes */
-	const struct cubin_segment *segment; /* that a row was found in last: the next one mostly is, too */
+	const struct cubin_segment
+		*segment; /* that a row was found in last: the next one mostly is, too */
 	struct open_range open[MAX_DEPTH];
 	size_t n_open;
 };
@@ -67,11 +75,13 @@ struct reader {
 static void complain(struct reader *r, const char *section, uint64_t offset, const char *what)
 {
 	if (r->n_said++ < MAX_SAID)
-		log_warn(r->image->path, "section %s at offset 0x%llx: %s", section, (unsigned long long)offset, what);
+		log_warn(r->image->path, "section %s at offset 0x%llx: %s", section,
+			 (unsigned long long)offset, what);
 	r->damaged = true;
 }
 
-/* Index in unit->files, DEBUG_NONE: unknown; STRTAB_FAILED is DEBUG_NONE too, and costs the name alone. */
+/* Index in unit->files, DEBUG_NONE: unknown; STRTAB_FAILED is DEBUG_NONE too, and costs the name
+ * alone. */
 static uint32_t file_id(struct reader *r, uint64_t number)
 {
 	if (number >= r->header->files.n)
@@ -81,7 +91,9 @@ static uint32_t file_id(struct reader *r, uint64_t number)
 		return DEBUG_NONE;
 	if (r->files.at[number].unit != r->n_units + 1) {
 		const struct line_file *f = &r->header->files.at[number];
-		const char *dir = f->dir > 0 && f->dir < r->header->dirs.n ? r->header->dirs.at[f->dir] : NULL;
+		const char *dir = f->dir > 0 && f->dir < r->header->dirs.n
+					  ? r->header->dirs.at[f->dir]
+					  : NULL;
 		r->files.at[number].id = source_path_add(&r->unit.files, NULL, dir, f->name);
 		r->files.at[number].unit = r->n_units + 1;
 	}
@@ -138,17 +150,21 @@ static bool add_segments(struct reader *r, const struct image_region *section)
 {
 	const struct cubin_functions *f = &r->functions;
 	size_t i = cubin_segment_from(f, section->start);
-	for (; i < f->segments.n && f->segments.at[i].start - section->start < section->n_bytes; i++) {
+	for (; i < f->segments.n && f->segments.at[i].start - section->start < section->n_bytes;
+	     i++) {
 		const struct cubin_segment *s = &f->segments.at[i];
-		struct debug_range *range = s->function >= r->first_function ? vec_push(&r->unit.ranges) : NULL;
+		struct debug_range *range =
+			s->function >= r->first_function ? vec_push(&r->unit.ranges) : NULL;
 		if (!range)
 			return s->function < r->first_function;
-		*range = (struct debug_range){s->start, s->end, s->function - (uint32_t)r->first_function};
+		*range = (struct debug_range){s->start, s->end,
+					      s->function - (uint32_t)r->first_function};
 	}
 	return true;
 }
 
-/* Adds the functions of the section of code that holds the address, unless another unit had them. False when memory is short. */
+/* Adds the functions of the section of code that holds the address, unless another unit had them.
+ * False when memory is short. */
 static bool add_functions(struct reader *r, uint64_t link_addr)
 {
 	const struct image_region *section = image_code_at(r->image, link_addr);
@@ -158,7 +174,9 @@ static bool add_functions(struct reader *r, uint64_t link_addr)
 	r->is_taken.at[section - r->image->code.at] = true;
 	const struct cubin_functions *f = &r->functions;
 	r->first_function = cubin_function_not_before(f, section->start);
-	for (size_t i = r->first_function; i < f->functions.n && f->functions.at[i].start - section->start < section->n_bytes; i++)
+	for (size_t i = r->first_function;
+	     i < f->functions.n && f->functions.at[i].start - section->start < section->n_bytes;
+	     i++)
 		if (!add_function(r, &f->functions.at[i]))
 			return false;
 	return add_segments(r, section);
@@ -173,13 +191,16 @@ static uint32_t function_at(struct reader *r, uint64_t link_addr)
 	else if (!s || link_addr < s->start || link_addr >= s->end)
 		s = cubin_segment_at(&r->functions, link_addr);
 	r->segment = s;
-	return s && s->function - r->first_function < r->n_functions ? s->function - (uint32_t)r->first_function : DEBUG_NONE;
+	return s && s->function - r->first_function < r->n_functions
+		       ? s->function - (uint32_t)r->first_function
+		       : DEBUG_NONE;
 }
 
 /* The name at an offset of .debug_str, or NULL. */
 static const char *name_at(const struct reader *r, uint32_t offset)
 {
-	if (offset >= r->names.n_bytes || !memchr(r->names.at + offset, '\0', r->names.n_bytes - offset))
+	if (offset >= r->names.n_bytes ||
+	    !memchr(r->names.at + offset, '\0', r->names.n_bytes - offset))
 		return NULL;
 	return (const char *)r->names.at + offset;
 }
@@ -199,8 +220,10 @@ static bool names_fit(const struct reader *r, uint64_t base)
 }
 
 /*
- * nvlink joins the names of its inputs and should leave in each table where its own begin; the one of CUDA 13 leaves 0 in those of sm_90 and later. Names that begin within a string tell it: then the table's names
- * begin at the first string behind those used so far from which all of them fit. What fits nowhere stays as it is.
+ * nvlink joins the names of its inputs and should leave in each table where its own begin; the one
+ * of CUDA 13 leaves 0 in those of sm_90 and later. Names that begin within a string tell it: then
+ * the table's names begin at the first string behind those used so far from which all of them fit.
+ * What fits nowhere stays as it is.
  */
 static void mend_names(struct reader *r)
 {
@@ -211,7 +234,8 @@ static void mend_names(struct reader *r)
 		for (unsigned n = 0; !(begins_name(r, base) && names_fit(r, base)); n++) {
 			if (n == MAX_NAME_BASES || base >= r->names.n_bytes)
 				return;
-			base += strnlen((const char *)r->names.at + base, r->names.n_bytes - base) + 1;
+			base += strnlen((const char *)r->names.at + base, r->names.n_bytes - base) +
+				1;
 		}
 		r->names_base = (uint32_t)base;
 	}
@@ -221,17 +245,23 @@ static void mend_names(struct reader *r)
 		last = row->context > 0 && row->name > last ? row->name : last;
 	}
 	if (last >= r->names_used && last < r->names.n_bytes)
-		r->names_used = last + (uint32_t)strnlen((const char *)r->names.at + last, r->names.n_bytes - last) + 1;
+		r->names_used = last +
+				(uint32_t)strnlen((const char *)r->names.at + last,
+						  r->names.n_bytes - last) +
+				1;
 }
 
-/* The scope of a call that was inlined into `parent` where row `caller` stands. DEBUG_NONE when memory is short. */
-static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name, const struct row *caller)
+/* The scope of a call that was inlined into `parent` where row `caller` stands. DEBUG_NONE when
+ * memory is short. */
+static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name,
+			     const struct row *caller)
 {
 	if (r->depths.at[parent] >= MAX_DEPTH - 1)
 		return parent;
 	uint32_t file, line;
 	place_of(r, caller, &file, &line);
-	uint64_t id = map_put(&r->calls, (uint64_t)parent << 32 | name, (uint64_t)file << 32 | line, r->unit.scopes.n);
+	uint64_t id = map_put(&r->calls, (uint64_t)parent << 32 | name, (uint64_t)file << 32 | line,
+			      r->unit.scopes.n);
 	if (id == MAP_NONE || id < r->unit.scopes.n)
 		return id == MAP_NONE ? DEBUG_NONE : (uint32_t)id;
 	uint64_t definition = map_put(&r->definitions, name, 0, r->unit.definitions.n);
@@ -243,13 +273,14 @@ static uint32_t inlined_call(struct reader *r, uint32_t parent, uint32_t name, c
 	}
 	if (definition == MAP_NONE || definition == DEBUG_NONE)
 		return DEBUG_NONE;
-	struct debug_scope scope = {parent, (uint32_t)definition, file, line, caller->link_addr, NULL};
+	struct debug_scope scope = {parent, (uint32_t)definition, file,
+				    line,   caller->link_addr,    NULL};
 	return add_scope(r, &scope);
 }
 
 /*
- * Sets the scope of row i. Its context is an earlier row, whose scope is known; where that row lies in another function the chain is built again below
- * this one's. False when memory is short.
+ * Sets the scope of row i. Its context is an earlier row, whose scope is known; where that row lies
+ * in another function the chain is built again below this one's. False when memory is short.
  */
 static bool resolve(struct reader *r, size_t i)
 {
@@ -261,7 +292,8 @@ static bool resolve(struct reader *r, size_t i)
 	size_t k = i;
 	while (r->rows.at[k].context != 0 && n < MAX_DEPTH) {
 		if (r->rows.at[k].context > k) {
-			complain(r, ".debug_line", r->header->program_start, "an inlined call refers to a row that does not come before it");
+			complain(r, ".debug_line", r->header->program_start,
+				 "an inlined call refers to a row that does not come before it");
 			break;
 		}
 		chain[n++] = (uint32_t)k;
@@ -276,7 +308,8 @@ static bool resolve(struct reader *r, size_t i)
 	}
 	while (n > 0) {
 		const struct row *inner = &r->rows.at[chain[--n]];
-		row->scope = inlined_call(r, row->scope, inner->name, &r->rows.at[inner->context - 1]);
+		row->scope =
+			inlined_call(r, row->scope, inner->name, &r->rows.at[inner->context - 1]);
 		if (row->scope == DEBUG_NONE)
 			return false;
 	}
@@ -285,14 +318,16 @@ static bool resolve(struct reader *r, size_t i)
 
 /* ---- ranges ---- */
 
-/* Says that the code from `start` to `end` is that of the scope and of those around it. False when memory is short. */
+/* Says that the code from `start` to `end` is that of the scope and of those around it. False when
+ * memory is short. */
 static bool add_range(struct reader *r, uint32_t scope, uint64_t start, uint64_t end)
 {
 	uint32_t around[MAX_DEPTH];
 	size_t n = r->depths.at[scope], same = 0;
 	for (size_t i = n; i-- > 0; scope = r->unit.scopes.at[scope].parent)
 		around[i] = scope;
-	while (same < n && same < r->n_open && r->open[same].scope == around[same] && r->unit.ranges.at[r->open[same].range].end == start)
+	while (same < n && same < r->n_open && r->open[same].scope == around[same] &&
+	       r->unit.ranges.at[r->open[same].range].end == start)
 		same++;
 	for (size_t i = 0; i < same; i++)
 		r->unit.ranges.at[r->open[i].range].end = end;
@@ -315,7 +350,8 @@ static bool add_ranges(struct reader *r)
 		uint64_t end = r->rows.at[i + 1].link_addr;
 		if (end <= row->link_addr || row->scope == DEBUG_NONE)
 			continue;
-		if (!add_range(r, row->scope, row->link_addr, end)) /* what is beyond its function will not count */
+		if (!add_range(r, row->scope, row->link_addr,
+			       end)) /* what is beyond its function will not count */
 			return false;
 	}
 	return true;
@@ -333,9 +369,12 @@ static void place_functions(struct reader *r)
 			continue;
 		if (r->unit.scopes.at[function].entry != row->link_addr)
 			continue;
-		for (unsigned n = 0; row->context > 0 && row->context <= (size_t)(row - r->rows.at) && n < MAX_DEPTH; n++)
+		for (unsigned n = 0; row->context > 0 &&
+				     row->context <= (size_t)(row - r->rows.at) && n < MAX_DEPTH;
+		     n++)
 			row = &r->rows.at[row->context - 1];
-		struct debug_definition *d = &r->unit.definitions.at[r->unit.scopes.at[function].definition];
+		struct debug_definition *d =
+			&r->unit.definitions.at[r->unit.scopes.at[function].definition];
 		place_of(r, row, &d->file, &d->line);
 	}
 }
@@ -346,7 +385,8 @@ static bool add_rows(struct reader *r)
 		struct debug_row *row = vec_push(&r->unit.rows);
 		if (!row)
 			return false;
-		*row = (struct debug_row){.link_addr = r->rows.at[i].link_addr, .is_end = i + 1 == r->rows.n};
+		*row = (struct debug_row){.link_addr = r->rows.at[i].link_addr,
+					  .is_end = i + 1 == r->rows.n};
 		place_of(r, &r->rows.at[i], &row->file, &row->line);
 	}
 	return true;
@@ -395,10 +435,13 @@ static bool take_row(void *arg, const struct line_row *from)
 	struct row *row = r->rows.n < UINT32_MAX ? vec_push(&r->rows) : NULL;
 	if (!row)
 		return false;
-	bool sound = from->file < UINT32_MAX && from->line < UINT32_MAX && from->context < UINT32_MAX && from->name < UINT32_MAX;
+	bool sound = from->file < UINT32_MAX && from->line < UINT32_MAX &&
+		     from->context < UINT32_MAX && from->name < UINT32_MAX;
 	*row = (struct row){.link_addr = from->link_addr};
 	if (sound)
-		*row = (struct row){from->link_addr, (uint32_t)from->file, (uint32_t)from->line, (uint32_t)from->context, (uint32_t)from->name, DEBUG_NONE};
+		*row = (struct row){from->link_addr,      (uint32_t)from->file,
+				    (uint32_t)from->line, (uint32_t)from->context,
+				    (uint32_t)from->name, DEBUG_NONE};
 	else
 		r->damaged = true;
 	return !from->is_end || end_sequence(r);
@@ -411,7 +454,8 @@ static bool read_table(struct reader *r, uint64_t *offset)
 	uint64_t where = *offset;
 	enum line_result result = line_header_read(&r->sections, *offset, &header, &where);
 	if (result == LINE_DAMAGED)
-		complain(r, ".debug_line", where, "the line table is damaged; those from there on are not used");
+		complain(r, ".debug_line", where,
+			 "the line table is damaged; those from there on are not used");
 	if (result != LINE_OK) {
 		r->status = result == LINE_NO_MEMORY ? STATUS_NO_MEMORY : r->status;
 		return false;
@@ -455,13 +499,17 @@ static struct section_bytes section(const struct image *image, const char *name)
 	return s ? (struct section_bytes){s->bytes, s->n_bytes} : (struct section_bytes){NULL, 0};
 }
 
-enum status cubin_read(const struct image *image, enum status (*take)(void *arg, const struct debug_unit *unit, uint32_t number), void *arg)
+enum status cubin_read(const struct image *image,
+		       enum status (*take)(void *arg, const struct debug_unit *unit,
+					   uint32_t number),
+		       void *arg)
 {
 	struct reader r = {.image = image, .take = take, .arg = arg};
 	r.sections.line = section(image, ".debug_line");
 	r.sections.line_str = section(image, ".debug_line_str");
 	r.sections.str = r.names = section(image, ".debug_str");
-	bool ok = cubin_functions_read(image, &r.functions) && (image->code.n == 0 || vec_extend(&r.is_taken, image->code.n));
+	bool ok = cubin_functions_read(image, &r.functions) &&
+		  (image->code.n == 0 || vec_extend(&r.is_taken, image->code.n));
 	if (ok)
 		cubin_read_resources(image, &r.functions);
 	r.status = ok ? STATUS_OK : STATUS_NO_MEMORY;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of a cubin: kernels, device functions, and the copies of device functions that ptxas keeps inside a kernel's section under local symbols such as "$kernel$function". Test:
+ * Functions of a cubin: kernels, device functions, and the copies of device functions that ptxas
+ * keeps inside a kernel's section under local symbols such as "$kernel$function". Test:
  * tests/cli/struct_cubin.sh.
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
@@ -13,14 +14,16 @@
 
 #define CUDA_ENTRY 0x10u /* STO_CUDA_ENTRY of st_other: a kernel */
 
-/* "$kernel$function" and "$__internal_0_$function" are the function's; NULL when the symbol is plain. */
+/* "$kernel$function" and "$__internal_0_$function" are the function's; NULL when the symbol is
+ * plain. */
 static const char *local_name(const char *symbol)
 {
 	const char *second = symbol[0] == '$' ? strchr(symbol + 1, '$') : NULL;
 	return second && second[1] ? second + 1 : NULL;
 }
 
-static bool add_function(const struct image *image, struct cubin_functions *f, const struct image_symbol *s)
+static bool add_function(const struct image *image, struct cubin_functions *f,
+			 const struct image_symbol *s)
 {
 	const struct image_region *section = image_code_at(image, s->link_addr);
 	if (s->type != STT_FUNC || !section || s->name[s->name_bytes] != '\0')
@@ -31,7 +34,11 @@ static bool add_function(const struct image *image, struct cubin_functions *f, c
 	const char *plain = local_name(s->name);
 	struct cubin_function *slot = vec_push(&f->functions);
 	if (slot)
-		*slot = (struct cubin_function){s->link_addr, end, plain ? plain : s->name, plain ? s->name : NULL, {.is_kernel = (s->other & CUDA_ENTRY) != 0}};
+		*slot = (struct cubin_function){s->link_addr,
+						end,
+						plain ? plain : s->name,
+						plain ? s->name : NULL,
+						{.is_kernel = (s->other & CUDA_ENTRY) != 0}};
 	return slot != NULL;
 }
 
@@ -107,7 +114,8 @@ size_t cubin_function_not_before(const struct cubin_functions *f, uint64_t link_
 struct cubin_function *cubin_function_from(struct cubin_functions *f, uint64_t link_addr)
 {
 	size_t i = cubin_function_not_before(f, link_addr);
-	return i < f->functions.n && f->functions.at[i].start == link_addr ? &f->functions.at[i] : NULL;
+	return i < f->functions.n && f->functions.at[i].start == link_addr ? &f->functions.at[i]
+									   : NULL;
 }
 
 size_t cubin_segment_from(const struct cubin_functions *f, uint64_t link_addr)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resources of GPU functions from the notes of a cubin: .nv.info (of all functions) and .nv.info.<kernel>, records of {format, attribute, value or size} and a payload; the size of
- * .nv.shared.<kernel>; in older cubins the header of the section of code. Values that make no sense are left out. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * Resources of GPU functions from the notes of a cubin: .nv.info (of all functions) and
+ * .nv.info.<kernel>, records of {format, attribute, value or size} and a payload; the size of
+ * .nv.shared.<kernel>; in older cubins the header of the section of code. Values that make no sense
+ * are left out. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
 
@@ -47,7 +49,8 @@ static bool next_note(struct cursor *c, struct note *n)
 }
 
 /* The resources of the function a symbol stands for, or NULL. */
-static struct debug_resources *of_symbol(const struct image *image, struct cubin_functions *f, const struct image_section *notes, uint32_t index)
+static struct debug_resources *of_symbol(const struct image *image, struct cubin_functions *f,
+					 const struct image_section *notes, uint32_t index)
 {
 	Elf64_Sym s;
 	const struct image_section *table = image_linked_symbols(image, notes);
@@ -57,17 +60,21 @@ static struct debug_resources *of_symbol(const struct image *image, struct cubin
 	uint32_t section = image_symbol_section(image, table, index, s.st_shndx);
 	if (section == 0 || section >= image->sections.n)
 		return NULL;
-	struct cubin_function *function = cubin_function_from(f, image->sections.at[section].link_addr + s.st_value);
+	struct cubin_function *function =
+		cubin_function_from(f, image->sections.at[section].link_addr + s.st_value);
 	return function ? &function->resources : NULL;
 }
 
-static void read_global(const struct image *image, struct cubin_functions *f, const struct image_section *notes)
+static void read_global(const struct image *image, struct cubin_functions *f,
+			const struct image_section *notes)
 {
 	struct cursor c = cursor_make(notes->bytes, notes->n_bytes);
 	for (struct note n; next_note(&c, &n);) {
-		bool wanted = n.attribute == REGISTERS || n.attribute == FRAME_SIZE || n.attribute == MIN_STACK_SIZE;
+		bool wanted = n.attribute == REGISTERS || n.attribute == FRAME_SIZE ||
+			      n.attribute == MIN_STACK_SIZE;
 		uint32_t symbol = cursor_u32(&n.payload), value = cursor_u32(&n.payload);
-		struct debug_resources *r = wanted && cursor_ok(&n.payload) ? of_symbol(image, f, notes, symbol) : NULL;
+		struct debug_resources *r =
+			wanted && cursor_ok(&n.payload) ? of_symbol(image, f, notes, symbol) : NULL;
 		if (!r)
 			continue;
 		if (n.attribute == REGISTERS)
@@ -80,11 +87,14 @@ static void read_global(const struct image *image, struct cubin_functions *f, co
 }
 
 /* The resources of the function that starts a section of code, or NULL. */
-static struct debug_resources *of_section(const struct image *image, struct cubin_functions *f, uint32_t section)
+static struct debug_resources *of_section(const struct image *image, struct cubin_functions *f,
+					  uint32_t section)
 {
-	if (section == 0 || section >= image->sections.n || !(image->sections.at[section].flags & SHF_EXECINSTR))
+	if (section == 0 || section >= image->sections.n ||
+	    !(image->sections.at[section].flags & SHF_EXECINSTR))
 		return NULL;
-	struct cubin_function *function = cubin_function_from(f, image->sections.at[section].link_addr);
+	struct cubin_function *function =
+		cubin_function_from(f, image->sections.at[section].link_addr);
 	return function ? &function->resources : NULL;
 }
 
@@ -97,16 +107,18 @@ static void read_own(struct debug_resources *r, const struct image_section *note
 		} else if (n.attribute == BARRIERS) {
 			r->barriers = (uint16_t)n.value;
 		} else if (n.attribute == MAX_THREADS) {
-			uint64_t x = cursor_u32(&n.payload), y = cursor_u32(&n.payload), z = cursor_u32(&n.payload);
-			if (cursor_ok(&n.payload) && x < MOST_THREADS && y < MOST_THREADS && z < MOST_THREADS)
+			uint64_t x = cursor_u32(&n.payload), y = cursor_u32(&n.payload),
+				 z = cursor_u32(&n.payload);
+			if (cursor_ok(&n.payload) && x < MOST_THREADS && y < MOST_THREADS &&
+			    z < MOST_THREADS)
 				r->max_threads = (uint32_t)(x * y * z);
 		}
 	}
 }
 
 /*
- * Static shared memory. From sm_90 on, the section of a linked cubin (SHT_NOBITS) starts with what the system keeps for itself; the section .nv.shared.reserved.0 tells that it
- * does so.
+ * Static shared memory. From sm_90 on, the section of a linked cubin (SHT_NOBITS) starts with what
+ * the system keeps for itself; the section .nv.shared.reserved.0 tells that it does so.
  */
 static uint32_t shared_bytes(const struct image_section *s, bool has_reserved)
 {
@@ -121,24 +133,29 @@ void cubin_read_resources(const struct image *image, struct cubin_functions *f)
 	bool has_reserved = false;
 	for (size_t i = 0; i < image->sections.n; i++) {
 		struct debug_resources *r = of_section(image, f, (uint32_t)i);
-		has_reserved = has_reserved || strcmp(image->sections.at[i].name, ".nv.shared.reserved.0") == 0;
+		has_reserved = has_reserved ||
+			       strcmp(image->sections.at[i].name, ".nv.shared.reserved.0") == 0;
 		if (r)
-			r->registers = image->sections.at[i].info >> 24; /* of old; the notes know better */
+			r->registers = image->sections.at[i].info >>
+				       24; /* of old; the notes know better */
 	}
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		struct debug_resources *r;
 		if (strcmp(s->name, ".nv.info") == 0 && s->bytes)
 			read_global(image, f, s);
-		else if (strncmp(s->name, ".nv.info.", 9) == 0 && s->bytes && (r = of_section(image, f, s->info)))
+		else if (strncmp(s->name, ".nv.info.", 9) == 0 && s->bytes &&
+			 (r = of_section(image, f, s->info)))
 			read_own(r, s);
-		else if (strncmp(s->name, ".nv.shared.", 11) == 0 && (r = of_section(image, f, s->info)))
+		else if (strncmp(s->name, ".nv.shared.", 11) == 0 &&
+			 (r = of_section(image, f, s->info)))
 			r->shared_bytes = shared_bytes(s, has_reserved);
 	}
 	for (size_t i = 0; i < f->functions.n; i++) {
 		struct cubin_function *function = &f->functions.at[i];
 		const struct debug_resources *r = &function->resources;
-		if (r->is_kernel || r->registers || r->frame_bytes || r->stack_bytes || r->shared_bytes || r->barriers)
+		if (r->is_kernel || r->registers || r->frame_bytes || r->stack_bytes ||
+		    r->shared_bytes || r->barriers)
 			function->resources.link_addr = function->start;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors of libdwarf: what is damaged is said with its place, a few times for each unit; the rest is dropped. Test: tests/cli/struct_damage.sh. */
+/* Errors of libdwarf: what is damaged is said with its place, a few times for each unit; the rest
+ * is dropped. Test: tests/cli/struct_damage.sh. */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
 #include "common/base/log.h"
@@ -12,11 +13,13 @@ void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
 		dwarf_dealloc_error(dbg, error);
 }
 
-void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what, Dwarf_Error error)
+void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what,
+		    Dwarf_Error error)
 {
 	if (s->n_said++ < MAX_SAID)
-		log_warn(s->input.image->path, "section %s at offset 0x%llx: %s%s%s", section, (unsigned long long)offset, what,
-			error ? ": " : "", error ? dwarf_errmsg(error) : "");
+		log_warn(s->input.image->path, "section %s at offset 0x%llx: %s%s%s", section,
+			 (unsigned long long)offset, what, error ? ": " : "",
+			 error ? dwarf_errmsg(error) : "");
 	debug_forget(s->main.dbg, error);
 	s->unit->incomplete = true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a DIE is for is decided once for each abbreviation, so that
- * types and variables cost nothing but the step over them. Test: tests/cli/struct_judge.sh.
+ * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a
+ * DIE is for is decided once for each abbreviation, so that types and variables cost nothing but
+ * the step over them. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -30,9 +31,11 @@ static enum debug_die_class classify_tag(struct debug_session *s, Dwarf_Die die)
 	switch (tag) {
 	case DW_TAG_subprogram:
 	case DW_TAG_entry_point:
-		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_FUNCTION : DIE_ENTER;
+		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_FUNCTION
+									      : DIE_ENTER;
 	case DW_TAG_inlined_subroutine:
-		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_INLINED : DIE_ENTER;
+		return has(s, die, DW_AT_low_pc) || has(s, die, DW_AT_ranges) ? DIE_INLINED
+									      : DIE_ENTER;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 	case DW_TAG_class_type:
@@ -56,7 +59,8 @@ static enum debug_die_class classify(struct debug_session *s, Dwarf_Die die)
 	int code = dwarf_die_abbrev_code(die);
 	if (code < 0 || code >= MAX_CACHED_CODE)
 		return classify_tag(s, die);
-	if ((size_t)code >= s->classes.n && !vec_extend(&s->classes, (size_t)code + 1 - s->classes.n))
+	if ((size_t)code >= s->classes.n &&
+	    !vec_extend(&s->classes, (size_t)code + 1 - s->classes.n))
 		return classify_tag(s, die);
 	uint8_t *known = &s->classes.at[code];
 	if (*known == DIE_UNKNOWN)
@@ -64,7 +68,8 @@ static enum debug_die_class classify(struct debug_session *s, Dwarf_Die die)
 	return (enum debug_die_class)*known;
 }
 
-/* Adds the scope of a function (parent DEBUG_NONE) or an inlined call. DEBUG_NONE when memory is short. */
+/* Adds the scope of a function (parent DEBUG_NONE) or an inlined call. DEBUG_NONE when memory is
+ * short. */
 static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t parent)
 {
 	uint32_t id = (uint32_t)s->unit->scopes.n;
@@ -88,7 +93,9 @@ static uint32_t add_scope(struct debug_session *s, Dwarf_Die die, uint32_t paren
 	s->unit->scopes.at[id] = (struct debug_scope){
 		.parent = parent,
 		.definition = definition,
-		.call_file = parent != DEBUG_NONE && f.has_call_file ? debug_file(s, die, DEBUG_MAIN, f.call_file) : DEBUG_NONE,
+		.call_file = parent != DEBUG_NONE && f.has_call_file
+				     ? debug_file(s, die, DEBUG_MAIN, f.call_file)
+				     : DEBUG_NONE,
 		.call_line = f.call_line < UINT32_MAX ? (uint32_t)f.call_line : 0,
 		.entry = entry,
 	};
@@ -117,7 +124,8 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, 
 	Dwarf_Die die = NULL, next = NULL;
 	Dwarf_Error error = NULL;
 	if (depth > MAX_DEPTH) {
-		debug_complain(s, ".debug_info", s->unit->offset, "entries nested too deep in the unit", NULL);
+		debug_complain(s, ".debug_info", s->unit->offset,
+			       "entries nested too deep in the unit", NULL);
 		return true;
 	}
 	int result = dwarf_child(parent_die, &die, &error);
@@ -130,7 +138,8 @@ static bool walk(struct debug_session *s, Dwarf_Die parent_die, uint32_t scope, 
 	}
 	if (result == DW_DLV_ERROR) {
 		Dwarf_Off at = s->unit->offset;
-		debug_complain(s, ".debug_info", at, "the rest of the unit's entries cannot be read", error);
+		debug_complain(s, ".debug_info", at,
+			       "the rest of the unit's entries cannot be read", error);
 	}
 	return ok;
 }
@@ -165,7 +174,8 @@ static void read_bases(struct debug_session *s)
 
 bool debug_read_dies(struct debug_session *s)
 {
-	s->unit->is_split |= has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
+	s->unit->is_split |=
+		has(s, s->unit_die, DW_AT_GNU_dwo_name) || has(s, s->unit_die, DW_AT_dwo_name);
 	read_bases(s);
 	return walk(s, s->unit_die, DEBUG_NONE, 0);
 }

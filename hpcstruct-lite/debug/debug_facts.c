@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of DIEs, code ranges, and the names of functions through abstract origins and specifications, which may lie in other units and in
- * dwz's alternate file. Test: tests/cli/struct_judge.sh.
+ * Attributes of DIEs, code ranges, and the names of functions through abstract origins and
+ * specifications, which may lie in other units and in dwz's alternate file. Test:
+ * tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -12,7 +13,8 @@
 /* Code outside the executable sections is what a linker left of discarded functions. */
 static bool add_range(struct debug_session *s, uint32_t scope, uint64_t start, uint64_t end)
 {
-	if (end <= start || !image_is_code(s->input.code, start) || !image_is_code(s->input.code, end - 1))
+	if (end <= start || !image_is_code(s->input.code, start) ||
+	    !image_is_code(s->input.code, end - 1))
 		return true;
 	struct debug_range *r = vec_push(&s->unit->ranges);
 	if (!r)
@@ -45,7 +47,8 @@ static bool read_ranges(struct debug_session *s, Dwarf_Attribute attribute, uint
 	if (result == DW_DLV_OK && form == DW_FORM_rnglistx) {
 		result = dwarf_formudata(attribute, &index, &error);
 		if (result == DW_DLV_OK && !range_list_find(&s->lists, index, &at)) {
-			debug_complain(s, section, s->lists.rnglists_base, "there is no range list of a number that is used", NULL);
+			debug_complain(s, section, s->lists.rnglists_base,
+				       "there is no range list of a number that is used", NULL);
 			return true;
 		}
 	} else if (result == DW_DLV_OK) {
@@ -59,17 +62,20 @@ static bool read_ranges(struct debug_session *s, Dwarf_Attribute attribute, uint
 		at = offset;
 	}
 	if (result != DW_DLV_OK) {
-		debug_complain(s, ".debug_info", s->unit->offset, "an attribute with code ranges cannot be read in the unit", error);
+		debug_complain(s, ".debug_info", s->unit->offset,
+			       "an attribute with code ranges cannot be read in the unit", error);
 		return true;
 	}
 	struct range_taker taker = {s, scope};
 	enum range_result r = range_list_read(&s->lists, at, take_range, &taker, &where);
 	if (r == RANGE_DAMAGED)
-		debug_complain(s, section, where, "a range list is damaged; used up to there", NULL);
+		debug_complain(s, section, where, "a range list is damaged; used up to there",
+			       NULL);
 	return r != RANGE_STOPPED;
 }
 
-static void take_number(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *value, bool *has)
+static void take_number(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute,
+			uint64_t *value, bool *has)
 {
 	Dwarf_Unsigned u = 0;
 	Dwarf_Signed n = 0;
@@ -82,7 +88,8 @@ static void take_number(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribut
 	}
 	debug_forget(dbg, error);
 	error = NULL;
-	if (dwarf_formsdata(attribute, &n, &error) == DW_DLV_OK && n >= 0) { /* gcc 4 used signed forms */
+	if (dwarf_formsdata(attribute, &n, &error) == DW_DLV_OK &&
+	    n >= 0) { /* gcc 4 used signed forms */
 		*value = (uint64_t)n;
 		*has = true;
 		return;
@@ -103,7 +110,8 @@ static void take_address(Dwarf_Debug dbg, Dwarf_Attribute attribute, uint64_t *v
 }
 
 /* DW_AT_high_pc is an address, or a distance from the low one when its form is a number. */
-static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, struct debug_facts *f)
+static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute,
+		      struct debug_facts *f)
 {
 	Dwarf_Half form = 0;
 	Dwarf_Error error = NULL;
@@ -111,8 +119,9 @@ static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute 
 		debug_forget(dbg, error);
 		return;
 	}
-	bool is_address = form == DW_FORM_addr || form == DW_FORM_addrx || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4) ||
-		form == DW_FORM_GNU_addr_index;
+	bool is_address = form == DW_FORM_addr || form == DW_FORM_addrx ||
+			  (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4) ||
+			  form == DW_FORM_GNU_addr_index;
 	if (is_address) {
 		take_address(dbg, attribute, &f->high, &f->has_high);
 		return;
@@ -121,13 +130,16 @@ static void take_high(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute 
 	f->high_is_distance = true;
 }
 
-/* A string that is in the alternate file is unknown without it; libdwarf would give a text that says so. */
-static const char *take_string(const struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute)
+/* A string that is in the alternate file is unknown without it; libdwarf would give a text that
+ * says so. */
+static const char *take_string(const struct debug_session *s, Dwarf_Debug dbg,
+			       Dwarf_Attribute attribute)
 {
 	char *text = NULL;
 	Dwarf_Half form = 0;
 	Dwarf_Error error = NULL;
-	if (!s->alternate.dbg && dwarf_whatform(attribute, &form, &error) == DW_DLV_OK && (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup))
+	if (!s->alternate.dbg && dwarf_whatform(attribute, &form, &error) == DW_DLV_OK &&
+	    (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup))
 		return NULL;
 	if (dwarf_formstring(attribute, &text, &error) == DW_DLV_OK)
 		return text;
@@ -135,16 +147,19 @@ static const char *take_string(const struct debug_session *s, Dwarf_Debug dbg, D
 	return NULL;
 }
 
-static void take_origin(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute, enum debug_place place, struct debug_facts *f)
+static void take_origin(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute attribute,
+			enum debug_place place, struct debug_facts *f)
 {
 	Dwarf_Half form = 0;
 	Dwarf_Off offset = 0;
 	Dwarf_Error error = NULL;
-	if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK || dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK) {
+	if (dwarf_whatform(attribute, &form, &error) != DW_DLV_OK ||
+	    dwarf_global_formref(attribute, &offset, &error) != DW_DLV_OK) {
 		debug_forget(dbg, error);
 		return;
 	}
-	bool elsewhere = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
+	bool elsewhere =
+		form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8;
 	if (elsewhere && !s->alternate.dbg)
 		return;
 	f->origin = offset;
@@ -152,7 +167,8 @@ static void take_origin(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribut
 	f->has_origin = true;
 }
 
-static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute a, Dwarf_Half what, enum debug_place place, struct debug_facts *f)
+static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attribute a,
+			   Dwarf_Half what, enum debug_place place, struct debug_facts *f)
 {
 	bool ignored;
 	switch (what) {
@@ -193,7 +209,8 @@ static void take_attribute(struct debug_session *s, Dwarf_Debug dbg, Dwarf_Attri
 	}
 }
 
-bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place place, struct debug_facts *f, uint32_t ranges_of)
+bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place place,
+		      struct debug_facts *f, uint32_t ranges_of)
 {
 	Dwarf_Debug dbg = place == DEBUG_MAIN ? s->main.dbg : s->alternate.dbg;
 	Dwarf_Attribute *list = NULL;
@@ -203,7 +220,8 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 	int result = dwarf_attrlist(die, &list, &n, &error);
 	if (result != DW_DLV_OK) {
 		if (result == DW_DLV_ERROR)
-			debug_complain(s, ".debug_info", s->unit->offset, "an entry of the unit cannot be read", error);
+			debug_complain(s, ".debug_info", s->unit->offset,
+				       "an entry of the unit cannot be read", error);
 		return true;
 	}
 	bool ok = true;
@@ -221,12 +239,14 @@ bool debug_read_facts(struct debug_session *s, Dwarf_Die die, enum debug_place p
 	}
 	dwarf_dealloc(dbg, list, DW_DLA_LIST);
 	if (ok && ranges_of != DEBUG_NONE && !f->has_ranges && f->has_low && f->has_high)
-		ok = add_range(s, ranges_of, f->low, f->high_is_distance ? f->low + f->high : f->high);
+		ok = add_range(s, ranges_of, f->low,
+			       f->high_is_distance ? f->low + f->high : f->high);
 	return ok;
 }
 
 /* Adds what `facts` know of a definition and it does not yet. */
-static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die die, enum debug_place place, const struct debug_facts *f)
+static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die die,
+		 enum debug_place place, const struct debug_facts *f)
 {
 	if (!d->name)
 		d->name = f->name;
@@ -239,7 +259,8 @@ static void fill(struct debug_session *s, struct debug_definition *d, Dwarf_Die 
 }
 
 /* Follows origins from `facts` on. */
-static struct debug_definition resolve(struct debug_session *s, const struct debug_facts *facts, struct debug_definition d)
+static struct debug_definition resolve(struct debug_session *s, const struct debug_facts *facts,
+				       struct debug_definition d)
 {
 	struct debug_facts f = *facts;
 	for (int i = 0; i < MAX_CHAIN && f.has_origin; i++) {
@@ -249,7 +270,8 @@ static struct debug_definition resolve(struct debug_session *s, const struct deb
 		Dwarf_Error error = NULL;
 		uint64_t at = f.origin;
 		if (dwarf_offdie_b(dbg, at, 1, &die, &error) != DW_DLV_OK) {
-			debug_complain(s, ".debug_info", at, "the entry that names a function cannot be read", error);
+			debug_complain(s, ".debug_info", at,
+				       "the entry that names a function cannot be read", error);
 			break;
 		}
 		debug_read_facts(s, die, place, &f, DEBUG_NONE);

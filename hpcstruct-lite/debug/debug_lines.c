@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables and file numbers of units. A number means something only together with the unit it is used in, also when a name comes from another
- * unit (LTO, dwz). Test: tests/cli/struct_judge.sh.
+ * Line tables and file numbers of units. A number means something only together with the unit it is
+ * used in, also when a name comes from another unit (LTO, dwz). Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 #include "hpcstruct-lite/debug/line_program.h"
@@ -11,10 +11,13 @@
 
 static struct line_sections sections_of(const struct image *image)
 {
-	return (struct line_sections){debug_bytes(image, ".debug_line"), debug_bytes(image, ".debug_line_str"), debug_bytes(image, ".debug_str")};
+	return (struct line_sections){debug_bytes(image, ".debug_line"),
+				      debug_bytes(image, ".debug_line_str"),
+				      debug_bytes(image, ".debug_str")};
 }
 
-/* Where a unit's line table is, and its compilation directory (NULL: not said). False: it has none. */
+/* Where a unit's line table is, and its compilation directory (NULL: not said). False: it has
+ * none. */
 static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, const char **comp_dir)
 {
 	Dwarf_Attribute a = NULL;
@@ -48,8 +51,10 @@ static bool find_table(Dwarf_Debug dbg, Dwarf_Die unit_die, uint64_t *offset, co
 	return found;
 }
 
-/* Adds the paths of a table to the unit's files. Before DWARF 5 file 0 is none; from then on directory 0 is the compilation directory. */
-static bool take_files(struct debug_session *s, const struct line_header *h, const char *comp_dir, struct debug_file_table *t)
+/* Adds the paths of a table to the unit's files. Before DWARF 5 file 0 is none; from then on
+ * directory 0 is the compilation directory. */
+static bool take_files(struct debug_session *s, const struct line_header *h, const char *comp_dir,
+		       struct debug_file_table *t)
 {
 	if (h->version >= 5 && h->dirs.n > 0 && *h->dirs.at[0])
 		comp_dir = h->dirs.at[0];
@@ -83,18 +88,21 @@ static bool take_row(void *arg, const struct line_row *r)
 	const struct row_taker *t = arg;
 	struct debug_session *s = t->session;
 	struct debug_row *row = vec_push(&s->unit->rows);
-	if (!row || (s->files.ids.n < t->header->files.n && !take_files(s, t->header, t->comp_dir, &s->files)))
+	if (!row || (s->files.ids.n < t->header->files.n &&
+		     !take_files(s, t->header, t->comp_dir, &s->files)))
 		return false;
 	uint32_t id = id_of(&s->files, r->file);
 	bool known = r->line > 0 && r->line < UINT32_MAX && id != DEBUG_NONE;
-	*row = (struct debug_row){r->link_addr, known ? id : DEBUG_NONE, known ? (uint32_t)r->line : 0, r->is_end};
+	*row = (struct debug_row){r->link_addr, known ? id : DEBUG_NONE,
+				  known ? (uint32_t)r->line : 0, r->is_end};
 	return true;
 }
 
 static bool report(struct debug_session *s, enum line_result r, uint64_t where)
 {
 	if (r == LINE_DAMAGED)
-		debug_complain(s, ".debug_line", where, "the line table is damaged; used up to there", NULL);
+		debug_complain(s, ".debug_line", where,
+			       "the line table is damaged; used up to there", NULL);
 	return r != LINE_NO_MEMORY;
 }
 
@@ -120,7 +128,8 @@ bool debug_read_lines(struct debug_session *s)
 }
 
 /* Fills the table of another unit, whose rows do not matter. */
-static bool read_foreign(struct debug_session *s, const struct image *image, Dwarf_Debug dbg, Dwarf_Off unit_die_offset, struct debug_file_table *t)
+static bool read_foreign(struct debug_session *s, const struct image *image, Dwarf_Debug dbg,
+			 Dwarf_Off unit_die_offset, struct debug_file_table *t)
 {
 	Dwarf_Die die = NULL;
 	Dwarf_Error error = NULL;
@@ -164,6 +173,7 @@ uint32_t debug_file(struct debug_session *s, Dwarf_Die die, enum debug_place pla
 		return DEBUG_NONE;
 	t->unit_die = unit_die;
 	t->place = place;
-	read_foreign(s, place == DEBUG_MAIN ? s->input.image : s->input.alternate, dbg, unit_die, t);
+	read_foreign(s, place == DEBUG_MAIN ? s->input.image : s->input.alternate, dbg, unit_die,
+		     t);
 	return id_of(t, number);
 }

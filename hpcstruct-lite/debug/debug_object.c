@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives libdwarf the debug sections of an image through its access interface, so that it opens, maps and decompresses nothing itself.
- * Test: tests/cli/struct_judge.sh.
+ * Gives libdwarf the debug sections of an image through its access interface, so that it opens,
+ * maps and decompresses nothing itself. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -22,8 +22,9 @@ typedef Dwarf_Obj_Access_Methods access_methods;
 typedef Dwarf_Endianness byte_order;
 #endif
 
-const char *const debug_sections[] = {".debug_info", ".debug_abbrev", ".debug_line", ".debug_line_str", ".debug_str", ".debug_str_offsets",
-	".debug_ranges", ".debug_rnglists", ".debug_addr", NULL};
+const char *const debug_sections[] = {
+	".debug_info",        ".debug_abbrev", ".debug_line",     ".debug_line_str", ".debug_str",
+	".debug_str_offsets", ".debug_ranges", ".debug_rnglists", ".debug_addr",     NULL};
 
 struct section_bytes debug_bytes(const struct image *image, const char *name)
 {
@@ -125,8 +126,10 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	for (const char *const *name = debug_sections; *name; name++) {
 		const struct image_section *s = image_find(image, *name);
 		/* line tables and range lists are read by decoders of our own */
-		bool ours = strcmp(*name, ".debug_line") == 0 || strcmp(*name, ".debug_line_str") == 0 || strcmp(*name, ".debug_ranges") == 0 ||
-			strcmp(*name, ".debug_rnglists") == 0;
+		bool ours = strcmp(*name, ".debug_line") == 0 ||
+			    strcmp(*name, ".debug_line_str") == 0 ||
+			    strcmp(*name, ".debug_ranges") == 0 ||
+			    strcmp(*name, ".debug_rnglists") == 0;
 		if (!s || s->n_bytes == 0 || ours)
 			continue;
 		const struct image_section **slot = vec_push(&o->sections);
@@ -142,12 +145,15 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	o->access.methods = &methods;
 #endif
 	Dwarf_Error error = NULL;
-	/* what libdwarf allocates is released by us, object by object; its own list of all allocations costs a third of the time */
+	/* what libdwarf allocates is released by us, object by object; its own list of all
+	 * allocations costs a third of the time */
 	dwarf_set_de_alloc_flag(0);
-	int result = dwarf_object_init_b(&o->access, NULL, NULL, DW_GROUPNUMBER_ANY, &o->dbg, &error);
+	int result =
+		dwarf_object_init_b(&o->access, NULL, NULL, DW_GROUPNUMBER_ANY, &o->dbg, &error);
 	if (result == DW_DLV_OK)
 		return STATUS_OK;
-	log_warn(image->path, "debug sections cannot be used: %s", result == DW_DLV_ERROR ? dwarf_errmsg(error) : "there are none");
+	log_warn(image->path, "debug sections cannot be used: %s",
+		 result == DW_DLV_ERROR ? dwarf_errmsg(error) : "there are none");
 	o->dbg = NULL;
 	return STATUS_BAD_INPUT;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions, and from one unit to the next; see debug.h. The list of units is read here without libdwarf, whose headers come one after the
- * other only. Test: tests/cli/struct_judge.sh.
+ * Sessions, and from one unit to the next; see debug.h. The list of units is read here without
+ * libdwarf, whose headers come one after the other only. Test: tests/cli/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -31,7 +31,8 @@ bool debug_has_units(const struct image *image)
 	return false;
 }
 
-enum status debug_list_units(const struct image *image, struct debug_unit_places *places, bool *damaged)
+enum status debug_list_units(const struct image *image, struct debug_unit_places *places,
+			     bool *damaged)
 {
 	const struct image_section *s = image_find(image, ".debug_info");
 	*damaged = false;
@@ -43,10 +44,15 @@ enum status debug_list_units(const struct image *image, struct debug_unit_places
 		if (n_bytes == UINT32_MAX)
 			n_bytes = cursor_u64(&c);
 		struct cursor unit = cursor_sub(&c, n_bytes);
-		unsigned version = cursor_u16(&unit), type = version >= 5 ? cursor_u8(&unit) : DW_UT_compile;
+		unsigned version = cursor_u16(&unit),
+			 type = version >= 5 ? cursor_u8(&unit) : DW_UT_compile;
 		if (!cursor_ok(&unit) || version < 2 || version > 5) {
-			log_warn(image->path, "section .debug_info at offset 0x%llx: %s; the units from there on are not used",
-				(unsigned long long)at, cursor_ok(&unit) ? "unknown DWARF version" : "unit header cut off");
+			log_warn(image->path,
+				 "section .debug_info at offset 0x%llx: %s; the units from there "
+				 "on are not used",
+				 (unsigned long long)at,
+				 cursor_ok(&unit) ? "unknown DWARF version"
+						  : "unit header cut off");
 			*damaged = true;
 			break;
 		}
@@ -74,7 +80,8 @@ enum status debug_session_open(const struct debug_input *input, struct debug_ses
 	s->lists.rnglists = debug_bytes(input->image, ".debug_rnglists");
 	s->lists.addr = debug_bytes(input->image, ".debug_addr");
 	enum status status = debug_object_open(input->image, &s->main);
-	if (status == STATUS_OK && input->alternate && debug_object_open(input->alternate, &s->alternate) == STATUS_OK) {
+	if (status == STATUS_OK && input->alternate &&
+	    debug_object_open(input->alternate, &s->alternate) == STATUS_OK) {
 		Dwarf_Error error = NULL;
 		if (dwarf_set_tied_dbg(s->main.dbg, s->alternate.dbg, &error) != DW_DLV_OK)
 			debug_forget(s->main.dbg, error);
@@ -129,11 +136,14 @@ static bool seek(struct debug_session *s, uint64_t offset, Dwarf_Error *error)
 	for (;;) {
 		Dwarf_Unsigned length = 0, type_offset = 0, next = 0;
 		Dwarf_Off abbrev_offset = 0;
-		Dwarf_Half version = 0, address_size = 0, length_size = 0, extension_size = 0, type = 0;
+		Dwarf_Half version = 0, address_size = 0, length_size = 0, extension_size = 0,
+			   type = 0;
 		Dwarf_Sig8 signature;
 		uint64_t at = s->next_header;
-		int result = dwarf_next_cu_header_d(s->main.dbg, 1, &length, &version, &abbrev_offset, &address_size, &length_size,
-			&extension_size, &signature, &type_offset, &next, &type, error);
+		int result =
+			dwarf_next_cu_header_d(s->main.dbg, 1, &length, &version, &abbrev_offset,
+					       &address_size, &length_size, &extension_size,
+					       &signature, &type_offset, &next, &type, error);
 		if (result == DW_DLV_ERROR)
 			return false;
 		if (result == DW_DLV_NO_ENTRY) {

@@ -110,7 +110,8 @@ static bool take_moduledata(const struct image *image, uint64_t at, uint64_t hea
 {
 	uint64_t gofunc;
 	const uint64_t field = t->is_1_20 ? MODULE_GOFUNC_1_20 : MODULE_GOFUNC_1_18;
-	if (!is_moduledata(image, at, header, t, bytes) || !image_word_at(image, at + field, &gofunc))
+	if (!is_moduledata(image, at, header, t, bytes) ||
+	    !image_word_at(image, at + field, &gofunc))
 		return false;
 	t->extra = content_at(image, gofunc);
 	return t->extra.at != NULL;
@@ -180,10 +181,11 @@ bool go_find_table(const struct image *image, struct go_table *t, bool *is_damag
 		const struct image_section *s = &image->sections.at[i];
 		const char *end = s->name ? strstr(s->name, ".gopclntab") : NULL;
 		bool is_named = end && strcmp(end, ".gopclntab") == 0;
-		if (!s->bytes || !(s->flags & SHF_ALLOC) || (s->flags & SHF_EXECINSTR)
-			|| (!is_named && (strncmp(s->name, ".data.rel.ro", 12) != 0 || !is_go(image))))
+		if (!s->bytes || !(s->flags & SHF_ALLOC) || (s->flags & SHF_EXECINSTR) ||
+		    (!is_named && (strncmp(s->name, ".data.rel.ro", 12) != 0 || !is_go(image))))
 			continue;
-		for (uint64_t at = 0; at + HEADER_BYTES <= s->n_bytes && (at == 0 || !is_named); at += WORD)
+		for (uint64_t at = 0; at + HEADER_BYTES <= s->n_bytes && (at == 0 || !is_named);
+		     at += WORD)
 			if (is_header(s->bytes + at) && read_header(image, s, at, t)) {
 				find_extra(image, s->link_addr + at, t, s->bytes + at);
 				return true;

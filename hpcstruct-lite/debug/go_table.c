@@ -133,8 +133,9 @@ static uint32_t get_definition(struct reader *r, uint32_t name, uint32_t file, u
 	if (!d)
 		return DEBUG_NONE;
 	bool has_place = file != DEBUG_NONE && line > 0;
-	*d = (struct debug_definition){.name = string_at(r->table.names, name), .file = has_place ? file
-		: DEBUG_NONE, .line = has_place ? line : 0};
+	*d = (struct debug_definition){.name = string_at(r->table.names, name),
+				       .file = has_place ? file : DEBUG_NONE,
+				       .line = has_place ? line : 0};
 	return (uint32_t)id;
 }
 
@@ -162,9 +163,10 @@ static bool read_function(struct reader *r, uint64_t i, struct function *f)
 	if (!name || !name[0] || !go_u32(f->record, 28, &n_pcdata))
 		return false;
 	uint32_t calls;
-	f->has_calls = t->extra.at && n_pcdata > PCDATA_CALL && f->record.at[fixed - 1] > FUNCDATA_CALLS
-		&& go_u32(f->record, fixed + 4 * ((uint64_t)n_pcdata + FUNCDATA_CALLS), &calls)
-		&& calls != UINT32_MAX;
+	f->has_calls =
+		t->extra.at && n_pcdata > PCDATA_CALL && f->record.at[fixed - 1] > FUNCDATA_CALLS &&
+		go_u32(f->record, fixed + 4 * ((uint64_t)n_pcdata + FUNCDATA_CALLS), &calls) &&
+		calls != UINT32_MAX;
 	f->calls = f->has_calls ? calls : 0;
 	return true;
 }
@@ -175,7 +177,8 @@ static bool add_scope(struct reader *r, uint32_t parent, uint32_t definition, ui
 	r->no_memory |= !s;
 	if (!s)
 		return false;
-	*s = (struct debug_scope){.parent = parent, .definition = definition, .call_file = DEBUG_NONE};
+	*s = (struct debug_scope){
+		.parent = parent, .definition = definition, .call_file = DEBUG_NONE};
 	*scope = (uint32_t)(r->unit->scopes.n - 1);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Line number programs; see line_program.h. Must not read outside the sections. Test: tests/unit/test_line_program.c. */
+/* Line number programs; see line_program.h. Must not read outside the sections. Test:
+ * tests/unit/test_line_program.c. */
 #include "hpcstruct-lite/debug/line_program.h"
 
 #include "common/base/cursor.h"
@@ -23,8 +24,10 @@ static uint64_t read_offset(struct cursor *c, unsigned offset_bytes)
 	return offset_bytes == 8 ? cursor_u64(c) : cursor_u32(c);
 }
 
-/* One value of a DWARF 5 entry: a string in *text or a number in *number. False for a form that has no place here. */
-static bool read_form(const struct line_sections *s, struct cursor *c, uint64_t form, unsigned offset_bytes, const char **text, uint64_t *number)
+/* One value of a DWARF 5 entry: a string in *text or a number in *number. False for a form that has
+ * no place here. */
+static bool read_form(const struct line_sections *s, struct cursor *c, uint64_t form,
+		      unsigned offset_bytes, const char **text, uint64_t *number)
 {
 	switch (form) {
 	case DW_FORM_string:
@@ -70,7 +73,8 @@ static bool read_form(const struct line_sections *s, struct cursor *c, uint64_t 
 }
 
 /* A table of DWARF 5: directories (files NULL) or files. */
-static enum line_result read_entries(const struct line_sections *s, struct cursor *c, unsigned offset_bytes, struct line_header *h, bool is_files)
+static enum line_result read_entries(const struct line_sections *s, struct cursor *c,
+				     unsigned offset_bytes, struct line_header *h, bool is_files)
 {
 	uint64_t formats[MAX_ENTRY_FORMATS][2];
 	unsigned n_formats = cursor_u8(c);
@@ -88,7 +92,8 @@ static enum line_result read_entries(const struct line_sections *s, struct curso
 		for (unsigned k = 0; k < n_formats; k++) {
 			const char *text = "";
 			uint64_t number = 0;
-			if (!read_form(s, c, formats[k][1], offset_bytes, &text, &number) || !cursor_ok(c))
+			if (!read_form(s, c, formats[k][1], offset_bytes, &text, &number) ||
+			    !cursor_ok(c))
 				return LINE_DAMAGED;
 			if (formats[k][0] == DW_LNCT_path)
 				entry.name = text;
@@ -139,7 +144,8 @@ static enum line_result read_old_entries(struct cursor *c, struct line_header *h
 	return cursor_ok(c) ? LINE_OK : LINE_DAMAGED;
 }
 
-static enum line_result read_header(const struct line_sections *s, struct cursor *c, struct line_header *h)
+static enum line_result read_header(const struct line_sections *s, struct cursor *c,
+				    struct line_header *h)
 {
 	unsigned offset_bytes = 4;
 	uint64_t n_bytes = cursor_u32(c);
@@ -174,7 +180,8 @@ static enum line_result read_header(const struct line_sections *s, struct cursor
 	h->opcode_lengths = cursor_bytes(c, h->opcode_base - 1u);
 	if (h->version < 5) {
 		enum line_result r = read_old_entries(c, h);
-		/* NVIDIA's: where in .debug_str the names of this table begin, once a linker joined several */
+		/* NVIDIA's: where in .debug_str the names of this table begin, once a linker joined
+		 * several */
 		if (r == LINE_OK && h->program_start - cursor_offset(c) == 4)
 			h->name_base = cursor_u32(c);
 		return r;
@@ -183,7 +190,8 @@ static enum line_result read_header(const struct line_sections *s, struct cursor
 	return r == LINE_OK ? read_entries(s, c, offset_bytes, h, true) : r;
 }
 
-enum line_result line_header_read(const struct line_sections *s, uint64_t offset, struct line_header *h, uint64_t *where)
+enum line_result line_header_read(const struct line_sections *s, uint64_t offset,
+				  struct line_header *h, uint64_t *where)
 {
 	*h = (struct line_header){0};
 	*where = offset;
@@ -292,7 +300,8 @@ static void nvidia(struct machine *m, uint8_t code, const uint8_t *next)
 }
 
 /* False: emit() wants to stop. */
-static bool extended(struct machine *m, struct line_header *h, bool (*emit)(void *, const struct line_row *), void *arg)
+static bool extended(struct machine *m, struct line_header *h,
+		     bool (*emit)(void *, const struct line_row *), void *arg)
 {
 	uint64_t n_bytes = uleb(m);
 	if (m->failed || n_bytes == 0 || n_bytes > (uint64_t)(m->end - m->at)) {
@@ -321,7 +330,8 @@ static bool extended(struct machine *m, struct line_header *h, bool (*emit)(void
 }
 
 /* False: emit() wants to stop. */
-static bool standard(struct machine *m, uint8_t opcode, bool (*emit)(void *, const struct line_row *), void *arg)
+static bool standard(struct machine *m, uint8_t opcode,
+		     bool (*emit)(void *, const struct line_row *), void *arg)
 {
 	switch (opcode) {
 	case DW_LNS_copy:
@@ -358,10 +368,13 @@ static bool standard(struct machine *m, uint8_t opcode, bool (*emit)(void *, con
 	}
 }
 
-enum line_result line_program_run(const struct line_sections *s, struct line_header *h, bool (*emit)(void *arg, const struct line_row *row), void *arg,
-	uint64_t *where)
+enum line_result line_program_run(const struct line_sections *s, struct line_header *h,
+				  bool (*emit)(void *arg, const struct line_row *row), void *arg,
+				  uint64_t *where)
 {
-	struct machine m = {.header = h, .at = s->line.at + h->program_start, .end = s->line.at + h->program_end};
+	struct machine m = {.header = h,
+			    .at = s->line.at + h->program_start,
+			    .end = s->line.at + h->program_end};
 	reset(&m);
 	while (m.at < m.end && !m.failed) {
 		*where = (uint64_t)(m.at - s->line.at);
@@ -370,7 +383,8 @@ enum line_result line_program_run(const struct line_sections *s, struct line_hea
 		if (opcode >= h->opcode_base) {
 			unsigned special = opcode - h->opcode_base;
 			advance(&m, special / h->line_range);
-			m.row.line += (uint64_t)(int64_t)(h->line_base + (int)(special % h->line_range));
+			m.row.line +=
+				(uint64_t)(int64_t)(h->line_base + (int)(special % h->line_range));
 			go_on = emit(arg, &m.row);
 		} else if (opcode == 0) {
 			go_on = extended(&m, h, emit, arg);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scanner of OpenCL C; see opencl_source.h. Must not read outside the text. Test: tests/unit/test_opencl_source.c, tests/fuzz/fuzz_source.c. */
+/* Scanner of OpenCL C; see opencl_source.h. Must not read outside the text. Test:
+ * tests/unit/test_opencl_source.c, tests/fuzz/fuzz_source.c. */
 #include "hpcstruct-lite/debug/opencl_source.h"
 
 #include "common/base/sorted.h"
@@ -56,7 +57,8 @@ struct scanner {
 
 static bool is_word_byte(uint8_t c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || c == '$' || c >= 0x80;
 }
 
 static bool is_blank(uint8_t c)
@@ -144,8 +146,10 @@ static bool is_word(const struct scanner *s, const struct word *w, const char *t
 
 static bool is_attribute_word(const struct scanner *s, const struct word *w)
 {
-	static const char *const names[] = {"__attribute__", "__attribute", "__declspec", "_Pragma", "__pragma", "__asm__", "__asm", "asm", "_Alignas", "alignas",
-		"typeof", "__typeof__", "__typeof", "decltype", "noexcept"};
+	static const char *const names[] = {
+		"__attribute__", "__attribute", "__declspec", "_Pragma",  "__pragma",
+		"__asm__",       "__asm",       "asm",        "_Alignas", "alignas",
+		"typeof",        "__typeof__",  "__typeof",   "decltype", "noexcept"};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (is_word(s, w, names[i]))
 			return true;
@@ -178,12 +182,14 @@ static void skip_directive(struct scanner *s)
 	}
 }
 
-/* The rest of `#line 12 "name"`, or of the compiler's form without the word: what the next line is called. */
+/* The rest of `#line 12 "name"`, or of the compiler's form without the word: what the next line is
+ * called. */
 static void take_line_directive(struct scanner *s, uint32_t number_at)
 {
 	uint64_t number = 0;
 	uint32_t i = number_at, file = s->file;
-	for (; i < s->n_bytes && s->bytes[i] >= '0' && s->bytes[i] <= '9' && number <= INT32_MAX; i++)
+	for (; i < s->n_bytes && s->bytes[i] >= '0' && s->bytes[i] <= '9' && number <= INT32_MAX;
+	     i++)
 		number = number * 10 + (uint64_t)(s->bytes[i] - '0');
 	if (number > INT32_MAX)
 		return;
@@ -193,7 +199,8 @@ static void take_line_directive(struct scanner *s, uint32_t number_at)
 		uint32_t first = s->at + 1;
 		skip_literal(s);
 		uint32_t n = s->at - first;
-		if (n > 1 && s->bytes[s->at - 1] == '"' && n - 1 < PATH_MAX && !memchr(s->bytes + first, '\0', n - 1)) {
+		if (n > 1 && s->bytes[s->at - 1] == '"' && n - 1 < PATH_MAX &&
+		    !memchr(s->bytes + first, '\0', n - 1)) {
 			file = strtab_add(&s->text->files, (const char *)s->bytes + first, n - 1);
 			s->ok = s->ok && file != STRTAB_FAILED;
 		}
@@ -221,7 +228,8 @@ static void skip_disabled(struct scanner *s)
 			depth++;
 		} else if (depth > 0 && is_word(s, &w, "endif")) {
 			depth--;
-		} else if (depth == 0 && (is_word(s, &w, "endif") || is_word(s, &w, "else") || is_word(s, &w, "elif"))) {
+		} else if (depth == 0 && (is_word(s, &w, "endif") || is_word(s, &w, "else") ||
+					  is_word(s, &w, "elif"))) {
 			/* read it again as a directive of the text */
 			s->at = back_at;
 			s->line = back_line;
@@ -244,7 +252,8 @@ static void open_condition(struct scanner *s, bool is_disabled)
 		skip_disabled(s);
 }
 
-/* Each further branch starts where the first one did; after #endif things are as the first one left them. */
+/* Each further branch starts where the first one did; after #endif things are as the first one left
+ * them. */
 static void next_branch(struct scanner *s, bool is_end)
 {
 	if (s->n_conditions == 0)
@@ -277,7 +286,8 @@ static void directive(struct scanner *s)
 		skip_directive_blanks(s);
 		struct word value = read_word(s);
 		skip_directive_blanks(s);
-		open_condition(s, is_word(s, &w, "if") && is_word(s, &value, "0") && (peek(s, 0) == '\n' || peek(s, 0) == '/'));
+		open_condition(s, is_word(s, &w, "if") && is_word(s, &value, "0") &&
+					  (peek(s, 0) == '\n' || peek(s, 0) == '/'));
 	} else if (is_word(s, &w, "else") || is_word(s, &w, "elif")) {
 		next_branch(s, false);
 	} else if (is_word(s, &w, "endif")) {
@@ -294,8 +304,10 @@ static void end_declaration(struct scanner *s)
 static void add_function(struct scanner *s)
 {
 	const struct place *p = &s->place;
-	struct source_function f = {p->start, s->at, p->name.at, p->name.n_bytes, p->name.file, p->name.line};
-	struct source_function *last = s->text->functions.n ? &s->text->functions.at[s->text->functions.n - 1] : NULL;
+	struct source_function f = {p->start,        s->at,        p->name.at,
+				    p->name.n_bytes, p->name.file, p->name.line};
+	struct source_function *last =
+		s->text->functions.n ? &s->text->functions.at[s->text->functions.n - 1] : NULL;
 	if (last && f.start < last->end) { /* the other branch of a condition ends it too */
 		last->end = f.start == last->start ? f.end : last->end;
 		return;
@@ -328,7 +340,10 @@ static void open_group(struct scanner *s)
 	struct place *p = &s->place;
 	if (p->parens++ > 0)
 		return;
-	p->group = p->previous == IDENTIFIER ? p->last : p->previous == GROUP_END && !p->is_attribute && p->n_inside == 1 ? p->inside : (struct word){0};
+	p->group = p->previous == IDENTIFIER ? p->last
+		   : p->previous == GROUP_END && !p->is_attribute && p->n_inside == 1
+			   ? p->inside
+			   : (struct word){0};
 	p->is_attribute = p->previous == IDENTIFIER && is_attribute_word(s, &p->last);
 	p->n_inside = 0;
 	p->inside = (struct word){0};
@@ -472,16 +487,19 @@ static size_t line_at(const struct source_text *text, uint32_t offset)
 	return n ? n - 1 : 0;
 }
 
-static bool add_row(struct debug_unit *unit, uint64_t offset, const struct source_line *line, bool is_end)
+static bool add_row(struct debug_unit *unit, uint64_t offset, const struct source_line *line,
+		    bool is_end)
 {
 	struct debug_row *r = vec_push(&unit->rows);
 	bool known = line->line > 0;
 	if (r)
-		*r = (struct debug_row){offset, known ? line->file : DEBUG_NONE, known ? line->line : 0, is_end};
+		*r = (struct debug_row){offset, known ? line->file : DEBUG_NONE,
+					known ? line->line : 0, is_end};
 	return r != NULL;
 }
 
-static bool add_rows(struct debug_unit *unit, const struct source_text *text, const struct source_function *f)
+static bool add_rows(struct debug_unit *unit, const struct source_text *text,
+		     const struct source_function *f)
 {
 	size_t i = line_at(text, f->start);
 	bool ok = add_row(unit, f->start, &text->lines.at[i], false);
@@ -490,7 +508,8 @@ static bool add_rows(struct debug_unit *unit, const struct source_text *text, co
 	return ok && add_row(unit, f->end, &text->lines.at[i - 1], true);
 }
 
-static bool add_functions(const struct image *image, struct debug_unit *unit, const struct source_text *text, struct strtab *names)
+static bool add_functions(const struct image *image, struct debug_unit *unit,
+			  const struct source_text *text, struct strtab *names)
 {
 	const char *bytes = (const char *)image->file.bytes;
 	for (size_t i = 0; i < text->functions.n; i++) {
@@ -505,19 +524,23 @@ static bool add_functions(const struct image *image, struct debug_unit *unit, co
 		struct debug_range *range = vec_push(&unit->ranges);
 		if (!d || !scope || !range || !add_rows(unit, text, f))
 			return false;
-		const char *name = strtab_get(names, strtab_add(names, bytes + f->name, f->name_bytes));
+		const char *name =
+			strtab_get(names, strtab_add(names, bytes + f->name, f->name_bytes));
 		*d = (struct debug_definition){name, NULL, f->line ? f->file : DEBUG_NONE, f->line};
-		*scope = (struct debug_scope){DEBUG_NONE, (uint32_t)i, DEBUG_NONE, 0, f->start, NULL};
+		*scope = (struct debug_scope){DEBUG_NONE, (uint32_t)i, DEBUG_NONE,
+					      0,          f->start,    NULL};
 		*range = (struct debug_range){f->start, f->end, (uint32_t)i};
 	}
 	return true;
 }
 
-enum status source_read_unit(const struct image *image, struct debug_unit *unit, struct strtab *names)
+enum status source_read_unit(const struct image *image, struct debug_unit *unit,
+			     struct strtab *names)
 {
 	struct source_text text = {.functions = {0}};
 	char *path = realpath(image->path, NULL);
-	bool ok = source_scan(path ? path : image->path, image->file.bytes, image->file.n_bytes, &text);
+	bool ok = source_scan(path ? path : image->path, image->file.bytes, image->file.n_bytes,
+			      &text);
 	for (uint32_t i = 0; i < text.files.starts.n && ok; i++)
 		ok = strtab_add_z(&unit->files, strtab_get(&text.files, i)) == i;
 	ok = ok && add_functions(image, unit, &text, names);

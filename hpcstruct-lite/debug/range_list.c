@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Range lists; see range_list.h. Must not read outside the sections. Test: tests/unit/test_range_list.c. */
+/* Range lists; see range_list.h. Must not read outside the sections. Test:
+ * tests/unit/test_range_list.c. */
 #include "hpcstruct-lite/debug/range_list.h"
 
 #include "common/base/cursor.h"
@@ -35,13 +36,15 @@ static uint64_t address(const struct range_context *c, uint64_t index, bool *ok)
 {
 	struct cursor at = {.failed = true};
 	if (index <= c->addr.n_bytes)
-		at = cursor_at(&c->addr, (c->addr_base ? c->addr_base : ADDR_HEADER_BYTES) + index * 8);
+		at = cursor_at(&c->addr,
+			       (c->addr_base ? c->addr_base : ADDR_HEADER_BYTES) + index * 8);
 	uint64_t a = cursor_u64(&at);
 	*ok = *ok && cursor_ok(&at);
 	return a;
 }
 
-static enum range_result read_v4(const struct range_context *c, struct cursor *at, bool (*emit)(void *, uint64_t, uint64_t), void *arg)
+static enum range_result read_v4(const struct range_context *c, struct cursor *at,
+				 bool (*emit)(void *, uint64_t, uint64_t), void *arg)
 {
 	uint64_t base = c->base;
 	for (;;) {
@@ -57,7 +60,8 @@ static enum range_result read_v4(const struct range_context *c, struct cursor *a
 	}
 }
 
-static enum range_result read_v5(const struct range_context *c, struct cursor *at, bool (*emit)(void *, uint64_t, uint64_t), void *arg)
+static enum range_result read_v5(const struct range_context *c, struct cursor *at,
+				 bool (*emit)(void *, uint64_t, uint64_t), void *arg)
 {
 	uint64_t base = c->base;
 	for (;;) {
@@ -102,8 +106,9 @@ static enum range_result read_v5(const struct range_context *c, struct cursor *a
 	}
 }
 
-enum range_result range_list_read(const struct range_context *c, uint64_t offset, bool (*emit)(void *arg, uint64_t start, uint64_t end), void *arg,
-	uint64_t *where)
+enum range_result range_list_read(const struct range_context *c, uint64_t offset,
+				  bool (*emit)(void *arg, uint64_t start, uint64_t end), void *arg,
+				  uint64_t *where)
 {
 	struct cursor at = cursor_at(c->version < 5 ? &c->ranges : &c->rnglists, offset);
 	enum range_result r = RANGE_DAMAGED;

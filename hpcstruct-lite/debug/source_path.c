@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Adds a path without its "./" and "//" parts. ".." stays: behind a symbolic link it is not what it seems. */
+/* Adds a path without its "./" and "//" parts. ".." stays: behind a symbolic link it is not what it
+ * seems. */
 static uint32_t add_path(struct strtab *files, const char *const parts[3])
 {
 	struct { char *at; size_t n, capacity; } path = {0};
@@ -15,7 +16,8 @@ static uint32_t add_path(struct strtab *files, const char *const parts[3])
 		for (const char *p = parts[i]; p && *p;) {
 			size_t n = strcspn(p, "/");
 			bool skip = n == 0 || (n == 1 && *p == '.');
-			bool slash = (path.n > 0 && path.at[path.n - 1] != '/' && !skip) || (p == parts[i] && *p == '/' && path.n == 0);
+			bool slash = (path.n > 0 && path.at[path.n - 1] != '/' && !skip) ||
+				     (p == parts[i] && *p == '/' && path.n == 0);
 			char *at = vec_extend(&path, (skip ? 0 : n) + slash);
 			if (!at && (!skip || slash))
 				goto done;
@@ -32,7 +34,8 @@ done:
 	return id;
 }
 
-uint32_t source_path_add(struct strtab *files, const char *comp_dir, const char *dir, const char *name)
+uint32_t source_path_add(struct strtab *files, const char *comp_dir, const char *dir,
+			 const char *name)
 {
 	if (!name || !*name)
 		return DEBUG_NONE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Analysis of one binary; see analyse.h. Must not touch files other than the binary, its debug files and the descriptor it was given. */
+/* Analysis of one binary; see analyse.h. Must not touch files other than the binary, its debug
+ * files and the descriptor it was given. */
 #include "config.h"
 
 #include "hpcstruct-lite/driver/analyse.h"
@@ -21,7 +22,9 @@
 #include <unistd.h>
 
 #define PRODUCER "hpcstruct-lite " PACKAGE_VERSION
-#define ANALYSIS_REVISION "4" /* to be raised with every change of what an analysis says: what is in caches counts as old then */
+#define ANALYSIS_REVISION                                                                        \
+	"4" /* to be raised with every change of what an analysis says: what is in caches counts \
+	       as old then */
 
 /* One thread's own. */
 struct worker {
@@ -37,7 +40,7 @@ struct analysis {
 	const struct analyse_options *options;
 	struct analyse_progress *progress;
 	struct image *code, *separate, *alternate; /* the last two may be NULL */
-	struct image *dwarf;                       /* the one of the first two with units, or NULL */
+	struct image *dwarf; /* the one of the first two with units, or NULL */
 	struct debug_unit_places places;
 	struct scope_map *map;
 	struct worker *workers;
@@ -45,7 +48,7 @@ struct analysis {
 	_Atomic int status;
 	atomic_bool incomplete;
 	atomic_size_t n_split;                     /* units whose functions are in .dwo files */
-	int cancel_fd;                             /* readable when there are no units left to wait for */
+	int cancel_fd; /* readable when there are no units left to wait for */
 };
 
 /* With -v: how long a step took. */
@@ -53,11 +56,14 @@ static void note_step(const struct analysis *a, const char *step, struct timespe
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	log_detail(a->code->path, "%s: %.3f s", step, (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) * 1e-9);
+	log_detail(a->code->path, "%s: %.3f s", step,
+		   (double)(now.tv_sec - since->tv_sec) +
+			   (double)(now.tv_nsec - since->tv_nsec) * 1e-9);
 	*since = now;
 }
 
-/* Takes what tokens are free, for a step that can use up to n_workers threads. Returns the number of threads, with this one. */
+/* Takes what tokens are free, for a step that can use up to n_workers threads. Returns the number
+ * of threads, with this one. */
 static unsigned borrow_workers(const struct analysis *a)
 {
 	unsigned n = 1;
@@ -129,7 +135,8 @@ static void read_unit(struct worker *w, size_t i)
 static void read_units(struct worker *w)
 {
 	struct analysis *a = w->analysis;
-	for (size_t i; atomic_load(&a->status) == STATUS_OK && (i = atomic_fetch_add(&a->next_unit, 1)) < a->places.n;) {
+	for (size_t i; atomic_load(&a->status) == STATUS_OK &&
+		       (i = atomic_fetch_add(&a->next_unit, 1)) < a->places.n;) {
 		atomic_store(&a->progress->unit[w->number], a->places.at[i].offset);
 		read_unit(w, i);
 		atomic_store(&a->progress->unit[w->number], ANALYSE_NO_UNIT);
@@ -154,7 +161,9 @@ static void *run_worker(void *arg)
 
 static enum status run_workers(struct analysis *a)
 {
-	unsigned n = a->options->n_workers < ANALYSE_MAX_WORKERS ? a->options->n_workers : ANALYSE_MAX_WORKERS, n_threads = 0;
+	unsigned n = a->options->n_workers < ANALYSE_MAX_WORKERS ? a->options->n_workers
+								 : ANALYSE_MAX_WORKERS,
+		 n_threads = 0;
 	n = n > a->places.n ? (unsigned)a->places.n : n;
 	a->workers = calloc(n + 1, sizeof *a->workers);
 	a->cancel_fd = eventfd(0, EFD_CLOEXEC);
@@ -165,7 +174,8 @@ static enum status run_workers(struct analysis *a)
 		a->workers[i].analysis = a;
 		a->workers[i].number = i;
 	}
-	while (n_threads + 1 < n && pthread_create(&a->workers[n_threads + 1].thread, NULL, run_worker, &a->workers[n_threads + 1]) == 0)
+	while (n_threads + 1 < n && pthread_create(&a->workers[n_threads + 1].thread, NULL,
+						   run_worker, &a->workers[n_threads + 1]) == 0)
 		n_threads++;
 	read_units(&a->workers[0]);
 	eventfd_write(a->cancel_fd, 1);
@@ -188,8 +198,10 @@ static enum status read_dwarf(struct analysis *a)
 	if (status == STATUS_OK && a->places.n > 0)
 		status = run_workers(a);
 	if (atomic_load(&a->n_split) > 0)
-		log_warn(a->dwarf->path, "%zu of %zu units keep their functions in .dwo files, which are not read: lines and symbols alone",
-			atomic_load(&a->n_split), a->places.n);
+		log_warn(a->dwarf->path,
+			 "%zu of %zu units keep their functions in .dwo files, which are not read: "
+			 "lines and symbols alone",
+			 atomic_load(&a->n_split), a->places.n);
 	if (damaged || status == STATUS_BAD_INPUT)
 		atomic_store(&a->incomplete, true);
 	return status == STATUS_BAD_INPUT ? STATUS_OK : status;
@@ -213,7 +225,8 @@ static enum status add_cubin_unit(void *arg, const struct debug_unit *unit, uint
 static enum status read_cubin(struct analysis *a)
 {
 	struct unit_adder adder = {a, scope_scratch_new()};
-	enum status status = adder.scratch ? cubin_read(a->code, add_cubin_unit, &adder) : STATUS_NO_MEMORY;
+	enum status status =
+		adder.scratch ? cubin_read(a->code, add_cubin_unit, &adder) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		status = scope_read_calls(a->map);
 	scope_scratch_free(adder.scratch);
@@ -280,7 +293,8 @@ const struct image *analyse_image(const struct analysis *a)
 	return a->code;
 }
 
-enum status analyse_open(const char *path, const struct analyse_options *options, struct analysis **out)
+enum status analyse_open(const char *path, const struct analyse_options *options,
+			 struct analysis **out)
 {
 	struct analysis *a = calloc(1, sizeof *a);
 	if (!a) {
@@ -298,7 +312,9 @@ enum status analyse_open(const char *path, const struct analyse_options *options
 	}
 	if (!debug_has_units(a->code) && !a->code->kind->is_source && !a->code->is_cubin)
 		image_find_debug(a->code, options->debug_dirs, &a->separate);
-	a->dwarf = debug_has_units(a->code) ? a->code : a->separate && debug_has_units(a->separate) ? a->separate : NULL;
+	a->dwarf = debug_has_units(a->code)                      ? a->code
+		   : a->separate && debug_has_units(a->separate) ? a->separate
+								 : NULL;
 	bool missing = false;
 	if (a->dwarf)
 		image_find_alternate(a->dwarf, options->debug_dirs, &a->alternate, &missing);
@@ -362,8 +378,9 @@ enum status analyse_read(struct analysis *a)
 
 enum status analyse_write(struct analysis *a, const char *content_key, int fd, const char *out_path)
 {
-	struct scope_facts facts = {a->code->path, a->separate ? a->separate->path : NULL, PRODUCER, analyse_fingerprint(a, content_key), a->dwarf != NULL,
-		atomic_load(&a->incomplete)};
+	struct scope_facts facts = {a->code->path,    a->separate ? a->separate->path : NULL,
+				    PRODUCER,         analyse_fingerprint(a, content_key),
+				    a->dwarf != NULL, atomic_load(&a->incomplete)};
 	struct timespec since;
 	clock_gettime(CLOCK_MONOTONIC, &since);
 	enum status status = scope_write(a->map, &facts, fd, out_path);

@@ -49,13 +49,17 @@ static void complain(const char *file, const struct fatbin_entry *e, enum fatbin
 	const char *packing = e->packing == FATBIN_ZSTD ? "zstd" : "LZ4";
 	unsigned long long at = (unsigned long long)e->offset;
 	if (why == FATBIN_NO_UNPACKER)
-		log_warn(file, "GPU code at offset 0x%llx is packed with %s, which this program was built without; left out", at, packing);
+		log_warn(file,
+			 "GPU code at offset 0x%llx is packed with %s, which this program was "
+			 "built without; left out",
+			 at, packing);
 	else
 		log_warn(file, "GPU code at offset 0x%llx is damaged; left out", at);
 }
 
 /* Writes one entry; one that cannot be unpacked is no failure of the whole. */
-static enum status take(const char *file, const char *dir, const struct fatbin_entry *e, struct gpu_code *code)
+static enum status take(const char *file, const char *dir, const struct fatbin_entry *e,
+			struct gpu_code *code)
 {
 	const char *slash = strrchr(file, '/');
 	uint8_t *bytes = NULL;
@@ -70,7 +74,8 @@ static enum status take(const char *file, const char *dir, const struct fatbin_e
 		return STATUS_OK;
 	}
 	enum status status = STATUS_OK;
-	if (snprintf(path, sizeof path, "%s/%s.%zu.sm_%u.cubin", dir, slash ? slash + 1 : file, code->cubins.n + 1, e->architecture) >= (int)sizeof path) {
+	if (snprintf(path, sizeof path, "%s/%s.%zu.sm_%u.cubin", dir, slash ? slash + 1 : file,
+		     code->cubins.n + 1, e->architecture) >= (int)sizeof path) {
 		log_error(dir, "the name of the directory is too long");
 		status = STATUS_BAD_INPUT;
 	}
@@ -108,13 +113,17 @@ enum status gpu_code_extract(const char *file, const char *dir, struct gpu_code 
 	}
 	mapfile_close(&map);
 	if (search.n_damaged > 0)
-		log_warn(file, "%u fat binaries are damaged; used as far as they go", search.n_damaged);
+		log_warn(file, "%u fat binaries are damaged; used as far as they go",
+			 search.n_damaged);
 	if (n_ptx > 0)
 		log_detail(file, "%zu texts of PTX are left out", n_ptx);
 	if (n_other > 0)
-		log_note(file, "%zu pieces of GPU code in other forms than cubins and PTX are left out", n_other);
+		log_note(file,
+			 "%zu pieces of GPU code in other forms than cubins and PTX are left out",
+			 n_other);
 	if (status == STATUS_OK && code->cubins.n == 0) {
-		log_error(file, n_ptx ? "no compiled GPU code in it, PTX text alone" : "no GPU code in it");
+		log_error(file, n_ptx ? "no compiled GPU code in it, PTX text alone"
+				      : "no GPU code in it");
 		return STATUS_NOT_FOUND;
 	}
 	return status;

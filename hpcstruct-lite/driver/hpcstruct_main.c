@@ -30,7 +30,9 @@
 #ifdef HAVE_ZYDIS
 #define NO_LOOPS_HELP "do not look for loops in the code, which takes time"
 #else
-#define NO_LOOPS_HELP "do not look for loops (built without Zydis, so that\nthere are none in x86-64 code anyway)"
+#define NO_LOOPS_HELP                                                                         \
+	"do not look for loops (built without Zydis, so that\nthere are none in x86-64 code " \
+	"anyway)"
 #endif
 
 struct settings {
@@ -44,7 +46,9 @@ struct settings {
 static enum status set_jobs(void *arg, const char *value)
 {
 	struct settings *s = arg;
-	return options_number(value, 1, 256, &s->n_at_once) ? STATUS_OK : options_refuse("-j takes a number from 1 to 256, not '%s'", value);
+	return options_number(value, 1, 256, &s->n_at_once)
+		       ? STATUS_OK
+		       : options_refuse("-j takes a number from 1 to 256, not '%s'", value);
 }
 
 static enum status set_out(void *arg, const char *value)
@@ -120,21 +124,27 @@ static enum status set_trust_cache(void *arg, const char *value)
 static const struct option_spec specs[] = {
 	{'j', "jobs", "N", "use N CPUs (default: all that may be used)", set_jobs},
 	{'o', "output", "FILE",
-		"of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\n"
-		"measurement directory: write to the directory\nFILE (default: the cache)",
-		set_out},
+	 "of one binary: write the structure to FILE\n(default: <binary's name>.hpcstruct); of a\n"
+	 "measurement directory: write to the directory\nFILE (default: the cache)",
+	 set_out},
 	{0, "print", "FILE", "print a structure file as text", set_print},
-	{0, "gpu-code", "DIR", "take the GPU code out of a program, library, object,\narchive or fat binary: write each cubin and its\nstructure to DIR", set_gpu_code},
-	{0, "debug-dir", "DIR", "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR "; may be repeated", add_debug_dir},
+	{0, "gpu-code", "DIR",
+	 "take the GPU code out of a program, library, object,\narchive or fat binary: write each "
+	 "cubin and its\nstructure to DIR",
+	 set_gpu_code},
+	{0, "debug-dir", "DIR",
+	 "look for separate debug files below DIR too,\nbefore " DEFAULT_DEBUG_DIR
+	 "; may be repeated",
+	 add_debug_dir},
 	{0, "no-loops", NULL, NO_LOOPS_HELP, set_no_loops},
 	{0, "no-cache", NULL,
-		"neither use nor fill the cache of structures; of a\n"
-		"measurement directory: write to DIR/structs",
-		set_no_cache},
+	 "neither use nor fill the cache of structures; of a\n"
+	 "measurement directory: write to DIR/structs",
+	 set_no_cache},
 	{0, "trust-cache", NULL,
-		"look only at the headers of structures in the cache;\n"
-		"whoever reads them notices damage",
-		set_trust_cache},
+	 "look only at the headers of structures in the cache;\n"
+	 "whoever reads them notices damage",
+	 set_trust_cache},
 	{0, "cache", NULL, "show what the cache holds", set_show},
 	{0, "clear-cache", NULL, "remove all structures from the cache", set_clear},
 	{'f', "force", NULL, "make structures again even when they are up to date", set_force},
@@ -150,15 +160,21 @@ static const struct option_table table = {
 		    "       hpcstruct-lite [options] --gpu-code DIR BINARY\n"
 		    "       hpcstruct-lite --print FILE\n"
 		    "       hpcstruct-lite --cache | --clear-cache",
-	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, source lines.\n"
-		 "For a measurement directory, of all binaries with samples in it and of the GPU code it keeps;\n"
-		 "the structures go into the user's cache, where hpcprof-lite finds them. A BINARY may also\n"
+	.about = "Finds out what the addresses of binaries mean: functions, inlined calls, loops, "
+		 "source lines.\n"
+		 "For a measurement directory, of all binaries with samples in it and of the GPU "
+		 "code it keeps;\n"
+		 "the structures go into the user's cache, where hpcprof-lite finds them. A BINARY "
+		 "may also\n"
 		 "be a cubin or OpenCL source text (*.cl).",
 	.specs = specs,
-	.footer = "The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
-		  "HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
-		  "HPCTOOLKIT_LITE_CACHE_SIZE bounds it (2G): what was not used for longest goes first.\n"
-		  "A binary that cannot be read costs its own structure: exit status 1 says that one is missing.",
+	.footer =
+		"The cache is $XDG_CACHE_HOME/hpctoolkit-lite (~/.cache/hpctoolkit-lite).\n"
+		"HPCTOOLKIT_LITE_CACHE names another directory; when it is empty, there is none.\n"
+		"HPCTOOLKIT_LITE_CACHE_SIZE bounds it (2G): what was not used for longest goes "
+		"first.\n"
+		"A binary that cannot be read costs its own structure: exit status 1 says that one "
+		"is missing.",
 };
 
 static void find_cache(struct settings *s)
@@ -194,7 +210,8 @@ static void print_entry(const struct structure_cache *cache, const struct struct
 		mapfile_open(path, &file) != STATUS_OK)
 		return;
 	if (!e->is_draft && structure_open(path, file.bytes, file.n_bytes, &structure) == STATUS_OK)
-		foreign_printf(stdout, "%-16s  %10s  %s\n", used, size, structure_binary(structure));
+		foreign_printf(stdout, "%-16s  %10s  %s\n", used, size,
+			       structure_binary(structure));
 	else
 		printf("%-16s  %10s  (%s)\n", used, size, e->is_draft ? "not complete" : "damaged");
 	structure_close(structure);
@@ -204,7 +221,8 @@ static void print_entry(const struct structure_cache *cache, const struct struct
 static int compare_latest(const void *a, const void *b)
 {
 	const struct structure_cache_entry *x = a, *y = b;
-	return x->used_ns != y->used_ns ? (x->used_ns > y->used_ns ? -1 : 1) : strcmp(x->name, y->name);
+	return x->used_ns != y->used_ns ? (x->used_ns > y->used_ns ? -1 : 1)
+					: strcmp(x->name, y->name);
 }
 
 static enum status show_cache(const char *dir)
@@ -218,7 +236,8 @@ static enum status show_cache(const char *dir)
 		return status;
 	put_size(used, sizeof used, structure_cache_bytes(&cache));
 	put_size(limit, sizeof limit, structure_cache_limit());
-	foreign_printf(stdout, "%s: %zu structures, %s of at most %s\n", dir, cache.entries.n, used, limit);
+	foreign_printf(stdout, "%s: %zu structures, %s of at most %s\n", dir, cache.entries.n, used,
+		       limit);
 	if (cache.entries.n > 1)
 		qsort(cache.entries.at, cache.entries.n, sizeof *cache.entries.at, compare_latest);
 	if (cache.entries.n > 0)
@@ -265,9 +284,11 @@ static enum status run(const struct settings *s, struct job *jobs, size_t n)
 	if (o.cache_dir && !cache_make_private(o.cache_dir))
 		log_detail(o.cache_dir, "the cache cannot be made: %s", strerror(errno));
 	enum status status = jobs_run(jobs, n, &o);
-	size_t n_removed = o.cache_dir ? structure_cache_evict(o.cache_dir, structure_cache_limit()) : 0;
+	size_t n_removed =
+		o.cache_dir ? structure_cache_evict(o.cache_dir, structure_cache_limit()) : 0;
 	if (n_removed > 0)
-		log_detail(o.cache_dir, "%zu structures removed that were used longest ago", n_removed);
+		log_detail(o.cache_dir, "%zu structures removed that were used longest ago",
+			   n_removed);
 	return status;
 }
 
@@ -275,7 +296,11 @@ static enum status do_binary(const struct settings *s, const char *binary)
 {
 	const char *slash = strrchr(binary, '/');
 	char out[PATH_MAX];
-	if (snprintf(out, sizeof out, "%s%s", s->out ? s->out : slash ? slash + 1 : binary, s->out ? "" : STRUCTURE_SUFFIX) >= (int)sizeof out)
+	if (snprintf(out, sizeof out, "%s%s",
+		     s->out  ? s->out
+		     : slash ? slash + 1
+			     : binary,
+		     s->out ? "" : STRUCTURE_SUFFIX) >= (int)sizeof out)
 		return options_refuse("the name of the output is too long");
 	struct job job = {.binary = binary, .out = out};
 	enum status status = run(s, &job, 1);
@@ -283,7 +308,8 @@ static enum status do_binary(const struct settings *s, const char *binary)
 		return status;
 	if (job.result == JOB_UP_TO_DATE)
 		log_detail(out, "was up to date");
-	return job.result == JOB_MADE || job.result == JOB_UP_TO_DATE ? STATUS_OK : STATUS_BAD_INPUT;
+	return job.result == JOB_MADE || job.result == JOB_UP_TO_DATE ? STATUS_OK
+								      : STATUS_BAD_INPUT;
 }
 
 /* Says what came of it; STATUS_BAD_INPUT when a structure is missing. */
@@ -292,10 +318,13 @@ static enum status sum_up(const char *dir, const struct job *jobs, size_t n)
 	size_t by_result[JOB_FAILED + 1] = {0};
 	for (size_t i = 0; i < n; i++)
 		by_result[jobs[i].result]++;
-	size_t skipped = by_result[JOB_SKIPPED], missing = n - by_result[JOB_MADE] - by_result[JOB_UP_TO_DATE] - skipped;
-	log_note(dir, "%zu structures: %zu made, %zu up to date, %zu missing", n - skipped, by_result[JOB_MADE], by_result[JOB_UP_TO_DATE], missing);
+	size_t skipped = by_result[JOB_SKIPPED],
+	       missing = n - by_result[JOB_MADE] - by_result[JOB_UP_TO_DATE] - skipped;
+	log_note(dir, "%zu structures: %zu made, %zu up to date, %zu missing", n - skipped,
+		 by_result[JOB_MADE], by_result[JOB_UP_TO_DATE], missing);
 	if (skipped > 0)
-		log_note(dir, "%zu GPU code objects are in forms without lines to be read", skipped);
+		log_note(dir, "%zu GPU code objects are in forms without lines to be read",
+			 skipped);
 	return missing ? STATUS_BAD_INPUT : STATUS_OK;
 }
 
@@ -341,7 +370,7 @@ static int compare_sizes(const void *a, const void *b)
 struct destination {
 	const char *dir;       /* NULL: into the cache */
 	char beside[PATH_MAX]; /* DIR/structs */
-	bool keeps;            /* what is in `beside` already is up to date, and made again only there */
+	bool keeps; /* what is in `beside` already is up to date, and made again only there */
 };
 
 /* A directory that is a symbolic link may lead anywhere, and is not written to. */
@@ -370,9 +399,12 @@ static enum status choose_destination(
 static bool plan(const struct settings *s, const struct destination *d,
 	const struct rundir_module *m, char out[PATH_MAX], struct job *job)
 {
-	*job = (struct job){.binary = m->path, .build_id = m->build_id,
-		.build_id_bytes = m->build_id_bytes, .file_bytes = m->file_bytes,
-		.file_mtime_ns = m->file_mtime_ns, .content_key = m->is_code_object ? m->key : NULL};
+	*job = (struct job){.binary = m->path,
+			    .build_id = m->build_id,
+			    .build_id_bytes = m->build_id_bytes,
+			    .file_bytes = m->file_bytes,
+			    .file_mtime_ns = m->file_mtime_ns,
+			    .content_key = m->is_code_object ? m->key : NULL};
 	if (snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->beside, m->key) >= PATH_MAX)
 		return false;
 	bool has_id = !m->is_code_object && m->build_id_bytes > 0;
@@ -382,7 +414,8 @@ static bool plan(const struct settings *s, const struct destination *d,
 		return true;
 	}
 	job->out = d->dir ? out : NULL;
-	return !d->dir || snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->dir, m->key) < PATH_MAX;
+	return !d->dir ||
+	       snprintf(out, PATH_MAX, "%s/%s" STRUCTURE_SUFFIX, d->dir, m->key) < PATH_MAX;
 }
 
 static enum status do_modules(const struct settings *s, const char *dir, const struct rundir *r)
@@ -391,7 +424,8 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 	struct job *jobs = calloc(r->n_modules + 1, sizeof *jobs);
 	char *names = malloc((r->n_modules + 1) * PATH_MAX);
 	struct destination d;
-	enum status status = sized && jobs && names ? choose_destination(s, dir, &d) : STATUS_NO_MEMORY;
+	enum status status =
+		sized && jobs && names ? choose_destination(s, dir, &d) : STATUS_NO_MEMORY;
 	size_t n = 0;
 	for (size_t i = 0; i < r->n_modules && status == STATUS_OK; i++) {
 		struct stat st;
@@ -424,7 +458,8 @@ static enum status do_directory(const struct settings *s, const char *dir)
 	if (status != STATUS_OK)
 		return status;
 	if (r.n_not_kept > 0)
-		log_note(dir, "%zu records of GPU code objects whose code was not kept", r.n_not_kept);
+		log_note(dir, "%zu records of GPU code objects whose code was not kept",
+			 r.n_not_kept);
 	status = do_modules(s, dir, &r);
 	rundir_free(&r);
 	return status;
@@ -437,7 +472,8 @@ static enum status do_operands(struct settings *s, int argc, char **argv, int fi
 			? do_cache(s)
 			: options_refuse("--cache and --clear-cache take nothing else");
 	if (s->print)
-		return first == argc ? print_structure(s->print, stdout) : options_refuse("--print takes nothing else");
+		return first == argc ? print_structure(s->print, stdout)
+				     : options_refuse("--print takes nothing else");
 	if (first + 1 != argc)
 		return options_refuse("expected one directory or one binary");
 	enum status status = add_debug_dir(s, DEFAULT_DEBUG_DIR);
@@ -448,7 +484,8 @@ static enum status do_operands(struct settings *s, int argc, char **argv, int fi
 	find_cache(s);
 	struct stat st;
 	if (s->gpu_code)
-		return s->out ? options_refuse("-o goes with one structure, not with --gpu-code") : do_gpu_code(s, argv[first]);
+		return s->out ? options_refuse("-o goes with one structure, not with --gpu-code")
+			      : do_gpu_code(s, argv[first]);
 	bool is_directory = stat(argv[first], &st) == 0 && S_ISDIR(st.st_mode);
 	return is_directory ? do_directory(s, argv[first]) : do_binary(s, argv[first]);
 }
@@ -457,7 +494,8 @@ int main(int argc, char **argv)
 {
 	struct settings s = {0};
 	int first = 1, done = 0;
-	/* large tables go back to the system when they are freed; glibc would else raise this threshold as it goes */
+	/* large tables go back to the system when they are freed; glibc would else raise this
+	 * threshold as it goes */
 	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
 	log_set_program(argv[0]);
 	cutguard_start(NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs jobs in processes; see jobs.h. The parent only forks, waits and decides what to try next; it never reads a binary.
+ * Runs jobs in processes; see jobs.h. The parent only forks, waits and decides what to try next; it
+ * never reads a binary.
  */
 #include "hpcstruct-lite/driver/jobs.h"
 
@@ -56,9 +57,11 @@ struct manager {
 static bool is_wanted(const struct job *job, const struct image *image)
 {
 	if (job->build_id_bytes > 0)
-		return image->build_id_bytes == job->build_id_bytes && memcmp(image->build_id, job->build_id, job->build_id_bytes) == 0;
+		return image->build_id_bytes == job->build_id_bytes &&
+		       memcmp(image->build_id, job->build_id, job->build_id_bytes) == 0;
 	if (job->file_bytes > 0 || job->file_mtime_ns > 0)
-		return image->file.n_bytes == job->file_bytes && image->file.mtime_ns == job->file_mtime_ns;
+		return image->file.n_bytes == job->file_bytes &&
+		       image->file.mtime_ns == job->file_mtime_ns;
 	return true;
 }
 
@@ -67,7 +70,8 @@ static void key_of(const struct job *job, const struct image *image, char key[ST
 	if (job->content_key)
 		snprintf(key, STRUCTURE_KEY_BYTES, "%s", job->content_key);
 	else
-		structure_key(key, image->build_id, image->build_id_bytes, job->binary, image->file.n_bytes, image->file.mtime_ns);
+		structure_key(key, image->build_id, image->build_id_bytes, job->binary,
+			      image->file.n_bytes, image->file.mtime_ns);
 }
 
 /* Finds what an earlier analysis of the binary left in the cache, and copies it where wanted. */
@@ -77,7 +81,8 @@ static bool take_older(const struct job *job, const char *cache_dir)
 	struct structure_cache cache;
 	if (structure_cache_list(cache_dir, &cache) != STATUS_OK)
 		return false;
-	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes, job->file_mtime_ns);
+	structure_key(key, job->build_id, job->build_id_bytes, job->binary, job->file_bytes,
+		      job->file_mtime_ns);
 	bool found = structure_cache_find(&cache, key, 0, path);
 	structure_cache_free(&cache);
 	if (!found || (job->out && !cache_copy(path, job->out, false)))
@@ -133,10 +138,12 @@ static enum status make(struct analysis *a, const struct job *job, const char *c
 }
 
 /* What is in the cache is used where it is, or copied to where it is wanted. */
-static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint, bool trusted)
+static bool use_cached(const struct job *job, const char *cached, uint64_t fingerprint,
+		       bool trusted)
 {
-	if (!*cached || !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint)
-		|| (job->out && !cache_copy(cached, job->out, true)))
+	if (!*cached ||
+	    !(trusted && !job->out ? cache_seems_current : cache_is_current)(cached, fingerprint) ||
+	    (job->out && !cache_copy(cached, job->out, true)))
 		return false;
 	structure_cache_touch(cached);
 	return true;
@@ -151,7 +158,8 @@ static bool is_foreign(const struct job *job)
 	const char *form;
 	bool foreign = image_is_foreign(job->binary, file.bytes, file.n_bytes, &form);
 	if (foreign)
-		log_note(job->binary, "%s: kernels in it keep their names, without lines", form ? form : "code of unknown form");
+		log_note(job->binary, "%s: kernels in it keep their names, without lines",
+			 form ? form : "code of unknown form");
 	mapfile_close(&file);
 	return foreign;
 }
@@ -175,7 +183,8 @@ static bool is_up_to_date(const struct job *job, const struct jobs_options *opti
 }
 
 /* Life of a worker process; returns its exit code. */
-static int work(const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
+static int work(const struct job *job, const struct jobs_options *options,
+		const struct analyse_options *how)
 {
 	struct analysis *a;
 	if (is_foreign(job))
@@ -184,7 +193,8 @@ static int work(const struct job *job, const struct jobs_options *options, const
 		return EXIT_UP_TO_DATE;
 	enum status status = analyse_open(job->binary, how, &a);
 	if (status != STATUS_OK)
-		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED : (int)status;
+		return status == STATUS_UNSUPPORTED && job->content_key ? EXIT_SKIPPED
+									: (int)status;
 	int code;
 	char cached[PATH_MAX];
 	uint64_t fingerprint = analyse_fingerprint(a, job->content_key);
@@ -202,8 +212,8 @@ static int work(const struct job *job, const struct jobs_options *options, const
 
 /* ---- what is up to date already ---- */
 
-static bool needs_nothing(
-	const struct job *job, const struct jobs_options *options, const struct analyse_options *how)
+static bool needs_nothing(const struct job *job, const struct jobs_options *options,
+			  const struct analyse_options *how)
 {
 	struct analysis *a;
 	char cached[PATH_MAX];
@@ -251,7 +261,8 @@ static void find_up_to_date(struct manager *m)
 {
 	if (m->options->force || m->n_jobs < 2)
 		return;
-	bool *is_done = mmap(NULL, m->n_jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool *is_done =
+		mmap(NULL, m->n_jobs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (is_done == MAP_FAILED)
 		return;
 	fflush(NULL);
@@ -268,7 +279,8 @@ static void find_up_to_date(struct manager *m)
 
 /* ---- processes ---- */
 
-static bool start(struct manager *m, struct job *job, struct analyse_progress *progress, unsigned n_workers)
+static bool start(struct manager *m, struct job *job, struct analyse_progress *progress,
+		  unsigned n_workers)
 {
 	int life[2];
 	struct running *r = vec_push(&m->running);
@@ -282,8 +294,11 @@ static bool start(struct manager *m, struct job *job, struct analyse_progress *p
 	if (pid == 0) {
 		close(life[0]);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		struct analyse_options how = {.debug_dirs = m->options->debug_dirs, .no_loops = m->options->no_loops, .n_workers = n_workers,
-			.tokens = &m->tokens, .progress = progress};
+		struct analyse_options how = {.debug_dirs = m->options->debug_dirs,
+					      .no_loops = m->options->no_loops,
+					      .n_workers = n_workers,
+					      .tokens = &m->tokens,
+					      .progress = progress};
 		int code = work(job, m->options, &how);
 		fflush(NULL);
 		_exit(code);
@@ -294,7 +309,11 @@ static bool start(struct manager *m, struct job *job, struct analyse_progress *p
 		m->running.n--;
 		return false;
 	}
-	*r = (struct running){.pid = pid, .life_fd = life[0], .job = job, .progress = progress, .n_workers = n_workers};
+	*r = (struct running){.pid = pid,
+			      .life_fd = life[0],
+			      .job = job,
+			      .progress = progress,
+			      .n_workers = n_workers};
 	return true;
 }
 
@@ -313,7 +332,8 @@ static uint64_t unit_in_flight(const struct analyse_progress *p, unsigned *n)
 	return unit;
 }
 
-/* Decides what a binary's next try leaves out after its process died; false: nothing is left to try. */
+/* Decides what a binary's next try leaves out after its process died; false: nothing is left to
+ * try. */
 static bool plan_next_try(struct running *r, const char *how)
 {
 	struct analyse_progress *p = r->progress;
@@ -324,7 +344,10 @@ static bool plan_next_try(struct running *r, const char *how)
 		return true;
 	}
 	if (n_in_flight == 1 && p->n_skipped < ANALYSE_MAX_SKIPPED && !p->without_dwarf) {
-		log_warn(r->job->binary, "section .debug_info at offset 0x%llx: libdwarf %s there; the unit is left out", (unsigned long long)unit, how);
+		log_warn(r->job->binary,
+			 "section .debug_info at offset 0x%llx: libdwarf %s there; the unit is "
+			 "left out",
+			 (unsigned long long)unit, how);
 		p->skipped[p->n_skipped++] = unit;
 		return true;
 	}
@@ -339,7 +362,11 @@ static bool plan_next_try(struct running *r, const char *how)
 
 static void end_job(struct manager *m, struct job *job, struct analyse_progress *progress, int code)
 {
-	job->result = code == STATUS_OK ? JOB_MADE : code == EXIT_UP_TO_DATE ? JOB_UP_TO_DATE : code == EXIT_CHANGED ? JOB_CHANGED : code == EXIT_SKIPPED ? JOB_SKIPPED : JOB_FAILED;
+	job->result = code == STATUS_OK         ? JOB_MADE
+		      : code == EXIT_UP_TO_DATE ? JOB_UP_TO_DATE
+		      : code == EXIT_CHANGED    ? JOB_CHANGED
+		      : code == EXIT_SKIPPED    ? JOB_SKIPPED
+						: JOB_FAILED;
 	munmap(progress, sizeof *progress);
 	m->n_ended++;
 	tokens_give(&m->tokens);
@@ -350,7 +377,8 @@ static void describe(int status, bool was_stuck, char *text, size_t n_bytes)
 	if (was_stuck)
 		snprintf(text, n_bytes, "made no progress");
 	else if (WIFSIGNALED(status))
-		snprintf(text, n_bytes, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		snprintf(text, n_bytes, "was ended by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
 	else
 		snprintf(text, n_bytes, "ended with code %d", WEXITSTATUS(status));
 }
@@ -364,7 +392,10 @@ static void reap(struct manager *m, size_t index, bool was_stuck)
 	int status = 0;
 	while (waitpid(r.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	bool orderly = WIFEXITED(status) && (WEXITSTATUS(status) <= STATUS_USAGE || (WEXITSTATUS(status) >= EXIT_CHANGED && WEXITSTATUS(status) <= EXIT_SKIPPED));
+	bool orderly =
+		WIFEXITED(status) &&
+		(WEXITSTATUS(status) <= STATUS_USAGE ||
+		 (WEXITSTATUS(status) >= EXIT_CHANGED && WEXITSTATUS(status) <= EXIT_SKIPPED));
 	if (orderly) {
 		end_job(m, r.job, r.progress, WEXITSTATUS(status));
 		return;
@@ -400,13 +431,15 @@ static bool is_stuck(struct running *r)
 /* Steps over the jobs that are up to date, to the next one that is to be started. */
 static void pass_done(struct manager *m)
 {
-	for (; m->n_started < m->n_jobs && m->jobs[m->n_started].result == JOB_UP_TO_DATE; m->n_started++)
+	for (; m->n_started < m->n_jobs && m->jobs[m->n_started].result == JOB_UP_TO_DATE;
+	     m->n_started++)
 		m->n_ended++;
 }
 
 static bool start_next(struct manager *m)
 {
-	struct analyse_progress *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct analyse_progress *p =
+		mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct job *job = &m->jobs[m->n_started++];
 	pass_done(m);
 	if (p != MAP_FAILED && start(m, job, p, m->options->n_at_once))
@@ -441,7 +474,8 @@ static bool wait_for_something(struct manager *m)
 		return false;
 	for (size_t i = 0; i < m->running.n; i++)
 		p[i] = (struct pollfd){m->running.at[i].life_fd, POLLIN, 0};
-	p[m->running.n] = (struct pollfd){m->n_started < m->n_jobs ? m->tokens.read_fd : -1, POLLIN, 0};
+	p[m->running.n] =
+		(struct pollfd){m->n_started < m->n_jobs ? m->tokens.read_fd : -1, POLLIN, 0};
 	poll(p, m->running.n + 1, POLL_MS);
 	for (size_t i = m->running.n; i-- > 0;) {
 		bool stuck = !p[i].revents && is_stuck(&m->running.at[i]);

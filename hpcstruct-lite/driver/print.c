@@ -21,14 +21,21 @@ struct item {
 struct printer {
 	const struct structure *s;
 	FILE *out;
-	struct { struct item *at; size_t n, capacity; } items; /* by scope, then address; those without scope come last */
-	uint32_t *first_item;                                  /* by scope; one more than there are scopes */
-	struct { struct item *at; size_t n, capacity; } ranges; /* of whole functions: place.scope is the function */
+	struct {
+		struct item *at;
+		size_t n, capacity;
+	} items;              /* by scope, then address; those without scope come last */
+	uint32_t *first_item; /* by scope; one more than there are scopes */
+	struct {
+		struct item *at;
+		size_t n, capacity;
+	} ranges; /* of whole functions: place.scope is the function */
 	size_t next_alias, next_range;
 	unsigned *depths; /* by scope */
 };
 
-static const char *const origins[] = {"dwarf", "symtab", "dynsym", "plt", "eh_frame", "source", "code", "go"};
+static const char *const origins[] = {"dwarf",    "symtab", "dynsym", "plt",
+				      "eh_frame", "source", "code",   "go"};
 
 static int compare_items(const void *a, const void *b)
 {
@@ -91,7 +98,8 @@ static void print_place(struct printer *p, uint32_t file, uint32_t line)
 
 static void print_item(struct printer *p, const struct item *item, unsigned depth)
 {
-	fprintf(p->out, "%*s0x%llx-0x%llx ", 2 * (int)depth, "", (unsigned long long)item->start, (unsigned long long)item->end);
+	fprintf(p->out, "%*s0x%llx-0x%llx ", 2 * (int)depth, "", (unsigned long long)item->start,
+		(unsigned long long)item->end);
 	print_place(p, item->place.file, item->place.line);
 	fputc('\n', p->out);
 }
@@ -102,8 +110,16 @@ static void print_resources(struct printer *p, uint32_t id)
 	if (!structure_get_resources(p->s, id, &r))
 		return;
 	fprintf(p->out, "  %s", r.is_kernel ? "kernel" : "device function");
-	const struct { const char *name; uint32_t value; } facts[] = {{"registers", r.registers}, {"shared-bytes", r.shared_bytes}, {"frame-bytes", r.frame_bytes},
-		{"stack-bytes", r.stack_bytes}, {"parameter-bytes", r.parameter_bytes}, {"max-threads", r.max_threads}, {"barriers", r.barriers}};
+	const struct {
+		const char *name;
+		uint32_t value;
+	} facts[] = {{"registers", r.registers},
+		     {"shared-bytes", r.shared_bytes},
+		     {"frame-bytes", r.frame_bytes},
+		     {"stack-bytes", r.stack_bytes},
+		     {"parameter-bytes", r.parameter_bytes},
+		     {"max-threads", r.max_threads},
+		     {"barriers", r.barriers}};
 	for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
 		if (facts[i].value > 0)
 			fprintf(p->out, " %s %u", facts[i].name, facts[i].value);
@@ -123,7 +139,10 @@ static void print_calls(struct printer *p)
 			print_place(p, place.file, place.line);
 		else
 			fputc('?', p->out);
-		foreign_printf(p->out, " to %s\n", c.target == STRUCTURE_NONE ? "?" : structure_get_scope(p->s, c.target).name);
+		foreign_printf(p->out, " to %s\n",
+			       c.target == STRUCTURE_NONE
+				       ? "?"
+				       : structure_get_scope(p->s, c.target).name);
 	}
 }
 
@@ -136,9 +155,12 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 		fputs(" at ", p->out);
 		print_place(p, f->file, f->line);
 	}
-	fprintf(p->out, " from %s\n  code", f->origin <= STRUCTURE_FROM_GO ? origins[f->origin] : "other");
-	for (; p->next_range < p->ranges.n && p->ranges.at[p->next_range].place.scope <= id; p->next_range++)
-		fprintf(p->out, " 0x%llx-0x%llx", (unsigned long long)p->ranges.at[p->next_range].start,
+	fprintf(p->out, " from %s\n  code",
+		f->origin <= STRUCTURE_FROM_GO ? origins[f->origin] : "other");
+	for (; p->next_range < p->ranges.n && p->ranges.at[p->next_range].place.scope <= id;
+	     p->next_range++)
+		fprintf(p->out, " 0x%llx-0x%llx",
+			(unsigned long long)p->ranges.at[p->next_range].start,
 			(unsigned long long)p->ranges.at[p->next_range].end);
 	fputc('\n', p->out);
 	for (uint32_t scope; p->next_alias < structure_n_aliases(p->s); p->next_alias++) {
@@ -154,9 +176,11 @@ static void print_function(struct printer *p, uint32_t id, const struct structur
 static void print_inner(struct printer *p, const struct structure_scope *c, unsigned depth)
 {
 	if (c->kind == STRUCTURE_LOOP)
-		fprintf(p->out, "%*sloop 0x%llx%s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->is_irreducible ? " irreducible" : "");
+		fprintf(p->out, "%*sloop 0x%llx%s at ", 2 * (int)depth, "",
+			(unsigned long long)c->entry, c->is_irreducible ? " irreducible" : "");
 	else
-		foreign_printf(p->out, "%*sinline 0x%llx %s at ", 2 * (int)depth, "", (unsigned long long)c->entry, c->name);
+		foreign_printf(p->out, "%*sinline 0x%llx %s at ", 2 * (int)depth, "",
+			       (unsigned long long)c->entry, c->name);
 	print_place(p, c->file, c->line);
 	if (c->kind == STRUCTURE_INLINE) {
 		fputs(" called at ", p->out);

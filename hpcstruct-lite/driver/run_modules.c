@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds modules that context nodes refer to, and GPU code objects; see run_modules.h. All bytes are foreign. */
+/* Finds modules that context nodes refer to, and GPU code objects; see run_modules.h. All bytes are
+ * foreign. */
 #include "hpcstruct-lite/driver/run_modules.h"
 
 #include "common/base/log.h"
@@ -37,7 +38,8 @@ static uint16_t note_id(struct reader *r, uint16_t id)
 
 static void count_nodes(struct reader *r, const struct msr_view *v)
 {
-	for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes; at += sizeof(struct msr_node)) {
+	for (uint64_t at = 0; at + sizeof(struct msr_node) <= v->n_bytes;
+	     at += sizeof(struct msr_node)) {
 		const struct msr_node *n = (const void *)(v->content + at);
 		r->n_nodes[note_id(r, msr_addr_module(n->addr))]++;
 	}
@@ -47,9 +49,10 @@ static void note_modules(struct reader *r, const struct msr_view *v)
 {
 	for (uint64_t at = 0; at + sizeof(struct msr_module) <= v->n_bytes;) {
 		const struct msr_module *m = (const void *)(v->content + at);
-		if (m->bytes < sizeof *m || m->bytes % 8 != 0 || m->bytes > v->n_bytes - at || m->path_bytes == 0 ||
-			m->path_bytes > m->bytes - sizeof *m || ((const char *)(m + 1))[m->path_bytes - 1] != '\0' ||
-			m->build_id_bytes > MSR_BUILD_ID_MAX)
+		if (m->bytes < sizeof *m || m->bytes % 8 != 0 || m->bytes > v->n_bytes - at ||
+		    m->path_bytes == 0 || m->path_bytes > m->bytes - sizeof *m ||
+		    ((const char *)(m + 1))[m->path_bytes - 1] != '\0' ||
+		    m->build_id_bytes > MSR_BUILD_ID_MAX)
 			break;
 		r->by_id[note_id(r, m->id)] = m;
 		at += m->bytes;
@@ -60,7 +63,8 @@ static char *image_path(const struct reader *r, const struct msr_module *m, cons
 {
 	char path[PATH_MAX];
 	const char *name = (const char *)(m + 1);
-	if (!(m->flags & MSR_MODULE_VDSO) && strcmp(name, "[vdso]") != 0 && strncmp(name, "linux-vdso.so", 13) != 0)
+	if (!(m->flags & MSR_MODULE_VDSO) && strcmp(name, "[vdso]") != 0 &&
+	    strncmp(name, "linux-vdso.so", 13) != 0)
 		return strdup(name);
 	if (snprintf(path, sizeof path, "%s/vdso/%s.so", r->dir, key) >= (int)sizeof path)
 		return NULL;
@@ -72,7 +76,8 @@ static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_
 	char key[STRUCTURE_KEY_BYTES];
 	if (m->flags & MSR_MODULE_PYTHON) /* no binary */
 		return true;
-	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes, m->file_mtime_ns);
+	structure_key(key, m->build_id, m->build_id_bytes, (const char *)(m + 1), m->file_bytes,
+		      m->file_mtime_ns);
 	uint64_t i = map_put(&r->by_key, hash_bytes(key, strlen(key)), 0, r->modules.n);
 	if (i == MAP_NONE)
 		return false;
@@ -86,8 +91,11 @@ static bool add_module(struct reader *r, const struct msr_module *m, uint64_t n_
 		free(path);
 		return false;
 	}
-	*slot = (struct rundir_module){.path = path, .build_id_bytes = m->build_id_bytes, .file_bytes = m->file_bytes,
-		.file_mtime_ns = m->file_mtime_ns, .n_nodes = n_nodes};
+	*slot = (struct rundir_module){.path = path,
+				       .build_id_bytes = m->build_id_bytes,
+				       .file_bytes = m->file_bytes,
+				       .file_mtime_ns = m->file_mtime_ns,
+				       .n_nodes = n_nodes};
 	memcpy(slot->build_id, m->build_id, m->build_id_bytes);
 	memcpy(slot->key, key, sizeof key);
 	return true;
@@ -103,8 +111,10 @@ static bool add_code(struct reader *r, const struct msr_gpu_def_code *c)
 {
 	char key[STRUCTURE_KEY_BYTES], path[PATH_MAX];
 	const char *name = (const char *)(c + 1);
-	snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0], (unsigned long long)c->hash[1]);
-	if (!is_code_name(name, key) || snprintf(path, sizeof path, "%s/gpubins/%s", r->dir, name) >= (int)sizeof path) {
+	snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0],
+		 (unsigned long long)c->hash[1]);
+	if (!is_code_name(name, key) ||
+	    snprintf(path, sizeof path, "%s/gpubins/%s", r->dir, name) >= (int)sizeof path) {
 		r->n_not_kept += c->kind != MSR_GPU_CODE_BUILTIN;
 		return true;
 	}
@@ -127,14 +137,16 @@ static bool read_definitions(struct reader *r, const struct msr_view *v)
 	struct msr_gpu_def_code c;
 	for (uint64_t at = 0; at + sizeof c.head <= v->n_bytes; at += c.head.bytes) {
 		memcpy(&c.head, v->content + at, sizeof c.head);
-		if (c.head.bytes < sizeof c.head || c.head.bytes % 8 != 0 || c.head.bytes > v->n_bytes - at)
+		if (c.head.bytes < sizeof c.head || c.head.bytes % 8 != 0 ||
+		    c.head.bytes > v->n_bytes - at)
 			break;
 		if (c.head.type != MSR_GPU_DEF_CODE)
 			continue;
 		size_t room = c.head.bytes - sizeof c.head;
 		const struct msr_gpu_def_code *d = (const void *)(v->content + at);
-		if (c.head.bytes < sizeof c || c.head.name_bytes == 0 || c.head.name_bytes > room - (sizeof c - sizeof c.head) ||
-			((const char *)(d + 1))[c.head.name_bytes - 1] != '\0')
+		if (c.head.bytes < sizeof c || c.head.name_bytes == 0 ||
+		    c.head.name_bytes > room - (sizeof c - sizeof c.head) ||
+		    ((const char *)(d + 1))[c.head.name_bytes - 1] != '\0')
 			break;
 		if (!add_code(r, d))
 			return false;
@@ -149,16 +161,19 @@ static bool read_extents(struct reader *r, const uint8_t *bytes, uint64_t n_byte
 	memset(r->n_nodes, 0, r->n_ids * sizeof *r->n_nodes);
 	memset(r->by_id, 0, r->n_ids * sizeof *r->by_id);
 	r->n_ids = 0;
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;) {
 		if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_NODE)
 			count_nodes(r, &v);
 		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_MODULE)
 			note_modules(r, &v);
-		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_GPU_DEFINITION && !read_definitions(r, &v))
+		else if (s == MSR_SCAN_EXTENT && v.extent->kind == MSR_GPU_DEFINITION &&
+			 !read_definitions(r, &v))
 			return false;
 	}
 	for (unsigned id = 1; id < r->n_ids; id++)
-		if (r->by_id[id] && r->n_nodes[id] > 0 && !add_module(r, r->by_id[id], r->n_nodes[id]))
+		if (r->by_id[id] && r->n_nodes[id] > 0 &&
+		    !add_module(r, r->by_id[id], r->n_nodes[id]))
 			return false;
 	return true;
 }
@@ -171,7 +186,8 @@ static bool read_processes(struct reader *r, const uint8_t *bytes, uint64_t n_by
 	struct msr_view v;
 	if (!read_extents(r, bytes, n_bytes))
 		return false;
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &position, &v, &skipped)) != MSR_SCAN_END;)
 		if (s == MSR_SCAN_EXTENT && msr_is_process(&v)
 		    && msr_check_header(v.content, v.n_bytes, &major) == MSR_HEADER_SOUND
 		    && !read_extents(r, v.content, v.n_bytes))
@@ -194,10 +210,14 @@ static enum status read_file(struct reader *r, const char *path)
 			status = STATUS_NO_MEMORY;
 		}
 	} else if (state == MSR_HEADER_OTHER_VERSION) {
-		log_warn(path, "measurement file of version %u; this program reads version %u; left out", major, MSR_VERSION_MAJOR);
+		log_warn(path,
+			 "measurement file of version %u; this program reads version %u; left out",
+			 major, MSR_VERSION_MAJOR);
 	} else {
-		log_warn(path, "%s; left out", state == MSR_HEADER_SHORT ? "shorter than a header" : state == MSR_HEADER_UNWRITTEN ? "its header was never written"
-			: "not a measurement file");
+		log_warn(path, "%s; left out",
+			 state == MSR_HEADER_SHORT       ? "shorter than a header"
+			 : state == MSR_HEADER_UNWRITTEN ? "its header was never written"
+							 : "not a measurement file");
 	}
 	mapfile_close(&file);
 	return status;
@@ -221,11 +241,14 @@ static enum status read_all(struct reader *r, DIR *d)
 	enum status status = STATUS_OK;
 	for (const struct dirent *e; status != STATUS_NO_MEMORY && (e = readdir(d));) {
 		char path[PATH_MAX];
-		if (is_measurement(e->d_name) && snprintf(path, sizeof path, "%s/%s", r->dir, e->d_name) < (int)sizeof path)
-			status = read_file(r, path); /* others than the last one's troubles have been said */
+		if (is_measurement(e->d_name) &&
+		    snprintf(path, sizeof path, "%s/%s", r->dir, e->d_name) < (int)sizeof path)
+			status = read_file(
+				r, path); /* others than the last one's troubles have been said */
 	}
 	if (status != STATUS_NO_MEMORY && r->n_files == 0) {
-		log_error(r->dir, "no measurement file (*" MSR_SUFFIX ") that can be read is in this directory");
+		log_error(r->dir, "no measurement file (*" MSR_SUFFIX
+				  ") that can be read is in this directory");
 		return STATUS_NOT_FOUND;
 	}
 	return status == STATUS_NO_MEMORY ? status : STATUS_OK;

@@ -95,7 +95,8 @@ static bool open_draft(const char *path, struct cache_draft *draft)
 {
 	if (!make_parents(path, 0777))
 		return false;
-	if (snprintf(draft->path, sizeof draft->path, "%s.XXXXXX", path) >= (int)sizeof draft->path) {
+	if (snprintf(draft->path, sizeof draft->path, "%s.XXXXXX", path) >=
+	    (int)sizeof draft->path) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
@@ -144,7 +145,8 @@ bool cache_copy(const char *from, const char *to, bool quiet)
 {
 	struct cache_draft draft;
 	struct stat st;
-	int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
+	int fd = open(from,
+		      O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO may have the name */
 	bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && open_draft(to, &draft);
 	if (ok && !copy_bytes(fd, draft.fd)) {
 		cache_draft_drop(&draft);

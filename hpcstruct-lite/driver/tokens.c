@@ -13,7 +13,8 @@ bool tokens_make(struct tokens *t, unsigned n)
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return false;
 	*t = (struct tokens){fds[0], fds[1]};
-	fcntl(t->read_fd, F_SETFL, O_NONBLOCK); /* several wait; who comes late must not block in read() */
+	fcntl(t->read_fd, F_SETFL,
+	      O_NONBLOCK); /* several wait; who comes late must not block in read() */
 	while (n-- > 0)
 		tokens_give(t);
 	return true;

@@ -60,7 +60,8 @@ static bool find_leaders(struct flow *f, const struct flow_code *c)
 	for (size_t i = 0; i < c->n_transfers && ok; i++) {
 		const struct flow_transfer *t = &c->transfers[i];
 		if (ends_block(t))
-			ok = add_leader(f, c, t->end) && (t->kind != ISA_JUMP || add_leader(f, c, t->target));
+			ok = add_leader(f, c, t->end) &&
+			     (t->kind != ISA_JUMP || add_leader(f, c, t->target));
 	}
 	for (size_t i = 0; i < c->n_edges && ok; i++)
 		ok = add_leader(f, c, c->edges[i].target);
@@ -76,7 +77,8 @@ static bool find_leaders(struct flow *f, const struct flow_code *c)
 	return true;
 }
 
-/* Blocks reach from one leader to the next, to the end of the range or of the first transfer that ends one. */
+/* Blocks reach from one leader to the next, to the end of the range or of the first transfer that
+ * ends one. */
 static bool make_blocks(struct flow *f, const struct flow_code *c)
 {
 	size_t range = 0, transfer = 0;
@@ -93,7 +95,8 @@ static bool make_blocks(struct flow *f, const struct flow_code *c)
 			b->end = f->leaders.at[i + 1];
 		b->transfer = FLOW_NONE;
 		for (; transfer < c->n_transfers && c->transfers[transfer].at < b->end; transfer++)
-			if (c->transfers[transfer].at >= b->start && ends_block(&c->transfers[transfer]))
+			if (c->transfers[transfer].at >= b->start &&
+			    ends_block(&c->transfers[transfer]))
 				b->transfer = (uint32_t)transfer;
 	}
 	f->n_blocks = (uint32_t)f->leaders.n;
@@ -125,7 +128,8 @@ bool flow_build(struct flow *f, const struct flow_code *c)
 	bool ok = find_leaders(f, c) && make_blocks(f, c);
 	for (uint32_t i = 0; i < f->n_blocks && ok; i++) {
 		struct flow_block *b = &f->blocks.at[i];
-		const struct flow_transfer *t = b->transfer == FLOW_NONE ? NULL : &c->transfers[b->transfer];
+		const struct flow_transfer *t =
+			b->transfer == FLOW_NONE ? NULL : &c->transfers[b->transfer];
 		b->first_successor = (uint32_t)f->successors.n;
 		if (!t || falls_through(t))
 			ok = add_successor(f, b->end);
@@ -140,7 +144,8 @@ bool flow_build(struct flow *f, const struct flow_code *c)
 	}
 	if (!ok)
 		return false;
-	f->blocks.at[f->n_blocks] = (struct flow_block){FLOW_NONE, FLOW_NONE, FLOW_NONE, (uint32_t)f->successors.n};
+	f->blocks.at[f->n_blocks] =
+		(struct flow_block){FLOW_NONE, FLOW_NONE, FLOW_NONE, (uint32_t)f->successors.n};
 	f->entry = flow_block_at(f, c->entry);
 	return true;
 }

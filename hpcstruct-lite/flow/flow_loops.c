@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops and their nesting; see flow.h for the source of the algorithm. In short: a depth-first search sorts edges into those that go back to an ancestor, and the
- * others. Blocks are visited from the last found to the first; at each, its loop is what reaches its back edges, and is then collapsed into it. Edges between branches of the tree are
- * put in when their lowest common ancestor is visited; one that enters a collapsed loop makes that irreducible. Test: tests/unit/test_flow.c.
+ * Loops and their nesting; see flow.h for the source of the algorithm. In short: a depth-first
+ * search sorts edges into those that go back to an ancestor, and the others. Blocks are visited
+ * from the last found to the first; at each, its loop is what reaches its back edges, and is then
+ * collapsed into it. Edges between branches of the tree are put in when their lowest common
+ * ancestor is visited; one that enters a collapsed loop makes that irreducible. Test:
+ * tests/unit/test_flow.c.
  */
 #include "hpcstruct-lite/flow/flow.h"
 
@@ -41,8 +44,11 @@ static uint32_t find(uint32_t *parents, uint32_t x)
 
 static bool prepare(struct search *s, struct flow *f)
 {
-	uint32_t **const arrays[N_ARRAYS] = {&s->preorder, &s->order, &s->tree, &s->parent, &s->next_successor, &s->ancestor, &s->stack, &s->back,
-		&s->crossing, &s->entering, &s->collapsed, &s->loop_parent, &s->marked, &s->body_of, &s->is_header, &s->is_irreducible};
+	uint32_t **const arrays[N_ARRAYS] = {
+		&s->preorder,       &s->order,    &s->tree,      &s->parent,
+		&s->next_successor, &s->ancestor, &s->stack,     &s->back,
+		&s->crossing,       &s->entering, &s->collapsed, &s->loop_parent,
+		&s->marked,         &s->body_of,  &s->is_header, &s->is_irreducible};
 	size_t n = f->n_blocks;
 	vec_clear(&f->words);
 	vec_clear(&f->innermost);
@@ -166,7 +172,8 @@ static void find_loop(struct search *s, uint32_t header)
 	for (uint32_t i = s->back[header]; i != FLOW_NONE; i = s->f->links.at[i].next)
 		take_into_body(s, header, s->f->links.at[i].from, &n_body);
 	for (uint32_t k = 0; k < n_body; k++)
-		for (uint32_t i = s->entering[s->stack[k]]; i != FLOW_NONE; i = s->f->links.at[i].next)
+		for (uint32_t i = s->entering[s->stack[k]]; i != FLOW_NONE;
+		     i = s->f->links.at[i].next)
 			take_into_body(s, header, s->f->links.at[i].from, &n_body);
 	for (uint32_t k = 0; k < n_body; k++) {
 		s->collapsed[s->stack[k]] = header;
@@ -175,7 +182,8 @@ static void find_loop(struct search *s, uint32_t header)
 	s->is_header[header] = s->back[header] != FLOW_NONE;
 }
 
-/* Loops are numbered in the order in which their headers were found: a loop's header is found before what is in it. */
+/* Loops are numbered in the order in which their headers were found: a loop's header is found
+ * before what is in it. */
 static bool number_loops(struct search *s)
 {
 	struct flow *f = s->f;
@@ -184,15 +192,20 @@ static bool number_loops(struct search *s)
 		uint32_t block = s->order[i];
 		if (!s->is_header[block])
 			continue;
-		uint32_t around = s->loop_parent[block], parent = around == FLOW_NONE ? FLOW_NONE : number[around];
+		uint32_t around = s->loop_parent[block],
+			 parent = around == FLOW_NONE ? FLOW_NONE : number[around];
 		struct flow_loop *l = vec_push(&f->loops);
 		if (!l)
 			return false;
-		*l = (struct flow_loop){block, parent, parent == FLOW_NONE ? 0 : f->loops.at[parent].depth + 1, s->is_irreducible[block] != 0};
+		*l = (struct flow_loop){block, parent,
+					parent == FLOW_NONE ? 0 : f->loops.at[parent].depth + 1,
+					s->is_irreducible[block] != 0};
 		number[block] = (uint32_t)(f->loops.n - 1);
 	}
 	for (uint32_t i = 0; i < s->n; i++)
-		f->innermost.at[i] = s->is_header[i] ? number[i] : s->loop_parent[i] == FLOW_NONE ? FLOW_NONE : number[s->loop_parent[i]];
+		f->innermost.at[i] = s->is_header[i]                  ? number[i]
+				     : s->loop_parent[i] == FLOW_NONE ? FLOW_NONE
+								      : number[s->loop_parent[i]];
 	return true;
 }
 
@@ -203,7 +216,8 @@ bool flow_find_loops(struct flow *f, const struct flow_code *code)
 		return false;
 	if (f->entry != FLOW_NONE)
 		search_from(&s, f->entry);
-	for (int pass = 0; pass < 2 && code->with_unreached; pass++) /* first those to which nothing leads */
+	for (int pass = 0; pass < 2 && code->with_unreached;
+	     pass++) /* first those to which nothing leads */
 		for (uint32_t i = 0; i < s.n && s.ok; i++)
 			if (s.preorder[i] == FLOW_NONE && (pass == 1 || !s.has_predecessor[i]))
 				search_from(&s, i);

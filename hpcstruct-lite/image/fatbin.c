@@ -21,7 +21,8 @@ enum { HEADER_BYTES = 16, ENTRY_BYTES = 64, FATBIN_VERSION = 1 };
 enum { KIND_PTX = 1, KIND_ELF = 2 };
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 
-/* An entry's packed contents grow at most so much: LZ4 gives 255 bytes for one; zstd can do more, but cubins do not. */
+/* An entry's packed contents grow at most so much: LZ4 gives 255 bytes for one; zstd can do more,
+ * but cubins do not. */
 #define MOST_GROWTH 4096u
 
 static uint16_t u16(const uint8_t *p)
@@ -54,7 +55,8 @@ static bool find(const uint8_t *bytes, size_t n_bytes, struct fatbin_search *s)
 			break;
 		size_t at = (size_t)(p - bytes);
 		s->at = at + sizeof mark;
-		if (n_bytes - at < HEADER_BYTES || u16(p + 4) != FATBIN_VERSION || u16(p + 6) < HEADER_BYTES)
+		if (n_bytes - at < HEADER_BYTES || u16(p + 4) != FATBIN_VERSION ||
+		    u16(p + 6) < HEADER_BYTES)
 			continue;
 		size_t header_bytes = u16(p + 6);
 		uint64_t left = n_bytes - at, size = u64(p + 8);
@@ -81,8 +83,12 @@ static bool read_entry(const uint8_t *bytes, struct fatbin_search *s, struct fat
 	if (header_bytes < ENTRY_BYTES || header_bytes > left || size > left - header_bytes)
 		return false;
 	*e = (struct fatbin_entry){
-		.form = kind == KIND_ELF ? FATBIN_CUBIN : kind == KIND_PTX ? FATBIN_PTX : FATBIN_OTHER,
-		.packing = flags & FLAG_LZ4 ? FATBIN_LZ4 : flags & FLAG_ZSTD ? FATBIN_ZSTD : FATBIN_PLAIN,
+		.form = kind == KIND_ELF   ? FATBIN_CUBIN
+			: kind == KIND_PTX ? FATBIN_PTX
+					   : FATBIN_OTHER,
+		.packing = flags & FLAG_LZ4    ? FATBIN_LZ4
+			   : flags & FLAG_ZSTD ? FATBIN_ZSTD
+					       : FATBIN_PLAIN,
 		.architecture = u32(p + 28),
 		.bytes = p + header_bytes,
 		.n_bytes = (size_t)size,
@@ -98,7 +104,8 @@ static bool read_entry(const uint8_t *bytes, struct fatbin_search *s, struct fat
 	return true;
 }
 
-bool fatbin_next(const uint8_t *bytes, size_t n_bytes, struct fatbin_search *s, struct fatbin_entry *e)
+bool fatbin_next(const uint8_t *bytes, size_t n_bytes, struct fatbin_search *s,
+		 struct fatbin_entry *e)
 {
 	for (;;) {
 		if (s->end > s->at) {
@@ -117,7 +124,8 @@ static enum fatbin_result unpack_lz4(const struct fatbin_entry *e, uint8_t *to)
 #ifdef HAVE_LZ4
 	if (e->n_bytes > INT_MAX || e->full_bytes > INT_MAX)
 		return FATBIN_DAMAGED;
-	int n = LZ4_decompress_safe((const char *)e->bytes, (char *)to, (int)e->n_bytes, (int)e->full_bytes);
+	int n = LZ4_decompress_safe((const char *)e->bytes, (char *)to, (int)e->n_bytes,
+				    (int)e->full_bytes);
 	return n == (int)e->full_bytes ? FATBIN_OK : FATBIN_DAMAGED;
 #else
 	(void)e;

@@ -39,7 +39,8 @@ static enum status make_regions(struct image *image)
 	uint64_t total = 0;
 	for (size_t i = 0; i < image->code.n; i++) {
 		const struct image_region *c = &image->code.at[i];
-		struct image_region *last = image->regions.n ? &image->regions.at[image->regions.n - 1] : NULL;
+		struct image_region *last =
+			image->regions.n ? &image->regions.at[image->regions.n - 1] : NULL;
 		uint64_t end = c->start + c->n_bytes;
 		if (end < c->start)
 			continue;
@@ -82,7 +83,8 @@ enum status image_open(const char *path, struct image **out)
 		if (!image->kind) {
 			const char *form = NULL;
 			image_is_foreign(path, image->file.bytes, image->file.n_bytes, &form);
-			log_error(path, "not a binary this program knows%s%s", form ? ": " : "", form ? form : "");
+			log_error(path, "not a binary this program knows%s%s", form ? ": " : "",
+				  form ? form : "");
 			status = STATUS_BAD_INPUT;
 		} else {
 			status = image->kind->load(image);
@@ -117,7 +119,8 @@ void image_close(struct image *image)
 const struct image_section *image_find(const struct image *image, const char *name)
 {
 	for (size_t i = 0; i < image->sections.n; i++)
-		if (image->sections.at[i].bytes && image->sections.at[i].packed == IMAGE_PLAIN && strcmp(image->sections.at[i].name, name) == 0)
+		if (image->sections.at[i].bytes && image->sections.at[i].packed == IMAGE_PLAIN &&
+		    strcmp(image->sections.at[i].name, name) == 0)
 			return &image->sections.at[i];
 	return NULL;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cubins are ELF files that the driver links: each kernel has a section of its own, all of them at address 0, and debug sections refer to them by relocations. Here a
- * section of code gets the offset of its bytes in the file as its address, which is unique and easy to find again, and debug sections are relocated accordingly.
- * Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * Cubins are ELF files that the driver links: each kernel has a section of its own, all of them at
+ * address 0, and debug sections refer to them by relocations. Here a section of code gets the
+ * offset of its bytes in the file as its address, which is unique and easy to find again, and debug
+ * sections are relocated accordingly. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/image/image_cubin.h"
 
@@ -17,10 +18,12 @@ enum { CUDA_32 = 1, CUDA_64 = 2 };
 
 static bool is_debug(const struct image_section *s)
 {
-	return strncmp(s->name, ".debug_", 7) == 0 && strcmp(s->name, ".debug_frame") != 0 && s->bytes && s->packed == IMAGE_PLAIN;
+	return strncmp(s->name, ".debug_", 7) == 0 && strcmp(s->name, ".debug_frame") != 0 &&
+	       s->bytes && s->packed == IMAGE_PLAIN;
 }
 
-static bool symbol_value(const struct image *image, const struct image_section *table, uint64_t index, uint64_t *value)
+static bool symbol_value(const struct image *image, const struct image_section *table,
+			 uint64_t index, uint64_t *value)
 {
 	Elf64_Sym s;
 	if (!table->bytes || index >= table->n_bytes / sizeof s)
@@ -34,11 +37,15 @@ static bool symbol_value(const struct image *image, const struct image_section *
 }
 
 /* One relocation; SHT_REL keeps the addend in the place that is relocated. */
-static bool apply_one(const struct image *image, const struct image_section *symbols, const Elf64_Rela *r, bool has_addend, uint8_t *bytes, size_t n_bytes)
+static bool apply_one(const struct image *image, const struct image_section *symbols,
+		      const Elf64_Rela *r, bool has_addend, uint8_t *bytes, size_t n_bytes)
 {
-	size_t width = ELF64_R_TYPE(r->r_info) == CUDA_64 ? 8 : ELF64_R_TYPE(r->r_info) == CUDA_32 ? 4 : 0;
+	size_t width = ELF64_R_TYPE(r->r_info) == CUDA_64   ? 8
+		       : ELF64_R_TYPE(r->r_info) == CUDA_32 ? 4
+							    : 0;
 	uint64_t value = 0, addend = has_addend ? (uint64_t)r->r_addend : 0;
-	if (width == 0 || r->r_offset > n_bytes || width > n_bytes - r->r_offset || !symbol_value(image, symbols, ELF64_R_SYM(r->r_info), &value))
+	if (width == 0 || r->r_offset > n_bytes || width > n_bytes - r->r_offset ||
+	    !symbol_value(image, symbols, ELF64_R_SYM(r->r_info), &value))
 		return false;
 	if (!has_addend)
 		memcpy(&addend, bytes + r->r_offset, width);
@@ -48,7 +55,8 @@ static bool apply_one(const struct image *image, const struct image_section *sym
 }
 
 /* Applies one table of relocations to the bytes of its section; returns how many could not be. */
-static size_t apply(const struct image *image, const struct image_section *relocations, uint8_t *bytes, size_t n_bytes)
+static size_t apply(const struct image *image, const struct image_section *relocations,
+		    uint8_t *bytes, size_t n_bytes)
 {
 	const struct image_section *symbols = image_linked_symbols(image, relocations);
 	bool has_addend = relocations->type == SHT_RELA;
@@ -75,7 +83,8 @@ static uint8_t *own_copy(struct image *image, struct image_section *s)
 	return copy;
 }
 
-static enum status relocate(struct image *image, const struct image_section *relocations, bool *is_copied)
+static enum status relocate(struct image *image, const struct image_section *relocations,
+			    bool *is_copied)
 {
 	if (!relocations->bytes || relocations->info >= image->sections.n)
 		return STATUS_OK;
@@ -91,12 +100,14 @@ static enum status relocate(struct image *image, const struct image_section *rel
 	size_t n_bad = apply(image, relocations, bytes, target->n_bytes);
 	image->is_incomplete = image->is_incomplete || n_bad > 0;
 	if (n_bad > 0)
-		log_warn(image->path, "section %s at file offset 0x%llx: %zu relocations that make no sense", relocations->name,
-			(unsigned long long)relocations->file_offset, n_bad);
+		log_warn(image->path,
+			 "section %s at file offset 0x%llx: %zu relocations that make no sense",
+			 relocations->name, (unsigned long long)relocations->file_offset, n_bad);
 	return STATUS_OK;
 }
 
-/* From e_flags, by the layout that the ABI version says; image_elf.c has seen that there is a header. */
+/* From e_flags, by the layout that the ABI version says; image_elf.c has seen that there is a
+ * header. */
 static unsigned architecture_of(const struct image *image)
 {
 	Elf64_Ehdr h;
@@ -112,7 +123,8 @@ enum status image_cubin_link(struct image *image)
 	image->architecture = architecture_of(image);
 	for (size_t i = 0; i < image->sections.n; i++) {
 		struct image_section *s = &image->sections.at[i];
-		bool is_code = (s->flags & (SHF_EXECINSTR | SHF_ALLOC)) == (SHF_EXECINSTR | SHF_ALLOC);
+		bool is_code =
+			(s->flags & (SHF_EXECINSTR | SHF_ALLOC)) == (SHF_EXECINSTR | SHF_ALLOC);
 		if (is_code && s->bytes)
 			s->link_addr = s->file_offset;
 		else if (is_code) {

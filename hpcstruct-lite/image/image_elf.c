@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ELF files through libelf: sections (decompressed where they are debug sections), build id, code. Nothing here trusts an offset that
- * libelf has not checked. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * ELF files through libelf: sections (decompressed where they are debug sections), build id, code.
+ * Nothing here trusts an offset that libelf has not checked. Test: tests/cli/struct_golden.sh,
+ * tests/cli/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image_elf.h"
 #include "hpcstruct-lite/image/image_cubin.h"
@@ -48,17 +49,21 @@ static const char *plain_name(struct elf_handle *h, const char *name)
 	return *slot = copy;
 }
 
-/* A section's contents as they are in the file. Those of other sections than debug sections are never compressed. */
-static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *scn, struct image_section *s)
+/* A section's contents as they are in the file. Those of other sections than debug sections are
+ * never compressed. */
+static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *scn,
+			  struct image_section *s)
 {
-	bool gnu = strncmp(s->name, ".zdebug_", 8) == 0, packed = gnu || (s->flags & SHF_COMPRESSED);
+	bool gnu = strncmp(s->name, ".zdebug_", 8) == 0,
+	     packed = gnu || (s->flags & SHF_COMPRESSED);
 	if (packed && !is_debug_name(s->name))
 		return;
 	Elf_Data *d = elf_rawdata(scn, NULL);
 	if (d && d->d_buf && d->d_size == s->n_bytes) {
 		s->bytes = d->d_buf;
 	} else if (s->n_bytes > 0) {
-		/* .nv_debug.shared has a size but no bytes, and nothing here reads sections of that kind */
+		/* .nv_debug.shared has a size but no bytes, and nothing here reads sections of that
+		 * kind */
 		if (strncmp(s->name, ".nv_debug", 9) != 0)
 			log_warn(image->path,
 				"section %s at file offset 0x%llx is outside the file", s->name,
@@ -73,7 +78,8 @@ static void load_contents(struct image *image, struct elf_handle *h, Elf_Scn *sc
 static enum status load_sections(struct image *image, struct elf_handle *h)
 {
 	size_t names_index = 0, n = 0;
-	if (elf_getshdrnum(h->elf, &n) != 0 || n == 0 || elf_getshdrstrndx(h->elf, &names_index) != 0)
+	if (elf_getshdrnum(h->elf, &n) != 0 || n == 0 ||
+	    elf_getshdrstrndx(h->elf, &names_index) != 0)
 		return STATUS_OK; /* sections are optional; the program headers follow */
 	for (size_t i = 0; i < n; i++) {
 		struct image_section *s = vec_push(&image->sections);
@@ -83,13 +89,20 @@ static enum status load_sections(struct image *image, struct elf_handle *h)
 		Elf_Scn *scn = elf_getscn(h->elf, i);
 		GElf_Shdr header;
 		if (!scn || !gelf_getshdr(scn, &header)) {
-			log_warn(image->path, "section %zu has no readable header: %s", i, elf_errmsg(-1));
+			log_warn(image->path, "section %zu has no readable header: %s", i,
+				 elf_errmsg(-1));
 			continue;
 		}
 		const char *name = elf_strptr(h->elf, names_index, header.sh_name);
-		*s = (struct image_section){.name = name ? name : "", .type = header.sh_type, .flags = header.sh_flags, .link_addr = header.sh_addr,
-			.n_bytes = header.sh_size, .link = header.sh_link, .info = header.sh_info, .entry_bytes = header.sh_entsize,
-			.file_offset = header.sh_offset};
+		*s = (struct image_section){.name = name ? name : "",
+					    .type = header.sh_type,
+					    .flags = header.sh_flags,
+					    .link_addr = header.sh_addr,
+					    .n_bytes = header.sh_size,
+					    .link = header.sh_link,
+					    .info = header.sh_info,
+					    .entry_bytes = header.sh_entsize,
+					    .file_offset = header.sh_offset};
 		if (header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL)
 			load_contents(image, h, scn, s);
 		if (header.sh_type == SHT_SYMTAB_SHNDX)
@@ -133,14 +146,17 @@ static bool take_build_id(struct image *image, const uint8_t *bytes, size_t n_by
 {
 	struct cursor c = cursor_make(bytes, n_bytes);
 	while (cursor_left(&c) >= 12) {
-		uint32_t name_bytes = cursor_u32(&c), data_bytes = cursor_u32(&c), type = cursor_u32(&c);
+		uint32_t name_bytes = cursor_u32(&c), data_bytes = cursor_u32(&c),
+			 type = cursor_u32(&c);
 		const uint8_t *name = cursor_bytes(&c, name_bytes);
 		cursor_bytes(&c, (4 - name_bytes % 4) % 4);
 		const uint8_t *data = cursor_bytes(&c, data_bytes);
 		if (!cursor_ok(&c))
 			return false;
-		if (type == GNU_BUILD_ID && name_bytes == 4 && memcmp(name, "GNU", 4) == 0 && data_bytes > 0) {
-			image->build_id_bytes = data_bytes < IMAGE_BUILD_ID_MAX ? data_bytes : IMAGE_BUILD_ID_MAX;
+		if (type == GNU_BUILD_ID && name_bytes == 4 && memcmp(name, "GNU", 4) == 0 &&
+		    data_bytes > 0) {
+			image->build_id_bytes =
+				data_bytes < IMAGE_BUILD_ID_MAX ? data_bytes : IMAGE_BUILD_ID_MAX;
 			memcpy(image->build_id, data, image->build_id_bytes);
 			return true;
 		}
@@ -162,8 +178,10 @@ static void load_build_id(struct image *image, struct elf_handle *h)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
-		if (gelf_getphdr(h->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_offset <= image->file.n_bytes &&
-			p.p_filesz <= image->file.n_bytes - p.p_offset && take_build_id(image, image->file.bytes + p.p_offset, p.p_filesz))
+		if (gelf_getphdr(h->elf, (int)i, &p) && p.p_type == PT_NOTE &&
+		    p.p_offset <= image->file.n_bytes &&
+		    p.p_filesz <= image->file.n_bytes - p.p_offset &&
+		    take_build_id(image, image->file.bytes + p.p_offset, p.p_filesz))
 			return;
 	}
 }
@@ -194,7 +212,9 @@ static enum status elf_load(struct image *image)
 	image->entry = header.e_entry;
 	size_t n_sections = 0;
 	if (header.e_shoff != 0 && (elf_getshdrnum(h->elf, &n_sections) != 0 || n_sections == 0)) {
-		log_error(image->path, "the section headers at file offset 0x%llx are outside the file", (unsigned long long)header.e_shoff);
+		log_error(image->path,
+			  "the section headers at file offset 0x%llx are outside the file",
+			  (unsigned long long)header.e_shoff);
 		return STATUS_BAD_INPUT;
 	}
 	enum status status = load_sections(image, h);
@@ -204,9 +224,11 @@ static enum status elf_load(struct image *image)
 		status = load_code(image, h);
 	load_build_id(image, h);
 	/* dwz writes its shared file as ET_REL; code in such a file has no addresses yet */
-	bool linked = header.e_type == ET_EXEC || header.e_type == ET_DYN || (header.e_type == ET_REL && image->code.n == 0);
+	bool linked = header.e_type == ET_EXEC || header.e_type == ET_DYN ||
+		      (header.e_type == ET_REL && image->code.n == 0);
 	if (status == STATUS_OK && !linked && !image->is_cubin) {
-		log_error(image->path, "neither a program nor a shared library (ELF type %u)", header.e_type);
+		log_error(image->path, "neither a program nor a shared library (ELF type %u)",
+			  header.e_type);
 		status = STATUS_UNSUPPORTED;
 	}
 	return status;

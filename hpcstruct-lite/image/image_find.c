@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Separate debug files: by build id, by .gnu_debuglink, and dwz's shared part. The search is that of GDB ("Debugging Information in Separate Files").
- * A file that does not belong is never used. Test: tests/cli/struct_files.sh.
+ * Separate debug files: by build id, by .gnu_debuglink, and dwz's shared part. The search is that
+ * of GDB ("Debugging Information in Separate Files"). A file that does not belong is never used.
+ * Test: tests/cli/struct_files.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -22,7 +23,8 @@ static void build_id_text(const uint8_t *id, size_t n_bytes, char text[2 * IMAGE
 
 static bool same_build_id(const struct image *image, const uint8_t *id, size_t n_bytes)
 {
-	return image->build_id_bytes == n_bytes && n_bytes > 0 && memcmp(image->build_id, id, n_bytes) == 0;
+	return image->build_id_bytes == n_bytes && n_bytes > 0 &&
+	       memcmp(image->build_id, id, n_bytes) == 0;
 }
 
 /* Opens a candidate that exists. */
@@ -56,7 +58,8 @@ static bool same_code(const struct image *image, const struct image *debug)
 	if (debug->code.n != image->code.n)
 		return debug->code.n == 0;
 	for (size_t i = 0; i < image->code.n; i++)
-		if (image->code.at[i].start != debug->code.at[i].start || image->code.at[i].n_bytes != debug->code.at[i].n_bytes)
+		if (image->code.at[i].start != debug->code.at[i].start ||
+		    image->code.at[i].n_bytes != debug->code.at[i].n_bytes)
 			return false;
 	return true;
 }
@@ -64,15 +67,18 @@ static bool same_code(const struct image *image, const struct image *debug)
 static struct image *try_link(const struct image *image, const char *path, uint32_t crc)
 {
 	char real_self[PATH_MAX], real_path[PATH_MAX];
-	if (realpath(path, real_path) && realpath(image->path, real_self) && strcmp(real_path, real_self) == 0)
+	if (realpath(path, real_path) && realpath(image->path, real_self) &&
+	    strcmp(real_path, real_self) == 0)
 		return NULL; /* the link may name the file itself */
 	struct image *found = try_open(path);
 	if (!found)
 		return NULL;
-	bool belongs = image->build_id_bytes > 0 && found->build_id_bytes > 0 ? same_build_id(found, image->build_id, image->build_id_bytes) :
-										crc32_z(0, found->file.bytes, found->file.n_bytes) == crc;
+	bool belongs = image->build_id_bytes > 0 && found->build_id_bytes > 0
+			       ? same_build_id(found, image->build_id, image->build_id_bytes)
+			       : crc32_z(0, found->file.bytes, found->file.n_bytes) == crc;
 	if (!belongs) {
-		log_warn(path, "does not belong to %s (other build id or check sum); not used", image->path);
+		log_warn(path, "does not belong to %s (other build id or check sum); not used",
+			 image->path);
 		image_close(found);
 		return NULL;
 	}
@@ -122,13 +128,15 @@ void image_find_debug(const struct image *image, const char *const *dirs, struct
 	if (!*found)
 		*found = find_by_link(image, dirs);
 	if (*found && !same_code(image, *found)) {
-		log_warn((*found)->path, "its code sections are not those of %s; not used", image->path);
+		log_warn((*found)->path, "its code sections are not those of %s; not used",
+			 image->path);
 		image_close(*found);
 		*found = NULL;
 	}
 }
 
-void image_find_alternate(const struct image *image, const char *const *dirs, struct image **found, bool *missing)
+void image_find_alternate(const struct image *image, const char *const *dirs, struct image **found,
+			  bool *missing)
 {
 	*found = NULL;
 	*missing = false;
@@ -141,7 +149,8 @@ void image_find_alternate(const struct image *image, const char *const *dirs, st
 	size_t id_bytes = s->n_bytes - name_bytes - 1;
 	char here[PATH_MAX], path[2 * PATH_MAX];
 	directory_of(image, here);
-	snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : here, name[0] == '/' ? "" : "/", name);
+	snprintf(path, sizeof path, "%s%s%s", name[0] == '/' ? "" : here, name[0] == '/' ? "" : "/",
+		 name);
 	*found = try_open(path);
 	const char *below = strstr(name, "/.dwz/"); /* as distributions lay it out */
 	for (const char *const *d = dirs; *d && !*found && below; d++) {
@@ -149,7 +158,9 @@ void image_find_alternate(const struct image *image, const char *const *dirs, st
 		*found = try_open(path);
 	}
 	if (*found && !same_build_id(*found, id, id_bytes)) {
-		log_warn((*found)->path, "is not the shared debug file %s was split from (other build id)", image->path);
+		log_warn((*found)->path,
+			 "is not the shared debug file %s was split from (other build id)",
+			 image->path);
 		image_close(*found);
 		*found = NULL;
 	}
@@ -157,5 +168,7 @@ void image_find_alternate(const struct image *image, const char *const *dirs, st
 		*found = try_build_id(*d, id, id_bytes);
 	*missing = *found == NULL;
 	if (*missing)
-		log_warn(image->path, "its shared debug file %s is not there; names that are in it are lost", name);
+		log_warn(image->path,
+			 "its shared debug file %s is not there; names that are in it are lost",
+			 name);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ranges that .eh_frame describes (LSB Core, Exception Frames; DWARF 5, 6.4.1). Only where each entry starts and ends is read.
- * Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * The ranges that .eh_frame describes (LSB Core, Exception Frames; DWARF 5, 6.4.1). Only where each
+ * entry starts and ends is read. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 
@@ -10,8 +10,20 @@
 
 #include <string.h>
 
-enum { PE_ABSPTR = 0x00, PE_ULEB = 0x01, PE_UDATA2 = 0x02, PE_UDATA4 = 0x03, PE_UDATA8 = 0x04, PE_SLEB = 0x09, PE_SDATA2 = 0x0a,
-	PE_SDATA4 = 0x0b, PE_SDATA8 = 0x0c, PE_PCREL = 0x10, PE_INDIRECT = 0x80, PE_OMIT = 0xff };
+enum {
+	PE_ABSPTR = 0x00,
+	PE_ULEB = 0x01,
+	PE_UDATA2 = 0x02,
+	PE_UDATA4 = 0x03,
+	PE_UDATA8 = 0x04,
+	PE_SLEB = 0x09,
+	PE_SDATA2 = 0x0a,
+	PE_SDATA4 = 0x0b,
+	PE_SDATA8 = 0x0c,
+	PE_PCREL = 0x10,
+	PE_INDIRECT = 0x80,
+	PE_OMIT = 0xff
+};
 
 /* A value in one of the DW_EH_PE_* formats, without its base. */
 static uint64_t read_value(struct cursor *c, uint8_t encoding)
@@ -39,7 +51,8 @@ static uint64_t read_value(struct cursor *c, uint8_t encoding)
 	}
 }
 
-/* The pointer encoding of the frame entries that use the common entry at `offset`; PE_OMIT when it cannot be read. */
+/* The pointer encoding of the frame entries that use the common entry at `offset`; PE_OMIT when it
+ * cannot be read. */
 static uint8_t common_encoding(const struct image_section *s, uint64_t offset)
 {
 	struct cursor c = cursor_make(s->bytes, s->n_bytes);
@@ -67,7 +80,8 @@ static uint8_t common_encoding(const struct image_section *s, uint64_t offset)
 	return cursor_ok(&e) ? encoding : PE_OMIT;
 }
 
-static bool add_entry(const struct image *image, const struct image_section *s, struct cursor *e, uint8_t encoding, struct image_ranges *out)
+static bool add_entry(const struct image *image, const struct image_section *s, struct cursor *e,
+		      uint8_t encoding, struct image_ranges *out)
 {
 	uint64_t here = s->link_addr + (uint64_t)(e->at - s->bytes);
 	uint64_t start = read_value(e, encoding), n_bytes = read_value(e, encoding & 0x0f);
@@ -75,7 +89,8 @@ static bool add_entry(const struct image *image, const struct image_section *s, 
 		start += here;
 	else if ((encoding & 0x70) != 0 || (encoding & PE_INDIRECT))
 		return true;
-	if (!cursor_ok(e) || n_bytes == 0 || start + n_bytes < start || !image_is_code(image, start))
+	if (!cursor_ok(e) || n_bytes == 0 || start + n_bytes < start ||
+	    !image_is_code(image, start))
 		return true;
 	struct image_range *r = vec_push(out);
 	if (r)
@@ -95,12 +110,14 @@ enum status image_read_frames(const struct image *image, struct image_ranges *ou
 		uint64_t at = cursor_offset(&c);
 		uint32_t n_bytes = cursor_u32(&c);
 		if (n_bytes == 0)
-			continue; /* the terminator; linkers put it between the parts they join, too */
+			continue; /* the terminator; linkers put it between the parts they join, too
+				   */
 		struct cursor e = cursor_sub(&c, n_bytes);
 		uint64_t id_at = at + 4;
 		uint32_t id = cursor_u32(&e);
 		if (!cursor_ok(&e) || n_bytes == UINT32_MAX) {
-			log_warn(image->path, "section .eh_frame is damaged at offset 0x%llx", (unsigned long long)at);
+			log_warn(image->path, "section .eh_frame is damaged at offset 0x%llx",
+				 (unsigned long long)at);
 			break;
 		}
 		if (id == 0 || id > id_at)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh. */
+/* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct_golden.sh,
+ * tests/cli/struct_damage.sh. */
 #include "hpcstruct-lite/image/image.h"
 
 #include "common/base/sorted.h"
 
 /* The last of the regions that starts at or before the address, or NULL. */
-static const struct image_region *region_before(const struct image_region *at, size_t n, uint64_t link_addr)
+static const struct image_region *region_before(const struct image_region *at, size_t n,
+						uint64_t link_addr)
 {
 	size_t n_before = sorted_up_to(at, n, start, link_addr);
 	return n_before ? &at[n_before - 1] : NULL;
@@ -13,7 +15,8 @@ static const struct image_region *region_before(const struct image_region *at, s
 
 bool image_position(const struct image *image, uint64_t link_addr, uint32_t *position)
 {
-	const struct image_region *r = region_before(image->regions.at, image->regions.n, link_addr);
+	const struct image_region *r =
+		region_before(image->regions.at, image->regions.n, link_addr);
 	if (!r || link_addr - r->start >= r->n_bytes)
 		return false;
 	*position = r->position + (uint32_t)(link_addr - r->start);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OpenCL source text as an image: one region of "code", the text. And the names of forms of GPU code that are not looked into. Known by the suffix of the file, since text has
- * no mark. Test: tests/cli/struct_gpubins.sh.
+ * OpenCL source text as an image: one region of "code", the text. And the names of forms of GPU
+ * code that are not looked into. Known by the suffix of the file, since text has no mark. Test:
+ * tests/cli/struct_gpubins.sh.
  */
 #include "hpcstruct-lite/image/image_source.h"
 
@@ -60,10 +61,12 @@ bool image_is_foreign(const char *path, const uint8_t *bytes, size_t n_bytes, co
 		{"CLRXBIN", 7, "CLRX program binary"},
 	};
 	*form = NULL;
-	if (source_recognises(path, bytes, n_bytes) || (n_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0))
+	if (source_recognises(path, bytes, n_bytes) ||
+	    (n_bytes >= 4 && memcmp(bytes, "\177ELF", 4) == 0))
 		return false;
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-		if (n_bytes >= forms[i].n_bytes && memcmp(bytes, forms[i].mark, forms[i].n_bytes) == 0)
+		if (n_bytes >= forms[i].n_bytes &&
+		    memcmp(bytes, forms[i].mark, forms[i].n_bytes) == 0)
 			*form = forms[i].name;
 	if (!*form && is_ptx(bytes, n_bytes))
 		*form = "PTX text";

@@ -59,7 +59,8 @@ static const struct form forms[] = {
 static const struct form *find_form(const uint8_t *code, size_t n_bytes)
 {
 	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-		if (forms[i].n_bytes <= n_bytes && memcmp(code, forms[i].opcode, forms[i].n_opcode) == 0)
+		if (forms[i].n_bytes <= n_bytes &&
+		    memcmp(code, forms[i].opcode, forms[i].n_opcode) == 0)
 			return &forms[i];
 	return NULL;
 }

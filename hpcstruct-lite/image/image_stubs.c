@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stubs of the procedure linkage table and where each goes (System V ABI for x86-64, 5.2 and the IBT layout of 13). A stub is known by the one indirect jump
- * in it, whose GOT slot has a relocation; with IBT the first table has none and pushes the relocation's number. Test:
+ * Stubs of the procedure linkage table and where each goes (System V ABI for x86-64, 5.2 and the
+ * IBT layout of 13). A stub is known by the one indirect jump in it, whose GOT slot has a
+ * relocation; with IBT the first table has none and pushes the relocation's number. Test:
  * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
@@ -25,7 +26,8 @@ struct slots {
 	size_t n_plt; /* the first ones are those of .rela.plt, in its order */
 };
 
-static uint32_t symbol_name(const struct image *image, const struct image_section *table, uint64_t index, const char **name)
+static uint32_t symbol_name(const struct image *image, const struct image_section *table,
+			    uint64_t index, const char **name)
 {
 	Elf64_Sym s;
 	if (!table->bytes || index >= table->n_bytes / sizeof s || table->link >= image->sections.n)
@@ -45,7 +47,8 @@ static bool add_slots(const struct image *image, const struct image_section *s, 
 		Elf64_Rela r;
 		memcpy(&r, s->bytes + i * sizeof r, sizeof r);
 		unsigned type = ELF64_R_TYPE(r.r_info);
-		bool wanted = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_IRELATIVE;
+		bool wanted = type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT ||
+			      type == R_X86_64_IRELATIVE;
 		if (!wanted && strcmp(s->name, ".rela.plt") != 0)
 			continue;
 		struct slot *slot = vec_push(slots);
@@ -55,7 +58,8 @@ static bool add_slots(const struct image *image, const struct image_section *s, 
 		if (type == R_X86_64_IRELATIVE)
 			slot->target_addr = (uint64_t)r.r_addend;
 		else if (s->link < image->sections.n)
-			slot->name_bytes = symbol_name(image, &image->sections.at[s->link], ELF64_R_SYM(r.r_info), &slot->name);
+			slot->name_bytes = symbol_name(image, &image->sections.at[s->link],
+						       ELF64_R_SYM(r.r_info), &slot->name);
 	}
 	return true;
 }
@@ -68,7 +72,8 @@ static bool read_slots(const struct image *image, struct slots *slots)
 	slots->n_plt = slots->n;
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
-		if (s->type == SHT_RELA && s->bytes && s != plt && (s->flags & SHF_ALLOC) && !add_slots(image, s, slots))
+		if (s->type == SHT_RELA && s->bytes && s != plt && (s->flags & SHF_ALLOC) &&
+		    !add_slots(image, s, slots))
 			return false;
 	}
 	return true;
@@ -87,20 +92,25 @@ static uint32_t load_u32(const uint8_t *p)
 	return v;
 }
 
-/* The slot a stub jumps through: "jmp *disp32(%rip)" (ff 25). NULL when there is no such jump or no such slot. */
-static const struct slot *slot_of_jump(const struct slots *sorted, const uint8_t *code, size_t n_bytes, uint64_t link_addr)
+/* The slot a stub jumps through: "jmp *disp32(%rip)" (ff 25). NULL when there is no such jump or no
+ * such slot. */
+static const struct slot *slot_of_jump(const struct slots *sorted, const uint8_t *code,
+				       size_t n_bytes, uint64_t link_addr)
 {
 	for (size_t i = 0; i + 6 <= n_bytes; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
-		struct slot key = {.link_addr = link_addr + i + 6 + (uint64_t)(int64_t)(int32_t)load_u32(code + i + 2)};
-		return sorted->n ? bsearch(&key, sorted->at, sorted->n, sizeof key, compare_slots) : NULL;
+		struct slot key = {.link_addr = link_addr + i + 6 +
+						(uint64_t)(int64_t)(int32_t)load_u32(code + i + 2)};
+		return sorted->n ? bsearch(&key, sorted->at, sorted->n, sizeof key, compare_slots)
+				 : NULL;
 	}
 	return NULL;
 }
 
 /* The slot by number: "push imm32" (68) then a jump back to the first stub. */
-static const struct slot *slot_of_push(const struct slots *in_order, const uint8_t *code, size_t n_bytes)
+static const struct slot *slot_of_push(const struct slots *in_order, const uint8_t *code,
+				       size_t n_bytes)
 {
 	for (size_t i = 0; i + 5 <= n_bytes && i <= 4; i += 4)
 		if (code[i] == 0x68 && load_u32(code + i + 1) < in_order->n_plt)
@@ -108,7 +118,8 @@ static const struct slot *slot_of_push(const struct slots *in_order, const uint8
 	return NULL;
 }
 
-static bool read_table(const struct image_section *s, const struct slots *in_order, const struct slots *sorted, struct image_stubs *stubs)
+static bool read_table(const struct image_section *s, const struct slots *in_order,
+		       const struct slots *sorted, struct image_stubs *stubs)
 {
 	bool has_header = strcmp(s->name, ".plt") == 0;
 	uint64_t step = s->entry_bytes == 8 || s->entry_bytes == 16 ? s->entry_bytes : 16;

@@ -23,13 +23,16 @@ static uint32_t name_at(const struct image_section *strings, uint32_t offset, co
 	return (uint32_t)(at && at != *name ? at - *name : (ptrdiff_t)n);
 }
 
-uint32_t image_symbol_section(const struct image *image, const struct image_section *table, uint64_t index, uint16_t st_shndx)
+uint32_t image_symbol_section(const struct image *image, const struct image_section *table,
+			      uint64_t index, uint16_t st_shndx)
 {
 	if (st_shndx != SHN_XINDEX)
 		return st_shndx < SHN_LORESERVE ? st_shndx : 0;
 	uint32_t section = 0;
-	const struct image_section *far = image->far_sections ? &image->sections.at[image->far_sections] : NULL;
-	if (far && far->bytes && far->link < image->sections.n && &image->sections.at[far->link] == table && index < far->n_bytes / sizeof section)
+	const struct image_section *far =
+		image->far_sections ? &image->sections.at[image->far_sections] : NULL;
+	if (far && far->bytes && far->link < image->sections.n &&
+	    &image->sections.at[far->link] == table && index < far->n_bytes / sizeof section)
 		memcpy(&section, far->bytes + index * sizeof section, sizeof section);
 	return section;
 }
@@ -51,7 +54,8 @@ const struct image_section *image_linked_symbols(
 }
 
 /* Symbols of a cubin count from the start of their section, which has got an address. */
-static void link_symbol(const struct image *image, const struct image_section *table, uint64_t index, Elf64_Sym *s)
+static void link_symbol(const struct image *image, const struct image_section *table,
+			uint64_t index, Elf64_Sym *s)
 {
 	uint32_t section = image_symbol_section(image, table, index, s->st_shndx);
 	if (section < image->sections.n)
@@ -68,11 +72,14 @@ static bool is_function(const struct image *image, const Elf64_Sym *s)
 	return image_is_code(image, s->st_value);
 }
 
-static bool read_table(const struct image *image, const struct image_section *table, enum image_symbol_table which, struct image_symbols *out)
+static bool read_table(const struct image *image, const struct image_section *table,
+		       enum image_symbol_table which, struct image_symbols *out)
 {
-	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes || table->n_bytes % sizeof(Elf64_Sym) != 0)
-		log_warn(image->path, "section %s at file offset 0x%llx is damaged; %s", table->name, (unsigned long long)table->file_offset,
-			table->link >= image->sections.n ? "not used" : "used as far as it goes");
+	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes ||
+	    table->n_bytes % sizeof(Elf64_Sym) != 0)
+		log_warn(image->path, "section %s at file offset 0x%llx is damaged; %s",
+			 table->name, (unsigned long long)table->file_offset,
+			 table->link >= image->sections.n ? "not used" : "used as far as it goes");
 	if (table->link >= image->sections.n || !image->sections.at[table->link].bytes)
 		return true;
 	const struct image_section *strings = &image->sections.at[table->link];
@@ -94,8 +101,15 @@ static bool read_table(const struct image *image, const struct image_section *ta
 		if (!symbol)
 			return false;
 		unsigned bind = ELF64_ST_BIND(s.st_info);
-		*symbol = (struct image_symbol){s.st_value, s.st_size, name, name_bytes, bind == STB_LOCAL ? source : 0,
-			(uint8_t)ELF64_ST_TYPE(s.st_info), (uint8_t)bind, s.st_other, (uint8_t)which};
+		*symbol = (struct image_symbol){s.st_value,
+						s.st_size,
+						name,
+						name_bytes,
+						bind == STB_LOCAL ? source : 0,
+						(uint8_t)ELF64_ST_TYPE(s.st_info),
+						(uint8_t)bind,
+						s.st_other,
+						(uint8_t)which};
 	}
 	return true;
 }
@@ -105,7 +119,9 @@ enum status image_read_symbols(const struct image *image, struct image_symbols *
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		bool wanted = s->type == SHT_SYMTAB || s->type == SHT_DYNSYM;
-		if (wanted && s->bytes && !read_table(image, s, s->type == SHT_SYMTAB ? IMAGE_SYMTAB : IMAGE_DYNSYM, symbols)) {
+		if (wanted && s->bytes &&
+		    !read_table(image, s, s->type == SHT_SYMTAB ? IMAGE_SYMTAB : IMAGE_DYNSYM,
+				symbols)) {
 			log_error(image->path, "out of memory");
 			return STATUS_NO_MEMORY;
 		}

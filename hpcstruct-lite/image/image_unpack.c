@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form. Other methods go through libelf where that knows them. What
- * is unpacked is bounded by what debug information can be: it shrinks to a third or a fifth, not to a thousandth. Test: tests/cli/struct_files.sh.
+ * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form.
+ * Other methods go through libelf where that knows them. What is unpacked is bounded by what debug
+ * information can be: it shrinks to a third or a fifth, not to a thousandth. Test:
+ * tests/cli/struct_files.sh.
  */
 #include "config.h"
 
@@ -29,8 +31,10 @@ struct unpacking {
 	_Atomic uint64_t n_bytes; /* unpacked so far */
 };
 
-/* Where the compressed bytes start, and how many there will be; false when the header is damaged or of an unknown kind. */
-static bool read_header(const struct image_section *s, size_t *header_bytes, uint64_t *n_bytes, uint32_t *method)
+/* Where the compressed bytes start, and how many there will be; false when the header is damaged or
+ * of an unknown kind. */
+static bool read_header(const struct image_section *s, size_t *header_bytes, uint64_t *n_bytes,
+			uint32_t *method)
 {
 	if (s->packed == IMAGE_PACKED_GNU) {
 		if (s->n_bytes < 12 || memcmp(s->bytes, "ZLIB", 4) != 0)
@@ -57,7 +61,8 @@ static uint8_t *unpack_zlib(const struct image_section *s, size_t header_bytes, 
 	uint64_t n_packed = s->n_bytes - header_bytes;
 	uint8_t *out = malloc(n_bytes);
 	uLongf n_out = n_bytes;
-	if (out && (uncompress(out, &n_out, s->bytes + header_bytes, n_packed) != Z_OK || n_out != n_bytes)) {
+	if (out && (uncompress(out, &n_out, s->bytes + header_bytes, n_packed) != Z_OK ||
+		    n_out != n_bytes)) {
 		free(out);
 		return NULL;
 	}
@@ -65,10 +70,12 @@ static uint8_t *unpack_zlib(const struct image_section *s, size_t header_bytes, 
 }
 
 /* Other methods: libelf's own, on a copy of the section in a small image of one. */
-static uint8_t *unpack_other(const struct image *image, const struct image_section *s, uint64_t n_bytes)
+static uint8_t *unpack_other(const struct image *image, const struct image_section *s,
+			     uint64_t n_bytes)
 {
 	uint8_t *out = NULL;
-	uint8_t *copy = malloc(image->file.n_bytes); /* elf_compress() writes into the section header */
+	uint8_t *copy =
+		malloc(image->file.n_bytes); /* elf_compress() writes into the section header */
 	if (!copy)
 		return NULL;
 	memcpy(copy, image->file.bytes, image->file.n_bytes);
@@ -87,11 +94,15 @@ static bool is_plausible(struct unpacking *u, const struct image_section *s, uin
 {
 	if (n_bytes == 0)
 		return false;
-	bool fits = n_bytes <= MAX_IMAGE_BYTES && (n_bytes <= ALWAYS_BYTES || n_bytes / MAX_RATIO <= s->n_bytes) &&
-		atomic_fetch_add(&u->n_bytes, n_bytes) <= MAX_IMAGE_BYTES - n_bytes;
+	bool fits = n_bytes <= MAX_IMAGE_BYTES &&
+		    (n_bytes <= ALWAYS_BYTES || n_bytes / MAX_RATIO <= s->n_bytes) &&
+		    atomic_fetch_add(&u->n_bytes, n_bytes) <= MAX_IMAGE_BYTES - n_bytes;
 	if (!fits)
-		log_warn(u->image->path, "section %s at file offset 0x%llx claims that its %llu bytes unpack to %llu, which no debug information does",
-			s->name, (unsigned long long)s->file_offset, (unsigned long long)s->n_bytes, (unsigned long long)n_bytes);
+		log_warn(u->image->path,
+			 "section %s at file offset 0x%llx claims that its %llu bytes unpack to "
+			 "%llu, which no debug information does",
+			 s->name, (unsigned long long)s->file_offset,
+			 (unsigned long long)s->n_bytes, (unsigned long long)n_bytes);
 	return fits;
 }
 
@@ -105,11 +116,14 @@ static void unpack_one(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	uint8_t *out = NULL;
 	bool said = false;
-	if (read_header(s, &header_bytes, &n_bytes, &method) && !(said = !is_plausible(u, s, n_bytes)))
-		out = method == ELFCOMPRESS_ZLIB ? unpack_zlib(s, header_bytes, n_bytes) : unpack_other(u->image, s, n_bytes);
+	if (read_header(s, &header_bytes, &n_bytes, &method) &&
+	    !(said = !is_plausible(u, s, n_bytes)))
+		out = method == ELFCOMPRESS_ZLIB ? unpack_zlib(s, header_bytes, n_bytes)
+						 : unpack_other(u->image, s, n_bytes);
 	if (!out && !said)
-		log_warn(u->image->path, "section %s at file offset 0x%llx cannot be decompressed (method %u)", s->name,
-			(unsigned long long)s->file_offset, method);
+		log_warn(u->image->path,
+			 "section %s at file offset 0x%llx cannot be decompressed (method %u)",
+			 s->name, (unsigned long long)s->file_offset, method);
 	u->results.at[i] = out;
 	s->bytes = out;
 	s->n_bytes = out ? n_bytes : 0;
@@ -130,11 +144,15 @@ void image_unpack(struct image *image, const char *const *names, unsigned n_work
 	bool ok = true;
 	for (size_t i = 0; i < image->sections.n && ok; i++) {
 		struct image_section *s = &image->sections.at[i];
-		struct image_section **slot = s->packed != IMAGE_PLAIN && s->bytes && is_named(s->name, names) ? vec_push(&u.sections) : NULL;
+		struct image_section **slot =
+			s->packed != IMAGE_PLAIN && s->bytes && is_named(s->name, names)
+				? vec_push(&u.sections)
+				: NULL;
 		if (slot)
 			*slot = s;
 	}
-	ok = u.sections.n == 0 || (vec_extend(&u.results, u.sections.n) && vec_reserve(&image->unpacked, image->unpacked.n + u.sections.n));
+	ok = u.sections.n == 0 || (vec_extend(&u.results, u.sections.n) &&
+				   vec_reserve(&image->unpacked, image->unpacked.n + u.sections.n));
 	if (ok && u.sections.n > 0) {
 		pool_run(u.sections.n, n_workers, unpack_one, &u);
 		for (size_t i = 0; i < u.results.n; i++)

@@ -17,7 +17,8 @@ static const struct {
 const struct isa *isa_find(uint16_t machine, unsigned architecture)
 {
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
-		if (machines[i].machine == machine && architecture >= machines[i].first && architecture <= machines[i].last && machines[i].isa->decode)
+		if (machines[i].machine == machine && architecture >= machines[i].first &&
+		    architecture <= machines[i].last && machines[i].isa->decode)
 			return machines[i].isa;
 	return NULL;
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What NVIDIA's 128-bit instructions (sm_70 and later) do to the flow of control. The encoding is not documented; what is used here was read off cubins made by ptxas of
- * CUDA 13.0 for sm_75 to sm_121 from sources with known control flow, whose every branch must then land where the source says (tests/unit/test_isa.c). Bits, counted
- * from the lowest of the 128:
+ * What NVIDIA's 128-bit instructions (sm_70 and later) do to the flow of control. The encoding is
+ *not documented; what is used here was read off cubins made by ptxas of CUDA 13.0 for sm_75 to
+ *sm_121 from sources with known control flow, whose every branch must then land where the source
+ *says (tests/unit/test_isa.c). Bits, counted from the lowest of the 128:
  *
- *	0..11    operation; the last three tell the form of the operands: the same operation occurs with a register, a constant, an immediate
- *	12..15   guard predicate, its highest bit negates: 7 is "always"
- *	24..27   BRA.U alone: uniform predicate, as above
- *	87..90   second predicate, as above
- *	34..81   distance from the next instruction in units of 4 bytes, signed; from sm_90 on 8 more bits below it, at 16..23
+ *	0..11    operation; the last three tell the form of the operands: the same operation occurs
+ *with a register, a constant, an immediate 12..15   guard predicate, its highest bit negates: 7 is
+ *"always" 24..27   BRA.U alone: uniform predicate, as above 87..90   second predicate, as above
+ *	34..81   distance from the next instruction in units of 4 bytes, signed; from sm_90 on 8
+ *more bits below it, at 16..23
  *
- * ptxas ends each function with a jump to itself, where no thread comes: that is taken for a trap. BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS
- * are put in by relocations. Test: tests/unit/test_isa.c.
+ * ptxas ends each function with a jump to itself, where no thread comes: that is taken for a trap.
+ *BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the
+ *program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS are put in by relocations.
+ *Test: tests/unit/test_isa.c.
  */
 #include "hpcstruct-lite/isa/isa.h"
 
@@ -55,7 +58,8 @@ static int64_t distance(const struct words *w)
 
 static void classify(const struct words *w, struct isa_instruction *out)
 {
-	uint32_t operation = (uint32_t)(w->low & 0xfff), guard = (uint32_t)(w->low >> 12 & 15), second = (uint32_t)(w->high >> 23 & 15);
+	uint32_t operation = (uint32_t)(w->low & 0xfff), guard = (uint32_t)(w->low >> 12 & 15),
+		 second = (uint32_t)(w->high >> 23 & 15);
 	switch (operation) {
 	case BRA:
 	case BRA_UNIFORM:
@@ -88,13 +92,17 @@ static void classify(const struct words *w, struct isa_instruction *out)
 	default:
 		return;
 	}
-	out->is_conditional = guard != ALWAYS || second != ALWAYS || (operation == BRA_UNIFORM && (w->low >> 24 & 15) != ALWAYS);
+	out->is_conditional = guard != ALWAYS || second != ALWAYS ||
+			      (operation == BRA_UNIFORM && (w->low >> 24 & 15) != ALWAYS);
 }
 
 /* False: the bytes end within the instruction. */
-static bool decode(const uint8_t *bytes, size_t n_bytes, struct words *w, struct isa_instruction *out)
+static bool decode(const uint8_t *bytes, size_t n_bytes, struct words *w,
+		   struct isa_instruction *out)
 {
-	*out = (struct isa_instruction){.kind = ISA_INVALID, .n_bytes = n_bytes < INSTRUCTION_BYTES ? (uint8_t)n_bytes : INSTRUCTION_BYTES};
+	*out = (struct isa_instruction){.kind = ISA_INVALID,
+					.n_bytes = n_bytes < INSTRUCTION_BYTES ? (uint8_t)n_bytes
+									       : INSTRUCTION_BYTES};
 	if (n_bytes < INSTRUCTION_BYTES)
 		return false;
 	*w = (struct words){read_word(bytes), read_word(bytes + 8)};
@@ -113,18 +121,21 @@ static void set_target(struct isa_instruction *out, uint64_t link_addr, uint64_t
 	}
 }
 
-static void decode_70(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
+static void decode_70(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
+		      struct isa_instruction *out)
 {
 	struct words w;
 	if (decode(bytes, n_bytes, &w, out) && out->has_target)
 		set_target(out, link_addr, (uint64_t)distance(&w) * 4);
 }
 
-static void decode_90(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
+static void decode_90(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
+		      struct isa_instruction *out)
 {
 	struct words w;
 	if (decode(bytes, n_bytes, &w, out) && out->has_target)
-		set_target(out, link_addr, ((uint64_t)distance(&w) << 8 | (w.low >> 16 & 0xff)) * 4);
+		set_target(out, link_addr,
+			   ((uint64_t)distance(&w) << 8 | (w.low >> 16 & 0xff)) * 4);
 }
 
 const struct isa isa_sass_70 = {.name = "SASS, sm_70 to sm_89", .decode = decode_70};

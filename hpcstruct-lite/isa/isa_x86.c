@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * x86-64 through Zydis, whose minimal mode gives length, mnemonic and distance: all that control flow needs. Chosen over Capstone 4 by measurement: 78 against 287 ns an
- * instruction, and no instruction of libc it does not know (Capstone: 1470). Test: tests/unit/test_isa.c.
+ * x86-64 through Zydis, whose minimal mode gives length, mnemonic and distance: all that control
+ * flow needs. Chosen over Capstone 4 by measurement: 78 against 287 ns an instruction, and no
+ * instruction of libc it does not know (Capstone: 1470). Test: tests/unit/test_isa.c.
  */
 #include "hpcstruct-lite/isa/isa.h"
 #include "hpcstruct-lite/isa/x86_table.h"
 #include "hpcstruct-lite/isa/zydis.h"
 
-static void decode(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, struct isa_instruction *out)
+static void decode(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
+		   struct isa_instruction *out)
 {
 	ZydisDecoder decoder;
 	ZydisDecodedInstruction i;

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One pass over the code in the order of addresses, in which registers hold what matters: an address, an entry loaded from a table, the sum of both, a bound that a comparison
- * or a mask gave. This takes the code before an instruction for what ran before it, which holds for the few instructions of a table jump; that the table's address was loaded far
- * away, before the loop that the switch is in, is allowed for. Whoever uses the tables checks that each entry leads to an instruction of the same function. See
- * x86_table.h for the tests.
+ * One pass over the code in the order of addresses, in which registers hold what matters: an
+ * address, an entry loaded from a table, the sum of both, a bound that a comparison or a mask gave.
+ * This takes the code before an instruction for what ran before it, which holds for the few
+ * instructions of a table jump; that the table's address was loaded far away, before the loop that
+ * the switch is in, is allowed for. Whoever uses the tables checks that each entry leads to an
+ * instruction of the same function. See x86_table.h for the tests.
  */
 #include "hpcstruct-lite/isa/x86_table.h"
 #include "hpcstruct-lite/isa/zydis.h"
 
-enum { N_REGISTERS = 16, N_AHEAD = 16, NO_REGISTER = 255, MAX_BOUND = 1 << 16, LOWEST_ADDRESS = 4096 };
+enum {
+	N_REGISTERS = 16,
+	N_AHEAD = 16,
+	NO_REGISTER = 255,
+	MAX_BOUND = 1 << 16,
+	LOWEST_ADDRESS = 4096
+};
 
 enum value_kind { UNKNOWN, ADDRESS, ENTRY_4, ENTRY_8, TARGET };
 
 struct value {
 	enum value_kind kind;
 	uint64_t base;         /* ADDRESS: itself; else of the table */
-	uint32_t bound;        /* the register, or the index of the entry, is below it; 0: not known */
+	uint32_t bound; /* the register, or the index of the entry, is below it; 0: not known */
 };
 
 /* What a comparison compared: a register, or a slot of the stack frame. */
@@ -49,7 +57,9 @@ struct pass {
 static uint8_t number(ZydisRegister reg)
 {
 	ZydisRegister wide = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-	return wide >= ZYDIS_REGISTER_RAX && wide <= ZYDIS_REGISTER_R15 ? (uint8_t)(wide - ZYDIS_REGISTER_RAX) : NO_REGISTER;
+	return wide >= ZYDIS_REGISTER_RAX && wide <= ZYDIS_REGISTER_R15
+		       ? (uint8_t)(wide - ZYDIS_REGISTER_RAX)
+		       : NO_REGISTER;
 }
 
 static uint8_t register_of(const ZydisDecodedOperand *o)
@@ -76,7 +86,8 @@ static struct subject subject_of(const ZydisDecodedOperand *o)
 	if (o->type == ZYDIS_OPERAND_TYPE_REGISTER)
 		return (struct subject){.reg = number(o->reg.value)};
 	if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.index == ZYDIS_REGISTER_NONE)
-		return (struct subject){.reg = number(o->mem.base), .is_slot = true, .disp = o->mem.disp.value};
+		return (struct subject){
+			.reg = number(o->mem.base), .is_slot = true, .disp = o->mem.disp.value};
 	return (struct subject){.reg = NO_REGISTER};
 }
 
@@ -122,7 +133,9 @@ static struct value load(const struct pass *p, const ZydisDecodedOperand *m, uns
 	uint8_t base = number(m->mem.base), index = number(m->mem.index);
 	enum value_kind kind = entry_bytes == 4 ? ENTRY_4 : ENTRY_8;
 	uint64_t table = 0, disp = (uint64_t)m->mem.disp.value;
-	if (m->mem.scale == 1 && index != NO_REGISTER && value_of(p, base).kind != ADDRESS) { /* the index was scaled before: either may be the base */
+	if (m->mem.scale == 1 && index != NO_REGISTER &&
+	    value_of(p, base).kind !=
+		    ADDRESS) { /* the index was scaled before: either may be the base */
 		uint8_t other = base;
 		base = index;
 		index = other;
@@ -142,13 +155,15 @@ static void do_mov(struct pass *p)
 {
 	const ZydisDecodedOperand *to = &p->operands[0], *from = &p->operands[1];
 	uint8_t reg = register_of(to), source = register_of(from);
-	bool sign_extends = p->i.mnemonic == ZYDIS_MNEMONIC_MOVSXD, zero_extends = p->i.mnemonic == ZYDIS_MNEMONIC_MOVZX;
+	bool sign_extends = p->i.mnemonic == ZYDIS_MNEMONIC_MOVSXD,
+	     zero_extends = p->i.mnemonic == ZYDIS_MNEMONIC_MOVZX;
 	struct value v = {0};
 	if (source != NO_REGISTER) {
 		v = p->registers[source];
 		if (zero_extends)
 			v.kind = UNKNOWN;
-	} else if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && from->imm.value.u >= LOWEST_ADDRESS) {
+	} else if (from->type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+		   from->imm.value.u >= LOWEST_ADDRESS) {
 		v = (struct value){ADDRESS, from->imm.value.u, 0};
 	} else if (from->type == ZYDIS_OPERAND_TYPE_MEMORY && reg != NO_REGISTER) {
 		struct subject s = subject_of(from);
@@ -164,13 +179,16 @@ static void do_mov(struct pass *p)
 static void do_lea(struct pass *p)
 {
 	const ZydisDecodedOperand *m = &p->operands[1];
-	uint8_t reg = register_of(&p->operands[0]), base = number(m->mem.base), index = number(m->mem.index);
+	uint8_t reg = register_of(&p->operands[0]), base = number(m->mem.base),
+		index = number(m->mem.index);
 	struct value v = {0};
 	if (m->mem.base == ZYDIS_REGISTER_RIP) {
 		v = (struct value){ADDRESS, p->here + (uint64_t)m->mem.disp.value, 0};
-	} else if (m->mem.base == ZYDIS_REGISTER_NONE && index != NO_REGISTER && m->mem.disp.value == 0) {
+	} else if (m->mem.base == ZYDIS_REGISTER_NONE && index != NO_REGISTER &&
+		   m->mem.disp.value == 0) {
 		v.bound = p->registers[index].bound;
-	} else if (base != NO_REGISTER && index != NO_REGISTER && m->mem.scale == 1 && m->mem.disp.value == 0) {
+	} else if (base != NO_REGISTER && index != NO_REGISTER && m->mem.scale == 1 &&
+		   m->mem.disp.value == 0) {
 		struct value a = p->registers[base], b = p->registers[index];
 		struct value entry = a.kind == ENTRY_4 ? a : b;
 		uint64_t address = base_address(p, a.kind == ENTRY_4 ? index : base);
@@ -212,13 +230,15 @@ static void do_branch(struct pass *p)
 	if (p->i.mnemonic == ZYDIS_MNEMONIC_JNBE || p->i.mnemonic == ZYDIS_MNEMONIC_JNB)
 		set_bound(p, &p->compared, bound);
 	else
-		p->ahead[p->n_ahead++ % N_AHEAD] = (struct ahead){p->here + (uint64_t)p->i.raw.imm[0].value.s, p->compared, bound};
+		p->ahead[p->n_ahead++ % N_AHEAD] = (struct ahead){
+			p->here + (uint64_t)p->i.raw.imm[0].value.s, p->compared, bound};
 }
 
 static void do_and(struct pass *p)
 {
 	uint8_t reg = register_of(&p->operands[0]);
-	bool masks = p->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && p->operands[1].imm.value.u < MAX_BOUND;
+	bool masks = p->operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+		     p->operands[1].imm.value.u < MAX_BOUND;
 	forget_written(p);
 	if (masks)
 		set(p, reg, (struct value){.bound = (uint32_t)p->operands[1].imm.value.u + 1});
@@ -280,7 +300,8 @@ static void apply_ahead(struct pass *p, uint64_t at)
 			set_bound(p, &p->ahead[k].subject, p->ahead[k].bound);
 }
 
-void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, bool (*found)(void *arg, const struct isa_table *table), void *arg)
+void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr,
+		     bool (*found)(void *arg, const struct isa_table *table), void *arg)
 {
 	struct pass p = {.compared.reg = NO_REGISTER, .slot.reg = NO_REGISTER};
 	ZydisDecoder decoder;
@@ -291,7 +312,8 @@ void x86_find_tables(const uint8_t *bytes, size_t n_bytes, uint64_t link_addr, b
 		struct isa_table table;
 		apply_ahead(&p, link_addr + at);
 		p.here = link_addr + at + p.i.length;
-		if (p.i.mnemonic == ZYDIS_MNEMONIC_JMP && !p.i.raw.imm[0].is_relative && find_table(&p, &table) && !found(arg, &table))
+		if (p.i.mnemonic == ZYDIS_MNEMONIC_JMP && !p.i.raw.imm[0].is_relative &&
+		    find_table(&p, &table) && !found(arg, &table))
 			return;
 		step(&p);
 	}

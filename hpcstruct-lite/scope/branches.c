@@ -11,8 +11,10 @@
 
 enum { FORMAT_SIZED = 4, INDIRECT_BRANCH_TARGETS = 0x34 };
 
-/* The payload: {offset of the jump, 0, number of targets, targets}, offsets in the section of code. */
-static bool read_targets(const struct image *image, const struct image_section *code, struct cursor *c, struct branches *branches)
+/* The payload: {offset of the jump, 0, number of targets, targets}, offsets in the section of
+ * code. */
+static bool read_targets(const struct image *image, const struct image_section *code,
+			 struct cursor *c, struct branches *branches)
 {
 	while (cursor_left(c) >= 12) {
 		uint32_t jump = cursor_u32(c), jump_position, target_position;
@@ -20,10 +22,12 @@ static bool read_targets(const struct image *image, const struct image_section *
 		uint32_t n = cursor_u32(c);
 		if (n > cursor_left(c) / 4)
 			return true;
-		bool known = jump < code->n_bytes && image_position(image, code->link_addr + jump, &jump_position);
+		bool known = jump < code->n_bytes &&
+			     image_position(image, code->link_addr + jump, &jump_position);
 		for (uint32_t i = 0; i < n; i++) {
 			uint32_t target = cursor_u32(c);
-			if (!known || target >= code->n_bytes || !image_position(image, code->link_addr + target, &target_position))
+			if (!known || target >= code->n_bytes ||
+			    !image_position(image, code->link_addr + target, &target_position))
 				continue;
 			struct branch *b = vec_push(branches);
 			if (!b)
@@ -34,7 +38,8 @@ static bool read_targets(const struct image *image, const struct image_section *
 	return true;
 }
 
-static bool read_notes(const struct image *image, const struct image_section *notes, struct branches *branches)
+static bool read_notes(const struct image *image, const struct image_section *notes,
+		       struct branches *branches)
 {
 	const struct image_section *code = &image->sections.at[notes->info];
 	struct cursor c = cursor_make(notes->bytes, notes->n_bytes);
@@ -44,7 +49,8 @@ static bool read_notes(const struct image *image, const struct image_section *no
 		struct cursor payload = cursor_sub(&c, format == FORMAT_SIZED ? size : 0);
 		if (!cursor_ok(&c))
 			break;
-		if (format == FORMAT_SIZED && attribute == INDIRECT_BRANCH_TARGETS && !read_targets(image, code, &payload, branches))
+		if (format == FORMAT_SIZED && attribute == INDIRECT_BRANCH_TARGETS &&
+		    !read_targets(image, code, &payload, branches))
 			return false;
 	}
 	return true;
@@ -62,8 +68,10 @@ bool branches_read(const struct image *image, struct branches *branches)
 {
 	for (size_t i = 0; i < image->sections.n && image->is_cubin; i++) {
 		const struct image_section *s = &image->sections.at[i];
-		if (strncmp(s->name, ".nv.info.", 9) == 0 && s->bytes && s->info < image->sections.n &&
-			(image->sections.at[s->info].flags & SHF_EXECINSTR) && !read_notes(image, s, branches))
+		if (strncmp(s->name, ".nv.info.", 9) == 0 && s->bytes &&
+		    s->info < image->sections.n &&
+		    (image->sections.at[s->info].flags & SHF_EXECINSTR) &&
+		    !read_notes(image, s, branches))
 			return false;
 	}
 	if (branches->n > 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call instructions of GPU code and what they call: from the instruction where it says so, else from the relocation of it. Host code has call paths and does not need them. Test:
+ * Call instructions of GPU code and what they call: from the instruction where it says so, else
+ * from the relocation of it. Host code has call paths and does not need them. Test:
  * tests/cli/struct_cubin.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
@@ -32,19 +33,22 @@ static int compare_fixups(const void *a, const void *b)
 }
 
 /* Address of a symbol that is a function, or 0. */
-static uint64_t function_symbol(const struct image *image, const struct image_section *table, uint64_t index)
+static uint64_t function_symbol(const struct image *image, const struct image_section *table,
+				uint64_t index)
 {
 	Elf64_Sym s;
 	if (!table->bytes || index >= table->n_bytes / sizeof s)
 		return 0;
 	memcpy(&s, table->bytes + index * sizeof s, sizeof s);
 	uint32_t section = image_symbol_section(image, table, index, s.st_shndx);
-	if (section == 0 || section >= image->sections.n || !(image->sections.at[section].flags & SHF_EXECINSTR))
+	if (section == 0 || section >= image->sections.n ||
+	    !(image->sections.at[section].flags & SHF_EXECINSTR))
 		return 0;
 	return image->sections.at[section].link_addr + s.st_value;
 }
 
-static bool add_fixups(const struct image *image, const struct image_section *relocations, struct fixups *fixups)
+static bool add_fixups(const struct image *image, const struct image_section *relocations,
+		       struct fixups *fixups)
 {
 	bool has_addend = relocations->type == SHT_RELA;
 	if ((!has_addend && relocations->type != SHT_REL) || !relocations->bytes ||
@@ -64,7 +68,9 @@ static bool add_fixups(const struct image *image, const struct image_section *re
 		struct fixup *f = vec_push(fixups);
 		if (!f)
 			return false;
-		*f = (struct fixup){code->link_addr + r.r_offset / INSTRUCTION_BYTES * INSTRUCTION_BYTES, target + (uint64_t)r.r_addend};
+		*f = (struct fixup){code->link_addr +
+					    r.r_offset / INSTRUCTION_BYTES * INSTRUCTION_BYTES,
+				    target + (uint64_t)r.r_addend};
 	}
 	return true;
 }
@@ -75,7 +81,8 @@ static uint64_t find_fixup(const struct fixups *f, uint64_t link_addr)
 	return i < f->n && f->at[i].link_addr == link_addr ? f->at[i].target : 0;
 }
 
-static enum status read_section(struct scope_map *map, const struct isa *isa, const struct image_section *s, const struct fixups *fixups)
+static enum status read_section(struct scope_map *map, const struct isa *isa,
+				const struct image_section *s, const struct fixups *fixups)
 {
 	for (uint64_t at = 0; at + INSTRUCTION_BYTES <= s->n_bytes; at += INSTRUCTION_BYTES) {
 		struct isa_instruction i;
@@ -98,7 +105,8 @@ enum status scope_read_calls(struct scope_map *map)
 	struct fixups fixups = {0};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < image->sections.n && isa && status == STATUS_OK; i++)
-		status = add_fixups(image, &image->sections.at[i], &fixups) ? STATUS_OK : STATUS_NO_MEMORY;
+		status = add_fixups(image, &image->sections.at[i], &fixups) ? STATUS_OK
+									    : STATUS_NO_MEMORY;
 	if (fixups.n > 1)
 		qsort(fixups.at, fixups.n, sizeof *fixups.at, compare_fixups);
 	for (size_t i = 0; i < image->sections.n && isa && status == STATUS_OK; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which code belongs to which function, decoded in parallel; see code_ranges.h. Code is read from the start of each of a function's ranges, one instruction after the other. A
- * byte that starts none is passed over. Test: tests/cli/struct_loops.sh.
+ * Which code belongs to which function, decoded in parallel; see code_ranges.h. Code is read from
+ * the start of each of a function's ranges, one instruction after the other. A byte that starts
+ * none is passed over. Test: tests/cli/struct_loops.sh.
  */
 #include "hpcstruct-lite/scope/code_ranges.h"
 
@@ -83,13 +84,15 @@ static bool find_pieces(struct code *c)
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		uint32_t start;
-		if ((s->flags & (SHF_EXECINSTR | SHF_ALLOC)) != (SHF_EXECINSTR | SHF_ALLOC) || !s->bytes || s->packed != IMAGE_PLAIN ||
-			s->n_bytes >= UINT32_MAX || !image_position(image, s->link_addr, &start))
+		if ((s->flags & (SHF_EXECINSTR | SHF_ALLOC)) != (SHF_EXECINSTR | SHF_ALLOC) ||
+		    !s->bytes || s->packed != IMAGE_PLAIN || s->n_bytes >= UINT32_MAX ||
+		    !image_position(image, s->link_addr, &start))
 			continue;
 		struct code_piece *p = vec_push(&c->pieces);
 		if (!p)
 			return false;
-		*p = (struct code_piece){start, start + (uint32_t)s->n_bytes, s->link_addr, s->bytes};
+		*p = (struct code_piece){start, start + (uint32_t)s->n_bytes, s->link_addr,
+					 s->bytes};
 	}
 	if (c->pieces.n > 1)
 		qsort(c->pieces.at, c->pieces.n, sizeof *c->pieces.at, compare_pieces);
@@ -117,7 +120,8 @@ static bool find_runs(struct code *c, struct runs *runs)
 	const struct scope_intervals *v = &c->map->intervals;
 	for (size_t i = 0; i + 1 < v->n; i++) {
 		uint32_t scope = v->at[i].scope, start = v->at[i].offset, end = v->at[i + 1].offset;
-		if (scope == SCOPE_NONE || c->map->scopes.at[c->roots[scope]].origin == STRUCTURE_FROM_PLT)
+		if (scope == SCOPE_NONE ||
+		    c->map->scopes.at[c->roots[scope]].origin == STRUCTURE_FROM_PLT)
 			continue;
 		struct run *last = runs->n ? &runs->at[runs->n - 1] : NULL;
 		if (last && last->root == c->roots[scope] && last->end == start) {
@@ -137,10 +141,14 @@ static bool find_runs(struct code *c, struct runs *runs)
 /* Adds a run to the ranges of the last function, as far as sections have its bytes. */
 static bool add_ranges(struct code *c, struct code_function *f, const struct run *r)
 {
-	for (size_t i = piece_before(c, r->start); i < c->pieces.n && c->pieces.at[i].start < r->end; i++) {
+	for (size_t i = piece_before(c, r->start);
+	     i < c->pieces.n && c->pieces.at[i].start < r->end; i++) {
 		const struct code_piece *p = &c->pieces.at[i];
-		uint32_t next = i + 1 < c->pieces.n ? p[1].start : UINT32_MAX; /* sections of a damaged file may overlap */
-		uint32_t start = r->start > p->start ? r->start : p->start, end = r->end < p->end ? r->end : p->end;
+		uint32_t next = i + 1 < c->pieces.n
+					? p[1].start
+					: UINT32_MAX; /* sections of a damaged file may overlap */
+		uint32_t start = r->start > p->start ? r->start : p->start,
+			 end = r->end < p->end ? r->end : p->end;
 		end = end < next ? end : next;
 		if (start >= end)
 			continue;
@@ -153,7 +161,8 @@ static bool add_ranges(struct code *c, struct code_function *f, const struct run
 	return true;
 }
 
-/* The entry that the debug information or the symbol gives, when it is in the function's code; else its first byte. */
+/* The entry that the debug information or the symbol gives, when it is in the function's code; else
+ * its first byte. */
 static uint32_t entry_of(const struct code *c, const struct code_function *f)
 {
 	uint32_t position, first = c->ranges.at[f->first_range].start;
@@ -199,7 +208,8 @@ static bool make_batches(struct code *c)
 		}
 		c->batches.at[c->batches.n - 1].n++;
 		for (size_t k = 0; k < f->n_ranges; k++)
-			n_bytes += c->ranges.at[f->first_range + k].end - c->ranges.at[f->first_range + k].start;
+			n_bytes += c->ranges.at[f->first_range + k].end -
+				   c->ranges.at[f->first_range + k].start;
 	}
 	return true;
 }
@@ -226,7 +236,9 @@ static bool is_instruction(const struct decoder *d, uint32_t position)
 static uint32_t target_position(const struct decoder *d, const struct isa_instruction *i)
 {
 	uint32_t position;
-	return i->has_target && image_position(d->code->map->image, i->target, &position) ? position : FLOW_NONE;
+	return i->has_target && image_position(d->code->map->image, i->target, &position)
+		       ? position
+		       : FLOW_NONE;
 }
 
 static void add_transfer(struct decoder *d, uint32_t at, const struct isa_instruction *i)
@@ -235,31 +247,37 @@ static void add_transfer(struct decoder *d, uint32_t at, const struct isa_instru
 	d->ok = d->ok && t;
 	if (!t)
 		return;
-	*t = (struct flow_transfer){at, at + i->n_bytes, target_position(d, i), i->kind, i->is_conditional, false};
+	*t = (struct flow_transfer){at,      at + i->n_bytes,   target_position(d, i),
+				    i->kind, i->is_conditional, false};
 	d->function->is_whole = d->function->is_whole && i->kind != ISA_INVALID;
 }
 
-static void decode_range(struct decoder *d, const struct flow_range *r, const struct code_piece *p, uint8_t *starts)
+static void decode_range(struct decoder *d, const struct flow_range *r, const struct code_piece *p,
+			 uint8_t *starts)
 {
 	const struct isa *isa = d->code->isa;
 	struct isa_instruction i = {.kind = ISA_PLAIN};
 	for (uint32_t at = r->start; at < r->end && d->ok; at += i.n_bytes) {
-		isa->decode(p->bytes + (at - p->start), r->end - at, p->link_addr + (at - p->start), &i);
+		isa->decode(p->bytes + (at - p->start), r->end - at, p->link_addr + (at - p->start),
+			    &i);
 		starts[at - r->start] = i.kind != ISA_INVALID;
 		if (i.kind != ISA_PLAIN)
 			add_transfer(d, at, &i);
 	}
 	/* a call at the end is taken for one that never returns */
-	d->function->has_way_out |= i.kind == ISA_PLAIN || i.kind == ISA_INVALID || (i.is_conditional && i.kind != ISA_CALL);
+	d->function->has_way_out |= i.kind == ISA_PLAIN || i.kind == ISA_INVALID ||
+				    (i.is_conditional && i.kind != ISA_CALL);
 }
 
 /* Reads `n_bytes` of the memory image, little-endian. */
-static bool read_memory(const struct image *image, uint64_t link_addr, unsigned n_bytes, uint64_t *value)
+static bool read_memory(const struct image *image, uint64_t link_addr, unsigned n_bytes,
+			uint64_t *value)
 {
 	for (size_t i = 0; i < image->sections.n; i++) {
 		const struct image_section *s = &image->sections.at[i];
 		uint64_t offset = link_addr - s->link_addr;
-		if (!(s->flags & SHF_ALLOC) || !s->bytes || s->packed != IMAGE_PLAIN || offset >= s->n_bytes || s->n_bytes - offset < n_bytes)
+		if (!(s->flags & SHF_ALLOC) || !s->bytes || s->packed != IMAGE_PLAIN ||
+		    offset >= s->n_bytes || s->n_bytes - offset < n_bytes)
 			continue;
 		*value = 0;
 		memcpy(value, s->bytes + offset, n_bytes);
@@ -273,7 +291,10 @@ static bool add_table(void *arg, const struct isa_table *from)
 	struct decoder *d = arg;
 	const struct image *image = d->code->map->image;
 	uint32_t n = from->n_entries ? from->n_entries : MAX_ENTRIES;
-	struct code_table t = {.base = from->base, .entry_bytes = from->entry_bytes, .is_bounded = from->n_entries != 0, .first_target = d->batch->targets.n};
+	struct code_table t = {.base = from->base,
+			       .entry_bytes = from->entry_bytes,
+			       .is_bounded = from->n_entries != 0,
+			       .first_target = d->batch->targets.n};
 	if (!image_position(image, from->jump, &t.jump))
 		return true;
 	for (uint32_t i = 0; i < n && d->ok; i++) {
@@ -321,16 +342,22 @@ static bool has_table(const struct decoder *d, uint32_t jump)
 static void take_listed(struct decoder *d, const struct flow_range *r)
 {
 	const struct branches *all = &d->code->branches;
-	for (size_t i = branches_from(all, r->start); i < all->n && all->at[i].jump < r->end && d->ok;) {
-		struct code_table t = {.jump = all->at[i].jump, .is_bounded = true, .first_target = d->batch->targets.n};
+	for (size_t i = branches_from(all, r->start);
+	     i < all->n && all->at[i].jump < r->end && d->ok;) {
+		struct code_table t = {.jump = all->at[i].jump,
+				       .is_bounded = true,
+				       .first_target = d->batch->targets.n};
 		for (; i < all->n && all->at[i].jump == t.jump && d->ok; i++) {
-			uint32_t *slot = is_instruction(d, all->at[i].target) ? vec_push(&d->batch->targets) : NULL;
+			uint32_t *slot = is_instruction(d, all->at[i].target)
+						 ? vec_push(&d->batch->targets)
+						 : NULL;
 			d->ok = slot || !is_instruction(d, all->at[i].target);
 			if (slot)
 				*slot = all->at[i].target;
 			t.n_targets += slot != NULL;
 		}
-		struct code_table *table = t.n_targets && d->ok ? vec_push(&d->batch->tables) : NULL;
+		struct code_table *table =
+			t.n_targets && d->ok ? vec_push(&d->batch->tables) : NULL;
 		d->ok = d->ok && (table || !t.n_targets);
 		if (table)
 			*table = t;
@@ -347,7 +374,8 @@ static void find_tables(struct decoder *d)
 	for (size_t i = 0; i < d->function->n_ranges && wanted && d->code->isa->find_tables; i++) {
 		const struct flow_range *r = &d->code->ranges.at[d->function->first_range + i];
 		const struct code_piece *p = &d->code->pieces.at[piece_before(d->code, r->start)];
-		d->code->isa->find_tables(p->bytes + (r->start - p->start), r->end - r->start, p->link_addr + (r->start - p->start), add_table, d);
+		d->code->isa->find_tables(p->bytes + (r->start - p->start), r->end - r->start,
+					  p->link_addr + (r->start - p->start), add_table, d);
 	}
 }
 
@@ -358,7 +386,8 @@ static void judge_transfers(struct decoder *d)
 	for (size_t i = f->first_transfer; i < d->batch->transfers.n && d->ok; i++) {
 		struct flow_transfer *t = &d->batch->transfers.at[i];
 		size_t offset;
-		if (t->kind == ISA_RETURN || t->kind == ISA_INVALID || (t->kind == ISA_INDIRECT && !has_table(d, t->at)))
+		if (t->kind == ISA_RETURN || t->kind == ISA_INVALID ||
+		    (t->kind == ISA_INDIRECT && !has_table(d, t->at)))
 			f->has_way_out = true;
 		if (t->kind != ISA_JUMP)
 			continue;
@@ -389,12 +418,14 @@ static void decode_function(struct decoder *d, struct code_function *f)
 	d->ok = vec_extend(&d->before, f->n_ranges) != NULL;
 	for (size_t i = 0; i < f->n_ranges && d->ok; i++) {
 		d->before.at[i] = n_bytes;
-		n_bytes += d->code->ranges.at[f->first_range + i].end - d->code->ranges.at[f->first_range + i].start;
+		n_bytes += d->code->ranges.at[f->first_range + i].end -
+			   d->code->ranges.at[f->first_range + i].start;
 	}
 	d->ok = d->ok && vec_extend(&d->starts, n_bytes);
 	for (size_t i = 0; i < f->n_ranges && d->ok; i++) {
 		const struct flow_range *r = &d->code->ranges.at[f->first_range + i];
-		decode_range(d, r, &d->code->pieces.at[piece_before(d->code, r->start)], d->starts.at + d->before.at[i]);
+		decode_range(d, r, &d->code->pieces.at[piece_before(d->code, r->start)],
+			     d->starts.at + d->before.at[i]);
 	}
 	if (d->ok)
 		find_tables(d);
@@ -441,12 +472,14 @@ static bool sort_tables(struct code *c)
 	return true;
 }
 
-bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa, unsigned n_workers)
+bool code_read(struct code *c, const struct scope_map *map, const struct isa *isa,
+	       unsigned n_workers)
 {
 	struct runs runs = {0};
 	c->map = map;
 	c->isa = isa;
-	bool ok = branches_read(map->image, &c->branches) && find_roots(c) && find_pieces(c) && find_runs(c, &runs) && make_functions(c, &runs) && make_batches(c);
+	bool ok = branches_read(map->image, &c->branches) && find_roots(c) && find_pieces(c) &&
+		  find_runs(c, &runs) && make_functions(c, &runs) && make_batches(c);
 	vec_free(&runs);
 	if (!ok)
 		return false;
@@ -469,11 +502,13 @@ static size_t n_targets(const struct code *c, const struct code_table *t)
 		else
 			high = middle;
 	}
-	uint64_t room = low < c->tables.n ? (c->tables.at[low] - t->base) / t->entry_bytes : t->n_targets;
+	uint64_t room =
+		low < c->tables.n ? (c->tables.at[low] - t->base) / t->entry_bytes : t->n_targets;
 	return room < t->n_targets ? (size_t)room : t->n_targets;
 }
 
-bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f, struct code_edges *edges, struct flow_code *out)
+bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f,
+		  struct code_edges *edges, struct flow_code *out)
 {
 	vec_clear(edges);
 	for (size_t i = f->first_table; i < f->first_table + f->n_tables; i++) {
@@ -487,7 +522,8 @@ bool code_prepare(const struct code *c, const struct code_batch *b, const struct
 	}
 	for (size_t i = f->first_transfer; i < f->first_transfer + f->n_transfers; i++) {
 		struct flow_transfer *t = &b->transfers.at[i];
-		t->never_returns = t->kind == ISA_CALL && t->target != FLOW_NONE && dead_ends_has(c, t->target);
+		t->never_returns = t->kind == ISA_CALL && t->target != FLOW_NONE &&
+				   dead_ends_has(c, t->target);
 	}
 	*out = (struct flow_code){
 		.ranges = c->ranges.at + f->first_range, .n_ranges = f->n_ranges,

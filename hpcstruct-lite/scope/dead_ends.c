@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See dead_ends.h. A compiler that knows a call not to return writes no way out of the caller behind it, so that a function that neither returns nor jumps elsewhere is found
- * by looking at its own instructions; one that only jumps to such functions follows, and the stub through which it is called. Of libraries the names are known.
+ * See dead_ends.h. A compiler that knows a call not to return writes no way out of the caller
+ * behind it, so that a function that neither returns nor jumps elsewhere is found by looking at its
+ * own instructions; one that only jumps to such functions follows, and the stub through which it is
+ * called. Of libraries the names are known.
  */
 #include "hpcstruct-lite/scope/dead_ends.h"
 
@@ -14,12 +16,50 @@
 
 /* Sorted. */
 static const char *const names[] = {
-	"_Exit", "_Unwind_Resume", "_ZSt10unexpectedv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail", "__cxa_bad_cast",
-	"__cxa_bad_typeid", "__cxa_call_unexpected", "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw",
-	"__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal", "__libc_start_main", "__longjmp_chk", "__stack_chk_fail", "_exit",
-	"_gfortran_error_stop_numeric", "_gfortran_error_stop_string", "_gfortran_exit_i4", "_gfortran_exit_i8", "_gfortran_os_error", "_gfortran_os_error_at",
-	"_gfortran_runtime_error", "_gfortran_runtime_error_at", "_gfortran_stop_numeric", "_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit",
-	"longjmp", "pthread_exit", "quick_exit", "siglongjmp", "thrd_exit", "verr", "verrx",
+	"_Exit",
+	"_Unwind_Resume",
+	"_ZSt10unexpectedv",
+	"_ZSt9terminatev",
+	"__assert",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_call_unexpected",
+	"__cxa_deleted_virtual",
+	"__cxa_pure_virtual",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__cxa_throw_bad_array_new_length",
+	"__fortify_fail",
+	"__libc_fatal",
+	"__libc_start_main",
+	"__longjmp_chk",
+	"__stack_chk_fail",
+	"_exit",
+	"_gfortran_error_stop_numeric",
+	"_gfortran_error_stop_string",
+	"_gfortran_exit_i4",
+	"_gfortran_exit_i8",
+	"_gfortran_os_error",
+	"_gfortran_os_error_at",
+	"_gfortran_runtime_error",
+	"_gfortran_runtime_error_at",
+	"_gfortran_stop_numeric",
+	"_gfortran_stop_string",
+	"_longjmp",
+	"abort",
+	"err",
+	"errx",
+	"exit",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
 };
 
 static int compare_name(const void *key, const void *name)
@@ -44,7 +84,8 @@ static bool is_known_name(const char *name, size_t n_bytes)
 		return false;
 	memcpy(bare, name, n_bytes);
 	bare[n_bytes] = '\0';
-	return bsearch(bare, names, sizeof names / sizeof names[0], sizeof names[0], compare_name) != NULL;
+	return bsearch(bare, names, sizeof names / sizeof names[0], sizeof names[0],
+		       compare_name) != NULL;
 }
 
 static bool add(struct code *c, uint32_t position)
@@ -75,7 +116,8 @@ static void sort(struct code *c)
 
 bool dead_ends_has(const struct code *c, uint32_t position)
 {
-	return c->dead_ends.n > 0 && bsearch(&position, c->dead_ends.at, c->dead_ends.n, sizeof position, compare_positions) != NULL;
+	return c->dead_ends.n > 0 && bsearch(&position, c->dead_ends.at, c->dead_ends.n,
+					     sizeof position, compare_positions) != NULL;
 }
 
 /* Names of the functions known so far. */
@@ -83,9 +125,12 @@ static bool note_names(const struct code *c, struct map *known)
 {
 	for (size_t i = 0; i < c->functions.n; i++) {
 		const struct code_function *f = &c->functions.at[i];
-		const struct scope_definition *d = &c->map->definitions.at[c->map->scopes.at[f->scope].definition];
-		const char *name = strtab_get(&c->map->strings, d->linkage_name ? d->linkage_name : d->name);
-		if (dead_ends_has(c, f->entry) && map_put(known, hash_bytes(name, strlen(name)), 0, 1) == MAP_NONE)
+		const struct scope_definition *d =
+			&c->map->definitions.at[c->map->scopes.at[f->scope].definition];
+		const char *name =
+			strtab_get(&c->map->strings, d->linkage_name ? d->linkage_name : d->name);
+		if (dead_ends_has(c, f->entry) &&
+		    map_put(known, hash_bytes(name, strlen(name)), 0, 1) == MAP_NONE)
 			return false;
 	}
 	return true;
@@ -100,11 +145,14 @@ static bool add_stubs(struct code *c)
 	for (size_t i = 0; i < map->scopes.n && ok; i++) {
 		const struct scope_record *r = &map->scopes.at[i];
 		uint32_t position;
-		if (r->origin != STRUCTURE_FROM_PLT || !image_position(map->image, r->entry, &position))
+		if (r->origin != STRUCTURE_FROM_PLT ||
+		    !image_position(map->image, r->entry, &position))
 			continue;
-		const char *name = strtab_get(&map->strings, map->definitions.at[r->definition].name);
+		const char *name =
+			strtab_get(&map->strings, map->definitions.at[r->definition].name);
 		size_t n_bytes = bare_bytes(name);
-		if (is_known_name(name, n_bytes) || map_get(&known, hash_bytes(name, n_bytes), 0) != MAP_NONE)
+		if (is_known_name(name, n_bytes) ||
+		    map_get(&known, hash_bytes(name, n_bytes), 0) != MAP_NONE)
 			ok = add(c, position);
 	}
 	map_free(&known);
@@ -112,7 +160,8 @@ static bool add_stubs(struct code *c)
 }
 
 /* A function without a way out, all of whose jumps to other functions lead to known ones. */
-static bool is_dead_end(const struct code *c, const struct code_batch *b, const struct code_function *f)
+static bool is_dead_end(const struct code *c, const struct code_batch *b,
+			const struct code_function *f)
 {
 	for (size_t i = f->first_out; i < f->first_out + f->n_out && !f->has_way_out; i++)
 		if (!dead_ends_has(c, b->outs.at[i]))
@@ -146,8 +195,8 @@ static bool add_functions(struct code *c, bool *more)
 }
 
 /*
- * Go's functions begin with a look at the stack. When it is too small they call runtime.morestack at their end and begin
- * again: that is no loop of the program.
+ * Go's functions begin with a look at the stack. When it is too small they call runtime.morestack
+ * at their end and begin again: that is no loop of the program.
  */
 static bool add_go(struct code *c)
 {
@@ -155,7 +204,8 @@ static bool add_go(struct code *c)
 	bool ok = true;
 	for (size_t i = 0; i < c->functions.n && ok; i++) {
 		const struct code_function *f = &c->functions.at[i];
-		const struct scope_definition *d = &c->map->definitions.at[c->map->scopes.at[f->scope].definition];
+		const struct scope_definition *d =
+			&c->map->definitions.at[c->map->scopes.at[f->scope].definition];
 		if (strncmp(strtab_get(&c->map->strings, d->name), name, sizeof name - 1) == 0)
 			ok = add(c, f->entry);
 	}

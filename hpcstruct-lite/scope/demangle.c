@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each distinct name once, at the end. Test: tests/unit/test_scope.c.
+ * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each
+ * distinct name once, at the end. Test: tests/unit/test_scope.c.
  */
 #include "config.h"
 
@@ -16,12 +17,16 @@
 
 #define MAX_MANGLED_BYTES 8192 /* longer names cost minutes and are not read by anyone */
 
-/* nvcc puts static functions into a namespace of its own for each file, "_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b6::"; the source has none. */
+/* nvcc puts static functions into a namespace of its own for each file,
+ * "_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b6::"; the source has none. */
 static void drop_nvcc_namespaces(char *name)
 {
 	static const char head[] = "_INTERNAL_";
 	for (char *at = name; (at = strstr(at, head));) {
-		size_t n = sizeof head - 1 + strspn(at + sizeof head - 1, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+		size_t n =
+			sizeof head - 1 +
+			strspn(at + sizeof head - 1,
+			       "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		if (n > sizeof head - 1 && strncmp(at + n, "::", 2) == 0)
 			memmove(at, at + n + 2, strlen(at + n + 2) + 1);
 		else
@@ -29,13 +34,16 @@ static void drop_nvcc_namespaces(char *name)
 	}
 }
 
-/* Compilers' clones: "_Z3foov.cold" is "foo() [clone .cold]" to libiberty itself; Rust's ".llvm.123" is dropped by it. */
+/* Compilers' clones: "_Z3foov.cold" is "foo() [clone .cold]" to libiberty itself; Rust's
+ * ".llvm.123" is dropped by it. */
 char *scope_demangle(const char *linkage_name)
 {
-	bool cpp = linkage_name[0] == '_' && linkage_name[1] == 'Z', rust = linkage_name[0] == '_' && linkage_name[1] == 'R';
+	bool cpp = linkage_name[0] == '_' && linkage_name[1] == 'Z',
+	     rust = linkage_name[0] == '_' && linkage_name[1] == 'R';
 	if ((!cpp && !rust) || strnlen(linkage_name, MAX_MANGLED_BYTES) == MAX_MANGLED_BYTES)
 		return NULL;
-	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS) : NULL;
+	char *text = rust || strstr(linkage_name, "17h") ? rust_demangle(linkage_name, DMGL_NO_OPTS)
+							 : NULL;
 	if (!text && cpp)
 		text = cplus_demangle_v3(linkage_name, DMGL_PARAMS | DMGL_ANSI);
 	if (text)
@@ -77,7 +85,8 @@ static bool set_name(struct scope_map *map, struct scope_definition *d, const ch
 			d->linkage_name = d->name;
 		d->name = strtab_add_z(&map->strings, demangled);
 	} else if (!d->name) {
-		d->name = d->linkage_name ? d->linkage_name : strtab_add_z(&map->strings, "<unnamed>");
+		d->name = d->linkage_name ? d->linkage_name
+					  : strtab_add_z(&map->strings, "<unnamed>");
 	}
 	if (d->linkage_name == d->name)
 		d->linkage_name = 0;

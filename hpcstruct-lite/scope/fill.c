@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What fills the gaps that DWARF and symbols leave: PLT stubs, and functions that only the unwind information tells of. Test:
- * tests/cli/struct_golden.sh.
+ * What fills the gaps that DWARF and symbols leave: PLT stubs, and functions that only the unwind
+ * information tells of. Test: tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -9,16 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t scope_add_function(struct scope_map *map, const char *name, size_t name_bytes, uint64_t entry, enum structure_origin origin, bool is_final)
+uint32_t scope_add_function(struct scope_map *map, const char *name, size_t name_bytes,
+			    uint64_t entry, enum structure_origin origin, bool is_final)
 {
 	uint32_t id = strtab_add(&map->strings, name, name_bytes);
-	uint32_t definition = id != STRTAB_FAILED ? scope_define(map, id, 0, SCOPE_NONE, 0) : SCOPE_NONE;
+	uint32_t definition =
+		id != STRTAB_FAILED ? scope_define(map, id, 0, SCOPE_NONE, 0) : SCOPE_NONE;
 	struct scope_record *r = definition != SCOPE_NONE ? vec_push(&map->scopes) : NULL;
 	if (!r)
 		return SCOPE_NONE;
 	map->definitions.at[definition].is_final |= is_final;
-	*r = (struct scope_record){.parent = SCOPE_NONE, .definition = definition, .call_file = SCOPE_NONE, .entry = entry,
-		.kind = STRUCTURE_FUNCTION, .origin = (uint8_t)origin};
+	*r = (struct scope_record){.parent = SCOPE_NONE,
+				   .definition = definition,
+				   .call_file = SCOPE_NONE,
+				   .entry = entry,
+				   .kind = STRUCTURE_FUNCTION,
+				   .origin = (uint8_t)origin};
 	return (uint32_t)(map->scopes.n - 1);
 }
 
@@ -29,7 +35,8 @@ bool scope_fill(struct scope_map *map, struct scope_ranges *ranges)
 	bool ok = parents != NULL;
 	for (size_t i = 0; i < map->scopes.n && ok; i++)
 		parents[i] = SCOPE_NONE; /* all are functions here */
-	ok = ok && scope_flatten(ranges, parents, &layer) && scope_overlay(&map->intervals, &layer, &joined);
+	ok = ok && scope_flatten(ranges, parents, &layer) &&
+	     scope_overlay(&map->intervals, &layer, &joined);
 	free(parents);
 	vec_free(&layer);
 	if (!ok) {
@@ -41,10 +48,12 @@ bool scope_fill(struct scope_map *map, struct scope_ranges *ranges)
 	return true;
 }
 
-static bool add_range(const struct scope_map *map, struct scope_ranges *ranges, uint64_t start, uint64_t end, uint32_t scope)
+static bool add_range(const struct scope_map *map, struct scope_ranges *ranges, uint64_t start,
+		      uint64_t end, uint32_t scope)
 {
 	uint32_t from, to;
-	if (!image_position(map->image, start, &from) || !image_position_end(map->image, end, &to) || to <= from)
+	if (!image_position(map->image, start, &from) ||
+	    !image_position_end(map->image, end, &to) || to <= from)
 		return true;
 	struct scope_range *r = vec_push(ranges);
 	if (r)
@@ -58,17 +67,24 @@ static uint32_t add_stub(struct scope_map *map, const struct image_stub *stub)
 	char name[4200];
 	const char *target = stub->target;
 	uint32_t target_bytes = stub->target_bytes, position;
-	uint32_t scope = target_bytes == 0 && stub->target_addr && image_position(map->image, stub->target_addr, &position) ? scope_at(map, position) : SCOPE_NONE;
+	uint32_t scope = target_bytes == 0 && stub->target_addr &&
+					 image_position(map->image, stub->target_addr, &position)
+				 ? scope_at(map, position)
+				 : SCOPE_NONE;
 	int n;
 	if (scope != SCOPE_NONE) {
-		const struct scope_definition *d = &map->definitions.at[map->scopes.at[scope_root(map, scope)].definition];
-		n = snprintf(name, sizeof name, "%.4096s@plt", strtab_get(&map->strings, d->name ? d->name : d->linkage_name));
+		const struct scope_definition *d =
+			&map->definitions.at[map->scopes.at[scope_root(map, scope)].definition];
+		n = snprintf(name, sizeof name, "%.4096s@plt",
+			     strtab_get(&map->strings, d->name ? d->name : d->linkage_name));
 	} else if (stub->is_resolver) {
 		n = snprintf(name, sizeof name, "plt0");
 	} else if (target_bytes > 0) {
-		n = snprintf(name, sizeof name, "%.*s@plt", target_bytes < 4096 ? (int)target_bytes : 4096, target);
+		n = snprintf(name, sizeof name, "%.*s@plt",
+			     target_bytes < 4096 ? (int)target_bytes : 4096, target);
 	} else {
-		n = snprintf(name, sizeof name, "<unknown at 0x%llx>@plt", (unsigned long long)stub->link_addr);
+		n = snprintf(name, sizeof name, "<unknown at 0x%llx>@plt",
+			     (unsigned long long)stub->link_addr);
 	}
 	return scope_add_function(map, name, (size_t)n, stub->link_addr, STRUCTURE_FROM_PLT, true);
 }
@@ -81,10 +97,12 @@ bool scope_fill_from_stubs(struct scope_map *map)
 	for (size_t i = 0; i < stubs.n && ok; i++) {
 		const struct image_stub *s = &stubs.at[i];
 		uint32_t position;
-		if (!image_position(map->image, s->link_addr, &position) || scope_at(map, position) != SCOPE_NONE)
+		if (!image_position(map->image, s->link_addr, &position) ||
+		    scope_at(map, position) != SCOPE_NONE)
 			continue;
 		uint32_t scope = add_stub(map, s);
-		ok = scope != SCOPE_NONE && add_range(map, &ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
+		ok = scope != SCOPE_NONE &&
+		     add_range(map, &ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 	}
 	ok = ok && scope_fill(map, &ranges);
 	vec_free(&ranges);
@@ -93,10 +111,11 @@ bool scope_fill_from_stubs(struct scope_map *map)
 }
 
 /*
- * Code of a range goes to the function that holds its start; a range that no one knows becomes a function with an honest name.
- * `main_addr`: where main starts, 0: not known.
+ * Code of a range goes to the function that holds its start; a range that no one knows becomes a
+ * function with an honest name. `main_addr`: where main starts, 0: not known.
  */
-static bool add_frame(struct scope_map *map, struct scope_ranges *ranges, const struct image_range *r, uint64_t main_addr)
+static bool add_frame(struct scope_map *map, struct scope_ranges *ranges,
+		      const struct image_range *r, uint64_t main_addr)
 {
 	uint32_t position;
 	if (!image_position(map->image, r->start, &position))
@@ -108,22 +127,30 @@ static bool add_frame(struct scope_map *map, struct scope_ranges *ranges, const 
 			return true;
 	} else {
 		char name[40];
-		int n = main_addr && r->start == main_addr ? snprintf(name, sizeof name, "main")
-			: snprintf(name, sizeof name, "<unknown at 0x%llx>", (unsigned long long)r->start);
-		scope = scope_add_function(map, name, (size_t)n, r->start, STRUCTURE_FROM_EH_FRAME, true);
+		int n = main_addr && r->start == main_addr
+				? snprintf(name, sizeof name, "main")
+				: snprintf(name, sizeof name, "<unknown at 0x%llx>",
+					   (unsigned long long)r->start);
+		scope = scope_add_function(map, name, (size_t)n, r->start, STRUCTURE_FROM_EH_FRAME,
+					   true);
 	}
 	return scope != SCOPE_NONE && add_range(map, ranges, r->start, r->end, scope);
 }
 
-/* Start-up code of the C library has neither symbols nor unwind information in a stripped file; its sections are known. */
-static bool add_section(struct scope_map *map, struct scope_ranges *ranges, const char *section, const char *name)
+/* Start-up code of the C library has neither symbols nor unwind information in a stripped file; its
+ * sections are known. */
+static bool add_section(struct scope_map *map, struct scope_ranges *ranges, const char *section,
+			const char *name)
 {
 	const struct image_section *s = image_find(map->image, section);
 	uint32_t position;
-	if (!s || !image_position(map->image, s->link_addr, &position) || scope_at(map, position) != SCOPE_NONE)
+	if (!s || !image_position(map->image, s->link_addr, &position) ||
+	    scope_at(map, position) != SCOPE_NONE)
 		return true;
-	uint32_t scope = scope_add_function(map, name, strlen(name), s->link_addr, STRUCTURE_FROM_EH_FRAME, true);
-	return scope != SCOPE_NONE && add_range(map, ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
+	uint32_t scope = scope_add_function(map, name, strlen(name), s->link_addr,
+					    STRUCTURE_FROM_EH_FRAME, true);
+	return scope != SCOPE_NONE &&
+	       add_range(map, ranges, s->link_addr, s->link_addr + s->n_bytes, scope);
 }
 
 bool scope_fill_from_frames(struct scope_map *map)
@@ -136,7 +163,8 @@ bool scope_fill_from_frames(struct scope_map *map)
 		main_addr = 0;
 	for (size_t i = 0; i < frames.n && ok; i++)
 		ok = add_frame(map, &ranges, &frames.at[i], main_addr);
-	ok = ok && add_section(map, &ranges, ".init", "_init") && add_section(map, &ranges, ".fini", "_fini") && scope_fill(map, &ranges);
+	ok = ok && add_section(map, &ranges, ".init", "_init") &&
+	     add_section(map, &ranges, ".fini", "_fini") && scope_fill(map, &ranges);
 	vec_free(&ranges);
 	vec_free(&frames);
 	return ok;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The map when all units are there: joined, with what symbols, stubs and unwind information tell of the gaps, and names demangled. See scope.h. Test:
- * tests/unit/test_scope.c, tests/cli/struct_golden.sh.
+ * The map when all units are there: joined, with what symbols, stubs and unwind information tell of
+ * the gaps, and names demangled. See scope.h. Test: tests/unit/test_scope.c,
+ * tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -12,7 +13,8 @@ enum status scope_finish(struct scope_map *map, const struct image *symbols_of, 
 		vec_free(&map->chunks.at[i].intervals);
 	vec_free(&map->chunks);
 	if (!map->image->is_cubin) /* whose symbols have been read with its lines */
-		ok = ok && scope_fill_from_symbols(map, symbols_of) && scope_fill_from_stubs(map) && scope_fill_from_frames(map);
+		ok = ok && scope_fill_from_symbols(map, symbols_of) && scope_fill_from_stubs(map) &&
+		     scope_fill_from_frames(map);
 	ok = ok && scope_demangle_all(map, n_workers);
 	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interval lists: from nested ranges, from line rows, and one laid over another. Pure functions; time n log n for the sort, linear otherwise. Test:
- * tests/unit/test_scope.c.
+ * Interval lists: from nested ranges, from line rows, and one laid over another. Pure functions;
+ * time n log n for the sort, linear otherwise. Test: tests/unit/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
 #include <stdlib.h>
 
-bool scope_append(struct scope_intervals *list, uint32_t position, uint32_t scope, uint32_t file, uint32_t line)
+bool scope_append(struct scope_intervals *list, uint32_t position, uint32_t scope, uint32_t file,
+		  uint32_t line)
 {
 	if (list->n > 0 && list->at[list->n - 1].offset == position)
 		list->n--; /* it turned out to be empty */
@@ -45,7 +46,8 @@ static bool unwind(struct stack *stack, uint32_t until, struct scope_intervals *
 		uint32_t end = stack->at[--stack->n].end;
 		while (stack->n > 0 && stack->at[stack->n - 1].end <= end)
 			stack->n--;
-		if (!scope_append(out, end, stack->n ? stack->at[stack->n - 1].scope : SCOPE_NONE, SCOPE_NONE, 0))
+		if (!scope_append(out, end, stack->n ? stack->at[stack->n - 1].scope : SCOPE_NONE,
+				  SCOPE_NONE, 0))
 			return false;
 	}
 	return true;
@@ -68,7 +70,8 @@ static bool is_sorted(const struct scope_ranges *r)
 	return true;
 }
 
-bool scope_flatten(struct scope_ranges *ranges, const uint32_t *parents, struct scope_intervals *out)
+bool scope_flatten(struct scope_ranges *ranges, const uint32_t *parents,
+		   struct scope_intervals *out)
 {
 	struct stack stack = {0};
 	bool ok = true;
@@ -111,7 +114,8 @@ static int compare_sequences(const void *a, const void *b)
 }
 
 /* Appends one sequence, as far as it lies at or after *position, and moves that to its end. */
-static bool append_sequence(const struct image *image, const struct debug_row *rows, size_t n, size_t i, uint32_t *position, struct scope_intervals *out)
+static bool append_sequence(const struct image *image, const struct debug_row *rows, size_t n,
+			    size_t i, uint32_t *position, struct scope_intervals *out)
 {
 	uint64_t region_start = rows[i].link_addr;
 	uint32_t first;
@@ -119,8 +123,10 @@ static bool append_sequence(const struct image *image, const struct debug_row *r
 		return true;
 	uint32_t n_positions = image_n_positions(image);
 	for (; i + 1 < n && !rows[i].is_end; i++) {
-		uint64_t from = rows[i].link_addr - region_start, to = rows[i + 1].link_addr - region_start;
-		if (rows[i].link_addr < region_start || rows[i + 1].link_addr <= rows[i].link_addr || to > n_positions - first)
+		uint64_t from = rows[i].link_addr - region_start,
+			 to = rows[i + 1].link_addr - region_start;
+		if (rows[i].link_addr < region_start ||
+		    rows[i + 1].link_addr <= rows[i].link_addr || to > n_positions - first)
 			continue;
 		uint32_t start = first + (uint32_t)from, end = first + (uint32_t)to;
 		start = start > *position ? start : *position;
@@ -133,13 +139,15 @@ static bool append_sequence(const struct image *image, const struct debug_row *r
 	return scope_append(out, *position, SCOPE_NONE, SCOPE_NONE, 0);
 }
 
-bool scope_flatten_rows(const struct image *image, const struct debug_row *rows, size_t n, struct scope_intervals *out)
+bool scope_flatten_rows(const struct image *image, const struct debug_row *rows, size_t n,
+			struct scope_intervals *out)
 {
 	struct { struct sequence *at; size_t n, capacity; } sequences = {0};
 	bool ok = true, sorted = true, at_start = true;
 	for (size_t i = 0; i < n && ok; i++) {
 		uint32_t start;
-		if (at_start && image_is_code(image, rows[i].link_addr) && image_position(image, rows[i].link_addr, &start)) {
+		if (at_start && image_is_code(image, rows[i].link_addr) &&
+		    image_position(image, rows[i].link_addr, &start)) {
 			struct sequence *s = vec_push(&sequences);
 			ok = s != NULL;
 			if (ok)
@@ -159,20 +167,24 @@ bool scope_flatten_rows(const struct image *image, const struct debug_row *rows,
 
 static const struct structure_interval_record gap = {0, SCOPE_NONE, SCOPE_NONE, 0};
 
-bool scope_overlay(const struct scope_intervals *a, const struct scope_intervals *b, struct scope_intervals *out)
+bool scope_overlay(const struct scope_intervals *a, const struct scope_intervals *b,
+		   struct scope_intervals *out)
 {
 	size_t i = 0, k = 0;
 	const struct structure_interval_record *x = &gap, *y = &gap;
 	while (i < a->n || k < b->n) {
-		uint32_t next_a = i < a->n ? a->at[i].offset : UINT32_MAX, next_b = k < b->n ? b->at[k].offset : UINT32_MAX;
+		uint32_t next_a = i < a->n ? a->at[i].offset : UINT32_MAX,
+			 next_b = k < b->n ? b->at[k].offset : UINT32_MAX;
 		uint32_t position = next_a < next_b ? next_a : next_b;
 		if (i < a->n && next_a == position)
 			x = &a->at[i++];
 		if (k < b->n && next_b == position)
 			y = &b->at[k++];
-		const struct structure_interval_record *by_scope = x->scope != SCOPE_NONE || y->scope == SCOPE_NONE ? x : y;
+		const struct structure_interval_record *by_scope =
+			x->scope != SCOPE_NONE || y->scope == SCOPE_NONE ? x : y;
 		const struct structure_interval_record *other = by_scope == x ? y : x;
-		const struct structure_interval_record *by_line = by_scope->file != SCOPE_NONE ? by_scope : other;
+		const struct structure_interval_record *by_line =
+			by_scope->file != SCOPE_NONE ? by_scope : other;
 		if (!scope_append(out, position, by_scope->scope, by_line->file, by_line->line))
 			return false;
 	}

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joins the intervals of all units. Units hardly ever claim the same code: runs of intervals are sorted and put end to end, and only those that overlap are laid over each
- * other, by halves so that many of them stay cheap. Test: tests/unit/test_scope.c.
+ * Joins the intervals of all units. Units hardly ever claim the same code: runs of intervals are
+ * sorted and put end to end, and only those that overlap are laid over each other, by halves so
+ * that many of them stay cheap. Test: tests/unit/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Intervals of one chunk without a gap between them; the one at first + n is the gap that ends it. */
+/* Intervals of one chunk without a gap between them; the one at first + n is the gap that ends
+ * it. */
 struct run {
 	uint32_t start, end, chunk;
 	size_t first, n;
@@ -56,7 +58,8 @@ static int compare_by_chunk(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static bool append_run(struct scope_intervals *out, const struct scope_chunk *chunks, const struct run *r)
+static bool append_run(struct scope_intervals *out, const struct scope_chunk *chunks,
+		       const struct run *r)
 {
 	const struct structure_interval_record *v = chunks[r->chunk].intervals.at + r->first;
 	for (size_t i = 0; i < r->n; i++)
@@ -66,19 +69,22 @@ static bool append_run(struct scope_intervals *out, const struct scope_chunk *ch
 }
 
 /* Lays runs, sorted by chunk, over each other. */
-static bool overlay_runs(struct scope_intervals *out, const struct scope_chunk *chunks, const struct run *runs, size_t n)
+static bool overlay_runs(struct scope_intervals *out, const struct scope_chunk *chunks,
+			 const struct run *runs, size_t n)
 {
 	if (n == 1)
 		return append_run(out, chunks, runs);
 	struct scope_intervals a = {0}, b = {0};
-	bool ok = overlay_runs(&a, chunks, runs, n / 2) && overlay_runs(&b, chunks, runs + n / 2, n - n / 2) && scope_overlay(&a, &b, out);
+	bool ok = overlay_runs(&a, chunks, runs, n / 2) &&
+		  overlay_runs(&b, chunks, runs + n / 2, n - n / 2) && scope_overlay(&a, &b, out);
 	vec_free(&a);
 	vec_free(&b);
 	return ok;
 }
 
 /* Appends runs that overlap, directly or through others. */
-static bool append_group(struct scope_intervals *out, const struct scope_chunk *chunks, struct run *runs, size_t n)
+static bool append_group(struct scope_intervals *out, const struct scope_chunk *chunks,
+			 struct run *runs, size_t n)
 {
 	if (n == 1)
 		return append_run(out, chunks, runs);
@@ -86,7 +92,8 @@ static bool append_group(struct scope_intervals *out, const struct scope_chunk *
 	struct scope_intervals group = {0};
 	bool ok = overlay_runs(&group, chunks, runs, n);
 	for (size_t i = 0; i < group.n && ok; i++)
-		ok = scope_append(out, group.at[i].offset, group.at[i].scope, group.at[i].file, group.at[i].line);
+		ok = scope_append(out, group.at[i].offset, group.at[i].scope, group.at[i].file,
+				  group.at[i].line);
 	vec_free(&group);
 	return ok;
 }
@@ -113,7 +120,8 @@ bool scope_join(struct scope_chunk *chunks, size_t n_chunks, struct scope_interv
 		qsort(runs.at, runs.n, sizeof *runs.at, compare_by_start);
 	for (size_t i = 0; i < runs.n && ok;) {
 		size_t n = 1;
-		for (uint32_t end = runs.at[i].end; i + n < runs.n && runs.at[i + n].start < end; n++)
+		for (uint32_t end = runs.at[i].end; i + n < runs.n && runs.at[i + n].start < end;
+		     n++)
 			end = runs.at[i + n].end > end ? runs.at[i + n].end : end;
 		ok = append_group(out, chunks, &runs.at[i], n);
 		i += n;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts loops into the tree of scopes: the intervals of code in a loop get scopes that say so. An inlined call with code inside and outside of a loop, or in several, becomes several
- * scopes. What an address says of functions, inlined calls and lines stays as it was. Test: tests/cli/struct_loops.sh.
+ * Puts loops into the tree of scopes: the intervals of code in a loop get scopes that say so. An
+ * inlined call with code inside and outside of a loop, or in several, becomes several scopes. What
+ * an address says of functions, inlined calls and lines stays as it was. Test:
+ * tests/cli/struct_loops.sh.
  */
 #include "common/base/pool.h"
 #include "hpcstruct-lite/isa/isa.h"
@@ -24,7 +26,8 @@ static void find_in_batch(void *arg, size_t i, unsigned worker)
 		f->scratch[worker] = loops_scratch_new();
 	bool ok = f->scratch[worker] != NULL;
 	for (size_t k = b->first; k < b->first + b->n && ok; k++)
-		ok = loops_find(f->code, b, &f->code->functions.at[k], f->scratch[worker], &f->by_batch[i]);
+		ok = loops_find(f->code, b, &f->code->functions.at[k], f->scratch[worker],
+				&f->by_batch[i]);
 	f->failed[worker] |= !ok;
 }
 
@@ -33,7 +36,8 @@ static bool append(struct loops *all, const struct loops *from)
 {
 	uint32_t n = (uint32_t)all->loops.n;
 	struct loop *loops = from->loops.n ? vec_extend(&all->loops, from->loops.n) : NULL;
-	struct loop_range *ranges = from->ranges.n ? vec_extend(&all->ranges, from->ranges.n) : NULL;
+	struct loop_range *ranges =
+		from->ranges.n ? vec_extend(&all->ranges, from->ranges.n) : NULL;
 	if ((from->loops.n && !loops) || (from->ranges.n && !ranges))
 		return false;
 	for (size_t i = 0; i < from->loops.n; i++) {
@@ -56,8 +60,10 @@ static int compare_ranges(const void *a, const void *b)
 static bool find_all(const struct code *code, unsigned n_workers, struct loops *all)
 {
 	size_t n = code->batches.n;
-	struct finder f = {.code = code, .by_batch = calloc(n + 1, sizeof *f.by_batch), .scratch = calloc(n_workers + 1, sizeof *f.scratch),
-		.failed = calloc(n_workers + 1, sizeof *f.failed)};
+	struct finder f = {.code = code,
+			   .by_batch = calloc(n + 1, sizeof *f.by_batch),
+			   .scratch = calloc(n_workers + 1, sizeof *f.scratch),
+			   .failed = calloc(n_workers + 1, sizeof *f.failed)};
 	bool ok = f.by_batch && f.scratch && f.failed;
 	if (ok)
 		pool_run(n, n_workers, find_in_batch, &f);
@@ -89,7 +95,8 @@ struct nester {
 
 #define IS_LOOP (UINT64_C(1) << 32)
 
-/* The child of `parent` that stands for a scope of before, or for a loop. SCOPE_NONE when memory is short. */
+/* The child of `parent` that stands for a scope of before, or for a loop. SCOPE_NONE when memory is
+ * short. */
 static uint32_t child(struct nester *n, uint32_t parent, uint64_t what)
 {
 	struct scope_map *map = n->map;
@@ -102,8 +109,12 @@ static uint32_t child(struct nester *n, uint32_t parent, uint64_t what)
 		uint32_t definition = scope_define(map, 0, 0, l->file, l->line);
 		if (definition == SCOPE_NONE)
 			return SCOPE_NONE;
-		r = (struct scope_record){.definition = definition, .call_file = SCOPE_NONE, .kind = STRUCTURE_LOOP, .origin = STRUCTURE_FROM_CODE,
-			.flags = l->is_irreducible ? STRUCTURE_SCOPE_IRREDUCIBLE : 0};
+		r = (struct scope_record){.definition = definition,
+					  .call_file = SCOPE_NONE,
+					  .kind = STRUCTURE_LOOP,
+					  .origin = STRUCTURE_FROM_CODE,
+					  .flags = l->is_irreducible ? STRUCTURE_SCOPE_IRREDUCIBLE
+								     : 0};
 	} else {
 		r = map->scopes.at[(uint32_t)what];
 	}
@@ -141,7 +152,8 @@ static uint32_t find_place(struct nester *n, uint32_t scope, uint32_t loop)
 	uint32_t at = n->chain.at[n->chain.n - 1];
 	at = enter_loops(n, at, loop, at);
 	for (size_t i = n->chain.n - 1; i-- > 0 && at != SCOPE_NONE;) {
-		/* outside of all loops so far: the scope itself; its own children are then those it always had */
+		/* outside of all loops so far: the scope itself; its own children are then those it
+		 * always had */
 		at = at == n->chain.at[i + 1] ? n->chain.at[i] : child(n, at, n->chain.at[i]);
 		if (at != SCOPE_NONE)
 			at = enter_loops(n, at, loop, n->chain.at[i]);
@@ -149,14 +161,16 @@ static uint32_t find_place(struct nester *n, uint32_t scope, uint32_t loop)
 	return at;
 }
 
-static bool place_piece(struct nester *n, const struct structure_interval_record *v, uint32_t position, uint32_t loop, struct scope_intervals *out)
+static bool place_piece(struct nester *n, const struct structure_interval_record *v,
+			uint32_t position, uint32_t loop, struct scope_intervals *out)
 {
 	uint64_t scope = v->scope;
 	if (v->scope != SCOPE_NONE && loop != SCOPE_NONE) {
 		scope = map_get(&n->places, v->scope, loop);
 		if (scope == MAP_NONE) {
 			uint32_t place = find_place(n, v->scope, loop);
-			scope = place == SCOPE_NONE ? MAP_NONE : map_put(&n->places, v->scope, loop, place);
+			scope = place == SCOPE_NONE ? MAP_NONE
+						    : map_put(&n->places, v->scope, loop, place);
 		}
 		if (scope == MAP_NONE)
 			return false;
@@ -172,13 +186,17 @@ static bool split(struct nester *n, struct scope_intervals *out)
 	size_t k = 0;
 	bool ok = vec_reserve(out, v->n + 2 * l->ranges.n + 1);
 	for (size_t i = 0; i < v->n && ok; i++) {
-		uint32_t at = v->at[i].offset, end = i + 1 < v->n ? v->at[i + 1].offset : UINT32_MAX;
+		uint32_t at = v->at[i].offset,
+			 end = i + 1 < v->n ? v->at[i + 1].offset : UINT32_MAX;
 		while (at < end && ok) {
 			while (k < l->ranges.n && l->ranges.at[k].end <= at)
 				k++;
 			bool inside = k < l->ranges.n && l->ranges.at[k].start <= at;
-			uint32_t next = k == l->ranges.n ? end : inside ? l->ranges.at[k].end : l->ranges.at[k].start;
-			ok = place_piece(n, &v->at[i], at, inside ? l->ranges.at[k].loop : SCOPE_NONE, out);
+			uint32_t next = k == l->ranges.n ? end
+					: inside         ? l->ranges.at[k].end
+							 : l->ranges.at[k].start;
+			ok = place_piece(n, &v->at[i], at,
+					 inside ? l->ranges.at[k].loop : SCOPE_NONE, out);
 			at = next < end ? next : end;
 		}
 	}
@@ -216,7 +234,8 @@ enum status scope_find_loops(struct scope_map *map, unsigned n_workers)
 {
 	struct code code = {0};
 	struct loops all = {0};
-	bool ok = code_read(&code, map, isa_of(map->image), n_workers) && find_all(&code, n_workers, &all);
+	bool ok = code_read(&code, map, isa_of(map->image), n_workers) &&
+		  find_all(&code, n_workers, &all);
 	code_free(&code);
 	ok = ok && (all.loops.n == 0 || nest(map, &all));
 	loops_free(&all);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined call that its code is in, but for a few stray instructions: what is inlined into its
- * body lies below it, and it lies below the call it was inlined with. Its line is that of the instruction that decides whether it goes on, as seen from there. doc/structures.md
- * has the rules. See scope_loops.h for the tests.
+ * Loops of the code -> loops of the source. A loop belongs to the innermost function or inlined
+ * call that its code is in, but for a few stray instructions: what is inlined into its body lies
+ * below it, and it lies below the call it was inlined with. Its line is that of the instruction
+ * that decides whether it goes on, as seen from there. doc/structures.md has the rules. See
+ * scope_loops.h for the tests.
  */
 #include "hpcstruct-lite/scope/scope_loops.h"
 
@@ -27,10 +29,12 @@ struct place {
 	uint32_t position;     /* of the instruction */
 	uint32_t file, line;
 	enum quality quality;
-	bool is_outermost;     /* a test where loop statements have it: on the first line of the loop's own code, or back to the header on the last */
+	bool is_outermost; /* a test where loop statements have it: on the first line of the loop's
+			      own code, or back to the header on the last */
 };
 
-/* Lines of the code of a loop that is not in inner ones, in the file of its place; 0 while not known. */
+/* Lines of the code of a loop that is not in inner ones, in the file of its place; 0 while not
+ * known. */
 struct span {
 	uint32_t first, last;
 };
@@ -99,22 +103,27 @@ static void find_scopes(const struct code *c, struct loops_scratch *s)
 		uint32_t loop = f->innermost.at[b];
 		if (loop == FLOW_NONE)
 			continue;
-		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++)
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start);
+		     i < v->n && v->at[i].offset < f->blocks.at[b].end; i++)
 			s->scopes.at[loop] = common_scope(c, s->scopes.at[loop], v->at[i].scope);
 	}
 	for (size_t i = f->loops.n; i-- > 0;) {
 		uint32_t parent = f->loops.at[i].parent;
 		if (parent != FLOW_NONE)
-			s->scopes.at[parent] = common_scope(c, s->scopes.at[parent], s->scopes.at[i]);
+			s->scopes.at[parent] =
+				common_scope(c, s->scopes.at[parent], s->scopes.at[i]);
 	}
 }
 
 /* ---- which line it has ---- */
 
-/* The line of a position as seen from `scope`: of what is inlined there, that of the call. False: not in there, or no line. */
-static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t position, uint32_t *file, uint32_t *line)
+/* The line of a position as seen from `scope`: of what is inlined there, that of the call. False:
+ * not in there, or no line. */
+static bool line_seen_from(const struct code *c, uint32_t scope, uint32_t position, uint32_t *file,
+			   uint32_t *line)
 {
-	const struct structure_interval_record *v = &c->map->intervals.at[code_interval_at(c, position)];
+	const struct structure_interval_record *v =
+		&c->map->intervals.at[code_interval_at(c, position)];
 	*file = v->file;
 	*line = v->line;
 	for (uint32_t at = v->scope; at != scope; at = c->map->scopes.at[at].parent) {
@@ -135,14 +144,17 @@ static bool is_better(const struct place *a, const struct place *b)
 	return a->file == b->file && a->line < b->line;
 }
 
-/* Loop statements stand around their bodies: a test on the first line, or one back to the header on the last, is the best. Of equally good lines in one file the first one counts. */
-static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position, enum quality quality)
+/* Loop statements stand around their bodies: a test on the first line, or one back to the header on
+ * the last, is the best. Of equally good lines in one file the first one counts. */
+static void offer(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t position,
+		  enum quality quality)
 {
 	struct place *p = &s->places.at[loop], new = {.position = position, .quality = quality};
 	if (!line_seen_from(c, s->scopes.at[loop], position, &new.file, &new.line))
 		return;
 	const struct span *span = &s->spans.at[loop];
-	new.is_outermost = (quality <= EXIT_TEST && new.line == span->first) || (quality == BOTTOM_TEST && new.line == span->last);
+	new.is_outermost = (quality <= EXIT_TEST && new.line == span->first) ||
+			   (quality == BOTTOM_TEST && new.line == span->last);
 	if (is_better(&new, p))
 		*p = new;
 }
@@ -156,8 +168,10 @@ static void find_spans(const struct code *c, struct loops_scratch *s)
 		if (loop == FLOW_NONE)
 			continue;
 		struct span *span = &s->spans.at[loop];
-		for (size_t i = code_interval_at(c, f->blocks.at[b].start); i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
-			if (!line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line) || file != s->places.at[loop].file)
+		for (size_t i = code_interval_at(c, f->blocks.at[b].start);
+		     i < v->n && v->at[i].offset < f->blocks.at[b].end; i++) {
+			if (!line_seen_from(c, s->scopes.at[loop], v->at[i].offset, &file, &line) ||
+			    file != s->places.at[loop].file)
 				continue;
 			span->first = span->first == 0 || line < span->first ? line : span->first;
 			span->last = line > span->last ? line : span->last;
@@ -165,43 +179,55 @@ static void find_spans(const struct code *c, struct loops_scratch *s)
 	}
 }
 
-/* The header of an irreducible loop is one entry of several: what is tested there says no more than what is tested elsewhere. */
+/* The header of an irreducible loop is one entry of several: what is tested there says no more than
+ * what is tested elsewhere. */
 static enum quality test_quality(const struct flow_loop *l, enum quality quality)
 {
 	return l->is_irreducible ? EXIT_TEST : quality;
 }
 
-/* A conditional branch that stays in a loop or leaves it; for irreducible loops one in another, which may be one in the source, of both. */
+/* A conditional branch that stays in a loop or leaves it; for irreducible loops one in another,
+ * which may be one in the source, of both. */
 static void judge_exit(const struct code *c, struct loops_scratch *s, uint32_t b, uint32_t position)
 {
 	const struct flow *f = &s->flow;
 	const struct flow_block *block = &f->blocks.at[b];
-	for (uint32_t loop = f->innermost.at[b]; loop != FLOW_NONE; loop = f->loops.at[loop].parent) {
+	for (uint32_t loop = f->innermost.at[b]; loop != FLOW_NONE;
+	     loop = f->loops.at[loop].parent) {
 		uint32_t n_inside = 0;
 		for (uint32_t i = block->first_successor; i < block[1].first_successor; i++)
 			n_inside += flow_contains(f, loop, f->innermost.at[f->successors.at[i]]);
 		if (n_inside == 1)
-			offer(c, s, loop, position, b == f->loops.at[loop].header ? test_quality(&f->loops.at[loop], TOP_TEST) : EXIT_TEST);
+			offer(c, s, loop, position,
+			      b == f->loops.at[loop].header
+				      ? test_quality(&f->loops.at[loop], TOP_TEST)
+				      : EXIT_TEST);
 		if (!f->loops.at[loop].is_irreducible)
 			break;
 	}
 }
 
 /* What the end of a block tells of the loops that it is in. */
-static void judge_block(const struct code *c, struct loops_scratch *s, const struct flow_code *code, uint32_t b)
+static void judge_block(const struct code *c, struct loops_scratch *s, const struct flow_code *code,
+			uint32_t b)
 {
 	const struct flow *f = &s->flow;
 	const struct flow_block *block = &f->blocks.at[b];
-	const struct flow_transfer *t = block->transfer == FLOW_NONE ? NULL : &code->transfers[block->transfer];
+	const struct flow_transfer *t =
+		block->transfer == FLOW_NONE ? NULL : &code->transfers[block->transfer];
 	uint32_t innermost = f->innermost.at[b], position = t ? t->at : block->end - 1;
 	for (uint32_t i = block->first_successor; i < block[1].first_successor; i++) {
 		uint32_t to = f->successors.at[i], around = f->innermost.at[to];
-		if (around == FLOW_NONE || f->loops.at[around].header != to || !flow_contains(f, around, innermost))
+		if (around == FLOW_NONE || f->loops.at[around].header != to ||
+		    !flow_contains(f, around, innermost))
 			continue;
 		bool leaves = t && t->is_conditional;
 		for (uint32_t k = block->first_successor; k < block[1].first_successor; k++)
-			leaves = leaves && (k == i || !flow_contains(f, around, f->innermost.at[f->successors.at[k]]));
-		offer(c, s, around, position, leaves ? test_quality(&f->loops.at[around], BOTTOM_TEST) : BACK_JUMP);
+			leaves = leaves &&
+				 (k == i ||
+				  !flow_contains(f, around, f->innermost.at[f->successors.at[k]]));
+		offer(c, s, around, position,
+		      leaves ? test_quality(&f->loops.at[around], BOTTOM_TEST) : BACK_JUMP);
 	}
 	if (b == f->loops.at[innermost].header)
 		offer(c, s, innermost, block->start, HEADER);
@@ -228,7 +254,8 @@ static bool is_within(const struct code *c, uint32_t scope, uint32_t outer)
 }
 
 /* Whether all but few bytes of a loop are in an inlined call. */
-static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, uint32_t loop, uint32_t call)
+static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, uint32_t loop,
+			 uint32_t call)
 {
 	const struct flow *f = &s->flow;
 	const struct scope_intervals *v = &c->map->intervals;
@@ -238,15 +265,20 @@ static bool is_mostly_in(const struct code *c, const struct loops_scratch *s, ui
 		if (!flow_contains(f, loop, f->innermost.at[b]))
 			continue;
 		n_bytes += end - start;
-		for (size_t i = code_interval_at(c, start); i < v->n && v->at[i].offset < end; i++) {
-			uint32_t from = v->at[i].offset > start ? v->at[i].offset : start, to = i + 1 < v->n && v->at[i + 1].offset < end ? v->at[i + 1].offset : end;
+		for (size_t i = code_interval_at(c, start); i < v->n && v->at[i].offset < end;
+		     i++) {
+			uint32_t from = v->at[i].offset > start ? v->at[i].offset : start,
+				 to = i + 1 < v->n && v->at[i + 1].offset < end
+					      ? v->at[i + 1].offset
+					      : end;
 			n_outside += is_within(c, v->at[i].scope, call) ? 0 : to - from;
 		}
 	}
 	return n_outside * STRAY_PART <= n_bytes;
 }
 
-/* Moves loops whose test and nearly all of whose code are in an inlined call into that. False: there was none. */
+/* Moves loops whose test and nearly all of whose code are in an inlined call into that. False:
+ * there was none. */
 static bool move_loops(const struct code *c, struct loops_scratch *s)
 {
 	bool moved = false;
@@ -255,17 +287,20 @@ static bool move_loops(const struct code *c, struct loops_scratch *s)
 		uint32_t parent = s->flow.loops.at[i].parent, scope = s->scopes.at[i];
 		if (s->flow.loops.at[i].depth >= LOOPS_MAX_DEPTH)
 			continue;
-		uint32_t call = p->quality == NOTHING ? SCOPE_NONE : call_below(c, scope, p->position);
+		uint32_t call =
+			p->quality == NOTHING ? SCOPE_NONE : call_below(c, scope, p->position);
 		if (call != SCOPE_NONE && is_mostly_in(c, s, i, call))
 			s->scopes.at[i] = call;
-		else if (parent != FLOW_NONE && s->scopes.at[parent] != scope && is_within(c, s->scopes.at[parent], scope))
+		else if (parent != FLOW_NONE && s->scopes.at[parent] != scope &&
+			 is_within(c, s->scopes.at[parent], scope))
 			s->scopes.at[i] = s->scopes.at[parent]; /* what the loop is in, it is in */
 		moved |= s->scopes.at[i] != scope;
 	}
 	return moved;
 }
 
-static void judge_blocks(const struct code *c, struct loops_scratch *s, const struct flow_code *code)
+static void judge_blocks(const struct code *c, struct loops_scratch *s,
+			 const struct flow_code *code)
 {
 	for (size_t i = 0; i < s->flow.loops.n; i++)
 		s->places.at[i] = (struct place){.file = SCOPE_NONE, .quality = NOTHING};
@@ -335,7 +370,8 @@ static struct ways_out find_ways(const struct code *c, const struct loops_scratc
 	return w;
 }
 
-/* Appends the lines of code in `loop` and not in `but`, as seen from its scope. False: no memory. */
+/* Appends the lines of code in `loop` and not in `but`, as seen from its scope. False: no
+ * memory. */
 static bool list_lines(const struct code *c, struct loops_scratch *s, uint32_t loop, uint32_t but)
 {
 	const struct flow *f = &s->flow;
@@ -467,8 +503,10 @@ static bool append_loops(const struct code *c, struct loops_scratch *s,
 			return false;
 		const struct place *p = &s->places.at[i];
 		bool has_line = p->quality != NOTHING;
-		*slot = (struct loop){l->parent == FLOW_NONE ? SCOPE_NONE : s->numbers.at[l->parent], s->scopes.at[i], has_line ? p->file : SCOPE_NONE,
-			has_line ? p->line : 0, l->is_irreducible};
+		*slot = (struct loop){l->parent == FLOW_NONE ? SCOPE_NONE
+							     : s->numbers.at[l->parent],
+				      s->scopes.at[i], has_line ? p->file : SCOPE_NONE,
+				      has_line ? p->line : 0, l->is_irreducible};
 		s->numbers.at[i] = (uint32_t)(out->loops.n - 1);
 	}
 	return true;
@@ -483,7 +521,8 @@ static bool append_ranges(const struct loops_scratch *s, struct loops *out)
 			continue;
 		const struct flow_block *block = &f->blocks.at[b];
 		uint32_t loop = s->numbers.at[f->innermost.at[b]];
-		struct loop_range *last = out->ranges.n > first ? &out->ranges.at[out->ranges.n - 1] : NULL;
+		struct loop_range *last =
+			out->ranges.n > first ? &out->ranges.at[out->ranges.n - 1] : NULL;
 		if (last && last->loop == loop && last->end == block->start) {
 			last->end = block->end;
 			continue;
@@ -496,10 +535,12 @@ static bool append_ranges(const struct loops_scratch *s, struct loops *out)
 	return true;
 }
 
-bool loops_find(const struct code *c, const struct code_batch *b, const struct code_function *f, struct loops_scratch *s, struct loops *out)
+bool loops_find(const struct code *c, const struct code_batch *b, const struct code_function *f,
+		struct loops_scratch *s, struct loops *out)
 {
 	struct flow_code code;
-	if (!code_prepare(c, b, f, &s->edges, &code) || !flow_build(&s->flow, &code) || !flow_find_loops(&s->flow, &code))
+	if (!code_prepare(c, b, f, &s->edges, &code) || !flow_build(&s->flow, &code) ||
+	    !flow_find_loops(&s->flow, &code))
 		return false;
 	size_t n = s->flow.loops.n;
 	vec_clear(&s->scopes);
@@ -508,7 +549,8 @@ bool loops_find(const struct code *c, const struct code_batch *b, const struct c
 	vec_clear(&s->numbers);
 	if (n == 0)
 		return true;
-	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->spans, n) || !vec_extend(&s->numbers, n))
+	if (!vec_extend(&s->scopes, n) || !vec_extend(&s->places, n) || !vec_extend(&s->spans, n) ||
+	    !vec_extend(&s->numbers, n))
 		return false;
 	find_scopes(c, s);
 	find_places(c, s, &code);

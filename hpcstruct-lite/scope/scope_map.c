@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The map while units are added: each unit is flattened by its own thread, then given the map's numbers under the lock. See scope.h. Test:
- * tests/unit/test_scope.c.
+ * The map while units are added: each unit is flattened by its own thread, then given the map's
+ * numbers under the lock. See scope.h. Test: tests/unit/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -71,9 +71,11 @@ void scope_scratch_free(struct scope_scratch *s)
 	free(s);
 }
 
-uint32_t scope_define(struct scope_map *map, uint32_t name, uint32_t linkage_name, uint32_t file, uint32_t line)
+uint32_t scope_define(struct scope_map *map, uint32_t name, uint32_t linkage_name, uint32_t file,
+		      uint32_t line)
 {
-	uint64_t id = map_put(&map->definition_ids, (uint64_t)name << 32 | linkage_name, (uint64_t)file << 32 | line, map->definitions.n);
+	uint64_t id = map_put(&map->definition_ids, (uint64_t)name << 32 | linkage_name,
+			      (uint64_t)file << 32 | line, map->definitions.n);
 	if (id == MAP_NONE)
 		return SCOPE_NONE;
 	if (id == map->definitions.n) {
@@ -99,12 +101,14 @@ uint32_t scope_at(const struct scope_map *map, uint32_t position)
 }
 
 /* Parents, depths and ranges of the unit in the form scope_flatten() takes. */
-static bool prepare(const struct scope_map *map, const struct debug_unit *unit, struct scope_scratch *s)
+static bool prepare(const struct scope_map *map, const struct debug_unit *unit,
+		    struct scope_scratch *s)
 {
 	vec_clear(&s->parents);
 	vec_clear(&s->depths);
 	vec_clear(&s->ranges);
-	if (unit->scopes.n > 0 && (!vec_extend(&s->parents, unit->scopes.n) || !vec_extend(&s->depths, unit->scopes.n)))
+	if (unit->scopes.n > 0 &&
+	    (!vec_extend(&s->parents, unit->scopes.n) || !vec_extend(&s->depths, unit->scopes.n)))
 		return false;
 	for (size_t i = 0; i < unit->scopes.n; i++) {
 		uint32_t parent = unit->scopes.at[i].parent;
@@ -114,7 +118,9 @@ static bool prepare(const struct scope_map *map, const struct debug_unit *unit, 
 	for (size_t i = 0; i < unit->ranges.n; i++) {
 		const struct debug_range *r = &unit->ranges.at[i];
 		uint32_t start, end;
-		if (!image_position(map->image, r->start, &start) || !image_position_end(map->image, r->end, &end) || end - start != r->end - r->start)
+		if (!image_position(map->image, r->start, &start) ||
+		    !image_position_end(map->image, r->end, &end) ||
+		    end - start != r->end - r->start)
 			continue;
 		struct scope_range *slot = vec_push(&s->ranges);
 		if (!slot)
@@ -130,8 +136,10 @@ static void fill_with_none(uint32_t *ids, size_t n)
 		ids[i] = SCOPE_NONE;
 }
 
-/* The map's number of a file of the unit; SCOPE_NONE: unknown. *ok becomes false when memory is short. */
-static uint32_t file_id(struct scope_map *map, const struct debug_unit *unit, struct scope_scratch *s, uint32_t file, bool *ok)
+/* The map's number of a file of the unit; SCOPE_NONE: unknown. *ok becomes false when memory is
+ * short. */
+static uint32_t file_id(struct scope_map *map, const struct debug_unit *unit,
+			struct scope_scratch *s, uint32_t file, bool *ok)
 {
 	if (file == DEBUG_NONE)
 		return SCOPE_NONE;
@@ -151,7 +159,8 @@ static uint32_t string_id(struct scope_map *map, const char *text, bool *ok)
 }
 
 /* Gives the scope, and first its ancestors, numbers of the map. */
-static bool publish_scope(struct scope_map *map, const struct debug_unit *unit, struct scope_scratch *s, uint32_t local)
+static bool publish_scope(struct scope_map *map, const struct debug_unit *unit,
+			  struct scope_scratch *s, uint32_t local)
 {
 	if (s->scope_ids.at[local] != SCOPE_NONE)
 		return true;
@@ -160,10 +169,14 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit, 
 		return false;
 	bool ok = true;
 	const struct debug_definition *d = &unit->definitions.at[from->definition];
-	uint32_t name = string_id(map, d->name, &ok), linkage_name = string_id(map, d->linkage_name, &ok);
-	uint32_t file = file_id(map, unit, s, d->file, &ok), call_file = file_id(map, unit, s, from->call_file, &ok);
+	uint32_t name = string_id(map, d->name, &ok),
+		 linkage_name = string_id(map, d->linkage_name, &ok);
+	uint32_t file = file_id(map, unit, s, d->file, &ok),
+		 call_file = file_id(map, unit, s, from->call_file, &ok);
 	bool has_place = file != SCOPE_NONE;
-	uint32_t definition = ok ? scope_define(map, name, linkage_name, file, has_place ? d->line : 0) : SCOPE_NONE;
+	uint32_t definition =
+		ok ? scope_define(map, name, linkage_name, file, has_place ? d->line : 0)
+		   : SCOPE_NONE;
 	struct scope_record *to = definition != SCOPE_NONE ? vec_push(&map->scopes) : NULL;
 	if (!to)
 		return false;
@@ -175,26 +188,32 @@ static bool publish_scope(struct scope_map *map, const struct debug_unit *unit, 
 		.call_line = from->call_line,
 		.entry = from->entry,
 		.kind = is_function ? STRUCTURE_FUNCTION : STRUCTURE_INLINE,
-		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE : unit->origin == DEBUG_FROM_GO ? STRUCTURE_FROM_GO :
-			unit->origin == DEBUG_FROM_SYMBOLS && is_function ? STRUCTURE_FROM_SYMTAB : STRUCTURE_FROM_DWARF,
+		.origin = unit->origin == DEBUG_FROM_SOURCE ? STRUCTURE_FROM_SOURCE
+			  : unit->origin == DEBUG_FROM_GO   ? STRUCTURE_FROM_GO
+			  : unit->origin == DEBUG_FROM_SYMBOLS && is_function
+				  ? STRUCTURE_FROM_SYMTAB
+				  : STRUCTURE_FROM_DWARF,
 	};
 	if (from->alias) {
 		struct scope_alias *a = vec_push(&map->aliases);
 		if (!a)
 			return false;
-		*a = (struct scope_alias){(uint32_t)(map->scopes.n - 1), string_id(map, from->alias, &ok)};
+		*a = (struct scope_alias){(uint32_t)(map->scopes.n - 1),
+					  string_id(map, from->alias, &ok)};
 	}
 	s->scope_ids.at[local] = (uint32_t)(map->scopes.n - 1);
 	return ok;
 }
 
-static bool publish(struct scope_map *map, const struct debug_unit *unit, uint32_t number, struct scope_scratch *s)
+static bool publish(struct scope_map *map, const struct debug_unit *unit, uint32_t number,
+		    struct scope_scratch *s)
 {
 	bool ok = true;
 	vec_clear(&s->scope_ids);
 	vec_clear(&s->file_ids);
 	size_t n_files = unit->files.starts.n;
-	if ((unit->scopes.n > 0 && !vec_extend(&s->scope_ids, unit->scopes.n)) || (n_files > 0 && !vec_extend(&s->file_ids, n_files)))
+	if ((unit->scopes.n > 0 && !vec_extend(&s->scope_ids, unit->scopes.n)) ||
+	    (n_files > 0 && !vec_extend(&s->file_ids, n_files)))
 		return false;
 	fill_with_none(s->scope_ids.at, unit->scopes.n);
 	fill_with_none(s->file_ids.at, n_files);
@@ -229,13 +248,15 @@ enum status scope_add_call(struct scope_map *map, uint64_t link_addr, uint64_t t
 	return STATUS_OK;
 }
 
-enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit, uint32_t number, struct scope_scratch *s)
+enum status scope_add_unit(struct scope_map *map, const struct debug_unit *unit, uint32_t number,
+			   struct scope_scratch *s)
 {
 	vec_clear(&s->scopes);
 	vec_clear(&s->rows);
 	vec_clear(&s->joined);
 	bool ok = prepare(map, unit, s) && scope_flatten(&s->ranges, s->parents.at, &s->scopes) &&
-		scope_flatten_rows(map->image, unit->rows.at, unit->rows.n, &s->rows) && scope_overlay(&s->scopes, &s->rows, &s->joined);
+		  scope_flatten_rows(map->image, unit->rows.at, unit->rows.n, &s->rows) &&
+		  scope_overlay(&s->scopes, &s->rows, &s->joined);
 	if (ok && s->joined.n > 0) {
 		pthread_mutex_lock(&map->lock);
 		ok = publish(map, unit, number, s);

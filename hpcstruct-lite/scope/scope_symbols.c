@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that symbols know and DWARF does not; other names of those it does; parts that the compiler split off. Where DWARF and a symbol disagree, DWARF says
- * what the function is and the symbol gives a name. Test: tests/cli/struct_golden.sh.
+ * Functions that symbols know and DWARF does not; other names of those it does; parts that the
+ * compiler split off. Where DWARF and a symbol disagree, DWARF says what the function is and the
+ * symbol gives a name. Test: tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -51,7 +52,8 @@ static int compare_names(const struct image_symbol *x, const struct image_symbol
 	return memcmp(x->name, y->name, x->name_bytes);
 }
 
-/* By address, then the better name first: a function before a label, a name others can see, fewer underscores, shorter. */
+/* By address, then the better name first: a function before a label, a name others can see, fewer
+ * underscores, shorter. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct image_symbol *x = a, *y = b;
@@ -108,7 +110,8 @@ static bool make_entries(struct finder *f)
 		else if (n_bytes > 0 && n_bytes < end - start)
 			end = start + n_bytes;
 		struct entry e = {.first = i, .n = n, .scope = SCOPE_NONE};
-		if (!image_position(image, start, &e.start) || !image_position_end(image, end, &e.end))
+		if (!image_position(image, start, &e.start) ||
+		    !image_position_end(image, end, &e.end))
 			continue;
 		struct entry *slot = vec_push(&f->entries);
 		if (!slot)
@@ -118,18 +121,23 @@ static bool make_entries(struct finder *f)
 	return true;
 }
 
-/* Length of the part of a name before a suffix that a compiler gave a clone (".cold", ".part.3", ".constprop.0", ".isra.0", ".llvm.12"); the whole when it has none. */
+/* Length of the part of a name before a suffix that a compiler gave a clone (".cold", ".part.3",
+ * ".constprop.0", ".isra.0", ".llvm.12"); the whole when it has none. */
 static size_t base_length(const char *name, size_t n_bytes)
 {
 	const char *dot = n_bytes > 1 ? memchr(name + 1, '.', n_bytes - 1) : NULL;
-	return dot && dot[1] && (isalpha((unsigned char)dot[1]) || dot[1] == '_') ? (size_t)(dot - name) : n_bytes;
+	return dot && dot[1] && (isalpha((unsigned char)dot[1]) || dot[1] == '_')
+		       ? (size_t)(dot - name)
+		       : n_bytes;
 }
 
-/* True for "foo.cold" and "foo.cold.3": code of foo that was moved away, not a function of its own. */
+/* True for "foo.cold" and "foo.cold.3": code of foo that was moved away, not a function of its
+ * own. */
 static bool is_cold(const struct image_symbol *s, size_t *base_bytes)
 {
 	for (size_t i = 1; i + 5 <= s->name_bytes; i++) {
-		if (memcmp(s->name + i, ".cold", 5) == 0 && (i + 5 == s->name_bytes || s->name[i + 5] == '.')) {
+		if (memcmp(s->name + i, ".cold", 5) == 0 &&
+		    (i + 5 == s->name_bytes || s->name[i + 5] == '.')) {
 			*base_bytes = i;
 			return true;
 		}
@@ -142,12 +150,14 @@ static bool index_names(struct finder *f)
 	for (size_t i = 0; i < f->entries.n; i++) {
 		for (size_t k = 0; k < f->entries.at[i].n; k++) {
 			const struct image_symbol *s = &f->symbols.at[f->entries.at[i].first + k];
-			uint64_t id = map_put(&f->by_name, hash_bytes(s->name, s->name_bytes), s->source, f->names.n);
+			uint64_t id = map_put(&f->by_name, hash_bytes(s->name, s->name_bytes),
+					      s->source, f->names.n);
 			if (id == MAP_NONE)
 				return false;
 			if (id < f->names.n) {
 				struct named *known = &f->names.at[id];
-				known->is_ambiguous |= known->entry != i || compare_names(known->symbol, s) != 0;
+				known->is_ambiguous |=
+					known->entry != i || compare_names(known->symbol, s) != 0;
 				continue;
 			}
 			struct named *slot = vec_push(&f->names);
@@ -194,8 +204,9 @@ static bool is_mangled(const char *name)
 }
 
 /*
- * The symbol knows more than DWARF of two kinds of functions: clones ("foo.part.0"), which DWARF calls by the name of the original, and C++ functions that no other file
- * can see, of which gcc gives the bare identifier alone.
+ * The symbol knows more than DWARF of two kinds of functions: clones ("foo.part.0"), which DWARF
+ * calls by the name of the original, and C++ functions that no other file can see, of which gcc
+ * gives the bare identifier alone.
  */
 static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct image_symbol *s)
 {
@@ -206,7 +217,9 @@ static bool name_from_symbol(struct scope_map *map, uint32_t scope, const struct
 	if (!clone && (d.linkage_name || !is_mangled(s->name)))
 		return true;
 	uint32_t name = strtab_add(&map->strings, s->name, s->name_bytes);
-	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, clone ? name : d.name, clone ? 0 : name, d.file, d.line) : SCOPE_NONE;
+	uint32_t definition = name != STRTAB_FAILED ? scope_define(map, clone ? name : d.name,
+								   clone ? 0 : name, d.file, d.line)
+						    : SCOPE_NONE;
 	if (definition != SCOPE_NONE)
 		map->scopes.at[scope].definition = definition;
 	return definition != SCOPE_NONE;
@@ -220,7 +233,8 @@ static bool add_aliases(struct finder *f, const struct entry *e)
 	return true;
 }
 
-/* Finds the entry's function, or makes one. Code split off that belongs to a function we know stays SCOPE_NONE for the second pass. */
+/* Finds the entry's function, or makes one. Code split off that belongs to a function we know stays
+ * SCOPE_NONE for the second pass. */
 static bool assign(struct finder *f, struct entry *e, bool cold_too)
 {
 	struct scope_map *map = f->map;

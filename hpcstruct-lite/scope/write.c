@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Brings the map into the order of the file, drops what no address refers to, and writes it. The order depends on addresses and names alone, not on the
- * order in which threads added units. Test: tests/unit/test_scope.c, tests/cli/struct_golden.sh.
+ * Brings the map into the order of the file, drops what no address refers to, and writes it. The
+ * order depends on addresses and names alone, not on the order in which threads added units. Test:
+ * tests/unit/test_scope.c, tests/cli/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 
@@ -43,7 +44,8 @@ static void note_uses(struct writer *w)
 		w->firsts[i] = SCOPE_NONE;
 	for (size_t i = 0; i < map->intervals.n; i++) {
 		const struct structure_interval_record *v = &map->intervals.at[i];
-		for (uint32_t s = v->scope; s != SCOPE_NONE && w->firsts[s] == SCOPE_NONE; s = map->scopes.at[s].parent)
+		for (uint32_t s = v->scope; s != SCOPE_NONE && w->firsts[s] == SCOPE_NONE;
+		     s = map->scopes.at[s].parent)
 			w->firsts[s] = v->offset;
 		w->has_lines |= v->file != SCOPE_NONE;
 	}
@@ -93,7 +95,9 @@ static uint32_t definition(struct writer *w, uint32_t id, bool *ok)
 		if (!slot)
 			return 0;
 		w->definition_ids[id] = (uint32_t)(w->definitions.n - 1);
-		*slot = (struct structure_definition_record){string(w, d->name, ok), string(w, d->linkage_name, ok), file(w, d->file, ok), d->line};
+		*slot = (struct structure_definition_record){string(w, d->name, ok),
+							     string(w, d->linkage_name, ok),
+							     file(w, d->file, ok), d->line};
 	}
 	return w->definition_ids[id];
 }
@@ -115,7 +119,8 @@ static bool emit_scope(struct writer *w, const struct order *o)
 		.definition = definition(w, r->definition, &ok),
 		.call_file = call_file,
 		.call_line = call_file == SCOPE_NONE ? 0 : r->call_line,
-		.entry = r->kind == STRUCTURE_FUNCTION ? r->entry : image_address(w->map->image, o->first),
+		.entry = r->kind == STRUCTURE_FUNCTION ? r->entry
+						       : image_address(w->map->image, o->first),
 	};
 	return ok;
 }
@@ -124,7 +129,8 @@ static bool emit_scope(struct writer *w, const struct order *o)
 static bool emit_children(struct writer *w, const uint32_t *first_child, uint32_t parent)
 {
 	for (size_t i = first_child[parent]; i < w->order.n && w->order.at[i].parent == parent; i++)
-		if (!emit_scope(w, &w->order.at[i]) || !emit_children(w, first_child, w->order.at[i].scope))
+		if (!emit_scope(w, &w->order.at[i]) ||
+		    !emit_children(w, first_child, w->order.at[i].scope))
 			return false;
 	return true;
 }
@@ -140,8 +146,10 @@ static bool emit_scopes(struct writer *w)
 		struct order *o = vec_push(&w->order);
 		ok = o != NULL;
 		if (ok)
-			*o = (struct order){map->scopes.at[i].parent == SCOPE_NONE ? map->scopes.at[i].entry : w->firsts[i], map->scopes.at[i].parent,
-				w->firsts[i], (uint32_t)i};
+			*o = (struct order){map->scopes.at[i].parent == SCOPE_NONE
+						    ? map->scopes.at[i].entry
+						    : w->firsts[i],
+					    map->scopes.at[i].parent, w->firsts[i], (uint32_t)i};
 	}
 	if (ok && w->order.n > 1)
 		qsort(w->order.at, w->order.n, sizeof *w->order.at, compare_order);
@@ -155,7 +163,8 @@ static bool emit_scopes(struct writer *w)
 			first_child[w->order.at[i].parent] = (uint32_t)i;
 	}
 	for (size_t i = functions; i < w->order.n && ok; i++)
-		ok = emit_scope(w, &w->order.at[i]) && emit_children(w, first_child, w->order.at[i].scope);
+		ok = emit_scope(w, &w->order.at[i]) &&
+		     emit_children(w, first_child, w->order.at[i].scope);
 	free(first_child);
 	return ok;
 }
@@ -167,18 +176,21 @@ static bool emit_aliases(struct writer *w)
 		const struct scope_alias *a = &w->map->aliases.at[i];
 		if (w->firsts[a->scope] == SCOPE_NONE)
 			continue;
-		const struct scope_definition *d = &w->map->definitions.at[w->map->scopes.at[a->scope].definition];
+		const struct scope_definition *d =
+			&w->map->definitions.at[w->map->scopes.at[a->scope].definition];
 		if (a->name == d->name || a->name == d->linkage_name)
 			continue;
 		struct structure_alias_record *slot = vec_push(&w->aliases);
 		ok = slot != NULL;
 		if (ok)
-			*slot = (struct structure_alias_record){w->new_ids[a->scope], string(w, a->name, &ok)};
+			*slot = (struct structure_alias_record){w->new_ids[a->scope],
+								string(w, a->name, &ok)};
 	}
 	return ok;
 }
 
-/* The file's number of the function that holds an address, SCOPE_NONE: none does. Before the intervals get the file's numbers. */
+/* The file's number of the function that holds an address, SCOPE_NONE: none does. Before the
+ * intervals get the file's numbers. */
 static uint32_t function_at(const struct writer *w, uint64_t link_addr)
 {
 	uint32_t position, scope = SCOPE_NONE;
@@ -211,8 +223,17 @@ static bool emit_resources(struct writer *w)
 		struct structure_resources_record *slot = vec_push(&w->resources);
 		if (!slot)
 			return false;
-		*slot = (struct structure_resources_record){scope, r->is_kernel ? STRUCTURE_RESOURCES_KERNEL : 0, r->registers, r->shared_bytes, r->frame_bytes,
-			r->stack_bytes, r->parameter_bytes, r->max_threads, r->barriers, 0};
+		*slot = (struct structure_resources_record){
+			scope,
+			r->is_kernel ? STRUCTURE_RESOURCES_KERNEL : 0,
+			r->registers,
+			r->shared_bytes,
+			r->frame_bytes,
+			r->stack_bytes,
+			r->parameter_bytes,
+			r->max_threads,
+			r->barriers,
+			0};
 	}
 	if (w->resources.n > 1)
 		qsort(w->resources.at, w->resources.n, sizeof *w->resources.at, compare_resources);
@@ -231,7 +252,8 @@ static bool emit_calls(struct writer *w)
 		struct structure_call_record *slot = vec_push(&w->calls);
 		if (!slot)
 			return false;
-		*slot = (struct structure_call_record){c->link_addr, function_at(w, c->target_addr), 0};
+		*slot = (struct structure_call_record){c->link_addr, function_at(w, c->target_addr),
+						       0};
 	}
 	if (w->calls.n > 1)
 		qsort(w->calls.at, w->calls.n, sizeof *w->calls.at, compare_calls);
@@ -261,8 +283,9 @@ static bool insert_before(struct scope_intervals *v, size_t i)
 }
 
 /*
- * Rewrites the map's intervals in place with the file's numbers and offsets, and splits them at the ends of regions. A gap is kept only where it ends something; an interval
- * that reaches into the next region is said again at its start.
+ * Rewrites the map's intervals in place with the file's numbers and offsets, and splits them at the
+ * ends of regions. A gap is kept only where it ends something; an interval that reaches into the
+ * next region is said again at its start.
  */
 static bool emit_intervals(struct writer *w)
 {
@@ -275,25 +298,31 @@ static bool emit_intervals(struct writer *w)
 		const struct image_region *region = &image->regions.at[k];
 		uint64_t end = (uint64_t)region->position + region->n_bytes;
 		size_t first = out;
-		bool reaches_in = (in == v->n || v->at[in].offset > region->position) && (last.scope != SCOPE_NONE || last.file != SCOPE_NONE);
+		bool reaches_in = (in == v->n || v->at[in].offset > region->position) &&
+				  (last.scope != SCOPE_NONE || last.file != SCOPE_NONE);
 		if (reaches_in && out == in) {
 			ok = insert_before(v, in);
 			in++;
 		}
 		if (ok && reaches_in)
-			v->at[out++] = (struct structure_interval_record){0, last.scope, last.file, last.line};
+			v->at[out++] = (struct structure_interval_record){0, last.scope, last.file,
+									  last.line};
 		for (; in < v->n && v->at[in].offset < end && ok; in++) {
 			struct structure_interval_record r = v->at[in];
 			last.scope = r.scope == SCOPE_NONE ? SCOPE_NONE : w->new_ids[r.scope];
 			last.file = file(w, r.file, &ok);
 			last.line = r.line;
 			if (out > first || last.scope != SCOPE_NONE || last.file != SCOPE_NONE)
-				v->at[out++] = (struct structure_interval_record){r.offset - region->position, last.scope, last.file, last.line};
+				v->at[out++] = (struct structure_interval_record){
+					r.offset - region->position, last.scope, last.file,
+					last.line};
 		}
 		struct structure_region_record *r = vec_push(&w->regions);
 		ok = ok && r;
 		if (ok)
-			*r = (struct structure_region_record){region->start, region->n_bytes, (uint32_t)first, (uint32_t)(out - first)};
+			*r = (struct structure_region_record){region->start, region->n_bytes,
+							      (uint32_t)first,
+							      (uint32_t)(out - first)};
 	}
 	v->n = out;
 	return ok;
@@ -321,12 +350,14 @@ static enum status write_pieces(struct structure_pieces *p, int fd, const char *
 
 static bool prepare(struct writer *w)
 {
-	size_t n_scopes = w->map->scopes.n + 1, n_definitions = w->map->definitions.n + 1, n_files = w->map->paths.starts.n + 1;
+	size_t n_scopes = w->map->scopes.n + 1, n_definitions = w->map->definitions.n + 1,
+	       n_files = w->map->paths.starts.n + 1;
 	w->firsts = malloc(n_scopes * sizeof *w->firsts);
 	w->new_ids = malloc(n_scopes * sizeof *w->new_ids);
 	w->definition_ids = malloc(n_definitions * sizeof *w->definition_ids);
 	w->file_ids = malloc(n_files * sizeof *w->file_ids);
-	if (!w->firsts || !w->new_ids || !w->definition_ids || !w->file_ids || strtab_add_z(&w->strings, "") != 0)
+	if (!w->firsts || !w->new_ids || !w->definition_ids || !w->file_ids ||
+	    strtab_add_z(&w->strings, "") != 0)
 		return false;
 	memset(w->definition_ids, 0xff, n_definitions * sizeof *w->definition_ids);
 	memset(w->file_ids, 0xff, n_files * sizeof *w->file_ids);
@@ -357,34 +388,52 @@ static uint32_t text(struct writer *w, const char *s, bool *ok)
 	return *ok ? strtab_offset(&w->strings, id) : 0;
 }
 
-enum status scope_write(struct scope_map *map, const struct scope_facts *facts, int fd, const char *path)
+enum status scope_write(struct scope_map *map, const struct scope_facts *facts, int fd,
+			const char *path)
 {
 	struct writer w = {.map = map};
 	bool ok = prepare(&w);
 	if (ok)
 		note_uses(&w);
-	ok = ok && emit_scopes(&w) && emit_resources(&w) && emit_calls(&w) && emit_intervals(&w) && emit_aliases(&w);
-	uint32_t binary = text(&w, facts->binary, &ok), debug_file = text(&w, facts->debug_file, &ok), producer = text(&w, facts->producer, &ok);
+	ok = ok && emit_scopes(&w) && emit_resources(&w) && emit_calls(&w) && emit_intervals(&w) &&
+	     emit_aliases(&w);
+	uint32_t binary = text(&w, facts->binary, &ok),
+		 debug_file = text(&w, facts->debug_file, &ok),
+		 producer = text(&w, facts->producer, &ok);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok) {
 		if (w.aliases.n > 1)
 			qsort(w.aliases.at, w.aliases.n, sizeof *w.aliases.at, compare_aliases);
 		struct structure_content content = {
 			.fingerprint = facts->fingerprint,
-			.flags = (w.has_lines ? STRUCTURE_FLAG_LINES : 0) | (facts->has_dwarf ? STRUCTURE_FLAG_DWARF : 0) |
-				(facts->incomplete ? STRUCTURE_FLAG_INCOMPLETE : 0),
-			.binary = binary, .debug_file = debug_file, .producer = producer,
-			.build_id = map->image->build_id, .build_id_bytes = map->image->build_id_bytes,
-			.binary_bytes = map->image->file.n_bytes, .binary_mtime_ns = map->image->file.mtime_ns,
-			.strings = w.strings.bytes.at, .strings_bytes = w.strings.bytes.n,
-			.files = w.files.at, .n_files = w.files.n,
-			.definitions = w.definitions.at, .n_definitions = w.definitions.n,
-			.scopes = w.scopes.at, .n_scopes = w.scopes.n,
-			.regions = w.regions.at, .n_regions = w.regions.n,
-			.intervals = map->intervals.at, .n_intervals = map->intervals.n,
-			.aliases = w.aliases.at, .n_aliases = w.aliases.n,
-			.resources = w.resources.at, .n_resources = w.resources.n,
-			.calls = w.calls.at, .n_calls = w.calls.n,
+			.flags = (w.has_lines ? STRUCTURE_FLAG_LINES : 0) |
+				 (facts->has_dwarf ? STRUCTURE_FLAG_DWARF : 0) |
+				 (facts->incomplete ? STRUCTURE_FLAG_INCOMPLETE : 0),
+			.binary = binary,
+			.debug_file = debug_file,
+			.producer = producer,
+			.build_id = map->image->build_id,
+			.build_id_bytes = map->image->build_id_bytes,
+			.binary_bytes = map->image->file.n_bytes,
+			.binary_mtime_ns = map->image->file.mtime_ns,
+			.strings = w.strings.bytes.at,
+			.strings_bytes = w.strings.bytes.n,
+			.files = w.files.at,
+			.n_files = w.files.n,
+			.definitions = w.definitions.at,
+			.n_definitions = w.definitions.n,
+			.scopes = w.scopes.at,
+			.n_scopes = w.scopes.n,
+			.regions = w.regions.at,
+			.n_regions = w.regions.n,
+			.intervals = map->intervals.at,
+			.n_intervals = map->intervals.n,
+			.aliases = w.aliases.at,
+			.n_aliases = w.aliases.n,
+			.resources = w.resources.at,
+			.n_resources = w.resources.n,
+			.calls = w.calls.at,
+			.n_calls = w.calls.n,
 		};
 		struct structure_pieces pieces;
 		structure_lay_out(&content, &pieces);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is measured while it is attacked: calls, callbacks and threads; prints a sum that is always the same. */
+/* What is measured while it is attacked: calls, callbacks and threads; prints a sum that is always
+ * the same. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
  *
  *	mutate KIND SEED IN OUT
  *
- * KIND: measurement, structure, recording, elf, unwind (the unwind tables of an ELF file alone), text
- * (harmful characters in all names of a measurement or structure), any. Used by the scripts beside it.
+ * KIND: measurement, structure, recording, elf, unwind (the unwind tables of an ELF file alone),
+ *text (harmful characters in all names of a measurement or structure), any. Used by the scripts
+ *beside it.
  */
 #include "common/format/measurement.h"
 #include "common/format/recording.h"
@@ -56,9 +57,36 @@ static void grow(struct file *f, size_t n)
 /* A number that readers find hard, or one near to what is there. */
 static uint64_t odd_number(struct file *f, uint64_t now)
 {
-	static const uint64_t odd[] = {0, 1, 2, 7, 8, 15, 16, 0x3f, 0x40, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fffffff, 0x80000000, 0xffffffff,
-		UINT64_C(1) << 32, UINT64_C(1) << 40, UINT64_C(1) << 47, UINT64_C(1) << 48, (UINT64_C(1) << 58) - 1, UINT64_C(1) << 58, (UINT64_C(1) << 58) + 1, INT64_MAX,
-		UINT64_C(1) << 63, UINT64_MAX};
+	static const uint64_t odd[] = {0,
+				       1,
+				       2,
+				       7,
+				       8,
+				       15,
+				       16,
+				       0x3f,
+				       0x40,
+				       0x7f,
+				       0x80,
+				       0xff,
+				       0x100,
+				       0x7fff,
+				       0x8000,
+				       0xffff,
+				       0x10000,
+				       0x7fffffff,
+				       0x80000000,
+				       0xffffffff,
+				       UINT64_C(1) << 32,
+				       UINT64_C(1) << 40,
+				       UINT64_C(1) << 47,
+				       UINT64_C(1) << 48,
+				       (UINT64_C(1) << 58) - 1,
+				       UINT64_C(1) << 58,
+				       (UINT64_C(1) << 58) + 1,
+				       INT64_MAX,
+				       UINT64_C(1) << 63,
+				       UINT64_MAX};
 	switch (draw(f, 6)) {
 	case 0: return mutate_random(&f->seed);
 	case 1: return now + 1 + draw(f, 16);
@@ -132,7 +160,8 @@ static struct spans find_extents(const struct file *f)
 	for (size_t at = MSR_HEADER_BYTES; at + sizeof(struct msr_extent) <= f->n;) {
 		struct msr_extent e;
 		memcpy(&e, f->at + at, sizeof e);
-		bool sound = e.magic == MSR_EXTENT_MAGIC && e.length >= sizeof e && e.length % MSR_EXTENT_ALIGN == 0 && e.length <= f->n - at;
+		bool sound = e.magic == MSR_EXTENT_MAGIC && e.length >= sizeof e &&
+			     e.length % MSR_EXTENT_ALIGN == 0 && e.length <= f->n - at;
 		if (sound)
 			add_span(&s, at, e.length);
 		at += sound ? e.length : MSR_EXTENT_ALIGN;
@@ -150,7 +179,8 @@ static void make_extent_right(struct file *f, size_t at)
 
 static void change_extent_head(struct file *f, size_t at)
 {
-	static const struct span fields[] = {{4, 2}, {6, 2}, {8, 4}, {12, 4}, {16, 8}, {24, 8}, {32, 8}, {40, 8}};
+	static const struct span fields[] = {{4, 2},  {6, 2},  {8, 4},  {12, 4},
+					     {16, 8}, {24, 8}, {32, 8}, {40, 8}};
 	const struct span *field = &fields[draw(f, sizeof fields / sizeof *fields)];
 	change_number(f, at + field->at, field->n);
 	if (field->at == 4 && chance(f, 60)) { /* a kind that there is */
@@ -247,9 +277,18 @@ static void change_event(struct file *f, size_t low, size_t high)
 	if (s.n) {
 		struct span one = s.list[draw(f, s.n)], other = s.list[draw(f, s.n)];
 		switch (draw(f, 8)) {
-		case 0: memmove(f->at + one.at, f->at + other.at, one.n < other.n ? one.n : other.n); break;
-		case 1: f->at[one.at + offsetof(struct recording_event, type)] = (uint8_t)draw(f, 9); break;
-		case 2: f->at[one.at + offsetof(struct recording_event, what)] = (uint8_t)draw(f, 40); break;
+		case 0:
+			memmove(f->at + one.at, f->at + other.at,
+				one.n < other.n ? one.n : other.n);
+			break;
+		case 1:
+			f->at[one.at + offsetof(struct recording_event, type)] =
+				(uint8_t)draw(f, 9);
+			break;
+		case 2:
+			f->at[one.at + offsetof(struct recording_event, what)] =
+				(uint8_t)draw(f, 40);
+			break;
 		default: change_anywhere(f, one.at, one.at + one.n);
 		}
 	}
@@ -262,8 +301,9 @@ static void mutate_recording(struct file *f)
 	struct recording_chunk c;
 	for (size_t at = RECORDING_HEADER_BYTES; at + sizeof c <= f->n;) {
 		memcpy(&c, f->at + at, sizeof c);
-		bool sound = c.magic == RECORDING_CHUNK_MAGIC && c.length >= sizeof c && c.length % RECORDING_CHUNK_ALIGN == 0 && c.length <= f->n - at &&
-			c.used <= c.length - sizeof c;
+		bool sound = c.magic == RECORDING_CHUNK_MAGIC && c.length >= sizeof c &&
+			     c.length % RECORDING_CHUNK_ALIGN == 0 && c.length <= f->n - at &&
+			     c.used <= c.length - sizeof c;
 		if (sound)
 			add_span(&s, at, sizeof c + c.used);
 		at += sound ? c.length : RECORDING_CHUNK_ALIGN;
@@ -294,15 +334,18 @@ static struct spans find_sections(const struct file *f, const char *prefix)
 	if (f->n < sizeof h)
 		return s;
 	memcpy(&h, f->at, sizeof h);
-	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_shoff > f->n || h.e_shnum * sizeof section > f->n - h.e_shoff || h.e_shstrndx >= h.e_shnum)
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_shoff > f->n ||
+	    h.e_shnum * sizeof section > f->n - h.e_shoff || h.e_shstrndx >= h.e_shnum)
 		return s;
 	memcpy(&names, f->at + h.e_shoff + h.e_shstrndx * sizeof names, sizeof names);
 	for (unsigned i = 1; i < h.e_shnum; i++) {
 		memcpy(&section, f->at + h.e_shoff + i * sizeof section, sizeof section);
-		if (section.sh_type == SHT_NOBITS || !section.sh_size || section.sh_offset > f->n || section.sh_size > f->n - section.sh_offset)
+		if (section.sh_type == SHT_NOBITS || !section.sh_size || section.sh_offset > f->n ||
+		    section.sh_size > f->n - section.sh_offset)
 			continue;
 		uint64_t name = names.sh_offset + section.sh_name;
-		if (prefix && (name > f->n || f->n - name <= strlen(prefix) || memcmp(f->at + name, prefix, strlen(prefix)) != 0))
+		if (prefix && (name > f->n || f->n - name <= strlen(prefix) ||
+			       memcmp(f->at + name, prefix, strlen(prefix)) != 0))
 			continue;
 		add_span(&s, section.sh_offset, section.sh_size);
 	}
@@ -314,7 +357,8 @@ static void change_section(struct file *f, const char *prefix)
 	struct spans s = find_sections(f, prefix);
 	if (s.n) {
 		struct span one = s.list[draw(f, s.n)];
-		size_t n = chance(f, 50) && one.n > 64 ? 64 : one.n; /* heads of tables weigh more */
+		size_t n =
+			chance(f, 50) && one.n > 64 ? 64 : one.n; /* heads of tables weigh more */
 		change_anywhere(f, one.at, one.at + n);
 	}
 	free(s.list);
@@ -351,18 +395,23 @@ static void mutate_any(struct file *f)
 
 /* ---- text ---- */
 
-/* In every second text, harmful characters in place of some of its bytes. Texts are runs that end in NUL. */
+/* In every second text, harmful characters in place of some of its bytes. Texts are runs that end
+ * in NUL. */
 static void mutate_text(struct file *f)
 {
-	static const char *const harmful[] = {"\x1b[31m", "\x1b]0;x\x07", "\r", "\n", "\t", "\xc2\x9b", "\x9b", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8", "\xc0\x9b", "\x7f", "\b",
-		"\xed\xa0\x80", "\xf3\xa0\x81\x81", "\xff", "\xc3\xb6", "\xe6\xbc\xa2"};
+	static const char *const harmful[] = {
+		"\x1b[31m", "\x1b]0;x\x07", "\r",           "\n",           "\t",
+		"\xc2\x9b", "\x9b",         "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8",
+		"\xc0\x9b", "\x7f",         "\b",           "\xed\xa0\x80", "\xf3\xa0\x81\x81",
+		"\xff",     "\xc3\xb6",     "\xe6\xbc\xa2"};
 	for (size_t at = 8, begin = at; at < f->n; at++) { /* behind the magic */
 		if (f->at[at] >= 0x20 && f->at[at] < 0x7f)
 			continue;
 		size_t n = at - begin;
 		if (f->at[at] == 0 && n >= 3 && chance(f, 50)) {
 			for (uint64_t k = 1 + draw(f, 3); k; k--) {
-				const char *bad = harmful[draw(f, sizeof harmful / sizeof *harmful)];
+				const char *bad =
+					harmful[draw(f, sizeof harmful / sizeof *harmful)];
 				size_t length = strlen(bad);
 				if (length < n)
 					memcpy(f->at + begin + draw(f, n - length), bad, length);
@@ -377,8 +426,13 @@ static const struct kind {
 	void (*change)(struct file *);
 	bool once;
 } kinds[] = {
-	{"measurement", mutate_measurement, false}, {"structure", mutate_structure, false}, {"recording", mutate_recording, false}, {"elf", mutate_elf, false},
-	{"unwind", mutate_unwind, false}, {"text", mutate_text, true}, {"any", mutate_any, false},
+	{"measurement", mutate_measurement, false},
+	{"structure", mutate_structure, false},
+	{"recording", mutate_recording, false},
+	{"elf", mutate_elf, false},
+	{"unwind", mutate_unwind, false},
+	{"text", mutate_text, true},
+	{"any", mutate_any, false},
 };
 
 int main(int argc, char **argv)
@@ -388,16 +442,20 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], kinds[i].name) == 0)
 			kind = &kinds[i];
 	if (!kind) {
-		fputs("usage: mutate measurement|structure|recording|elf|unwind|text|any SEED IN OUT\n", stderr);
+		fputs("usage: mutate measurement|structure|recording|elf|unwind|text|any SEED IN "
+		      "OUT\n",
+		      stderr);
 		return 2;
 	}
-	struct file f = {.seed = UINT64_C(88172645463325252) ^ strtoull(argv[2], NULL, 10) * UINT64_C(0x9E3779B97F4A7C15)};
+	struct file f = {.seed = UINT64_C(88172645463325252) ^
+				 strtoull(argv[2], NULL, 10) * UINT64_C(0x9E3779B97F4A7C15)};
 	f.at = mutate_load(argv[3], &f.n);
 	f.room = f.n + 1;
 	for (unsigned i = 0; i < 8; i++) /* seeds that are near to each other */
 		mutate_random(&f.seed);
 	static const unsigned counts[] = {1, 1, 2, 3, 5, 8, 20};
-	for (unsigned k = kind->once ? 1 : counts[draw(&f, sizeof counts / sizeof *counts)]; k && f.n; k--)
+	for (unsigned k = kind->once ? 1 : counts[draw(&f, sizeof counts / sizeof *counts)];
+	     k && f.n; k--)
 		kind->change(&f);
 	if (f.n >= 8 && memcmp(f.at, STRUCTURE_MAGIC, sizeof STRUCTURE_MAGIC) == 0)
 		make_structure_right(&f);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to ask for a tiny kernel from the bottom of a stack of given depth, in a queue with profiling: prints the median over batches of the CPU time of the
- * thread that asks, in ns a command, and the CPU time of the whole process, in ns a command, all of it included. Every command has an
- * event, which is released at once; with "times" the program itself reads start and end of each when a batch is done, as anybody must who
- * wants to know them, and that is counted too. Usage: bench_enqueue DEPTH BATCHES [times]. Driver: bench_enqueue.sh.
+ * What it costs to ask for a tiny kernel from the bottom of a stack of given depth, in a queue with
+ * profiling: prints the median over batches of the CPU time of the thread that asks, in ns a
+ * command, and the CPU time of the whole process, in ns a command, all of it included. Every
+ * command has an event, which is released at once; with "times" the program itself reads start and
+ * end of each when a batch is done, as anybody must who wants to know them, and that is counted
+ * too. Usage: bench_enqueue DEPTH BATCHES [times]. Driver: bench_enqueue.sh.
  */
 #include "tests/workload/ocl_common.h"
 
@@ -40,7 +42,9 @@ static __attribute__((noinline)) void batch(void)
 	const size_t global = 1;
 
 	for (int i = 0; i < BATCH; i++) {
-		ocl_must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &global, 0, NULL, &events[i]), "clEnqueueNDRangeKernel");
+		ocl_must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &global, 0, NULL,
+						&events[i]),
+			 "clEnqueueNDRangeKernel");
 		if (!with_times)
 			clReleaseEvent(events[i]);
 	}

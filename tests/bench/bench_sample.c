@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fixed work at the bottom of a stack of given depth; prints the CPU time it took, in ns, and the signals taken. With a rate, it samples itself as the
- * run time does (perf_event_open, a mapped ring, SIGSTKFLT, the same flags) with a handler that does nothing but empty the ring: what
- * remains of the run time's cost above that is ours. Usage: bench_sample DEPTH UNITS [HZ]. Driver: bench_sample.sh.
- * A tenth of the work is done in functions called from the bottom, so that the leaf changes from sample to sample.
+ * Fixed work at the bottom of a stack of given depth; prints the CPU time it took, in ns, and the
+ * signals taken. With a rate, it samples itself as the run time does (perf_event_open, a mapped
+ * ring, SIGSTKFLT, the same flags) with a handler that does nothing but empty the ring: what
+ * remains of the run time's cost above that is ours. Usage: bench_sample DEPTH UNITS [HZ]. Driver:
+ * bench_sample.sh. A tenth of the work is done in functions called from the bottom, so that the
+ * leaf changes from sample to sample.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -32,10 +34,16 @@ static void empty(int sig, siginfo_t *info, void *context)
 
 static void sample_emptily(unsigned hz)
 {
-	struct sigaction action = {.sa_sigaction = empty, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK, .sample_period = 1000000000u / hz,
-		.sample_type = PERF_SAMPLE_READ, .disabled = 1, .exclude_hv = 1, .wakeup_events = 1};
+	struct sigaction action = {.sa_sigaction = empty,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof attr,
+				       .config = PERF_COUNT_SW_TASK_CLOCK,
+				       .sample_period = 1000000000u / hz,
+				       .sample_type = PERF_SAMPLE_READ,
+				       .disabled = 1,
+				       .exclude_hv = 1,
+				       .wakeup_events = 1};
 	struct f_owner_ex owner = {F_OWNER_TID, (int)syscall(SYS_gettid)};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0) {
@@ -44,8 +52,10 @@ static void sample_emptily(unsigned hz)
 	}
 	ring = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	sigfillset(&action.sa_mask);
-	if (fd < 0 || ring == MAP_FAILED || sigaction(SIGSTKFLT, &action, NULL) != 0 || fcntl(fd, F_SETOWN_EX, &owner) != 0
-	    || fcntl(fd, F_SETSIG, SIGSTKFLT) != 0 || fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
+	if (fd < 0 || ring == MAP_FAILED || sigaction(SIGSTKFLT, &action, NULL) != 0 ||
+	    fcntl(fd, F_SETOWN_EX, &owner) != 0 || fcntl(fd, F_SETSIG, SIGSTKFLT) != 0 ||
+	    fcntl(fd, F_SETFL, O_ASYNC | O_NONBLOCK) != 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0) {
 		perror("bench_sample");
 		exit(1);
 	}

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Speed of hpcstruct-lite against a bare walk of the same DWARF with libdwarf, in one run: every DIE with its attributes, every row of every line table.
+ * Speed of hpcstruct-lite against a bare walk of the same DWARF with libdwarf, in one run: every
+ *DIE with its attributes, every row of every line table.
  *
  *	bench_struct [BINARY...]
  *
- * Without arguments the binaries are generated ones (tests/bench/gen_struct.sh) and this tool itself; give others, as Debian's C library with its debug symbols, for real
- * figures. Each figure is the least of several runs: CPU time for ratios on one core, elapsed time for the gain of a second one, which needs a machine
- * with nothing else to do.
+ * Without arguments the binaries are generated ones (tests/bench/gen_struct.sh) and this tool
+ *itself; give others, as Debian's C library with its debug symbols, for real figures. Each figure
+ *is the least of several runs: CPU time for ratios on one core, elapsed time for the gain of a
+ *second one, which needs a machine with nothing else to do.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
@@ -106,7 +108,8 @@ static int walk_file(const char *path)
 	if (dwarf_init_path(file, NULL, 0, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg, NULL) != DW_DLV_OK)
 		return 1;
 #else
-	if (dwarf_init_path(file, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg, NULL, 0, NULL, NULL) != DW_DLV_OK)
+	if (dwarf_init_path(file, NULL, 0, DW_DLC_READ, DW_GROUPNUMBER_ANY, NULL, NULL, &dbg, NULL,
+			    0, NULL, NULL) != DW_DLV_OK)
 		return 1;
 #endif
 	for (;;) {
@@ -115,8 +118,9 @@ static int walk_file(const char *path)
 		Dwarf_Half version, address_size, length_size, extension_size, type;
 		Dwarf_Sig8 signature;
 		Dwarf_Die unit;
-		if (dwarf_next_cu_header_d(dbg, 1, &length, &version, &abbrevs, &address_size, &length_size, &extension_size, &signature,
-			    &type_offset, &next, &type, NULL) != DW_DLV_OK)
+		if (dwarf_next_cu_header_d(dbg, 1, &length, &version, &abbrevs, &address_size,
+					   &length_size, &extension_size, &signature, &type_offset,
+					   &next, &type, NULL) != DW_DLV_OK)
 			break;
 		if (dwarf_siblingof_b(dbg, NULL, 1, &unit, NULL) != DW_DLV_OK)
 			continue;
@@ -124,13 +128,14 @@ static int walk_file(const char *path)
 		walk_dies(dbg, unit);
 		dwarf_dealloc_die(unit);
 	}
-	printf("  %llu DIEs, %llu attributes, %llu line rows\n", (unsigned long long)n_dies, (unsigned long long)n_attributes,
-		(unsigned long long)n_rows);
+	printf("  %llu DIEs, %llu attributes, %llu line rows\n", (unsigned long long)n_dies,
+	       (unsigned long long)n_attributes, (unsigned long long)n_rows);
 	fflush(stdout);
 	return 0;
 }
 
-/* Runs one process: the tool with -j `n_jobs` on a binary or a directory, or the bare walk when that is 0. */
+/* Runs one process: the tool with -j `n_jobs` on a binary or a directory, or the bare walk when
+ * that is 0. */
 static struct cost run_once(const char *path, int n_jobs, bool loops, bool quiet)
 {
 	struct stat st;
@@ -147,16 +152,19 @@ static struct cost run_once(const char *path, int n_jobs, bool loops, bool quiet
 			_exit(walk_file(path));
 		const char *last = loops ? "-q" : "--no-loops";
 		if (is_directory)
-			execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, path, (char *)NULL);
-		execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, "-o", "bench_struct.tmp", path, (char *)NULL);
+			execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, path,
+			      (char *)NULL);
+		execl(tool_path, tool_path, jobs, "-f", "-q", "--no-cache", last, "-o",
+		      "bench_struct.tmp", path, (char *)NULL);
 		_exit(127);
 	}
 	int status;
 	struct rusage u;
 	while (wait4(pid, &status, 0, &u) < 0 && errno == EINTR)
 		continue;
-	struct cost c = {(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6, seconds() - start,
-		u.ru_maxrss};
+	struct cost c = {(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+				 (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6,
+			 seconds() - start, u.ru_maxrss};
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		printf("  failed, status %d\n", status);
 	return c;
@@ -177,13 +185,16 @@ static struct cost run(const char *path, int n_jobs, bool loops)
 static void bench(const char *path)
 {
 	printf("%s\n", path);
-	struct cost walk = run(path, 0, true), one = run(path, 1, true), two = run(path, 2, true), plain = run(path, 1, false);
-	printf("  bare walk with libdwarf   %7.3f s CPU   %7.1f MiB\n", walk.cpu_s, (double)walk.peak_kib / 1024);
-	printf("  hpcstruct-lite -j 1       %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n", one.cpu_s, (double)one.peak_kib / 1024,
-		one.cpu_s / walk.cpu_s);
-	printf("  ... --no-loops            %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n", plain.cpu_s, (double)plain.peak_kib / 1024,
-		plain.cpu_s / walk.cpu_s);
-	printf("  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n", two.wall_s, one.wall_s, one.wall_s / two.wall_s);
+	struct cost walk = run(path, 0, true), one = run(path, 1, true), two = run(path, 2, true),
+		    plain = run(path, 1, false);
+	printf("  bare walk with libdwarf   %7.3f s CPU   %7.1f MiB\n", walk.cpu_s,
+	       (double)walk.peak_kib / 1024);
+	printf("  hpcstruct-lite -j 1       %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n",
+	       one.cpu_s, (double)one.peak_kib / 1024, one.cpu_s / walk.cpu_s);
+	printf("  ... --no-loops            %7.3f s CPU   %7.1f MiB   %.2f x the bare walk\n",
+	       plain.cpu_s, (double)plain.peak_kib / 1024, plain.cpu_s / walk.cpu_s);
+	printf("  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n",
+	       two.wall_s, one.wall_s, one.wall_s / two.wall_s);
 	unlink("bench_struct.tmp");
 }
 
@@ -191,14 +202,19 @@ static void bench(const char *path)
 static void bench_directory(int n, char **binaries)
 {
 	char command[16384];
-	size_t used = (size_t)snprintf(command, sizeof command, "mkdir -p bench_struct.run && '%s/tests/struct/make_run' bench_struct.run/x.hpcrun", build_dir);
+	size_t used = (size_t)snprintf(
+		command, sizeof command,
+		"mkdir -p bench_struct.run && '%s/tests/struct/make_run' bench_struct.run/x.hpcrun",
+		build_dir);
 	for (int i = 0; i < n && used < sizeof command; i++)
-		used += (size_t)snprintf(command + used, sizeof command - used, " '%s'", binaries[i]);
+		used += (size_t)snprintf(command + used, sizeof command - used, " '%s'",
+					 binaries[i]);
 	if (used >= sizeof command || system(command) != 0)
 		return;
 	struct cost one = run("bench_struct.run", 1, true), two = run("bench_struct.run", 2, true);
-	printf("a directory with these %d binaries\n  hpcstruct-lite -j 2       %7.3f s elapsed, -j 1 %.3f s: %.2f x faster\n", n, two.wall_s, one.wall_s,
-		one.wall_s / two.wall_s);
+	printf("a directory with these %d binaries\n  hpcstruct-lite -j 2       %7.3f s elapsed, "
+	       "-j 1 %.3f s: %.2f x faster\n",
+	       n, two.wall_s, one.wall_s, one.wall_s / two.wall_s);
 	if (system("rm -rf bench_struct.run") != 0)
 		printf("  bench_struct.run is left\n");
 }
@@ -211,7 +227,9 @@ static int generate(char **binaries)
 	char command[4200];
 	int n = 0;
 	binaries[n++] = tool_path;
-	snprintf(command, sizeof command, "mkdir -p bench_struct.gen && sh '%s/tests/bench/gen_struct.sh' bench_struct.gen", source ? source : ".");
+	snprintf(command, sizeof command,
+		 "mkdir -p bench_struct.gen && sh '%s/tests/bench/gen_struct.sh' bench_struct.gen",
+		 source ? source : ".");
 	if (system(command) == 0) {
 		binaries[n++] = many;
 		binaries[n++] = single;

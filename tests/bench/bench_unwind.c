@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a walk costs: nanoseconds a walk and a frame at 25 and 170 frames in a signal handler, warm; with the previous path reused, after a change of the 8 innermost
- * frames, and without reuse; beside libunwind's unw_backtrace and unw_step in the same run. Each figure is the median of many rounds.
- * The last lines are the cost of a whole signal with an empty handler and with a walk in it.
+ * What a walk costs: nanoseconds a walk and a frame at 25 and 170 frames in a signal handler, warm;
+ * with the previous path reused, after a change of the 8 innermost frames, and without reuse;
+ * beside libunwind's unw_backtrace and unw_step in the same run. Each figure is the median of many
+ * rounds. The last lines are the cost of a whole signal with an empty handler and with a walk in
+ * it.
  */
 #include "config.h"
 #define UNW_LOCAL_ONLY
@@ -94,7 +96,9 @@ __attribute__((noinline)) static unsigned recurse(unsigned n, unsigned seed)
 		return 1;
 	}
 	switch (seed % 8) {
-		CALL(0) CALL(1) CALL(2) CALL(3) CALL(4) CALL(5) CALL(6) default : sink = recurse(n - 1, seed + 3) ^ sink;
+		CALL(0)
+		CALL(1) CALL(2) CALL(3) CALL(4) CALL(5) CALL(6) default
+		    : sink = recurse(n - 1, seed + 3) ^ sink;
 	}
 	return v[sink % 4];
 }
@@ -122,8 +126,9 @@ static void measure(const char *kind, unsigned depth)
 	for (unsigned i = 0; i < ROUNDS; i++)
 		recurse(depth, 1);
 	const double clock = clock_cost(), ns = median() - clock;
-	printf("%-20s %4u frames: %8.0f ns a walk, %6.2f ns a frame (spread %.0f..%.0f)\n", kind, path.n, ns, ns / path.n,
-	       figures[n_figures / 10] - clock, figures[n_figures * 9 / 10] - clock);
+	printf("%-20s %4u frames: %8.0f ns a walk, %6.2f ns a frame (spread %.0f..%.0f)\n", kind,
+	       path.n, ns, ns / path.n, figures[n_figures / 10] - clock,
+	       figures[n_figures * 9 / 10] - clock);
 }
 
 /* The 8 innermost frames differ from walk to walk. */
@@ -172,7 +177,8 @@ static uintptr_t stack_top(void)
 
 static void compare_depth(unsigned depth)
 {
-	sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO}, NULL);
+	sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO},
+		  NULL);
 	measure("unwind", depth);
 	measure("unwind, no reuse", depth);
 #ifdef HAVE_UNWIND
@@ -181,11 +187,14 @@ static void compare_depth(unsigned depth)
 		measure("unw_step", depth);
 	}
 #endif
-	sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = on_signal_once, .sa_flags = SA_SIGINFO}, NULL);
+	sigaction(SIGUSR1,
+		  &(struct sigaction){.sa_sigaction = on_signal_once, .sa_flags = SA_SIGINFO},
+		  NULL);
 	signal_ns("walk", depth);
 	const double empty = signal_ns("", depth), with = signal_ns("walk", depth);
-	printf("%-20s %4u frames: %8.0f ns a walk; signal with an empty handler %.0f ns, with a walk %.0f ns\n", "8 new frames",
-	       path.n, median() - clock_cost(), empty, with);
+	printf("%-20s %4u frames: %8.0f ns a walk; signal with an empty handler %.0f ns, with a "
+	       "walk %.0f ns\n",
+	       "8 new frames", path.n, median() - clock_cost(), empty, with);
 }
 
 int main(void)

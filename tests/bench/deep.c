@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program of constant work at the bottom of a recursion of a given depth, for the benchmarks: what a sample costs must show as time.
+ * A program of constant work at the bottom of a recursion of a given depth, for the benchmarks:
+ * what a sample costs must show as time.
  *
- *     deep MILLISECONDS DEPTH     (milliseconds on a nominal machine: the work is a fixed number of steps)
+ *     deep MILLISECONDS DEPTH     (milliseconds on a nominal machine: the work is a fixed number of
+ * steps)
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs two commands in turn, A B A B ..., and prints the ratios A/B pair by pair as minimum, median and maximum, so that a comparison holds
- * while the machine's speed drifts: wall time, CPU time, and the largest resident size. Their output is thrown away. For the benchmarks; asserts nothing.
+ * Runs two commands in turn, A B A B ..., and prints the ratios A/B pair by pair as minimum, median
+ * and maximum, so that a comparison holds while the machine's speed drifts: wall time, CPU time,
+ * and the largest resident size. Their output is thrown away. For the benchmarks; asserts nothing.
  *
  *     pairs N LABEL 'command A' 'command B'
  */
@@ -53,7 +54,8 @@ static struct cost run(const char *command)
 		fprintf(stderr, "pairs: failed: %s\n", command);
 		exit(1);
 	}
-	return (struct cost){now_s() - start, seconds(r.ru_utime) + seconds(r.ru_stime), (double)r.ru_maxrss};
+	return (struct cost){now_s() - start, seconds(r.ru_utime) + seconds(r.ru_stime),
+			     (double)r.ru_maxrss};
 }
 
 static int by_value(const void *a, const void *b)
@@ -78,7 +80,8 @@ int main(int argc, char **argv)
 	double *v = calloc((size_t)n * 6, sizeof *v);
 	if (!v)
 		return 1;
-	double *wall = v, *cpu = v + n, *rss = v + 2 * n, *a_wall = v + 3 * n, *b_wall = v + 4 * n, *rss_more = v + 5 * n;
+	double *wall = v, *cpu = v + n, *rss = v + 2 * n, *a_wall = v + 3 * n, *b_wall = v + 4 * n,
+	       *rss_more = v + 5 * n;
 	run(argv[3]);
 	run(argv[4]);
 	for (int i = 0; i < n; i++) {

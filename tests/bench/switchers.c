@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs for bench_switches.sh. Usage: switchers threads N (makes and joins N threads, prints microseconds for each),
- * switchers regions N (N short parallel regions of OpenMP), switchers compute N (N million additions).
+ * Programs for bench_switches.sh. Usage: switchers threads N (makes and joins N threads, prints
+ * microseconds for each), switchers regions N (N short parallel regions of OpenMP), switchers
+ * compute N (N million additions).
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ static int threads(int n)
 	double start = now();
 	for (int i = 0; i < n; i++) {
 		pthread_t thread;
-		if (pthread_create(&thread, NULL, nothing, NULL) != 0 || pthread_join(thread, NULL) != 0)
+		if (pthread_create(&thread, NULL, nothing, NULL) != 0 ||
+		    pthread_join(thread, NULL) != 0)
 			return 1;
 	}
 	printf("%.2f\n", (now() - start) * 1e6 / n);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: .eh_frame_hdr and .eh_frame as foreign bytes; a row is made into a recipe, its expressions are evaluated. With a fuzzer's driver (-DFUZZING,
- * -fsanitize=fuzzer) or alone: replays the files or folders given, and then each of them with bytes changed (a fixed pseudo-random sequence).
+ * Fuzz target: .eh_frame_hdr and .eh_frame as foreign bytes; a row is made into a recipe, its
+ * expressions are evaluated. With a fuzzer's driver (-DFUZZING, -fsanitize=fuzzer) or alone:
+ * replays the files or folders given, and then each of them with bytes changed (a fixed
+ * pseudo-random sequence).
  */
 #include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/cfi.h"
@@ -29,11 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	static struct cfi_work work;
 	static const uint32_t pcs[] = {0, 16, 0x1000, 0x1004, 0x1076, 0x7fffff};
-	uint8_t *exact = malloc(n_bytes ? n_bytes : 1); /* so that a sanitizer sees every byte beyond */
+	uint8_t *exact =
+		malloc(n_bytes ? n_bytes : 1); /* so that a sanitizer sees every byte beyond */
 	if (n_bytes)
 		memcpy(exact, data, n_bytes);
 	const uintptr_t at = (uintptr_t)exact;
-	const struct cfi_source source = {.lo = at, .hi = at + n_bytes, .map_lo = at, .map_hi = at + n_bytes, .hdr = at};
+	const struct cfi_source source = {
+		.lo = at, .hi = at + n_bytes, .map_lo = at, .map_hi = at + n_bytes, .hdr = at};
 	for (size_t i = 0; i < sizeof pcs / sizeof *pcs; i++) {
 		struct cfi_frame frame;
 		if (cfi_lookup(&source, at + pcs[i], &work, &frame) != CFI_OK)
@@ -82,7 +86,8 @@ static void run_path(const char *path)
 	}
 	for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
 		char name[4096];
-		if (e->d_name[0] == '.' || snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= (int)sizeof name)
+		if (e->d_name[0] == '.' ||
+		    snprintf(name, sizeof name, "%s/%s", path, e->d_name) >= (int)sizeof name)
 			continue;
 		run_file(name);
 	}

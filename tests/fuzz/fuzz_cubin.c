@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a cubin, through the whole analysis, in this process: for cubins without .debug_info, which libdwarf does not see. What comes of it must be a structure that
- * its reader accepts. As LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files, the same with each
- * byte flipped (-f) and mutants of them:
+ * Fuzz target: any bytes as a cubin, through the whole analysis, in this process: for cubins
+ *without .debug_info, which libdwarf does not see. What comes of it must be a structure that its
+ *reader accepts. As LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined
+ *-DFUZZ_ENGINE); else a program that replays files, the same with each byte flipped (-f) and
+ *mutants of them:
  *
  *	fuzz_cubin [-f] [-n MUTANTS] FILE...
  */
@@ -29,7 +31,8 @@ static void check_structure(int fd)
 	if (fstat(fd, &st) != 0)
 		abort();
 	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED || structure_open("made", bytes, (size_t)st.st_size, &s) != STATUS_OK)
+	if (bytes == MAP_FAILED ||
+	    structure_open("made", bytes, (size_t)st.st_size, &s) != STATUS_OK)
 		abort();
 	structure_close(s);
 	munmap(bytes, (size_t)st.st_size);
@@ -39,7 +42,8 @@ static void check_structure(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct analyse_progress progress;
-	struct analyse_options options = {.debug_dirs = no_dirs, .n_workers = 1, .progress = &progress};
+	struct analyse_options options = {
+		.debug_dirs = no_dirs, .n_workers = 1, .progress = &progress};
 	struct analysis *a;
 	char path[64];
 	int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
@@ -74,8 +78,10 @@ static void mutate_cubin(uint8_t *bytes, size_t n, uint64_t *state)
 		mutate_bytes(bytes, h.e_shoff, h.e_shoff + h.e_shnum * sizeof s, state);
 	} else {
 		do
-			memcpy(&s, bytes + h.e_shoff + mutate_random(state) % h.e_shnum * sizeof s, sizeof s);
-		while (s.sh_type == SHT_NOBITS || s.sh_size == 0 || s.sh_offset > n || s.sh_size > n - s.sh_offset || (s.sh_flags & SHF_EXECINSTR));
+			memcpy(&s, bytes + h.e_shoff + mutate_random(state) % h.e_shnum * sizeof s,
+			       sizeof s);
+		while (s.sh_type == SHT_NOBITS || s.sh_size == 0 || s.sh_offset > n ||
+		       s.sh_size > n - s.sh_offset || (s.sh_flags & SHF_EXECINSTR));
 		mutate_bytes(bytes, s.sh_offset, s.sh_offset + s.sh_size, state);
 	}
 }
@@ -103,7 +109,10 @@ int main(int argc, char **argv)
 	int n_files, flip = argc > 1 && strcmp(argv[1], "-f") == 0;
 	argc -= flip;
 	argv += flip;
-	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change, .speaks = true}, argc, argv, &n_files);
+	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput,
+					     .change = change,
+					     .speaks = true},
+		     argc, argv, &n_files);
 	for (int i = argc - n_files; flip && i < argc; i++)
 		flip_all(argv[i]);
 	printf("# %d files: %lu structures made, %lu refused\n", n_files, n_made, n_refused);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a binary, through the whole analysis. With libFuzzer (clang -fsanitize=fuzzer,address -DFUZZ_ENGINE) in one process, where crashes of libdwarf
- * show too; else a program that replays files and mutants of their headers, symbols, code and debug sections as the tool does it, in a process for each:
+ * Fuzz target: any bytes as a binary, through the whole analysis. With libFuzzer (clang
+ *-fsanitize=fuzzer,address -DFUZZ_ENGINE) in one process, where crashes of libdwarf show too; else
+ *a program that replays files and mutants of their headers, symbols, code and debug sections as the
+ *tool does it, in a process for each:
  *
  *	fuzz_elf [-n MUTANTS] FILE...
  *
- * It fails when a structure was made that its reader refuses, or when none was made although the undamaged file has one and only debug sections were damaged.
+ * It fails when a structure was made that its reader refuses, or when none was made although the
+ *undamaged file has one and only debug sections were damaged.
  */
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
@@ -34,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct analyse_progress progress;
-	struct analyse_options options = {.debug_dirs = no_dirs, .n_workers = 1, .progress = &progress};
+	struct analyse_options options = {
+		.debug_dirs = no_dirs, .n_workers = 1, .progress = &progress};
 	struct analysis *a;
 	char path[64];
 	int fd = memfd_create("fuzz", 0), out = open("/dev/null", O_WRONLY);
@@ -72,7 +76,8 @@ static bool run(const char *dir, const uint8_t *bytes, size_t n, bool must_work)
 	n_made++;
 	struct mapfile f;
 	struct structure *s;
-	bool sound = mapfile_open(out, &f) == STATUS_OK && structure_open(out, f.bytes, f.n_bytes, &s) == STATUS_OK;
+	bool sound = mapfile_open(out, &f) == STATUS_OK &&
+		     structure_open(out, f.bytes, f.n_bytes, &s) == STATUS_OK;
 	if (sound) {
 		structure_close(s);
 		mapfile_close(&f);
@@ -94,11 +99,15 @@ static bool mutate_elf(uint8_t *bytes, size_t n, uint64_t *state, bool *is_debug
 		mutate_bytes(bytes, h.e_shoff, h.e_shoff + h.e_shnum * sizeof(Elf64_Shdr), state);
 		return true;
 	}
-	const Elf64_Shdr *sections = (const void *)(bytes + h.e_shoff), *s = &sections[mutate_random(state) % h.e_shnum];
+	const Elf64_Shdr *sections = (const void *)(bytes + h.e_shoff),
+			 *s = &sections[mutate_random(state) % h.e_shnum];
 	const char *name = (const char *)bytes + sections[h.e_shstrndx].sh_offset + s->sh_name;
 	*is_debug = strncmp(name, ".debug_", 7) == 0;
-	bool wanted = *is_debug || s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM || s->sh_type == SHT_RELA || s->sh_type == SHT_STRTAB ||
-		s->sh_type == SHT_NOTE || strcmp(name, ".eh_frame") == 0 || strcmp(name, ".text") == 0 || strcmp(name, ".rodata") == 0 || strncmp(name, ".plt", 4) == 0;
+	bool wanted = *is_debug || s->sh_type == SHT_SYMTAB || s->sh_type == SHT_DYNSYM ||
+		      s->sh_type == SHT_RELA || s->sh_type == SHT_STRTAB ||
+		      s->sh_type == SHT_NOTE || strcmp(name, ".eh_frame") == 0 ||
+		      strcmp(name, ".text") == 0 || strcmp(name, ".rodata") == 0 ||
+		      strncmp(name, ".plt", 4) == 0;
 	if (!wanted || s->sh_type == SHT_NOBITS || s->sh_size == 0 || s->sh_offset + s->sh_size > n)
 		return false;
 	mutate_bytes(bytes, s->sh_offset, s->sh_offset + s->sh_size, state);
@@ -130,7 +139,8 @@ int main(int argc, char **argv)
 		for (unsigned long k = 0; k < n_mutants; k++) {
 			bool is_debug;
 			memcpy(mutant, bytes, n);
-			if (!mutate_elf(mutant, n, &state, &is_debug) || run(dir, mutant, n, is_debug))
+			if (!mutate_elf(mutant, n, &state, &is_debug) ||
+			    run(dir, mutant, n, is_debug))
 				continue;
 			printf("# %s: mutant %lu failed\n", argv[i], k);
 			failed = 1;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a file with fat binaries in it: each entry lies inside, unpacking ends well or badly but ends. As LLVMFuzzerTestOneInput for libFuzzer
- * (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files and mutants of them:
+ * Fuzz target: any bytes as a file with fat binaries in it: each entry lies inside, unpacking ends
+ *well or badly but ends. As LLVMFuzzerTestOneInput for libFuzzer (clang
+ *-fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files and mutants
+ *of them:
  *
  *	fuzz_fatbin [-n MUTANTS] FILE...
  */
@@ -44,8 +46,12 @@ static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state
 int main(int argc, char **argv)
 {
 	int n_files;
-	unsigned long n_mutants = mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change, .least_bytes = 80}, argc, argv, &n_files);
-	printf("# %d files, %lu mutants each: %lu entries, %lu unpacked\n", n_files, n_mutants, n_entries, n_unpacked);
+	unsigned long n_mutants = mutate_files(
+		&(struct mutate_target){
+			.one = LLVMFuzzerTestOneInput, .change = change, .least_bytes = 80},
+		argc, argv, &n_files);
+	printf("# %d files, %lu mutants each: %lu entries, %lu unpacked\n", n_files, n_mutants,
+	       n_entries, n_unpacked);
 	return 0;
 }
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as code of each machine, through decoder, jump tables, blocks and loops, with checks of all that these promise. With libFuzzer (clang
- * -fsanitize=fuzzer,address -DFUZZ_ENGINE); else a program that replays files and their mutants:
+ * Fuzz target: any bytes as code of each machine, through decoder, jump tables, blocks and loops,
+ *with checks of all that these promise. With libFuzzer (clang -fsanitize=fuzzer,address
+ *-DFUZZ_ENGINE); else a program that replays files and their mutants:
  *
  *	fuzz_flow [-n MUTANTS] FILE...
  */
@@ -37,7 +38,8 @@ static bool count_table(void *arg, const struct isa_table *table)
 static void check_loops(const struct flow *f)
 {
 	for (uint32_t i = 0; i < f->n_blocks; i++) {
-		CHECK(f->blocks.at[i].start < f->blocks.at[i].end && f->blocks.at[i].end <= f->blocks.at[i + 1].start);
+		CHECK(f->blocks.at[i].start < f->blocks.at[i].end &&
+		      f->blocks.at[i].end <= f->blocks.at[i + 1].start);
 		CHECK(f->innermost.at[i] == FLOW_NONE || f->innermost.at[i] < f->loops.n);
 		CHECK(flow_block_at(f, f->blocks.at[i].start) == i);
 	}
@@ -45,10 +47,14 @@ static void check_loops(const struct flow *f)
 		const struct flow_loop *l = &f->loops.at[i];
 		bool is_reached = false;
 		CHECK(f->innermost.at[l->header] == i);
-		CHECK(l->parent == FLOW_NONE ? l->depth == 0 : l->parent < i && l->depth == f->loops.at[l->parent].depth + 1);
+		CHECK(l->parent == FLOW_NONE
+			      ? l->depth == 0
+			      : l->parent < i && l->depth == f->loops.at[l->parent].depth + 1);
 		for (uint32_t b = 0; b < f->n_blocks && !is_reached; b++)
-			for (uint32_t k = f->blocks.at[b].first_successor; k < f->blocks.at[b + 1].first_successor; k++)
-				is_reached |= f->successors.at[k] == l->header && flow_contains(f, i, f->innermost.at[b]);
+			for (uint32_t k = f->blocks.at[b].first_successor;
+			     k < f->blocks.at[b + 1].first_successor; k++)
+				is_reached |= f->successors.at[k] == l->header &&
+					      flow_contains(f, i, f->innermost.at[b]);
 		CHECK(is_reached);
 		sums.n_irreducible += l->is_irreducible;
 	}
@@ -65,13 +71,22 @@ static void run(const struct isa *isa, const uint8_t *data, size_t n)
 		CHECK(i.n_bytes > 0 && i.n_bytes <= n - at && i.kind <= ISA_INVALID);
 		struct flow_transfer *t = i.kind == ISA_PLAIN ? NULL : vec_push(&transfers);
 		if (t)
-			*t = (struct flow_transfer){(uint32_t)at, (uint32_t)(at + i.n_bytes), i.has_target && i.target >= BASE ? (uint32_t)(i.target - BASE) : FLOW_NONE,
-				i.kind, i.is_conditional, i.kind == ISA_CALL && at % 3 == 0};
+			*t = (struct flow_transfer){(uint32_t)at,
+						    (uint32_t)(at + i.n_bytes),
+						    i.has_target && i.target >= BASE
+							    ? (uint32_t)(i.target - BASE)
+							    : FLOW_NONE,
+						    i.kind,
+						    i.is_conditional,
+						    i.kind == ISA_CALL && at % 3 == 0};
 	}
 	if (isa->find_tables)
 		isa->find_tables(data, n, BASE, count_table, &n);
 	struct flow_range range = {0, (uint32_t)n};
-	struct flow_code code = {.ranges = &range, .n_ranges = 1, .transfers = transfers.at, .n_transfers = transfers.n};
+	struct flow_code code = {.ranges = &range,
+				 .n_ranges = 1,
+				 .transfers = transfers.at,
+				 .n_transfers = transfers.n};
 	for (int pass = 0; pass < 2; pass++) {
 		code.with_unreached = pass == 1;
 		CHECK(flow_build(&f, &code) && flow_find_loops(&f, &code));
@@ -85,7 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_CUDA, 80), isa_find(EM_CUDA, 90)};
+	const struct isa *const machines[] = {isa_find(EM_X86_64, 0), isa_find(EM_CUDA, 80),
+					      isa_find(EM_CUDA, 90)};
 	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
 		if (machines[i] && n > 0)
 			run(machines[i], data, n);
@@ -96,7 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 /* Some of the bytes, changed. */
 static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state)
 {
-	size_t from = (size_t)(mutate_random(state) % n), some = 1 + (size_t)(mutate_random(state) % 4096);
+	size_t from = (size_t)(mutate_random(state) % n),
+	       some = 1 + (size_t)(mutate_random(state) % 4096);
 	(void)k;
 	some = some < n - from ? some : n - from;
 	memmove(mutant, mutant + from, some);
@@ -107,8 +124,10 @@ static size_t change(uint8_t *mutant, size_t n, unsigned long k, uint64_t *state
 int main(int argc, char **argv)
 {
 	int n_files;
-	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change}, argc, argv, &n_files);
-	printf("# %lu loops, %lu irreducible, %lu jump tables\n", sums.n_loops, sums.n_irreducible, sums.n_tables);
+	mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change}, argc,
+		     argv, &n_files);
+	printf("# %lu loops, %lu irreducible, %lu jump tables\n", sums.n_loops, sums.n_irreducible,
+	       sums.n_tables);
 	return 0;
 }
 #endif

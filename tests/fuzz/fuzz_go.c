@@ -2,8 +2,8 @@
 /*
  * Fuzz target: any bytes as a Go program's table of functions, with a moduledata that fits it. What
  * was read must hold together. As LLVMFuzzerTestOneInput for libFuzzer (clang
- * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that tries mutants of synthetic
- * tables of both layouts:
+ * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a program that tries mutants of
+ *synthetic tables of both layouts:
  *
  *	fuzz_go [N]
  */
@@ -24,7 +24,8 @@ static void check(const struct debug_unit *u)
 		if (!u->definitions.at[i].name || !u->definitions.at[i].name[0])
 			abort();
 	for (size_t i = 0; i < u->ranges.n; i++)
-		if (u->ranges.at[i].scope >= u->scopes.n || u->ranges.at[i].end <= u->ranges.at[i].start)
+		if (u->ranges.at[i].scope >= u->scopes.n ||
+		    u->ranges.at[i].end <= u->ranges.at[i].start)
 			abort();
 	for (size_t i = 0; i < u->rows.n; i++)
 		if (u->rows.at[i].file != DEBUG_NONE && u->rows.at[i].file >= u->files.starts.n)
@@ -61,8 +62,10 @@ int main(int argc, char **argv)
 	for (unsigned long k = 0; k < n; k++) {
 		go_make_table(table, k % 2);
 		if (k > 1)
-			mutate_bytes(table, k % 8 < 2 ? 0 : 72, k % 8 == 5 ? sizeof table : 640, &state);
-		LLVMFuzzerTestOneInput(table, k % 16 ? sizeof table : mutate_random(&state) % sizeof table);
+			mutate_bytes(table, k % 8 < 2 ? 0 : 72, k % 8 == 5 ? sizeof table : 640,
+				     &state);
+		LLVMFuzzerTestOneInput(table, k % 16 ? sizeof table
+						     : mutate_random(&state) % sizeof table);
 	}
 	printf("%lu mutants\n", n);
 	return 0;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a measurement file, through load, merge, expand, sums, time lines and the complete text. As LLVMFuzzerTestOneInput for libFuzzer
- * (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files, and mutants of them:
+ * Fuzz target: any bytes as a measurement file, through load, merge, expand, sums, time lines and
+ * the complete text. As LLVMFuzzerTestOneInput for libFuzzer (clang
+ * -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files, and
+ * mutants of them:
  *
  *     fuzz_measurement [-n MUTANTS] FILE...
  *
- * make check replays the golden measurements with 1,000 mutants each. The inputs that once failed go to tests/fuzz/corpus/measurement.
+ * make check replays the golden measurements with 1,000 mutants each. The inputs that once failed
+ * go to tests/fuzz/corpus/measurement.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/attribute/attribute.h"
@@ -53,7 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct load_file f = {0};
 	struct attribute_options o = {.n_workers = 1};
 	struct model *m = NULL;
-	if (load_file_bytes("fuzz", bytes, n, &f) == STATUS_OK && open_processes(&f, &job) && attribute_run(&job, &o, &m) == STATUS_OK) {
+	if (load_file_bytes("fuzz", bytes, n, &f) == STATUS_OK && open_processes(&f, &job) &&
+	    attribute_run(&job, &o, &m) == STATUS_OK) {
 		if (sink_text_all(m, nowhere) != STATUS_OK)
 			abort();
 		model_free(m);
@@ -66,14 +70,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 #ifndef FUZZ_ENGINE
 
-/* Numbers at places that are multiples of their size, bits, blocks where extents may lie; now and then the end is missing. */
+/* Numbers at places that are multiples of their size, bits, blocks where extents may lie; now and
+ * then the end is missing. */
 static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *state)
 {
-	static const uint64_t odd[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff), UINT64_MAX};
+	static const uint64_t odd[] = {
+		0,         1,          0x7f,       0xff,
+		0xffff,    0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff),
+		UINT64_MAX};
 	(void)mutant;
 	for (uint64_t k = 1 + mutate_random(state) % 8; k; k--) {
 		size_t at = mutate_random(state) % n, size = (size_t)1 << mutate_random(state) % 4;
-		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9] : mutate_random(state);
+		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9]
+							  : mutate_random(state);
 		at -= at % size;
 		if (at + size > n)
 			continue;
@@ -82,7 +91,8 @@ static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *s
 			bytes[at] ^= (uint8_t)(1u << mutate_random(state) % 8);
 			break;
 		case 1: { /* a block elsewhere */
-			size_t to = mutate_random(state) % n / 64 * 64, from = mutate_random(state) % n / 64 * 64;
+			size_t to = mutate_random(state) % n / 64 * 64,
+			       from = mutate_random(state) % n / 64 * 64;
 			if (to + 64 <= n && from + 64 <= n)
 				memmove(bytes + to, bytes + from, 64);
 			break;
@@ -101,7 +111,10 @@ static size_t change(uint8_t *bytes, size_t n, unsigned long mutant, uint64_t *s
 int main(int argc, char **argv)
 {
 	int n_files;
-	unsigned long n_mutants = mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .change = change, .speaks = true}, argc, argv, &n_files);
+	unsigned long n_mutants = mutate_files(
+		&(struct mutate_target){
+			.one = LLVMFuzzerTestOneInput, .change = change, .speaks = true},
+		argc, argv, &n_files);
 	printf("# %d files, %lu mutants each\n", n_files, n_mutants);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: any bytes as foreign text. What is shown is valid UTF-8 for libc, holds nothing that
- * controls a terminal, and is the input where that was harmless; a field can be turned back into the
- * input. As LLVMFuzzerTestOneInput for libFuzzer (-DFUZZ_ENGINE); else a program that tries bytes of
- * its own and mutants of files: fuzz_printable [-n MUTANTS] FILE...
+ * controls a terminal, and is the input where that was harmless; a field can be turned back into
+ * the input. As LLVMFuzzerTestOneInput for libFuzzer (-DFUZZ_ENGINE); else a program that tries
+ * bytes of its own and mutants of files: fuzz_printable [-n MUTANTS] FILE...
  */
 #include "common/base/foreign.h"
 #include "common/safe/printable.h"
@@ -24,7 +24,8 @@ static void check_clean(const char *s, size_t n)
 		step = mbrtowc(&c, s + at, n - at, &state);
 		if (step == 0 || step > n - at || iswcntrl((wint_t)c))
 			abort();
-		if ((c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c)
+		if ((c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0x200e ||
+		    c == 0x200f || c == 0x61c)
 			abort();
 	}
 }
@@ -89,13 +90,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 /* Pieces of characters of all lengths, whole, cut and overlong. */
 static void try_own(unsigned long n_texts)
 {
-	static const uint8_t odd[] = {0x1b, 0x0a, 0x5c, 0x7f, 0x80, 0x85, 0x9b, 0xa8, 0xae, 0xc0, 0xc1, 0xc2, 0xe0, 0xe2, 0xed, 0xef, 0xf0, 0xf3, 0xf4, 0xf5, 0xff};
+	static const uint8_t odd[] = {0x1b, 0x0a, 0x5c, 0x7f, 0x80, 0x85, 0x9b,
+				      0xa8, 0xae, 0xc0, 0xc1, 0xc2, 0xe0, 0xe2,
+				      0xed, 0xef, 0xf0, 0xf3, 0xf4, 0xf5, 0xff};
 	uint64_t state = mutate_seed(0);
 	for (unsigned long k = 0; k < n_texts; k++) {
 		uint8_t text[40];
 		size_t n = mutate_random(&state) % sizeof text;
 		for (size_t i = 0; i < n; i++)
-			text[i] = mutate_random(&state) % 3 ? odd[mutate_random(&state) % sizeof odd] : (uint8_t)mutate_random(&state);
+			text[i] = mutate_random(&state) % 3
+					  ? odd[mutate_random(&state) % sizeof odd]
+					  : (uint8_t)mutate_random(&state);
 		LLVMFuzzerTestOneInput(text, n);
 	}
 	for (uint32_t c = 1; c < 0x10000; c++) { /* all of two bytes */

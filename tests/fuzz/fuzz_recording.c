@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a recording of a GPU back end, loaded with all its parts looked at. As LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE). Else a
- * program that takes a measurement directory with one recording, and plays mutants and beginnings of it with the whole player, each in a process of its own:
+ * Fuzz target: any bytes as a recording of a GPU back end, loaded with all its parts looked at. As
+ * LLVMFuzzerTestOneInput for libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE).
+ * Else a program that takes a measurement directory with one recording, and plays mutants and
+ * beginnings of it with the whole player, each in a process of its own:
  *
  *     fuzz_recording [-n MUTANTS] DIR SCRATCH
  *
- * Fails when a mutant crashes or hangs the player. make check runs it in tests/cli/replay_damage.sh.
+ * Fails when a mutant crashes or hangs the player. make check runs it in
+ * tests/cli/replay_damage.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/replay.h"
@@ -34,12 +37,15 @@ static void look(const struct tape *t)
 		if (tape_is_enter(e, RECORDING_DRIVER))
 			while (recording_next_memory((const void *)e->head, &m))
 				sum += m->n_bytes;
-		const struct recording_pc_data *d = e->head->type == RECORDING_CALL ? recording_pc_data((const void *)e->head) : NULL;
+		const struct recording_pc_data *d =
+			e->head->type == RECORDING_CALL ? recording_pc_data((const void *)e->head)
+							: NULL;
 		const struct recording_pc *p = d ? (const void *)(d + 1) : NULL;
 		for (uint32_t k = 0; d && k < d->n_pcs; k++, p = recording_next_pc(p))
 			sum += p->n_reasons ? recording_reasons(p)[p->n_reasons - 1].samples : 0;
 		sum += tape_text_at(t, e->head->order, e->head->order) != NULL;
-		sum += tape_answer(t, RECORDING_GET_CONTEXT_ID, e->head->order, 0, e->head->order) != NULL;
+		sum += tape_answer(t, RECORDING_GET_CONTEXT_ID, e->head->order, 0,
+				   e->head->order) != NULL;
 	}
 	if (sum == UINT64_MAX)
 		abort();
@@ -89,7 +95,8 @@ static bool has_crashed(void)
 	bool has = false;
 	FILE *in = fopen(said, "r");
 	while (in && !has && fgets(line, sizeof line, in))
-		has = strstr(line, "crashed") || strstr(line, "Sanitizer") || strstr(line, "runtime error");
+		has = strstr(line, "crashed") || strstr(line, "Sanitizer") ||
+		      strstr(line, "runtime error");
 	if (in)
 		fclose(in);
 	return has;
@@ -98,7 +105,8 @@ static bool has_crashed(void)
 static bool play(bool shuffle)
 {
 	char words[][24] = {"replay", "-q", "-o", "--shuffle-streams", "7"};
-	char *argv[] = {words[0], words[1], copy, words[2], output, shuffle ? words[3] : NULL, words[4], NULL};
+	char *argv[] = {words[0], words[1], copy, words[2], output, shuffle ? words[3] : NULL,
+			words[4], NULL};
 	int how = 0;
 	fflush(NULL);
 	pid_t child = fork();
@@ -119,7 +127,13 @@ static bool play(bool shuffle)
 /* Of the file what is in use, and some more. */
 static size_t used_bytes(const uint8_t *bytes, size_t n)
 {
-	uint64_t allocated = n < RECORDING_HEADER_BYTES ? 0 : atomic_load_explicit(&((const struct recording_header *)(const void *)bytes)->allocated, memory_order_relaxed);
+	uint64_t allocated =
+		n < RECORDING_HEADER_BYTES
+			? 0
+			: atomic_load_explicit(
+				  &((const struct recording_header *)(const void *)bytes)
+					   ->allocated,
+				  memory_order_relaxed);
 	return allocated && allocated < n ? (size_t)allocated : n;
 }
 
@@ -129,7 +143,8 @@ static bool try_one(const uint8_t *bytes, size_t n, unsigned long number, const 
 	save(recording, bytes, n);
 	if (play(number % 4 == 3))
 		return true;
-	fprintf(stderr, "%s %lu crashed or hung the player; it is in %s\n", what, number, recording);
+	fprintf(stderr, "%s %lu crashed or hung the player; it is in %s\n", what, number,
+		recording);
 	return false;
 }
 
@@ -141,7 +156,8 @@ static bool try_all(const uint8_t *bytes, size_t n, unsigned long n_mutants)
 	bool good = mutant != NULL;
 	for (unsigned long i = 0; good && i < n_mutants; i++) {
 		memcpy(mutant, bytes, n);
-		mutate_bytes(mutant, i % 16 ? RECORDING_HEADER_BYTES : 0, i % 16 ? used : 512, &state);
+		mutate_bytes(mutant, i % 16 ? RECORDING_HEADER_BYTES : 0, i % 16 ? used : 512,
+			     &state);
 		good = try_one(mutant, n, i, "mutant");
 	}
 	for (unsigned long i = 0; good && i < n_mutants / 8; i++)
@@ -156,7 +172,8 @@ static bool find_recording(const char *directory)
 	bool found = false;
 	for (struct dirent *e; d && !found && (e = readdir(d));) {
 		size_t n = strlen(e->d_name);
-		found = n > strlen(RECORDING_SUFFIX) && !strcmp(e->d_name + n - strlen(RECORDING_SUFFIX), RECORDING_SUFFIX);
+		found = n > strlen(RECORDING_SUFFIX) &&
+			!strcmp(e->d_name + n - strlen(RECORDING_SUFFIX), RECORDING_SUFFIX);
 		if (found)
 			snprintf(recording, sizeof recording, "%s/%s", directory, e->d_name);
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: any bytes as a structure file, with the check value made right first so that they get past it; then every lookup. As LLVMFuzzerTestOneInput for
- * libFuzzer (clang -fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files and mutants of them:
+ * Fuzz target: any bytes as a structure file, with the check value made right first so that they
+ *get past it; then every lookup. As LLVMFuzzerTestOneInput for libFuzzer (clang
+ *-fsanitize=fuzzer,address,undefined -DFUZZ_ENGINE); else a program that replays files and mutants
+ *of them:
  *
  *	fuzz_structure [-n MUTANTS] FILE...
  */
@@ -27,22 +29,26 @@ static void read_all(const struct structure *s)
 			sum += strlen(structure_get_file(s, c.file));
 		if (c.call_file != STRUCTURE_NONE)
 			sum += strlen(structure_get_file(s, c.call_file));
-		if ((c.kind == STRUCTURE_FUNCTION) != (c.parent == STRUCTURE_NONE) || (c.parent != STRUCTURE_NONE && c.parent >= i))
+		if ((c.kind == STRUCTURE_FUNCTION) != (c.parent == STRUCTURE_NONE) ||
+		    (c.parent != STRUCTURE_NONE && c.parent >= i))
 			abort();
 	}
 	for (size_t i = 0; i < structure_n_intervals(s); i++) {
 		bool known = structure_get_interval(s, i, &start, &end, &place);
 		struct structure_place looked_up;
-		if (end <= start || structure_lookup(s, start, &looked_up) != known || structure_lookup(s, end - 1, &looked_up) != known)
+		if (end <= start || structure_lookup(s, start, &looked_up) != known ||
+		    structure_lookup(s, end - 1, &looked_up) != known)
 			abort();
-		if (known && (looked_up.scope != place.scope || looked_up.file != place.file || looked_up.line != place.line))
+		if (known && (looked_up.scope != place.scope || looked_up.file != place.file ||
+			      looked_up.line != place.line))
 			abort();
 		if (known && place.file != STRUCTURE_NONE)
 			sum += strlen(structure_get_file(s, place.file));
 	}
 	for (size_t i = 0; i < structure_n_aliases(s); i++)
 		sum += strlen(structure_get_alias(s, i, &scope));
-	sum += strlen(structure_binary(s)) + strlen(structure_debug_file(s)) + strlen(structure_producer(s));
+	sum += strlen(structure_binary(s)) + strlen(structure_debug_file(s)) +
+	       strlen(structure_producer(s));
 	for (uint64_t a = 0; a < 64; a++)
 		sum += structure_lookup(s, UINT64_C(1) << a, &place);
 	structure_build_id(s, &n_bytes);
@@ -73,8 +79,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 int main(int argc, char **argv)
 {
 	int n_files;
-	unsigned long n_mutants = mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .speaks = true}, argc, argv, &n_files);
-	printf("# %d files, %lu mutants each, sum %llu\n", n_files, n_mutants, (unsigned long long)sum);
+	unsigned long n_mutants =
+		mutate_files(&(struct mutate_target){.one = LLVMFuzzerTestOneInput, .speaks = true},
+			     argc, argv, &n_files);
+	printf("# %d files, %lu mutants each, sum %llu\n", n_files, n_mutants,
+	       (unsigned long long)sum);
 	return 0;
 }
 #endif

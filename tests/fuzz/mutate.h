@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that replay fuzz inputs and mutants of them without a fuzzing engine: always the same mutants for the same input. A fuzz target that tries bytes and says how to
- * change them is all but its main with this; fuzz_elf.c judges what it sees and goes through its files itself.
+ * Programs that replay fuzz inputs and mutants of them without a fuzzing engine: always the same
+ * mutants for the same input. A fuzz target that tries bytes and says how to change them is all but
+ * its main with this; fuzz_elf.c judges what it sees and goes through its files itself.
  */
 #ifndef TESTS_FUZZ_MUTATE_H
 #define TESTS_FUZZ_MUTATE_H
@@ -20,13 +21,19 @@ static inline uint64_t mutate_random(uint64_t *state) /* xorshift64* (Vigna 2016
 	return *state * UINT64_C(2685821657736338717);
 }
 
-/* Changes up to 8 places between `low` and `high`: odd numbers of all widths, single bits, blocks from elsewhere. */
+/* Changes up to 8 places between `low` and `high`: odd numbers of all widths, single bits, blocks
+ * from elsewhere. */
 static inline void mutate_bytes(uint8_t *bytes, size_t low, size_t high, uint64_t *state)
 {
-	static const uint64_t odd[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff), UINT64_MAX};
+	static const uint64_t odd[] = {
+		0,         1,          0x7f,       0xff,
+		0xffff,    0x7fffffff, 0xffffffff, UINT64_C(0x7fffffffffffffff),
+		UINT64_MAX};
 	for (uint64_t k = 1 + mutate_random(state) % 8; k && high > low; k--) {
-		size_t at = low + mutate_random(state) % (high - low), size = (size_t)1 << mutate_random(state) % 4;
-		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9] : mutate_random(state);
+		size_t at = low + mutate_random(state) % (high - low),
+		       size = (size_t)1 << mutate_random(state) % 4;
+		uint64_t value = mutate_random(state) % 3 ? odd[mutate_random(state) % 9]
+							  : mutate_random(state);
 		if (at + size > high)
 			continue;
 		switch (mutate_random(state) % 4) {
@@ -34,7 +41,8 @@ static inline void mutate_bytes(uint8_t *bytes, size_t low, size_t high, uint64_
 			bytes[at] ^= (uint8_t)(1u << mutate_random(state) % 8);
 			break;
 		case 1: {
-			size_t n = 1 + mutate_random(state) % 16, from = low + mutate_random(state) % (high - low);
+			size_t n = 1 + mutate_random(state) % 16,
+			       from = low + mutate_random(state) % (high - low);
 			if (at + n <= high && from + n <= high)
 				memmove(bytes + at, bytes + from, n);
 			break;
@@ -73,13 +81,15 @@ static inline size_t mutate_length(size_t n, unsigned long k, uint64_t *state)
 
 struct mutate_target {
 	int (*one)(const uint8_t *bytes, size_t n);
-	/* Changes mutant k, a copy of the input, which is not empty; returns how many of its bytes are tried. NULL: bytes anywhere. */
+	/* Changes mutant k, a copy of the input, which is not empty; returns how many of its bytes
+	 * are tried. NULL: bytes anywhere. */
 	size_t (*change)(uint8_t *bytes, size_t n, unsigned long k, uint64_t *state);
 	size_t least_bytes; /* no mutants of a shorter input */
 	bool speaks;        /* on stderr, of damage: not shown */
 };
 
-static inline void mutate_file(const struct mutate_target *t, const char *path, unsigned long n_mutants)
+static inline void mutate_file(const struct mutate_target *t, const char *path,
+			       unsigned long n_mutants)
 {
 	size_t n;
 	uint8_t *bytes = mutate_load(path, &n), *mutant = malloc(n + 1);
@@ -102,8 +112,10 @@ static inline void mutate_file(const struct mutate_target *t, const char *path, 
 	free(mutant);
 }
 
-/* PROGRAM [-n MUTANTS] FILE...; returns the number of mutants of each file, and in *n_files how many files there were. */
-static inline unsigned long mutate_files(const struct mutate_target *t, int argc, char **argv, int *n_files)
+/* PROGRAM [-n MUTANTS] FILE...; returns the number of mutants of each file, and in *n_files how
+ * many files there were. */
+static inline unsigned long mutate_files(const struct mutate_target *t, int argc, char **argv,
+					 int *n_files)
 {
 	unsigned long n_mutants = 0;
 	int first = 1;

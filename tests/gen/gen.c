@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writer behind gen.h. Must not share code with the readers it tests, apart from the layout in measurement.h. */
+/* The writer behind gen.h. Must not share code with the readers it tests, apart from the layout in
+ * measurement.h. */
 #include "tests/gen/gen.h"
 
 #include "common/base/map.h"
@@ -72,7 +73,8 @@ struct gen *gen_open(const char *directory, const struct gen_process *p)
 	if (p->exec_seq)
 		snprintf(exec, sizeof exec, ".%u", p->exec_seq);
 	must(mkdir(directory, 0777) == 0 || errno == EEXIST, directory);
-	must(asprintf(&g->path, "%s/%s%s-%u%s" MSR_SUFFIX, directory, rank, host, p->pid, exec) > 0, directory);
+	must(asprintf(&g->path, "%s/%s%s-%u%s" MSR_SUFFIX, directory, rank, host, p->pid, exec) > 0,
+	     directory);
 	struct msr_header *h = &g->header;
 	memcpy(h->magic, MSR_MAGIC, sizeof h->magic);
 	h->version_major = MSR_VERSION_MAJOR;
@@ -137,9 +139,13 @@ void gen_unmeasured(struct gen *g, uint32_t pid, uint32_t reason, const char *pa
 	memcpy(at + sizeof r, path, r.path_bytes);
 }
 
-uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id, uint32_t build_id_bytes, uint16_t flags)
+uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id,
+		    uint32_t build_id_bytes, uint16_t flags)
 {
-	struct msr_module r = {.id = ++g->n_modules, .flags = flags, .build_id_bytes = build_id_bytes, .file_bytes = 4096};
+	struct msr_module r = {.id = ++g->n_modules,
+			       .flags = flags,
+			       .build_id_bytes = build_id_bytes,
+			       .file_bytes = 4096};
 	r.path_bytes = (uint32_t)strlen(path) + 1;
 	r.bytes = (uint32_t)round_up(sizeof r + r.path_bytes, 8);
 	r.bias = UINT64_C(0x7f0000000000) + r.id * UINT64_C(0x10000000);
@@ -153,9 +159,11 @@ uint16_t gen_module(struct gen *g, const char *path, const uint8_t *build_id, ui
 	return r.id;
 }
 
-uint32_t gen_metric(struct gen *g, const char *name, enum msr_unit unit, uint64_t period, enum msr_source source)
+uint32_t gen_metric(struct gen *g, const char *name, enum msr_unit unit, uint64_t period,
+		    enum msr_source source)
 {
-	struct msr_metric r = {.id = g->n_metrics++, .unit = unit, .period = period, .source = source};
+	struct msr_metric r = {
+		.id = g->n_metrics++, .unit = unit, .period = period, .source = source};
 	snprintf(r.name, sizeof r.name, "%s", name);
 	snprintf(r.description, sizeof r.description, "synthetic %s", name);
 	memcpy(check(vec_extend(&g->metrics, sizeof r)), &r, sizeof r);
@@ -216,9 +224,11 @@ static struct msr_cell *find_cell(struct gen_thread *t, uint32_t node, uint32_t 
 	return cell;
 }
 
-static void add_trace(struct gen *g, struct gen_thread *t, uint32_t node, uint32_t metric, uint64_t time_ns)
+static void add_trace(struct gen *g, struct gen_thread *t, uint32_t node, uint32_t metric,
+		      uint64_t time_ns)
 {
-	struct trace_extent *e = t->trace_extents.n ? &t->trace_extents.at[t->trace_extents.n - 1] : NULL;
+	struct trace_extent *e =
+		t->trace_extents.n ? &t->trace_extents.at[t->trace_extents.n - 1] : NULL;
 	if (!e || (e->n + 3) * sizeof(uint64_t) > g->extent_bytes) {
 		e = check(vec_push(&t->trace_extents));
 		e->first_ns = time_ns;
@@ -237,7 +247,8 @@ static void add_trace(struct gen *g, struct gen_thread *t, uint32_t node, uint32
 	t->last_ns = time_ns;
 }
 
-void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t time_ns, uint64_t weight)
+void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t time_ns,
+		uint64_t weight)
 {
 	struct gen_thread *t = g->threads.at[thread];
 	struct msr_cell *cell = find_cell(t, node, metric);
@@ -258,7 +269,8 @@ void gen_sample(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, 
 		g->last_ns = time_ns;
 }
 
-void gen_weight(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t n, uint64_t weight)
+void gen_weight(struct gen *g, uint32_t thread, uint32_t node, uint32_t metric, uint64_t n,
+		uint64_t weight)
 {
 	struct gen_thread *t = g->threads.at[thread];
 	struct msr_cell *cell = find_cell(t, node, metric);
@@ -300,8 +312,13 @@ static void put(struct gen *g, const void *bytes, size_t n)
 void gen_put_extent(struct gen *g, const struct gen_extent *s, const void *content, size_t n_bytes)
 {
 	static const char zeros[8192];
-	struct msr_extent e = {.magic = MSR_EXTENT_MAGIC, .kind = (uint16_t)s->kind, .record_bytes = s->record_bytes,
-		.thread = s->thread, .sequence = s->sequence, .first = s->first, .used = n_bytes};
+	struct msr_extent e = {.magic = MSR_EXTENT_MAGIC,
+			       .kind = (uint16_t)s->kind,
+			       .record_bytes = s->record_bytes,
+			       .thread = s->thread,
+			       .sequence = s->sequence,
+			       .first = s->first,
+			       .used = n_bytes};
 	e.length = round_up(sizeof e + n_bytes + s->slack, MSR_EXTENT_ALIGN);
 	e.check = msr_extent_check(&e);
 	put(g, &e, sizeof e);
@@ -322,7 +339,8 @@ static bool put_part(struct gen *g, struct gen_extent s, const void *records, si
 		return false;
 	size_t count = n - s.first < per_extent ? n - s.first : per_extent;
 	s.slack = (per_extent - count) * s.record_bytes % 512;
-	gen_put_extent(g, &s, (const char *)records + s.first * s.record_bytes, count * s.record_bytes);
+	gen_put_extent(g, &s, (const char *)records + s.first * s.record_bytes,
+		       count * s.record_bytes);
 	return true;
 }
 
@@ -348,8 +366,14 @@ static void put_threads(struct gen *g)
 		more = false;
 		for (uint32_t i = 0; i < g->threads.n; i++) {
 			const struct gen_thread *t = g->threads.at[i];
-			more |= put_part(g, (struct gen_extent){MSR_NODE, sizeof(struct msr_node), i, sequence, 0, 0}, t->nodes.at, t->nodes.n);
-			more |= put_part(g, (struct gen_extent){MSR_CELL, sizeof(struct msr_cell), i, sequence, 0, 0}, t->cells.at, t->cells.n);
+			more |= put_part(g,
+					 (struct gen_extent){MSR_NODE, sizeof(struct msr_node), i,
+							     sequence, 0, 0},
+					 t->nodes.at, t->nodes.n);
+			more |= put_part(g,
+					 (struct gen_extent){MSR_CELL, sizeof(struct msr_cell), i,
+							     sequence, 0, 0},
+					 t->cells.at, t->cells.n);
 			more |= put_trace_part(g, t, sequence);
 		}
 	}
@@ -377,7 +401,8 @@ static void set_ends(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_c
 	if (exit_kind == MSR_EXIT_NONE)
 		return;
 	g->header.end_mono_ns = g->last_ns + 1000;
-	g->header.end_real_ns = g->header.end_mono_ns - g->header.start_mono_ns + g->header.start_real_ns;
+	g->header.end_real_ns =
+		g->header.end_mono_ns - g->header.start_mono_ns + g->header.start_real_ns;
 	for (size_t i = 0; i < g->threads.n; i++)
 		if (!g->threads.at[i]->record.end_ns)
 			g->threads.at[i]->record.end_ns = g->header.end_mono_ns;
@@ -421,15 +446,22 @@ char *gen_close(struct gen *g, enum msr_exit_kind exit_kind, int32_t exit_code)
 		gen_put_extent(g, &(struct gen_extent){MSR_UNMEASURED, 0, UINT32_MAX, 0, 0, 0},
 			g->unmeasured.at, g->unmeasured.n);
 	if (g->info.n)
-		gen_put_extent(g, &(struct gen_extent){MSR_INFO, 0, UINT32_MAX, 0, 0, 0}, g->info.at, g->info.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_INFO, 0, UINT32_MAX, 0, 0, 0},
+			       g->info.at, g->info.n);
 	if (g->metrics.n)
-		gen_put_extent(g, &(struct gen_extent){MSR_METRIC, sizeof(struct msr_metric), UINT32_MAX, 0, 0, 0}, g->metrics.at, g->metrics.n);
+		gen_put_extent(g,
+			       &(struct gen_extent){MSR_METRIC, sizeof(struct msr_metric),
+						    UINT32_MAX, 0, 0, 0},
+			       g->metrics.at, g->metrics.n);
 	if (g->modules.n)
-		gen_put_extent(g, &(struct gen_extent){MSR_MODULE, 0, UINT32_MAX, 0, 0, 256}, g->modules.at, g->modules.n);
+		gen_put_extent(g, &(struct gen_extent){MSR_MODULE, 0, UINT32_MAX, 0, 0, 256},
+			       g->modules.at, g->modules.n);
 	put_threads(g);
 	gen_gpu_write(g, g->gpu);
 	uint64_t allocated = g->offset;
-	must(pwrite(g->fd, &allocated, sizeof allocated, offsetof(struct msr_header, allocated)) == sizeof allocated, g->path);
+	must(pwrite(g->fd, &allocated, sizeof allocated, offsetof(struct msr_header, allocated)) ==
+		     sizeof allocated,
+	     g->path);
 	must(close(g->fd) == 0, g->path);
 	char *path = g->path;
 	gen_free(g);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gen_gpu.h. Must not share code with the readers it tests, apart from the layout in measurement_gpu.h. */
+/* See gen_gpu.h. Must not share code with the readers it tests, apart from the layout in
+ * measurement_gpu.h. */
 #include "tests/gen/gen_gpu.h"
 
 #include "common/base/vec.h"
@@ -38,13 +39,15 @@ static void *append(struct gen *g, struct gen_extent e, size_t n_bytes)
 	struct part *at = NULL;
 	for (size_t i = gpu->parts.n; i-- > 0 && !at;) {
 		struct part *p = &gpu->parts.at[i];
-		if (p->extent.kind == e.kind && p->extent.thread == e.thread && p->extent.first == e.first && p->extent.record_bytes == e.record_bytes)
+		if (p->extent.kind == e.kind && p->extent.thread == e.thread &&
+		    p->extent.first == e.first && p->extent.record_bytes == e.record_bytes)
 			at = p;
 	}
 	if (!at || at->content.n + n_bytes > gen_extent_bytes(g)) {
 		e.sequence = 0;
 		for (size_t i = 0; i < gpu->parts.n; i++)
-			e.sequence += gpu->parts.at[i].extent.kind == e.kind && gpu->parts.at[i].extent.thread == e.thread;
+			e.sequence += gpu->parts.at[i].extent.kind == e.kind &&
+				      gpu->parts.at[i].extent.thread == e.thread;
 		at = check(vec_push(&gpu->parts));
 		at->extent = e;
 	}
@@ -53,27 +56,35 @@ static void *append(struct gen *g, struct gen_extent e, size_t n_bytes)
 
 static void append_record(struct gen *g, unsigned kind, const void *record, size_t n_bytes)
 {
-	struct gen_extent e = {.kind = kind, .record_bytes = (uint16_t)n_bytes, .thread = UINT32_MAX};
+	struct gen_extent e = {
+		.kind = kind, .record_bytes = (uint16_t)n_bytes, .thread = UINT32_MAX};
 	memcpy(append(g, e, n_bytes), record, n_bytes);
 }
 
 /* ---- definitions ---- */
 
-static uint32_t define(struct gen *g, void *record, size_t fixed_bytes, unsigned type, uint32_t id, const char *name, const char *more)
+static uint32_t define(struct gen *g, void *record, size_t fixed_bytes, unsigned type, uint32_t id,
+		       const char *name, const char *more)
 {
 	struct gen_gpu *gpu = gen_gpu_of(g);
 	struct msr_gpu_definition *head = record;
 	size_t n = strlen(name) + 1, m = *more ? strlen(more) + 1 : 0;
-	*head = (struct msr_gpu_definition){.bytes = (uint32_t)((fixed_bytes + n + m + 7) / 8 * 8), .type = (uint16_t)type, .name_bytes = (uint16_t)n,
-		.id = id ? id : ++gpu->n_definitions[type], .more_bytes = (uint32_t)m};
-	uint8_t *at = append(g, (struct gen_extent){.kind = MSR_GPU_DEFINITION, .thread = UINT32_MAX}, head->bytes);
+	*head = (struct msr_gpu_definition){.bytes = (uint32_t)((fixed_bytes + n + m + 7) / 8 * 8),
+					    .type = (uint16_t)type,
+					    .name_bytes = (uint16_t)n,
+					    .id = id ? id : ++gpu->n_definitions[type],
+					    .more_bytes = (uint32_t)m};
+	uint8_t *at =
+		append(g, (struct gen_extent){.kind = MSR_GPU_DEFINITION, .thread = UINT32_MAX},
+		       head->bytes);
 	memcpy(at, record, fixed_bytes);
 	memcpy(at + fixed_bytes, name, n);
 	memcpy(at + fixed_bytes + n, more, m);
 	return head->id;
 }
 
-uint32_t gen_gpu_device(struct gen *g, const char *name, const char *driver, struct msr_gpu_def_device d)
+uint32_t gen_gpu_device(struct gen *g, const char *name, const char *driver,
+			struct msr_gpu_def_device d)
 {
 	return define(g, &d, sizeof d, MSR_GPU_DEF_DEVICE, 0, name, driver);
 }
@@ -94,9 +105,11 @@ uint32_t gen_gpu_queue(struct gen *g, const char *name, struct msr_gpu_def_queue
 	return define(g, &q, sizeof q, MSR_GPU_DEF_QUEUE, 0, name, "");
 }
 
-uint32_t gen_gpu_code(struct gen *g, const char *file, const char *options, const uint64_t hash[2], enum msr_gpu_code_kind kind)
+uint32_t gen_gpu_code(struct gen *g, const char *file, const char *options, const uint64_t hash[2],
+		      enum msr_gpu_code_kind kind)
 {
-	struct msr_gpu_def_code c = {.hash = {hash[0], hash[1]}, .content_bytes = 1000, .kind = kind};
+	struct msr_gpu_def_code c = {
+		.hash = {hash[0], hash[1]}, .content_bytes = 1000, .kind = kind};
 	return define(g, &c, sizeof c, MSR_GPU_DEF_CODE, 0, file, options);
 }
 
@@ -106,13 +119,15 @@ uint32_t gen_gpu_function(struct gen *g, uint32_t code, const char *name, const 
 	return define(g, &f, sizeof f, MSR_GPU_DEF_FUNCTION, 0, name, source_name);
 }
 
-void gen_gpu_stall(struct gen *g, uint32_t id, const char *name, const char *description, uint32_t flags)
+void gen_gpu_stall(struct gen *g, uint32_t id, const char *name, const char *description,
+		   uint32_t flags)
 {
 	struct msr_gpu_def_stall s = {.flags = flags};
 	define(g, &s, sizeof s, MSR_GPU_DEF_STALL, id, name, description);
 }
 
-uint32_t gen_gpu_counter(struct gen *g, const char *name, const char *description, enum msr_unit unit)
+uint32_t gen_gpu_counter(struct gen *g, const char *name, const char *description,
+			 enum msr_unit unit)
 {
 	struct msr_gpu_def_counter c = {.unit = unit};
 	return define(g, &c, sizeof c, MSR_GPU_DEF_COUNTER, 0, name, description);
@@ -125,14 +140,18 @@ uint32_t gen_gpu_shape(struct gen *g, struct msr_gpu_shape s)
 	return s.id;
 }
 
-void gen_gpu_pair(struct gen *g, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns)
+void gen_gpu_pair(struct gen *g, uint32_t clock, uint64_t device_ns, uint64_t mono_ns,
+		  uint64_t error_ns)
 {
-	append_record(g, MSR_GPU_CLOCK, &(struct msr_gpu_clock){clock, 0, device_ns, mono_ns, error_ns}, sizeof(struct msr_gpu_clock));
+	append_record(g, MSR_GPU_CLOCK,
+		      &(struct msr_gpu_clock){clock, 0, device_ns, mono_ns, error_ns},
+		      sizeof(struct msr_gpu_clock));
 }
 
 /* ---- operations ---- */
 
-struct msr_gpu_tally *gen_gpu_tally(struct gen *g, unsigned backend, const char *name, const char *entrance)
+struct msr_gpu_tally *gen_gpu_tally(struct gen *g, unsigned backend, const char *name,
+				    const char *entrance)
 {
 	struct msr_gpu_tally **t = &gen_gpu_of(g)->tallies[backend];
 	if (!*t) {
@@ -148,10 +167,16 @@ static struct msr_gpu_tally *tally_of(struct gen *g, uint64_t id)
 	return gen_gpu_of(g)->tallies[id >> 46 & 3];
 }
 
-void gen_gpu_launch(struct gen *g, uint32_t thread, uint32_t node, uint64_t id, enum msr_gpu_kind kind, uint64_t enter_ns)
+void gen_gpu_launch(struct gen *g, uint32_t thread, uint32_t node, uint64_t id,
+		    enum msr_gpu_kind kind, uint64_t enter_ns)
 {
-	struct msr_gpu_launch l = {.enter_ns = enter_ns, .id_low = (uint32_t)id, .kind_node = (uint32_t)kind << 28 | node};
-	struct gen_extent e = {.kind = MSR_GPU_LAUNCH, .record_bytes = sizeof l, .thread = thread, .first = id & ~(uint64_t)UINT32_MAX};
+	struct msr_gpu_launch l = {.enter_ns = enter_ns,
+				   .id_low = (uint32_t)id,
+				   .kind_node = (uint32_t)kind << 28 | node};
+	struct gen_extent e = {.kind = MSR_GPU_LAUNCH,
+			       .record_bytes = sizeof l,
+			       .thread = thread,
+			       .first = id & ~(uint64_t)UINT32_MAX};
 	memcpy(append(g, e, sizeof l), &l, sizeof l);
 	struct msr_gpu_tally *t = tally_of(g, id);
 	if (t) {
@@ -161,7 +186,8 @@ void gen_gpu_launch(struct gen *g, uint32_t thread, uint32_t node, uint64_t id, 
 	gen_moment(g, enter_ns);
 }
 
-void gen_gpu_launch_lost(struct gen *g, unsigned backend, enum msr_gpu_kind kind, enum msr_gpu_loss cause)
+void gen_gpu_launch_lost(struct gen *g, unsigned backend, enum msr_gpu_kind kind,
+			 enum msr_gpu_loss cause)
 {
 	struct msr_gpu_tally *t = gen_gpu_of(g)->tallies[backend];
 	t->launched[kind]++;
@@ -179,19 +205,31 @@ static void put_op(struct gen *g, const struct msr_gpu_op *r, bool is_long)
 
 void gen_gpu_op(struct gen *g, const struct gen_gpu_op *op)
 {
-	struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(op->id, op->kind, op->detail), .start_ns = op->start_ns, .end_ns = op->end_ns, .amount = op->amount, .queue = op->queue,
-		.shape = op->shape, .queued_before_ns = op->queued_before_ns, .submitted_before_ns = op->submitted_before_ns};
+	struct msr_gpu_op r = {.id_kind = msr_gpu_op_make(op->id, op->kind, op->detail),
+			       .start_ns = op->start_ns,
+			       .end_ns = op->end_ns,
+			       .amount = op->amount,
+			       .queue = op->queue,
+			       .shape = op->shape,
+			       .queued_before_ns = op->queued_before_ns,
+			       .submitted_before_ns = op->submitted_before_ns};
 	put_op(g, &r, op->has_waits);
 }
 
 void gen_gpu_lost(struct gen *g, uint64_t id, enum msr_gpu_kind kind, enum msr_gpu_loss cause)
 {
-	put_op(g, &(struct msr_gpu_op){.id_kind = msr_gpu_op_make(id, (unsigned)kind | MSR_GPU_OP_LOST, cause)}, false);
+	put_op(g,
+	       &(struct msr_gpu_op){
+		       .id_kind = msr_gpu_op_make(id, (unsigned)kind | MSR_GPU_OP_LOST, cause)},
+	       false);
 }
 
 void gen_gpu_aggregate(struct gen *g, unsigned backend, const struct msr_gpu_aggregate *a)
 {
-	struct gen_extent e = {.kind = MSR_GPU_AGGREGATE, .record_bytes = sizeof *a, .thread = UINT32_MAX, .first = backend};
+	struct gen_extent e = {.kind = MSR_GPU_AGGREGATE,
+			       .record_bytes = sizeof *a,
+			       .thread = UINT32_MAX,
+			       .first = backend};
 	memcpy(append(g, e, sizeof *a), a, sizeof *a);
 	struct msr_gpu_tally *t = gen_gpu_of(g)->tallies[backend];
 	if (t) {
@@ -234,7 +272,12 @@ void gen_gpu_split_tallies(struct gen *g)
 
 static void put_whole(struct gen *g, unsigned backend, struct msr_gpu_tally *t)
 {
-	gen_put_extent(g, &(struct gen_extent){.kind = MSR_GPU_TALLY, .record_bytes = sizeof *t, .thread = UINT32_MAX, .sequence = backend}, t, sizeof *t);
+	gen_put_extent(g,
+		       &(struct gen_extent){.kind = MSR_GPU_TALLY,
+					    .record_bytes = sizeof *t,
+					    .thread = UINT32_MAX,
+					    .sequence = backend},
+		       t, sizeof *t);
 }
 
 static void put_parts(struct gen *g, unsigned backend, struct msr_gpu_tally *t)
@@ -254,7 +297,8 @@ static void put_parts(struct gen *g, unsigned backend, struct msr_gpu_tally *t)
 void gen_gpu_write(struct gen *g, struct gen_gpu *gpu)
 {
 	for (size_t i = 0; gpu && i < gpu->parts.n; i++)
-		gen_put_extent(g, &gpu->parts.at[i].extent, gpu->parts.at[i].content.at, gpu->parts.at[i].content.n);
+		gen_put_extent(g, &gpu->parts.at[i].extent, gpu->parts.at[i].content.at,
+			       gpu->parts.at[i].content.n);
 	for (unsigned b = 0; gpu && b < 4; b++)
 		if (gpu->tallies[b])
 			(gpu->splits ? put_parts : put_whole)(g, b, gpu->tallies[b]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gen_job() of gen.h: a synthetic program that calls through its functions at random, and the samples of its threads. The addresses are those of
- * gen_program.h, whose structure files hold what they mean. The same parameters give the same bytes.
+ * gen_job() of gen.h: a synthetic program that calls through its functions at random, and the
+ * samples of its threads. The addresses are those of gen_program.h, whose structure files hold what
+ * they mean. The same parameters give the same bytes.
  */
 #include "tests/gen/gen.h"
 #include "tests/gen/gen_gpu.h"
@@ -42,12 +43,14 @@ static msr_addr random_address(const struct builder *b, uint64_t *state)
 	return msr_addr_make(b->modules[gen_program_module(f)], link, marked);
 }
 
-/* Nodes grow as children of random nodes, rather deep than wide. The first of them come from the common seed: all threads have them. */
+/* Nodes grow as children of random nodes, rather deep than wide. The first of them come from the
+ * common seed: all threads have them. */
 static void grow_tree(struct builder *b, uint64_t *own)
 {
 	uint64_t common = b->job->seed;
 	uint32_t entry = gen_entry(b->g, b->thread, b->thread ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN);
-	uint32_t bound = b->job->n_nodes, percent = b->job->common_percent ? b->job->common_percent : 50;
+	uint32_t bound = b->job->n_nodes,
+		 percent = b->job->common_percent ? b->job->common_percent : 50;
 	uint32_t n_common = (uint32_t)((uint64_t)bound * percent / 100);
 	b->n_nodes = 0;
 	uint32_t parent = entry;
@@ -63,7 +66,8 @@ static void grow_tree(struct builder *b, uint64_t *own)
 	}
 	if (b->job->losses) {
 		uint32_t partial = gen_entry(b->g, b->thread, MSR_ENTRY_PARTIAL + MSR_END_NO_CFI);
-		b->nodes[b->n_nodes++] = gen_child(b->g, b->thread, partial, random_address(b, own));
+		b->nodes[b->n_nodes++] =
+			gen_child(b->g, b->thread, partial, random_address(b, own));
 	}
 }
 
@@ -85,7 +89,8 @@ static void take_samples(struct builder *b, uint64_t start_ns, uint64_t *own)
 	for (uint32_t i = 0; i < b->job->n_samples; i++) {
 		now += 900000 + pick(own, 200000);
 		if (pick(own, 1000) == 0)
-			now += UINT64_C(5000000000); /* asleep: more than fits the delta of a record */
+			now += UINT64_C(
+				5000000000); /* asleep: more than fits the delta of a record */
 		if (pick(own, 4))
 			at = pick(own, b->n_nodes);
 		uint32_t metric = pick(own, b->job->n_metrics);
@@ -102,19 +107,26 @@ static void take_samples(struct builder *b, uint64_t start_ns, uint64_t *own)
 	t->handler_ns = UINT64_C(1500) * b->job->n_samples;
 }
 
-static void make_process(const char *directory, const struct gen_job *job, uint32_t p, uint32_t *nodes)
+static void make_process(const char *directory, const struct gen_job *job, uint32_t p,
+			 uint32_t *nodes)
 {
-	struct gen_process who = {.pid = 1000 + p * 10, .rank = job->ranks ? (int32_t)p : -1, .n_ranks = (int32_t)job->n_processes,
-		.start_mono_ns = UINT64_C(50000000000) + p, .start_real_ns = UINT64_C(1700000000000000000) + p, .no_trace = job->no_trace};
+	struct gen_process who = {.pid = 1000 + p * 10,
+				  .rank = job->ranks ? (int32_t)p : -1,
+				  .n_ranks = (int32_t)job->n_processes,
+				  .start_mono_ns = UINT64_C(50000000000) + p,
+				  .start_real_ns = UINT64_C(1700000000000000000) + p,
+				  .no_trace = job->no_trace};
 	struct builder b = {.g = gen_open(directory, &who), .job = job, .nodes = nodes,
 		.n_functions = job->n_functions ? job->n_functions : 200};
 	gen_info(b.g, "command", "./synthetic --size 10");
 	gen_info(b.g, "executable", gen_program_path(0));
 	gen_info(b.g, "event", job->event ? job->event : "CPUTIME@f1000");
 	for (unsigned m = 0; m < GEN_N_MODULES; m++)
-		b.modules[m] = gen_module(b.g, gen_program_path(m), gen_program_build_id(m), GEN_BUILD_ID_BYTES, m ? 0 : MSR_MODULE_MAIN);
+		b.modules[m] = gen_module(b.g, gen_program_path(m), gen_program_build_id(m),
+					  GEN_BUILD_ID_BYTES, m ? 0 : MSR_MODULE_MAIN);
 	for (uint32_t m = 0; m < job->n_metrics; m++)
-		gen_metric(b.g, metrics[m].name, metrics[m].unit, metrics[m].period, metrics[m].source);
+		gen_metric(b.g, metrics[m].name, metrics[m].unit, metrics[m].period,
+			   metrics[m].source);
 	struct gen_gpu_job gpu = {0};
 	for (uint32_t t = 0; t < job->n_threads; t++) {
 		uint64_t own = job->seed * 1000003 + (uint64_t)p * 65537 + t + 1;
@@ -122,8 +134,16 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 		grow_tree(&b, &own);
 		take_samples(&b, who.start_mono_ns, &own);
 		if (job->n_gpu_ops)
-			gen_gpu_work(b.g, &gpu, &(struct gen_gpu_work){.thread = b.thread, .n_nodes = b.n_nodes, .n_ops = job->n_gpu_ops, .nodes = b.nodes, .start_ns = who.start_mono_ns,
-				.random = &own, .losses = job->losses, .first = t == 0, .killed = job->killed});
+			gen_gpu_work(b.g, &gpu,
+				     &(struct gen_gpu_work){.thread = b.thread,
+							    .n_nodes = b.n_nodes,
+							    .n_ops = job->n_gpu_ops,
+							    .nodes = b.nodes,
+							    .start_ns = who.start_mono_ns,
+							    .random = &own,
+							    .losses = job->losses,
+							    .first = t == 0,
+							    .killed = job->killed});
 		if (job->killed && t == 0)
 			gen_in_flight(b.g, b.thread);
 	}
@@ -133,7 +153,8 @@ static void make_process(const char *directory, const struct gen_job *job, uint3
 void gen_job(const char *directory, const struct gen_job *job)
 {
 	uint32_t *nodes = malloc((job->n_nodes + 16) * sizeof *nodes);
-	if (!nodes || job->n_nodes < 16 || job->n_metrics > 3 || (job->n_samples && !job->n_metrics)) {
+	if (!nodes || job->n_nodes < 16 || job->n_metrics > 3 ||
+	    (job->n_samples && !job->n_metrics)) {
 		fprintf(stderr, "gen_job: bad parameters or no memory\n");
 		exit(99);
 	}

@@ -101,7 +101,8 @@ static const struct option_spec specs[] = {
 	{'n', "nodes", "N", "bound on context nodes of a thread (1000)", set_nodes},
 	{'s', "samples", "N", "samples of each thread (1000)", set_samples},
 	{'f', "functions", "N", "functions of the program (200)", set_functions},
-	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)", set_common},
+	{'c', "common", "PERCENT", "of the tree of each thread, what all threads have (50)",
+	 set_common},
 	{'m', "metrics", "N", "metrics, 0 to 3 (1)", set_metrics},
 	{'g', "gpu", "N", "GPU operations of each thread (0)", set_gpu},
 	{'e', "event", "NAME", "what was asked for (CPUTIME@f1000)", set_event},
@@ -116,9 +117,19 @@ static const struct option_spec specs[] = {
 
 int main(int argc, char **argv)
 {
-	static const struct option_table table = {"gen_measurement", "gen_measurement [options] DIR",
-		"Writes a synthetic measurement directory; the same options give the same bytes.", specs, NULL, NULL};
-	struct gen_job job = {.n_processes = 1, .n_threads = 1, .n_nodes = 1000, .n_samples = 1000, .n_metrics = 1, .seed = 1};
+	static const struct option_table table = {
+		"gen_measurement",
+		"gen_measurement [options] DIR",
+		"Writes a synthetic measurement directory; the same options give the same bytes.",
+		specs,
+		NULL,
+		NULL};
+	struct gen_job job = {.n_processes = 1,
+			      .n_threads = 1,
+			      .n_nodes = 1000,
+			      .n_samples = 1000,
+			      .n_metrics = 1,
+			      .seed = 1};
 	int first, done = 0;
 	log_set_program("gen_measurement");
 	enum status s = options_parse(&table, argc, argv, 0, &job, &first, &done);

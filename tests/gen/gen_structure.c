@@ -57,7 +57,8 @@ static uint32_t add_string(struct gen_structure *s, const char *text)
 	return at;
 }
 
-struct gen_structure *gen_structure_new(const char *binary, const uint8_t *build_id, size_t build_id_bytes)
+struct gen_structure *gen_structure_new(const char *binary, const uint8_t *build_id,
+					size_t build_id_bytes)
 {
 	struct gen_structure *s = check(calloc(1, sizeof *s));
 	check(vec_push(&s->strings));
@@ -74,7 +75,8 @@ uint32_t gen_structure_file(struct gen_structure *s, const char *path)
 	return (uint32_t)s->files.n - 1;
 }
 
-uint32_t gen_structure_definition(struct gen_structure *s, const char *name, uint32_t file, uint32_t line)
+uint32_t gen_structure_definition(struct gen_structure *s, const char *name, uint32_t file,
+				  uint32_t line)
 {
 	struct structure_definition_record *d = check(vec_push(&s->definitions));
 	*d = (struct structure_definition_record){add_string(s, name), 0, file, line};
@@ -89,33 +91,50 @@ static uint32_t add_scope(struct gen_structure *s, struct structure_scope_record
 
 uint32_t gen_structure_function(struct gen_structure *s, uint32_t definition, uint64_t entry)
 {
-	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_FUNCTION, .parent = STRUCTURE_NONE, .definition = definition,
-		.call_file = STRUCTURE_NONE, .entry = entry});
+	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_FUNCTION,
+							    .parent = STRUCTURE_NONE,
+							    .definition = definition,
+							    .call_file = STRUCTURE_NONE,
+							    .entry = entry});
 }
 
-uint32_t gen_structure_inline(struct gen_structure *s, uint32_t parent, uint32_t definition, uint32_t call_file, uint32_t call_line, uint64_t entry)
+uint32_t gen_structure_inline(struct gen_structure *s, uint32_t parent, uint32_t definition,
+			      uint32_t call_file, uint32_t call_line, uint64_t entry)
 {
-	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_INLINE, .parent = parent, .definition = definition,
-		.call_file = call_file, .call_line = call_line, .entry = entry});
+	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_INLINE,
+							    .parent = parent,
+							    .definition = definition,
+							    .call_file = call_file,
+							    .call_line = call_line,
+							    .entry = entry});
 }
 
-uint32_t gen_structure_loop(struct gen_structure *s, uint32_t parent, uint32_t file, uint32_t line, uint64_t entry)
+uint32_t gen_structure_loop(struct gen_structure *s, uint32_t parent, uint32_t file, uint32_t line,
+			    uint64_t entry)
 {
 	uint32_t definition = gen_structure_definition(s, "", file, line);
-	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_LOOP, .parent = parent, .definition = definition,
-		.call_file = STRUCTURE_NONE, .entry = entry});
+	return add_scope(s, (struct structure_scope_record){.kind = STRUCTURE_LOOP,
+							    .parent = parent,
+							    .definition = definition,
+							    .call_file = STRUCTURE_NONE,
+							    .entry = entry});
 }
 
-void gen_structure_interval(struct gen_structure *s, uint64_t start, uint32_t scope, uint32_t file, uint32_t line)
+void gen_structure_interval(struct gen_structure *s, uint64_t start, uint32_t scope, uint32_t file,
+			    uint32_t line)
 {
 	if (!s->intervals.n)
 		s->region.start = start;
 	s->region.n_bytes = start + 16 - s->region.start;
 	s->has_lines |= line != 0;
 	/* a gap of no length gives way to what follows it */
-	struct structure_interval_record *last = s->intervals.n ? &s->intervals.at[s->intervals.n - 1] : NULL;
-	struct structure_interval_record *i = last && last->offset == start - s->region.start ? last : check(vec_push(&s->intervals));
-	*i = (struct structure_interval_record){(uint32_t)(start - s->region.start), scope, file, line};
+	struct structure_interval_record *last =
+		s->intervals.n ? &s->intervals.at[s->intervals.n - 1] : NULL;
+	struct structure_interval_record *i = last && last->offset == start - s->region.start
+						      ? last
+						      : check(vec_push(&s->intervals));
+	*i = (struct structure_interval_record){(uint32_t)(start - s->region.start), scope, file,
+						line};
 }
 
 void gen_structure_call(struct gen_structure *s, uint64_t at, uint32_t target)
@@ -132,20 +151,25 @@ static void write_file(const char *path, const struct structure_content *c)
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	must(fd >= 0, path);
 	for (int i = 0; i < pieces.n; i++)
-		must(write(fd, pieces.at[i].iov_base, pieces.at[i].iov_len) == (ssize_t)pieces.at[i].iov_len, path);
+		must(write(fd, pieces.at[i].iov_base, pieces.at[i].iov_len) ==
+			     (ssize_t)pieces.at[i].iov_len,
+		     path);
 	must(close(fd) == 0, path);
 }
 
 void gen_structure_kernel(struct gen_structure *s, uint32_t function)
 {
 	struct structure_resources_record *r = check(vec_push(&s->resources));
-	*r = (struct structure_resources_record){.scope = function, .flags = STRUCTURE_RESOURCES_KERNEL};
+	*r = (struct structure_resources_record){.scope = function,
+						 .flags = STRUCTURE_RESOURCES_KERNEL};
 }
 
 char *gen_structure_close(struct gen_structure *s, const char *directory)
 {
 	char *path, key[STRUCTURE_KEY_BYTES];
-	must(asprintf(&path, "%s/structs", directory) > 0 && (mkdir(path, 0777) == 0 || errno == EEXIST), directory);
+	must(asprintf(&path, "%s/structs", directory) > 0 &&
+		     (mkdir(path, 0777) == 0 || errno == EEXIST),
+	     directory);
 	free(path);
 	structure_key(key, s->build_id, s->build_id_bytes, s->binary, BINARY_BYTES, 0);
 	must(asprintf(&path, "%s/structs/%s" STRUCTURE_SUFFIX, directory, key) > 0, directory);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decodes line tables for tests/python/lines.py. Input, for each code object: "KIND FIRST-LINE UNITS HEX"; output: a line with the line of each unit, 0 for none. */
+/* Decodes line tables for tests/python/lines.py. Input, for each code object: "KIND FIRST-LINE
+ * UNITS HEX"; output: a line with the line of each unit, 0 for none. */
 #include "hpcprof-lite/load/python_lines.h"
 
 #include <inttypes.h>
@@ -23,11 +24,15 @@ int main(void)
 		unsigned kind;
 		uint32_t first, units, line;
 		int at = 0;
-		if (sscanf(text, "%u %" SCNu32 " %" SCNu32 " %n", &kind, &first, &units, &at) < 3 || room / 2 > sizeof bytes)
+		if (sscanf(text, "%u %" SCNu32 " %" SCNu32 " %n", &kind, &first, &units, &at) < 3 ||
+		    room / 2 > sizeof bytes)
 			return 1;
 		size_t n = from_hex(text + at, bytes);
 		for (uint32_t unit = 0; unit < units; unit++)
-			printf("%" PRIu32 " ", python_line((enum msr_python_lines)kind, bytes, n, first, unit, &line) ? line : 0);
+			printf("%" PRIu32 " ", python_line((enum msr_python_lines)kind, bytes, n,
+							   first, unit, &line)
+						       ? line
+						       : 0);
 		putchar('\n');
 	}
 	free(text);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints what a structure says of every instruction of a cubin, one line where that changes, in a form that other readers' output can be brought into:
+ * Prints what a structure says of every instruction of a cubin, one line where that changes, in a
+ *form that other readers' output can be brought into:
  *
  *	cubin_chains [-n | -i] STRUCTURE CUBIN
  *
  *	.text.kernel
  *	0x40 util.cuh:4 < inline.cu:21
  *
- * Offset in the section, then file and line, then the call sites of inlined calls from the innermost on. -n adds the names of the functions. -i leaves
- * out what nvdisasm does not say: a change of the call sites alone, with the innermost place as it was. Files without their directories.
+ * Offset in the section, then file and line, then the call sites of inlined calls from the
+ *innermost on. -n adds the names of the functions. -i leaves out what nvdisasm does not say: a
+ *change of the call sites alone, with the innermost place as it was. Files without their
+ *directories.
  */
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
@@ -36,7 +39,8 @@ static size_t put(char *out, size_t n, const char *text)
 	return k < 0 || n + (size_t)k >= LINE_BYTES ? n : n + (size_t)k;
 }
 
-static size_t put_place(const struct structure *s, char *out, size_t n, uint32_t file, uint32_t line)
+static size_t put_place(const struct structure *s, char *out, size_t n, uint32_t file,
+			uint32_t line)
 {
 	char text[1200] = "?";
 	if (file != STRUCTURE_NONE)
@@ -80,7 +84,8 @@ static void print_section(const struct structure *s, const struct image_section 
 		describe(s, section->link_addr + at, now);
 		bool same = strcmp(now, last) == 0;
 		if (innermost_decides)
-			same = *last && strcspn(now, " ") == strcspn(last, " ") && strncmp(now, last, strcspn(now, " ")) == 0;
+			same = *last && strcspn(now, " ") == strcspn(last, " ") &&
+			       strncmp(now, last, strcspn(now, " ")) == 0;
 		if (!same)
 			printf("0x%llx %s\n", (unsigned long long)at, now);
 		memcpy(last, now, sizeof last);
@@ -102,8 +107,9 @@ int main(int argc, char **argv)
 	innermost_decides = argc > 1 && strcmp(argv[1], "-i") == 0;
 	int n_options = with_names + innermost_decides;
 	argv += n_options;
-	if (argc - n_options != 3 || mapfile_open(argv[1], &file) != STATUS_OK || structure_open(argv[1], file.bytes, file.n_bytes, &s) != STATUS_OK ||
-		image_open(argv[2], &image) != STATUS_OK)
+	if (argc - n_options != 3 || mapfile_open(argv[1], &file) != STATUS_OK ||
+	    structure_open(argv[1], file.bytes, file.n_bytes, &s) != STATUS_OK ||
+	    image_open(argv[2], &image) != STATUS_OK)
 		return 2;
 	const struct image_section **sections = calloc(image->sections.n + 1, sizeof *sections);
 	size_t n = 0;

@@ -60,13 +60,41 @@ static inline void go_put_function(uint8_t *pcln, bool is_1_20, unsigned i, uint
  */
 static inline void go_make_table(uint8_t *t, bool is_1_20)
 {
-	static const char names[] = "\0main.f\0main.g\0main.h\0main.inner", files[] = "\0/a.go\0/b.go";
+	static const char names[] = "\0main.f\0main.g\0main.h\0main.inner",
+			  files[] = "\0/a.go\0/b.go";
 	/* pairs of (zigzag value difference, distance); offset 0 is none */
-	static const uint8_t values[] = {0,
-		/* 1: file 0 all along */ 2, 0x80, 2, 0,
-		/* 5: line 10, from 0x40 line 20, from 0x80 line 30, from 0xc0 line 10 */ 22, 0x40, 20, 0x40, 20, 0x40, 39, 0x40, 0,
-		/* 14: file 0, from 0x80 file 1, from 0xc0 file 0 */ 2, 0x80, 1, 2, 0x40, 1, 0x40, 0,
-		/* 22: no call, from 0x40 call 0, from 0x80 call 1, from 0xc0 none */ 0, 0x40, 2, 0x40, 2, 0x40, 3, 0x40, 0};
+	static const uint8_t values[] = {
+		0,
+		/* 1: file 0 all along */ 2,
+		0x80,
+		2,
+		0,
+		/* 5: line 10, from 0x40 line 20, from 0x80 line 30, from 0xc0 line 10 */ 22,
+		0x40,
+		20,
+		0x40,
+		20,
+		0x40,
+		39,
+		0x40,
+		0,
+		/* 14: file 0, from 0x80 file 1, from 0xc0 file 0 */ 2,
+		0x80,
+		1,
+		2,
+		0x40,
+		1,
+		0x40,
+		0,
+		/* 22: no call, from 0x40 call 0, from 0x80 call 1, from 0xc0 none */ 0,
+		0x40,
+		2,
+		0x40,
+		2,
+		0x40,
+		3,
+		0x40,
+		0};
 	memset(t, 0, GO_TABLE_BYTES);
 	go_put32(t, 0, is_1_20 ? 0xfffffff1 : 0xfffffff0);
 	t[6] = 1;
@@ -86,7 +114,8 @@ static inline void go_make_table(uint8_t *t, bool is_1_20)
 	go_put_function(t + 256, is_1_20, 2, 320, 15, 1, 5, 0);
 	go_put32(t, 256 + 3 * 8, 0x300); /* where the last one ends */
 	/*
-	 * call 0 is main.h, called at 0x3f, in main.g; call 1 is main.inner, called at 0x7f, in call 0
+	 * call 0 is main.h, called at 0x3f, in main.g; call 1 is main.inner, called at 0x7f, in
+	 * call 0
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		uint8_t *call = t + GO_CALLS + i * (is_1_20 ? 16 : 20);
@@ -124,7 +153,8 @@ static inline void go_make_image(struct go_made *m, const uint8_t *bytes, size_t
 	go_add_section(&m->image, ".gopclntab", 0, GO_TABLE, bytes, n_bytes);
 	go_add_section(&m->image, ".data", SHF_WRITE, GO_DATA, (const uint8_t *)m->data,
 		sizeof m->data);
-	*vec_push(&m->image.code) = (struct image_region){.start = GO_TEXT, .n_bytes = sizeof m->text};
+	*vec_push(&m->image.code) =
+		(struct image_region){.start = GO_TEXT, .n_bytes = sizeof m->text};
 }
 
 static inline void go_free_image(struct go_made *m)

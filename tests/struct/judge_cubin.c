@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Judge of the structures of cubins: what libdw's reading of the line table says of each instruction, in the form of cubin_chains -n:
+ * Judge of the structures of cubins: what libdw's reading of the line table says of each
+ *instruction, in the form of cubin_chains -n:
  *
  *	judge_cubin CUBIN
  *	judge_cubin -w COPY CUBIN
  *
- * The second form writes a copy with addresses and relocations in place, as a shared library of another machine, for judge_dw to read .debug_info from.
- * A program of its own, as libdw and libdwarf export the same names, and with nothing of ours in it: sections get their addresses and the line table its relocations here.
- * libdw numbers the rows of a whole table where NVIDIA counts from the start of a sequence; so the context is taken as a number, from libdw's pointer, and looked up in the sequence.
+ * The second form writes a copy with addresses and relocations in place, as a shared library of
+ *another machine, for judge_dw to read .debug_info from. A program of its own, as libdw and
+ *libdwarf export the same names, and with nothing of ours in it: sections get their addresses and
+ *the line table its relocations here. libdw numbers the rows of a whole table where NVIDIA counts
+ *from the start of a sequence; so the context is taken as a number, from libdw's pointer, and
+ *looked up in the sequence.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -70,7 +74,9 @@ static void load_sections(Elf *elf)
 		if (!gelf_getshdr(scn, &h))
 			exit(2);
 		bool is_code = (h.sh_flags & SHF_EXECINSTR) != 0;
-		sections[elf_ndxscn(scn)] = (struct section){elf_strptr(elf, names, h.sh_name), is_code ? h.sh_offset : 0, h.sh_size, is_code};
+		sections[elf_ndxscn(scn)] =
+			(struct section){elf_strptr(elf, names, h.sh_name),
+					 is_code ? h.sh_offset : 0, h.sh_size, is_code};
 		n_sections = elf_ndxscn(scn) + 1;
 	}
 }
@@ -97,7 +103,8 @@ static void relocate(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h, uint8_t *bytes)
 			a.r_info = r.r_info;
 			memcpy(&a.r_addend, bytes + to.sh_offset + a.r_offset, 8);
 		}
-		if (!gelf_getsym(symbols, (int)GELF_R_SYM(a.r_info), &s) || GELF_R_TYPE(a.r_info) != 2)
+		if (!gelf_getsym(symbols, (int)GELF_R_SYM(a.r_info), &s) ||
+		    GELF_R_TYPE(a.r_info) != 2)
 			continue;
 		value = s.st_value + sections[s.st_shndx].start + (uint64_t)a.r_addend;
 		memcpy(bytes + to.sh_offset + a.r_offset, &value, sizeof value);
@@ -111,7 +118,8 @@ static void write_copy(const char *path, const uint8_t *bytes, size_t n)
 		exit(2);
 }
 
-/* Gives sections their addresses, one segment over all of them, and a machine that libdwfl knows. */
+/* Gives sections their addresses, one segment over all of them, and a machine that libdwfl
+ * knows. */
 static void make_library(uint8_t *bytes, size_t n)
 {
 	Elf64_Ehdr *h = (void *)bytes;
@@ -126,7 +134,11 @@ static void make_library(uint8_t *bytes, size_t n)
 			s[i].sh_type = SHT_PROGBITS;
 	}
 	for (size_t i = 0; i < h->e_phnum; i++)
-		p[i] = (Elf64_Phdr){.p_type = i == 0 ? PT_LOAD : PT_NULL, .p_flags = PF_R | PF_X, .p_filesz = n, .p_memsz = n, .p_align = 4096};
+		p[i] = (Elf64_Phdr){.p_type = i == 0 ? PT_LOAD : PT_NULL,
+				    .p_flags = PF_R | PF_X,
+				    .p_filesz = n,
+				    .p_memsz = n,
+				    .p_align = 4096};
 	h->e_type = ET_DYN;
 	h->e_machine = EM_X86_64;
 	memset(h->e_ident + EI_OSABI, 0, EI_NIDENT - EI_OSABI);
@@ -146,8 +158,10 @@ static Elf *open_linked(const char *path, const char *copy, uint8_t **image)
 	load_sections(elf);
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
 		GElf_Shdr h;
-		if (gelf_getshdr(scn, &h) && (h.sh_type == SHT_RELA || h.sh_type == SHT_REL) && h.sh_info < n_sections &&
-			(strcmp(sections[h.sh_info].name, ".debug_line") == 0 || strcmp(sections[h.sh_info].name, ".debug_info") == 0))
+		if (gelf_getshdr(scn, &h) && (h.sh_type == SHT_RELA || h.sh_type == SHT_REL) &&
+		    h.sh_info < n_sections &&
+		    (strcmp(sections[h.sh_info].name, ".debug_line") == 0 ||
+		     strcmp(sections[h.sh_info].name, ".debug_info") == 0))
 			relocate(elf, scn, &h, bytes);
 	}
 	elf_end(elf);
@@ -178,7 +192,8 @@ static void take_lines(Dwarf *dwarf, Dwarf_Lines *lines, size_t n)
 {
 	struct sequence s = {NULL, 0};
 	for (size_t i = 0; i < n; i++) {
-		Dwarf_Line *line = dwarf_onesrcline(lines, i), *context = dwarf_linecontext(lines, line);
+		Dwarf_Line *line = dwarf_onesrcline(lines, i),
+			   *context = dwarf_linecontext(lines, line);
 		bool end = false;
 		s.rows = checked(realloc(s.rows, (s.n + 1) * sizeof *s.rows));
 		struct row *r = &s.rows[s.n++];
@@ -229,12 +244,16 @@ static void load_functions(Elf *elf)
 			continue;
 		Elf_Data *d = checked(elf_getdata(scn, NULL));
 		for (int i = 0; gelf_getsym(d, i, &s); i++) {
-			if (GELF_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx >= n_sections || !sections[s.st_shndx].is_code)
+			if (GELF_ST_TYPE(s.st_info) != STT_FUNC || s.st_shndx >= n_sections ||
+			    !sections[s.st_shndx].is_code)
 				continue;
-			const char *name = elf_strptr(elf, h.sh_link, s.st_name), *second = name && name[0] == '$' ? strchr(name + 1, '$') : NULL;
+			const char *name = elf_strptr(elf, h.sh_link, s.st_name),
+				   *second = name && name[0] == '$' ? strchr(name + 1, '$') : NULL;
 			uint64_t start = s.st_value + sections[s.st_shndx].start;
-			functions = checked(realloc(functions, (n_functions + 1) * sizeof *functions));
-			functions[n_functions++] = (struct function){second ? second + 1 : name, start, start + s.st_size};
+			functions =
+				checked(realloc(functions, (n_functions + 1) * sizeof *functions));
+			functions[n_functions++] = (struct function){second ? second + 1 : name,
+								     start, start + s.st_size};
 		}
 	}
 }
@@ -244,7 +263,8 @@ static const struct function *find_function(uint64_t addr)
 {
 	const struct function *found = NULL;
 	for (size_t i = 0; i < n_functions; i++)
-		if (functions[i].start <= addr && addr < functions[i].end && (!found || functions[i].start >= found->start))
+		if (functions[i].start <= addr && addr < functions[i].end &&
+		    (!found || functions[i].start >= found->start))
 			found = &functions[i];
 	return found;
 }
@@ -254,10 +274,14 @@ static void describe(uint64_t addr, char *out)
 	const struct sequence *s = NULL;
 	const struct row *r = find_row(addr, &s);
 	const struct function *f = find_function(addr);
-	size_t n = r ? (size_t)snprintf(out, LINE_BYTES, "%s:%d", base(r->file), r->line) : (size_t)snprintf(out, LINE_BYTES, "?");
-	for (unsigned depth = 0; r && r->context > 0 && r->context <= s->n && depth < MAX_DEPTH && n < LINE_BYTES; depth++) {
+	size_t n = r ? (size_t)snprintf(out, LINE_BYTES, "%s:%d", base(r->file), r->line)
+		     : (size_t)snprintf(out, LINE_BYTES, "?");
+	for (unsigned depth = 0;
+	     r && r->context > 0 && r->context <= s->n && depth < MAX_DEPTH && n < LINE_BYTES;
+	     depth++) {
 		const struct row *caller = &s->rows[r->context - 1];
-		n += (size_t)snprintf(out + n, LINE_BYTES - n, " %s < %s:%d", r->name ? r->name : "?", base(caller->file), caller->line);
+		n += (size_t)snprintf(out + n, LINE_BYTES - n, " %s < %s:%d",
+				      r->name ? r->name : "?", base(caller->file), caller->line);
 		r = caller;
 	}
 	if (n < LINE_BYTES && f)
@@ -299,7 +323,8 @@ static void print_lines(Elf *elf, const char *path)
 		Dwarf_Files *files;
 		Dwarf_Lines *lines;
 		size_t n_files, n_lines;
-		int result = dwarf_next_lines(dwarf, at, &next, &cu, &files, &n_files, &lines, &n_lines);
+		int result =
+			dwarf_next_lines(dwarf, at, &next, &cu, &files, &n_files, &lines, &n_lines);
 		if (result != 0) {
 			if (result < 0)
 				fprintf(stderr, "judge_cubin: %s: %s\n", path, dwarf_errmsg(-1));

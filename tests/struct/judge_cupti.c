@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Judge of the structures of cubins: the innermost line of each instruction as CUPTI's own call gives it (cuptiGetSassToSourceCorrelation, which needs no GPU), in the form of
- * cubin_chains without call sites:
+ * Judge of the structures of cubins: the innermost line of each instruction as CUPTI's own call
+ *gives it (cuptiGetSassToSourceCorrelation, which needs no GPU), in the form of cubin_chains
+ *without call sites:
  *
  *	judge_cupti LIBCUPTI CUBIN
  *
- * The library is loaded by its path and the one structure of its interface declared here, so that this builds without CUDA. Exit status 77: the library is not there.
+ * The library is loaded by its path and the one structure of its interface declared here, so that
+ *this builds without CUDA. Exit status 77: the library is not there.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -53,12 +55,17 @@ static void *load(const char *path, size_t *n)
 	return bytes;
 }
 
-static void print_section(int (*correlate)(struct correlation *), const void *cubin, size_t n_bytes, const struct section *s)
+static void print_section(int (*correlate)(struct correlation *), const void *cubin, size_t n_bytes,
+			  const struct section *s)
 {
 	char last[1300] = "", now[1300];
 	printf("%s\n", s->name);
 	for (uint64_t at = 0; at < s->n_bytes; at += INSTRUCTION_BYTES) {
-		struct correlation c = {.size = sizeof c, .cubin = cubin, .function = s->name + strlen(".text."), .cubin_bytes = n_bytes, .offset = at};
+		struct correlation c = {.size = sizeof c,
+					.cubin = cubin,
+					.function = s->name + strlen(".text."),
+					.cubin_bytes = n_bytes,
+					.offset = at};
 		if (correlate(&c) == 0 && c.file && c.line > 0) {
 			const char *slash = strrchr(c.file, '/');
 			snprintf(now, sizeof now, "%s:%u", slash ? slash + 1 : c.file, c.line);

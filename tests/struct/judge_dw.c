@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Judge of structure files: compares what one says of addresses with what libdw says of the same binary. A program of its own, as libdw and libdwarf export the
- * same names. Prints one TAP line; differences go to comments.
+ * Judge of structure files: compares what one says of addresses with what libdw says of the same
+ *binary. A program of its own, as libdw and libdwarf export the same names. Prints one TAP line;
+ *differences go to comments.
  *
  *	judge_dw STRUCTURE BINARY [STRIDE]
  *
- * Compared at every start of an interval, at every row of the line tables, and every STRIDE bytes (default 1): function, inlined calls with their call sites, file and line.
+ * Compared at every start of an interval, at every row of the line tables, and every STRIDE bytes
+ *(default 1): function, inlined calls with their call sites, file and line.
  */
 #include "common/base/mapfile.h"
 #include "common/format/structure.h"
@@ -33,7 +35,8 @@ struct answer {
 static Dwfl_Module *module;
 static Dwarf_Addr bias;
 
-/* Which unit has an address: by the units' own ranges, as not every compiler writes .debug_aranges, which libdwfl goes by. */
+/* Which unit has an address: by the units' own ranges, as not every compiler writes .debug_aranges,
+ * which libdwfl goes by. */
 struct unit_range {
 	Dwarf_Addr start, end;
 	Dwarf_Die unit;
@@ -64,12 +67,13 @@ static void put_place(char *out, size_t n_bytes, const char *file, int line)
 }
 
 /*
- * libdw joins file and directory, and with the compilation directory only where DWARF 5 says so by entry 0. Relative compilation directories (reproducible builds)
- * would else be taken twice.
+ * libdw joins file and directory, and with the compilation directory only where DWARF 5 says so by
+ * entry 0. Relative compilation directories (reproducible builds) would else be taken twice.
  */
 static const char *join(const char *dir, const char *file, char full[1024])
 {
-	if (!file || file[0] == '/' || !dir || (strncmp(dir, file, strlen(dir)) == 0 && file[strlen(dir)] == '/'))
+	if (!file || file[0] == '/' || !dir ||
+	    (strncmp(dir, file, strlen(dir)) == 0 && file[strlen(dir)] == '/'))
 		return file;
 	snprintf(full, 1024, "%s/%s", dir, file);
 	return full;
@@ -78,7 +82,8 @@ static const char *join(const char *dir, const char *file, char full[1024])
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute a;
-	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &a) && !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
+	if (!dwarf_attr_integrate(die, DW_AT_linkage_name, &a) &&
+	    !dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a))
 		return dwarf_diename(die);
 	return dwarf_formstring(&a);
 }
@@ -92,10 +97,12 @@ static void put_call_site(struct frame *f, Dwarf_Die *die)
 	bool has_file = dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &a), &file) == 0;
 	dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &a), &line);
 	const char *path = NULL;
-	if (has_file && dwarf_diecu(die, &unit, NULL, NULL) && dwarf_getsrcfiles(&unit, &files, NULL) == 0)
+	if (has_file && dwarf_diecu(die, &unit, NULL, NULL) &&
+	    dwarf_getsrcfiles(&unit, &files, NULL) == 0)
 		path = dwarf_filesrc(files, file, NULL, NULL);
 	char full[1024];
-	const char *dir = path && dwarf_attr(&unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL;
+	const char *dir =
+		path && dwarf_attr(&unit, DW_AT_comp_dir, &a) ? dwarf_formstring(&a) : NULL;
 	put_place(f->call_site, sizeof f->call_site, join(dir, path, full), (int)line);
 }
 
@@ -107,10 +114,12 @@ static struct unit_range *find_unit(Dwarf_Addr addr)
 	return NULL;
 }
 
-/* Functions with code, by start. dwarf_getscopes() is of no use: it gives up where names lie in another unit (LTO). */
+/* Functions with code, by start. dwarf_getscopes() is of no use: it gives up where names lie in
+ * another unit (LTO). */
 struct function {
 	Dwarf_Addr start, end;
-	size_t order;          /* in the file: of several that claim the same code (assembler labels) the first counts */
+	size_t order; /* in the file: of several that claim the same code (assembler labels) the
+			 first counts */
 	Dwarf_Die die;
 };
 static struct { struct function *at; size_t n, capacity; } functions;
@@ -121,11 +130,13 @@ static void add_function(Dwarf_Die *die, Dwarf_Addr unit_bias)
 	for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &start, &end)) > 0;) {
 		if (functions.n == functions.capacity) {
 			functions.capacity = functions.capacity ? 2 * functions.capacity : 1024;
-			functions.at = realloc(functions.at, functions.capacity * sizeof *functions.at);
+			functions.at =
+				realloc(functions.at, functions.capacity * sizeof *functions.at);
 			if (!functions.at)
 				exit(1);
 		}
-		functions.at[functions.n] = (struct function){start + unit_bias, end + unit_bias, functions.n, *die};
+		functions.at[functions.n] =
+			(struct function){start + unit_bias, end + unit_bias, functions.n, *die};
 		functions.n++;
 	}
 }
@@ -159,11 +170,13 @@ static void collect_units(void)
 		Dwarf_Addr base, start, end;
 		size_t n_units = units.n, first = functions.n;
 		for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0;)
-			add_unit_range(&(struct unit_range){start + unit_bias, end + unit_bias, *unit, unit_bias});
+			add_unit_range(&(struct unit_range){start + unit_bias, end + unit_bias,
+							    *unit, unit_bias});
 		bool has_ranges = units.n > n_units;
 		collect_functions(unit, unit_bias);
 		for (size_t i = first; !has_ranges && i < functions.n; i++)
-			add_unit_range(&(struct unit_range){functions.at[i].start, functions.at[i].end, *unit, unit_bias});
+			add_unit_range(&(struct unit_range){functions.at[i].start,
+							    functions.at[i].end, *unit, unit_bias});
 	}
 }
 
@@ -193,14 +206,17 @@ static struct function *find_function(Dwarf_Addr addr)
 	return NULL;
 }
 
-/* Puts the frames inside `die` in front, so that the innermost is first. Blocks may overlap: one that has no inlined call at pc does not end the search. */
+/* Puts the frames inside `die` in front, so that the innermost is first. Blocks may overlap: one
+ * that has no inlined call at pc does not end the search. */
 static void descend(Dwarf_Die *die, Dwarf_Addr pc, struct answer *a)
 {
 	Dwarf_Die child;
 	unsigned n = a->n;
-	for (int r = dwarf_child(die, &child); r == 0 && a->n == n; r = dwarf_siblingof(&child, &child)) {
+	for (int r = dwarf_child(die, &child); r == 0 && a->n == n;
+	     r = dwarf_siblingof(&child, &child)) {
 		int tag = dwarf_tag(&child);
-		bool is_block = tag == DW_TAG_lexical_block || tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+		bool is_block = tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+				tag == DW_TAG_catch_block;
 		if ((!is_block && tag != DW_TAG_inlined_subroutine) || dwarf_haspc(&child, pc) <= 0)
 			continue;
 		descend(&child, pc, a);
@@ -236,17 +252,24 @@ static bool ask_libdw(Dwarf_Addr addr, struct answer *a)
 	char full[1024];
 	if (line && dwarf_lineno(line, &number) == 0)
 		put_place(a->place, sizeof a->place,
-			join(dwarf_attr(&unit->unit, DW_AT_comp_dir, &dir) ? dwarf_formstring(&dir) : NULL, dwarf_linesrc(line, NULL, NULL), full), number);
+			  join(dwarf_attr(&unit->unit, DW_AT_comp_dir, &dir)
+				       ? dwarf_formstring(&dir)
+				       : NULL,
+			       dwarf_linesrc(line, NULL, NULL), full),
+			  number);
 	ask_scopes(unit, addr + bias, a);
 	return true;
 }
 
-static void put_our_place(const struct structure *s, char *out, size_t n_bytes, uint32_t file, uint32_t line)
+static void put_our_place(const struct structure *s, char *out, size_t n_bytes, uint32_t file,
+			  uint32_t line)
 {
-	put_place(out, n_bytes, file == STRUCTURE_NONE ? NULL : structure_get_file(s, file), (int)line);
+	put_place(out, n_bytes, file == STRUCTURE_NONE ? NULL : structure_get_file(s, file),
+		  (int)line);
 }
 
-static enum structure_origin ask_structure(const struct structure *s, uint64_t addr, struct answer *a)
+static enum structure_origin ask_structure(const struct structure *s, uint64_t addr,
+					   struct answer *a)
 {
 	struct structure_place place;
 	a->n = 0;
@@ -265,14 +288,16 @@ static enum structure_origin ask_structure(const struct structure *s, uint64_t a
 		f->name = *scope.linkage_name ? scope.linkage_name : scope.name;
 		f->call_site[0] = '\0';
 		if (scope.kind == STRUCTURE_INLINE)
-			put_our_place(s, f->call_site, sizeof f->call_site, scope.call_file, scope.call_line);
+			put_our_place(s, f->call_site, sizeof f->call_site, scope.call_file,
+				      scope.call_line);
 		origin = scope.origin;
 		id = scope.parent;
 	}
 	return origin;
 }
 
-/* Our name may come from the symbol: with a clone's suffix (".part.0") that DWARF leaves out, or mangled where DWARF has the bare identifier. */
+/* Our name may come from the symbol: with a clone's suffix (".part.0") that DWARF leaves out, or
+ * mangled where DWARF has the bare identifier. */
 static bool same_name(const char *dw, const char *ours)
 {
 	size_t n = dw ? strlen(dw) : 0;
@@ -291,7 +316,8 @@ static bool same(const struct answer *dw, const struct answer *ours)
 	if (strcmp(dw->place, ours->place) != 0 || dw->n != ours->n)
 		return false;
 	for (unsigned i = 0; i < dw->n; i++)
-		if (!same_name(dw->frames[i].name, ours->frames[i].name) || strcmp(dw->frames[i].call_site, ours->frames[i].call_site) != 0)
+		if (!same_name(dw->frames[i].name, ours->frames[i].name) ||
+		    strcmp(dw->frames[i].call_site, ours->frames[i].call_site) != 0)
 			return false;
 	return true;
 }
@@ -300,13 +326,16 @@ static void show(const char *who, const struct answer *a)
 {
 	printf("#   %s %s", who, a->place);
 	for (unsigned i = 0; i < a->n; i++)
-		printf(" | %s %s", a->frames[i].name ? a->frames[i].name : "(none)", a->frames[i].call_site);
+		printf(" | %s %s", a->frames[i].name ? a->frames[i].name : "(none)",
+		       a->frames[i].call_site);
 	putchar('\n');
 }
 
 /*
- * A row just before the end of a sequence at the same address covers no instruction, but libdw, which sorts rows of all sequences together, may take it for the
- * rows of the sequence that starts there. True when a sequence ends where libdw's row is, and our place is that of another row there.
+ * A row just before the end of a sequence at the same address covers no instruction, but libdw,
+ * which sorts rows of all sequences together, may take it for the rows of the sequence that starts
+ * there. True when a sequence ends where libdw's row is, and our place is that of another row
+ * there.
  */
 static bool is_empty_row(Dwarf_Addr addr, const struct answer *ours)
 {
@@ -316,7 +345,8 @@ static bool is_empty_row(Dwarf_Addr addr, const struct answer *ours)
 	Dwarf_Lines *lines;
 	size_t n;
 	bool ends = false, found = false;
-	if (!line || dwarf_lineaddr(line, &at) != 0 || dwarf_getsrclines(&unit->unit, &lines, &n) != 0)
+	if (!line || dwarf_lineaddr(line, &at) != 0 ||
+	    dwarf_getsrclines(&unit->unit, &lines, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Line *l = dwarf_onesrcline(lines, i);
@@ -324,10 +354,15 @@ static bool is_empty_row(Dwarf_Addr addr, const struct answer *ours)
 		char place[1200], full[1024];
 		int number = 0;
 		Dwarf_Attribute dir;
-		if (dwarf_lineaddr(l, &other) != 0 || other != at || dwarf_lineendsequence(l, &end) != 0 || dwarf_lineno(l, &number) != 0)
+		if (dwarf_lineaddr(l, &other) != 0 || other != at ||
+		    dwarf_lineendsequence(l, &end) != 0 || dwarf_lineno(l, &number) != 0)
 			continue;
 		put_place(place, sizeof place,
-			join(dwarf_attr(&unit->unit, DW_AT_comp_dir, &dir) ? dwarf_formstring(&dir) : NULL, dwarf_linesrc(l, NULL, NULL), full), number);
+			  join(dwarf_attr(&unit->unit, DW_AT_comp_dir, &dir)
+				       ? dwarf_formstring(&dir)
+				       : NULL,
+			       dwarf_linesrc(l, NULL, NULL), full),
+			  number);
 		ends |= end;
 		found |= !end && strcmp(place, ours->place) == 0;
 	}
@@ -349,7 +384,8 @@ static void compare(const struct structure *s, Dwarf_Addr addr)
 		/* padding behind a function belongs to it for us, when its symbol says so */
 		n_no_function++;
 		ours.n = 0;
-		/* libdw also gives rows of no length, which cover no instruction: the last before the end of a sequence at the same address */
+		/* libdw also gives rows of no length, which cover no instruction: the last before
+		 * the end of a sequence at the same address */
 		if (strcmp(ours.place, "?") == 0)
 			return;
 	}
@@ -407,7 +443,8 @@ static void collect(const struct structure *s, uint64_t stride)
 			Dwarf_Addr addr;
 			struct structure_place place;
 			/* rows of functions the linker dropped lie outside all code */
-			if (dwarf_lineaddr(dwarf_onesrcline(lines, i), &addr) == 0 && structure_lookup(s, addr + unit_bias - bias, &place))
+			if (dwarf_lineaddr(dwarf_onesrcline(lines, i), &addr) == 0 &&
+			    structure_lookup(s, addr + unit_bias - bias, &place))
 				add(addr + unit_bias - bias);
 		}
 	}
@@ -417,11 +454,14 @@ static void collect(const struct structure *s, uint64_t stride)
 static bool open_binary(const char *path, const char *debug_dirs)
 {
 	static char *dirs;
-	static Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo, .section_address = dwfl_offline_section_address, .debuginfo_path = &dirs};
+	static Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
+					   .section_address = dwfl_offline_section_address,
+					   .debuginfo_path = &dirs};
 	dirs = strdup(debug_dirs ? debug_dirs : ":.debug:/usr/lib/debug");
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 	module = dwfl ? dwfl_report_offline(dwfl, "", path, -1) : NULL;
-	if (!module || dwfl_report_end(dwfl, NULL, NULL) != 0 || !dwfl_module_getdwarf(module, &bias)) {
+	if (!module || dwfl_report_end(dwfl, NULL, NULL) != 0 ||
+	    !dwfl_module_getdwarf(module, &bias)) {
 		printf("# %s: %s\n", path, dwfl_errmsg(-1));
 		return false;
 	}
@@ -440,7 +480,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	uint64_t stride = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
-	if (mapfile_open(argv[1], &file) != STATUS_OK || structure_open(argv[1], file.bytes, file.n_bytes, &s) != STATUS_OK || stride == 0)
+	if (mapfile_open(argv[1], &file) != STATUS_OK ||
+	    structure_open(argv[1], file.bytes, file.n_bytes, &s) != STATUS_OK || stride == 0)
 		return 1;
 	if (!open_binary(argv[2], getenv("JUDGE_DEBUG_PATH")))
 		return 1;
@@ -450,7 +491,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < addresses.n; i++)
 		if (i == 0 || addresses.at[i] != addresses.at[i - 1])
 			compare(s, addresses.at[i]);
-	printf("# %s: %u addresses in units and %u outside; of the first %u in no function; %u differ\n", argv[2], n_addresses, n_no_unit, n_no_function, n_differ);
+	printf("# %s: %u addresses in units and %u outside; of the first %u in no function; %u "
+	       "differ\n",
+	       argv[2], n_addresses, n_no_unit, n_no_function, n_differ);
 	structure_close(s);
 	mapfile_close(&file);
 	return n_differ > 0;

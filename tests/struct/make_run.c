@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a measurement file with one context node in each of the given binaries, for tests of what reads such directories.
+ * Makes a measurement file with one context node in each of the given binaries, for tests of what
+ *reads such directories.
  *
  *	make_run FILE [BINARY | BINARY=BUILD-ID | vdso=BUILD-ID | unused:BINARY | code:NAME]...
  *
- * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with another; "unused:" without a node. "code:" records a GPU code object whose
- * file is gpubins/NAME: 32 hexadecimal digits, its hash, and a suffix; "code:" alone one that was not kept.
+ * BINARY alone is recorded with its own build id, size and time; "=BUILD-ID" (hexadecimal) with
+ *another; "unused:" without a node. "code:" records a GPU code object whose file is gpubins/NAME:
+ *32 hexadecimal digits, its hash, and a suffix; "code:" alone one that was not kept.
  */
 #include "common/base/log.h"
 #include "common/format/measurement_gpu.h"
@@ -21,7 +23,8 @@ static size_t n_bytes = MSR_HEADER_BYTES;
 static void *add_extent(uint16_t kind, size_t used)
 {
 	struct msr_extent *e = (void *)(file + n_bytes);
-	size_t length = (sizeof *e + used + MSR_EXTENT_ALIGN - 1) / MSR_EXTENT_ALIGN * MSR_EXTENT_ALIGN;
+	size_t length =
+		(sizeof *e + used + MSR_EXTENT_ALIGN - 1) / MSR_EXTENT_ALIGN * MSR_EXTENT_ALIGN;
 	e->magic = MSR_EXTENT_MAGIC;
 	e->kind = kind;
 	e->length = length;
@@ -68,12 +71,18 @@ static bool add_module(uint16_t id, const char *path, const char *build_id)
 
 static void add_code(const char *name)
 {
-	struct msr_gpu_def_code c = {.head = {.type = MSR_GPU_DEF_CODE, .name_bytes = (uint16_t)(strlen(name) + 1), .id = 1}, .kind = MSR_GPU_CODE_OTHER};
+	struct msr_gpu_def_code c = {.head = {.type = MSR_GPU_DEF_CODE,
+					      .name_bytes = (uint16_t)(strlen(name) + 1),
+					      .id = 1},
+				     .kind = MSR_GPU_CODE_OTHER};
 	unsigned long long hash[2] = {0};
 	if (sscanf(name, "%16llx%16llx", &hash[0], &hash[1]) == 2)
 		memcpy(c.hash, hash, sizeof hash);
 	c.head.bytes = (uint32_t)((sizeof c + c.head.name_bytes + 7) / 8 * 8);
-	struct msr_gpu_def_queue q = {.head = {.bytes = sizeof q + 8, .type = MSR_GPU_DEF_QUEUE, .name_bytes = 1, .id = 1}};
+	struct msr_gpu_def_queue q = {.head = {.bytes = sizeof q + 8,
+					       .type = MSR_GPU_DEF_QUEUE,
+					       .name_bytes = 1,
+					       .id = 1}};
 	uint8_t *at = add_extent(MSR_GPU_DEFINITION, c.head.bytes + q.head.bytes);
 	memcpy(at, &q, sizeof q); /* something to step over */
 	memcpy(at + q.head.bytes, &c, sizeof c);

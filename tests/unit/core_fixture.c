@@ -61,15 +61,29 @@ static void at_end(unsigned number, void (*fn)(uint64_t))
 void core_open_store(uint64_t max_bytes)
 {
 	const char *cause;
-	const struct store_options options = {.directory = fixture.directory, .host = "host", .rank = -1, .n_ranks = -1, .pid = 4711, .max_bytes = max_bytes};
+	const struct store_options options = {.directory = fixture.directory,
+					      .host = "host",
+					      .rank = -1,
+					      .n_ranks = -1,
+					      .pid = 4711,
+					      .max_bytes = max_bytes};
 	if (!store_open(&options, &cause))
 		fail_msg("store_open: %s", cause);
 }
 
 void core_start(uint64_t max_record_bytes, uint64_t max_bytes)
 {
-	fixture.runtime = (struct gpu_runtime){.directory = fixture.directory, .max_record_bytes = max_record_bytes, .is_alive = is_alive, .is_off = &fixture.is_off, .begin_launch = begin_launch,
-		.end_launch = end_launch, .leave_out = leave_out, .at_end = at_end, .note = note, .suspend = nothing, .resume = nothing};
+	fixture.runtime = (struct gpu_runtime){.directory = fixture.directory,
+					       .max_record_bytes = max_record_bytes,
+					       .is_alive = is_alive,
+					       .is_off = &fixture.is_off,
+					       .begin_launch = begin_launch,
+					       .end_launch = end_launch,
+					       .leave_out = leave_out,
+					       .at_end = at_end,
+					       .note = note,
+					       .suspend = nothing,
+					       .resume = nothing};
 	core_open_store(max_bytes);
 	fixture.alive = true;
 	fixture.ending = false;
@@ -117,14 +131,17 @@ static const uint8_t *core_map_file(uint64_t *n_bytes)
 }
 
 /* The n-th record of a kind and size (0: any); NULL: there are fewer. */
-const void *core_record_at(enum msr_kind kind, unsigned record_bytes, uint64_t n, const struct msr_extent **extent)
+const void *core_record_at(enum msr_kind kind, unsigned record_bytes, uint64_t n,
+			   const struct msr_extent **extent)
 {
 	uint64_t n_bytes;
 	const uint8_t *bytes = core_map_file(&n_bytes);
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
-		if (s != MSR_SCAN_EXTENT || v.extent->kind != kind || (record_bytes && v.extent->record_bytes != record_bytes))
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+		if (s != MSR_SCAN_EXTENT || v.extent->kind != kind ||
+		    (record_bytes && v.extent->record_bytes != record_bytes))
 			continue;
 		unsigned stride = v.extent->record_bytes;
 		if (extent)
@@ -146,7 +163,10 @@ const struct msr_gpu_tally *core_tally(void)
 	sum = *gpu_tally(1, 0);
 	for (unsigned part = 1; part < GPU_N_TALLIES; part++) {
 		const struct msr_gpu_tally *t = gpu_tally(1, part);
-		for (size_t i = 0; t && i < (sizeof sum - offsetof(struct msr_gpu_tally, launched)) / sizeof *t->launched; i++)
+		for (size_t i = 0;
+		     t && i < (sizeof sum - offsetof(struct msr_gpu_tally, launched)) /
+					  sizeof *t->launched;
+		     i++)
 			(&sum.launched[0])[i] += (&t->launched[0])[i];
 	}
 	return &sum;

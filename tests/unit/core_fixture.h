@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The GPU core with a run time of the test's own, opened as back end 1 by the name of "second", and questions about the file it writes. For tests/unit/test_gpu_core.c, test_gpu_launch.c and
+ * The GPU core with a run time of the test's own, opened as back end 1 by the name of "second", and
+ * questions about the file it writes. For tests/unit/test_gpu_core.c, test_gpu_launch.c and
  * test_gpu_define.c. One test at a time.
  */
 #ifndef TESTS_UNIT_CORE_FIXTURE_H
@@ -31,14 +32,16 @@ extern struct core_fixture fixture;
 int core_make_directory(void **state);
 int core_remove_directory(void **state);
 
-/* For each test: a store and a core that start from nothing, with bounds of records and of the file. */
+/* For each test: a store and a core that start from nothing, with bounds of records and of the
+ * file. */
 int core_setup(void **state);
 int core_teardown(void **state);
 void core_open_store(uint64_t max_bytes);
 void core_start(uint64_t max_record_bytes, uint64_t max_bytes);
 
 /* The n-th record of a kind and size (0: any) in the file as it is now; NULL: there are fewer. */
-const void *core_record_at(enum msr_kind kind, unsigned record_bytes, uint64_t n, const struct msr_extent **extent);
+const void *core_record_at(enum msr_kind kind, unsigned record_bytes, uint64_t n,
+			   const struct msr_extent **extent);
 const struct msr_gpu_tally *core_tally(void);
 struct gpu_ticket core_launched(enum msr_gpu_kind kind, uint64_t id);
 

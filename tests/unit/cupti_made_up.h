@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host and a CUPTI that are made up, for the unit tests of the NVIDIA back end without PC samples: test_cupti.c, test_cupti_record.c, test_cupti_switch.c. */
+/* A host and a CUPTI that are made up, for the unit tests of the NVIDIA back end without PC
+ * samples: test_cupti.c, test_cupti_record.c, test_cupti_switch.c. */
 #ifndef TESTS_UNIT_CUPTI_MADE_UP_H
 #define TESTS_UNIT_CUPTI_MADE_UP_H
 
@@ -17,7 +18,8 @@
 /* What the host was told, and how it answers. */
 struct seen {
 	uint32_t generation;
-	unsigned n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS], n_lost[MSR_N_GPU_LOSSES], n_nodes, n_copies;
+	unsigned n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS], n_lost[MSR_N_GPU_LOSSES],
+		n_nodes, n_copies;
 	bool refuses;
 	uint64_t launch_id, op_id, lost_id, node;
 	struct gpu_op op;
@@ -30,7 +32,20 @@ struct seen {
 extern struct seen seen;
 
 /* Calls by their numbers. */
-enum { LAUNCH = 1, GRAPH, COPY, COPY_ASYNC, ALLOC, FREE, SYNC, CAPTURE, CAPTURED, LOAD, GET, N_CALLS };
+enum {
+	LAUNCH = 1,
+	GRAPH,
+	COPY,
+	COPY_ASYNC,
+	ALLOC,
+	FREE,
+	SYNC,
+	CAPTURE,
+	CAPTURED,
+	LOAD,
+	GET,
+	N_CALLS
+};
 
 extern size_t n_dropped; /* records, as CUPTI says */
 
@@ -45,7 +60,8 @@ struct call {
 	CUpti_CallbackData d;
 };
 
-void enter(struct call *c, unsigned id, uint32_t correlation, const void *params, const char *symbol);
+void enter(struct call *c, unsigned id, uint32_t correlation, const void *params,
+	   const char *symbol);
 void leave(struct call *c, unsigned id, CUresult r);
 void do_call(unsigned id, uint32_t correlation, const void *params, CUresult r);
 

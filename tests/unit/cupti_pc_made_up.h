@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host, a CUPTI and a clock that are made up, for the unit tests of PC sampling: test_cupti_pc.c and test_cupti_pc_gate.c. */
+/* A host, a CUPTI and a clock that are made up, for the unit tests of PC sampling: test_cupti_pc.c
+ * and test_cupti_pc_gate.c. */
 #ifndef TESTS_UNIT_CUPTI_PC_MADE_UP_H
 #define TESTS_UNIT_CUPTI_PC_MADE_UP_H
 
@@ -40,7 +41,8 @@ struct made_up {
 	uint32_t period, mode;
 	size_t hardware;
 	CUpti_PCSamplingData *left;
-	size_t n_pcs, given;        /* instructions that wait to be taken out, each with 3 samples: 1 selected, 2 wait, of these 1 not issued */
+	size_t n_pcs, given; /* instructions that wait to be taken out, each with 3 samples: 1
+				selected, 2 wait, of these 1 not issued */
 	uint64_t outside;           /* samples */
 	uint32_t correlation;
 	size_t n_left;              /* instructions that Disable finds */
@@ -51,7 +53,8 @@ struct made_up {
 };
 extern struct made_up cupti;
 
-extern const struct nv_pc_gate_clock made_up_clock; /* by which launches wait at the gate, from start_with on */
+extern const struct nv_pc_gate_clock
+	made_up_clock; /* by which launches wait at the gate, from start_with on */
 void wait_until(sem_t *wake, uint64_t until_ns);
 CUresult CUDAAPI device_uuid(CUuuid *u, CUdevice d);
 /* All zero when there is none. */

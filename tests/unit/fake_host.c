@@ -16,8 +16,16 @@ void fake_reset_implementation(void);
 
 static uint32_t generation(const struct gpu_host *h) { (void)h; return fake_host.generation; }
 static const char *options(const struct gpu_host *h) { (void)h; return ""; }
-static void at_end(const struct gpu_host *h, void (*fn)(uint64_t)) { (void)h; fake_host.at_end = fn; }
-static void note(const struct gpu_host *h, const char *text) { (void)h, (void)text; fake_host.n_notes++; }
+static void at_end(const struct gpu_host *h, void (*fn)(uint64_t))
+{
+	(void)h;
+	fake_host.at_end = fn;
+}
+static void note(const struct gpu_host *h, const char *text)
+{
+	(void)h, (void)text;
+	fake_host.n_notes++;
+}
 static void nothing(const struct gpu_host *h) { (void)h; }
 
 static void entered(const struct gpu_host *h, const char *how, const void *text)
@@ -27,8 +35,16 @@ static void entered(const struct gpu_host *h, const char *how, const void *text)
 	snprintf(fake_host.how, sizeof fake_host.how, "%s", how);
 }
 
-static uint32_t device(const struct gpu_host *h, const struct gpu_device *d) { (void)h, (void)d; return ++fake_host.n_devices; }
-static uint32_t context(const struct gpu_host *h, const struct gpu_context *c) { (void)h, (void)c; return ++fake_host.n_contexts; }
+static uint32_t device(const struct gpu_host *h, const struct gpu_device *d)
+{
+	(void)h, (void)d;
+	return ++fake_host.n_devices;
+}
+static uint32_t context(const struct gpu_host *h, const struct gpu_context *c)
+{
+	(void)h, (void)c;
+	return ++fake_host.n_contexts;
+}
 static uint32_t clock_new(const struct gpu_host *h) { (void)h; return 1; }
 
 static uint32_t queue(const struct gpu_host *h, const struct gpu_queue *q)
@@ -38,7 +54,8 @@ static uint32_t queue(const struct gpu_host *h, const struct gpu_queue *q)
 	return ++fake_host.n_queues;
 }
 
-static void clock_pair(const struct gpu_host *h, uint32_t clock, uint64_t device_ns, uint64_t mono_ns, uint64_t error_ns)
+static void clock_pair(const struct gpu_host *h, uint32_t clock, uint64_t device_ns,
+		       uint64_t mono_ns, uint64_t error_ns)
 {
 	(void)h, (void)clock;
 	fake_host.n_pairs++;
@@ -93,7 +110,8 @@ static void op(const struct gpu_host *h, const struct gpu_ticket *t, const struc
 {
 	(void)h;
 	fake_host.n_ops[o->kind]++;
-	record(&(struct fake_op){t->id, o->kind, o->detail, o->start_ns, o->end_ns, o->amount, o->queue, o->shape, MSR_GPU_LOSS_NONE});
+	record(&(struct fake_op){t->id, o->kind, o->detail, o->start_ns, o->end_ns, o->amount,
+				 o->queue, o->shape, MSR_GPU_LOSS_NONE});
 }
 
 static void lost(const struct gpu_host *h, const struct gpu_ticket *t, enum msr_gpu_loss cause)
@@ -112,15 +130,34 @@ static void lost_unknown(const struct gpu_host *h, enum msr_gpu_loss cause, uint
 static bool is_off(const struct gpu_host *h) { (void)h; return fake_host.is_off; }
 
 static const struct gpu_host host = {
-	.version = GPU_HOST_VERSION, .generation = generation, .options = options, .at_end = at_end, .entered = entered, .note = note, .suspend = nothing, .resume = nothing,
-	.device = device, .context = context, .queue = queue, .clock = clock_new, .clock_pair = clock_pair, .code = code, .function = function, .shape = shape,
-	.launch = launch, .op = op, .lost = lost, .lost_unknown = lost_unknown, .is_off = is_off,
+	.version = GPU_HOST_VERSION,
+	.generation = generation,
+	.options = options,
+	.at_end = at_end,
+	.entered = entered,
+	.note = note,
+	.suspend = nothing,
+	.resume = nothing,
+	.device = device,
+	.context = context,
+	.queue = queue,
+	.clock = clock_new,
+	.clock_pair = clock_pair,
+	.code = code,
+	.function = function,
+	.shape = shape,
+	.launch = launch,
+	.op = op,
+	.lost = lost,
+	.lost_unknown = lost_unknown,
+	.is_off = is_off,
 };
 
 const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version);
 const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version)
 {
-	return fake_host.absent || strcmp(backend, "opencl") || version != GPU_HOST_VERSION ? NULL : &host;
+	return fake_host.absent || strcmp(backend, "opencl") || version != GPU_HOST_VERSION ? NULL
+											    : &host;
 }
 
 uint64_t fake_n_launched(void)
@@ -159,6 +196,8 @@ void fake_start(void)
 	fake_host.generation = 1;
 	atomic_store(&ocl_state_now, NULL);
 	atomic_store(&ocl_entrance, OCL_NOT_IN);
-	assert_int_equal(clInitLayer(sizeof fake_dispatch / sizeof(void *), &fake_dispatch, &n, &ours), CL_SUCCESS);
+	assert_int_equal(
+		clInitLayer(sizeof fake_dispatch / sizeof(void *), &fake_dispatch, &n, &ours),
+		CL_SUCCESS);
 	assert_ptr_equal(ours, &ocl_layer_dispatch);
 }

@@ -54,15 +54,17 @@ static cl_int answer(const void *value, size_t bytes, size_t room, void *to, siz
 #define ANSWER(value) answer(&(value), sizeof(value), room, to, bytes_ret)
 #define ANSWER_TEXT(s) answer(s, strlen(s) + 1, room, to, bytes_ret)
 
-/* ---- platform, device, context ------------------------------------------------------------------------------------------------- */
+/* ---- platform, device, context ---- */
 
-static cl_int get_platform_info(cl_platform_id p, cl_platform_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_platform_info(cl_platform_id p, cl_platform_info what, size_t room, void *to,
+				size_t *bytes_ret)
 {
 	(void)p;
 	return what == CL_PLATFORM_NAME ? ANSWER_TEXT(fake.platform) : CL_INVALID_VALUE;
 }
 
-static cl_int get_device_ids(cl_platform_id p, cl_device_type type, cl_uint n, cl_device_id *devices, cl_uint *n_ret)
+static cl_int get_device_ids(cl_platform_id p, cl_device_type type, cl_uint n,
+			     cl_device_id *devices, cl_uint *n_ret)
 {
 	(void)p, (void)type;
 	if (n && devices)
@@ -72,7 +74,8 @@ static cl_int get_device_ids(cl_platform_id p, cl_device_type type, cl_uint n, c
 	return CL_SUCCESS;
 }
 
-static cl_int get_device_info(cl_device_id d, cl_device_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_device_info(cl_device_id d, cl_device_info what, size_t room, void *to,
+			      size_t *bytes_ret)
 {
 	static const cl_uint units = 4;
 	static const cl_ulong memory = 1 << 30;
@@ -95,8 +98,10 @@ static cl_int get_device_info(cl_device_id d, cl_device_info what, size_t room, 
 	}
 }
 
-static cl_context create_context(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
-                                 void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
+static cl_context
+create_context(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
+	       void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data,
+	       cl_int *error)
 {
 	(void)properties, (void)n, (void)devices, (void)function, (void)data;
 	if (error)
@@ -116,7 +121,7 @@ static cl_int timer(cl_device_id d, cl_ulong *device, cl_ulong *host)
 	return CL_SUCCESS;
 }
 
-/* ---- queues ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- queues ---- */
 
 static cl_command_queue new_queue(cl_command_queue_properties properties, cl_int *error)
 {
@@ -134,13 +139,15 @@ static cl_command_queue new_queue(cl_command_queue_properties properties, cl_int
 	return q;
 }
 
-static cl_command_queue create_queue(cl_context c, cl_device_id d, cl_command_queue_properties properties, cl_int *error)
+static cl_command_queue create_queue(cl_context c, cl_device_id d,
+				     cl_command_queue_properties properties, cl_int *error)
 {
 	(void)c, (void)d;
 	return new_queue(properties, error);
 }
 
-static cl_command_queue create_queue_with_list(cl_context c, cl_device_id d, const cl_queue_properties *list, cl_int *error)
+static cl_command_queue create_queue_with_list(cl_context c, cl_device_id d,
+					       const cl_queue_properties *list, cl_int *error)
 {
 	(void)c, (void)d;
 	size_t n = 0;
@@ -169,7 +176,8 @@ static cl_int release_queue(cl_command_queue q)
 	return CL_SUCCESS;
 }
 
-static cl_int get_queue_info(cl_command_queue q, cl_command_queue_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_queue_info(cl_command_queue q, cl_command_queue_info what, size_t room, void *to,
+			     size_t *bytes_ret)
 {
 	cl_device_id device = &the_device;
 	cl_context context = &the_context;
@@ -186,7 +194,8 @@ static cl_int get_queue_info(cl_command_queue q, cl_command_queue_info what, siz
 	}
 }
 
-static cl_int set_queue_property(cl_command_queue q, cl_command_queue_properties properties, cl_bool enable, cl_command_queue_properties *old)
+static cl_int set_queue_property(cl_command_queue q, cl_command_queue_properties properties,
+				 cl_bool enable, cl_command_queue_properties *old)
 {
 	if (old)
 		*old = q->properties;
@@ -194,7 +203,7 @@ static cl_int set_queue_property(cl_command_queue q, cl_command_queue_properties
 	return CL_SUCCESS;
 }
 
-/* ---- events -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 static void stamp_end(cl_event e, cl_int status)
 {
@@ -275,7 +284,8 @@ static cl_int enqueue(cl_command_queue q, cl_event *event)
 	return CL_SUCCESS;
 }
 
-static cl_int get_event_info(cl_event e, cl_event_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_event_info(cl_event e, cl_event_info what, size_t room, void *to,
+			     size_t *bytes_ret)
 {
 	if (!e)
 		return CL_INVALID_EVENT;
@@ -289,35 +299,44 @@ static cl_int get_event_info(cl_event e, cl_event_info what, size_t room, void *
 	}
 }
 
-static cl_int get_profiling_info(cl_event e, cl_profiling_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_profiling_info(cl_event e, cl_profiling_info what, size_t room, void *to,
+				 size_t *bytes_ret)
 {
 	if (!e)
 		return CL_INVALID_EVENT;
-	if (!(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) || (atomic_load(&e->status) != CL_COMPLETE && !fake.answers_early))
+	if (!(e->queue->properties & CL_QUEUE_PROFILING_ENABLE) ||
+	    (atomic_load(&e->status) != CL_COMPLETE && !fake.answers_early))
 		return CL_PROFILING_INFO_NOT_AVAILABLE;
 	if (what < CL_PROFILING_COMMAND_QUEUED || what > CL_PROFILING_COMMAND_END)
 		return CL_INVALID_VALUE;
 	return ANSWER(e->t[what - CL_PROFILING_COMMAND_QUEUED]);
 }
 
-static cl_int wait_for_events(cl_uint n, const cl_event *events) { return n && events ? CL_SUCCESS : CL_INVALID_VALUE; }
+static cl_int wait_for_events(cl_uint n, const cl_event *events)
+{
+	return n && events ? CL_SUCCESS : CL_INVALID_VALUE;
+}
 static cl_int finish(cl_command_queue q) { return q ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
 
-/* ---- programs and kernels ---------------------------------------------------------------------------------------------------------- */
+/* ---- programs and kernels ---- */
 
-static cl_program create_program(cl_context c, cl_uint n, const char **strings, const size_t *lengths, cl_int *error)
+static cl_program create_program(cl_context c, cl_uint n, const char **strings,
+				 const size_t *lengths, cl_int *error)
 {
 	(void)c, (void)n, (void)strings, (void)lengths, (void)error;
 	return &the_program;
 }
 
-static cl_int build_program(cl_program p, cl_uint n, const cl_device_id *devices, const char *options, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+static cl_int build_program(cl_program p, cl_uint n, const cl_device_id *devices,
+			    const char *options, void(CL_CALLBACK *function)(cl_program, void *),
+			    void *data)
 {
 	(void)p, (void)n, (void)devices, (void)options, (void)function, (void)data;
 	return CL_SUCCESS;
 }
 
-static cl_int get_program_info(cl_program p, cl_program_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_program_info(cl_program p, cl_program_info what, size_t room, void *to,
+			       size_t *bytes_ret)
 {
 	cl_device_id device = &the_device;
 	(void)p;
@@ -335,7 +354,8 @@ static cl_int get_program_info(cl_program p, cl_program_info what, size_t room, 
 	}
 }
 
-static cl_int get_build_info(cl_program p, cl_device_id d, cl_program_build_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_build_info(cl_program p, cl_device_id d, cl_program_build_info what, size_t room,
+			     void *to, size_t *bytes_ret)
 {
 	(void)p, (void)d;
 	return what == CL_PROGRAM_BUILD_OPTIONS ? ANSWER_TEXT("-O2") : CL_INVALID_VALUE;
@@ -349,23 +369,28 @@ static cl_kernel create_kernel(cl_program p, const char *name, cl_int *error)
 	return &the_kernel;
 }
 
-static cl_int get_kernel_info(cl_kernel k, cl_kernel_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_kernel_info(cl_kernel k, cl_kernel_info what, size_t room, void *to,
+			      size_t *bytes_ret)
 {
 	cl_program program = &the_program;
 	(void)k;
-	return what == CL_KERNEL_FUNCTION_NAME ? ANSWER_TEXT("jacobi") : what == CL_KERNEL_PROGRAM ? ANSWER(program) : CL_INVALID_VALUE;
+	return what == CL_KERNEL_FUNCTION_NAME ? ANSWER_TEXT("jacobi")
+	       : what == CL_KERNEL_PROGRAM     ? ANSWER(program)
+					       : CL_INVALID_VALUE;
 }
 
-static cl_int get_group_info(cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t room, void *to, size_t *bytes_ret)
+static cl_int get_group_info(cl_kernel k, cl_device_id d, cl_kernel_work_group_info what,
+			     size_t room, void *to, size_t *bytes_ret)
 {
 	static const cl_ulong bytes = 64;
 	(void)k, (void)d;
 	return what == CL_KERNEL_LOCAL_MEM_SIZE ? ANSWER(bytes) : CL_INVALID_VALUE;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
-static cl_mem create_buffer(cl_context c, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+static cl_mem create_buffer(cl_context c, cl_mem_flags flags, size_t bytes, void *host,
+			    cl_int *error)
 {
 	(void)c, (void)flags, (void)host;
 	if (error)
@@ -421,29 +446,35 @@ static void svm_free(cl_context c, void *at)
 	free(at);
 }
 
-/* ---- enqueues ----------------------------------------------------------------------------------------------------------------------------- */
+/* ---- enqueues ---- */
 
-static cl_int nd_range(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *offset, const size_t *global, const size_t *local, cl_uint n_waits, const cl_event *waits,
-                       cl_event *event)
+static cl_int nd_range(cl_command_queue q, cl_kernel k, cl_uint n, const size_t *offset,
+		       const size_t *global, const size_t *local, cl_uint n_waits,
+		       const cl_event *waits, cl_event *event)
 {
 	(void)k, (void)n, (void)offset, (void)global, (void)local, (void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static cl_int read_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset, size_t bytes, void *to, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int read_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, size_t offset,
+			  size_t bytes, void *to, cl_uint n_waits, const cl_event *waits,
+			  cl_event *event)
 {
 	(void)m, (void)blocking, (void)offset, (void)bytes, (void)to, (void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static cl_int migrate(cl_command_queue q, cl_uint n, const cl_mem *objects, cl_mem_migration_flags flags, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int migrate(cl_command_queue q, cl_uint n, const cl_mem *objects,
+		      cl_mem_migration_flags flags, cl_uint n_waits, const cl_event *waits,
+		      cl_event *event)
 {
 	(void)n, (void)objects, (void)flags, (void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static void *map_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags, size_t offset, size_t bytes, cl_uint n_waits, const cl_event *waits,
-                        cl_event *event, cl_int *error)
+static void *map_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_flags flags,
+			size_t offset, size_t bytes, cl_uint n_waits, const cl_event *waits,
+			cl_event *event, cl_int *error)
 {
 	(void)blocking, (void)flags, (void)offset, (void)bytes, (void)n_waits, (void)waits;
 	cl_int status = enqueue(q, event);
@@ -452,26 +483,31 @@ static void *map_buffer(cl_command_queue q, cl_mem m, cl_bool blocking, cl_map_f
 	return status == CL_SUCCESS ? m : NULL;
 }
 
-static cl_int unmap(cl_command_queue q, cl_mem m, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int unmap(cl_command_queue q, cl_mem m, void *at, cl_uint n_waits, const cl_event *waits,
+		    cl_event *event)
 {
 	(void)m, (void)at, (void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static cl_int write_image(cl_command_queue q, cl_mem m, cl_bool blocking, const size_t *origin, const size_t *region, size_t row, size_t slice, const void *from,
-                          cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int write_image(cl_command_queue q, cl_mem m, cl_bool blocking, const size_t *origin,
+			  const size_t *region, size_t row, size_t slice, const void *from,
+			  cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
-	(void)m, (void)blocking, (void)origin, (void)region, (void)row, (void)slice, (void)from, (void)n_waits, (void)waits;
+	(void)m, (void)blocking, (void)origin, (void)region, (void)row, (void)slice, (void)from,
+		(void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static cl_int svm_memcpy(cl_command_queue q, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int svm_memcpy(cl_command_queue q, cl_bool blocking, void *to, const void *from,
+			 size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	(void)blocking, (void)to, (void)from, (void)bytes, (void)n_waits, (void)waits;
 	return enqueue(q, event);
 }
 
-static cl_int barrier_with_list(cl_command_queue q, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int barrier_with_list(cl_command_queue q, cl_uint n_waits, const cl_event *waits,
+				cl_event *event)
 {
 	(void)n_waits, (void)waits;
 	fake.n_barriers_with_list++;
@@ -490,7 +526,8 @@ static cl_int unknown_enqueue(cl_command_queue q, int a, int b, int c, int d, in
 	return a + b + c + d + e + f + g;
 }
 
-static cl_int command_buffer(cl_uint n, cl_command_queue *queues, void *buffer, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int command_buffer(cl_uint n, cl_command_queue *queues, void *buffer, cl_uint n_waits,
+			     const cl_event *waits, cl_event *event)
 {
 	(void)n, (void)n_waits, (void)waits;
 	return enqueue(queues ? queues[0] : buffer, event);
@@ -510,19 +547,48 @@ static void *extension(const char *name)
 }
 
 const cl_icd_dispatch fake_dispatch = {
-	.clGetPlatformInfo = get_platform_info, .clGetDeviceIDs = get_device_ids, .clGetDeviceInfo = get_device_info, .clCreateContext = create_context,
-	.clReleaseContext = release_context, .clGetDeviceAndHostTimer = timer,
-	.clCreateCommandQueue = create_queue, .clCreateCommandQueueWithProperties = create_queue_with_list, .clReleaseCommandQueue = release_queue,
-	.clGetCommandQueueInfo = get_queue_info, .clSetCommandQueueProperty = set_queue_property,
-	.clGetEventInfo = get_event_info, .clGetEventProfilingInfo = get_profiling_info, .clRetainEvent = retain_event, .clReleaseEvent = release_event,
-	.clWaitForEvents = wait_for_events, .clFinish = finish, .clFlush = finish,
-	.clCreateProgramWithSource = create_program, .clBuildProgram = build_program, .clGetProgramInfo = get_program_info, .clGetProgramBuildInfo = get_build_info,
-	.clCreateKernel = create_kernel, .clGetKernelInfo = get_kernel_info, .clGetKernelWorkGroupInfo = get_group_info,
-	.clCreateBuffer = create_buffer, .clRetainMemObject = retain_mem, .clReleaseMemObject = release_mem, .clGetMemObjectInfo = get_mem_info,
-	.clGetImageInfo = get_image_info, .clSVMAlloc = svm_alloc, .clSVMFree = svm_free,
-	.clEnqueueNDRangeKernel = nd_range, .clEnqueueReadBuffer = read_buffer, .clEnqueueMigrateMemObjects = migrate, .clEnqueueMapBuffer = map_buffer,
-	.clEnqueueUnmapMemObject = unmap, .clEnqueueWriteImage = write_image, .clEnqueueSVMMemcpy = svm_memcpy,
-	.clEnqueueBarrierWithWaitList = barrier_with_list, .clEnqueueBarrier = old_barrier, .clGetExtensionFunctionAddress = extension,
+	.clGetPlatformInfo = get_platform_info,
+	.clGetDeviceIDs = get_device_ids,
+	.clGetDeviceInfo = get_device_info,
+	.clCreateContext = create_context,
+	.clReleaseContext = release_context,
+	.clGetDeviceAndHostTimer = timer,
+	.clCreateCommandQueue = create_queue,
+	.clCreateCommandQueueWithProperties = create_queue_with_list,
+	.clReleaseCommandQueue = release_queue,
+	.clGetCommandQueueInfo = get_queue_info,
+	.clSetCommandQueueProperty = set_queue_property,
+	.clGetEventInfo = get_event_info,
+	.clGetEventProfilingInfo = get_profiling_info,
+	.clRetainEvent = retain_event,
+	.clReleaseEvent = release_event,
+	.clWaitForEvents = wait_for_events,
+	.clFinish = finish,
+	.clFlush = finish,
+	.clCreateProgramWithSource = create_program,
+	.clBuildProgram = build_program,
+	.clGetProgramInfo = get_program_info,
+	.clGetProgramBuildInfo = get_build_info,
+	.clCreateKernel = create_kernel,
+	.clGetKernelInfo = get_kernel_info,
+	.clGetKernelWorkGroupInfo = get_group_info,
+	.clCreateBuffer = create_buffer,
+	.clRetainMemObject = retain_mem,
+	.clReleaseMemObject = release_mem,
+	.clGetMemObjectInfo = get_mem_info,
+	.clGetImageInfo = get_image_info,
+	.clSVMAlloc = svm_alloc,
+	.clSVMFree = svm_free,
+	.clEnqueueNDRangeKernel = nd_range,
+	.clEnqueueReadBuffer = read_buffer,
+	.clEnqueueMigrateMemObjects = migrate,
+	.clEnqueueMapBuffer = map_buffer,
+	.clEnqueueUnmapMemObject = unmap,
+	.clEnqueueWriteImage = write_image,
+	.clEnqueueSVMMemcpy = svm_memcpy,
+	.clEnqueueBarrierWithWaitList = barrier_with_list,
+	.clEnqueueBarrier = old_barrier,
+	.clGetExtensionFunctionAddress = extension,
 };
 
 void fake_reset_implementation(void);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fake OpenCL implementation and a fake host of back ends, both in the hands of the test: commands end when the test says so, calls fail on demand, handles are
- * given out again, and everything that the back end says is counted. Thread-safe where the back end calls it from several threads.
+ * A fake OpenCL implementation and a fake host of back ends, both in the hands of the test:
+ * commands end when the test says so, calls fail on demand, handles are given out again, and
+ * everything that the back end says is counted. Thread-safe where the back end calls it from
+ * several threads.
  */
 #ifndef TESTS_UNIT_FAKE_OPENCL_H
 #define TESTS_UNIT_FAKE_OPENCL_H
@@ -11,14 +13,15 @@
 
 #define FAKE_MAX_OPS 4096u
 
-/* ---- the implementation ---------------------------------------------------------------------------------------------------- */
+/* ---- the implementation ---- */
 
 struct fake {
 	cl_int fail;              /* enqueues return it, 0: they go well */
-	cl_int end_with;          /* commands end so at once: CL_COMPLETE or an error; CL_QUEUED: they do not end */
+	cl_int end_with; /* commands end so at once: CL_COMPLETE or an error; CL_QUEUED: they do not
+			    end */
 	bool refuses_profiling;
 	bool no_events;           /* enqueues leave the event NULL */
-	bool stale_times;         /* commands are never queued, and their times are of something else */
+	bool stale_times; /* commands are never queued, and their times are of something else */
 	bool answers_early;       /* times are told before a command has ended */
 	bool has_timer;
 	int64_t timer_offset;     /* of the timer to the profiling clock */
@@ -44,7 +47,7 @@ cl_device_id fake_device(void);
 /* All commands that have not ended do, with this status. */
 void fake_end_all(cl_int status);
 
-/* ---- the host ------------------------------------------------------------------------------------------------------------------- */
+/* ---- the host ---- */
 
 struct fake_op {
 	uint64_t ticket;
@@ -58,10 +61,12 @@ struct fake_host {
 	bool absent;              /* the process is not measured */
 	uint32_t generation;
 	bool is_off;
-	_Atomic uint64_t n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS], n_lost[MSR_N_GPU_LOSSES];
+	_Atomic uint64_t n_launched[MSR_N_GPU_KINDS], n_ops[MSR_N_GPU_KINDS],
+		n_lost[MSR_N_GPU_LOSSES];
 	struct fake_op ops[FAKE_MAX_OPS];
 	_Atomic unsigned n_records;
-	unsigned n_entered, n_notes, n_devices, n_contexts, n_queues, n_codes, n_functions, n_shapes, n_pairs;
+	unsigned n_entered, n_notes, n_devices, n_contexts, n_queues, n_codes, n_functions,
+		n_shapes, n_pairs;
 	uint32_t queue_flags;
 	char how[64], function[64], options[64];
 	struct gpu_shape shape;

@@ -16,20 +16,41 @@ static void end(struct model_private *x, uint32_t id)
 	x->contexts.at[id].subtree_n = (uint32_t)x->contexts.n - id;
 }
 
-static uint32_t function(struct model_private *x, uint32_t parent, uint32_t f, uint32_t module, enum model_relation relation)
+static uint32_t function(struct model_private *x, uint32_t parent, uint32_t f, uint32_t module,
+			 enum model_relation relation)
 {
-	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = (uint8_t)relation, .function = f, .module = module,
-		.file = module == EXE ? MAIN_C : MODEL_NONE, .line = module == EXE ? 10 * (f + 1) : 0, .link_addr = 0x1000 * (f + 1)});
+	return begin(x, parent,
+		     (struct model_context){.kind = MODEL_CONTEXT_FUNCTION,
+					    .relation = (uint8_t)relation,
+					    .function = f,
+					    .module = module,
+					    .file = module == EXE ? MAIN_C : MODEL_NONE,
+					    .line = module == EXE ? 10 * (f + 1) : 0,
+					    .link_addr = 0x1000 * (f + 1)});
 }
 
-static uint32_t line(struct model_private *x, uint32_t parent, uint32_t f, uint32_t file, uint32_t number)
+static uint32_t line(struct model_private *x, uint32_t parent, uint32_t f, uint32_t file,
+		     uint32_t number)
 {
-	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_LINE, .relation = MODEL_LEXICAL, .function = f, .module = EXE, .file = file, .line = number});
+	return begin(x, parent,
+		     (struct model_context){.kind = MODEL_CONTEXT_LINE,
+					    .relation = MODEL_LEXICAL,
+					    .function = f,
+					    .module = EXE,
+					    .file = file,
+					    .line = number});
 }
 
-static uint32_t instruction(struct model_private *x, uint32_t parent, uint32_t f, uint32_t module, uint64_t addr)
+static uint32_t instruction(struct model_private *x, uint32_t parent, uint32_t f, uint32_t module,
+			    uint64_t addr)
 {
-	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = f, .module = module, .file = MODEL_NONE, .link_addr = addr});
+	return begin(x, parent,
+		     (struct model_context){.kind = MODEL_CONTEXT_INSTRUCTION,
+					    .relation = MODEL_LEXICAL,
+					    .function = f,
+					    .module = module,
+					    .file = MODEL_NONE,
+					    .link_addr = addr});
 }
 
 static void leaf(struct model_private *x, uint32_t id)
@@ -42,8 +63,20 @@ static void work(struct model_private *x, uint32_t call, bool loops)
 {
 	uint32_t f = function(x, call, F_WORK, EXE, MODEL_CALL), l, g;
 	if (loops) {
-		uint32_t loop = begin(x, f, (struct model_context){.kind = MODEL_CONTEXT_LOOP, .relation = MODEL_LEXICAL, .function = F_WORK, .module = EXE, .file = MAIN_C, .line = 20});
-		uint32_t inner = begin(x, loop, (struct model_context){.kind = MODEL_CONTEXT_LOOP, .relation = MODEL_LEXICAL, .function = F_WORK, .module = EXE, .file = MAIN_C, .line = 21});
+		uint32_t loop = begin(x, f,
+				      (struct model_context){.kind = MODEL_CONTEXT_LOOP,
+							     .relation = MODEL_LEXICAL,
+							     .function = F_WORK,
+							     .module = EXE,
+							     .file = MAIN_C,
+							     .line = 20});
+		uint32_t inner = begin(x, loop,
+				       (struct model_context){.kind = MODEL_CONTEXT_LOOP,
+							      .relation = MODEL_LEXICAL,
+							      .function = F_WORK,
+							      .module = EXE,
+							      .file = MAIN_C,
+							      .line = 21});
 		leaf(x, line(x, inner, F_WORK, MAIN_C, 22));
 		end(x, inner);
 		leaf(x, line(x, loop, F_WORK, MAIN_C, 21));
@@ -65,7 +98,8 @@ static void work(struct model_private *x, uint32_t call, bool loops)
 
 static void recurse(struct model_private *x, uint32_t call, uint32_t depth)
 {
-	uint32_t f = function(x, call, F_RECURSE, EXE, MODEL_CALL), l = line(x, f, F_RECURSE, UMLAUT_C, 31);
+	uint32_t f = function(x, call, F_RECURSE, EXE, MODEL_CALL),
+		 l = line(x, f, F_RECURSE, UMLAUT_C, 31);
 	if (depth > 1)
 		recurse(x, l, depth - 1);
 	leaf(x, l);
@@ -87,30 +121,57 @@ static void sort(struct model_private *x, uint32_t call)
 
 static uint32_t placeholder(struct model_private *x, uint32_t parent, uint32_t f)
 {
-	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = f, .module = MODEL_NONE, .file = MODEL_NONE});
+	return begin(x, parent,
+		     (struct model_context){.kind = MODEL_CONTEXT_FUNCTION,
+					    .relation = MODEL_CALL,
+					    .function = f,
+					    .module = MODEL_NONE,
+					    .file = MODEL_NONE});
 }
 
 static uint32_t kernel_line(struct model_private *x, uint32_t parent, uint32_t f, uint32_t number)
 {
-	return begin(x, parent, (struct model_context){.kind = MODEL_CONTEXT_LINE, .relation = MODEL_LEXICAL, .function = f, .module = GPU_CODE, .file = KERNEL_CL, .line = number});
+	return begin(x, parent,
+		     (struct model_context){.kind = MODEL_CONTEXT_LINE,
+					    .relation = MODEL_LEXICAL,
+					    .function = f,
+					    .module = GPU_CODE,
+					    .file = KERNEL_CL,
+					    .line = number});
 }
 
 /* A kernel below its placeholder: PC samples in two lines and in a line of an inlined function. */
 static void build_kernel(struct model_private *x, uint32_t call, unsigned which)
 {
 	uint32_t p = placeholder(x, call, F_GPU_KERNEL);
-	uint32_t f = begin(x, p, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = F_KERNEL, .module = GPU_CODE, .file = KERNEL_CL,
-		.line = 4, .link_addr = 0x100});
+	uint32_t f = begin(x, p,
+			   (struct model_context){.kind = MODEL_CONTEXT_FUNCTION,
+						  .relation = MODEL_CALL,
+						  .function = F_KERNEL,
+						  .module = GPU_CODE,
+						  .file = KERNEL_CL,
+						  .line = 4,
+						  .link_addr = 0x100});
 	uint32_t l = kernel_line(x, f, F_KERNEL, 6);
 	x->gpu.lines[which][0] = l;
-	uint32_t g = begin(x, l, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_INLINED, .function = F_DEVICE, .module = GPU_CODE, .file = KERNEL_CL,
-		.line = 1});
+	uint32_t g = begin(x, l,
+			   (struct model_context){.kind = MODEL_CONTEXT_FUNCTION,
+						  .relation = MODEL_INLINED,
+						  .function = F_DEVICE,
+						  .module = GPU_CODE,
+						  .file = KERNEL_CL,
+						  .line = 1});
 	x->gpu.lines[which][1] = kernel_line(x, g, F_DEVICE, 2);
 	end(x, x->gpu.lines[which][1]);
 	end(x, g);
 	end(x, l);
-	l = begin(x, f, (struct model_context){.kind = MODEL_CONTEXT_INSTRUCTION, .relation = MODEL_LEXICAL, .function = F_KERNEL, .module = GPU_CODE, .file = MODEL_NONE,
-		.link_addr = 0x180});
+	l = begin(x, f,
+		  (struct model_context){.kind = MODEL_CONTEXT_INSTRUCTION,
+					 .relation = MODEL_LEXICAL,
+					 .function = F_KERNEL,
+					 .module = GPU_CODE,
+					 .file = MODEL_NONE,
+					 .link_addr = 0x180});
 	x->gpu.lines[which][2] = l;
 	end(x, l);
 	end(x, f);
@@ -119,9 +180,11 @@ static void build_kernel(struct model_private *x, uint32_t call, unsigned which)
 }
 
 /* What one line asks of the GPU: a kernel, a copy, and a wait with the second. */
-static void build_gpu_call(struct model_private *x, uint32_t parent, uint32_t f_of, unsigned which, bool kernel, bool others)
+static void build_gpu_call(struct model_private *x, uint32_t parent, uint32_t f_of, unsigned which,
+			   bool kernel, bool others)
 {
-	uint32_t l = line(x, parent, f_of, MAIN_C, 14 + which), f = function(x, l, F_ENQUEUE, LIBC, MODEL_CALL);
+	uint32_t l = line(x, parent, f_of, MAIN_C, 14 + which),
+		 f = function(x, l, F_ENQUEUE, LIBC, MODEL_CALL);
 	uint32_t i = instruction(x, f, F_ENQUEUE, LIBC, 0xb010 + 16 * which), p;
 	if (kernel)
 		build_kernel(x, i, which);
@@ -157,11 +220,19 @@ static void build_gpu_calls(struct model_private *x, uint32_t main_, unsigned wh
 
 static void build_orphan(struct model_private *x, uint32_t root)
 {
-	uint32_t entry = begin(x, root, (struct model_context){.kind = MODEL_CONTEXT_ENTRY, .entry = MODEL_ENTRY_GPU_NO_LAUNCH, .module = MODEL_NONE, .file = MODEL_NONE,
-		.function = MODEL_NONE});
+	uint32_t entry = begin(x, root,
+			       (struct model_context){.kind = MODEL_CONTEXT_ENTRY,
+						      .entry = MODEL_ENTRY_GPU_NO_LAUNCH,
+						      .module = MODEL_NONE,
+						      .file = MODEL_NONE,
+						      .function = MODEL_NONE});
 	uint32_t p = placeholder(x, entry, F_GPU_KERNEL);
-	x->gpu.orphan = begin(x, p, (struct model_context){.kind = MODEL_CONTEXT_FUNCTION, .relation = MODEL_CALL, .function = F_OTHER_KERNEL, .module = MODEL_NONE,
-		.file = MODEL_NONE});
+	x->gpu.orphan = begin(x, p,
+			      (struct model_context){.kind = MODEL_CONTEXT_FUNCTION,
+						     .relation = MODEL_CALL,
+						     .function = F_OTHER_KERNEL,
+						     .module = MODEL_NONE,
+						     .file = MODEL_NONE});
 	end(x, x->gpu.orphan);
 	end(x, p);
 	end(x, entry);
@@ -169,8 +240,15 @@ static void build_orphan(struct model_private *x, uint32_t root)
 
 void fixture_build_tree(struct model_private *x, const struct fixture_options *o)
 {
-	uint32_t root = begin(x, MODEL_NONE, (struct model_context){.kind = MODEL_CONTEXT_ROOT, .module = MODEL_NONE, .file = MODEL_NONE, .function = MODEL_NONE});
-	const struct model_context none = {.kind = MODEL_CONTEXT_ENTRY, .module = MODEL_NONE, .file = MODEL_NONE, .function = MODEL_NONE};
+	uint32_t root = begin(x, MODEL_NONE,
+			      (struct model_context){.kind = MODEL_CONTEXT_ROOT,
+						     .module = MODEL_NONE,
+						     .file = MODEL_NONE,
+						     .function = MODEL_NONE});
+	const struct model_context none = {.kind = MODEL_CONTEXT_ENTRY,
+					   .module = MODEL_NONE,
+					   .file = MODEL_NONE,
+					   .function = MODEL_NONE};
 	struct model_context e = none;
 	uint32_t entry = begin(x, root, e), main_ = function(x, entry, F_MAIN, EXE, MODEL_CALL), l;
 	l = line(x, main_, F_MAIN, MAIN_C, 12);
@@ -206,8 +284,10 @@ void fixture_build_tree(struct model_private *x, const struct fixture_options *o
 	for (unsigned why = MSR_END_NO_CFI; why <= MSR_END_NO_MODULE; why++) {
 		e.end = (uint8_t)why;
 		entry = begin(x, root, e);
-		uint32_t f = function(x, entry, F_EVIL, why == MSR_END_NO_CFI ? EXE : MODEL_NONE, MODEL_CALL);
-		leaf(x, instruction(x, f, F_EVIL, why == MSR_END_NO_CFI ? EXE : MODEL_NONE, 0xdead0));
+		uint32_t f = function(x, entry, F_EVIL, why == MSR_END_NO_CFI ? EXE : MODEL_NONE,
+				      MODEL_CALL);
+		leaf(x,
+		     instruction(x, f, F_EVIL, why == MSR_END_NO_CFI ? EXE : MODEL_NONE, 0xdead0));
 		end(x, f);
 		end(x, entry);
 	}

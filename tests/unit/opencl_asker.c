@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library that bears an OpenCL loader's name and asks for its layers as one does. Loaded by tests/unit/test_getenv.c. */
+/* A library that bears an OpenCL loader's name and asks for its layers as one does. Loaded by
+ * tests/unit/test_getenv.c. */
 #include <stdlib.h>
 
 char *ask(const char *name);

@@ -40,8 +40,8 @@ struct found {
 
 bool fixture_finds_structures;
 
-static void find_structures(void *arg, const struct merge_modules *all, const bool *needed, const struct structure **structures,
-	enum model_structure *states)
+static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
+			    const struct structure **structures, enum model_structure *states)
 {
 	struct found *f = arg;
 	fixture_finds_structures = true;
@@ -126,7 +126,8 @@ static void check_values(const struct model *m, const struct model_profile *p)
 	for (size_t k = 0; k < p->n_values; k++) {
 		const struct model_value *v = &p->values[k], *last = k ? v - 1 : NULL;
 		assert_true(v->context < m->n_contexts && v->metric < m->n_metrics);
-		assert_true(!last || last->context < v->context || (last->context == v->context && last->metric < v->metric));
+		assert_true(!last || last->context < v->context ||
+			    (last->context == v->context && last->metric < v->metric));
 		assert_true(v->at[MODEL_EXECUTION] != 0);
 	}
 }
@@ -141,8 +142,10 @@ void fixture_check_model(const struct model *m)
 		check_values(m, &m->profiles[i]);
 	for (size_t k = 0; k < m->n_totals; k++) {
 		const struct model_total *t = &m->totals[k], *last = k ? t - 1 : NULL;
-		assert_true(t->context < m->n_contexts && t->metric < m->n_metrics && t->n_profiles <= m->n_profiles && t->n_profiles > 0);
-		assert_true(!last || last->context < t->context || (last->context == t->context && last->metric < t->metric));
+		assert_true(t->context < m->n_contexts && t->metric < m->n_metrics &&
+			    t->n_profiles <= m->n_profiles && t->n_profiles > 0);
+		assert_true(!last || last->context < t->context ||
+			    (last->context == t->context && last->metric < t->metric));
 	}
 }
 
@@ -162,7 +165,8 @@ uint32_t fixture_find_function(const struct model *m, uint32_t parent, const cha
 {
 	uint32_t end = parent + m->contexts[parent].subtree_n;
 	for (uint32_t c = parent + 1; c < end; c += m->contexts[c].subtree_n)
-		if (m->contexts[c].kind == MODEL_CONTEXT_FUNCTION && strcmp(m->functions[m->contexts[c].function].name, name) == 0)
+		if (m->contexts[c].kind == MODEL_CONTEXT_FUNCTION &&
+		    strcmp(m->functions[m->contexts[c].function].name, name) == 0)
 			return c;
 	return MODEL_NONE;
 }

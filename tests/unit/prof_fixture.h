@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the unit tests of hpcprof-lite share: a private directory, and models of synthetic measurements. Failures end the test by cmocka's assertions. */
+/* What the unit tests of hpcprof-lite share: a private directory, and models of synthetic
+ * measurements. Failures end the test by cmocka's assertions. */
 #ifndef TESTS_UNIT_PROF_FIXTURE_H
 #define TESTS_UNIT_PROF_FIXTURE_H
 
@@ -20,7 +21,8 @@
 char *fixture_directory(void);
 /* Removes it with all that is in it, and frees the name. */
 void fixture_remove(char *directory);
-/* The model of the measurements there, structures from <directory>/structs. Owned by the caller: model_free(). */
+/* The model of the measurements there, structures from <directory>/structs. Owned by the caller:
+ * model_free(). */
 struct model *fixture_model(const char *directory, unsigned n_workers);
 /* The same from a loaded job, which is taken over. Structures from `directory`, NULL: none. */
 struct model *fixture_model_of(struct load_job *job, const char *directory, unsigned n_workers);
@@ -35,7 +37,8 @@ char *fixture_text(const struct model *m);
 void fixture_check_model(const struct model *m);
 /* Reads a whole file, 64-byte aligned; owned by the caller. */
 uint8_t *fixture_read(const char *path, size_t *n_bytes);
-/* Context below `parent` with this function name (FUNCTION) or, name NULL, line; MODEL_NONE when there is none. */
+/* Context below `parent` with this function name (FUNCTION) or, name NULL, line; MODEL_NONE when
+ * there is none. */
 uint32_t fixture_find_function(const struct model *m, uint32_t parent, const char *name);
 uint32_t fixture_find_line(const struct model *m, uint32_t parent, uint32_t line);
 

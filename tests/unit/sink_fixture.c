@@ -2,11 +2,12 @@
 /*
  * Writes the model of model_fixture.c through a sink, for the shell tests and judges:
  *
- *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [kernels=FILE] [form=FORM] [metric=NAME]
- *	sink_fixture sums - [NAME=NUMBER ...]
+ *	sink_fixture SINK DIRECTORY [NAME=NUMBER ...] [source=FILE] [kernels=FILE] [form=FORM]
+ *[metric=NAME] sink_fixture sums - [NAME=NUMBER ...]
  *
- * Names are those of struct fixture_options, workers, and all, width and threshold of the text; peak=1 prints the largest resident set in KiB. "sums" prints what every output must hold, in the form of the judges: one fact a line, fields
- * separated by tabs. Not a test by itself.
+ * Names are those of struct fixture_options, workers, and all, width and threshold of the text;
+ *peak=1 prints the largest resident set in KiB. "sums" prints what every output must hold, in the
+ *form of the judges: one fact a line, fields separated by tabs. Not a test by itself.
  */
 #include "config.h"
 
@@ -37,12 +38,18 @@ static bool set(struct fixture_options *o, struct sink_options *so, const char *
 	const struct {
 		const char *name;
 		uint32_t *number;
-	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads}, {"n_metrics", &o->n_metrics}, {"n_extra", &o->n_extra}, {"recursion", &o->recursion}, {"gpu_depth", &o->gpu_depth},
-		{"n_gpu_ops", &o->n_gpu_ops}};
+	} numbers[] = {{"n_processes", &o->n_processes}, {"n_threads", &o->n_threads},
+		       {"n_metrics", &o->n_metrics},     {"n_extra", &o->n_extra},
+		       {"recursion", &o->recursion},     {"gpu_depth", &o->gpu_depth},
+		       {"n_gpu_ops", &o->n_gpu_ops}};
 	const struct {
 		const char *name;
 		bool *flag;
-	} flags[] = {{"ranks", &o->ranks}, {"traces", &o->traces}, {"loops", &o->loops}, {"peak", &print_peak}, {"all", &text_settings.all}};
+	} flags[] = {{"ranks", &o->ranks},
+		     {"traces", &o->traces},
+		     {"loops", &o->loops},
+		     {"peak", &print_peak},
+		     {"all", &text_settings.all}};
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (strncmp(argument, numbers[i].name, n) == 0 && numbers[i].name[n] == '\0') {
 			*numbers[i].number = (uint32_t)number;
@@ -84,7 +91,8 @@ static void print_name(const char *name)
 
 static void print_sums(const struct model *m)
 {
-	double *by_function = calloc((size_t)m->n_functions * m->n_metrics + 1, sizeof *by_function);
+	double *by_function =
+		calloc((size_t)m->n_functions * m->n_metrics + 1, sizeof *by_function);
 	printf("contexts\t%" PRIu32 "\nprofiles\t%" PRIu32 "\n", m->n_contexts, m->n_profiles);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_total *t = model_find_total(m, 0, i);
@@ -93,8 +101,11 @@ static void print_sums(const struct model *m)
 		free(name);
 	}
 	for (size_t i = 0; i < m->n_totals && by_function; i++)
-		if (m->totals[i].sum[MODEL_POINT] != 0 && m->contexts[m->totals[i].context].function != MODEL_NONE)
-			by_function[(size_t)m->contexts[m->totals[i].context].function * m->n_metrics + m->totals[i].metric] += m->totals[i].sum[MODEL_POINT];
+		if (m->totals[i].sum[MODEL_POINT] != 0 &&
+		    m->contexts[m->totals[i].context].function != MODEL_NONE)
+			by_function[(size_t)m->contexts[m->totals[i].context].function *
+					    m->n_metrics +
+				    m->totals[i].metric] += m->totals[i].sum[MODEL_POINT];
 	for (uint32_t f = 0; f < m->n_functions && by_function; f++)
 		for (uint32_t i = 0; i < m->n_metrics; i++)
 			if (by_function[(size_t)f * m->n_metrics + i] != 0) {
@@ -111,7 +122,13 @@ static void print_sums(const struct model *m)
 
 int main(int argc, char **argv)
 {
-	struct fixture_options o = {.n_processes = 2, .n_threads = 2, .n_metrics = 2, .recursion = 4, .n_samples = 200, .ranks = true, .traces = true};
+	struct fixture_options o = {.n_processes = 2,
+				    .n_threads = 2,
+				    .n_metrics = 2,
+				    .recursion = 4,
+				    .n_samples = 200,
+				    .ranks = true,
+				    .traces = true};
 	struct sink_options so = {.n_workers = 2};
 	static const struct {
 		const struct sink_ops *ops;

@@ -50,8 +50,11 @@ static void vec_grows_and_zeroes(void **state)
 static void sorted_counts_as_a_walk_does(void **state)
 {
 	(void)state;
-	static const struct { uint64_t key; } items[] = {{0}, {3}, {3}, {3}, {7}, {UINT32_MAX}, {UINT64_MAX - 1}};
-	static const uint64_t keys[] = {0, 1, 3, 4, 7, 8, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
+	static const struct {
+		uint64_t key;
+	} items[] = {{0}, {3}, {3}, {3}, {7}, {UINT32_MAX}, {UINT64_MAX - 1}};
+	static const uint64_t keys[] = {
+		0, 1, 3, 4, 7, 8, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX - 1, UINT64_MAX};
 	for (size_t n = 0; n <= sizeof items / sizeof items[0]; n++)
 		for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
 			size_t below = 0, up_to = 0;
@@ -153,7 +156,9 @@ struct parsed {
 
 static enum status set_n(void *arg, const char *value)
 {
-	return options_number(value, 1, 10, &((struct parsed *)arg)->n) ? STATUS_OK : options_refuse("bad number '%s'", value);
+	return options_number(value, 1, 10, &((struct parsed *)arg)->n)
+		       ? STATUS_OK
+		       : options_refuse("bad number '%s'", value);
 }
 
 static enum status set_flag(void *arg, const char *value)
@@ -168,7 +173,8 @@ static const struct option_spec specs[] = {
 	{0, "flag", NULL, "a flag", set_flag},
 	{0},
 };
-static const struct option_table table = {.program = "t", .synopsis = "t [options] FILE...", .about = "A test.", .specs = specs};
+static const struct option_table table = {
+	.program = "t", .synopsis = "t [options] FILE...", .about = "A test.", .specs = specs};
 
 static void options_are_parsed(void **state)
 {
@@ -182,19 +188,24 @@ static void options_are_parsed(void **state)
 
 	struct parsed q = {0};
 	const char *command[] = {"t", "--number=4", "app", "-n", "99", NULL};
-	assert_int_equal(options_parse(&table, 5, (char **)command, 1, &q, &first, &done), STATUS_OK);
+	assert_int_equal(options_parse(&table, 5, (char **)command, 1, &q, &first, &done),
+			 STATUS_OK);
 	assert_true(q.n == 4 && first == 2);
 
 	const char *bad[] = {"t", "-n", "11", NULL};
-	assert_int_equal(options_parse(&table, 3, (char **)bad, 0, &p, &first, &done), STATUS_USAGE);
+	assert_int_equal(options_parse(&table, 3, (char **)bad, 0, &p, &first, &done),
+			 STATUS_USAGE);
 	const char *unknown[] = {"t", "--wrong", NULL};
-	assert_int_equal(options_parse(&table, 2, (char **)unknown, 0, &p, &first, &done), STATUS_USAGE);
+	assert_int_equal(options_parse(&table, 2, (char **)unknown, 0, &p, &first, &done),
+			 STATUS_USAGE);
 	const char *missing[] = {"t", "-n", NULL};
-	assert_int_equal(options_parse(&table, 2, (char **)missing, 0, &p, &first, &done), STATUS_USAGE);
+	assert_int_equal(options_parse(&table, 2, (char **)missing, 0, &p, &first, &done),
+			 STATUS_USAGE);
 	assert_int_equal(status_exit_code(STATUS_USAGE), 2);
 }
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* their allocators need mappings */
+#if !defined __SANITIZE_ADDRESS__ && \
+	!defined __SANITIZE_THREAD__ /* their allocators need mappings */
 /* A job may have more ranks than a process may have mappings. */
 static void mapfile_reads_where_there_are_no_mappings(void **state)
 {
@@ -205,7 +216,8 @@ static void mapfile_reads_where_there_are_no_mappings(void **state)
 	assert_true(fd >= 0 && write(fd, text, sizeof text) == sizeof text);
 	close(fd);
 	/* pages of one mapping with every second one of other rights are a mapping each */
-	char *pages = mmap(NULL, (size_t)MOST * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *pages = mmap(NULL, (size_t)MOST * PAGE, PROT_NONE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	assert_true(pages != MAP_FAILED);
 	size_t n = 1;
 	while (n < MOST && mprotect(pages + n * PAGE, PAGE, PROT_READ) == 0)
@@ -213,7 +225,8 @@ static void mapfile_reads_where_there_are_no_mappings(void **state)
 	/* what is left is less than the two that a page in the middle takes */
 	void *last[4];
 	for (size_t i = 0; i < 4; i++)
-		last[i] = n < MOST ? mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+		last[i] = n < MOST ? mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+				   : MAP_FAILED;
 	struct mapfile m;
 	enum status s = mapfile_open(name, &m);
 	for (size_t i = 0; i < 4; i++)
@@ -222,7 +235,8 @@ static void mapfile_reads_where_there_are_no_mappings(void **state)
 	munmap(pages, (size_t)MOST * PAGE);
 	assert_int_equal(s, STATUS_OK);
 	assert_true(m.is_copy || n >= MOST); /* this kernel has no bound within reach */
-	assert_true(m.n_bytes == sizeof text && memcmp(m.bytes, text, sizeof text) == 0 && (uintptr_t)m.bytes % PAGE == 0);
+	assert_true(m.n_bytes == sizeof text && memcmp(m.bytes, text, sizeof text) == 0 &&
+		    (uintptr_t)m.bytes % PAGE == 0);
 	mapfile_close(&m);
 	assert_int_equal(mapfile_open(name, &m), STATUS_OK);
 	assert_false(m.is_copy);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/cct: every inserted path is found again by following parents in the file, however much of it was said to be the same;
- * values and times come back as given; limits are losses that leave the tree usable.
+ * Tests of hpcrun-lite/cct: every inserted path is found again by following parents in the file,
+ * however much of it was said to be the same; values and times come back as given; limits are
+ * losses that leave the tree usable.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,8 +30,14 @@ static void *memory;
 static void start(uint64_t max_bytes, uint32_t max_nodes, bool is_main)
 {
 	const char *cause = "";
-	const struct store_options options = {.directory = directory, .host = "h", .rank = -1, .n_ranks = -1, .pid = 1, .max_bytes = max_bytes};
-	const struct cct_options o = {.thread = THREAD, .is_main = is_main, .max_depth = DEPTH, .max_nodes = max_nodes};
+	const struct store_options options = {.directory = directory,
+					      .host = "h",
+					      .rank = -1,
+					      .n_ranks = -1,
+					      .pid = 1,
+					      .max_bytes = max_bytes};
+	const struct cct_options o = {
+		.thread = THREAD, .is_main = is_main, .max_depth = DEPTH, .max_nodes = max_nodes};
 	if (!store_open(&options, &cause))
 		fail_msg("%s", cause);
 	memory = aligned_alloc(64, cct_bytes(DEPTH));
@@ -57,7 +64,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* ---- the tree as it is in the file ---------------------------------------------------------------------- */
+/* ---- the tree as it is in the file ---- */
 
 struct image {
 	uint8_t *bytes;
@@ -113,7 +120,8 @@ static void read_image(void)
 	image.bytes = aligned_alloc(64, (image.n_bytes + 63) & ~UINT64_C(63));
 	assert_int_equal(read(fd, image.bytes, image.n_bytes), image.n_bytes);
 	close(fd);
-	for (pos = MSR_HEADER_BYTES; (s = msr_next_extent(image.bytes, image.n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+	for (pos = MSR_HEADER_BYTES; (s = msr_next_extent(image.bytes, image.n_bytes, &pos, &v,
+							  &skipped)) != MSR_SCAN_END;) {
 		assert_int_equal(s, MSR_SCAN_EXTENT);
 		if (v.extent->kind != MSR_FREE)
 			assert_int_equal(v.extent->thread, THREAD);
@@ -121,7 +129,8 @@ static void read_image(void)
 	}
 	for (uint32_t sequence = 0, seen = 1; seen; sequence++) {
 		seen = 0;
-		for (pos = MSR_HEADER_BYTES; msr_next_extent(image.bytes, image.n_bytes, &pos, &v, &skipped) == MSR_SCAN_EXTENT;)
+		for (pos = MSR_HEADER_BYTES; msr_next_extent(image.bytes, image.n_bytes, &pos, &v,
+							     &skipped) == MSR_SCAN_EXTENT;)
 			if (v.extent->kind == MSR_TRACE && v.extent->sequence == sequence) {
 				read_trace(&v);
 				seen = 1;
@@ -147,13 +156,14 @@ static uint64_t address(unsigned x)
 	return msr_addr_make((uint16_t)(1 + x % 3), 0x1000 + x * 16, x % 7 == 0);
 }
 
-static bool insert(const uint64_t *addr, uint32_t n, uint32_t same, uint32_t *node, enum msr_loss *cause)
+static bool insert(const uint64_t *addr, uint32_t n, uint32_t same, uint32_t *node,
+		   enum msr_loss *cause)
 {
 	const struct cct_path path = {.addr = addr, .n = n, .n_same = same, .end = MSR_END_ROOT};
 	return cct_insert(tree, &path, node, cause);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void random_paths(void **state)
 {
@@ -168,7 +178,8 @@ static void random_paths(void **state)
 		uint32_t keep = i ? (uint32_t)rand() % (length[i - 1] + 1) : 0;
 		length[i] = keep + (uint32_t)rand() % (DEPTH - keep + 1);
 		for (uint32_t j = 0; j < length[i]; j++)
-			addr[i][length[i] - 1 - j] = j < keep ? addr[i - 1][length[i - 1] - 1 - j] : address((unsigned)rand() % 20);
+			addr[i][length[i] - 1 - j] = j < keep ? addr[i - 1][length[i - 1] - 1 - j]
+							      : address((unsigned)rand() % 20);
 		uint32_t same = keep ? (uint32_t)rand() % (keep + 1) : 0;
 		if (i % 1000 == 999)
 			cct_trim(tree); /* an exec that failed */
@@ -195,7 +206,8 @@ static void entry_points(void **state)
 		const struct cct_path path = {.addr = addr, .n = 2, .end = (enum msr_path_end)e};
 		assert_true(cct_insert(tree, &path, &node[e], &cause));
 	}
-	assert_true(insert(addr, 0, 0, &node[MSR_N_PATH_ENDS], &cause)); /* no frame: the entry itself */
+	assert_true(insert(addr, 0, 0, &node[MSR_N_PATH_ENDS],
+			   &cause)); /* no frame: the entry itself */
 	read_image();
 	assert_path(node[0], addr, 2, MSR_ENTRY_MAIN);
 	for (uint32_t e = 1; e < MSR_N_PATH_ENDS; e++)
@@ -234,11 +246,13 @@ static void cells(void **state)
 		for (unsigned i = 0; i < NODES; i++)
 			for (unsigned m = 0; m < 3; m++)
 				if (m == 0 || i % m == 0)
-					assert_true(cct_add(tree, node[i], m, 1, 100 * m + i, &cause));
+					assert_true(
+						cct_add(tree, node[i], m, 1, 100 * m + i, &cause));
 	read_image();
 	for (unsigned i = 0; i < NODES; i++) {
 		unsigned seen = 0;
-		for (uint32_t c = atomic_load(&image.nodes[node[i]].first_cell); c; c = image.cells[c - 1].next) {
+		for (uint32_t c = atomic_load(&image.nodes[node[i]].first_cell); c;
+		     c = image.cells[c - 1].next) {
 			const struct msr_cell *cell = &image.cells[c - 1];
 			assert_int_equal(cell->node, node[i]);
 			assert_int_equal(atomic_load(&cell->count), 10);
@@ -261,8 +275,11 @@ static void time_line(void **state)
 	assert_true(insert(addr, 1, 0, &node, &cause));
 	srand(2);
 	for (int i = 0; i < RECORDS; i++) {
-		/* now and then a pause that does not fit 32 bits, also right at the end of an extent */
-		now += rand() % 50 == 0 ? (uint64_t)rand() * 1000 : i % 1000 == 0 ? UINT32_MAX : (uint64_t)rand() % 2000000;
+		/* now and then a pause that does not fit 32 bits, also right at the end of an
+		 * extent */
+		now += rand() % 50 == 0 ? (uint64_t)rand() * 1000
+		       : i % 1000 == 0  ? UINT32_MAX
+					: (uint64_t)rand() % 2000000;
 		ns[i] = now;
 		assert_true(cct_trace(tree, node, (uint32_t)i % MSR_MAX_METRICS, now, &cause));
 	}
@@ -340,8 +357,10 @@ static void finish_gives_back(void **state)
 	struct stat st;
 	enum msr_loss cause;
 	(void)state;
-	for (int round = 0; round < ROUNDS; round++) { /* short threads, one after the other, in the same memory */
-		const struct cct_options o = {.thread = THREAD, .max_depth = DEPTH, .max_nodes = 1000};
+	for (int round = 0; round < ROUNDS;
+	     round++) { /* short threads, one after the other, in the same memory */
+		const struct cct_options o = {
+			.thread = THREAD, .max_depth = DEPTH, .max_nodes = 1000};
 		uint64_t addr[3] = {address(1), address(2), address(3)};
 		uint32_t node;
 		assert_true(insert(addr, 3, 0, &node, &cause));
@@ -352,8 +371,11 @@ static void finish_gives_back(void **state)
 	}
 	store_finish(true);
 	assert_int_equal(stat(store_path(), &st), 0);
-	/* Of each thread an extent of 5 nodes, one of a cell and one of a record remain, with room that is too small to be used again. */
-	const uint64_t kept = extent_bytes(5 * sizeof(struct msr_node)) + extent_bytes(sizeof(struct msr_cell)) + extent_bytes(sizeof(uint64_t));
+	/* Of each thread an extent of 5 nodes, one of a cell and one of a record remain, with room
+	 * that is too small to be used again. */
+	const uint64_t kept = extent_bytes(5 * sizeof(struct msr_node)) +
+			      extent_bytes(sizeof(struct msr_cell)) +
+			      extent_bytes(sizeof(uint64_t));
 	assert_in_range(st.st_size, ROUNDS * kept, ROUNDS * kept * 3 / 2);
 }
 

@@ -51,8 +51,8 @@ static const struct model_unmeasured *only_program(const struct model *m)
 	return &m->unmeasured[0];
 }
 
-/* A child that could not write its end; its process id was another's before and is another's later.
- */
+/* A child that could not write its end; its process id was another's before and is another's
+ * later. */
 static void test_parent_knows_the_end(void **state)
 {
 	(void)state;
@@ -69,7 +69,8 @@ static void test_parent_knows_the_end(void **state)
 	assert_string_equal(end_of(m, PARENT), "exit status 0");
 	assert_string_equal(end_of(m, CHILD), "signal SIGSEGV");
 	assert_string_equal(
-		end_of(m, 300), "unknown status (killed, ended by its own system call, or still running)");
+		end_of(m, 300),
+		"unknown status (killed, ended by its own system call, or still running)");
 	assert_string_equal(end_of(m, 400), "signal SIGTERM");
 	model_free(m);
 	fixture_remove(directory);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/runtime/config: what is encoded is decoded, damage is refused, and ranks are found in each launcher's environment. */
+/* Tests of hpcrun-lite/runtime/config: what is encoded is decoded, damage is refused, and ranks are
+ * found in each launcher's environment. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,8 +30,16 @@ static struct config sample(void)
 	c.process_start_ns = UINT64_C(123456789012345678);
 	c.max_bytes = UINT64_C(1) << 40;
 	c.n_events = 2;
-	c.event[0] = (struct config_event){.name = "CPUTIME", .kind = CONFIG_CPUTIME, .unit = MSR_UNIT_NS, .period = 1000000, .as_rate = true};
-	c.event[1] = (struct config_event){.name = "perf::X:u=1,a;b", .kind = CONFIG_PERF, .perf_type = 1, .perf_config = UINT64_MAX, .period = 100};
+	c.event[0] = (struct config_event){.name = "CPUTIME",
+					   .kind = CONFIG_CPUTIME,
+					   .unit = MSR_UNIT_NS,
+					   .period = 1000000,
+					   .as_rate = true};
+	c.event[1] = (struct config_event){.name = "perf::X:u=1,a;b",
+					   .kind = CONFIG_PERF,
+					   .perf_type = 1,
+					   .perf_config = UINT64_MAX,
+					   .period = 100};
 	c.gpu_bytes = UINT64_C(3) << 32;
 	c.n_gpus = 2;
 	c.gpu[0] = (struct config_gpu){"opencl", "", true};
@@ -125,12 +134,29 @@ static void too_small(void **state)
 static void refused(void **state)
 {
 	static const char *const bad[] = {
-		"", "1", "2;dir=/d;event=C,1,1,0,0,1,0,0", "1;dir=relative;event=C,1,1,0,0,1,0,0", "1;dir=/d", /* no event */
-		"1;dir=/d;event=C,1,1,0,0,0,0,0", /* no period */ "1;dir=/d;event=C,9,1,0,0,1,0,0", "1;dir=/d;event=C,1,1", "1;dir=/d%2;event=C,1,1,0,0,1,0,0",
-		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0,0", "1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0,0", "1;dir=/d;event=C,1,1,0,0,1,0,0x",
-		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0,0", "1;;dir=/d", "1;dir",
-		"1;dir=/d;gpu=", "1;dir=/d;gpu=,pc", "1;dir=/d;gpu=a/b,", "1;dir=/d;gpu=a,;gpu=a,x", "1;dir=/d;gpu=a,;gpu=b,;gpu=c,;gpu=d,",
-		"1;dir=/d;gpu=abcdefghijklmnop,", "1;dir=/d;gpu=a,;gpubytes=x", "1;dir=/d;gpu=a,,x",
+		"",
+		"1",
+		"2;dir=/d;event=C,1,1,0,0,1,0,0",
+		"1;dir=relative;event=C,1,1,0,0,1,0,0",
+		"1;dir=/d", /* no event */
+		"1;dir=/d;event=C,1,1,0,0,0,0,0",
+		/* no period */ "1;dir=/d;event=C,9,1,0,0,1,0,0",
+		"1;dir=/d;event=C,1,1",
+		"1;dir=/d%2;event=C,1,1,0,0,1,0,0",
+		"1;dir=/d;depth=3;event=C,1,1,0,0,1,0,0",
+		"1;dir=/d;nodes=99999999999;event=C,1,1,0,0,1,0,0",
+		"1;dir=/d;event=C,1,1,0,0,1,0,0x",
+		"1;dir=/d;event=C,1,1,0,0,99999999999999999999,0,0",
+		"1;;dir=/d",
+		"1;dir",
+		"1;dir=/d;gpu=",
+		"1;dir=/d;gpu=,pc",
+		"1;dir=/d;gpu=a/b,",
+		"1;dir=/d;gpu=a,;gpu=a,x",
+		"1;dir=/d;gpu=a,;gpu=b,;gpu=c,;gpu=d,",
+		"1;dir=/d;gpu=abcdefghijklmnop,",
+		"1;dir=/d;gpu=a,;gpubytes=x",
+		"1;dir=/d;gpu=a,,x",
 	};
 	struct config c;
 	(void)state;
@@ -146,7 +172,8 @@ static void refused(void **state)
 	assert_string_equal(c.gpu[0].options, "");
 }
 
-/* Any change of any byte: never outside the buffers (under a sanitizer), and the result is within its bounds. */
+/* Any change of any byte: never outside the buffers (under a sanitizer), and the result is within
+ * its bounds. */
 static void mutations(void **state)
 {
 	static char text[CONFIG_MAX_BYTES], copy[CONFIG_MAX_BYTES];
@@ -232,7 +259,9 @@ static void ranks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip), cmocka_unit_test(preload), cmocka_unit_test(too_small), cmocka_unit_test(refused), cmocka_unit_test(mutations), cmocka_unit_test(ranks),
+		cmocka_unit_test(round_trip), cmocka_unit_test(preload),
+		cmocka_unit_test(too_small),  cmocka_unit_test(refused),
+		cmocka_unit_test(mutations),  cmocka_unit_test(ranks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NVIDIA back end before a host and a CUPTI that are made up: calls by name, captured and refused launches, memory; maps and options. */
+/* The NVIDIA back end before a host and a CUPTI that are made up: calls by name, captured and
+ * refused launches, memory; maps and options. */
 #include "tests/unit/cupti_made_up.h"
 
 #include <errno.h>
 
-/* ---- calls by name ---------------------------------------------------------------------------------------------- */
+/* ---- calls by name ---- */
 
 static void test_names(void **state)
 {
@@ -14,17 +15,39 @@ static void test_names(void **state)
 		unsigned kind, form;
 		bool is_new;
 	} wanted[] = {
-		{"cuLaunchKernel", MSR_GPU_KERNEL, NV_FORM_LAUNCH, false}, {"cuLaunchKernelEx_ptsz", MSR_GPU_KERNEL, NV_FORM_LAUNCH_EX, false}, {"cuLaunchCooperativeKernelMultiDevice", MSR_GPU_KERNEL, 0, false},
-		{"cuLaunchHostFunc", 0, 0, false}, {"cuLaunchHostFunc_ptsz", 0, 0, false}, {"cuLaunchSomethingNew_v3", MSR_GPU_KERNEL, 0, true}, {"cuGraphLaunch_ptsz", MSR_GPU_GRAPH, 0, false},
-		{"cuMemcpyHtoD_v2_ptds", MSR_GPU_COPY, NV_FORM_AMOUNT_2, false}, {"cuMemcpyHtoD", MSR_GPU_COPY, 0, false}, {"cu64MemcpyHtoD", MSR_GPU_COPY, 0, false}, {"cuMemcpyBatchAsync_v2_ptsz", MSR_GPU_COPY, 0, false},
-		{"cuMemcpyWarp_v9", MSR_GPU_COPY, 0, true}, {"cuMemsetD2D32Async_ptsz", MSR_GPU_SET, NV_FORM_SET_2D, false}, {"cu64MemAlloc", MSR_GPU_ALLOC, 0, false}, {"cuMemAllocFromPoolAsync_ptsz", MSR_GPU_ALLOC, NV_FORM_ALLOC, false},
-		{"cuMemFreeAsync", MSR_GPU_FREE, NV_FORM_FREE, false}, {"cuCtxSynchronize_v2", MSR_GPU_SYNC, 0, false}, {"cuStreamQuery", 0, 0, false}, {"cuMemGetInfo_v2", 0, 0, false},
-		{"cuStreamBeginCaptureToGraph_ptsz", 0, NV_FORM_CAPTURE_BEGIN, false}, {"cuGraphAddKernelNode_v2", 0, 0, false}, {"", 0, 0, false}, {"x", 0, 0, false}, {"cu", 0, 0, false}, {"cu64", 0, 0, false}, {"cu_v2", 0, 0, false},
+		{"cuLaunchKernel", MSR_GPU_KERNEL, NV_FORM_LAUNCH, false},
+		{"cuLaunchKernelEx_ptsz", MSR_GPU_KERNEL, NV_FORM_LAUNCH_EX, false},
+		{"cuLaunchCooperativeKernelMultiDevice", MSR_GPU_KERNEL, 0, false},
+		{"cuLaunchHostFunc", 0, 0, false},
+		{"cuLaunchHostFunc_ptsz", 0, 0, false},
+		{"cuLaunchSomethingNew_v3", MSR_GPU_KERNEL, 0, true},
+		{"cuGraphLaunch_ptsz", MSR_GPU_GRAPH, 0, false},
+		{"cuMemcpyHtoD_v2_ptds", MSR_GPU_COPY, NV_FORM_AMOUNT_2, false},
+		{"cuMemcpyHtoD", MSR_GPU_COPY, 0, false},
+		{"cu64MemcpyHtoD", MSR_GPU_COPY, 0, false},
+		{"cuMemcpyBatchAsync_v2_ptsz", MSR_GPU_COPY, 0, false},
+		{"cuMemcpyWarp_v9", MSR_GPU_COPY, 0, true},
+		{"cuMemsetD2D32Async_ptsz", MSR_GPU_SET, NV_FORM_SET_2D, false},
+		{"cu64MemAlloc", MSR_GPU_ALLOC, 0, false},
+		{"cuMemAllocFromPoolAsync_ptsz", MSR_GPU_ALLOC, NV_FORM_ALLOC, false},
+		{"cuMemFreeAsync", MSR_GPU_FREE, NV_FORM_FREE, false},
+		{"cuCtxSynchronize_v2", MSR_GPU_SYNC, 0, false},
+		{"cuStreamQuery", 0, 0, false},
+		{"cuMemGetInfo_v2", 0, 0, false},
+		{"cuStreamBeginCaptureToGraph_ptsz", 0, NV_FORM_CAPTURE_BEGIN, false},
+		{"cuGraphAddKernelNode_v2", 0, 0, false},
+		{"", 0, 0, false},
+		{"x", 0, 0, false},
+		{"cu", 0, 0, false},
+		{"cu64", 0, 0, false},
+		{"cu_v2", 0, 0, false},
 	};
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		struct nv_call c = nv_call_of(wanted[i].name);
-		if (c.kind != wanted[i].kind || c.form != wanted[i].form || c.is_new != wanted[i].is_new)
-			fail_msg("%s: kind %u, form %u, new %d", wanted[i].name, c.kind, c.form, c.is_new);
+		if (c.kind != wanted[i].kind || c.form != wanted[i].form ||
+		    c.is_new != wanted[i].is_new)
+			fail_msg("%s: kind %u, form %u, new %d", wanted[i].name, c.kind, c.form,
+				 c.is_new);
 	}
 	assert_true(nv_call_of("cuMemcpyDtoH_v2").waits);
 	assert_false(nv_call_of("cuMemcpyDtoHAsync_v2").waits);
@@ -62,7 +85,8 @@ static void test_copy(void **state)
 	cuMemcpyHtoD_v2_params p = {.ByteCount = 100}, none = {.ByteCount = 0};
 	do_call(COPY, 5, &p, CUDA_SUCCESS);
 	assert_int_equal(seen.n_launched[MSR_GPU_COPY], 1);
-	assert_int_equal(seen.n_ops[MSR_GPU_SYNC], 1); /* a blocking copy is a wait too, with an id of its own */
+	assert_int_equal(seen.n_ops[MSR_GPU_SYNC],
+			 1); /* a blocking copy is a wait too, with an id of its own */
 	assert_int_equal(seen.op_id, 11);
 	assert_int_equal(seen.op.detail, MSR_GPU_SYNC_COPY);
 	assert_true(seen.op.start_ns <= seen.op.end_ns && seen.op.start_ns > 0);
@@ -102,7 +126,8 @@ static void test_capture(void **state)
 	(void)state;
 	struct call c;
 	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x10};
-	CUpti_GraphData node = {.node = (CUgraphNode)(uintptr_t)77}, copy = {.node = (CUgraphNode)(uintptr_t)88, .originalNode = node.node};
+	CUpti_GraphData node = {.node = (CUgraphNode)(uintptr_t)77},
+			copy = {.node = (CUgraphNode)(uintptr_t)88, .originalNode = node.node};
 	do_call(CAPTURE, 1, NULL, CUDA_SUCCESS);
 	enter(&c, LAUNCH, 2, &p, "k");
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, &node);
@@ -115,7 +140,8 @@ static void test_capture(void **state)
 	assert_int_equal(seen.launch_id, 6);
 	do_call(LAUNCH, 4, &p, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 1);
-	/* One that the host does not take has a record all the same, but where CUPTI records nothing. */
+	/* One that the host does not take has a record all the same, but where CUPTI records
+	 * nothing. */
 	int64_t n_open = nv_open_count();
 	seen.refuses = true;
 	do_call(LAUNCH, 9, &p, CUDA_SUCCESS);
@@ -124,7 +150,8 @@ static void test_capture(void **state)
 	do_call(LAUNCH, 10, &p, CUDA_SUCCESS);
 	assert_int_equal(nv_open_count(), n_open + 1);
 	nv.has_no_records = seen.refuses = false;
-	do_call(CAPTURED, 5, NULL, CUDA_ERROR_INVALID_VALUE); /* an invalid capture is at its end too */
+	do_call(CAPTURED, 5, NULL,
+		CUDA_ERROR_INVALID_VALUE); /* an invalid capture is at its end too */
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &copy);
 	assert_int_equal(seen.n_copies, 1);
 	enter(&c, LAUNCH, 6, &p, "k");
@@ -134,7 +161,8 @@ static void test_capture(void **state)
 	assert_int_equal(nv.n_capturing, 0);
 	do_call(CAPTURE, 11, NULL, CUDA_ERROR_INVALID_VALUE);
 	assert_int_equal(nv.n_capturing, 0);
-	copy.originalNode = NULL; /* of nothing that is known: told neither as made here nor as a copy */
+	copy.originalNode =
+		NULL; /* of nothing that is known: told neither as made here nor as a copy */
 	resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &copy);
 	assert_int_equal(seen.n_nodes + seen.n_copies, 2);
 	do_call(GRAPH, 8, NULL, CUDA_SUCCESS);
@@ -157,7 +185,8 @@ static void test_fork(void **state)
 	assert_int_equal(seen.n_launched[MSR_GPU_KERNEL], 1);
 }
 
-/* Destructors launch after exit(): nobody asks for their records, and those that come all the same are of what was counted already. */
+/* Destructors launch after exit(): nobody asks for their records, and those that come all the same
+ * are of what was counted already. */
 static void test_over(void **state)
 {
 	(void)state;
@@ -179,7 +208,7 @@ static void test_over(void **state)
 	assert_int_equal(nv.n_outstanding, 1);
 }
 
-/* ---- maps and options ------------------------------------------------------------------------------------------- */
+/* ---- maps and options ---- */
 
 static uint64_t n_taken, sum_taken;
 
@@ -234,8 +263,15 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_names, start), cmocka_unit_test_setup(test_launch, start), cmocka_unit_test_setup(test_copy, start), cmocka_unit_test_setup(test_memory, start),
-		cmocka_unit_test_setup(test_capture, start), cmocka_unit_test_setup(test_fork, start), cmocka_unit_test_setup(test_over, start), cmocka_unit_test_setup(test_map, start), cmocka_unit_test_setup(test_options, start),
+		cmocka_unit_test_setup(test_names, start),
+		cmocka_unit_test_setup(test_launch, start),
+		cmocka_unit_test_setup(test_copy, start),
+		cmocka_unit_test_setup(test_memory, start),
+		cmocka_unit_test_setup(test_capture, start),
+		cmocka_unit_test_setup(test_fork, start),
+		cmocka_unit_test_setup(test_over, start),
+		cmocka_unit_test_setup(test_map, start),
+		cmocka_unit_test_setup(test_options, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

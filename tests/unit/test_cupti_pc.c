@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: options, stall reasons, sums, sessions, overflows, contexts, the lock. */
+/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: options, stall
+ * reasons, sums, sessions, overflows, contexts, the lock. */
 #include "tests/unit/cupti_pc_made_up.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* ---- options ------------------------------------------------------------------------------------------------------ */
+/* ---- options ---- */
 
 static void test_options(void **state)
 {
@@ -24,24 +25,42 @@ static void test_options(void **state)
 	o = read_options("pc,notimes,mode=continuous");
 	assert_true(o.no_times && o.pc == NV_PC_CONTINUOUS);
 	static const char *const wrong[][2] = {
-		{"pc@4", "2^EXP"}, {"pc@32", "2^EXP"}, {"pc@", "2^EXP"}, {"pc@1x", "2^EXP"}, {"pc@99999999999999999999", "2^EXP"}, {"pc,mode=fast", "no mode 'fast'"}, {"pc,mode=", "no mode"}, {"pc,mode=bursts@0", "1 to 50"},
-		{"pc,mode=bursts@51", "1 to 50"}, {"pc,mode=bursts@", "1 to 50"}, {"mode=serialized", "only with pc"}, {"notimes", "only with pc"}, {"pc,mode=bursts,notimes", "with notimes"}, {"pc,latency,notimes", "exclude each other"}, {"pcs", "no option 'pcs'"},
-		{"cupti=", "no option"}, {"pc,,notimes", "no option ''"}, {"pc,mode=serializedx", "no mode"},
+		{"pc@4", "2^EXP"},
+		{"pc@32", "2^EXP"},
+		{"pc@", "2^EXP"},
+		{"pc@1x", "2^EXP"},
+		{"pc@99999999999999999999", "2^EXP"},
+		{"pc,mode=fast", "no mode 'fast'"},
+		{"pc,mode=", "no mode"},
+		{"pc,mode=bursts@0", "1 to 50"},
+		{"pc,mode=bursts@51", "1 to 50"},
+		{"pc,mode=bursts@", "1 to 50"},
+		{"mode=serialized", "only with pc"},
+		{"notimes", "only with pc"},
+		{"pc,mode=bursts,notimes", "with notimes"},
+		{"pc,latency,notimes", "exclude each other"},
+		{"pcs", "no option 'pcs'"},
+		{"cupti=", "no option"},
+		{"pc,,notimes", "no option ''"},
+		{"pc,mode=serializedx", "no mode"},
 	};
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		char why[256] = "";
-		if (nv_options_read(wrong[i][0], &o, why, sizeof why) || !strstr(why, wrong[i][1]) || o.pc != NV_PC_OFF)
+		if (nv_options_read(wrong[i][0], &o, why, sizeof why) ||
+		    !strstr(why, wrong[i][1]) || o.pc != NV_PC_OFF)
 			fail_msg("%s: '%s'", wrong[i][0], why);
 	}
 }
 
-/* ---- reasons and sums ---------------------------------------------------------------------------------------------- */
+/* ---- reasons and sums ---- */
 
 static void test_reasons(void **state)
 {
 	(void)state;
 	start_with("pc");
-	struct nv_pc_reason a = nv_pc_reason_named("smsp__pcsamp_warps_issue_stalled_selected"), b = nv_pc_reason_named("x_wait"), c = nv_pc_reason_named("x_wait_not_issued");
+	struct nv_pc_reason a = nv_pc_reason_named("smsp__pcsamp_warps_issue_stalled_selected"),
+			    b = nv_pc_reason_named("x_wait"),
+			    c = nv_pc_reason_named("x_wait_not_issued");
 	assert_int_equal(a.count, NV_PC_COUNT_SAMPLE);
 	assert_int_equal(b.count, NV_PC_COUNT_SAMPLE);
 	assert_int_equal(c.count, NV_PC_COUNT_NOT_ISSUED);
@@ -50,10 +69,13 @@ static void test_reasons(void **state)
 	assert_int_equal(seen.stall_flags[b.number], 0);
 	assert_int_equal(seen.stall_flags[c.number], MSR_GPU_STALL_ONLY_NOT_ISSUED);
 	unsigned n = seen.n_stalls;
-	assert_int_equal(nv_pc_reason_named("x_wait").number, b.number); /* told once in the process */
+	assert_int_equal(nv_pc_reason_named("x_wait").number,
+			 b.number); /* told once in the process */
 	assert_int_equal(seen.n_stalls, n);
-	assert_int_equal(nv_pc_reason_named("smsp__pcsamp_sample_count").count, NV_PC_COUNT_NOTHING);
-	assert_int_equal(nv_pc_reason_named("smsp__pcsamp_samples_data_dropped").count, NV_PC_COUNT_NOTHING);
+	assert_int_equal(nv_pc_reason_named("smsp__pcsamp_sample_count").count,
+			 NV_PC_COUNT_NOTHING);
+	assert_int_equal(nv_pc_reason_named("smsp__pcsamp_samples_data_dropped").count,
+			 NV_PC_COUNT_NOTHING);
 	assert_int_equal(nv_pc_reason_named("").count, NV_PC_COUNT_NOTHING);
 }
 
@@ -86,7 +108,8 @@ static void test_session(void **state)
 	assert_int_equal(last_range()->samplers, 132);
 	assert_int_equal(last_range()->context, 5);
 	assert_int_equal(last_range()->flags, 0);
-	assert_int_equal(seen.n_samples, 7500); /* three reasons for each; CUPTI's own sum is none */
+	assert_int_equal(seen.n_samples,
+			 7500); /* three reasons for each; CUPTI's own sum is none */
 	assert_int_equal(seen.last_id, 0);
 	cupti.n_left = 10;
 	end(true);
@@ -130,7 +153,10 @@ static void test_join(void **state)
 	assert_true(nv_pc_start());
 	cupti.crc("xyz", 3, &hash);
 	nv_pc_code_loaded("xyz", 3, 9);
-	CUpti_PCSamplingPCData p = {.cubinCrc = hash, .functionIndex = 2, .functionName = (char *)(uintptr_t)"f", .pcOffset = 48};
+	CUpti_PCSamplingPCData p = {.cubinCrc = hash,
+				    .functionIndex = 2,
+				    .functionName = (char *)(uintptr_t) "f",
+				    .pcOffset = 48};
 	CUpti_PCSamplingData d = {.collectNumPcs = 1, .totalNumPcs = 1, .pPcData = &p};
 	struct nv_pc_session s = {.context = CONTEXT};
 	nv_pc_take(&s, &d);
@@ -140,7 +166,8 @@ static void test_join(void **state)
 	assert_int_equal(seen.n_functions, 3); /* known by hash and index */
 }
 
-/* The configuration's buffer was too small: what is missing is counted. Other numbers of the reasons, as another chip has them. */
+/* The configuration's buffer was too small: what is missing is counted. Other numbers of the
+ * reasons, as another chip has them. */
 static void test_not_fitted(void **state)
 {
 	(void)state;
@@ -154,7 +181,7 @@ static void test_not_fitted(void **state)
 	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_NOT_FITTED);
 }
 
-/* ---- what goes wrong ------------------------------------------------------------------------------------------------- */
+/* ---- what goes wrong ---- */
 
 static void test_refused(void **state)
 {
@@ -198,7 +225,9 @@ static void test_overflow(void **state)
 	start_with("pc@30");
 	nv_pc_context_made(CONTEXT);
 	cupti.get = CUPTI_ERROR_OUT_OF_MEMORY;
-	cupti.busy_until_ns = seen.now_ns + 2000 * MS; /* Disable would wait for a kernel: not before it has ended */
+	cupti.busy_until_ns =
+		seen.now_ns +
+		2000 * MS; /* Disable would wait for a kernel: not before it has ended */
 	work(100);
 	assert_int_equal(cupti.n_disabled, 0);
 	unsigned n_tries = cupti.n_flushed;
@@ -237,7 +266,8 @@ static void test_much_too_fast(void **state)
 	cupti.get = CUPTI_SUCCESS;
 	nv.kernel_ns[0] = 1500 * MS;
 	end(true);
-	assert_null(strstr(seen.note, "no sample although kernels ran")); /* that there is none was said */
+	assert_null(strstr(seen.note,
+			   "no sample although kernels ran")); /* that there is none was said */
 }
 
 /* The last asking before the end: what is lost is said all the same. */
@@ -314,7 +344,7 @@ static void test_outside(void **state)
 	assert_non_null(strstr(seen.note, "pc,notimes"));
 }
 
-/* ---- contexts ----------------------------------------------------------------------------------------------------------- */
+/* ---- contexts ---- */
 
 static void test_contexts(void **state)
 {
@@ -381,7 +411,8 @@ static void test_running_at_end(void **state)
 		end(false);
 		assert_int_equal(cupti.n_disabled, 0);
 		assert_int_equal(seen.n_ranges, 1);
-		assert_int_equal(last_range()->flags & (MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT), MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
+		assert_int_equal(last_range()->flags & (MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT),
+				 MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT);
 		assert_int_equal(last_range()->end_ns, seen.now_ns);
 		assert_int_equal(last_range()->end_ns - last_range()->start_ns, 150 * MS);
 		assert_non_null(strstr(seen.note, "kernels are still running"));
@@ -396,7 +427,8 @@ static void test_running_at_end(void **state)
 	seen.now_ns += 50 * MS;
 	end(false);
 	assert_int_equal(seen.n_ranges, 1);
-	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT | MSR_GPU_RANGE_BUFFER_FULL);
+	assert_int_equal(last_range()->flags,
+			 MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_CUT | MSR_GPU_RANGE_BUFFER_FULL);
 }
 
 /* Somebody is stuck in CUPTI with the guard. */
@@ -442,7 +474,8 @@ static void test_lock(void **state)
 	assert_non_null(strstr(seen.note, "another process samples this GPU"));
 	assert_non_null(strstr(seen.note, path));
 	assert_int_equal(unlink(path), 0);
-	int next = nv_pc_lock(&uuid, path, sizeof path); /* a file that is no more locks nobody out */
+	int next =
+		nv_pc_lock(&uuid, path, sizeof path); /* a file that is no more locks nobody out */
 	assert_true(next >= 0);
 	close(fd);
 	nv_pc_unlock(next, &uuid);
@@ -470,11 +503,24 @@ static void test_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_options), cmocka_unit_test(test_reasons), cmocka_unit_test_teardown(test_session, leave), cmocka_unit_test_teardown(test_join, leave),
-		cmocka_unit_test_teardown(test_not_fitted, leave), cmocka_unit_test_teardown(test_refused, leave), cmocka_unit_test_teardown(test_attributes, leave),
-		cmocka_unit_test_teardown(test_overflow, leave), cmocka_unit_test_teardown(test_overflow_at_end, leave), cmocka_unit_test_teardown(test_much_too_fast, leave), cmocka_unit_test_teardown(test_dead, leave), cmocka_unit_test_teardown(test_rate, leave),
-		cmocka_unit_test_teardown(test_outside, leave), cmocka_unit_test(test_contexts), cmocka_unit_test_teardown(test_destroyed, leave), cmocka_unit_test(test_lock),
-		cmocka_unit_test_teardown(test_running_at_end, leave), cmocka_unit_test_teardown(test_give_up, leave),
+		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test_teardown(test_session, leave),
+		cmocka_unit_test_teardown(test_join, leave),
+		cmocka_unit_test_teardown(test_not_fitted, leave),
+		cmocka_unit_test_teardown(test_refused, leave),
+		cmocka_unit_test_teardown(test_attributes, leave),
+		cmocka_unit_test_teardown(test_overflow, leave),
+		cmocka_unit_test_teardown(test_overflow_at_end, leave),
+		cmocka_unit_test_teardown(test_much_too_fast, leave),
+		cmocka_unit_test_teardown(test_dead, leave),
+		cmocka_unit_test_teardown(test_rate, leave),
+		cmocka_unit_test_teardown(test_outside, leave),
+		cmocka_unit_test(test_contexts),
+		cmocka_unit_test_teardown(test_destroyed, leave),
+		cmocka_unit_test(test_lock),
+		cmocka_unit_test_teardown(test_running_at_end, leave),
+		cmocka_unit_test_teardown(test_give_up, leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

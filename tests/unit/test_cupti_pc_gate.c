@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: the gate before launches, the end of a process, windows of bursts. */
+/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: the gate before
+ * launches, the end of a process, windows of bursts. */
 #include "tests/unit/cupti_pc_made_up.h"
 
-/* ---- gate, end, windows --------------------------------------------------------------------------------------------------- */
+/* ---- gate, end, windows ---- */
 
 /* The clock stands while threads really wait for one another. */
 static uint64_t standing_ns(void) { return 0; }
@@ -44,7 +45,8 @@ static void test_gate(void **state)
 	nv_pc_gate_open();
 	pthread_join(thread, NULL);
 	assert_true(has_launched);
-	assert_true(nv_pc_gate_close(seen.now_ns)); /* nobody opens it: the launch goes on after 2 s */
+	assert_true(
+		nv_pc_gate_close(seen.now_ns)); /* nobody opens it: the launch goes on after 2 s */
 	uint64_t begin_ns = seen.now_ns;
 	has_launched = false;
 	nv_pc_gate_use(&made_up_clock);
@@ -119,7 +121,8 @@ static void *launch_first(void *unused)
 	return unused;
 }
 
-/* A program with so many keys that one more costs memory of malloc, which may be the program's own, and be what launches. */
+/* A program with so many keys that one more costs memory of malloc, which may be the program's own,
+ * and be what launches. */
 static void test_no_malloc(void **state)
 {
 	(void)state;
@@ -183,7 +186,10 @@ static void launch_many(unsigned n)
 	}
 }
 
-static bool is_in_window(void) { return cupti.mode == CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED; }
+static bool is_in_window(void)
+{
+	return cupti.mode == CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED;
+}
 
 static void test_bursts(void **state)
 {
@@ -204,7 +210,8 @@ static void test_bursts(void **state)
 	cupti.n_pcs = 7;
 	work(3000);
 	assert_true(is_in_window());
-	assert_int_equal(last_range()->recorded, 0); /* of Disable; the seven were taken out before */
+	assert_int_equal(last_range()->recorded,
+			 0); /* of Disable; the seven were taken out before */
 	unsigned n_got = cupti.n_got;
 	work(10);
 	assert_int_equal(cupti.n_got, n_got); /* it would wait for kernels */
@@ -215,7 +222,8 @@ static void test_bursts(void **state)
 	int woken = 0;
 	sem_getvalue(&nv.wake, &woken);
 	assert_int_equal(woken, 0);
-	_Atomic bool has_launched = false; /* the one behind them waits until the window is closed */
+	_Atomic bool has_launched =
+		false; /* the one behind them waits until the window is closed */
 	pthread_t thread;
 	nv_pc_gate_use(&real_clock);
 	assert_int_equal(pthread_create(&thread, NULL, launch_one, &has_launched), 0);
@@ -265,7 +273,8 @@ static void test_no_window(void **state)
 	nv_pc_context_made(CONTEXT);
 	work(1000);
 	end(true);
-	assert_non_null(strstr(seen.note, "no launch was in a serialized window, because there were too few"));
+	assert_non_null(strstr(seen.note,
+			       "no launch was in a serialized window, because there were too few"));
 }
 
 /* Records were asked for by force: that none is out says nothing about what runs. */
@@ -289,8 +298,13 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(test_no_malloc),
 #endif
-		cmocka_unit_test(test_gate), cmocka_unit_test(test_ended), cmocka_unit_test(test_stuck), cmocka_unit_test_teardown(test_end_of_endless, leave), cmocka_unit_test_teardown(test_bursts, leave),
-		cmocka_unit_test_teardown(test_no_window, leave), cmocka_unit_test_teardown(test_forced, leave),
+		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_stuck),
+		cmocka_unit_test_teardown(test_end_of_endless, leave),
+		cmocka_unit_test_teardown(test_bursts, leave),
+		cmocka_unit_test_teardown(test_no_window, leave),
+		cmocka_unit_test_teardown(test_forced, leave),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

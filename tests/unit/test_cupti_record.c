@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NVIDIA back end before a host and a CUPTI that are made up: code objects and which kernel is of which, records, buffers. */
+/* The NVIDIA back end before a host and a CUPTI that are made up: code objects and which kernel is
+ * of which, records, buffers. */
 #include "tests/unit/cupti_made_up.h"
 
 #include <elf.h>
 
-/* ---- code objects ----------------------------------------------------------------------------------------------- */
+/* ---- code objects ---- */
 
 struct cubin {
 	Elf64_Ehdr head;
@@ -16,10 +17,23 @@ struct cubin {
 static struct cubin make_cubin(void)
 {
 	struct cubin c = {
-		.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64}, .e_shoff = offsetof(struct cubin, section), .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3},
-		.section = {{0}, {.sh_type = SHT_SYMTAB, .sh_offset = offsetof(struct cubin, symbol), .sh_size = 3 * sizeof(Elf64_Sym), .sh_link = 2},
-		            {.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct cubin, strings), .sh_size = 32}},
-		.symbol = {{0}, {.st_name = 1, .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC), .st_other = 0x10}, {.st_name = 3, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)}},
+		.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64},
+			 .e_shoff = offsetof(struct cubin, section),
+			 .e_shentsize = sizeof(Elf64_Shdr),
+			 .e_shnum = 3},
+		.section = {{0},
+			    {.sh_type = SHT_SYMTAB,
+			     .sh_offset = offsetof(struct cubin, symbol),
+			     .sh_size = 3 * sizeof(Elf64_Sym),
+			     .sh_link = 2},
+			    {.sh_type = SHT_STRTAB,
+			     .sh_offset = offsetof(struct cubin, strings),
+			     .sh_size = 32}},
+		.symbol = {{0},
+			   {.st_name = 1,
+			    .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+			    .st_other = 0x10},
+			   {.st_name = 3, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)}},
 		.strings = "\0k\0inner"};
 	return c;
 }
@@ -56,8 +70,23 @@ static void test_cubin(void **state)
 
 static CUpti_ActivityKernel10 kernel_record(uint32_t correlation, const char *name)
 {
-	return (CUpti_ActivityKernel10){.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .correlationId = correlation, .contextId = 1, .streamId = 7, .start = 100, .end = 200, .name = name, .gridX = 3, .gridY = 2,
-	                                .gridZ = 1, .blockX = 64, .blockY = 1, .blockZ = 1, .registersPerThread = 20, .staticSharedMemory = 10, .dynamicSharedMemory = 20, .graphNodeId = 5};
+	return (CUpti_ActivityKernel10){.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+					.correlationId = correlation,
+					.contextId = 1,
+					.streamId = 7,
+					.start = 100,
+					.end = 200,
+					.name = name,
+					.gridX = 3,
+					.gridY = 2,
+					.gridZ = 1,
+					.blockX = 64,
+					.blockY = 1,
+					.blockZ = 1,
+					.registersPerThread = 20,
+					.staticSharedMemory = 10,
+					.dynamicSharedMemory = 20,
+					.graphNodeId = 5};
 }
 
 static void load(uint32_t correlation, uintptr_t handle, uintptr_t function)
@@ -83,15 +112,18 @@ static void test_same_name(void **state)
 {
 	(void)state;
 	static const char first[] = "k", second[] = {'k', 0};
-	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x11}, q = {.f = (CUfunction)(uintptr_t)0x21};
+	cuLaunchKernel_params p = {.f = (CUfunction)(uintptr_t)0x11},
+			      q = {.f = (CUfunction)(uintptr_t)0x21};
 	load(1, 0x10, 0x11);
 	do_call(LAUNCH, 3, &p, CUDA_SUCCESS);
 	CUpti_ActivityKernel10 early = kernel_record(3, first);
 	load(4, 0x20, 0x21);
 	do_call(LAUNCH, 6, &p, CUDA_SUCCESS);
 	do_call(LAUNCH, 7, &q, CUDA_SUCCESS);
-	CUpti_ActivityKernel10 one = kernel_record(6, first), two = kernel_record(7, second), of_graph = kernel_record(99, second);
-	nv_record((CUpti_Activity *)&early); /* launched when there was one, told of when there are two */
+	CUpti_ActivityKernel10 one = kernel_record(6, first), two = kernel_record(7, second),
+			       of_graph = kernel_record(99, second);
+	nv_record((CUpti_Activity
+			   *)&early); /* launched when there was one, told of when there are two */
 	assert_int_equal(seen.function_code, 1);
 	nv_record((CUpti_Activity *)&two);
 	assert_int_equal(seen.function_code, 2);
@@ -102,7 +134,8 @@ static void test_same_name(void **state)
 	assert_int_equal(nv.launches.n, 0);
 }
 
-/* The same content on two devices, of which the second has it from the first launch there; handles of CUDA's run time serve both. */
+/* The same content on two devices, of which the second has it from the first launch there; handles
+ * of CUDA's run time serve both. */
 static void test_two_devices(void **state)
 {
 	(void)state;
@@ -112,7 +145,8 @@ static void test_two_devices(void **state)
 	assert_int_equal(nv_code_on(0, 1), 0);
 	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x100, &image, sizeof image), 1);
 	assert_int_equal(nv_code_on(1, 0), 1);
-	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image), 1); /* the second one is 2, of the same content */
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image),
+			 1); /* the second one is 2, of the same content */
 	assert_int_equal(nv_code_on(1, 0), 1);
 	assert_int_equal(nv_code_on(1, 1), 2);
 	assert_int_equal(nv_code_on(1, 5), 1);
@@ -134,7 +168,8 @@ static void test_two_devices(void **state)
 	}
 	nv.options.no_times = false;
 	seen.content = 8;
-	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image), 3); /* other content on the second alone */
+	assert_int_equal(nv_code_loaded((CUcontext)(uintptr_t)0x200, &image, sizeof image),
+			 3); /* other content on the second alone */
 	assert_int_equal(nv_code_on(3, 1), 3);
 }
 
@@ -157,14 +192,17 @@ static void test_lazy(void **state)
 		assert_int_equal(seen.function_code, 2);
 	}
 	static const char elsewhere[] = {'k', 0};
-	cuLaunchKernel_params q = {.f = (CUfunction)(uintptr_t)0x41}; /* of nothing that was seen: not of what another launch has loaded */
+	cuLaunchKernel_params q = {
+		.f = (CUfunction)(uintptr_t)0x41}; /* of nothing that was seen: not of what another
+						      launch has loaded */
 	do_call(LAUNCH, 5, &q, CUDA_SUCCESS);
 	CUpti_ActivityKernel10 r = kernel_record(5, elsewhere);
 	nv_record((CUpti_Activity *)&r);
 	assert_int_equal(seen.function_code, 1);
 }
 
-/* One that is loaded when a function of it is asked for, or in a launch when there was no other yet; two more later. */
+/* One that is loaded when a function of it is asked for, or in a launch when there was no other
+ * yet; two more later. */
 static void test_lazy_is_remembered(void **state)
 {
 	(void)state;
@@ -207,7 +245,8 @@ static void test_used_again(void **state)
 	nv_kernel_named("x", 7);
 	nv_kernel_named("x", 8);
 	name[0] = 'x';
-	assert_int_equal(nv_kernel_code(98, name), 7); /* not what the kernel is of whose name was there */
+	assert_int_equal(nv_kernel_code(98, name),
+			 7);          /* not what the kernel is of whose name was there */
 	enter(&c, LOAD, 6, &l, NULL); /* a module whose code nobody told */
 	leave(&c, LOAD, CUDA_SUCCESS);
 	do_call(LAUNCH, 7, &p, CUDA_SUCCESS);
@@ -219,7 +258,7 @@ static void test_used_again(void **state)
 	assert_int_equal(nv.launches.n, 0);
 }
 
-/* ---- records and buffers ---------------------------------------------------------------------------------------- */
+/* ---- records and buffers ---- */
 
 static void test_records(void **state)
 {
@@ -242,14 +281,27 @@ static void test_records(void **state)
 	nv_record((CUpti_Activity *)&k);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
 	assert_int_equal(nv.n_unfinished, 2);
-	CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, .bytes = 9, .start = 1, .end = 2, .correlationId = 3, .contextId = 1, .streamId = 8};
+	CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+				   .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
+				   .bytes = 9,
+				   .start = 1,
+				   .end = 2,
+				   .correlationId = 3,
+				   .contextId = 1,
+				   .streamId = 8};
 	nv_record((CUpti_Activity *)&c);
 	assert_int_equal(seen.op.detail, MSR_GPU_COPY_D2H);
 	assert_int_equal(seen.op.amount, 9);
 	c.copyKind = 200;
 	nv_record((CUpti_Activity *)&c);
 	assert_int_equal(seen.op.detail, MSR_GPU_COPY_UNKNOWN);
-	CUpti_ActivityMemset4 s = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = 11, .start = 1, .end = 2, .correlationId = 3, .contextId = 2, .streamId = 7};
+	CUpti_ActivityMemset4 s = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+				   .bytes = 11,
+				   .start = 1,
+				   .end = 2,
+				   .correlationId = 3,
+				   .contextId = 2,
+				   .streamId = 7};
 	nv_record((CUpti_Activity *)&s);
 	assert_int_equal(seen.op.kind, MSR_GPU_SET);
 	assert_int_equal(seen.op.amount, 11);
@@ -262,23 +314,41 @@ static void test_records(void **state)
 static void test_copies(void **state)
 {
 	(void)state;
-	static const uint8_t wanted[][2] = {
-		{CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, MSR_GPU_COPY_H2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_HTOA, MSR_GPU_COPY_H2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, MSR_GPU_COPY_D2H},
-		{CUPTI_ACTIVITY_MEMCPY_KIND_ATOH, MSR_GPU_COPY_D2H}, {CUPTI_ACTIVITY_MEMCPY_KIND_ATOD, MSR_GPU_COPY_D2D}, {CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, MSR_GPU_COPY_D2D},
-		{CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, MSR_GPU_COPY_H2H}, {CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, MSR_GPU_COPY_P2P}};
+	static const uint8_t wanted[][2] = {{CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, MSR_GPU_COPY_H2D},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_HTOA, MSR_GPU_COPY_H2D},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, MSR_GPU_COPY_D2H},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_ATOH, MSR_GPU_COPY_D2H},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_ATOD, MSR_GPU_COPY_D2D},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, MSR_GPU_COPY_D2D},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_HTOH, MSR_GPU_COPY_H2H},
+					    {CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, MSR_GPU_COPY_P2P}};
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-		CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = wanted[i][0], .bytes = 9, .start = 1, .end = 2, .correlationId = 3, .contextId = 1, .streamId = 8};
+		CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+					   .copyKind = wanted[i][0],
+					   .bytes = 9,
+					   .start = 1,
+					   .end = 2,
+					   .correlationId = 3,
+					   .contextId = 1,
+					   .streamId = 8};
 		nv_record((CUpti_Activity *)&c);
 		assert_int_equal(seen.op.detail, wanted[i][1]);
 	}
-	CUpti_ActivityMemcpyPtoP4 p = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2, .bytes = 10, .start = 1, .end = 2, .correlationId = 4, .contextId = 1, .streamId = 9};
+	CUpti_ActivityMemcpyPtoP4 p = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+				       .bytes = 10,
+				       .start = 1,
+				       .end = 2,
+				       .correlationId = 4,
+				       .contextId = 1,
+				       .streamId = 9};
 	nv_record((CUpti_Activity *)&p);
 	assert_int_equal(seen.op.detail, MSR_GPU_COPY_P2P);
 	assert_int_equal(seen.op.amount, 10);
 	assert_int_equal(seen.op.queue, 2);
 }
 
-/* When a kernel came into its queue, where that was asked for; and the sum of kernels that were sampled, by which the rate of samples is judged. */
+/* When a kernel came into its queue, where that was asked for; and the sum of kernels that were
+ * sampled, by which the rate of samples is judged. */
 static void test_kernel_times(void **state)
 {
 	(void)state;
@@ -301,7 +371,8 @@ static void test_kernel_times(void **state)
 	assert_int_equal(nv.kernel_ns[1], 200);
 }
 
-/* What becomes of each launch is known also where the core could not record it, and of a graph's launch whether any of its nodes came. */
+/* What becomes of each launch is known also where the core could not record it, and of a graph's
+ * launch whether any of its nodes came. */
 static void test_open(void **state)
 {
 	(void)state;
@@ -343,13 +414,15 @@ static void graph_records(uint32_t graph, uint32_t launch, unsigned n)
 		nv_record((CUpti_Activity *)&k);
 }
 
-/* Nodes without a record of a graph's last launch are told as lost, by what the least of its launches before had; once. */
+/* Nodes without a record of a graph's last launch are told as lost, by what the least of its
+ * launches before had; once. */
 static void test_open_nodes(void **state)
 {
 	(void)state;
 	graph_records(9, 1, 4);
 	nv_flush_count_missing();
-	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 0); /* how many it should have had is not known */
+	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE],
+			 0);    /* how many it should have had is not known */
 	graph_records(9, 2, 6); /* launches may differ */
 	graph_records(9, 3, 1);
 	graph_records(8, 4, 3);
@@ -359,14 +432,16 @@ static void test_open_nodes(void **state)
 	assert_int_equal(seen.lost_id, 6);
 	nv_flush_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
-	for (uint32_t i = 0; i < 4 * NV_MAX_GRAPHS; i++) /* more graphs than there is room for: old ones are forgotten */
+	for (uint32_t i = 0; i < 4 * NV_MAX_GRAPHS;
+	     i++) /* more graphs than there is room for: old ones are forgotten */
 		graph_records(10 + i, 5 + i, 2);
 	graph_records(10 + 4 * NV_MAX_GRAPHS - 1, 5 + 4 * NV_MAX_GRAPHS, 1);
 	nv_flush_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 4);
 }
 
-/* A program that makes streams and forgets them: the file does not grow with each record for ever. */
+/* A program that makes streams and forgets them: the file does not grow with each record for
+ * ever. */
 static void test_many_streams(void **state)
 {
 	(void)state;
@@ -423,8 +498,19 @@ static void test_buffers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_cubin, start), cmocka_unit_test_setup(test_same_name, start), cmocka_unit_test_setup(test_two_devices, start), cmocka_unit_test_setup(test_lazy, start), cmocka_unit_test_setup(test_lazy_is_remembered, start), cmocka_unit_test_setup(test_used_again, start),
-		cmocka_unit_test_setup(test_records, start), cmocka_unit_test_setup(test_copies, start), cmocka_unit_test_setup(test_kernel_times, start), cmocka_unit_test_setup(test_open, start), cmocka_unit_test_setup(test_open_nodes, start), cmocka_unit_test_setup(test_many_streams, start), cmocka_unit_test_setup(test_buffers, start),
+		cmocka_unit_test_setup(test_cubin, start),
+		cmocka_unit_test_setup(test_same_name, start),
+		cmocka_unit_test_setup(test_two_devices, start),
+		cmocka_unit_test_setup(test_lazy, start),
+		cmocka_unit_test_setup(test_lazy_is_remembered, start),
+		cmocka_unit_test_setup(test_used_again, start),
+		cmocka_unit_test_setup(test_records, start),
+		cmocka_unit_test_setup(test_copies, start),
+		cmocka_unit_test_setup(test_kernel_times, start),
+		cmocka_unit_test_setup(test_open, start),
+		cmocka_unit_test_setup(test_open_nodes, start),
+		cmocka_unit_test_setup(test_many_streams, start),
+		cmocka_unit_test_setup(test_buffers, start),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other threads, and what must not be (doc/notes/cupti-facts.md K).
+ * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other
+ * threads, and what must not be (doc/notes/cupti-facts.md K).
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 #include "tests/unit/cupti_made_up.h"
@@ -10,7 +11,8 @@
 static struct {
 	unsigned n_calls_on, n_calls_off, n_kinds_on, n_kinds_off;
 	unsigned n_waits;
-	bool calls_were_on;    /* when the first kind was switched on; and launches that nobody told had time to end */
+	bool calls_were_on;    /* when the first kind was switched on; and launches that nobody told
+				  had time to end */
 	void (*during)(void);  /* in the call that switches kinds on */
 } cupti;
 static void (*switch_it)(bool on);
@@ -19,7 +21,8 @@ static void nothing(const struct gpu_host *h) { (void)h; }
 static void take_switch(void (*fn)(bool on)) { switch_it = fn; }
 static CUptiResult CUPTIAPI flush(uint32_t flag) { (void)flag; return CUPTI_SUCCESS; }
 
-static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d, CUpti_CallbackId id)
+static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s,
+					    CUpti_CallbackDomain d, CUpti_CallbackId id)
 {
 	(void)s, (void)id;
 	assert_int_equal(d, CUPTI_CB_DOMAIN_DRIVER_API);
@@ -85,7 +88,8 @@ static void launch_one(uint32_t correlation)
 	do_call(LAUNCH, correlation, &p, CUDA_SUCCESS);
 }
 
-/* Which launches are recorded shows whether measurement is on, and what CUPTI was asked shows how it went off. */
+/* Which launches are recorded shows whether measurement is on, and what CUPTI was asked shows how
+ * it went off. */
 static void assert_recorded(uint32_t correlation, bool is_recorded)
 {
 	unsigned before = seen.n_launched[MSR_GPU_KERNEL];
@@ -106,11 +110,12 @@ static void test_alone(void **state)
 	switch_it(true);
 	assert_int_equal(cupti.n_calls_on, SYNC);
 	assert_int_equal(cupti.n_kinds_on, 4);
-	assert_true(cupti.calls_were_on); /* else there would be records of launches that nobody told */
+	assert_true(
+		cupti.calls_were_on); /* else there would be records of launches that nobody told */
 	assert_recorded(3, true);
 }
 
-/* ---- beside other threads ----------------------------------------------------------------------------------------------- */
+/* ---- beside other threads ---- */
 
 static sem_t is_there, may_end;
 
@@ -180,7 +185,8 @@ static void begin_a_launch(void)
 	assert_false(has_entered);
 }
 
-/* A thread that has come to use CUDA while measurement was off: its launch waits for the switch, and is measured. */
+/* A thread that has come to use CUDA while measurement was off: its launch waits for the switch,
+ * and is measured. */
 static void test_beside_a_new_thread(void **state)
 {
 	(void)state;
@@ -232,8 +238,10 @@ static void test_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_alone, start_switch, end_switch), cmocka_unit_test_setup_teardown(test_beside_a_caller, start_switch, end_switch),
-		cmocka_unit_test_setup_teardown(test_beside_a_new_thread, start_switch, end_switch), cmocka_unit_test_setup_teardown(test_sizes_are_forgotten, start_switch, end_switch),
+		cmocka_unit_test_setup_teardown(test_alone, start_switch, end_switch),
+		cmocka_unit_test_setup_teardown(test_beside_a_caller, start_switch, end_switch),
+		cmocka_unit_test_setup_teardown(test_beside_a_new_thread, start_switch, end_switch),
+		cmocka_unit_test_setup_teardown(test_sizes_are_forgotten, start_switch, end_switch),
 		cmocka_unit_test_setup_teardown(test_over, start_switch, end_switch),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

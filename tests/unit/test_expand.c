@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/expand and load/structures: frames become functions, inlined calls, loops and lines where the structure says so. */
+/* Tests of hpcprof-lite/attribute/expand and load/structures: frames become functions, inlined
+ * calls, loops and lines where the structure says so. */
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/load/structures.h"
@@ -11,16 +12,21 @@
 static const uint8_t id_app[3] = {0xaa, 0xbb, 0xcc};
 
 /*
- * /bin/app: main at 0x1000 (main.c:10): 0x1010 line 12; 0x1020 line 13 in small (inlined at main.c:13, small.h:3), 0x1030 tiny inlined in
- * small (at small.h:4), small.h:7; 0x1040 line 15; work at 0x2000 with a loop at work.c:22: 0x2010 line 23, in it a loop at work.c:24: 0x2018 line 25; 0x2020 has no line; nothing
- * from 0x3000 on.
+ * /bin/app: main at 0x1000 (main.c:10): 0x1010 line 12; 0x1020 line 13 in small (inlined at
+ * main.c:13, small.h:3), 0x1030 tiny inlined in small (at small.h:4), small.h:7; 0x1040 line 15;
+ * work at 0x2000 with a loop at work.c:22: 0x2010 line 23, in it a loop at work.c:24: 0x2018 line
+ * 25; 0x2020 has no line; nothing from 0x3000 on.
  */
 static void write_structure(const char *directory)
 {
 	struct gen_structure *s = gen_structure_new("/bin/app", id_app, sizeof id_app);
-	uint32_t main_c = gen_structure_file(s, "/src/main.c"), small_h = gen_structure_file(s, "/src/small.h"), work_c = gen_structure_file(s, "/src/work.c");
-	uint32_t d_main = gen_structure_definition(s, "main", main_c, 10), d_small = gen_structure_definition(s, "small", small_h, 2);
-	uint32_t d_tiny = gen_structure_definition(s, "tiny", small_h, 6), d_work = gen_structure_definition(s, "work", work_c, 20);
+	uint32_t main_c = gen_structure_file(s, "/src/main.c"),
+		 small_h = gen_structure_file(s, "/src/small.h"),
+		 work_c = gen_structure_file(s, "/src/work.c");
+	uint32_t d_main = gen_structure_definition(s, "main", main_c, 10),
+		 d_small = gen_structure_definition(s, "small", small_h, 2);
+	uint32_t d_tiny = gen_structure_definition(s, "tiny", small_h, 6),
+		 d_work = gen_structure_definition(s, "work", work_c, 20);
 	uint32_t main_ = gen_structure_function(s, d_main, 0x1000);
 	uint32_t small = gen_structure_inline(s, main_, d_small, main_c, 13, 0x1020);
 	uint32_t tiny = gen_structure_inline(s, small, d_tiny, small_h, 4, 0x1030);
@@ -105,17 +111,24 @@ static void test_inlined_calls(void **state)
 	assert_int_not_equal(main_, MODEL_NONE);
 	assert_int_equal(r.m->contexts[main_].relation, MODEL_CALL);
 	assert_int_equal(r.m->contexts[main_].line, 10);
-	uint32_t site = fixture_find_line(r.m, main_, 13), small = fixture_find_function(r.m, site, "small");
+	uint32_t site = fixture_find_line(r.m, main_, 13),
+		 small = fixture_find_function(r.m, site, "small");
 	assert_int_equal(r.m->contexts[small].relation, MODEL_INLINED);
-	uint32_t inner = fixture_find_line(r.m, small, 4), tiny = fixture_find_function(r.m, inner, "tiny"), leaf = fixture_find_line(r.m, tiny, 7);
+	uint32_t inner = fixture_find_line(r.m, small, 4),
+		 tiny = fixture_find_function(r.m, inner, "tiny"),
+		 leaf = fixture_find_line(r.m, tiny, 7);
 	assert_int_equal(r.m->contexts[leaf].function, r.m->contexts[tiny].function);
 	assert_string_equal(r.m->files[r.m->contexts[leaf].file].path, "/src/small.h");
-	assert_true(at(&r, leaf, MODEL_POINT) == 2 && at(&r, fixture_find_line(r.m, small, 3), MODEL_POINT) == 1);
+	assert_true(at(&r, leaf, MODEL_POINT) == 2 &&
+		    at(&r, fixture_find_line(r.m, small, 3), MODEL_POINT) == 1);
 	assert_true(at(&r, site, MODEL_EXECUTION) == 3 && at(&r, site, MODEL_POINT) == 0);
 	/* what is inlined counts for itself, in the function scope */
-	assert_true(at(&r, main_, MODEL_FUNCTION) == 1 && at(&r, main_, MODEL_POINT) == 0 && at(&r, main_, MODEL_LEX_AWARE) == 1);
-	assert_true(at(&r, small, MODEL_FUNCTION) == 1 && at(&r, site, MODEL_FUNCTION) == 0 && at(&r, main_, MODEL_EXECUTION) == 4);
-	assert_int_equal(r.m->modules[r.m->contexts[main_].module].structure, MODEL_STRUCTURE_LINES);
+	assert_true(at(&r, main_, MODEL_FUNCTION) == 1 && at(&r, main_, MODEL_POINT) == 0 &&
+		    at(&r, main_, MODEL_LEX_AWARE) == 1);
+	assert_true(at(&r, small, MODEL_FUNCTION) == 1 && at(&r, site, MODEL_FUNCTION) == 0 &&
+		    at(&r, main_, MODEL_EXECUTION) == 4);
+	assert_int_equal(r.m->modules[r.m->contexts[main_].module].structure,
+			 MODEL_STRUCTURE_LINES);
 	clean(&r);
 }
 
@@ -124,7 +137,8 @@ static void test_calls_hang_on_their_line_and_recursion_stays(void **state)
 	(void)state;
 	struct run r;
 	begin(&r);
-	uint32_t m1 = call(&r, r.entry, 0x1040), m2 = call(&r, m1, 0x1044), m3 = call(&r, m2, 0x1048);
+	uint32_t m1 = call(&r, r.entry, 0x1040), m2 = call(&r, m1, 0x1044),
+		 m3 = call(&r, m2, 0x1048);
 	sample(&r, call(&r, m3, 0x2012));
 	sample(&r, m2);
 	end(&r, true);
@@ -133,7 +147,8 @@ static void test_calls_hang_on_their_line_and_recursion_stays(void **state)
 		c = fixture_find_function(r.m, c, "main");
 		assert_int_not_equal(c, MODEL_NONE);
 		assert_true(at(&r, c, MODEL_EXECUTION) == (depth < 2 ? 2 : 1));
-		assert_true(at(&r, c, MODEL_FUNCTION) == (depth == 1 ? 1 : 0)); /* calls are not the function's own */
+		assert_true(at(&r, c, MODEL_FUNCTION) ==
+			    (depth == 1 ? 1 : 0)); /* calls are not the function's own */
 		c = fixture_find_line(r.m, c, 15);
 		assert_int_not_equal(c, MODEL_NONE);
 	}
@@ -156,9 +171,12 @@ static void test_loops(void **state)
 	sample(&r, call(&r, r.entry, 0x201c));
 	end(&r, true);
 	uint32_t work = fixture_find_function(r.m, 1, "work"), outer = work + 1, inner = outer + 1;
-	assert_true(r.m->contexts[outer].kind == MODEL_CONTEXT_LOOP && r.m->contexts[outer].line == 22);
-	assert_true(r.m->contexts[inner].kind == MODEL_CONTEXT_LOOP && r.m->contexts[inner].line == 24 && r.m->contexts[inner].parent == outer);
-	assert_true(at(&r, outer, MODEL_FUNCTION) == 3 && at(&r, outer, MODEL_LEX_AWARE) == 1 && at(&r, outer, MODEL_POINT) == 0);
+	assert_true(r.m->contexts[outer].kind == MODEL_CONTEXT_LOOP &&
+		    r.m->contexts[outer].line == 22);
+	assert_true(r.m->contexts[inner].kind == MODEL_CONTEXT_LOOP &&
+		    r.m->contexts[inner].line == 24 && r.m->contexts[inner].parent == outer);
+	assert_true(at(&r, outer, MODEL_FUNCTION) == 3 && at(&r, outer, MODEL_LEX_AWARE) == 1 &&
+		    at(&r, outer, MODEL_POINT) == 0);
 	assert_true(at(&r, inner, MODEL_LEX_AWARE) == 2 && at(&r, work, MODEL_LEX_AWARE) == 3);
 	clean(&r);
 }
@@ -168,22 +186,26 @@ static void test_addresses_without_line_or_function(void **state)
 	(void)state;
 	struct run r;
 	begin(&r);
-	sample(&r, call(&r, r.entry, 0x2020));                                                        /* work, no line */
-	sample(&r, call(&r, r.entry, 0x1060));                                                        /* a gap */
-	sample(&r, call(&r, r.entry, 0x9000));                                                        /* beyond all code */
-	sample(&r, gen_child(r.g, r.thread, r.entry, msr_addr_make(r.bare, 0x40, true)));              /* no structure; guessed */
-	sample(&r, gen_child(r.g, r.thread, r.entry, msr_addr_make(MSR_MODULE_UNKNOWN, 0x7777, false)));
+	sample(&r, call(&r, r.entry, 0x2020)); /* work, no line */
+	sample(&r, call(&r, r.entry, 0x1060)); /* a gap */
+	sample(&r, call(&r, r.entry, 0x9000)); /* beyond all code */
+	sample(&r, gen_child(r.g, r.thread, r.entry,
+			     msr_addr_make(r.bare, 0x40, true))); /* no structure; guessed */
+	sample(&r,
+	       gen_child(r.g, r.thread, r.entry, msr_addr_make(MSR_MODULE_UNKNOWN, 0x7777, false)));
 	end(&r, true);
 	uint32_t work = fixture_find_function(r.m, 1, "work");
 	assert_int_equal(r.m->contexts[work + 1].kind, MODEL_CONTEXT_INSTRUCTION);
-	assert_true(r.m->contexts[work + 1].link_addr == 0x2020 && r.m->contexts[work].link_addr == 0x2000);
+	assert_true(r.m->contexts[work + 1].link_addr == 0x2020 &&
+		    r.m->contexts[work].link_addr == 0x2000);
 	uint32_t gap = fixture_find_function(r.m, 1, "<unknown function> [app]");
 	assert_int_equal(r.m->contexts[gap].subtree_n, 3); /* both addresses */
 	uint32_t bare = fixture_find_function(r.m, 1, "<unknown function> [libbare.so] [guessed]");
 	assert_true(r.m->contexts[bare].marked && r.m->contexts[bare + 1].marked);
 	assert_false(r.m->contexts[work + 1].marked);
 	assert_int_equal(r.m->modules[r.m->contexts[bare].module].structure, MODEL_STRUCTURE_NONE);
-	assert_int_not_equal(fixture_find_function(r.m, 1, "<code outside every module>"), MODEL_NONE);
+	assert_int_not_equal(fixture_find_function(r.m, 1, "<code outside every module>"),
+			     MODEL_NONE);
 	assert_true(at(&r, 0, MODEL_EXECUTION) == 5);
 	clean(&r);
 }
@@ -256,7 +278,8 @@ static void test_entries(void **state)
 	(void)state;
 	struct run r;
 	begin(&r);
-	uint32_t thread = gen_entry(r.g, r.thread, MSR_ENTRY_THREAD), partial = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + MSR_END_NO_PROGRESS);
+	uint32_t thread = gen_entry(r.g, r.thread, MSR_ENTRY_THREAD),
+		 partial = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + MSR_END_NO_PROGRESS);
 	uint32_t later = gen_entry(r.g, r.thread, MSR_ENTRY_PARTIAL + 90);
 	sample(&r, call(&r, thread, 0x1010));
 	sample(&r, call(&r, partial, 0x1010));
@@ -264,7 +287,8 @@ static void test_entries(void **state)
 	sample(&r, call(&r, r.entry, 0x1010));
 	end(&r, true);
 	uint32_t c = 1;
-	static const uint8_t entries[] = {MODEL_ENTRY_MAIN, MODEL_ENTRY_THREAD, MODEL_ENTRY_PARTIAL, MODEL_ENTRY_PARTIAL};
+	static const uint8_t entries[] = {MODEL_ENTRY_MAIN, MODEL_ENTRY_THREAD, MODEL_ENTRY_PARTIAL,
+					  MODEL_ENTRY_PARTIAL};
 	static const uint8_t ends[] = {0, 0, MSR_END_NO_PROGRESS, 90};
 	for (int i = 0; i < 4; i++, c += r.m->contexts[c].subtree_n) {
 		assert_int_equal(r.m->contexts[c].kind, MODEL_CONTEXT_ENTRY);

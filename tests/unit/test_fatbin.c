@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/image/fatbin: finding fat binaries and their entries among other bytes, and leaving alone what makes no sense. */
+/* Tests of hpcstruct-lite/image/fatbin: finding fat binaries and their entries among other bytes,
+ * and leaving alone what makes no sense. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,8 @@ static void put_header(uint64_t size)
 	put_u64(size);
 }
 
-static void put_entry(uint16_t kind, uint32_t architecture, uint64_t flags, uint64_t full_bytes, const char *contents)
+static void put_entry(uint16_t kind, uint32_t architecture, uint64_t flags, uint64_t full_bytes,
+		      const char *contents)
 {
 	uint64_t size = strlen(contents);
 	put_u16(kind);

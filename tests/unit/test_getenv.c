@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* getenv in front of libc's: an OpenCL loader is told our layer, nobody else is, and everything else is libc's answer. */
+/* getenv in front of libc's: an OpenCL loader is told our layer, nobody else is, and everything
+ * else is libc's answer. */
 #include "hpcrun-lite/hooks/hook_getenv.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
@@ -109,7 +110,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 	const struct CMUnitTest tests[] = {
-		TEST(loader_is_told), TEST(others_are_not), TEST(too_long), TEST(start), TEST(loader_is_told), TEST(others_are_not), TEST(too_long),
+		TEST(loader_is_told), TEST(others_are_not), TEST(too_long), TEST(start),
+		TEST(loader_is_told), TEST(others_are_not), TEST(too_long),
 	};
 	return cmocka_run_group_tests(tests, setup, NULL);
 }

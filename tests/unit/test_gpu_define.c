@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of what back ends define in hpcrun-lite/gpu: definitions are in the file as they were said, equal ones have one id, contents are kept once whoever brings
- * them, and everything has a name.
+ * Tests of what back ends define in hpcrun-lite/gpu: definitions are in the file as they were said,
+ * equal ones have one id, contents are kept once whoever brings them, and everything has a name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,16 +25,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- definitions ------------------------------------------------------------------------------------------------------ */
+/* ---- definitions ---- */
 
 static void definitions(void **state)
 {
 	(void)state;
-	const struct gpu_device d = {.name = "d", .driver = "v", .n_units = 4, .memory_bytes = UINT64_C(1) << 40, .uuid = {1, 2}, .type = MSR_GPU_DEVICE_GPU};
+	const struct gpu_device d = {.name = "d",
+				     .driver = "v",
+				     .n_units = 4,
+				     .memory_bytes = UINT64_C(1) << 40,
+				     .uuid = {1, 2},
+				     .type = MSR_GPU_DEVICE_GPU};
 	assert_int_equal(fixture.host->device(fixture.host, &d), 1);
 	assert_int_equal(fixture.host->device(fixture.host, &d), 2);
-	assert_int_equal(fixture.host->context(fixture.host, &(struct gpu_context){.device = 2}), 1);
-	assert_int_equal(fixture.host->queue(fixture.host, &(struct gpu_queue){.name = "q", .context = 1, .device = 2, .clock = 1, .flags = MSR_GPU_QUEUE_OUT_OF_ORDER}), 1);
+	assert_int_equal(fixture.host->context(fixture.host, &(struct gpu_context){.device = 2}),
+			 1);
+	assert_int_equal(
+		fixture.host->queue(fixture.host,
+				    &(struct gpu_queue){.name = "q",
+							.context = 1,
+							.device = 2,
+							.clock = 1,
+							.flags = MSR_GPU_QUEUE_OUT_OF_ORDER}),
+		1);
 	assert_int_equal(fixture.host->clock(fixture.host), 1);
 	fixture.host->clock_pair(fixture.host, 1, 10, 20, 3);
 	fixture.host->stall(fixture.host, 7, "stall_x", "waits", 1, MSR_GPU_STALL_ISSUED);
@@ -49,7 +62,8 @@ static void definitions(void **state)
 	assert_string_equal((const char *)(r + 1) + 2, "v");
 	assert_int_equal(r->memory_bytes, UINT64_C(1) << 40);
 	assert_int_equal(r->uuid[1], 2);
-	const struct msr_gpu_def_context *c = (const void *)((const uint8_t *)r + 2 * r->head.bytes);
+	const struct msr_gpu_def_context *c =
+		(const void *)((const uint8_t *)r + 2 * r->head.bytes);
 	assert_int_equal(c->head.type, MSR_GPU_DEF_CONTEXT);
 	assert_int_equal(c->head.name_bytes, 1);
 	assert_int_equal(c->head.more_bytes, 0);
@@ -71,7 +85,8 @@ static void interned(void **state)
 	uint64_t h[2], g[2];
 	static char long_name[100000];
 	(void)state;
-	struct gpu_code c = {.kind = MSR_GPU_CODE_OPENCL_C, .bytes = "source", .n_bytes = 6, .options = "-O2"};
+	struct gpu_code c = {
+		.kind = MSR_GPU_CODE_OPENCL_C, .bytes = "source", .n_bytes = 6, .options = "-O2"};
 	uint32_t a = fixture.host->code(fixture.host, &c, h);
 	assert_int_equal(a, 1);
 	assert_int_equal(fixture.host->code(fixture.host, &c, g), a);
@@ -85,15 +100,35 @@ static void interned(void **state)
 	c.bytes = "sourcf";
 	assert_int_equal(fixture.host->code(fixture.host, &c, g), 4);
 	assert_true(h[0] != g[0] && h[1] != g[1]);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 1, .name = "f"}), 1);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 1, .name = "f", .source_name = ""}), 1);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 1, .name = "f", .source_name = "F"}), 2);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 2, .name = "f"}), 3);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 2, .name = "ff"}), 4);
+	assert_int_equal(fixture.host->function(fixture.host,
+						&(struct gpu_function){.code = 1, .name = "f"}),
+			 1);
+	assert_int_equal(fixture.host->function(
+				 fixture.host,
+				 &(struct gpu_function){.code = 1, .name = "f", .source_name = ""}),
+			 1);
+	assert_int_equal(
+		fixture.host->function(
+			fixture.host,
+			&(struct gpu_function){.code = 1, .name = "f", .source_name = "F"}),
+		2);
+	assert_int_equal(fixture.host->function(fixture.host,
+						&(struct gpu_function){.code = 2, .name = "f"}),
+			 3);
+	assert_int_equal(fixture.host->function(fixture.host,
+						&(struct gpu_function){.code = 2, .name = "ff"}),
+			 4);
 	memset(long_name, 'x', sizeof long_name - 1);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 2, .name = long_name}), 5);
-	assert_int_equal(fixture.host->function(fixture.host, &(struct gpu_function){.code = 2, .name = long_name}), 5);
-	struct gpu_shape s = {.function = 1, .grid = {1, 2, 3}, .block = {32, 1, 1}, .global = {0, 0, 7}};
+	assert_int_equal(
+		fixture.host->function(fixture.host,
+				       &(struct gpu_function){.code = 2, .name = long_name}),
+		5);
+	assert_int_equal(
+		fixture.host->function(fixture.host,
+				       &(struct gpu_function){.code = 2, .name = long_name}),
+		5);
+	struct gpu_shape s = {
+		.function = 1, .grid = {1, 2, 3}, .block = {32, 1, 1}, .global = {0, 0, 7}};
 	assert_int_equal(fixture.host->shape(fixture.host, &s), 1);
 	assert_int_equal(fixture.host->shape(fixture.host, &s), 1);
 	s.global[2] = 8;
@@ -111,9 +146,13 @@ static void endless_shapes(void **state)
 	(void)state;
 	uint32_t last = 0;
 	for (unsigned i = 0; i < (1u << 18) + 1000; i++)
-		last = fixture.host->shape(fixture.host, &(struct gpu_shape){.function = 1 + i % 2, .grid = {1 + i, 1, 1}});
+		last = fixture.host->shape(
+			fixture.host,
+			&(struct gpu_shape){.function = 1 + i % 2, .grid = {1 + i, 1, 1}});
 	assert_int_equal(last, (1u << 18) + 2);
-	assert_int_equal(fixture.host->shape(fixture.host, &(struct gpu_shape){.function = 1, .grid = {77, 1, 1}}), 77);
+	assert_int_equal(fixture.host->shape(fixture.host, &(struct gpu_shape){.function = 1,
+									       .grid = {77, 1, 1}}),
+			 77);
 	assert_int_equal(core_tally()->n_lost_definitions, 0);
 }
 
@@ -123,8 +162,13 @@ static void *intern_many(void *sum)
 	for (unsigned i = 0; i < 2000; i++) {
 		char text[32];
 		snprintf(text, sizeof text, "content %u", i);
-		*(uint64_t *)sum += fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_PTX, .bytes = text, .n_bytes = strlen(text)}, h);
-		*(uint64_t *)sum += fixture.host->shape(fixture.host, &(struct gpu_shape){.function = 1 + i});
+		*(uint64_t *)sum += fixture.host->code(fixture.host,
+						       &(struct gpu_code){.kind = MSR_GPU_CODE_PTX,
+									  .bytes = text,
+									  .n_bytes = strlen(text)},
+						       h);
+		*(uint64_t *)sum +=
+			fixture.host->shape(fixture.host, &(struct gpu_shape){.function = 1 + i});
 	}
 	return NULL;
 }
@@ -139,11 +183,12 @@ static void interned_by_threads(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(sum[i], 2 * (2000 * 2001 / 2)); /* ids 1 to 2000, each once, whoever was first */
+		assert_int_equal(sum[i], 2 * (2000 * 2001 /
+					      2)); /* ids 1 to 2000, each once, whoever was first */
 	assert_null(core_record_at(MSR_GPU_SHAPE, 0, 2000, NULL));
 }
 
-/* ---- contents ------------------------------------------------------------------------------------------------------------ */
+/* ---- contents ---- */
 
 static void contents(void **state)
 {
@@ -151,8 +196,11 @@ static void contents(void **state)
 	uint64_t h[2];
 	struct stat st;
 	(void)state;
-	fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "hello", .n_bytes = 5}, h);
-	snprintf(path, sizeof path, "%s/gpubins/cbd8a7b341bd9b025b1e906a48ae1d19.gpubin", fixture.directory);
+	fixture.host->code(
+		fixture.host,
+		&(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "hello", .n_bytes = 5}, h);
+	snprintf(path, sizeof path, "%s/gpubins/cbd8a7b341bd9b025b1e906a48ae1d19.gpubin",
+		 fixture.directory);
 	FILE *in = fopen(path, "r");
 	assert_non_null(in);
 	assert_int_equal(fread(text, 1, sizeof text, in), 5);
@@ -167,15 +215,25 @@ static void contents(void **state)
 	ino_t inode = st.st_ino;
 	gpu_forked();
 	core_launched(MSR_GPU_KERNEL, 0);
-	fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "hello", .n_bytes = 5}, h);
+	fixture.host->code(
+		fixture.host,
+		&(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "hello", .n_bytes = 5}, h);
 	stat(path, &st);
 	assert_int_equal(st.st_ino, inode);
 	unlink(path);
 	/* Only the hash is known; built in. */
 	uint64_t known[2] = {1, 2};
-	assert_int_equal(fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .n_bytes = 9}, known), 2);
+	assert_int_equal(fixture.host->code(
+				 fixture.host,
+				 &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .n_bytes = 9}, known),
+			 2);
 	assert_int_equal(known[1], 2);
-	assert_int_equal(fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_BUILTIN, .bytes = "x", .n_bytes = 1}, h), 3);
+	assert_int_equal(fixture.host->code(fixture.host,
+					    &(struct gpu_code){.kind = MSR_GPU_CODE_BUILTIN,
+							       .bytes = "x",
+							       .n_bytes = 1},
+					    h),
+			 3);
 	assert_int_equal(core_tally()->n_lost_contents, 0);
 }
 
@@ -197,7 +255,8 @@ static void contents_by_processes(void **state)
 			bool good = true;
 			for (unsigned j = 0; j < 5; j++) {
 				h[1] = j;
-				good = content_save(folder, h, ".bin", big, sizeof big, name) && good;
+				good = content_save(folder, h, ".bin", big, sizeof big, name) &&
+				       good;
 			}
 			_exit(!good);
 		}
@@ -206,14 +265,19 @@ static void contents_by_processes(void **state)
 		waitpid(child[i], &status, 0);
 		assert_int_equal(status, 0);
 	}
-	snprintf(command, sizeof command, "cd %s/gpubins && test $(ls -A | wc -l) = 5 && cmp -s *0.bin *4.bin && test $(cat *4.bin | wc -c) = %zu", folder, sizeof big);
+	snprintf(command, sizeof command,
+		 "cd %s/gpubins && test $(ls -A | wc -l) = 5 && cmp -s *0.bin *4.bin && test $(cat "
+		 "*4.bin | wc -c) = %zu",
+		 folder, sizeof big);
 	assert_int_equal(system(command), 0);
 	/* A file of another size under the name, as a copy that was cut: replaced. */
-	snprintf(command, sizeof command, "cd %s/gpubins && for f in *4.bin; do : >$f; done", folder);
+	snprintf(command, sizeof command, "cd %s/gpubins && for f in *4.bin; do : >$f; done",
+		 folder);
 	assert_int_equal(system(command), 0);
 	h[1] = 4;
 	assert_true(content_save(folder, h, ".bin", big, sizeof big, name));
-	snprintf(command, sizeof command, "test $(wc -c <%s/gpubins/%s) = %zu", folder, name, sizeof big);
+	snprintf(command, sizeof command, "test $(wc -c <%s/gpubins/%s) = %zu", folder, name,
+		 sizeof big);
 	assert_int_equal(system(command), 0);
 }
 
@@ -226,20 +290,27 @@ static void contents_lost(void **state)
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = (struct rlimit){(1 << 20) - 1, old.rlim_max};
 	setrlimit(RLIMIT_FSIZE, &limit); /* SIGXFSZ would end the test */
-	assert_int_equal(fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = big, .n_bytes = sizeof big}, h), 1);
+	assert_int_equal(fixture.host->code(fixture.host,
+					    &(struct gpu_code){.kind = MSR_GPU_CODE_ELF,
+							       .bytes = big,
+							       .n_bytes = sizeof big},
+					    h),
+			 1);
 	setrlimit(RLIMIT_FSIZE, &old);
 	const struct msr_gpu_def_code *r = core_record_at(MSR_GPU_DEFINITION, 0, 0, NULL);
 	assert_string_equal((const char *)(r + 1), "");
 	assert_int_equal(core_tally()->n_lost_contents, 1);
 	assert_int_equal(fixture.n_notes, 1);
 	fixture.runtime.directory = "/nowhere/at/all";
-	fixture.host->code(fixture.host, &(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "abc", .n_bytes = 3}, h);
+	fixture.host->code(
+		fixture.host,
+		&(struct gpu_code){.kind = MSR_GPU_CODE_ELF, .bytes = "abc", .n_bytes = 3}, h);
 	assert_int_equal(core_tally()->n_lost_contents, 2);
 	assert_int_equal(fixture.n_notes, 1); /* said once */
 	fixture.runtime.directory = fixture.directory;
 }
 
-/* ---- names -------------------------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void names(void **state)
 {
@@ -248,7 +319,8 @@ static void names(void **state)
 		assert_non_null(msr_gpu_loss_name((enum msr_gpu_loss)i));
 		assert_true(strlen(msr_gpu_loss_description((enum msr_gpu_loss)i)) > 5);
 		for (unsigned j = 0; j < i; j++)
-			assert_string_not_equal(msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_name((enum msr_gpu_loss)j));
+			assert_string_not_equal(msr_gpu_loss_name((enum msr_gpu_loss)i),
+						msr_gpu_loss_name((enum msr_gpu_loss)j));
 	}
 	assert_string_equal(msr_gpu_loss_name(MSR_GPU_LOSS_NEVER_DONE), "never-done");
 	assert_string_equal(msr_gpu_loss_name((enum msr_gpu_loss)200), "unknown");
@@ -266,7 +338,9 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(definitions), TEST(interned), TEST(endless_shapes), TEST(interned_by_threads), TEST(contents), TEST(contents_by_processes), TEST(contents_lost), cmocka_unit_test(names),
+		TEST(definitions),         TEST(interned),          TEST(endless_shapes),
+		TEST(interned_by_threads), TEST(contents),          TEST(contents_by_processes),
+		TEST(contents_lost),       cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, core_make_directory, core_remove_directory);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/gpu/hash128 against SMHasher's verification value of MurmurHash3_x64_128 and well-known digests. */
+/* Tests of hpcrun-lite/gpu/hash128 against SMHasher's verification value of MurmurHash3_x64_128 and
+ * well-known digests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SMHasher, KeysetTest.cpp, VerificationTest: keys {}, {0}, {0,1}, ... with seeds 256, 255, ...; the hash of all hashes with seed 0. */
+/* SMHasher, KeysetTest.cpp, VerificationTest: keys {}, {0}, {0,1}, ... with seeds 256, 255, ...;
+ * the hash of all hashes with seed 0. */
 static void verification(void **state)
 {
 	uint8_t key[256];
@@ -34,7 +36,8 @@ static void digests(void **state)
 	} known[] = {
 		{"", {0, 0}},
 		{"hello", {UINT64_C(0xcbd8a7b341bd9b02), UINT64_C(0x5b1e906a48ae1d19)}},
-		{"The quick brown fox jumps over the lazy dog", {UINT64_C(0xe34bbc7bbc071b6c), UINT64_C(0x7a433ca9c49a9347)}},
+		{"The quick brown fox jumps over the lazy dog",
+		 {UINT64_C(0xe34bbc7bbc071b6c), UINT64_C(0x7a433ca9c49a9347)}},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -48,7 +51,8 @@ static void digests(void **state)
 	assert_int_equal(h[0] | h[1], 0);
 }
 
-/* Reads no byte outside: every length ends at the end of its allocation, and any alignment gives the same. */
+/* Reads no byte outside: every length ends at the end of its allocation, and any alignment gives
+ * the same. */
 static void edges(void **state)
 {
 	(void)state;
@@ -71,6 +75,7 @@ static void edges(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(verification), cmocka_unit_test(digests), cmocka_unit_test(edges)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(verification),
+					   cmocka_unit_test(digests), cmocka_unit_test(edges)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/gpu/index: what was added is found, also while it grows under readers, and equal hashes are told apart. */
+/* Tests of hpcrun-lite/gpu/index: what was added is found, also while it grows under readers, and
+ * equal hashes are told apart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,6 +80,7 @@ static void read_while_it_grows(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(grows), cmocka_unit_test(read_while_it_grows)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(grows),
+					   cmocka_unit_test(read_while_it_grows)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

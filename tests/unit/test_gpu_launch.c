@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Launches that do not go their ordinary way, through the table that back ends call: passed over while measurement is off, left by a jump out of a signal handler, lost, counted where the disk is full. What else becomes of
- * launches: test_gpu_core.c.
+ * Launches that do not go their ordinary way, through the table that back ends call: passed over
+ * while measurement is off, left by a jump out of a signal handler, lost, counted where the disk is
+ * full. What else becomes of launches: test_gpu_core.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,14 @@ static const struct gpu_op done = {.kind = MSR_GPU_KERNEL, .start_ns = 1, .end_n
 
 static bool launch(enum msr_gpu_kind kind, uint64_t id, struct gpu_ticket *t)
 {
-	return fixture.host->launch(fixture.host, &(struct gpu_launch){.kind = kind, .enter_ns = 1000, .id = id}, t);
+	return fixture.host->launch(
+		fixture.host, &(struct gpu_launch){.kind = kind, .enter_ns = 1000, .id = id}, t);
 }
 
-/* ---- measurement is off ------------------------------------------------------------------------------------------------- */
+/* ---- measurement is off ---- */
 
-/* The device's records of what was launched then are nobody's; others, launched before, are told as ever. */
+/* The device's records of what was launched then are nobody's; others, launched before, are told as
+ * ever. */
 static void passed_over(void **state)
 {
 	struct gpu_ticket t;
@@ -41,7 +44,8 @@ static void passed_over(void **state)
 	assert_int_equal(core_tally()->n_ops + core_tally()->lost[MSR_GPU_LOSS_REFUSED], 0);
 	fixture.host->op_by_id(fixture.host, 10, &done);
 	assert_int_equal(core_tally()->n_ops, 1);
-	assert_int_equal(core_tally()->launched[MSR_GPU_KERNEL] + core_tally()->launched[MSR_GPU_GRAPH], 1);
+	assert_int_equal(
+		core_tally()->launched[MSR_GPU_KERNEL] + core_tally()->launched[MSR_GPU_GRAPH], 1);
 	fixture.is_off = false;
 	core_launched(MSR_GPU_KERNEL, 13);
 	fixture.host->op_by_id(fixture.host, 13, &done);
@@ -63,7 +67,7 @@ static void passed_over_on_the_cpu(void **state)
 	assert_true(pending_is_used(&gpu_core.backend[1].pending));
 }
 
-/* ---- jumps -------------------------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 static jmp_buf out;
 
@@ -93,7 +97,9 @@ static void left_by_a_jump(void **state)
 	(void)state;
 	jump_out_of_a_launch();
 	assert_int_equal(core_tally()->launched[MSR_GPU_KERNEL], 1);
-	assert_int_equal(core_tally()->recorded[MSR_GPU_KERNEL] + core_tally()->aggregated[MSR_GPU_KERNEL] + lost_as_busy(), 0);
+	assert_int_equal(core_tally()->recorded[MSR_GPU_KERNEL] +
+				 core_tally()->aggregated[MSR_GPU_KERNEL] + lost_as_busy(),
+			 0);
 	/* One without a writer may be inside of the one that is not finished. */
 	const struct gpu_place place = fixture.place;
 	fixture.place.writer = NULL;
@@ -103,11 +109,14 @@ static void left_by_a_jump(void **state)
 	for (unsigned i = 0; i < 3; i++) { /* counted once */
 		core_launched(MSR_GPU_KERNEL, 0);
 		assert_int_equal(lost_as_busy(), 1);
-		fixture.place.writer = NULL; /* all of which are finished at once, or by what they are inside of */
+		fixture.place.writer =
+			NULL; /* all of which are finished at once, or by what they are inside of */
 		core_launched(MSR_GPU_KERNEL, 0);
 		fixture.place = place;
 	}
-	assert_int_equal(core_tally()->launched[MSR_GPU_KERNEL], core_tally()->recorded[MSR_GPU_KERNEL] + core_tally()->aggregated[MSR_GPU_KERNEL] + 1);
+	assert_int_equal(core_tally()->launched[MSR_GPU_KERNEL],
+			 core_tally()->recorded[MSR_GPU_KERNEL] +
+				 core_tally()->aggregated[MSR_GPU_KERNEL] + 1);
 }
 
 /* The ledger that it would be counted in is the parent's. */
@@ -123,7 +132,7 @@ static void left_by_a_fork(void **state)
 	assert_int_equal(core_tally()->launched[MSR_GPU_KERNEL], 1);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------------------ */
+/* ---- the end ---- */
 
 /* Also where the run time lets it in: a thread that was about to launch when the end came. */
 static void after_the_end(void **state)
@@ -157,9 +166,10 @@ static void extents_are_numbered(void **state)
 	assert_in_range(e->sequence, 1, 3); /* each has room for twice as many */
 }
 
-/* ---- what became of them ------------------------------------------------------------------------------------------------ */
+/* ---- what became of them ---- */
 
-/* Summed up: losses stand in the ledger, what was told by its ticket is in flight no more, and times that cannot be add nothing. */
+/* Summed up: losses stand in the ledger, what was told by its ticket is in flight no more, and
+ * times that cannot be add nothing. */
 static void lost_when_summed_up(void **state)
 {
 	struct pending_launch l;
@@ -175,7 +185,9 @@ static void lost_when_summed_up(void **state)
 	assert_int_not_equal(pending_take(&gpu_core.backend[1].pending, t.id, &l), PENDING_FOUND);
 	assert_int_equal(core_tally()->lost[MSR_GPU_LOSS_REFUSED], 2);
 	core_launched(MSR_GPU_KERNEL, 3);
-	fixture.host->op_by_id(fixture.host, 3, &(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = 9, .end_ns = 2});
+	fixture.host->op_by_id(
+		fixture.host, 3,
+		&(struct gpu_op){.kind = MSR_GPU_KERNEL, .start_ns = 9, .end_ns = 2});
 	for (unsigned i = 0; (a = core_record_at(MSR_GPU_AGGREGATE, 0, i, NULL)); i++) {
 		n_lost += a->n_lost[0];
 		busy_ns += a->busy_ns;
@@ -188,7 +200,11 @@ static void lost_when_summed_up(void **state)
 static void waits_are_checked(void **state)
 {
 	struct gpu_ticket t = core_launched(MSR_GPU_KERNEL, 0);
-	struct gpu_op op = {.kind = MSR_GPU_KERNEL, .start_ns = 100, .end_ns = 200, .has_waits = true, .submitted_ns = 60};
+	struct gpu_op op = {.kind = MSR_GPU_KERNEL,
+			    .start_ns = 100,
+			    .end_ns = 200,
+			    .has_waits = true,
+			    .submitted_ns = 60};
 	(void)state;
 	fixture.host->op(fixture.host, &t, &op);
 	const struct msr_gpu_op *o = core_record_at(MSR_GPU_OP, MSR_GPU_OP_LONG, 0, NULL);
@@ -200,9 +216,10 @@ static void waits_are_checked(void **state)
 	assert_int_equal(core_tally()->n_bad_order, 1);
 }
 
-/* ---- a full disk -------------------------------------------------------------------------------------------------------- */
+/* ---- a full disk ---- */
 
-/* Threads for which no part of the ledger can be made count in the first one, which is told once. */
+/* Threads for which no part of the ledger can be made count in the first one, which is told
+ * once. */
 static void part_without_room(void **state)
 {
 	struct gpu_ticket t;
@@ -228,7 +245,9 @@ static void part_without_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(passed_over), TEST(passed_over_on_the_cpu), TEST(left_by_a_jump), TEST(left_by_a_fork), TEST(after_the_end), TEST(extents_are_numbered), TEST(lost_when_summed_up), TEST(waits_are_checked), TEST(part_without_room),
+		TEST(passed_over),         TEST(passed_over_on_the_cpu), TEST(left_by_a_jump),
+		TEST(left_by_a_fork),      TEST(after_the_end),          TEST(extents_are_numbered),
+		TEST(lost_when_summed_up), TEST(waits_are_checked),      TEST(part_without_room),
 	};
 	return cmocka_run_group_tests(tests, core_make_directory, core_remove_directory);
 }

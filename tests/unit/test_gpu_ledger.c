@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/gpu_ledger: it closes exactly when every launch is accounted for, and says by how much it does not. */
+/* Tests of hpcprof-lite/attribute/gpu_ledger: it closes exactly when every launch is accounted for,
+ * and says by how much it does not. */
 #include "tests/unit/gpu_fixture.h"
 
 static uint64_t sum(const uint64_t *counts)
@@ -27,7 +28,8 @@ static void test_losses_close(void **state)
 	gen_gpu_launch(r.g, r.thread, r.call, 7, MSR_GPU_COPY, 2000);
 	gen_gpu_lost(r.g, 7, MSR_GPU_COPY, MSR_GPU_LOSS_NEVER_DONE);
 	gen_gpu_launch_lost(r.g, 0, MSR_GPU_KERNEL, MSR_GPU_LOSS_NO_SPACE);
-	gen_gpu_launch(r.g, r.thread, r.call, 8, MSR_GPU_KERNEL, 2000); /* its operation was dropped: nobody knows that it was this one */
+	gen_gpu_launch(r.g, r.thread, r.call, 8, MSR_GPU_KERNEL,
+		       2000); /* its operation was dropped: nobody knows that it was this one */
 	r.tally->op_losses[MSR_GPU_LOSS_DROPPED] = 1;
 	r.tally->launch_losses[MSR_GPU_LOSS_NO_PATH] = 4; /* takes none */
 	r.tally->n_unknown_calls = 2;
@@ -51,7 +53,8 @@ static void test_losses_close(void **state)
 	run_clean(&r, m);
 }
 
-/* A graph's launch is joined when one of its operations is there; what is lost of the others is counted beside the launches. */
+/* A graph's launch is joined when one of its operations is there; what is lost of the others is
+ * counted beside the launches. */
 static void test_graphs(void **state)
 {
 	(void)state;
@@ -60,9 +63,15 @@ static void test_graphs(void **state)
 	for (uint64_t id = 1; id <= 3; id++)
 		gen_gpu_launch(r.g, r.thread, r.call, id, MSR_GPU_GRAPH, 2000);
 	gen_gpu_lost(r.g, 1, MSR_GPU_KERNEL, MSR_GPU_LOSS_PENDING);
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_KERNEL, .start_ns = 3000, .end_ns = 3001, .queue = r.queue, .shape = r.shape});
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 3000,
+					     .end_ns = 3001,
+					     .queue = r.queue,
+					     .shape = r.shape});
 	gen_gpu_lost(r.g, 1, MSR_GPU_SET, MSR_GPU_LOSS_NEVER_DONE);
-	gen_gpu_lost(r.g, 2, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE); /* nothing of this one was done */
+	gen_gpu_lost(r.g, 2, MSR_GPU_KERNEL,
+		     MSR_GPU_LOSS_NEVER_DONE); /* nothing of this one was done */
 	gen_gpu_lost(r.g, 3, MSR_GPU_GRAPH, MSR_GPU_LOSS_NEVER_DONE);
 	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_KERNEL, 2000);
 	r.tally->op_losses[MSR_GPU_LOSS_DROPPED] = 3; /* the kernel's, and two of graphs */
@@ -84,9 +93,20 @@ static void test_graphs_summed_up(void **state)
 	(void)state;
 	struct run r;
 	run_begin(&r);
-	struct msr_gpu_aggregate launches = {.thread = r.thread, .node = r.call, .kind = MSR_GPU_GRAPH, .n_launches = 5, .n_lost = {0, 0, 1, 0}};
-	struct msr_gpu_aggregate lost = {.thread = r.thread, .node = r.call, .kind = MSR_GPU_KERNEL, .n_lost = {0, 0, 3, 0}};
-	struct msr_gpu_aggregate ops = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL, .n_ops = 13, .busy_ns = 600};
+	struct msr_gpu_aggregate launches = {.thread = r.thread,
+					     .node = r.call,
+					     .kind = MSR_GPU_GRAPH,
+					     .n_launches = 5,
+					     .n_lost = {0, 0, 1, 0}};
+	struct msr_gpu_aggregate lost = {
+		.thread = r.thread, .node = r.call, .kind = MSR_GPU_KERNEL, .n_lost = {0, 0, 3, 0}};
+	struct msr_gpu_aggregate ops = {.thread = r.thread,
+					.node = r.call,
+					.queue = r.queue,
+					.shape = r.shape,
+					.kind = MSR_GPU_KERNEL,
+					.n_ops = 13,
+					.busy_ns = 600};
 	gen_gpu_aggregate(r.g, 0, &launches);
 	gen_gpu_aggregate(r.g, 0, &lost);
 	gen_gpu_aggregate(r.g, 0, &ops);
@@ -113,16 +133,21 @@ static void test_killed_leaves_some_in_flight(void **state)
 	assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_IN_FLIGHT], 4);
 	assert_int_equal(sum(m->gpu_ledger.joined), 5);
 	assert_true(m->gpu_ledger.closes);
-	assert_int_equal(m->processes[0].end_ns, 40000 + RUN_TO_REAL_NS); /* the last launch is the last that is known of it */
+	assert_int_equal(
+		m->processes[0].end_ns,
+		40000 + RUN_TO_REAL_NS); /* the last launch is the last that is known of it */
 	run_clean(&r, m);
 }
 
-/* A call may be under way when the program stops or starts the measurement: then it has a launch or a record alone. One for each thread and switch, no more. */
+/* A call may be under way when the program stops or starts the measurement: then it has a launch or
+ * a record alone. One for each thread and switch, no more. */
 static void test_stopped_and_started(void **state)
 {
 	static const struct {
 		uint32_t n_switches, n_launches, n_records, n_stopped, n_unexplained;
-	} cases[] = {{2, 1, 0, 1, 0}, {2, 0, 2, 0, 0}, {2, 1, 1, 1, 0}, {2, 2, 1, 2, 0}, {2, 3, 0, 2, 1}, {2, 0, 3, 0, 3}, {0, 1, 0, 0, 1}, {0, 0, 1, 0, 1}, {1, 2, 2, 1, 3}};
+	} cases[] = {{2, 1, 0, 1, 0}, {2, 0, 2, 0, 0}, {2, 1, 1, 1, 0},
+		     {2, 2, 1, 2, 0}, {2, 3, 0, 2, 1}, {2, 0, 3, 0, 3},
+		     {0, 1, 0, 0, 1}, {0, 0, 1, 0, 1}, {1, 2, 2, 1, 3}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct run r;
@@ -134,7 +159,12 @@ static void test_stopped_and_started(void **state)
 		for (uint32_t k = 0; k < cases[i].n_launches; k++)
 			gen_gpu_launch(r.g, r.thread, r.call, id++, MSR_GPU_KERNEL, 2000);
 		for (uint32_t k = 0; k < cases[i].n_records; k++)
-			gen_gpu_op(r.g, &(struct gen_gpu_op){.id = id++, .kind = MSR_GPU_KERNEL, .start_ns = 5000, .end_ns = 6000, .queue = r.queue, .shape = r.shape});
+			gen_gpu_op(r.g, &(struct gen_gpu_op){.id = id++,
+							     .kind = MSR_GPU_KERNEL,
+							     .start_ns = 5000,
+							     .end_ns = 6000,
+							     .queue = r.queue,
+							     .shape = r.shape});
 		struct model *m = run_finish(&r);
 		assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_STOPPED], cases[i].n_stopped);
 		assert_int_equal(m->gpu_ledger.unexplained, cases[i].n_unexplained);
@@ -143,7 +173,8 @@ static void test_stopped_and_started(void **state)
 	}
 }
 
-/* Recorded and not counted any more, when it was killed; and launched, when a signal handler ended the process. */
+/* Recorded and not counted any more, when it was killed; and launched, when a signal handler ended
+ * the process. */
 static void test_ends_in_a_launch(void **state)
 {
 	(void)state;
@@ -170,7 +201,8 @@ static void test_what_is_missing_shows(void **state)
 	struct run r;
 	run_begin(&r);
 	some_kernels(&r, 5);
-	gen_gpu_launch(r.g, r.thread, r.call, 6, MSR_GPU_KERNEL, 2000); /* the process ended in order, and it never came */
+	gen_gpu_launch(r.g, r.thread, r.call, 6, MSR_GPU_KERNEL,
+		       2000); /* the process ended in order, and it never came */
 	struct model *m = run_finish(&r);
 	assert_int_equal(m->gpu_ledger.unexplained, 1);
 	assert_false(m->gpu_ledger.closes);
@@ -186,7 +218,11 @@ static void test_what_is_missing_shows(void **state)
 
 	run_begin(&r);
 	some_kernels(&r, 5);
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 77, .kind = MSR_GPU_KERNEL, .start_ns = 3000, .end_ns = 3001, .queue = r.queue}); /* nobody asked for it */
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 77,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 3000,
+					     .end_ns = 3001,
+					     .queue = r.queue}); /* nobody asked for it */
 	m = run_finish(&r);
 	assert_int_equal(m->gpu_ledger.unexplained, 1);
 	assert_false(m->gpu_ledger.closes);
@@ -206,8 +242,14 @@ static void test_sums_that_wrap(void **state)
 	run_clean(&r, m);
 
 	run_begin(&r);
-	struct msr_gpu_aggregate half = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL,
-		.n_launches = 1, .n_ops = 1, .busy_ns = UINT64_C(1) << 63};
+	struct msr_gpu_aggregate half = {.thread = r.thread,
+					 .node = r.call,
+					 .queue = r.queue,
+					 .shape = r.shape,
+					 .kind = MSR_GPU_KERNEL,
+					 .n_launches = 1,
+					 .n_ops = 1,
+					 .busy_ns = UINT64_C(1) << 63};
 	r.tally->launched[MSR_GPU_KERNEL] = 2;
 	gen_gpu_aggregate(r.g, 0, &half);
 	gen_gpu_aggregate(r.g, 0, &half);
@@ -223,9 +265,20 @@ static void test_aggregates_close(void **state)
 	struct run r;
 	run_begin(&r);
 	some_kernels(&r, 2);
-	/* as the run time does: launches and losses in a row of their own, operations where all is known */
-	struct msr_gpu_aggregate launches = {.thread = r.thread, .node = r.call, .kind = MSR_GPU_KERNEL, .n_launches = 10, .n_lost = {0, 1, 2, 0}};
-	struct msr_gpu_aggregate ops = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL, .n_ops = 6, .busy_ns = 600};
+	/* as the run time does: launches and losses in a row of their own, operations where all is
+	 * known */
+	struct msr_gpu_aggregate launches = {.thread = r.thread,
+					     .node = r.call,
+					     .kind = MSR_GPU_KERNEL,
+					     .n_launches = 10,
+					     .n_lost = {0, 1, 2, 0}};
+	struct msr_gpu_aggregate ops = {.thread = r.thread,
+					.node = r.call,
+					.queue = r.queue,
+					.shape = r.shape,
+					.kind = MSR_GPU_KERNEL,
+					.n_ops = 6,
+					.busy_ns = 600};
 	gen_gpu_aggregate(r.g, 0, &launches);
 	gen_gpu_aggregate(r.g, 0, &ops);
 	struct model *m = run_finish_as(&r, MSR_EXIT_NONE);
@@ -245,8 +298,15 @@ static void test_operation_of_a_recorded_launch_may_be_summed_up(void **state)
 	struct run r;
 	run_begin(&r);
 	some_kernels(&r, 2);
-	gen_gpu_launch(r.g, r.thread, r.call, 3, MSR_GPU_KERNEL, 2000); /* before the bound; its end came after */
-	struct msr_gpu_aggregate ops = {.thread = r.thread, .node = r.call, .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL, .n_ops = 1, .busy_ns = 100};
+	gen_gpu_launch(r.g, r.thread, r.call, 3, MSR_GPU_KERNEL,
+		       2000); /* before the bound; its end came after */
+	struct msr_gpu_aggregate ops = {.thread = r.thread,
+					.node = r.call,
+					.queue = r.queue,
+					.shape = r.shape,
+					.kind = MSR_GPU_KERNEL,
+					.n_ops = 1,
+					.busy_ns = 100};
 	gen_gpu_aggregate(r.g, 0, &ops);
 	struct model *m = run_finish(&r);
 	assert_int_equal(m->gpu_ledger.aggregated[MSR_GPU_KERNEL], 1);
@@ -255,7 +315,8 @@ static void test_operation_of_a_recorded_launch_may_be_summed_up(void **state)
 
 	run_begin(&r);
 	gen_gpu_launch(r.g, r.thread, r.call, 3, MSR_GPU_KERNEL, 2000);
-	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_COPY, 2000); /* one summed up operation explains one of them */
+	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_COPY,
+		       2000); /* one summed up operation explains one of them */
 	gen_gpu_aggregate(r.g, 0, &ops);
 	m = run_finish(&r);
 	assert_int_equal(sum(m->gpu_ledger.aggregated), 1);
@@ -326,7 +387,9 @@ int main(void)
 		cmocka_unit_test(test_graphs),
 		cmocka_unit_test(test_graphs_summed_up),
 		cmocka_unit_test(test_killed_leaves_some_in_flight),
-		cmocka_unit_test(test_stopped_and_started), cmocka_unit_test(test_ends_in_a_launch), cmocka_unit_test(test_what_is_missing_shows),
+		cmocka_unit_test(test_stopped_and_started),
+		cmocka_unit_test(test_ends_in_a_launch),
+		cmocka_unit_test(test_what_is_missing_shows),
 		cmocka_unit_test(test_sums_that_wrap),
 		cmocka_unit_test(test_aggregates_close),
 		cmocka_unit_test(test_operation_of_a_recorded_launch_may_be_summed_up),

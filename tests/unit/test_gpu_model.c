@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/gpu and gpu_describe: devices, queues and kernels of several processes, and that nothing depends on order or workers. */
+/* Tests of hpcprof-lite/attribute/gpu and gpu_describe: devices, queues and kernels of several
+ * processes, and that nothing depends on order or workers. */
 #include "tests/unit/gpu_fixture.h"
 
 #include <stdio.h>
@@ -12,9 +13,17 @@ static void test_processes_share_device_and_kernel(void **state)
 	run_begin_as(&b, a.directory, 4, 0);
 	run_kernel(&a, a.call, 1, 2000, 3000, 4000);
 	run_kernel(&b, b.call, 1, 2000, 3000, 6000);
-	uint32_t twin = gen_gpu_queue(b.g, "queue 0", (struct msr_gpu_def_queue){.context = gen_gpu_context(b.g, b.device, 1), .device = b.device});
+	uint32_t twin = gen_gpu_queue(
+		b.g, "queue 0",
+		(struct msr_gpu_def_queue){.context = gen_gpu_context(b.g, b.device, 1),
+					   .device = b.device});
 	gen_gpu_launch(b.g, b.thread, b.call, 2, MSR_GPU_KERNEL, 2000);
-	gen_gpu_op(b.g, &(struct gen_gpu_op){.id = 2, .kind = MSR_GPU_KERNEL, .start_ns = 7000, .end_ns = 7500, .queue = twin, .shape = b.shape});
+	gen_gpu_op(b.g, &(struct gen_gpu_op){.id = 2,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 7000,
+					     .end_ns = 7500,
+					     .queue = twin,
+					     .shape = b.shape});
 	free(gen_close(a.g, MSR_EXIT_RETURN, 0));
 	struct model *m = run_finish(&b);
 	assert_int_equal(m->n_gpu_devices, 1); /* one uuid */
@@ -53,10 +62,18 @@ static void test_names_of_queues_are_unique(void **state)
 	(void)state;
 	struct run r;
 	run_begin(&r);
-	uint32_t other = gen_gpu_device(r.g, "Other", "driver 2", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU});
-	uint32_t cpu = gen_gpu_device(r.g, "Host", "driver 3", (struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_CPU, .ordinal = 2});
-	gen_gpu_queue(r.g, "queue 0", (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, other, 0), .device = other});
-	gen_gpu_queue(r.g, "", (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, cpu, 4), .device = cpu, .ordinal = 9});
+	uint32_t other = gen_gpu_device(r.g, "Other", "driver 2",
+					(struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_GPU});
+	uint32_t cpu = gen_gpu_device(
+		r.g, "Host", "driver 3",
+		(struct msr_gpu_def_device){.type = MSR_GPU_DEVICE_CPU, .ordinal = 2});
+	gen_gpu_queue(r.g, "queue 0",
+		      (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, other, 0),
+						 .device = other});
+	gen_gpu_queue(r.g, "",
+		      (struct msr_gpu_def_queue){.context = gen_gpu_context(r.g, cpu, 4),
+						 .device = cpu,
+						 .ordinal = 9});
 	struct model *m = run_finish(&r);
 	assert_string_equal(m->gpu_queues[0].name, "GPU 0 context 0 queue 0 of Device");
 	assert_string_equal(m->gpu_queues[1].name, "GPU 0 context 0 queue 0 of Other");
@@ -110,20 +127,38 @@ static void test_lanes_are_profiles(void **state)
 	assert_int_equal(m->profiles[2].n_trace_records, 2);
 	assert_int_equal(m->profiles[2].lane, 1);
 	assert_string_equal(m->profiles[2].name, "GPU 0 queue 0");
-	assert_true(m->profiles[1].start_ns <= 3000 + RUN_TO_REAL_NS && m->profiles[1].end_ns >= 7000 + RUN_TO_REAL_NS);
+	assert_true(m->profiles[1].start_ns <= 3000 + RUN_TO_REAL_NS &&
+		    m->profiles[1].end_ns >= 7000 + RUN_TO_REAL_NS);
 	run_clean(&r, m);
 }
 
-/* A file without a record of its threads, as when it was cut off: what the GPU did is still there. */
+/* A file without a record of its threads, as when it was cut off: what the GPU did is still
+ * there. */
 static void test_no_thread_record(void **state)
 {
 	(void)state;
 	struct run r = {.directory = fixture_directory()};
-	r.g = gen_open(r.directory, &(struct gen_process){.pid = 3, .rank = -1, .start_mono_ns = RUN_START_NS, .start_real_ns = RUN_START_REAL_NS});
-	uint32_t queue = gen_gpu_queue(r.g, "", (struct msr_gpu_def_queue){.context = 5, .device = 6, .ordinal = 3}); /* of a context and device that are not there */
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_H2D, .start_ns = 2000, .end_ns = 3000, .amount = 7, .queue = queue});
+	r.g = gen_open(r.directory, &(struct gen_process){.pid = 3,
+							  .rank = -1,
+							  .start_mono_ns = RUN_START_NS,
+							  .start_real_ns = RUN_START_REAL_NS});
+	uint32_t queue = gen_gpu_queue(
+		r.g, "",
+		(struct msr_gpu_def_queue){
+			.context = 5,
+			.device = 6,
+			.ordinal = 3}); /* of a context and device that are not there */
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1,
+					     .kind = MSR_GPU_COPY,
+					     .detail = MSR_GPU_COPY_H2D,
+					     .start_ns = 2000,
+					     .end_ns = 3000,
+					     .amount = 7,
+					     .queue = queue});
 	struct model *m = run_finish(&r);
-	assert_int_equal(run_value(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH), "GXCOPY:H2D (B)", MODEL_EXECUTION), 7);
+	assert_int_equal(run_value(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH),
+				   "GXCOPY:H2D (B)", MODEL_EXECUTION),
+			 7);
 	assert_string_equal(m->gpu_queues[0].name, "GPU 0 queue 3");
 	assert_false(m->gpu_ledger.closes);
 	run_clean(&r, m);
@@ -143,8 +178,10 @@ static char *everything(const struct model *m)
 		struct model_gpu_cursor c = {0};
 		struct model_gpu_op o;
 		while (model_gpu_read(m, p, &c, &o, 1))
-			fprintf(out, "%u %llu %llu %llu %llu %u %u %u %u\n", p, (unsigned long long)o.start_ns, (unsigned long long)o.end_ns, (unsigned long long)o.enter_ns,
-				(unsigned long long)o.id, o.context, o.shape, o.launcher, o.kind);
+			fprintf(out, "%u %llu %llu %llu %llu %u %u %u %u\n", p,
+				(unsigned long long)o.start_ns, (unsigned long long)o.end_ns,
+				(unsigned long long)o.enter_ns, (unsigned long long)o.id, o.context,
+				o.shape, o.launcher, o.kind);
 	}
 	fclose(out);
 	free(all);
@@ -155,7 +192,15 @@ static void test_same_for_any_number_of_workers(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory(), *first = NULL;
-	gen_job(directory, &(struct gen_job){.n_processes = 3, .n_threads = 3, .n_nodes = 60, .n_samples = 40, .n_metrics = 2, .n_gpu_ops = 150, .seed = 5, .structs = true, .losses = true});
+	gen_job(directory, &(struct gen_job){.n_processes = 3,
+					     .n_threads = 3,
+					     .n_nodes = 60,
+					     .n_samples = 40,
+					     .n_metrics = 2,
+					     .n_gpu_ops = 150,
+					     .seed = 5,
+					     .structs = true,
+					     .losses = true});
 	for (unsigned workers = 1; workers <= 5; workers += 2) {
 		struct model *m = fixture_model(directory, workers);
 		fixture_check_model(m);
@@ -179,7 +224,12 @@ static void test_killed_job_closes(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	gen_job(directory, &(struct gen_job){.n_processes = 2, .n_threads = 2, .n_nodes = 30, .n_gpu_ops = 50, .seed = 6, .killed = true});
+	gen_job(directory, &(struct gen_job){.n_processes = 2,
+					     .n_threads = 2,
+					     .n_nodes = 30,
+					     .n_gpu_ops = 50,
+					     .seed = 6,
+					     .killed = true});
 	struct model *m = fixture_model(directory, 2);
 	assert_true(m->gpu_ledger.closes);
 	assert_int_equal(m->gpu_ledger.losses[MSR_GPU_LOSS_IN_FLIGHT], 8);

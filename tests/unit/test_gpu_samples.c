@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/gpu_samples: PC samples stand at their lines below the kernel, exact where the launch is known, else shared out without loss. Calls inside of
- * kernels: test_gpu_calls.c; what the ranges say: test_gpu_ranges.c. */
+/* Tests of hpcprof-lite/attribute/gpu_samples: PC samples stand at their lines below the kernel,
+ * exact where the launch is known, else shared out without loss. Calls inside of kernels:
+ * test_gpu_calls.c; what the ranges say: test_gpu_ranges.c. */
 #include "tests/unit/gpu_samples_fixture.h"
 
 #include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
@@ -21,7 +22,8 @@ static void test_places_below_the_kernel(void **state)
 	uint32_t k = run_kernel_at(m, 0x1010);
 	assert_string_equal(m->files[m->contexts[k].file].path, "/src/kernels.cl");
 	assert_int_equal(m->contexts[k].line, 10);
-	uint32_t line11 = fixture_find_line(m, k, 11), line12 = fixture_find_line(m, k, 12), inlined = run_find(m, k, "fma_of");
+	uint32_t line11 = fixture_find_line(m, k, 11), line12 = fixture_find_line(m, k, 12),
+		 inlined = run_find(m, k, "fma_of");
 	assert_true(line11 != MODEL_NONE && line12 != MODEL_NONE && inlined != MODEL_NONE);
 	assert_int_equal(m->contexts[inlined].relation, MODEL_INLINED);
 	assert_int_equal(m->contexts[inlined].parent, line11);
@@ -34,7 +36,8 @@ static void test_places_below_the_kernel(void **state)
 	assert_int_equal(run_value(m, k, "GINS:STL_NONE", MODEL_EXECUTION), 7);
 	assert_int_equal(run_value(m, k, "GINS:STL_WARPGROUP_ARRIVE", MODEL_EXECUTION), 5);
 	assert_int_equal(run_value(m, k, "GINS:STL_GMEM_NI", MODEL_EXECUTION), 4);
-	assert_false(m->metrics[run_metric(m, "GINS")].apportioned); /* there is one context: nothing was shared out */
+	assert_false(m->metrics[run_metric(m, "GINS")]
+			     .apportioned); /* there is one context: nothing was shared out */
 	assert_int_equal(m->gpu_sampling.in_tree_exact, 142);
 	assert_int_equal(m->gpu_sampling.in_tree_not_issued, 4);
 	run_clean(&r, m);
@@ -57,7 +60,8 @@ static void test_exact_by_launch(void **state)
 	run_clean(&r, m);
 }
 
-/* Beyond the bound on records: samples know where their launches were made, which have no records, and nothing of time decides. */
+/* Beyond the bound on records: samples know where their launches were made, which have no records,
+ * and nothing of time decides. */
 static void test_exact_by_place(void **state)
 {
 	(void)state;
@@ -66,11 +70,23 @@ static void test_exact_by_place(void **state)
 	run_structure(&r);
 	const uint32_t nodes[2] = {r.call, r.other_call};
 	for (unsigned i = 0; i < 2; i++)
-		gen_gpu_aggregate(r.g, 0, &(struct msr_gpu_aggregate){.thread = r.thread, .node = nodes[i], .queue = r.queue, .shape = r.shape, .kind = MSR_GPU_KERNEL, .n_launches = 5, .n_ops = 5,
-			.busy_ns = i ? 100 : 5000});
-	const struct msr_gpu_pc pc = {.offset = 0x10, .count = 10, .function = r.function, .stall = 2};
+		gen_gpu_aggregate(r.g, 0,
+				  &(struct msr_gpu_aggregate){.thread = r.thread,
+							      .node = nodes[i],
+							      .queue = r.queue,
+							      .shape = r.shape,
+							      .kind = MSR_GPU_KERNEL,
+							      .n_launches = 5,
+							      .n_ops = 5,
+							      .busy_ns = i ? 100 : 5000});
+	const struct msr_gpu_pc pc = {
+		.offset = 0x10, .count = 10, .function = r.function, .stall = 2};
 	gen_gpu_pc_at(r.g, &(struct msr_gpu_pc_at){pc, r.thread, r.call});
-	gen_gpu_pc_at(r.g, &(struct msr_gpu_pc_at){{.offset = 0x10, .count = 1000, .function = r.function, .stall = 2}, r.thread, r.other_call});
+	gen_gpu_pc_at(r.g,
+		      &(struct msr_gpu_pc_at){
+			      {.offset = 0x10, .count = 1000, .function = r.function, .stall = 2},
+			      r.thread,
+			      r.other_call});
 	struct model *m = run_finish(&r);
 	assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), 10);
 	assert_int_equal(run_value(m, run_kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION), 1000);
@@ -79,7 +95,8 @@ static void test_exact_by_place(void **state)
 	run_clean(&r, m);
 }
 
-/* A place where nothing is known to have been launched: as samples without a launch. A thread that is not in the file: likewise. */
+/* A place where nothing is known to have been launched: as samples without a launch. A thread that
+ * is not in the file: likewise. */
 static void test_place_without_launches(void **state)
 {
 	(void)state;
@@ -87,7 +104,8 @@ static void test_place_without_launches(void **state)
 	run_begin_sampled(&r);
 	run_structure(&r);
 	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
-	const struct msr_gpu_pc pc = {.offset = 0x10, .count = 10, .function = r.function, .stall = 2};
+	const struct msr_gpu_pc pc = {
+		.offset = 0x10, .count = 10, .function = r.function, .stall = 2};
 	gen_gpu_pc_at(r.g, &(struct msr_gpu_pc_at){pc, r.thread, r.other_call});
 	gen_gpu_pc_at(r.g, &(struct msr_gpu_pc_at){pc, r.thread + 7, r.call});
 	struct model *m = run_finish(&r);
@@ -95,7 +113,8 @@ static void test_place_without_launches(void **state)
 	run_clean(&r, m);
 }
 
-/* A kernel that ran on when the process ended has samples and no record: another one of its code object did not call it, as it may have called a device function. */
+/* A kernel that ran on when the process ended has samples and no record: another one of its code
+ * object did not call it, as it may have called a device function. */
 static void test_kernel_without_launches(void **state)
 {
 	(void)state;
@@ -104,7 +123,10 @@ static void test_kernel_without_launches(void **state)
 		run_begin_with_kernel(&r);
 		struct gen_structure *s = run_structure_new();
 		uint32_t file = gen_structure_file(s, "/src/kernels.cl");
-		uint32_t saxpy = gen_structure_function(s, gen_structure_definition(s, "saxpy", file, 10), 0x1000), endless = gen_structure_function(s, gen_structure_definition(s, "endless", file, 40), 0x2000);
+		uint32_t saxpy = gen_structure_function(
+				 s, gen_structure_definition(s, "saxpy", file, 10), 0x1000),
+			 endless = gen_structure_function(
+				 s, gen_structure_definition(s, "endless", file, 40), 0x2000);
 		gen_structure_interval(s, 0x1000, saxpy, file, 11);
 		gen_structure_interval(s, 0x2000, endless, file, 41);
 		gen_structure_interval(s, 0x2100, STRUCTURE_NONE, STRUCTURE_NONE, 0);
@@ -114,25 +136,42 @@ static void test_kernel_without_launches(void **state)
 		r.function = gen_gpu_function(r.g, r.code, "endless", "");
 		run_pc(&r, 0, 0x10, 2, 20);
 		struct model *m = run_finish(&r);
-		assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), is_kernel ? 0 : 20);
+		assert_int_equal(run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION),
+				 is_kernel ? 0 : 20);
 		assert_int_equal(m->gpu_sampling.in_tree_unattributed, is_kernel ? 20 : 0);
 		run_clean(&r, m);
 	}
 }
 
-/* A graph's launch has several kernels: its samples go to those of their function, whichever came first. */
+/* A graph's launch has several kernels: its samples go to those of their function, whichever came
+ * first. */
 static void test_kernels_of_a_graph(void **state)
 {
 	(void)state;
 	struct run r;
 	run_begin_sampled(&r);
 	run_structure(&r);
-	uint32_t function = gen_gpu_function(r.g, r.code, "other", ""), shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = function, .grid = {1, 1, 1}, .block = {1, 1, 1}});
+	uint32_t function = gen_gpu_function(r.g, r.code, "other", ""),
+		 shape = gen_gpu_shape(r.g, (struct msr_gpu_shape){.function = function,
+								   .grid = {1, 1, 1},
+								   .block = {1, 1, 1}});
 	gen_gpu_launch(r.g, r.thread, r.call, 1, MSR_GPU_GRAPH, 2000);
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_KERNEL, .start_ns = 3000, .end_ns = 4000, .queue = r.queue, .shape = r.shape});
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_KERNEL, .start_ns = 4000, .end_ns = 4100, .queue = r.queue, .shape = shape});
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 3000,
+					     .end_ns = 4000,
+					     .queue = r.queue,
+					     .shape = r.shape});
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 4000,
+					     .end_ns = 4100,
+					     .queue = r.queue,
+					     .shape = shape});
 	run_pc(&r, 1, 0x10, 2, 10);
-	gen_gpu_pc(r.g, &(struct msr_gpu_pc){.offset = 0, .id = 1, .count = 3, .function = function, .stall = 2});
+	gen_gpu_pc(r.g,
+		   &(struct msr_gpu_pc){
+			   .offset = 0, .id = 1, .count = 3, .function = function, .stall = 2});
 	struct model *m = run_finish(&r);
 	assert_int_equal(run_value(m, run_find(m, 0, "saxpy"), "GINS", MODEL_EXECUTION), 10);
 	assert_int_equal(run_value(m, run_find(m, 0, "other"), "GINS", MODEL_EXECUTION), 3);
@@ -149,19 +188,27 @@ static void test_apportioned_by_time(void **state)
 	run_kernel(&r, r.call, 1, 2000, 3000, 6000);        /* 3 of 4 parts of the time */
 	run_kernel(&r, r.other_call, 2, 2000, 6000, 7000);
 	uint64_t total = 0;
-	for (uint64_t i = 0; i < 400; i++) { /* many places with one sample each, and a few with many */
+	for (uint64_t i = 0; i < 400;
+	     i++) { /* many places with one sample each, and a few with many */
 		uint64_t count = i % 50 ? 1 : 1001;
 		run_pc(&r, 0, i % 8 * 16, 2, count);
 		run_pc(&r, 0, 0x90 + i, 1, count);
 		total += 2 * count;
 	}
-	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 7000, .total = total + 11, .recorded = total, .dropped = 8, .outside = 3});
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000,
+						      .end_ns = 7000,
+						      .total = total + 11,
+						      .recorded = total,
+						      .dropped = 8,
+						      .outside = 3});
 	struct model *m = run_finish(&r);
-	double a = run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION), b = run_value(m, run_kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION);
+	double a = run_value(m, run_kernel_at(m, 0x1010), "GINS", MODEL_EXECUTION),
+	       b = run_value(m, run_kernel_at(m, 0x1020), "GINS", MODEL_EXECUTION);
 	assert_true(a + b == (double)total);
 	assert_true(a > 0.74 * (double)total && a < 0.76 * (double)total);
 	/* lines of single samples are shared like the rest */
-	double line_a = run_value(m, run_kernel_at(m, 0x1010), "GINS:STL_NONE", MODEL_EXECUTION), line_b = run_value(m, run_kernel_at(m, 0x1020), "GINS:STL_NONE", MODEL_EXECUTION);
+	double line_a = run_value(m, run_kernel_at(m, 0x1010), "GINS:STL_NONE", MODEL_EXECUTION),
+	       line_b = run_value(m, run_kernel_at(m, 0x1020), "GINS:STL_NONE", MODEL_EXECUTION);
 	assert_true(line_a + line_b == (double)total / 2 && line_b > 0.2 * (line_a + line_b));
 	assert_int_equal(m->gpu_sampling.in_tree_apportioned, total);
 	assert_true(m->gpu_sampling.closes);
@@ -188,7 +235,8 @@ static void test_apportioned_by_launches(void **state)
 	run_clean(&r, m);
 }
 
-/* One CUDA context was sampled, another not (CUPTI samples one of a GPU): no sample belongs to launches of the other. */
+/* One CUDA context was sampled, another not (CUPTI samples one of a GPU): no sample belongs to
+ * launches of the other. */
 static void test_context_that_is_not_sampled(void **state)
 {
 	(void)state;
@@ -213,7 +261,12 @@ static void test_dropped_and_outside(void **state)
 	struct run r;
 	run_begin_with_kernel(&r);
 	run_pc(&r, 0, 0, 2, 20);
-	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000, .end_ns = 3000, .total = 27, .recorded = 20, .dropped = 3, .outside = 4});
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 2000,
+						      .end_ns = 3000,
+						      .total = 27,
+						      .recorded = 20,
+						      .dropped = 3,
+						      .outside = 4});
 	struct model *m = run_finish(&r);
 	uint32_t entry = run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH);
 	assert_int_equal(run_value(m, entry, "GSAMP:DRP", MODEL_EXECUTION), 3);
@@ -223,14 +276,16 @@ static void test_dropped_and_outside(void **state)
 	run_clean(&r, m);
 }
 
-/* The record of a kernel names one code object, its samples another that holds a function of that name: they belong together. */
+/* The record of a kernel names one code object, its samples another that holds a function of that
+ * name: they belong together. */
 static void test_kernel_of_two_code_objects(void **state)
 {
 	(void)state;
 	static const uint64_t hash[2] = {5, 6};
 	struct run r;
 	run_begin_with_kernel(&r);
-	uint32_t other = gen_gpu_code(r.g, "00000000000000050000000000000006.gpubin", "", hash, MSR_GPU_CODE_ELF);
+	uint32_t other = gen_gpu_code(r.g, "00000000000000050000000000000006.gpubin", "", hash,
+				      MSR_GPU_CODE_ELF);
 	r.function = gen_gpu_function(r.g, other, "saxpy", "");
 	run_pc(&r, 0, 0, 2, 20);
 	struct model *m = run_finish(&r);
@@ -247,21 +302,25 @@ static void test_stall_names(void **state)
 		bool only_not_issued;
 	} cases[] = {
 		{"smsp__pcsamp_warps_issue_stalled_long_scoreboard", "GINS:STL_GMEM", false},
-		{"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", "GINS:STL_GMEM_NI", true},
+		{"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued", "GINS:STL_GMEM_NI",
+		 true},
 		{"smsp__pcsamp_warps_issue_stalled_barrier", "GINS:STL_SYNC", false},
 		{"smsp__pcsamp_warps_issue_stalled_wait", "GINS:STL_IDEP", false},
 		{"smsp__pcsamp_warps_issue_stalled_selected", "GINS:STL_NONE", false},
 		{"smsp__pcsamp_warps_issue_stalled_membar", "GINS:STL_MEMBAR", false},
 		{"of_tomorrow", "GINS:STL_OF_TOMORROW", false},
 		{"of_tomorrow_not_issued", "GINS:STL_OF_TOMORROW_NI", true},
-		{"wait_not_issued", "GINS:STL_WAIT_NOT_ISSUED", false}, /* not marked as a part of another: stays apart */
+		{"wait_not_issued", "GINS:STL_WAIT_NOT_ISSUED",
+		 false}, /* not marked as a part of another: stays apart */
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char *name = gpu_stall_metric_name(cases[i].vendor, cases[i].only_not_issued);
 		assert_string_equal(name, cases[i].name);
 		free(name);
 	}
-	assert_string_equal(gpu_stall_of("smsp__pcsamp_warps_issue_stalled_barrier_not_issued")->short_name, "SYNC");
+	assert_string_equal(
+		gpu_stall_of("smsp__pcsamp_warps_issue_stalled_barrier_not_issued")->short_name,
+		"SYNC");
 	assert_null(gpu_stall_of("of_tomorrow"));
 }
 
@@ -270,16 +329,20 @@ static void test_counters(void **state)
 	(void)state;
 	struct run r;
 	run_begin(&r);
-	uint32_t misses = gen_gpu_counter(r.g, "l2_misses", "of the second cache", MSR_UNIT_COUNT), waits = gen_gpu_counter(r.g, "waits (sec)", "", MSR_UNIT_NS);
+	uint32_t misses = gen_gpu_counter(r.g, "l2_misses", "of the second cache", MSR_UNIT_COUNT),
+		 waits = gen_gpu_counter(r.g, "waits (sec)", "", MSR_UNIT_NS);
 	run_kernel(&r, r.call, 1, 2000, 3000, 5000);
 	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 500, misses, r.queue});
 	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 2000000000, waits, r.queue});
-	gen_gpu_value(r.g, &(struct msr_gpu_value){0, 11, misses, r.queue}); /* of the device as a whole */
+	gen_gpu_value(r.g, &(struct msr_gpu_value){0, 11, misses,
+						   r.queue}); /* of the device as a whole */
 	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 11, 99, r.queue});     /* of no counter */
 	struct model *m = run_finish(&r);
 	assert_int_equal(run_value(m, run_find(m, 0, "saxpy"), "l2_misses", MODEL_POINT), 500);
 	assert_int_equal(run_value(m, run_find(m, 0, "saxpy"), "waits (sec)", MODEL_POINT), 2);
-	assert_int_equal(run_value(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH), "l2_misses", MODEL_POINT), 11);
+	assert_int_equal(run_value(m, run_find_entry(m, MODEL_ENTRY_GPU_NO_LAUNCH), "l2_misses",
+				   MODEL_POINT),
+			 11);
 	run_clean(&r, m);
 }
 

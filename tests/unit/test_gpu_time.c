@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/gpu_clock and gpu_line: device times become ours; operations of a queue become lanes without overlap. */
+/* Tests of hpcprof-lite/attribute/gpu_clock and gpu_line: device times become ours; operations of a
+ * queue become lanes without overlap. */
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/attribute/gpu/gpu_clock.h"
@@ -34,7 +35,8 @@ static void test_one_pair_is_an_offset(void **state)
 	assert_int_equal(gpu_clock_convert(&c, 1900, &error), 5900);
 	assert_int_equal(gpu_clock_convert(&c, 200, &error), 4200);
 	assert_int_equal(error, 7);
-	assert_int_equal(gpu_clock_convert(&c, UINT64_MAX, &error), INT64_MAX); /* cut, not wrapped */
+	assert_int_equal(gpu_clock_convert(&c, UINT64_MAX, &error),
+			 INT64_MAX); /* cut, not wrapped */
 }
 
 static void test_between_pairs_it_is_linear(void **state)
@@ -43,13 +45,16 @@ static void test_between_pairs_it_is_linear(void **state)
 	uint64_t error;
 	const uint64_t s = 1000000000;
 	/* the device loses 10 us in the first second and gains 20 us in the next */
-	struct msr_gpu_clock pairs[] = {{1, 0, 100, s, 5}, {1, 0, 100 + s - 10000, 2 * s, 9}, {1, 0, 100 + 2 * s + 10000, 3 * s, 4}};
+	struct msr_gpu_clock pairs[] = {{1, 0, 100, s, 5},
+					{1, 0, 100 + s - 10000, 2 * s, 9},
+					{1, 0, 100 + 2 * s + 10000, 3 * s, 4}};
 	struct gpu_clock c = clock_of(pairs, 3);
 	assert_int_equal(gpu_clock_convert(&c, 100, &error), s);
 	assert_int_equal(gpu_clock_convert(&c, 100 + (s - 10000) / 2, &error), s + s / 2);
 	assert_int_equal(error, 9);
 	assert_int_equal(gpu_clock_convert(&c, 100 + s - 10000, &error), 2 * s);
-	assert_int_equal(gpu_clock_convert(&c, 100 + s - 10000 + (s + 20000) / 4, &error), 2 * s + s / 4);
+	assert_int_equal(gpu_clock_convert(&c, 100 + s - 10000 + (s + 20000) / 4, &error),
+			 2 * s + s / 4);
 	/* beyond the ends at the rate found there: within a nanosecond of rounding */
 	uint64_t after = gpu_clock_convert(&c, 100 + 2 * s + 10000 + (s + 20000), &error);
 	assert_true(after + 1 >= 4 * s && after <= 4 * s + 1);
@@ -77,8 +82,12 @@ static void test_the_better_of_near_pairs_stays(void **state)
 {
 	(void)state;
 	const uint64_t s = 1000000000;
-	struct msr_gpu_clock pairs[] = {{1, 0, 1000, s, 900}, {1, 0, 2000, s + 1000, 50}, {1, 0, 3000, s + 2000, 700}, {1, 0, s, 2 * s, 800}, {1, 0, s + 500, 2 * s + 500, 60},
-		{2, 0, 5, 6, 1}};
+	struct msr_gpu_clock pairs[] = {{1, 0, 1000, s, 900},
+					{1, 0, 2000, s + 1000, 50},
+					{1, 0, 3000, s + 2000, 700},
+					{1, 0, s, 2 * s, 800},
+					{1, 0, s + 500, 2 * s + 500, 60},
+					{2, 0, 5, 6, 1}};
 	struct load_gpu g = {.pairs = {pairs, 6, 6}};
 	gpu_clock_thin(&g);
 	assert_int_equal(g.pairs.n, 3);
@@ -94,7 +103,8 @@ static void test_rises_with_the_time(void **state)
 	(void)state;
 	struct msr_gpu_clock pairs[50];
 	for (uint64_t i = 0; i < 50; i++)
-		pairs[i] = (struct msr_gpu_clock){1, 0, 1000 + i * 1000000 + hash_u64(i) % 5000, 77 + i * 1000000, 100};
+		pairs[i] = (struct msr_gpu_clock){1, 0, 1000 + i * 1000000 + hash_u64(i) % 5000,
+						  77 + i * 1000000, 100};
 	struct gpu_clock c = clock_of(pairs, 50);
 	uint64_t last = 0, error;
 	for (uint64_t t = 0; t < 60000000; t += 997) {
@@ -138,7 +148,8 @@ static void check(const struct made *m)
 	const struct gpu_line *l = &m->line;
 	for (uint64_t i = 0; i < l->n; i++) {
 		const struct model_gpu_item *a = &l->items[i];
-		assert_true(a->lane < l->n_lanes && a->start_ns >= end[a->lane] && a->end_ns >= a->start_ns);
+		assert_true(a->lane < l->n_lanes && a->start_ns >= end[a->lane] &&
+			    a->end_ns >= a->start_ns);
 		end[a->lane] = a->end_ns;
 		n[a->lane]++;
 	}
@@ -204,7 +215,8 @@ static int compare_pairs(const void *a, const void *b)
 	return memcmp(a, b, 2 * sizeof(uint64_t)); /* big-endian below */
 }
 
-/* Any order comes out sorted and complete: nearly sorted, two threads' stretches, reversed, random. */
+/* Any order comes out sorted and complete: nearly sorted, two threads' stretches, reversed,
+ * random. */
 static void test_any_order_is_sorted(void **state)
 {
 	(void)state;
@@ -214,7 +226,10 @@ static void test_any_order_is_sorted(void **state)
 		uint64_t(*expected)[2] = calloc(N, sizeof *expected);
 		make(&m, N);
 		for (uint64_t i = 0; i < N; i++) {
-			uint64_t at = how == 0 ? i * 10 + hash_u64(i) % 200 : how == 1 ? i % (N / 2) * 10 : how == 2 ? (N - i) * 10 : hash_u64(i) % 100000;
+			uint64_t at = how == 0   ? i * 10 + hash_u64(i) % 200
+				      : how == 1 ? i % (N / 2) * 10
+				      : how == 2 ? (N - i) * 10
+						 : hash_u64(i) % 100000;
 			m.items[i].start_ns = 1000 + at;
 			m.items[i].end_ns = 1000 + at + 1;
 			expected[i][0] = __builtin_bswap64(1000 + at);
@@ -226,7 +241,8 @@ static void test_any_order_is_sorted(void **state)
 		check(&m);
 		for (uint64_t i = 0; i < N && m.line.n_clipped == 0; i++) {
 			assert_int_equal(m.items[i].start_ns, __builtin_bswap64(expected[i][0]));
-			assert_int_equal(m.items[i].record->id_kind, __builtin_bswap64(expected[i][1]));
+			assert_int_equal(m.items[i].record->id_kind,
+					 __builtin_bswap64(expected[i][1]));
 		}
 		assert_int_equal(m.line.n_clipped, 0);
 		free(expected);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/isa: x86-64 instructions and jump tables as gcc and clang write them, SASS as ptxas writes it. */
+/* Tests of hpcstruct-lite/isa: x86-64 instructions and jump tables as gcc and clang write them,
+ * SASS as ptxas writes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +83,8 @@ static bool collect(void *arg, const struct isa_table *table)
 	return true;
 }
 
-static void check_table(const char *bytes, size_t n_bytes, uint64_t jump, uint64_t base, uint32_t n_entries, uint8_t entry_bytes)
+static void check_table(const char *bytes, size_t n_bytes, uint64_t jump, uint64_t base,
+			uint32_t n_entries, uint8_t entry_bytes)
 {
 	struct tables t = {.n = 0};
 	const struct isa *isa = isa_find(EM_X86_64, 0);
@@ -106,23 +108,38 @@ static void check_table(const char *bytes, size_t n_bytes, uint64_t jump, uint64
 static void test_x86_tables(void **unused)
 {
 	(void)unused;
-	/* gcc -O2 -fPIC: cmp edi,7; ja; lea rdx,[rip+0x100]; mov edi,edi; movsxd rax,[rdx+rdi*4]; add rax,rdx; jmp rax */
-	TABLE("\x83\xff\x07\x77\x20\x48\x8d\x15\x00\x01\x00\x00\x89\xff\x48\x63\x04\xba\x48\x01\xd0\xff\xe0", 21, AT + 12 + 0x100, 8, 4);
-	/* the same without a bound; and with the address loaded before the loop, its register used for something else behind the jump */
-	TABLE("\x48\x8d\x15\x00\x01\x00\x00\x89\xff\x48\x63\x04\xba\x48\x01\xd0\xff\xe0", 16, AT + 7 + 0x100, 0, 4);
-	/* cmp edi,7; jbe +2; xor eax,eax; lea ...: the jump is taken when the index is small enough */
-	TABLE("\x83\xff\x07\x76\x02\x31\xc0\x48\x8d\x15\x00\x01\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0", 21, AT + 14 + 0x100, 8, 4);
-	/* gcc -O0 -fPIC: cmp dword [rbp-4],9; ja; mov eax,[rbp-4]; lea rdx,[rax*4]; lea rax,[rip+0x40]; mov eax,[rdx+rax]; cdqe; lea rdx,[rip+0x34]; add rax,rdx; notrack jmp rax */
-	TABLE("\x83\x7d\xfc\x09\x77\x40\x8b\x45\xfc\x48\x8d\x14\x85\x00\x00\x00\x00\x48\x8d\x05\x40\x00\x00\x00\x8b\x04\x02\x48\x98\x48\x8d\x15\x34\x00\x00\x00\x48\x01\xd0\x3e\xff\xe0",
-		39, AT + 24 + 0x40, 10, 4);
+	/* gcc -O2 -fPIC: cmp edi,7; ja; lea rdx,[rip+0x100]; mov edi,edi; movsxd rax,[rdx+rdi*4];
+	 * add rax,rdx; jmp rax */
+	TABLE("\x83\xff\x07\x77\x20\x48\x8d\x15\x00\x01\x00\x00\x89\xff\x48\x63\x04\xba\x48\x01\xd0"
+	      "\xff\xe0",
+	      21, AT + 12 + 0x100, 8, 4);
+	/* the same without a bound; and with the address loaded before the loop, its register used
+	 * for something else behind the jump */
+	TABLE("\x48\x8d\x15\x00\x01\x00\x00\x89\xff\x48\x63\x04\xba\x48\x01\xd0\xff\xe0", 16,
+	      AT + 7 + 0x100, 0, 4);
+	/* cmp edi,7; jbe +2; xor eax,eax; lea ...: the jump is taken when the index is small
+	 * enough */
+	TABLE("\x83\xff\x07\x76\x02\x31\xc0\x48\x8d\x15\x00\x01\x00\x00\x48\x63\x04\xba\x48\x01\xd0"
+	      "\xff\xe0",
+	      21, AT + 14 + 0x100, 8, 4);
+	/* gcc -O0 -fPIC: cmp dword [rbp-4],9; ja; mov eax,[rbp-4]; lea rdx,[rax*4]; lea
+	 * rax,[rip+0x40]; mov eax,[rdx+rax]; cdqe; lea rdx,[rip+0x34]; add rax,rdx; notrack jmp
+	 * rax */
+	TABLE("\x83\x7d\xfc\x09\x77\x40\x8b\x45\xfc\x48\x8d\x14\x85\x00\x00\x00\x00\x48\x8d\x05\x40"
+	      "\x00\x00\x00\x8b\x04\x02\x48\x98\x48\x8d\x15\x34\x00\x00\x00\x48\x01\xd0\x3e\xff"
+	      "\xe0",
+	      39, AT + 24 + 0x40, 10, 4);
 	/* without -fPIC: cmp edi,5; ja; jmp [rdi*8+0x402000] */
 	TABLE("\x83\xff\x05\x77\x10\xff\x24\xfd\x00\x20\x40\x00", 5, 0x402000, 6, 8);
 	/* and esi,3; mov rax,[rsi*8+0x402000]; jmp rax */
 	TABLE("\x83\xe6\x03\x48\x8b\x04\xf5\x00\x20\x40\x00\xff\xe0", 11, 0x402000, 4, 8);
 	/* a call through a pointer that is the last thing: jmp rax */
 	TABLE("\x48\x8b\x07\xff\xe0", 0, 0, 0, 0);
-	/* the index is overwritten between comparison and use: cmp edi,7; ja; mov edi,[rsi]; lea rdx,...: no bound */
-	TABLE("\x83\xff\x07\x77\x20\x8b\x3e\x48\x8d\x15\x00\x01\x00\x00\x48\x63\x04\xba\x48\x01\xd0\xff\xe0", 21, AT + 14 + 0x100, 0, 4);
+	/* the index is overwritten between comparison and use: cmp edi,7; ja; mov edi,[rsi]; lea
+	 * rdx,...: no bound */
+	TABLE("\x83\xff\x07\x77\x20\x8b\x3e\x48\x8d\x15\x00\x01\x00\x00\x48\x63\x04\xba\x48\x01\xd0"
+	      "\xff\xe0",
+	      21, AT + 14 + 0x100, 0, 4);
 }
 
 static void put_word(char *to, uint64_t w)
@@ -131,37 +148,52 @@ static void put_word(char *to, uint64_t w)
 		to[i] = (char)(w >> 8 * i);
 }
 
-static void check_sass(unsigned architecture, uint64_t low, uint64_t high, uint8_t kind, bool is_conditional, bool has_target, int64_t distance)
+static void check_sass(unsigned architecture, uint64_t low, uint64_t high, uint8_t kind,
+		       bool is_conditional, bool has_target, int64_t distance)
 {
 	char bytes[16];
 	put_word(bytes, low);
 	put_word(bytes + 8, high);
-	const struct expected e = {bytes, 16, kind, is_conditional, has_target, AT + 16 + (uint64_t)distance};
+	const struct expected e = {bytes,          16,         kind,
+				   is_conditional, has_target, AT + 16 + (uint64_t)distance};
 	assert_non_null(isa_find(EM_CUDA, architecture));
 	check(isa_find(EM_CUDA, architecture), &e, 1);
 }
 
-/* Words from cubins made by CUDA 13.0; the distances are those the source's loops and calls ask for. */
+/* Words from cubins made by CUDA 13.0; the distances are those the source's loops and calls ask
+ * for. */
 static void test_sass(void **unused)
 {
 	(void)unused;
-	check_sass(75, 0xfffffff000007947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);           /* BRA to itself: a trap */
+	check_sass(75, 0xfffffff000007947, 0x000fc0000383ffff, ISA_EXIT, false, false,
+		   0); /* BRA to itself: a trap */
 	check_sass(86, 0xfffffff000007947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);
-	check_sass(75, 0xffffff3000000947, 0x001fea000383ffff, ISA_JUMP, true, true, -0xd0);         /* @P0 BRA */
-	check_sass(75, 0x0000138000008947, 0x000fea0003800000, ISA_JUMP, true, true, 0x1380);        /* @!P0 BRA */
+	check_sass(75, 0xffffff3000000947, 0x001fea000383ffff, ISA_JUMP, true, true,
+		   -0xd0); /* @P0 BRA */
+	check_sass(75, 0x0000138000008947, 0x000fea0003800000, ISA_JUMP, true, true,
+		   0x1380); /* @!P0 BRA */
 	check_sass(90, 0xfffffffc00fc7947, 0x000fc0000383ffff, ISA_EXIT, false, false, 0);
 	check_sass(120, 0x0000001000e48947, 0x000fea0003800000, ISA_JUMP, true, true, 0x1390);
 	check_sass(120, 0xfffffffc00ec8947, 0x002fea000383ffff, ISA_JUMP, true, true, -0x50);
-	check_sass(120, 0x00000001001c7547, 0x006fea000b800000, ISA_JUMP, true, true, 0x70);         /* BRA.U UP0 */
-	check_sass(120, 0x0000000000447944, 0x000fea0003c00000, ISA_CALL, false, true, 0x110);       /* CALL.REL */
-	check_sass(75, 0xffffff5002007344, 0x020fea0003c3ffff, ISA_CALL, false, false, 0);           /* CALL.REL through a register */
-	check_sass(120, 0xfffffff404207950, 0x000fea0003c3ffff, ISA_RETURN, false, false, 0);        /* RET.REL */
+	check_sass(120, 0x00000001001c7547, 0x006fea000b800000, ISA_JUMP, true, true,
+		   0x70); /* BRA.U UP0 */
+	check_sass(120, 0x0000000000447944, 0x000fea0003c00000, ISA_CALL, false, true,
+		   0x110); /* CALL.REL */
+	check_sass(75, 0xffffff5002007344, 0x020fea0003c3ffff, ISA_CALL, false, false,
+		   0); /* CALL.REL through a register */
+	check_sass(120, 0xfffffff404207950, 0x000fea0003c3ffff, ISA_RETURN, false, false,
+		   0); /* RET.REL */
 	check_sass(120, 0x000000000000794d, 0x000fea0003800000, ISA_EXIT, false, false, 0);
-	check_sass(120, 0x000000000000894d, 0x000fea0003800000, ISA_EXIT, true, false, 0);           /* @!P0 EXIT */
-	check_sass(120, 0xfffffffc0a947949, 0x000fea000383ffff, ISA_INDIRECT, false, false, 0);      /* BRX */
-	check_sass(120, 0x000001b000047945, 0x000fe20003800200, ISA_PLAIN, false, false, 0);         /* BSSY */
-	check_sass(120, 0x0000000000057941, 0x000fea0003800200, ISA_PLAIN, false, false, 0);         /* BSYNC */
-	check_sass(120, 0x0000000000008942, 0x000fea0003800100, ISA_PLAIN, false, false, 0);         /* BREAK */
+	check_sass(120, 0x000000000000894d, 0x000fea0003800000, ISA_EXIT, true, false,
+		   0); /* @!P0 EXIT */
+	check_sass(120, 0xfffffffc0a947949, 0x000fea000383ffff, ISA_INDIRECT, false, false,
+		   0); /* BRX */
+	check_sass(120, 0x000001b000047945, 0x000fe20003800200, ISA_PLAIN, false, false,
+		   0); /* BSSY */
+	check_sass(120, 0x0000000000057941, 0x000fea0003800200, ISA_PLAIN, false, false,
+		   0); /* BSYNC */
+	check_sass(120, 0x0000000000008942, 0x000fea0003800100, ISA_PLAIN, false, false,
+		   0); /* BREAK */
 	check_sass(75, 0, 0, ISA_PLAIN, false, false, 0);
 	struct isa_instruction i;
 	isa_find(EM_CUDA, 80)->decode((const uint8_t *)"\x47\x79", 2, AT, &i);

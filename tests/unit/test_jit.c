@@ -99,8 +99,18 @@ static void test_node_map(void **state)
 static void test_odd_map(void **state)
 {
 	(void)state;
-	static const char text[] = "1000 10 one\r\n" "0x2000 0x10   two words \n" "3000 0 empty\n" "nothing\n" "\n" "4000 10\n" "4000 10 \n" "g000 10 x\n"
-		"5000 ffffffffffffffff over\n" "11112222333344445 1 long\n" "1008 10 three\n" "6000 10 cut off";
+	static const char text[] = "1000 10 one\r\n"
+				   "0x2000 0x10   two words \n"
+				   "3000 0 empty\n"
+				   "nothing\n"
+				   "\n"
+				   "4000 10\n"
+				   "4000 10 \n"
+				   "g000 10 x\n"
+				   "5000 ffffffffffffffff over\n"
+				   "11112222333344445 1 long\n"
+				   "1008 10 three\n"
+				   "6000 10 cut off";
 	struct jit_names names = {0};
 	assert_true(jit_read_map(&names, (const uint8_t *)text, sizeof text - 1));
 	jit_sort(&names);
@@ -334,7 +344,8 @@ static void make_run(struct run *r)
 	const uint64_t unknown = MSR_MODULE_UNKNOWN;
 	r->nodes[ENTRY] = (struct msr_node){.addr = msr_addr_make(MSR_MODULE_NONE, MSR_ENTRY_MAIN,
 		false), .parent = 0};
-	r->nodes[CALLER] = (struct msr_node){.addr = msr_addr_make(1, 0x10, false), .parent = ENTRY};
+	r->nodes[CALLER] =
+		(struct msr_node){.addr = msr_addr_make(1, 0x10, false), .parent = ENTRY};
 	r->nodes[MIXED] = (struct msr_node){.addr = msr_addr_make((uint16_t)unknown, 0x1000, true),
 		.parent = CALLER};
 	r->nodes[CHILD] = (struct msr_node){.addr = msr_addr_make(1, 0x20, false), .parent = MIXED};

@@ -67,7 +67,8 @@ static void events_of_the_kernel(void **state)
 	assert_int_equal(e.unit, MSR_UNIT_NS);
 	GOOD("perf::L1-DCACHE-LOAD-MISSES");
 	assert_int_equal(e.perf_type, PERF_TYPE_HW_CACHE);
-	assert_int_equal(e.perf_config, PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
+	assert_int_equal(e.perf_config, PERF_COUNT_HW_CACHE_L1D | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+						PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
 	assert_non_null(event_perf_of(&e));
 	BAD("perf::PAGE-FAULTS@f10");
 	BAD("perf::PAGE-FAULTS@0");
@@ -109,7 +110,8 @@ static void table_is_consistent(void **state)
 		GOOD(text);
 		assert_ptr_equal(event_perf_of(&e), &t[i]);
 		assert_true(e.period > 0);
-		snprintf(text, sizeof text, "perf::%s", t[i].other_name ? t[i].other_name : t[i].name);
+		snprintf(text, sizeof text, "perf::%s",
+			 t[i].other_name ? t[i].other_name : t[i].name);
 		GOOD(text);
 		assert_ptr_equal(event_perf_of(&e), &t[i]);
 	}
@@ -128,48 +130,67 @@ static void jobs(void **state)
 	job_find(ENVIRONMENT("A=1"), &b);
 	assert_string_not_equal(a.identity, b.identity);
 
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_NTASKS=8"), &a); /* the batch script */
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_NTASKS=8"),
+		 &a); /* the batch script */
 	assert_int_equal(a.scope, JOB_ALONE);
 	assert_string_equal(a.name, "5");
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=2"), &a);
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2"), &b);
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "SLURM_PROCID=0",
+			     "SLURM_STEP_NUM_TASKS=2"),
+		 &a);
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=2", "SLURM_PROCID=1",
+			     "SLURM_STEP_NUM_TASKS=2"),
+		 &b);
 	assert_int_equal(a.scope, JOB_SHARED);
 	assert_int_equal(b.rank, 1);
 	assert_int_equal(b.n_ranks, 2);
 	assert_string_equal(a.identity, b.identity);
 	assert_string_equal(a.name, "5.2");
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=3", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2"), &b);
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=3", "SLURM_PROCID=1",
+			     "SLURM_STEP_NUM_TASKS=2"),
+		 &b);
 	assert_string_not_equal(a.identity, b.identity);
 }
 
-/* mpirun inside a Slurm job: the daemons' step differs from node to node, the ranks' run does not. */
+/* mpirun inside a Slurm job: the daemons' step differs from node to node, the ranks' run does
+ * not. */
 static void launcher_inside_a_batch_job(void **state)
 {
 	(void)state;
 	static struct job a, b;
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=8",
-	                     "PMIX_NAMESPACE=777", "PMIX_RANK=4"), &a);
-	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=8", "PMIX_NAMESPACE=777", "PMIX_RANK=0"), &b);
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "SLURM_STEP_ID=0", "SLURM_PROCID=1",
+			     "OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=8",
+			     "PMIX_NAMESPACE=777", "PMIX_RANK=4"),
+		 &a);
+	job_find(ENVIRONMENT("SLURM_JOB_ID=5", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=8",
+			     "PMIX_NAMESPACE=777", "PMIX_RANK=0"),
+		 &b);
 	assert_int_equal(a.rank, 4);
 	assert_int_equal(a.scope, JOB_SHARED);
 	assert_string_equal(a.identity, b.identity);
 	assert_string_equal(a.name, "5");
 	/* MVAPICH2: daemons on the way to a rank's node give it a host and a port of their own. */
-	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=0", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=7",
-			 "MPISPAWN_MPIRUN_HOST=login", "MPISPAWN_MPIRUN_PORT=4001"),
-		&a);
-	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=7",
-			 "MPISPAWN_MPIRUN_HOST=node3", "MPISPAWN_MPIRUN_PORT=4002"),
-		&b);
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=0", "MV2_COMM_WORLD_SIZE=2",
+			     "MPISPAWN_MPIRUN_ID=7", "MPISPAWN_MPIRUN_HOST=login",
+			     "MPISPAWN_MPIRUN_PORT=4001"),
+		 &a);
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2",
+			     "MPISPAWN_MPIRUN_ID=7", "MPISPAWN_MPIRUN_HOST=node3",
+			     "MPISPAWN_MPIRUN_PORT=4002"),
+		 &b);
 	assert_string_equal(a.identity, b.identity);
 	assert_int_equal(a.scope, JOB_CLAIMED); /* process ids return */
-	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2", "MPISPAWN_MPIRUN_ID=8"),
-		&b);
+	job_find(ENVIRONMENT("MV2_COMM_WORLD_RANK=1", "MV2_COMM_WORLD_SIZE=2",
+			     "MPISPAWN_MPIRUN_ID=8"),
+		 &b);
 	assert_string_not_equal(a.identity, b.identity);
-	job_find(ENVIRONMENT("PBS_JOBID=9.host", "PMI_RANK=1", "PMI_SIZE=2", "MPI_LOCALRANKID=1"), &a);
+	job_find(ENVIRONMENT("PBS_JOBID=9.host", "PMI_RANK=1", "PMI_SIZE=2", "MPI_LOCALRANKID=1"),
+		 &a);
 	assert_int_equal(a.scope, JOB_CLAIMED);
 	assert_string_equal(a.name, "9.host");
-	job_find(ENVIRONMENT("FLUX_JOB_ID=\xc6\x92""12/x", "FLUX_TASK_RANK=0", "FLUX_JOB_SIZE=1"), &a);
+	job_find(ENVIRONMENT("FLUX_JOB_ID=\xc6\x92"
+			     "12/x",
+			     "FLUX_TASK_RANK=0", "FLUX_JOB_SIZE=1"),
+		 &a);
 	assert_string_equal(a.name, "__12_x");
 	job_find(ENVIRONMENT("PMI_RANK=x", "PMI_SIZE=2"), &a);
 	assert_int_equal(a.rank, -1);
@@ -206,7 +227,8 @@ static void images_that_are_damaged(void **state)
 		memcpy(changed, image, sizeof image);
 		for (int k = 0; k < 4; k++)
 			changed[16 + (size_t)rand() % 700] = (unsigned char)rand();
-		write_file(path, changed, i % 4 ? sizeof changed : (size_t)rand() % sizeof changed, 0755);
+		write_file(path, changed, i % 4 ? sizeof changed : (size_t)rand() % sizeof changed,
+			   0755);
 		exec_image_examine(path, &got);
 		assert_in_range(got.kind, EXEC_GOOD, EXEC_SANITIZED);
 	}
@@ -232,7 +254,8 @@ static void programs_in_path(void **state)
 	assert_int_equal(program_find("sh", "/none:/bin", &p), PROGRAM_GOOD);
 	assert_string_equal(p.path, "/bin/sh");
 	assert_int_equal(program_find("sh", NULL, &p), PROGRAM_GOOD);
-	assert_int_equal(program_find("sh", "", &p), PROGRAM_MISSING); /* only the current directory */
+	assert_int_equal(program_find("sh", "", &p),
+			 PROGRAM_MISSING); /* only the current directory */
 	assert_int_equal(program_find("passwd", "/etc", &p), PROGRAM_NOT_EXECUTABLE);
 	assert_int_equal(program_find("", "/bin", &p), PROGRAM_MISSING);
 	assert_int_equal(program_find("/", "/bin", &p), PROGRAM_NOT_EXECUTABLE);
@@ -241,9 +264,14 @@ static void programs_in_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(events_of_time), cmocka_unit_test(events_of_the_kernel), cmocka_unit_test(events_of_papi),
-		cmocka_unit_test(table_is_consistent), cmocka_unit_test(jobs), cmocka_unit_test(launcher_inside_a_batch_job),
-		cmocka_unit_test(images_that_are_damaged), cmocka_unit_test(programs_in_path),
+		cmocka_unit_test(events_of_time),
+		cmocka_unit_test(events_of_the_kernel),
+		cmocka_unit_test(events_of_papi),
+		cmocka_unit_test(table_is_consistent),
+		cmocka_unit_test(jobs),
+		cmocka_unit_test(launcher_inside_a_batch_job),
+		cmocka_unit_test(images_that_are_damaged),
+		cmocka_unit_test(programs_in_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/ledger and describe: the ledger closes exactly when every sample is accounted for; times are of the wall clock. */
+/* Tests of hpcprof-lite/attribute/ledger and describe: the ledger closes exactly when every sample
+ * is accounted for; times are of the wall clock. */
 #include "hpcprof-lite/attribute/ledger.h"
 #include "tests/unit/prof_fixture.h"
 
@@ -18,13 +19,19 @@ struct run {
 static void begin(struct run *r)
 {
 	r->directory = fixture_directory();
-	r->g = gen_open(r->directory, &(struct gen_process){.host = "h", .pid = 3, .rank = 4, .n_ranks = 8, .start_mono_ns = 1000, .start_real_ns = 9000});
+	r->g = gen_open(r->directory, &(struct gen_process){.host = "h",
+							    .pid = 3,
+							    .rank = 4,
+							    .n_ranks = 8,
+							    .start_mono_ns = 1000,
+							    .start_real_ns = 9000});
 	gen_info(r->g, "command", "app one two");
 	gen_info(r->g, "executable", "/opt/bin/app");
 	uint16_t module = gen_module(r->g, "/opt/bin/app", NULL, 0, 0);
 	r->metric = gen_metric(r->g, "CPUTIME", MSR_UNIT_NS, 100, MSR_SOURCE_TEST);
 	r->thread = gen_thread(r->g, "first");
-	r->node = gen_child(r->g, r->thread, gen_entry(r->g, r->thread, MSR_ENTRY_MAIN), msr_addr_make(module, 16, false));
+	r->node = gen_child(r->g, r->thread, gen_entry(r->g, r->thread, MSR_ENTRY_MAIN),
+			    msr_addr_make(module, 16, false));
 	for (int i = 0; i < 10; i++)
 		gen_sample(r->g, r->thread, r->node, r->metric, 1100 + i * 100, 100);
 }
@@ -62,7 +69,8 @@ static void test_closes(void **state)
 	clean(&r, m);
 }
 
-/* One flipped bit in a cell's sum must not become the program's CPU time: eight of these even add up to nothing. */
+/* One flipped bit in a cell's sum must not become the program's CPU time: eight of these even add
+ * up to nothing. */
 static void test_a_sum_that_cannot_be(void **state)
 {
 	(void)state;
@@ -111,7 +119,8 @@ static void test_one_sample_may_be_in_flight_when_killed(void **state)
 	clean(&r, m);
 
 	begin(&r);
-	gen_metric(r.g, "REALTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST); /* one signal for both may be on its way */
+	gen_metric(r.g, "REALTIME", MSR_UNIT_NS, 1,
+		   MSR_SOURCE_TEST); /* one signal for both may be on its way */
 	gen_in_flight(r.g, r.thread);
 	gen_in_flight(r.g, r.thread);
 	m = finish(&r, MSR_EXIT_NONE);
@@ -129,7 +138,9 @@ static void test_or_when_another_thread_ended_the_process(void **state)
 		gen_in_flight(r.g, r.thread);
 		uint32_t other = gen_thread(r.g, "other");
 		if (!together)
-			gen_thread_record(r.g, other)->end_ns = 1500; /* by itself, earlier; then the first ended the process and was in no handler */
+			gen_thread_record(r.g, other)->end_ns =
+				1500; /* by itself, earlier; then the first ended the process and
+					 was in no handler */
 		struct model *m = finish(&r, MSR_EXIT_RETURN);
 		assert_int_equal(m->ledger_closes, together);
 		assert_int_equal(m->ledger.losses[MSR_LOSS_IN_FLIGHT], together);
@@ -195,7 +206,8 @@ static void test_false_claims_are_found(void **state)
 	clean(&r, m);
 }
 
-/* A damaged end, or a damaged step of a time line: what is on the time line lies within the thread's time all the same. */
+/* A damaged end, or a damaged step of a time line: what is on the time line lies within the
+ * thread's time all the same. */
 static void test_a_time_line_beyond_the_end(void **state)
 {
 	(void)state;
@@ -204,7 +216,9 @@ static void test_a_time_line_beyond_the_end(void **state)
 	gen_thread_record(r.g, r.thread)->start_ns = 1500;
 	gen_thread_record(r.g, r.thread)->end_ns = 1600;
 	struct model *m = finish(&r, MSR_EXIT_RETURN);
-	assert_int_equal(m->profiles[0].start_ns, 9000 + 100); /* samples from 1100 to 2000, 1000 is 9000 of the real clock */
+	assert_int_equal(
+		m->profiles[0].start_ns,
+		9000 + 100); /* samples from 1100 to 2000, 1000 is 9000 of the real clock */
 	assert_int_equal(m->profiles[0].end_ns, 9000 + 1000);
 	clean(&r, m);
 }
@@ -225,7 +239,8 @@ static void test_description(void **state)
 	assert_string_equal(m->processes[0].host, "h");
 	assert_int_equal(m->processes[0].rank, 4);
 	assert_int_equal(m->processes[0].start_ns, 9000);
-	assert_int_equal(m->processes[0].end_ns, 9000 + 1000 + 1000); /* last sample at 2000, and the generator's 1000 */
+	assert_int_equal(m->processes[0].end_ns,
+			 9000 + 1000 + 1000); /* last sample at 2000, and the generator's 1000 */
 	assert_string_equal(m->profiles[0].name, "first");
 	assert_int_equal(m->profiles[0].cpu_ns, 500);
 	assert_int_equal(m->profiles[0].n_trace_records, 10);
@@ -262,7 +277,8 @@ static void test_losses_that_wrap(void **state)
 	clean(&r, m);
 }
 
-/* 64 cells of 2^58 samples and values, each of which may be, add up to 2^64: that is not nothing, and no ledger that closes. */
+/* 64 cells of 2^58 samples and values, each of which may be, add up to 2^64: that is not nothing,
+ * and no ledger that closes. */
 static void test_sums_that_wrap(void **state)
 {
 	(void)state;
@@ -287,7 +303,10 @@ static void test_sums_that_wrap(void **state)
 static void test_counts_at_the_bound(void **state)
 {
 	(void)state;
-	struct model_ledger a = {.delivered = UINT64_MAX, .recorded = UINT64_MAX, .in_tree = UINT64_MAX}, b = {.delivered = 5, .recorded = 5, .in_tree = 5};
+	struct model_ledger a = {.delivered = UINT64_MAX,
+				 .recorded = UINT64_MAX,
+				 .in_tree = UINT64_MAX},
+			    b = {.delivered = 5, .recorded = 5, .in_tree = 5};
 	assert_true(ledger_closes(&b));
 	assert_false(ledger_closes(&a));
 	ledger_add(&b, &a);

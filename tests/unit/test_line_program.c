@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/debug/line_program: tables written byte by byte, and every truncation of them. */
+/* Tests of hpcstruct-lite/debug/line_program: tables written byte by byte, and every truncation of
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,17 +18,74 @@
 #define END_SEQUENCE 0, 1, 1
 #define LENGTHS 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1
 
-/* DWARF 5 as gcc 12 writes it: file 0 is the unit's, file 1 another, and the sequence starts without setting one. */
+/* DWARF 5 as gcc 12 writes it: file 0 is the unit's, file 1 another, and the sequence starts
+ * without setting one. */
 static const uint8_t table5[] = {
-	0, 0, 0, 0, 5, 0, 8, 0, 0, 0, 0, 0, 1, 1, 1, 0xfb, 14, 13, LENGTHS,
-	1, 1, 0x08, 2, '/', 'd', 0, 'i', 'n', 'c', 0,             /* directories: path as a string */
-	2, 1, 0x08, 2, 0x0b, 2, 'a', '.', 'c', 0, 0, 'b', '.', 'h', 0, 1, /* files: path as a string, directory in a byte */
+	0,
+	0,
+	0,
+	0,
+	5,
+	0,
+	8,
+	0,
+	0,
+	0,
+	0,
+	0,
+	1,
+	1,
+	1,
+	0xfb,
+	14,
+	13,
+	LENGTHS,
+	1,
+	1,
+	0x08,
+	2,
+	'/',
+	'd',
+	0,
+	'i',
+	'n',
+	'c',
+	0, /* directories: path as a string */
+	2,
+	1,
+	0x08,
+	2,
+	0x0b,
+	2,
+	'a',
+	'.',
+	'c',
+	0,
+	0,
+	'b',
+	'.',
+	'h',
+	0,
+	1, /* files: path as a string, directory in a byte */
 	/* program, offset 60 */
-	SET_ADDRESS(0x1000), 3, 9, 1,   /* advance_line 9, copy */
-	0x4b + 1,                       /* special: address + 4, line + 2 */
-	4, 0, 2, 8,                     /* set_file 0, advance_pc 8 */
-	6, 5, 3, 1,                     /* negate_stmt, set_column, copy */
-	8, 9, 0x10, 0, 1,               /* const_add_pc (+ 17), fixed_advance_pc 16, copy */
+	SET_ADDRESS(0x1000),
+	3,
+	9,
+	1,        /* advance_line 9, copy */
+	0x4b + 1, /* special: address + 4, line + 2 */
+	4,
+	0,
+	2,
+	8, /* set_file 0, advance_pc 8 */
+	6,
+	5,
+	3,
+	1, /* negate_stmt, set_column, copy */
+	8,
+	9,
+	0x10,
+	0,
+	1, /* const_add_pc (+ 17), fixed_advance_pc 16, copy */
 	END_SEQUENCE,
 };
 
@@ -39,7 +97,8 @@ static const uint8_t table2[] = {
 };
 
 /* Copies a table and fills in its two lengths. */
-static size_t prepare(uint8_t *out, const uint8_t *table, size_t n_bytes, size_t header_length_at, size_t program_at)
+static size_t prepare(uint8_t *out, const uint8_t *table, size_t n_bytes, size_t header_length_at,
+		      size_t program_at)
 {
 	memcpy(out, table, n_bytes);
 	out[0] = (uint8_t)(n_bytes - 4);
@@ -56,8 +115,9 @@ static bool take(void *arg, const struct line_row *r)
 {
 	struct sink *s = arg;
 	size_t used = strlen(s->text);
-	snprintf(s->text + used, sizeof s->text - used, "%s%llx=%llu:%llu%s", used ? " " : "", (unsigned long long)r->link_addr, (unsigned long long)r->file,
-		(unsigned long long)r->line, r->is_end ? "." : "");
+	snprintf(s->text + used, sizeof s->text - used, "%s%llx=%llu:%llu%s", used ? " " : "",
+		 (unsigned long long)r->link_addr, (unsigned long long)r->file,
+		 (unsigned long long)r->line, r->is_end ? "." : "");
 	return ++s->n != s->stop_after;
 }
 
@@ -114,7 +174,8 @@ static void test_version_2(void **state)
 	assert_string_equal(sink.text, "2000=1:1 2001=2:0 2001=2:0.");
 }
 
-/* NVIDIA's: four bytes behind the tables say where names begin; opcode 0x90 gives caller and name, 0x91 a name. */
+/* NVIDIA's: four bytes behind the tables say where names begin; opcode 0x90 gives caller and name,
+ * 0x91 a name. */
 static const uint8_t table_nvidia[] = {
 	0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1,
 	0, 'a', '.', 'c', 'u', 0, 0, 0, 0, 0, 0x20, 3, 0, 0,
@@ -132,7 +193,8 @@ static bool take_calls(void *arg, const struct line_row *r)
 {
 	struct sink *s = arg;
 	size_t used = strlen(s->text);
-	snprintf(s->text + used, sizeof s->text - used, "%s%llu/%llu%s", used ? " " : "", (unsigned long long)r->context, (unsigned long long)r->name, r->is_end ? "." : "");
+	snprintf(s->text + used, sizeof s->text - used, "%s%llu/%llu%s", used ? " " : "",
+		 (unsigned long long)r->context, (unsigned long long)r->name, r->is_end ? "." : "");
 	return true;
 }
 
@@ -143,7 +205,8 @@ static void test_inlined_calls(void **state)
 	struct line_header h;
 	uint64_t where;
 	(void)state;
-	size_t n = prepare(bytes, table_nvidia, sizeof table_nvidia, 6, program_of(table_nvidia, sizeof table_nvidia));
+	size_t n = prepare(bytes, table_nvidia, sizeof table_nvidia, 6,
+			   program_of(table_nvidia, sizeof table_nvidia));
 	struct line_sections s = {.line = {bytes, n}};
 	assert_int_equal(line_header_read(&s, 0, &h, &where), LINE_OK);
 	assert_int_equal(h.name_base, 0x320);
@@ -169,7 +232,8 @@ static void test_damage(void **state)
 	(void)state;
 	size_t n = prepare(bytes, table5, sizeof table5, 8, program_of(table5, sizeof table5));
 	for (size_t cut = 0; cut < n; cut++) { /* the length says more than there is */
-		uint8_t *copy = malloc(cut ? cut : 1); /* so that a sanitizer sees every byte too many */
+		uint8_t *copy =
+			malloc(cut ? cut : 1); /* so that a sanitizer sees every byte too many */
 		struct sink sink = {0};
 		memcpy(copy, bytes, cut);
 		assert_int_equal(run(copy, cut, &sink), LINE_DAMAGED);

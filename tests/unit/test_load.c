@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/load/measurement and job: what a sound file holds comes back; a damaged one is read as far as it is sound and never harms. */
+/* Tests of hpcprof-lite/load/measurement and job: what a sound file holds comes back; a damaged one
+ * is read as far as it is sound and never harms. */
 #include "tests/unit/prof_fixture.h"
 
 #include "common/base/log.h"
@@ -13,7 +14,11 @@ static uint8_t *make_small(size_t *n_bytes)
 {
 	static const uint8_t id[4] = {1, 2, 3, 4};
 	char *directory = fixture_directory();
-	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 7, .rank = -1, .start_mono_ns = 1000, .start_real_ns = 5000, .extent_bytes = 96});
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 7,
+								  .rank = -1,
+								  .start_mono_ns = 1000,
+								  .start_real_ns = 5000,
+								  .extent_bytes = 96});
 	gen_info(g, "command", "a b");
 	gen_info(g, "executable", "/bin/a");
 	uint16_t module = gen_module(g, "/bin/a", id, sizeof id, MSR_MODULE_MAIN);
@@ -22,7 +27,8 @@ static uint8_t *make_small(size_t *n_bytes)
 		gen_thread(g, "t");
 		uint32_t node = gen_entry(g, t, t ? MSR_ENTRY_THREAD : MSR_ENTRY_MAIN);
 		for (uint32_t d = 0; d < 12; d++) {
-			node = gen_child(g, t, node, msr_addr_make(module, 0x1000 + d * 16, d == 5));
+			node = gen_child(g, t, node,
+					 msr_addr_make(module, 0x1000 + d * 16, d == 5));
 			gen_sample(g, t, node, metric, 2000 + d * 10, 1000);
 		}
 		gen_sample(g, t, node, metric, UINT64_C(6000000000), 1000);
@@ -83,9 +89,14 @@ static uint64_t build(uint8_t *bytes, size_t n, bool *ok)
 		last = 0;
 		for (size_t k; (k = model_trace_read(m, p, &c, samples, 7));)
 			for (size_t i = 0; i < k; i++, count++) {
-				assert_true(samples[i].context < m->n_contexts && samples[i].metric < m->n_metrics);
-				assert_true(samples[i].time_ns - (uint64_t)m->private_->timelines[p].to_real_ns >= last);
-				last = samples[i].time_ns - (uint64_t)m->private_->timelines[p].to_real_ns;
+				assert_true(samples[i].context < m->n_contexts &&
+					    samples[i].metric < m->n_metrics);
+				assert_true(
+					samples[i].time_ns -
+						(uint64_t)m->private_->timelines[p].to_real_ns >=
+					last);
+				last = samples[i].time_ns -
+				       (uint64_t)m->private_->timelines[p].to_real_ns;
 			}
 		assert_int_equal(count, m->profiles[p].n_trace_records);
 	}
@@ -100,7 +111,8 @@ static void test_truncated(void **state)
 	uint8_t *bytes = make_small(&n);
 	uint64_t most = 0;
 	for (size_t cut = 0; cut <= n; cut += 64) {
-		/* exactly as long as the file would be, so that a read beyond shows under the sanitizers */
+		/* exactly as long as the file would be, so that a read beyond shows under the
+		 * sanitizers */
 		uint8_t *copy = aligned_alloc(64, cut ? cut : 64);
 		memcpy(copy, bytes, cut);
 		bool ok;
@@ -130,7 +142,9 @@ static void test_every_byte_flipped(void **state)
 	for (size_t i = 0; i < n; i++) {
 		if (i > sizeof(struct msr_header) && i < MSR_HEADER_BYTES)
 			continue; /* padding that nobody reads */
-		for (unsigned mask = 1; mask < 256; mask = mask == 1 ? 0x80 : mask == 0x80 ? 0xff : 256) {
+		for (unsigned mask = 1; mask < 256; mask = mask == 1      ? 0x80
+							   : mask == 0x80 ? 0xff
+									  : 256) {
 			bool ok;
 			bytes[i] ^= (uint8_t)mask;
 			build(bytes, n, &ok);
@@ -162,12 +176,14 @@ static void test_other_version(void **state)
 }
 
 /* The first record of an extent. */
-static void *find_record(uint8_t *bytes, size_t n, enum msr_kind kind, uint32_t thread, uint32_t sequence)
+static void *find_record(uint8_t *bytes, size_t n, enum msr_kind kind, uint32_t thread,
+			 uint32_t sequence)
 {
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
 	struct msr_view v;
 	for (enum msr_scan s; (s = msr_next_extent(bytes, n, &pos, &v, &skipped)) != MSR_SCAN_END;)
-		if (s == MSR_SCAN_EXTENT && v.extent->kind == kind && v.extent->thread == thread && v.extent->sequence == sequence)
+		if (s == MSR_SCAN_EXTENT && v.extent->kind == kind && v.extent->thread == thread &&
+		    v.extent->sequence == sequence)
 			return (void *)(uintptr_t)v.content;
 	fail_msg("no such extent");
 	abort();
@@ -188,12 +204,14 @@ static void test_bad_node_costs_its_subtree(void **state)
 	assert_int_equal(f.threads.at[0].n_trace_records, 13);
 	assert_int_equal(f.threads.at[1].n_trace_records, 2);
 	/* ten nodes, their cells, eleven trace records */
-	assert_int_equal(f.bytes_damaged, 10 * sizeof(struct msr_node) + 10 * sizeof(struct msr_cell) + 11 * 8);
+	assert_int_equal(f.bytes_damaged,
+			 10 * sizeof(struct msr_node) + 10 * sizeof(struct msr_cell) + 11 * 8);
 	load_file_close(&f);
 	free(bytes);
 }
 
-/* Two extents that claim the same indices: cells would count twice, nodes would be whichever came last. */
+/* Two extents that claim the same indices: cells would count twice, nodes would be whichever came
+ * last. */
 static void test_overlap(void **state)
 {
 	(void)state;
@@ -201,7 +219,8 @@ static void test_overlap(void **state)
 	for (int k = 0; k < 2; k++) {
 		size_t n;
 		uint8_t *bytes = make_small(&n);
-		struct msr_extent *e = (struct msr_extent *)find_record(bytes, n, kinds[k], 0, 1) - 1;
+		struct msr_extent *e =
+			(struct msr_extent *)find_record(bytes, n, kinds[k], 0, 1) - 1;
 		struct load_file f = {0};
 		e->first = 0;
 		e->check = msr_extent_check(e);
@@ -209,9 +228,14 @@ static void test_overlap(void **state)
 		assert_true(f.bytes_damaged >= 96);
 		uint64_t count = 0;
 		for (size_t p = 0; p < f.threads.at[0].cells.n; p++)
-			for (size_t i = 0; i < f.threads.at[0].cells.at[p].n_bytes / sizeof(struct msr_cell); i++)
-				count += ((const struct msr_cell *)f.threads.at[0].cells.at[p].content)[i].count;
-		assert_true(k == 0 || count == 10); /* 13 samples, 3 of them in the extent that is out */
+			for (size_t i = 0;
+			     i < f.threads.at[0].cells.at[p].n_bytes / sizeof(struct msr_cell); i++)
+				count += ((const struct msr_cell *)f.threads.at[0]
+						  .cells.at[p]
+						  .content)[i]
+						 .count;
+		assert_true(k == 0 ||
+			    count == 10); /* 13 samples, 3 of them in the extent that is out */
 		load_file_close(&f);
 		free(bytes);
 	}
@@ -224,7 +248,8 @@ static void test_time_beyond_reason(void **state)
 	uint8_t *bytes = make_small(&n);
 	uint64_t *words = find_record(bytes, n, MSR_TRACE, 0, 1);
 	struct load_file f = {0};
-	assert_true(words[2] == msr_trace_make(0, MSR_TRACE_TAG_ESCAPE, MSR_TRACE_ABSOLUTE) && words[3] == UINT64_C(6000000000));
+	assert_true(words[2] == msr_trace_make(0, MSR_TRACE_TAG_ESCAPE, MSR_TRACE_ABSOLUTE) &&
+		    words[3] == UINT64_C(6000000000));
 	words[3] = UINT64_MAX - 5;
 	assert_int_equal(load_file_bytes("late", bytes, n, &f), STATUS_OK);
 	assert_int_equal(f.threads.at[0].n_trace_records, 13);
@@ -249,7 +274,13 @@ static void test_job(void **state)
 	struct load_job job = {0};
 	assert_int_equal(load_job_open(directories, 1, 1, &job), STATUS_NOT_FOUND);
 	load_job_close(&job);
-	gen_job(directory, &(struct gen_job){.n_processes = 3, .n_threads = 2, .n_nodes = 50, .n_samples = 100, .n_metrics = 1, .seed = 1, .ranks = true});
+	gen_job(directory, &(struct gen_job){.n_processes = 3,
+					     .n_threads = 2,
+					     .n_nodes = 50,
+					     .n_samples = 100,
+					     .n_metrics = 1,
+					     .seed = 1,
+					     .ranks = true});
 	assert_int_equal(load_job_open(directories, 2, 2, &job), STATUS_OK);
 	assert_int_equal(job.files.n, 3); /* named twice, counted once */
 	for (int i = 0; i < 3; i++)

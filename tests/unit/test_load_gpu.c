@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/load/gpu: what a sound file holds comes back; damage is counted and harms nothing. */
+/* Tests of hpcprof-lite/load/gpu: what a sound file holds comes back; damage is counted and harms
+ * nothing. */
 #include "tests/unit/gpu_fixture.h"
 
 #include "common/base/log.h"
@@ -10,7 +11,10 @@ static void test_views(void **state)
 	struct run r;
 	run_begin(&r);
 	run_kernel(&r, r.call, 1, 2000, 3000, 4000);
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1, .kind = MSR_GPU_KERNEL, .has_waits = true, .queued_before_ns = 5});
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 1,
+					     .kind = MSR_GPU_KERNEL,
+					     .has_waits = true,
+					     .queued_before_ns = 5});
 	gen_gpu_pair(r.g, 2, 700, 900, 1);
 	gen_gpu_pair(r.g, 1, 300, 400, 1);
 	gen_gpu_pair(r.g, 1, 100, 200, 1);
@@ -48,9 +52,11 @@ static void test_views(void **state)
 	assert_int_equal(g->ops.n, 2); /* short and long records in extents of their own */
 	assert_int_equal(g->ops.at[0].stride, MSR_GPU_OP_SHORT);
 	assert_int_equal(g->ops.at[1].stride, MSR_GPU_OP_LONG);
-	assert_int_equal(((const struct msr_gpu_op *)load_gpu_at(&g->ops.at[1], 0))->queued_before_ns, 5);
+	assert_int_equal(
+		((const struct msr_gpu_op *)load_gpu_at(&g->ops.at[1], 0))->queued_before_ns, 5);
 	assert_int_equal(g->pairs.n, 3);
-	assert_true(g->pairs.at[0].device_ns == 100 && g->pairs.at[1].device_ns == 300 && g->pairs.at[2].clock == 2);
+	assert_true(g->pairs.at[0].device_ns == 100 && g->pairs.at[1].device_ns == 300 &&
+		    g->pairs.at[2].clock == 2);
 	assert_int_equal(f.bytes_damaged, 2 * sizeof(struct msr_gpu_clock) + 56);
 	/* 56: the second definition with an id */
 	assert_true(g->tallies[0] && !g->tallies[1]);
@@ -74,13 +80,27 @@ static uint8_t *make_small(size_t *n_bytes)
 	gen_gpu_pair(r.g, 1, 100, 200, 1);
 	gen_gpu_pc(r.g, &(struct msr_gpu_pc){16, 0, 3, r.function, 1, 0});
 	gen_gpu_pc(r.g, &(struct msr_gpu_pc){32, 2, 3, r.function, 1, 0});
-	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){.start_ns = 1, .end_ns = 2, .total = 6, .recorded = 6});
+	gen_gpu_range(r.g, &(struct msr_gpu_pc_range){
+				   .start_ns = 1, .end_ns = 2, .total = 6, .recorded = 6});
 	gen_gpu_value(r.g, &(struct msr_gpu_value){1, 5, counter, r.queue});
-	gen_gpu_aggregate(r.g, 0, &(struct msr_gpu_aggregate){.thread = 0, .node = r.call, .kind = MSR_GPU_KERNEL, .n_launches = 1, .n_ops = 1, .busy_ns = 10});
+	gen_gpu_aggregate(r.g, 0,
+			  &(struct msr_gpu_aggregate){.thread = 0,
+						      .node = r.call,
+						      .kind = MSR_GPU_KERNEL,
+						      .n_launches = 1,
+						      .n_ops = 1,
+						      .busy_ns = 10});
 	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 5, .original = 6});
-	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){.node = 6, .thread = r.thread, .context = r.call});
+	gen_gpu_graph_node(r.g, &(struct msr_gpu_graph_node){
+					.node = 6, .thread = r.thread, .context = r.call});
 	gen_gpu_launch(r.g, r.thread, r.call, 4, MSR_GPU_GRAPH, 2000);
-	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 4, .kind = MSR_GPU_KERNEL, .start_ns = 5000, .end_ns = 6000, .amount = 5, .queue = r.queue, .shape = r.shape});
+	gen_gpu_op(r.g, &(struct gen_gpu_op){.id = 4,
+					     .kind = MSR_GPU_KERNEL,
+					     .start_ns = 5000,
+					     .end_ns = 6000,
+					     .amount = 5,
+					     .queue = r.queue,
+					     .shape = r.shape});
 	char *path = gen_close(r.g, MSR_EXIT_RETURN, 0);
 	uint8_t *bytes = fixture_read(path, n_bytes);
 	free(path);
@@ -105,16 +125,21 @@ static uint64_t build(uint8_t *bytes, size_t n)
 		uint64_t last = 0, count = 0;
 		for (size_t k; (k = model_gpu_read(m, p, &c, ops, 3));)
 			for (size_t i = 0; i < k; i++, count++) {
-				assert_true(ops[i].start_ns >= last && ops[i].end_ns >= ops[i].start_ns);
-				assert_true(ops[i].context < m->n_contexts && (ops[i].shape == MODEL_NONE || ops[i].shape < m->n_gpu_shapes));
-				assert_true(ops[i].launcher == MODEL_NONE || ops[i].launcher < m->n_profiles);
+				assert_true(ops[i].start_ns >= last &&
+					    ops[i].end_ns >= ops[i].start_ns);
+				assert_true(ops[i].context < m->n_contexts &&
+					    (ops[i].shape == MODEL_NONE ||
+					     ops[i].shape < m->n_gpu_shapes));
+				assert_true(ops[i].launcher == MODEL_NONE ||
+					    ops[i].launcher < m->n_profiles);
 				last = ops[i].end_ns;
 			}
 		if (m->profiles[p].kind == MODEL_PROFILE_QUEUE) {
 			assert_int_equal(count, m->profiles[p].n_trace_records);
 			assert_true(m->profiles[p].queue < m->n_gpu_queues);
 			assert_true(m->gpu_queues[m->profiles[p].queue].device < m->n_gpu_devices);
-			assert_true(m->gpu_queues[m->profiles[p].queue].context < m->n_gpu_contexts);
+			assert_true(m->gpu_queues[m->profiles[p].queue].context <
+				    m->n_gpu_contexts);
 		}
 	}
 	uint64_t n_ops = m->gpu_ledger.n_ops;
@@ -129,7 +154,9 @@ static void test_every_byte_damaged(void **state)
 	uint8_t *bytes = make_small(&n);
 	assert_int_equal(build(bytes, n), 4);
 	static const uint8_t values[] = {0x00, 0x01, 0x7f, 0xff};
-	for (size_t at = 40; at < n; at = at == 63 ? MSR_HEADER_BYTES : at + 1) /* the times of the header, and all behind it */
+	for (size_t at = 40; at < n;
+	     at = at == 63 ? MSR_HEADER_BYTES
+			   : at + 1) /* the times of the header, and all behind it */
 		for (size_t v = 0; v < sizeof values; v++) {
 			uint8_t was = bytes[at];
 			if (was == values[v])

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/format/measurement: the scan over extents is complete on sound files and bounded on damaged ones. */
+/* Tests of common/format/measurement: the scan over extents is complete on sound files and bounded
+ * on damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,8 @@ static unsigned scan(const struct image *m, uint64_t n_bytes, uint64_t *total_sk
 	struct msr_view v;
 	unsigned n = 0;
 	*total_skipped = 0;
-	for (enum msr_scan s; (s = msr_next_extent(m->bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s;
+	     (s = msr_next_extent(m->bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
 		assert_true(pos <= n_bytes);
 		if (s == MSR_SCAN_EXTENT) {
 			assert_true(v.content + v.n_bytes <= m->bytes + n_bytes);

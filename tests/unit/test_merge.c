@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/attribute/merge: equal paths of different threads, processes and binaries meet; different ones do not. */
+/* Tests of hpcprof-lite/attribute/merge: equal paths of different threads, processes and binaries
+ * meet; different ones do not. */
 #include "hpcprof-lite/attribute/merge.h"
 #include "tests/unit/prof_fixture.h"
 
@@ -18,13 +19,17 @@ static void make(struct fixture *x)
 {
 	x->directory = fixture_directory();
 	for (uint32_t p = 0; p < 2; p++) {
-		struct gen *g = gen_open(x->directory, &(struct gen_process){.pid = 10 + p, .rank = (int32_t)p});
+		struct gen *g = gen_open(x->directory,
+					 &(struct gen_process){.pid = 10 + p, .rank = (int32_t)p});
 		uint16_t app, lib;
 		if (p == 0)
-			app = gen_module(g, "/bin/app", id_a, 2, 0), lib = gen_module(g, "/lib/b.so", id_b, 2, 0);
+			app = gen_module(g, "/bin/app", id_a, 2, 0),
+			lib = gen_module(g, "/lib/b.so", id_b, 2, 0);
 		else
-			lib = gen_module(g, "/elsewhere/b.so", id_b, 2, 0), app = gen_module(g, "/bin/app", id_a, 2, 0);
-		uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), t = gen_thread(g, "t");
+			lib = gen_module(g, "/elsewhere/b.so", id_b, 2, 0),
+			app = gen_module(g, "/bin/app", id_a, 2, 0);
+		uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+			 t = gen_thread(g, "t");
 		uint32_t n = gen_entry(g, t, MSR_ENTRY_MAIN);
 		n = gen_child(g, t, n, msr_addr_make(app, 0x10, false));
 		n = gen_child(g, t, n, msr_addr_make(lib, 0x20, false));
@@ -61,7 +66,8 @@ static void test_modules_by_build_id(void **state)
 	assert_int_equal(all.list.n, 2);
 	assert_int_equal(module_of[0][1], module_of[1][2]);
 	assert_int_equal(module_of[0][2], module_of[1][1]);
-	assert_string_equal(all.list.at[module_of[0][2]].path, "/elsewhere/b.so"); /* the first in order */
+	assert_string_equal(all.list.at[module_of[0][2]].path,
+			    "/elsewhere/b.so"); /* the first in order */
 	merge_free_modules(&all);
 	unmake(&x);
 }
@@ -89,7 +95,8 @@ static void test_equal_paths_meet(void **state)
 	make(&x);
 	unify(&x, &all, module_of);
 	assert_true(merge_init(&tree));
-	struct load_thread *a = &x.job.files.at[0].threads.at[0], *b = &x.job.files.at[1].threads.at[0];
+	struct load_thread *a = &x.job.files.at[0].threads.at[0],
+			   *b = &x.job.files.at[1].threads.at[0];
 	assert_true(merge_thread(&tree, a, module_of[0], NULL));
 	assert_int_equal(tree.nodes.n, 6);
 	assert_true(merge_thread(&tree, b, module_of[1], NULL));
@@ -144,7 +151,8 @@ static void test_trees_join_as_threads_do(void **state)
 	assert_int_equal(one.nodes.n, 8);
 	for (uint32_t i = 1; i < two.nodes.n; i++) {
 		const struct merge_node *from = &two.nodes.at[i], *in = &one.nodes.at[to[i]];
-		assert_true(from->module == in->module && from->link_addr == in->link_addr && from->marked == in->marked);
+		assert_true(from->module == in->module && from->link_addr == in->link_addr &&
+			    from->marked == in->marked);
 		assert_int_equal(in->parent, to[from->parent]);
 	}
 	merge_free(&one);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/model: look-ups, and the time lines as they were written, whatever the size of the reader's buffer. */
+/* Tests of hpcprof-lite/model: look-ups, and the time lines as they were written, whatever the size
+ * of the reader's buffer. */
 #include "tests/unit/prof_fixture.h"
 
 #include <stdlib.h>
@@ -11,15 +12,21 @@ enum { N = 1000 };
 static char *write_trace(uint64_t times[N])
 {
 	char *directory = fixture_directory();
-	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 1, .rank = -1, .start_mono_ns = 500, .start_real_ns = 1000500, .extent_bytes = 256});
+	struct gen *g = gen_open(directory, &(struct gen_process){.pid = 1,
+								  .rank = -1,
+								  .start_mono_ns = 500,
+								  .start_real_ns = 1000500,
+								  .extent_bytes = 256});
 	uint16_t module = gen_module(g, "/bin/a", NULL, 0, 0);
-	uint32_t metrics[2] = {gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), gen_metric(g, "CYC", MSR_UNIT_COUNT, 1, MSR_SOURCE_TEST)};
+	uint32_t metrics[2] = {gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+			       gen_metric(g, "CYC", MSR_UNIT_COUNT, 1, MSR_SOURCE_TEST)};
 	uint32_t t = gen_thread(g, "t"), entry = gen_entry(g, t, MSR_ENTRY_MAIN);
 	uint64_t now = 600;
 	for (uint32_t i = 0; i < N; i++) {
 		now += i % 10 == 9 ? UINT64_C(5000000000) : i % 3;
 		times[i] = now + 1000000;
-		gen_sample(g, t, gen_child(g, t, entry, msr_addr_make(module, 1 + i % 50, false)), metrics[i % 2], now, 1);
+		gen_sample(g, t, gen_child(g, t, entry, msr_addr_make(module, 1 + i % 50, false)),
+			   metrics[i % 2], now, 1);
 	}
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 	return directory;
@@ -55,10 +62,16 @@ static void test_look_ups(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	gen_job(directory, &(struct gen_job){.n_processes = 1, .n_threads = 3, .n_nodes = 100, .n_samples = 200, .n_metrics = 3, .seed = 2});
+	gen_job(directory, &(struct gen_job){.n_processes = 1,
+					     .n_threads = 3,
+					     .n_nodes = 100,
+					     .n_samples = 200,
+					     .n_metrics = 3,
+					     .seed = 2});
 	struct model *m = fixture_model(directory, 1);
 	for (size_t i = 0; i < m->n_totals; i++)
-		assert_ptr_equal(model_find_total(m, m->totals[i].context, m->totals[i].metric), &m->totals[i]);
+		assert_ptr_equal(model_find_total(m, m->totals[i].context, m->totals[i].metric),
+				 &m->totals[i]);
 	assert_null(model_find_total(m, m->n_contexts, 0));
 	assert_null(model_find_total(m, 0, m->n_metrics));
 	size_t n_found = 0;
@@ -69,7 +82,8 @@ static void test_look_ups(void **state)
 				assert_true(!v || (v->context == c && v->metric == k));
 				n_found += v != NULL;
 			}
-	assert_int_equal(n_found, m->profiles[0].n_values + m->profiles[1].n_values + m->profiles[2].n_values);
+	assert_int_equal(n_found, m->profiles[0].n_values + m->profiles[1].n_values +
+					  m->profiles[2].n_values);
 	model_free(m);
 	fixture_remove(directory);
 }
@@ -78,7 +92,8 @@ static void test_nothing(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	free(gen_close(gen_open(directory, &(struct gen_process){.pid = 1, .rank = -1}), MSR_EXIT_RETURN, 0));
+	free(gen_close(gen_open(directory, &(struct gen_process){.pid = 1, .rank = -1}),
+		       MSR_EXIT_RETURN, 0));
 	struct model *m = fixture_model(directory, 2);
 	fixture_check_model(m);
 	assert_int_equal(m->n_contexts, 1);

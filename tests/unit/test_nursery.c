@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/store/nursery and of what the store makes of it: children of fork share their
- * parent's file, move to their own when it gets too small, and never damage the chain of extents.
+ * Tests of hpcrun-lite/store/nursery and of what the store makes of it: children of fork share
+ * their parent's file, move to their own when it gets too small, and never damage the chain of
+ * extents.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,8 @@ static char own_path[4352];
 
 static struct store_options options_of(unsigned pid)
 {
-	return (struct store_options){.directory = directory, .host = "host", .rank = -1, .n_ranks = -1, .pid = pid};
+	return (struct store_options){
+		.directory = directory, .host = "host", .rank = -1, .n_ranks = -1, .pid = pid};
 }
 
 static int setup(void **state)
@@ -71,7 +73,8 @@ static void scan(const uint8_t *bytes, uint64_t n_bytes, struct found *f, bool i
 	struct msr_view v;
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
 	unsigned major;
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
 		f->n_damaged += s == MSR_SCAN_DAMAGED || v.clamped;
 		if (s != MSR_SCAN_EXTENT)
 			continue;
@@ -174,7 +177,8 @@ static int big(unsigned pid)
 	for (unsigned i = 0; i < 2000; i++)
 		if (!take(2000))
 			return 1;
-	if (store_fd() < 0 || strcmp(store_path(), path) != 0 || atomic_load(&first->used) != 2000 - sizeof *first)
+	if (store_fd() < 0 || strcmp(store_path(), path) != 0 ||
+	    atomic_load(&first->used) != 2000 - sizeof *first)
 		return 2;
 	store_finish(true);
 	struct found f = scan_file(path, &size);

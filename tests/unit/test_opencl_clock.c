@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pairs of clocks from what is known of operations, and a device's timer that is checked before it is believed. */
+/* Pairs of clocks from what is known of operations, and a device's timer that is checked before it
+ * is believed. */
 #include "tests/unit/fake_opencl.h"
 
 #include <setjmp.h>
@@ -14,7 +15,12 @@ static void bounds(void **state)
 	int64_t low, high;
 	(void)state;
 	/* The device is 1000 behind: queued at 1100 of ours, ended at 1500. */
-	struct ocl_moment m = {.enter_ns = 1090, .return_ns = 1130, .seen_ns = 1600, .queued = 100, .start = 300, .end = 500};
+	struct ocl_moment m = {.enter_ns = 1090,
+			       .return_ns = 1130,
+			       .seen_ns = 1600,
+			       .queued = 100,
+			       .start = 300,
+			       .end = 500};
 	assert_true(ocl_clock_bounds(&m, &low, &high));
 	assert_int_equal(low, 990);
 	assert_int_equal(high, 1030);
@@ -23,7 +29,12 @@ static void bounds(void **state)
 	assert_true(ocl_clock_bounds(&m, &low, &high));
 	assert_int_equal(high, 1100);
 	/* A time of queueing by another clock says nothing: start and end alone. */
-	m = (struct ocl_moment){.enter_ns = 1090, .return_ns = 1130, .seen_ns = 1600, .queued = 900000, .start = 300, .end = 500};
+	m = (struct ocl_moment){.enter_ns = 1090,
+				.return_ns = 1130,
+				.seen_ns = 1600,
+				.queued = 900000,
+				.start = 300,
+				.end = 500};
 	assert_true(ocl_clock_bounds(&m, &low, &high));
 	assert_int_equal(low, 790);
 	assert_int_equal(high, 1100);
@@ -59,8 +70,14 @@ static void tightest(void **state)
 	assert_false(ocl_clock_wants(c, now + 1000000));
 	assert_true(ocl_clock_wants(c, now + 1000000000));
 	for (unsigned i = 0; i < 4; i++) {
-		uint64_t width = i == 2 ? 200001 : 900000; /* all worse than what is delivered at once */
-		ocl_clock_add(c, &(struct ocl_moment){.enter_ns = 5000000, .return_ns = 5000000 + width, .seen_ns = 9000000, .queued = 1000000, .start = 1000100, .end = 1000200});
+		uint64_t width =
+			i == 2 ? 200001 : 900000; /* all worse than what is delivered at once */
+		ocl_clock_add(c, &(struct ocl_moment){.enter_ns = 5000000,
+						      .return_ns = 5000000 + width,
+						      .seen_ns = 9000000,
+						      .queued = 1000000,
+						      .start = 1000100,
+						      .end = 1000200});
 	}
 	assert_int_equal(fake_host.n_pairs, 1);
 	assert_in_range(fake_host.pair_error, 100000, 100001);
@@ -68,7 +85,12 @@ static void tightest(void **state)
 	ocl_clock_flush(c);
 	assert_int_equal(fake_host.n_pairs, 1);
 	/* Our own clock is not shifted by our uncertainty. */
-	ocl_clock_add(c, &(struct ocl_moment){.enter_ns = 999000, .return_ns = 1001500, .seen_ns = 2000000, .queued = 1000000, .start = 1000100, .end = 1000200});
+	ocl_clock_add(c, &(struct ocl_moment){.enter_ns = 999000,
+					      .return_ns = 1001500,
+					      .seen_ns = 2000000,
+					      .queued = 1000000,
+					      .start = 1000100,
+					      .end = 1000200});
 	ocl_clock_flush(c);
 	assert_int_equal(fake_host.n_pairs, 2);
 	assert_int_equal(fake_host.pair_offset, 0);
@@ -79,8 +101,12 @@ static void tightest(void **state)
 static void add_wide(struct ocl_clock *c)
 {
 	uint64_t now = clock_mono_ns(), device = now + (uint64_t)fake.clock_offset;
-	ocl_clock_add(c, &(struct ocl_moment){
-		.enter_ns = now - 300000, .return_ns = now + 300000, .seen_ns = now + 400000, .queued = device, .start = device + 1, .end = device + 2});
+	ocl_clock_add(c, &(struct ocl_moment){.enter_ns = now - 300000,
+					      .return_ns = now + 300000,
+					      .seen_ns = now + 400000,
+					      .queued = device,
+					      .start = device + 1,
+					      .end = device + 2});
 }
 
 static void timer(int64_t timer_offset, bool believed)
@@ -114,6 +140,7 @@ static void timer_checked(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(bounds), cmocka_unit_test(tightest), cmocka_unit_test(timer_checked)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(bounds), cmocka_unit_test(tightest),
+					   cmocka_unit_test(timer_checked)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL back end before a fake implementation: how it gets in, and what it records. What the program sees of it: test_opencl_hidden.c; ends, forks, threads: test_opencl_life.c. */
+/* The OpenCL back end before a fake implementation: how it gets in, and what it records. What the
+ * program sees of it: test_opencl_hidden.c; ends, forks, threads: test_opencl_life.c. */
 #include "tests/unit/opencl_fixture.h"
 
 #include <string.h>
@@ -13,21 +14,24 @@ static void entrance(void **state)
 	const cl_icd_dispatch *ours = NULL;
 	(void)state;
 	assert_string_equal(fake_host.how, "ICD loader's layer");
-	assert_int_equal(clGetLayerInfo(CL_LAYER_API_VERSION, sizeof version, &version, &bytes), CL_SUCCESS);
+	assert_int_equal(clGetLayerInfo(CL_LAYER_API_VERSION, sizeof version, &version, &bytes),
+			 CL_SUCCESS);
 	assert_int_equal(version, CL_LAYER_API_VERSION_100);
 	assert_int_equal(clGetLayerInfo(CL_LAYER_API_VERSION, 1, &version, NULL), CL_INVALID_VALUE);
 	assert_int_equal(clGetLayerInfo(OCL_LAYER_NAME, sizeof name, name, NULL), CL_SUCCESS);
 	assert_int_equal(clGetLayerInfo(0, 0, NULL, NULL), CL_INVALID_VALUE);
 	/* offered twice */
 	assert_int_equal(clInitLayer(1, &fake_dispatch, &n, &ours), CL_INVALID_OPERATION);
-	assert_int_equal(clInitLayerWithProperties(1, &fake_dispatch, &n, &ours, NULL), CL_INVALID_OPERATION);
+	assert_int_equal(clInitLayerWithProperties(1, &fake_dispatch, &n, &ours, NULL),
+			 CL_INVALID_OPERATION);
 	assert_null(ours);
 	assert_int_equal(fake_host.n_entered, 1);
 	/* by another loader: refused as well, and said */
 	cl_icd_dispatch another = fake_dispatch;
 	another.clFinish = NULL;
 	assert_int_equal(fake_host.n_notes, 0);
-	assert_int_equal(clInitLayer(sizeof another / sizeof(void *), &another, &n, &ours), CL_INVALID_OPERATION);
+	assert_int_equal(clInitLayer(sizeof another / sizeof(void *), &another, &n, &ours),
+			 CL_INVALID_OPERATION);
 	assert_int_equal(fake_host.n_notes, 1);
 	/* a process that is not measured */
 	atomic_store(&ocl_entrance, OCL_NOT_IN);
@@ -95,7 +99,8 @@ static void code_objects(void **state)
 	ocl_test_run(q, clCreateKernel(program, "jacobi", NULL), NULL);
 	assert_int_equal(fake_host.code_kind, MSR_GPU_CODE_OPENCL_C);
 	assert_int_equal(fake_host.code_bytes, strlen(fake.source));
-	/* another kernel of the same build asks nothing anew; built again, and now without source, it does */
+	/* another kernel of the same build asks nothing anew; built again, and now without source,
+	 * it does */
 	fake.source = "";
 	ocl_test_run(q, clCreateKernel(program, "jacobi", NULL), NULL);
 	assert_int_equal(fake_host.n_functions, 2);
@@ -123,7 +128,8 @@ static void refused_is_not_launched(void **state)
 	fake.fail = CL_INVALID_KERNEL_ARGS;
 	assert_int_equal(ocl_test_run(q, ocl_test_kernel(), &event), CL_INVALID_KERNEL_ARGS);
 	assert_ptr_equal(event, (cl_event)(uintptr_t)0x1234);
-	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 1, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 1, NULL, 0, NULL, NULL),
+			 CL_INVALID_KERNEL_ARGS);
 	assert_int_equal(clFinish(NULL), CL_INVALID_COMMAND_QUEUE);
 	assert_int_equal(ocl_test_run(NULL, NULL, NULL), CL_INVALID_KERNEL_ARGS);
 	assert_int_equal(fake_n_launched(), 0);
@@ -147,7 +153,8 @@ static void lost_with_cause(void **state)
 	assert_int_equal(fake.n_events, 0);
 }
 
-/* As NVIDIA's implementation does for commands that have not ended, have failed, or are barriers. */
+/* As NVIDIA's implementation does for commands that have not ended, have failed, or are
+ * barriers. */
 static void senseless_times(void **state)
 {
 	cl_command_queue q = ocl_test_queue(0);
@@ -177,7 +184,8 @@ static void blocking_copy_waits(void **state)
 	cl_command_queue q = ocl_test_queue(0);
 	char to[100];
 	(void)state;
-	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, sizeof to, to, 0, NULL, NULL), CL_SUCCESS);
+	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, sizeof to, to, 0, NULL, NULL),
+			 CL_SUCCESS);
 	assert_int_equal(fake_host.n_ops[MSR_GPU_COPY], 1); /* collected at once */
 	assert_int_equal(fake_last(MSR_GPU_COPY)->amount, 100);
 	assert_int_equal(fake_last(MSR_GPU_COPY)->detail, MSR_GPU_COPY_D2H);
@@ -191,7 +199,8 @@ static void bytes_of_regions(void **state)
 	size_t origin[3] = {0}, region[3] = {8, 4, 2};
 	cl_int error = 1;
 	(void)state;
-	cl_mem a = clCreateBuffer(fake_context(), 0, 100, NULL, &error), b = clCreateBuffer(fake_context(), CL_MEM_ALLOC_HOST_PTR, 50, NULL, NULL);
+	cl_mem a = clCreateBuffer(fake_context(), 0, 100, NULL, &error),
+	       b = clCreateBuffer(fake_context(), CL_MEM_ALLOC_HOST_PTR, 50, NULL, NULL);
 	assert_int_equal(fake_host.n_ops[MSR_GPU_ALLOC], 2);
 	assert_int_equal(fake_last(MSR_GPU_ALLOC)->detail, MSR_GPU_MEMORY_HOST);
 	clEnqueueMigrateMemObjects(q, 2, (cl_mem[]){a, b}, 0, 0, NULL, NULL);
@@ -225,8 +234,11 @@ static void svm_directions(void **state)
 	char host_memory[8];
 	(void)state;
 	char *a = clSVMAlloc(fake_context(), 0, 100, 0), *b = clSVMAlloc(fake_context(), 0, 200, 0);
-	const struct { void *to; const void *from; unsigned direction; } cases[] = {
-		{a + 50, b + 199, MSR_GPU_COPY_D2D}, {a, host_memory, MSR_GPU_COPY_H2D}, {host_memory, b, MSR_GPU_COPY_D2H}, {host_memory, host_memory, MSR_GPU_COPY_H2H}};
+	const struct { void *to; const void *from; unsigned direction;
+	} cases[] = {{a + 50, b + 199, MSR_GPU_COPY_D2D},
+		     {a, host_memory, MSR_GPU_COPY_H2D},
+		     {host_memory, b, MSR_GPU_COPY_D2H},
+		     {host_memory, host_memory, MSR_GPU_COPY_H2H}};
 	for (unsigned i = 0; i < 4; i++) {
 		clEnqueueSVMMemcpy(q, CL_TRUE, cases[i].to, cases[i].from, 1, 0, NULL, NULL);
 		assert_int_equal(fake_last(MSR_GPU_COPY)->detail, cases[i].direction);
@@ -266,7 +278,9 @@ static void known_extensions(void **state)
 	char a[8], b[8];
 	(void)state;
 	cl_int (*run)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *) =
-		(cl_int(*)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *))(uintptr_t)clGetExtensionFunctionAddress("clEnqueueCommandBufferKHR");
+		(cl_int(*)(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *,
+			   cl_event *))(
+			uintptr_t)clGetExtensionFunctionAddress("clEnqueueCommandBufferKHR");
 	assert_int_equal(run(0, NULL, q, 0, NULL, NULL), CL_SUCCESS);
 	clFinish(q);
 	assert_int_equal(fake_host.n_ops[MSR_GPU_KERNEL], 1);
@@ -274,7 +288,9 @@ static void known_extensions(void **state)
 	fake.fail = CL_INVALID_OPERATION;
 	assert_int_equal(run(1, &q, NULL, 0, NULL, NULL), CL_INVALID_OPERATION);
 	fake.fail = 0;
-	OCL_TYPE(clEnqueueSVMMemcpy) copy = (OCL_TYPE(clEnqueueSVMMemcpy))(uintptr_t)clGetExtensionFunctionAddress("clEnqueueMemcpyINTEL");
+	OCL_TYPE(clEnqueueSVMMemcpy)
+	copy = (OCL_TYPE(clEnqueueSVMMemcpy))(uintptr_t)clGetExtensionFunctionAddress(
+		"clEnqueueMemcpyINTEL");
 	assert_int_equal(copy(q, CL_TRUE, a, b, 8, 0, NULL, NULL), CL_SUCCESS);
 	assert_int_equal(fake_last(MSR_GPU_COPY)->amount, 8);
 	assert_int_equal(fake_n_answered(), fake_n_launched());
@@ -282,7 +298,8 @@ static void known_extensions(void **state)
 	assert_int_equal(fake.n_events, 0);
 }
 
-/* The program has stopped the measurement: calls are passed on, and what was launched before is told. */
+/* The program has stopped the measurement: calls are passed on, and what was launched before is
+ * told. */
 static void measurement_is_off(void **state)
 {
 	cl_command_queue q = ocl_test_queue(0);
@@ -297,7 +314,8 @@ static void measurement_is_off(void **state)
 	assert_int_equal(fake.n_events, n_events); /* none of ours */
 	assert_int_equal(ocl_test_run(q, ocl_test_kernel(), &theirs), CL_SUCCESS);
 	assert_non_null(theirs);
-	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 8, to, 0, NULL, NULL), CL_SUCCESS);
+	assert_int_equal(clEnqueueReadBuffer(q, NULL, CL_TRUE, 0, 8, to, 0, NULL, NULL),
+			 CL_SUCCESS);
 	clFinish(q);
 	assert_int_equal(fake_n_launched(), before);
 	assert_int_equal(fake_host.n_ops[MSR_GPU_KERNEL], 1);
@@ -313,9 +331,19 @@ static void measurement_is_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OCL_TEST(entrance), OCL_TEST(kernel_recorded), OCL_TEST(group_left_open), OCL_TEST(code_objects), OCL_TEST(refused_is_not_launched),
-		OCL_TEST(lost_with_cause), OCL_TEST(senseless_times), OCL_TEST(blocking_copy_waits), OCL_TEST(bytes_of_regions), OCL_TEST(svm_directions),
-		OCL_TEST(old_barriers), OCL_TEST(known_extensions), OCL_TEST(measurement_is_off),
+		OCL_TEST(entrance),
+		OCL_TEST(kernel_recorded),
+		OCL_TEST(group_left_open),
+		OCL_TEST(code_objects),
+		OCL_TEST(refused_is_not_launched),
+		OCL_TEST(lost_with_cause),
+		OCL_TEST(senseless_times),
+		OCL_TEST(blocking_copy_waits),
+		OCL_TEST(bytes_of_regions),
+		OCL_TEST(svm_directions),
+		OCL_TEST(old_barriers),
+		OCL_TEST(known_extensions),
+		OCL_TEST(measurement_is_off),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OpenCL back end before a fake implementation: commands that never end, handles that come back, forks, the end of the measurement, many commands, several threads. */
+/* The OpenCL back end before a fake implementation: commands that never end, handles that come
+ * back, forks, the end of the measurement, many commands, several threads. */
 #include "tests/unit/opencl_fixture.h"
 
 #include <sys/wait.h>
@@ -61,7 +62,9 @@ static void lock_is_gone(void **state)
 	fake.end_with = CL_RUNNING;
 	for (unsigned i = 0; i < 3; i++)
 		ocl_test_run(q, ocl_test_kernel(), NULL);
-	assert_int_equal(pthread_create(&thread, NULL, hold_for_ever, &ocl_queue_find(atomic_load(&ocl_state_now), q)->lock), 0);
+	assert_int_equal(pthread_create(&thread, NULL, hold_for_ever,
+					&ocl_queue_find(atomic_load(&ocl_state_now), q)->lock),
+			 0);
 	pthread_join(thread, NULL);
 	fake_host.at_end(1000000);
 	assert_int_equal(fake_host.n_lost[MSR_GPU_LOSS_BUSY], 3);
@@ -122,7 +125,8 @@ static void forked(void **state)
 	(void)state;
 	fake.end_with = CL_RUNNING;
 	ocl_test_run(q, ocl_test_kernel(), NULL);
-	pthread_mutex_lock(&atomic_load(&ocl_state_now)->define); /* as if another thread were inside */
+	pthread_mutex_lock(
+		&atomic_load(&ocl_state_now)->define); /* as if another thread were inside */
 	pid_t child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
@@ -130,7 +134,9 @@ static void forked(void **state)
 		uint64_t before = fake_n_answered();
 		fake_end_all(CL_COMPLETE);
 		clFinish(q);
-		bool good = fake_n_answered() == before + 1 && fake.n_events == 1; /* the wait; the parent's operation is the parent's */
+		bool good =
+			fake_n_answered() == before + 1 &&
+			fake.n_events == 1; /* the wait; the parent's operation is the parent's */
 		ocl_test_run(q, ocl_test_kernel(), NULL);
 		fake_end_all(CL_COMPLETE);
 		clFinish(q);
@@ -184,11 +190,13 @@ static void too_many(void **state)
 
 static void *storm(void *arg)
 {
-	cl_command_queue shared = arg, own = clCreateCommandQueue(fake_context(), fake_device(), 0, NULL);
+	cl_command_queue shared = arg,
+			 own = clCreateCommandQueue(fake_context(), fake_device(), 0, NULL);
 	for (unsigned i = 0; i < N_EACH; i++) {
 		const size_t size[1] = {i % 8 + 1};
 		cl_event event = NULL;
-		clEnqueueNDRangeKernel(i % 2 ? shared : own, ocl_test_kernel(), 1, NULL, size, i % 3 ? size : NULL, 0, NULL, i % 4 ? NULL : &event);
+		clEnqueueNDRangeKernel(i % 2 ? shared : own, ocl_test_kernel(), 1, NULL, size,
+				       i % 3 ? size : NULL, 0, NULL, i % 4 ? NULL : &event);
 		if (event)
 			fake_dispatch.clReleaseEvent(event);
 		if (i % 100 == 0)
@@ -222,8 +230,10 @@ static void threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OCL_TEST(never_done), OCL_TEST(ended_late), OCL_TEST(ended_inside), OCL_TEST(lock_is_gone), OCL_TEST(handles_again), OCL_TEST(handle_again_too_early), OCL_TEST(forked),
-		OCL_TEST(after_the_end), OCL_TEST(too_many), OCL_TEST(threads),
+		OCL_TEST(never_done),   OCL_TEST(ended_late),    OCL_TEST(ended_inside),
+		OCL_TEST(lock_is_gone), OCL_TEST(handles_again), OCL_TEST(handle_again_too_early),
+		OCL_TEST(forked),       OCL_TEST(after_the_end), OCL_TEST(too_many),
+		OCL_TEST(threads),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,8 @@ static void as_an_array(void **state)
 		}
 	}
 	for (unsigned k = 0; k < N_KEYS; k++)
-		assert_int_equal((uintptr_t)ocl_map_get(&m, UINT64_C(0x55d0c0de0000) + k * 48), truth[k]);
+		assert_int_equal((uintptr_t)ocl_map_get(&m, UINT64_C(0x55d0c0de0000) + k * 48),
+				 truth[k]);
 }
 
 static void nothing(void **state)
@@ -89,6 +90,7 @@ static void pieces(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(as_an_array), cmocka_unit_test(nothing), cmocka_unit_test(pieces)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(as_an_array), cmocka_unit_test(nothing),
+					   cmocka_unit_test(pieces)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

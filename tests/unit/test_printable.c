@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/safe/printable and common/base/foreign: what is harmless stays, nothing else gets through. */
+/* Tests of common/safe/printable and common/base/foreign: what is harmless stays, nothing else gets
+ * through. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,21 +21,32 @@ static const struct {
 } cases[] = {
 	{"", "", ""},
 	{"std::sort<int>(a, b)", "std::sort<int>(a, b)", "std::sort<int>(a, b)"},
-	{"gr\xc3\xb6\xc3\x9f" "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80", "gr\xc3\xb6\xc3\x9f" "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80",
-		"gr\xc3\xb6\xc3\x9f" "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80"},
-	{"\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d", "\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d", "\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d"}, /* a joiner that scripts need */
+	{"gr\xc3\xb6\xc3\x9f"
+	 "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80",
+	 "gr\xc3\xb6\xc3\x9f"
+	 "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80",
+	 "gr\xc3\xb6\xc3\x9f"
+	 "e \xe2\x86\x92 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80"},
+	{"\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d", "\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d",
+	 "\xe0\xae\xa8\xe0\xae\xbf\xe2\x80\x8d"}, /* a joiner that scripts need */
 	{"a\tb\nc\\d", "a?b?c\\d", "a\\tb\\nc\\\\d"},
 	{"\x1b[31mred\x1b[0m\r", "?[31mred?[0m?", "\\x1b[31mred\\x1b[0m\\x0d"},
 	{"\x7f\x01", "??", "\\x7f\\x01"},
-	{"\xc2\x9b" "31m", "?31m", "\\xc2\\x9b31m"},                       /* CSI of C1 as UTF-8 */
-	{"\x9b" "31m", "?31m", "\\x9b31m"},                                /* ... and as a byte */
-	{"a\xe2\x80\xae" "txt.exe", "a?txt.exe", "a\\xe2\\x80\\xaetxt.exe"}, /* U+202E */
+	{"\xc2\x9b"
+	 "31m",
+	 "?31m", "\\xc2\\x9b31m"}, /* CSI of C1 as UTF-8 */
+	{"\x9b"
+	 "31m",
+	 "?31m", "\\x9b31m"}, /* ... and as a byte */
+	{"a\xe2\x80\xae"
+	 "txt.exe",
+	 "a?txt.exe", "a\\xe2\\x80\\xaetxt.exe"}, /* U+202E */
 	{"\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c", "???", "\\xe2\\x81\\xa6\\xe2\\x80\\x8f\\xd8\\x9c"},
-	{"\xe2\x80\xa8", "?", "\\xe2\\x80\\xa8"},                          /* ends a line */
-	{"\xc0\x9b\xe0\x80\x9b", "?????", "\\xc0\\x9b\\xe0\\x80\\x9b"},    /* ESC, overlong */
-	{"\xed\xa0\x80", "???", "\\xed\\xa0\\x80"},                        /* half of a surrogate pair */
-	{"\xf3\xa0\x81\x81x", "?x", "\\xf3\\xa0\\x81\\x81x"},              /* a tag */
-	{"\xe2\x80", "??", "\\xe2\\x80"},                                  /* cut off */
+	{"\xe2\x80\xa8", "?", "\\xe2\\x80\\xa8"},                       /* ends a line */
+	{"\xc0\x9b\xe0\x80\x9b", "?????", "\\xc0\\x9b\\xe0\\x80\\x9b"}, /* ESC, overlong */
+	{"\xed\xa0\x80", "???", "\\xed\\xa0\\x80"},           /* half of a surrogate pair */
+	{"\xf3\xa0\x81\x81x", "?x", "\\xf3\\xa0\\x81\\x81x"}, /* a tag */
+	{"\xe2\x80", "??", "\\xe2\\x80"},                     /* cut off */
 };
 
 static void put(FILE *out, const char *s, bool field)
@@ -95,7 +107,8 @@ static void newlines_are_those_of_the_format(void **state)
 	free(text);
 }
 
-static size_t cut(char *to, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static size_t cut(char *to, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 static size_t cut(char *to, size_t room, const char *format, ...)
 {
 	va_list args;
@@ -129,7 +142,8 @@ static void messages_are_clean(void **state)
 	log_warn("/tmp/\x1b]0;title\x07/x", "section %s is odd", ".a\xc2\x9b\ntool: all is well");
 	fclose(stderr);
 	stderr = kept;
-	assert_string_equal(text, "tool: /tmp/?]0;title?/x: warning: section .a??tool: all is well is odd\n");
+	assert_string_equal(
+		text, "tool: /tmp/?]0;title?/x: warning: section .a??tool: all is well is odd\n");
 	free(text);
 }
 

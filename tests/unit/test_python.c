@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/python: symbols as dlsym finds them; what an interpreter says of itself and what it must not say; loads that are guarded, in pages and in batches. */
+/* Tests of hpcrun-lite/python: symbols as dlsym finds them; what an interpreter says of itself and
+ * what it must not say; loads that are guarded, in pages and in batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +30,9 @@ static struct link_map *map_of(const char *library)
 
 static void symbols(void **state)
 {
-	static const char *const names[] = {"environ", "stdout", "optind", "program_invocation_name"}; /* data: functions may be chosen at run time */
+	static const char *const names[] = {
+		"environ", "stdout", "optind",
+		"program_invocation_name"}; /* data: functions may be chosen at run time */
 	struct symbols s;
 	(void)state;
 	assert_true(symbols_open(map_of("libc.so.6"), &s));
@@ -42,10 +45,15 @@ static void symbols(void **state)
 		assert_int_not_equal(dladdr((void *)at, &info), 0);
 		assert_ptr_equal(info.dli_fbase, (void *)map_of("libc.so.6")->l_addr);
 	}
-	assert_ptr_equal((void *)symbols_find(&s, "puts", NULL), dlsym(dlopen("libc.so.6", RTLD_NOW), "puts"));
+	assert_ptr_equal((void *)symbols_find(&s, "puts", NULL),
+			 dlsym(dlopen("libc.so.6", RTLD_NOW), "puts"));
 	assert_int_equal(symbols_find(&s, "_PyRuntime", NULL), 0);
 	assert_int_equal(symbols_find(&s, "", NULL), 0);
-	assert_int_equal(symbols_find(&s, "a_name_that_is_longer_than_any_symbol_which_is_looked_for_in_an_interpreter", NULL), 0);
+	assert_int_equal(symbols_find(&s,
+				      "a_name_that_is_longer_than_any_symbol_which_is_looked_for_"
+				      "in_an_interpreter",
+				      NULL),
+			 0);
 }
 
 /* Tables that lie: nothing is found, nothing faults, nothing goes on for ever. */
@@ -67,9 +75,43 @@ static void symbols_of_liars(void **state)
 }
 
 /* _Py_DebugOffsets of CPython 3.13.0, up to frames. */
-static const uint64_t said_3_13[] = {
-	0x7970677562656478 /* "xdebugpy" */, 0x030d00f0, 0, 283320, 608, 632, 265144, 7216, 7208, 7224, 7368, 7600, 7624, 7632, 16, 0, 0, 0, 0, 304, 0, 8, 16, 72, 152, 160, 232, 40, 80, 8,
-	0, 56, 72, 70, 0, 0, 0};
+static const uint64_t said_3_13[] = {0x7970677562656478 /* "xdebugpy" */,
+				     0x030d00f0,
+				     0,
+				     283320,
+				     608,
+				     632,
+				     265144,
+				     7216,
+				     7208,
+				     7224,
+				     7368,
+				     7600,
+				     7624,
+				     7632,
+				     16,
+				     0,
+				     0,
+				     0,
+				     0,
+				     304,
+				     0,
+				     8,
+				     16,
+				     72,
+				     152,
+				     160,
+				     232,
+				     40,
+				     80,
+				     8,
+				     0,
+				     56,
+				     72,
+				     70,
+				     0,
+				     0,
+				     0};
 
 static void layouts(void **state)
 {
@@ -83,7 +125,8 @@ static void layouts(void **state)
 	assert_true(python_layout_agrees(l, said_3_13, sizeof said_3_13));
 	assert_false(python_layout_agrees(l, said_3_13, sizeof said_3_13 - 1));
 	assert_false(python_layout_agrees(python_layout_of(14), said_3_13, sizeof said_3_13));
-	static const unsigned matters[] = {0, 2 /* no interpreter lock */, 4, 23, 24, 29, 30, 31, 33};
+	static const unsigned matters[] = {0, 2 /* no interpreter lock */, 4, 23, 24, 29, 30, 31,
+					   33};
 	for (size_t i = 0; i < sizeof matters / sizeof *matters; i++) {
 		memcpy(said, said_3_13, sizeof said);
 		said[matters[i]] += 8;
@@ -94,7 +137,8 @@ static void layouts(void **state)
 /* Three pages, the second of which cannot be read. */
 static uint8_t *make_pages(void)
 {
-	uint8_t *p = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p =
+		mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	for (unsigned i = 0; i < 3 * PAGE; i++)
 		p[i] = (uint8_t)(i * 7 + i / 256);
@@ -120,9 +164,10 @@ static void guarded(void **state)
 	assert_null(reader_load(&r, copy, 8, 8));
 	assert_null(reader_load(&r, copy, UINT64_C(1) << 47, 8));
 	assert_null(reader_load(&r, copy, UINTPTR_MAX - 7, 8));
-	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 64, 8), p + 2 * PAGE + 64); /* the thread's own stack */
+	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 64, 8),
+			 p + 2 * PAGE + 64); /* the thread's own stack */
 	assert_ptr_equal(reader_load(&r, copy, at + 3 * PAGE - 8, 8), p + 3 * PAGE - 8);
-	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 56, 16), copy);             /* not all of it */
+	assert_ptr_equal(reader_load(&r, copy, at + 2 * PAGE + 56, 16), copy); /* not all of it */
 	assert_ptr_not_equal(reader_load(&r, copy, at + 3 * PAGE - 8, 16), p + 3 * PAGE - 8);
 	uint8_t *long_copy = malloc(PAGE);
 	assert_non_null(long_copy);
@@ -191,7 +236,8 @@ static void batches_with_holes(void **state)
 		reader_begin(&r, 0, 0);
 		r.batch[0] = &b;
 		for (unsigned i = 0; i < 40; i++) {
-			bool is_hole = i < 2 * n_holes && i % 2 == 0, is_given_up = n_holes >= 4 && i > 6;
+			bool is_hole = i < 2 * n_holes && i % 2 == 0,
+			     is_given_up = n_holes >= 4 && i > 6;
 			const uint8_t *got = reader_fetched(&r, (uintptr_t)b.piece[i].iov_base, 48);
 			assert_int_equal(got != NULL, !is_hole && !is_given_up);
 			if (got)
@@ -211,22 +257,26 @@ static void batches_with_holes(void **state)
 
 enum { FRAME = 88, APART = 120, N_FRAMES = 10 };
 
-/* A walk of frames that lie below each other, then of one elsewhere: whether all are what memory holds now. */
-static bool walk_frames(struct reader *r, struct reader_batch *b, const uint8_t *innermost, const uint8_t *other)
+/* A walk of frames that lie below each other, then of one elsewhere: whether all are what memory
+ * holds now. */
+static bool walk_frames(struct reader *r, struct reader_batch *b, const uint8_t *innermost,
+			const uint8_t *other)
 {
 	uint8_t copy[FRAME];
 	bool all = true;
 	reader_begin(r, 0, 0);
 	reader_begin_frames(r, b);
 	for (unsigned i = 0; i <= N_FRAMES; i++) {
-		const uint8_t *frame = i < N_FRAMES ? innermost - APART * i : other, *got = reader_load(r, copy, (uintptr_t)frame, FRAME);
+		const uint8_t *frame = i < N_FRAMES ? innermost - APART * i : other,
+			      *got = reader_load(r, copy, (uintptr_t)frame, FRAME);
 		all = all && got && memcmp(got, frame, FRAME) == 0;
 	}
 	reader_end_frames(r);
 	return all;
 }
 
-/* The frames of a walk are read at once where those of the walk before lay. Places alone are kept, never what stood there. */
+/* The frames of a walk are read at once where those of the walk before lay. Places alone are kept,
+ * never what stood there. */
 static void frames_again(void **state)
 {
 	static struct reader r;
@@ -239,13 +289,15 @@ static void frames_again(void **state)
 	for (unsigned round = 0; round < 4; round++) {
 		for (unsigned i = 0; i < PAGE; i++)
 			p[i] += (uint8_t)(round + i);
-		assert_true(walk_frames(&r, &b, p + 2000 + 104 * round, other)); /* and a bit further in */
+		assert_true(walk_frames(&r, &b, p + 2000 + 104 * round,
+					other)); /* and a bit further in */
 		assert_int_equal(b.n, 2);
 		for (unsigned i = 0; i < READER_PAGES; i++)
 			assert_int_equal(r.at[i], 0);
 		assert_null(r.batch[0]);
 	}
-	assert_true(walk_frames(&r, &b, p + PAGE - FRAME, other)); /* nothing of the next page, which cannot be read */
+	assert_true(walk_frames(&r, &b, p + PAGE - FRAME,
+				other)); /* nothing of the next page, which cannot be read */
 	assert_true(walk_frames(&r, &b, p + PAGE - FRAME, other));
 	assert_int_equal(b.n, 2);
 	assert_int_equal(mprotect(p, PAGE, PROT_NONE), 0);
@@ -259,7 +311,9 @@ static void many_frames(void **state)
 {
 	static struct reader r;
 	static struct reader_batch b;
-	uint8_t *p = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), copy[FRAME];
+	uint8_t *p = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0),
+		copy[FRAME];
 	(void)state;
 	assert_ptr_not_equal(p, MAP_FAILED);
 	for (unsigned round = 0; round < 3; round++) {
@@ -284,7 +338,10 @@ static void many_frames(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(symbols), cmocka_unit_test(symbols_of_liars), cmocka_unit_test(layouts), cmocka_unit_test(guarded),
-		cmocka_unit_test(batches), cmocka_unit_test(batches_with_holes), cmocka_unit_test(frames_again), cmocka_unit_test(many_frames)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols),      cmocka_unit_test(symbols_of_liars),
+		cmocka_unit_test(layouts),      cmocka_unit_test(guarded),
+		cmocka_unit_test(batches),      cmocka_unit_test(batches_with_holes),
+		cmocka_unit_test(frames_again), cmocka_unit_test(many_frames)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/python/frames with guarded loads: chains of frames in memory that somebody changes between two samples, as returns, calls, generators and copies of stacks do, and as nobody should: what is fetched
- * ahead changes nothing of what is read. Frames that are right are found; chains that lead back to themselves, or to where nothing is, end.
+ * Tests of hpcrun-lite/python/frames with guarded loads: chains of frames in memory that somebody
+ * changes between two samples, as returns, calls, generators and copies of stacks do, and as nobody
+ * should: what is fetched ahead changes nothing of what is read. Frames that are right are found;
+ * chains that lead back to themselves, or to where nothing is, end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +17,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = READER_PAGE_BYTES, N_PAGES = 32, STATE_AT = 0, MOST = 64, OWNER_GENERATOR = 1, OWNER_SHIM = 3 };
+enum {
+	PAGE = READER_PAGE_BYTES,
+	N_PAGES = 32,
+	STATE_AT = 0,
+	MOST = 64,
+	OWNER_GENERATOR = 1,
+	OWNER_SHIM = 3
+};
 
 static uint8_t *arena;
 static uint64_t seed = 88172645463325252u;
@@ -31,7 +40,8 @@ static uint32_t any(uint32_t n)
 static int make_arena(void **state)
 {
 	(void)state;
-	arena = mmap(NULL, N_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	arena = mmap(NULL, N_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
 	return arena == MAP_FAILED;
 }
 
@@ -48,7 +58,8 @@ struct result {
 };
 
 /* As python.c does. */
-static void collect(struct result *to, const struct python_layout *l, struct reader *r, struct reader_batch *b, bool from_afresh)
+static void collect(struct result *to, const struct python_layout *l, struct reader *r,
+		    struct reader_batch *b, bool from_afresh)
 {
 	uint8_t copy[FRAMES_THREAD_BYTES];
 	memset(to, 0, sizeof *to);
@@ -96,7 +107,11 @@ static void link_shims(const struct python_layout *l, uintptr_t bottom, unsigned
 {
 	for (unsigned i = 0; i < n; i++) {
 		put(bottom + BYTES * i, l->frame.previous, i ? bottom + BYTES * (i - 1) : 0, 8);
-		put(bottom + BYTES * i, l->frame.owner, i % each == 0 ? OWNER_SHIM : i % 7 == 6 ? OWNER_GENERATOR : 0, 1);
+		put(bottom + BYTES * i, l->frame.owner,
+		    i % each == 0 ? OWNER_SHIM
+		    : i % 7 == 6  ? OWNER_GENERATOR
+				  : 0,
+		    1);
 	}
 	put((uintptr_t)arena + STATE_AT, l->thread.frame, bottom + BYTES * (n - 1), 8);
 	put((uintptr_t)arena + STATE_AT, l->thread.cframe, cframe_at(0), 8);
@@ -127,20 +142,25 @@ static void link_objects(const struct python_layout *l, uintptr_t bottom, unsign
 	(void)each;
 	for (unsigned i = 0; i < n; i++) {
 		put(bottom + BYTES * i, l->frame.previous, i ? bottom + BYTES * (i - 1) : 0, 8);
-		put(cframe_at(i), l->cframe.previous, i ? cframe_at(i - 1) : (uintptr_t)arena + STATE_AT + 200, 8);
+		put(cframe_at(i), l->cframe.previous,
+		    i ? cframe_at(i - 1) : (uintptr_t)arena + STATE_AT + 200, 8);
 	}
 	put((uintptr_t)arena + STATE_AT, l->thread.frame, bottom + BYTES * (n - 1), 8);
 	put((uintptr_t)arena + STATE_AT, l->thread.cframe, cframe_at(n - 1), 8);
 }
 
 /* A stack of n frames from `bottom` up, the innermost last; what they hold differs with `salt`. */
-static void call(const struct python_layout *l, uintptr_t bottom, unsigned n, unsigned each, uint64_t salt)
+static void call(const struct python_layout *l, uintptr_t bottom, unsigned n, unsigned each,
+		 uint64_t salt)
 {
-	static void (*const link[])(const struct python_layout *, uintptr_t, unsigned, unsigned) = {
-		[PYTHON_CHAIN_OBJECTS] = link_objects, [PYTHON_CHAIN_CFRAMES] = link_cframes, [PYTHON_CHAIN_SHIMS] = link_shims};
+	static void (*const link[])(const struct python_layout *, uintptr_t, unsigned,
+				    unsigned) = {[PYTHON_CHAIN_OBJECTS] = link_objects,
+						 [PYTHON_CHAIN_CFRAMES] = link_cframes,
+						 [PYTHON_CHAIN_SHIMS] = link_shims};
 	for (unsigned i = 0; i < n; i++) {
 		put(bottom + BYTES * i, l->frame.code, (uintptr_t)arena + 64 * (salt + i), 8);
-		put(bottom + BYTES * i, l->frame.instruction, salt * 1000 + i, l->chain == PYTHON_CHAIN_OBJECTS ? 4 : 8);
+		put(bottom + BYTES * i, l->frame.instruction, salt * 1000 + i,
+		    l->chain == PYTHON_CHAIN_OBJECTS ? 4 : 8);
 	}
 	link[l->chain](l, bottom, n, each);
 }
@@ -160,22 +180,27 @@ static void calls_and_returns(void **state)
 	for (unsigned minor = 10; minor <= 14; minor++) {
 		const struct python_layout *l = python_layout_of(minor);
 		for (unsigned round = 0; round < 500; round++) {
-			unsigned n = 1 + any(MOST - 1), each = 3 + any(9), salt = round % 5 ? round : 1, k = 0;
+			unsigned n = 1 + any(MOST - 1), each = 3 + any(9),
+				 salt = round % 5 ? round : 1, k = 0;
 			call(l, any_bottom(), n, each, salt);
 			collect(&found, l, &r, &b, false);
 			assert_false(found.frames.broken);
-			assert_int_equal(found.frames.n_runs, l->chain == PYTHON_CHAIN_OBJECTS ? n : (n - 1) / each + 1);
+			assert_int_equal(found.frames.n_runs,
+					 l->chain == PYTHON_CHAIN_OBJECTS ? n : (n - 1) / each + 1);
 			for (unsigned i = n; i-- > 0;)
 				if (l->chain != PYTHON_CHAIN_SHIMS || i % each) {
-					assert_int_equal(found.frame[k].code, (uintptr_t)arena + 64 * (salt + i));
-					assert_int_equal(found.frame[k++].instruction, (uint64_t)salt * 1000 + i);
+					assert_int_equal(found.frame[k].code,
+							 (uintptr_t)arena + 64 * (salt + i));
+					assert_int_equal(found.frame[k++].instruction,
+							 (uint64_t)salt * 1000 + i);
 				}
 			assert_int_equal(found.frames.n_frames, k);
 		}
 	}
 }
 
-/* Words of frames that lead anywhere else, as in a stack that is being copied, and pages that are gone. */
+/* Words of frames that lead anywhere else, as in a stack that is being copied, and pages that are
+ * gone. */
 static void anything(void **state)
 {
 	static struct reader r, fresh;
@@ -190,11 +215,19 @@ static void anything(void **state)
 			uintptr_t bottom = any_bottom();
 			call(l, bottom, n, 3 + any(9), round);
 			for (unsigned k = any(4); k > 0; k--) {
-				uintptr_t at = any(2) ? bottom + BYTES * any(n) : cframe_at(any(n)), in_it = 8 * any(BYTES / 8);
-				put(at, (uint16_t)(at < bottom ? in_it % CFRAME_BYTES : in_it), any(8) ? bottom + BYTES * any(n) : any(2) ? place() : seed, 8);
+				uintptr_t at = any(2) ? bottom + BYTES * any(n) : cframe_at(any(n)),
+					  in_it = 8 * any(BYTES / 8);
+				put(at, (uint16_t)(at < bottom ? in_it % CFRAME_BYTES : in_it),
+				    any(8)   ? bottom + BYTES * any(n)
+				    : any(2) ? place()
+					     : seed,
+				    8);
 			}
-			uint8_t *hidden = arena + PAGE * (any(4) ? 1 + any(N_PAGES - 2) : 1 + any(3));
-			assert_int_equal(mprotect(hidden, PAGE, round % 2 ? PROT_NONE : PROT_READ | PROT_WRITE), 0);
+			uint8_t *hidden =
+				arena + PAGE * (any(4) ? 1 + any(N_PAGES - 2) : 1 + any(3));
+			assert_int_equal(mprotect(hidden, PAGE,
+						  round % 2 ? PROT_NONE : PROT_READ | PROT_WRITE),
+					 0);
 			collect(&found, l, &r, &b, false);
 			collect(&truth, l, &fresh, &b, true);
 			assert_int_equal(mprotect(hidden, PAGE, PROT_READ | PROT_WRITE), 0);
@@ -209,6 +242,7 @@ static void anything(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(calls_and_returns), cmocka_unit_test(anything)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(calls_and_returns),
+					   cmocka_unit_test(anything)};
 	return cmocka_run_group_tests_name("python_ahead", tests, make_arena, NULL);
 }

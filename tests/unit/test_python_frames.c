@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/python/frames.c on memory that is made up as an interpreter's: whole chains of each kind, and what a thread that is interrupted in the middle of a call or return has of them. Interpreters:
- * tests/cli/python_frames.sh.
+ * Tests of hpcrun-lite/python/frames.c on memory that is made up as an interpreter's: whole chains
+ * of each kind, and what a thread that is interrupted in the middle of a call or return has of
+ * them. Interpreters: tests/cli/python_frames.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,8 @@
 enum { ROOM = 16, N_OBJECTS = 16, BYTES = 128 };
 
 static struct {
-	_Alignas(64) uint8_t frame[N_OBJECTS][BYTES], cframe[N_OBJECTS][BYTES], code[N_OBJECTS][BYTES];
+	_Alignas(64) uint8_t frame[N_OBJECTS][BYTES], cframe[N_OBJECTS][BYTES],
+		code[N_OBJECTS][BYTES];
 	uint8_t thread[512];
 } memory;
 static struct frames_frame frame_room[ROOM + 1];
@@ -25,7 +27,10 @@ static struct frames_run run_room[ROOM + 1];
 static struct frames f;
 static struct reader r;
 
-static void put(uint8_t *object, uint16_t offset, uint64_t word) { memcpy(object + offset, &word, sizeof word); }
+static void put(uint8_t *object, uint16_t offset, uint64_t word)
+{
+	memcpy(object + offset, &word, sizeof word);
+}
 static uint64_t frame_at(unsigned i) { return (uintptr_t)memory.frame[i]; }
 static uint64_t cframe_at(unsigned i) { return (uintptr_t)memory.cframe[i]; }
 
@@ -76,7 +81,8 @@ static void make_cframes(void)
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		put(memory.cframe[i], l->cframe.frame, frame_at(innermost[i]));
-		put(memory.cframe[i], l->cframe.previous, cframe_at(i + 1)); /* the last is the thread state's own, without a frame */
+		put(memory.cframe[i], l->cframe.previous,
+		    cframe_at(i + 1)); /* the last is the thread state's own, without a frame */
 	}
 	put(memory.thread, l->thread.cframe, cframe_at(0));
 }
@@ -101,7 +107,8 @@ static void cframes(void **state)
 	assert_int_equal(f.n_frames, 4);
 }
 
-/* A call of the interpreter that has not set itself up: its CFrame still leads where the one before it leads, or to frames that go back elsewhere. Its run does not count, and the others do. */
+/* A call of the interpreter that has not set itself up: its CFrame still leads where the one before
+ * it leads, or to frames that go back elsewhere. Its run does not count, and the others do. */
 static void cframes_in_a_call(void **state)
 {
 	const struct python_layout *l = python_layout_of(11);
@@ -135,7 +142,8 @@ static void cframes_in_a_call(void **state)
 	collect(11, ROOM);
 	expect(2, 4, true);
 	make_cframes();
-	memory.frame[1][l->frame.is_entry] = 0; /* and what it goes back to is none: nothing of either run is known */
+	memory.frame[1][l->frame.is_entry] =
+		0; /* and what it goes back to is none: nothing of either run is known */
 	put(memory.frame[2], l->frame.code, 12);
 	collect(11, ROOM);
 	expect(0, 0, true);
@@ -169,7 +177,8 @@ static void shims(void **state)
 	expect_run(0, frame_at(2), 2);
 	expect_run(1, frame_at(5), 4);
 	assert_int_equal(f.frame[2].instruction, 103);
-	put(memory.frame[1], l->frame.code, (uintptr_t)memory.code[1] + 1); /* 3.14 keeps bits of its own in references */
+	put(memory.frame[1], l->frame.code,
+	    (uintptr_t)memory.code[1] + 1); /* 3.14 keeps bits of its own in references */
 	collect(13, ROOM);
 	assert_int_equal(f.frame[1].code, (uintptr_t)memory.code[1]);
 	memory.frame[4][l->frame.owner] = 5; /* no frame: of its run nothing is kept */
@@ -196,7 +205,8 @@ static void make_objects(unsigned n_frames, unsigned n_cframes)
 	for (unsigned i = 0; i < n_frames; i++)
 		make_frame(l, i, i + 1 < n_frames ? frame_at(i + 1) : 0);
 	for (unsigned i = 0; i < n_cframes; i++)
-		put(memory.cframe[i], l->cframe.previous, i + 1 < n_cframes ? cframe_at(i + 1) : (uintptr_t)memory.thread + 200);
+		put(memory.cframe[i], l->cframe.previous,
+		    i + 1 < n_cframes ? cframe_at(i + 1) : (uintptr_t)memory.thread + 200);
 	put(memory.thread, l->thread.frame, frame_at(0));
 	put(memory.thread, l->thread.cframe, cframe_at(0));
 }
@@ -228,6 +238,8 @@ static void objects(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(cframes), cmocka_unit_test(cframes_in_a_call), cmocka_unit_test(shims), cmocka_unit_test(objects)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(cframes),
+					   cmocka_unit_test(cframes_in_a_call),
+					   cmocka_unit_test(shims), cmocka_unit_test(objects)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

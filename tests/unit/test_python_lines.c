@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/load/python_lines: tables as CPython's documents have them, by hand; damage. tests/cli/python_lines.sh compares with an interpreter. */
+/* Tests of hpcprof-lite/load/python_lines: tables as CPython's documents have them, by hand;
+ * damage. tests/cli/python_lines.sh compares with an interpreter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t line_of(enum msr_python_lines kind, const uint8_t *table, size_t n, uint32_t first_line, uint32_t unit)
+static uint32_t line_of(enum msr_python_lines kind, const uint8_t *table, size_t n,
+			uint32_t first_line, uint32_t unit)
 {
 	uint32_t line = 0;
 	return python_line(kind, table, n, first_line, unit, &line) ? line : 0;
@@ -28,11 +30,13 @@ static void pairs(void **state)
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 3), 106);
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 25), 100);
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 49), 100);
-	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 50), 0); /* none */
+	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 50),
+			 0); /* none */
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 51), 99);
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 53), 99);
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 180), 226);
-	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 182), 0); /* behind the end */
+	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, sizeof table, 100, 182),
+			 0); /* behind the end */
 	assert_int_equal(line_of(MSR_PYTHON_LINES_PAIRS, table, 3, 100, 3), 0);
 }
 
@@ -40,17 +44,30 @@ static void pairs(void **state)
 static void locations(void **state)
 {
 	static const uint8_t table[] = {
-		0x80 | 3 << 3 | 1, 0x12,       /* short: 2 units of the first line */
-		0x80 | 11 << 3, 4, 9,          /* one line, the next: 1 unit */
-		0x80 | 13 << 3 | 7, 0x05,      /* no columns, -2: 8 units */
-		0x80 | 14 << 3, 0x40 | 8, 0x01, 0x00, 0x40, 0x02, 0x03, /* long, (8 + 64) / 2 = 36 further: 1 unit */
-		0x80 | 15 << 3 | 2,            /* no line: 3 units */
-		0x80 | 12 << 3, 1, 2,          /* two further: 1 unit */
+		0x80 | 3 << 3 | 1,
+		0x12, /* short: 2 units of the first line */
+		0x80 | 11 << 3,
+		4,
+		9, /* one line, the next: 1 unit */
+		0x80 | 13 << 3 | 7,
+		0x05, /* no columns, -2: 8 units */
+		0x80 | 14 << 3,
+		0x40 | 8,
+		0x01,
+		0x00,
+		0x40,
+		0x02,
+		0x03,               /* long, (8 + 64) / 2 = 36 further: 1 unit */
+		0x80 | 15 << 3 | 2, /* no line: 3 units */
+		0x80 | 12 << 3,
+		1,
+		2, /* two further: 1 unit */
 	};
 	static const uint32_t lines[] = {10, 10, 11, 9, 9, 9, 9, 9, 9, 9, 9, 45, 0, 0, 0, 47, 0};
 	(void)state;
 	for (uint32_t unit = 0; unit < sizeof lines / sizeof *lines; unit++)
-		assert_int_equal(line_of(MSR_PYTHON_LINES_LOCATIONS, table, sizeof table, 10, unit), lines[unit]);
+		assert_int_equal(line_of(MSR_PYTHON_LINES_LOCATIONS, table, sizeof table, 10, unit),
+				 lines[unit]);
 }
 
 /* Any bytes, right before memory that the sanitizers watch. */
@@ -70,7 +87,8 @@ static void damage(void **state)
 			table[i] = (uint8_t)(round % 3 ? seed : seed | 0x70);
 		}
 		seed = seed * 6364136223846793005u + 1;
-		if (python_line((enum msr_python_lines)(round % 4), table, n, (uint32_t)seed >> 2, (uint32_t)round % 80, &line))
+		if (python_line((enum msr_python_lines)(round % 4), table, n, (uint32_t)seed >> 2,
+				(uint32_t)round % 80, &line))
 			assert_in_range(line, 1, INT32_MAX);
 		free(table);
 	}
@@ -80,6 +98,7 @@ static void damage(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(locations), cmocka_unit_test(damage)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(pairs), cmocka_unit_test(locations),
+					   cmocka_unit_test(damage)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

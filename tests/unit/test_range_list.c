@@ -48,14 +48,21 @@ static bool take(void *arg, uint64_t start, uint64_t end)
 {
 	struct sink *s = arg;
 	size_t used = strlen(s->text);
-	snprintf(s->text + used, sizeof s->text - used, "%s%llx-%llx", used ? " " : "", (unsigned long long)start, (unsigned long long)end);
+	snprintf(s->text + used, sizeof s->text - used, "%s%llx-%llx", used ? " " : "",
+		 (unsigned long long)start, (unsigned long long)end);
 	return ++s->n != s->stop_after;
 }
 
 static struct range_context context(unsigned version)
 {
-	return (struct range_context){.ranges = {ranges, sizeof ranges}, .rnglists = {rnglists, sizeof rnglists}, .addr = {addr, sizeof addr},
-		.version = version, .offset_bytes = 4, .base = 0x1000, .rnglists_base = 12, .addr_base = 8};
+	return (struct range_context){.ranges = {ranges, sizeof ranges},
+				      .rnglists = {rnglists, sizeof rnglists},
+				      .addr = {addr, sizeof addr},
+				      .version = version,
+				      .offset_bytes = 4,
+				      .base = 0x1000,
+				      .rnglists_base = 12,
+				      .addr_base = 8};
 }
 
 static void test_version_4(void **state)

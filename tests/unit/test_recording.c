@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings made here byte by byte: what is sound is read, nested and found again; what is damaged is counted and passed over. */
+/* Recordings made here byte by byte: what is sound is read, nested and found again; what is damaged
+ * is counted and passed over. */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/player.h"
 #include "hpcrun-lite/replay/tape.h"
@@ -38,13 +39,19 @@ static int begin(void **state)
 static void chunk(uint32_t stream, uint64_t at, uint64_t length)
 {
 	made.chunk = (struct recording_chunk *)(void *)(made.bytes + at);
-	*made.chunk = (struct recording_chunk){.magic = RECORDING_CHUNK_MAGIC, .stream = stream, .length = length};
+	*made.chunk = (struct recording_chunk){
+		.magic = RECORDING_CHUNK_MAGIC, .stream = stream, .length = length};
 }
 
 static void *event(enum recording_type type, unsigned what, size_t n)
 {
-	struct recording_event *e = (struct recording_event *)(void *)((uint8_t *)(made.chunk + 1) + made.chunk->used);
-	*e = (struct recording_event){.bytes = (uint32_t)recording_round(n, 8), .type = (uint16_t)type, .what = (uint16_t)what, .order = ++made.order, .time_ns = 1000 * made.order};
+	struct recording_event *e =
+		(struct recording_event *)(void *)((uint8_t *)(made.chunk + 1) + made.chunk->used);
+	*e = (struct recording_event){.bytes = (uint32_t)recording_round(n, 8),
+				      .type = (uint16_t)type,
+				      .what = (uint16_t)what,
+				      .order = ++made.order,
+				      .time_ns = 1000 * made.order};
 	made.chunk->used += e->bytes;
 	return e;
 }
@@ -105,9 +112,15 @@ static void test_sound(void **state)
 	assert_string_equal(tape_text_at(&t, 0x10, 100), "second");
 	assert_string_equal(tape_text_at(&t, 0x10, 1), "first");
 	assert_null(tape_text_at(&t, 0x11, 100));
-	assert_int_equal(*(const uint64_t *)recording_out(tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 5)), 1);
-	assert_int_equal(*(const uint64_t *)recording_out(tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 100)), 2);
-	assert_int_equal(*(const uint64_t *)recording_out(tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 1)), 1);
+	assert_int_equal(*(const uint64_t *)recording_out(
+				 tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 5)),
+			 1);
+	assert_int_equal(*(const uint64_t *)recording_out(
+				 tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 100)),
+			 2);
+	assert_int_equal(*(const uint64_t *)recording_out(
+				 tape_answer(&t, RECORDING_GET_CONTEXT_ID, 7, 0, 1)),
+			 1);
 	assert_null(tape_answer(&t, RECORDING_GET_CONTEXT_ID, 8, 0, 100));
 	assert_null(tape_answer(&t, RECORDING_GET_DEVICE_ID, 7, 0, 100));
 	tape_free(&t);
@@ -127,8 +140,10 @@ static void test_header(void **state)
 	init();
 	load(&t);
 	tape_free(&t);
-	assert_int_equal(tape_load_bytes("made", made.bytes, RECORDING_HEADER_BYTES - 1, &t), STATUS_BAD_INPUT);
-	assert_int_equal(tape_load_bytes("made", made.bytes, RECORDING_HEADER_BYTES, &t), STATUS_BAD_INPUT);
+	assert_int_equal(tape_load_bytes("made", made.bytes, RECORDING_HEADER_BYTES - 1, &t),
+			 STATUS_BAD_INPUT);
+	assert_int_equal(tape_load_bytes("made", made.bytes, RECORDING_HEADER_BYTES, &t),
+			 STATUS_BAD_INPUT);
 	header()->version_major++;
 	refused("another version");
 	header()->version_major--;
@@ -149,7 +164,10 @@ static void test_damage(void **state)
 		uint32_t bytes;
 		uint16_t type;
 		uint64_t order;
-	} damages[] = {{0, RECORDING_NOW, 3}, {12, RECORDING_NOW, 3}, {1 << 20, RECORDING_NOW, 3}, {24, RECORDING_NOW, 3}, {32, RECORDING_CALL, 3}, {32, RECORDING_LEAVE, 3}, {32, RECORDING_STRING, 3}, {32, RECORDING_NOW, 2}, {32, RECORDING_NOW, 0}};
+	} damages[] = {
+		{0, RECORDING_NOW, 3},     {12, RECORDING_NOW, 3},  {1 << 20, RECORDING_NOW, 3},
+		{24, RECORDING_NOW, 3},    {32, RECORDING_CALL, 3}, {32, RECORDING_LEAVE, 3},
+		{32, RECORDING_STRING, 3}, {32, RECORDING_NOW, 2},  {32, RECORDING_NOW, 0}};
 	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
 		memset(bad + 1, 0xff, 8);
 		bad->bytes = damages[i].bytes;
@@ -157,7 +175,8 @@ static void test_damage(void **state)
 		bad->order = damages[i].order;
 		load(&t);
 		if (t.n_events != 1 || !t.n_damaged)
-			fail_msg("damage %zu: %u events, %llu bytes damaged", i, t.n_events, (unsigned long long)t.n_damaged);
+			fail_msg("damage %zu: %u events, %llu bytes damaged", i, t.n_events,
+				 (unsigned long long)t.n_damaged);
 		tape_free(&t);
 	}
 	bad->bytes = 32;
@@ -202,7 +221,8 @@ static void test_parts(void **state)
 	struct tape t;
 	(void)state;
 	init();
-	struct recording_complete *c = event(RECORDING_ENTER, RECORDING_COMPLETE, sizeof *c + 8 + 64);
+	struct recording_complete *c =
+		event(RECORDING_ENTER, RECORDING_COMPLETE, sizeof *c + 8 + 64);
 	c->n_bytes = c->n_valid = 64;
 	c->n_records = 2;
 	((uint32_t *)(c + 1))[1] = 32;
@@ -235,7 +255,8 @@ static void took_time(enum recording_function f, int32_t result)
 	c->result = result;
 }
 
-/* A thread that comes out of a call goes on as late as it can have; but one that has the lock before another took it. */
+/* A thread that comes out of a call goes on as late as it can have; but one that has the lock
+ * before another took it. */
 static void test_lock_order(void **state)
 {
 	(void)state;
@@ -267,8 +288,12 @@ static void test_lock_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_sound, begin), cmocka_unit_test_setup(test_header, begin), cmocka_unit_test_setup(test_damage, begin), cmocka_unit_test_setup(test_chunks, begin),
-		cmocka_unit_test_setup(test_parts, begin), cmocka_unit_test_setup(test_lock_order, begin),
+		cmocka_unit_test_setup(test_sound, begin),
+		cmocka_unit_test_setup(test_header, begin),
+		cmocka_unit_test_setup(test_damage, begin),
+		cmocka_unit_test_setup(test_chunks, begin),
+		cmocka_unit_test_setup(test_parts, begin),
+		cmocka_unit_test_setup(test_lock_order, begin),
 	};
 	log_set_program("test_recording");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/safe: text never leaves its buffer, clocks agree with libc's, a try-lock excludes. */
+/* Tests of common/safe: text never leaves its buffer, clocks agree with libc's, a try-lock
+ * excludes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +43,8 @@ static void formats(void **state)
 	text_put_fixed(&t, 5, 2);
 	text_put_char(&t, ' ');
 	text_put_hex(&t, (const uint8_t *)"\x00\xff\x1a", 3);
-	assert_string_equal(buffer, "a 0 18446744073709551615 000042 1,234,567 999 123.45 0.05 00ff1a");
+	assert_string_equal(buffer,
+			    "a 0 18446744073709551615 000042 1,234,567 999 123.45 0.05 00ff1a");
 	assert_false(t.cut);
 	assert_int_equal(t.n, strlen(buffer));
 }
@@ -80,7 +82,8 @@ static void writes(void **state)
 	text_write(&t, fds[1]); /* an error is no reason to loop */
 }
 
-/* The program's end is its own, also where nobody reads what we say, or the file is at its limit; a signal that waits for the program goes on waiting. */
+/* The program's end is its own, also where nobody reads what we say, or the file is at its limit; a
+ * signal that waits for the program goes on waiting. */
 static void raises_no_signal(void **state)
 {
 	char buffer[16];
@@ -144,7 +147,8 @@ static void clocks(void **state)
 	int tid = 0, other;
 	(void)state;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	uint64_t before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, now = clock_mono_ns();
+	uint64_t before = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec,
+		 now = clock_mono_ns();
 	assert_true(now >= before && now - before < 10000000000u);
 	uint64_t cpu = clock_thread_cpu_ns();
 	assert_true(cpu > 0 && clock_thread_cpu_ns() >= cpu);

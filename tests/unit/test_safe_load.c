@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/safe/load: what is there is read, what is not gives a short count, by both ways; errno stays. */
+/* Tests of common/safe/load: what is there is read, what is not gives a short count, by both ways;
+ * errno stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ static void check_edges(void)
 	munmap(p, 3 * PAGE);
 }
 
-/* Many pieces, in an order of their own; the first byte that cannot be read ends it, wherever it is. */
+/* Many pieces, in an order of their own; the first byte that cannot be read ends it, wherever it
+ * is. */
 static void check_gathered(void)
 {
 	enum { N = 300, EACH = 13 };
@@ -119,7 +121,8 @@ static void *load_without_leader(void *unused)
 		fclose(f);
 	}
 	const struct iovec piece = {(void *)(uintptr_t)there, sizeof there};
-	const bool guarded = load_guarded(got, (uintptr_t)there, sizeof got) == sizeof got && memcmp(got, there, sizeof got) == 0;
+	const bool guarded = load_guarded(got, (uintptr_t)there, sizeof got) == sizeof got &&
+			     memcmp(got, there, sizeof got) == 0;
 	_exit(guarded && load_gathered(got, &piece, 1) == sizeof got ? 0 : 1);
 	return unused;
 }

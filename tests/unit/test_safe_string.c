@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/safe/string.c, whose functions are this program's: each against its definition, byte by byte, at all small sizes and places. */
+/* Tests of common/safe/string.c, whose functions are this program's: each against its definition,
+ * byte by byte, at all small sizes and places. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,8 +77,10 @@ static void compares(void **state)
 			assert_int_equal((got > 0) - (got < 0), wanted);
 			b[at] = a[at];
 		}
-	assert_true(strcmp("ab", "ab") == 0 && strcmp("ab", "abc") < 0 && strcmp("b", "abc") > 0 && strcmp("", "") == 0 && strcmp("\xff", "a") > 0);
-	assert_true(strncmp("abx", "aby", 2) == 0 && strncmp("abx", "aby", 3) < 0 && strncmp("a", "a", 9) == 0 && strncmp("x", "y", 0) == 0);
+	assert_true(strcmp("ab", "ab") == 0 && strcmp("ab", "abc") < 0 && strcmp("b", "abc") > 0 &&
+		    strcmp("", "") == 0 && strcmp("\xff", "a") > 0);
+	assert_true(strncmp("abx", "aby", 2) == 0 && strncmp("abx", "aby", 3) < 0 &&
+		    strncmp("a", "a", 9) == 0 && strncmp("x", "y", 0) == 0);
 }
 
 static void finds(void **state)
@@ -124,7 +127,9 @@ static void copies_strings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves), cmocka_unit_test(copies_and_sets), cmocka_unit_test(compares), cmocka_unit_test(finds), cmocka_unit_test(copies_strings),
+		cmocka_unit_test(moves),          cmocka_unit_test(copies_and_sets),
+		cmocka_unit_test(compares),       cmocka_unit_test(finds),
+		cmocka_unit_test(copies_strings),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/runtime/sample.c on a thread made here: what arrives while the thread is inside the tool is held back, or counted and its weight given to
- * the next sample; no weight is lost. The tree is a stand-in that sums up, and in which more may arrive.
+ * Tests of hpcrun-lite/runtime/sample.c on a thread made here: what arrives while the thread is
+ * inside the tool is held back, or counted and its weight given to the next sample; no weight is
+ * lost. The tree is a stand-in that sums up, and in which more may arrive.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,7 @@ static unsigned arrive_in_tree; /* so many samples arrive while one is being rec
 static bool tree_is_full;
 static unsigned n_followed;
 
-/* ---- stand-ins ---------------------------------------------------------------------------------------------------- */
+/* ---- stand-ins ---- */
 
 static void arrive(uint32_t metric, uint64_t weight)
 {
@@ -82,7 +83,8 @@ void file_fault_close(bool opened)
 	(void)opened;
 }
 
-bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask)
+bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags,
+			  uint64_t mask)
 {
 	(void)sig;
 	(void)handler;
@@ -91,7 +93,8 @@ bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), un
 	return true;
 }
 
-bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, uint64_t sum, enum msr_loss *cause)
+bool cct_add(struct cct *tree, uint32_t node, uint32_t metric, uint64_t count, uint64_t sum,
+	     enum msr_loss *cause)
 {
 	(void)tree;
 	(void)node;
@@ -115,7 +118,8 @@ bool cct_insert(struct cct *tree, const struct cct_path *path, uint32_t *node, e
 	return true;
 }
 
-bool cct_trace(struct cct *tree, uint32_t node, uint32_t metric, uint64_t now_ns, enum msr_loss *cause)
+bool cct_trace(struct cct *tree, uint32_t node, uint32_t metric, uint64_t now_ns,
+	       enum msr_loss *cause)
 {
 	(void)tree;
 	(void)node;
@@ -132,14 +136,17 @@ void unwind_walk(struct unwind_thread *t, const ucontext_t *context, struct unwi
 	memset(path, 0, sizeof *path);
 }
 
-void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs, struct unwind_path *path)
+void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
+		      struct unwind_path *path)
 {
 	(void)t;
 	(void)regs;
 	memset(path, 0, sizeof *path);
 }
 
-void python_splice(struct python_thread *t, const struct unwind_thread *unwind, const struct unwind_path *walked, uint32_t n_inner, bool at_call, struct python_path *path)
+void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
+		   const struct unwind_path *walked, uint32_t n_inner, bool at_call,
+		   struct python_path *path)
 {
 	(void)t;
 	(void)unwind;
@@ -189,7 +196,7 @@ bool thread_sent(const siginfo_t *info)
 	return false;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static int setup(void **state)
 {
@@ -215,7 +222,8 @@ static void all_weight_is_in_the_tree(void)
 	for (uint32_t m = 0; m < METRICS; m++)
 		assert_int_equal(in_tree[m], given[m]);
 	assert_int_equal(file_record.recorded, n_in_tree);
-	assert_int_equal(file_record.delivered, file_record.recorded + file_record.losses[MSR_LOSS_BUSY]);
+	assert_int_equal(file_record.delivered,
+			 file_record.recorded + file_record.losses[MSR_LOSS_BUSY]);
 }
 
 static const struct unwind_path nowhere;
@@ -270,7 +278,8 @@ static void busy(void **state)
 	all_weight_is_in_the_tree();
 }
 
-/* What a sample that could not be recorded was to carry beside its own weight stays for the next. */
+/* What a sample that could not be recorded was to carry beside its own weight stays for the
+ * next. */
 static void full(void **state)
 {
 	(void)state;
@@ -305,7 +314,8 @@ static void off(void **state)
 	assert_int_equal(n_in_tree, 2);
 }
 
-/* Stopped by a signal handler of the program's that came while the thread was inside: it follows when it comes out, and what had arrived before is recorded. */
+/* Stopped by a signal handler of the program's that came while the thread was inside: it follows
+ * when it comes out, and what had arrived before is recorded. */
 static void off_while_inside(void **state)
 {
 	(void)state;
@@ -320,7 +330,8 @@ static void off_while_inside(void **state)
 	all_weight_is_in_the_tree();
 	process.off = false;
 	sample_keep(&thread);
-	sample_follow(&thread); /* between the tool's own work and a back end's: its tree is nobody's */
+	sample_follow(
+		&thread); /* between the tool's own work and a back end's: its tree is nobody's */
 	assert_int_equal(n_followed, 2);
 	thread.suspended = 1;
 	process.off = true;

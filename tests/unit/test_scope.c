@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcstruct-lite/scope: interval lists from ranges and rows, one over another, and the join of units. */
+/* Tests of hpcstruct-lite/scope: interval lists from ranges and rows, one over another, and the
+ * join of units. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static char *text(const struct scope_intervals *v)
 	return out;
 }
 
-static void expect_flat(const struct scope_range *ranges, size_t n, const uint32_t *parents, const char *expected)
+static void expect_flat(const struct scope_range *ranges, size_t n, const uint32_t *parents,
+			const char *expected)
 {
 	struct scope_ranges r = {0};
 	struct scope_intervals out = {0};
@@ -40,8 +42,11 @@ static void expect_flat(const struct scope_range *ranges, size_t n, const uint32
 	vec_free(&r);
 	vec_free(&out);
 }
-#define EXPECT_FLAT(expected, parents, ...) \
-	expect_flat((const struct scope_range[]){__VA_ARGS__}, sizeof((const struct scope_range[]){__VA_ARGS__}) / sizeof(struct scope_range), parents, expected)
+#define EXPECT_FLAT(expected, parents, ...)                             \
+	expect_flat((const struct scope_range[]){__VA_ARGS__},          \
+		    sizeof((const struct scope_range[]){__VA_ARGS__}) / \
+			    sizeof(struct scope_range),                 \
+		    parents, expected)
 
 static void test_flatten(void **state)
 {
@@ -50,23 +55,27 @@ static void test_flatten(void **state)
 	EXPECT_FLAT("0:0 10:- 20:1 30:-", functions, {20, 30, 1, 0}, {0, 10, 0, 0});
 	EXPECT_FLAT("0:0 10:1 30:-", functions, {0, 10, 0, 0}, {10, 30, 1, 0});
 	/* nested, with the same start and the same end */
-	EXPECT_FLAT("0:2 5:1 7:0 9:3 10:-", nested, {0, 10, 0, 0}, {0, 7, 1, 1}, {0, 5, 2, 2}, {9, 10, 3, 1});
+	EXPECT_FLAT("0:2 5:1 7:0 9:3 10:-", nested, {0, 10, 0, 0}, {0, 7, 1, 1}, {0, 5, 2, 2},
+		    {9, 10, 3, 1});
 	/* an inlined call outside its function counts only inside */
 	EXPECT_FLAT("0:0 5:1 10:-", nested, {0, 10, 0, 0}, {5, 20, 1, 1});
 	EXPECT_FLAT("0:0 10:-", nested, {0, 10, 0, 0}, {50, 60, 1, 1});
 	EXPECT_FLAT("0:1 10:-", nested, {0, 15, 1, 1}, {0, 10, 0, 0});
 	/* a function in parts, and an inlined call in both */
-	EXPECT_FLAT("0:0 8:1 10:- 20:1 25:0 30:-", nested, {0, 10, 0, 0}, {20, 30, 0, 0}, {8, 10, 1, 1}, {20, 25, 1, 1});
+	EXPECT_FLAT("0:0 8:1 10:- 20:1 25:0 30:-", nested, {0, 10, 0, 0}, {20, 30, 0, 0},
+		    {8, 10, 1, 1}, {20, 25, 1, 1});
 	/* the same code claimed twice: the first wins */
 	EXPECT_FLAT("0:0 10:-", functions, {0, 10, 0, 0}, {0, 10, 1, 0});
 	/* overlapping: the later one hides the other while it lasts */
 	EXPECT_FLAT("0:0 5:1 15:-", functions, {0, 10, 0, 0}, {5, 15, 1, 0});
 	EXPECT_FLAT("0:0 5:1 7:0 10:-", functions, {0, 10, 0, 0}, {5, 7, 1, 0});
 	/* the children of a hidden twin have no parent */
-	EXPECT_FLAT("0:0 10:-", ((const uint32_t[]){NONE, NONE, 1}), {0, 10, 0, 0}, {0, 10, 1, 0}, {2, 4, 2, 1});
+	EXPECT_FLAT("0:0 10:-", ((const uint32_t[]){NONE, NONE, 1}), {0, 10, 0, 0}, {0, 10, 1, 0},
+		    {2, 4, 2, 1});
 }
 
-static void put(struct scope_intervals *v, uint32_t position, uint32_t scope, uint32_t file, uint32_t line)
+static void put(struct scope_intervals *v, uint32_t position, uint32_t scope, uint32_t file,
+		uint32_t line)
 {
 	assert_true(scope_append(v, position, scope, file, line));
 }
@@ -81,7 +90,8 @@ static void test_append(void **state)
 	put(&v, 2, 5, NONE, 0);    /* the same again */
 	assert_int_equal(v.n, 1);
 	put(&v, 3, 6, NONE, 0);
-	put(&v, 3, 5, NONE, 0);    /* the one before was empty, and this one goes on with what was before that */
+	put(&v, 3, 5, NONE,
+	    0); /* the one before was empty, and this one goes on with what was before that */
 	assert_string_equal(text(&v), "1:5");
 	vec_free(&v);
 }
@@ -117,7 +127,8 @@ static void test_join(void **state)
 	put(&chunks[2].intervals, 15, 10, NONE, 0);
 	put(&chunks[2].intervals, 50, NONE, NONE, 0);
 	assert_true(scope_join(chunks, 3, &out));
-	/* units 0, 1 and 2 claim 5 to 20 in part: the lower number wins, and what it leaves goes to the others */
+	/* units 0, 1 and 2 claim 5 to 20 in part: the lower number wins, and what it leaves goes to
+	 * the others */
 	assert_string_equal(text(&out), "0:20 5:1 20:10 50:21 60:-");
 	for (int i = 0; i < 3; i++)
 		vec_free(&chunks[i].intervals);
@@ -141,25 +152,33 @@ static void expect_rows(const struct debug_row *rows, size_t n, const char *expe
 	assert_string_equal(text(&out), expected);
 	vec_free(&out);
 }
-#define EXPECT_ROWS(expected, ...) \
-	expect_rows((const struct debug_row[]){__VA_ARGS__}, sizeof((const struct debug_row[]){__VA_ARGS__}) / sizeof(struct debug_row), expected)
+#define EXPECT_ROWS(expected, ...)                                                              \
+	expect_rows((const struct debug_row[]){__VA_ARGS__},                                    \
+		    sizeof((const struct debug_row[]){__VA_ARGS__}) / sizeof(struct debug_row), \
+		    expected)
 
 static void test_rows(void **state)
 {
 	(void)state;
-	EXPECT_ROWS("0:-@5 4:-@6 8:-", {0x1000, 0, 5, false}, {0x1004, 0, 6, false}, {0x1008, 0, 6, true});
+	EXPECT_ROWS("0:-@5 4:-@6 8:-", {0x1000, 0, 5, false}, {0x1004, 0, 6, false},
+		    {0x1008, 0, 6, true});
 	/* of rows at one address the last counts */
-	EXPECT_ROWS("0:-@7 8:-", {0x1000, 0, 5, false}, {0x1000, 0, 7, false}, {0x1008, 0, 7, true});
+	EXPECT_ROWS("0:-@7 8:-", {0x1000, 0, 5, false}, {0x1000, 0, 7, false},
+		    {0x1008, 0, 7, true});
 	/* sequences in any order */
-	EXPECT_ROWS("0:-@1 4:- 16:-@2 20:-", {0x1010, 0, 2, false}, {0x1014, 0, 2, true}, {0x1000, 0, 1, false}, {0x1004, 0, 1, true});
+	EXPECT_ROWS("0:-@1 4:- 16:-@2 20:-", {0x1010, 0, 2, false}, {0x1014, 0, 2, true},
+		    {0x1000, 0, 1, false}, {0x1004, 0, 1, true});
 	/* what the linker dropped starts at 0 and reaches nothing */
 	EXPECT_ROWS("", {0, 0, 1, false}, {0x1004, 0, 1, true});
 	/* a sequence into no code ends there */
-	EXPECT_ROWS("240:-@1 252:-", {0x10f0, 0, 1, false}, {0x10fc, 0, 2, false}, {0x1200, 0, 2, true});
+	EXPECT_ROWS("240:-@1 252:-", {0x10f0, 0, 1, false}, {0x10fc, 0, 2, false},
+		    {0x1200, 0, 2, true});
 	/* line 0: code that belongs to no line */
-	EXPECT_ROWS("0:-@1 4:- 8:-@2 12:-", {0x1000, 0, 1, false}, {0x1004, NONE, 0, false}, {0x1008, 0, 2, false}, {0x100c, 0, 2, true});
+	EXPECT_ROWS("0:-@1 4:- 8:-@2 12:-", {0x1000, 0, 1, false}, {0x1004, NONE, 0, false},
+		    {0x1008, 0, 2, false}, {0x100c, 0, 2, true});
 	/* going backwards is damage; the row is left out */
-	EXPECT_ROWS("8:-@2 12:-", {0x1008, 0, 1, false}, {0x1004, 0, 9, false}, {0x1008, 0, 2, false}, {0x100c, 0, 2, true});
+	EXPECT_ROWS("8:-@2 12:-", {0x1008, 0, 1, false}, {0x1004, 0, 9, false},
+		    {0x1008, 0, 2, false}, {0x100c, 0, 2, true});
 }
 
 static void expect_demangled(const char *mangled, const char *expected)
@@ -183,12 +202,16 @@ static void test_demangle(void **state)
 		return;
 	}
 	free(works);
-	expect_demangled("_ZN3geo3VecIdE3dotERKS1_", "geo::Vec<double>::dot(geo::Vec<double> const&)");
-	expect_demangled("_ZN47_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b69atomicAddEPyy", "atomicAdd(unsigned long long*, unsigned long long)");
+	expect_demangled("_ZN3geo3VecIdE3dotERKS1_",
+			 "geo::Vec<double>::dot(geo::Vec<double> const&)");
+	expect_demangled("_ZN47_INTERNAL_9df5436a_16_truth_kernels_cu_f4e764b69atomicAddEPyy",
+			 "atomicAdd(unsigned long long*, unsigned long long)");
 	expect_demangled("_ZN10_INTERNAL_1fEv", "_INTERNAL_::f()");
 	expect_demangled("_Z3foov.cold", "foo() [clone .cold]");
-	expect_demangled("_Z3fooi.part.0.constprop.2", "foo(int) [clone .part.0] [clone .constprop.2]");
-	expect_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE", "core::fmt::Write::write_str");
+	expect_demangled("_Z3fooi.part.0.constprop.2",
+			 "foo(int) [clone .part.0] [clone .constprop.2]");
+	expect_demangled("_ZN4core3fmt5Write9write_str17h0123456789abcdefE",
+			 "core::fmt::Write::write_str");
 	expect_demangled("_RNvC6_123foo3bar", "123foo::bar");
 	expect_demangled("_ZN1AC4Ei", "A::A(int)");
 }

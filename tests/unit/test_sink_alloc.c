@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sinks when memory is short: each allocation of ours fails in turn (linked with --wrap), one for each run. The sink then says so, returns a failure and leaves
- * nothing behind. One worker, so that the n-th allocation is the same in each run.
+ * The sinks when memory is short: each allocation of ours fails in turn (linked with --wrap), one
+ * for each run. The sink then says so, returns a failure and leaves nothing behind. One worker, so
+ * that the n-th allocation is the same in each run.
  */
 #include "config.h"
 
@@ -65,7 +66,14 @@ static unsigned count_entries(const char *path)
 
 static void fail_each(const struct sink_ops *sink, unsigned at_least, uint32_t n_gpu_ops)
 {
-	struct model *m = fixture_make(&(struct fixture_options){.n_gpu_ops = n_gpu_ops, .n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .traces = true, .loops = true, .source = "/proc/self/comm"});
+	struct model *m = fixture_make(&(struct fixture_options){.n_gpu_ops = n_gpu_ops,
+								 .n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 2,
+								 .n_samples = 50,
+								 .traces = true,
+								 .loops = true,
+								 .source = "/proc/self/comm"});
 	unsigned n_failures = 0;
 	for (long n = 0;; n++) {
 		char dir[] = "/tmp/test_sink_alloc.XXXXXX";
@@ -73,7 +81,8 @@ static void fail_each(const struct sink_ops *sink, unsigned at_least, uint32_t n
 		uint64_t errors = log_n_errors();
 		has_failed = false;
 		until_failure = n;
-		enum status status = sink->write(m, &(struct sink_options){.directory = dir, .n_workers = 1});
+		enum status status =
+			sink->write(m, &(struct sink_options){.directory = dir, .n_workers = 1});
 		until_failure = -1;
 		if (status != STATUS_OK) {
 			n_failures++;
@@ -110,7 +119,12 @@ static void otf2_without_memory(void **state)
 /* The text leaves no file behind: what it has written so far may stand on the terminal. */
 static void text_without_memory(void **state)
 {
-	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .n_gpu_ops = 20, .traces = true});
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 2,
+								 .n_samples = 50,
+								 .n_gpu_ops = 20,
+								 .traces = true});
 	FILE *out = fopen("/dev/null", "w");
 	(void)state;
 	assert_non_null(out);
@@ -120,7 +134,12 @@ static void text_without_memory(void **state)
 			uint64_t errors = log_n_errors();
 			has_failed = false;
 			until_failure = n;
-			enum status status = sink_text.write(m, &(struct sink_options){.settings = &(struct sink_text_options){.out = out, .all = all, .threshold = -1, .width = 120}});
+			enum status status = sink_text.write(
+				m, &(struct sink_options){
+					   .settings = &(struct sink_text_options){.out = out,
+										   .all = all,
+										   .threshold = -1,
+										   .width = 120}});
 			until_failure = -1;
 			if (status != STATUS_OK) {
 				n_failures++;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CCT database: records byte by byte against the tables of FORMATS.md, identifiers, source paths, and that a failure takes all back. What the whole holds is
- * checked by tests/judge/read_cctdb.py from tests/cli/sink_cctdb.sh. */
+/* The CCT database: records byte by byte against the tables of FORMATS.md, identifiers, source
+ * paths, and that a failure takes all back. What the whole holds is checked by
+ * tests/judge/read_cctdb.py from tests/cli/sink_cctdb.sh. */
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
@@ -49,10 +50,21 @@ static void header(void **state)
 
 static void context(void **state)
 {
-	const struct cctdb_context in = {.children_bytes = 0x28, .children = 0x1122334455667788, .context = 7, .relation = CCTDB_RELATION_LEXICAL,
-		.lexical = CCTDB_LEXICAL_LOOP, .propagation = 1, .file = 0x100, .line = 42, .module = 0x200, .offset = 0x300};
-	static const uint8_t expected[] = {0x28, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 7, 0, 0, 0, 6, 0, 1, 4, 1, 0, 0, 0, 0, 0, 0, 0,
-		0, 1, 0, 0, 0, 0, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0};
+	const struct cctdb_context in = {.children_bytes = 0x28,
+					 .children = 0x1122334455667788,
+					 .context = 7,
+					 .relation = CCTDB_RELATION_LEXICAL,
+					 .lexical = CCTDB_LEXICAL_LOOP,
+					 .propagation = 1,
+					 .file = 0x100,
+					 .line = 42,
+					 .module = 0x200,
+					 .offset = 0x300};
+	static const uint8_t expected[] = {
+		0x28, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+		7,    0, 0, 0, 6, 0, 1, 4, 1,    0,    0,    0,    0,    0,    0,    0,
+		0,    1, 0, 0, 0, 0, 0, 0, 42,   0,    0,    0,    0,    0,    0,    0,
+		0,    2, 0, 0, 0, 0, 0, 0, 0,    3,    0,    0,    0,    0,    0,    0};
 	uint8_t bytes[0x60];
 	struct cctdb_context out;
 	(void)state;
@@ -63,7 +75,8 @@ static void context(void **state)
 	assert_int_equal(bytes[sizeof expected], 0xee);
 	assert_int_equal(cctdb_get_context(bytes, &out), sizeof expected);
 	assert_memory_equal(&in, &out, sizeof in);
-	const struct cctdb_context function = {.context = 1, .relation = CCTDB_RELATION_CALL, .function = 0x40};
+	const struct cctdb_context function = {
+		.context = 1, .relation = CCTDB_RELATION_CALL, .function = 0x40};
 	assert_int_equal(cctdb_put_context(bytes, &function), 0x28);
 	assert_int_equal(bytes[0x14], 1);
 	assert_int_equal(bytes[0x17], 1);
@@ -82,7 +95,8 @@ static void packed_records(void **state)
 	(void)state;
 	memset(bytes, 0xee, sizeof bytes);
 	cctdb_put_profile_value(bytes, 0x1234, 1.0);
-	assert_memory_equal(bytes, "\x34\x12\0\0\0\0\0\0\xf0\x3f\xee", CCTDB_PROFILE_VALUE_BYTES + 1);
+	assert_memory_equal(bytes, "\x34\x12\0\0\0\0\0\0\xf0\x3f\xee",
+			    CCTDB_PROFILE_VALUE_BYTES + 1);
 	cctdb_get_profile_value(bytes, &metric, &value);
 	assert_int_equal(metric, 0x1234);
 	assert_true(value == 1.0);
@@ -114,12 +128,17 @@ static void blocks_and_tuples(void **state)
 	memset(bytes, 0xee, sizeof bytes);
 	cctdb_put_profile(bytes, &in, 0x88, true);
 	cctdb_get_block(bytes, &out);
-	assert_true(out.n_values == 10 && out.values == 0x100 && out.n_indices == 3 && out.indices == 0x200);
+	assert_true(out.n_values == 10 && out.values == 0x100 && out.n_indices == 3 &&
+		    out.indices == 0x200);
 	assert_memory_equal(bytes + 0x20, "\x88\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\xee", 17);
 	memset(bytes, 0xee, sizeof bytes);
-	const struct cctdb_id ids[] = {{CCTDB_ID_NODE, true, 1, 0xabcd}, {CCTDB_ID_THREAD, false, 2, 0}};
+	const struct cctdb_id ids[] = {{CCTDB_ID_NODE, true, 1, 0xabcd},
+				       {CCTDB_ID_THREAD, false, 2, 0}};
 	cctdb_put_id_tuple(bytes, ids, 2);
-	assert_memory_equal(bytes, "\2\0\0\0\0\0\0\0\1\0\1\0\1\0\0\0\xcd\xab\0\0\0\0\0\0\3\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\xee", 41);
+	assert_memory_equal(bytes,
+			    "\2\0\0\0\0\0\0\0\1\0\1\0\1\0\0\0\xcd\xab\0\0\0\0\0\0\3\0\0\0\2\0\0\0\2"
+			    "\0\0\0\0\0\0\0\xee",
+			    41);
 }
 
 static void ids_of_values_are_distinct(void **state)
@@ -134,8 +153,10 @@ static void ids_of_values_are_distinct(void **state)
 				assert_false(seen[id]);
 				seen[id] = true;
 			}
-	assert_int_equal(cctdb_value_id(2, MODEL_EXECUTION), cctdb_statistic_id(2, CCTDB_SUM, MODEL_EXECUTION));
-	assert_int_equal(cctdb_statistic_id(CCTDB_MAX_METRICS - 1, CCTDB_MAX, MODEL_EXECUTION), CCTDB_MAX_METRICS * CCTDB_IDS_PER_METRIC - 1);
+	assert_int_equal(cctdb_value_id(2, MODEL_EXECUTION),
+			 cctdb_statistic_id(2, CCTDB_SUM, MODEL_EXECUTION));
+	assert_int_equal(cctdb_statistic_id(CCTDB_MAX_METRICS - 1, CCTDB_MAX, MODEL_EXECUTION),
+			 CCTDB_MAX_METRICS * CCTDB_IDS_PER_METRIC - 1);
 }
 
 static void source_paths_stay_below_src(void **state)
@@ -143,8 +164,16 @@ static void source_paths_stay_below_src(void **state)
 	static const struct {
 		const char *path, *expected;
 	} cases[] = {
-		{"/a/b.c", "src/a/b.c"}, {"/a//b/./c.c", "src/a/b/c.c"}, {"/a/b/../c.c", "src/a/c.c"}, {"/../../etc/passwd", "src/etc/passwd"},
-		{"/a/..", NULL}, {"/", NULL}, {"a/b.c", NULL}, {"[libc.so.6]", NULL}, {"/..a/...", "src/..a/..."}, {"/a/../../../b", "src/b"},
+		{"/a/b.c", "src/a/b.c"},
+		{"/a//b/./c.c", "src/a/b/c.c"},
+		{"/a/b/../c.c", "src/a/c.c"},
+		{"/../../etc/passwd", "src/etc/passwd"},
+		{"/a/..", NULL},
+		{"/", NULL},
+		{"a/b.c", NULL},
+		{"[libc.so.6]", NULL},
+		{"/..a/...", "src/..a/..."},
+		{"/a/../../../b", "src/b"},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -161,22 +190,30 @@ static void identities_are_distinct(void **state)
 {
 	(void)state;
 	for (int ranks = 0; ranks < 2; ranks++) {
-		struct model *m = fixture_make(&(struct fixture_options){.n_processes = 3, .n_threads = 2, .n_metrics = 1, .n_samples = 5, .ranks = ranks});
+		struct model *m = fixture_make(&(struct fixture_options){.n_processes = 3,
+									 .n_threads = 2,
+									 .n_metrics = 1,
+									 .n_samples = 5,
+									 .ranks = ranks});
 		struct model_process *processes = (struct model_process *)m->processes;
 		if (ranks) /* a shell and what it ran share rank 1 and the node */
-			processes[1].rank = processes[2].rank = 1, processes[1].host_id = processes[2].host_id;
+			processes[1].rank = processes[2].rank = 1,
+			processes[1].host_id = processes[2].host_id;
 		struct cctdb_identity *ids = cctdb_identities(m);
 		assert_non_null(ids);
 		for (uint32_t i = 0; i < m->n_profiles; i++)
 			for (uint32_t j = 0; j < i; j++)
-				assert_false(ids[i].node == ids[j].node && ids[i].rank == ids[j].rank && ids[i].thread == ids[j].thread);
+				assert_false(ids[i].node == ids[j].node &&
+					     ids[i].rank == ids[j].rank &&
+					     ids[i].thread == ids[j].thread);
 		assert_int_equal(ids[5].rank, ranks ? 1 : 2);
 		assert_int_equal(ids[5].thread, ranks ? 3 : 1);
 		assert_int_equal(ids[5].node, 1);
 		free(ids);
 		fixture_free(m);
 	}
-	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 1, .n_threads = 2, .n_metrics = 1, .n_samples = 5});
+	struct model *m = fixture_make(&(struct fixture_options){
+		.n_processes = 1, .n_threads = 2, .n_metrics = 1, .n_samples = 5});
 	struct cctdb_identity *ids = cctdb_identities(m);
 	assert_int_equal(ids[1].rank, -1);
 	free(ids);
@@ -185,15 +222,22 @@ static void identities_are_distinct(void **state)
 
 static bool equal(const struct cctdb_identity *a, const struct cctdb_identity *b)
 {
-	return a->node == b->node && a->rank == b->rank && a->is_queue == b->is_queue && (a->is_queue ? a->device == b->device && a->context == b->context && a->stream == b->stream
-		: a->thread == b->thread);
+	return a->node == b->node && a->rank == b->rank && a->is_queue == b->is_queue &&
+	       (a->is_queue ? a->device == b->device && a->context == b->context &&
+				      a->stream == b->stream
+			    : a->thread == b->thread);
 }
 
 static void queues_are_distinct_streams(void **state)
 {
 	(void)state;
 	for (int variant = 0; variant < 4; variant++) {
-		struct model *m = fixture_make(&(struct fixture_options){.n_processes = 3, .n_threads = 2, .n_metrics = 1, .n_samples = 5, .n_gpu_ops = 5, .ranks = variant & 1});
+		struct model *m = fixture_make(&(struct fixture_options){.n_processes = 3,
+									 .n_threads = 2,
+									 .n_metrics = 1,
+									 .n_samples = 5,
+									 .n_gpu_ops = 5,
+									 .ranks = variant & 1});
 		struct model_process *processes = (struct model_process *)m->processes;
 		struct model_gpu_queue *queues = (struct model_gpu_queue *)m->gpu_queues;
 		if (variant == 1) /* three processes of one rank */
@@ -206,7 +250,8 @@ static void queues_are_distinct_streams(void **state)
 		struct cctdb_identity *ids = cctdb_identities(m);
 		assert_non_null(ids);
 		for (uint32_t i = 0; i < m->n_profiles; i++) {
-			assert_int_equal(ids[i].is_queue, m->profiles[i].kind == MODEL_PROFILE_QUEUE);
+			assert_int_equal(ids[i].is_queue,
+					 m->profiles[i].kind == MODEL_PROFILE_QUEUE);
 			for (uint32_t j = 0; j < i; j++)
 				assert_false(equal(&ids[i], &ids[j]));
 		}
@@ -226,11 +271,14 @@ static void means_are_written_as_sums(void **state)
 		const char *name, *expected;
 		enum model_metric_kind kind;
 	} cases[] = {
-		{"GKER:BLKS", "GKER:BLKS_ACUMU", MODEL_METRIC_GPU_MEAN}, {"GKER:STMEM (B)", "GKER:STMEM_ACUMU (B)", MODEL_METRIC_GPU_MEAN}, {"GKER:COUNT", "GKER:COUNT", MODEL_METRIC_GPU_COUNT},
+		{"GKER:BLKS", "GKER:BLKS_ACUMU", MODEL_METRIC_GPU_MEAN},
+		{"GKER:STMEM (B)", "GKER:STMEM_ACUMU (B)", MODEL_METRIC_GPU_MEAN},
+		{"GKER:COUNT", "GKER:COUNT", MODEL_METRIC_GPU_COUNT},
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		char *name = names_metric(&(struct model_metric){.kind = (uint8_t)cases[i].kind, .name = cases[i].name});
+		char *name = names_metric(&(struct model_metric){.kind = (uint8_t)cases[i].kind,
+								 .name = cases[i].name});
 		assert_string_equal(name, cases[i].expected);
 		free(name);
 	}
@@ -251,7 +299,12 @@ static unsigned count_entries(const char *path)
 static void failures_leave_nothing(void **state)
 {
 	char dir[] = "/tmp/test_sink_cctdb.XXXXXX";
-	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 1, .n_threads = 2, .n_metrics = 1, .n_samples = 800, .traces = true, .source = "/proc/self/exe"});
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 1,
+								 .n_threads = 2,
+								 .n_metrics = 1,
+								 .n_samples = 800,
+								 .traces = true,
+								 .source = "/proc/self/exe"});
 	struct rlimit old, limit;
 	unsigned n_failures = 0;
 	(void)state;
@@ -261,7 +314,8 @@ static void failures_leave_nothing(void **state)
 		limit = (struct rlimit){size, old.rlim_max};
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 		uint64_t before = log_n_errors();
-		enum status status = sink_cctdb.write(m, &(struct sink_options){.directory = dir, .n_workers = 2});
+		enum status status = sink_cctdb.write(
+			m, &(struct sink_options){.directory = dir, .n_workers = 2});
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 		if (status == STATUS_OK)
 			break;
@@ -275,7 +329,8 @@ static void failures_leave_nothing(void **state)
 	}
 	assert_true(n_failures > 5);
 	assert_int_equal(count_entries(dir), 6);
-	assert_int_equal(sink_cctdb.write(m, &(struct sink_options){.directory = dir}), STATUS_IO); /* exists: refused, and left as it was */
+	assert_int_equal(sink_cctdb.write(m, &(struct sink_options){.directory = dir}),
+			 STATUS_IO); /* exists: refused, and left as it was */
 	assert_int_equal(count_entries(dir), 6);
 	fixture_free(m);
 	outdir_remove(dir);
@@ -283,22 +338,33 @@ static void failures_leave_nothing(void **state)
 
 static void the_files_hold_what_their_headers_say(void **state)
 {
-	static const char *const names[CCTDB_N_FILES] = {"meta.db", "profile.db", "cct.db", "trace.db"};
+	static const char *const names[CCTDB_N_FILES] = {"meta.db", "profile.db", "cct.db",
+							 "trace.db"};
 	char dir[] = "/tmp/test_sink_cctdb.XXXXXX";
-	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 2, .n_samples = 50, .traces = true, .recursion = 300, .loops = true});
+	struct model *m = fixture_make(&(struct fixture_options){.n_processes = 2,
+								 .n_threads = 2,
+								 .n_metrics = 2,
+								 .n_samples = 50,
+								 .traces = true,
+								 .recursion = 300,
+								 .loops = true});
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(sink_cctdb.write(m, &(struct sink_options){.directory = dir, .n_workers = 3}), STATUS_OK);
+	assert_int_equal(
+		sink_cctdb.write(m, &(struct sink_options){.directory = dir, .n_workers = 3}),
+		STATUS_OK);
 	for (unsigned i = 0; i < CCTDB_N_FILES; i++) {
 		struct cctdb_section sections[CCTDB_MAX_SECTIONS];
 		struct mapfile f;
 		char *path = outfile_path(dir, names[i]);
 		assert_int_equal(mapfile_open(path, &f), STATUS_OK);
 		assert_true(cctdb_get_header(f.bytes, f.n_bytes, (enum cctdb_file)i, sections));
-		assert_true(cctdb_get_footer(f.bytes + f.n_bytes - CCTDB_FOOTER_BYTES, (enum cctdb_file)i));
+		assert_true(cctdb_get_footer(f.bytes + f.n_bytes - CCTDB_FOOTER_BYTES,
+					     (enum cctdb_file)i));
 		for (size_t s = 0; s < cctdb_header_bytes((enum cctdb_file)i) / 16 - 1; s++) {
 			assert_int_equal(sections[s].pointer % 8, 0);
-			assert_in_range(sections[s].pointer + sections[s].bytes, 1, f.n_bytes - CCTDB_FOOTER_BYTES);
+			assert_in_range(sections[s].pointer + sections[s].bytes, 1,
+					f.n_bytes - CCTDB_FOOTER_BYTES);
 		}
 		mapfile_close(&f);
 		free(path);

@@ -14,13 +14,24 @@ static void keeps_utf8_and_replaces_the_rest(void **state)
 	static const struct {
 		const char *in, *out;
 	} cases[] = {
-		{"", ""}, {"main", "main"}, {"gr\xc3\xb6\xc3\x9f" "e", "gr\xc3\xb6\xc3\x9f" "e"}, {"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
-		{"a\xff" "b", "a\xef\xbf\xbd" "b"},                 /* no first byte of anything */
-		{"\xc3", "\xef\xbf\xbd"},                           /* ends inside a character */
-		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},           /* overlong */
+		{"", ""},
+		{"main", "main"},
+		{"gr\xc3\xb6\xc3\x9f"
+		 "e",
+		 "gr\xc3\xb6\xc3\x9f"
+		 "e"},
+		{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+		{"a\xff"
+		 "b",
+		 "a\xef\xbf\xbd"
+		 "b"},                                    /* no first byte of anything */
+		{"\xc3", "\xef\xbf\xbd"},                 /* ends inside a character */
+		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"}, /* overlong */
 		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
-		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* half of a surrogate pair */
-		{"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* beyond U+10FFFF */
+		{"\xed\xa0\x80",
+		 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* half of a surrogate pair */
+		{"\xf4\x90\x80\x80",
+		 "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* beyond U+10FFFF */
 	};
 	struct strtab t = {0};
 	(void)state;
@@ -38,7 +49,8 @@ static void everything_has_a_name(void **state)
 {
 	const struct model_function functions[] = {{.name = "f"}, {.name = ""}, {.name = NULL}};
 	const struct model_module modules[] = {{.path = "/bin/true"}};
-	const struct model m = {.functions = functions, .n_functions = 3, .modules = modules, .n_modules = 1};
+	const struct model m = {
+		.functions = functions, .n_functions = 3, .modules = modules, .n_modules = 1};
 	(void)state;
 	assert_string_equal(names_function(&m, 0), "f");
 	assert_string_equal(names_function(&m, 1), "<unknown function>");
@@ -47,11 +59,16 @@ static void everything_has_a_name(void **state)
 	assert_string_equal(names_module(&m, 0), "/bin/true");
 	assert_string_equal(names_module(&m, MODEL_NONE), "<unknown module>");
 	for (unsigned end = 0; end < MSR_N_PATH_ENDS + 3; end++) {
-		const struct model_context c = {.kind = MODEL_CONTEXT_ENTRY, .entry = MODEL_ENTRY_PARTIAL, .end = (uint8_t)end};
-		assert_memory_equal(names_entry(&c), "partial call paths", strlen("partial call paths"));
+		const struct model_context c = {.kind = MODEL_CONTEXT_ENTRY,
+						.entry = MODEL_ENTRY_PARTIAL,
+						.end = (uint8_t)end};
+		assert_memory_equal(names_entry(&c), "partial call paths",
+				    strlen("partial call paths"));
 	}
-	assert_string_equal(names_entry(&(struct model_context){.entry = MODEL_ENTRY_MAIN}), "main thread");
-	assert_string_equal(names_entry(&(struct model_context){.entry = MODEL_ENTRY_THREAD}), "application thread");
+	assert_string_equal(names_entry(&(struct model_context){.entry = MODEL_ENTRY_MAIN}),
+			    "main thread");
+	assert_string_equal(names_entry(&(struct model_context){.entry = MODEL_ENTRY_THREAD}),
+			    "application thread");
 }
 
 int main(void)

@@ -123,7 +123,8 @@ static void a_size_limit_is_an_error_and_leaves_nothing(void **state)
 
 static void removes_a_tree_without_following_links(void **state)
 {
-	char *tree = outfile_path(dir, "tree"), *sub = outfile_path(tree, "sub"), *link = outfile_path(sub, "link"), *kept = outfile_path(dir, "kept");
+	char *tree = outfile_path(dir, "tree"), *sub = outfile_path(tree, "sub"),
+	     *link = outfile_path(sub, "link"), *kept = outfile_path(dir, "kept");
 	struct outfile f;
 	(void)state;
 	assert_int_equal(outdir_make(kept), STATUS_OK);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/base/space: small is memory, large is a file without a name, and where no file can be had it is memory again. */
+/* Tests of common/base/space: small is memory, large is a file without a name, and where no file
+ * can be had it is memory again. */
 #include "common/base/space.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/store: the chain of extents is whole at every size and under threads, space comes back, limits are losses and not
- * signals, and the file is cut to what is in use.
+ * Tests of hpcrun-lite/store: the chain of extents is whole at every size and under threads, space
+ * comes back, limits are losses and not signals, and the file is cut to what is in use.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,9 +28,15 @@ static char directory[] = "/tmp/hpctoolkit-lite-store.XXXXXX";
 static void open_new(uint64_t max_bytes)
 {
 	const char *cause = NULL;
-	const struct store_options options = {
-		.directory = directory, .host = "host", .rank = 7, .n_ranks = 9, .pid = 4711, .parent_pid = 12, .exec_seq = 3,
-		.max_bytes = max_bytes, .flags = MSR_FLAG_TRACE};
+	const struct store_options options = {.directory = directory,
+					      .host = "host",
+					      .rank = 7,
+					      .n_ranks = 9,
+					      .pid = 4711,
+					      .parent_pid = 12,
+					      .exec_seq = 3,
+					      .max_bytes = max_bytes,
+					      .flags = MSR_FLAG_TRACE};
 	if (!store_open(&options, &cause))
 		fail_msg("store_open: %s", cause);
 }
@@ -55,8 +61,13 @@ static int teardown(void **state)
 static struct msr_extent *take(uint32_t n_bytes, uint32_t sequence)
 {
 	enum msr_loss cause;
-	const struct store_request r = {.kind = MSR_NODE, .record_bytes = 16, .thread = 5, .sequence = sequence, .first = sequence * 10, .n_bytes = n_bytes,
-		.least_bytes = n_bytes / 4};
+	const struct store_request r = {.kind = MSR_NODE,
+					.record_bytes = 16,
+					.thread = 5,
+					.sequence = sequence,
+					.first = sequence * 10,
+					.n_bytes = n_bytes,
+					.least_bytes = n_bytes / 4};
 	return store_extent(&r, &cause);
 }
 
@@ -150,7 +161,8 @@ static void tails_come_back(void **state)
 {
 	uint64_t size;
 	(void)state;
-	for (uint32_t i = 0; i < 4000; i += 4) { /* 4000 short threads, four at a time: 2 KiB taken, 300 bytes used */
+	for (uint32_t i = 0; i < 4000;
+	     i += 4) { /* 4000 short threads, four at a time: 2 KiB taken, 300 bytes used */
 		struct msr_extent *e[4];
 		for (uint32_t j = 0; j < 4; j++) {
 			e[j] = take(2048, i + j);
@@ -175,7 +187,8 @@ static void unused_pages_are_released(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 8; i++) {
 		enum msr_loss cause;
-		const struct store_request r = {.kind = MSR_NODE, .sequence = i, .n_bytes = 256 << 10};
+		const struct store_request r = {
+			.kind = MSR_NODE, .sequence = i, .n_bytes = 256 << 10};
 		struct msr_extent *e = store_extent(&r, &cause);
 		assert_non_null(e);
 		atomic_store(&e->used, 1000);
@@ -198,7 +211,9 @@ static void no_extent_after_the_end(void **state)
 	for (uint32_t i = 1; i < 100; i++) {
 		e = take(30000, i);
 		assert_non_null(e);
-		memset(e + 1, 1, atomic_load(&e->length) - sizeof *e); /* not behind the end of the file: that would be SIGBUS */
+		memset(e + 1, 1,
+		       atomic_load(&e->length) - sizeof *e); /* not behind the end of the file: that
+								would be SIGBUS */
 	}
 	struct found f = scan_file(&size);
 	assert_false(f.damaged);
@@ -264,7 +279,8 @@ static void descriptor_taken_away(void **state)
 static void causes(void **state)
 {
 	const char *cause = NULL;
-	struct store_options o = {.directory = "/nonexistent/directory", .host = "h", .rank = -1, .pid = 1};
+	struct store_options o = {
+		.directory = "/nonexistent/directory", .host = "h", .rank = -1, .pid = 1};
 	(void)state;
 	store_forget();
 	assert_false(store_open(&o, &cause));
@@ -279,7 +295,8 @@ static void by_name(void **state)
 {
 	const char *cause = NULL;
 	char path[4352];
-	struct store_options o = {.directory = directory, .name = "one.hpcrun", .host = "h", .rank = -1, .pid = 1};
+	struct store_options o = {
+		.directory = directory, .name = "one.hpcrun", .host = "h", .rank = -1, .pid = 1};
 	(void)state;
 	store_forget();
 	assert_true(store_open(&o, &cause));
@@ -299,7 +316,11 @@ static void *allocate(void *argument)
 	for (uint32_t i = 0; i < 3000; i++) {
 		enum msr_loss cause;
 		uint32_t n = 128 + (uint32_t)rand_r(&seed) % 3000;
-		const struct store_request r = {.kind = MSR_CELL, .thread = (uint32_t)(uintptr_t)argument, .sequence = i, .n_bytes = n, .least_bytes = n / 2};
+		const struct store_request r = {.kind = MSR_CELL,
+						.thread = (uint32_t)(uintptr_t)argument,
+						.sequence = i,
+						.n_bytes = n,
+						.least_bytes = n / 2};
 		struct msr_extent *e = store_extent(&r, &cause);
 		if (!e) {
 			if (cause != MSR_LOSS_BUSY) /* another thread is adding space */
@@ -308,7 +329,8 @@ static void *allocate(void *argument)
 			i--;
 			continue;
 		}
-		uint64_t room = atomic_load(&e->length) - sizeof *e, used = (uint64_t)rand_r(&seed) % (room + 1);
+		uint64_t room = atomic_load(&e->length) - sizeof *e,
+			 used = (uint64_t)rand_r(&seed) % (room + 1);
 		for (uint64_t at = 0; at < room; at++)
 			if (((uint8_t *)(e + 1))[at])
 				return argument;
@@ -338,14 +360,19 @@ static void threads_do_not_overlap(void **state)
 	assert_int_equal(f.bytes, size - MSR_HEADER_BYTES);
 }
 
-/* A failed exec ends the file, which is cut, and opens it again, while other threads take extents. */
+/* A failed exec ends the file, which is cut, and opens it again, while other threads take
+ * extents. */
 static atomic_bool enough;
 
 static void *take_until_enough(void *argument)
 {
 	for (uint32_t i = 0; !atomic_load(&enough); i++) {
 		enum msr_loss cause;
-		const struct store_request r = {.kind = MSR_CELL, .thread = (uint32_t)(uintptr_t)argument, .sequence = i, .n_bytes = 16384, .least_bytes = 16384};
+		const struct store_request r = {.kind = MSR_CELL,
+						.thread = (uint32_t)(uintptr_t)argument,
+						.sequence = i,
+						.n_bytes = 16384,
+						.least_bytes = 16384};
 		struct msr_extent *e = store_extent(&r, &cause);
 		if (e)
 			memset(e + 1, 1, r.n_bytes - sizeof *e);

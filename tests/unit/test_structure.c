@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of common/format/structure: what the writer lays out the reader gives back, and no damage gets past structure_open(). */
+/* Tests of common/format/structure: what the writer lays out the reader gives back, and no damage
+ * gets past structure_open(). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,13 +18,17 @@ enum { FOO = 1, BAR = 5, MANGLED = 9, A_C = 19, B_H = 24, BINARY = 29 };
 static const char strings[] = "\0foo\0bar\0_Z3barv_x\0/a.c\0/b.h\0/bin/x";
 
 static const uint32_t files[] = {A_C, B_H};
-static const struct structure_definition_record definitions[] = {{FOO, 0, 0, 10}, {BAR, MANGLED, 1, 3}};
+static const struct structure_definition_record definitions[] = {{FOO, 0, 0, 10},
+								 {BAR, MANGLED, 1, 3}};
 static const struct structure_scope_record scopes[] = {
-	{STRUCTURE_FUNCTION, STRUCTURE_FROM_DWARF, 0, STRUCTURE_NONE, 0, STRUCTURE_NONE, 0, 0, 0x1000},
+	{STRUCTURE_FUNCTION, STRUCTURE_FROM_DWARF, 0, STRUCTURE_NONE, 0, STRUCTURE_NONE, 0, 0,
+	 0x1000},
 	{STRUCTURE_INLINE, STRUCTURE_FROM_DWARF, 0, 0, 1, 0, 12, 0, 0x1010},
-	{STRUCTURE_FUNCTION, STRUCTURE_FROM_SYMTAB, 0, STRUCTURE_NONE, 1, STRUCTURE_NONE, 0, 0, 0x9000},
+	{STRUCTURE_FUNCTION, STRUCTURE_FROM_SYMTAB, 0, STRUCTURE_NONE, 1, STRUCTURE_NONE, 0, 0,
+	 0x9000},
 };
-static const struct structure_region_record regions[] = {{0x1000, 0x100, 0, 4}, {0x9000, 0x20, 4, 1}};
+static const struct structure_region_record regions[] = {{0x1000, 0x100, 0, 4},
+							 {0x9000, 0x20, 4, 1}};
 static const struct structure_interval_record intervals[] = {
 	{0, 0, 0, 11},
 	{0x10, 1, 1, 4},
@@ -32,7 +37,9 @@ static const struct structure_interval_record intervals[] = {
 	{0x8, 2, STRUCTURE_NONE, 0},
 };
 static const struct structure_alias_record aliases[] = {{0, BAR}, {0, MANGLED}};
-static const struct structure_resources_record resources[] = {{0, STRUCTURE_RESOURCES_KERNEL, 32, 1024, 16, 48, 20, 256, 1, 0}, {2, 0, 24, 0, 0, 0, 0, 0, 0, 0}};
+static const struct structure_resources_record resources[] = {
+	{0, STRUCTURE_RESOURCES_KERNEL, 32, 1024, 16, 48, 20, 256, 1, 0},
+	{2, 0, 24, 0, 0, 0, 0, 0, 0, 0}};
 static const struct structure_call_record calls[] = {{0x1004, 2, 0}, {0x1014, STRUCTURE_NONE, 0}};
 static const uint8_t build_id[] = {0xab, 0xcd};
 
@@ -44,11 +51,31 @@ struct file {
 static void make(struct file *f)
 {
 	struct structure_content c = {
-		.fingerprint = 77, .flags = STRUCTURE_FLAG_LINES, .binary = BINARY, .build_id = build_id, .build_id_bytes = sizeof build_id,
-		.binary_bytes = 123, .binary_mtime_ns = 456, .strings = strings, .strings_bytes = sizeof strings,
-		.files = files, .n_files = 2, .definitions = definitions, .n_definitions = 2, .scopes = scopes, .n_scopes = 3,
-		.regions = regions, .n_regions = 2, .intervals = intervals, .n_intervals = 5, .aliases = aliases, .n_aliases = 2,
-		.resources = resources, .n_resources = 2, .calls = calls, .n_calls = 2,
+		.fingerprint = 77,
+		.flags = STRUCTURE_FLAG_LINES,
+		.binary = BINARY,
+		.build_id = build_id,
+		.build_id_bytes = sizeof build_id,
+		.binary_bytes = 123,
+		.binary_mtime_ns = 456,
+		.strings = strings,
+		.strings_bytes = sizeof strings,
+		.files = files,
+		.n_files = 2,
+		.definitions = definitions,
+		.n_definitions = 2,
+		.scopes = scopes,
+		.n_scopes = 3,
+		.regions = regions,
+		.n_regions = 2,
+		.intervals = intervals,
+		.n_intervals = 5,
+		.aliases = aliases,
+		.n_aliases = 2,
+		.resources = resources,
+		.n_resources = 2,
+		.calls = calls,
+		.n_calls = 2,
 	};
 	struct structure_pieces p;
 	structure_lay_out(&c, &p);
@@ -236,28 +263,39 @@ static void test_refuses_broken_rules(void **state)
 	BROKEN(((struct structure_section *)(f.bytes + 128))[2].kind = STRUCTURE_FILES);
 	BROKEN(((char *)section(&f, STRUCTURE_STRINGS))[sizeof strings - 1] = 'x');
 	BROKEN(((uint32_t *)section(&f, STRUCTURE_FILES))[1] = sizeof strings);
-	BROKEN(((struct structure_definition_record *)section(&f, STRUCTURE_DEFINITIONS))[1].file = 2);
-	BROKEN(((struct structure_definition_record *)section(&f, STRUCTURE_DEFINITIONS))[0].name = 5000);
+	BROKEN(((struct structure_definition_record *)section(&f, STRUCTURE_DEFINITIONS))[1].file =
+		       2);
+	BROKEN(((struct structure_definition_record *)section(&f, STRUCTURE_DEFINITIONS))[0].name =
+		       5000);
 	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[1].parent = 1);
-	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[1].parent = STRUCTURE_NONE);
+	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[1].parent =
+		       STRUCTURE_NONE);
 	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[2].parent = 0);
 	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[2].definition = 2);
 	BROKEN(((struct structure_scope_record *)section(&f, STRUCTURE_SCOPES))[2].kind = 9);
-	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[1].start = 0x10ff);
+	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[1].start =
+		       0x10ff);
 	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[1].first = 3);
-	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[1].n_intervals = 0);
-	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[0].n_bytes = 0x40);
-	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[1].offset = 0);
+	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[1].n_intervals =
+		       0);
+	BROKEN(((struct structure_region_record *)section(&f, STRUCTURE_REGIONS))[0].n_bytes =
+		       0x40);
+	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[1].offset =
+		       0);
 	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[1].scope = 3);
 	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[1].file = 2);
 	BROKEN(((struct structure_interval_record *)section(&f, STRUCTURE_INTERVALS))[2].line = 7);
 	BROKEN(((struct structure_alias_record *)section(&f, STRUCTURE_ALIASES))[0].scope = 3);
-	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[0].scope = 1); /* no function */
-	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope = 0);
-	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope = 3);
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[0].scope =
+		       1); /* no function */
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope =
+		       0);
+	BROKEN(((struct structure_resources_record *)section(&f, STRUCTURE_RESOURCES))[1].scope =
+		       3);
 	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[0].target = 1);
 	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[0].target = 3);
-	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[1].link_addr = 0x1004);
+	BROKEN(((struct structure_call_record *)section(&f, STRUCTURE_CALLS))[1].link_addr =
+		       0x1004);
 #undef BROKEN
 	make(&f);
 	seal(&f);

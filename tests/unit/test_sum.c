@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcprof-lite/attribute/sum against an oracle that follows the definitions of model.h context by context: values of each profile in all scopes, and totals.
+ * Tests of hpcprof-lite/attribute/sum against an oracle that follows the definitions of model.h
+ * context by context: values of each profile in all scopes, and totals.
  */
 #include "tests/unit/prof_fixture.h"
 
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the descendant d of c counts for c in the scope; the definitions of enum model_scope, read literally. */
+/* Whether the descendant d of c counts for c in the scope; the definitions of enum model_scope,
+ * read literally. */
 static bool counts(const struct model *m, uint32_t c, uint32_t d, enum model_scope scope)
 {
 	if (d == c)
@@ -21,7 +23,9 @@ static bool counts(const struct model *m, uint32_t c, uint32_t d, enum model_sco
 	case MODEL_FUNCTION:
 	case MODEL_LEX_AWARE:
 		for (; d != c; d = all[d].parent)
-			if (all[d].relation != MODEL_LEXICAL || all[d].kind == MODEL_CONTEXT_ENTRY || (without_loops && all[d].kind == MODEL_CONTEXT_LOOP))
+			if (all[d].relation != MODEL_LEXICAL ||
+			    all[d].kind == MODEL_CONTEXT_ENTRY ||
+			    (without_loops && all[d].kind == MODEL_CONTEXT_LOOP))
 				return false;
 		return true;
 	default:
@@ -29,7 +33,8 @@ static bool counts(const struct model *m, uint32_t c, uint32_t d, enum model_sco
 	}
 }
 
-static double oracle(const struct model *m, const double *points, uint32_t c, enum model_scope scope)
+static double oracle(const struct model *m, const double *points, uint32_t c,
+		     enum model_scope scope)
 {
 	double sum = 0;
 	for (uint32_t d = c; d < c + m->contexts[c].subtree_n; d++)
@@ -56,7 +61,8 @@ static double *points_of(const struct model *m, uint32_t profile, uint32_t metri
 	return points;
 }
 
-static void check_profile(const struct model *m, uint32_t profile, uint32_t metric, double *sum, double *squares)
+static void check_profile(const struct model *m, uint32_t profile, uint32_t metric, double *sum,
+			  double *squares)
 {
 	double *points = points_of(m, profile, metric);
 	for (uint32_t c = 0; c < m->n_contexts; c++) {
@@ -72,7 +78,8 @@ static void check_profile(const struct model *m, uint32_t profile, uint32_t metr
 	free(points);
 }
 
-static void check_totals(const struct model *m, uint32_t metric, const double *sum, const double *squares)
+static void check_totals(const struct model *m, uint32_t metric, const double *sum,
+			 const double *squares)
 {
 	for (uint32_t c = 0; c < m->n_contexts; c++) {
 		const struct model_total *t = model_find_total(m, c, metric);
@@ -88,7 +95,8 @@ static void check_totals(const struct model *m, uint32_t metric, const double *s
 		}
 		assert_int_equal(t ? t->n_profiles : 0, n);
 		for (unsigned s = 0; t && s < MODEL_N_SCOPES; s++) {
-			assert_true(near(t->sum[s], sum[c * MODEL_N_SCOPES + s]) && near(t->sum_of_squares[s], squares[c * MODEL_N_SCOPES + s]));
+			assert_true(near(t->sum[s], sum[c * MODEL_N_SCOPES + s]) &&
+				    near(t->sum_of_squares[s], squares[c * MODEL_N_SCOPES + s]));
 			assert_true(t->min[s] == low[s] && t->max[s] == high[s]);
 		}
 	}
@@ -98,8 +106,15 @@ static void test_against_oracle(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	struct gen_job job = {.n_processes = 2, .n_threads = 3, .n_nodes = 200, .n_samples = 600, .n_metrics = 3, .n_functions = 30, .seed = 5,
-		.structs = true, .losses = true};
+	struct gen_job job = {.n_processes = 2,
+			      .n_threads = 3,
+			      .n_nodes = 200,
+			      .n_samples = 600,
+			      .n_metrics = 3,
+			      .n_functions = 30,
+			      .seed = 5,
+			      .structs = true,
+			      .losses = true};
 	gen_job(directory, &job);
 	struct model *m = fixture_model(directory, 2);
 	fixture_check_model(m);
@@ -117,12 +132,19 @@ static void test_against_oracle(void **state)
 	fixture_remove(directory);
 }
 
-/* Point values themselves: the time line says how often each context was met, and the generator weighs each sample with the period and up to 1000 more. */
+/* Point values themselves: the time line says how often each context was met, and the generator
+ * weighs each sample with the period and up to 1000 more. */
 static void test_points_against_time_lines(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	struct gen_job job = {.n_processes = 1, .n_threads = 3, .n_nodes = 100, .n_samples = 500, .n_metrics = 2, .seed = 9, .structs = true};
+	struct gen_job job = {.n_processes = 1,
+			      .n_threads = 3,
+			      .n_nodes = 100,
+			      .n_samples = 500,
+			      .n_metrics = 2,
+			      .seed = 9,
+			      .structs = true};
 	gen_job(directory, &job);
 	struct model *m = fixture_model(directory, 1);
 	uint64_t *count = calloc((size_t)m->n_contexts * m->n_metrics, sizeof *count);
@@ -139,7 +161,8 @@ static void test_points_against_time_lines(void **state)
 			uint64_t n = count[c * m->n_metrics + k];
 			assert_int_equal(t ? t->n_samples : 0, n);
 			if (t)
-				assert_true(t->sum[MODEL_POINT] >= (double)n * 1e-3 && t->sum[MODEL_POINT] <= (double)n * 1.001e-3);
+				assert_true(t->sum[MODEL_POINT] >= (double)n * 1e-3 &&
+					    t->sum[MODEL_POINT] <= (double)n * 1.001e-3);
 		}
 	free(count);
 	model_free(m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcprof-lite/sink/text_print and text_table: numbers as people read them, names cut to a width, flat sums that recursion does not inflate. */
+/* Tests of hpcprof-lite/sink/text_print and text_table: numbers as people read them, names cut to a
+ * width, flat sums that recursion does not inflate. */
 #include "tests/unit/prof_fixture.h"
 
 #include "hpcprof-lite/model/private.h"
@@ -63,9 +64,12 @@ static void test_files(void **state)
 	char name[TEXT_FILE];
 	(void)state;
 	assert_string_equal(text_file(name, "/a/b.c"), "b.c");
-	assert_string_equal(text_file(name, "/run/gpubins/14aa5672c33c91840c3837ee8542690d.cl"), "14aa5672.cl");
-	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690.cl"), "14aa5672c33c91840c3837ee8542690.cl");
-	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690d"), "14aa5672c33c91840c3837ee8542690d");
+	assert_string_equal(text_file(name, "/run/gpubins/14aa5672c33c91840c3837ee8542690d.cl"),
+			    "14aa5672.cl");
+	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690.cl"),
+			    "14aa5672c33c91840c3837ee8542690.cl");
+	assert_string_equal(text_file(name, "14aa5672c33c91840c3837ee8542690d"),
+			    "14aa5672c33c91840c3837ee8542690d");
 }
 
 static void check_short(const char *name, size_t columns, const char *want)
@@ -82,27 +86,40 @@ static void test_shortened_names(void **state)
 	check_short("main", 3, "main");
 	check_short("f(int, double)", 40, "f(int, double)");
 	check_short("f(int, double)", 8, "f(..)");
-	check_short("std::map<int, std::vector<int> >::at(int const&) const", 34, "std::map<..>::at(int const&) const");
-	check_short("std::map<int, std::vector<int> >::at(int const&) const", 28, "std::map<..>::at(..) const");
-	check_short("bool std::operator< <char, int>(a const&, b const&)", 28, "bool std::operator< <..>(..)");
+	check_short("std::map<int, std::vector<int> >::at(int const&) const", 34,
+		    "std::map<..>::at(int const&) const");
+	check_short("std::map<int, std::vector<int> >::at(int const&) const", 28,
+		    "std::map<..>::at(..) const");
+	check_short("bool std::operator< <char, int>(a const&, b const&)", 28,
+		    "bool std::operator< <..>(..)");
 	check_short("a::operator<<(int, char)", 10, "a::operator<<(..)");
 	check_short("a<int, char>::operator->() const", 10, "a<..>::operator->() const");
-	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 10, "f::{lambda(..)#1}::operator()(..) const");
+	check_short("f::{lambda(int, char)#1}::operator()(int, char) const", 10,
+		    "f::{lambda(..)#1}::operator()(..) const");
 	check_short("(anonymous namespace)::go(int, int)", 10, "(anonymous namespace)::go(..)");
 	check_short("<unknown function> [libx.so]", 10, "<unknown function> [libx.so]");
-	check_short("<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", 10, "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend");
+	check_short("<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend", 10,
+		    "<alloc::vec::Vec<T> as core::iter::Extend<T>>::extend");
 	check_short("f<a->b, c>::g", 3, "f<..>::g");
 	check_short("broken<<<(((", 3, "broken<..>");
 	check_short("my_operator(int, int)", 3, "my_operator(..)");
-	check_short("bool std::operator< <char, int>(a const&, b const&)", 24, "std::operator< <..>(..)");
-	check_short("__gnu_cxx::__normal_iterator<int*, std::vector<int> > std::__unguarded_partition<int*, bool (*)(int, int)>(int*, int*)", 40,
-		"std::__unguarded_partition<..>(..)");
-	check_short("void (anonymous namespace)::go<long>(int, int)", 30, "(anonymous namespace)::go<..>(..)");
-	check_short("std::pair<int, long> const& f<int, long>(a)::{lambda(int, char)#1}::operator()(int, char) const", 30, "f<..>(a)::{lambda(..)#1}::operator()(..) const");
+	check_short("bool std::operator< <char, int>(a const&, b const&)", 24,
+		    "std::operator< <..>(..)");
+	check_short("__gnu_cxx::__normal_iterator<int*, std::vector<int> > "
+		    "std::__unguarded_partition<int*, bool (*)(int, int)>(int*, int*)",
+		    40, "std::__unguarded_partition<..>(..)");
+	check_short("void (anonymous namespace)::go<long>(int, int)", 30,
+		    "(anonymous namespace)::go<..>(..)");
+	check_short("std::pair<int, long> const& f<int, long>(a)::{lambda(int, "
+		    "char)#1}::operator()(int, char) const",
+		    30, "f<..>(a)::{lambda(..)#1}::operator()(..) const");
 	check_short("a::operator bool() const", 3, "a::operator bool() const");
-	check_short("void* a::operator new<int, long>(unsigned long)", 3, "a::operator new<..>(..)");
-	check_short("non-virtual thunk to std::stream::f(int, int)", 3, "non-virtual thunk to std::stream::f(..)");
-	check_short("<alloc::string::String as core::fmt::Write>::write_str [inlined]", 3, "<alloc::string::String as core::fmt::Write>::write_str [inlined]");
+	check_short("void* a::operator new<int, long>(unsigned long)", 3,
+		    "a::operator new<..>(..)");
+	check_short("non-virtual thunk to std::stream::f(int, int)", 3,
+		    "non-virtual thunk to std::stream::f(..)");
+	check_short("<alloc::string::String as core::fmt::Write>::write_str [inlined]", 3,
+		    "<alloc::string::String as core::fmt::Write>::write_str [inlined]");
 	check_short("work.part.0 [inlined]", 3, "work.part.0 [inlined]");
 	check_short("? int f<long>(int, int)", 12, "? f<..>(..)");
 	check_short("<unknown at 0x1cee0> [hpcc]", 27, "<unknown at 0x1cee0> [hpcc]");
@@ -127,19 +144,25 @@ static void test_made_up_names(void **state)
 	assert_false(text_is_made_up("main"));
 }
 
-static void add_sampled(const char *directory, uint32_t pid, uint64_t period, enum msr_source source)
+static void add_sampled(const char *directory, uint32_t pid, uint64_t period,
+			enum msr_source source)
 {
-	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
-	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, period, source), t = gen_thread(g, "a");
+	struct gen *g = gen_open(directory,
+				 &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, period, source),
+		 t = gen_thread(g, "a");
 	gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
 	free(gen_close(g, MSR_EXIT_RETURN, 0));
 }
 
-static void add_process(const char *directory, uint32_t pid, const char *thread, enum msr_exit_kind kind, int32_t code)
+static void add_process(const char *directory, uint32_t pid, const char *thread,
+			enum msr_exit_kind kind, int32_t code)
 {
-	struct gen *g = gen_open(directory, &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
+	struct gen *g = gen_open(directory,
+				 &(struct gen_process){.pid = pid, .rank = -1, .no_trace = true});
 	gen_info(g, "executable", "/bin/a");
-	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST), t = gen_thread(g, thread);
+	uint32_t metric = gen_metric(g, "CPUTIME", MSR_UNIT_NS, 1, MSR_SOURCE_TEST),
+		 t = gen_thread(g, thread);
 	gen_sample(g, t, gen_entry(g, t, MSR_ENTRY_MAIN), metric, 0, 1000000000);
 	free(gen_close(g, kind, code));
 }
@@ -152,7 +175,8 @@ static char *report_model(const struct model *m)
 	FILE *out = open_memstream(&text, &n);
 	const struct sink_text_options t = {.out = out, .threshold = -1, .width = 120};
 	assert_non_null(out);
-	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .settings = &t}), STATUS_OK);
+	assert_int_equal(sink_text.write(m, &(struct sink_options){.n_workers = 1, .settings = &t}),
+			 STATUS_OK);
 	fclose(out);
 	return text;
 }
@@ -308,14 +332,21 @@ static void test_many_samples(void **state)
 {
 	(void)state;
 	char *directory = fixture_directory();
-	gen_job(directory, &(struct gen_job){.n_processes = 1, .n_threads = 1, .n_nodes = 16, .n_samples = 40, .n_metrics = 1, .seed = 4, .structs = true});
+	gen_job(directory, &(struct gen_job){.n_processes = 1,
+					     .n_threads = 1,
+					     .n_nodes = 16,
+					     .n_samples = 40,
+					     .n_metrics = 1,
+					     .seed = 4,
+					     .structs = true});
 	struct model *m = fixture_model(directory, 1);
 	for (size_t i = 0; i < m->n_totals; i++)
 		m->private_->totals[i].n_samples = m->totals[i].n_samples ? 12345678901 : 0;
 	m->private_->profiles[0].ledger.in_tree = 123456789;
 	char *text = report_model(m);
 	size_t n_rows = 0;
-	for (const char *at = strstr(text, "Functions by their own"); (at = strstr(at, "  12.35 G  ")); at++, n_rows++) {
+	for (const char *at = strstr(text, "Functions by their own");
+	     (at = strstr(at, "  12.35 G  ")); at++, n_rows++) {
 		const char *begin = at;
 		while (begin[-1] != '\n')
 			begin--;

@@ -15,16 +15,25 @@
 
 static struct model *make(uint32_t n_gpu_ops)
 {
-	return fixture_make(&(struct fixture_options){.n_processes = 2, .n_threads = 2, .n_metrics = 1, .n_samples = 20, .n_gpu_ops = n_gpu_ops, .traces = true});
+	return fixture_make(&(struct fixture_options){.n_processes = 2,
+						      .n_threads = 2,
+						      .n_metrics = 1,
+						      .n_samples = 20,
+						      .n_gpu_ops = n_gpu_ops,
+						      .traces = true});
 }
 
 static void shapes(void **state)
 {
 	const struct msr_gpu_shape all[] = {
-		{.grid = {64, 1, 1}, .block = {256, 1, 1}}, {.grid = {16, 16, 1}, .block = {8, 8, 2}}, {.grid = {1, 1, 4}, .block = {0}}, {.grid = {0}},
+		{.grid = {64, 1, 1}, .block = {256, 1, 1}},
+		{.grid = {16, 16, 1}, .block = {8, 8, 2}},
+		{.grid = {1, 1, 4}, .block = {0}},
+		{.grid = {0}},
 		{.global = {4096, 2, 1}},
 	};
-	static const char *const expected[] = {"64 x 256", "16,16 x 8,8,2", "1,1,4 x ?", "", "4096,2 items"};
+	static const char *const expected[] = {"64 x 256", "16,16 x 8,8,2", "1,1,4 x ?", "",
+					       "4096,2 items"};
 	const struct model m = {.gpu_shapes = all, .n_gpu_shapes = 5};
 	char text[64];
 	(void)state;
@@ -40,7 +49,8 @@ static void shapes(void **state)
 	assert_string_equal(text, "16,16 x");
 }
 
-/* What could not be written is in the report and in the complete text, and only where there is any. */
+/* What could not be written is in the report and in the complete text, and only where there is
+ * any. */
 static void unwritten(void **state)
 {
 	(void)state;
@@ -56,10 +66,18 @@ static void unwritten(void **state)
 		assert_int_equal(sink_text_all(m, to_all), STATUS_OK);
 		fclose(to_report);
 		fclose(to_all);
-		assert_int_equal(strstr(report, "also 2 names, queues or shapes that could not be written") != NULL, round);
-		assert_int_equal(strstr(report, "also 3 code objects that could not be kept") != NULL, round);
-		assert_int_equal(strstr(report, "also 4 values of counters, ranges of PC sampling") != NULL, round);
-		assert_int_equal(strstr(all, "\ngpu-unwritten\tall\t-\t-\t2\t3\t4\n") != NULL, round);
+		assert_int_equal(
+			strstr(report,
+			       "also 2 names, queues or shapes that could not be written") != NULL,
+			round);
+		assert_int_equal(strstr(report, "also 3 code objects that could not be kept") !=
+					 NULL,
+				 round);
+		assert_int_equal(
+			strstr(report, "also 4 values of counters, ranges of PC sampling") != NULL,
+			round);
+		assert_int_equal(strstr(all, "\ngpu-unwritten\tall\t-\t-\t2\t3\t4\n") != NULL,
+				 round);
 		free(report);
 		free(all);
 	}

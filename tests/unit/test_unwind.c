@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/unwind as a whole: paths from here, reuse and what it reports, flush, skipped ranges, the depth limit. Odd code and stacks: test_unwind_odd.c. */
+/* Tests of hpcrun-lite/unwind as a whole: paths from here, reuse and what it reports, flush,
+ * skipped ranges, the depth limit. Odd code and stacks: test_unwind_odd.c. */
 #include "tests/unit/unwind_fixture.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ static void test_reuse(void **state)
 	(void)state;
 	static const unsigned depths[] = {7, 7, 7, 9, 2, 2, 8, 0, 5};
 	new_thread(MAX_DEPTH);
-	/* volatile: one call site, for no compiler writes out a loop whose rounds it cannot count */
+	/* volatile: one call site, for no compiler writes out a loop whose rounds it cannot
+	 * count */
 	for (volatile unsigned i = 0; i < sizeof depths / sizeof *depths; i++) {
 		recurse(depths[i]);
 		assert_int_equal(count_tested(), depths[i] + 1);
@@ -48,14 +50,16 @@ static void test_reuse_is_exact(void **state)
 	recurse(3);
 	const uint64_t good = pc_of(path.addr[2]) + 1;
 	for (unsigned i = 0; i < 200; i++) {
-		/* Stacks of random depth in memory that is not the thread's: the same call site again and again, then nothing. */
+		/* Stacks of random depth in memory that is not the thread's: the same call site
+		 * again and again, then nothing. */
 		struct unwind_regs regs = {{0}};
 		memset(fake_stack, 0, sizeof fake_stack);
 		seed = seed * 6364136223846793005U + 1442695040888963407U;
 		fake_stack[0] = seed >> 63 ? good : 0;
 		regs.reg[7] = (uint64_t)fake_stack;
 		regs.reg[6] = (uint64_t)(fake_stack + 40);
-		regs.reg[16] = (uint64_t)&unwind_counts; /* at its first instruction: CFA = rsp + 8 */
+		regs.reg[16] =
+			(uint64_t)&unwind_counts; /* at its first instruction: CFA = rsp + 8 */
 		unwind_walk_regs(thread, &regs, &path);
 		assert_true(path.n >= 1);
 		if (fake_stack[0] == 0) {
@@ -69,7 +73,8 @@ static void test_reuse_is_exact(void **state)
 	}
 }
 
-/* The same for paths that were reused before, and so have a proof: all inner frames stand, and what called them is another function with a frame of the same size. */
+/* The same for paths that were reused before, and so have a proof: all inner frames stand, and what
+ * called them is another function with a frame of the same size. */
 TESTED static unsigned from_one(unsigned n)
 {
 	sink = recurse(n);
@@ -86,11 +91,14 @@ static void test_proof_is_exact(void **state)
 {
 	(void)state;
 	unsigned (*volatile const from[])(unsigned) = {from_one, from_other};
-	static volatile unsigned i; /* in no register: those that are saved are part of a frame's state */
+	static volatile unsigned
+		i; /* in no register: those that are saved are part of a frame's state */
 	static uint64_t caller[2];
 	new_thread(MAX_DEPTH);
 	for (i = 0; i < 64; i++) {
-		from[i / 4 % 2](i / 8); /* four times in a row: walked, compared word by word, proven, proven */
+		from[i / 4 % 2](
+			i /
+			8); /* four times in a row: walked, compared word by word, proven, proven */
 		const unsigned n = i / 8, which = i / 4 % 2;
 		assert_int_equal(count_tested(), n + 2);
 		if (i % 4)
@@ -102,7 +110,8 @@ static void test_proof_is_exact(void **state)
 	assert_int_not_equal(caller[0], caller[1]);
 }
 
-/* Where a path was proven, nothing else is looked at: not what is known of the frames themselves. */
+/* Where a path was proven, nothing else is looked at: not what is known of the frames
+ * themselves. */
 static void test_proof_is_used(void **state)
 {
 	(void)state;
@@ -121,7 +130,9 @@ static void test_proof_is_used(void **state)
 	assert_int_equal(unwind_counts(thread)->frames_walked, n_walked);
 }
 
-/* A frame that aligned itself (gcc keeps where it was called from in a word of its own when it has arguments there and takes more room later) names three words; whoever called it may stand elsewhere though the frame does not. */
+/* A frame that aligned itself (gcc keeps where it was called from in a word of its own when it has
+ * arguments there and takes more room later) names three words; whoever called it may stand
+ * elsewhere though the frame does not. */
 static uint64_t callers[32];
 static volatile unsigned n_callers;
 
@@ -143,7 +154,8 @@ TESTED static unsigned from_near(void)
 
 TESTED static unsigned from_far(void)
 {
-	volatile uint64_t gap[20]; /* of which nothing is written: the place of the return address into from_near lies in it */
+	volatile uint64_t gap[20]; /* of which nothing is written: the place of the return address
+				      into from_near lies in it */
 	sink = realigned(0, 0, 0, 0, 0, 0, 1);
 	return sink + 2 + (sink > 5 ? (unsigned)gap[sink % 20] : 0);
 }
@@ -153,7 +165,8 @@ static void test_realigned(void **state)
 	(void)state;
 	unsigned (*volatile const from[])(void) = {from_near, from_far};
 	static volatile unsigned i;
-	volatile char *room = __builtin_alloca((((uintptr_t)__builtin_frame_address(0) - 900) & 1023) + 16);
+	volatile char *room =
+		__builtin_alloca((((uintptr_t)__builtin_frame_address(0) - 900) & 1023) + 16);
 	room[0] = 1;
 	new_thread(MAX_DEPTH);
 	n_callers = 0;
@@ -176,7 +189,8 @@ TESTED static unsigned middle(void)
 	return sink + 1;
 }
 
-/* Two call sites with the same stack pointer; what stands around them keeps a compiler from making one of them. */
+/* Two call sites with the same stack pointer; what stands around them keeps a compiler from making
+ * one of them. */
 TESTED static unsigned outer(unsigned which)
 {
 	if (which) {
@@ -193,13 +207,15 @@ TESTED static unsigned outer(unsigned which)
 
 /* Calls with the same rbp every time. */
 __asm__(".pushsection tested, \"ax\", @progbits\n"
-	"call_steadily:\n .cfi_startproc\n push %rbp\n .cfi_adjust_cfa_offset 8\n .cfi_rel_offset %rbp, 0\n xor %ebp, %ebp\n "
+	"call_steadily:\n .cfi_startproc\n push %rbp\n .cfi_adjust_cfa_offset 8\n .cfi_rel_offset "
+	"%rbp, 0\n xor %ebp, %ebp\n "
 	"call *%rsi\n"
 	" pop %rbp\n .cfi_adjust_cfa_offset -8\n .cfi_restore %rbp\n ret\n .cfi_endproc\n"
 	".popsection\n");
 unsigned call_steadily(unsigned which, unsigned (*f)(unsigned));
 
-/* The frames of inner and middle are met again as they were; that the one behind them has another pc must be seen. */
+/* The frames of inner and middle are met again as they were; that the one behind them has another
+ * pc must be seen. */
 static void test_reuse_sees_another_call_site(void **state)
 {
 	(void)state;
@@ -219,7 +235,17 @@ static void test_reuse_sees_another_call_site(void **state)
 static void test_flush(void **state)
 {
 	(void)state;
-	enum { WARM, STILL_WARM, IN_WINDOW, STILL_IN_WINDOW, AFTER, WARM_AGAIN, FORKED, FORKED_WARM, STEPS };
+	enum {
+		WARM,
+		STILL_WARM,
+		IN_WINDOW,
+		STILL_IN_WINDOW,
+		AFTER,
+		WARM_AGAIN,
+		FORKED,
+		FORKED_WARM,
+		STEPS
+	};
 	uint64_t misses[STEPS];
 	new_thread(MAX_DEPTH);
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -248,8 +274,9 @@ static void test_skip(void **state)
 {
 	(void)state;
 	new_thread(MAX_DEPTH);
-	unwind_init(&(struct unwind_config){
-		.module_of = one_module, .skip_lo = (uintptr_t)__start_tested, .skip_hi = (uintptr_t)__stop_tested});
+	unwind_init(&(struct unwind_config){.module_of = one_module,
+					    .skip_lo = (uintptr_t)__start_tested,
+					    .skip_hi = (uintptr_t)__stop_tested});
 	unwind_flush_begin();
 	unwind_flush_end();
 	for (unsigned i = 0; i < 4; i++) {
@@ -284,8 +311,16 @@ static void test_depth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path), cmocka_unit_test(test_reuse), cmocka_unit_test(test_reuse_is_exact), cmocka_unit_test(test_proof_is_exact), cmocka_unit_test(test_proof_is_used), cmocka_unit_test(test_realigned),
-		cmocka_unit_test(test_reuse_sees_another_call_site), cmocka_unit_test(test_flush), cmocka_unit_test(test_skip), cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_reuse),
+		cmocka_unit_test(test_reuse_is_exact),
+		cmocka_unit_test(test_proof_is_exact),
+		cmocka_unit_test(test_proof_is_used),
+		cmocka_unit_test(test_realigned),
+		cmocka_unit_test(test_reuse_sees_another_call_site),
+		cmocka_unit_test(test_flush),
+		cmocka_unit_test(test_skip),
+		cmocka_unit_test(test_depth),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, set_up, NULL);
 }

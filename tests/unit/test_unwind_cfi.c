@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of hpcrun-lite/unwind/cfi, expr and ctx_x86_64 on bytes made by hand: rows and recipes come out as written, every byte flipped in every way is
- * survived, and so is every truncation. The bytes lie at the end of a page before one that cannot be read.
+ * Tests of hpcrun-lite/unwind/cfi, expr and ctx_x86_64 on bytes made by hand: rows and recipes come
+ * out as written, every byte flipped in every way is survived, and so is every truncation. The
+ * bytes lie at the end of a page before one that cannot be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +118,8 @@ static uint64_t recipe_at(uintptr_t pc)
 	return arch_recipe(&work.row, &frame, pc);
 }
 
-static void check_recipe(uint64_t recipe, enum recipe_kind kind, int64_t cfa, enum recipe_bp bp, int64_t bp_offset)
+static void check_recipe(uint64_t recipe, enum recipe_kind kind, int64_t cfa, enum recipe_bp bp,
+			 int64_t bp_offset)
 {
 	assert_int_equal(recipe_kind(recipe), kind);
 	assert_int_equal(recipe_cfa_offset(recipe), cfa);
@@ -159,7 +161,8 @@ static void test_expressions_as_recipes(void **state)
 	const uint8_t realigned[] = {0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0};
 	make(realigned, sizeof realigned);
 	check_recipe(recipe_at(PC_LO), RECIPE_DEREF_BP, -8, RECIPE_BP_AT_BP, 0);
-	const uint8_t plt[] = {0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+	const uint8_t plt[] = {0x0f, 11,   0x77, 8,    0x80, 0,   0x3f,
+			       0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 	make(plt, sizeof plt);
 	assert_int_equal(recipe_cfa_offset(recipe_at(PC_LO + 10)), 8);
 	assert_int_equal(recipe_cfa_offset(recipe_at(PC_LO + 11)), 16);
@@ -226,7 +229,8 @@ static void survive(size_t n)
 	struct cfi_frame frame;
 	const struct cfi_source source = place(n);
 	for (size_t i = 0; i < sizeof pcs / sizeof *pcs; i++) {
-		const enum cfi_status status = cfi_lookup(&source, source.hdr + pcs[i], &work, &frame);
+		const enum cfi_status status =
+			cfi_lookup(&source, source.hdr + pcs[i], &work, &frame);
 		n_states |= 1U << status;
 		if (status == CFI_OK)
 			arch_recipe(&work.row, &frame, pcs[i]);
@@ -272,11 +276,15 @@ static void check_value(const uint8_t *e, size_t n, uint64_t want)
 	assert_int_equal(evaluate(e, n, &value), EXPR_OK);
 	assert_int_equal(value, want);
 }
-#define VALUE(want, ...) check_value((const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}, (uint64_t)(want))
-#define STATUS(want, ...)                                                                                                   \
-	do {                                                                                                                \
-		uint64_t ignored;                                                                                           \
-		assert_int_equal(evaluate((const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}, &ignored), want); \
+#define VALUE(want, ...)                                                            \
+	check_value((const uint8_t[]){__VA_ARGS__}, sizeof(uint8_t[]){__VA_ARGS__}, \
+		    (uint64_t)(want))
+#define STATUS(want, ...)                                                            \
+	do {                                                                         \
+		uint64_t ignored;                                                    \
+		assert_int_equal(evaluate((const uint8_t[]){__VA_ARGS__},            \
+					  sizeof(uint8_t[]){__VA_ARGS__}, &ignored), \
+				 want);                                              \
 	} while (0)
 
 static void test_evaluator(void **state)

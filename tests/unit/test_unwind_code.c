@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/unwind/code_lines.h: what a walk reads of generated code, by how many calls. */
+/* Tests of hpcrun-lite/unwind/code_lines.h: what a walk reads of generated code, by how many
+ * calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +44,8 @@ static int set_up(void **state)
 	(void)state;
 	load_use_probe(0);
 	memset(&code, 0, sizeof code);
-	pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pages = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		     0);
 	if (pages == MAP_FAILED)
 		return -1;
 	for (unsigned i = 0; i < PAGES; i++)

@@ -28,7 +28,8 @@ struct made {
 	const char *name;
 	uint32_t place;
 	uint8_t flags;
-	char values[10]; /* steps of the sp delta and of the place, until a step of 0; empty: none */
+	char values[10]; /* steps of the sp delta and of the place, until a step of 0; empty: none
+			  */
 };
 
 /* Frames of 0, 24 and again 0 bytes; nobody's; one that moves sp; one without a row. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/unwind as a whole where not all is as compilers make it: code without CFI, generated code, garbage, the stack and errno of a handler, another thread's stack. */
+/* Tests of hpcrun-lite/unwind as a whole where not all is as compilers make it: code without CFI,
+ * generated code, garbage, the stack and errno of a handler, another thread's stack. */
 #include "tests/unit/unwind_fixture.h"
 
 #include <dlfcn.h>
@@ -11,12 +12,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Assembler without CFI: calls its argument with two registers pushed, with a frame pointer, and not at all. */
+/* Assembler without CFI: calls its argument with two registers pushed, with a frame pointer, and
+ * not at all. */
 __asm__(".pushsection tested, \"ax\", @progbits\n"
-	"without_cfi_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n pop %r12\n pop %rbx\n ret\n"
-	"without_cfi_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n ret\n"
+	"without_cfi_pushes: push %rbx\n push %r12\n sub $24, %rsp\n call *%rdi\n add $24, %rsp\n "
+	"pop %r12\n pop %rbx\n ret\n"
+	"without_cfi_frame: push %rbp\n mov %rsp, %rbp\n sub $3008, %rsp\n call *%rdi\n leave\n "
+	"ret\n"
 	"without_cfi_leaf: ud2\n ret\n"
-	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n ud2\n add $40, %rsp\n ret\n "
+	"wrong_cfi_leaf:\n .cfi_startproc\n push $1\n push $2\n push $3\n push $4\n push $5\n "
+	"ud2\n add $40, %rsp\n ret\n "
 	".cfi_endproc\n"
 	".popsection\n");
 void without_cfi_pushes(void (*f)(void));
@@ -58,14 +63,15 @@ static void test_without_cfi(void **state)
 {
 	(void)state;
 	new_thread(MAX_DEPTH);
-	sigaction(SIGILL, &(struct sigaction){.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO}, NULL);
+	sigaction(SIGILL, &(struct sigaction){.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO},
+		  NULL);
 	for (unsigned i = 0; i < 2; i++) {
 		call_with(without_cfi_frame);
 		assert_int_equal(path.end, UNWIND_ROOT);
 		assert_true(is_marked(1));
 		assert_int_equal(count_tested(), 2);
-		call_with(
-			without_cfi_pushes); /* what rbp holds here is the compiler's business: a frame may be missed, but not silently */
+		call_with(without_cfi_pushes); /* what rbp holds here is the compiler's business: a
+						  frame may be missed, but not silently */
 		assert_int_equal(path.end, UNWIND_ROOT);
 		assert_true(is_marked(1));
 		assert_true(count_tested() >= 1);
@@ -82,11 +88,13 @@ static void test_without_cfi(void **state)
 	}
 }
 
-/* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret, in memory that no module owns: in a page that is mapped at `place`, or anywhere. */
+/* push rbp; mov rbp, rsp; call *rdi; pop rbp; ret, in memory that no module owns: in a page that is
+ * mapped at `place`, or anywhere. */
 static void generate(void *place)
 {
 	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
-	uint8_t *p = mmap(place, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
+	uint8_t *p = mmap(place, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS | (place ? MAP_FIXED : 0), -1, 0);
 	assert_ptr_not_equal(p, MAP_FAILED);
 	memcpy(p, code, sizeof code);
 	new_thread(MAX_DEPTH);
@@ -233,7 +241,9 @@ static void test_generated_code_in_a_hole(void **state)
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fail_msg("%s", dlerror());
-	char *function = dlsym(library, "function_before_a_hole"); /* the only page of its segment, and of 64 KiB */
+	char *function =
+		dlsym(library,
+		      "function_before_a_hole"); /* the only page of its segment, and of 64 KiB */
 	assert_non_null(function);
 	char *hole = (char *)((uintptr_t)function / PAGE * PAGE) + 4 * PAGE;
 	assert_int_equal(_dl_find_object(hole, &object), 0);
@@ -247,7 +257,8 @@ static void test_garbage(void **state)
 	(void)state;
 	uint64_t seed = 42, area[128];
 	new_thread(MAX_DEPTH);
-	uint8_t *edge = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *edge =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(edge + PAGE, PAGE, PROT_NONE);
 	for (unsigned i = 0; i < 60000; i++) {
 		struct unwind_regs regs;
@@ -300,7 +311,8 @@ TESTED static void raise_in_depth(unsigned n)
 	sink++;
 }
 
-/* A program may have given 8 KiB for all its handlers; the kernel takes up to 3.6 of them (AVX-512). Cold and warm, with slow frames and without recipes. */
+/* A program may have given 8 KiB for all its handlers; the kernel takes up to 3.6 of them
+ * (AVX-512). Cold and warm, with slow frames and without recipes. */
 static void test_stack_use(void **state)
 {
 	(void)state;
@@ -313,7 +325,10 @@ static void test_stack_use(void **state)
 	new_thread(MAX_DEPTH);
 	const stack_t alternate = {.ss_sp = memory, .ss_size = STACK};
 	sigaltstack(&alternate, NULL);
-	sigaction(SIGUSR1, &(struct sigaction){.sa_sigaction = on_signal_where, .sa_flags = SA_SIGINFO | SA_ONSTACK}, NULL);
+	sigaction(SIGUSR1,
+		  &(struct sigaction){.sa_sigaction = on_signal_where,
+				      .sa_flags = SA_SIGINFO | SA_ONSTACK},
+		  NULL);
 	for (unsigned i = 0; i < 4; i++) {
 		if (i % 2)
 			unwind_flush_begin();
@@ -371,10 +386,15 @@ static void test_other_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_cfi), cmocka_unit_test(test_generated_code), cmocka_unit_test(test_generated_code_in_a_hole),
-		cmocka_unit_test(test_generated_code_replaced), cmocka_unit_test(test_frames_elsewhere),
+		cmocka_unit_test(test_without_cfi),
+		cmocka_unit_test(test_generated_code),
+		cmocka_unit_test(test_generated_code_in_a_hole),
+		cmocka_unit_test(test_generated_code_replaced),
+		cmocka_unit_test(test_frames_elsewhere),
 		cmocka_unit_test(test_extents),
-		cmocka_unit_test(test_garbage), cmocka_unit_test(test_stack_use), cmocka_unit_test(test_other_thread),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_stack_use),
+		cmocka_unit_test(test_other_thread),
 	};
 	return cmocka_run_group_tests_name("unwind", tests, set_up, NULL);
 }

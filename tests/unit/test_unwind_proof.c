@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of hpcrun-lite/unwind/proof.h: any one word that changes, and any two that change places, change the sum; what lies out of reach has no slots. */
+/* Tests of hpcrun-lite/unwind/proof.h: any one word that changes, and any two that change places,
+ * change the sum; what lies out of reach has no slots. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,8 @@ static int fill(void **state)
 	for (unsigned i = 0; i < N; i++) {
 		stack[2 * i] = UINT64_C(0x7f0012340000) + 64 * i;         /* a return address */
 		stack[2 * i + 1] = UINT64_C(0x7fff00001000) + 1024 * i;   /* a frame pointer */
-		assert_true(proof_make_slots(&slots[i], STACK_END, (uint64_t)&stack[2 * i], (uint64_t)&stack[2 * i + 1]));
+		assert_true(proof_make_slots(&slots[i], STACK_END, (uint64_t)&stack[2 * i],
+					     (uint64_t)&stack[2 * i + 1]));
 	}
 	return 0;
 }
@@ -75,7 +77,8 @@ static void two_frames(void **state)
 			}
 }
 
-/* The sum of all frames is that of the inner ones and of the outer ones: so a path's tail keeps its sum when inner frames come and go. */
+/* The sum of all frames is that of the inner ones and of the outer ones: so a path's tail keeps its
+ * sum when inner frames come and go. */
 static void adds_up(void **state)
 {
 	(void)state;
@@ -102,7 +105,9 @@ static void out_of_reach(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_word), cmocka_unit_test(two_words), cmocka_unit_test(two_frames), cmocka_unit_test(adds_up), cmocka_unit_test(out_of_reach),
+		cmocka_unit_test(one_word),     cmocka_unit_test(two_words),
+		cmocka_unit_test(two_frames),   cmocka_unit_test(adds_up),
+		cmocka_unit_test(out_of_reach),
 	};
 	return cmocka_run_group_tests(tests, fill, NULL);
 }

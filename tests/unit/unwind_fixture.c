@@ -32,7 +32,8 @@ unsigned count_tested(void)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < path.n; i++)
-		n += pc_of(path.addr[i]) >= (uint64_t)__start_tested && pc_of(path.addr[i]) < (uint64_t)__stop_tested;
+		n += pc_of(path.addr[i]) >= (uint64_t)__start_tested &&
+		     pc_of(path.addr[i]) < (uint64_t)__stop_tested;
 	return n;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of the unwinder as a whole share (test_unwind.c, test_unwind_odd.c): a thread of theirs, the path of the last walk, and functions that are told in it by where they lie. */
+/* What the tests of the unwinder as a whole share (test_unwind.c, test_unwind_odd.c): a thread of
+ * theirs, the path of the last walk, and functions that are told in it by where they lie. */
 #ifndef TESTS_UNIT_UNWIND_FIXTURE_H
 #define TESTS_UNIT_UNWIND_FIXTURE_H
 

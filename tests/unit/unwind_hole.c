@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library whose segments lie 64 KiB apart, with holes between them. Loaded by tests/unit/test_unwind.c. */
+/* A library whose segments lie 64 KiB apart, with holes between them. Loaded by
+ * tests/unit/test_unwind.c. */
 
 int function_before_a_hole(void);
 int hole_data = 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_attribute.h; what the model says of devices and queues is in gpu_describe.c. Tests: tests/unit/test_gpu_model.c, tests/cli/prof_gpu.sh. */
+/* See gpu_attribute.h; what the model says of devices and queues is in gpu_describe.c. Tests:
+ * tests/unit/test_gpu_model.c, tests/cli/prof_gpu.sh. */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 
 #include "common/base/pool.h"
@@ -51,10 +52,12 @@ bool gpu_join_all(struct gpu_part *g, struct load_job *job, unsigned n_workers)
 /* ---- code objects as modules ---- */
 
 struct code_record {
-	struct msr_module record; /* as if a loader had loaded it: the hash of the content is its build id */
+	struct msr_module
+		record; /* as if a loader had loaded it: the hash of the content is its build id */
 };
 
-/* Where the run keeps the content, as an absolute path where that can be found out; what was not kept goes by its hash. Owned by the caller. */
+/* Where the run keeps the content, as an absolute path where that can be found out; what was not
+ * kept goes by its hash. Owned by the caller. */
 static char *code_path(const struct load_file *f, const struct load_gpu_code *c)
 {
 	char *path = NULL, *directory = NULL, *real = NULL;
@@ -62,7 +65,9 @@ static char *code_path(const struct load_file *f, const struct load_gpu_code *c)
 	if (c->record->kind == MSR_GPU_CODE_BUILTIN)
 		return strdup("<built into the GPU's run time>");
 	if (!c->name[0]) {
-		n = asprintf(&path, "<code object %016llx%016llx>", (unsigned long long)c->record->hash[0], (unsigned long long)c->record->hash[1]);
+		n = asprintf(&path, "<code object %016llx%016llx>",
+			     (unsigned long long)c->record->hash[0],
+			     (unsigned long long)c->record->hash[1]);
 		return n < 0 ? NULL : path;
 	}
 	directory = strdup(f->path ? f->path : "");
@@ -71,7 +76,9 @@ static char *code_path(const struct load_file *f, const struct load_gpu_code *c)
 		slash[slash == directory] = 0;
 	if (directory && f->path)
 		real = realpath(slash ? directory : ".", NULL);
-	n = directory ? asprintf(&path, "%s%sgpubins/%s", real ? real : "", real ? "/" : "", c->name) : -1;
+	n = directory
+		    ? asprintf(&path, "%s%sgpubins/%s", real ? real : "", real ? "/" : "", c->name)
+		    : -1;
 	free(directory);
 	free(real);
 	return n < 0 ? NULL : path;
@@ -90,14 +97,19 @@ static struct code_record *make_record(struct model *m, const struct load_gpu_co
 	return r;
 }
 
-/* Equal contents are one module, whatever process has them; of several places the first in order, one that keeps the content before others. */
-static bool add_module(struct gpu_part *g, struct merge_modules *modules, struct model *m, struct map *by_hash, uint32_t file, uint32_t id)
+/* Equal contents are one module, whatever process has them; of several places the first in order,
+ * one that keeps the content before others. */
+static bool add_module(struct gpu_part *g, struct merge_modules *modules, struct model *m,
+		       struct map *by_hash, uint32_t file, uint32_t id)
 {
 	const struct load_gpu_code *c = &g->job->files.at[file].gpu.codes.at[id];
 	char *path = code_path(&g->job->files.at[file], c);
 	if (!model_own(m, path))
 		return false;
-	uint64_t index = map_put(by_hash, c->record->hash[0], c->record->hash[1] ^ (uint64_t)(c->record->kind == MSR_GPU_CODE_BUILTIN) << 63, modules->list.n);
+	uint64_t index = map_put(by_hash, c->record->hash[0],
+				 c->record->hash[1] ^
+					 (uint64_t)(c->record->kind == MSR_GPU_CODE_BUILTIN) << 63,
+				 modules->list.n);
 	if (index == MAP_NONE)
 		return false;
 	g->files[file].module_of[id] = (uint32_t)index;
@@ -133,7 +145,8 @@ bool gpu_add_modules(struct gpu_part *g, struct merge_modules *modules, struct m
 	return ok;
 }
 
-static void need_function(const struct gpu_file *f, const struct load_gpu *in, uint32_t function, bool *needed)
+static void need_function(const struct gpu_file *f, const struct load_gpu *in, uint32_t function,
+			  bool *needed)
 {
 	struct expand_kernel k = gpu_samples_function(in, f->module_of, function);
 	if (k.module != MODEL_NONE)
@@ -146,10 +159,15 @@ void gpu_need_modules(const struct gpu_part *g, bool *needed)
 		const struct gpu_file *f = &g->files[i];
 		const struct load_gpu *in = &g->job->files.at[i].gpu;
 		for (size_t c = 0; c < f->join.cells.n; c++)
-			need_function(f, in, gpu_join_function(in, f->join.cells.at[c].shape), needed);
+			need_function(f, in, gpu_join_function(in, f->join.cells.at[c].shape),
+				      needed);
 		for (size_t k = 0; k < in->pcs.n; k++)
 			for (uint64_t s = 0; s < in->pcs.at[k].n; s++)
-				need_function(f, in, ((const struct msr_gpu_pc *)load_gpu_at(&in->pcs.at[k], s))->function, needed);
+				need_function(
+					f, in,
+					((const struct msr_gpu_pc *)load_gpu_at(&in->pcs.at[k], s))
+						->function,
+					needed);
 	}
 }
 
@@ -166,16 +184,21 @@ static uint32_t hang_cell(const struct hanging *h, uint32_t file, const struct g
 {
 	const struct gpu_file *f = &h->g->files[file];
 	const struct load_gpu *in = &h->g->job->files.at[file].gpu;
-	uint32_t parent = c->place == GPU_ON_PATH ? h->node_context(h->arg, file, c->thread, c->node)
-		: expand_gpu_entry(h->run, c->place == GPU_NO_PATH ? MODEL_ENTRY_GPU_NO_PATH : MODEL_ENTRY_GPU_NO_LAUNCH);
+	uint32_t parent = c->place == GPU_ON_PATH
+				  ? h->node_context(h->arg, file, c->thread, c->node)
+				  : expand_gpu_entry(h->run, c->place == GPU_NO_PATH
+								     ? MODEL_ENTRY_GPU_NO_PATH
+								     : MODEL_ENTRY_GPU_NO_LAUNCH);
 	uint32_t at = expand_gpu_placeholder(h->run, parent, c->kind, c->detail);
 	if (c->kind != MSR_GPU_KERNEL)
 		return at;
 	if (c->site) {
 		const struct gpu_site *site = &f->join.graph.sites.at[c->site];
-		at = expand_gpu_graph_node(h->run, at, h->node_context(h->arg, file, site->thread, site->node));
+		at = expand_gpu_graph_node(h->run, at,
+					   h->node_context(h->arg, file, site->thread, site->node));
 	}
-	struct expand_kernel k = gpu_samples_function(in, f->module_of, gpu_join_function(in, c->shape));
+	struct expand_kernel k =
+		gpu_samples_function(in, f->module_of, gpu_join_function(in, c->shape));
 	return expand_gpu_kernel(h->run, at, &k);
 }
 
@@ -189,15 +212,20 @@ static bool expand_file(const struct hanging *h, uint32_t file)
 	for (size_t i = 0; i < n; i++) {
 		const struct gpu_cell *c = &f->join.cells.at[i];
 		f->context_of[i] = hang_cell(h, file, c);
-		if (!gpu_metrics_add_cell(&h->g->metrics, &f->extras, &h->g->job->files.at[file].gpu, c, f->context_of[i]))
+		if (!gpu_metrics_add_cell(&h->g->metrics, &f->extras,
+					  &h->g->job->files.at[file].gpu, c, f->context_of[i]))
 			return false;
 	}
-	struct gpu_sampled s = {&f->join, f->context_of, f->module_of, h->run, &h->g->metrics, &f->extras, &f->sampling, &f->yardsticks};
+	struct gpu_sampled s = {&f->join,       f->context_of, f->module_of, h->run,
+				&h->g->metrics, &f->extras,    &f->sampling, &f->yardsticks};
 	return gpu_samples_add(&s);
 }
 
-bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module *modules, uint32_t n_modules,
-	uint32_t (*node_context)(const void *arg, uint32_t file, uint32_t thread, uint32_t node), const void *arg)
+bool gpu_expand(struct gpu_part *g, struct expand *e, const struct expand_module *modules,
+		uint32_t n_modules,
+		uint32_t (*node_context)(const void *arg, uint32_t file, uint32_t thread,
+					 uint32_t node),
+		const void *arg)
 {
 	if (!g->is_present)
 		return true;
@@ -219,7 +247,8 @@ static bool sort_extras(struct gpu_file *f, size_t n_threads)
 	for (size_t i = 0; i < f->extras.n; i++)
 		f->first_extra[f->extras.at[i].thread + 2]++;
 	for (size_t i = 0; i < n_threads; i++)
-		f->first_extra[i + 2] += f->first_extra[i + 1]; /* one place ahead, so that filling moves it to where it belongs */
+		f->first_extra[i + 2] += f->first_extra[i + 1]; /* one place ahead, so that filling
+								   moves it to where it belongs */
 	for (size_t i = 0; i < f->extras.n; i++)
 		sorted.at[f->first_extra[f->extras.at[i].thread + 1]++] = f->extras.at[i];
 	vec_free(&f->extras);
@@ -239,7 +268,8 @@ static int compare_yardsticks(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file, const uint32_t *final_of, const uint32_t *metric_of)
+static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file,
+			const uint32_t *final_of, const uint32_t *metric_of)
 {
 	struct gpu_file *f = &g->files[file];
 	f->cells = malloc((f->join.cells.n + 1) * sizeof *f->cells);
@@ -250,7 +280,8 @@ static bool settle_file(struct gpu_part *g, struct model *m, uint32_t file, cons
 	for (uint32_t i = 0; i < f->sampling.n_yardsticks; i++)
 		f->yardsticks[i].context = final_of[f->yardsticks[i].context];
 	if (f->yardsticks)
-		qsort(f->yardsticks, f->sampling.n_yardsticks, sizeof *f->yardsticks, compare_yardsticks);
+		qsort(f->yardsticks, f->sampling.n_yardsticks, sizeof *f->yardsticks,
+		      compare_yardsticks);
 	for (size_t i = 0; i < f->extras.n; i++) {
 		f->extras.at[i].context = final_of[f->extras.at[i].context];
 		f->extras.at[i].metric = metric_of[f->extras.at[i].metric];
@@ -271,7 +302,8 @@ bool gpu_settle(struct gpu_part *g, struct model *m, const uint32_t *final_of)
 	return ok;
 }
 
-const struct sum_extra *gpu_extras_of(const struct gpu_part *g, uint32_t file, uint32_t thread, size_t *n)
+const struct sum_extra *gpu_extras_of(const struct gpu_part *g, uint32_t file, uint32_t thread,
+				      size_t *n)
 {
 	*n = 0;
 	if (!g->is_present || !g->files[file].first_extra)

@@ -6,7 +6,9 @@
 
 #include <stdlib.h>
 
-enum { MOST_STEPS = 10000 }; /* of a search: graphs of calls can have more paths than anyone can read */
+enum {
+	MOST_STEPS = 10000
+}; /* of a search: graphs of calls can have more paths than anyone can read */
 
 #define WHOLE 1e9 /* a weight of one path alone */
 
@@ -16,7 +18,8 @@ uint32_t gpu_calls_function_at(const struct structure *s, uint64_t link_addr)
 	if (!structure_lookup(s, link_addr, &place))
 		return STRUCTURE_NONE;
 	uint32_t scope = place.scope;
-	for (uint32_t parent; scope != STRUCTURE_NONE && (parent = structure_get_scope(s, scope).parent) != STRUCTURE_NONE;)
+	for (uint32_t parent; scope != STRUCTURE_NONE &&
+			      (parent = structure_get_scope(s, scope).parent) != STRUCTURE_NONE;)
 		scope = parent;
 	return scope;
 }
@@ -29,17 +32,23 @@ static int compare_edges(const void *pa, const void *pb)
 	return (a->link_addr > b->link_addr) - (a->link_addr < b->link_addr);
 }
 
-bool gpu_calls_read(struct gpu_calls *c, const struct structure *s, struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr), const void *arg)
+bool gpu_calls_read(struct gpu_calls *c, const struct structure *s,
+		    struct gpu_call_counts (*counts_at)(const void *arg, uint64_t link_addr),
+		    const void *arg)
 {
 	for (size_t i = 0; i < structure_n_calls(s); i++) {
 		struct structure_call call = structure_get_call(s, i);
 		uint32_t caller = gpu_calls_function_at(s, call.link_addr);
-		if (call.target == STRUCTURE_NONE || caller == STRUCTURE_NONE || caller == call.target)
+		if (call.target == STRUCTURE_NONE || caller == STRUCTURE_NONE ||
+		    caller == call.target)
 			continue;
 		struct gpu_call_edge *e = vec_push(&c->edges);
 		if (!e)
 			return false;
-		*e = (struct gpu_call_edge){caller, call.target, call.link_addr, counts_at(arg, call.link_addr + GPU_CALLS_INSTRUCTION).n_issues, counts_at(arg, call.link_addr).n};
+		*e = (struct gpu_call_edge){
+			caller, call.target, call.link_addr,
+			counts_at(arg, call.link_addr + GPU_CALLS_INSTRUCTION).n_issues,
+			counts_at(arg, call.link_addr).n};
 	}
 	if (c->edges.n)
 		qsort(c->edges.at, c->edges.n, sizeof *c->edges.at, compare_edges);
@@ -100,7 +109,9 @@ static void walk(struct search *s, unsigned depth, double weight)
 	}
 	for (size_t i = first; i < end && s->n_steps < MOST_STEPS; i++) {
 		const struct gpu_call_edge *e = &c->edges.at[i];
-		double share = n_returns ? (double)e->n_returns / (double)n_returns : n_samples ? (double)e->n_samples / (double)n_samples : 1.0 / (double)(end - first);
+		double share = n_returns   ? (double)e->n_returns / (double)n_returns
+			       : n_samples ? (double)e->n_samples / (double)n_samples
+					   : 1.0 / (double)(end - first);
 		s->n_steps++;
 		if (is_on_path(s, e->caller, depth))
 			continue;
@@ -114,7 +125,8 @@ static void walk(struct search *s, unsigned depth, double weight)
 	}
 }
 
-bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function, gpu_call_paths *paths)
+bool gpu_calls_find(const struct gpu_calls *c, uint32_t kernel, uint32_t function,
+		    gpu_call_paths *paths)
 {
 	struct search s = {.calls = c, .kernel = kernel, .paths = paths};
 	vec_clear(paths);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the model says of devices, contexts, queues, shapes and GPU ledgers. Declared in gpu_attribute.h. Test: tests/unit/test_gpu_model.c. */
+/* What the model says of devices, contexts, queues, shapes and GPU ledgers. Declared in
+ * gpu_attribute.h. Test: tests/unit/test_gpu_model.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
@@ -21,7 +22,8 @@ struct describing {
 	struct map shape_index;
 	/* of the file at hand */
 	uint32_t file;
-	uint32_t *device_of, *context_of; /* by the file's id; [0]: the stand-in, MODEL_NONE while not needed */
+	uint32_t *device_of,
+		*context_of; /* by the file's id; [0]: the stand-in, MODEL_NONE while not needed */
 };
 
 static const struct load_gpu *in_of(const struct describing *d)
@@ -39,7 +41,8 @@ static uint32_t find_device(const struct describing *d, const struct msr_gpu_def
 	for (size_t i = 0; i < d->devices.n; i++) {
 		const struct model_gpu_device *old = &d->devices.at[i];
 		uint32_t process = old->process == MODEL_NONE ? old->first_process : old->process;
-		if (memcmp(old->definition->uuid, def->uuid, sizeof def->uuid) == 0 && d->m->processes[process].host_id == d->m->processes[d->file].host_id)
+		if (memcmp(old->definition->uuid, def->uuid, sizeof def->uuid) == 0 &&
+		    d->m->processes[process].host_id == d->m->processes[d->file].host_id)
 			return (uint32_t)i;
 	}
 	return MODEL_NONE;
@@ -55,8 +58,15 @@ static bool add_device(struct describing *d, uint32_t id, const struct load_gpu_
 		struct model_gpu_device *new = vec_push(&d->devices);
 		if (!new)
 			return false;
-		*new = (struct model_gpu_device){.name = from->name, .driver = from->driver, .definition = from->record, .process = d->file, .first_process = d->file,
-			.ordinal = from->record->ordinal, .limits = id && id < in_of(d)->limits.n ? in_of(d)->limits.at[id].record : NULL};
+		*new = (struct model_gpu_device){.name = from->name,
+						 .driver = from->driver,
+						 .definition = from->record,
+						 .process = d->file,
+						 .first_process = d->file,
+						 .ordinal = from->record->ordinal,
+						 .limits = id && id < in_of(d)->limits.n
+								   ? in_of(d)->limits.at[id].record
+								   : NULL};
 		index = (uint32_t)d->devices.n - 1;
 	}
 	d->device_of[id] = index;
@@ -78,14 +88,16 @@ static bool add_devices(struct describing *d)
 	return true;
 }
 
-/* The device with this id; for one that the file does not define a stand-in. MODEL_NONE: no memory. */
+/* The device with this id; for one that the file does not define a stand-in. MODEL_NONE: no
+ * memory. */
 static uint32_t device_of(struct describing *d, uint32_t id)
 {
 	static const struct msr_gpu_def_device nothing;
 	static const struct load_gpu_device unknown = {&nothing, "unknown device", ""};
 	if (id < in_of(d)->devices.n && d->device_of[id] != MODEL_NONE)
 		return d->device_of[id];
-	return d->device_of[0] == MODEL_NONE && !add_device(d, 0, &unknown) ? MODEL_NONE : d->device_of[0];
+	return d->device_of[0] == MODEL_NONE && !add_device(d, 0, &unknown) ? MODEL_NONE
+									    : d->device_of[0];
 }
 
 static bool add_context(struct describing *d, uint32_t id, uint32_t device, uint32_t ordinal)
@@ -118,7 +130,8 @@ static uint32_t context_of(struct describing *d, uint32_t id, uint32_t device)
 {
 	if (id < in_of(d)->contexts.n && d->context_of[id] != MODEL_NONE)
 		return d->context_of[id];
-	return d->context_of[0] == MODEL_NONE && !add_context(d, 0, device, 0) ? MODEL_NONE : d->context_of[0];
+	return d->context_of[0] == MODEL_NONE && !add_context(d, 0, device, 0) ? MODEL_NONE
+									       : d->context_of[0];
 }
 
 /* ---- queues ---- */
@@ -131,7 +144,8 @@ struct queue_key {
 static int compare_queues(const void *pa, const void *pb)
 {
 	const struct queue_key *a = pa, *b = pb;
-	const uint32_t ka[] = {a->device, a->context_ordinal, a->context, a->ordinal, a->id}, kb[] = {b->device, b->context_ordinal, b->context, b->ordinal, b->id};
+	const uint32_t ka[] = {a->device, a->context_ordinal, a->context, a->ordinal, a->id},
+		       kb[] = {b->device, b->context_ordinal, b->context, b->ordinal, b->id};
 	for (size_t i = 0; i < sizeof ka / sizeof *ka; i++)
 		if (ka[i] != kb[i])
 			return ka[i] < kb[i] ? -1 : 1;
@@ -140,20 +154,28 @@ static int compare_queues(const void *pa, const void *pb)
 
 enum name_length { NAME_SHORT, NAME_WITH_CONTEXT, NAME_WITH_DEVICE, N_NAME_LENGTHS };
 
-static char *queue_name(const struct describing *d, const struct queue_key *k, enum name_length length)
+static char *queue_name(const struct describing *d, const struct queue_key *k,
+			enum name_length length)
 {
 	const struct model_gpu_device *device = &d->devices.at[k->device];
 	const struct load_gpu_queue *q = &in_of(d)->queues.at[k->id];
-	static const char *const kinds[] = {[MSR_GPU_DEVICE_OTHER] = "GPU", [MSR_GPU_DEVICE_GPU] = "GPU", [MSR_GPU_DEVICE_CPU] = "CPU device",
-		[MSR_GPU_DEVICE_ACCELERATOR] = "accelerator"};
-	const char *kind = device->definition->type < sizeof kinds / sizeof *kinds ? kinds[device->definition->type] : "GPU";
+	static const char *const kinds[] = {[MSR_GPU_DEVICE_OTHER] = "GPU",
+					    [MSR_GPU_DEVICE_GPU] = "GPU",
+					    [MSR_GPU_DEVICE_CPU] = "CPU device",
+					    [MSR_GPU_DEVICE_ACCELERATOR] = "accelerator"};
+	const char *kind = device->definition->type < sizeof kinds / sizeof *kinds
+				   ? kinds[device->definition->type]
+				   : "GPU";
 	char own[32] = "", context[32] = "", *name;
 	if (!q->name[0])
 		snprintf(own, sizeof own, "queue %u", k->ordinal);
 	if (length >= NAME_WITH_CONTEXT)
 		snprintf(context, sizeof context, "context %u ", k->context_ordinal);
-	return asprintf(&name, "%s %u %s%s%s%s", kind, device->ordinal, context, q->name[0] ? q->name : own, length >= NAME_WITH_DEVICE ? " of " : "",
-		length >= NAME_WITH_DEVICE ? device->name : "") < 0 ? NULL : name;
+	return asprintf(&name, "%s %u %s%s%s%s", kind, device->ordinal, context,
+			q->name[0] ? q->name : own, length >= NAME_WITH_DEVICE ? " of " : "",
+			length >= NAME_WITH_DEVICE ? device->name : "") < 0
+		       ? NULL
+		       : name;
 }
 
 /* Which of n names another one equals. False when memory is short. */
@@ -162,7 +184,9 @@ static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
 	struct map first = {0};
 	bool ok = true;
 	for (size_t i = 0; i < n && ok; i++) {
-		uint64_t other = map_put(&first, hash_bytes(names[i], strlen(names[i])), 0, i); /* where hashes collide a name is longer than it need be */
+		uint64_t other =
+			map_put(&first, hash_bytes(names[i], strlen(names[i])), 0,
+				i); /* where hashes collide a name is longer than it need be */
 		ok = other != MAP_NONE;
 		is_equal[i] = false;
 		if (ok && other != i)
@@ -206,13 +230,22 @@ static bool add_queue(struct describing *d, const struct queue_key *k, const uin
 	struct model_gpu_line *line = q ? vec_push(&d->lines) : NULL;
 	if (!line)
 		return false;
-	*q = (struct model_gpu_queue){.name = "", .context = k->context, .device = k->device, .ordinal = k->ordinal, .flags = f->gpu.queues.at[k->id].record->flags};
+	*q = (struct model_gpu_queue){.name = "",
+				      .context = k->context,
+				      .device = k->device,
+				      .ordinal = k->ordinal,
+				      .flags = f->gpu.queues.at[k->id].record->flags};
 	if (!k->line)
 		return true;
 	q->n_lanes = k->line->n_lanes;
 	q->busy_ns = k->line->busy_ns;
-	*line = (struct model_gpu_line){.items = k->line->items, .n = k->line->n, .cells = d->g->files[d->file].cells, .shape_of = shape_of,
-		.n_shapes = (uint32_t)f->gpu.shapes.n, .mapped = f->path && !f->map.is_copy ? f->map.bytes : NULL, .mapped_bytes = f->map.n_bytes};
+	*line = (struct model_gpu_line){.items = k->line->items,
+					.n = k->line->n,
+					.cells = d->g->files[d->file].cells,
+					.shape_of = shape_of,
+					.n_shapes = (uint32_t)f->gpu.shapes.n,
+					.mapped = f->path && !f->map.is_copy ? f->map.bytes : NULL,
+					.mapped_bytes = f->map.n_bytes};
 	return true;
 }
 
@@ -220,13 +253,24 @@ static void add_profiles(struct describing *d, const struct queue_key *keys, siz
 {
 	struct gpu_file *f = &d->g->files[d->file];
 	const struct model_process *process = &d->m->processes[d->file];
-	struct model_profile *p = &d->m->private_->profiles[f->first_profile + d->g->job->files.at[d->file].threads.n];
+	struct model_profile *p =
+		&d->m->private_
+			 ->profiles[f->first_profile + d->g->job->files.at[d->file].threads.n];
 	for (size_t i = 0; i < n; i++)
 		for (uint32_t lane = 0; keys[i].line && lane < keys[i].line->n_lanes; lane++, p++) {
 			const struct gpu_line *line = keys[i].line;
-			*p = (struct model_profile){.kind = MODEL_PROFILE_QUEUE, .queue = f->first_queue + (uint32_t)i, .lane = lane, .process = d->file, .thread = MODEL_NONE,
-				.name = d->queues.at[f->first_queue + i].name, .start_ns = line->first_ns < process->start_ns ? line->first_ns : process->start_ns,
-				.end_ns = line->last_ns > process->end_ns ? line->last_ns : process->end_ns, .n_trace_records = line->lane_n[lane]};
+			*p = (struct model_profile){
+				.kind = MODEL_PROFILE_QUEUE,
+				.queue = f->first_queue + (uint32_t)i,
+				.lane = lane,
+				.process = d->file,
+				.thread = MODEL_NONE,
+				.name = d->queues.at[f->first_queue + i].name,
+				.start_ns = line->first_ns < process->start_ns ? line->first_ns
+									       : process->start_ns,
+				.end_ns = line->last_ns > process->end_ns ? line->last_ns
+									  : process->end_ns,
+				.n_trace_records = line->lane_n[lane]};
 			p->ledger.n_trace_records = p->n_trace_records;
 		}
 }
@@ -247,10 +291,15 @@ static bool list_queues(struct describing *d, struct queue_key *keys, size_t *n)
 		if (!q)
 			continue;
 		const struct load_gpu_context *c = load_gpu_find(&in->contexts, q->context);
-		uint32_t device = device_of(d, q->device ? q->device : c ? c->record->device : 0), context = context_of(d, q->context, device);
+		uint32_t device = device_of(d, q->device ? q->device
+					       : c       ? c->record->device
+							 : 0),
+			 context = context_of(d, q->context, device);
 		if (device == MODEL_NONE || context == MODEL_NONE)
 			return false;
-		keys[(*n)++] = (struct queue_key){device, context, d->contexts.at[context].ordinal, q->ordinal, i, line_of(&d->g->files[d->file], i)};
+		keys[(*n)++] =
+			(struct queue_key){device,     context, d->contexts.at[context].ordinal,
+					   q->ordinal, i,       line_of(&d->g->files[d->file], i)};
 	}
 	if (*n)
 		qsort(keys, *n, sizeof *keys, compare_queues);
@@ -280,12 +329,14 @@ static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 	struct gpu_occupancy o;
 	if (!new || !gpu_metrics_occupancy(in_of(d), s, &o))
 		return new != NULL;
-	*new = (struct model_gpu_occupancy){o.warps, o.warps_most, gpu_occupancy_limit_name(o.limit)};
+	*new = (struct model_gpu_occupancy){o.warps, o.warps_most,
+					    gpu_occupancy_limit_name(o.limit)};
 	d->has_occupancy = true;
 	return true;
 }
 
-/* Equal launch characteristics are one shape. Returns its index, MODEL_NONE when memory is short. */
+/* Equal launch characteristics are one shape. Returns its index, MODEL_NONE when memory is
+ * short. */
 static uint32_t add_shape(struct describing *d, const struct msr_gpu_shape *from)
 {
 	struct msr_gpu_shape s = *from;
@@ -315,7 +366,8 @@ static uint32_t *add_shapes(struct describing *d)
 		return NULL;
 	for (uint32_t i = 0; i < in->shapes.n; i++) {
 		shape_of[i] = MODEL_NONE;
-		if (in->shapes.at[i] && (shape_of[i] = add_shape(d, in->shapes.at[i])) == MODEL_NONE)
+		if (in->shapes.at[i] &&
+		    (shape_of[i] = add_shape(d, in->shapes.at[i])) == MODEL_NONE)
 			return NULL;
 	}
 	return shape_of;
@@ -356,7 +408,8 @@ static bool describe_file(struct describing *d)
 		f->join.space = (struct space){0};
 	}
 	uint32_t *shape_of = add_shapes(d);
-	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) && describe_ledgers(d);
+	bool ok = shape_of && add_devices(d) && add_contexts(d) && add_queues(d, shape_of) &&
+		  describe_ledgers(d);
 	free(d->device_of);
 	free(d->context_of);
 	d->device_of = d->context_of = NULL;
@@ -384,7 +437,8 @@ bool gpu_describe(struct gpu_part *g, struct model *m)
 	m->gpu_occupancies = d.has_occupancy ? d.occupancies.at : NULL;
 	m->private_->gpu_lines = d.lines.at;
 	map_free(&d.shape_index);
-	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at, d.occupancies.at};
+	void *const arrays[] = {d.devices.at, d.contexts.at, d.queues.at, d.shapes.at,
+				d.occupancies.at};
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		if (arrays[i] && !model_own(m, arrays[i]))
 			ok = false;

@@ -17,24 +17,28 @@ static bool list_some(struct run *r, bool copies)
 {
 	for (size_t k = 0; k < r->f->gpu.graph_nodes.n; k++)
 		for (uint64_t i = 0; i < r->f->gpu.graph_nodes.at[k].n; i++) {
-			const struct msr_gpu_graph_node *n = load_gpu_at(&r->f->gpu.graph_nodes.at[k], i);
+			const struct msr_gpu_graph_node *n =
+				load_gpu_at(&r->f->gpu.graph_nodes.at[k], i);
 			if ((n->original != 0) != copies)
 				continue;
 			const struct msr_gpu_graph_node **slot = vec_push(&r->list);
-			if (!slot || map_put(&r->records, n->node, n->backend, r->list.n - 1) == MAP_NONE)
+			if (!slot ||
+			    map_put(&r->records, n->node, n->backend, r->list.n - 1) == MAP_NONE)
 				return false;
 			*slot = n;
 		}
 	return true;
 }
 
-/* The first of a node counts. CUPTI says of a node that is copied both that it is made, by the call that instantiates the graph, and what it is a copy of: that is what is asked for. */
+/* The first of a node counts. CUPTI says of a node that is copied both that it is made, by the call
+ * that instantiates the graph, and what it is a copy of: that is what is asked for. */
 static bool list_records(struct run *r)
 {
 	return list_some(r, true) && list_some(r, false);
 }
 
-static const struct load_thread *find_thread(const struct load_file *f, uint32_t number, uint32_t *index)
+static const struct load_thread *find_thread(const struct load_file *f, uint32_t number,
+					     uint32_t *index)
 {
 	size_t at = sorted_below(f->threads.at, f->threads.n, record.number, number);
 	if (at == f->threads.n || f->threads.at[at].record.number != number)
@@ -43,7 +47,8 @@ static const struct load_thread *find_thread(const struct load_file *f, uint32_t
 	return &f->threads.at[at];
 }
 
-/* The site of a record that was made by a call; 0 when its path is not known. UINT32_MAX: no memory. */
+/* The site of a record that was made by a call; 0 when its path is not known. UINT32_MAX: no
+ * memory. */
 static uint32_t add_site(struct run *r, const struct msr_gpu_graph_node *n)
 {
 	uint32_t index;
@@ -63,7 +68,8 @@ static uint32_t add_site(struct run *r, const struct msr_gpu_graph_node *n)
 }
 
 /* Follows copies to the node that a call made. */
-static const struct msr_gpu_graph_node *find_original(const struct run *r, const struct msr_gpu_graph_node *n)
+static const struct msr_gpu_graph_node *find_original(const struct run *r,
+						      const struct msr_gpu_graph_node *n)
 {
 	enum { MOST_COPIES = 64 }; /* of copies; a damaged file may go in circles */
 	for (unsigned i = 0; n->original && i < MOST_COPIES; i++) {
@@ -82,7 +88,8 @@ static bool resolve(struct run *r)
 	for (size_t i = 0; i < r->list.n; i++) {
 		const struct msr_gpu_graph_node *n = r->list.at[i], *first = find_original(r, n);
 		uint32_t site = first->original ? 0 : add_site(r, first);
-		if (site == UINT32_MAX || map_put(&r->g->nodes, n->node, n->backend, site) == MAP_NONE)
+		if (site == UINT32_MAX ||
+		    map_put(&r->g->nodes, n->node, n->backend, site) == MAP_NONE)
 			return false;
 	}
 	return true;

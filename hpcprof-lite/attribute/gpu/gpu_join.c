@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_join.h. Two passes over the operations: one counts those of each queue, one joins. Test: tests/unit/test_gpu_join.c. */
+/* See gpu_join.h. Two passes over the operations: one counts those of each queue, one joins. Test:
+ * tests/unit/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_join.h"
 
 #include "common/base/capped.h"
@@ -62,7 +63,8 @@ static uint64_t key_a(const struct gpu_cell *c)
 static uint64_t key_b(const struct gpu_cell *c)
 {
 	uint64_t low = c->kind == MSR_GPU_KERNEL ? (uint64_t)c->site << 32 | c->shape : c->detail;
-	return (uint64_t)c->kind << 60 | (uint64_t)c->place << 58 | (uint64_t)c->is_measured << 57 | low;
+	return (uint64_t)c->kind << 60 | (uint64_t)c->place << 58 | (uint64_t)c->is_measured << 57 |
+	       low;
 }
 
 static uint32_t add_cell(struct gpu_join *j, struct map *index, const struct gpu_cell *key)
@@ -94,7 +96,8 @@ static uint32_t find_cell(struct run *r, const struct gpu_cell *key)
 static uint32_t thread_index(struct gpu_join *j, uint32_t number)
 {
 	const struct load_file *f = j->file;
-	if (number == j->last_thread_number && j->last_thread < f->threads.n && f->threads.at[j->last_thread].record.number == number)
+	if (number == j->last_thread_number && j->last_thread < f->threads.n &&
+	    f->threads.at[j->last_thread].record.number == number)
 		return j->last_thread;
 	size_t n = sorted_up_to(f->threads.at, f->threads.n, record.number, number);
 	j->last_thread_number = number;
@@ -139,10 +142,11 @@ static struct queue_state *queue_of(const struct run *r, const struct msr_gpu_op
 }
 
 /*
- * Converts the times of an operation. Such as cannot be are counted; for the time line the operation then begins where it was asked for, and what has no sound
- * end has no length.
+ * Converts the times of an operation. Such as cannot be are counted; for the time line the
+ * operation then begins where it was asked for, and what has no sound end has no length.
  */
-static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned kind, uint64_t enter_ns)
+static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned kind,
+			    uint64_t enter_ns)
 {
 	struct queue_state *q = is_on_cpu(kind) ? NULL : queue_of(r, op);
 	struct times t = {.enter_ns = enter_ns, .start_ns = op->start_ns, .end_ns = op->end_ns};
@@ -151,13 +155,15 @@ static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned
 		t.start_ns = gpu_clock_convert(&q->clock, op->start_ns, &t.error_ns);
 		t.end_ns = gpu_clock_convert(&q->clock, op->end_ns, &end_error_ns);
 	}
-	bool has_length = op->end_ns >= op->start_ns && t.end_ns >= t.start_ns && t.end_ns <= r->latest_ns;
+	bool has_length =
+		op->end_ns >= op->start_ns && t.end_ns >= t.start_ns && t.end_ns <= r->latest_ns;
 	t.is_bad = !has_length || (enter_ns && t.start_ns + t.error_ns < enter_ns);
 	length = has_length ? t.end_ns - t.start_ns : 0;
 	t.busy_ns = has_length ? op->end_ns - op->start_ns : 0;
 	if (t.start_ns < process_ns || t.start_ns > r->latest_ns) {
 		t.is_bad = true;
-		t.start_ns = enter_ns > process_ns && enter_ns <= r->latest_ns ? enter_ns : process_ns;
+		t.start_ns =
+			enter_ns > process_ns && enter_ns <= r->latest_ns ? enter_ns : process_ns;
 	}
 	t.end_ns = t.start_ns + length;
 	if (t.end_ns > r->j->last_ns)
@@ -171,24 +177,33 @@ static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned
 static void lose(struct run *r, uint64_t id, uint32_t launch, unsigned kind, unsigned cause)
 {
 	const struct load_gpu_part *from;
-	cause = cause < MSR_GPU_LOSS_ROOM && cause != MSR_GPU_LOSS_NONE ? cause : MSR_GPU_LOSS_FAILED;
+	cause = cause < MSR_GPU_LOSS_ROOM && cause != MSR_GPU_LOSS_NONE ? cause
+									: MSR_GPU_LOSS_FAILED;
 	if (launch == GPU_LAUNCH_NONE)
 		return;
 	if (!r->j->launches.state[launch])
 		r->j->launches.state[launch] = (uint8_t)cause;
-	if (kind != MSR_GPU_GRAPH && msr_gpu_launch_kind(gpu_launches_get(&r->j->launches, launch, &from)) == MSR_GPU_GRAPH)
+	if (kind != MSR_GPU_GRAPH &&
+	    msr_gpu_launch_kind(gpu_launches_get(&r->j->launches, launch, &from)) == MSR_GPU_GRAPH)
 		r->j->counts[load_gpu_backend(id)].graph_losses[cause]++;
 }
 
-static void put_item(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op, const struct times *t, uint32_t cell)
+static void put_item(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op,
+		     const struct times *t, uint32_t cell)
 {
 	struct queue_state *q = queue_of(r, op);
 	uint64_t to_real = r->j->file->header.start_real_ns - r->j->file->header.start_mono_ns;
 	if (!q || !q->items)
 		return;
 	uint64_t start_ns = t->start_ns + to_real, end_ns = t->end_ns + to_real;
-	*q->items++ = (struct model_gpu_item){.start_ns = start_ns, .end_ns = end_ns > start_ns ? end_ns : start_ns /* a damaged header makes them wrap */,
-		.enter_ns = t->enter_ns ? t->enter_ns + to_real : 0, .record = op, .cell = cell, .has_waits = p->stride >= MSR_GPU_OP_LONG};
+	*q->items++ = (struct model_gpu_item){
+		.start_ns = start_ns,
+		.end_ns = end_ns > start_ns ? end_ns
+					    : start_ns /* a damaged header makes them wrap */,
+		.enter_ns = t->enter_ns ? t->enter_ns + to_real : 0,
+		.record = op,
+		.cell = cell,
+		.has_waits = p->stride >= MSR_GPU_OP_LONG};
 }
 
 static bool has_line(unsigned kind)
@@ -197,17 +212,20 @@ static bool has_line(unsigned kind)
 }
 
 /* How the time of a kernel was sampled. */
-static void cover(struct run *r, const struct msr_gpu_op *op, const struct times *t, struct gpu_cover *c)
+static void cover(struct run *r, const struct msr_gpu_op *op, const struct times *t,
+		  struct gpu_cover *c)
 {
 	const struct load_gpu_queue *q = load_gpu_find(&r->g->queues, op->queue);
-	gpu_ranges_cover(&r->j->ranges, q ? q->record->context : 0, t->start_ns, t->end_ns, gpu_join_groups(r->g, op->shape), c);
+	gpu_ranges_cover(&r->j->ranges, q ? q->record->context : 0, t->start_ns, t->end_ns,
+			 gpu_join_groups(r->g, op->shape), c);
 }
 
 static bool join_op(struct run *r, const struct load_gpu_part *p, const struct msr_gpu_op *op)
 {
 	struct gpu_join *j = r->j;
 	uint64_t id = msr_gpu_op_id(op);
-	unsigned kind = msr_gpu_op_kind(op), detail = msr_gpu_op_detail(op), backend = load_gpu_backend(id);
+	unsigned kind = msr_gpu_op_kind(op), detail = msr_gpu_op_detail(op),
+		 backend = load_gpu_backend(id);
 	if (!load_gpu_kind_is_sound(kind))
 		return true;
 	uint32_t launch = gpu_launches_find(&j->launches, id);
@@ -215,7 +233,10 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 		lose(r, id, launch, kind, detail);
 		return true;
 	}
-	struct gpu_cell key = {.kind = (uint8_t)kind, .detail = kind == MSR_GPU_KERNEL ? 0 : (uint8_t)detail, .shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,
+	struct gpu_cell key = {
+		.kind = (uint8_t)kind,
+		.detail = kind == MSR_GPU_KERNEL ? 0 : (uint8_t)detail,
+		.shape = kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, op->shape) ? op->shape : 0,
 		.place = GPU_NO_LAUNCH};
 	uint64_t enter_ns = 0;
 	if (launch != GPU_LAUNCH_NONE) {
@@ -244,7 +265,8 @@ static bool join_op(struct run *r, const struct load_gpu_part *p, const struct m
 	if (has_line(kind))
 		put_item(r, p, op, &t, cell);
 	if (launch != GPU_LAUNCH_NONE && r->is_wanted[launch / 8] >> launch % 8 & 1)
-		return map_put(&j->wanted, id, 0, cell) != MAP_NONE; /* of several operations the first */
+		return map_put(&j->wanted, id, 0, cell) !=
+		       MAP_NONE; /* of several operations the first */
 	return true;
 }
 
@@ -261,8 +283,12 @@ static bool join_aggregates(struct run *r)
 			}
 			if (!a->n_ops)
 				continue;
-			struct gpu_cell key = {.kind = (uint8_t)a->kind, .detail = a->kind == MSR_GPU_KERNEL ? 0 : (uint8_t)a->detail,
-				.shape = a->kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, a->shape) ? a->shape : 0};
+			struct gpu_cell key = {
+				.kind = (uint8_t)a->kind,
+				.detail = a->kind == MSR_GPU_KERNEL ? 0 : (uint8_t)a->detail,
+				.shape = a->kind == MSR_GPU_KERNEL && load_gpu_shape(r->g, a->shape)
+						 ? a->shape
+						 : 0};
 			gpu_join_place(r->j, a->thread, a->node, &key);
 			uint32_t cell = find_cell(r, &key);
 			if (cell == UINT32_MAX)
@@ -272,7 +298,8 @@ static bool join_aggregates(struct run *r)
 			capped_grow(&c->busy_ns, a->busy_ns);
 			capped_grow(&c->amount, a->kind == MSR_GPU_KERNEL ? 0 : a->amount);
 			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].ops, a->n_ops);
-			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path, key.place == GPU_NO_PATH ? a->n_ops : 0);
+			capped_grow(&r->j->counts[p->first % LOAD_GPU_BACKENDS].no_path,
+				    key.place == GPU_NO_PATH ? a->n_ops : 0);
 		}
 	}
 	return true;
@@ -294,7 +321,10 @@ static bool prepare_queues(struct run *r)
 		const struct load_gpu_part *p = &g->ops.at[k];
 		for (uint64_t i = 0; i < p->n; i++) {
 			const struct msr_gpu_op *op = load_gpu_at(p, i);
-			struct queue_state *q = !msr_gpu_op_is_lost(op) && has_line(msr_gpu_op_kind(op)) ? queue_of(r, op) : NULL;
+			struct queue_state *q =
+				!msr_gpu_op_is_lost(op) && has_line(msr_gpu_op_kind(op))
+					? queue_of(r, op)
+					: NULL;
 			if (q)
 				q->n++;
 		}
@@ -314,7 +344,8 @@ static bool prepare_queues(struct run *r)
 
 static void want(struct run *r, uint64_t id)
 {
-	uint32_t launch = id ? gpu_launches_find(&r->j->launches, id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
+	uint32_t launch =
+		id ? gpu_launches_find(&r->j->launches, id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
 	if (launch != GPU_LAUNCH_NONE)
 		r->is_wanted[launch / 8] |= (uint8_t)(1u << launch % 8);
 }
@@ -332,7 +363,8 @@ static bool list_wanted(struct run *r)
 	}
 	for (size_t k = 0; k < r->g->values.n; k++)
 		for (uint64_t i = 0; i < r->g->values.at[k].n; i++)
-			want(r, ((const struct msr_gpu_value *)load_gpu_at(&r->g->values.at[k], i))->id);
+			want(r, ((const struct msr_gpu_value *)load_gpu_at(&r->g->values.at[k], i))
+					->id);
 	return true;
 }
 
@@ -376,10 +408,15 @@ static void find_last_launch(struct run *r)
 
 bool gpu_join_run(struct gpu_join *j, struct load_file *f)
 {
-	struct run r = {.j = j, .g = &f->gpu, .latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS, .wants_lines = f->header.flags & MSR_FLAG_TRACE};
+	struct run r = {.j = j,
+			.g = &f->gpu,
+			.latest_ns = f->header.start_mono_ns + LOAD_LONGEST_NS,
+			.wants_lines = f->header.flags & MSR_FLAG_TRACE};
 	j->file = f;
 	gpu_clock_thin(&f->gpu);
-	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) && gpu_ranges_read(&j->ranges, r.g) && list_wanted(&r) && prepare_queues(&r) && join_all(&r) && finish_lines(&r);
+	bool ok = gpu_launches_index(&j->launches, r.g) && gpu_graph_index(&j->graph, f) &&
+		  gpu_ranges_read(&j->ranges, r.g) && list_wanted(&r) && prepare_queues(&r) &&
+		  join_all(&r) && finish_lines(&r);
 	if (ok)
 		find_last_launch(&r);
 	map_free(&r.index);

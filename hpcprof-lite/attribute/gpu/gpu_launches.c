@@ -124,12 +124,14 @@ uint32_t gpu_launches_find(const struct gpu_launches *l, uint64_t id)
 	if (id < t->low || !t->n)
 		return GPU_LAUNCH_NONE;
 	if (t->dense)
-		return id - t->low < t->n ? t->dense[id - t->low] - 1 : GPU_LAUNCH_NONE; /* 0 - 1 is GPU_LAUNCH_NONE */
+		return id - t->low < t->n ? t->dense[id - t->low] - 1
+					  : GPU_LAUNCH_NONE; /* 0 - 1 is GPU_LAUNCH_NONE */
 	size_t n = sorted_up_to(t->sorted, t->n, id, id);
 	return n && t->sorted[n - 1].id == id ? t->sorted[n - 1].number : GPU_LAUNCH_NONE;
 }
 
-const struct msr_gpu_launch *gpu_launches_get(struct gpu_launches *l, uint32_t number, const struct load_gpu_part **part)
+const struct msr_gpu_launch *gpu_launches_get(struct gpu_launches *l, uint32_t number,
+					      const struct load_gpu_part **part)
 {
 	size_t low = l->last_part;
 	if (number < l->starts[low] || number >= l->starts[low + 1]) {

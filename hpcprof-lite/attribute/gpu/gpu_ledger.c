@@ -45,14 +45,16 @@ uint64_t gpu_ledger_lost(const struct model_gpu_ledger *l)
 
 /* ---- counting ---- */
 
-static void count_launches(struct gpu_join *j, struct found *found, struct model_gpu_ledger *ledgers)
+static void count_launches(struct gpu_join *j, struct found *found,
+			   struct model_gpu_ledger *ledgers)
 {
 	uint32_t number = 0;
 	for (size_t k = 0; k < j->file->gpu.launches.n; k++) {
 		const struct load_gpu_part *p = &j->file->gpu.launches.at[k];
 		for (uint64_t i = 0; i < p->n; i++, number++) {
 			const struct msr_gpu_launch *l = load_gpu_at(p, i);
-			unsigned b = load_gpu_backend(load_gpu_launch_id(p, l)), kind = msr_gpu_launch_kind(l), state = j->launches.state[number];
+			unsigned b = load_gpu_backend(load_gpu_launch_id(p, l)),
+				 kind = msr_gpu_launch_kind(l), state = j->launches.state[number];
 			if (state == GPU_LAUNCH_UNSOUND)
 				continue;
 			found[b].any = true;
@@ -68,9 +70,11 @@ static void count_launches(struct gpu_join *j, struct found *found, struct model
 	}
 }
 
-static void count_aggregates(const struct load_gpu *g, struct found *found, struct model_gpu_ledger *ledgers)
+static void count_aggregates(const struct load_gpu *g, struct found *found,
+			     struct model_gpu_ledger *ledgers)
 {
-	static const unsigned causes[4] = {MSR_GPU_LOSS_REFUSED, MSR_GPU_LOSS_FAILED, MSR_GPU_LOSS_NEVER_DONE, MSR_GPU_LOSS_NO_TIMES};
+	static const unsigned causes[4] = {MSR_GPU_LOSS_REFUSED, MSR_GPU_LOSS_FAILED,
+					   MSR_GPU_LOSS_NEVER_DONE, MSR_GPU_LOSS_NO_TIMES};
 	for (size_t k = 0; k < g->aggregates.n; k++) {
 		const struct load_gpu_part *p = &g->aggregates.at[k];
 		unsigned b = p->first % LOAD_GPU_BACKENDS;
@@ -81,11 +85,15 @@ static void count_aggregates(const struct load_gpu *g, struct found *found, stru
 			found[b].any = true;
 			capped_grow(&found[b].aggregates[a->kind].launches, a->n_launches);
 			capped_grow(&found[b].aggregates[a->kind].ops, a->n_ops);
-			/* A loss stands with the launches of its kind. Where there are none it is of an operation that a graph's launch made. */
+			/* A loss stands with the launches of its kind. Where there are none it is
+			 * of an operation that a graph's launch made. */
 			bool is_of_graph = !a->n_launches && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
-				capped_grow(&found[b].aggregates[a->kind].lost, is_of_graph ? 0 : a->n_lost[c]);
-				capped_grow((is_of_graph ? &ledgers[b].graph_losses[causes[c]] : &ledgers[b].losses[causes[c]]), a->n_lost[c]);
+				capped_grow(&found[b].aggregates[a->kind].lost,
+					    is_of_graph ? 0 : a->n_lost[c]);
+				capped_grow((is_of_graph ? &ledgers[b].graph_losses[causes[c]]
+							 : &ledgers[b].losses[causes[c]]),
+					    a->n_lost[c]);
 			}
 		}
 	}
@@ -94,20 +102,26 @@ static void count_aggregates(const struct load_gpu *g, struct found *found, stru
 /* ---- settling ---- */
 
 /*
- * Aggregated launches that are done; the others wait. Operations beyond them are those of launches that have a record, made before the bound was reached. A
- * graph's operations are of other kinds than its launch and of unknown number: where there are graphs, more operations than launches say nothing.
+ * Aggregated launches that are done; the others wait. Operations beyond them are those of launches
+ * that have a record, made before the bound was reached. A graph's operations are of other kinds
+ * than its launch and of unknown number: where there are graphs, more operations than launches say
+ * nothing.
  */
 static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 {
 	uint64_t waiting = 0, beyond = 0;
 	for (unsigned k = 0; k < N_KINDS; k++) {
-		uint64_t launches = f->aggregates[k].launches, done = capped_add(f->aggregates[k].ops, f->aggregates[k].lost);
+		uint64_t launches = f->aggregates[k].launches,
+			 done = capped_add(f->aggregates[k].ops, f->aggregates[k].lost);
 		bool is_graph = k == MSR_GPU_GRAPH;
 		if (done < launches && !is_graph)
 			capped_grow(&waiting, launches - done);
 		if (done > launches)
 			capped_grow(&beyond, done - launches);
-		l->aggregated[k] = is_graph ? launches - smaller(launches, f->aggregates[k].lost) : smaller(launches, done) - smaller(smaller(launches, done), f->aggregates[k].lost);
+		l->aggregated[k] =
+			is_graph ? launches - smaller(launches, f->aggregates[k].lost)
+				 : smaller(launches, done) -
+					   smaller(smaller(launches, done), f->aggregates[k].lost);
 	}
 	for (unsigned k = 0; k < N_KINDS && beyond; k++) {
 		uint64_t n = smaller(beyond, f->waiting[k]);
@@ -118,7 +132,8 @@ static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 	return capped_add(waiting, total(f->waiting, N_KINDS));
 }
 
-/* Threads that were stopped from outside, anywhere in their code: no end was written, or another thread ended the process, which then wrote one end for all. */
+/* Threads that were stopped from outside, anywhere in their code: no end was written, or another
+ * thread ended the process, which then wrote one end for all. */
 static uint64_t threads_cut_off(const struct load_file *f)
 {
 	uint64_t n = 0, n_ended_together = 0;
@@ -130,8 +145,10 @@ static uint64_t threads_cut_off(const struct load_file *f)
 	return n + (n_ended_together ? n_ended_together - 1 : 0);
 }
 
-/* Launches without record, aggregate and cause: `missing`. Where there are more of those than launches, the operations are too many. */
-static void settle_launches(const struct gpu_join *j, const struct found *f, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
+/* Launches without record, aggregate and cause: `missing`. Where there are more of those than
+ * launches, the operations are too many. */
+static void settle_launches(const struct gpu_join *j, const struct found *f,
+			    const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
 	uint64_t known = total(f->records, N_KINDS), launched = 0;
 	for (unsigned k = 0; k < N_KINDS; k++) {
@@ -143,9 +160,11 @@ static void settle_launches(const struct gpu_join *j, const struct found *f, con
 		capped_grow(&l->losses[c], t->launch_losses[c]);
 		capped_grow(&known, msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0);
 	}
-	/* A thread may be cut off between a launch's record and its count: each can be at one launch. */
+	/* A thread may be cut off between a launch's record and its count: each can be at one
+	 * launch. */
 	uint64_t difference = launched > known ? launched - known : known - launched;
-	uint64_t allowed = j->file->header.exit_kind == MSR_EXIT_NONE ? j->file->threads.n : threads_cut_off(j->file);
+	uint64_t allowed = j->file->header.exit_kind == MSR_EXIT_NONE ? j->file->threads.n
+								      : threads_cut_off(j->file);
 	if (difference > allowed)
 		capped_grow(&l->unexplained, difference);
 	else if (launched > known)
@@ -162,30 +181,37 @@ static uint64_t most_switched(const struct gpu_join *j)
 }
 
 /*
- * Launches whose operation never came: what the run time lost without knowing whose it was, then what the end of the process cut off. That is a kill, a fatal signal, or
- * _exit() from inside a signal handler, where back ends cannot be asked, or threads that still launched when the process ended; after any other end they have said what
- * became of each.
+ * Launches whose operation never came: what the run time lost without knowing whose it was, then
+ * what the end of the process cut off. That is a kill, a fatal signal, or _exit() from inside a
+ * signal handler, where back ends cannot be asked, or threads that still launched when the process
+ * ended; after any other end they have said what became of each.
  */
-static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct found *f, const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
+static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct found *f,
+			   const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
-	/* Under way when the program stopped the measurement: without a record. Others, when it was started, have one alone; back ends count records and launches and see the difference. */
-	uint64_t n_most = most_switched(j), n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
+	/* Under way when the program stopped the measurement: without a record. Others, when it was
+	 * started, have one alone; back ends count records and launches and see the difference. */
+	uint64_t n_most = most_switched(j),
+		 n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
 	capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_switched);
 	waiting -= n_switched;
 	/* Where each launch left a record, what is lost beyond them are operations of graphs. */
-	bool are_all_known = l->launched[MSR_GPU_GRAPH] && gpu_ledger_launched(l) == total(f->records, N_KINDS);
+	bool are_all_known =
+		l->launched[MSR_GPU_GRAPH] && gpu_ledger_launched(l) == total(f->records, N_KINDS);
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
 		uint64_t n = msr_gpu_loss_takes_op(c) ? smaller(waiting, t->op_losses[c]) : 0;
 		capped_grow(&l->losses[c], n);
-		capped_grow(&l->graph_losses[c], are_all_known && msr_gpu_loss_takes_op(c) ? t->op_losses[c] - n : 0);
+		capped_grow(&l->graph_losses[c],
+			    are_all_known && msr_gpu_loss_takes_op(c) ? t->op_losses[c] - n : 0);
 		waiting -= n;
 	}
 	uint32_t end = j->file->header.exit_kind;
-	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK || end == MSR_EXIT_WITHDRAWN
-		|| threads_cut_off(j->file)) {
+	if (end == MSR_EXIT_NONE || end == MSR_EXIT_SIGNAL || end == MSR_EXIT_QUICK ||
+	    end == MSR_EXIT_WITHDRAWN || threads_cut_off(j->file)) {
 		capped_grow(&l->losses[MSR_GPU_LOSS_IN_FLIGHT], waiting);
 	} else {
-		/* a record without a launch that was dropped is no orphan, and hides a launch without a record from the back end, which counts both */
+		/* a record without a launch that was dropped is no orphan, and hides a launch
+		 * without a record from the back end, which counts both */
 		uint64_t n_unseen = smaller(waiting, n_most - n_switched);
 		capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_unseen);
 		capped_grow(&l->unexplained, waiting - n_unseen);
@@ -213,14 +239,18 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 		l->n_lost_contents = t->n_lost_contents;
 		l->n_lost_values = t->n_lost_values;
 	}
-	/* operations without a launch are explained by launches that left no record, or were under way when measurement was started */
+	/* operations without a launch are explained by launches that left no record, or were under
+	 * way when measurement was started */
 	uint64_t lost = 0;
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++)
 		capped_grow(&lost, t->launch_losses[c]);
 	if (!lost && l->n_orphans > most_switched(j))
 		capped_grow(&l->unexplained, l->n_orphans);
-	uint64_t accounted = capped_add(capped_add(total(l->joined, N_KINDS), total(l->aggregated, N_KINDS)), gpu_ledger_lost(l));
-	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == accounted && accounted != UINT64_MAX;
+	uint64_t accounted =
+		capped_add(capped_add(total(l->joined, N_KINDS), total(l->aggregated, N_KINDS)),
+			   gpu_ledger_lost(l));
+	l->closes = l->unexplained == 0 && gpu_ledger_launched(l) == accounted &&
+		    accounted != UINT64_MAX;
 }
 
 /* Which back end's operations a queue holds is what its operations' ids say. */
@@ -229,7 +259,8 @@ static void count_clipped(const struct gpu_join *j, struct model_gpu_ledger *led
 	for (size_t i = 0; i < j->lines.n; i++) {
 		const struct gpu_line *line = &j->lines.at[i];
 		if (line->n)
-			ledgers[load_gpu_backend(msr_gpu_op_id(line->items[0].record))].n_clipped += line->n_clipped;
+			ledgers[load_gpu_backend(msr_gpu_op_id(line->items[0].record))].n_clipped +=
+				line->n_clipped;
 	}
 }
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A total order that does not depend on where the records lie in memory: of equal ones the file's order decides. */
+/* A total order that does not depend on where the records lie in memory: of equal ones the file's
+ * order decides. */
 static int compare_items(const void *pa, const void *pb)
 {
 	const struct model_gpu_item *a = pa, *b = pb;
@@ -25,8 +26,9 @@ struct runs {
 };
 
 /*
- * Operations are noticed nearly in the order in which they ran, in stretches where several threads share a queue: an item that is a little late moves to its place, one that is
- * far off begins a new stretch.
+ * Operations are noticed nearly in the order in which they ran, in stretches where several threads
+ * share a queue: an item that is a little late moves to its place, one that is far off begins a new
+ * stretch.
  */
 static bool find_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 {
@@ -55,7 +57,8 @@ static bool find_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 	return end != NULL;
 }
 
-static void merge(const struct model_gpu_item *a, uint64_t n_a, const struct model_gpu_item *b, uint64_t n_b, struct model_gpu_item *out)
+static void merge(const struct model_gpu_item *a, uint64_t n_a, const struct model_gpu_item *b,
+		  uint64_t n_b, struct model_gpu_item *out)
 {
 	while (n_a && n_b) {
 		if (compare_items(a, b) <= 0) {
@@ -81,7 +84,8 @@ static bool merge_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 	while (n_runs > 1) {
 		size_t kept = 0;
 		for (size_t i = 0; i < n_runs; i += 2) {
-			uint64_t a = starts[i], b = starts[i + 1], end = i + 1 < n_runs ? starts[i + 2] : b;
+			uint64_t a = starts[i], b = starts[i + 1],
+				 end = i + 1 < n_runs ? starts[i + 2] : b;
 			merge(from + a, b - a, from + b, end - b, to + a);
 			starts[kept++] = a;
 		}
@@ -138,7 +142,8 @@ static void assign_lanes(struct gpu_line *line, struct lanes *l)
 		if (l->end_ns[lane] > item->start_ns) {
 			line->n_clipped++;
 			item->start_ns = l->end_ns[lane];
-			item->end_ns = item->end_ns > item->start_ns ? item->end_ns : item->start_ns;
+			item->end_ns =
+				item->end_ns > item->start_ns ? item->end_ns : item->start_ns;
 		}
 		item->lane = (uint16_t)lane;
 		l->end_ns[lane] = item->end_ns;

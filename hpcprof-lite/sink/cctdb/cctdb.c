@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sink cctdb: HPCToolkit's database format 4.0, for hpcviewer and Hatchet. Runs the writers of the single files and takes all back when one
- * fails. Computes nothing. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh, tests/judge/read_cctdb.py.
+ * The sink cctdb: HPCToolkit's database format 4.0, for hpcviewer and Hatchet. Runs the writers of
+ * the single files and takes all back when one fails. Computes nothing. Tests:
+ * tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh, tests/judge/read_cctdb.py.
  */
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
@@ -61,7 +62,8 @@ static enum status write_database(const struct model *m, const struct sink_optio
 		status = cctdb_write_yaml(m, o);
 	have_yaml = status == STATUS_OK;
 	log_progress(NULL, 0, 0);
-	enum status (*const rest[])(const struct model *, const struct sink_options *) = {cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
+	enum status (*const rest[])(const struct model *, const struct sink_options *) = {
+		cctdb_write_profile, cctdb_write_cct, cctdb_write_trace};
 	for (unsigned i = 0; i < 3 && status == STATUS_OK; i++) {
 		if (i == 2 && !has_traces(m))
 			break;

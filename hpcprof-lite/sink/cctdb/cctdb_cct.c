@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cct.db: values by context, the transpose of profile.db without its summary. Contexts are cut into ranges of bounded size; each range is counted, given
- * its place, and filled, by any thread. Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/test_sink_cctdb.c.
+ * cct.db: values by context, the transpose of profile.db without its summary. Contexts are cut into
+ * ranges of bounded size; each range is counted, given its place, and filled, by any thread.
+ * Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -16,10 +17,17 @@
 #include <string.h>
 
 /*
- * Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the first. Each range asks each profile where its values begin: with many profiles it holds
- * so many of each that this costs less than they do, as far as the buffers of all workers together stay below a bound.
+ * Bounds of a range: model values in it, and counters (contexts x ids). One context may exceed the
+ * first. Each range asks each profile where its values begin: with many profiles it holds so many
+ * of each that this costs less than they do, as far as the buffers of all workers together stay
+ * below a bound.
  */
-enum { RANGE_VALUES = 128 << 10, RANGE_COUNTERS = 256 << 10, RANGE_VALUES_A_PROFILE = 16, MOST_VALUES_IN_WORK = 5 << 20 };
+enum {
+	RANGE_VALUES = 128 << 10,
+	RANGE_COUNTERS = 256 << 10,
+	RANGE_VALUES_A_PROFILE = 16,
+	MOST_VALUES_IN_WORK = 5 << 20
+};
 
 struct range {
 	uint32_t first, end;
@@ -48,7 +56,8 @@ static size_t lower_bound(const struct model_profile *p, uint32_t context)
 
 static uint64_t values_in_range(const struct writer *w)
 {
-	uint64_t wanted = (uint64_t)w->m->n_profiles * RANGE_VALUES_A_PROFILE, most = MOST_VALUES_IN_WORK / (w->n_workers ? w->n_workers : pool_n_cpus());
+	uint64_t wanted = (uint64_t)w->m->n_profiles * RANGE_VALUES_A_PROFILE,
+		 most = MOST_VALUES_IN_WORK / (w->n_workers ? w->n_workers : pool_n_cpus());
 	wanted = wanted < most ? wanted : most;
 	return wanted > RANGE_VALUES ? wanted : RANGE_VALUES;
 }
@@ -65,7 +74,10 @@ static bool cut_ranges(struct writer *w)
 	uint32_t most = w->n_ids ? RANGE_COUNTERS / w->n_ids : RANGE_COUNTERS;
 	for (uint32_t first = 0, end; ok && first < m->n_contexts; first = end) {
 		uint64_t sum = 0;
-		for (end = first; end < m->n_contexts && (end == first || (end - first < most && sum + n_values[end] <= most_values)); end++)
+		for (end = first;
+		     end < m->n_contexts &&
+		     (end == first || (end - first < most && sum + n_values[end] <= most_values));
+		     end++)
 			sum += n_values[end];
 		struct range *r = vec_push(&w->ranges);
 		if ((ok = r))
@@ -81,9 +93,11 @@ static uint32_t *count_range(const struct writer *w, const struct range *r)
 	uint32_t *counters = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *counters);
 	for (uint32_t p = 0; counters && p < w->m->n_profiles; p++) {
 		const struct model_profile *profile = &w->m->profiles[p];
-		for (size_t i = lower_bound(profile, r->first); i < profile->n_values && profile->values[i].context < r->end; i++) {
+		for (size_t i = lower_bound(profile, r->first);
+		     i < profile->n_values && profile->values[i].context < r->end; i++) {
 			const struct model_value *v = &profile->values[i];
-			uint32_t *c = counters + (size_t)(v->context - r->first) * w->n_ids + (size_t)v->metric * MODEL_N_SCOPES;
+			uint32_t *c = counters + (size_t)(v->context - r->first) * w->n_ids +
+				      (size_t)v->metric * MODEL_N_SCOPES;
 			for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
 				c[s] += v->at[s] != 0;
 		}
@@ -109,8 +123,10 @@ static void size_one(void *arg, size_t i, unsigned worker)
 	free(counters);
 }
 
-/* Turns the counters into positions in the range's bytes, where the values of each id start, and writes the index entries. */
-static void index_range(const struct writer *w, const struct range *r, uint32_t *counters, uint64_t *positions, uint8_t *bytes, uint64_t base)
+/* Turns the counters into positions in the range's bytes, where the values of each id start, and
+ * writes the index entries. */
+static void index_range(const struct writer *w, const struct range *r, uint32_t *counters,
+			uint64_t *positions, uint8_t *bytes, uint64_t base)
 {
 	for (uint32_t context = r->first; context < r->end; context++) {
 		const struct cctdb_block *b = &w->blocks[context];
@@ -120,7 +136,9 @@ static void index_range(const struct writer *w, const struct range *r, uint32_t 
 			*positions = b->values - base + start * CCTDB_CCT_VALUE_BYTES;
 			if (!*counters)
 				continue;
-			cctdb_put_cct_index(index, cctdb_value_id(id / MODEL_N_SCOPES, id % MODEL_N_SCOPES), start);
+			cctdb_put_cct_index(
+				index, cctdb_value_id(id / MODEL_N_SCOPES, id % MODEL_N_SCOPES),
+				start);
 			index += CCTDB_CCT_INDEX_BYTES;
 			start += *counters;
 		}
@@ -135,7 +153,8 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	if (atomic_load(&w->file->failed)) /* then the blocks may have no place */
 		return;
-	uint64_t base = w->blocks[r->first].values, n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
+	uint64_t base = w->blocks[r->first].values,
+		 n_bytes = last->indices + (uint64_t)last->n_indices * CCTDB_CCT_INDEX_BYTES - base;
 	uint32_t *counters = count_range(w, r);
 	uint64_t *positions = calloc((size_t)(r->end - r->first) * w->n_ids + 1, sizeof *positions);
 	uint8_t *bytes = calloc(1, n_bytes + 1);
@@ -145,9 +164,12 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 		index_range(w, r, counters, positions, bytes, base);
 		for (uint32_t p = 0; p < w->m->n_profiles; p++) {
 			const struct model_profile *profile = &w->m->profiles[p];
-			for (size_t k = lower_bound(profile, r->first); k < profile->n_values && profile->values[k].context < r->end; k++) {
+			for (size_t k = lower_bound(profile, r->first);
+			     k < profile->n_values && profile->values[k].context < r->end; k++) {
 				const struct model_value *v = &profile->values[k];
-				uint64_t *at = positions + (size_t)(v->context - r->first) * w->n_ids + (size_t)v->metric * MODEL_N_SCOPES;
+				uint64_t *at = positions +
+					       (size_t)(v->context - r->first) * w->n_ids +
+					       (size_t)v->metric * MODEL_N_SCOPES;
 				for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
 					if (v->at[s] != 0) {
 						cctdb_put_cct_value(bytes + at[s], p + 1, v->at[s]);
@@ -166,13 +188,16 @@ static void fill_one(void *arg, size_t i, unsigned worker)
 static uint64_t write_front(struct writer *w)
 {
 	const struct model *m = w->m;
-	struct cctdb_section section = {CCTDB_INFOS_BYTES + (uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES, cctdb_header_bytes(CCTDB_CCT)};
+	struct cctdb_section section = {CCTDB_INFOS_BYTES +
+						(uint64_t)m->n_contexts * CCTDB_BLOCK_BYTES,
+					cctdb_header_bytes(CCTDB_CCT)};
 	struct outstream out;
 	uint64_t end = cctdb_align(section.pointer + section.bytes, 8);
 	if (outstream_open(&out, w->file, 0, 256 << 10) != STATUS_OK)
 		return end;
 	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_CCT)), CCTDB_CCT, &section);
-	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES), section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
+	cctdb_put_infos(outstream_room(&out, CCTDB_INFOS_BYTES),
+			section.pointer + CCTDB_INFOS_BYTES, m->n_contexts, CCTDB_BLOCK_BYTES);
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
 		struct cctdb_block *b = &w->blocks[i];
 		b->values = cctdb_align(end, 4);
@@ -187,7 +212,10 @@ static uint64_t write_front(struct writer *w)
 enum status cctdb_write_cct(const struct model *m, const struct sink_options *o)
 {
 	struct outfile file;
-	struct writer w = {.m = m, .file = &file, .n_ids = m->n_metrics * MODEL_N_SCOPES, .n_workers = o->n_workers};
+	struct writer w = {.m = m,
+			   .file = &file,
+			   .n_ids = m->n_metrics * MODEL_N_SCOPES,
+			   .n_workers = o->n_workers};
 	uint8_t footer[CCTDB_FOOTER_BYTES];
 	enum status status = outfile_create(&file, o->directory, "cct.db");
 	if (status != STATUS_OK)

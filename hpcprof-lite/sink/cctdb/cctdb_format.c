@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Layout of HPCToolkit's database format 4.0; see cctdb_format.h. No I/O, no allocation. Test: tests/unit/test_sink_cctdb.c. */
+/* Layout of HPCToolkit's database format 4.0; see cctdb_format.h. No I/O, no allocation. Test:
+ * tests/unit/test_sink_cctdb.c. */
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 
 #include <endian.h>
@@ -52,7 +53,7 @@ static double get_f64(const uint8_t *at)
 	return v;
 }
 
-/* ---- common -------------------------------------------------------------------------------------------- */
+/* ---- common ---- */
 
 static const char magic[] = "HPCTOOLKIT";
 static const struct {
@@ -82,12 +83,15 @@ void cctdb_put_header(uint8_t *at, enum cctdb_file file, const struct cctdb_sect
 	}
 }
 
-bool cctdb_get_header(const uint8_t *at, size_t n_bytes, enum cctdb_file file, struct cctdb_section *sections)
+bool cctdb_get_header(const uint8_t *at, size_t n_bytes, enum cctdb_file file,
+		      struct cctdb_section *sections)
 {
-	if (n_bytes < cctdb_header_bytes(file) || memcmp(at, magic, 10) != 0 || memcmp(at + 10, files[file].format, 4) != 0 || at[14] != 4)
+	if (n_bytes < cctdb_header_bytes(file) || memcmp(at, magic, 10) != 0 ||
+	    memcmp(at + 10, files[file].format, 4) != 0 || at[14] != 4)
 		return false;
 	for (size_t i = 0; i < files[file].n_sections; i++)
-		sections[i] = (struct cctdb_section){get_u64(at + 16 + 16 * i), get_u64(at + 24 + 16 * i)};
+		sections[i] = (struct cctdb_section){get_u64(at + 16 + 16 * i),
+						     get_u64(at + 24 + 16 * i)};
 	return true;
 }
 
@@ -101,7 +105,7 @@ bool cctdb_get_footer(const uint8_t *at, enum cctdb_file file)
 	return memcmp(at, files[file].footer, CCTDB_FOOTER_BYTES) == 0;
 }
 
-/* ---- meta.db ------------------------------------------------------------------------------------------- */
+/* ---- meta.db ---- */
 
 void cctdb_put_general(uint8_t *at, uint64_t title, uint64_t description)
 {
@@ -121,7 +125,8 @@ void cctdb_put_id_names(uint8_t *at, uint64_t names, uint8_t n_kinds)
 	at[8] = n_kinds;
 }
 
-void cctdb_put_metrics(uint8_t *at, uint64_t metrics, uint32_t n_metrics, uint64_t scopes, uint16_t n_scopes)
+void cctdb_put_metrics(uint8_t *at, uint64_t metrics, uint32_t n_metrics, uint64_t scopes,
+		       uint16_t n_scopes)
 {
 	memset(at, 0, CCTDB_METRICS_BYTES);
 	put_u64(at, metrics);
@@ -134,7 +139,8 @@ void cctdb_put_metrics(uint8_t *at, uint64_t metrics, uint32_t n_metrics, uint64
 	at[0x1a] = CCTDB_SCOPE_BYTES;
 }
 
-void cctdb_put_metric(uint8_t *at, uint64_t name, uint64_t instances, uint16_t n_instances, uint64_t summaries, uint16_t n_summaries)
+void cctdb_put_metric(uint8_t *at, uint64_t name, uint64_t instances, uint16_t n_instances,
+		      uint64_t summaries, uint16_t n_summaries)
 {
 	memset(at, 0, CCTDB_METRIC_BYTES);
 	put_u64(at, name);
@@ -151,7 +157,8 @@ void cctdb_put_scope_instance(uint8_t *at, uint64_t scope, uint16_t metric_id)
 	put_u16(at + 0x08, metric_id);
 }
 
-void cctdb_put_summary(uint8_t *at, uint64_t scope, uint64_t formula, enum cctdb_combine combine, uint16_t metric_id)
+void cctdb_put_summary(uint8_t *at, uint64_t scope, uint64_t formula, enum cctdb_combine combine,
+		       uint16_t metric_id)
 {
 	memset(at, 0, CCTDB_SUMMARY_BYTES);
 	put_u64(at, scope);
@@ -160,7 +167,8 @@ void cctdb_put_summary(uint8_t *at, uint64_t scope, uint64_t formula, enum cctdb
 	put_u16(at + 0x12, metric_id);
 }
 
-void cctdb_put_scope(uint8_t *at, uint64_t name, enum cctdb_scope_type type, uint8_t propagation_index)
+void cctdb_put_scope(uint8_t *at, uint64_t name, enum cctdb_scope_type type,
+		     uint8_t propagation_index)
 {
 	memset(at, 0, CCTDB_SCOPE_BYTES);
 	put_u64(at, name);
@@ -221,7 +229,8 @@ enum { HAS_FUNCTION = 1, HAS_SOURCE = 2, HAS_POINT = 4 };
 
 size_t cctdb_context_bytes(const struct cctdb_context *c)
 {
-	return CCTDB_CONTEXT_FIXED_BYTES + (c->function ? 8 : 0) + (c->file ? 16 : 0) + (c->module ? 16 : 0);
+	return CCTDB_CONTEXT_FIXED_BYTES + (c->function ? 8 : 0) + (c->file ? 16 : 0) +
+	       (c->module ? 16 : 0);
 }
 
 size_t cctdb_put_context(uint8_t *at, const struct cctdb_context *c)
@@ -232,7 +241,8 @@ size_t cctdb_put_context(uint8_t *at, const struct cctdb_context *c)
 	put_u64(at, c->children_bytes);
 	put_u64(at + 0x08, c->children);
 	put_u32(at + 0x10, c->context);
-	at[0x14] = (uint8_t)((c->function ? HAS_FUNCTION : 0) | (c->file ? HAS_SOURCE : 0) | (c->module ? HAS_POINT : 0));
+	at[0x14] = (uint8_t)((c->function ? HAS_FUNCTION : 0) | (c->file ? HAS_SOURCE : 0) |
+			     (c->module ? HAS_POINT : 0));
 	at[0x15] = c->relation;
 	at[0x16] = c->lexical;
 	at[0x17] = (uint8_t)((n_bytes - CCTDB_CONTEXT_FIXED_BYTES) / 8);
@@ -281,7 +291,7 @@ size_t cctdb_get_context(const uint8_t *at, struct cctdb_context *c)
 	return CCTDB_CONTEXT_FIXED_BYTES + (size_t)8 * at[0x17];
 }
 
-/* ---- profile.db, cct.db --------------------------------------------------------------------------------- */
+/* ---- profile.db, cct.db ---- */
 
 void cctdb_put_block(uint8_t *at, const struct cctdb_block *b)
 {
@@ -294,7 +304,8 @@ void cctdb_put_block(uint8_t *at, const struct cctdb_block *b)
 
 void cctdb_get_block(const uint8_t *at, struct cctdb_block *b)
 {
-	*b = (struct cctdb_block){get_u64(at), get_u64(at + 0x08), get_u32(at + 0x10), get_u64(at + 0x18)};
+	*b = (struct cctdb_block){get_u64(at), get_u64(at + 0x08), get_u32(at + 0x10),
+				  get_u64(at + 0x18)};
 }
 
 void cctdb_put_infos(uint8_t *at, uint64_t items, uint32_t n, uint8_t item_bytes)
@@ -367,7 +378,7 @@ void cctdb_get_cct_index(const uint8_t *at, uint16_t *metric, uint64_t *start)
 	*start = get_u64(at + 2);
 }
 
-/* ---- trace.db ------------------------------------------------------------------------------------------ */
+/* ---- trace.db ---- */
 
 void cctdb_put_traces(uint8_t *at, uint64_t traces, uint32_t n, uint64_t first_ns, uint64_t last_ns)
 {

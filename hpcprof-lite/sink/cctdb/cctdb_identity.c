@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identifiers of profiles, distinct for readers; see cctdb.h. Test: tests/unit/test_sink_cctdb.c. */
+/* Identifiers of profiles, distinct for readers; see cctdb.h. Test:
+ * tests/unit/test_sink_cctdb.c. */
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
@@ -8,7 +9,8 @@
 
 /* Numbers that are in use in the processes of one node and rank. */
 struct numbering {
-	uint32_t first_thread, next_thread;   /* number of the process's thread 0; behind the largest */
+	uint32_t first_thread,
+		next_thread; /* number of the process's thread 0; behind the largest */
 	uint32_t first_context, next_context;
 	uint32_t next_stream;                 /* for lanes: behind the queues of the process */
 	struct map streams;                   /* (device and context, stream) of the process */
@@ -26,14 +28,16 @@ static uint32_t next_stream(const struct model *m, uint32_t process)
 	return next;
 }
 
-static void number_thread(struct numbering *n, const struct model_profile *p, struct cctdb_identity *id)
+static void number_thread(struct numbering *n, const struct model_profile *p,
+			  struct cctdb_identity *id)
 {
 	id->thread = n->first_thread + p->thread;
 	if (id->thread >= n->next_thread)
 		n->next_thread = id->thread + 1;
 }
 
-static void number_queue(struct numbering *n, const struct model *m, const struct model_profile *p, struct cctdb_identity *id)
+static void number_queue(struct numbering *n, const struct model *m, const struct model_profile *p,
+			 struct cctdb_identity *id)
 {
 	const struct model_gpu_queue *q = &m->gpu_queues[p->queue];
 	id->is_queue = true;
@@ -43,13 +47,15 @@ static void number_queue(struct numbering *n, const struct model *m, const struc
 	if (id->context >= n->next_context)
 		n->next_context = id->context + 1;
 	uint64_t key = (uint64_t)id->device << 32 | id->context;
-	while (map_get(&n->streams, key, id->stream) != MAP_NONE) /* another lane of the queue, or two of one number */
+	while (map_get(&n->streams, key, id->stream) !=
+	       MAP_NONE) /* another lane of the queue, or two of one number */
 		id->stream = n->next_stream++;
 	n->failed |= map_put(&n->streams, key, id->stream, 1) == MAP_NONE;
 }
 
 /* Number of the node; `n_seen` identities are set. Nodes are few: a linear search. */
-static uint32_t node_of(const struct cctdb_identity *ids, uint32_t n_seen, uint64_t host_id, uint32_t *n_nodes)
+static uint32_t node_of(const struct cctdb_identity *ids, uint32_t n_seen, uint64_t host_id,
+			uint32_t *n_nodes)
 {
 	if (n_seen && ids[n_seen - 1].host_id == host_id)
 		return ids[n_seen - 1].node;
@@ -67,11 +73,14 @@ struct cctdb_identity *cctdb_identities(const struct model *m)
 	uint32_t n_nodes = 0;
 	for (uint32_t i = 0; i < m->n_processes; i++)
 		has_ranks |= m->processes[i].rank >= 0;
-	for (uint32_t i = 0; i < m->n_profiles && !n.failed; i++) { /* sorted by rank and host: equal (rank, node) are neighbours */
+	for (uint32_t i = 0; i < m->n_profiles && !n.failed;
+	     i++) { /* sorted by rank and host: equal (rank, node) are neighbours */
 		const struct model_profile *p = &m->profiles[i];
 		struct cctdb_identity *id = &ids[i], *last = i ? id - 1 : NULL;
 		id->host_id = m->processes[p->process].host_id;
-		id->rank = has_ranks ? m->processes[p->process].rank : m->n_processes > 1 ? (int64_t)p->process : -1;
+		id->rank = has_ranks            ? m->processes[p->process].rank
+			   : m->n_processes > 1 ? (int64_t)p->process
+						: -1;
 		id->node = node_of(ids, i, id->host_id, &n_nodes);
 		bool same_group = last && last->rank == id->rank && last->node == id->node;
 		if (!last || m->profiles[i - 1].process != p->process) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory (some 60 bytes a context) and written at once. Test: tests/unit/test_sink_cctdb.c.
+ * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory
+ * (some 60 bytes a context) and written at once. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/foreign.h"
 #include "common/base/log.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- strings ------------------------------------------------------------------------------------------- */
+/* ---- strings ---- */
 
 /* The common string table and the id in it of everything that has a name there. */
 struct names {
@@ -34,7 +35,8 @@ static uint32_t *new_ids(uint32_t n)
 	return calloc((size_t)n + 1, sizeof(uint32_t));
 }
 
-static bool add_names(struct names *names, const struct model *m, const struct cctdb_sources *sources)
+static bool add_names(struct names *names, const struct model *m,
+		      const struct cctdb_sources *sources)
 {
 	struct strtab *t = &names->table;
 	uint32_t last = 0;
@@ -50,10 +52,14 @@ static bool add_names(struct names *names, const struct model *m, const struct c
 	for (uint32_t i = 0; i <= m->n_modules && last != STRTAB_FAILED; i++)
 		last = names->modules[i] = names_add(t, names_module(m, i));
 	for (uint32_t i = 0; i < m->n_files && last != STRTAB_FAILED; i++)
-		last = names->files[i] = names_add(t, sources->relative[i] ? sources->relative[i] : m->files[i].path);
+		last = names->files[i] = names_add(t, sources->relative[i] ? sources->relative[i]
+									   : m->files[i].path);
 	for (uint32_t i = 0; i <= m->n_functions && last != STRTAB_FAILED; i++)
-		last = names->functions[i] = names_add(t, names_function(m, i)); /* never "": hpcviewer looks at the first letter */
-	for (uint32_t i = 1; i < m->n_contexts && last != STRTAB_FAILED; i += m->contexts[i].subtree_n)
+		last = names->functions[i] = names_add(
+			t,
+			names_function(m, i)); /* never "": hpcviewer looks at the first letter */
+	for (uint32_t i = 1; i < m->n_contexts && last != STRTAB_FAILED;
+	     i += m->contexts[i].subtree_n)
 		last = names_add(t, names_entry(&m->contexts[i]));
 	return last != STRTAB_FAILED;
 }
@@ -65,7 +71,8 @@ static bool is_ascii(const char *s)
 	return !*s;
 }
 
-/* Plain ASCII first: a reader exists (Hatchet's) that finds strings by adding up lengths in characters. */
+/* Plain ASCII first: a reader exists (Hatchet's) that finds strings by adding up lengths in
+ * characters. */
 static bool place_strings(struct names *names, uint64_t at)
 {
 	uint32_t n = (uint32_t)names->table.starts.n;
@@ -97,14 +104,15 @@ static void free_names(struct names *names)
 	free(names->offsets);
 }
 
-/* ---- the file in memory --------------------------------------------------------------------------------- */
+/* ---- the file in memory ---- */
 
 struct image {
 	VEC(uint8_t) bytes;
 	struct cctdb_section sections[CCTDB_META_N_SECTIONS];
 };
 
-/* Zeroed room at the next multiple of 8; NULL when memory is short. Pointers are good until the next call. */
+/* Zeroed room at the next multiple of 8; NULL when memory is short. Pointers are good until the
+ * next call. */
 static uint8_t *room(struct image *img, uint64_t n_bytes, uint64_t *offset)
 {
 	size_t pad = (size_t)(cctdb_align(img->bytes.n, 8) - img->bytes.n);
@@ -137,20 +145,35 @@ static void describe_gpu(const struct model_gpu_ledger *l, FILE *out)
 		for (unsigned i = 0; i < 3; i++)
 			sums[i] += n[i];
 		if (n[0] || n[1] || n[2])
-			fprintf(out, "- %s: launched %" PRIu64 ", joined %" PRIu64 ", summed up %" PRIu64 "\n", msr_gpu_kind_name((enum msr_gpu_kind)k), n[0], n[1], n[2]);
+			fprintf(out,
+				"- %s: launched %" PRIu64 ", joined %" PRIu64 ", summed up %" PRIu64
+				"\n",
+				msr_gpu_kind_name((enum msr_gpu_kind)k), n[0], n[1], n[2]);
 	}
-	fprintf(out, "- GPU operations launched: %" PRIu64 "\n- GPU operations joined: %" PRIu64 "\n- GPU operations summed up: %" PRIu64 "\n", sums[0], sums[1], sums[2]);
+	fprintf(out,
+		"- GPU operations launched: %" PRIu64 "\n- GPU operations joined: %" PRIu64
+		"\n- GPU operations summed up: %" PRIu64 "\n",
+		sums[0], sums[1], sums[2]);
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->losses[i])
-			fprintf(out, "- GPU loss, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
+			fprintf(out, "- GPU loss, %s: %" PRIu64 " (%s)\n",
+				msr_gpu_loss_name((enum msr_gpu_loss)i), l->losses[i],
+				msr_gpu_loss_description((enum msr_gpu_loss)i));
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->graph_losses[i])
-			fprintf(out, "- GPU operations of graphs lost, %s: %" PRIu64 " (%s)\n", msr_gpu_loss_name((enum msr_gpu_loss)i), l->graph_losses[i], msr_gpu_loss_description((enum msr_gpu_loss)i));
+			fprintf(out, "- GPU operations of graphs lost, %s: %" PRIu64 " (%s)\n",
+				msr_gpu_loss_name((enum msr_gpu_loss)i), l->graph_losses[i],
+				msr_gpu_loss_description((enum msr_gpu_loss)i));
 	if (l->n_lost_definitions || l->n_lost_contents || l->n_lost_values)
-		fprintf(out, "- GPU definitions, code objects and values that could not be written: %" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n", l->n_lost_definitions, l->n_lost_contents, l->n_lost_values);
+		fprintf(out,
+			"- GPU definitions, code objects and values that could not be written: "
+			"%" PRIu64 ", %" PRIu64 ", %" PRIu64 "\n",
+			l->n_lost_definitions, l->n_lost_contents, l->n_lost_values);
 	if (l->unexplained)
 		fprintf(out, "- GPU operations not explained: %" PRIu64 "\n", l->unexplained);
-	fprintf(out, "- GPU operations whose times are out of order: %" PRIu64 "\n- the GPU ledger %s\n", l->n_bad_order, l->closes ? "closes" : "does not close");
+	fprintf(out,
+		"- GPU operations whose times are out of order: %" PRIu64 "\n- the GPU ledger %s\n",
+		l->n_bad_order, l->closes ? "closes" : "does not close");
 }
 
 static void describe_sampling(const struct model_gpu_sampling *s, FILE *out)
@@ -165,11 +188,17 @@ static void describe_sampling(const struct model_gpu_sampling *s, FILE *out)
 		if (!f->is_known)
 			continue;
 		if (strcmp(f->unit, "ppm") == 0)
-			fprintf(out, "- %s: %.4f%% (%s)\n", f->name, (double)f->value / 1e4, f->description);
+			fprintf(out, "- %s: %.4f%% (%s)\n", f->name, (double)f->value / 1e4,
+				f->description);
 		else
-			fprintf(out, "- %s: %" PRIu64 "%s%s (%s)\n", f->name, f->value, strcmp(f->unit, "number") == 0 ? "" : " ", strcmp(f->unit, "number") == 0 ? "" : f->unit, f->description);
+			fprintf(out, "- %s: %" PRIu64 "%s%s (%s)\n", f->name, f->value,
+				strcmp(f->unit, "number") == 0 ? "" : " ",
+				strcmp(f->unit, "number") == 0 ? "" : f->unit, f->description);
 	}
-	fprintf(out, "- the account of PC samples %s\n- exact and apportioned samples of each context: metrics GINS and GINS:APPORTIONED\n", s->closes ? "closes" : "does not close");
+	fprintf(out,
+		"- the account of PC samples %s\n- exact and apportioned samples of each context: "
+		"metrics GINS and GINS:APPORTIONED\n",
+		s->closes ? "closes" : "does not close");
 }
 
 /* Markdown for people: what was measured, and the ledgers. Owned by the caller. */
@@ -181,10 +210,12 @@ static char *describe(const struct model *m)
 	if (!out)
 		return NULL;
 	foreign_printf(out, "# %s\n\n", m->title ? m->title : "");
-	fprintf(out, "%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->n_processes, model_count_threads(m));
+	fprintf(out, "%" PRIu32 " processes, %" PRIu32 " threads.\n\n", m->n_processes,
+		model_count_threads(m));
 	for (uint32_t i = 0; i < m->n_processes && i < 64; i++) {
 		const struct model_process *p = &m->processes[i];
-		foreign_printf(out, "- %s, pid %" PRIu32 " on %s", p->command ? p->command : p->executable, p->pid, p->host);
+		foreign_printf(out, "- %s, pid %" PRIu32 " on %s",
+			       p->command ? p->command : p->executable, p->pid, p->host);
 		if (p->rank >= 0)
 			fprintf(out, ", rank %" PRId32, p->rank);
 		if (p->is_live)
@@ -194,10 +225,14 @@ static char *describe(const struct model *m)
 	if (m->n_processes > 64)
 		fprintf(out, "- and %" PRIu32 " more\n", m->n_processes - 64);
 	const struct model_ledger *l = &m->ledger;
-	fprintf(out, "\n## Ledger\n\n- samples delivered: %" PRIu64 "\n- samples in the tree: %" PRIu64 "\n", l->delivered, l->in_tree);
+	fprintf(out,
+		"\n## Ledger\n\n- samples delivered: %" PRIu64 "\n- samples in the tree: %" PRIu64
+		"\n",
+		l->delivered, l->in_tree);
 	for (unsigned i = 0; i < MSR_N_LOSSES; i++)
 		if (l->losses[i])
-			fprintf(out, "- %s: %" PRIu64 " (%s)\n", msr_loss_name((enum msr_loss)i), l->losses[i], msr_loss_description((enum msr_loss)i));
+			fprintf(out, "- %s: %" PRIu64 " (%s)\n", msr_loss_name((enum msr_loss)i),
+				l->losses[i], msr_loss_description((enum msr_loss)i));
 	fprintf(out, "- complete call paths: %" PRIu64 "\n", l->n_complete);
 	if (l->n_guessed)
 		fprintf(out,
@@ -211,7 +246,8 @@ static char *describe(const struct model *m)
 			fprintf(out, "- partial call paths, %s: %" PRIu64 "\n",
 				msr_path_end_name((enum msr_path_end)i), l->n_cut[i]);
 	if (l->bytes_damaged)
-		fprintf(out, "- damaged bytes of the measurement, skipped: %" PRIu64 "\n", l->bytes_damaged);
+		fprintf(out, "- damaged bytes of the measurement, skipped: %" PRIu64 "\n",
+			l->bytes_damaged);
 	fprintf(out, "- the ledger %s\n", m->ledger_closes ? "closes" : "does not close");
 	if (m->has_gpu) {
 		describe_gpu(&m->gpu_ledger, out);
@@ -225,13 +261,16 @@ static char *describe(const struct model *m)
 
 static bool add_general(struct image *img, const struct model *m)
 {
-	char *title = names_clean(m->title && m->title[0] ? m->title : "<unnamed>"), *description = describe(m);
+	char *title = names_clean(m->title && m->title[0] ? m->title : "<unnamed>"),
+	     *description = describe(m);
 	if (!title || !description) {
 		free(title);
 		free(description);
 		return false;
 	}
-	uint8_t *at = section_room(img, CCTDB_META_GENERAL, CCTDB_GENERAL_BYTES + strlen(title) + 1 + strlen(description) + 1);
+	uint8_t *at =
+		section_room(img, CCTDB_META_GENERAL,
+			     CCTDB_GENERAL_BYTES + strlen(title) + 1 + strlen(description) + 1);
 	uint64_t offset = img->sections[CCTDB_META_GENERAL].pointer + CCTDB_GENERAL_BYTES;
 	if (at) {
 		cctdb_put_general(at, offset, offset + strlen(title) + 1);
@@ -245,11 +284,14 @@ static bool add_general(struct image *img, const struct model *m)
 
 static bool add_id_names(struct image *img)
 {
-	static const char *const kinds[CCTDB_N_ID_KINDS] = {"SUMMARY", "NODE", "RANK", "THREAD", "GPUDEVICE", "GPUCONTEXT", "GPUSTREAM", "CORE"};
+	static const char *const kinds[CCTDB_N_ID_KINDS] = {"SUMMARY",   "NODE",      "RANK",
+							    "THREAD",    "GPUDEVICE", "GPUCONTEXT",
+							    "GPUSTREAM", "CORE"};
 	size_t n = 0;
 	for (unsigned i = 0; i < CCTDB_N_ID_KINDS; i++)
 		n += strlen(kinds[i]) + 1;
-	uint8_t *at = section_room(img, CCTDB_META_ID_NAMES, CCTDB_ID_NAMES_BYTES + 8 * CCTDB_N_ID_KINDS + n);
+	uint8_t *at = section_room(img, CCTDB_META_ID_NAMES,
+				   CCTDB_ID_NAMES_BYTES + 8 * CCTDB_N_ID_KINDS + n);
 	if (!at)
 		return false;
 	uint64_t start = img->sections[CCTDB_META_ID_NAMES].pointer;
@@ -265,12 +307,19 @@ static bool add_id_names(struct image *img)
 /* Header, scopes, metrics, then for each metric its instances and summaries, then the strings. */
 static bool add_metrics(struct image *img, const struct model *m, const struct names *names)
 {
-	static const enum cctdb_scope_type types[MODEL_N_SCOPES] = {CCTDB_SCOPE_POINT, CCTDB_SCOPE_TRANSITIVE, CCTDB_SCOPE_CUSTOM, CCTDB_SCOPE_EXECUTION};
-	static const enum cctdb_combine combines[CCTDB_N_PARTIALS] = {CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_MIN, CCTDB_COMBINE_MAX};
-	const uint64_t scopes = CCTDB_METRICS_BYTES, metrics = scopes + MODEL_N_SCOPES * CCTDB_SCOPE_BYTES;
-	const uint64_t details = metrics + (uint64_t)m->n_metrics * CCTDB_METRIC_BYTES, instances_bytes = MODEL_N_SCOPES * CCTDB_SCOPE_INSTANCE_BYTES;
+	static const enum cctdb_scope_type types[MODEL_N_SCOPES] = {
+		CCTDB_SCOPE_POINT, CCTDB_SCOPE_TRANSITIVE, CCTDB_SCOPE_CUSTOM,
+		CCTDB_SCOPE_EXECUTION};
+	static const enum cctdb_combine combines[CCTDB_N_PARTIALS] = {
+		CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_SUM, CCTDB_COMBINE_MIN,
+		CCTDB_COMBINE_MAX};
+	const uint64_t scopes = CCTDB_METRICS_BYTES,
+		       metrics = scopes + MODEL_N_SCOPES * CCTDB_SCOPE_BYTES;
+	const uint64_t details = metrics + (uint64_t)m->n_metrics * CCTDB_METRIC_BYTES,
+		       instances_bytes = MODEL_N_SCOPES * CCTDB_SCOPE_INSTANCE_BYTES;
 	const uint64_t detail_bytes = instances_bytes + CCTDB_IDS_PER_METRIC * CCTDB_SUMMARY_BYTES;
-	uint64_t strings = details + m->n_metrics * detail_bytes, n = strings, formulas[CCTDB_N_PARTIALS];
+	uint64_t strings = details + m->n_metrics * detail_bytes, n = strings,
+		 formulas[CCTDB_N_PARTIALS];
 	for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
 		n += strlen(cctdb_scope_names[s]) + 1;
 	for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
@@ -283,7 +332,8 @@ static bool add_metrics(struct image *img, const struct model *m, const struct n
 	uint64_t start = img->sections[CCTDB_META_METRICS].pointer;
 	cctdb_put_metrics(at, start + metrics, m->n_metrics, start + scopes, MODEL_N_SCOPES);
 	for (unsigned s = 0; s < MODEL_N_SCOPES; s++) {
-		cctdb_put_scope(at + scopes + s * CCTDB_SCOPE_BYTES, start + strings, types[s], types[s] == CCTDB_SCOPE_TRANSITIVE ? 0 : 255);
+		cctdb_put_scope(at + scopes + s * CCTDB_SCOPE_BYTES, start + strings, types[s],
+				types[s] == CCTDB_SCOPE_TRANSITIVE ? 0 : 255);
 		strings += put_string(at + strings, cctdb_scope_names[s]);
 	}
 	for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++) {
@@ -291,15 +341,22 @@ static bool add_metrics(struct image *img, const struct model *m, const struct n
 		strings += put_string(at + strings, cctdb_formulas[p]);
 	}
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
-		uint64_t instances = details + i * detail_bytes, summaries = instances + instances_bytes;
-		cctdb_put_metric(at + metrics + i * CCTDB_METRIC_BYTES, start + strings, start + instances, MODEL_N_SCOPES, start + summaries, CCTDB_IDS_PER_METRIC);
+		uint64_t instances = details + i * detail_bytes,
+			 summaries = instances + instances_bytes;
+		cctdb_put_metric(at + metrics + i * CCTDB_METRIC_BYTES, start + strings,
+				 start + instances, MODEL_N_SCOPES, start + summaries,
+				 CCTDB_IDS_PER_METRIC);
 		strings += put_string(at + strings, names->metrics[i]);
 		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
-			cctdb_put_scope_instance(at + instances + s * CCTDB_SCOPE_INSTANCE_BYTES, start + scopes + s * CCTDB_SCOPE_BYTES, cctdb_value_id(i, s));
+			cctdb_put_scope_instance(at + instances + s * CCTDB_SCOPE_INSTANCE_BYTES,
+						 start + scopes + s * CCTDB_SCOPE_BYTES,
+						 cctdb_value_id(i, s));
 		for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
 			unsigned p = k / MODEL_N_SCOPES, s = k % MODEL_N_SCOPES;
-			cctdb_put_summary(at + summaries + k * CCTDB_SUMMARY_BYTES, start + scopes + s * CCTDB_SCOPE_BYTES, formulas[p], combines[p],
-				cctdb_statistic_id(i, (enum cctdb_partial)p, s));
+			cctdb_put_summary(at + summaries + k * CCTDB_SUMMARY_BYTES,
+					  start + scopes + s * CCTDB_SCOPE_BYTES, formulas[p],
+					  combines[p],
+					  cctdb_statistic_id(i, (enum cctdb_partial)p, s));
 		}
 	}
 	return true;
@@ -332,7 +389,8 @@ static uint64_t item(const struct image *img, unsigned section, uint32_t i, uint
 }
 static uint64_t module_pointer(const struct image *img, const struct model *m, uint32_t module)
 {
-	return item(img, CCTDB_META_MODULES, module < m->n_modules ? module : m->n_modules, CCTDB_MODULE_BYTES);
+	return item(img, CCTDB_META_MODULES, module < m->n_modules ? module : m->n_modules,
+		    CCTDB_MODULE_BYTES);
 }
 static uint64_t file_pointer(const struct image *img, const struct model *m, uint32_t file)
 {
@@ -340,11 +398,13 @@ static uint64_t file_pointer(const struct image *img, const struct model *m, uin
 }
 static uint64_t function_pointer(const struct image *img, const struct model *m, uint32_t function)
 {
-	return item(img, CCTDB_META_FUNCTIONS, function < m->n_functions ? function : m->n_functions, CCTDB_FUNCTION_BYTES);
+	return item(img, CCTDB_META_FUNCTIONS,
+		    function < m->n_functions ? function : m->n_functions, CCTDB_FUNCTION_BYTES);
 }
 
 /* Modules and functions have one item more than the model, for what is not known. */
-static bool add_objects(struct image *img, const struct model *m, const struct names *names, const struct cctdb_sources *sources)
+static bool add_objects(struct image *img, const struct model *m, const struct names *names,
+			const struct cctdb_sources *sources)
 {
 	uint8_t *at = add_list(img, CCTDB_META_MODULES, m->n_modules + 1, CCTDB_MODULE_BYTES);
 	for (uint32_t i = 0; at && i <= m->n_modules; i++, at += CCTDB_MODULE_BYTES)
@@ -358,7 +418,9 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 	for (uint32_t i = 0; i <= m->n_functions; i++, at += CCTDB_FUNCTION_BYTES) {
 		struct model_function unknown = {.module = MODEL_NONE, .file = MODEL_NONE};
 		const struct model_function *f = i < m->n_functions ? &m->functions[i] : &unknown;
-		bool placeholder = f->gpu_kind != MSR_GPU_NO_KIND; /* "<gpu kernel>": HPCToolkit gives it a name and nothing else */
+		bool placeholder =
+			f->gpu_kind != MSR_GPU_NO_KIND; /* "<gpu kernel>": HPCToolkit gives it a
+							   name and nothing else */
 		cctdb_put_function(at, &(struct cctdb_function){
 			.name = names->offsets[names->functions[i]],
 			.module = placeholder ? 0 : module_pointer(img, m, f->module),
@@ -370,7 +432,7 @@ static bool add_objects(struct image *img, const struct model *m, const struct n
 	return true;
 }
 
-/* ---- the tree ------------------------------------------------------------------------------------------ */
+/* ---- the tree ---- */
 
 static struct cctdb_context convert(const struct image *img, const struct model *m, uint32_t id)
 {
@@ -386,7 +448,8 @@ static struct cctdb_context convert(const struct image *img, const struct model 
 		[MODEL_CALL] = CCTDB_RELATION_CALL,
 		[MODEL_INLINED] = CCTDB_RELATION_INLINED,
 	};
-	struct cctdb_context out = {.context = id, .lexical = lexical[c->kind], .relation = relations[c->relation]};
+	struct cctdb_context out = {
+		.context = id, .lexical = lexical[c->kind], .relation = relations[c->relation]};
 	out.propagation = c->relation == MODEL_LEXICAL ? CCTDB_PROPAGATE_FUNCTION : 0;
 	switch (c->kind) {
 	case MODEL_CONTEXT_FUNCTION:
@@ -409,8 +472,9 @@ static struct cctdb_context convert(const struct image *img, const struct model 
 }
 
 /*
- * Children of one parent lie side by side, parents in the order of their ids. at[id] becomes the offset of a context behind the entry points,
- * at[n_contexts] the end of all. Returns the number of entry points.
+ * Children of one parent lie side by side, parents in the order of their ids. at[id] becomes the
+ * offset of a context behind the entry points, at[n_contexts] the end of all. Returns the number of
+ * entry points.
  */
 static uint32_t place_contexts(const struct image *img, const struct model *m, uint64_t *at)
 {
@@ -431,7 +495,8 @@ static uint32_t place_contexts(const struct image *img, const struct model *m, u
 }
 
 /* Bytes of the children of a context, which lie side by side. */
-static uint64_t children_bytes(const struct image *img, const struct model *m, uint32_t id, const uint64_t *at)
+static uint64_t children_bytes(const struct image *img, const struct model *m, uint32_t id,
+			       const uint64_t *at)
 {
 	uint32_t stop = id + m->contexts[id].subtree_n, last = 0;
 	for (uint32_t child = id + 1; child < stop; child += m->contexts[child].subtree_n)
@@ -442,7 +507,8 @@ static uint64_t children_bytes(const struct image *img, const struct model *m, u
 	return at[last] + cctdb_context_bytes(&c) - at[id + 1];
 }
 
-static bool add_contexts(struct image *img, const struct model *m, const struct names *names, struct strtab *table)
+static bool add_contexts(struct image *img, const struct model *m, const struct names *names,
+			 struct strtab *table)
 {
 	uint64_t *at = calloc((size_t)m->n_contexts + 1, sizeof *at);
 	if (!at)
@@ -454,7 +520,8 @@ static bool add_contexts(struct image *img, const struct model *m, const struct 
 	if (p)
 		cctdb_put_context_list(p, start + CCTDB_LIST_BYTES, (uint16_t)n_entries);
 	for (uint32_t id = 1, entry = 0; p && id < m->n_contexts; id++) {
-		uint64_t n_bytes = children_bytes(img, m, id, at), children = n_bytes ? start + base + at[id + 1] : 0;
+		uint64_t n_bytes = children_bytes(img, m, id, at),
+			 children = n_bytes ? start + base + at[id + 1] : 0;
 		const struct model_context *c = &m->contexts[id];
 		if (c->kind != MODEL_CONTEXT_ENTRY) {
 			struct cctdb_context out = convert(img, m, id);
@@ -463,15 +530,18 @@ static bool add_contexts(struct image *img, const struct model *m, const struct 
 			cctdb_put_context(p + base + at[id], &out);
 			continue;
 		}
-		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD, CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN,
-			CCTDB_ENTRY_UNKNOWN};
-		cctdb_put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++, &(struct cctdb_entry){
-			.children_bytes = n_bytes,
-			.children = children,
-			.context = id,
-			.entry_point = kinds[c->entry],
-			.pretty_name = names->offsets[names_add(table, names_entry(c))], /* is in the table */
-		});
+		static const uint8_t kinds[] = {CCTDB_ENTRY_MAIN_THREAD,
+						CCTDB_ENTRY_APPLICATION_THREAD, CCTDB_ENTRY_UNKNOWN,
+						CCTDB_ENTRY_UNKNOWN, CCTDB_ENTRY_UNKNOWN};
+		cctdb_put_entry(p + CCTDB_LIST_BYTES + CCTDB_ENTRY_BYTES * entry++,
+				&(struct cctdb_entry){
+					.children_bytes = n_bytes,
+					.children = children,
+					.context = id,
+					.entry_point = kinds[c->entry],
+					.pretty_name = names->offsets[names_add(
+						table, names_entry(c))], /* is in the table */
+				});
 	}
 	free(at);
 	return p;
@@ -494,13 +564,16 @@ static enum status write_image(struct image *img, const struct sink_options *o)
 	return outfile_close(&file);
 }
 
-enum status cctdb_write_meta(const struct model *m, const struct sink_options *o, const struct cctdb_sources *s)
+enum status cctdb_write_meta(const struct model *m, const struct sink_options *o,
+			     const struct cctdb_sources *s)
 {
 	struct image img = {0};
 	struct names names = {0};
 	uint64_t header;
-	bool ok = add_names(&names, m, s) && room(&img, cctdb_header_bytes(CCTDB_META), &header) && add_general(&img, m) && add_id_names(&img)
-		&& add_metrics(&img, m, &names) && add_strings(&img, &names) && add_objects(&img, m, &names, s) && add_contexts(&img, m, &names, &names.table);
+	bool ok = add_names(&names, m, s) && room(&img, cctdb_header_bytes(CCTDB_META), &header) &&
+		  add_general(&img, m) && add_id_names(&img) && add_metrics(&img, m, &names) &&
+		  add_strings(&img, &names) && add_objects(&img, m, &names, s) &&
+		  add_contexts(&img, m, &names, &names.table);
 	enum status status = STATUS_NO_MEMORY;
 	if (ok)
 		status = write_image(&img, o);

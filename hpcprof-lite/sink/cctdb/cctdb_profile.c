@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values: one counts, which fixes where everything goes, one
- * writes, each profile by itself on any thread. Memory does not depend on the number of values. Test: tests/unit/test_sink_cctdb.c.
+ * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values:
+ * one counts, which fixes where everything goes, one writes, each profile by itself on any thread.
+ * Memory does not depend on the number of values. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -32,13 +33,16 @@ static void emit(struct emitter *e, uint32_t context, uint16_t id, double value)
 {
 	if (!e->open || e->context != context) {
 		if (e->indices)
-			cctdb_put_profile_index(outstream_room(e->indices, CCTDB_PROFILE_INDEX_BYTES), context, e->block->n_values);
+			cctdb_put_profile_index(
+				outstream_room(e->indices, CCTDB_PROFILE_INDEX_BYTES), context,
+				e->block->n_values);
 		e->block->n_indices++;
 		e->context = context;
 		e->open = true;
 	}
 	if (e->values)
-		cctdb_put_profile_value(outstream_room(e->values, CCTDB_PROFILE_VALUE_BYTES), id, value);
+		cctdb_put_profile_value(outstream_room(e->values, CCTDB_PROFILE_VALUE_BYTES), id,
+					value);
 	e->block->n_values++;
 }
 
@@ -47,17 +51,22 @@ static void emit_profile(struct emitter *e, const struct model_profile *p)
 	for (size_t i = 0; i < p->n_values; i++)
 		for (unsigned s = 0; s < MODEL_N_SCOPES; s++)
 			if (p->values[i].at[s] != 0)
-				emit(e, p->values[i].context, cctdb_value_id(p->values[i].metric, s), p->values[i].at[s]);
+				emit(e, p->values[i].context,
+				     cctdb_value_id(p->values[i].metric, s), p->values[i].at[s]);
 }
 
 static void emit_total(struct emitter *e, const struct model_total *t)
 {
 	for (unsigned k = 0; k < CCTDB_IDS_PER_METRIC; k++) {
 		unsigned p = k / MODEL_N_SCOPES, s = k % MODEL_N_SCOPES;
-		double value = p == CCTDB_SUM ? t->sum[s] : p == CCTDB_COUNT ? (double)t->n_profiles : p == CCTDB_SUM_OF_SQUARES ? t->sum_of_squares[s]
-			: p == CCTDB_MIN ? t->min[s] : t->max[s];
+		double value = p == CCTDB_SUM              ? t->sum[s]
+			       : p == CCTDB_COUNT          ? (double)t->n_profiles
+			       : p == CCTDB_SUM_OF_SQUARES ? t->sum_of_squares[s]
+			       : p == CCTDB_MIN            ? t->min[s]
+							   : t->max[s];
 		if (t->sum[s] != 0 && value != 0)
-			emit(e, t->context, cctdb_statistic_id(t->metric, (enum cctdb_partial)p, s), value);
+			emit(e, t->context, cctdb_statistic_id(t->metric, (enum cctdb_partial)p, s),
+			     value);
 	}
 }
 
@@ -85,13 +94,17 @@ static void write_one(void *arg, size_t profile, unsigned worker)
 	struct cctdb_block *b = &w->blocks[profile];
 	struct outstream values, indices;
 	(void)worker;
-	size_t value_bytes = b->n_values * CCTDB_PROFILE_VALUE_BYTES, index_bytes = (size_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
+	size_t value_bytes = b->n_values * CCTDB_PROFILE_VALUE_BYTES,
+	       index_bytes = (size_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
 	if (b->n_values == 0)
 		return;
-	if (outstream_open(&values, w->file, b->values, value_bytes < BUFFER_BYTES ? value_bytes : BUFFER_BYTES) != STATUS_OK)
+	if (outstream_open(&values, w->file, b->values,
+			   value_bytes < BUFFER_BYTES ? value_bytes : BUFFER_BYTES) != STATUS_OK)
 		return;
-	if (outstream_open(&indices, w->file, b->indices, index_bytes < BUFFER_BYTES ? index_bytes : BUFFER_BYTES) == STATUS_OK) {
-		emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices}, w->m, profile);
+	if (outstream_open(&indices, w->file, b->indices,
+			   index_bytes < BUFFER_BYTES ? index_bytes : BUFFER_BYTES) == STATUS_OK) {
+		emit_all(&(struct emitter){.block = b, .values = &values, .indices = &indices},
+			 w->m, profile);
 		outstream_close(&indices);
 	}
 	outstream_close(&values);
@@ -102,21 +115,30 @@ enum { MAX_IDS = 5 };
 static uint16_t tuple_ids(const struct cctdb_identity *identity, struct cctdb_id *ids)
 {
 	uint16_t n = 0;
-	ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_NODE, .is_physical = true, .logical = identity->node, .physical = identity->host_id};
+	ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_NODE,
+				     .is_physical = true,
+				     .logical = identity->node,
+				     .physical = identity->host_id};
 	if (identity->rank >= 0)
-		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_RANK, .logical = (uint32_t)identity->rank};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_RANK,
+					     .logical = (uint32_t)identity->rank};
 	if (identity->is_queue) {
-		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUDEVICE, .logical = identity->device};
-		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUCONTEXT, .logical = identity->context};
-		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUSTREAM, .logical = identity->stream};
+		ids[n++] =
+			(struct cctdb_id){.kind = CCTDB_ID_GPUDEVICE, .logical = identity->device};
+		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_GPUCONTEXT,
+					     .logical = identity->context};
+		ids[n++] =
+			(struct cctdb_id){.kind = CCTDB_ID_GPUSTREAM, .logical = identity->stream};
 	} else {
 		ids[n++] = (struct cctdb_id){.kind = CCTDB_ID_THREAD, .logical = identity->thread};
 	}
 	return n;
 }
 
-/* Header, profile infos and identifier tuples: all before the values. Returns the bytes, or NULL. */
-static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identities, size_t *n_bytes, uint64_t *end)
+/* Header, profile infos and identifier tuples: all before the values. Returns the bytes, or
+ * NULL. */
+static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identities,
+			   size_t *n_bytes, uint64_t *end)
 {
 	const struct model *m = w->m;
 	uint32_t n = m->n_profiles + 1;
@@ -127,7 +149,8 @@ static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identi
 	sections[CCTDB_PROFILE_ID_TUPLES].pointer = sections[0].pointer + sections[0].bytes;
 	uint64_t tuples = 0;
 	for (uint32_t i = 0; i < m->n_profiles; i++)
-		tuples += CCTDB_ID_TUPLE_BYTES + (uint64_t)tuple_ids(&identities[i], ids) * CCTDB_ID_BYTES;
+		tuples += CCTDB_ID_TUPLE_BYTES +
+			  (uint64_t)tuple_ids(&identities[i], ids) * CCTDB_ID_BYTES;
 	sections[CCTDB_PROFILE_ID_TUPLES].bytes = tuples;
 	uint64_t at = sections[CCTDB_PROFILE_ID_TUPLES].pointer;
 	*n_bytes = at + tuples;
@@ -136,14 +159,16 @@ static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identi
 		return NULL;
 	cctdb_put_header(front, CCTDB_PROFILE, sections);
 	uint8_t *infos = front + sections[CCTDB_PROFILE_INFOS].pointer;
-	cctdb_put_infos(infos, sections[CCTDB_PROFILE_INFOS].pointer + CCTDB_INFOS_BYTES, n, CCTDB_PROFILE_BYTES);
+	cctdb_put_infos(infos, sections[CCTDB_PROFILE_INFOS].pointer + CCTDB_INFOS_BYTES, n,
+			CCTDB_PROFILE_BYTES);
 	uint64_t values = *n_bytes;
 	for (uint32_t i = 0; i < n; i++) {
 		struct cctdb_block *b = &w->blocks[i];
 		b->values = cctdb_align(values, 8);
 		b->indices = cctdb_align(b->values + b->n_values * CCTDB_PROFILE_VALUE_BYTES, 4);
 		values = b->indices + (uint64_t)b->n_indices * CCTDB_PROFILE_INDEX_BYTES;
-		cctdb_put_profile(infos + CCTDB_INFOS_BYTES + (size_t)i * CCTDB_PROFILE_BYTES, b, i ? at : 0, i == 0);
+		cctdb_put_profile(infos + CCTDB_INFOS_BYTES + (size_t)i * CCTDB_PROFILE_BYTES, b,
+				  i ? at : 0, i == 0);
 		if (i == 0)
 			continue;
 		uint16_t n_ids = tuple_ids(&identities[i - 1], ids);
@@ -157,7 +182,9 @@ static uint8_t *make_front(struct writer *w, const struct cctdb_identity *identi
 enum status cctdb_write_profile(const struct model *m, const struct sink_options *o)
 {
 	struct outfile file;
-	struct writer w = {.m = m, .file = &file, .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
+	struct writer w = {.m = m,
+			   .file = &file,
+			   .blocks = calloc((size_t)m->n_profiles + 1, sizeof *w.blocks)};
 	struct cctdb_identity *identities = cctdb_identities(m);
 	uint8_t footer[CCTDB_FOOTER_BYTES], *front = NULL;
 	size_t n_bytes = 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of the source files that contexts name, below src/ of the database at their absolute paths, where hpcviewer looks for them. A file that
- * cannot be read, is no regular file, is unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
- * its path still stands in meta.db. A copy is for no one who could not read the original. A copy that cannot be written fails the sink.
- * Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ * Copies of the source files that contexts name, below src/ of the database at their absolute
+ * paths, where hpcviewer looks for them. A file that cannot be read, is no regular file, is
+ * unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
+ * its path still stands in meta.db. A copy is for no one who could not read the original. A copy
+ * that cannot be written fails the sink. Tests: tests/unit/test_sink_cctdb.c,
+ * tests/cli/sink_cctdb.sh.
  */
 #include "common/base/log.h"
 #include "common/base/map.h"
@@ -62,7 +64,8 @@ static bool make_parents(const char *directory, const char *relative)
 		return false;
 	}
 	bool ok = true;
-	for (char *slash = path + strlen(directory) + sizeof "/src"; ok && (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = path + strlen(directory) + sizeof "/src";
+	     ok && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		ok = mkdir(path, 0777) == 0 || errno == EEXIST;
 		*slash = '/';
@@ -78,7 +81,8 @@ struct copying {
 };
 
 /* Sets *copied. A failure is one of writing; it has been logged. */
-static enum status copy(const struct copying *c, const char *path, const char *relative, bool *copied)
+static enum status copy(const struct copying *c, const char *path, const char *relative,
+			bool *copied)
 {
 	const char *directory = c->o->directory;
 	struct outfile out;
@@ -133,7 +137,8 @@ static bool *named_files(const struct model *m)
 		const struct model_context *c = &m->contexts[i];
 		if (c->file < m->n_files)
 			named[c->file] = true;
-		if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions && m->functions[c->function].file < m->n_files)
+		if (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions &&
+		    m->functions[c->function].file < m->n_files)
 			named[m->functions[c->function].file] = true;
 	}
 	return named;
@@ -152,7 +157,8 @@ static const char *find_source(const struct sink_options *o, const char *relativ
 }
 
 /* Copies the named files. Several file ids may mean one path. */
-static enum status copy_named(const struct model *m, const struct sink_options *o, const bool *named, struct cctdb_sources *s)
+static enum status copy_named(const struct model *m, const struct sink_options *o,
+			      const bool *named, struct cctdb_sources *s)
 {
 	struct map seen = {0}; /* hash of the path below src -> file id + whether it was copied */
 	enum status status = STATUS_OK;
@@ -163,10 +169,12 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 		char *relative = named[i] ? cctdb_source_path(m->files[i].path) : NULL;
 		if (!relative)
 			continue;
-		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative), first = map_get(&seen, key, check);
+		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative),
+			 first = map_get(&seen, key, check);
 		bool copied = false;
 		if (first == MAP_NONE) {
-			status = copy(&c, find_source(o, relative, m->files[i].path, archived), relative, &copied);
+			status = copy(&c, find_source(o, relative, m->files[i].path, archived),
+				      relative, &copied);
 			if (map_put(&seen, key, check, i) == MAP_NONE)
 				status = STATUS_NO_MEMORY;
 		} else {
@@ -187,11 +195,14 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 	return status;
 }
 
-enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o, struct cctdb_sources *s)
+enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o,
+			       struct cctdb_sources *s)
 {
 	char *root = outfile_path(o->directory, "src");
 	bool *named = named_files(m);
-	*s = (struct cctdb_sources){.relative = calloc(m->n_files ? m->n_files : 1, sizeof *s->relative), .n = m->n_files};
+	*s = (struct cctdb_sources){
+		.relative = calloc(m->n_files ? m->n_files : 1, sizeof *s->relative),
+		.n = m->n_files};
 	enum status status = STATUS_NO_MEMORY;
 	if (!root || !named || !s->relative)
 		log_error(o->directory, "out of memory");

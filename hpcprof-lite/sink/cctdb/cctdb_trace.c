@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace.db: the time lines, read from the measurement and written in pieces, so that memory does not grow with them. Every profile has a header, also one
- * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle context when its thread ends. In the line of a queue an operation begins its
-context and the end of it is idle, unless the next one follows at once. Test: tests/unit/test_sink_cctdb.c.
+ * trace.db: the time lines, read from the measurement and written in pieces, so that memory does
+not grow with them. Every profile has a header, also one
+ * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle
+context when its thread ends. In the line of a queue an operation begins its context and the end of
+it is idle, unless the next one follows at once. Test: tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"
@@ -41,7 +43,8 @@ static void put(struct line *l, struct outstream *out, uint64_t time_ns, uint32_
 	l->last_ns = time_ns;
 }
 
-/* Records that the line of a profile may need: a thread's samples and the idle one at the end; two for each operation of a queue. */
+/* Records that the line of a profile may need: a thread's samples and the idle one at the end; two
+ * for each operation of a queue. */
 static uint64_t most_records(const struct model_profile *p)
 {
 	uint64_t n = p->n_trace_records;
@@ -53,7 +56,8 @@ static void fail_longer(struct writer *w)
 	fail(w, "a time line is longer than the measurement said");
 }
 
-static void write_samples(struct writer *w, uint32_t profile, struct outstream *out, struct model_sample *samples, unsigned worker)
+static void write_samples(struct writer *w, uint32_t profile, struct outstream *out,
+			  struct model_sample *samples, unsigned worker)
 {
 	const struct model_profile *p = &w->m->profiles[profile];
 	struct line *l = &w->lines[profile];
@@ -76,7 +80,8 @@ static void write_samples(struct writer *w, uint32_t profile, struct outstream *
 		put(l, out, p->end_ns > l->last_ns ? p->end_ns : l->last_ns, 0);
 }
 
-static void write_ops(struct writer *w, uint32_t profile, struct outstream *out, struct model_gpu_op *ops, unsigned worker)
+static void write_ops(struct writer *w, uint32_t profile, struct outstream *out,
+		      struct model_gpu_op *ops, unsigned worker)
 {
 	struct line *l = &w->lines[profile];
 	struct model_gpu_cursor cursor = {0};
@@ -107,7 +112,8 @@ static void write_line(void *arg, size_t profile, unsigned worker)
 	struct outstream out;
 	if (p->n_trace_records == 0)
 		return;
-	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op) : CHUNK_SAMPLES * sizeof(struct model_sample));
+	void *chunk = malloc(is_queue ? CHUNK_OPS * sizeof(struct model_gpu_op)
+				      : CHUNK_SAMPLES * sizeof(struct model_sample));
 	if (!chunk) {
 		fail(w, "out of memory");
 		return;
@@ -126,10 +132,13 @@ static void write_front(struct writer *w)
 {
 	const struct model *m = w->m;
 	uint64_t first_ns = UINT64_MAX, last_ns = 0;
-	struct cctdb_section section = {CCTDB_TRACES_BYTES + (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES, cctdb_header_bytes(CCTDB_TRACE)};
+	struct cctdb_section section = {CCTDB_TRACES_BYTES +
+						(uint64_t)m->n_profiles * CCTDB_TRACE_BYTES,
+					cctdb_header_bytes(CCTDB_TRACE)};
 	for (uint32_t i = 0; i < m->n_profiles; i++)
 		if (w->lines[i].n) {
-			first_ns = w->lines[i].first_ns < first_ns ? w->lines[i].first_ns : first_ns;
+			first_ns =
+				w->lines[i].first_ns < first_ns ? w->lines[i].first_ns : first_ns;
 			last_ns = w->lines[i].last_ns > last_ns ? w->lines[i].last_ns : last_ns;
 		}
 	if (first_ns == UINT64_MAX) {
@@ -139,11 +148,14 @@ static void write_front(struct writer *w)
 	struct outstream out;
 	if (outstream_open(&out, w->file, 0, BUFFER_BYTES) != STATUS_OK)
 		return;
-	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_TRACE)), CCTDB_TRACE, &section);
-	cctdb_put_traces(outstream_room(&out, CCTDB_TRACES_BYTES), section.pointer + CCTDB_TRACES_BYTES, m->n_profiles, first_ns, last_ns);
+	cctdb_put_header(outstream_room(&out, cctdb_header_bytes(CCTDB_TRACE)), CCTDB_TRACE,
+			 &section);
+	cctdb_put_traces(outstream_room(&out, CCTDB_TRACES_BYTES),
+			 section.pointer + CCTDB_TRACES_BYTES, m->n_profiles, first_ns, last_ns);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct line *l = &w->lines[i];
-		cctdb_put_trace(outstream_room(&out, CCTDB_TRACE_BYTES), i + 1, l->start, l->start + l->n * CCTDB_SAMPLE_BYTES);
+		cctdb_put_trace(outstream_room(&out, CCTDB_TRACE_BYTES), i + 1, l->start,
+				l->start + l->n * CCTDB_SAMPLE_BYTES);
 	}
 	outstream_close(&out);
 }
@@ -153,7 +165,8 @@ enum status cctdb_write_trace(const struct model *m, const struct sink_options *
 	struct outfile file;
 	struct writer w = {.m = m, .file = &file};
 	uint8_t footer[CCTDB_FOOTER_BYTES];
-	uint64_t end = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES + (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES;
+	uint64_t end = cctdb_header_bytes(CCTDB_TRACE) + CCTDB_TRACES_BYTES +
+		       (uint64_t)m->n_profiles * CCTDB_TRACE_BYTES;
 	enum status status = outfile_create(&file, o->directory, "trace.db");
 	if (status != STATUS_OK)
 		return status;

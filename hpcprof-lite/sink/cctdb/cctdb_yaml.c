@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of HPCToolkit (release 2024.01). Formulas have the form
- * of a map {operator: [left, right]}, the only one hpcviewer reads. Names of roots equal the metrics' names, as Hatchet expects. Only sums are
- * shown at first; mean, minimum, maximum and deviation over the threads are there where there is more than one. All metrics are roots, as HPCToolkit writes
-them and Hatchet needs them, in the order of the tree they form: parts stand behind the whole. What people read of launch characteristics is
-a mean, the sum divided by the number of launches; the sums are inputs only. Test: tests/unit/test_sink_cctdb.c.
+ * metrics/default.yaml: the table of metrics that hpcviewer and Hatchet show, after METRICS.yaml of
+HPCToolkit (release 2024.01). Formulas have the form
+ * of a map {operator: [left, right]}, the only one hpcviewer reads. Names of roots equal the
+metrics' names, as Hatchet expects. Only sums are
+ * shown at first; mean, minimum, maximum and deviation over the threads are there where there is
+more than one. All metrics are roots, as HPCToolkit writes them and Hatchet needs them, in the order
+of the tree they form: parts stand behind the whole. What people read of launch characteristics is
+a mean, the sum divided by the number of launches; the sums are inputs only. Test:
+tests/unit/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/safe/printable.h"
@@ -34,9 +38,11 @@ static void put_quoted(FILE *out, const char *s)
 		else if (n == 1 && !harmless)
 			fprintf(out, "\\x%02x", *s);
 		else if (n == 2 && !harmless && (unsigned char)*s == 0xc2)
-			fprintf(out, "\\x%02x", (unsigned char)s[1]); /* C1, which YAML takes for no text */
+			fprintf(out, "\\x%02x",
+				(unsigned char)s[1]); /* C1, which YAML takes for no text */
 		else if (n == 3 && memcmp(s, "\xef\xbf\xbe", 2) == 0 && (unsigned char)s[2] >= 0xbe)
-			fputs((unsigned char)s[2] == 0xbe ? "\\uFFFE" : "\\uFFFF", out); /* nor these */
+			fputs((unsigned char)s[2] == 0xbe ? "\\uFFFE" : "\\uFFFF",
+			      out); /* nor these */
 		else
 			fwrite(s, 1, n, out);
 	}
@@ -52,9 +58,11 @@ static bool put_inputs(FILE *out, const struct model *m)
 			return false;
 		for (unsigned p = 0; p < CCTDB_N_PARTIALS; p++)
 			for (unsigned s = MODEL_FUNCTION; s < MODEL_N_SCOPES; s++) {
-				fprintf(out, "  - &m%" PRIu32 "-%s-%s\n    metric: ", i, partial_names[p], cctdb_scope_names[s]);
+				fprintf(out, "  - &m%" PRIu32 "-%s-%s\n    metric: ", i,
+					partial_names[p], cctdb_scope_names[s]);
 				put_quoted(out, name);
-				fprintf(out, "\n    scope: %s\n    formula: %s\n    combine: %s\n", cctdb_scope_names[s], cctdb_formulas[p], cctdb_combines[p]);
+				fprintf(out, "\n    scope: %s\n    formula: %s\n    combine: %s\n",
+					cctdb_scope_names[s], cctdb_formulas[p], cctdb_combines[p]);
 			}
 		free(name);
 	}
@@ -66,28 +74,45 @@ static void put_mean(FILE *out, uint32_t metric, uint32_t divisor)
 {
 	static const struct {
 		const char *key, *scope;
-	} formulas[] = {{"          inclusive:\n            standard", "execution"}, {"          exclusive:\n            custom", "lex_aware"}, {"            standard", "function"}};
-	fputs("    format: \"%.1f\"\n    variants:\n      \"\":\n        render: [number]\n        formula:\n", out);
+	} formulas[] = {{"          inclusive:\n            standard", "execution"},
+			{"          exclusive:\n            custom", "lex_aware"},
+			{"            standard", "function"}};
+	fputs("    format: \"%.1f\"\n    variants:\n      \"\":\n        render: [number]\n        "
+	      "formula:\n",
+	      out);
 	for (unsigned i = 0; i < 3; i++)
-		fprintf(out, "%s: {\"/\": [*m%" PRIu32 "-sum-%s , *m%" PRIu32 "-sum-%s ]}\n", formulas[i].key, metric, formulas[i].scope, divisor, formulas[i].scope);
+		fprintf(out, "%s: {\"/\": [*m%" PRIu32 "-sum-%s , *m%" PRIu32 "-sum-%s ]}\n",
+			formulas[i].key, metric, formulas[i].scope, divisor, formulas[i].scope);
 }
 
-/* The value over the profiles named by `what`, of one metric and scope. Those without a value count as 0 in mean and deviation. */
-static void put_formula(FILE *out, const char *what, uint32_t metric, const char *scope, uint32_t n_profiles)
+/* The value over the profiles named by `what`, of one metric and scope. Those without a value count
+ * as 0 in mean and deviation. */
+static void put_formula(FILE *out, const char *what, uint32_t metric, const char *scope,
+			uint32_t n_profiles)
 {
 	if (strcmp(what, "Mean") == 0)
-		fprintf(out, "{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}\n", metric, scope, n_profiles);
+		fprintf(out, "{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}\n", metric, scope,
+			n_profiles);
 	else if (strcmp(what, "StdDev") == 0)
-		fprintf(out, "{sqrt: [{\"-\": [{\"/\": [*m%" PRIu32 "-sumsq-%s , %" PRIu32 "]}, {\"^\": [{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}, 2]}]}]}\n",
+		fprintf(out,
+			"{sqrt: [{\"-\": [{\"/\": [*m%" PRIu32 "-sumsq-%s , %" PRIu32
+			"]}, {\"^\": [{\"/\": [*m%" PRIu32 "-sum-%s , %" PRIu32 "]}, 2]}]}]}\n",
 			metric, scope, n_profiles, metric, scope, n_profiles);
 	else
-		fprintf(out, "*m%" PRIu32 "-%s-%s\n", metric, strcmp(what, "Sum") == 0 ? "sum" : strcmp(what, "Min") == 0 ? "min" : "max", scope);
+		fprintf(out, "*m%" PRIu32 "-%s-%s\n", metric,
+			strcmp(what, "Sum") == 0   ? "sum"
+			: strcmp(what, "Min") == 0 ? "min"
+						   : "max",
+			scope);
 }
 
 static void put_variant(FILE *out, const char *what, uint32_t metric, uint32_t n_profiles)
 {
 	bool sum = strcmp(what, "Sum") == 0;
-	fprintf(out, "      %s:\n        render: [%s]\n        formula:\n          inclusive:\n            standard: ", what, sum ? "number, percent" : "number, hidden");
+	fprintf(out,
+		"      %s:\n        render: [%s]\n        formula:\n          inclusive:\n         "
+		"   standard: ",
+		what, sum ? "number, percent" : "number, hidden");
 	put_formula(out, what, metric, "execution", n_profiles);
 	fputs("          exclusive:\n", out);
 	if (sum) {
@@ -109,7 +134,8 @@ static void put_roots(FILE *out, const struct model *m)
 		fputs("  - name: ", out);
 		put_quoted(out, metric->name);
 		fputs("\n    description: ", out);
-		put_quoted(out, metric->description && metric->description[0] ? metric->description : metric->name);
+		put_quoted(out, metric->description && metric->description[0] ? metric->description
+									      : metric->name);
 		fputs("\n", out);
 		if (metric->kind == MODEL_METRIC_GPU_MEAN) {
 			put_mean(out, i, metric->divisor);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sink otf2: an archive otf2/traces.otf2 with the tree as calling contexts, the samples as events, totals and losses as metrics. This file opens and closes
- * the archive; one that could not be written whole is removed. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * The sink otf2: an archive otf2/traces.otf2 with the tree as calling contexts, the samples as
+ * events, totals and losses as metrics. This file opens and closes the archive; one that could not
+ * be written whole is removed. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "config.h"
 
@@ -23,8 +24,9 @@
 enum { EVENT_CHUNK_BYTES = 256 << 10, DEFINITION_CHUNK_BYTES = 1 << 20 };
 
 /*
- * In front of libc's, which asks the name service for this host's address: 20 s and more in a container or on a node that has no name server. The library calls it when
- * it closes an archive, for a number that tells hosts apart.
+ * In front of libc's, which asks the name service for this host's address: 20 s and more in a
+ * container or on a node that has no name server. The library calls it when it closes an archive,
+ * for a number that tells hosts apart.
  */
 __attribute__((visibility("default"))) long gethostid(void)
 {
@@ -33,7 +35,8 @@ __attribute__((visibility("default"))) long gethostid(void)
 	return (long)(int32_t)fnv32(FNV32_START, host.nodename, n);
 }
 
-static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
+static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationRef location,
+				   void *caller, bool final)
 {
 	(void)arg;
 	(void)type;
@@ -44,9 +47,11 @@ static OTF2_FlushType flush_always(void *arg, OTF2_FileType type, OTF2_LocationR
 }
 
 /*
- * By default a writer keeps up to 128 MiB before it flushes. Here it gets two chunks, used again after each flush, so that memory does not grow with
- * events; no chunk means: flush. The library clears a whole chunk even for an empty file, so chunks that a writer leaves behind go to the next one instead of
- * back to the system: with thousands of locations page faults would be most of the work.
+ * By default a writer keeps up to 128 MiB before it flushes. Here it gets two chunks, used again
+ * after each flush, so that memory does not grow with events; no chunk means: flush. The library
+ * clears a whole chunk even for an empty file, so chunks that a writer leaves behind go to the next
+ * one instead of back to the system: with thousands of locations page faults would be most of the
+ * work.
  */
 enum { MAX_CHUNKS = 2 };
 struct chunks {
@@ -81,7 +86,8 @@ static void leave_chunk(struct otf2_writer *w, void *chunk, uint64_t n_bytes)
 	pthread_mutex_unlock(&w->spares_lock);
 }
 
-static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, uint64_t n_bytes)
+static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine,
+			    uint64_t n_bytes)
 {
 	struct chunks *c = *mine ? *mine : (*mine = calloc(1, sizeof *c));
 	(void)type;
@@ -93,14 +99,16 @@ static void *allocate_chunk(void *arg, OTF2_FileType type, OTF2_LocationRef loca
 		c->at[c->n_used] = take_chunk(arg, n_bytes);
 	if (c->at[c->n_used])
 		return c->at[c->n_used++];
-	if (c->n_used == 0) { /* nothing in it, and free_chunks() is not called for a writer that never had a chunk */
+	if (c->n_used == 0) { /* nothing in it, and free_chunks() is not called for a writer that
+				 never had a chunk */
 		free(c);
 		*mine = NULL;
 	}
 	return NULL;
 }
 
-static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine, bool final)
+static void free_chunks(void *arg, OTF2_FileType type, OTF2_LocationRef location, void **mine,
+			bool final)
 {
 	struct chunks *c = *mine;
 	(void)type;
@@ -125,11 +133,13 @@ static void free_spares(struct otf2_writer *w)
 	}
 }
 
-/* Locks of the archive: after OTF2_Pthread_Locks.h, but without memory of their own, as that header's are freed twice when memory is short. */
+/* Locks of the archive: after OTF2_Pthread_Locks.h, but without memory of their own, as that
+ * header's are freed twice when memory is short. */
 static OTF2_CallbackCode create_lock(void *arg, OTF2_Lock *lock)
 {
 	struct otf2_writer *w = arg;
-	if (w->n_locks == OTF2_MAX_LOCKS || pthread_mutex_init(&w->locks[w->n_locks].mutex, NULL) != 0)
+	if (w->n_locks == OTF2_MAX_LOCKS ||
+	    pthread_mutex_init(&w->locks[w->n_locks].mutex, NULL) != 0)
 		return OTF2_CALLBACK_ERROR;
 	*lock = &w->locks[w->n_locks++];
 	return OTF2_CALLBACK_SUCCESS;
@@ -138,7 +148,8 @@ static OTF2_CallbackCode create_lock(void *arg, OTF2_Lock *lock)
 static OTF2_CallbackCode destroy_lock(void *arg, OTF2_Lock lock)
 {
 	(void)arg;
-	return pthread_mutex_destroy(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+	return pthread_mutex_destroy(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS
+							: OTF2_CALLBACK_ERROR;
 }
 
 static OTF2_CallbackCode take_lock(void *arg, OTF2_Lock lock)
@@ -150,7 +161,8 @@ static OTF2_CallbackCode take_lock(void *arg, OTF2_Lock lock)
 static OTF2_CallbackCode leave_lock(void *arg, OTF2_Lock lock)
 {
 	(void)arg;
-	return pthread_mutex_unlock(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
+	return pthread_mutex_unlock(&lock->mutex) == 0 ? OTF2_CALLBACK_SUCCESS
+						       : OTF2_CALLBACK_ERROR;
 }
 
 static void set_sampling_properties(struct otf2_writer *w)
@@ -159,28 +171,44 @@ static void set_sampling_properties(struct otf2_writer *w)
 	const struct {
 		const char *name;
 		uint64_t value;
-	} numbers[] = {{"HPCTOOLKIT_LITE::GPU_PC_SAMPLES", s->total}, {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_EXACT", s->in_tree_exact},
-		{"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_APPORTIONED", s->in_tree_apportioned}, {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_NOT_ATTRIBUTED", s->outside + s->in_tree_unattributed}};
+	} numbers[] = {{"HPCTOOLKIT_LITE::GPU_PC_SAMPLES", s->total},
+		       {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_EXACT", s->in_tree_exact},
+		       {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_APPORTIONED", s->in_tree_apportioned},
+		       {"HPCTOOLKIT_LITE::GPU_PC_SAMPLES_NOT_ATTRIBUTED",
+			s->outside + s->in_tree_unattributed}};
 	char text[64];
 	if (!sampling_is_there(s))
 		return;
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		snprintf(text, sizeof text, "%" PRIu64, numbers[i].value);
-		otf2_check(w, OTF2_Archive_SetProperty(w->archive, numbers[i].name, text, true), "property");
+		otf2_check(w, OTF2_Archive_SetProperty(w->archive, numbers[i].name, text, true),
+			   "property");
 	}
-	snprintf(text, sizeof text, sampling_agreement(s) < 0 ? "not measured" : "%.6f", sampling_agreement(s));
-	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::GPU_APPORTIONING_AGREEMENT", text, true), "property");
-	otf2_check(w, OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::GPU_PC_SAMPLES_CLOSE", s->closes, true), "property");
+	snprintf(text, sizeof text, sampling_agreement(s) < 0 ? "not measured" : "%.6f",
+		 sampling_agreement(s));
+	otf2_check(w,
+		   OTF2_Archive_SetProperty(
+			   w->archive, "HPCTOOLKIT_LITE::GPU_APPORTIONING_AGREEMENT", text, true),
+		   "property");
+	otf2_check(w,
+		   OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::GPU_PC_SAMPLES_CLOSE",
+						s->closes, true),
+		   "property");
 }
 
 static void set_properties(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
 	char text[256];
-	otf2_check(w, OTF2_Archive_SetCreator(w->archive, PACKAGE_NAME " " PACKAGE_VERSION), "creator");
-	snprintf(text, sizeof text, "%s: %" PRIu32 " processes, %" PRIu32 " threads; samples delivered %" PRIu64 ", in the tree %" PRIu64 "; the ledger %s",
-		m->title ? m->title : "", m->n_processes, m->n_profiles, m->ledger.delivered, m->ledger.in_tree, m->ledger_closes ? "closes" : "does not close");
-	char *description = names_clean(text), *host = names_clean(m->n_processes ? m->processes[0].host : NULL);
+	otf2_check(w, OTF2_Archive_SetCreator(w->archive, PACKAGE_NAME " " PACKAGE_VERSION),
+		   "creator");
+	snprintf(text, sizeof text,
+		 "%s: %" PRIu32 " processes, %" PRIu32 " threads; samples delivered %" PRIu64
+		 ", in the tree %" PRIu64 "; the ledger %s",
+		 m->title ? m->title : "", m->n_processes, m->n_profiles, m->ledger.delivered,
+		 m->ledger.in_tree, m->ledger_closes ? "closes" : "does not close");
+	char *description = names_clean(text),
+	     *host = names_clean(m->n_processes ? m->processes[0].host : NULL);
 	if (description)
 		otf2_check(w, OTF2_Archive_SetDescription(w->archive, description), "description");
 	if (host && *host)
@@ -188,28 +216,45 @@ static void set_properties(struct otf2_writer *w)
 	free(description);
 	free(host);
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.delivered);
-	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_DELIVERED", text, true), "property");
+	otf2_check(w,
+		   OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_DELIVERED", text,
+					    true),
+		   "property");
 	snprintf(text, sizeof text, "%" PRIu64, m->ledger.in_tree);
-	otf2_check(w, OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_IN_TREE", text, true), "property");
-	otf2_check(w, OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::LEDGER_CLOSES", m->ledger_closes, true), "property");
+	otf2_check(w,
+		   OTF2_Archive_SetProperty(w->archive, "HPCTOOLKIT_LITE::SAMPLES_IN_TREE", text,
+					    true),
+		   "property");
+	otf2_check(w,
+		   OTF2_Archive_SetBoolProperty(w->archive, "HPCTOOLKIT_LITE::LEDGER_CLOSES",
+						m->ledger_closes, true),
+		   "property");
 	set_sampling_properties(w);
 }
 
 static void write_archive(struct otf2_writer *w)
 {
-	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always, .otf2_post_flush = NULL};
-	static const OTF2_LockingCallbacks locking = {NULL, create_lock, destroy_lock, take_lock, leave_lock};
-	static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate_chunk, .otf2_free_all = free_chunks};
-	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_BYTES, DEFINITION_CHUNK_BYTES,
-		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always,
+						  .otf2_post_flush = NULL};
+	static const OTF2_LockingCallbacks locking = {NULL, create_lock, destroy_lock, take_lock,
+						      leave_lock};
+	static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate_chunk,
+						    .otf2_free_all = free_chunks};
+	w->archive = OTF2_Archive_Open(w->path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_BYTES,
+				       DEFINITION_CHUNK_BYTES, OTF2_SUBSTRATE_POSIX,
+				       OTF2_COMPRESSION_NONE);
 	if (!w->archive) {
 		otf2_check(w, OTF2_ERROR_FILE_CAN_NOT_OPEN, "archive");
 		return;
 	}
-	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL), "flush callbacks")
-		&& otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, w), "memory callbacks")
-		&& otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive), "collective callbacks")
-		&& otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w), "locking callbacks")) {
+	if (otf2_check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL),
+		       "flush callbacks") &&
+	    otf2_check(w, OTF2_Archive_SetMemoryCallbacks(w->archive, &memory, w),
+		       "memory callbacks") &&
+	    otf2_check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive),
+		       "collective callbacks") &&
+	    otf2_check(w, OTF2_Archive_SetLockingCallbacks(w->archive, &locking, w),
+		       "locking callbacks")) {
 		set_properties(w);
 		otf2_write_events(w);
 		log_progress("otf2 definitions", 0, 0);
@@ -223,8 +268,11 @@ static void write_archive(struct otf2_writer *w)
 static enum status write_otf2(const struct model *m, const struct sink_options *o)
 {
 	const struct sink_otf2_options *settings = o->settings;
-	struct otf2_writer w = {.m = m, .o = o, .spares_lock = PTHREAD_MUTEX_INITIALIZER,
-		.enter_leave = settings && settings->form && strcmp(settings->form, "enterleave") == 0};
+	struct otf2_writer w = {.m = m,
+				.o = o,
+				.spares_lock = PTHREAD_MUTEX_INITIALIZER,
+				.enter_leave = settings && settings->form &&
+					       strcmp(settings->form, "enterleave") == 0};
 	w.path = outfile_path(o->directory, "otf2");
 	if (!w.path)
 		return STATUS_NO_MEMORY;
@@ -236,7 +284,9 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 		if (!ok)
 			log_error(w.path, "out of memory");
 		if (status == STATUS_OK) {
-			struct sigaction old, ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error, not the end of us */
+			struct sigaction old,
+				ignore = {.sa_handler = SIG_IGN}; /* past RLIMIT_FSIZE: an error,
+								     not the end of us */
 			sigaction(SIGXFSZ, &ignore, &old);
 			OTF2_ErrorCallback before = OTF2_Error_RegisterCallback(otf2_on_error, &w);
 			write_archive(&w);
@@ -257,7 +307,8 @@ static enum status write_otf2(const struct model *m, const struct sink_options *
 
 /* ---- the sink ---- */
 
-/* An archive has two files for each thread and queue. Unasked it is written up to so many of them. */
+/* An archive has two files for each thread and queue. Unasked it is written up to so many of
+ * them. */
 enum { MOST_LOCATIONS = 1000 };
 
 static bool is_too_large(const struct model *m, const void *settings)
@@ -272,13 +323,16 @@ static bool is_too_large(const struct model *m, const void *settings)
 static enum status set_form(void *settings, const char *value)
 {
 	if (strcmp(value, "enterleave") != 0 && strcmp(value, "callingcontext") != 0)
-		return options_refuse("--otf2 is 'callingcontext' or 'enterleave', not '%s'", value);
+		return options_refuse("--otf2 is 'callingcontext' or 'enterleave', not '%s'",
+				      value);
 	((struct sink_otf2_options *)settings)->form = value;
 	return STATUS_OK;
 }
 
 static const struct option_spec options[] = {
-	{0, "otf2", "FORM", "callingcontext (default), or enterleave for readers that\nknow no calling-context events", set_form},
+	{0, "otf2", "FORM",
+	 "callingcontext (default), or enterleave for readers that\nknow no calling-context events",
+	 set_form},
 	{0, NULL, NULL, NULL, NULL},
 };
 static const struct sink_otf2_options defaults;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors of libotf2 as messages of ours: the first of an archive is logged with its cause, the others with it are details. Tests: tests/unit/test_sink_otf2.c,
- * tests/cli/sink_otf2.sh.
+ * Errors of libotf2 as messages of ours: the first of an archive is logged with its cause, the
+ * others with it are details. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
@@ -18,7 +18,8 @@ bool otf2_check(struct otf2_writer *w, OTF2_ErrorCode error, const char *what)
 	return false;
 }
 
-OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error, const char *format, va_list va)
+OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const char *function,
+			     OTF2_ErrorCode error, const char *format, va_list va)
 {
 	struct otf2_writer *w = arg;
 	char text[512];
@@ -29,8 +30,10 @@ OTF2_ErrorCode otf2_on_error(void *arg, const char *file, uint64_t line, const c
 	vsnprintf(text, sizeof text, format, va);
 	if (!atomic_exchange(&w->failed, true)) {
 		char *path = text + strlen("POSIX: ");
-		if (strncmp(text, "POSIX: ", strlen("POSIX: ")) == 0) /* what its file layer says is the path, sometimes quoted */
-			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s", OTF2_Error_GetDescription(error));
+		if (strncmp(text, "POSIX: ", strlen("POSIX: ")) ==
+		    0) /* what its file layer says is the path, sometimes quoted */
+			log_error(path[0] == '\'' ? strtok(path, "'") : path, "%s",
+				  OTF2_Error_GetDescription(error));
 		else
 			log_error(w->path, "%s: %s", OTF2_Error_GetDescription(error), text);
 	} else {

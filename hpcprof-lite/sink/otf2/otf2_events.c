@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of the archive: the samples of each thread in time order, then its totals by calling context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by side; each has
- * one open writer, whose buffer is flushed as it fills, so memory does not grow with samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * Events of the archive: the samples of each thread in time order, then its totals by calling
+ * context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by
+ * side; each has one open writer, whose buffer is flushed as it fills, so memory does not grow with
+ * samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  */
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
@@ -14,7 +16,11 @@ enum { CHUNK_SAMPLES = 8192 };
 static void put_on_off(struct otf2_line *l, bool off)
 {
 	if (off != l->off)
-		otf2_check(l->w, OTF2_EvtWriter_MeasurementOnOff(l->out, NULL, l->time_ns, off ? OTF2_MEASUREMENT_OFF : OTF2_MEASUREMENT_ON), "on or off");
+		otf2_check(l->w,
+			   OTF2_EvtWriter_MeasurementOnOff(l->out, NULL, l->time_ns,
+							   off ? OTF2_MEASUREMENT_OFF
+							       : OTF2_MEASUREMENT_ON),
+			   "on or off");
 	l->off = off;
 }
 
@@ -25,7 +31,10 @@ static void put_sample(struct otf2_line *l, const struct model_sample *s)
 	if (node == MODEL_NONE)
 		return;
 	struct otf2_step step = otf2_tree_step(&l->w->tree, l->node, node);
-	otf2_check(l->w, OTF2_EvtWriter_CallingContextSample(l->out, NULL, l->time_ns, node, step.distance, s->metric), "sample");
+	otf2_check(l->w,
+		   OTF2_EvtWriter_CallingContextSample(l->out, NULL, l->time_ns, node,
+						       step.distance, s->metric),
+		   "sample");
 	l->node = node;
 }
 
@@ -49,7 +58,10 @@ static void enter(struct otf2_line *l, uint32_t node, uint32_t n)
 static void leave(struct otf2_line *l, uint32_t n)
 {
 	for (uint32_t node = l->node; n > 0; n--, node = l->w->tree.nodes.at[node].parent)
-		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns, l->w->tree.nodes.at[node].region), "leave");
+		otf2_check(l->w,
+			   OTF2_EvtWriter_Leave(l->out, NULL, l->time_ns,
+						l->w->tree.nodes.at[node].region),
+			   "leave");
 }
 
 static void leave_all(struct otf2_line *l)
@@ -59,7 +71,8 @@ static void leave_all(struct otf2_line *l)
 	l->node = MODEL_NONE;
 }
 
-/* What is on the stack of two samples in a row was there all the time between, as far as can be known. */
+/* What is on the stack of two samples in a row was there all the time between, as far as can be
+ * known. */
 static void put_enter_leave(struct otf2_line *l, const struct model_sample *s)
 {
 	uint32_t node = l->w->tree.node_of[s->context];
@@ -79,10 +92,13 @@ static void put_time_line(struct otf2_line *l, uint32_t profile, struct model_sa
 {
 	const struct model *m = l->w->m;
 	struct model_trace_cursor cursor = {0};
-	void (*put)(struct otf2_line *, const struct model_sample *) = l->w->enter_leave ? put_enter_leave : put_sample;
-	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
+	void (*put)(struct otf2_line *, const struct model_sample *) =
+		l->w->enter_leave ? put_enter_leave : put_sample;
+	for (size_t n; !atomic_load_explicit(&l->w->failed, memory_order_relaxed) &&
+		       (n = model_trace_read(m, profile, &cursor, samples, CHUNK_SAMPLES));) {
 		for (size_t i = 0; i < n; i++) {
-			l->time_ns = samples[i].time_ns > l->time_ns ? samples[i].time_ns : l->time_ns;
+			l->time_ns =
+				samples[i].time_ns > l->time_ns ? samples[i].time_ns : l->time_ns;
 			put(l, &samples[i]);
 		}
 		progress_add(&l->w->progress, n, l->worker);
@@ -98,14 +114,23 @@ static void put_totals(struct otf2_line *l, const struct model_profile *p)
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	OTF2_AttributeList *attributes = OTF2_AttributeList_New();
-	for (size_t i = 0; attributes && i < p->n_values && !atomic_load_explicit(&l->w->failed, memory_order_relaxed); i++) {
+	for (size_t i = 0; attributes && i < p->n_values &&
+			   !atomic_load_explicit(&l->w->failed, memory_order_relaxed);
+	     i++) {
 		const struct model_value *v = &p->values[i];
 		uint32_t node = l->w->tree.node_of[v->context];
 		OTF2_MetricValue value = {.floating_point = v->at[MODEL_POINT]};
 		if (v->at[MODEL_POINT] == 0)
 			continue;
-		otf2_check(l->w, OTF2_AttributeList_AddCallingContextRef(attributes, OTF2_ATTRIBUTE_CONTEXT, node == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : node), "attribute");
-		otf2_check(l->w, OTF2_EvtWriter_Metric(l->out, attributes, l->time_ns, v->metric, 1, &type, &value), "total"); /* empties the list */
+		otf2_check(l->w,
+			   OTF2_AttributeList_AddCallingContextRef(
+				   attributes, OTF2_ATTRIBUTE_CONTEXT,
+				   node == MODEL_NONE ? OTF2_UNDEFINED_CALLING_CONTEXT : node),
+			   "attribute");
+		otf2_check(l->w,
+			   OTF2_EvtWriter_Metric(l->out, attributes, l->time_ns, v->metric, 1,
+						 &type, &value),
+			   "total"); /* empties the list */
 	}
 	if (attributes)
 		OTF2_AttributeList_Delete(attributes);
@@ -113,7 +138,8 @@ static void put_totals(struct otf2_line *l, const struct model_profile *p)
 		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "attributes");
 }
 
-static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct model_ledger *ledger)
+static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric,
+		       const struct model_ledger *ledger)
 {
 	struct otf2_ledger_member members[OTF2_LEDGER_MEMBERS];
 	otf2_ledger_members(ledger, members);
@@ -122,7 +148,8 @@ static void put_ledger(struct otf2_line *l, OTF2_MetricRef metric, const struct 
 
 static void put_process(struct otf2_line *l, uint32_t process)
 {
-	put_ledger(l, otf2_instance_process_ledger(l->w->m, process), &l->w->m->processes[process].ledger);
+	put_ledger(l, otf2_instance_process_ledger(l->w->m, process),
+		   &l->w->m->processes[process].ledger);
 	otf2_put_gpu_ledgers(l, process);
 }
 
@@ -139,7 +166,8 @@ static void put_profile(struct otf2_line *l, uint32_t profile, struct model_samp
 	}
 	if (profile == 0 || m->profiles[profile - 1].process != p->process)
 		put_process(l, p->process);
-	for (uint32_t i = 0, next = 0; profile == 0 && i < m->n_processes; i++) /* those without any location */
+	for (uint32_t i = 0, next = 0; profile == 0 && i < m->n_processes;
+	     i++) /* those without any location */
 		if (i != p->process && otf2_recorder(m, i, &next) == 0)
 			put_process(l, i);
 }
@@ -154,24 +182,30 @@ static void write_location(void *arg, size_t profile, unsigned worker)
 	struct model_sample *samples = malloc(CHUNK_SAMPLES * sizeof *samples);
 	l.out = OTF2_Archive_GetEvtWriter(w->archive, profile);
 	if (!samples || !l.out)
-		otf2_check(w, samples ? OTF2_ERROR_FILE_CAN_NOT_OPEN : OTF2_ERROR_MEM_ALLOC_FAILED, "events");
+		otf2_check(w, samples ? OTF2_ERROR_FILE_CAN_NOT_OPEN : OTF2_ERROR_MEM_ALLOC_FAILED,
+			   "events");
 	if (samples && l.out) {
 		put_profile(&l, (uint32_t)profile, samples);
-		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[profile]), "events");
+		otf2_check(w, OTF2_EvtWriter_GetNumberOfEvents(l.out, &w->n_events[profile]),
+			   "events");
 	}
 	if (l.out)
 		otf2_check(w, OTF2_Archive_CloseEvtWriter(w->archive, l.out), "events");
 	free(samples);
 }
 
-/* Our definitions are all global, but readers ask for a local file of each location and complain when there is none. */
+/* Our definitions are all global, but readers ask for a local file of each location and complain
+ * when there is none. */
 static void write_local_definitions(struct otf2_writer *w)
 {
 	if (!otf2_check(w, OTF2_Archive_OpenDefFiles(w->archive), "local definitions"))
 		return;
 	for (uint32_t i = 0; i < w->m->n_profiles && !atomic_load(&w->failed); i++) {
 		OTF2_DefWriter *out = OTF2_Archive_GetDefWriter(w->archive, i);
-		otf2_check(w, out ? OTF2_Archive_CloseDefWriter(w->archive, out) : OTF2_ERROR_FILE_CAN_NOT_OPEN, "local definitions");
+		otf2_check(w,
+			   out ? OTF2_Archive_CloseDefWriter(w->archive, out)
+			       : OTF2_ERROR_FILE_CAN_NOT_OPEN,
+			   "local definitions");
 	}
 	otf2_check(w, OTF2_Archive_CloseDefFiles(w->archive), "local definitions");
 }

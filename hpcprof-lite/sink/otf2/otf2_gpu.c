@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of GPUs: the operations of a queue as what was entered and left, with what is known of each as attributes.
- * Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * Events of GPUs: the operations of a queue as what was entered and left, with what is known of
+ * each as attributes. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
  *
- * The calling context of an operation is below the context of the CPU that asked for it. By the definition of the unwind distance all of its path is newly entered at the
- * first operation; from then on it is what differs from the parent of the operation before, since that is the previous calling context after a leave.
+ * The calling context of an operation is below the context of the CPU that asked for it. By the
+ * definition of the unwind distance all of its path is newly entered at the first operation; from
+ * then on it is what differs from the parent of the operation before, since that is the previous
+ * calling context after a leave.
  */
 #include "hpcprof-lite/sink/otf2/otf2.h"
 
@@ -12,13 +14,15 @@
 
 enum { CHUNK_OPS = 2048 };
 
-static void add_u32(struct otf2_line *l, OTF2_AttributeList *list, OTF2_AttributeRef attribute, uint32_t value)
+static void add_u32(struct otf2_line *l, OTF2_AttributeList *list, OTF2_AttributeRef attribute,
+		    uint32_t value)
 {
 	if (value)
 		otf2_check(l->w, OTF2_AttributeList_AddUint32(list, attribute, value), "attribute");
 }
 
-static void add_u64(struct otf2_line *l, OTF2_AttributeList *list, OTF2_AttributeRef attribute, uint64_t value)
+static void add_u64(struct otf2_line *l, OTF2_AttributeList *list, OTF2_AttributeRef attribute,
+		    uint64_t value)
 {
 	if (value)
 		otf2_check(l->w, OTF2_AttributeList_AddUint64(list, attribute, value), "attribute");
@@ -39,7 +43,8 @@ static void add_shape(struct otf2_line *l, OTF2_AttributeList *list, const struc
 }
 
 /* What is not known has no attribute. */
-static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list, const struct model_gpu_op *op)
+static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list,
+			   const struct model_gpu_op *op)
 {
 	const struct model *m = l->w->m;
 	if (op->shape < m->n_gpu_shapes)
@@ -47,18 +52,27 @@ static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list, const 
 	if (op->kind == MSR_GPU_KERNEL)
 		add_u64(l, list, OTF2_ATTRIBUTE_GRAPH_NODE, op->amount);
 	else
-		otf2_check(l->w, OTF2_AttributeList_AddUint64(list, OTF2_ATTRIBUTE_BYTES, op->amount), "attribute");
+		otf2_check(l->w,
+			   OTF2_AttributeList_AddUint64(list, OTF2_ATTRIBUTE_BYTES, op->amount),
+			   "attribute");
 	if (op->kind == MSR_GPU_COPY && op->detail < MSR_N_GPU_DIRECTIONS)
-		otf2_check(l->w, OTF2_AttributeList_AddStringRef(list, OTF2_ATTRIBUTE_DIRECTION, OTF2_STRING_DIRECTION + op->detail), "attribute");
+		otf2_check(l->w,
+			   OTF2_AttributeList_AddStringRef(list, OTF2_ATTRIBUTE_DIRECTION,
+							   OTF2_STRING_DIRECTION + op->detail),
+			   "attribute");
 	add_u64(l, list, OTF2_ATTRIBUTE_ID, op->id);
 	add_u64(l, list, OTF2_ATTRIBUTE_ENQUEUED, op->enter_ns);
 	add_u64(l, list, OTF2_ATTRIBUTE_QUEUED, op->queued_ns);
 	add_u64(l, list, OTF2_ATTRIBUTE_SUBMITTED, op->submitted_ns);
 	if (op->launcher < m->n_profiles)
-		otf2_check(l->w, OTF2_AttributeList_AddLocationRef(list, OTF2_ATTRIBUTE_LAUNCHER, op->launcher), "attribute");
+		otf2_check(l->w,
+			   OTF2_AttributeList_AddLocationRef(list, OTF2_ATTRIBUTE_LAUNCHER,
+							     op->launcher),
+			   "attribute");
 }
 
-/* An operation enters one region at least, also where its context is the one before: the same once more. */
+/* An operation enters one region at least, also where its context is the one before: the same once
+ * more. */
 static uint32_t enter_distance(const struct otf2_line *l, uint32_t node)
 {
 	uint32_t distance = otf2_tree_step(&l->w->tree, l->node, node).distance;
@@ -70,18 +84,25 @@ static void put_op(struct otf2_line *l, OTF2_AttributeList *list, const struct m
 	const struct otf2_tree *t = &l->w->tree;
 	uint32_t node = t->node_of[op->context];
 	if (node == MODEL_NONE) { /* the root has none */
-		otf2_check(l->w, OTF2_ERROR_INTEGRITY_FAULT, "an operation without calling context");
+		otf2_check(l->w, OTF2_ERROR_INTEGRITY_FAULT,
+			   "an operation without calling context");
 		return;
 	}
-	uint64_t start_ns = op->start_ns > l->time_ns ? op->start_ns : l->time_ns, end_ns = op->end_ns > start_ns ? op->end_ns : start_ns;
+	uint64_t start_ns = op->start_ns > l->time_ns ? op->start_ns : l->time_ns,
+		 end_ns = op->end_ns > start_ns ? op->end_ns : start_ns;
 	uint32_t region = t->nodes.at[node].region;
 	add_attributes(l, list, op);
 	if (l->w->enter_leave) {
-		otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, list, start_ns, region), "enter"); /* empties the list */
+		otf2_check(l->w, OTF2_EvtWriter_Enter(l->out, list, start_ns, region),
+			   "enter"); /* empties the list */
 		otf2_check(l->w, OTF2_EvtWriter_Leave(l->out, NULL, end_ns, region), "leave");
 	} else {
-		otf2_check(l->w, OTF2_EvtWriter_CallingContextEnter(l->out, list, start_ns, node, enter_distance(l, node)), "enter");
-		otf2_check(l->w, OTF2_EvtWriter_CallingContextLeave(l->out, NULL, end_ns, node), "leave");
+		otf2_check(l->w,
+			   OTF2_EvtWriter_CallingContextEnter(l->out, list, start_ns, node,
+							      enter_distance(l, node)),
+			   "enter");
+		otf2_check(l->w, OTF2_EvtWriter_CallingContextLeave(l->out, NULL, end_ns, node),
+			   "leave");
 	}
 	l->node = t->nodes.at[node].parent;
 	l->time_ns = end_ns;
@@ -95,7 +116,9 @@ void otf2_write_operations(struct otf2_line *l, uint32_t profile)
 	OTF2_AttributeList *list = ops ? OTF2_AttributeList_New() : NULL;
 	if (!list)
 		otf2_check(l->w, OTF2_ERROR_MEM_ALLOC_FAILED, "operations");
-	for (size_t n; list && m->profiles[profile].n_trace_records && !atomic_load_explicit(&l->w->failed, memory_order_relaxed) && (n = model_gpu_read(m, profile, &cursor, ops, CHUNK_OPS));) {
+	for (size_t n; list && m->profiles[profile].n_trace_records &&
+		       !atomic_load_explicit(&l->w->failed, memory_order_relaxed) &&
+		       (n = model_gpu_read(m, profile, &cursor, ops, CHUNK_OPS));) {
 		for (size_t i = 0; i < n; i++)
 			put_op(l, list, &ops[i]);
 		progress_add(&l->w->progress, n, l->worker);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions that GPUs add to the archive: devices in the system tree, contexts as accelerator location groups created by their process, queues as
- * streams, attributes of operations, ledgers of back ends. Nothing at all without GPUs. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * Definitions that GPUs add to the archive: devices in the system tree, contexts as accelerator
+ * location groups created by their process, queues as streams, attributes of operations, ledgers of
+ * back ends. Nothing at all without GPUs. Tests: tests/unit/test_sink_otf2.c,
+ * tests/cli/sink_otf2.sh.
  */
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"
@@ -22,39 +24,66 @@ void otf2_gpu_attributes(struct otf2_defs *d)
 		const char *name, *description;
 		OTF2_Type type;
 	} attributes[OTF2_N_ATTRIBUTES] = {
-		[OTF2_ATTRIBUTE_GRID_X] = {"grid x", "Groups (blocks) of the kernel", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_GRID_Y] = {"grid y", "Groups (blocks) of the kernel", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_GRID_Z] = {"grid z", "Groups (blocks) of the kernel", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_BLOCK_X] = {"block x", "Work-items (threads) of a group", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_BLOCK_Y] = {"block y", "Work-items (threads) of a group", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_BLOCK_Z] = {"block z", "Work-items (threads) of a group", OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_GRID_X] = {"grid x", "Groups (blocks) of the kernel",
+					   OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_GRID_Y] = {"grid y", "Groups (blocks) of the kernel",
+					   OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_GRID_Z] = {"grid z", "Groups (blocks) of the kernel",
+					   OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_BLOCK_X] = {"block x", "Work-items (threads) of a group",
+					    OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_BLOCK_Y] = {"block y", "Work-items (threads) of a group",
+					    OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_BLOCK_Z] = {"block z", "Work-items (threads) of a group",
+					    OTF2_TYPE_UINT32},
 		[OTF2_ATTRIBUTE_CLUSTER_X] = {"cluster x", "Groups of a cluster", OTF2_TYPE_UINT32},
 		[OTF2_ATTRIBUTE_CLUSTER_Y] = {"cluster y", "Groups of a cluster", OTF2_TYPE_UINT32},
 		[OTF2_ATTRIBUTE_CLUSTER_Z] = {"cluster z", "Groups of a cluster", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_GLOBAL_X] = {"global x", "Work-items of the kernel", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_GLOBAL_Y] = {"global y", "Work-items of the kernel", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_GLOBAL_Z] = {"global z", "Work-items of the kernel", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_REGISTERS] = {"registers", "Registers of a thread", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_STATIC_SHARED] = {"static shared memory", "Bytes of a group", OTF2_TYPE_UINT32},
-		[OTF2_ATTRIBUTE_DYNAMIC_SHARED] = {"dynamic shared memory", "Bytes of a group", OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_GLOBAL_X] = {"global x", "Work-items of the kernel",
+					     OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_GLOBAL_Y] = {"global y", "Work-items of the kernel",
+					     OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_GLOBAL_Z] = {"global z", "Work-items of the kernel",
+					     OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_REGISTERS] = {"registers", "Registers of a thread",
+					      OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_STATIC_SHARED] = {"static shared memory", "Bytes of a group",
+						  OTF2_TYPE_UINT32},
+		[OTF2_ATTRIBUTE_DYNAMIC_SHARED] = {"dynamic shared memory", "Bytes of a group",
+						   OTF2_TYPE_UINT32},
 		[OTF2_ATTRIBUTE_LOCAL] = {"local memory", "Bytes of a thread", OTF2_TYPE_UINT32},
 		[OTF2_ATTRIBUTE_BYTES] = {"bytes", "Bytes copied or set", OTF2_TYPE_UINT64},
 		[OTF2_ATTRIBUTE_DIRECTION] = {"direction", "Of a copy", OTF2_TYPE_STRING},
-		[OTF2_ATTRIBUTE_ID] = {"correlation id", "The same for all that one call asked for; unique in a process", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_GRAPH_NODE] = {"graph node", "Node of the graph that the kernel belongs to", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_ENQUEUED] = {"enqueued", "When the call that asked for it was entered, as time stamp", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_QUEUED] = {"queued", "When it came into the queue, as time stamp", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_SUBMITTED] = {"submitted", "When it was handed to the device, as time stamp", OTF2_TYPE_UINT64},
-		[OTF2_ATTRIBUTE_LAUNCHER] = {"launcher", "The thread that asked for it", OTF2_TYPE_LOCATION},
+		[OTF2_ATTRIBUTE_ID] =
+			{"correlation id",
+			 "The same for all that one call asked for; unique in a process",
+			 OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_GRAPH_NODE] = {"graph node",
+					       "Node of the graph that the kernel belongs to",
+					       OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_ENQUEUED] =
+			{"enqueued", "When the call that asked for it was entered, as time stamp",
+			 OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_QUEUED] = {"queued", "When it came into the queue, as time stamp",
+					   OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_SUBMITTED] = {"submitted",
+					      "When it was handed to the device, as time stamp",
+					      OTF2_TYPE_UINT64},
+		[OTF2_ATTRIBUTE_LAUNCHER] = {"launcher", "The thread that asked for it",
+					     OTF2_TYPE_LOCATION},
 	};
-	for (uint32_t i = OTF2_ATTRIBUTE_CONTEXT + 1; d->w->m->has_gpu && i < OTF2_N_ATTRIBUTES; i++) {
-		OTF2_StringRef name = otf2_string(d, attributes[i].name), description = otf2_string(d, attributes[i].description);
+	for (uint32_t i = OTF2_ATTRIBUTE_CONTEXT + 1; d->w->m->has_gpu && i < OTF2_N_ATTRIBUTES;
+	     i++) {
+		OTF2_StringRef name = otf2_string(d, attributes[i].name),
+			       description = otf2_string(d, attributes[i].description);
 		if (d->out)
-			otf2_check_def(d, OTF2_GlobalDefWriter_WriteAttribute(d->out, i, name, description, attributes[i].type));
+			otf2_check_def(d, OTF2_GlobalDefWriter_WriteAttribute(d->out, i, name,
+									      description,
+									      attributes[i].type));
 	}
 }
 
-/* ---- the system ------------------------------------------------------------------------------------------- */
+/* ---- the system ---- */
 
 /* A group must have a stream: contexts whose queues did nothing are left out. */
 bool otf2_gpu_number_groups(struct otf2_writer *w)
@@ -80,7 +109,8 @@ static void node_text(struct otf2_defs *d, uint32_t node, const char *name, cons
 	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.stringRef = otf2_string(d, text)};
 	if (d->out)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(d->out, node, key, OTF2_TYPE_STRING, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
+					  d->out, node, key, OTF2_TYPE_STRING, value));
 }
 
 static void node_number(struct otf2_defs *d, uint32_t node, const char *name, uint64_t number)
@@ -88,7 +118,8 @@ static void node_number(struct otf2_defs *d, uint32_t node, const char *name, ui
 	OTF2_StringRef key = otf2_string(d, name);
 	OTF2_AttributeValue value = {.uint64 = number};
 	if (d->out && number)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(d->out, node, key, OTF2_TYPE_UINT64, value));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(
+					  d->out, node, key, OTF2_TYPE_UINT64, value));
 }
 
 /* The process whose host the device is in: its own, or that of a context on it. */
@@ -113,7 +144,8 @@ static void device(struct otf2_defs *d, uint32_t i, uint32_t node, uint32_t host
 	const struct model_gpu_device *g = &d->w->m->gpu_devices[i];
 	const struct msr_gpu_def_device *def = g->definition;
 	char name[256];
-	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(g), g->ordinal, g->name);
+	snprintf(name, sizeof name, "%s %" PRIu32 ": %s", names_device_type(g), g->ordinal,
+		 g->name);
 	otf2_tree_node(d, node, name, "accelerator", host, (OTF2_SystemTreeDomain)DEVICE_DOMAIN);
 	node_text(d, node, "driver", g->driver);
 	if (!def)
@@ -130,13 +162,19 @@ static void group(struct otf2_defs *d, uint32_t i, uint32_t node)
 	const struct model_gpu_context *c = &m->gpu_contexts[i];
 	char of[64], name[160];
 	otf2_process_name(&m->processes[c->process], of, sizeof of);
-	snprintf(name, sizeof name, "%s %" PRIu32 " context %" PRIu32 " of %s", names_device_type(&m->gpu_devices[c->device]), m->gpu_devices[c->device].ordinal, c->ordinal, of);
+	snprintf(name, sizeof name, "%s %" PRIu32 " context %" PRIu32 " of %s",
+		 names_device_type(&m->gpu_devices[c->device]), m->gpu_devices[c->device].ordinal,
+		 c->ordinal, of);
 	OTF2_StringRef name_ref = otf2_string(d, name);
 	if (d->out)
 #if OTF2_VERSION_MAJOR >= 3
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, d->w->gpu_groups[i], name_ref, OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node, c->process));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(
+					  d->out, d->w->gpu_groups[i], name_ref,
+					  OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, node, c->process));
 #else
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(d->out, d->w->gpu_groups[i], name_ref, OTF2_LOCATION_GROUP_TYPE_PROCESS, node));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocationGroup(
+					  d->out, d->w->gpu_groups[i], name_ref,
+					  OTF2_LOCATION_GROUP_TYPE_PROCESS, node));
 #endif
 }
 
@@ -165,10 +203,13 @@ void otf2_gpu_location(struct otf2_defs *d, uint32_t i)
 	snprintf(name, sizeof name, p->lane ? "%s lane %" PRIu32 : "%s", q->name, p->lane);
 	OTF2_StringRef name_ref = otf2_string(d, name);
 	if (d->out)
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocation(d->out, i, name_ref, (OTF2_LocationType)STREAM_TYPE, d->w->n_events[i], d->w->gpu_groups[q->context]));
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteLocation(
+					  d->out, i, name_ref, (OTF2_LocationType)STREAM_TYPE,
+					  d->w->n_events[i], d->w->gpu_groups[q->context]));
 	otf2_location_number(d, i, "queue", q->ordinal);
 	otf2_location_number(d, i, "lane", p->lane);
-	otf2_location_text(d, i, "order", q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER ? "out of order" : "in order");
+	otf2_location_text(d, i, "order",
+			   q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER ? "out of order" : "in order");
 }
 
 OTF2_RegionRole otf2_gpu_role(enum msr_gpu_kind kind)
@@ -188,7 +229,7 @@ OTF2_RegionRole otf2_gpu_role(enum msr_gpu_kind kind)
 	}
 }
 
-/* ---- ledgers ---------------------------------------------------------------------------------------------- */
+/* ---- ledgers ---- */
 
 static void sampling(struct otf2_defs *d)
 {
@@ -202,14 +243,21 @@ static void sampling(struct otf2_defs *d)
 	otf2_gpu_sampling_members(&m->gpu_sampling, members);
 	for (uint32_t i = 0; i < SAMPLING_FACTS; i++) {
 		refs[i] = m->n_metrics + OTF2_LEDGER_MEMBERS + OTF2_GPU_LEDGER_MEMBERS + i;
-		otf2_member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, facts[i].unit);
+		otf2_member(d, refs[i], members[i].name, members[i].description,
+			    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
+			    facts[i].unit);
 	}
 	if (!d->out)
 		return;
-	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, otf2_class_gpu_sampling(m), SAMPLING_FACTS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
-	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes; i++) /* of all, as references are dense */
-		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, otf2_instance_gpu_sampling(m, i), otf2_class_gpu_sampling(m),
-			otf2_recorder(m, i, &next), OTF2_SCOPE_LOCATION_GROUP, i));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(
+				  d->out, otf2_class_gpu_sampling(m), SAMPLING_FACTS, refs,
+				  OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes;
+	     i++) /* of all, as references are dense */
+		otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(
+					  d->out, otf2_instance_gpu_sampling(m, i),
+					  otf2_class_gpu_sampling(m), otf2_recorder(m, i, &next),
+					  OTF2_SCOPE_LOCATION_GROUP, i));
 }
 
 static void backends(struct otf2_defs *d)
@@ -221,15 +269,22 @@ static void backends(struct otf2_defs *d)
 	otf2_gpu_ledger_members(&m->gpu_ledger, members);
 	for (uint32_t i = 0; i < OTF2_GPU_LEDGER_MEMBERS; i++) {
 		refs[i] = m->n_metrics + OTF2_LEDGER_MEMBERS + i;
-		otf2_member(d, refs[i], members[i].name, members[i].description, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, "number");
+		otf2_member(d, refs[i], members[i].name, members[i].description,
+			    OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
+			    "number");
 	}
 	if (!d->out)
 		return;
-	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(d->out, class, OTF2_GPU_LEDGER_MEMBERS, refs, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+	otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricClass(
+				  d->out, class, OTF2_GPU_LEDGER_MEMBERS, refs,
+				  OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
 	OTF2_MetricRef instance = class + 1;
 	for (uint32_t i = 0, next = 0; m->n_profiles && i < m->n_processes; i++)
 		for (uint32_t k = 0; k < m->processes[i].n_gpu; k++, instance++)
-			otf2_check_def(d, OTF2_GlobalDefWriter_WriteMetricInstance(d->out, instance, class, otf2_recorder(m, i, &next), OTF2_SCOPE_LOCATION_GROUP, i));
+			otf2_check_def(d,
+				       OTF2_GlobalDefWriter_WriteMetricInstance(
+					       d->out, instance, class, otf2_recorder(m, i, &next),
+					       OTF2_SCOPE_LOCATION_GROUP, i));
 }
 
 void otf2_gpu_ledgers(struct otf2_defs *d)

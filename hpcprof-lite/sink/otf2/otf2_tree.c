@@ -24,11 +24,14 @@ static bool is_frame(const struct model_context *c)
 static bool is_gpu_operation(const struct model *m, const struct model_context *c)
 {
 	const struct model_context *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : c;
-	return (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions && m->functions[c->function].gpu_kind != MSR_GPU_NO_KIND)
-		|| (parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions && m->functions[parent->function].gpu_kind != MSR_GPU_NO_KIND);
+	return (c->kind == MODEL_CONTEXT_FUNCTION && c->function < m->n_functions &&
+		m->functions[c->function].gpu_kind != MSR_GPU_NO_KIND) ||
+	       (parent->kind == MODEL_CONTEXT_FUNCTION && parent->function < m->n_functions &&
+		m->functions[parent->function].gpu_kind != MSR_GPU_NO_KIND);
 }
 
-/* Functions and loops on which something other than a line hangs, or nothing, or values of their own, or operations of GPUs. */
+/* Functions and loops on which something other than a line hangs, or nothing, or values of their
+ * own, or operations of GPUs. */
 static void find_own(struct builder *b)
 {
 	const struct model *m = b->m;
@@ -41,7 +44,8 @@ static void find_own(struct builder *b)
 		}
 	}
 	for (size_t i = 0; i < m->n_totals; i++)
-		if (m->totals[i].sum[MODEL_POINT] != 0 && is_frame(&m->contexts[m->totals[i].context]))
+		if (m->totals[i].sum[MODEL_POINT] != 0 &&
+		    is_frame(&m->contexts[m->totals[i].context]))
 			b->own[m->totals[i].context] = true;
 }
 
@@ -57,9 +61,12 @@ static bool add_region(struct builder *b, struct otf2_region region)
 static bool add_function_regions(struct builder *b)
 {
 	for (uint32_t i = 0; i < b->m->n_functions; i++)
-		if (!add_region(b, (struct otf2_region){OTF2_REGION_FUNCTION, i, MODEL_NONE, b->m->functions[i].file, b->m->functions[i].line}))
+		if (!add_region(b, (struct otf2_region){OTF2_REGION_FUNCTION, i, MODEL_NONE,
+							b->m->functions[i].file,
+							b->m->functions[i].line}))
 			return false;
-	return add_region(b, (struct otf2_region){OTF2_REGION_FUNCTION, MODEL_NONE, MODEL_NONE, MODEL_NONE, 0});
+	return add_region(b, (struct otf2_region){OTF2_REGION_FUNCTION, MODEL_NONE, MODEL_NONE,
+						  MODEL_NONE, 0});
 }
 
 /* Region of a frame-like context or an entry; MODEL_NONE when memory is short. */
@@ -70,11 +77,15 @@ static uint32_t region_of(struct builder *b, uint32_t context)
 	if (c->kind == MODEL_CONTEXT_FUNCTION)
 		return c->function < b->m->n_functions ? c->function : b->m->n_functions;
 	if (c->kind == MODEL_CONTEXT_ENTRY)
-		return add_region(b, (struct otf2_region){OTF2_REGION_ENTRY, MODEL_NONE, context, MODEL_NONE, 0}) ? next : MODEL_NONE;
+		return add_region(b, (struct otf2_region){OTF2_REGION_ENTRY, MODEL_NONE, context,
+							  MODEL_NONE, 0})
+			       ? next
+			       : MODEL_NONE;
 	bool has_line = c->file != MODEL_NONE;
 	uint64_t key = has_line ? (uint64_t)c->file << 32 | c->line : c->link_addr;
 	uint64_t found = map_put(&b->loops, (uint64_t)has_line << 32 | c->function, key, next);
-	if (found == next && !add_region(b, (struct otf2_region){OTF2_REGION_LOOP, c->function, context, c->file, c->line}))
+	if (found == next && !add_region(b, (struct otf2_region){OTF2_REGION_LOOP, c->function,
+								 context, c->file, c->line}))
 		return MODEL_NONE;
 	return (uint32_t)found;
 }
@@ -99,7 +110,9 @@ static bool place_of(struct builder *b, const struct model_context *c, uint32_t 
 /* The function, loop or entry that a context is, or is in. */
 static uint32_t frame_of(const struct builder *b, uint32_t context)
 {
-	while (!is_frame(&b->m->contexts[context]) && b->m->contexts[context].kind != MODEL_CONTEXT_ENTRY && b->m->contexts[context].parent != MODEL_NONE)
+	while (!is_frame(&b->m->contexts[context]) &&
+	       b->m->contexts[context].kind != MODEL_CONTEXT_ENTRY &&
+	       b->m->contexts[context].parent != MODEL_NONE)
 		context = b->m->contexts[context].parent;
 	return context;
 }
@@ -131,7 +144,8 @@ static bool add_contexts(struct builder *b)
 	for (uint32_t i = 1; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		b->t->node_of[i] = b->t->node_of[c->parent];
-		if ((is_frame(c) || c->kind == MODEL_CONTEXT_ENTRY) && (b->region_of[i] = region_of(b, i)) == MODEL_NONE)
+		if ((is_frame(c) || c->kind == MODEL_CONTEXT_ENTRY) &&
+		    (b->region_of[i] = region_of(b, i)) == MODEL_NONE)
 			return false;
 		if ((!is_frame(c) || b->own[i]) && !add_node(b, i))
 			return false;
@@ -143,7 +157,10 @@ enum status otf2_tree_make(const struct model *m, struct otf2_tree *t)
 {
 	size_t n = m->n_contexts ? m->n_contexts : 1;
 	*t = (struct otf2_tree){.node_of = calloc(n, sizeof *t->node_of)};
-	struct builder b = {.m = m, .t = t, .region_of = calloc(n, sizeof *b.region_of), .own = calloc(n, sizeof *b.own)};
+	struct builder b = {.m = m,
+			    .t = t,
+			    .region_of = calloc(n, sizeof *b.region_of),
+			    .own = calloc(n, sizeof *b.own)};
 	bool ok = t->node_of && b.region_of && b.own;
 	if (ok) {
 		find_own(&b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_all.h. Must not compute: what stands here is what the model holds. Test: tests/cli/prof_text.sh. */
+/* See text_all.h. Must not compute: what stands here is what the model holds. Test:
+ * tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_all.h"
 
 #include "hpcprof-lite/sink/text/text_print.h"
@@ -29,8 +30,9 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 {
 	fprintf(out, "ledger\t%s", whose);
 	text_all_id(out, id);
-	const uint64_t fixed[] = {l->delivered, l->recorded, l->in_tree, l->n_marked, l->n_trace_records, l->bytes_damaged, l->bytes_file, l->handler_ns,
-		l->n_frames};
+	const uint64_t fixed[] = {l->delivered,  l->recorded,        l->in_tree,
+				  l->n_marked,   l->n_trace_records, l->bytes_damaged,
+				  l->bytes_file, l->handler_ns,      l->n_frames};
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		text_all_u64(out, fixed[i]);
 	putc('\n', out);
@@ -38,7 +40,8 @@ static void put_ledger(FILE *out, const char *whose, uint32_t id, const struct m
 		if (l->losses[i]) {
 			fprintf(out, "loss\t%s", whose);
 			text_all_id(out, id);
-			fprintf(out, "\t%s\t%d\t%" PRIu64 "\n", msr_loss_name(i), msr_loss_takes_sample(i), l->losses[i]);
+			fprintf(out, "\t%s\t%d\t%" PRIu64 "\n", msr_loss_name(i),
+				msr_loss_takes_sample(i), l->losses[i]);
 		}
 	for (unsigned i = 0; i < MSR_N_PATH_ENDS; i++)
 		if (l->path_ends[i]) {
@@ -84,7 +87,8 @@ static void put_things(const struct model *m, FILE *out)
 	      out);
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
 		const struct model_metric *k = &m->metrics[i];
-		fprintf(out, "metric\t%u\t%s\t%" PRIu64 "\t%d", i, k->unit, k->period, (int)k->source);
+		fprintf(out, "metric\t%u\t%s\t%" PRIu64 "\t%d", i, k->unit, k->period,
+			(int)k->source);
 		text_all_name(out, k->event);
 		text_all_name(out, k->name);
 		putc('\n', out);
@@ -95,15 +99,20 @@ static void put_things(const struct model *m, FILE *out)
 
 static void put_contexts(const struct model *m, FILE *out)
 {
-	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
+	static const char *const kinds[] = {"root", "entry", "function",
+					    "loop", "line",  "instruction"};
 	static const char *const relations[] = {"lexical", "call", "inlined"};
-	static const char *const entries[] = {"main", "thread", "partial", "gpu-no-path", "gpu-no-launch"};
-	fputs("# context id parent subtree kind relation marked function module file line address [entry end]\n", out);
+	static const char *const entries[] = {"main", "thread", "partial", "gpu-no-path",
+					      "gpu-no-launch"};
+	fputs("# context id parent subtree kind relation marked function module file line address "
+	      "[entry end]\n",
+	      out);
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		fprintf(out, "context\t%u", i);
 		text_all_id(out, c->parent);
-		fprintf(out, "\t%u\t%s\t%s\t%d", c->subtree_n, kinds[c->kind], relations[c->relation], c->marked);
+		fprintf(out, "\t%u\t%s\t%s\t%d", c->subtree_n, kinds[c->kind],
+			relations[c->relation], c->marked);
 		text_all_id(out, c->function);
 		text_all_id(out, c->module);
 		text_all_id(out, c->file);
@@ -116,10 +125,13 @@ static void put_contexts(const struct model *m, FILE *out)
 
 static void put_totals(const struct model *m, FILE *out)
 {
-	fputs("# total context metric profiles samples, then point function lex_aware execution of each: sum squares min max\n", out);
+	fputs("# total context metric profiles samples, then point function lex_aware execution of "
+	      "each: sum squares min max\n",
+	      out);
 	for (size_t i = 0; i < m->n_totals; i++) {
 		const struct model_total *t = &m->totals[i];
-		fprintf(out, "total\t%u\t%u\t%u\t%" PRIu64, t->context, t->metric, t->n_profiles, t->n_samples);
+		fprintf(out, "total\t%u\t%u\t%u\t%" PRIu64, t->context, t->metric, t->n_profiles,
+			t->n_samples);
 		put_scopes(out, t->sum);
 		put_scopes(out, t->sum_of_squares);
 		put_scopes(out, t->min);
@@ -130,8 +142,10 @@ static void put_totals(const struct model *m, FILE *out)
 
 static void put_processes(const struct model *m, FILE *out)
 {
-	fputs("# process id rank pid exec host-id exit code start end host executable command\n# note process text\n"
-		"# live process (it was still running when it was read)\n", out);
+	fputs("# process id rank pid exec host-id exit code start end host executable command\n# "
+	      "note process text\n"
+	      "# live process (it was still running when it was read)\n",
+	      out);
 	if (m->n_unmeasured)
 		fputs("# unmeasured processes unknown cpu-ns starter why path\n", out);
 	for (uint32_t i = 0; i < m->n_unmeasured; i++) {
@@ -143,8 +157,9 @@ static void put_processes(const struct model *m, FILE *out)
 	}
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		const struct model_process *p = &m->processes[i];
-		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64, i, p->rank, p->pid, p->exec_seq, p->host_id,
-			p->exit_kind, p->exit_code, p->start_ns, p->end_ns);
+		fprintf(out, "process\t%u\t%d\t%u\t%u\t%" PRIu64 "\t%u\t%d\t%" PRIu64 "\t%" PRIu64,
+			i, p->rank, p->pid, p->exec_seq, p->host_id, p->exit_kind, p->exit_code,
+			p->start_ns, p->end_ns);
 		text_all_name(out, p->host);
 		text_all_name(out, p->executable);
 		text_all_name(out, p->command);
@@ -152,7 +167,8 @@ static void put_processes(const struct model *m, FILE *out)
 		if (p->is_live)
 			fprintf(out, "live\t%u\n", i);
 		if (p->off_ns || p->n_stops)
-			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i, p->off_ns, p->n_stops, p->n_starts);
+			fprintf(out, "off\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", i,
+				p->off_ns, p->n_stops, p->n_starts);
 		for (uint32_t k = 0; k < p->n_notes; k++) {
 			fprintf(out, "note\t%u", i);
 			text_all_name(out, p->notes[k]);
@@ -170,35 +186,44 @@ static void put_time_line(const struct model *m, uint32_t profile, FILE *out)
 	for (size_t n; (n = model_trace_read(m, profile, &c, samples, 1024));)
 		for (size_t i = 0; i < n; i++)
 			if (samples[i].context)
-				fprintf(out, "sample\t%u\t%" PRIu64 "\t%u\t%u\n", profile, samples[i].time_ns, samples[i].context, samples[i].metric);
+				fprintf(out, "sample\t%u\t%" PRIu64 "\t%u\t%u\n", profile,
+					samples[i].time_ns, samples[i].context, samples[i].metric);
 			else
-				fprintf(out, "idle\t%u\t%" PRIu64 "\n", profile, samples[i].time_ns);
+				fprintf(out, "idle\t%u\t%" PRIu64 "\n", profile,
+					samples[i].time_ns);
 }
 
 static void put_source_use(FILE *out, uint32_t profile, const struct model_source_use *u)
 {
 	if (u->event_samples || u->timer_samples)
-		fprintf(out, "sampled-by\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", profile,
-			u->event_ns, u->event_samples, u->event_switches, u->timer_ns, u->timer_samples, u->n_changes);
+		fprintf(out,
+			"sampled-by\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64
+			"\t%" PRIu64 "\t%" PRIu64 "\n",
+			profile, u->event_ns, u->event_samples, u->event_switches, u->timer_ns,
+			u->timer_samples, u->n_changes);
 }
 
 static void put_profiles(const struct model *m, FILE *out)
 {
 	fputs("# profile id process thread tid start end cpu-ns name\n"
-		"# sampled-by profile event-ns event-samples event-switches timer-ns timer-samples changes\n"
-		"# value profile context metric, then point function lex_aware execution\n"
-		"# sample profile time context metric\n", out);
+	      "# sampled-by profile event-ns event-samples event-switches timer-ns timer-samples "
+	      "changes\n"
+	      "# value profile context metric, then point function lex_aware execution\n"
+	      "# sample profile time context metric\n",
+	      out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
 		fprintf(out, "profile\t%u\t%u", i, p->process);
 		text_all_id(out, p->thread);
-		fprintf(out, "\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, p->tid, p->start_ns, p->end_ns, p->cpu_ns);
+		fprintf(out, "\t%u\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64, p->tid, p->start_ns,
+			p->end_ns, p->cpu_ns);
 		text_all_name(out, p->name);
 		putc('\n', out);
 		put_ledger(out, "profile", i, &p->ledger);
 		put_source_use(out, i, &p->source_use);
 		for (size_t k = 0; k < p->n_values; k++) {
-			fprintf(out, "value\t%u\t%u\t%u", i, p->values[k].context, p->values[k].metric);
+			fprintf(out, "value\t%u\t%u\t%u", i, p->values[k].context,
+				p->values[k].metric);
 			put_scopes(out, p->values[k].at);
 			putc('\n', out);
 		}
@@ -211,9 +236,11 @@ static void put_profiles(const struct model *m, FILE *out)
 
 static void put_tree(const struct model *m, const struct view_values *t, FILE *out)
 {
-	static const char *const kinds[] = {"root", "entry", "function", "loop", "line", "instruction"};
+	static const char *const kinds[] = {"root", "entry", "function",
+					    "loop", "line",  "instruction"};
 	unsigned depth = 0;
-	uint32_t at = MODEL_NONE; /* the context before; the next one's parent is it or one of its ancestors */
+	uint32_t at = MODEL_NONE; /* the context before; the next one's parent is it or one of its
+				     ancestors */
 	for (uint32_t i = 0; i < m->n_contexts; i++) {
 		const struct model_context *c = &m->contexts[i];
 		for (; at != MODEL_NONE && at != c->parent; at = m->contexts[at].parent)
@@ -227,10 +254,13 @@ static void put_tree(const struct model *m, const struct view_values *t, FILE *o
 		bool function = c->kind == MODEL_CONTEXT_FUNCTION;
 		fputs("tree", out);
 		text_all_name(out, m->metrics[t->metric].name);
-		fprintf(out, "\t%u\t%s", depth, function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
-		text_all_name(out, c->function != MODEL_NONE ? m->functions[c->function].name : name);
+		fprintf(out, "\t%u\t%s", depth,
+			function && c->relation == MODEL_INLINED ? "inlined" : kinds[c->kind]);
+		text_all_name(out,
+			      c->function != MODEL_NONE ? m->functions[c->function].name : name);
 		text_all_place(m, c->file, c->line, c->link_addr, out);
-		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", t->total[i], t->self[i], t->n_samples[i]);
+		fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", t->total[i], t->self[i],
+			t->n_samples[i]);
 	}
 }
 
@@ -243,7 +273,8 @@ static bool put_flat(const struct model *m, const struct view_values *t, enum vi
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct view_row *r = &rows.at[i];
 		const struct model_context *c = &m->contexts[r->context];
-		const struct model_function *f = c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
+		const struct model_function *f =
+			c->function != MODEL_NONE ? &m->functions[c->function] : NULL;
 		fputs(kinds[by], out);
 		text_all_name(out, m->metrics[t->metric].name);
 		if (by == VIEW_BY_FUNCTION) {
@@ -264,7 +295,9 @@ static bool put_flat(const struct model *m, const struct view_values *t, enum vi
 
 static void put_threads(const struct model *m, FILE *out)
 {
-	fputs("# thread rank host pid exec thread name cpu-ns delivered in-tree lost closes metric value [metric value]...\n", out);
+	fputs("# thread rank host pid exec thread name cpu-ns delivered in-tree lost closes metric "
+	      "value [metric value]...\n",
+	      out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) {
 		const struct model_profile *p = &m->profiles[i];
 		const struct model_process *q = &m->processes[p->process];
@@ -276,7 +309,8 @@ static void put_threads(const struct model *m, FILE *out)
 		text_all_name(out, q->host);
 		fprintf(out, "\t%u\t%u\t%u", q->pid, q->exec_seq, p->thread);
 		text_all_name(out, p->name);
-		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d", p->cpu_ns, l->delivered, l->in_tree, lost,
+		fprintf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d", p->cpu_ns,
+			l->delivered, l->in_tree, lost,
 			l->delivered == l->in_tree + lost && l->recorded == l->in_tree);
 		for (uint32_t k = 0; k < m->n_metrics; k++) {
 			const struct model_value *v = model_find_value(m, i, 0, k);

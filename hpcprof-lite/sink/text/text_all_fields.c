@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of the records of the complete form; see text_all.h. Test: tests/cli/prof_text.sh, tests/cli/sink_agree.sh. */
+/* Fields of the records of the complete form; see text_all.h. Test: tests/cli/prof_text.sh,
+ * tests/cli/sink_agree.sh. */
 #include "hpcprof-lite/sink/text/text_all.h"
 
 #include "common/base/foreign.h"
@@ -25,7 +26,8 @@ void text_all_id(FILE *out, uint32_t id)
 		text_all_u64(out, id);
 }
 
-void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr, FILE *out)
+void text_all_place(const struct model *m, uint32_t file, uint32_t line, uint64_t link_addr,
+		    FILE *out)
 {
 	if (file != MODEL_NONE) {
 		text_all_name(out, m->files[file].path);

@@ -15,7 +15,8 @@ enum {
 	NARROW_BAR = 8
 };
 
-static void put_row(const struct model *m, const struct view_values *t, const struct view_share *r, double most, const struct text_style *s)
+static void put_row(const struct model *m, const struct view_values *t, const struct view_share *r,
+		    double most, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], bar[BAR + 1];
 	size_t columns = text_is_narrow(s) ? NARROW_BAR : BAR,
@@ -24,13 +25,19 @@ static void put_row(const struct model *m, const struct view_values *t, const st
 	memset(bar, '#', n > columns ? columns : n);
 	bar[columns] = 0;
 	if (text_is_narrow(s)) {
-		fprintf(s->out, "%10s %6s  %s %8s %9s  ", text_value(a, m->metrics[t->metric].unit, r->value),
-			text_share(b, r->value, t->whole), bar, text_value(c, "count", (double)r->n_samples),
+		fprintf(s->out, "%10s %6s  %s %8s %9s  ",
+			text_value(a, m->metrics[t->metric].unit, r->value),
+			text_share(b, r->value, t->whole), bar,
+			text_value(c, "count", (double)r->n_samples),
 			r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 		return;
 	}
-	fprintf(s->out, "%15s %7s  %s  %9s %7s %10s  ", text_value(a, m->metrics[t->metric].unit, r->value), text_share(b, r->value, t->whole), bar,
-		text_value(c, "count", (double)r->n_samples), r->n_lost ? text_value(d, "count", (double)r->n_lost) : "", r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
+	fprintf(s->out, "%15s %7s  %s  %9s %7s %10s  ",
+		text_value(a, m->metrics[t->metric].unit, r->value),
+		text_share(b, r->value, t->whole), bar,
+		text_value(c, "count", (double)r->n_samples),
+		r->n_lost ? text_value(d, "count", (double)r->n_lost) : "",
+		r->cpu_ns ? text_value(e, "sec", (double)r->cpu_ns / 1e9) : "");
 }
 
 static void put_process(const struct model_process *p, FILE *out)
@@ -52,20 +59,26 @@ static unsigned n_sampled(const struct model *m)
 }
 
 /* The table of threads or of processes. */
-static void put_rows(const struct model *m, const struct view_values *t, const struct view_side *side, bool threads, const struct text_style *s)
+static void put_rows(const struct model *m, const struct view_values *t,
+		     const struct view_side *side, bool threads, const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
 	const struct view_share *rows = side->at;
 	double most = side->most, mean = side->mean;
-	text_heading(s, "%s by %s: mean %s, most %s (%.2f times the mean)", threads ? "Threads" : "Processes", m->metrics[t->metric].name,
-		text_value(a, m->metrics[t->metric].unit, mean), text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
+	text_heading(s, "%s by %s: mean %s, most %s (%.2f times the mean)",
+		     threads ? "Threads" : "Processes", m->metrics[t->metric].name,
+		     text_value(a, m->metrics[t->metric].unit, mean),
+		     text_value(b, m->metrics[t->metric].unit, most), mean > 0 ? most / mean : 0);
 	if (text_is_narrow(s))
 		fprintf(s->out, "%10s %6s  %-8s %8s %9s  %s\n", "value", "share", "",
-			n_sampled(m) > 1 ? "all smpl" : "samples", "CPU clock", threads ? "thread" : "process");
+			n_sampled(m) > 1 ? "all smpl" : "samples", "CPU clock",
+			threads ? "thread" : "process");
 	else
-		fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "", n_sampled(m) > 1 ? "all smpl." : "samples", "lost", "CPU clock",
-		threads ? "thread" : "process");
-	const char *what = threads ? "thread" : "process", *several = threads ? "threads" : "processes";
+		fprintf(s->out, "%15s %7s  %-20s  %9s %7s %10s  %s\n", "value", "share", "",
+			n_sampled(m) > 1 ? "all smpl." : "samples", "lost", "CPU clock",
+			threads ? "thread" : "process");
+	const char *what = threads ? "thread" : "process",
+		   *several = threads ? "threads" : "processes";
 	uint32_t n_empty = s->threshold > 0 ? side->n_empty : 0, n = side->n - n_empty;
 	bool all = n <= MANY || s->threshold == 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -78,14 +91,16 @@ static void put_rows(const struct model *m, const struct view_values *t, const s
 			const struct model_profile *p = &m->profiles[rows[i].id];
 			put_process(&m->processes[p->process], s->out);
 			fprintf(s->out, *p->name ? " thread %u " : " thread %u", p->thread);
-			text_cell(s->out, p->name, 0); /* a program may give a thread any bytes for a name */
+			text_cell(s->out, p->name,
+				  0); /* a program may give a thread any bytes for a name */
 			putc('\n', s->out);
 		} else {
 			put_process(&m->processes[rows[i].id], s->out);
 			const char *executable = m->processes[rows[i].id].executable;
 			fputs(*executable ? " " : "", s->out);
 			text_cell(s->out, text_base(executable), 0);
-			fprintf(s->out, ", %u %s\n", rows[i].n_threads, rows[i].n_threads == 1 ? "thread" : "threads");
+			fprintf(s->out, ", %u %s\n", rows[i].n_threads,
+				rows[i].n_threads == 1 ? "thread" : "threads");
 		}
 	}
 	if (n_empty)
@@ -94,14 +109,16 @@ static void put_rows(const struct model *m, const struct view_values *t, const s
 	putc('\n', s->out);
 }
 
-bool text_report_threads(const struct model *m, const struct view_values *t, const struct text_style *s)
+bool text_report_threads(const struct model *m, const struct view_values *t,
+			 const struct text_style *s)
 {
 	struct view_balance b;
 	if (!view_balance_make(m, t, &b))
 		return false;
 	if (m->n_processes > 1)
 		put_rows(m, t, &b.processes, false, s);
-	if (m->n_processes == 1 || b.threads.n != m->n_processes) /* one thread each: that was all */
+	if (m->n_processes == 1 ||
+	    b.threads.n != m->n_processes) /* one thread each: that was all */
 		put_rows(m, t, &b.threads, true, s);
 	view_balance_free(&b);
 	return true;

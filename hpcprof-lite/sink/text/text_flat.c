@@ -43,11 +43,14 @@ static void share_room(struct table *t)
 	       all = t->s->width > numbers + 16 ? t->s->width - numbers : 16;
 	t->where_room = 0;
 	if (t->by == VIEW_BY_FUNCTION)
-		t->where_room = text_is_narrow(t->s) ? (all > 3 * NARROW_WHERE ? NARROW_WHERE : all / 3)
-			: all > 48 ? 24 : all / 2;
+		t->where_room = text_is_narrow(t->s)
+					? (all > 3 * NARROW_WHERE ? NARROW_WHERE : all / 3)
+				: all > 48 ? 24
+					   : all / 2;
 	else if (t->by == VIEW_BY_LINE)
-		t->where_room = text_is_narrow(t->s) && all > 2 * NARROW_LINE ? all - NARROW_LINE - 2
-			: all / 2;
+		t->where_room = text_is_narrow(t->s) && all > 2 * NARROW_LINE
+					? all - NARROW_LINE - 2
+					: all / 2;
 	t->room = all - (t->where_room ? t->where_room + 2 : 0);
 }
 

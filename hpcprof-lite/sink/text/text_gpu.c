@@ -10,8 +10,10 @@
 
 const char *text_gpu_direction(enum msr_gpu_direction d)
 {
-	static const char *const names[MSR_N_GPU_DIRECTIONS] = {"unknown direction", "host to device", "device to host", "on the device", "on the host", "device to device",
-		"mapped", "unmapped", "migrated"};
+	static const char *const names[MSR_N_GPU_DIRECTIONS] = {
+		"unknown direction", "host to device",   "device to host", "on the device",
+		"on the host",       "device to device", "mapped",         "unmapped",
+		"migrated"};
 	return (unsigned)d < MSR_N_GPU_DIRECTIONS ? names[d] : names[0];
 }
 
@@ -21,7 +23,8 @@ static void put_sizes(char *to, size_t n_bytes, const uint64_t size[3])
 	unsigned n = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;
 	size_t at = strlen(to);
 	for (unsigned i = 0; i < n && at < n_bytes; i++)
-		at += (size_t)snprintf(to + at, n_bytes - at, i ? ",%" PRIu64 : "%" PRIu64, size[i]);
+		at += (size_t)snprintf(to + at, n_bytes - at, i ? ",%" PRIu64 : "%" PRIu64,
+				       size[i]);
 }
 
 void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t shape, bool more)
@@ -51,7 +54,8 @@ void text_gpu_shape(char *to, size_t n_bytes, const struct model *m, uint32_t sh
 		snprintf(to + strlen(to), n_bytes - strlen(to), " *");
 }
 
-void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to, size_t n_bytes)
+void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, char *to,
+		     size_t n_bytes)
 {
 	struct view_gpu_stall top[2];
 	unsigned n = view_gpu_stalls(m, context, inclusive ? MODEL_EXECUTION : MODEL_POINT, top);
@@ -59,7 +63,8 @@ void text_gpu_stalls(const struct model *m, uint32_t context, bool inclusive, ch
 	for (unsigned i = 0; i < n; i++) {
 		const struct model_metric *k = &m->metrics[top[i].metric];
 		snprintf(to + strlen(to), n_bytes - strlen(to), "%s%s %.0f%%", i ? ", " : "",
-			k->role == MODEL_ROLE_ISSUED ? "issued" : k->reason, 100 * top[i].value / top[i].whole);
+			 k->role == MODEL_ROLE_ISSUED ? "issued" : k->reason,
+			 100 * top[i].value / top[i].whole);
 	}
 	for (char *at = to; *at; at++)
 		*at = *at == '_' ? ' ' : *at;

@@ -34,11 +34,14 @@ void text_report_gpu_times(const struct model *m, const struct text_style *s)
 			foreign_printf(s->out, " %s", k->description);
 		putc('\n', s->out);
 	}
-	double samples = view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)), apportioned = view_total(m, view_find_metric(m, MODEL_ROLE_APPORTIONED));
+	double samples = view_total(m, view_find_metric(m, MODEL_ROLE_SAMPLES)),
+	       apportioned = view_total(m, view_find_metric(m, MODEL_ROLE_APPORTIONED));
 	char n[TEXT_CELL], exact[TEXT_CELL];
 	if (samples > 0)
-		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS", text_count(n, (uint64_t)samples),
-			apportioned < samples ? text_share(exact, samples - apportioned, samples) : "none");
+		fprintf(s->out, "  %-22s %15s PC samples, %s exact\n", "GINS",
+			text_count(n, (uint64_t)samples),
+			apportioned < samples ? text_share(exact, samples - apportioned, samples)
+					      : "none");
 }
 
 /* ---- kernels ---- */
@@ -50,20 +53,26 @@ static void name_kernel(const struct model *m, uint32_t function, char *to, size
 	char file[TEXT_FILE];
 	text_function_name(to, n_bytes, m, function);
 	if (f->file != MODEL_NONE)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]", text_file(file, m->files[f->file].path), f->line);
+		snprintf(to + strlen(to), n_bytes - strlen(to), " [%s:%" PRIu32 "]",
+			 text_file(file, m->files[f->file].path), f->line);
 }
 
-static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, double whole, const struct text_style *s)
+static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, double whole,
+		       const struct text_style *s)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], shape[64], name[TEXT_NAME];
 	bool wide = s->width >= WIDE;
-	size_t taken = 42 + (wide ? 22 : 0) + SHAPE + 4, room = s->width > taken + 16 ? s->width - taken : 16;
+	size_t taken = 42 + (wide ? 22 : 0) + SHAPE + 4,
+	       room = s->width > taken + 16 ? s->width - taken : 16;
 	text_emphasise(s, whole > 0 ? k->seconds / whole : 0);
-	fprintf(s->out, "%7s %10s %9s %10s", text_share(a, k->seconds, whole), text_value(b, "sec", k->seconds), text_value(c, "count", k->n),
+	fprintf(s->out, "%7s %10s %9s %10s", text_share(a, k->seconds, whole),
+		text_value(b, "sec", k->seconds), text_value(c, "count", k->n),
 		k->n > 0 ? text_value(d, "sec", k->seconds / k->n) : "");
 	text_plain(s);
 	if (wide)
-		fprintf(s->out, " %10s %10s", k->n_ops ? text_value(a, "sec", (double)k->min_ns / 1e9) : "", k->n_ops ? text_value(b, "sec", (double)k->max_ns / 1e9) : "");
+		fprintf(s->out, " %10s %10s",
+			k->n_ops ? text_value(a, "sec", (double)k->min_ns / 1e9) : "",
+			k->n_ops ? text_value(b, "sec", (double)k->max_ns / 1e9) : "");
 	text_gpu_shape(shape, sizeof shape, m, k->shape, k->more_shapes);
 	fputs("  ", s->out);
 	text_cell(s->out, shape, SHAPE);
@@ -77,14 +86,19 @@ static void put_kernel(const struct model *m, const struct view_gpu_kernel *k, d
 
 static void put_kernels(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
-	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME)), n = view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS));
+	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_KERNEL_TIME)),
+	       n = view_total(m, view_find_metric(m, MODEL_ROLE_KERNELS));
 	char a[TEXT_CELL], b[TEXT_CELL];
 	size_t n_hidden = 0;
 	if (!g->kernels.n)
 		return;
-	text_heading(s, "GPU kernels: %s in %s", text_value(a, "sec", whole), text_value(b, "count", n));
-	fprintf(s->out, s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n" : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n", "share", "total", "launches", "mean", "least", "most", SHAPE,
-		"groups x items", "kernel");
+	text_heading(s, "GPU kernels: %s in %s", text_value(a, "sec", whole),
+		     text_value(b, "count", n));
+	fprintf(s->out,
+		s->width >= WIDE ? "%7s %10s %9s %10s %10s %10s  %-*s  %s\n"
+				 : "%7s %10s %9s %10s%.0s%.0s  %-*s  %s\n",
+		"share", "total", "launches", "mean", "least", "most", SHAPE, "groups x items",
+		"kernel");
 	for (size_t i = 0; i < g->kernels.n; i++) {
 		const struct view_gpu_kernel *k = &g->kernels.at[i];
 		if (i >= MOST_ROWS || (k->seconds < s->threshold * whole && i >= 10))
@@ -104,16 +118,21 @@ static const char *rate_of(char cell[TEXT_CELL], double bytes, double seconds)
 	double gbps = seconds > 0 ? bytes / seconds / 1e9 : 0; /* 10^9 bytes, as links are rated */
 	cell[0] = 0;
 	if (gbps > 0)
-		snprintf(cell, TEXT_CELL, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s", gbps >= 0.1 ? gbps : gbps * 1e3);
+		snprintf(cell, TEXT_CELL, gbps >= 0.1 ? "%.2f GB/s" : "%.2f MB/s",
+			 gbps >= 0.1 ? gbps : gbps * 1e3);
 	return cell;
 }
 
 /* A row; what is below 0 is not known. */
-static void put_copy(const struct text_style *s, const char *what, double n, double bytes, double seconds)
+static void put_copy(const struct text_style *s, const char *what, double n, double bytes,
+		     double seconds)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL];
-	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n", seconds < 0 ? "" : text_value(a, "sec", seconds), n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
-		n > 0 ? text_value(d, "B", bytes / n) : "", n > 0 ? rate_of(e, bytes, seconds) : "", what);
+	foreign_printf(s->out, "%10s %9s %12s %12s %12s  %s\n",
+		       seconds < 0 ? "" : text_value(a, "sec", seconds),
+		       n < 0 ? "" : text_value(b, "count", n), text_value(c, "B", bytes),
+		       n > 0 ? text_value(d, "B", bytes / n) : "",
+		       n > 0 ? rate_of(e, bytes, seconds) : "", what);
 }
 
 static void put_sum(const struct text_style *s, const char *what, const struct view_gpu_sum *c)
@@ -123,7 +142,8 @@ static void put_sum(const struct text_style *s, const char *what, const struct v
 }
 
 /* Sum of the metrics of bytes of one role; with a row for each where `s` is not NULL. */
-static double sum_bytes(const struct model *m, enum model_metric_role role, const struct text_style *s)
+static double sum_bytes(const struct model *m, enum model_metric_role role,
+			const struct text_style *s)
 {
 	double bytes = 0;
 	for (uint32_t i = 0; i < m->n_metrics; i++) {
@@ -131,36 +151,45 @@ static double sum_bytes(const struct model *m, enum model_metric_role role, cons
 		double sum = k->role == role ? view_total(m, i) : 0;
 		bytes += sum;
 		if (s && sum > 0)
-			put_copy(s, k->description && *k->description ? k->description : k->name, -1, sum, -1);
+			put_copy(s, k->description && *k->description ? k->description : k->name,
+				 -1, sum, -1);
 	}
 	return bytes;
 }
 
 /*
- * By direction, of the operations with a record. Where there are others (summed up in the run, or no time lines were asked for), by the metrics, which hold all but do not know the
- * time of each direction.
+ * By direction, of the operations with a record. Where there are others (summed up in the run, or
+ * no time lines were asked for), by the metrics, which hold all but do not know the time of each
+ * direction.
  */
 static void put_copies(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
-	double n_copies = view_total(m, view_find_metric(m, MODEL_ROLE_COPIES)), n_sets = view_total(m, view_find_metric(m, MODEL_ROLE_SETS));
+	double n_copies = view_total(m, view_find_metric(m, MODEL_ROLE_COPIES)),
+	       n_sets = view_total(m, view_find_metric(m, MODEL_ROLE_SETS));
 	uint64_t n = 0;
 	for (unsigned i = 0; i < MSR_N_GPU_DIRECTIONS; i++)
 		n += g->copies[i].n;
 	if (n_copies + n_sets <= 0 && !n)
 		return;
 	text_heading(s, "GPU copies");
-	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", "time", "count", "bytes", "mean", "rate", "direction");
+	fprintf(s->out, "%10s %9s %12s %12s %12s  %s\n", "time", "count", "bytes", "mean", "rate",
+		"direction");
 	if ((double)n >= n_copies) {
 		for (unsigned i = 1; i <= MSR_N_GPU_DIRECTIONS; i++) /* the unknown ones last */
-			put_sum(s, text_gpu_direction((enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)), &g->copies[i % MSR_N_GPU_DIRECTIONS]);
+			put_sum(s,
+				text_gpu_direction(
+					(enum msr_gpu_direction)(i % MSR_N_GPU_DIRECTIONS)),
+				&g->copies[i % MSR_N_GPU_DIRECTIONS]);
 	} else {
-		put_copy(s, "all directions:", n_copies, sum_bytes(m, MODEL_ROLE_COPY_BYTES, NULL), view_total(m, view_find_metric(m, MODEL_ROLE_COPY_TIME)));
+		put_copy(s, "all directions:", n_copies, sum_bytes(m, MODEL_ROLE_COPY_BYTES, NULL),
+			 view_total(m, view_find_metric(m, MODEL_ROLE_COPY_TIME)));
 		sum_bytes(m, MODEL_ROLE_COPY_BYTES, s);
 	}
 	if ((double)g->sets.n >= n_sets)
 		put_sum(s, "set", &g->sets);
 	else
-		put_copy(s, "set", n_sets, sum_bytes(m, MODEL_ROLE_SET_BYTES, NULL), view_total(m, view_find_metric(m, MODEL_ROLE_SET_TIME)));
+		put_copy(s, "set", n_sets, sum_bytes(m, MODEL_ROLE_SET_BYTES, NULL),
+			 view_total(m, view_find_metric(m, MODEL_ROLE_SET_TIME)));
 	putc('\n', s->out);
 }
 
@@ -177,10 +206,12 @@ static void name_wait(const struct model *m, const struct view_wait *w, char *to
 	if (*place)
 		snprintf(to + strlen(to), n_bytes - strlen(to), " at %s", place);
 	if (m->contexts[w->call].function != MODEL_NONE)
-		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s", m->functions[m->contexts[w->call].function].name);
+		snprintf(to + strlen(to), n_bytes - strlen(to), " in %s",
+			 m->functions[m->contexts[w->call].function].name);
 }
 
-static void put_wait_rows(const struct model *m, const struct view_wait *waits, size_t n, double whole, const struct text_style *s)
+static void put_wait_rows(const struct model *m, const struct view_wait *waits, size_t n,
+			  double whole, const struct text_style *s)
 {
 	size_t room = s->width > 36 ? s->width - 20 : 16, n_hidden = 0;
 	char a[TEXT_CELL], b[TEXT_CELL], name[TEXT_NAME];
@@ -192,7 +223,8 @@ static void put_wait_rows(const struct model *m, const struct view_wait *waits, 
 		name_wait(m, &waits[i], name, sizeof name);
 		text_shorten(name, room);
 		size_t columns = text_columns(name);
-		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole), text_value(b, "sec", waits[i].seconds));
+		fprintf(s->out, "%7s %10s  ", text_share(a, waits[i].seconds, whole),
+			text_value(b, "sec", waits[i].seconds));
 		text_cell(s->out, name, columns < room ? columns : room);
 		putc('\n', s->out);
 	}
@@ -200,17 +232,21 @@ static void put_wait_rows(const struct model *m, const struct view_wait *waits, 
 		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
 }
 
-/* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when memory is short. */
+/* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when
+ * memory is short. */
 static bool put_waits(const struct model *m, const struct text_style *s)
 {
-	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)), n = view_total(m, view_find_metric(m, MODEL_ROLE_SYNCS));
+	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)),
+	       n = view_total(m, view_find_metric(m, MODEL_ROLE_SYNCS));
 	char a[TEXT_CELL], b[TEXT_CELL];
 	struct view_waits waits;
 	if (whole <= 0)
 		return true;
 	if (!view_waits_make(m, &waits))
 		return false;
-	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole), n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "", n > 0 ? " calls" : "");
+	text_heading(s, "Waiting for GPUs: threads waited %s%s%s%s", text_value(a, "sec", whole),
+		     n > 0 ? ", in " : "", n > 0 ? text_value(b, "count", n) : "",
+		     n > 0 ? " calls" : "");
 	put_wait_rows(m, waits.at, waits.n, whole, s);
 	putc('\n', s->out);
 	view_waits_free(&waits);
@@ -236,7 +272,8 @@ static void put_process(const struct model *m, uint32_t process, FILE *out)
 		foreign_printf(out, ", %s pid %u", p->host, p->pid);
 }
 
-static void put_device(const struct model *m, const struct view_gpu *g, uint32_t d, const struct text_style *s)
+static void put_device(const struct model *m, const struct view_gpu *g, uint32_t d,
+		       const struct text_style *s)
 {
 	const struct model_gpu_device *device = &m->gpu_devices[d];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], name[512];
@@ -246,11 +283,15 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	uint64_t n = 0;
 	for (uint32_t i = 0; i < m->n_gpu_queues; i++)
 		n += m->gpu_queues[i].device == d ? g->queues[i].n : 0;
-	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole), g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9) : "",
+	fprintf(s->out, "%7s %10s %9s  ", text_share(a, (double)g->device_busy_ns[d], whole),
+		g->device_busy_ns[d] ? text_value(b, "sec", (double)g->device_busy_ns[d] / 1e9)
+				     : "",
 		n ? text_count(c, n) : "");
 	snprintf(name, sizeof name, "%s %" PRIu32, names_device_type(device), device->ordinal);
-	if (device->definition && device->definition->n_units) /* tells the parts of a divided device apart */
-		snprintf(name + strlen(name), sizeof name - strlen(name), " (%" PRIu32 " units)", device->definition->n_units);
+	if (device->definition &&
+	    device->definition->n_units) /* tells the parts of a divided device apart */
+		snprintf(name + strlen(name), sizeof name - strlen(name), " (%" PRIu32 " units)",
+			 device->definition->n_units);
 	snprintf(name + strlen(name), sizeof name - strlen(name), ": %s", device->name);
 	if (device->driver && *device->driver)
 		snprintf(name + strlen(name), sizeof name - strlen(name), "; %s", device->driver);
@@ -261,13 +302,16 @@ static void put_device(const struct model *m, const struct view_gpu *g, uint32_t
 	putc('\n', s->out);
 }
 
-static void put_queue(const struct model *m, const struct view_gpu *g, uint32_t i, const struct text_style *s)
+static void put_queue(const struct model *m, const struct view_gpu *g, uint32_t i,
+		      const struct text_style *s)
 {
 	const struct model_gpu_queue *q = &m->gpu_queues[i];
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	uint32_t process = m->gpu_contexts[q->context].process;
-	foreign_printf(s->out, "%7s %10s %9s    %s", text_share(a, (double)q->busy_ns, elapsed_ns(m, process)), q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
-		g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
+	foreign_printf(s->out, "%7s %10s %9s    %s",
+		       text_share(a, (double)q->busy_ns, elapsed_ns(m, process)),
+		       q->busy_ns ? text_value(b, "sec", (double)q->busy_ns / 1e9) : "",
+		       g->queues[i].n ? text_count(c, g->queues[i].n) : "", q->name);
 	if (q->flags & MSR_GPU_QUEUE_OUT_OF_ORDER)
 		fputs(", out of order", s->out);
 	if (q->n_lanes > 1)
@@ -300,7 +344,8 @@ static void put_queues(const struct model *m, const struct view_gpu *g, const st
 	if (n_hidden)
 		fprintf(s->out, "%7s %10s %9s    %" PRIu32 " more\n", "", "", "", n_hidden);
 	if (n_unused)
-		fprintf(s->out, "%7s %10s %9s    %s without an operation on a time line\n", "", "", "", text_count(a, n_unused));
+		fprintf(s->out, "%7s %10s %9s    %s without an operation on a time line\n", "", "",
+			"", text_count(a, n_unused));
 	putc('\n', s->out);
 }
 
@@ -332,7 +377,8 @@ static void put_kinds(const struct model_gpu_ledger *l, FILE *out)
 	const char *before = "  launched: ";
 	for (unsigned k = 1; k < MSR_N_GPU_KINDS; k++)
 		if (l->launched[k]) {
-			fprintf(out, "%s%s %s", before, text_count(n, l->launched[k]), msr_gpu_kind_name((enum msr_gpu_kind)k));
+			fprintf(out, "%s%s %s", before, text_count(n, l->launched[k]),
+				msr_gpu_kind_name((enum msr_gpu_kind)k));
 			before = ", ";
 		}
 	if (*before == ',')
@@ -356,12 +402,14 @@ static void put_entrances(const struct model *m, FILE *out)
 		for (uint32_t k = 0; k < m->processes[i].n_gpu; k++) {
 			const struct model_gpu_ledger *l = &m->processes[i].gpu[k];
 			unsigned at = 0;
-			while (at < n_said && (strcmp(said[at]->backend, l->backend) != 0 || strcmp(said[at]->entrance, l->entrance) != 0))
+			while (at < n_said && (strcmp(said[at]->backend, l->backend) != 0 ||
+					       strcmp(said[at]->entrance, l->entrance) != 0))
 				at++;
 			if (at < n_said || n_said == MOST)
 				continue;
 			said[n_said++] = l;
-			foreign_printf(out, "  %s, by way of: %s\n", l->backend, *l->entrance ? l->entrance : "not told");
+			foreign_printf(out, "  %s, by way of: %s\n", l->backend,
+				       *l->entrance ? l->entrance : "not told");
 		}
 }
 
@@ -372,28 +420,44 @@ void text_report_gpu_ledger(const struct model *m, const struct text_style *s)
 	uint64_t lost = 0;
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		lost += msr_gpu_loss_takes_op((enum msr_gpu_loss)i) ? l->losses[i] : 0;
-	text_heading(s, "GPU ledger: %s operations launched = %s joined + %s summed up in the run + %s lost; %s", text_count(a, sum_kinds(l->launched)),
-		text_count(b, sum_kinds(l->joined)), text_count(c, sum_kinds(l->aggregated)), text_count(d, lost),
-		l->closes ? "it closes for every process" : "IT DOES NOT CLOSE: something is missing");
+	text_heading(s,
+		     "GPU ledger: %s operations launched = %s joined + %s summed up in the run + "
+		     "%s lost; %s",
+		     text_count(a, sum_kinds(l->launched)), text_count(b, sum_kinds(l->joined)),
+		     text_count(c, sum_kinds(l->aggregated)), text_count(d, lost),
+		     l->closes ? "it closes for every process"
+			       : "IT DOES NOT CLOSE: something is missing");
 	put_entrances(m, s->out);
 	put_kinds(l, s->out);
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->losses[i] && msr_gpu_loss_takes_op((enum msr_gpu_loss)i))
-			fprintf(s->out, "  lost %s %s: %s\n", text_count(a, l->losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+			fprintf(s->out, "  lost %s %s: %s\n", text_count(a, l->losses[i]),
+				msr_gpu_loss_name((enum msr_gpu_loss)i),
+				msr_gpu_loss_description((enum msr_gpu_loss)i));
 	for (unsigned i = 1; i < MSR_N_GPU_LOSSES; i++)
 		if (l->graph_losses[i])
-			fprintf(s->out, "  also lost %s operations of graphs, %s: %s\n", text_count(a, l->graph_losses[i]), msr_gpu_loss_name((enum msr_gpu_loss)i), msr_gpu_loss_description((enum msr_gpu_loss)i));
+			fprintf(s->out, "  also lost %s operations of graphs, %s: %s\n",
+				text_count(a, l->graph_losses[i]),
+				msr_gpu_loss_name((enum msr_gpu_loss)i),
+				msr_gpu_loss_description((enum msr_gpu_loss)i));
 	put_also(s->out, l->unexplained, "neither joined nor lost, or not launched: unexplained");
-	put_also(s->out, l->n_no_path, "launched by threads that are not measured: under an entry of their own");
+	put_also(s->out, l->n_no_path,
+		 "launched by threads that are not measured: under an entry of their own");
 	put_also(s->out, l->n_orphans, "without a known launch: under an entry of their own");
 	put_also(s->out, l->n_bad_order, "with times that are not enqueue <= start <= end");
 	put_also(s->out, l->n_unknown_calls, "calls of the API that are not known");
 	put_also(s->out, l->n_clipped, "shortened on the time line");
-	put_also(s->out, l->n_lost_definitions, "names, queues or shapes that could not be written: what refers to them is without");
-	put_also(s->out, l->n_lost_contents, "code objects that could not be kept: no lines of theirs");
-	put_also(s->out, l->n_lost_values, "values of counters, ranges of PC sampling, clock pairs or nodes of graphs that could not be written");
+	put_also(s->out, l->n_lost_definitions,
+		 "names, queues or shapes that could not be written: what refers to them is "
+		 "without");
+	put_also(s->out, l->n_lost_contents,
+		 "code objects that could not be kept: no lines of theirs");
+	put_also(s->out, l->n_lost_values,
+		 "values of counters, ranges of PC sampling, clock pairs or nodes of graphs that "
+		 "could not be written");
 	if (l->handler_ns)
-		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n", text_value(a, "sec", (double)l->handler_ns / 1e9));
+		fprintf(s->out, "  time in the profiler's launch callbacks: %s\n",
+			text_value(a, "sec", (double)l->handler_ns / 1e9));
 	text_report_gpu_sampling(m, s);
 	putc('\n', s->out);
 }

@@ -30,7 +30,11 @@ const char *text_count(char cell[TEXT_CELL], uint64_t n)
 static const char *scaled(char cell[TEXT_CELL], double value, const char *unit)
 {
 	double size = fabs(value);
-	snprintf(cell, TEXT_CELL, size >= 999.5 ? "%.0f %s" : size >= 99.95 ? "%.1f %s" : "%.2f %s", value, unit);
+	snprintf(cell, TEXT_CELL,
+		 size >= 999.5   ? "%.0f %s"
+		 : size >= 99.95 ? "%.1f %s"
+				 : "%.2f %s",
+		 value, unit);
 	return cell;
 }
 
@@ -41,7 +45,9 @@ static const char *seconds(char cell[TEXT_CELL], double v)
 		return strcpy(cell, "0 s");
 	if (size >= 1)
 		return scaled(cell, v, "s");
-	return size >= 1e-3 ? scaled(cell, v * 1e3, "ms") : size >= 1e-6 ? scaled(cell, v * 1e6, "us") : scaled(cell, v * 1e9, "ns");
+	return size >= 1e-3   ? scaled(cell, v * 1e3, "ms")
+	       : size >= 1e-6 ? scaled(cell, v * 1e6, "us")
+			      : scaled(cell, v * 1e9, "ns");
 }
 
 static const char *bytes(char cell[TEXT_CELL], double v)
@@ -61,7 +67,9 @@ const char *text_value(char cell[TEXT_CELL], const char *unit, double value)
 		return bytes(cell, value);
 	if (value >= 0 && value < 1e7)
 		return text_count(cell, (uint64_t)(value + 0.5));
-	return value < 1e9 ? scaled(cell, value / 1e6, "M") : value < 1e12 ? scaled(cell, value / 1e9, "G") : scaled(cell, value / 1e12, "T");
+	return value < 1e9    ? scaled(cell, value / 1e6, "M")
+	       : value < 1e12 ? scaled(cell, value / 1e9, "G")
+			      : scaled(cell, value / 1e12, "T");
 }
 
 const char *text_share(char cell[TEXT_CELL], double part, double whole)
@@ -116,7 +124,8 @@ void text_cell(FILE *out, const char *s, size_t columns)
 	foreign_put_n(out, s, tail);
 }
 
-/* Behind the bracket that closes the one at `s`; at the end when there is none. "->" and the operators' own signs close nothing. */
+/* Behind the bracket that closes the one at `s`; at the end when there is none. "->" and the
+ * operators' own signs close nothing. */
 static const char *skip_brackets(const char *s, char open, char close)
 {
 	unsigned depth = 0;
@@ -131,7 +140,8 @@ static const char *skip_brackets(const char *s, char open, char close)
 
 static bool is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (unsigned char)c >= 0x80;
 }
 
 /* Copies an operator's name, of which "<", "(" and so on are part; returns how far it goes. */
@@ -151,12 +161,14 @@ static const char *copy_operator(const char *s, char **to)
 	return s;
 }
 
-/* Leaves out what stands between the brackets. Never longer than before: empty and two-letter contents are kept. */
+/* Leaves out what stands between the brackets. Never longer than before: empty and two-letter
+ * contents are kept. */
 static void leave_out(char *name, char open, char close)
 {
 	char *to = name;
 	for (const char *s = name; *s;) {
-		if (strncmp(s, "operator", 8) == 0 && (s == name || !is_word(s[-1])) && !is_word(s[8])) {
+		if (strncmp(s, "operator", 8) == 0 && (s == name || !is_word(s[-1])) &&
+		    !is_word(s[8])) {
 			s = copy_operator(s, &to);
 			if (*s != open)
 				continue;
@@ -181,8 +193,9 @@ static void leave_out(char *name, char open, char close)
 }
 
 /*
- * Leaves out the type that a function returns, which C++ names of templates begin with: all up to the last space outside of brackets and in front of the parameters. An operator's name may
- * have one itself, and what is called "virtual thunk to f()" is not f.
+ * Leaves out the type that a function returns, which C++ names of templates begin with: all up to
+ * the last space outside of brackets and in front of the parameters. An operator's name may have
+ * one itself, and what is called "virtual thunk to f()" is not f.
  */
 static void leave_out_result(char *name)
 {
@@ -195,7 +208,8 @@ static void leave_out_result(char *name)
 				memmove(name, begin, strlen(begin) + 1);
 			return;
 		}
-		if (depth == 0 && strncmp(s, "operator", 8) == 0 && (s == name || !is_word(s[-1])) && !is_word(s[8])) {
+		if (depth == 0 && strncmp(s, "operator", 8) == 0 &&
+		    (s == name || !is_word(s[-1])) && !is_word(s[8])) {
 			if (!strstr(name, "thunk to "))
 				memmove(name, begin, strlen(begin) + 1);
 			return;
@@ -267,8 +281,10 @@ void text_place(char *to, size_t n_bytes, const struct model *m, const struct mo
 	char file[TEXT_FILE];
 	to[0] = 0;
 	if (c->file != MODEL_NONE && c->line)
-		snprintf(to, n_bytes, "%s:%" PRIu32, text_file(file, m->files[c->file].path), c->line);
-	else if ((c->kind == MODEL_CONTEXT_INSTRUCTION || c->kind == MODEL_CONTEXT_LOOP) && c->function != MODEL_NONE) {
+		snprintf(to, n_bytes, "%s:%" PRIu32, text_file(file, m->files[c->file].path),
+			 c->line);
+	else if ((c->kind == MODEL_CONTEXT_INSTRUCTION || c->kind == MODEL_CONTEXT_LOOP) &&
+		 c->function != MODEL_NONE) {
 		uint64_t entry = m->functions[c->function].link_addr;
 		if (entry && c->link_addr >= entry)
 			snprintf(to, n_bytes, "+%#" PRIx64, c->link_addr - entry);

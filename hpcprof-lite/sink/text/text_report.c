@@ -25,7 +25,8 @@ static size_t count_hosts(const struct model *m)
 {
 	struct map hosts = {0};
 	for (uint32_t i = 0; i < m->n_processes; i++)
-		map_put(&hosts, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), 0, 1);
+		map_put(&hosts, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), 0,
+			1);
 	size_t n = hosts.n;
 	map_free(&hosts);
 	return n;
@@ -111,8 +112,8 @@ static void put_ends(const struct model *m, FILE *out)
 		ends[at].first = ends[at].n++ ? ends[at].first : p;
 	}
 	if (n_live)
-		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n", n_live,
-			plural(n_live, "process is", "processes are"));
+		fprintf(out, "  %" PRIu64 " %s still running: this is what was recorded so far\n",
+			n_live, plural(n_live, "process is", "processes are"));
 	for (unsigned i = 0; i < n_ends; i++) {
 		char count[TEXT_CELL], end[128];
 		fprintf(out, "  %s %s %s", text_count(count, ends[i].n),
@@ -232,7 +233,8 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 	uint64_t n = count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
-	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum), text_count(b, n));
+	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
+		       text_count(b, n));
 	if (n)
 		fprintf(out, ", one for every %s", text_value(c, k->unit, sum / (double)n));
 	if (k->period)
@@ -260,11 +262,15 @@ static void put_off(const struct model *m, FILE *out)
 	}
 	if (!n_off)
 		return;
-	fprintf(out, "  measurement was off for %s of %s", text_value(a, "sec", (double)off_ns / 1e9), text_value(b, "sec", (double)all_ns / 1e9));
+	fprintf(out, "  measurement was off for %s of %s",
+		text_value(a, "sec", (double)off_ns / 1e9),
+		text_value(b, "sec", (double)all_ns / 1e9));
 	if (m->n_processes > 1)
-		fprintf(out, ", in %s of %s processes", text_count(c, n_off), text_count(d, m->n_processes));
+		fprintf(out, ", in %s of %s processes", text_count(c, n_off),
+			text_count(d, m->n_processes));
 	if (n_stops)
-		fprintf(out, "; the program stopped it %s %s", text_count(c, n_stops), plural(n_stops, "time", "times"));
+		fprintf(out, "; the program stopped it %s %s", text_count(c, n_stops),
+			plural(n_stops, "time", "times"));
 	if (n_never && m->n_processes > 1)
 		fprintf(out, "; %s never called hpctoolkit_sampling_start", text_count(c, n_never));
 	else if (n_never)
@@ -287,11 +293,13 @@ void text_report_head(const struct model *m, const struct text_style *s)
 		if ((unsigned char)*at < 0x20)
 			*at = ' ';
 	fputs(s->colour ? "\033[1m" : "", s->out);
-	text_cell(s->out, line ? line : m->title, line && text_columns(line) > 2 * s->width ? 2 * s->width : 0);
+	text_cell(s->out, line ? line : m->title,
+		  line && text_columns(line) > 2 * s->width ? 2 * s->width : 0);
 	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
 	free(line);
 	size_t n_ranks = count_ranks(m), n_hosts = count_hosts(m);
-	fprintf(s->out, "  %s %s", text_count(a, m->n_processes), plural(m->n_processes, "process", "processes"));
+	fprintf(s->out, "  %s %s", text_count(a, m->n_processes),
+		plural(m->n_processes, "process", "processes"));
 	if (n_ranks)
 		fprintf(s->out, " (%zu %s)", n_ranks, plural(n_ranks, "rank", "ranks"));
 	if (n_hosts == 1) {
@@ -327,12 +335,14 @@ void text_report_head(const struct model *m, const struct text_style *s)
 
 /* ---- ledger ---- */
 
-static void put_losses(const struct model_ledger *l, bool takes_sample, const char *label, FILE *out)
+static void put_losses(const struct model_ledger *l, bool takes_sample, const char *label,
+		       FILE *out)
 {
 	char n[TEXT_CELL];
 	for (unsigned i = 0; i < MSR_LOSS_ROOM; i++)
 		if (l->losses[i] && msr_loss_takes_sample(i) == takes_sample)
-			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]), msr_loss_name(i), msr_loss_description(i));
+			fprintf(out, "  %s %s %s: %s\n", label, text_count(n, l->losses[i]),
+				msr_loss_name(i), msr_loss_description(i));
 }
 
 /* By samples, so that they add up to those in the tree whatever the number of events. */
@@ -357,7 +367,8 @@ static void put_modules(const struct model *m, const struct view_values *t, FILE
 {
 	static const char *const why[] = {
 		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
-		[MODEL_STRUCTURE_CHANGED] = "is not the file that ran (changed since): its functions are unknown",
+		[MODEL_STRUCTURE_CHANGED] =
+			"is not the file that ran (changed since): its functions are unknown",
 	};
 	double *of_module = calloc(m->n_modules + 1, sizeof *of_module);
 	if (!of_module)
@@ -372,13 +383,17 @@ static void put_modules(const struct model *m, const struct view_values *t, FILE
 		text_share(share, of_module[i], t->whole);
 		fputs("  ", out);
 		text_cell(out, m->modules[i].path, 0);
-		fprintf(out, " %s", m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions" : why[m->modules[i].structure]);
-		foreign_printf(out, *share ? " (%s of %s)\n" : "\n", share, m->metrics[t->metric].event);
+		fprintf(out, " %s",
+			m->modules[i].path[0] == '<' ? "(JIT or wild code) has no functions"
+						     : why[m->modules[i].structure]);
+		foreign_printf(out, *share ? " (%s of %s)\n" : "\n", share,
+			       m->metrics[t->metric].event);
 	}
 	free(of_module);
 }
 
-void text_report_ledger(const struct model *m, const struct view_values *t, const struct text_style *s)
+void text_report_ledger(const struct model *m, const struct view_values *t,
+			const struct text_style *s)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
@@ -395,12 +410,14 @@ void text_report_ledger(const struct model *m, const struct view_values *t, cons
 	put_losses(l, false, "also", s->out);
 	put_paths(l, s->out);
 	if (!m->ledger_closes && l->recorded != l->in_tree)
-		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n", text_count(a, l->recorded), text_count(b, l->in_tree));
+		fprintf(s->out, "  the run recorded %s samples, %s of them were found\n",
+			text_count(a, l->recorded), text_count(b, l->in_tree));
 	if (m->sums_overflow)
 		fputs("  values add up to more than 64 bits can hold: they are damaged\n", s->out);
 	if (l->bytes_damaged)
-		fprintf(s->out, "  %s of %s bytes of the measurement files are damaged or missing\n", text_count(a, l->bytes_damaged),
-			text_count(b, l->bytes_file));
+		fprintf(s->out,
+			"  %s of %s bytes of the measurement files are damaged or missing\n",
+			text_count(a, l->bytes_damaged), text_count(b, l->bytes_file));
 	put_modules(m, t, s->out);
 	for (uint32_t i = 0; i < m->n_profiles; i++) /* a killed thread's CPU clock is not known */
 		if (m->profiles[i].cpu_ns) {
@@ -408,7 +425,8 @@ void text_report_ledger(const struct model *m, const struct view_values *t, cons
 			handler_ns += m->profiles[i].ledger.handler_ns;
 		}
 	if (handler_ns)
-		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n", 100 * (double)handler_ns / (double)cpu_ns,
+		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
+			100 * (double)handler_ns / (double)cpu_ns,
 			text_value(a, "sec", (double)cpu_ns / 1e9));
 	putc('\n', s->out);
 	if (m->has_gpu)

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define FIRST_SAMPLES 2u  /* every thread's first samples come from the timer */
-#define DISTORTED 0.05    /* share of the CPU time that switches may cost before the report says so */
+#define DISTORTED 0.05 /* share of the CPU time that switches may cost before the report says so \
+			*/
 
 struct use {
 	uint64_t ns, n_samples, n_threads;
@@ -25,8 +26,8 @@ static void put_use(FILE *out, const char *what, const struct use *u)
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	double seconds = (double)u->ns / 1e9;
 	fprintf(out, "%s %s, %s samples/s, %s %s", what, text_value(a, "sec", seconds),
-		text_count(b, (uint64_t)((double)u->n_samples / seconds + 0.5)), text_count(c, u->n_threads),
-		u->n_threads == 1 ? "thread" : "threads");
+		text_count(b, (uint64_t)((double)u->n_samples / seconds + 0.5)),
+		text_count(c, u->n_threads), u->n_threads == 1 ? "thread" : "threads");
 }
 
 static bool is_cputime(const struct model_metric *k)
@@ -53,15 +54,19 @@ bool text_sampling_by_both(const struct model *m, uint32_t metric)
 }
 
 /* The program was slower than its samples made it: the kernel programmed a timer at each switch. */
-static void put_distortion(const struct model *m, uint64_t n_switches, double cpu_seconds, FILE *out)
+static void put_distortion(const struct model *m, uint64_t n_switches, double cpu_seconds,
+			   FILE *out)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
 	double cost = (double)n_switches * (double)msr_switch_cost_ns(period_of_cputime(m)) / 1e9;
 	if (cost <= DISTORTED * cpu_seconds)
 		return;
-	fprintf(out, "  SLOWED DOWN: %s context switches while the kernel's event sampled may have cost up to %s of CPU time;\n"
+	fprintf(out,
+		"  SLOWED DOWN: %s context switches while the kernel's event sampled may have cost "
+		"up to %s of CPU time;\n"
 		"  measure with -e CPUTIME, which avoids this, or with -e CPUTIME,timer\n",
-		text_count(a, n_switches), text_value(b, "sec", cost < cpu_seconds ? cost : cpu_seconds));
+		text_count(a, n_switches),
+		text_value(b, "sec", cost < cpu_seconds ? cost : cpu_seconds));
 }
 
 /* A thread of a process that ended with no word has no CPU clock, but its samples' weights. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text sink: decides what to show and how, and puts the parts together. Test: tests/cli/prof_text.sh. */
+/* The text sink: decides what to show and how, and puts the parts together. Test:
+ * tests/cli/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include "common/base/foreign.h"
@@ -50,11 +51,14 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 	};
 }
 
-/* The metric by name or event; without one the first of CPUs, else the first. MODEL_NONE when there is no such. */
+/* The metric by name or event; without one the first of CPUs, else the first. MODEL_NONE when there
+ * is no such. */
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)
-		if (name ? strcmp(m->metrics[i].name, name) == 0 || strcmp(m->metrics[i].event, name) == 0 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
+		if (name ? strcmp(m->metrics[i].name, name) == 0 ||
+				    strcmp(m->metrics[i].event, name) == 0
+			 : m->metrics[i].kind == MODEL_METRIC_SAMPLED)
 			return i;
 	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
 }
@@ -77,10 +81,15 @@ static void say_nothing_measured(const struct model *m)
 		bool is_gpu = strncmp(p->events[i], "gpu=", 4) == 0;
 		has_cpu |= !is_gpu;
 		if (is_gpu)
-			snprintf(gpus + strlen(gpus), sizeof gpus - strlen(gpus), "%s%.*s", *gpus ? ", " : "", (int)strcspn(p->events[i] + 4, ",@"), p->events[i] + 4);
+			snprintf(gpus + strlen(gpus), sizeof gpus - strlen(gpus), "%s%.*s",
+				 *gpus ? ", " : "", (int)strcspn(p->events[i] + 4, ",@"),
+				 p->events[i] + 4);
 	}
 	if (*gpus && !has_cpu)
-		log_error(NULL, "nothing was measured: no CPU event was asked for, and %s saw no operation (the program did not use it)", gpus);
+		log_error(NULL,
+			  "nothing was measured: no CPU event was asked for, and %s saw no "
+			  "operation (the program did not use it)",
+			  gpus);
 	else
 		log_error(NULL, "the measurements have no metric");
 }
@@ -98,7 +107,8 @@ static enum status check(const struct model *m, const void *settings)
 	char have[2048] = "";
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		snprintf(have + strlen(have), sizeof have - strlen(have), "%s%s", i ? ", " : "",
-			m->metrics[i].kind == MODEL_METRIC_SAMPLED ? m->metrics[i].event : m->metrics[i].name);
+			 m->metrics[i].kind == MODEL_METRIC_SAMPLED ? m->metrics[i].event
+								    : m->metrics[i].name);
 	log_error(NULL, "--metric: no metric '%s' was measured; there is: %s", name, have);
 	return STATUS_USAGE;
 }
@@ -110,17 +120,23 @@ static void close_columns(struct text_gpu_columns *c)
 	view_values_close(&c->samples);
 }
 
-/* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for is a metric of GPUs. False when memory is short. */
-static bool open_columns(const struct model *m, const struct view_values *t, struct text_gpu_columns *room, struct text_gpu_columns **columns)
+/* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for
+ * is a metric of GPUs. False when memory is short. */
+static bool open_columns(const struct model *m, const struct view_values *t,
+			 struct text_gpu_columns *room, struct text_gpu_columns **columns)
 {
-	uint32_t time = view_find_metric(m, MODEL_ROLE_GPU_TIME), kernels = view_find_metric(m, MODEL_ROLE_KERNELS), samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
+	uint32_t time = view_find_metric(m, MODEL_ROLE_GPU_TIME),
+		 kernels = view_find_metric(m, MODEL_ROLE_KERNELS),
+		 samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
 	*room = (struct text_gpu_columns){0};
 	*columns = NULL;
-	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED || view_total(m, time) <= 0)
+	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED ||
+	    view_total(m, time) <= 0)
 		return true;
 	if (!view_values_open(m, time, &room->time))
 		return false;
-	if (!view_values_open(m, kernels, &room->kernels) || (samples != MODEL_NONE && !view_values_open(m, samples, &room->samples))) {
+	if (!view_values_open(m, kernels, &room->kernels) ||
+	    (samples != MODEL_NONE && !view_values_open(m, samples, &room->samples))) {
 		close_columns(room);
 		return false;
 	}
@@ -140,7 +156,9 @@ static bool write_gpu(const struct model *m, const struct text_style *s)
 	return ok;
 }
 
-static bool write_views(const struct model *m, const struct view_values *t, const struct text_gpu_columns *gpu, unsigned views, const struct text_style *s)
+static bool write_views(const struct model *m, const struct view_values *t,
+			const struct text_gpu_columns *gpu, unsigned views,
+			const struct text_style *s)
 {
 	bool ok = true;
 	if (views & SINK_TEXT_PATHS && (t->whole > 0 || gpu))
@@ -160,7 +178,8 @@ static bool write_views(const struct model *m, const struct view_values *t, cons
 	return ok;
 }
 
-static bool write_parts(const struct model *m, const struct view_values *t, unsigned views, const struct text_style *s)
+static bool write_parts(const struct model *m, const struct view_values *t, unsigned views,
+			const struct text_style *s)
 {
 	struct text_gpu_columns room, *columns;
 	const struct model_metric *metric = &m->metrics[t->metric];
@@ -168,7 +187,10 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 		return false;
 	text_report_head(m, s);
 	if (t->whole <= 0)
-		foreign_printf(s->out, metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n" : "Nothing of %s.\n\n", metric->name);
+		foreign_printf(s->out,
+			       metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n"
+								    : "Nothing of %s.\n\n",
+			       metric->name);
 	bool ok = write_views(m, t, columns, views, s);
 	if (ok)
 		text_report_ledger(m, t, s);
@@ -177,13 +199,15 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	return ok;
 }
 
-/* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is where. */
+/* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is
+ * where. */
 static bool spread_time(const struct model *m, struct view_values *t)
 {
 	unsigned role = m->metrics[t->metric].role;
 	uint32_t samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
 	struct view_values s;
-	if (samples == MODEL_NONE || (role != MODEL_ROLE_GPU_TIME && role != MODEL_ROLE_KERNEL_TIME))
+	if (samples == MODEL_NONE ||
+	    (role != MODEL_ROLE_GPU_TIME && role != MODEL_ROLE_KERNEL_TIME))
 		return true;
 	if (!view_values_open(m, samples, &s))
 		return false;

@@ -73,11 +73,18 @@ void text_name(char *name, size_t n_bytes, const struct model *m, const struct m
 		break;
 	case MODEL_CONTEXT_ENTRY:
 		if (c->entry == MODEL_ENTRY_PARTIAL)
-			snprintf(name, n_bytes, "<incomplete paths: %s>", msr_path_end_name(c->end));
-		else if (c->entry == MODEL_ENTRY_GPU_NO_PATH || c->entry == MODEL_ENTRY_GPU_NO_LAUNCH)
-			snprintf(name, n_bytes, c->entry == MODEL_ENTRY_GPU_NO_PATH ? "<GPU operations without a call path>" : "<GPU operations without a known launch>");
+			snprintf(name, n_bytes, "<incomplete paths: %s>",
+				 msr_path_end_name(c->end));
+		else if (c->entry == MODEL_ENTRY_GPU_NO_PATH ||
+			 c->entry == MODEL_ENTRY_GPU_NO_LAUNCH)
+			snprintf(name, n_bytes,
+				 c->entry == MODEL_ENTRY_GPU_NO_PATH
+					 ? "<GPU operations without a call path>"
+					 : "<GPU operations without a known launch>");
 		else
-			snprintf(name, n_bytes, c->entry == MODEL_ENTRY_MAIN ? "<main thread>" : "<other threads>");
+			snprintf(name, n_bytes,
+				 c->entry == MODEL_ENTRY_MAIN ? "<main thread>"
+							      : "<other threads>");
 		break;
 	case MODEL_CONTEXT_FUNCTION:
 		text_function_name(name, n_bytes, m, c->function);

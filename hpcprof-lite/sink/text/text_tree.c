@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The call paths from the top: one row for each entry, function and loop, and for each line that takes time itself; the rest of a function's lines shows as the call site
- * behind what they call. A function or loop with one callee alone to show does not indent it, and the middle of a long run of
- * such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU time: a row is shown when either has its share, rows are ordered by the larger
- * of the two, and the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours. Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ * The call paths from the top: one row for each entry, function and loop, and for each line that
+ * takes time itself; the rest of a function's lines shows as the call site behind what they call. A
+ * function or loop with one callee alone to show does not indent it, and the middle of a long run
+ * of such is left out where nothing takes time itself. Beside a metric of CPUs there may be GPU
+ * time: a row is shown when either has its share, rows are ordered by the larger of the two, and
+ * the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out
+ * by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours.
+ * Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
  */
 #include "hpcprof-lite/view/view_fold.h"
 #include "hpcprof-lite/sink/text/text_print.h"
@@ -71,7 +75,9 @@ static double larger(double a, double b)
 static double weight(const struct walk *w, const struct item *i)
 {
 	double value = value_of(w->t, i);
-	return w->gpu ? larger(share(value, w->t->whole), share(value_of(&w->gpu->time, i), w->gpu->time.whole)) : value;
+	return w->gpu ? larger(share(value, w->t->whole),
+			       share(value_of(&w->gpu->time, i), w->gpu->time.whole))
+		      : value;
 }
 
 static bool is_shown_by(const struct walk *w, const struct view_values *t, double value)
@@ -123,7 +129,8 @@ static void add_moved(struct walk *w, uint32_t context)
 	}
 }
 
-/* What belongs directly below `context`: its own lines' time, its loops, what the lines call, and what is inlined there. */
+/* What belongs directly below `context`: its own lines' time, its loops, what the lines call, and
+ * what is inlined there. */
 static void add_items_below(struct walk *w, uint32_t context)
 {
 	const struct model_context *all = w->m->contexts;
@@ -187,7 +194,8 @@ static double self_of(const struct walk *w, const struct view_values *t, uint32_
 /* It has time of its own to show. */
 static bool has_self(const struct walk *w, uint32_t context)
 {
-	return is_shown(w, self_of(w, w->t, context), w->gpu ? self_of(w, &w->gpu->time, context) : 0);
+	return is_shown(w, self_of(w, w->t, context),
+			w->gpu ? self_of(w, &w->gpu->time, context) : 0);
 }
 
 /* The time itself is the first to go: shares say the same. */
@@ -219,8 +227,10 @@ static bool is_in_kernel(const struct model *m, uint32_t context)
 static bool is_inside(const struct walk *w, const struct item *i)
 {
 	if (!w->gpu)
-		return (w->t->spread || w->m->metrics[w->t->metric].role == MODEL_ROLE_SAMPLES) && is_in_kernel(w->m, i->context);
-	return w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 && w->gpu->kernels.total[i->context] <= 0;
+		return (w->t->spread || w->m->metrics[w->t->metric].role == MODEL_ROLE_SAMPLES) &&
+		       is_in_kernel(w->m, i->context);
+	return w->gpu->samples.total && w->gpu->samples.total[i->context] > 0 &&
+	       w->gpu->kernels.total[i->context] <= 0;
 }
 
 static const char *count_samples(const struct walk *w, const struct item *i, char cell[TEXT_CELL])
@@ -228,7 +238,8 @@ static const char *count_samples(const struct walk *w, const struct item *i, cha
 	char n[TEXT_CELL];
 	cell[0] = 0;
 	if (is_inside(w, i))
-		snprintf(cell, TEXT_CELL, "#%.*s", TEXT_CELL - 2, text_count(n, (uint64_t)value_of(&w->gpu->samples, i)));
+		snprintf(cell, TEXT_CELL, "#%.*s", TEXT_CELL - 2,
+			 text_count(n, (uint64_t)value_of(&w->gpu->samples, i)));
 	return cell;
 }
 
@@ -245,24 +256,29 @@ static void put_gpu_numbers(const struct walk *w, const struct item *i, double t
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL], e[TEXT_CELL], f[TEXT_CELL];
 	double gpu = value_of(&w->gpu->time, i), kernels = value_of(&w->gpu->kernels, i);
 	text_emphasise(w->s, share(total, w->t->whole));
-	fprintf(w->s->out, "%7s %7s %10s", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole),
+	fprintf(w->s->out, "%7s %7s %10s", text_share(a, total, w->t->whole),
+		text_share(b, self, w->t->whole),
 		total > 0 ? text_value(c, w->m->metrics[w->t->metric].unit, total) : "");
 	text_plain(w->s);
 	put_guessed(w, i);
 	text_emphasise(w->s, share(gpu, w->gpu->time.whole));
-	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->gpu->time.whole), gpu > 0 ? text_value(e, "sec", gpu) : "");
+	fprintf(w->s->out, " %8s %10s", text_share(d, gpu, w->gpu->time.whole),
+		gpu > 0 ? text_value(e, "sec", gpu) : "");
 	text_plain(w->s);
 	if (w->s->width >= KERNELS_WIDTH)
-		fprintf(w->s->out, " %8s", kernels > 0 ? text_value(f, "count", kernels) : count_samples(w, i, f));
+		fprintf(w->s->out, " %8s",
+			kernels > 0 ? text_value(f, "count", kernels) : count_samples(w, i, f));
 	fputs("  ", w->s->out);
 }
 
-static void put_narrow_numbers(const struct walk *w, const struct item *i, double total, double self)
+static void put_narrow_numbers(const struct walk *w, const struct item *i, double total,
+			       double self)
 {
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
 	FILE *out = w->s->out;
 	text_emphasise(w->s, share(total, w->t->whole));
-	fprintf(out, "%6s %6s", text_share(a, total, w->t->whole), text_share(b, self, w->t->whole));
+	fprintf(out, "%6s %6s", text_share(a, total, w->t->whole),
+		text_share(b, self, w->t->whole));
 	if (has_values(w))
 		fprintf(out, " %9s", text_value(c, w->m->metrics[w->t->metric].unit, total));
 	text_plain(w->s);
@@ -297,7 +313,8 @@ static void put_numbers(const struct walk *w, const struct item *i)
 	fputs("  ", w->s->out);
 }
 
-/* Columns of the call site, and levels of indentation that are drawn, so that the names keep their room. */
+/* Columns of the call site, and levels of indentation that are drawn, so that the names keep their
+ * room. */
 static size_t place_columns(const struct text_style *s)
 {
 	return text_is_narrow(s) ? 15 : 24;
@@ -308,10 +325,12 @@ static size_t guide_levels(const struct text_style *s)
 	return s->width < 78 ? 3 : s->width > 200 ? 24 : (s->width - 60) / 6;
 }
 
-/* The guides of the levels around the present row, which begins a branch of the innermost or goes on below one. Returns their columns. */
+/* The guides of the levels around the present row, which begins a branch of the innermost or goes
+ * on below one. Returns their columns. */
 static size_t put_guides(const struct walk *w, bool branch)
 {
-	size_t n = w->levels.n, first = n > guide_levels(w->s) ? n - guide_levels(w->s) : 0, columns = 0;
+	size_t n = w->levels.n, first = n > guide_levels(w->s) ? n - guide_levels(w->s) : 0,
+	       columns = 0;
 	if (first) {
 		fputs("..", w->s->out);
 		columns = 2;
@@ -349,12 +368,14 @@ static void put_name(const struct walk *w, size_t guides, char *name, const char
 
 static bool is_placeholder(const struct walk *w, uint32_t context)
 {
-	return w->m->contexts[context].kind == MODEL_CONTEXT_FUNCTION && view_is_placeholder(w->m, w->m->contexts[context].function);
+	return w->m->contexts[context].kind == MODEL_CONTEXT_FUNCTION &&
+	       view_is_placeholder(w->m, w->m->contexts[context].function);
 }
 
 static bool is_kernel(const struct walk *w, uint32_t context)
 {
-	return w->m->contexts[context].parent != MODEL_NONE && is_placeholder(w, w->m->contexts[context].parent);
+	return w->m->contexts[context].parent != MODEL_NONE &&
+	       is_placeholder(w, w->m->contexts[context].parent);
 }
 
 /* Two reasons where there is room for both, else the first. */
@@ -373,8 +394,16 @@ static void put_item(const struct walk *w, const struct item *i, bool branch)
 	text_name(name, sizeof name, w->m, c);
 	put_numbers(w, i);
 	size_t guides = put_guides(w, branch);
-	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE && !is_placeholder(w, i->context)) /* whose line is the profiler's or the API's own; a kernel is called at no line: it shows where it is defined */
-		text_place(place, sizeof place, w->m, is_kernel(w, i->context) ? c : &w->m->contexts[is_moved(w, i->context) ? w->fold->caller[i->context] : c->parent]);
+	if (!i->is_line && c->kind != MODEL_CONTEXT_LOOP && c->parent != MODEL_NONE &&
+	    !is_placeholder(w,
+			    i->context)) /* whose line is the profiler's or the API's own; a kernel
+					    is called at no line: it shows where it is defined */
+		text_place(place, sizeof place, w->m,
+			   is_kernel(w, i->context)
+				   ? c
+				   : &w->m->contexts[is_moved(w, i->context)
+							     ? w->fold->caller[i->context]
+							     : c->parent]);
 	if (!*place && is_inside(w, i))
 		name_stalls(w, i, place, sizeof place);
 	put_name(w, guides, name, place);
@@ -387,7 +416,8 @@ static uint32_t only_child(struct walk *w, uint32_t context)
 {
 	size_t n = w->items.n;
 	add_items_below(w, context);
-	uint32_t child = w->items.n == n + 1 && !w->items.at[n].is_line ? w->items.at[n].context : MODEL_NONE;
+	uint32_t child = w->items.n == n + 1 && !w->items.at[n].is_line ? w->items.at[n].context
+									: MODEL_NONE;
 	w->items.n = n;
 	return child;
 }
@@ -405,7 +435,8 @@ static bool is_near_gpu(struct walk *w, uint32_t context)
 	return false;
 }
 
-/* How many contexts from `context` on have one child to show and nothing of their own; the one RUN_TAIL before the end goes to *resume. */
+/* How many contexts from `context` on have one child to show and nothing of their own; the one
+ * RUN_TAIL before the end goes to *resume. */
 static unsigned measure_run(struct walk *w, uint32_t context, uint32_t *resume)
 {
 	uint32_t tail[RUN_TAIL] = {context};
@@ -427,7 +458,8 @@ static void put_gap(const struct walk *w, unsigned n)
 	put_name(w, guides, text, "");
 }
 
-/* Shows one item and what hangs on it without a branch; opens the level of what branches off at the end. */
+/* Shows one item and what hangs on it without a branch; opens the level of what branches off at the
+ * end. */
 static void show(struct walk *w, struct item item, unsigned functions)
 {
 	unsigned quiet = 0; /* rows in a row without time of their own */
@@ -439,7 +471,8 @@ static void show(struct walk *w, struct item item, unsigned functions)
 		if (child == MODEL_NONE)
 			break;
 		quiet = has_self(w, item.context) ? 0 : quiet + 1;
-		unsigned ahead = quiet == RUN_HEAD && !w->s->depth ? measure_run(w, child, &resume) : 0;
+		unsigned ahead =
+			quiet == RUN_HEAD && !w->s->depth ? measure_run(w, child, &resume) : 0;
 		if (ahead > LONG_RUN - RUN_HEAD) {
 			put_gap(w, ahead - RUN_TAIL);
 			child = resume;
@@ -466,10 +499,17 @@ static void put_heading(const struct walk *w)
 	const struct text_style *s = w->s;
 	size_t taken = numbers_columns(w) + place_columns(s);
 	if (w->gpu)
-		text_heading(s, "Call paths from the top, %s and %s%s", metric->name, w->m->metrics[w->gpu->time.metric].name,
-			!w->gpu->samples.total || s->width < 100 ? "" : s->width < KERNELS_WIDTH ? "; in kernels by PC samples" : "; in kernels by PC samples (#), with stall reasons");
+		text_heading(s, "Call paths from the top, %s and %s%s", metric->name,
+			     w->m->metrics[w->gpu->time.metric].name,
+			     !w->gpu->samples.total || s->width < 100 ? ""
+			     : s->width < KERNELS_WIDTH
+				     ? "; in kernels by PC samples"
+				     : "; in kernels by PC samples (#), with stall reasons");
 	else
-		text_heading(s, "Call paths from the top, %s%s", metric->name, metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches" : w->t->spread ? "; in kernels by PC samples" : "");
+		text_heading(s, "Call paths from the top, %s%s", metric->name,
+			     metric->kind == MODEL_METRIC_GPU_MEAN ? ", summed over launches"
+			     : w->t->spread                        ? "; in kernels by PC samples"
+								   : "");
 	if (w->guessed)
 		fputs("  ?: a guessed frame; guessed: the row's share that came by paths with "
 		      "one.\n"
@@ -491,7 +531,8 @@ static void put_heading(const struct walk *w)
 		fprintf(s->out, "%7s %7s %10s%s %8s %10s  %s", "CPU", "self", "CPU",
 			w->guessed ? " guessed" : "", "GPU", "GPU",
 			s->width < KERNELS_WIDTH ? "" : "kernels  ");
-	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path", "called at");
+	fprintf(s->out, "%-*s%s\n", (int)(s->width > taken ? s->width - taken : 18), "call path",
+		"called at");
 }
 
 static bool write_tree(const struct walk *how)
@@ -541,7 +582,8 @@ static bool open_guessed(const struct model *m, const struct view_values *t,
 	return true;
 }
 
-bool text_report_tree(const struct model *m, const struct view_values *t, const struct text_gpu_columns *gpu, const struct text_style *s)
+bool text_report_tree(const struct model *m, const struct view_values *t,
+		      const struct text_gpu_columns *gpu, const struct text_style *s)
 {
 	struct view_values own = *t;
 	struct text_gpu_columns own_gpu = gpu ? *gpu : (struct text_gpu_columns){0};

@@ -44,7 +44,7 @@
 /* in flight, of kernels whose name does not identify their code */
 #define NV_MAX_LAUNCHES ((size_t)1 << 18)
 
-/* ---- nv_library.c ---------------------------------------------------------------------------- */
+/* ---- nv_library.c ---- */
 
 #define NV_CUPTI_FUNCTIONS(F) \
 	F(cuptiGetVersion) F(cuptiGetResultString) F(cuptiSubscribe_v2) F(cuptiUnsubscribe) \
@@ -129,7 +129,7 @@ void nv_library_own(struct nv_library *l);
  */
 void nv_library_preferred(const char *options, char *path, size_t bytes);
 
-/* ---- nv_calls.c ------------------------------------------------------------------------------ */
+/* ---- nv_calls.c ---- */
 
 /* How to find the amount, or another value, in the arguments of a call. */
 enum nv_form {
@@ -177,7 +177,7 @@ const void *nv_call_function(enum nv_form form, const void *params);
  */
 void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address, uint64_t *bytes);
 
-/* ---- state ----------------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 /*
  * One part of a sum, on a cache line of its own, so that threads that launch at the same time write
@@ -280,22 +280,22 @@ const char *nv_result_name(CUptiResult r);
 /* Returns true if this is still the process that the back end entered; false in a forked child. */
 bool nv_is_here(void);
 
-/* ---- nv_callback.c --------------------------------------------------------------------------- */
+/* ---- nv_callback.c ---- */
 
 void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
 			  const void *data);
 
-/* ---- nv_buffer.c: what CUPTI asks for -------------------------------------------------------- */
+/* ---- nv_buffer.c: what CUPTI asks for ---- */
 
 void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
 void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
 				 size_t valid_bytes);
 
-/* ---- nv_record.c ----------------------------------------------------------------------------- */
+/* ---- nv_record.c ---- */
 
 void nv_record(const CUpti_Activity *record);
 
-/* ---- nv_device.c ----------------------------------------------------------------------------- */
+/* ---- nv_device.c ---- */
 
 /* The host's id of a stream; 0: none. */
 uint32_t nv_queue(uint32_t device, uint32_t context, uint32_t stream);
@@ -308,7 +308,7 @@ uint32_t nv_context(uint32_t device, uint32_t context);
 /* An attribute of a device; 0: unknown. */
 uint32_t nv_device_attribute(CUdevice device, CUdevice_attribute what);
 
-/* ---- nv_code.c ------------------------------------------------------------------------------- */
+/* ---- nv_code.c ---- */
 
 /*
  * A module was loaded; call this in the loading thread. The image is valid only during the call.
@@ -324,7 +324,7 @@ uint32_t nv_code_on(uint32_t code, uint32_t device);
 void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, const char *name),
 		   void *arg);
 
-/* ---- nv_kernel.c: which code object a kernel is of ------------------------------------------- */
+/* ---- nv_kernel.c: which code object a kernel is of ---- */
 
 /* A code object contains a kernel with this name. The caller holds nv.define_lock. */
 void nv_kernel_named(const char *name, uint32_t code);
@@ -340,7 +340,7 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name);
 /* The code object of the kernel in a record; 0: unknown. */
 uint32_t nv_kernel_code(uint64_t id, const char *name);
 
-/* ---- nv_flush.c ------------------------------------------------------------------------------ */
+/* ---- nv_flush.c ---- */
 
 /*
  * Starts the thread that asks for records every 100 ms, and registers the end. Returns false if
@@ -371,7 +371,7 @@ void nv_guard_give(void);
  */
 bool nv_flush_until_idle(uint64_t until_ns);
 
-/* ---- nv_graph.c ------------------------------------------------------------------------------ */
+/* ---- nv_graph.c ---- */
 
 /* A launch of a graph will have records; or it will have none after all. */
 void nv_graph_launched(uint64_t id);
@@ -387,7 +387,7 @@ void nv_graph_record(uint32_t graph, uint64_t id);
  */
 void nv_graph_count_missing(void);
 
-/* ---- nv_switch.c ----------------------------------------------------------------------------- */
+/* ---- nv_switch.c ---- */
 
 /*
  * The back end is ready: from here on it follows the program's starts and stops, and an earlier
@@ -401,7 +401,7 @@ void nv_switch_thread_ends(void);
 /* Called every 100 ms under the guard: does what was not possible at once. */
 void nv_switch_work(void);
 
-/* ---- nv_inject.c ----------------------------------------------------------------------------- */
+/* ---- nv_inject.c ---- */
 
 /*
  * Switch the callbacks of calls that make operations, and the kinds of records. nv_records_switch

@@ -13,7 +13,7 @@
  */
 #define IS_KERNEL 0x10
 
-/* ---- kernels of a cubin ---------------------------------------------------------------------- */
+/* ---- kernels of a cubin ---- */
 
 struct image {
 	const uint8_t *at;
@@ -69,7 +69,7 @@ void nv_code_names(const void *image, size_t bytes, void (*each)(void *arg, cons
 			each_symbol(&i, &symbols, &strings, each, arg);
 }
 
-/* ---- code objects ---------------------------------------------------------------------------- */
+/* ---- code objects ---- */
 
 static void add_name(void *arg, const char *name)
 {

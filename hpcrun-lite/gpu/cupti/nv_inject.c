@@ -51,7 +51,7 @@ const char *nv_result_name(CUptiResult r)
 									      : "unknown error";
 }
 
-/* ---- what is asked of CUPTI ------------------------------------------------------------------ */
+/* ---- what is asked of CUPTI ---- */
 
 static uint64_t CUPTIAPI now(void)
 {
@@ -195,7 +195,7 @@ static void thread_ends(void)
 	nv_tape_thread_ends();
 }
 
-/* ---- coming in ------------------------------------------------------------------------------- */
+/* ---- coming in ---- */
 
 static void prepare(void)
 {

@@ -116,7 +116,7 @@ static bool find_cupti(struct nv_library *l, void *handle, char *why, size_t why
 	return !missing;
 }
 
-/* ---- the process itself ---------------------------------------------------------------------- */
+/* ---- the process itself ---- */
 
 static uint64_t now_ns(void)
 {
@@ -201,7 +201,7 @@ void nv_library_own(struct nv_library *l)
 	l->lock_gpu = nv_pc_lock;
 }
 
-/* ---- opening --------------------------------------------------------------------------------- */
+/* ---- opening ---- */
 
 const struct nv_library *nv_library_stand_in;
 

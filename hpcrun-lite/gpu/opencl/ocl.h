@@ -26,7 +26,7 @@
 #define OCL_MAX_PENDING (UINT32_C(1) << 18)
 #define OCL_BATCH 64u                        /* operations of a queue that are examined at a time */
 
-/* ---- entrances (ocl_entrance.c, ocl_layer.c, ocl_preload.c) ---------------------------------- */
+/* ---- entrances (ocl_entrance.c, ocl_layer.c, ocl_preload.c) ---- */
 
 enum ocl_entrance {
 	OCL_NOT_IN,
@@ -49,7 +49,7 @@ void ocl_preload_start(void);
 /* Returns true if `caller` is in the library behind ours: it calls itself by its public names. */
 bool ocl_preload_is_inner(const void *caller);
 
-/* ---- state of the process (ocl_state.c) ------------------------------------------------------ */
+/* ---- state of the process (ocl_state.c) ---- */
 
 struct ocl_state {
 	uint32_t generation;
@@ -101,7 +101,7 @@ static inline void ocl_leave(void)
  */
 void ocl_state_register_exit(struct ocl_state *s);
 
-/* ---- devices, contexts (ocl_device.c) -------------------------------------------------------- */
+/* ---- devices, contexts (ocl_device.c) ---- */
 
 struct ocl_clock;
 struct ocl_device {
@@ -127,7 +127,7 @@ struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle,
 /* A context was just made, so what we know about its handle is obsolete. */
 void ocl_context_made(struct ocl_state *s, cl_context handle);
 
-/* ---- clocks (ocl_clock.c) -------------------------------------------------------------------- */
+/* ---- clocks (ocl_clock.c) ---- */
 
 /* What is known about one operation of a device, to relate its clock to ours. */
 struct ocl_moment {
@@ -157,7 +157,7 @@ void ocl_clock_flush(struct ocl_clock *c);
  */
 bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high);
 
-/* ---- queues and what they have in flight (ocl_queue.c) --------------------------------------- */
+/* ---- queues and what they have in flight (ocl_queue.c) ---- */
 
 struct ocl_pending {
 	struct ocl_pending *next;
@@ -220,7 +220,7 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event);
 enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
 void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
 
-/* ---- an enqueue (ocl_enqueue.c) -------------------------------------------------------------- */
+/* ---- an enqueue (ocl_enqueue.c) ---- */
 
 struct ocl_enqueue {
 	struct ocl_state *s;     /* NULL: only passed on */
@@ -245,7 +245,7 @@ void ocl_waited(struct ocl_state *s, uint64_t enter_ns, enum msr_gpu_sync how);
 void ocl_done_here(struct ocl_state *s, enum msr_gpu_kind kind, unsigned detail, uint64_t amount,
 		   uint64_t enter_ns);
 
-/* ---- kernels and programs (ocl_kernel.c, ocl_program.c) -------------------------------------- */
+/* ---- kernels and programs (ocl_kernel.c, ocl_program.c) ---- */
 
 enum ocl_origin {
 	OCL_FROM_SOURCE /* or intermediate code, or linked, or not known */,
@@ -270,7 +270,7 @@ uint32_t ocl_kernel_shape(struct ocl_state *s, cl_kernel handle, const struct oc
 /* The shape of something with a name but without a code object. */
 uint32_t ocl_kernel_plain_shape(const char *name);
 
-/* ---- memory objects (ocl_buffer.c) ----------------------------------------------------------- */
+/* ---- memory objects (ocl_buffer.c) ---- */
 
 void ocl_buffer_made(struct ocl_state *s, cl_mem handle, unsigned detail, uint64_t enter_ns);
 /* Size of the object in bytes; queries it if it is unknown. */
@@ -287,7 +287,7 @@ void ocl_svm_add(struct ocl_state *s, const void *start, uint64_t bytes);
 uint64_t ocl_svm_remove(struct ocl_state *s, const void *start);
 bool ocl_svm_has(struct ocl_state *s, const void *p);
 
-/* ---- functions of extensions (ocl_extension.c) ----------------------------------------------- */
+/* ---- functions of extensions (ocl_extension.c) ---- */
 
 /* Delivers the number of calls that we do not know. */
 void ocl_extension_count(void);

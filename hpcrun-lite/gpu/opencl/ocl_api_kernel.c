@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues of kernels, and of what only orders: markers, barriers, waits, shared objects of OpenGL. Test: tests/unit/test_opencl_layer.c. */
+/* Enqueues of kernels, and of what only orders: markers, barriers, waits, shared objects of OpenGL.
+ * Test: tests/unit/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
 #include <errno.h>
 
 /* The shape, for calls that succeeded; 0 else. */
-static uint32_t shape_of(struct ocl_state *s, cl_int status, cl_command_queue queue, cl_kernel kernel, cl_uint n_dims, const size_t *global, const size_t *local)
+static uint32_t shape_of(struct ocl_state *s, cl_int status, cl_command_queue queue,
+			 cl_kernel kernel, cl_uint n_dims, const size_t *global,
+			 const size_t *local)
 {
 	if (!s || status != CL_SUCCESS)
 		return 0;
@@ -17,20 +20,24 @@ static uint32_t shape_of(struct ocl_state *s, cl_int status, cl_command_queue qu
 	return shape;
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dims, const size_t *offset, const size_t *global, const size_t *local,
-                                    cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint n_dims,
+			      const size_t *offset, const size_t *global, const size_t *local,
+			      cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	ocl_enqueue_begin(&e, s, event);
-	cl_int status = ocl_next.clEnqueueNDRangeKernel(queue, kernel, n_dims, offset, global, local, n_waits, waits, e.at);
+	cl_int status = ocl_next.clEnqueueNDRangeKernel(queue, kernel, n_dims, offset, global,
+							local, n_waits, waits, e.at);
 	uint32_t shape = shape_of(s, status, queue, kernel, n_dims, global, local);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits,
+		     const cl_event *waits, cl_event *event)
 {
 	static const size_t one = 1;
 	struct ocl_enqueue e;
@@ -38,29 +45,35 @@ cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n_waits, 
 	ocl_enqueue_begin(&e, s, event);
 	cl_int status = ocl_next.clEnqueueTask(queue, kernel, n_waits, waits, e.at);
 	uint32_t shape = shape_of(s, status, queue, kernel, 1, &one, &one);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments, size_t bytes, cl_uint n_buffers,
-                                   const cl_mem *buffers, const void **places, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *),
+			     void *arguments, size_t bytes, cl_uint n_buffers,
+			     const cl_mem *buffers, const void **places, cl_uint n_waits,
+			     const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	ocl_enqueue_begin(&e, s, event);
-	cl_int status = ocl_next.clEnqueueNativeKernel(queue, function, arguments, bytes, n_buffers, buffers, places, n_waits, waits, e.at);
+	cl_int status = ocl_next.clEnqueueNativeKernel(queue, function, arguments, bytes, n_buffers,
+						       buffers, places, n_waits, waits, e.at);
 	uint32_t shape = s && status == CL_SUCCESS ? ocl_kernel_plain_shape("<native kernel>") : 0;
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_KERNEL, .shape = shape});
 	ocl_leave();
 	return status;
 }
 
-/* ---- order without work ------------------------------------------------------------------------------------------------- */
+/* ---- order without work ---- */
 
 static const struct ocl_what marker = {.kind = MSR_GPU_MARKER};
 
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits,
+				   cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -70,7 +83,8 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint n_waits, cons
 	return status;
 }
 
-cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, const cl_event *waits,
+				    cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -80,7 +94,8 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, con
 	return status;
 }
 
-/* The old forms. Only the first has an event of its own; the others are asked for in their new form where the device knows it, and again as they were should that be refused. */
+/* The old forms. Only the first has an event of its own; the others are asked for in their new form
+ * where the device knows it, and again as they were should that be refused. */
 cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {
 	struct ocl_enqueue e;
@@ -97,14 +112,18 @@ cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
 {
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
-	return q && atomic_load_explicit(&q->defined, memory_order_acquire) && q->device->version >= 120 && ocl_next.clEnqueueBarrierWithWaitList;
+	return q && atomic_load_explicit(&q->defined, memory_order_acquire) &&
+	       q->device->version >= 120 && ocl_next.clEnqueueBarrierWithWaitList;
 }
 
 /* A barrier whose end cannot be noticed: it had no event. */
 static void count_blind(struct ocl_state *s, cl_int status, uint64_t enter_ns)
 {
 	struct gpu_ticket ticket;
-	if (s && status == CL_SUCCESS && ocl_host->launch(ocl_host, &(struct gpu_launch){.kind = MSR_GPU_MARKER, .enter_ns = enter_ns}, &ticket))
+	if (s && status == CL_SUCCESS &&
+	    ocl_host->launch(ocl_host,
+			     &(struct gpu_launch){.kind = MSR_GPU_MARKER, .enter_ns = enter_ns},
+			     &ticket))
 		ocl_host->lost(ocl_host, &ticket, MSR_GPU_LOSS_NO_TIMES);
 }
 
@@ -144,7 +163,8 @@ cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint n, const cl_event 
 	return status;
 }
 
-cl_int clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects,
+				 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
@@ -154,7 +174,8 @@ cl_int clEnqueueAcquireGLObjects(cl_command_queue queue, cl_uint n, const cl_mem
 	return status;
 }
 
-cl_int clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueReleaseGLObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects,
+				 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);

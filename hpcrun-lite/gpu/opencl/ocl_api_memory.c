@@ -12,10 +12,12 @@ static void made(struct ocl_state *s, cl_mem m, unsigned detail, uint64_t enter_
 
 static unsigned buffer_detail(cl_mem_flags flags)
 {
-	return flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR) ? MSR_GPU_MEMORY_HOST : MSR_GPU_MEMORY_DEVICE;
+	return flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR) ? MSR_GPU_MEMORY_HOST
+								     : MSR_GPU_MEMORY_DEVICE;
 }
 
-cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+		      cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -25,17 +27,20 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
 	return m;
 }
 
-cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
+cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties *properties,
+				    cl_mem_flags flags, size_t bytes, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
-	cl_mem m = ocl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host, error);
+	cl_mem m = ocl_next.clCreateBufferWithProperties(context, properties, flags, bytes, host,
+							 error);
 	made(s, m, buffer_detail(flags), enter);
 	ocl_leave();
 	return m;
 }
 
-cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *description, void *host, cl_int *error)
+cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+		     const cl_image_desc *description, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
@@ -45,49 +50,57 @@ cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_form
 	return m;
 }
 
-cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties, cl_mem_flags flags, const cl_image_format *format,
-                                         const cl_image_desc *description, void *host, cl_int *error)
+cl_mem clCreateImageWithProperties(cl_context context, const cl_mem_properties *properties,
+				   cl_mem_flags flags, const cl_image_format *format,
+				   const cl_image_desc *description, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
-	cl_mem m = ocl_next.clCreateImageWithProperties(context, properties, flags, format, description, host, error);
+	cl_mem m = ocl_next.clCreateImageWithProperties(context, properties, flags, format,
+							description, host, error);
 	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
 	ocl_leave();
 	return m;
 }
 
-cl_mem clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t row, void *host, cl_int *error)
+cl_mem clCreateImage2D(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+		       size_t width, size_t height, size_t row, void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
-	cl_mem m = ocl_next.clCreateImage2D(context, flags, format, width, height, row, host, error);
+	cl_mem m =
+		ocl_next.clCreateImage2D(context, flags, format, width, height, row, host, error);
 	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
 	ocl_leave();
 	return m;
 }
 
-cl_mem clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width, size_t height, size_t depth, size_t row, size_t slice,
-                             void *host, cl_int *error)
+cl_mem clCreateImage3D(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+		       size_t width, size_t height, size_t depth, size_t row, size_t slice,
+		       void *host, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
-	cl_mem m = ocl_next.clCreateImage3D(context, flags, format, width, height, depth, row, slice, host, error);
+	cl_mem m = ocl_next.clCreateImage3D(context, flags, format, width, height, depth, row,
+					    slice, host, error);
 	made(s, m, MSR_GPU_MEMORY_IMAGE, enter);
 	ocl_leave();
 	return m;
 }
 
-cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint n_packets, const cl_pipe_properties *properties, cl_int *error)
+cl_mem clCreatePipe(cl_context context, cl_mem_flags flags, cl_uint packet_bytes, cl_uint n_packets,
+		    const cl_pipe_properties *properties, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	uint64_t enter = s ? clock_mono_ns() : 0;
-	cl_mem m = ocl_next.clCreatePipe(context, flags, packet_bytes, n_packets, properties, error);
+	cl_mem m =
+		ocl_next.clCreatePipe(context, flags, packet_bytes, n_packets, properties, error);
 	made(s, m, MSR_GPU_MEMORY_DEVICE, enter);
 	ocl_leave();
 	return m;
 }
 
-/* ---- shared virtual memory ------------------------------------------------------------------------------------------------------- */
+/* ---- shared virtual memory ---- */
 
 void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {

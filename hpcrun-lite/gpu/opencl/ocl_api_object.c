@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts, programs and kernels as the program makes them: handles are used again by implementations, so what was known of one is forgotten
- * when it is given out. Test: tests/unit/test_opencl_hidden.c.
+ * Contexts, programs and kernels as the program makes them: handles are used again by
+ * implementations, so what was known of one is forgotten when it is given out. Test:
+ * tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
-/* ---- contexts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- contexts ---- */
 
-cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, const cl_device_id *devices,
-                                 void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint n,
+			   const cl_device_id *devices,
+			   void(CL_CALLBACK *function)(const char *, const void *, size_t, void *),
+			   void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_context context = ocl_next.clCreateContext(properties, n, devices, function, data, error);
+	cl_context context =
+		ocl_next.clCreateContext(properties, n, devices, function, data, error);
 	if (s && context)
 		ocl_context_made(s, context);
 	ocl_leave();
@@ -20,10 +24,13 @@ cl_context clCreateContext(const cl_context_properties *properties, cl_uint n, c
 }
 
 cl_context clCreateContextFromType(const cl_context_properties *properties, cl_device_type type,
-                                         void(CL_CALLBACK *function)(const char *, const void *, size_t, void *), void *data, cl_int *error)
+				   void(CL_CALLBACK *function)(const char *, const void *, size_t,
+							       void *),
+				   void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_context context = ocl_next.clCreateContextFromType(properties, type, function, data, error);
+	cl_context context =
+		ocl_next.clCreateContextFromType(properties, type, function, data, error);
 	if (s && context)
 		ocl_context_made(s, context);
 	ocl_leave();
@@ -41,7 +48,8 @@ cl_int clReleaseContext(cl_context context)
 	return status;
 }
 
-cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, void *to,
+			size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	if (s && what == CL_CONTEXT_REFERENCE_COUNT)
@@ -51,22 +59,26 @@ cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, v
 	return status;
 }
 
-/* ---- programs -------------------------------------------------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
-cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char **strings, const size_t *lengths, cl_int *error)
+cl_program clCreateProgramWithSource(cl_context context, cl_uint n, const char **strings,
+				     const size_t *lengths, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_program program = ocl_next.clCreateProgramWithSource(context, n, strings, lengths, error);
+	cl_program program =
+		ocl_next.clCreateProgramWithSource(context, n, strings, lengths, error);
 	ocl_program_made(s, program, OCL_FROM_SOURCE);
 	ocl_leave();
 	return program;
 }
 
-cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices, const size_t *lengths, const unsigned char **binaries,
-                                           cl_int *statuses, cl_int *error)
+cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_device_id *devices,
+				     const size_t *lengths, const unsigned char **binaries,
+				     cl_int *statuses, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_program program = ocl_next.clCreateProgramWithBinary(context, n, devices, lengths, binaries, statuses, error);
+	cl_program program = ocl_next.clCreateProgramWithBinary(context, n, devices, lengths,
+								binaries, statuses, error);
 	ocl_program_made(s, program, OCL_FROM_BINARY);
 	ocl_leave();
 	return program;
@@ -81,16 +93,21 @@ cl_program clCreateProgramWithIL(cl_context context, const void *il, size_t byte
 	return program;
 }
 
-cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, const cl_device_id *devices, const char *names, cl_int *error)
+cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n,
+					     const cl_device_id *devices, const char *names,
+					     cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_program program = ocl_next.clCreateProgramWithBuiltInKernels(context, n, devices, names, error);
+	cl_program program =
+		ocl_next.clCreateProgramWithBuiltInKernels(context, n, devices, names, error);
 	ocl_program_made(s, program, OCL_BUILT_IN);
 	ocl_leave();
 	return program;
 }
 
-cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices,
+		      const char *options, void(CL_CALLBACK *function)(cl_program, void *),
+		      void *data)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_int status = ocl_next.clBuildProgram(program, n, devices, options, function, data);
@@ -100,28 +117,33 @@ cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id *devices
 	return status;
 }
 
-cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_headers, const cl_program *headers,
-                              const char **names, void(CL_CALLBACK *function)(cl_program, void *), void *data)
+cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id *devices,
+			const char *options, cl_uint n_headers, const cl_program *headers,
+			const char **names, void(CL_CALLBACK *function)(cl_program, void *),
+			void *data)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_int status = ocl_next.clCompileProgram(program, n, devices, options, n_headers, headers, names, function, data);
+	cl_int status = ocl_next.clCompileProgram(program, n, devices, options, n_headers, headers,
+						  names, function, data);
 	if (status == CL_SUCCESS)
 		ocl_program_made(s, program, OCL_SAME_ORIGIN);
 	ocl_leave();
 	return status;
 }
 
-cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices, const char *options, cl_uint n_programs, const cl_program *programs,
-                               void(CL_CALLBACK *function)(cl_program, void *), void *data, cl_int *error)
+cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id *devices,
+			 const char *options, cl_uint n_programs, const cl_program *programs,
+			 void(CL_CALLBACK *function)(cl_program, void *), void *data, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_program program = ocl_next.clLinkProgram(context, n, devices, options, n_programs, programs, function, data, error);
+	cl_program program = ocl_next.clLinkProgram(context, n, devices, options, n_programs,
+						    programs, function, data, error);
 	ocl_program_made(s, program, OCL_FROM_SOURCE);
 	ocl_leave();
 	return program;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues and events as the program sees them, and the calls that wait. Profiling is switched on for every queue; what the program asks about a queue or an
- * event is answered as if it were not, and without the references that we hold. Test: tests/unit/test_opencl_hidden.c.
+ * Queues and events as the program sees them, and the calls that wait. Profiling is switched on for
+ * every queue; what the program asks about a queue or an event is answered as if it were not, and
+ * without the references that we hold. Test: tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -10,15 +11,17 @@
 
 #define MAX_LIST 64u /* words of a list of properties that we make; a longer one is left as it is */
 
-/* ---- making ---------------------------------------------------------------------------------------------------------------- */
+/* ---- making ---- */
 
-cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error)
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+				      cl_command_queue_properties properties, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	bool forced = s && !(properties & CL_QUEUE_PROFILING_ENABLE);
 	cl_command_queue queue = NULL;
 	if (forced)
-		queue = ocl_next.clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
+		queue = ocl_next.clCreateCommandQueue(
+			context, device, properties | CL_QUEUE_PROFILING_ENABLE, error);
 	forced = forced && queue;
 	if (!queue)
 		queue = ocl_next.clCreateCommandQueue(context, device, properties, error);
@@ -28,7 +31,8 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
 	return queue;
 }
 
-/* `list` with profiling added, in `to`. False: nothing is to be added (profiling is on, or this is a queue of the device itself), or there is no room. */
+/* `list` with profiling added, in `to`. False: nothing is to be added (profiling is on, or this is
+ * a queue of the device itself), or there is no room. */
 static bool add_profiling(const cl_queue_properties *list, cl_queue_properties to[MAX_LIST])
 {
 	const cl_queue_properties on_device = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
@@ -54,8 +58,10 @@ static bool add_profiling(const cl_queue_properties *list, cl_queue_properties t
 	return true;
 }
 
-cl_command_queue ocl_create_queue(struct ocl_state *s, OCL_TYPE(clCreateCommandQueueWithProperties) create, cl_context context, cl_device_id device,
-                                  const cl_queue_properties *list, cl_int *error)
+cl_command_queue ocl_create_queue(struct ocl_state *s,
+				  OCL_TYPE(clCreateCommandQueueWithProperties) create,
+				  cl_context context, cl_device_id device,
+				  const cl_queue_properties *list, cl_int *error)
 {
 	cl_queue_properties ours[MAX_LIST];
 	cl_command_queue queue = NULL;
@@ -70,15 +76,18 @@ cl_command_queue ocl_create_queue(struct ocl_state *s, OCL_TYPE(clCreateCommandQ
 	return queue;
 }
 
-cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+						    const cl_queue_properties *list, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_command_queue queue = ocl_create_queue(s, ocl_next.clCreateCommandQueueWithProperties, context, device, list, error);
+	cl_command_queue queue = ocl_create_queue(s, ocl_next.clCreateCommandQueueWithProperties,
+						  context, device, list, error);
 	ocl_leave();
 	return queue;
 }
 
-/* What has ended gives its references back, so that the queue can go when the program lets go of it. */
+/* What has ended gives its references back, so that the queue can go when the program lets go of
+ * it. */
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
 	struct ocl_state *s = ocl_enter();
@@ -92,7 +101,8 @@ cl_int clReleaseCommandQueue(cl_command_queue queue)
 	return status;
 }
 
-cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties, cl_bool enable, cl_command_queue_properties *old)
+cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
+				 cl_bool enable, cl_command_queue_properties *old)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -101,13 +111,15 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 		if (old && q->forced)
 			*old &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
 		if (properties & CL_QUEUE_PROFILING_ENABLE)
-			q->forced = !enable && ocl_next.clSetCommandQueueProperty(queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE, NULL) == CL_SUCCESS;
+			q->forced = !enable && ocl_next.clSetCommandQueueProperty(
+						       queue, CL_QUEUE_PROFILING_ENABLE, CL_TRUE,
+						       NULL) == CL_SUCCESS;
 	}
 	ocl_leave();
 	return status;
 }
 
-/* ---- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- asking ---- */
 
 /* The list that the program gave, in place of the one that we made of it. */
 static cl_int answer_list(const struct ocl_queue *q, size_t room, void *to, size_t *bytes_ret)
@@ -121,7 +133,8 @@ static cl_int answer_list(const struct ocl_queue *q, size_t room, void *to, size
 	return CL_SUCCESS;
 }
 
-cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t room,
+			     void *to, size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -130,9 +143,11 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
 	cl_int status = ocl_next.clGetCommandQueueInfo(queue, what, room, to, bytes_ret);
 	bool changed = q && q->forced;
 	if (changed && what == CL_QUEUE_PROPERTIES && status == CL_SUCCESS && to)
-		*(cl_command_queue_properties *)to &= ~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
+		*(cl_command_queue_properties *)to &=
+			~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
 	/* our list may be longer than the program's, and than its room */
-	if (changed && what == CL_QUEUE_PROPERTIES_ARRAY && (status == CL_SUCCESS || status == CL_INVALID_VALUE) &&
+	if (changed && what == CL_QUEUE_PROPERTIES_ARRAY &&
+	    (status == CL_SUCCESS || status == CL_INVALID_VALUE) &&
 	    ocl_next.clGetCommandQueueInfo(queue, what, 0, NULL, NULL) == CL_SUCCESS)
 		status = answer_list(q, room, to, bytes_ret);
 	ocl_leave();
@@ -142,7 +157,10 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
 static struct ocl_queue *queue_of(struct ocl_state *s, cl_event event)
 {
 	cl_command_queue queue = NULL;
-	if (!s || !event || ocl_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL) != CL_SUCCESS || !queue)
+	if (!s || !event ||
+	    ocl_next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL) !=
+		    CL_SUCCESS ||
+	    !queue)
 		return NULL;
 	return ocl_queue_find(s, queue);
 }
@@ -160,7 +178,8 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t room, void *to,
 	return status;
 }
 
-cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *to, size_t *bytes_ret)
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t room, void *to,
+			       size_t *bytes_ret)
 {
 	struct ocl_state *s = ocl_enter();
 	const struct ocl_queue *q = queue_of(s, event);
@@ -171,7 +190,7 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t ro
 	return status;
 }
 
-/* ---- waiting ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- waiting ---- */
 
 cl_int clFinish(cl_command_queue queue)
 {

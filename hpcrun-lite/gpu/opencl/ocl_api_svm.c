@@ -13,82 +13,105 @@ static unsigned direction(struct ocl_state *s, const void *to, const void *from)
 	return ocl_svm_has(s, to) ? MSR_GPU_COPY_H2D : MSR_GPU_COPY_H2H;
 }
 
-cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n_waits, const cl_event *waits,
-                                cl_event *event)
+cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from,
+			  size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	ocl_enqueue_begin(&e, s, event);
-	cl_int status = ocl_next.clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, n_waits, waits, e.at);
+	cl_int status =
+		ocl_next.clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, n_waits, waits, e.at);
 	ocl_enqueue_end(&e, status, queue,
-	                &(struct ocl_what){.kind = MSR_GPU_COPY, .detail = direction(s, to, from), .amount = bytes, .blocking = blocking});
+			&(struct ocl_what){.kind = MSR_GPU_COPY,
+					   .detail = direction(s, to, from),
+					   .amount = bytes,
+					   .blocking = blocking});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n_waits, const cl_event *waits,
-                                 cl_event *event)
+cl_int clEnqueueSVMMemFill(cl_command_queue queue, void *at, const void *pattern,
+			   size_t pattern_bytes, size_t bytes, cl_uint n_waits,
+			   const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
-	cl_int status = ocl_next.clEnqueueSVMMemFill(queue, at, pattern, pattern_bytes, bytes, n_waits, waits, e.at);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_SET, .amount = bytes});
+	cl_int status = ocl_next.clEnqueueSVMMemFill(queue, at, pattern, pattern_bytes, bytes,
+						     n_waits, waits, e.at);
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_SET, .amount = bytes});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at, size_t bytes, cl_uint n_waits, const cl_event *waits,
-                             cl_event *event)
+cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *at,
+		       size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	ocl_enqueue_begin(&e, s, event);
-	cl_int status = ocl_next.clEnqueueSVMMap(queue, blocking, flags, at, bytes, n_waits, waits, e.at);
+	cl_int status =
+		ocl_next.clEnqueueSVMMap(queue, blocking, flags, at, bytes, n_waits, waits, e.at);
 	if (s && status == CL_SUCCESS)
 		ocl_map_remember(s, NULL, at, bytes);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_MAP, .amount = bytes, .blocking = blocking});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_COPY,
+					   .detail = MSR_GPU_COPY_MAP,
+					   .amount = bytes,
+					   .blocking = blocking});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueSVMUnmap(cl_command_queue queue, void *at, cl_uint n_waits, const cl_event *waits,
+			 cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	ocl_enqueue_begin(&e, s, event);
 	cl_int status = ocl_next.clEnqueueSVMUnmap(queue, at, n_waits, waits, e.at);
 	uint64_t bytes = s && status == CL_SUCCESS ? ocl_map_forget(s, NULL, at) : 0;
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_UNMAP, .amount = bytes});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_COPY,
+					   .detail = MSR_GPU_COPY_UNMAP,
+					   .amount = bytes});
 	ocl_leave();
 	return status;
 }
 
-cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **at, const size_t *bytes, cl_mem_migration_flags flags, cl_uint n_waits,
-                                    const cl_event *waits, cl_event *event)
+cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint n, const void **at,
+			      const size_t *bytes, cl_mem_migration_flags flags, cl_uint n_waits,
+			      const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	uint64_t sum = 0;
 	ocl_enqueue_begin(&e, ocl_enter(), event);
-	cl_int status = ocl_next.clEnqueueSVMMigrateMem(queue, n, at, bytes, flags, n_waits, waits, e.at);
+	cl_int status =
+		ocl_next.clEnqueueSVMMigrateMem(queue, n, at, bytes, flags, n_waits, waits, e.at);
 	for (cl_uint i = 0; bytes && status == CL_SUCCESS && i < n; i++)
 		sum += bytes[i];
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .detail = MSR_GPU_COPY_MIGRATE, .amount = sum});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_COPY,
+					   .detail = MSR_GPU_COPY_MIGRATE,
+					   .amount = sum});
 	ocl_leave();
 	return status;
 }
 
 /*
- * In the queue's order a marker; the memory is counted as freed where the program asked for it. A function of the program's that frees calls clSVMFree, which is
- * ours to see.
+ * In the queue's order a marker; the memory is counted as freed where the program asked for it. A
+ * function of the program's that frees calls clSVMFree, which is ours to see.
  */
-cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[], void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *), void *data,
-                              cl_uint n_waits, const cl_event *waits, cl_event *event)
+cl_int clEnqueueSVMFree(cl_command_queue queue, cl_uint n, void *at[],
+			void(CL_CALLBACK *function)(cl_command_queue, cl_uint, void *[], void *),
+			void *data, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
 	uint64_t bytes = 0;
 	ocl_enqueue_begin(&e, s, event);
-	cl_int status = ocl_next.clEnqueueSVMFree(queue, n, at, function, data, n_waits, waits, e.at);
+	cl_int status =
+		ocl_next.clEnqueueSVMFree(queue, n, at, function, data, n_waits, waits, e.at);
 	for (cl_uint i = 0; s && status == CL_SUCCESS && at && !function && i < n; i++)
 		bytes += ocl_svm_remove(s, at[i]);
 	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_MARKER});

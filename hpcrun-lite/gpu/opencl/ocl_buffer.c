@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory objects, what is mapped of them, and shared virtual memory. References are counted as the program makes and drops them: memory is freed, for
- * whoever reads the profile, where the program lets go of it, also where the implementation keeps it for a while. Test: tests/unit/test_opencl_layer.c.
+ * Memory objects, what is mapped of them, and shared virtual memory. References are counted as the
+ * program makes and drops them: memory is freed, for whoever reads the profile, where the program
+ * lets go of it, also where the implementation keeps it for a while. Test:
+ * tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -17,7 +19,10 @@ struct ocl_buffer {
 static uint64_t ask_bytes(cl_mem handle)
 {
 	size_t bytes = 0;
-	return ocl_next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) == CL_SUCCESS ? bytes : 0;
+	return ocl_next.clGetMemObjectInfo(handle, CL_MEM_SIZE, sizeof bytes, &bytes, NULL) ==
+			       CL_SUCCESS
+		       ? bytes
+		       : 0;
 }
 
 void ocl_buffer_made(struct ocl_state *s, cl_mem handle, unsigned detail, uint64_t enter_ns)
@@ -45,7 +50,8 @@ uint64_t ocl_buffer_bytes(struct ocl_state *s, cl_mem handle)
 uint64_t ocl_image_bytes(cl_mem image, const size_t *region)
 {
 	size_t element = 0;
-	if (!region || ocl_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, NULL) != CL_SUCCESS)
+	if (!region || ocl_next.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element,
+					       &element, NULL) != CL_SUCCESS)
 		return 0;
 	return (uint64_t)region[0] * region[1] * region[2] * element;
 }
@@ -54,7 +60,8 @@ cl_int clRetainMemObject(cl_mem handle)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_int status = ocl_next.clRetainMemObject(handle);
-	struct ocl_buffer *b = s && status == CL_SUCCESS ? ocl_map_get(&s->buffers, ocl_key(handle)) : NULL;
+	struct ocl_buffer *b =
+		s && status == CL_SUCCESS ? ocl_map_get(&s->buffers, ocl_key(handle)) : NULL;
 	if (b)
 		atomic_fetch_add_explicit(&b->n_references, 1, memory_order_relaxed);
 	ocl_leave();
@@ -80,7 +87,7 @@ cl_int clReleaseMemObject(cl_mem handle)
 	return status;
 }
 
-/* ---- mappings: how many bytes an unmap gives back ----------------------------------------------------------------------------- */
+/* ---- mappings: how many bytes an unmap gives back ---- */
 
 static uint64_t map_key(cl_mem handle, const void *at)
 {
@@ -100,7 +107,7 @@ uint64_t ocl_map_forget(struct ocl_state *s, cl_mem handle, const void *at)
 	return bytes ? bytes - 1 : 0;
 }
 
-/* ---- shared virtual memory: ranges in the order of addresses -------------------------------------------------------------------- */
+/* ---- shared virtual memory: ranges in the order of addresses ---- */
 
 struct range {
 	uint64_t start, bytes;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pairs of a device's profiling clock and ours. Every operation gives bounds: it cannot have been queued before its call was entered nor after the call
- * returned, and not have ended after its end was seen. Several times a second a few operations are looked at, and the tightest gives the pair. Where the
- * device has a timer to ask (clGetDeviceAndHostTimer) and it agrees with such bounds, it is asked beside. Asking is never trusted unchecked: on some
- * implementations that timer is another clock. Test: tests/unit/test_opencl_clock.c.
+ * Pairs of a device's profiling clock and ours. Every operation gives bounds: it cannot have been
+ * queued before its call was entered nor after the call returned, and not have ended after its end
+ * was seen. Several times a second a few operations are looked at, and the tightest gives the pair.
+ * Where the device has a timer to ask (clGetDeviceAndHostTimer) and it agrees with such bounds, it
+ * is asked beside. Asking is never trusted unchecked: on some implementations that timer is another
+ * clock. Test: tests/unit/test_opencl_clock.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -55,17 +57,19 @@ bool ocl_clock_wants(struct ocl_clock *c, uint64_t now_ns)
 	return true;
 }
 
-/* ---- bounds -------------------------------------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 static int64_t less(uint64_t a, uint64_t b)
 {
 	return (int64_t)(a - b);
 }
 
-/* The time of queueing may be of another clock than start and end (then the call's return says nothing). */
+/* The time of queueing may be of another clock than start and end (then the call's return says
+ * nothing). */
 bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high)
 {
-	bool queued_fits = m->queued && m->queued <= m->start && less(m->enter_ns, m->queued) <= less(m->seen_ns, m->end);
+	bool queued_fits = m->queued && m->queued <= m->start &&
+			   less(m->enter_ns, m->queued) <= less(m->seen_ns, m->end);
 	*low = less(m->enter_ns, queued_fits ? m->queued : m->start);
 	*high = less(m->seen_ns, m->end);
 	if (queued_fits && m->return_ns && less(m->return_ns, m->queued) < *high)
@@ -102,7 +106,8 @@ static void check_timer(struct ocl_clock *c, int64_t low, int64_t high)
 {
 	if (c->timer != TIMER_UNCHECKED)
 		return;
-	int64_t offset = less(c->timer_ours, c->timer_device), slack = (int64_t)c->timer_error + TIMER_SLACK_NS;
+	int64_t offset = less(c->timer_ours, c->timer_device),
+		slack = (int64_t)c->timer_error + TIMER_SLACK_NS;
 	c->timer = offset >= low - slack && offset <= high + slack ? TIMER_GOOD : TIMER_USELESS;
 }
 
@@ -129,7 +134,7 @@ void ocl_clock_flush(struct ocl_clock *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* ---- the device's own timer ------------------------------------------------------------------------------------------- */
+/* ---- the device's own timer ---- */
 
 void ocl_clock_ask_timer(struct ocl_clock *c, const struct ocl_device *d)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices and contexts: asked about and defined when first used, under s->define. Test: tests/unit/test_opencl_layer.c. */
+/* Devices and contexts: asked about and defined when first used, under s->define. Test:
+ * tests/unit/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
 #include "common/safe/text.h"
@@ -32,14 +33,18 @@ static void text(cl_device_id d, cl_device_info what, char to[TEXT_BYTES])
 /* "OpenCL 1.2 ..." is 120. */
 static unsigned version_of(const char *s)
 {
-	return strlen(s) > 9 && !strncmp(s, "OpenCL ", 7) ? (unsigned)(s[7] - '0') * 100 + (unsigned)(s[9] - '0') * 10 : 100;
+	return strlen(s) > 9 && !strncmp(s, "OpenCL ", 7)
+		       ? (unsigned)(s[7] - '0') * 100 + (unsigned)(s[9] - '0') * 10
+		       : 100;
 }
 
-/* PoCL compiles all kernels of the program for every possible group size when it is asked (104 ms for a kernel of a line). */
+/* PoCL compiles all kernels of the program for every possible group size when it is asked (104 ms
+ * for a kernel of a line). */
 static bool binaries_are_dear(cl_platform_id platform)
 {
 	char name[TEXT_BYTES];
-	return ocl_next.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) == CL_SUCCESS &&
+	return ocl_next.clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name, name, NULL) ==
+		       CL_SUCCESS &&
 	       !strncmp(name, "Portable Computing Language", 27);
 }
 
@@ -48,7 +53,8 @@ static uint32_t ordinal_of(const struct ocl_device *d)
 {
 	cl_device_id all[MAX_DEVICES];
 	cl_uint n = 0;
-	if (ocl_next.clGetDeviceIDs(d->platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, all, &n) != CL_SUCCESS)
+	if (ocl_next.clGetDeviceIDs(d->platform, CL_DEVICE_TYPE_ALL, MAX_DEVICES, all, &n) !=
+	    CL_SUCCESS)
 		return 0;
 	for (cl_uint i = 0; i < n && i < MAX_DEVICES; i++)
 		if (all[i] == d->handle)
@@ -63,7 +69,8 @@ static enum msr_gpu_device_type type_of(cl_device_id d)
 		return MSR_GPU_DEVICE_GPU;
 	if (type & CL_DEVICE_TYPE_CPU)
 		return MSR_GPU_DEVICE_CPU;
-	return type & CL_DEVICE_TYPE_ACCELERATOR ? MSR_GPU_DEVICE_ACCELERATOR : MSR_GPU_DEVICE_OTHER;
+	return type & CL_DEVICE_TYPE_ACCELERATOR ? MSR_GPU_DEVICE_ACCELERATOR
+						 : MSR_GPU_DEVICE_OTHER;
 }
 
 static void define(struct ocl_device *d, const char *version)
@@ -76,12 +83,16 @@ static void define(struct ocl_device *d, const char *version)
 	text_put(&t, ", driver ");
 	text_put(&t, driver);
 	struct gpu_device g = {
-		.name = name, .driver = line, .ordinal = ordinal_of(d), .type = type_of(d->handle),
+		.name = name,
+		.driver = line,
+		.ordinal = ordinal_of(d),
+		.type = type_of(d->handle),
 		.n_units = (uint32_t)number(d->handle, CL_DEVICE_MAX_COMPUTE_UNITS),
 		.group_max = (uint32_t)number(d->handle, CL_DEVICE_MAX_WORK_GROUP_SIZE),
 		.clock_mhz = (uint32_t)number(d->handle, CL_DEVICE_MAX_CLOCK_FREQUENCY),
 		.shared_bytes_per_unit = (uint32_t)number(d->handle, CL_DEVICE_LOCAL_MEM_SIZE),
-		.registers_per_unit = (uint32_t)number(d->handle, OCL_DEVICE_REGISTERS_PER_BLOCK_NV),
+		.registers_per_unit =
+			(uint32_t)number(d->handle, OCL_DEVICE_REGISTERS_PER_BLOCK_NV),
 		.memory_bytes = number(d->handle, CL_DEVICE_GLOBAL_MEM_SIZE),
 	};
 	g.lanes = (uint32_t)number(d->handle, OCL_DEVICE_WARP_SIZE_NV);
@@ -89,7 +100,9 @@ static void define(struct ocl_device *d, const char *version)
 		g.lanes = (uint32_t)number(d->handle, OCL_DEVICE_WAVEFRONT_WIDTH_AMD);
 	size_t bytes = 0;
 	unsigned char uuid[OCL_UUID_SIZE];
-	if (ocl_next.clGetDeviceInfo(d->handle, OCL_DEVICE_UUID_KHR, sizeof uuid, uuid, &bytes) == CL_SUCCESS && bytes == sizeof uuid)
+	if (ocl_next.clGetDeviceInfo(d->handle, OCL_DEVICE_UUID_KHR, sizeof uuid, uuid, &bytes) ==
+		    CL_SUCCESS &&
+	    bytes == sizeof uuid)
 		memcpy(g.uuid, uuid, sizeof uuid);
 	d->id = ocl_host->device(ocl_host, &g);
 }
@@ -105,7 +118,8 @@ struct ocl_device *ocl_device_get(struct ocl_state *s, cl_device_id handle)
 		return NULL;
 	*d = (struct ocl_device){.handle = handle};
 	text(handle, CL_DEVICE_VERSION, version);
-	if (ocl_next.clGetDeviceInfo(handle, CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform, NULL) != CL_SUCCESS) {
+	if (ocl_next.clGetDeviceInfo(handle, CL_DEVICE_PLATFORM, sizeof d->platform, &d->platform,
+				     NULL) != CL_SUCCESS) {
 		ocl_memory_put(&s->memory, d, sizeof *d);
 		return NULL;
 	}
@@ -118,7 +132,8 @@ struct ocl_device *ocl_device_get(struct ocl_state *s, cl_device_id handle)
 	return d;
 }
 
-struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle, struct ocl_device *device)
+struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle,
+				    struct ocl_device *device)
 {
 	struct ocl_context *c = ocl_map_get(&s->contexts, ocl_key(handle));
 	if (c || !handle)
@@ -127,7 +142,9 @@ struct ocl_context *ocl_context_get(struct ocl_state *s, cl_context handle, stru
 	if (!c)
 		return NULL;
 	uint32_t ordinal = atomic_fetch_add_explicit(&s->n_contexts, 1, memory_order_relaxed);
-	c->id = ocl_host->context(ocl_host, &(struct gpu_context){.name = "", .device = device->id, .ordinal = ordinal});
+	c->id = ocl_host->context(
+		ocl_host,
+		&(struct gpu_context){.name = "", .device = device->id, .ordinal = ordinal});
 	return ocl_map_put(&s->contexts, ocl_key(handle), c, NULL) ? c : NULL;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all enqueues have in common: an event of ours where the program wants none, the launch after the call has succeeded (a call that was refused was never
- * launched), and the operation put among those in flight. Test: tests/unit/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
+ * What all enqueues have in common: an event of ours where the program wants none, the launch after
+ * the call has succeeded (a call that was refused was never launched), and the operation put among
+ * those in flight. Test: tests/unit/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -20,16 +21,23 @@ void ocl_enqueue_begin(struct ocl_enqueue *e, struct ocl_state *s, cl_event *the
 }
 
 /* Launches; gives the operation to the queue, or the event back. */
-static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event, const struct ocl_what *what)
+static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event,
+		   const struct ocl_what *what)
 {
 	struct ocl_state *s = e->s;
-	struct ocl_pending p = {.event = event, .amount = what->amount, .shape = what->shape, .detail = (uint8_t)what->detail, .enter_ns = e->enter_ns};
+	struct ocl_pending p = {.event = event,
+				.amount = what->amount,
+				.shape = what->shape,
+				.detail = (uint8_t)what->detail,
+				.enter_ns = e->enter_ns};
 	p.for_clock = q->timed && ocl_clock_wants(q->device->clock, e->enter_ns);
 	if (p.for_clock) {
 		p.return_ns = what->blocking ? 0 : clock_mono_ns();
 		ocl_clock_ask_timer(q->device->clock, q->device);
 	}
-	if (!ocl_host->launch(ocl_host, &(struct gpu_launch){.kind = what->kind, .enter_ns = e->enter_ns}, &p.ticket)) {
+	if (!ocl_host->launch(ocl_host,
+			      &(struct gpu_launch){.kind = what->kind, .enter_ns = e->enter_ns},
+			      &p.ticket)) {
 		ocl_next.clReleaseEvent(event);
 		return;
 	}
@@ -37,14 +45,18 @@ static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event, c
 }
 
 /* A launch of which nothing more can be known. */
-static void record_blind(const struct ocl_enqueue *e, const struct ocl_what *what, enum msr_gpu_loss cause)
+static void record_blind(const struct ocl_enqueue *e, const struct ocl_what *what,
+			 enum msr_gpu_loss cause)
 {
 	struct gpu_ticket ticket;
-	if (ocl_host->launch(ocl_host, &(struct gpu_launch){.kind = what->kind, .enter_ns = e->enter_ns}, &ticket))
+	if (ocl_host->launch(ocl_host,
+			     &(struct gpu_launch){.kind = what->kind, .enter_ns = e->enter_ns},
+			     &ticket))
 		ocl_host->lost(ocl_host, &ticket, cause);
 }
 
-void ocl_enqueue_end(struct ocl_enqueue *e, cl_int status, cl_command_queue handle, const struct ocl_what *what)
+void ocl_enqueue_end(struct ocl_enqueue *e, cl_int status, cl_command_queue handle,
+		     const struct ocl_what *what)
 {
 	if (!e->s || status != CL_SUCCESS)
 		return;
@@ -68,13 +80,21 @@ void ocl_enqueue_end(struct ocl_enqueue *e, cl_int status, cl_command_queue hand
 	errno = saved;
 }
 
-void ocl_done_here(struct ocl_state *s, enum msr_gpu_kind kind, unsigned detail, uint64_t amount, uint64_t enter_ns)
+void ocl_done_here(struct ocl_state *s, enum msr_gpu_kind kind, unsigned detail, uint64_t amount,
+		   uint64_t enter_ns)
 {
 	struct gpu_ticket ticket;
 	int saved = errno;
 	uint64_t now = clock_mono_ns();
-	if (s && ocl_host->launch(ocl_host, &(struct gpu_launch){.kind = kind, .enter_ns = enter_ns}, &ticket))
-		ocl_host->op(ocl_host, &ticket, &(struct gpu_op){.kind = kind, .detail = detail, .start_ns = enter_ns, .end_ns = now, .amount = amount});
+	if (s &&
+	    ocl_host->launch(ocl_host, &(struct gpu_launch){.kind = kind, .enter_ns = enter_ns},
+			     &ticket))
+		ocl_host->op(ocl_host, &ticket,
+			     &(struct gpu_op){.kind = kind,
+					      .detail = detail,
+					      .start_ns = enter_ns,
+					      .end_ns = now,
+					      .amount = amount});
 	errno = saved;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the back end comes into the process: what the two entrances have in common. The module links neither with the preloaded library nor with
- * OpenCL; both are found by name. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ * How the back end comes into the process: what the two entrances have in common. The module links
+ * neither with the preloaded library nor with OpenCL; both are found by name. Test:
+ * tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -16,7 +17,8 @@ static const char *name_of(enum ocl_entrance how)
 	return how == OCL_LAYER ? "ICD loader's layer" : "preloaded";
 }
 
-/* What is behind us is called for as long as the process lives, also where the program closes the library that it opened. */
+/* What is behind us is called for as long as the process lives, also where the program closes the
+ * library that it opened. */
 static void keep_loaded(const void *function)
 {
 	Dl_info info;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that the program asks for by name. Those that we know lead through us; others whose name says that they enqueue get a few instructions in front that
- * count their calls, as their signatures are not known to us: what they enqueue is missing in the profile, and its number is said.
- * Test: tests/unit/test_opencl_hidden.c.
+ * Functions that the program asks for by name. Those that we know lead through us; others whose
+ * name says that they enqueue get a few instructions in front that count their calls, as their
+ * signatures are not known to us: what they enqueue is missing in the profile, and its number is
+ * said. Test: tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
 #include <string.h>
 
-/* ---- calls that are counted only --------------------------------------------------------------------------------------------- */
+/* ---- calls that are counted only ---- */
 
 #define N_SLOTS 32u
 #define SLOT_BYTES 32u
@@ -35,7 +36,8 @@ __asm__(".text\n"
 	".p2align 5\n"
 	".size ocl_slots, .-ocl_slots\n");
 
-/* The slot of a function, made when it is first asked for; the function itself when there is none left. */
+/* The slot of a function, made when it is first asked for; the function itself when there is none
+ * left. */
 static void *counted(struct ocl_state *s, void *function)
 {
 	void *result = function;
@@ -61,23 +63,27 @@ void ocl_extension_count(void)
 		ocl_host->lost_unknown(ocl_host, MSR_GPU_LOSS_UNKNOWN_CALL, n);
 }
 
-/* ---- functions of extensions that we know --------------------------------------------------------------------------------------- */
+/* ---- functions of extensions that we know ---- */
 
-typedef cl_int enqueue_command_buffer_fn(cl_uint, cl_command_queue *, void *, cl_uint, const cl_event *, cl_event *);
+typedef cl_int enqueue_command_buffer_fn(cl_uint, cl_command_queue *, void *, cl_uint,
+					 const cl_event *, cl_event *);
 
 static _Atomic(OCL_TYPE(clCreateCommandQueueWithProperties)) next_create_queue;
 static _Atomic(OCL_TYPE(clCreateProgramWithIL)) next_create_program;
 static _Atomic(enqueue_command_buffer_fn *) next_command_buffer;
 
-static cl_command_queue create_queue_khr(cl_context context, cl_device_id device, const cl_queue_properties *list, cl_int *error)
+static cl_command_queue create_queue_khr(cl_context context, cl_device_id device,
+					 const cl_queue_properties *list, cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_command_queue queue = ocl_create_queue(s, next_create_queue, context, device, list, error);
+	cl_command_queue queue =
+		ocl_create_queue(s, next_create_queue, context, device, list, error);
 	ocl_leave();
 	return queue;
 }
 
-static cl_program create_program_khr(cl_context context, const void *il, size_t bytes, cl_int *error)
+static cl_program create_program_khr(cl_context context, const void *il, size_t bytes,
+				     cl_int *error)
 {
 	struct ocl_state *s = ocl_enter();
 	cl_program program = next_create_program(context, il, bytes, error);
@@ -87,13 +93,15 @@ static cl_program create_program_khr(cl_context context, const void *il, size_t 
 }
 
 /* cl_khr_command_buffer: what it holds runs as one, with one event. It shows as one kernel. */
-static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *queues, void *buffer, cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *queues, void *buffer,
+					 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	cl_command_queue queue = NULL;
 	struct ocl_what what = {.kind = MSR_GPU_KERNEL};
 	ocl_enqueue_begin(&e, ocl_enter(), event);
-	cl_int status = atomic_load_explicit(&next_command_buffer, memory_order_relaxed)(n_queues, queues, buffer, n_waits, waits, e.at);
+	cl_int status = atomic_load_explicit(&next_command_buffer, memory_order_relaxed)(
+		n_queues, queues, buffer, n_waits, waits, e.at);
 	if (e.s && status == CL_SUCCESS) {
 		ocl_next.clGetEventInfo(*e.at, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, NULL);
 		what.shape = ocl_kernel_plain_shape("<command buffer>");
@@ -103,73 +111,91 @@ static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *que
 	return status;
 }
 
-/* ---- shared virtual memory of extensions: the signatures are those of OpenCL 2.0 -------------------------------------------------- */
+/* ---- shared virtual memory of extensions: the signatures are those of OpenCL 2.0 ---- */
 
 static _Atomic(OCL_TYPE(clEnqueueSVMMemcpy)) next_memcpy_arm, next_memcpy_intel;
 static _Atomic(OCL_TYPE(clEnqueueSVMMemFill)) next_fill_arm, next_fill_intel;
 
-static cl_int copy_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemcpy) next, cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes,
-                        cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int copy_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemcpy) next,
+			cl_command_queue queue, cl_bool blocking, void *to, const void *from,
+			size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, s, event);
 	cl_int status = next(queue, blocking, to, from, bytes, n_waits, waits, e.at);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_COPY, .amount = bytes, .blocking = blocking});
+	ocl_enqueue_end(
+		&e, status, queue,
+		&(struct ocl_what){.kind = MSR_GPU_COPY, .amount = bytes, .blocking = blocking});
 	return status;
 }
 
-static cl_int fill_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemFill) next, cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes,
-                        cl_uint n_waits, const cl_event *waits, cl_event *event)
+static cl_int fill_with(struct ocl_state *s, OCL_TYPE(clEnqueueSVMMemFill) next,
+			cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes,
+			size_t bytes, cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
 	struct ocl_enqueue e;
 	ocl_enqueue_begin(&e, s, event);
 	cl_int status = next(queue, at, pattern, pattern_bytes, bytes, n_waits, waits, e.at);
-	ocl_enqueue_end(&e, status, queue, &(struct ocl_what){.kind = MSR_GPU_SET, .amount = bytes});
+	ocl_enqueue_end(&e, status, queue,
+			&(struct ocl_what){.kind = MSR_GPU_SET, .amount = bytes});
 	return status;
 }
 
-static cl_int memcpy_arm(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+static cl_int memcpy_arm(cl_command_queue queue, cl_bool blocking, void *to, const void *from,
+			 size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_int status = copy_with(s, next_memcpy_arm, queue, blocking, to, from, bytes, n, waits, event);
+	cl_int status =
+		copy_with(s, next_memcpy_arm, queue, blocking, to, from, bytes, n, waits, event);
 	ocl_leave();
 	return status;
 }
 
-static cl_int memcpy_intel(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+static cl_int memcpy_intel(cl_command_queue queue, cl_bool blocking, void *to, const void *from,
+			   size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_int status = copy_with(s, next_memcpy_intel, queue, blocking, to, from, bytes, n, waits, event);
+	cl_int status =
+		copy_with(s, next_memcpy_intel, queue, blocking, to, from, bytes, n, waits, event);
 	ocl_leave();
 	return status;
 }
 
-static cl_int fill_arm(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+static cl_int fill_arm(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes,
+		       size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_int status = fill_with(s, next_fill_arm, queue, at, pattern, pattern_bytes, bytes, n, waits, event);
+	cl_int status = fill_with(s, next_fill_arm, queue, at, pattern, pattern_bytes, bytes, n,
+				  waits, event);
 	ocl_leave();
 	return status;
 }
 
-static cl_int fill_intel(cl_command_queue queue, void *at, const void *pattern, size_t pattern_bytes, size_t bytes, cl_uint n, const cl_event *waits, cl_event *event)
+static cl_int fill_intel(cl_command_queue queue, void *at, const void *pattern,
+			 size_t pattern_bytes, size_t bytes, cl_uint n, const cl_event *waits,
+			 cl_event *event)
 {
 	struct ocl_state *s = ocl_enter();
-	cl_int status = fill_with(s, next_fill_intel, queue, at, pattern, pattern_bytes, bytes, n, waits, event);
+	cl_int status = fill_with(s, next_fill_intel, queue, at, pattern, pattern_bytes, bytes, n,
+				  waits, event);
 	ocl_leave();
 	return status;
 }
 
-/* ---- what the program gets -------------------------------------------------------------------------------------------------------- */
+/* ---- what the program gets ---- */
 
 struct known {
 	const char *name;
 	const void *ours;
-	_Atomic(void *) *next; /* where the function behind goes; NULL: it is one of the table, which loaders find by themselves */
+	_Atomic(void *) *next; /* where the function behind goes; NULL: it is one of the table,
+				  which loaders find by themselves */
 };
 
 #define CORE(name) {#name, (const void *)(uintptr_t)name, NULL},
-#define EXTENSION(name, ours, next) {name, (const void *)(uintptr_t)(ours), (_Atomic(void *) *)&(next)}
+#define EXTENSION(name, ours, next)                                               \
+	{                                                                         \
+		name, (const void *)(uintptr_t)(ours), (_Atomic(void *) *)&(next) \
+	}
 static const struct known known[] = {
 	OCL_FUNCTIONS(CORE)
 	EXTENSION("clCreateCommandQueueWithPropertiesKHR", create_queue_khr, next_create_queue),
@@ -185,7 +211,10 @@ static const struct known known[] = {
 static void *ours_for(const struct known *k, void *theirs)
 {
 	void *before = NULL;
-	if (!k->next || atomic_compare_exchange_strong_explicit(k->next, &before, theirs, memory_order_acq_rel, memory_order_acquire) || before == theirs)
+	if (!k->next ||
+	    atomic_compare_exchange_strong_explicit(k->next, &before, theirs, memory_order_acq_rel,
+						    memory_order_acquire) ||
+	    before == theirs)
 		return (void *)(uintptr_t)k->ours;
 	return NULL;
 }
@@ -213,7 +242,8 @@ void *clGetExtensionFunctionAddress(const char *name)
 void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
 {
 	struct ocl_state *s = ocl_enter();
-	void *function = function_for(s, name, ocl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
+	void *function = function_for(
+		s, name, ocl_next.clGetExtensionFunctionAddressForPlatform(platform, name));
 	ocl_leave();
 	return function;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OpenCL's headers, and what the oldest that we build with lack. The names are those of the standard. */
+/* OpenCL's headers, and what the oldest that we build with lack. The names are those of the
+ * standard. */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_HEADERS_H
 
@@ -24,12 +25,15 @@
 #define OCL_DEVICE_WARP_SIZE_NV 0x4003
 #define OCL_DEVICE_WAVEFRONT_WIDTH_AMD 0x4043
 
-/* Pointer to a function of OpenCL: the headers of 2020 to 2023 call it cl_api_NAME, those of 2024 NAME_fn. */
+/* Pointer to a function of OpenCL: the headers of 2020 to 2023 call it cl_api_NAME, those of 2024
+ * NAME_fn. */
 #define OCL_TYPE(name) __typeof__(&name)
 
 /* The entries of newer ICD loaders (2024). */
 typedef intptr_t ocl_layer_properties;
-cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret, const cl_icd_dispatch **dispatch, const ocl_layer_properties *properties);
+cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_ret,
+				 const cl_icd_dispatch **dispatch,
+				 const ocl_layer_properties *properties);
 cl_int clDeinitLayer(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a kernel is and what it is launched with. All that has to be asked is asked at its first launch on a device; the shapes of the last launches are kept with the
- * kernel, so that the usual launch costs two locks and a comparison. Test: tests/unit/test_opencl_layer.c.
+ * What a kernel is and what it is launched with. All that has to be asked is asked at its first
+ * launch on a device; the shapes of the last launches are kept with the kernel, so that the usual
+ * launch costs two locks and a comparison. Test: tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -62,30 +63,38 @@ void ocl_kernel_made(struct ocl_state *s, cl_kernel handle)
 	}
 }
 
-/* ---- the first launch ------------------------------------------------------------------------------------------------------ */
+/* ---- the first launch ---- */
 
 static uint32_t group_bytes(cl_kernel k, cl_device_id d, cl_kernel_work_group_info what)
 {
 	cl_ulong v = 0;
-	return ocl_next.clGetKernelWorkGroupInfo(k, d, what, sizeof v, &v, NULL) == CL_SUCCESS && v < UINT32_MAX ? (uint32_t)v : 0;
+	return ocl_next.clGetKernelWorkGroupInfo(k, d, what, sizeof v, &v, NULL) == CL_SUCCESS &&
+			       v < UINT32_MAX
+		       ? (uint32_t)v
+		       : 0;
 }
 
-static void ask(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d, struct variant *v)
+static void ask(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d,
+		struct variant *v)
 {
 	char name[MAX_NAME];
 	cl_program program = NULL;
 	uint32_t code = 0;
-	if (ocl_next.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) != CL_SUCCESS)
+	if (ocl_next.clGetKernelInfo(handle, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL) !=
+	    CL_SUCCESS)
 		memcpy(name, "<unknown kernel>", 17);
 	name[sizeof name - 1] = 0;
-	if (ocl_next.clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) == CL_SUCCESS)
+	if (ocl_next.clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, &program, NULL) ==
+	    CL_SUCCESS)
 		code = ocl_program_code(s, program, d);
 	v->device = d;
-	v->function = ocl_host->function(ocl_host, &(struct gpu_function){.code = code, .name = name});
+	v->function =
+		ocl_host->function(ocl_host, &(struct gpu_function){.code = code, .name = name});
 	v->shared_bytes = group_bytes(handle, d->handle, CL_KERNEL_LOCAL_MEM_SIZE);
 	if (d->version >= 110)
 		v->private_bytes = group_bytes(handle, d->handle, CL_KERNEL_PRIVATE_MEM_SIZE);
-	if (ocl_next.clGetKernelWorkGroupInfo(handle, d->handle, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof v->required, v->required, NULL) != CL_SUCCESS)
+	if (ocl_next.clGetKernelWorkGroupInfo(handle, d->handle, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+					      sizeof v->required, v->required, NULL) != CL_SUCCESS)
 		memset(v->required, 0, sizeof v->required);
 }
 
@@ -99,7 +108,8 @@ static struct variant *find(const struct ocl_kernel *k, const struct ocl_device 
 }
 
 /* Two threads may ask at once: one answer is kept. */
-static bool learn(struct ocl_state *s, struct ocl_kernel *k, cl_kernel handle, const struct ocl_device *d)
+static bool learn(struct ocl_state *s, struct ocl_kernel *k, cl_kernel handle,
+		  const struct ocl_device *d)
 {
 	struct variant *v = ocl_memory_get(&s->memory, sizeof *v);
 	if (!v)
@@ -119,7 +129,7 @@ static bool learn(struct ocl_state *s, struct ocl_kernel *k, cl_kernel handle, c
 	return true;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- shapes ---- */
 
 static struct extent extent_of(cl_uint n_dims, const size_t *global, const size_t *local)
 {
@@ -140,7 +150,9 @@ static uint32_t narrow(size_t v)
 
 static uint32_t define(const struct variant *v, const struct extent *e)
 {
-	struct gpu_shape g = {.function = v->function, .static_shared_bytes = v->shared_bytes, .local_bytes = v->private_bytes};
+	struct gpu_shape g = {.function = v->function,
+			      .static_shared_bytes = v->shared_bytes,
+			      .local_bytes = v->private_bytes};
 	const size_t *local = e->local[0] ? e->local : v->required;
 	bool exact = local[0] != 0;
 	for (unsigned i = 0; i < 3; i++) {
@@ -165,7 +177,8 @@ static uint32_t kept_shape(const struct variant *v, const struct extent *e)
 	return 0;
 }
 
-uint32_t ocl_kernel_shape(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d, cl_uint n_dims, const size_t *global, const size_t *local)
+uint32_t ocl_kernel_shape(struct ocl_state *s, cl_kernel handle, const struct ocl_device *d,
+			  cl_uint n_dims, const size_t *global, const size_t *local)
 {
 	struct ocl_kernel *k = get(s, handle);
 	struct extent e = extent_of(n_dims, global, local);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entrance by preloading, where the ICD loader is too old for layers or there is none: our functions stand in front of OpenCL's under their
- * own names. What is behind them is looked for at the first call, since programs may load OpenCL late. Functions that a program gets by dlsym() from a
- * library that it opened are not seen. Test: tests/cli/ocl_entrance.sh.
+ * The entrance by preloading, where the ICD loader is too old for layers or there is none: our
+ * functions stand in front of OpenCL's under their own names. What is behind them is looked for at
+ * the first call, since programs may load OpenCL late. Functions that a program gets by dlsym()
+ * from a library that it opened are not seen. Test: tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -26,7 +27,7 @@ static void *no_object(void)
 	return NULL;
 }
 
-/* ---- where OpenCL is -------------------------------------------------------------------------------------------------------- */
+/* ---- where OpenCL is ---- */
 
 #define MAX_LIBRARIES 8u
 #define MAX_PATH 512u
@@ -36,19 +37,21 @@ struct libraries {
 	char path[MAX_LIBRARIES][MAX_PATH];
 };
 
-/* Loaders and implementations by their file names. Nothing but names is taken here: the loader's lock is held. */
+/* Loaders and implementations by their file names. Nothing but names is taken here: the loader's
+ * lock is held. */
 static int note_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct libraries *l = arg;
 	const char *name = info->dlpi_name;
 	(void)bytes;
-	if (name && (strstr(name, "OpenCL") || strstr(name, "pocl") || strstr(name, "opencl")) && !strstr(name, "libhpcrun-lite") && strlen(name) < MAX_PATH &&
-	    l->n < MAX_LIBRARIES)
+	if (name && (strstr(name, "OpenCL") || strstr(name, "pocl") || strstr(name, "opencl")) &&
+	    !strstr(name, "libhpcrun-lite") && strlen(name) < MAX_PATH && l->n < MAX_LIBRARIES)
 		strcpy(l->path[l->n++], name);
 	return l->n == MAX_LIBRARIES;
 }
 
-/* The next definition of the name; else one in a library that was opened without making its names global. */
+/* The next definition of the name; else one in a library that was opened without making its names
+ * global. */
 static void *find(const char *name, const struct libraries *l)
 {
 	void *function = dlsym(RTLD_NEXT, name);
@@ -62,11 +65,12 @@ static void *find(const char *name, const struct libraries *l)
 	return function;
 }
 
-/* ---- the table of what is behind us --------------------------------------------------------------------------------------------- */
+/* ---- the table of what is behind us ---- */
 
 static bool returns_object(const char *name)
 {
-	static const char *const heads[] = {"clCreate", "clLinkProgram", "clCloneKernel", "clSVMAlloc", "clEnqueueMap", "clGetExtension"};
+	static const char *const heads[] = {"clCreate",   "clLinkProgram", "clCloneKernel",
+					    "clSVMAlloc", "clEnqueueMap",  "clGetExtension"};
 	if (!strcmp(name, "clCreateKernelsInProgram"))
 		return false;
 	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
@@ -83,10 +87,13 @@ struct function {
 
 #define FUNCTION(name) {#name, offsetof(cl_icd_dispatch, name), false},
 static const struct function functions[] = {
-	OCL_FUNCTIONS(FUNCTION)
-	FUNCTION(clGetPlatformInfo) FUNCTION(clGetDeviceIDs) FUNCTION(clGetDeviceInfo) FUNCTION(clGetMemObjectInfo) FUNCTION(clGetImageInfo) FUNCTION(clGetKernelInfo)
-	FUNCTION(clGetKernelWorkGroupInfo) FUNCTION(clGetProgramInfo) FUNCTION(clGetProgramBuildInfo) FUNCTION(clRetainEvent) FUNCTION(clReleaseEvent)
-	{"clGetDeviceAndHostTimer", offsetof(cl_icd_dispatch, clGetDeviceAndHostTimer), true},
+	OCL_FUNCTIONS(FUNCTION) FUNCTION(clGetPlatformInfo) FUNCTION(clGetDeviceIDs)
+		FUNCTION(clGetDeviceInfo) FUNCTION(clGetMemObjectInfo) FUNCTION(clGetImageInfo)
+			FUNCTION(clGetKernelInfo) FUNCTION(clGetKernelWorkGroupInfo)
+				FUNCTION(clGetProgramInfo) FUNCTION(clGetProgramBuildInfo) FUNCTION(
+					clRetainEvent) FUNCTION(clReleaseEvent){
+					"clGetDeviceAndHostTimer",
+					offsetof(cl_icd_dispatch, clGetDeviceAndHostTimer), true},
 };
 
 static void fill(void)
@@ -97,7 +104,8 @@ static void fill(void)
 		const struct function *f = &functions[i];
 		void *at = find(f->name, &l);
 		if (!at && !f->asked_first)
-			at = returns_object(f->name) ? (void *)(uintptr_t)no_object : (void *)(uintptr_t)no_status;
+			at = returns_object(f->name) ? (void *)(uintptr_t)no_object
+						     : (void *)(uintptr_t)no_status;
 		memcpy((char *)&ocl_next + f->at, &at, sizeof at);
 	}
 }
@@ -116,11 +124,13 @@ void ocl_preload_start(void)
 	pthread_once(&once, start);
 }
 
-/* An implementation that is linked directly may call itself by its public names; that is not the program's doing. */
+/* An implementation that is linked directly may call itself by its public names; that is not the
+ * program's doing. */
 bool ocl_preload_is_inner(const void *caller)
 {
 	struct dl_find_object of_caller, of_next;
 	void *next = (void *)(uintptr_t)ocl_next.clFinish;
-	return _dl_find_object((void *)(uintptr_t)caller, &of_caller) == 0 && _dl_find_object(next, &of_next) == 0 &&
+	return _dl_find_object((void *)(uintptr_t)caller, &of_caller) == 0 &&
+	       _dl_find_object(next, &of_next) == 0 &&
 	       of_caller.dlfo_link_map == of_next.dlfo_link_map;
 }

@@ -68,7 +68,7 @@ static bool wants_preload(const char *options, char *why, size_t why_bytes)
 	return !knows;
 }
 
-/* ---- the list -------------------------------------------------------------------------------- */
+/* ---- the list ---- */
 
 struct functions {
 	OCL_TYPE(clGetPlatformIDs) get_platforms;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code object of a program: its binary for the device where that is ELF, else its source, else its intermediate code, else whatever the binary is. Asked
- * for once after each build, and only for programs of which a kernel runs. Test: tests/unit/test_opencl_layer.c.
+ * The code object of a program: its binary for the device where that is ELF, else its source, else
+ * its intermediate code, else whatever the binary is. Asked for once after each build, and only for
+ * programs of which a kernel runs. Test: tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -51,8 +52,10 @@ static struct blob ask_binary(cl_program p, cl_device_id device)
 	size_t sizes[MAX_DEVICES] = {0}, bytes = 0;
 	unsigned char *binaries[MAX_DEVICES] = {NULL};
 	struct blob b = {NULL, 0};
-	if (ocl_next.clGetProgramInfo(p, CL_PROGRAM_DEVICES, sizeof devices, devices, &bytes) != CL_SUCCESS ||
-	    ocl_next.clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL) != CL_SUCCESS)
+	if (ocl_next.clGetProgramInfo(p, CL_PROGRAM_DEVICES, sizeof devices, devices, &bytes) !=
+		    CL_SUCCESS ||
+	    ocl_next.clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof sizes, sizes, NULL) !=
+		    CL_SUCCESS)
 		return b;
 	size_t n = bytes / sizeof devices[0], mine = 0;
 	for (size_t i = 0; i < n; i++)
@@ -63,7 +66,8 @@ static struct blob ask_binary(cl_program p, cl_device_id device)
 	b.n = sizes[mine];
 	b.bytes = ocl_memory_map(b.n);
 	binaries[mine] = (unsigned char *)b.bytes;
-	if (!b.bytes || ocl_next.clGetProgramInfo(p, CL_PROGRAM_BINARIES, n * sizeof binaries[0], binaries, NULL) != CL_SUCCESS)
+	if (!b.bytes || ocl_next.clGetProgramInfo(p, CL_PROGRAM_BINARIES, n * sizeof binaries[0],
+						  binaries, NULL) != CL_SUCCESS)
 		drop(&b);
 	return b;
 }
@@ -74,7 +78,8 @@ static enum msr_gpu_code_kind kind_of_binary(const struct blob *b)
 		return MSR_GPU_CODE_ELF;
 	if (b->n >= 4 && !memcmp(b->bytes, "\3\2\43\7", 4))
 		return MSR_GPU_CODE_SPIRV;
-	if (b->n > 10 && (!memcmp(b->bytes, "//", 2) || memmem(b->bytes, b->n < 4096 ? b->n : 4096, ".version", 8)))
+	if (b->n > 10 && (!memcmp(b->bytes, "//", 2) ||
+			  memmem(b->bytes, b->n < 4096 ? b->n : 4096, ".version", 8)))
 		return MSR_GPU_CODE_PTX;
 	return MSR_GPU_CODE_OTHER;
 }
@@ -90,25 +95,33 @@ struct found {
 	struct gpu_code code;
 };
 
-static void find(const struct ocl_program *known, cl_program p, const struct ocl_device *d, struct found *f)
+static void find(const struct ocl_program *known, cl_program p, const struct ocl_device *d,
+		 struct found *f)
 {
 	size_t n_text;
 	f->source = ask(p, CL_PROGRAM_SOURCE);
 	as_text(&f->source, &n_text);
-	bool wants_binary = known->origin != OCL_BUILT_IN && (!d->binaries_are_dear || known->origin == OCL_FROM_BINARY);
+	bool wants_binary = known->origin != OCL_BUILT_IN &&
+			    (!d->binaries_are_dear || known->origin == OCL_FROM_BINARY);
 	if (wants_binary)
 		f->binary = ask_binary(p, d->handle);
-	enum msr_gpu_code_kind kind = f->binary.bytes ? kind_of_binary(&f->binary) : MSR_GPU_CODE_OTHER;
+	enum msr_gpu_code_kind kind =
+		f->binary.bytes ? kind_of_binary(&f->binary) : MSR_GPU_CODE_OTHER;
 	if (kind != MSR_GPU_CODE_ELF && n_text == 0 && d->version >= 210)
 		f->il = ask(p, CL_PROGRAM_IL);
 	if (kind != MSR_GPU_CODE_ELF && n_text)
-		f->code = (struct gpu_code){.kind = MSR_GPU_CODE_OPENCL_C, .bytes = f->source.bytes, .n_bytes = n_text};
+		f->code = (struct gpu_code){
+			.kind = MSR_GPU_CODE_OPENCL_C, .bytes = f->source.bytes, .n_bytes = n_text};
 	else if (kind != MSR_GPU_CODE_ELF && f->il.bytes)
-		f->code = (struct gpu_code){.kind = MSR_GPU_CODE_SPIRV, .bytes = f->il.bytes, .n_bytes = f->il.n};
+		f->code = (struct gpu_code){
+			.kind = MSR_GPU_CODE_SPIRV, .bytes = f->il.bytes, .n_bytes = f->il.n};
 	else if (f->binary.bytes)
-		f->code = (struct gpu_code){.kind = kind, .bytes = f->binary.bytes, .n_bytes = f->binary.n};
+		f->code = (struct gpu_code){
+			.kind = kind, .bytes = f->binary.bytes, .n_bytes = f->binary.n};
 	else
-		f->code = (struct gpu_code){.kind = known->origin == OCL_BUILT_IN ? MSR_GPU_CODE_BUILTIN : MSR_GPU_CODE_OTHER};
+		f->code = (struct gpu_code){.kind = known->origin == OCL_BUILT_IN
+							    ? MSR_GPU_CODE_BUILTIN
+							    : MSR_GPU_CODE_OTHER};
 }
 
 static uint32_t define(const struct ocl_program *known, cl_program p, const struct ocl_device *d)
@@ -118,7 +131,8 @@ static uint32_t define(const struct ocl_program *known, cl_program p, const stru
 	struct found f = {.code = {.kind = MSR_GPU_CODE_OTHER}};
 	ocl_host->suspend(ocl_host);
 	find(known, p, d, &f);
-	if (ocl_next.clGetProgramBuildInfo(p, d->handle, CL_PROGRAM_BUILD_OPTIONS, sizeof options, options, NULL) != CL_SUCCESS)
+	if (ocl_next.clGetProgramBuildInfo(p, d->handle, CL_PROGRAM_BUILD_OPTIONS, sizeof options,
+					   options, NULL) != CL_SUCCESS)
 		options[0] = 0;
 	options[sizeof options - 1] = 0;
 	f.code.options = options;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues, and the operations they have in flight. An operation's end is noticed by looking at its event in later calls of the program, not by a callback: a callback
- * costs an allocation, with NVIDIA's implementation 7 us and a thread, and on some a flush that the program did not ask for. Operations are taken off their queue's list, looked at without
- * a lock, and what has not ended is put back in front. Test: tests/unit/test_opencl_life.c.
+ * Queues, and the operations they have in flight. An operation's end is noticed by looking at its
+ * event in later calls of the program, not by a callback: a callback costs an allocation, with
+ * NVIDIA's implementation 7 us and a thread, and on some a flush that the program did not ask for.
+ * Operations are taken off their queue's list, looked at without a lock, and what has not ended is
+ * put back in front. Test: tests/unit/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -14,15 +16,17 @@
 #define SLICE_NS 200000
 
 /*
- * Looking is cheap with most implementations (0.3 us an operation with PoCL). NVIDIA's asks the device for each question while it works: 1.3 us instead of 0.2. There
- * looks become rare, so that most operations are looked at when the program has waited and the device rests, and the times that can be spared are not asked for.
+ * Looking is cheap with most implementations (0.3 us an operation with PoCL). NVIDIA's asks the
+ * device for each question while it works: 1.3 us instead of 0.2. There looks become rare, so that
+ * most operations are looked at when the program has waited and the device rests, and the times
+ * that can be spared are not asked for.
  */
 #define INTERVAL_LEAST 32u
 #define INTERVAL_MOST 16384u
 #define DEAR_NS 1500u
 #define CHEAP_NS 800u
 
-/* ---- what is known of a queue ----------------------------------------------------------------------------------------- */
+/* ---- what is known of a queue ---- */
 
 static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
 {
@@ -34,7 +38,8 @@ static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
 	pthread_mutex_init(&q->lock, NULL);
 	q->next_made = atomic_load_explicit(&s->all_queues, memory_order_relaxed);
 	/* release: whoever walks the list sees what stands in it */
-	while (!atomic_compare_exchange_weak_explicit(&s->all_queues, &q->next_made, q, memory_order_release, memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(&s->all_queues, &q->next_made, q,
+						      memory_order_release, memory_order_relaxed))
 		;
 	return q;
 }
@@ -44,7 +49,8 @@ struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle)
 	return ocl_map_get(&s->queues, ocl_key(handle));
 }
 
-/* The block of a queue that is no more is used again, unless operations of it are still in flight. */
+/* The block of a queue that is no more is used again, unless operations of it are still in
+ * flight. */
 static struct ocl_queue *block_for(struct ocl_state *s, cl_command_queue handle)
 {
 	struct ocl_queue *q = ocl_queue_find(s, handle);
@@ -76,7 +82,8 @@ static void keep_list(struct ocl_state *s, struct ocl_queue *q, const cl_queue_p
 	memcpy(q->list, list, q->list_bytes);
 }
 
-void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced, const cl_queue_properties *list)
+void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced,
+		    const cl_queue_properties *list)
 {
 	struct ocl_queue *q = block_for(s, handle);
 	if (!q)
@@ -87,7 +94,8 @@ void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced, c
 	ocl_state_register_exit(s);
 }
 
-static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device, cl_context context, cl_command_queue_properties properties)
+static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device,
+		   cl_context context, cl_command_queue_properties properties)
 {
 	char name[32];
 	struct text t = text_in(name, sizeof name);
@@ -100,9 +108,15 @@ static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device
 	q->timed = properties & CL_QUEUE_PROFILING_ENABLE;
 	text_put(&t, "queue ");
 	text_put_u64(&t, ordinal);
-	q->id = ocl_host->queue(ocl_host, &(struct gpu_queue){
-		.name = name, .context = c->id, .device = q->device->id, .ordinal = ordinal, .clock = ocl_clock_id(q->device->clock),
-		.flags = (q->out_of_order ? MSR_GPU_QUEUE_OUT_OF_ORDER : 0) | (q->forced ? MSR_GPU_QUEUE_FORCED_PROFILING : 0)});
+	q->id = ocl_host->queue(
+		ocl_host,
+		&(struct gpu_queue){.name = name,
+				    .context = c->id,
+				    .device = q->device->id,
+				    .ordinal = ordinal,
+				    .clock = ocl_clock_id(q->device->clock),
+				    .flags = (q->out_of_order ? MSR_GPU_QUEUE_OUT_OF_ORDER : 0) |
+					     (q->forced ? MSR_GPU_QUEUE_FORCED_PROFILING : 0)});
 	/* release: the fields are set */
 	atomic_store_explicit(&q->defined, true, memory_order_release);
 }
@@ -118,9 +132,13 @@ static struct ocl_queue *get_slowly(struct ocl_state *s, cl_command_queue handle
 		return q;
 	if (!q)
 		q = block_for(s, handle);
-	if (!q || ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) != CL_SUCCESS ||
-	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS ||
-	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL) != CL_SUCCESS)
+	if (!q ||
+	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_DEVICE, sizeof device, &device, NULL) !=
+		    CL_SUCCESS ||
+	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_CONTEXT, sizeof context, &context,
+					   NULL) != CL_SUCCESS ||
+	    ocl_next.clGetCommandQueueInfo(handle, CL_QUEUE_PROPERTIES, sizeof properties,
+					   &properties, NULL) != CL_SUCCESS)
 		return NULL;
 	define(s, q, device, context, properties);
 	return atomic_load_explicit(&q->defined, memory_order_relaxed) ? q : NULL;
@@ -139,7 +157,7 @@ struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle)
 	return q;
 }
 
-/* ---- the list of what is in flight ------------------------------------------------------------------------------------ */
+/* ---- the list of what is in flight ---- */
 
 /* Under q->lock. */
 static struct ocl_pending *spare(struct ocl_state *s, struct ocl_queue *q)
@@ -152,7 +170,8 @@ static struct ocl_pending *spare(struct ocl_state *s, struct ocl_queue *q)
 }
 
 /* True when there is now enough to look for ends. */
-static bool append(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *given, bool *kept)
+static bool append(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *given,
+		   bool *kept)
 {
 	pthread_mutex_lock(&q->lock);
 	struct ocl_pending *p = spare(s, q);
@@ -190,7 +209,8 @@ static struct ocl_pending *take(struct ocl_queue *q)
 }
 
 /* `left`, linked, goes back to the front; `n_ended` blocks of `ended` become spare. */
-static void put_back(struct ocl_queue *q, struct ocl_pending *left, struct ocl_pending *ended, uint32_t n_ended)
+static void put_back(struct ocl_queue *q, struct ocl_pending *left, struct ocl_pending *ended,
+		     uint32_t n_ended)
 {
 	struct ocl_pending *last_left = left, *last_ended = ended;
 	while (last_left && last_left->next)
@@ -213,7 +233,7 @@ static void put_back(struct ocl_queue *q, struct ocl_pending *left, struct ocl_p
 	pthread_mutex_unlock(&q->lock);
 }
 
-/* ---- ends -------------------------------------------------------------------------------------------------------------- */
+/* ---- ends ---- */
 
 struct times {
 	uint64_t queued, submitted, start, end;
@@ -222,16 +242,19 @@ struct times {
 static uint64_t ask_time(cl_event event, cl_profiling_info what)
 {
 	cl_ulong v = 0;
-	return ocl_next.clGetEventProfilingInfo(event, what, sizeof v, &v, NULL) == CL_SUCCESS ? v : 0;
+	return ocl_next.clGetEventProfilingInfo(event, what, sizeof v, &v, NULL) == CL_SUCCESS ? v
+											       : 0;
 }
 
 /*
- * Only of a command that is known to have completed: NVIDIA's implementation answers for others too, with times of something else. It also does so for barriers and
- * migrations; what gives them away is that they were never queued, while others were.
+ * Only of a command that is known to have completed: NVIDIA's implementation answers for others
+ * too, with times of something else. It also does so for barriers and migrations; what gives them
+ * away is that they were never queued, while others were.
  */
 static bool ask_times(struct ocl_device *d, cl_event event, bool briefly, struct times *t)
 {
-	*t = (struct times){.start = ask_time(event, CL_PROFILING_COMMAND_START), .end = ask_time(event, CL_PROFILING_COMMAND_END)};
+	*t = (struct times){.start = ask_time(event, CL_PROFILING_COMMAND_START),
+			    .end = ask_time(event, CL_PROFILING_COMMAND_END)};
 	if (briefly)
 		return t->start && t->end >= t->start;
 	t->queued = ask_time(event, CL_PROFILING_COMMAND_QUEUED);
@@ -243,27 +266,44 @@ static bool ask_times(struct ocl_device *d, cl_event event, bool briefly, struct
 	return t->start && t->end >= t->start;
 }
 
-static void deliver(const struct ocl_queue *q, const struct ocl_pending *p, cl_int status, bool briefly)
+static void deliver(const struct ocl_queue *q, const struct ocl_pending *p, cl_int status,
+		    bool briefly)
 {
 	struct times t;
 	briefly &= p->ticket.kind == MSR_GPU_KERNEL && !p->for_clock;
 	if (status < 0 || !q->timed || !ask_times(q->device, p->event, briefly, &t)) {
-		ocl_host->lost(ocl_host, &p->ticket, status < 0 ? MSR_GPU_LOSS_FAILED : MSR_GPU_LOSS_NO_TIMES);
+		ocl_host->lost(ocl_host, &p->ticket,
+			       status < 0 ? MSR_GPU_LOSS_FAILED : MSR_GPU_LOSS_NO_TIMES);
 		return;
 	}
-	ocl_host->op(ocl_host, &p->ticket, &(struct gpu_op){
-		.kind = p->ticket.kind, .detail = p->detail, .start_ns = t.start, .end_ns = t.end, .amount = p->amount, .queue = q->id, .shape = p->shape,
-		.has_waits = t.queued && t.queued <= t.start && t.submitted && t.submitted <= t.start, .queued_ns = t.queued, .submitted_ns = t.submitted});
+	ocl_host->op(ocl_host, &p->ticket,
+		     &(struct gpu_op){.kind = p->ticket.kind,
+				      .detail = p->detail,
+				      .start_ns = t.start,
+				      .end_ns = t.end,
+				      .amount = p->amount,
+				      .queue = q->id,
+				      .shape = p->shape,
+				      .has_waits = t.queued && t.queued <= t.start && t.submitted &&
+						   t.submitted <= t.start,
+				      .queued_ns = t.queued,
+				      .submitted_ns = t.submitted});
 	if (p->for_clock)
-		ocl_clock_add(q->device->clock, &(struct ocl_moment){
-			.enter_ns = p->enter_ns, .return_ns = p->return_ns, .seen_ns = clock_mono_ns(), .queued = t.queued, .start = t.start, .end = t.end});
+		ocl_clock_add(q->device->clock, &(struct ocl_moment){.enter_ns = p->enter_ns,
+								     .return_ns = p->return_ns,
+								     .seen_ns = clock_mono_ns(),
+								     .queued = t.queued,
+								     .start = t.start,
+								     .end = t.end});
 }
 
-/* CL_COMPLETE, a negative error, or positive: not ended. An event that cannot be asked has failed. */
+/* CL_COMPLETE, a negative error, or positive: not ended. An event that cannot be asked has
+ * failed. */
 static cl_int status_of(cl_event event)
 {
 	cl_int status = CL_QUEUED;
-	cl_int error = ocl_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+	cl_int error = ocl_next.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+					       sizeof status, &status, NULL);
 	return error == CL_SUCCESS ? status : error;
 }
 
@@ -272,8 +312,10 @@ struct batch {
 	uint32_t n_ended, n_running; /* n_running: of those left, handed to the device */
 };
 
-/* `in_order`: nothing behind the first that has not ended has ended. `briefly`: no more questions than needed. */
-static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_order, bool briefly, struct batch *b)
+/* `in_order`: nothing behind the first that has not ended has ended. `briefly`: no more questions
+ * than needed. */
+static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_order, bool briefly,
+		 struct batch *b)
 {
 	bool stopped = false;
 	*b = (struct batch){.left_end = &b->left};
@@ -351,13 +393,16 @@ void ocl_queue_collect_all(struct ocl_state *s)
 {
 	if (atomic_load_explicit(&s->n_pending, memory_order_relaxed) == 0)
 		return;
-	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made)
+	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q;
+	     q = q->next_made)
 		/* relaxed: an operation that is added just now is looked at the next time */
-		if (atomic_load_explicit(&q->n_pending, memory_order_relaxed) && atomic_load_explicit(&q->defined, memory_order_acquire))
+		if (atomic_load_explicit(&q->n_pending, memory_order_relaxed) &&
+		    atomic_load_explicit(&q->defined, memory_order_acquire))
 			ocl_queue_collect(s, q);
 }
 
-/* Counts one more. More in flight than is remembered: what has ended makes room, else the operation is given up. */
+/* Counts one more. More in flight than is remembered: what has ended makes room, else the operation
+ * is given up. */
 static bool has_room(struct ocl_state *s)
 {
 	if (atomic_fetch_add_explicit(&s->n_pending, 1, memory_order_relaxed) < OCL_MAX_PENDING)
@@ -390,16 +435,18 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event)
 	return n;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
-/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never will. Then what it holds is counted, once. */
+/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never
+ * will. Then what it holds is counted, once. */
 static struct ocl_pending *take_all(struct ocl_queue *q)
 {
 	struct timespec moment = {0, SLICE_NS};
 	for (unsigned tries = 0; pthread_mutex_trylock(&q->lock) != 0; tries++) {
 		if (tries == 50) {
 			uint32_t n = atomic_load_explicit(&q->n_pending, memory_order_relaxed);
-			if (n && !atomic_exchange_explicit(&q->is_given_up, true, memory_order_relaxed))
+			if (n &&
+			    !atomic_exchange_explicit(&q->is_given_up, true, memory_order_relaxed))
 				ocl_host->lost_unknown(ocl_host, MSR_GPU_LOSS_BUSY, n);
 			return NULL;
 		}
@@ -412,8 +459,10 @@ static struct ocl_pending *take_all(struct ocl_queue *q)
 	return first;
 }
 
-/* Looks at a list until nothing of it is with the device any more or the time is over; returns what is left. */
-static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list, uint64_t until_ns, bool may_release)
+/* Looks at a list until nothing of it is with the device any more or the time is over; returns what
+ * is left. */
+static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list,
+				    uint64_t until_ns, bool may_release)
 {
 	struct timespec slice = {0, SLICE_NS};
 	struct batch b = {.left = list};
@@ -430,7 +479,8 @@ static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pendin
 void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end)
 {
 	uint64_t until = clock_mono_ns() + may_wait_ns;
-	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q; q = q->next_made) {
+	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q;
+	     q = q->next_made) {
 		if (!atomic_load_explicit(&q->defined, memory_order_acquire))
 			continue;
 		uint32_t n = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the process: made at the first call, made anew in the child of a fork (where the old one is left as it lies: its locks may be held and its handles
- * are the parent's), and brought to an end. Test: tests/unit/test_opencl_life.c.
+ * The state of the process: made at the first call, made anew in the child of a fork (where the old
+ * one is left as it lies: its locks may be held and its handles are the parent's), and brought to
+ * an end. Test: tests/unit/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -16,15 +17,17 @@ _Atomic(struct ocl_state *) ocl_state_now;
 __thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
 
 /*
- * Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal handler: its locks are held below us. Nothing is released, which would enter
- * the program's allocator.
+ * Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal
+ * handler: its locks are held below us. Nothing is released, which would enter the program's
+ * allocator.
  */
 static void at_end(uint64_t may_wait_ns)
 {
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
 	if (!s || s->pid != sys_getpid())
 		return;
-	bool may_call = ocl_depth == 0 && !atomic_load_explicit(&s->after_exit, memory_order_relaxed);
+	bool may_call =
+		ocl_depth == 0 && !atomic_load_explicit(&s->after_exit, memory_order_relaxed);
 	ocl_depth++;
 	ocl_queue_finish_all(s, may_wait_ns, may_call ? OCL_MAY_ASK : OCL_MAY_NOT_CALL);
 	ocl_extension_count();
@@ -35,7 +38,8 @@ static void at_end(uint64_t may_wait_ns)
 static void at_exit(void)
 {
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
-	if (!s || s->pid != sys_getpid() || ocl_depth || atomic_exchange_explicit(&s->after_exit, true, memory_order_relaxed))
+	if (!s || s->pid != sys_getpid() || ocl_depth ||
+	    atomic_exchange_explicit(&s->after_exit, true, memory_order_relaxed))
 		return;
 	ocl_depth++;
 	ocl_queue_finish_all(s, EXIT_WAIT_NS, OCL_MAY_RELEASE);
@@ -59,7 +63,8 @@ static struct ocl_state *state_new(uint32_t generation)
 	s->pid = sys_getpid();
 	ocl_memory_init(&s->memory);
 	pthread_mutex_init(&s->define, NULL);
-	struct ocl_map *const maps[] = {&s->devices, &s->contexts, &s->queues, &s->programs, &s->kernels, &s->buffers, &s->mapped};
+	struct ocl_map *const maps[] = {&s->devices, &s->contexts, &s->queues, &s->programs,
+					&s->kernels, &s->buffers,  &s->mapped};
 	for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
 		ocl_map_init(maps[i]);
 	s->svm = ocl_svm_new(&s->memory);
@@ -77,7 +82,8 @@ static struct ocl_state *renew(struct ocl_state *old, uint32_t generation)
 	if (!s)
 		return NULL;
 	/* release: whoever sees it sees what it holds */
-	if (!atomic_compare_exchange_strong_explicit(&ocl_state_now, &old, s, memory_order_acq_rel, memory_order_acquire)) {
+	if (!atomic_compare_exchange_strong_explicit(&ocl_state_now, &old, s, memory_order_acq_rel,
+						     memory_order_acquire)) {
 		ocl_memory_unmap(s, sizeof *s);
 		return old && old->generation == generation ? old : NULL;
 	}
@@ -96,7 +102,9 @@ struct ocl_state *ocl_state_slow(const void *caller)
 	if (entrance == OCL_PRELOAD && ocl_preload_is_inner(caller))
 		s = NULL;
 	else if (generation == 0)
-		s = s && s->pid == sys_getpid() ? s : NULL; /* after the end: what is known of queues still holds */
+		s = s && s->pid == sys_getpid()
+			    ? s
+			    : NULL; /* after the end: what is known of queues still holds */
 	else if (!s || s->generation != generation)
 		s = renew(s, generation);
 	errno = saved;

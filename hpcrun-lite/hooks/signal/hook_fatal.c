@@ -51,7 +51,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 	signal_table_default(sig);
 	if (sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), sig, (long)info) != 0)
 		sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
-	errno = saved; /* the signal comes when the mask is as before: directly after this handler */
+	errno = saved; /* the signal comes when the mask is as before: directly after this handler
+			*/
 }
 
 static bool is_ours(const struct sigaction *act)

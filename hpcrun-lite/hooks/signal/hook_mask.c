@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signal masks: our signals stay unblocked whatever the program blocks, and the masks it reads are the ones it set. Waiting for signals is in
- * hook_wait_signal.c. Signal-safe. Test: tests/cli/sacred_signal.sh.
+ * Signal masks: our signals stay unblocked whatever the program blocks, and the masks it reads are
+ * the ones it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
+ * tests/cli/sacred_signal.sh.
  */
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
@@ -23,14 +24,17 @@ static int change(mask_fn *next, int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
 	uint64_t ours = hook_signal_protected(), was = hook_signal_hidden_bits();
-	uint64_t asked = set ? hook_signal_bits(set) & ours : 0; /* before old is written: they may be one */
+	uint64_t asked =
+		set ? hook_signal_bits(set) & ours : 0; /* before old is written: they may be one */
 	int result = next(how, how == SIG_UNBLOCK ? set : hook_signal_strip(set, &copy), old);
 	if (result != 0)
 		return result;
 	if (old && was)
 		hook_signal_set_bits(old, hook_signal_bits(old) | was);
 	if (set)
-		hook_signal_set_hidden(how == SIG_BLOCK ? was | asked : how == SIG_UNBLOCK ? was & ~asked : asked);
+		hook_signal_set_hidden(how == SIG_BLOCK     ? was | asked
+				       : how == SIG_UNBLOCK ? was & ~asked
+							    : asked);
 	return 0;
 }
 
@@ -68,7 +72,8 @@ HOOK int sigpending(sigset_t *set)
 {
 	int result = NEXT(sigpending)(set);
 	if (result == 0)
-		hook_signal_set_bits(set, (hook_signal_bits(set) & ~hook_signal_protected()) | hook_signal_hidden_pending());
+		hook_signal_set_bits(set, (hook_signal_bits(set) & ~hook_signal_protected()) |
+						  hook_signal_hidden_pending());
 	return result;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sigaction and its kin; see hook_signal.h. The kernel's table is the truth for the program's signals; only handlers are
- * replaced by our entry, and looked up again when the program asks. A child of vfork shares our memory, not the kernel's table: it
- * leaves all kept here alone. Signal-safe throughout. Test: tests/cli/sacred_signal.sh.
+ * sigaction and its kin; see hook_signal.h. The kernel's table is the truth for the program's
+ * signals; only handlers are replaced by our entry, and looked up again when the program asks. A
+ * child of vfork shares our memory, not the kernel's table: it leaves all kept here alone.
+ * Signal-safe throughout. Test: tests/cli/sacred_signal.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"
@@ -18,7 +19,9 @@
 
 #define N_SIGNALS 65
 #define SA_RESTORER_BIT 0x04000000 /* of the kernel; libc shows it and does not name it */
-#define NEVER_BLOCKED (signal_bit(SIGKILL) | signal_bit(SIGSTOP)) /* the kernel takes them out of a handler's mask */
+#define NEVER_BLOCKED          \
+	(signal_bit(SIGKILL) | \
+	 signal_bit(SIGSTOP)) /* the kernel takes them out of a handler's mask */
 
 HOOK_NEXT(sigaction);
 HOOK_NEXT(signal);
@@ -40,14 +43,16 @@ static struct {
 static struct sigaction kept[N_SIGNALS];
 static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 
-/* What the program asked for with SIGBUS. The kernel has SA_SIGINFO in any case, for the address. */
+/* What the program asked for with SIGBUS. The kernel has SA_SIGINFO in any case, for the
+ * address. */
 static struct {
 	struct sigaction action; /* as it was given to the kernel */
 	bool asked_siginfo;
 	bool was_set; /* by the program: until then it is as the process was born with */
 } bus;
 
-static _Thread_local volatile uint64_t hidden; /* signals of ours that the thread has blocked, as it sees it */
+static _Thread_local volatile uint64_t
+	hidden; /* signals of ours that the thread has blocked, as it sees it */
 static _Thread_local volatile uint64_t hidden_pending;
 /* The same for a child of vfork, which sees our memory but has a mask of its own. */
 static _Thread_local struct {
@@ -70,18 +75,21 @@ void hook_signal_set_bits(sigset_t *set, uint64_t bits)
 
 uint64_t hook_signal_protected(void)
 {
-	/* relaxed: set before the program's threads exist, or at the start of a source; late news are no harm */
+	/* relaxed: set before the program's threads exist, or at the start of a source; late news
+	 * are no harm */
 	return atomic_load_explicit(&protected_bits, memory_order_relaxed);
 }
 
-/* ---- the program's handlers --------------------------------------------------------------------------------------- */
+/* ---- the program's handlers ---- */
 
 typedef void handler_fn(int, siginfo_t *, void *);
 
-/* All three arguments are there on x86-64 whether or not SA_SIGINFO is set. The call is in tail position: no frame of ours stays. */
+/* All three arguments are there on x86-64 whether or not SA_SIGINFO is set. The call is in tail
+ * position: no frame of ours stays. */
 static void enter(int sig, siginfo_t *info, void *context)
 {
-	if (!(hook_signal_protected() & signal_bit(sig)) && sig != SIGBUS) /* PAPI's handler came in like one of the program's */
+	if (!(hook_signal_protected() & signal_bit(sig)) &&
+	    sig != SIGBUS) /* PAPI's handler came in like one of the program's */
 		wait_interrupt(context);
 	if (atomic_load_explicit(&entries[sig].resets, memory_order_relaxed))
 		hook_fatal_adopt(sig);
@@ -95,20 +103,23 @@ static void enter(int sig, siginfo_t *info, void *context)
 		if (bus.action.sa_flags & (int)SA_RESETHAND)
 			hook_signal_bus_again((unsigned)bus.action.sa_flags);
 	}
-	handler_fn *handler = (handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
+	handler_fn *handler =
+		(handler_fn *)atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	handler(sig, info, context);
 }
 
 static bool is_function(const void *handler)
 {
-	return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN && handler != (void *)SIG_ERR && handler != (void *)SIG_HOLD &&
+	return handler != (void *)SIG_DFL && handler != (void *)SIG_IGN &&
+	       handler != (void *)SIG_ERR && handler != (void *)SIG_HOLD &&
 	       handler != (void *)enter && handler != (void *)hook_signal_on_bus;
 }
 
 /* What to give to the kernel for the program's handler. */
 static void *wrap(int sig, void *handler)
 {
-	if (sig == SIGBUS && handler == (void *)SIG_DFL && runtime_config() && hook_signal_may_change())
+	if (sig == SIGBUS && handler == (void *)SIG_DFL && runtime_config() &&
+	    hook_signal_may_change())
 		return (void *)hook_signal_on_bus;
 	if (sig < 1 || sig >= N_SIGNALS || !is_function(handler) || !hook_signal_may_change())
 		return handler;
@@ -120,11 +131,12 @@ static void *unwrap(void *known, void *handler)
 {
 	if (handler == (void *)enter)
 		return known;
-	return handler == (void *)hook_signal_on_bus ? (void *)SIG_DFL
-						     : (void *)hook_fatal_unwrap((__sighandler_t)handler);
+	return handler == (void *)hook_signal_on_bus
+		       ? (void *)SIG_DFL
+		       : (void *)hook_fatal_unwrap((__sighandler_t)handler);
 }
 
-/* ---- signals of ours --------------------------------------------------------------------------------------------------- */
+/* ---- signals of ours ---- */
 
 static uint64_t lock(void)
 {
@@ -147,13 +159,17 @@ static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 	if (act)
 		now = *act; /* before the lock: the pointer may be bad */
 	if (act && hook_signal_may_change() && is_function((void *)now.sa_handler))
-		runtime_note(sig == RUNTIME_SIGNAL ? "the program handles SIGSTKFLT, the signal that samples use; its own deliveries are passed on"
-		                                   : "the program handles the signal that PAPI's samples use; its handler is not called");
+		runtime_note(sig == RUNTIME_SIGNAL
+				     ? "the program handles SIGSTKFLT, the signal that samples "
+				       "use; its own deliveries are passed on"
+				     : "the program handles the signal that PAPI's samples use; "
+				       "its handler is not called");
 	uint64_t before = lock();
 	struct sigaction was = kept[sig];
 	if (act && hook_signal_may_change()) {
 		kept[sig] = now;
-		hook_signal_set_bits(&kept[sig].sa_mask, hook_signal_bits(&now.sa_mask) & ~NEVER_BLOCKED);
+		hook_signal_set_bits(&kept[sig].sa_mask,
+				     hook_signal_bits(&now.sa_mask) & ~NEVER_BLOCKED);
 	}
 	unlock(before);
 	if (old)
@@ -161,7 +177,8 @@ static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 	return 0;
 }
 
-/* A sampling signal that somebody else sent: as the program's own disposition has it. Runs in our handler with all signals blocked. */
+/* A sampling signal that somebody else sent: as the program's own disposition has it. Runs in our
+ * handler with all signals blocked. */
 static void on_foreign(int sig, siginfo_t *info, void *context)
 {
 	n_foreign++;
@@ -181,8 +198,10 @@ static void on_foreign(int sig, siginfo_t *info, void *context)
 		signal_table_die(sig);
 		return;
 	}
-	/* As the kernel would: really blocked, so that the program may jump out. There are no samples in this handler. */
-	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) | hook_signal_bits(&act.sa_mask);
+	/* As the kernel would: really blocked, so that the program may jump out. There are no
+	 * samples in this handler. */
+	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) |
+			  hook_signal_bits(&act.sa_mask);
 	if (!(act.sa_flags & SA_NODEFER))
 		during |= signal_bit(sig);
 	wait_interrupt(context);
@@ -196,7 +215,7 @@ void hook_signal_protect(int sig)
 	atomic_fetch_or_explicit(&protected_bits, signal_bit(sig), memory_order_relaxed);
 }
 
-/* ---- hooks: dispositions ---------------------------------------------------------------------------------------------- */
+/* ---- hooks: dispositions ---- */
 
 HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
@@ -208,7 +227,8 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	bool masked = entries[sig].masks_ours;
 	struct sigaction changed, was;
-	uint64_t asked = act ? hook_signal_bits(&act->sa_mask) : 0; /* before old is written: they may be one */
+	uint64_t asked = act ? hook_signal_bits(&act->sa_mask)
+			     : 0; /* before old is written: they may be one */
 	if (act) {
 		changed = *act;
 		changed.sa_handler = (__sighandler_t)wrap(sig, (void *)act->sa_handler);
@@ -274,7 +294,8 @@ static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handl
 	}
 	void *known = atomic_load_explicit(&entries[sig].handler, memory_order_acquire);
 	__sighandler_t was = next(sig, (__sighandler_t)wrap(sig, (void *)handler));
-	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours && hook_signal_may_change())
+	if (was != SIG_ERR && handler != SIG_HOLD && entries[sig].masks_ours &&
+	    hook_signal_may_change())
 		entries[sig].masks_ours = false;
 	if (was != SIG_ERR && handler != SIG_HOLD && hook_signal_may_change())
 		entries[sig].resets = flags & (int)SA_RESETHAND;
@@ -303,7 +324,7 @@ HOOK __sighandler_t sigset(int sig, __sighandler_t handler)
 	return set_handler(NEXT_AS(signal_fn, sigset), sig, handler, 0);
 }
 
-/* ---- hidden masks ------------------------------------------------------------------------------------------------------- */
+/* ---- hidden masks ---- */
 
 uint64_t hook_signal_hidden_bits(void)
 {
@@ -379,17 +400,19 @@ const sigset_t *hook_signal_strip(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-/* ---- start and exec --------------------------------------------------------------------------------------------------------- */
+/* ---- start and exec ---- */
 
 void hook_signal_start(void)
 {
-	struct hook_next *const all[] = {&next_sigaction, &next_signal, &next_sysv_signal, &next_sigset, &next_raise};
+	struct hook_next *const all[] = {&next_sigaction, &next_signal, &next_sysv_signal,
+					 &next_sigset, &next_raise};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 	hook_mask_start();
 	(void)NEXT(sigaction)(RUNTIME_SIGNAL, NULL, &kept[RUNTIME_SIGNAL]);
 	if (kept[RUNTIME_SIGNAL].sa_handler == (__sighandler_t)(void *)enter)
-		kept[RUNTIME_SIGNAL].sa_handler = (__sighandler_t)atomic_load(&entries[RUNTIME_SIGNAL].handler);
+		kept[RUNTIME_SIGNAL].sa_handler =
+			(__sighandler_t)atomic_load(&entries[RUNTIME_SIGNAL].handler);
 	hook_signal_protect(RUNTIME_SIGNAL);
 	uint64_t ours = signal_bit(RUNTIME_SIGNAL);
 	hidden = signal_table_mask(SIG_UNBLOCK, ours) & ours;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping: nanosleep and its kin. libc makes a clock_nanosleep of each. Our handler restarts it with the time that the kernel says is left, so the kernel
- * is always given a place for that; see hook_wait.h. The program's own place is written when the sleep ends early, as without us. Test: tests/cli/sacred_wait.sh.
+ * Sleeping: nanosleep and its kin. libc makes a clock_nanosleep of each. Our handler restarts it
+ * with the time that the kernel says is left, so the kernel is always given a place for that; see
+ * hook_wait.h. The program's own place is written when the sleep ends early, as without us. Test:
+ * tests/cli/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -28,7 +30,8 @@ HOOK int nanosleep(const struct timespec *wanted, struct timespec *rest)
 }
 
 /* Returns the error instead of setting errno. */
-HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *rest)
+HOOK int clock_nanosleep(clockid_t clock, int flags, const struct timespec *wanted,
+			 struct timespec *rest)
 {
 	struct timespec left;
 	const bool absolute = flags & TIMER_ABSTIME;
@@ -67,7 +70,8 @@ HOOK int thrd_sleep(const struct timespec *wanted, struct timespec *rest)
 
 void hook_sleep_start(void)
 {
-	struct hook_next *const all[] = {&next_nanosleep, &next_clock_nanosleep, &next_sleep, &next_thrd_sleep};
+	struct hook_next *const all[] = {&next_nanosleep, &next_clock_nanosleep, &next_sleep,
+					 &next_thrd_sleep};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

@@ -19,7 +19,7 @@ HOOK_NEXT(epoll_wait);
 HOOK_NEXT(epoll_pwait);
 HOOK_NEXT(epoll_pwait2);
 
-/* ---- poll ------------------------------------------------------------------------------------------------------- */
+/* ---- poll ---- */
 
 HOOK int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 {
@@ -29,7 +29,8 @@ HOOK int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 	return result;
 }
 
-HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *waiting)
+HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+	       const sigset_t *waiting)
 {
 	sigset_t copy;
 	wait_begin(SYS_ppoll, false);
@@ -41,7 +42,8 @@ HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, con
 /* What _FORTIFY_SOURCE makes of them. */
 void __chk_fail(void) __attribute__((noreturn));
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t bytes);
-int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *waiting, size_t bytes);
+int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		const sigset_t *waiting, size_t bytes);
 
 HOOK int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t bytes)
 {
@@ -50,14 +52,15 @@ HOOK int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t bytes)
 	return poll(fds, n, timeout_ms);
 }
 
-HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *waiting, size_t bytes)
+HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		     const sigset_t *waiting, size_t bytes)
 {
 	if (bytes / sizeof *fds < n)
 		__chk_fail();
 	return ppoll(fds, n, timeout, waiting);
 }
 
-/* ---- select -------------------------------------------------------------------------------------------------------- */
+/* ---- select ---- */
 
 /* libc makes a pselect6 of it (since glibc 2.34), with a copy of the timeout. */
 HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timeval *timeout)
@@ -68,16 +71,18 @@ HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timev
 	return result;
 }
 
-HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struct timespec *timeout, const sigset_t *waiting)
+HOOK int pselect(int n, fd_set *read, fd_set *write, fd_set *except, const struct timespec *timeout,
+		 const sigset_t *waiting)
 {
 	sigset_t copy;
 	wait_begin(SYS_pselect6, false);
-	int result = NEXT(pselect)(n, read, write, except, timeout, hook_signal_strip(waiting, &copy));
+	int result =
+		NEXT(pselect)(n, read, write, except, timeout, hook_signal_strip(waiting, &copy));
 	wait_end();
 	return result;
 }
 
-/* ---- epoll ------------------------------------------------------------------------------------------------------------ */
+/* ---- epoll ---- */
 
 HOOK int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_ms)
 {
@@ -87,28 +92,33 @@ HOOK int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_
 	return result;
 }
 
-HOOK int epoll_pwait(int epoll, struct epoll_event *events, int max, int timeout_ms, const sigset_t *waiting)
+HOOK int epoll_pwait(int epoll, struct epoll_event *events, int max, int timeout_ms,
+		     const sigset_t *waiting)
 {
 	sigset_t copy;
 	wait_begin(SYS_epoll_pwait, timeout_ms > 0);
-	int result = NEXT(epoll_pwait)(epoll, events, max, timeout_ms, hook_signal_strip(waiting, &copy));
+	int result = NEXT(epoll_pwait)(epoll, events, max, timeout_ms,
+				       hook_signal_strip(waiting, &copy));
 	wait_end();
 	return result;
 }
 
-HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int max, const struct timespec *timeout, const sigset_t *waiting)
+HOOK int epoll_pwait2(int epoll, struct epoll_event *events, int max,
+		      const struct timespec *timeout, const sigset_t *waiting)
 {
 	sigset_t copy;
 	wait_begin(SYS_epoll_pwait2, timeout != NULL);
-	int result = NEXT(epoll_pwait2)(epoll, events, max, timeout, hook_signal_strip(waiting, &copy));
+	int result =
+		NEXT(epoll_pwait2)(epoll, events, max, timeout, hook_signal_strip(waiting, &copy));
 	wait_end();
 	return result;
 }
 
 void hook_wait_start(void)
 {
-	struct hook_next *const all[] = {&next_poll,       &next_ppoll,       &next_select,      &next_pselect,
-	                                 &next_epoll_wait, &next_epoll_pwait, &next_epoll_pwait2};
+	struct hook_next *const all[] = {&next_poll,        &next_ppoll,      &next_select,
+					 &next_pselect,     &next_epoll_wait, &next_epoll_pwait,
+					 &next_epoll_pwait2};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

@@ -16,7 +16,8 @@
 
 #define NS 1000000000u
 
-/* The wait that the thread is in. Written outside of handlers and by the handlers of the same thread. */
+/* The wait that the thread is in. Written outside of handlers and by the handlers of the same
+ * thread. */
 static _Thread_local struct {
 	volatile int number;          /* of the system call; 0: none */
 	volatile uint64_t start_ns;   /* CLOCK_MONOTONIC; 0: it has no span of time in a register */
@@ -37,8 +38,9 @@ void wait_end(void)
 }
 
 /*
- * The system call instruction overwrites rcx, so that register is free for a word between our handler and the program's: the wait was set back by us, or a
- * handler of the program's has interrupted it. Other values come from the processor.
+ * The system call instruction overwrites rcx, so that register is free for a word between our
+ * handler and the program's: the wait was set back by us, or a handler of the program's has
+ * interrupted it. Other values come from the processor.
  */
 #define RESTARTED 0x706f7c68732d5741 /* no address */
 #define INTERRUPTED 0x706f7c68732d5742
@@ -122,7 +124,8 @@ static bool restart_sleep(greg_t *reg)
 static bool prepare_restart(long number, greg_t *reg, bool rarely)
 {
 	switch (number) {
-	case SYS_select: /* of these the kernel writes what is left where the span was, or they have none */
+	case SYS_select: /* of these the kernel writes what is left where the span was, or they have
+			    none */
 	case SYS_pselect6:
 	case SYS_ppoll:
 	case SYS_pause:
@@ -137,10 +140,13 @@ static bool prepare_restart(long number, greg_t *reg, bool rarely)
 	case SYS_semtimedop: return restart_span(&reg[REG_R10]);
 	case SYS_rt_sigtimedwait: return restart_span(&reg[REG_RDX]);
 	case SYS_clock_nanosleep: return restart_sleep(reg);
-	case SYS_futex: return (reg[REG_RSI] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET; /* until a point in time */
+	case SYS_futex:
+		return (reg[REG_RSI] & FUTEX_CMD_MASK) ==
+		       FUTEX_WAIT_BITSET; /* until a point in time */
 	case SYS_io_getevents: return !reg[REG_R8];
 	case SYS_io_uring_enter: return !(reg[REG_R10] & IORING_ENTER_EXT_ARG);
-	case SYS_read: /* of these EINTR says that the socket has a time-out, and nothing was moved */
+	case SYS_read: /* of these EINTR says that the socket has a time-out, and nothing was moved
+			*/
 	case SYS_readv:
 	case SYS_recvfrom:
 	case SYS_recvmsg:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for signals and for semaphores; see hook_wait.h. Samples are not blocked while the program waits for signals, and it does not get them.
- * Test: tests/cli/sacred_wait.sh.
+ * Waiting for signals and for semaphores; see hook_wait.h. Samples are not blocked while the
+ * program waits for signals, and it does not get them. Test: tests/cli/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -22,7 +22,7 @@ HOOK_NEXT(semtimedop);
 HOOK_NEXT(sem_timedwait);
 HOOK_NEXT(sem_clockwait);
 
-/* ---- until a handler has run -------------------------------------------------------------------------------------- */
+/* ---- until a handler has run ---- */
 
 HOOK int pause(void)
 {
@@ -41,7 +41,8 @@ HOOK int sigsuspend(const sigset_t *waiting)
 	return result;
 }
 
-/* Both forms of sigpause wait with the mask as it is, less one signal or replaced by an old-style mask. */
+/* Both forms of sigpause wait with the mask as it is, less one signal or replaced by an old-style
+ * mask. */
 int __xpg_sigpause(int sig);
 int __sigpause(int sig_or_mask, int is_sig);
 
@@ -72,7 +73,7 @@ HOOK int sigpause_of_mask(int mask)
 	return __sigpause(mask, 0);
 }
 
-/* ---- until a signal is pending ------------------------------------------------------------------------------------ */
+/* ---- until a signal is pending ---- */
 
 HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
@@ -99,7 +100,7 @@ HOOK int sigwait(const sigset_t *set, int *sig)
 	return NEXT(sigwait)(hook_signal_strip(set, &copy), sig);
 }
 
-/* ---- semaphores ------------------------------------------------------------------------------------------------------- */
+/* ---- semaphores ---- */
 
 /* libc may make a semtimedop of it. */
 HOOK int semop(int id, struct sembuf *operations, size_t n)
@@ -136,8 +137,10 @@ HOOK int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec 
 
 void hook_wait_signal_start(void)
 {
-	struct hook_next *const all[] = {&next_pause, &next_sigsuspend, &next_sigwait, &next_sigwaitinfo, &next_sigtimedwait,
-	                                 &next_semop, &next_semtimedop, &next_sem_timedwait, &next_sem_clockwait};
+	struct hook_next *const all[] = {
+		&next_pause,       &next_sigsuspend,    &next_sigwait,
+		&next_sigwaitinfo, &next_sigtimedwait,  &next_semop,
+		&next_semtimedop,  &next_sem_timedwait, &next_sem_clockwait};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		hook_next_find(all[i]);
 }

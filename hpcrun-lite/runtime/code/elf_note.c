@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the build id of a mapped object; see elf_note.h. Must not fault on any bytes. Tests: tests/cli/run_modules.sh. */
+/* Reads the build id of a mapped object; see elf_note.h. Must not fault on any bytes. Tests:
+ * tests/cli/run_modules.sh. */
 #include "hpcrun-lite/runtime/code/elf_note.h"
 
 #include "common/safe/load.h"
@@ -28,9 +29,12 @@ static bool search(uintptr_t at, uint64_t n, struct elf_note *note)
 			return false;
 		uintptr_t name = at + sizeof found.head;
 		uintptr_t content = name + ((found.head.n_namesz + 3u) & ~3u);
-		if (found.head.n_type == NT_GNU_BUILD_ID && found.head.n_namesz == 4 && found.head.n_descsz <= MSR_BUILD_ID_MAX
-		    && load(found.name, name, 4) && memcmp(found.name, "GNU", 4) == 0) {
-			note->n_bytes = load(note->build_id, content, found.head.n_descsz) ? found.head.n_descsz : 0;
+		if (found.head.n_type == NT_GNU_BUILD_ID && found.head.n_namesz == 4 &&
+		    found.head.n_descsz <= MSR_BUILD_ID_MAX && load(found.name, name, 4) &&
+		    memcmp(found.name, "GNU", 4) == 0) {
+			note->n_bytes = load(note->build_id, content, found.head.n_descsz)
+						? found.head.n_descsz
+						: 0;
 			note->at = note->n_bytes ? content : 0;
 			return true;
 		}

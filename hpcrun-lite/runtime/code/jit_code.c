@@ -72,7 +72,8 @@ static void look_at_line(const char *line)
 	memcpy(jit.jitdump, path, strlen(path) + 1);
 }
 
-/* In the list of mappings, of which it reads n_bytes and a buffer more at most. The lock is held. */
+/* In the list of mappings, of which it reads n_bytes and a buffer more at most. The lock is
+ * held. */
 static void find_jitdump(uint64_t n_bytes)
 {
 	size_t n = 0;
@@ -83,7 +84,8 @@ static void find_jitdump(uint64_t n_bytes)
 		for (long i = 0; i < got; i++) {
 			if (jit.buffer[i] != '\n') {
 				jit.line[n] = jit.buffer[i];
-				n += n + 1 < sizeof jit.line; /* a longer line ends in no name that is wanted */
+				n += n + 1 < sizeof jit.line; /* a longer line ends in no name that
+								 is wanted */
 				continue;
 			}
 			jit.line[n] = '\0';
@@ -109,9 +111,9 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 	if (i == n)
 		return;
 	/*
-	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that is
-	 * made. The kernel takes 9 ns a byte for the list, so a look is bounded; jit_keep() looks at all
-	 * of it.
+	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that
+	 * is made. The kernel takes 9 ns a byte for the list, so a look is bounded; jit_keep()
+	 * looks at all of it.
 	 */
 	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
 	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
@@ -202,7 +204,8 @@ void jit_keep(void)
 	    || !trylock_take(&jit.lock))
 		return;
 	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
-		find_jitdump(UINT64_MAX); /* the program made it late, or the note could not be written */
+		find_jitdump(UINT64_MAX); /* the program made it late, or the note could not be
+					     written */
 	if (jit.jitdump[0])
 		copy_file(jit.jitdump, MSR_JIT_DUMP_SUFFIX);
 	if (!copy_map(jit.temporary))

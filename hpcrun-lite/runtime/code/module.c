@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The module map; see module.h. module_of runs in the signal handler on each miss of the unwinder's recipe table, so the common case is a
- * search through an array of start addresses. Must not wait, and must not believe that an object is still there.
- * Tests: tests/cli/run_modules.sh.
+ * The module map; see module.h. module_of runs in the signal handler on each miss of the unwinder's
+ * recipe table, so the common case is a search through an array of start addresses. Must not wait,
+ * and must not believe that an object is still there. Tests: tests/cli/run_modules.sh.
  */
 #include "hpcrun-lite/runtime/code/module.h"
 
@@ -38,7 +38,8 @@ struct module {
 	const struct link_map *map;
 	uintptr_t map_end;
 	uintptr_t id_at;       /* address of the build id in memory, 0: none */
-	_Atomic uint32_t seen; /* modules.n_unloads when it was last known to lie there; of use without a build id */
+	_Atomic uint32_t seen; /* modules.n_unloads when it was last known to lie there; of use
+				  without a build id */
 	uint64_t file_bytes, file_mtime_ns;
 };
 
@@ -59,7 +60,7 @@ static struct {
 	char text[MODULE_TEXT_BYTES];
 } modules;
 
-/* ---- writing ----------------------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static bool write_record(uint32_t i)
 {
@@ -86,9 +87,10 @@ static bool write_record(uint32_t i)
 	return true;
 }
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
-/* The file mapped at `address`, from /proc/self/maps, into `path`; for names that are relative to a directory the program may have left. */
+/* The file mapped at `address`, from /proc/self/maps, into `path`; for names that are relative to a
+ * directory the program may have left. */
 static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 {
 	char *line = modules.line;
@@ -114,7 +116,8 @@ static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 			for (p += *p == '-'; *p && *p != ' '; p++)
 				high = high << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
 			const char *name = strchr(p, '/');
-			if (address >= low && address < high && name && !overlong && strlen(name) < path_bytes) {
+			if (address >= low && address < high && name && !overlong &&
+			    strlen(name) < path_bytes) {
 				memcpy(path, name, strlen(name) + 1);
 				goto done;
 			}
@@ -126,16 +129,19 @@ done:
 	sys_close(fd);
 }
 
-/* NULL: the name cannot be read. An empty name is the executable's, so a failed read must not look like one. */
+/* NULL: the name cannot be read. An empty name is the executable's, so a failed read must not look
+ * like one. */
 static const char *path_of(const struct dl_find_object *object, uint16_t *flags)
 {
 	const char *name = object->dlfo_link_map->l_name;
 	*flags = 0;
-	/* The name is a string of the loader's; the object may be on its way out, so it is copied with care. */
+	/* The name is a string of the loader's; the object may be on its way out, so it is copied
+	 * with care. */
 	size_t n = load_guarded(modules.scratch, (uintptr_t)name, sizeof modules.scratch);
 	if (!memchr(modules.scratch, '\0', n))
 		return NULL;
-	if (strstr(modules.scratch, "linux-vdso") || (uintptr_t)object->dlfo_map_start == getauxval(AT_SYSINFO_EHDR)) {
+	if (strstr(modules.scratch, "linux-vdso") ||
+	    (uintptr_t)object->dlfo_map_start == getauxval(AT_SYSINFO_EHDR)) {
 		*flags = MSR_MODULE_VDSO;
 		return "[vdso]";
 	}
@@ -144,7 +150,8 @@ static const char *path_of(const struct dl_find_object *object, uint16_t *flags)
 		return modules.program;
 	}
 	if (modules.scratch[0] != '/')
-		path_from_maps((uintptr_t)object->dlfo_map_start, modules.scratch, sizeof modules.scratch);
+		path_from_maps((uintptr_t)object->dlfo_map_start, modules.scratch,
+			       sizeof modules.scratch);
 	return modules.scratch;
 }
 
@@ -162,22 +169,25 @@ static const char *keep_text(const char *s)
 static void describe_file(struct module *m)
 {
 	struct stat st;
-	if (m->path[0] != '/' || sys_call4(SYS_newfstatat, AT_FDCWD, (long)m->path, (long)&st, 0) != 0)
+	if (m->path[0] != '/' ||
+	    sys_call4(SYS_newfstatat, AT_FDCWD, (long)m->path, (long)&st, 0) != 0)
 		return;
 	m->file_bytes = (uint64_t)st.st_size;
 	m->file_mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* ---- finding and adding ---------------------------------------------------------------------------------------- */
+/* ---- finding and adding ---- */
 
-/* True when entry i describes what is mapped there now; without a build id another object that the loader put in the same place looks the same. */
+/* True when entry i describes what is mapped there now; without a build id another object that the
+ * loader put in the same place looks the same. */
 static bool is_like(uint32_t i, const struct dl_find_object *object)
 {
 	const struct module *m = &modules.module[i];
 	uint8_t id[MSR_BUILD_ID_MAX];
 	if (m->map != object->dlfo_link_map || m->map_end != (uintptr_t)object->dlfo_map_end)
 		return false;
-	return m->id_at == 0 || (load_guarded(id, m->id_at, m->id_bytes) == m->id_bytes && memcmp(id, m->id, m->id_bytes) == 0);
+	return m->id_at == 0 || (load_guarded(id, m->id_at, m->id_bytes) == m->id_bytes &&
+				 memcmp(id, m->id, m->id_bytes) == 0);
 }
 
 static uint32_t n_unloads(void)
@@ -187,14 +197,17 @@ static uint32_t n_unloads(void)
 
 static bool still_there(uint32_t i, const struct dl_find_object *object)
 {
-	return is_like(i, object) && (modules.module[i].id_at != 0 || atomic_load_explicit(&modules.module[i].seen, memory_order_relaxed) == n_unloads());
+	return is_like(i, object) &&
+	       (modules.module[i].id_at != 0 ||
+		atomic_load_explicit(&modules.module[i].seen, memory_order_relaxed) == n_unloads());
 }
 
 static bool is_loaded(uint32_t i)
 {
 	struct dl_find_object now;
 	uintptr_t start = atomic_load_explicit(&modules.start[i], memory_order_relaxed);
-	return start && _dl_find_object((void *)start, &now) == 0 && (uintptr_t)now.dlfo_map_start == start && is_like(i, &now);
+	return start && _dl_find_object((void *)start, &now) == 0 &&
+	       (uintptr_t)now.dlfo_map_start == start && is_like(i, &now);
 }
 
 static void place_at(uint32_t i, const struct dl_find_object *object, const struct elf_note *note)
@@ -206,17 +219,24 @@ static void place_at(uint32_t i, const struct dl_find_object *object, const stru
 	m->map_end = (uintptr_t)object->dlfo_map_end;
 	m->id_at = note->at;
 	atomic_store_explicit(&m->seen, n_unloads(), memory_order_relaxed);
-	atomic_store_explicit(&modules.start[i], (uintptr_t)object->dlfo_map_start, memory_order_release); /* complete before it is found */
+	atomic_store_explicit(&modules.start[i], (uintptr_t)object->dlfo_map_start,
+			      memory_order_release); /* complete before it is found */
 }
 
-/* A known module that is not loaded at present and equals the object: it has been closed and opened again. */
-static bool find_again(const char *path, const struct elf_note *note, const struct module *like, uint32_t *found)
+/* A known module that is not loaded at present and equals the object: it has been closed and opened
+ * again. */
+static bool find_again(const char *path, const struct elf_note *note, const struct module *like,
+		       uint32_t *found)
 {
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct module *m = &modules.module[i];
-		if (m->id_bytes == note->n_bytes && memcmp(m->id, note->build_id, note->n_bytes) == 0 && strcmp(m->path, path) == 0
-		    && (note->n_bytes || (m->file_bytes == like->file_bytes && m->file_mtime_ns == like->file_mtime_ns)) && !is_loaded(i)) {
+		if (m->id_bytes == note->n_bytes &&
+		    memcmp(m->id, note->build_id, note->n_bytes) == 0 &&
+		    strcmp(m->path, path) == 0 &&
+		    (note->n_bytes || (m->file_bytes == like->file_bytes &&
+				       m->file_mtime_ns == like->file_mtime_ns)) &&
+		    !is_loaded(i)) {
 			*found = i;
 			return true;
 		}
@@ -224,7 +244,8 @@ static bool find_again(const char *path, const struct elf_note *note, const stru
 	return false;
 }
 
-/* For an entry without a build id, after objects have gone: by its file, is it the same? The lock is held. */
+/* For an entry without a build id, after objects have gone: by its file, is it the same? The lock
+ * is held. */
 static bool is_same_file(uint32_t i, const struct dl_find_object *object)
 {
 	struct module *m = &modules.module[i];
@@ -236,7 +257,8 @@ static bool is_same_file(uint32_t i, const struct dl_find_object *object)
 	if (!now.path)
 		return false;
 	describe_file(&now);
-	if (strcmp(now.path, m->path) != 0 || now.file_bytes != m->file_bytes || now.file_mtime_ns != m->file_mtime_ns)
+	if (strcmp(now.path, m->path) != 0 || now.file_bytes != m->file_bytes ||
+	    now.file_mtime_ns != m->file_mtime_ns)
 		return false;
 	atomic_store_explicit(&m->seen, n, memory_order_relaxed);
 	return true;
@@ -245,12 +267,14 @@ static bool is_same_file(uint32_t i, const struct dl_find_object *object)
 static bool is_elf_header(uintptr_t at)
 {
 	char magic[SELFMAG];
-	return load_guarded(magic, at, sizeof magic) == sizeof magic && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	return load_guarded(magic, at, sizeof magic) == sizeof magic &&
+	       memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
 /*
- * Where the object's ELF header lies. _dl_find_object gives one piece for each segment of an object with gaps between its segments
- * (an executable that is not PIE, as node), and then the piece does not start with it.
+ * Where the object's ELF header lies. _dl_find_object gives one piece for each segment of an object
+ * with gaps between its segments (an executable that is not PIE, as node), and then the piece does
+ * not start with it.
  */
 static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
 {
@@ -264,7 +288,8 @@ static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
 }
 
 /* Gives a module its number and its record. The lock is held. Returns the index, or MODULE_MAX. */
-static uint32_t append(const struct module *fresh, const struct dl_find_object *object, const struct elf_note *note)
+static uint32_t append(const struct module *fresh, const struct dl_find_object *object,
+		       const struct elf_note *note)
 {
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_relaxed);
 	modules.module[n] = *fresh;
@@ -282,10 +307,12 @@ static uint32_t append(const struct module *fresh, const struct dl_find_object *
 static bool may_be_python(const struct module *m)
 {
 	const char *slash = strrchr(m->path, '/');
-	return (m->flags & MSR_MODULE_MAIN) || strncmp(slash ? slash + 1 : m->path, "libpython", 9) == 0;
+	return (m->flags & MSR_MODULE_MAIN) ||
+	       strncmp(slash ? slash + 1 : m->path, "libpython", 9) == 0;
 }
 
-/* Adds the object or gives it back its number. The lock is held. Returns the index, or MODULE_MAX. */
+/* Adds the object or gives it back its number. The lock is held. Returns the index, or
+ * MODULE_MAX. */
 static uint32_t add(const struct dl_find_object *object)
 {
 	struct elf_note note;
@@ -319,7 +346,9 @@ uint16_t module_add_logical(const char *name, uint16_t flags)
 	if (!trylock_take(&modules.lock))
 		return MSR_MODULE_UNKNOWN;
 	struct module fresh = {.path = name, .flags = flags};
-	uint32_t i = atomic_load_explicit(&modules.n, memory_order_relaxed) < MODULE_MAX ? append(&fresh, NULL, NULL) : MODULE_MAX;
+	uint32_t i = atomic_load_explicit(&modules.n, memory_order_relaxed) < MODULE_MAX
+			     ? append(&fresh, NULL, NULL)
+			     : MODULE_MAX;
 	trylock_give(&modules.lock);
 	return i < MODULE_MAX ? (uint16_t)(i + 1) : MSR_MODULE_UNKNOWN;
 }
@@ -328,7 +357,8 @@ static uint32_t find(const struct dl_find_object *object)
 {
 	uint32_t n = atomic_load_explicit(&modules.n, memory_order_acquire);
 	for (uint32_t i = 0; i < n; i++)
-		if (atomic_load_explicit(&modules.start[i], memory_order_acquire) == (uintptr_t)object->dlfo_map_start)
+		if (atomic_load_explicit(&modules.start[i], memory_order_acquire) ==
+		    (uintptr_t)object->dlfo_map_start)
 			return i;
 	return MODULE_MAX;
 }
@@ -346,7 +376,8 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 		*bias = 0;
 		return MSR_MODULE_UNKNOWN;
 	}
-	if (i < MODULE_MAX && !is_same_file(i, object)) { /* another object lies where this one was; it was closed behind our back */
+	if (i < MODULE_MAX && !is_same_file(i, object)) { /* another object lies where this one was;
+							     it was closed behind our back */
 		atomic_store_explicit(&modules.start[i], 0, memory_order_relaxed);
 		unwind_flush_begin();
 		unwind_flush_end();
@@ -383,7 +414,7 @@ void module_closed(void)
 		atomic_fetch_add_explicit(&modules.n_unloads, 1, memory_order_release);
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -404,7 +435,8 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *unused)
 
 void module_start(void)
 {
-	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)modules.program, sizeof modules.program - 1);
+	long n = sys_call4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe", (long)modules.program,
+			   sizeof modules.program - 1);
 	modules.program[n > 0 ? n : 0] = '\0';
 	dl_iterate_phdr(add_loaded, NULL);
 }
@@ -456,7 +488,9 @@ void module_save_vdso(const char *directory)
 	text_put_char(&t, '/');
 	text_put_hex(&t, note.build_id, note.n_bytes);
 	text_put(&t, ".so");
-	int fd = note.n_bytes && !t.cut ? sys_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+	int fd = note.n_bytes && !t.cut
+			 ? sys_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+			 : -1;
 	if (fd < 0)
 		return;
 	/* The section headers lie behind the loaded part, within the same mapped pages. */

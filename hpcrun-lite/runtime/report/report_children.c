@@ -99,7 +99,8 @@ static void read_waits(const struct report_place *p, void *unused)
 		if (e.kind != MSR_CHILD || e.record_bytes != sizeof c)
 			continue;
 		uint64_t at = next - e.length + sizeof e, end = at + e.used;
-		for (; at + sizeof c <= end && report_read_at(p->fd, &c, sizeof c, at); at += sizeof c)
+		for (; at + sizeof c <= end && report_read_at(p->fd, &c, sizeof c, at);
+		     at += sizeof c)
 			add_child(&c);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums over the measurement files of the other processes of this rank, for the final report. They may still be written, cut and extended, so they are
- * read, never mapped. Not in handlers; no allocation. Tests: tests/cli/run_processes.sh.
+ * Sums over the measurement files of the other processes of this rank, for the final report. They
+ * may still be written, cut and extended, so they are read, never mapped. Not in handlers; no
+ * allocation. Tests: tests/cli/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -12,7 +13,8 @@
 #include <limits.h>
 #include <string.h>
 
-#define FILES_MAX_READS 200000u /* bounds the time: a job of thousands of processes is left to hpcprof-lite */
+#define FILES_MAX_READS \
+	200000u /* bounds the time: a job of thousands of processes is left to hpcprof-lite */
 
 struct linux_dirent64 {
 	uint64_t d_ino;
@@ -40,7 +42,8 @@ bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_e
 		if (e->magic)
 			break;
 	}
-	if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) || e->length < sizeof *e)
+	if (e->magic != MSR_EXTENT_MAGIC || e->check != msr_extent_check(e) ||
+	    e->length < sizeof *e)
 		return false;
 	*at += e->length;
 	return true;
@@ -82,7 +85,8 @@ struct visits {
 static bool is_process(int fd, uint64_t at)
 {
 	char magic[sizeof MSR_MAGIC];
-	return report_read_at(fd, magic, sizeof magic, at) && memcmp(magic, MSR_MAGIC, sizeof magic) == 0;
+	return report_read_at(fd, magic, sizeof magic, at) &&
+	       memcmp(magic, MSR_MAGIC, sizeof magic) == 0;
 }
 
 static void visit(struct visits *v, const struct report_place *p)
@@ -93,7 +97,8 @@ static void visit(struct visits *v, const struct report_place *p)
 	v->visit(p, v->arg);
 }
 
-/* The process whose file it is, unless that is the caller's own and left out, and children of fork that have none. */
+/* The process whose file it is, unless that is the caller's own and left out, and children of fork
+ * that have none. */
 static void visit_file(struct visits *v, int fd, bool is_left_out)
 {
 	struct msr_extent e;
@@ -115,14 +120,18 @@ static bool is_of_rank(const char *name, const char *own)
 		&& strncmp(name, own, prefix) == 0;
 }
 
-uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place *p, void *arg), void *arg)
+uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place *p, void *arg),
+			     void *arg)
 {
 	static _Alignas(8) char buffer[8192];
 	static char path[PATH_MAX];
 	const char *slash = strrchr(store_path(), '/');
 	struct visits v = {.visit = fn, .arg = arg};
-	int directory = slash ? sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) : -1;
-	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0;)
+	int directory =
+		slash ? sys_open(process.config.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+		      : -1;
+	for (long got; directory >= 0 && (got = sys_call3(SYS_getdents64, directory, (long)buffer,
+							  sizeof buffer)) > 0;)
 		for (long at = 0; at < got;) {
 			const struct linux_dirent64 *d = (const void *)(buffer + at);
 			at += d->d_reclen;
@@ -133,7 +142,8 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 			text_put(&t, process.config.directory);
 			text_put_char(&t, '/');
 			text_put(&t, d->d_name);
-			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0); /* a FIFO may have the name */
+			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+					  0); /* a FIFO may have the name */
 			if (fd < 0)
 				continue;
 			visit_file(&v, fd, is_own && !with_own);

@@ -31,6 +31,7 @@ void say_start(void)
 void say(const struct text *t)
 {
 	struct stat st;
-	if (started_with.known && identify(&st) && st.st_dev == started_with.device && st.st_ino == started_with.inode)
+	if (started_with.known && identify(&st) && st.st_dev == started_with.device &&
+	    st.st_ino == started_with.inode)
 		text_write(t, STDERR_FILENO);
 }

@@ -2,7 +2,9 @@
 /* See gpu_occupancy.h. Test: tests/unit/test_gpu_occupancy.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h"
 
-enum { REGISTER_UNIT = 256 }; /* registers are given to a warp in such pieces, on all devices from 5.0 on */
+enum {
+	REGISTER_UNIT = 256
+}; /* registers are given to a warp in such pieces, on all devices from 5.0 on */
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
@@ -24,36 +26,52 @@ static uint64_t threads_of(const struct msr_gpu_shape *s)
 }
 
 /*
- * Warps get registers in their part of the SM. The check whether a group may run at all takes its warps as if each part had equally many; on 6.0 a group must also fit as on 6.1, so that what runs
+ * Warps get registers in their part of the SM. The check whether a group may run at all takes its
+ * warps as if each part had equally many; on 6.0 a group must also fit as on 6.1, so that what runs
  * on one of that family runs on all.
  */
-static uint64_t groups_by_registers(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l, uint32_t registers, uint64_t warps)
+static uint64_t groups_by_registers(const struct msr_gpu_def_device *d,
+				    const struct msr_gpu_def_device_limits *l, uint32_t registers,
+				    uint64_t warps)
 {
-	uint64_t of_warp = round_up((uint64_t)registers * d->lanes, REGISTER_UNIT), parts = parts_of(l), most = l->registers_per_group ? l->registers_per_group : d->registers_per_unit;
+	uint64_t of_warp = round_up((uint64_t)registers * d->lanes, REGISTER_UNIT),
+		 parts = parts_of(l),
+		 most = l->registers_per_group ? l->registers_per_group : d->registers_per_unit;
 	if (registers > (l->compute_major < 7 ? 255u : 256u) || of_warp * round_up(warps, 4) > most)
 		return 0;
 	return of_warp ? d->registers_per_unit / parts / of_warp * parts / warps : UINT64_MAX;
 }
 
-/* What a group takes is rounded up, and from 8.0 on the run time takes some itself; static and dynamic memory are one. */
-static uint64_t groups_by_shared(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s)
+/* What a group takes is rounded up, and from 8.0 on the run time takes some itself; static and
+ * dynamic memory are one. */
+static uint64_t groups_by_shared(const struct msr_gpu_def_device *d,
+				 const struct msr_gpu_def_device_limits *l,
+				 const struct msr_gpu_shape *s)
 {
-	uint64_t own = (uint64_t)s->static_shared_bytes + s->dynamic_shared_bytes, taken = round_up(own + l->reserved_shared_bytes, l->compute_major < 8 ? 256 : 128);
-	uint64_t most = l->shared_bytes_per_group_optin > l->shared_bytes_per_group ? l->shared_bytes_per_group_optin : l->shared_bytes_per_group;
+	uint64_t own = (uint64_t)s->static_shared_bytes + s->dynamic_shared_bytes,
+		 taken = round_up(own + l->reserved_shared_bytes, l->compute_major < 8 ? 256 : 128);
+	uint64_t most = l->shared_bytes_per_group_optin > l->shared_bytes_per_group
+				? l->shared_bytes_per_group_optin
+				: l->shared_bytes_per_group;
 	if (most && own > most)
 		return 0;
 	return taken ? d->shared_bytes_per_unit / taken : UINT64_MAX;
 }
 
-bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l, const struct msr_gpu_shape *s, struct gpu_occupancy *out)
+bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_device_limits *l,
+		   const struct msr_gpu_shape *s, struct gpu_occupancy *out)
 {
 	uint64_t threads = threads_of(s);
-	if (l->compute_major < 5 || l->compute_major > 12 || !d->lanes || !d->threads_per_unit || !d->registers_per_unit || !d->shared_bytes_per_unit || !d->groups_per_unit || !threads)
+	if (l->compute_major < 5 || l->compute_major > 12 || !d->lanes || !d->threads_per_unit ||
+	    !d->registers_per_unit || !d->shared_bytes_per_unit || !d->groups_per_unit || !threads)
 		return false;
 	if (threads > (d->group_max ? d->group_max : d->threads_per_unit))
 		return false;
-	uint64_t warps = (threads + d->lanes - 1) / d->lanes, warps_most = d->threads_per_unit / d->lanes;
-	const uint64_t groups[GPU_N_LIMITS] = {warps_most / warps, d->groups_per_unit, groups_by_registers(d, l, s->registers, warps), groups_by_shared(d, l, s)};
+	uint64_t warps = (threads + d->lanes - 1) / d->lanes,
+		 warps_most = d->threads_per_unit / d->lanes;
+	const uint64_t groups[GPU_N_LIMITS] = {warps_most / warps, d->groups_per_unit,
+					       groups_by_registers(d, l, s->registers, warps),
+					       groups_by_shared(d, l, s)};
 	*out = (struct gpu_occupancy){.warps_most = (uint32_t)warps_most};
 	for (unsigned i = 1; i < GPU_N_LIMITS; i++)
 		if (groups[i] < groups[out->limit])
@@ -65,6 +83,7 @@ bool gpu_occupancy(const struct msr_gpu_def_device *d, const struct msr_gpu_def_
 
 const char *gpu_occupancy_limit_name(enum gpu_occupancy_limit limit)
 {
-	static const char *const names[GPU_N_LIMITS] = {"threads", "blocks", "registers", "shared memory"};
+	static const char *const names[GPU_N_LIMITS] = {"threads", "blocks", "registers",
+							"shared memory"};
 	return names[limit];
 }

@@ -29,13 +29,20 @@ uint32_t gpu_ranges_clock_mhz(const struct load_gpu *g, uint32_t context)
 	return d ? d->clock_mhz : 0;
 }
 
-static bool add_range(struct gpu_ranges *r, const struct load_gpu *g, const struct msr_gpu_pc_range *p)
+static bool add_range(struct gpu_ranges *r, const struct load_gpu *g,
+		      const struct msr_gpu_pc_range *p)
 {
 	const struct msr_gpu_def_device *d = device_of(g, p->context);
 	struct gpu_range *at = vec_push(&r->list);
 	if (!at)
 		return false;
-	*at = (struct gpu_range){.start_ns = p->start_ns, .end_ns = p->end_ns, .context = p->context, .flags = p->flags, .samplers = p->samplers ? p->samplers : d ? d->n_units : 0};
+	*at = (struct gpu_range){.start_ns = p->start_ns,
+				 .end_ns = p->end_ns,
+				 .context = p->context,
+				 .flags = p->flags,
+				 .samplers = p->samplers ? p->samplers
+					     : d         ? d->n_units
+							 : 0};
 	if (d && p->period && !(p->flags & MSR_GPU_RANGE_GAP))
 		at->per_ns = (double)d->clock_mhz / 1e3 / (double)p->period;
 	return true;
@@ -66,7 +73,8 @@ static size_t first_after(const struct gpu_ranges *r, uint32_t context, uint64_t
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct gpu_range *at = &r->list.at[middle];
-		if (at->context < context || (at->context == context && at->latest_end_ns <= moment_ns))
+		if (at->context < context ||
+		    (at->context == context && at->latest_end_ns <= moment_ns))
 			low = middle + 1;
 		else
 			high = middle;
@@ -74,16 +82,22 @@ static size_t first_after(const struct gpu_ranges *r, uint32_t context, uint64_t
 	return low;
 }
 
-static void cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns, uint64_t end_ns, uint64_t n_groups, struct gpu_cover *c)
+static void cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns, uint64_t end_ns,
+		  uint64_t n_groups, struct gpu_cover *c)
 {
-	for (size_t i = first_after(r, context, start_ns); i < r->list.n && r->list.at[i].context == context && r->list.at[i].start_ns < end_ns; i++) {
+	for (size_t i = first_after(r, context, start_ns);
+	     i < r->list.n && r->list.at[i].context == context && r->list.at[i].start_ns < end_ns;
+	     i++) {
 		const struct gpu_range *at = &r->list.at[i];
-		uint64_t from_ns = at->start_ns > start_ns ? at->start_ns : start_ns, to_ns = at->end_ns < end_ns ? at->end_ns : end_ns;
+		uint64_t from_ns = at->start_ns > start_ns ? at->start_ns : start_ns,
+			 to_ns = at->end_ns < end_ns ? at->end_ns : end_ns;
 		if (to_ns <= from_ns)
 			continue;
 		uint64_t n_busy = n_groups && n_groups < at->samplers ? n_groups : at->samplers;
 		double one = (double)(to_ns - from_ns) * at->per_ns;
-		one = one < MOST_SAMPLES ? one : MOST_SAMPLES; /* a damaged file; sums stay far below 2^63 */
+		one = one < MOST_SAMPLES
+			      ? one
+			      : MOST_SAMPLES; /* a damaged file; sums stay far below 2^63 */
 		c->serialized_ns += at->flags & MSR_GPU_RANGE_SERIALIZED ? to_ns - from_ns : 0;
 		c->gap_ns += at->flags & MSR_GPU_RANGE_GAP ? to_ns - from_ns : 0;
 		c->expected += one * at->samplers;
@@ -97,7 +111,8 @@ static bool has_ranges(const struct gpu_ranges *r, uint32_t context)
 	return first < r->list.n && r->list.at[first].context == context;
 }
 
-void gpu_ranges_cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns, uint64_t end_ns, uint64_t n_groups, struct gpu_cover *c)
+void gpu_ranges_cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns,
+		      uint64_t end_ns, uint64_t n_groups, struct gpu_cover *c)
 {
 	cover(r, 0, start_ns, end_ns, n_groups, c);
 	if (context)

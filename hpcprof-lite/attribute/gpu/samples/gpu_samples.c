@@ -15,13 +15,15 @@ enum { MERGE_FROM = 1 << 18 }; /* samples */
 /* How sure it is that a sample belongs to the context where it counts. */
 enum certainty { EXACT, APPORTIONED, UNATTRIBUTED };
 
-struct expand_kernel gpu_samples_function(const struct load_gpu *g, const uint32_t *module_of, uint32_t function)
+struct expand_kernel gpu_samples_function(const struct load_gpu *g, const uint32_t *module_of,
+					  uint32_t function)
 {
 	const struct load_gpu_function *f = load_gpu_find(&g->functions, function);
 	if (!f)
 		return (struct expand_kernel){MODEL_NONE, "", ""};
 	const struct load_gpu_code *code = load_gpu_find(&g->codes, f->record->code);
-	return (struct expand_kernel){code ? module_of[f->record->code] : MODEL_NONE, f->name, f->source_name};
+	return (struct expand_kernel){code ? module_of[f->record->code] : MODEL_NONE, f->name,
+				      f->source_name};
 }
 
 static uint32_t code_of(const struct load_gpu *g, uint32_t function)
@@ -63,7 +65,8 @@ static void merge_samples(struct gpu_samples_run *r)
 	r->samples.n = kept;
 }
 
-static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node, struct gpu_sample *to)
+static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t node,
+		      struct gpu_sample *to)
 {
 	struct gpu_cell place = {.thread = 0};
 	gpu_join_place(r->s->join, thread, node, &place);
@@ -71,8 +74,10 @@ static void set_place(const struct gpu_samples_run *r, uint32_t thread, uint32_t
 	to->node = place.node;
 }
 
-/* A launch's samples are where its operation is; those of a graph are of all of its kernels, and those that were summed up of all that was launched there: then their function tells. */
-static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_part *part, const struct msr_gpu_pc *p, struct gpu_sample *to)
+/* A launch's samples are where its operation is; those of a graph are of all of its kernels, and
+ * those that were summed up of all that was launched there: then their function tells. */
+static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_part *part,
+		      const struct msr_gpu_pc *p, struct gpu_sample *to)
 {
 	struct gpu_join *j = r->s->join;
 	to->cell = to->thread = GPU_SAMPLE_NO_CELL;
@@ -81,7 +86,8 @@ static void set_owner(const struct gpu_samples_run *r, const struct load_gpu_par
 		const struct msr_gpu_pc_at *at = (const struct msr_gpu_pc_at *)p;
 		set_place(r, at->thread, at->node, to);
 	}
-	uint32_t launch = p->id ? gpu_launches_find(&j->launches, p->id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
+	uint32_t launch =
+		p->id ? gpu_launches_find(&j->launches, p->id & MSR_GPU_ID_MAX) : GPU_LAUNCH_NONE;
 	if (launch == GPU_LAUNCH_NONE)
 		return;
 	const struct load_gpu_part *from;
@@ -103,12 +109,16 @@ static bool gather_samples(struct gpu_samples_run *r)
 			const struct msr_gpu_pc *p = load_gpu_at(part, i);
 			if (r->samples.n == most) {
 				merge_samples(r);
-				most = 2 * r->samples.n > MERGE_FROM ? 2 * r->samples.n : MERGE_FROM;
+				most = 2 * r->samples.n > MERGE_FROM ? 2 * r->samples.n
+								     : MERGE_FROM;
 			}
 			struct gpu_sample *at = vec_push(&r->samples);
 			if (!at)
 				return false;
-			*at = (struct gpu_sample){.function = p->function, .offset = p->offset, .count = p->count, .stall = p->stall};
+			*at = (struct gpu_sample){.function = p->function,
+						  .offset = p->offset,
+						  .count = p->count,
+						  .stall = p->stall};
 			set_owner(r, part, p, at);
 		}
 		load_release(r->s->join->file, part->n * part->stride);
@@ -138,11 +148,21 @@ static bool gather_launchers(struct gpu_samples_run *r)
 		if (!at)
 			return false;
 		uint64_t known_ns = c->cover.serialized_ns + c->cover.gap_ns;
-		*at = (struct gpu_launcher){.function = function, .code = code_of(r->g, function), .thread = c->thread, .context = r->s->context_of[i], .node = c->node, .is_placed = c->place != GPU_NO_LAUNCH,
-			.weight = c->busy_ns > known_ns ? c->busy_ns - known_ns : 0, .busy_ns = c->busy_ns, .window_ns = c->cover.serialized_ns, .n_ops = c->n_ops};
+		*at = (struct gpu_launcher){.function = function,
+					    .code = code_of(r->g, function),
+					    .thread = c->thread,
+					    .context = r->s->context_of[i],
+					    .node = c->node,
+					    .is_placed = c->place != GPU_NO_LAUNCH,
+					    .weight = c->busy_ns > known_ns ? c->busy_ns - known_ns
+									    : 0,
+					    .busy_ns = c->busy_ns,
+					    .window_ns = c->cover.serialized_ns,
+					    .n_ops = c->n_ops};
 	}
 	if (r->launchers.n)
-		qsort(r->launchers.at, r->launchers.n, sizeof *r->launchers.at, gpu_samples_compare_launchers);
+		qsort(r->launchers.at, r->launchers.n, sizeof *r->launchers.at,
+		      gpu_samples_compare_launchers);
 	for (size_t i = 0; i < r->launchers.n; i++) {
 		struct gpu_launcher *l = &r->launchers.at[i];
 		if (kept && gpu_samples_compare_launchers(&r->launchers.at[kept - 1], l) == 0)
@@ -163,7 +183,9 @@ static bool find_codes(struct gpu_samples_run *r)
 		struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, i);
 		const struct structure *s = expand_gpu_structure(r->s->expand, f.module);
 		struct gpu_code_place *c = &r->codes[i];
-		*c = (struct gpu_code_place){.module = f.module, .scope = s ? structure_find_function(s, f.name, NULL) : STRUCTURE_NONE};
+		*c = (struct gpu_code_place){.module = f.module,
+					     .scope = s ? structure_find_function(s, f.name, NULL)
+							: STRUCTURE_NONE};
 		if (c->scope != STRUCTURE_NONE)
 			c->entry = structure_get_scope(s, c->scope).entry;
 	}
@@ -173,7 +195,9 @@ static bool find_codes(struct gpu_samples_run *r)
 /* NULL: nothing is known of the function's code. */
 static const struct gpu_code_place *code_at(const struct gpu_samples_run *r, uint32_t function)
 {
-	return function < r->g->functions.n && r->codes[function].scope != STRUCTURE_NONE ? &r->codes[function] : NULL;
+	return function < r->g->functions.n && r->codes[function].scope != STRUCTURE_NONE
+		       ? &r->codes[function]
+		       : NULL;
 }
 
 /* Samples at each address: call sites are weighed by them. */
@@ -181,15 +205,19 @@ static bool count_addresses(struct gpu_samples_run *r)
 {
 	for (size_t i = 0; i < r->samples.n; i++) {
 		const struct gpu_sample *p = &r->samples.at[i];
-		uint32_t stall = p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
+		uint32_t stall =
+			p->stall < r->g->stalls.n ? r->metric_of_stall[p->stall] : MODEL_NONE;
 		const struct gpu_code_place *code = code_at(r, p->function);
-		if (gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ONLY_NOT_ISSUED || !code)
+		if (gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ONLY_NOT_ISSUED ||
+		    !code)
 			continue;
-		uint64_t at = map_put(&r->count_index, code->module, code->entry + p->offset, r->counts.n);
+		uint64_t at = map_put(&r->count_index, code->module, code->entry + p->offset,
+				      r->counts.n);
 		if (at == MAP_NONE || (at == r->counts.n && !vec_push(&r->counts)))
 			return false;
 		r->counts.at[at].n += p->count;
-		r->counts.at[at].n_issues += gpu_metrics_counts_issues(r->s->metrics, stall) ? p->count : 0;
+		r->counts.at[at].n_issues +=
+			gpu_metrics_counts_issues(r->s->metrics, stall) ? p->count : 0;
 	}
 	return true;
 }
@@ -215,10 +243,14 @@ static const struct gpu_calls *calls_of(struct gpu_samples_run *r, uint32_t modu
 	if (!new)
 		return NULL;
 	new->module = module;
-	return gpu_calls_read(&new->calls, expand_gpu_structure(r->s->expand, module), counts_at, &(struct address_counts){r, module}) ? &new->calls : NULL;
+	return gpu_calls_read(&new->calls, expand_gpu_structure(r->s->expand, module), counts_at,
+			      &(struct address_counts){r, module})
+		       ? &new->calls
+		       : NULL;
 }
 
-static bool fill_route(struct gpu_samples_run *r, struct gpu_route *route, uint32_t module, uint32_t kernel, uint32_t function)
+static bool fill_route(struct gpu_samples_run *r, struct gpu_route *route, uint32_t module,
+		       uint32_t kernel, uint32_t function)
 {
 	const struct gpu_calls *calls = calls_of(r, module);
 	if (!calls || !gpu_calls_find(calls, kernel, function, &route->paths))
@@ -226,13 +258,16 @@ static bool fill_route(struct gpu_samples_run *r, struct gpu_route *route, uint3
 	uint64_t weights[GPU_CALLS_MOST_PATHS];
 	for (size_t i = 0; i < route->paths.n; i++)
 		weights[i] = route->paths.at[i].weight;
-	return !route->paths.n || gpu_shares_begin(&route->shares, weights, route->paths.n, GPU_SHARES_ROOT_TWO);
+	return !route->paths.n ||
+	       gpu_shares_begin(&route->shares, weights, route->paths.n, GPU_SHARES_ROOT_TWO);
 }
 
 /* The route from one function scope to another, found once. NULL: no memory. */
-static struct gpu_route *find_route(struct gpu_samples_run *r, uint32_t module, uint32_t kernel, uint32_t function)
+static struct gpu_route *find_route(struct gpu_samples_run *r, uint32_t module, uint32_t kernel,
+				    uint32_t function)
 {
-	uint64_t index = map_put(&r->route_index, (uint64_t)kernel << 32 | function, module, r->routes.n);
+	uint64_t index =
+		map_put(&r->route_index, (uint64_t)kernel << 32 | function, module, r->routes.n);
 	if (index == MAP_NONE)
 		return NULL;
 	if (index < r->routes.n)
@@ -244,13 +279,20 @@ static struct gpu_route *find_route(struct gpu_samples_run *r, uint32_t module, 
 /* ---- counting ---- */
 
 /* Adds `count` samples of p's kind at a context. */
-static bool add_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread, uint32_t context, uint64_t count, enum certainty certainty)
+static bool add_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread,
+		   uint32_t context, uint64_t count, enum certainty certainty)
 {
-	struct sum_extra x = {.thread = thread, .context = context, .n_samples = count, .sum = count};
-	uint32_t stall = gpu_samples_metric_of(r, p), metrics[4] = {stall, MODEL_NONE, MODEL_NONE, MODEL_NONE};
+	struct sum_extra x = {
+		.thread = thread, .context = context, .n_samples = count, .sum = count};
+	uint32_t stall = gpu_samples_metric_of(r, p),
+		 metrics[4] = {stall, MODEL_NONE, MODEL_NONE, MODEL_NONE};
 	if (!gpu_samples_is_second(r, p)) {
 		metrics[1] = GPU_SAMPLES;
-		metrics[2] = stall != MODEL_NONE && !(gpu_metrics_stall_flags(r->s->metrics, stall) & MSR_GPU_STALL_ISSUED) ? GPU_STALLED : MODEL_NONE;
+		metrics[2] =
+			stall != MODEL_NONE && !(gpu_metrics_stall_flags(r->s->metrics, stall) &
+						 MSR_GPU_STALL_ISSUED)
+				? GPU_STALLED
+				: MODEL_NONE;
 		metrics[3] = certainty == APPORTIONED ? GPU_APPORTIONED : MODEL_NONE;
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -262,7 +304,8 @@ static bool add_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint32
 }
 
 /* In the ledger, and at the kernel below which they stand. */
-static bool account(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread, uint32_t kernel, uint64_t count, enum certainty certainty)
+static bool account(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread,
+		    uint32_t kernel, uint64_t count, enum certainty certainty)
 {
 	struct model_gpu_sampling *s = r->s->sampling;
 	struct gpu_metrics *m = r->s->metrics;
@@ -270,12 +313,17 @@ static bool account(struct gpu_samples_run *r, const struct gpu_sample *p, uint3
 		s->in_tree_not_issued += count;
 		return true;
 	}
-	*(certainty == EXACT ? &s->in_tree_exact : certainty == APPORTIONED ? &s->in_tree_apportioned : &s->in_tree_unattributed) += count;
-	*(certainty == EXACT ? &m->n_exact : certainty == APPORTIONED ? &m->n_apportioned : &m->n_unattributed) += count;
+	*(certainty == EXACT         ? &s->in_tree_exact
+	  : certainty == APPORTIONED ? &s->in_tree_apportioned
+				     : &s->in_tree_unattributed) += count;
+	*(certainty == EXACT         ? &m->n_exact
+	  : certainty == APPORTIONED ? &m->n_apportioned
+				     : &m->n_unattributed) += count;
 	uint64_t at = map_put(&r->kernel_index, thread, kernel, r->kernels.n);
 	if (at == MAP_NONE || (at == r->kernels.n && !vec_push(&r->kernels)))
 		return false;
-	r->kernels.at[at] = (struct gpu_kernel_samples){thread, kernel, r->kernels.at[at].n + count};
+	r->kernels.at[at] =
+		(struct gpu_kernel_samples){thread, kernel, r->kernels.at[at].n + count};
 	return true;
 }
 
@@ -293,23 +341,31 @@ static bool give_to_path(void *arg, size_t i, uint64_t part)
 {
 	const struct dealing *d = arg;
 	const struct gpu_call_path *path = &d->route->paths.at[i];
-	uint32_t at = d->kernel; /* the placeholder: its child is the kernel, whose frame is the first call's */
+	uint32_t at = d->kernel; /* the placeholder: its child is the kernel, whose frame is the
+				    first call's */
 	for (uint32_t k = 0; k < path->n; k++)
 		at = expand_gpu_frame(d->r->s->expand, at, d->module, path->calls[k]);
-	return add_at(d->r, d->p, d->thread, expand_gpu_frame(d->r->s->expand, at, d->module, d->link_addr), part, d->certainty);
+	return add_at(d->r, d->p, d->thread,
+		      expand_gpu_frame(d->r->s->expand, at, d->module, d->link_addr), part,
+		      d->certainty);
 }
 
 /*
- * Counts `count` samples at their place below the kernel context: in the kernel itself, or where calls lead from it to the function that was sampled.
- * `launched`: the kernel's function id. `certainty`: that the kernel's context is the right one.
+ * Counts `count` samples at their place below the kernel context: in the kernel itself, or where
+ * calls lead from it to the function that was sampled. `launched`: the kernel's function id.
+ * `certainty`: that the kernel's context is the right one.
  */
-static bool count_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread, uint32_t kernel, uint32_t launched, uint64_t count, enum certainty certainty)
+static bool count_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint32_t thread,
+		     uint32_t kernel, uint32_t launched, uint64_t count, enum certainty certainty)
 {
-	const struct gpu_code_place *code = code_at(r, p->function), *kernel_code = code_at(r, launched);
+	const struct gpu_code_place *code = code_at(r, p->function),
+				    *kernel_code = code_at(r, launched);
 	struct gpu_route *route = NULL;
 	if (code && kernel_code && code->module == kernel_code->module) {
-		uint32_t at = gpu_calls_function_at(expand_gpu_structure(r->s->expand, code->module), code->entry + p->offset);
-		if (at != STRUCTURE_NONE && at != kernel_code->scope && !(route = find_route(r, code->module, kernel_code->scope, at)))
+		uint32_t at = gpu_calls_function_at(
+			expand_gpu_structure(r->s->expand, code->module), code->entry + p->offset);
+		if (at != STRUCTURE_NONE && at != kernel_code->scope &&
+		    !(route = find_route(r, code->module, kernel_code->scope, at)))
 			return false;
 	}
 	if (certainty == EXACT && route && route->paths.n > 1) {
@@ -320,9 +376,17 @@ static bool count_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint
 		return false;
 	if (!route || !route->paths.n) {
 		struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, p->function);
-		return add_at(r, p, thread, expand_gpu_place(r->s->expand, kernel, &f, p->offset), count, certainty);
+		return add_at(r, p, thread, expand_gpu_place(r->s->expand, kernel, &f, p->offset),
+			      count, certainty);
 	}
-	struct dealing d = {r, p, route, thread, expand_gpu_parent(r->s->expand, kernel), code->module, code->entry + p->offset, certainty};
+	struct dealing d = {r,
+			    p,
+			    route,
+			    thread,
+			    expand_gpu_parent(r->s->expand, kernel),
+			    code->module,
+			    code->entry + p->offset,
+			    certainty};
 	return gpu_shares_deal(&route->shares, count, give_to_path, &d);
 }
 
@@ -330,30 +394,36 @@ static bool count_at(struct gpu_samples_run *r, const struct gpu_sample *p, uint
 static uint32_t kernel_below(struct gpu_samples_run *r, uint32_t parent, uint32_t function)
 {
 	struct expand_kernel f = gpu_samples_function(r->g, r->s->module_of, function);
-	return expand_gpu_kernel(r->s->expand, expand_gpu_placeholder(r->s->expand, parent, MSR_GPU_KERNEL, 0), &f);
+	return expand_gpu_kernel(
+		r->s->expand, expand_gpu_placeholder(r->s->expand, parent, MSR_GPU_KERNEL, 0), &f);
 }
 
 static bool count_exact(struct gpu_samples_run *r, const struct gpu_sample *p)
 {
 	const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
 	uint32_t launched = gpu_join_function(r->g, c->shape);
-	return count_at(r, p, c->thread, r->s->context_of[p->cell], launched ? launched : p->function, p->count, EXACT);
+	return count_at(r, p, c->thread, r->s->context_of[p->cell],
+			launched ? launched : p->function, p->count, EXACT);
 }
 
-/* Sets *leads: known calls lead from a kernel to a function of the file. False when memory is short. */
+/* Sets *leads: known calls lead from a kernel to a function of the file. False when memory is
+ * short. */
 static bool leads_to(struct gpu_samples_run *r, uint32_t kernel, uint32_t function, bool *leads)
 {
 	const struct gpu_code_place *code = code_at(r, function), *kernel_code = code_at(r, kernel);
 	*leads = false;
 	if (!code || !kernel_code || code->module != kernel_code->module)
 		return true;
-	const struct gpu_route *route = find_route(r, code->module, kernel_code->scope, code->scope);
+	const struct gpu_route *route =
+		find_route(r, code->module, kernel_code->scope, code->scope);
 	*leads = route && route->paths.n;
 	return route != NULL;
 }
 
-/* Appends those who launched function `launched` to the *n launchers of `to`. False when memory is short, as below. */
-static bool copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to, size_t *n)
+/* Appends those who launched function `launched` to the *n launchers of `to`. False when memory is
+ * short, as below. */
+static bool copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct gpu_launcher *to,
+			   size_t *n)
 {
 	size_t n_more, begin = gpu_samples_launchers_of(r, launched, &n_more);
 	if (n_more)
@@ -362,8 +432,10 @@ static bool copy_launchers(struct gpu_samples_run *r, uint32_t launched, struct 
 	return true;
 }
 
-/* A kernel of the same name of another code object: where two hold it, the vendor's record of the kernel does not say which one ran. */
-static bool copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to, size_t *n)
+/* A kernel of the same name of another code object: where two hold it, the vendor's record of the
+ * kernel does not say which one ran. */
+static bool copy_namesakes(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to,
+			   size_t *n)
 {
 	const struct load_gpu_function *f = load_gpu_find(&r->g->functions, function);
 	for (uint32_t i = 0; f && f->name[0] && i < r->g->functions.n; i++) {
@@ -378,14 +450,19 @@ static bool is_kernel(const struct gpu_samples_run *r, uint32_t function)
 {
 	const struct gpu_code_place *code = code_at(r, function);
 	struct structure_resources resources;
-	return code && structure_get_resources(expand_gpu_structure(r->s->expand, code->module), code->scope, &resources) && resources.is_kernel;
+	return code &&
+	       structure_get_resources(expand_gpu_structure(r->s->expand, code->module),
+				       code->scope, &resources) &&
+	       resources.is_kernel;
 }
 
 /*
- * A device function belongs to those from whose kernel calls lead to it; where no call is known, to all kernels of its code object. A kernel is called by nobody: its launch was lost, or has no end yet, or
- * another kernel launched it.
+ * A device function belongs to those from whose kernel calls lead to it; where no call is known, to
+ * all kernels of its code object. A kernel is called by nobody: its launch was lost, or has no end
+ * yet, or another kernel launched it.
  */
-static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to, size_t *n)
+static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gpu_launcher *to,
+			 size_t *n)
 {
 	uint32_t code = is_kernel(r, function) ? 0 : code_of(r->g, function);
 	for (unsigned any = 0; code && any < 2 && !*n; any++)
@@ -401,7 +478,8 @@ static bool copy_callers(struct gpu_samples_run *r, uint32_t function, struct gp
 	return true;
 }
 
-/* Who had no time in which samples do not know their launch cannot have any, where others had: those launched in windows and gaps alone, or on a context that was not sampled. */
+/* Who had no time in which samples do not know their launch cannot have any, where others had:
+ * those launched in windows and gaps alone, or on a context that was not sampled. */
 static size_t drop_idle(struct gpu_launcher *list, size_t n)
 {
 	size_t kept = 0;
@@ -421,10 +499,13 @@ static size_t keep_place(const struct gpu_sample *p, struct gpu_launcher *list, 
 	return kept;
 }
 
-/* Those who may have had the function run, at p's place where that is asked for; *list is the caller's. */
-static bool find_launchers(struct gpu_samples_run *r, const struct gpu_sample *p, bool is_owned, struct gpu_launcher **list, size_t *n)
+/* Those who may have had the function run, at p's place where that is asked for; *list is the
+ * caller's. */
+static bool find_launchers(struct gpu_samples_run *r, const struct gpu_sample *p, bool is_owned,
+			   struct gpu_launcher **list, size_t *n)
 {
-	bool (*const ways[])(struct gpu_samples_run *, uint32_t, struct gpu_launcher *, size_t *) = {copy_launchers, copy_namesakes, copy_callers};
+	bool (*const ways[])(struct gpu_samples_run *, uint32_t, struct gpu_launcher *,
+			     size_t *) = {copy_launchers, copy_namesakes, copy_callers};
 	*n = 0;
 	*list = malloc((r->launchers.n ? r->launchers.n : 1) * sizeof **list);
 	bool ok = *list != NULL;
@@ -442,7 +523,8 @@ struct sharing {
 	const struct gpu_sample *p;
 	const struct gpu_launcher *list;
 	size_t n;
-	bool by_launches, is_owned; /* is_owned: all of them are of the launches that the samples know */
+	bool by_launches,
+		is_owned; /* is_owned: all of them are of the launches that the samples know */
 };
 
 static bool give_to_launcher(void *arg, size_t i, uint64_t part)
@@ -453,7 +535,8 @@ static bool give_to_launcher(void *arg, size_t i, uint64_t part)
 		*gpu_samples_apportioned_of(s->r, l->function) += s->is_owned ? 0 : part;
 		s->r->s->sampling->apportioned_by_launches += s->by_launches ? part : 0;
 	}
-	return count_at(s->r, s->p, l->thread, l->context, l->function, part, s->n == 1 ? EXACT : APPORTIONED);
+	return count_at(s->r, s->p, l->thread, l->context, l->function, part,
+			s->n == 1 ? EXACT : APPORTIONED);
 }
 
 /* The time in which samples knew their launch, or in which they did not. */
@@ -462,8 +545,10 @@ static uint64_t time_of(const struct gpu_launcher *l, bool is_owned)
 	return is_owned ? l->window_ns : l->weight;
 }
 
-/* By the time in which there were such samples; where there is none, by all of it; where no times are known, by launches. Returns which it was. */
-static bool weigh_launchers(const struct gpu_launcher *list, size_t n, bool is_owned, uint64_t *weights)
+/* By the time in which there were such samples; where there is none, by all of it; where no times
+ * are known, by launches. Returns which it was. */
+static bool weigh_launchers(const struct gpu_launcher *list, size_t n, bool is_owned,
+			    uint64_t *weights)
 {
 	uint64_t sampled_ns = 0, busy_ns = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -471,24 +556,31 @@ static bool weigh_launchers(const struct gpu_launcher *list, size_t n, bool is_o
 		busy_ns += list[i].busy_ns;
 	}
 	for (size_t i = 0; i < n; i++)
-		weights[i] = sampled_ns ? time_of(&list[i], is_owned) : busy_ns ? list[i].busy_ns : list[i].n_ops;
+		weights[i] = sampled_ns ? time_of(&list[i], is_owned)
+			     : busy_ns  ? list[i].busy_ns
+					: list[i].n_ops;
 	return !busy_ns;
 }
 
-static bool share_out(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n_samples, const struct gpu_launcher *list, size_t n, bool is_owned)
+static bool share_out(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n_samples,
+		      const struct gpu_launcher *list, size_t n, bool is_owned)
 {
 	uint64_t *weights = malloc(n * sizeof *weights);
 	struct gpu_shares shares = {0};
-	bool by_launches = weights && weigh_launchers(list, n, is_owned, weights), ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
+	bool by_launches = weights && weigh_launchers(list, n, is_owned, weights),
+	     ok = weights && gpu_shares_begin(&shares, weights, n, GPU_SHARES_GOLDEN);
 	for (size_t k = 0; ok && k < n_samples; k++)
-		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher, &(struct sharing){r, &p[k], list, n, by_launches, is_owned});
+		ok = gpu_shares_deal(&shares, p[k].count, give_to_launcher,
+				     &(struct sharing){r, &p[k], list, n, by_launches, is_owned});
 	gpu_shares_end(&shares);
 	free(weights);
 	return ok;
 }
 
-/* Samples p[0 .. n-1] of one function, and of one place where they are owned. What nobody launched there may be of a launch whose operation was lost: it is shared out as all others. */
-static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n, bool is_owned)
+/* Samples p[0 .. n-1] of one function, and of one place where they are owned. What nobody launched
+ * there may be of a launch whose operation was lost: it is shared out as all others. */
+static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, size_t n,
+		      bool is_owned)
 {
 	struct gpu_launcher *list;
 	size_t n_launchers;
@@ -498,7 +590,8 @@ static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, siz
 	} else if (ok && is_owned) {
 		ok = apportion(r, p, n, false);
 	} else if (ok) {
-		uint32_t nowhere = kernel_below(r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function);
+		uint32_t nowhere = kernel_below(
+			r, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), p->function);
 		for (size_t k = 0; ok && k < n; k++)
 			ok = count_at(r, &p[k], 0, nowhere, p->function, p[k].count, UNATTRIBUTED);
 	}
@@ -508,7 +601,8 @@ static bool apportion(struct gpu_samples_run *r, const struct gpu_sample *p, siz
 
 static bool is_together(const struct gpu_sample *a, const struct gpu_sample *b)
 {
-	return b->cell == GPU_SAMPLE_NO_CELL && a->function == b->function && a->thread == b->thread && a->node == b->node;
+	return b->cell == GPU_SAMPLE_NO_CELL && a->function == b->function &&
+	       a->thread == b->thread && a->node == b->node;
 }
 
 static bool count_all(struct gpu_samples_run *r)
@@ -537,14 +631,20 @@ static bool add_values(const struct gpu_sampled *s)
 	for (size_t k = 0; k < g->values.n; k++)
 		for (uint64_t i = 0; i < g->values.at[k].n; i++) {
 			const struct msr_gpu_value *v = load_gpu_at(&g->values.at[k], i);
-			uint64_t cell = v->id ? map_get(&s->join->wanted, v->id & MSR_GPU_ID_MAX, 0) : MAP_NONE;
-			struct sum_extra x = {.metric = gpu_metrics_counter(s->metrics, g, v->counter), .n_samples = 1, .sum = v->value};
+			uint64_t cell = v->id ? map_get(&s->join->wanted, v->id & MSR_GPU_ID_MAX, 0)
+					      : MAP_NONE;
+			struct sum_extra x = {
+				.metric = gpu_metrics_counter(s->metrics, g, v->counter),
+				.n_samples = 1,
+				.sum = v->value};
 			if (x.metric == MODEL_NONE) {
 				s->join->file->bytes_damaged += sizeof *v;
 				continue;
 			}
 			x.thread = cell == MAP_NONE ? 0 : s->join->cells.at[cell].thread;
-			x.context = cell == MAP_NONE ? expand_gpu_entry(s->expand, MODEL_ENTRY_GPU_NO_LAUNCH) : s->context_of[cell];
+			x.context = cell == MAP_NONE
+					    ? expand_gpu_entry(s->expand, MODEL_ENTRY_GPU_NO_LAUNCH)
+					    : s->context_of[cell];
 			if (!gpu_metrics_add(s->metrics, s->extras, &x))
 				return false;
 		}
@@ -558,9 +658,11 @@ bool gpu_samples_add(const struct gpu_sampled *s)
 	for (uint32_t i = 0; r.metric_of_stall && i < r.g->stalls.n; i++)
 		r.metric_of_stall[i] = gpu_metrics_stall(s->metrics, r.g, i);
 	r.n_apportioned = calloc(r.g->functions.n + 1, sizeof *r.n_apportioned);
-	bool ok = r.metric_of_stall && r.n_apportioned && gpu_sampling_count(s->sampling, s->join) && gather_samples(&r);
+	bool ok = r.metric_of_stall && r.n_apportioned &&
+		  gpu_sampling_count(s->sampling, s->join) && gather_samples(&r);
 	if (ok && r.samples.n)
-		ok = gather_launchers(&r) && find_codes(&r) && count_addresses(&r) && count_all(&r) && gpu_samples_measure(&r);
+		ok = gather_launchers(&r) && find_codes(&r) && count_addresses(&r) &&
+		     count_all(&r) && gpu_samples_measure(&r);
 	ok = ok && gpu_samples_add_sampled(&r) && add_values(s);
 	gpu_sampling_settle(s->sampling, s->join->file);
 	free(r.n_apportioned);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See gpu_samples_run.h. Test: tests/unit/test_gpu_ranges.c. */
+/* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See
+ * gpu_samples_run.h. Test: tests/unit/test_gpu_ranges.c. */
 #include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
 
 #include <stdlib.h>
 
-/* Only differences in what the file says may decide the order: contexts are numbered as they were met. */
+/* Only differences in what the file says may decide the order: contexts are numbered as they were
+ * met. */
 int gpu_samples_compare_launchers(const void *pa, const void *pb)
 {
 	const struct gpu_launcher *a = pa, *b = pb;
@@ -22,7 +24,9 @@ int gpu_samples_compare_launchers(const void *pa, const void *pb)
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n)
 {
 	size_t begin = sorted_below(r->launchers.at, r->launchers.n, function, function);
-	for (*n = 0; begin + *n < r->launchers.n && r->launchers.at[begin + *n].function == function; (*n)++)
+	for (*n = 0;
+	     begin + *n < r->launchers.n && r->launchers.at[begin + *n].function == function;
+	     (*n)++)
 		;
 	return begin;
 }
@@ -43,18 +47,26 @@ static int compare_known(const void *pa, const void *pb)
 
 typedef VEC(struct known) knowns;
 
-/* Whose launch the samples are of; NULL: that is not known, or of nobody who launched in time that was measured. */
-static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r, const struct gpu_sample *p)
+/* Whose launch the samples are of; NULL: that is not known, or of nobody who launched in time that
+ * was measured. */
+static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
+					      const struct gpu_sample *p)
 {
 	const struct gpu_launcher *found = NULL;
 	if (p->cell != GPU_SAMPLE_NO_CELL) {
 		const struct gpu_cell *c = &r->s->join->cells.at[p->cell];
-		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape), .thread = c->thread, .node = c->node, .context = r->s->context_of[p->cell]};
-		return r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key, gpu_samples_compare_launchers) : NULL;
+		struct gpu_launcher key = {.function = gpu_join_function(r->g, c->shape),
+					   .thread = c->thread,
+					   .node = c->node,
+					   .context = r->s->context_of[p->cell]};
+		return r->launchers.n ? bsearch(&key, r->launchers.at, r->launchers.n, sizeof key,
+						gpu_samples_compare_launchers)
+				      : NULL;
 	}
 	size_t n, begin = gpu_samples_launchers_of(r, p->function, &n);
 	for (size_t i = begin; i < begin + n; i++)
-		if (r->launchers.at[i].is_placed && r->launchers.at[i].thread == p->thread && r->launchers.at[i].node == p->node) {
+		if (r->launchers.at[i].is_placed && r->launchers.at[i].thread == p->thread &&
+		    r->launchers.at[i].node == p->node) {
 			if (found)
 				return NULL; /* nodes of a graph */
 			found = &r->launchers.at[i];
@@ -74,7 +86,9 @@ static bool gather_known(struct gpu_samples_run *r, knowns *list)
 			continue;
 		if (!at)
 			return false;
-		*at = (struct known){(uint32_t)(l - r->launchers.at), {.function = p->function, .offset = p->offset, .count = p->count}};
+		*at = (struct known){
+			(uint32_t)(l - r->launchers.at),
+			{.function = p->function, .offset = p->offset, .count = p->count}};
 	}
 	if (list->n)
 		qsort(list->at, list->n, sizeof *list->at, compare_known);
@@ -93,23 +107,31 @@ static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, s
 		else
 			high = middle;
 	}
-	for (*n = 0; low + *n < r->samples.n && r->samples.at[low + *n].function == function; (*n)++)
+	for (*n = 0; low + *n < r->samples.n && r->samples.at[low + *n].function == function;
+	     (*n)++)
 		;
 	return low;
 }
 
 /* Lists of one kernel for the yardstick; freed by the caller, also after false. */
-static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end, const struct known *list, size_t n, struct gpu_yard_input *in, struct gpu_yard_context **contexts)
+static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
+			const struct known *list, size_t n, struct gpu_yard_input *in,
+			struct gpu_yard_context **contexts)
 {
 	uint32_t function = r->launchers.at[begin].function;
 	size_t n_unknown, first = find_unknown(r, function, &n_unknown);
 	*contexts = malloc((end - begin) * sizeof **contexts);
-	*in = (struct gpu_yard_input){.contexts = *contexts, .n_contexts = end - begin, .function = function, .known = malloc((n ? n : 1) * sizeof *in->known),
+	*in = (struct gpu_yard_input){
+		.contexts = *contexts,
+		.n_contexts = end - begin,
+		.function = function,
+		.known = malloc((n ? n : 1) * sizeof *in->known),
 		.unknown = malloc((n_unknown ? n_unknown : 1) * sizeof *in->unknown)};
 	if (!*contexts || !in->known || !in->unknown)
 		return false;
 	for (size_t i = begin; i < end; i++)
-		(*contexts)[i - begin] = (struct gpu_yard_context){r->launchers.at[i].window_ns, r->launchers.at[i].weight};
+		(*contexts)[i - begin] = (struct gpu_yard_context){r->launchers.at[i].window_ns,
+								   r->launchers.at[i].weight};
 	for (size_t i = 0; i < n; i++) {
 		in->known[in->n_known] = list[i].sample;
 		in->known[in->n_known++].context = list[i].launcher - (uint32_t)begin;
@@ -117,36 +139,50 @@ static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end, con
 	for (size_t i = 0; i < n_unknown; i++) {
 		const struct gpu_sample *p = &r->samples.at[first + i];
 		if (!gpu_samples_is_second(r, p))
-			in->unknown[in->n_unknown++] = (struct gpu_yard_sample){.function = function, .offset = p->offset, .count = p->count};
+			in->unknown[in->n_unknown++] = (struct gpu_yard_sample){
+				.function = function, .offset = p->offset, .count = p->count};
 	}
 	return true;
 }
 
-/* The kernel whose launchers are [begin, end), of which n samples are known. Adds to *found where there was something to compare. */
-static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end, const struct known *list, size_t n, struct model_gpu_yardstick *found, uint32_t *n_found)
+/* The kernel whose launchers are [begin, end), of which n samples are known. Adds to *found where
+ * there was something to compare. */
+static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
+			   const struct known *list, size_t n, struct model_gpu_yardstick *found,
+			   uint32_t *n_found)
 {
 	struct gpu_yard_input in;
 	struct gpu_yard_context *contexts;
 	struct gpu_yard yard = {0};
 	bool ok = list_kernel(r, begin, end, list, n, &in, &contexts) && gpu_yardstick(&in, &yard);
 	if (ok && yard.n_contexts)
-		found[(*n_found)++] = (struct model_gpu_yardstick){.context = r->launchers.at[begin].context, .n_contexts = yard.n_contexts, .n_samples = yard.n_samples,
-			.n_apportioned = *gpu_samples_apportioned_of(r, r->launchers.at[begin].function), .wrong_context = yard.wrong_context, .chance_context = yard.chance_context,
-			.wrong_place = yard.wrong_place, .chance_place = yard.chance_place};
+		found[(*n_found)++] =
+			(struct model_gpu_yardstick){.context = r->launchers.at[begin].context,
+						     .n_contexts = yard.n_contexts,
+						     .n_samples = yard.n_samples,
+						     .n_apportioned = *gpu_samples_apportioned_of(
+							     r, r->launchers.at[begin].function),
+						     .wrong_context = yard.wrong_context,
+						     .chance_context = yard.chance_context,
+						     .wrong_place = yard.wrong_place,
+						     .chance_place = yard.chance_place};
 	free(contexts);
 	free(in.known);
 	free(in.unknown);
 	return ok;
 }
 
-/* Each kernel counts by the samples that were apportioned of it; where none were at all (all ran serialized), by those that were measured. */
+/* Each kernel counts by the samples that were apportioned of it; where none were at all (all ran
+ * serialized), by those that were measured. */
 static void weigh(struct model_gpu_sampling *s)
 {
 	uint64_t n_apportioned = 0;
 	for (uint32_t i = 0; i < s->n_yardsticks; i++)
 		n_apportioned += s->yardsticks[i].n_apportioned;
 	for (uint32_t i = 0; i < s->n_yardsticks; i++)
-		gpu_sampling_add_yardstick(s, &s->yardsticks[i], (double)(n_apportioned ? s->yardsticks[i].n_apportioned : s->yardsticks[i].n_samples));
+		gpu_sampling_add_yardstick(s, &s->yardsticks[i],
+					   (double)(n_apportioned ? s->yardsticks[i].n_apportioned
+								  : s->yardsticks[i].n_samples));
 }
 
 bool gpu_samples_measure(struct gpu_samples_run *r)
@@ -157,7 +193,8 @@ bool gpu_samples_measure(struct gpu_samples_run *r)
 	bool ok = found && gather_known(r, &list);
 	for (size_t i = 0, end, k = 0; ok && i < r->launchers.n; i = end) {
 		size_t first = k;
-		for (end = i + 1; end < r->launchers.n && r->launchers.at[end].function == r->launchers.at[i].function;)
+		for (end = i + 1; end < r->launchers.n &&
+				  r->launchers.at[end].function == r->launchers.at[i].function;)
 			end++;
 		while (k < list.n && list.at[k].launcher < end)
 			k++;
@@ -178,9 +215,11 @@ bool gpu_samples_measure(struct gpu_samples_run *r)
 
 /* ---- GSAMP: what was sampled and what was to be expected, by kernel ---- */
 
-static bool add_metric(const struct gpu_samples_run *r, uint32_t metric, uint32_t thread, uint32_t context, uint64_t n)
+static bool add_metric(const struct gpu_samples_run *r, uint32_t metric, uint32_t thread,
+		       uint32_t context, uint64_t n)
 {
-	struct sum_extra x = {.thread = thread, .context = context, .metric = metric, .n_samples = 1, .sum = n};
+	struct sum_extra x = {
+		.thread = thread, .context = context, .metric = metric, .n_samples = 1, .sum = n};
 	return gpu_metrics_add(r->s->metrics, r->s->extras, &x);
 }
 
@@ -190,9 +229,11 @@ static bool add_expected(struct gpu_samples_run *r, bool *any)
 	bool ok = true;
 	for (size_t i = 0; ok && i < j->cells.n; i++) {
 		double expected = j->cells.at[i].cover.expected;
-		uint64_t n = expected < 1e15 ? (uint64_t)(expected + 0.5) : 0; /* more says that the file is damaged */
+		uint64_t n = expected < 1e15 ? (uint64_t)(expected + 0.5)
+					     : 0; /* more says that the file is damaged */
 		*any |= n > 0;
-		ok = !n || add_metric(r, GPU_SAMPLES_EXPECTED, j->cells.at[i].thread, r->s->context_of[i], n);
+		ok = !n || add_metric(r, GPU_SAMPLES_EXPECTED, j->cells.at[i].thread,
+				      r->s->context_of[i], n);
 	}
 	return ok;
 }
@@ -204,12 +245,17 @@ bool gpu_samples_add_sampled(struct gpu_samples_run *r)
 	bool has_expected = false, ok = add_expected(r, &has_expected);
 	for (size_t i = 0; ok && i < r->kernels.n; i++) {
 		const struct gpu_kernel_samples *k = &r->kernels.at[i];
-		ok = add_metric(r, GPU_SAMPLED, k->thread, k->context, k->n) && (!has_expected || add_metric(r, GPU_UTILISATION, k->thread, k->context, 100 * k->n));
+		ok = add_metric(r, GPU_SAMPLED, k->thread, k->context, k->n) &&
+		     (!has_expected ||
+		      add_metric(r, GPU_UTILISATION, k->thread, k->context, 100 * k->n));
 	}
 	if (!ok || !s->n_ranges)
 		return ok;
 	uint32_t nowhere = 0;
 	if (s->dropped || s->outside)
-		nowhere = expand_gpu_placeholder(r->s->expand, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH), MSR_GPU_KERNEL, 0);
-	return add_metric(r, GPU_SAMPLES_DROPPED, 0, nowhere, s->dropped) && add_metric(r, GPU_SAMPLES_OUTSIDE, 0, nowhere, s->outside);
+		nowhere = expand_gpu_placeholder(
+			r->s->expand, expand_gpu_entry(r->s->expand, MODEL_ENTRY_GPU_NO_LAUNCH),
+			MSR_GPU_KERNEL, 0);
+	return add_metric(r, GPU_SAMPLES_DROPPED, 0, nowhere, s->dropped) &&
+	       add_metric(r, GPU_SAMPLES_OUTSIDE, 0, nowhere, s->outside);
 }

@@ -8,7 +8,8 @@
 
 /* ---- ranges ---- */
 
-static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g, const struct msr_gpu_pc_range *p)
+static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g,
+		      const struct msr_gpu_pc_range *p)
 {
 	uint64_t length = p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0;
 	capped_grow(&s->total, p->total);
@@ -31,7 +32,8 @@ static void add_range(struct model_gpu_sampling *s, const struct load_gpu *g, co
 		capped_grow(&s->serialized_ns, length);
 	}
 	if (p->period) {
-		s->period_least = s->period_least && s->period_least < p->period ? s->period_least : p->period;
+		s->period_least = s->period_least && s->period_least < p->period ? s->period_least
+										 : p->period;
 		s->period_most = s->period_most > p->period ? s->period_most : p->period;
 	}
 	if (!s->samplers)
@@ -89,7 +91,8 @@ struct sweep {
 static void change(struct sweep *w, uint64_t now, uint64_t n_groups)
 {
 	if (w->n_groups && now > w->from_ns)
-		gpu_ranges_cover(&w->j->ranges, w->context, w->from_ns + w->to_mono_ns, now + w->to_mono_ns, w->n_groups, &w->cover);
+		gpu_ranges_cover(&w->j->ranges, w->context, w->from_ns + w->to_mono_ns,
+				 now + w->to_mono_ns, w->n_groups, &w->cover);
 	w->from_ns = now;
 	w->n_groups = n_groups;
 }
@@ -124,7 +127,8 @@ static bool begin(struct sweep *w, const struct model_gpu_item *item)
 	struct running *new = vec_push(&w->running);
 	if (!new)
 		return false;
-	*new = (struct running){item->end_ns, n_groups ? n_groups : UINT32_MAX /* as many as there is room for */};
+	*new = (struct running){
+		item->end_ns, n_groups ? n_groups : UINT32_MAX /* as many as there is room for */};
 	change(w, item->start_ns, sum_groups(w));
 	return true;
 }
@@ -135,7 +139,8 @@ static bool sweep_context(struct sweep *w)
 	bool ok = true;
 	for (size_t i = 0; ok && i < w->j->lines.n; i++) {
 		const struct gpu_line *line = &w->j->lines.at[i];
-		const struct load_gpu_queue *q = load_gpu_find(&w->j->file->gpu.queues, line->queue);
+		const struct load_gpu_queue *q =
+			load_gpu_find(&w->j->file->gpu.queues, line->queue);
 		struct cursor c = {line->items, line->items + line->n};
 		pass_over(&c, w->j);
 		if (c.at == c.end || !q || q->record->context != w->context)
@@ -170,8 +175,12 @@ static bool count_promised(struct model_gpu_sampling *s, const struct gpu_join *
 		all.expected += j->cells.at[i].cover.expected;
 		all.promised += j->cells.at[i].cover.promised;
 	}
-	for (uint32_t context = 0; j->lines.n && context < (g->contexts.n ? g->contexts.n : 1); context++) {
-		struct sweep w = {.j = j, .context = context, .to_mono_ns = j->file->header.start_mono_ns - j->file->header.start_real_ns};
+	for (uint32_t context = 0; j->lines.n && context < (g->contexts.n ? g->contexts.n : 1);
+	     context++) {
+		struct sweep w = {.j = j,
+				  .context = context,
+				  .to_mono_ns = j->file->header.start_mono_ns -
+						j->file->header.start_real_ns};
 		if (!sweep_context(&w))
 			return false;
 		all.expected += w.cover.expected;
@@ -195,7 +204,8 @@ bool gpu_sampling_count(struct model_gpu_sampling *s, const struct gpu_join *j)
 
 /* ---- sums ---- */
 
-void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model_gpu_yardstick *y, double weight)
+void gpu_sampling_add_yardstick(struct model_gpu_sampling *s, const struct model_gpu_yardstick *y,
+				double weight)
 {
 	s->yardstick.n_kernels++;
 	s->yardstick.n_samples += y->n_samples;
@@ -220,14 +230,18 @@ static bool has_lost_values(const struct load_gpu *g)
 }
 
 /*
- * A process that was killed, or ended where the back end could not be asked, has samples whose range was never written, or a range that was written before its last samples; so has one
- * that counted records which could not be written. Any other has all.
+ * A process that was killed, or ended where the back end could not be asked, has samples whose
+ * range was never written, or a range that was written before its last samples; so has one that
+ * counted records which could not be written. Any other has all.
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {
-	uint64_t found = capped_add(capped_add(s->in_tree_exact, s->in_tree_apportioned), capped_add(s->in_tree_unattributed, s->not_written));
-	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE || f->header.exit_kind == MSR_EXIT_SIGNAL || f->header.exit_kind == MSR_EXIT_QUICK || f->header.exit_kind == MSR_EXIT_WITHDRAWN
-		|| has_lost_values(&f->gpu);
+	uint64_t found = capped_add(capped_add(s->in_tree_exact, s->in_tree_apportioned),
+				    capped_add(s->in_tree_unattributed, s->not_written));
+	bool is_cut = f->header.exit_kind == MSR_EXIT_NONE ||
+		      f->header.exit_kind == MSR_EXIT_SIGNAL ||
+		      f->header.exit_kind == MSR_EXIT_QUICK ||
+		      f->header.exit_kind == MSR_EXIT_WITHDRAWN || has_lost_values(&f->gpu);
 	s->closes = !s->n_open_ranges && s->total != UINT64_MAX && found != UINT64_MAX;
 	if (!s->n_ranges && !s->n_gaps)
 		return; /* of a back end that tells of no ranges */
@@ -260,7 +274,8 @@ void gpu_sampling_add(struct model_gpu_sampling *to, const struct model_gpu_samp
 	capped_grow(&to->sampled_ns, from->sampled_ns);
 	capped_grow(&to->serialized_ns, from->serialized_ns);
 	capped_grow(&to->gap_ns, from->gap_ns);
-	to->longest_gap_ns = from->longest_gap_ns > to->longest_gap_ns ? from->longest_gap_ns : to->longest_gap_ns;
+	to->longest_gap_ns = from->longest_gap_ns > to->longest_gap_ns ? from->longest_gap_ns
+								       : to->longest_gap_ns;
 	capped_grow(&to->n_gaps, from->n_gaps);
 	to->n_cut += from->n_cut;
 	to->n_buffer_full += from->n_buffer_full;

@@ -6,8 +6,11 @@
 
 bool gpu_shares_begin(struct gpu_shares *s, const uint64_t *weights, size_t n, uint64_t step)
 {
-	*s = (struct gpu_shares){.n = n, .step = step, .weights = malloc(n * sizeof *s->weights), .before = calloc(n + 1, sizeof *s->before),
-		.rests = calloc(n + 1, sizeof *s->rests)};
+	*s = (struct gpu_shares){.n = n,
+				 .step = step,
+				 .weights = malloc(n * sizeof *s->weights),
+				 .before = calloc(n + 1, sizeof *s->before),
+				 .rests = calloc(n + 1, sizeof *s->rests)};
 	if (!s->weights || !s->before || !s->rests)
 		return false;
 	for (size_t i = 0; i < n; i++)
@@ -24,7 +27,9 @@ bool gpu_shares_begin(struct gpu_shares *s, const uint64_t *weights, size_t n, u
 static size_t draw(struct gpu_shares *s, const unsigned __int128 *before)
 {
 	uint64_t fraction = ++s->n_drawn * s->step;
-	unsigned __int128 all = before[s->n], point = (all >> 64) * fraction + ((unsigned __int128)(uint64_t)all * fraction >> 64);
+	unsigned __int128 all = before[s->n],
+			  point = (all >> 64) * fraction +
+				  ((unsigned __int128)(uint64_t)all * fraction >> 64);
 	size_t low = 0;
 	for (size_t high = s->n; high - low > 1;) {
 		size_t middle = low + (high - low) / 2;
@@ -36,7 +41,8 @@ static size_t draw(struct gpu_shares *s, const unsigned __int128 *before)
 	return low;
 }
 
-bool gpu_shares_deal(struct gpu_shares *s, uint64_t count, bool (*give)(void *arg, size_t i, uint64_t part), void *arg)
+bool gpu_shares_deal(struct gpu_shares *s, uint64_t count,
+		     bool (*give)(void *arg, size_t i, uint64_t part), void *arg)
 {
 	if (s->n == 1)
 		return give(arg, 0, count);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See gpu_stalls.h. Reasons are those of NVIDIA's GPUs from Volta on (CUDA's profiling documentation, "Warp Stall Reasons"); HPCToolkit's names are of release 2024.01, made for
- * older ones: where several of today's reasons were one then, the nearest has the name. Test: tests/unit/test_gpu_samples.c.
+ * See gpu_stalls.h. Reasons are those of NVIDIA's GPUs from Volta on (CUDA's profiling
+ * documentation, "Warp Stall Reasons"); HPCToolkit's names are of release 2024.01, made for older
+ * ones: where several of today's reasons were one then, the nearest has the name. Test:
+ * tests/unit/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 
@@ -11,35 +13,57 @@
 #include <string.h>
 
 static const struct gpu_stall stalls[] = {
-	{"barrier", "SYNC", "waits for other warps at a barrier of the block", "warps of a block do unequal work before __syncthreads(): smaller blocks", false},
-	{"branch_resolving", NULL, "waits for the target of a branch", "many short branches: fewer of them, or predication", true},
-	{"dispatch_stall", NULL, "the dispatcher held the warp back", "register bank or result bus conflicts; seldom the program's to mend", false},
-	{"drain", NULL, "has ended, but its stores to memory are not out", "many stores at the end of short threads: more work for a thread", false},
-	{"gmma", NULL, "waits for the tensor cores' asynchronous products", "longer pipelines of products, more independent ones", false},
-	{"imc_miss", "CMEM", "waits for a constant that missed in the constant cache", "constants indexed by thread: shared memory, or one index in a warp", false},
-	{"lg_throttle", "MTHR", "the queue for local and global memory is full", "too many small accesses: wider ones (float4), fewer spilled registers", false},
-	{"long_scoreboard", "GMEM", "waits for data from global, local or texture memory", "loads are not covered: better locality, coalescing, more loads in flight", false},
-	{"math_pipe_throttle", "PIPE", "the arithmetic unit that it needs is busy", "close to the limit of one unit: cheaper instructions, tensor cores", false},
-	{"membar", NULL, "waits at a memory fence", "__threadfence() with stores outstanding: fewer fences, a smaller scope", false},
-	{"mio_throttle", NULL, "the queue of the units for shared memory and special functions is full", "many shared memory or special-function instructions: fewer or wider ones", false},
+	{"barrier", "SYNC", "waits for other warps at a barrier of the block",
+	 "warps of a block do unequal work before __syncthreads(): smaller blocks", false},
+	{"branch_resolving", NULL, "waits for the target of a branch",
+	 "many short branches: fewer of them, or predication", true},
+	{"dispatch_stall", NULL, "the dispatcher held the warp back",
+	 "register bank or result bus conflicts; seldom the program's to mend", false},
+	{"drain", NULL, "has ended, but its stores to memory are not out",
+	 "many stores at the end of short threads: more work for a thread", false},
+	{"gmma", NULL, "waits for the tensor cores' asynchronous products",
+	 "longer pipelines of products, more independent ones", false},
+	{"imc_miss", "CMEM", "waits for a constant that missed in the constant cache",
+	 "constants indexed by thread: shared memory, or one index in a warp", false},
+	{"lg_throttle", "MTHR", "the queue for local and global memory is full",
+	 "too many small accesses: wider ones (float4), fewer spilled registers", false},
+	{"long_scoreboard", "GMEM", "waits for data from global, local or texture memory",
+	 "loads are not covered: better locality, coalescing, more loads in flight", false},
+	{"math_pipe_throttle", "PIPE", "the arithmetic unit that it needs is busy",
+	 "close to the limit of one unit: cheaper instructions, tensor cores", false},
+	{"membar", NULL, "waits at a memory fence",
+	 "__threadfence() with stores outstanding: fewer fences, a smaller scope", false},
+	{"mio_throttle", NULL,
+	 "the queue of the units for shared memory and special functions is full",
+	 "many shared memory or special-function instructions: fewer or wider ones", false},
 	{"misc", "OTHR", "other reasons", "no single cause is known", false},
-	{"no_instruction", "IFET", "waits for its next instructions to be fetched", "jumps in large code: less unrolling and inlining, more warps", false},
-	{"no_instructions", "IFET", "waits for its next instructions to be fetched", "jumps in large code: less unrolling and inlining, more warps", false},
+	{"no_instruction", "IFET", "waits for its next instructions to be fetched",
+	 "jumps in large code: less unrolling and inlining, more warps", false},
+	{"no_instructions", "IFET", "waits for its next instructions to be fetched",
+	 "jumps in large code: less unrolling and inlining, more warps", false},
 	{"not_selected", "NSEL", "was ready, but another warp was chosen: no loss", "", false},
 	{"selected", "NONE", "issued an instruction: no stall", "", true},
-	{"short_scoreboard", NULL, "waits for shared memory, a special function or the like", "bank conflicts in shared memory; many of sin, exp, rsqrt", false},
-	{"sleeping", "SLP", "sleeps: all its threads asked for it", "__nanosleep(): spinning on a lock or flag", false},
-	{"tex_throttle", "TMEM", "the queue for textures is full", "many texture or surface accesses: fewer or wider ones", false},
-	{"wait", "IDEP", "waits a fixed time for the instruction before it", "chains of dependent instructions: more independent work, more warps", true},
-	{"warpgroup_arrive", NULL, "waits for its group of warps before a product on tensor cores", "the other warps of the group are late: look at their stalls", false},
+	{"short_scoreboard", NULL, "waits for shared memory, a special function or the like",
+	 "bank conflicts in shared memory; many of sin, exp, rsqrt", false},
+	{"sleeping", "SLP", "sleeps: all its threads asked for it",
+	 "__nanosleep(): spinning on a lock or flag", false},
+	{"tex_throttle", "TMEM", "the queue for textures is full",
+	 "many texture or surface accesses: fewer or wider ones", false},
+	{"wait", "IDEP", "waits a fixed time for the instruction before it",
+	 "chains of dependent instructions: more independent work, more warps", true},
+	{"warpgroup_arrive", NULL, "waits for its group of warps before a product on tensor cores",
+	 "the other warps of the group are late: look at their stalls", false},
 };
 
-static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", tail[] = "_not_issued", metric_prefix[] = "GINS:STL_", metric_tail[] = "_NI";
+static const char prefix[] = "smsp__pcsamp_warps_issue_stalled_", tail[] = "_not_issued",
+		  metric_prefix[] = "GINS:STL_", metric_tail[] = "_NI";
 
 /* The vendor's reason without what all of its names have; *n: its length. */
 static const char *reason_of(const char *vendor, size_t *n)
 {
-	const char *reason = strncmp(vendor, prefix, sizeof prefix - 1) == 0 ? vendor + sizeof prefix - 1 : vendor;
+	const char *reason = strncmp(vendor, prefix, sizeof prefix - 1) == 0
+				     ? vendor + sizeof prefix - 1
+				     : vendor;
 	*n = strlen(reason);
 	if (*n > sizeof tail - 1 && strcmp(reason + *n - (sizeof tail - 1), tail) == 0)
 		*n -= sizeof tail - 1;
@@ -75,7 +99,8 @@ char *gpu_stall_metric_name(const char *vendor, bool only_not_issued)
 		reason = known->short_name;
 		n = strlen(reason);
 	}
-	if (asprintf(&name, "%s%.*s%s", metric_prefix, (int)n, reason, only_not_issued ? metric_tail : "") < 0)
+	if (asprintf(&name, "%s%.*s%s", metric_prefix, (int)n, reason,
+		     only_not_issued ? metric_tail : "") < 0)
 		return NULL;
 	for (char *at = name + sizeof metric_prefix - 1; *at; at++)
 		*at = (char)toupper((unsigned char)*at);

@@ -13,7 +13,10 @@ static int compare_samples(const void *pa, const void *pb, void *arg)
 	const struct gpu_yard_sample *a = pa, *b = pb;
 	uint32_t own = *(const uint32_t *)arg;
 	if (a->function != b->function)
-		return (a->function != own) != (b->function != own) ? (a->function != own) - (b->function != own) : a->function < b->function ? -1 : 1;
+		return (a->function != own) != (b->function != own)
+			       ? (a->function != own) - (b->function != own)
+		       : a->function < b->function ? -1
+						   : 1;
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
 	return (a->context > b->context) - (a->context < b->context);
@@ -30,7 +33,8 @@ static size_t sort_own(struct gpu_yard_sample *list, size_t n, uint32_t own, uin
 	return n_own;
 }
 
-/* Mean of |k - mean| where k are independent events, each of probability `share` at most: Poisson's where they are rare (exact below a mean of 1), else the normal distribution's. */
+/* Mean of |k - mean| where k are independent events, each of probability `share` at most: Poisson's
+ * where they are rare (exact below a mean of 1), else the normal distribution's. */
 static double chance(double mean, double share)
 {
 	return mean < 1 ? 2 * mean * exp(-mean) : sqrt(2 * mean * (1 - share) / M_PI);
@@ -48,7 +52,7 @@ struct yard {
 	uint64_t *counts;              /* by context, room */
 };
 
-/* ---- contexts --------------------------------------------------------------------------------------------- */
+/* ---- contexts ---- */
 
 /* Several ran in the windows: their shares of samples against those of time. */
 static void compare_shares(struct yard *y)
@@ -64,8 +68,9 @@ static void compare_shares(struct yard *y)
 }
 
 /*
- * One alone: its samples for a time in the windows against those of all contexts elsewhere. What it has more for its time than they have together is what apportioning takes from it. Where kernels overlap
- * outside of the windows, two of them count the same time; then this is too large.
+ * One alone: its samples for a time in the windows against those of all contexts elsewhere. What it
+ * has more for its time than they have together is what apportioning takes from it. Where kernels
+ * overlap outside of the windows, two of them count the same time; then this is too large.
  */
 static void compare_rates(struct yard *y, size_t context, uint64_t n_unknown)
 {
@@ -73,7 +78,8 @@ static void compare_rates(struct yard *y, size_t context, uint64_t n_unknown)
 	double n = (double)y->out->n_samples, share = (double)c->time_ns / y->time_ns;
 	double ratio = n / (double)c->window_ns / ((double)n_unknown / y->time_ns);
 	y->out->wrong_context = at_most_all(share * fabs(ratio - 1));
-	y->out->chance_context = at_most_all(share * sqrt(2 / M_PI * (1 / n + 1 / (double)n_unknown)));
+	y->out->chance_context =
+		at_most_all(share * sqrt(2 / M_PI * (1 / n + 1 / (double)n_unknown)));
 }
 
 static void compare_contexts(struct yard *y, uint64_t n_unknown)
@@ -87,12 +93,18 @@ static void compare_contexts(struct yard *y, uint64_t n_unknown)
 		compare_rates(y, one, n_unknown);
 }
 
-/* ---- instructions ----------------------------------------------------------------------------------------- */
+/* ---- instructions ---- */
 
-/* The samples at one instruction, and those that do not know their launch: takes them off both lists. */
-static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **known, size_t *n_known, const struct gpu_yard_sample **unknown, size_t *n_unknown)
+/* The samples at one instruction, and those that do not know their launch: takes them off both
+ * lists. */
+static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **known,
+				 size_t *n_known, const struct gpu_yard_sample **unknown,
+				 size_t *n_unknown)
 {
-	uint64_t offset = !*n_unknown || (*n_known && (*known)->offset < (*unknown)->offset) ? (*known)->offset : (*unknown)->offset, n = 0;
+	uint64_t offset = !*n_unknown || (*n_known && (*known)->offset < (*unknown)->offset)
+				  ? (*known)->offset
+				  : (*unknown)->offset,
+		 n = 0;
 	for (size_t i = 0; i < y->in->n_contexts; i++)
 		y->counts[i] = 0;
 	for (; *n_known && (*known)->offset == offset; (*known)++, (*n_known)--)
@@ -102,19 +114,24 @@ static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **
 	return n;
 }
 
-/* Shares of instructions are those of samples without launch, which is what is apportioned; where there are none, of all samples in the windows. */
-static void compare_places(struct yard *y, size_t n_known, uint64_t n_of_known, size_t n_unknown, uint64_t n_of_unknown)
+/* Shares of instructions are those of samples without launch, which is what is apportioned; where
+ * there are none, of all samples in the windows. */
+static void compare_places(struct yard *y, size_t n_known, uint64_t n_of_known, size_t n_unknown,
+			   uint64_t n_of_unknown)
 {
 	const struct gpu_yard_sample *known = y->in->known, *unknown = y->in->unknown;
-	double wrong = 0, by_chance = 0, spread = n_of_unknown ? sqrt(1 + (double)n_of_known / (double)n_of_unknown) : 1;
+	double wrong = 0, by_chance = 0,
+	       spread = n_of_unknown ? sqrt(1 + (double)n_of_known / (double)n_of_unknown) : 1;
 	while (n_known || n_unknown) {
-		uint64_t n_here = take_instruction(y, &known, &n_known, &unknown, &n_unknown), n_all = n_of_unknown;
+		uint64_t n_here = take_instruction(y, &known, &n_known, &unknown, &n_unknown),
+			 n_all = n_of_unknown;
 		for (size_t i = 0; !n_of_unknown && i < y->in->n_contexts; i++)
 			n_here += y->counts[i];
 		if (!n_of_unknown)
 			n_all = n_of_known;
 		for (size_t i = 0; i < y->in->n_contexts; i++) {
-			double share = (double)y->in->contexts[i].window_ns / y->window_ns * (double)n_here / (double)n_all;
+			double share = (double)y->in->contexts[i].window_ns / y->window_ns *
+				       (double)n_here / (double)n_all;
 			wrong += fabs((double)y->counts[i] - (double)n_of_known * share);
 			by_chance += spread * chance((double)n_of_known * share, share);
 		}
@@ -123,7 +140,7 @@ static void compare_places(struct yard *y, size_t n_known, uint64_t n_of_known, 
 	y->out->chance_place = at_most_all(by_chance / 2 / (double)n_of_known);
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------- */
+/* ---- both ---- */
 
 static void add_up(struct yard *y)
 {
@@ -140,17 +157,22 @@ static void add_up(struct yard *y)
 
 bool gpu_yardstick(const struct gpu_yard_input *in, struct gpu_yard *out)
 {
-	struct yard y = {.in = in, .out = out, .counts = calloc(in->n_contexts ? in->n_contexts : 1, sizeof *y.counts)};
+	struct yard y = {.in = in,
+			 .out = out,
+			 .counts = calloc(in->n_contexts ? in->n_contexts : 1, sizeof *y.counts)};
 	uint64_t n_of_known, n_of_unknown;
 	if (!y.counts)
 		return false;
-	*out = (struct gpu_yard){.wrong_context = -1, .chance_context = -1, .wrong_place = -1, .chance_place = -1};
+	*out = (struct gpu_yard){
+		.wrong_context = -1, .chance_context = -1, .wrong_place = -1, .chance_place = -1};
 	add_up(&y);
-	size_t n_known = sort_own(in->known, in->n_known, in->function, &n_of_known), n_unknown = sort_own(in->unknown, in->n_unknown, in->function, &n_of_unknown);
+	size_t n_known = sort_own(in->known, in->n_known, in->function, &n_of_known),
+	       n_unknown = sort_own(in->unknown, in->n_unknown, in->function, &n_of_unknown);
 	bool can_measure = out->n_contexts && out->n_samples;
 	if (can_measure)
 		compare_contexts(&y, n_of_unknown);
-	if (can_measure && n_of_known && (n_of_unknown || out->n_contexts > 1) && n_known + n_unknown < MOST_PAIRS / in->n_contexts)
+	if (can_measure && n_of_known && (n_of_unknown || out->n_contexts > 1) &&
+	    n_known + n_unknown < MOST_PAIRS / in->n_contexts)
 		compare_places(&y, n_known, n_of_known, n_unknown, n_of_unknown);
 	if (out->wrong_context < 0 && out->wrong_place < 0)
 		out->n_contexts = 0;

@@ -42,7 +42,7 @@ static bool is_on(void)
 	       !atomic_load_explicit(&nv.is_over, memory_order_acquire);
 }
 
-/* ---- contexts -------------------------------------------------------------------------------- */
+/* ---- contexts ---- */
 
 /*
  * Nothing was sampled since the last range. The first gap after an overflow reports the overflow.
@@ -206,7 +206,7 @@ void nv_pc_context_gone(CUcontext context)
 	nv_guard_give();
 }
 
-/* ---- every 100 ms ---------------------------------------------------------------------------- */
+/* ---- every 100 ms ---- */
 
 static void try_again_later(struct nv_pc_session *s)
 {
@@ -320,7 +320,7 @@ void nv_pc_work(void)
 		nv_pc_gate_open();
 }
 
-/* ---- measurement that is stopped and started ------------------------------------------------- */
+/* ---- measurement that is stopped and started ---- */
 
 static _Atomic uint32_t n_unseen;
 
@@ -393,7 +393,7 @@ void nv_pc_go_on(uint64_t until_ns)
 			"there to instructions");
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /* GetData does not wait for kernels in continuous mode; Disable waits in every mode. */
 static void leave_running(struct nv_pc_session *s)

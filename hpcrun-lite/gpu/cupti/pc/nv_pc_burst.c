@@ -5,11 +5,11 @@
  * tests/unit/test_cupti_pc_gate.c.
  *
  * The mode cannot change while sampling is enabled, Disable and Enable wait for running kernels,
- * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window begins and
- * ends in our own thread, while the gate holds the program's launches and the device is idle. Then
- * nothing has to wait and no launch is active. If the device does not become idle within 0.4 s, the
- * launches go on and we try again later, less and less often. A program whose kernels always
- * overlap, or wait for something that the CPU launches next, has no windows; a note says so.
+ * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window
+ * begins and ends in our own thread, while the gate holds the program's launches and the device is
+ * idle. Then nothing has to wait and no launch is active. If the device does not become idle within
+ * 0.4 s, the launches go on and we try again later, less and less often. A program whose kernels
+ * always overlap, or wait for something that the CPU launches next, has no windows; a note says so.
  *
  * Windows contain at most N percent of the launches and take N percent of the time. The first one
  * is short and comes as soon as that permits, for short programs. Kernels that wait for one

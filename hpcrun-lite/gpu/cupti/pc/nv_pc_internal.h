@@ -29,7 +29,7 @@
  */
 #define NV_PC_HOLD_NS UINT64_C(400000000)
 
-/* ---- nv_pc_reason.c: stall reasons ----------------------------------------------------------- */
+/* ---- nv_pc_reason.c: stall reasons ---- */
 
 enum nv_pc_count {
 	NV_PC_COUNT_NOTHING,      /* not a reason: CUPTI's own sums */
@@ -44,7 +44,7 @@ struct nv_pc_reason {
 /* Classifies a reason of CUPTI and defines it for the host if its name is new in the process. */
 struct nv_pc_reason nv_pc_reason_named(const char *name);
 
-/* ---- nv_pc_take.c: samples to the host ------------------------------------------------------- */
+/* ---- nv_pc_take.c: samples to the host ---- */
 
 /* Samples taken out since the last range was written. */
 struct nv_pc_sums {
@@ -103,7 +103,7 @@ void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data);
  */
 void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always);
 
-/* ---- nv_pc_session.c: CUPTI's calls ---------------------------------------------------------- */
+/* ---- nv_pc_session.c: CUPTI's calls ---- */
 
 /*
  * Makes, configures and enables a session for the context. Returns false if it cannot be sampled; a
@@ -127,7 +127,7 @@ bool nv_pc_come_back(struct nv_pc_session *s);
 /* Frees the lock and the memory. */
 void nv_pc_close(struct nv_pc_session *s);
 
-/* ---- nv_pc.c --------------------------------------------------------------------------------- */
+/* ---- nv_pc.c ---- */
 
 /*
  * A module was loaded while CUPTI does not sample. CUPTI will not attribute samples in it to
@@ -135,7 +135,7 @@ void nv_pc_close(struct nv_pc_session *s);
  */
 void nv_pc_count_unseen(void);
 
-/* ---- nv_pc_say.c ----------------------------------------------------------------------------- */
+/* ---- nv_pc_say.c ---- */
 
 /* A note "PC sampling of GPU n" + what + more. */
 void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more);
@@ -150,7 +150,7 @@ uint64_t nv_pc_most_per_s(const struct nv_pc_session *s, uint32_t exponent);
 void nv_pc_check_rate(const struct nv_pc_session *s);
 void nv_pc_check_outside(struct nv_pc_session *s);
 
-/* ---- nv_pc_lock.c ---------------------------------------------------------------------------- */
+/* ---- nv_pc_lock.c ---- */
 
 /*
  * Takes the lock of a GPU for this process. Returns a descriptor; -1: another process has it; -2:
@@ -159,7 +159,7 @@ void nv_pc_check_outside(struct nv_pc_session *s);
 int nv_pc_lock(const CUuuid *uuid, char *path, size_t path_bytes);
 void nv_pc_unlock(int lock, const CUuuid *uuid);
 
-/* ---- nv_pc_gate.c ---------------------------------------------------------------------------- */
+/* ---- nv_pc_gate.c ---- */
 
 /* For tests: the clock that the gate uses to wait, in CLOCK_MONOTONIC ns. */
 struct nv_pc_gate_clock {
@@ -182,14 +182,14 @@ void nv_pc_gate_limit(uint64_t n_launches);
  */
 bool nv_pc_hold(struct nv_pc_session *s, uint64_t until_ns);
 
-/* ---- nv_pc_synchronize.c --------------------------------------------------------------------- */
+/* ---- nv_pc_synchronize.c ---- */
 
 /*
  * Waits until the context has done all its work. Returns false if that takes longer than until_ns.
  */
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns);
 
-/* ---- nv_pc_burst.c --------------------------------------------------------------------------- */
+/* ---- nv_pc_burst.c ---- */
 
 /* Measurement stops: ends an open window. */
 void nv_pc_burst_rest(struct nv_pc_session *s);

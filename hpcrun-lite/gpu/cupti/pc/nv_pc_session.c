@@ -17,12 +17,12 @@
 
 #define MOST_CALLS 1000u             /* of GetData in a row: a million instructions */
 /*
- * Default maximum for a whole GPU. CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md A8),
- * so this takes 4 % of one.
+ * Default maximum for a whole GPU. CUPTI decodes 15 million/s on one core (doc/notes/cupti-facts.md
+ * A8), so this takes 4 % of one.
  */
 #define SAMPLES_PER_S UINT64_C(600000)
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static size_t room_of_left(void)
 {
@@ -69,7 +69,7 @@ static void clear(CUpti_PCSamplingData *d)
 	d->hardwareBufferFull = 0;
 }
 
-/* ---- configuration --------------------------------------------------------------------------- */
+/* ---- configuration ---- */
 
 static bool read_reasons(struct nv_pc_session *s)
 {
@@ -198,7 +198,7 @@ static bool set_attributes(struct nv_pc_session *s)
 	return r == CUPTI_SUCCESS && check_attributes(s);
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static void only_disable(struct nv_pc_session *s)
 {
@@ -312,7 +312,7 @@ void nv_pc_close(struct nv_pc_session *s)
 	*s = (struct nv_pc_session){.lock = -1};
 }
 
-/* ---- taking out ------------------------------------------------------------------------------ */
+/* ---- taking out ---- */
 
 static CUptiResult get_data(struct nv_pc_session *s)
 {

@@ -17,7 +17,7 @@ static struct nv_map functions = {.lock = PTHREAD_MUTEX_INITIALIZER, .max = NV_M
 /* The checksum given for the last module of this thread, right before CUPTI reports the module. */
 static __thread uint64_t last_hash __attribute__((tls_model("initial-exec")));
 
-/* ---- code objects ---------------------------------------------------------------------------- */
+/* ---- code objects ---- */
 
 static uint64_t content_hash(const void *image, size_t bytes)
 {
@@ -67,7 +67,7 @@ static uint32_t function_of(const struct nv_pc_session *s, const CUpti_PCSamplin
 	return id;
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 /* Returns the number of samples. */
 static uint64_t take_instruction(const struct nv_pc_session *s, const CUpti_PCSamplingPCData *p)

@@ -18,7 +18,7 @@ CUpti_BuffersCallbackCompleteFunc tape_complete;
 CUpti_ComputeCrcCallbackFunc tape_crc;
 struct nv_library tape_real;
 
-/* ---- brackets -------------------------------------------------------------------------------- */
+/* ---- brackets ---- */
 
 void tape_push(uint16_t entry, uint64_t order)
 {
@@ -55,7 +55,7 @@ void tape_pop(uint64_t value0, uint64_t value1)
 	tape_commit();
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------- */
+/* ---- callbacks ---- */
 
 static uint64_t number(const void *pointer)
 {
@@ -161,7 +161,7 @@ void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc)
 	errno = saved;
 }
 
-/* ---- buffers --------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 static uint64_t plain(enum recording_entry entry)
 {
@@ -242,7 +242,7 @@ void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buff
 	errno = saved;
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 void nv_tape_start(struct nv_library *l)
 {

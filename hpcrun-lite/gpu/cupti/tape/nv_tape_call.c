@@ -48,7 +48,7 @@ static uint64_t key_of(const void *pointer)
 	return (uint64_t)(uintptr_t)pointer;
 }
 
-/* ---- CUPTI ----------------------------------------------------------------------------------- */
+/* ---- CUPTI ---- */
 
 static CUptiResult CUPTIAPI get_result_string(CUptiResult r, const char **s)
 {
@@ -188,7 +188,7 @@ static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
 	return result;
 }
 
-/* ---- the driver ------------------------------------------------------------------------------ */
+/* ---- the driver ---- */
 
 static CUresult CUDAAPI device_get_name(char *name, int room, CUdevice d)
 {
@@ -233,7 +233,7 @@ static CUresult CUDAAPI driver_get_version(int *version)
 	return result;
 }
 
-/* ---- the process itself ---------------------------------------------------------------------- */
+/* ---- the process itself ---- */
 
 /* A time that a callback gets is part of its LEAVE; otherwise it is an event of its own. */
 static uint64_t now_ns(void)
@@ -398,7 +398,7 @@ static void on_switch(void (*fn)(bool on))
 	tape_real.on_switch(fn ? on_switched : NULL);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 void tape_wrap(struct nv_library *l)
 {

@@ -76,7 +76,7 @@ void tape_stop(const char *why)
 	nv.host->note(nv.host, line);
 }
 
-/* ---- space ----------------------------------------------------------------------------------- */
+/* ---- space ---- */
 
 static const char *const no_space = "the disk is full";
 
@@ -232,7 +232,7 @@ static bool have_room(struct tape_thread *t, size_t n, const char **why)
 	return true;
 }
 
-/* ---- threads --------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 void nv_tape_thread_ends(void)
 {
@@ -288,7 +288,7 @@ struct tape_thread *tape_thread(void)
 	return t;
 }
 
-/* ---- events ---------------------------------------------------------------------------------- */
+/* ---- events ---- */
 
 /* Takes the place of the open event while room is made for it. */
 static struct recording_event opening;
@@ -350,7 +350,7 @@ uint64_t tape_string(const char *text)
 	return pointer;
 }
 
-/* ---- start ----------------------------------------------------------------------------------- */
+/* ---- start ---- */
 
 /* "DIR/NAME.hpcrun" becomes "DIR/NAME.hpctape". Returns false if it does not fit. */
 static bool name_file(const char *measurement)

@@ -36,7 +36,7 @@ struct tape_thread {
 /* The functions behind the recorder. */
 extern struct nv_library tape_real;
 
-/* ---- nv_tape_file.c -------------------------------------------------------------------------- */
+/* ---- nv_tape_file.c ---- */
 
 /* Makes the file. On failure returns false; `why` is then a constant string. */
 bool tape_open(uint64_t max_bytes, const char **why);
@@ -57,7 +57,7 @@ void tape_stop(const char *why);
 /* Records the text at a pointer if it is new. Returns the pointer as a number; 0 for NULL. */
 uint64_t tape_string(const char *text);
 
-/* ---- nv_tape.c ------------------------------------------------------------------------------- */
+/* ---- nv_tape.c ---- */
 
 /* Begins and ends a call of the back end. `order` is that of its ENTER. */
 void tape_push(uint16_t entry, uint64_t order);
@@ -79,7 +79,7 @@ void CUPTIAPI tape_on_crc(const void *image, size_t bytes, uint64_t *crc);
 void CUPTIAPI tape_on_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
 			       size_t valid_bytes);
 
-/* ---- nv_tape_arguments.c --------------------------------------------------------------------- */
+/* ---- nv_tape_arguments.c ---- */
 
 /* Returns true if the back end reads the memory behind this argument. */
 bool tape_arguments_follows(enum nv_form form, uint32_t argument);
@@ -91,7 +91,7 @@ size_t tape_arguments_bytes(enum nv_form form, const void *params, bool has_retu
 void tape_arguments_write(enum nv_form form, const void *params, bool has_returned,
 			  struct recording_driver *to);
 
-/* ---- nv_tape_call.c -------------------------------------------------------------------------- */
+/* ---- nv_tape_call.c ---- */
 
 /*
  * The PC sampling functions that the recorder and a replay replace: F(name in the table, new

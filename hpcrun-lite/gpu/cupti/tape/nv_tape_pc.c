@@ -15,7 +15,7 @@ static uint64_t key_of(CUcontext context)
 	return (uint64_t)(uintptr_t)context;
 }
 
-/* ---- the configuration's buffer, by context -------------------------------------------------- */
+/* ---- the configuration's buffer, by context ---- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -49,7 +49,7 @@ static const CUpti_PCSamplingData *kept_buffer(CUcontext context)
 	return data;
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static size_t n_pcs(const CUpti_PCSamplingData *d)
 {
@@ -133,7 +133,7 @@ static CUptiResult CUPTIAPI pc_get_data(CUpti_PCSamplingGetDataParams *p)
 	return result;
 }
 
-/* ---- configuration --------------------------------------------------------------------------- */
+/* ---- configuration ---- */
 
 static CUptiResult CUPTIAPI pc_get_num_stall_reasons(CUpti_PCSamplingGetNumStallReasonsParams *p)
 {
@@ -208,7 +208,7 @@ static CUptiResult CUPTIAPI pc_get_configuration(CUpti_PCSamplingConfigurationIn
 	return result;
 }
 
-/* ---- what goes with it ----------------------------------------------------------------------- */
+/* ---- what goes with it ---- */
 
 static CUptiResult CUPTIAPI register_crc(CUpti_ComputeCrcCallbackFunc f)
 {

@@ -49,7 +49,7 @@ static void done_here(enum msr_gpu_kind kind, unsigned detail, uint64_t id, uint
 					     .amount = amount});
 }
 
-/* ---- calls that launch ----------------------------------------------------------------------- */
+/* ---- calls that launch ---- */
 
 static bool is_on_device(const struct nv_call *c)
 {
@@ -231,7 +231,7 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 			  amount_of(c, d->functionParams));
 }
 
-/* ---- what comes in --------------------------------------------------------------------------- */
+/* ---- what comes in ---- */
 
 /*
  * Calls that must not run during a change of PC sampling or of the kinds of records: launches, and

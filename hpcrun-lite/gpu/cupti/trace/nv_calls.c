@@ -185,7 +185,7 @@ struct nv_call nv_call_of(const char *name)
 	return (struct nv_call){0};
 }
 
-/* ---- arguments ------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 /*
  * CUPTI provides a struct of the arguments. Each of those below has eight bytes or a multiple of

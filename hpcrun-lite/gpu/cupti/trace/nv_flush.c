@@ -83,7 +83,7 @@ void nv_flush_soon(void)
 		sem_post(&nv.wake);
 }
 
-/* ---- launches without a record --------------------------------------------------------------- */
+/* ---- launches without a record ---- */
 
 void nv_open_add(int64_t n)
 {
@@ -110,7 +110,7 @@ int64_t nv_open_take(void)
 	return n;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- the end ---- */
 
 /*
  * Records that CUPTI did not deliver when forced will never come: operations after a device fault.

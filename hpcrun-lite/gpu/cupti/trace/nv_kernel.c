@@ -52,7 +52,7 @@ void nv_kernel_loaded(uint32_t code)
 	loaded = code;
 }
 
-/* ---- handles --------------------------------------------------------------------------------- */
+/* ---- handles ---- */
 
 static uint64_t key_of(const void *handle)
 {
@@ -99,7 +99,7 @@ static uint32_t code_of(uint64_t handle)
 	return loaded;
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 /*
  * Relaxed: names are added in the thread that loads a module. A handle that is launched elsewhere

@@ -4,14 +4,14 @@
  * tests/cli/control_gpu.sh.
  *
  * While measurement is off, CUPTI reports no call, makes no record, takes no sample and is asked
- * for nothing; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches still arrive,
- * because CUPTI decides at the launch, so nothing has to wait. If other threads use CUDA,
+ * for nothing; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches still
+ * arrive, because CUPTI decides at the launch, so nothing has to wait. If other threads use CUDA,
  * everything stays on and the results are dropped.
  *
  * PC sampling can only be disabled while the device is idle. Sampling stays on, and records are
  * dropped, until our worker thread finds the device idle. Before the first start PC sampling stays
- * on: modules loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K). Waits
- * for the device only briefly, as PC sampling does.
+ * on: modules loaded while it is disabled have no samples afterwards (doc/notes/cupti-facts.md K).
+ * Waits for the device only briefly, as PC sampling does.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 
