@@ -2,7 +2,7 @@
 /*
  * An archive: a copy of a measurement directory with all that a report of it needs, for another
  * machine: structures in structs/, sources in src/, and the GPU code that the run kept.
- * hpcprof-lite reads it like any measurement. Test: tests/cli/prof_archive.sh.
+ * hpcprof-lite reads it like any measurement. Test: tests/cli/prof/prof_archive.sh.
  */
 #ifndef HPCPROF_ARCHIVE_H
 #define HPCPROF_ARCHIVE_H

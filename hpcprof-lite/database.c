@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See database.h. Test: tests/cli/prof_cli.sh. */
+/* See database.h. Test: tests/cli/prof/prof_cli.sh. */
 #include "hpcprof-lite/database.h"
 
 #include "common/base/cutguard.h"

@@ -2,7 +2,7 @@
 /*
  * The database directory: built under another name beside its place and renamed when complete, so
  * that nothing half-written is left behind; removed on failure and on the signals that end a
- * program from the terminal or a batch system. Test: tests/cli/prof_cli.sh.
+ * program from the terminal or a batch system. Test: tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_DATABASE_H
 #define HPCPROF_DATABASE_H

@@ -2,7 +2,7 @@
 /*
  * hpcprof-lite: measurement directories to text, CCT database and OTF2 archive. This file is the
  * command line and the order of things; the work is in load, attribute and sink. Tests:
- * tests/cli/prof_cli.sh.
+ * tests/cli/prof/prof_cli.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"

@@ -2,17 +2,17 @@
 # Foreign text and files of others; attacks with random damage, of which `make check` makes a few runs and
 # `./bootstrap check --full` many.
 
-TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof_sources.sh tests/cli/files_hostile.sh
-EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof_sources.sh tests/cli/files_hostile.sh
+TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof/prof_sources.sh tests/cli/common/files_hostile.sh
+EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof/prof_sources.sh tests/cli/common/files_hostile.sh
 check_PROGRAMS += tests/fuzz/fuzz_printable
 tests_fuzz_fuzz_printable_SOURCES = tests/fuzz/fuzz_printable.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_printable_LDADD = libhlbase.la
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_printable
-TESTS += tests/unit/test_printable
-tests_unit_test_printable_SOURCES = tests/unit/test_printable.c
-tests_unit_test_printable_LDADD = $(UNIT_LDADD)
+check_PROGRAMS += tests/unit/common/test_printable
+TESTS += tests/unit/common/test_printable
+tests_unit_common_test_printable_SOURCES = tests/unit/common/test_printable.c
+tests_unit_common_test_printable_LDADD = $(UNIT_LDADD)
 endif
 
 attacks = tests/attack/agree.sh tests/attack/kills.sh tests/attack/readers.sh tests/attack/unwind.sh

@@ -11,12 +11,12 @@ EXTRA_LTLIBRARIES = tests/unit/one_case.la
 tests_unit_one_case_la_SOURCES = tests/unit/one_case.c
 tests_unit_one_case_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_unit_one_case_la_LIBADD = $(CMOCKA_LIBS)
-check_PROGRAMS += tests/unit/test_base tests/unit/test_measurement
-TESTS += tests/unit/test_base tests/unit/test_measurement
-tests_unit_test_base_SOURCES = tests/unit/test_base.c
-tests_unit_test_base_LDADD = $(UNIT_LDADD)
-tests_unit_test_measurement_SOURCES = tests/unit/test_measurement.c
-tests_unit_test_measurement_LDADD = $(UNIT_LDADD)
+check_PROGRAMS += tests/unit/common/test_base tests/unit/common/test_measurement
+TESTS += tests/unit/common/test_base tests/unit/common/test_measurement
+tests_unit_common_test_base_SOURCES = tests/unit/common/test_base.c
+tests_unit_common_test_base_LDADD = $(UNIT_LDADD)
+tests_unit_common_test_measurement_SOURCES = tests/unit/common/test_measurement.c
+tests_unit_common_test_measurement_LDADD = $(UNIT_LDADD)
 endif
 
 # Benchmarks of the whole, beside peers.

@@ -19,21 +19,21 @@ check_PROGRAMS += tests/fuzz/fuzz_cubin
 tests_fuzz_fuzz_cubin_SOURCES = tests/fuzz/fuzz_cubin.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_cubin_LDADD = $(STRUCT_LDADD)
 
-TESTS += tests/cli/struct_cubin.sh
-EXTRA_DIST += tests/cli/struct_cubin.sh tests/golden/cubin
+TESTS += tests/cli/struct/struct_cubin.sh
+EXTRA_DIST += tests/cli/struct/struct_cubin.sh tests/golden/cubin
 
 check_PROGRAMS += tests/fuzz/fuzz_fatbin
 tests_fuzz_fuzz_fatbin_SOURCES = tests/fuzz/fuzz_fatbin.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_fatbin_LDADD = $(STRUCT_LDADD)
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_fatbin
-TESTS += tests/unit/test_fatbin
-tests_unit_test_fatbin_SOURCES = tests/unit/test_fatbin.c
-tests_unit_test_fatbin_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/struct/test_fatbin
+TESTS += tests/unit/struct/test_fatbin
+tests_unit_struct_test_fatbin_SOURCES = tests/unit/struct/test_fatbin.c
+tests_unit_struct_test_fatbin_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
-TESTS += tests/cli/struct_fatbin.sh
-EXTRA_DIST += tests/cli/struct_fatbin.sh
+TESTS += tests/cli/struct/struct_fatbin.sh
+EXTRA_DIST += tests/cli/struct/struct_fatbin.sh
 
 BENCHES += tests/bench/bench_cubin.sh
 EXTRA_DIST += tests/bench/bench_cubin.sh tests/bench/grow_cubin.py

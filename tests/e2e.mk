@@ -7,25 +7,25 @@ EXTRA_DIST += \
 	tests/lib.sh \
 	tests/shares.awk \
 	tests/slurm.sh \
-	tests/workload/script.pl \
-	tests/workload/shares.h \
-	tests/workload/shares_functions.c \
-	tests/workload/shares_lines.c \
-	tests/workload/shares_switches.c \
-	tests/workload/shares_threads.c \
-	tests/workload/threads.py
+	tests/workload/e2e/script.pl \
+	tests/workload/e2e/shares.h \
+	tests/workload/e2e/shares_functions.c \
+	tests/workload/e2e/shares_lines.c \
+	tests/workload/e2e/shares_switches.c \
+	tests/workload/e2e/shares_threads.c \
+	tests/workload/e2e/threads.py
 
 e2e_tests = \
 	tests/lint/shell.sh \
-	tests/cli/taplib.sh \
-	tests/cli/bootstrap.sh \
-	tests/cli/e2e_events.sh \
-	tests/cli/e2e_mpi.sh \
-	tests/cli/e2e_programs.sh \
-	tests/cli/e2e_slurm.sh \
-	tests/cli/man.sh \
-	tests/cli/miniapp.sh \
-	tests/cli/shares.sh
+	tests/cli/common/taplib.sh \
+	tests/cli/common/bootstrap.sh \
+	tests/cli/e2e/e2e_events.sh \
+	tests/cli/e2e/e2e_mpi.sh \
+	tests/cli/e2e/e2e_programs.sh \
+	tests/cli/e2e/e2e_slurm.sh \
+	tests/cli/common/man.sh \
+	tests/cli/e2e/miniapp.sh \
+	tests/cli/e2e/shares.sh
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)
 

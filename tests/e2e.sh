@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # T, HPCRUN and the rest come from lib.sh
 #
 # Helpers of the end-to-end tests: a command is run plain and measured, and neither it nor who waits for it may notice.
-# Source after tests/lib.sh. Must not: look at times. Its users are tests/cli/e2e_*.sh.
+# Source after tests/lib.sh. Must not: look at times. Its users are tests/cli/e2e/*.sh.
 
 # as_user COMMAND...: as the user named in $e2e_user, nobody or empty for ourselves.
 as_user() {
@@ -48,7 +48,7 @@ both() {
 
 # processes DIR: how many processes (images, counting each exec) left a measurement.
 processes() {
-	"$builddir/tests/workload/run_check" -k "$1"/*.hpcrun 2>/dev/null | grep -c '^file '
+	"$builddir/tests/workload/run/run_check" -k "$1"/*.hpcrun 2>/dev/null | grep -c '^file '
 }
 
 # analyse NAME FORMS DIR...: merges measurement directories into the database $T/db-NAME; the complete text is then in

@@ -9,7 +9,7 @@
 #	done_testing
 #
 # A script that ends early, for whatever reason, fails: the trap below notices that the plan was not met.
-# Must not: assert wall-clock time, leave processes or files behind. Its own test is tests/cli/taplib.sh.
+# Must not: assert wall-clock time, leave processes or files behind. Its own test is tests/cli/common/taplib.sh.
 #
 # After sourcing:
 #	srcdir, builddir   absolute paths of the source and the build tree
@@ -313,7 +313,7 @@ public_copy() {
 # papi_clock: sets PAPI_CLOCK to the name of PAPI's event for the clock of the kernel, and PAPI_SHIM to what must be preloaded for
 # it, nothing where PAPI finds the processor's own unit. False: it cannot be had.
 papi_clock() {
-	tap_shim=$(find "$builddir/tests/workload/.libs" -name libpapi_pmu.so 2>/dev/null | head -n 1)
+	tap_shim=$(find "$builddir/tests/workload/run/.libs" -name libpapi_pmu.so 2>/dev/null | head -n 1)
 	for PAPI_SHIM in '' "$tap_shim"; do
 		PAPI_CLOCK=$(LD_PRELOAD=$PAPI_SHIM "$HPCRUN" -L 2>/dev/null | sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK) .*/\1/p' | head -n 1)
 		[ -z "$PAPI_CLOCK" ] || return 0

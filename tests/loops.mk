@@ -2,18 +2,18 @@
 # Loops: unit tests of flow and isa, annotated sources, fuzz target.
 
 if HAVE_CMOCKA
-loops_unit_tests = tests/unit/test_flow tests/unit/test_isa
+loops_unit_tests = tests/unit/struct/test_flow tests/unit/struct/test_isa
 check_PROGRAMS += $(loops_unit_tests)
 TESTS += $(loops_unit_tests)
-tests_unit_test_flow_SOURCES = tests/unit/test_flow.c
-tests_unit_test_flow_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_isa_SOURCES = tests/unit/test_isa.c
-tests_unit_test_isa_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_flow_SOURCES = tests/unit/struct/test_flow.c
+tests_unit_struct_test_flow_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_isa_SOURCES = tests/unit/struct/test_isa.c
+tests_unit_struct_test_isa_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
 
 check_PROGRAMS += tests/fuzz/fuzz_flow
 tests_fuzz_fuzz_flow_SOURCES = tests/fuzz/fuzz_flow.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_flow_LDADD = $(STRUCT_LDADD)
 
-TESTS += tests/cli/struct_loops.sh tests/cli/prof_loops.sh
-EXTRA_DIST += tests/cli/struct_loops.sh tests/cli/prof_loops.sh tests/golden/loops tests/workload/loops_run.c
+TESTS += tests/cli/struct/struct_loops.sh tests/cli/prof/prof_loops.sh
+EXTRA_DIST += tests/cli/struct/struct_loops.sh tests/cli/prof/prof_loops.sh tests/golden/loops tests/workload/prof/loops_run.c

@@ -18,7 +18,7 @@ sources() {
 	done | while read -r file; do
 		[ -f "$file" ] || continue
 		echo "$file"
-		grep -oE 'tests/([a-z]+/)?[a-z_0-9]+\.(sh|h)' "$file" | grep -v '^tests/lib\.sh$' |
+		grep -oE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' "$file" | grep -v '^tests/lib\.sh$' |
 			while read -r other; do
 			echo "$srcdir/$other"
 			[ "$other" = "${other%.h}" ] || echo "$srcdir/${other%.h}.c"

@@ -33,83 +33,83 @@ endif
 
 # Programs that ask OpenCL for everything there is and count it themselves. Never sanitized: the run time below them is not ours.
 ocl_workloads = \
-	tests/workload/ocl_calls \
-	tests/workload/ocl_device \
-	tests/workload/ocl_end \
-	tests/workload/ocl_errors \
-	tests/workload/ocl_paths \
-	tests/workload/ocl_queues \
-	tests/workload/ocl_solver \
-	tests/workload/ocl_stop \
-	tests/workload/ocl_storm
-EXTRA_DIST += tests/workload/ocl_common.c tests/workload/ocl_common.h $(ocl_workloads:=.c)
+	tests/workload/opencl/ocl_calls \
+	tests/workload/opencl/ocl_device \
+	tests/workload/opencl/ocl_end \
+	tests/workload/opencl/ocl_errors \
+	tests/workload/opencl/ocl_paths \
+	tests/workload/opencl/ocl_queues \
+	tests/workload/opencl/ocl_solver \
+	tests/workload/opencl/ocl_stop \
+	tests/workload/opencl/ocl_storm
+EXTRA_DIST += tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h $(ocl_workloads:=.c)
 
 if HAVE_OPENCL
 check_PROGRAMS += $(ocl_workloads)
 ocl_workload_cflags = $(HL_CFLAGS) -O2 -g
 ocl_workload_ldadd = $(OPENCL_LIBS) -lm -lpthread
-tests_workload_ocl_calls_SOURCES = tests/workload/ocl_calls.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_calls_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_calls_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_calls_LDFLAGS =
-tests_workload_ocl_calls_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_device_SOURCES = tests/workload/ocl_device.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_device_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_device_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_device_LDFLAGS =
-tests_workload_ocl_device_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_end_SOURCES = tests/workload/ocl_end.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_end_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_end_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_end_LDFLAGS =
-tests_workload_ocl_end_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_errors_SOURCES = tests/workload/ocl_errors.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_errors_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_errors_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_errors_LDFLAGS =
-tests_workload_ocl_errors_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_paths_SOURCES = tests/workload/ocl_paths.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_paths_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_paths_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_paths_LDFLAGS =
-tests_workload_ocl_paths_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_queues_SOURCES = tests/workload/ocl_queues.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_queues_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_queues_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_queues_LDFLAGS =
-tests_workload_ocl_queues_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_solver_SOURCES = tests/workload/ocl_solver.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_solver_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_solver_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_solver_LDFLAGS =
-tests_workload_ocl_solver_LDADD = $(ocl_workload_ldadd)
-tests_workload_ocl_stop_SOURCES = tests/workload/ocl_stop.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_stop_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS) -I$(srcdir)/tests/workload
-tests_workload_ocl_stop_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_stop_LDFLAGS =
-tests_workload_ocl_stop_LDADD = libhpctoolkit.la $(ocl_workload_ldadd)
-tests_workload_ocl_storm_SOURCES = tests/workload/ocl_storm.c tests/workload/ocl_common.c tests/workload/ocl_common.h
-tests_workload_ocl_storm_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
-tests_workload_ocl_storm_CFLAGS = $(ocl_workload_cflags)
-tests_workload_ocl_storm_LDFLAGS =
-tests_workload_ocl_storm_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_calls_SOURCES = tests/workload/opencl/ocl_calls.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_calls_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_calls_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_calls_LDFLAGS =
+tests_workload_opencl_ocl_calls_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_device_SOURCES = tests/workload/opencl/ocl_device.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_device_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_device_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_device_LDFLAGS =
+tests_workload_opencl_ocl_device_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_end_SOURCES = tests/workload/opencl/ocl_end.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_end_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_end_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_end_LDFLAGS =
+tests_workload_opencl_ocl_end_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_errors_SOURCES = tests/workload/opencl/ocl_errors.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_errors_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_errors_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_errors_LDFLAGS =
+tests_workload_opencl_ocl_errors_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_paths_SOURCES = tests/workload/opencl/ocl_paths.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_paths_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_paths_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_paths_LDFLAGS =
+tests_workload_opencl_ocl_paths_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_queues_SOURCES = tests/workload/opencl/ocl_queues.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_queues_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_queues_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_queues_LDFLAGS =
+tests_workload_opencl_ocl_queues_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_solver_SOURCES = tests/workload/opencl/ocl_solver.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_solver_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_solver_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_solver_LDFLAGS =
+tests_workload_opencl_ocl_solver_LDADD = $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_stop_SOURCES = tests/workload/opencl/ocl_stop.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_stop_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS) -I$(srcdir)
+tests_workload_opencl_ocl_stop_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_stop_LDFLAGS =
+tests_workload_opencl_ocl_stop_LDADD = libhpctoolkit.la $(ocl_workload_ldadd)
+tests_workload_opencl_ocl_storm_SOURCES = tests/workload/opencl/ocl_storm.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
+tests_workload_opencl_ocl_storm_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
+tests_workload_opencl_ocl_storm_CFLAGS = $(ocl_workload_cflags)
+tests_workload_opencl_ocl_storm_LDFLAGS =
+tests_workload_opencl_ocl_storm_LDADD = $(ocl_workload_ldadd)
 endif
 
 ocl_tests = \
-	tests/cli/ocl_golden.sh \
-	tests/cli/ocl_life.sh \
-	tests/cli/ocl_miniapp.sh \
-	tests/cli/ocl_same.sh \
-	tests/cli/ocl_stop.sh \
-	tests/cli/ocl_tree.sh \
-	tests/cli/ocl_truth.sh \
-	tests/cli/ocl_workloads.sh
+	tests/cli/opencl/ocl_golden.sh \
+	tests/cli/opencl/ocl_life.sh \
+	tests/cli/opencl/ocl_miniapp.sh \
+	tests/cli/opencl/ocl_same.sh \
+	tests/cli/opencl/ocl_stop.sh \
+	tests/cli/opencl/ocl_tree.sh \
+	tests/cli/opencl/ocl_truth.sh \
+	tests/cli/opencl/ocl_workloads.sh
 TESTS += $(ocl_tests)
 EXTRA_DIST += $(ocl_tests) tests/ocl.sh tests/golden/opencl-nvidia
 
 if HAVE_OPENCL
 EXTRA_PROGRAMS += tests/bench/bench_enqueue
-tests_bench_bench_enqueue_SOURCES = tests/bench/bench_enqueue.c tests/workload/ocl_common.c tests/workload/ocl_common.h
+tests_bench_bench_enqueue_SOURCES = tests/bench/bench_enqueue.c tests/workload/opencl/ocl_common.c tests/workload/opencl/ocl_common.h
 tests_bench_bench_enqueue_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_bench_bench_enqueue_CFLAGS = $(ocl_workload_cflags)
 tests_bench_bench_enqueue_LDFLAGS =

@@ -3,14 +3,14 @@
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and for the tests
 #
 # Helpers of the OpenCL tests: run a workload plain and measured, hold what the tool says against what the program counted. Source after tests/lib.sh and
-# tests/e2e.sh. Its users are tests/cli/ocl_*.sh. Must not: look at times between runs; a truth is compared with the measurement of the same run.
+# tests/e2e.sh. Its users are tests/cli/opencl/ocl_*.sh. Must not: look at times between runs; a truth is compared with the measurement of the same run.
 #
 # After sourcing:
 #	W               directory of the workloads
 #	POCL_CACHE_DIR  where PoCL keeps what it compiled
 
 # A test that needs no device (it reads measurements of others) sets ocl_device=no before.
-W=$builddir/tests/workload
+W=$builddir/tests/workload/opencl
 unset OCL_TRUTH OPENCL_LAYERS
 if [ "${ocl_device-}" != no ]; then
 	[ -x "$W/ocl_device" ] || skip_all "built without OpenCL"

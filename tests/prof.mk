@@ -20,104 +20,104 @@ tests_gen_gen_pc_SOURCES = tests/gen/gen_pc.c
 tests_gen_gen_pc_LDADD = tests/gen/libgen.la
 
 if HAVE_CMOCKA
-check_LTLIBRARIES += tests/unit/libproffixture.la
-tests_unit_libproffixture_la_SOURCES = tests/unit/prof_fixture.c tests/unit/prof_fixture.h
-tests_unit_libproffixture_la_LIBADD = libhltext.la libhlprof.la tests/gen/libgen.la
-PROF_UNIT_LDADD = tests/unit/libproffixture.la $(CMOCKA_LIBS) -lm
+check_LTLIBRARIES += tests/unit/prof/libproffixture.la
+tests_unit_prof_libproffixture_la_SOURCES = tests/unit/prof/prof_fixture.c tests/unit/prof/prof_fixture.h
+tests_unit_prof_libproffixture_la_LIBADD = libhltext.la libhlprof.la tests/gen/libgen.la
+PROF_UNIT_LDADD = tests/unit/prof/libproffixture.la $(CMOCKA_LIBS) -lm
 
 prof_unit_tests = \
-	tests/unit/test_load \
-	tests/unit/test_merge \
-	tests/unit/test_expand \
-	tests/unit/test_order \
-	tests/unit/test_sum \
-	tests/unit/test_ledger \
-	tests/unit/test_children \
-	tests/unit/test_gpu_calls \
-	tests/unit/test_gpu_join \
-	tests/unit/test_gpu_ledger \
-	tests/unit/test_gpu_model \
-	tests/unit/test_gpu_occupancy \
-	tests/unit/test_gpu_ranges \
-	tests/unit/test_gpu_samples \
-	tests/unit/test_gpu_time \
-	tests/unit/test_load_gpu \
-	tests/unit/test_space \
-	tests/unit/test_model \
-	tests/unit/test_report \
-	tests/unit/test_known_code \
-	tests/unit/test_text \
-	tests/unit/test_view_balance \
-	tests/unit/test_view_fold \
-	tests/unit/test_view_launch \
-	tests/unit/test_view_table
+	tests/unit/prof/test_load \
+	tests/unit/prof/test_merge \
+	tests/unit/prof/test_expand \
+	tests/unit/prof/test_order \
+	tests/unit/prof/test_sum \
+	tests/unit/prof/test_ledger \
+	tests/unit/prof/test_children \
+	tests/unit/prof_gpu/test_gpu_calls \
+	tests/unit/prof_gpu/test_gpu_join \
+	tests/unit/prof_gpu/test_gpu_ledger \
+	tests/unit/prof_gpu/test_gpu_model \
+	tests/unit/prof_gpu/test_gpu_occupancy \
+	tests/unit/prof_gpu/test_gpu_ranges \
+	tests/unit/prof_gpu/test_gpu_samples \
+	tests/unit/prof_gpu/test_gpu_time \
+	tests/unit/prof_gpu/test_load_gpu \
+	tests/unit/common/test_space \
+	tests/unit/prof/test_model \
+	tests/unit/sink/test_report \
+	tests/unit/prof/test_known_code \
+	tests/unit/sink/test_text \
+	tests/unit/prof/test_view_balance \
+	tests/unit/prof/test_view_fold \
+	tests/unit/prof/test_view_launch \
+	tests/unit/prof/test_view_table
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
-tests_unit_test_load_SOURCES = tests/unit/test_load.c
-tests_unit_test_load_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_merge_SOURCES = tests/unit/test_merge.c
-tests_unit_test_merge_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_expand_SOURCES = tests/unit/test_expand.c
-tests_unit_test_expand_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_order_SOURCES = tests/unit/test_order.c
-tests_unit_test_order_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_sum_SOURCES = tests/unit/test_sum.c
-tests_unit_test_sum_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_children_SOURCES = tests/unit/test_children.c
-tests_unit_test_children_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_ledger_SOURCES = tests/unit/test_ledger.c
-tests_unit_test_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_calls_SOURCES = tests/unit/test_gpu_calls.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
-tests_unit_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-tests_unit_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_join_SOURCES = tests/unit/test_gpu_join.c tests/unit/gpu_fixture.h
-tests_unit_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_ledger_SOURCES = tests/unit/test_gpu_ledger.c tests/unit/gpu_fixture.h
-tests_unit_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_model_SOURCES = tests/unit/test_gpu_model.c tests/unit/gpu_fixture.h
-tests_unit_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_occupancy_SOURCES = tests/unit/test_gpu_occupancy.c
-tests_unit_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_ranges_SOURCES = tests/unit/test_gpu_ranges.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
-tests_unit_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_samples_SOURCES = tests/unit/test_gpu_samples.c tests/unit/gpu_fixture.h tests/unit/gpu_samples_fixture.h
-tests_unit_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_gpu_time_SOURCES = tests/unit/test_gpu_time.c
-tests_unit_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_load_gpu_SOURCES = tests/unit/test_load_gpu.c tests/unit/gpu_fixture.h
-tests_unit_test_load_gpu_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_space_SOURCES = tests/unit/test_space.c
-tests_unit_test_space_LDADD = $(UNIT_LDADD)
-tests_unit_test_model_SOURCES = tests/unit/test_model.c
-tests_unit_test_model_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_report_SOURCES = tests/unit/test_report.c
-tests_unit_test_report_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_text_SOURCES = tests/unit/test_text.c
-tests_unit_test_text_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_view_balance_SOURCES = tests/unit/test_view_balance.c
-tests_unit_test_view_balance_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_view_fold_SOURCES = tests/unit/test_view_fold.c
-tests_unit_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_known_code_SOURCES = tests/unit/test_known_code.c
-tests_unit_test_known_code_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_view_launch_SOURCES = tests/unit/test_view_launch.c
-tests_unit_test_view_launch_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_test_view_table_SOURCES = tests/unit/test_view_table.c
-tests_unit_test_view_table_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_load_SOURCES = tests/unit/prof/test_load.c
+tests_unit_prof_test_load_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_merge_SOURCES = tests/unit/prof/test_merge.c
+tests_unit_prof_test_merge_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_expand_SOURCES = tests/unit/prof/test_expand.c
+tests_unit_prof_test_expand_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_order_SOURCES = tests/unit/prof/test_order.c
+tests_unit_prof_test_order_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_sum_SOURCES = tests/unit/prof/test_sum.c
+tests_unit_prof_test_sum_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
+tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_ledger_SOURCES = tests/unit/prof/test_ledger.c
+tests_unit_prof_test_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_prof_gpu_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_model_SOURCES = tests/unit/prof_gpu/test_gpu_model.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_occupancy_SOURCES = tests/unit/prof_gpu/test_gpu_occupancy.c
+tests_unit_prof_gpu_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_prof_gpu_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_ranges.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_gpu_time_SOURCES = tests/unit/prof_gpu/test_gpu_time.c
+tests_unit_prof_gpu_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_gpu_test_load_gpu_SOURCES = tests/unit/prof_gpu/test_load_gpu.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_load_gpu_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_common_test_space_SOURCES = tests/unit/common/test_space.c
+tests_unit_common_test_space_LDADD = $(UNIT_LDADD)
+tests_unit_prof_test_model_SOURCES = tests/unit/prof/test_model.c
+tests_unit_prof_test_model_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_sink_test_report_SOURCES = tests/unit/sink/test_report.c
+tests_unit_sink_test_report_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_sink_test_text_SOURCES = tests/unit/sink/test_text.c
+tests_unit_sink_test_text_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_balance_SOURCES = tests/unit/prof/test_view_balance.c
+tests_unit_prof_test_view_balance_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_fold_SOURCES = tests/unit/prof/test_view_fold.c
+tests_unit_prof_test_view_fold_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_known_code_SOURCES = tests/unit/prof/test_known_code.c
+tests_unit_prof_test_known_code_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c
+tests_unit_prof_test_view_launch_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_prof_test_view_table_SOURCES = tests/unit/prof/test_view_table.c
+tests_unit_prof_test_view_table_LDADD = $(PROF_UNIT_LDADD)
 endif
 
 prof_cli_tests = \
-	tests/cli/completion.sh \
-	tests/cli/prof_cli.sh \
-	tests/cli/prof_fuzz.sh \
-	tests/cli/prof_gpu.sh \
-	tests/cli/prof_gpu_calls.sh \
-	tests/cli/prof_gpu_pc.sh \
-	tests/cli/prof_archive.sh \
-	tests/cli/prof_output.sh \
-	tests/cli/prof_structs.sh \
-	tests/cli/prof_text.sh
+	tests/cli/common/completion.sh \
+	tests/cli/prof/prof_cli.sh \
+	tests/cli/prof/prof_fuzz.sh \
+	tests/cli/prof/prof_gpu.sh \
+	tests/cli/prof/prof_gpu_calls.sh \
+	tests/cli/prof/prof_gpu_pc.sh \
+	tests/cli/prof/prof_archive.sh \
+	tests/cli/prof/prof_output.sh \
+	tests/cli/prof/prof_structs.sh \
+	tests/cli/prof/prof_text.sh
 TESTS += $(prof_cli_tests)
 EXTRA_DIST += $(prof_cli_tests) tests/golden/forks tests/golden/prof tests/golden/python
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Record and replay of the NVIDIA back end, on a driver that does not exist and with recordings of one that does.
 
-replay_tests = tests/cli/replay.sh tests/cli/replay_damage.sh tests/cli/replay_fault.sh tests/cli/replay_golden.sh
+replay_tests = tests/cli/gpu/replay.sh tests/cli/gpu/replay_damage.sh tests/cli/gpu/replay_fault.sh tests/cli/gpu/replay_golden.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests) tests/gpu/recorded.sh tests/golden/replay
 
@@ -14,10 +14,10 @@ endif
 
 if HAVE_CUPTI
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_recording
-TESTS += tests/unit/test_recording
-tests_unit_test_recording_SOURCES = tests/unit/test_recording.c
-tests_unit_test_recording_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
-tests_unit_test_recording_LDADD = $(REPLAY_LIBS) $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/cupti/test_recording
+TESTS += tests/unit/cupti/test_recording
+tests_unit_cupti_test_recording_SOURCES = tests/unit/cupti/test_recording.c
+tests_unit_cupti_test_recording_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
+tests_unit_cupti_test_recording_LDADD = $(REPLAY_LIBS) $(CMOCKA_LIBS)
 endif
 endif

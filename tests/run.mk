@@ -2,84 +2,84 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample
-TESTS += tests/unit/test_safe tests/unit/test_store tests/unit/test_nursery tests/unit/test_cct tests/unit/test_config tests/unit/test_safe_string tests/unit/test_sample
-tests_unit_test_safe_string_SOURCES = tests/unit/test_safe_string.c
-tests_unit_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
-tests_unit_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
-tests_unit_test_sample_SOURCES = tests/unit/test_sample.c hpcrun-lite/runtime/sample.c
-tests_unit_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
-tests_unit_test_config_SOURCES = tests/unit/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
-tests_unit_test_config_LDADD = $(CMOCKA_LIBS)
-tests_unit_test_safe_SOURCES = tests/unit/test_safe.c
-tests_unit_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_test_nursery_SOURCES = tests/unit/test_nursery.c
-tests_unit_test_nursery_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
-tests_unit_test_store_SOURCES = tests/unit/test_store.c
-tests_unit_test_store_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_test_cct_SOURCES = tests/unit/test_cct.c
-tests_unit_test_cct_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
+tests_unit_common_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
+tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
+tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c
+tests_unit_run_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
+tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
+tests_unit_run_test_config_LDADD = $(CMOCKA_LIBS)
+tests_unit_common_test_safe_SOURCES = tests/unit/common/test_safe.c
+tests_unit_common_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_run_test_nursery_SOURCES = tests/unit/run/test_nursery.c
+tests_unit_run_test_nursery_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_run_test_store_SOURCES = tests/unit/run/test_store.c
+tests_unit_run_test_store_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_run_test_cct_SOURCES = tests/unit/run/test_cct.c
+tests_unit_run_test_cct_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 endif
 
 # Reads measurement files and checks all identities; see the shell tests.
-check_PROGRAMS += tests/workload/run_check
-tests_workload_run_check_SOURCES = tests/workload/run_check.c
-tests_workload_run_check_LDADD = libhlsafe.la
+check_PROGRAMS += tests/workload/run/run_check
+tests_workload_run_run_check_SOURCES = tests/workload/run/run_check.c
+tests_workload_run_run_check_LDADD = libhlsafe.la
 
 # Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
-check_PROGRAMS += tests/workload/run_family tests/workload/run_family_go tests/workload/run_life tests/workload/run_nomalloc tests/workload/run_deny tests/workload/run_coroutine
-tests_workload_run_deny_SOURCES = tests/workload/run_deny.c
-tests_workload_run_deny_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_deny_LDFLAGS =
-tests_workload_run_coroutine_SOURCES = tests/workload/run_coroutine.c
-tests_workload_run_coroutine_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_coroutine_LDFLAGS =
-tests_workload_run_coroutine_LDADD = -lpthread
-tests_workload_run_family_SOURCES = tests/workload/run_family.c
-tests_workload_run_family_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_family_LDFLAGS =
-tests_workload_run_family_LDADD = -lpthread
-tests_workload_run_family_go_SOURCES = $(tests_workload_run_family_SOURCES)
-tests_workload_run_family_go_CFLAGS = $(HL_CFLAGS) -DHAS_GO_NOTE
-tests_workload_run_family_go_LDFLAGS =
-tests_workload_run_family_go_LDADD = -lpthread
-tests_workload_run_life_SOURCES = tests/workload/run_life.c
-tests_workload_run_life_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_life_LDFLAGS =
-tests_workload_run_life_LDADD = -ldl -lpthread
-tests_workload_run_nomalloc_SOURCES = tests/workload/run_nomalloc.c
-tests_workload_run_nomalloc_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_nomalloc_LDFLAGS =
-tests_workload_run_nomalloc_LDADD = -ldl -lpthread
-check_LTLIBRARIES += tests/workload/run_plugin.la tests/workload/run_constructor.la tests/workload/run_noid1.la tests/workload/run_noid2.la
-tests_workload_run_noid1_la_SOURCES = tests/workload/run_plugin.c
-tests_workload_run_noid1_la_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_noid1_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
-tests_workload_run_noid2_la_SOURCES = tests/workload/run_plugin.c
-tests_workload_run_noid2_la_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_noid2_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
-tests_workload_run_plugin_la_SOURCES = tests/workload/run_plugin.c
-tests_workload_run_plugin_la_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_plugin_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-tests_workload_run_constructor_la_SOURCES = tests/workload/run_plugin.c
-tests_workload_run_constructor_la_CFLAGS = $(HL_CFLAGS) -DRUN_CONSTRUCTOR
-tests_workload_run_constructor_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-tests_workload_run_constructor_la_LIBADD = -lpthread
+check_PROGRAMS += tests/workload/run/run_family tests/workload/run/run_family_go tests/workload/run/run_life tests/workload/run/run_nomalloc tests/workload/run/run_deny tests/workload/run/run_coroutine
+tests_workload_run_run_deny_SOURCES = tests/workload/run/run_deny.c
+tests_workload_run_run_deny_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_deny_LDFLAGS =
+tests_workload_run_run_coroutine_SOURCES = tests/workload/run/run_coroutine.c
+tests_workload_run_run_coroutine_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_coroutine_LDFLAGS =
+tests_workload_run_run_coroutine_LDADD = -lpthread
+tests_workload_run_run_family_SOURCES = tests/workload/run/run_family.c
+tests_workload_run_run_family_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_family_LDFLAGS =
+tests_workload_run_run_family_LDADD = -lpthread
+tests_workload_run_run_family_go_SOURCES = $(tests_workload_run_run_family_SOURCES)
+tests_workload_run_run_family_go_CFLAGS = $(HL_CFLAGS) -DHAS_GO_NOTE
+tests_workload_run_run_family_go_LDFLAGS =
+tests_workload_run_run_family_go_LDADD = -lpthread
+tests_workload_run_run_life_SOURCES = tests/workload/run/run_life.c
+tests_workload_run_run_life_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_life_LDFLAGS =
+tests_workload_run_run_life_LDADD = -ldl -lpthread
+tests_workload_run_run_nomalloc_SOURCES = tests/workload/run/run_nomalloc.c
+tests_workload_run_run_nomalloc_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_nomalloc_LDFLAGS =
+tests_workload_run_run_nomalloc_LDADD = -ldl -lpthread
+check_LTLIBRARIES += tests/workload/run/run_plugin.la tests/workload/run/run_constructor.la tests/workload/run/run_noid1.la tests/workload/run/run_noid2.la
+tests_workload_run_run_noid1_la_SOURCES = tests/workload/run/run_plugin.c
+tests_workload_run_run_noid1_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_noid1_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
+tests_workload_run_run_noid2_la_SOURCES = tests/workload/run/run_plugin.c
+tests_workload_run_run_noid2_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_noid2_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
+tests_workload_run_run_plugin_la_SOURCES = tests/workload/run/run_plugin.c
+tests_workload_run_run_plugin_la_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_run_plugin_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_workload_run_run_constructor_la_SOURCES = tests/workload/run/run_plugin.c
+tests_workload_run_run_constructor_la_CFLAGS = $(HL_CFLAGS) -DRUN_CONSTRUCTOR
+tests_workload_run_run_constructor_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_workload_run_run_constructor_la_LIBADD = -lpthread
 
 run_tests = \
-	tests/cli/run_rate.sh \
-	tests/cli/run_switches.sh \
-	tests/cli/prof_sampling.sh \
-	tests/cli/run_children.sh \
-	tests/cli/run_ends.sh \
-	tests/cli/run_threads.sh \
-	tests/cli/run_forks.sh \
-	tests/cli/run_processes.sh \
-	tests/cli/run_kill.sh \
-	tests/cli/run_space.sh \
-	tests/cli/run_modules.sh \
-	tests/cli/run_handler.sh \
-	tests/cli/run_denied.sh
+	tests/cli/run/run_rate.sh \
+	tests/cli/run/run_switches.sh \
+	tests/cli/prof/prof_sampling.sh \
+	tests/cli/run/run_children.sh \
+	tests/cli/run/run_ends.sh \
+	tests/cli/run/run_threads.sh \
+	tests/cli/run/run_forks.sh \
+	tests/cli/run/run_processes.sh \
+	tests/cli/run/run_kill.sh \
+	tests/cli/run/run_space.sh \
+	tests/cli/run/run_modules.sh \
+	tests/cli/run/run_handler.sh \
+	tests/cli/run/run_denied.sh
 TESTS += $(run_tests)
 EXTRA_DIST += $(run_tests) tests/run_lib.sh
 
@@ -87,7 +87,7 @@ EXTRA_PROGRAMS += tests/bench/bench_sample
 tests_bench_bench_sample_SOURCES = tests/bench/bench_sample.c
 tests_bench_bench_sample_CFLAGS = $(HL_CFLAGS)
 tests_bench_bench_sample_LDFLAGS =
-BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run_check$(EXEEXT) tests/workload/run_life$(EXEEXT)
+BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run/run_check$(EXEEXT) tests/workload/run/run_life$(EXEEXT)
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
 
@@ -100,10 +100,10 @@ BENCHES += tests/bench/bench_switches.sh
 EXTRA_DIST += tests/bench/bench_switches.sh
 
 # A program that starts and stops its measurement, with the library that is installed for it.
-check_PROGRAMS += tests/workload/control
-tests_workload_control_SOURCES = tests/workload/control.c tests/workload/control.h
-tests_workload_control_CFLAGS = $(HL_CFLAGS)
-tests_workload_control_LDFLAGS =
-tests_workload_control_LDADD = libhpctoolkit.la -lpthread
-TESTS += tests/cli/control.sh
-EXTRA_DIST += tests/cli/control.sh
+check_PROGRAMS += tests/workload/run/control
+tests_workload_run_control_SOURCES = tests/workload/run/control.c tests/workload/run/control.h
+tests_workload_run_control_CFLAGS = $(HL_CFLAGS)
+tests_workload_run_control_LDFLAGS =
+tests_workload_run_control_LDADD = libhpctoolkit.la -lpthread
+TESTS += tests/cli/run/control.sh
+EXTRA_DIST += tests/cli/run/control.sh

@@ -6,10 +6,10 @@
 #	LIFE CHECK PLUGIN CONSTRUCTOR   what was built for these tests
 #	OUT                             the run directory of measure
 
-LIFE=$builddir/tests/workload/run_life
-CHECK=$builddir/tests/workload/run_check
-PLUGIN=$builddir/tests/workload/.libs/run_plugin.so
-CONSTRUCTOR=$builddir/tests/workload/.libs/run_constructor.so
+LIFE=$builddir/tests/workload/run/run_life
+CHECK=$builddir/tests/workload/run/run_check
+PLUGIN=$builddir/tests/workload/run/.libs/run_plugin.so
+CONSTRUCTOR=$builddir/tests/workload/run/.libs/run_constructor.so
 OUT=$T/out
 
 # measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and $T/stderr. UNDER: a command

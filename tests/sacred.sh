@@ -7,7 +7,7 @@
 SACRED_EVENTS="-e CPUTIME@f10000 -e REALTIME@f5000"
 SACRED_LIMIT=300
 # shellcheck disable=SC2034 # for the scripts
-W=$builddir/tests/workload
+W=$builddir/tests/workload/sacred
 
 # how COMMAND...: its exit status, or "signal N" as its parent sees it, on the last line of what it prints. Output is in $T/NAME.
 sacred_run() { # NAME COMMAND...

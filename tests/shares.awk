@@ -8,7 +8,7 @@
 #	thread   NAME           samples delivered, value
 #	all      ledger         samples delivered, samples in the tree, 1 when the ledger closes
 #
-# Inclusive sums are formed here, from the samples at each context, so that they check the tool's own. Used by tests/cli/shares.sh.
+# Inclusive sums are formed here, from the samples at each context, so that they check the tool's own. Used by tests/cli/e2e/shares.sh.
 
 BEGIN {
 	FS = OFS = "\t"

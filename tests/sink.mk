@@ -2,41 +2,41 @@
 # The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic measurements.
 
 SINK_LDADD = libhlsink.la libhlbase.la
-model_fixture = tests/unit/model_fixture.c tests/unit/model_fixture.h tests/unit/model_fixture_private.h tests/unit/model_fixture_tree.c tests/unit/model_fixture_gpu.c
+model_fixture = tests/unit/sink/model_fixture.c tests/unit/sink/model_fixture.h tests/unit/sink/model_fixture_private.h tests/unit/sink/model_fixture_tree.c tests/unit/sink/model_fixture_gpu.c
 
-check_PROGRAMS += tests/unit/sink_fixture
-tests_unit_sink_fixture_SOURCES = tests/unit/sink_fixture.c $(model_fixture)
-tests_unit_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
+check_PROGRAMS += tests/unit/sink/sink_fixture
+tests_unit_sink_sink_fixture_SOURCES = tests/unit/sink/sink_fixture.c $(model_fixture)
+tests_unit_sink_sink_fixture_LDADD = libhltext.la $(SINK_LDADD)
 
 if HAVE_CMOCKA
 sink_unit_tests = \
-	tests/unit/test_sink_alloc \
-	tests/unit/test_sink_cctdb \
-	tests/unit/test_sink_names \
-	tests/unit/test_sink_otf2 \
-	tests/unit/test_sink_outfile \
-	tests/unit/test_text_gpu \
-	tests/unit/test_view_gpu
+	tests/unit/sink/test_sink_alloc \
+	tests/unit/sink/test_sink_cctdb \
+	tests/unit/sink/test_sink_names \
+	tests/unit/sink/test_sink_otf2 \
+	tests/unit/sink/test_sink_outfile \
+	tests/unit/sink/test_text_gpu \
+	tests/unit/prof/test_view_gpu
 check_PROGRAMS += $(sink_unit_tests)
 TESTS += $(sink_unit_tests)
-tests_unit_test_sink_outfile_SOURCES = tests/unit/test_sink_outfile.c
-tests_unit_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_cctdb_SOURCES = tests/unit/test_sink_cctdb.c $(model_fixture)
-tests_unit_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_alloc_SOURCES = tests/unit/test_sink_alloc.c $(model_fixture)
-tests_unit_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-tests_unit_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_names_SOURCES = tests/unit/test_sink_names.c
-tests_unit_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_otf2_SOURCES = tests/unit/test_sink_otf2.c $(model_fixture)
-tests_unit_test_text_gpu_SOURCES = tests/unit/test_text_gpu.c $(model_fixture)
-tests_unit_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_view_gpu_SOURCES = tests/unit/test_view_gpu.c $(model_fixture)
-tests_unit_test_view_gpu_LDADD = libhlview.la $(SINK_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
-tests_unit_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_outfile_SOURCES = tests/unit/sink/test_sink_outfile.c
+tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
+tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)
+tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_sink_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_names_SOURCES = tests/unit/sink/test_sink_names.c
+tests_unit_sink_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_otf2_SOURCES = tests/unit/sink/test_sink_otf2.c $(model_fixture)
+tests_unit_sink_test_text_gpu_SOURCES = tests/unit/sink/test_text_gpu.c $(model_fixture)
+tests_unit_sink_test_text_gpu_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_prof_test_view_gpu_SOURCES = tests/unit/prof/test_view_gpu.c $(model_fixture)
+tests_unit_prof_test_view_gpu_LDADD = libhlview.la $(SINK_LDADD) $(CMOCKA_LIBS)
+tests_unit_sink_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
+tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
-sink_cli_tests = tests/cli/sink_agree.sh tests/cli/sink_cctdb.sh tests/cli/sink_gpu.sh tests/cli/sink_otf2.sh
+sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
 TESTS += $(sink_cli_tests)
 EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py tests/judge/read_text.py

@@ -5,7 +5,7 @@
 # of the test and on ports of its own, so that a Slurm that the machine may have is neither used nor
 # disturbed. Source after tests/lib.sh. It works as root and as an ordinary user.
 # Must not: leave a daemon behind; every one started is ended by its process id at the end of the script.
-# Its test is tests/cli/e2e_slurm.sh.
+# Its test is tests/cli/e2e/e2e_slurm.sh.
 
 PATH=$PATH:/usr/sbin:/sbin
 export PATH

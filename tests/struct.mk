@@ -4,22 +4,22 @@
 STRUCT_LDADD = libhlstruct.la libhlbase.la
 
 if HAVE_CMOCKA
-struct_unit_tests = tests/unit/test_structure tests/unit/test_scope tests/unit/test_line_program tests/unit/test_range_list tests/unit/test_opencl_source \
-	tests/unit/test_go_table
+struct_unit_tests = tests/unit/common/test_structure tests/unit/struct/test_scope tests/unit/struct/test_line_program tests/unit/struct/test_range_list tests/unit/struct/test_opencl_source \
+	tests/unit/struct/test_go_table
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
-tests_unit_test_structure_SOURCES = tests/unit/test_structure.c
-tests_unit_test_structure_LDADD = $(UNIT_LDADD)
-tests_unit_test_scope_SOURCES = tests/unit/test_scope.c
-tests_unit_test_scope_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_line_program_SOURCES = tests/unit/test_line_program.c
-tests_unit_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_range_list_SOURCES = tests/unit/test_range_list.c
-tests_unit_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_go_table_SOURCES = tests/unit/test_go_table.c tests/struct/go_made.h
-tests_unit_test_go_table_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
-tests_unit_test_opencl_source_SOURCES = tests/unit/test_opencl_source.c
-tests_unit_test_opencl_source_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_common_test_structure_SOURCES = tests/unit/common/test_structure.c
+tests_unit_common_test_structure_LDADD = $(UNIT_LDADD)
+tests_unit_struct_test_scope_SOURCES = tests/unit/struct/test_scope.c
+tests_unit_struct_test_scope_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_line_program_SOURCES = tests/unit/struct/test_line_program.c
+tests_unit_struct_test_line_program_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_range_list_SOURCES = tests/unit/struct/test_range_list.c
+tests_unit_struct_test_range_list_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_go_table_SOURCES = tests/unit/struct/test_go_table.c tests/struct/go_made.h
+tests_unit_struct_test_go_table_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
+tests_unit_struct_test_opencl_source_SOURCES = tests/unit/struct/test_opencl_source.c
+tests_unit_struct_test_opencl_source_LDADD = $(STRUCT_LDADD) $(CMOCKA_LIBS)
 endif
 
 EXTRA_PROGRAMS += tests/bench/bench_struct
@@ -35,14 +35,14 @@ tests_struct_make_run_SOURCES = tests/struct/make_run.c
 tests_struct_make_run_LDADD = $(STRUCT_LDADD)
 
 struct_tests = \
-	tests/cli/struct_cache.sh \
-	tests/cli/struct_damage.sh \
-	tests/cli/struct_files.sh \
-	tests/cli/struct_go.sh \
-	tests/cli/struct_golden.sh \
-	tests/cli/struct_gpubins.sh \
-	tests/cli/struct_jobs.sh \
-	tests/cli/struct_start.sh
+	tests/cli/struct/struct_cache.sh \
+	tests/cli/struct/struct_damage.sh \
+	tests/cli/struct/struct_files.sh \
+	tests/cli/struct/struct_go.sh \
+	tests/cli/struct/struct_golden.sh \
+	tests/cli/struct/struct_gpubins.sh \
+	tests/cli/struct/struct_jobs.sh \
+	tests/cli/struct/struct_start.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct tests/golden/opencl
 
@@ -52,8 +52,8 @@ check_PROGRAMS += tests/struct/judge_dw
 tests_struct_judge_dw_SOURCES = tests/struct/judge_dw.c
 tests_struct_judge_dw_LDADD = libhlbase.la $(DW_LIBS) $(ELF_LIBS) -lpthread
 endif
-TESTS += tests/cli/struct_judge.sh
-EXTRA_DIST += tests/cli/struct_judge.sh
+TESTS += tests/cli/struct/struct_judge.sh
+EXTRA_DIST += tests/cli/struct/struct_judge.sh
 
 check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source tests/fuzz/fuzz_go
 tests_fuzz_fuzz_go_SOURCES = tests/fuzz/fuzz_go.c tests/fuzz/mutate.h tests/struct/go_made.h

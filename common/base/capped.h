@@ -2,7 +2,7 @@
 /*
  * Adds up numbers that were read from a file. A sum that does not fit in 64 bits stays at
  * UINT64_MAX and does not wrap to a plausible small number. A ledger with this sum does not close.
- * Test: tests/unit/test_ledger.c.
+ * Test: tests/unit/prof/test_ledger.c.
  */
 #ifndef COMMON_BASE_CAPPED_H
 #define COMMON_BASE_CAPPED_H

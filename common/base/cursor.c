@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bounded reader; see cursor.h. Must stay safe on any bytes. Test: tests/unit/test_base.c. */
+/* Bounded reader; see cursor.h. Must stay safe on any bytes.
+ * Test: tests/unit/common/test_base.c. */
 #include "common/base/cursor.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Reads foreign bytes, little-endian, with a sticky error: after the first read past the end, every
  * read returns 0 and cursor_ok() returns false. Modelled on struct dwarf_buf of libbacktrace.
- * Allocates nothing. Async-signal-safe. Test: tests/unit/test_base.c.
+ * Allocates nothing. Async-signal-safe. Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_CURSOR_H
 #define COMMON_BASE_CURSOR_H

@@ -2,7 +2,7 @@
 /*
  * Handles input files that another process truncates while we have them mapped. The next read past
  * the new end raises SIGBUS. The tools then name the file and exit, instead of dying with a bare
- * "Bus error". Tests: tests/unit/test_base.c, tests/cli/prof_cli.sh.
+ * "Bus error". Tests: tests/unit/common/test_base.c, tests/cli/prof/prof_cli.sh.
  */
 #ifndef COMMON_BASE_CUTGUARD_H
 #define COMMON_BASE_CUTGUARD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints foreign text; see foreign.h. Test: tests/unit/test_printable.c. */
+/* Prints foreign text; see foreign.h. Test: tests/unit/common/test_printable.c. */
 #include "common/base/foreign.h"
 
 #include "common/safe/printable.h"

@@ -2,7 +2,7 @@
 /*
  * Prints text that we did not write: names, paths, messages of libraries. All output for people or
  * scripts must go through here; tests/lint/foreign.sh checks this. common/safe/printable.h decides
- * which characters are harmless. Test: tests/unit/test_printable.c.
+ * which characters are harmless. Test: tests/unit/common/test_printable.c.
  */
 #ifndef COMMON_BASE_FOREIGN_H
 #define COMMON_BASE_FOREIGN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of the tools; see log.h. Must not be linked into the measured process. Test:
- * tests/unit/test_base.c. */
+ * tests/unit/common/test_base.c. */
 #include "common/base/log.h"
 
 #include "common/base/foreign.h"

@@ -2,7 +2,7 @@
 /*
  * Messages of the tools on standard error: "prog: subject: message". Thread-safe: each message is
  * one write. Not for use in the measured process. Harmful characters print as '?' (see foreign.h).
- * Test: tests/unit/test_base.c.
+ * Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_LOG_H
 #define COMMON_BASE_LOG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hash map of integers; see map.h. An empty slot has value MAP_NONE. Test:
- * tests/unit/test_base.c. */
+ * tests/unit/common/test_base.c. */
 #include "common/base/map.h"
 
 #include "common/safe/fnv.h"

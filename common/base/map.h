@@ -2,7 +2,7 @@
 /*
  * A hash map from a pair of 64-bit words to a 64-bit value, which is usually an index into a vec.
  * Open addressing, linear probing, load factor at most 1/2. Keys cannot be deleted. One owner; not
- * thread-safe. Test: tests/unit/test_base.c.
+ * thread-safe. Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_MAP_H
 #define COMMON_BASE_MAP_H

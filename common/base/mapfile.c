@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file mapped for reading; see mapfile.h. The mapping is private: later writers do not disturb
  * what was validated, short of truncation. A process may have 65530 mappings (vm.max_map_count),
- * and a job more ranks: files beyond MOST_MAPS are read instead. Test: tests/unit/test_base.c. */
+ * and a job more ranks: files beyond MOST_MAPS are read instead.
+ * Test: tests/unit/common/test_base.c. */
 #include "common/base/mapfile.h"
 
 #include "common/base/log.h"

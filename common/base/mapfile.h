@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Maps a whole regular file for reading. Of a sparse file it maps only the part before the first
- * large hole, because no program writes large holes. Test: tests/unit/test_base.c.
+ * large hole, because no program writes large holes. Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_MAPFILE_H
 #define COMMON_BASE_MAPFILE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command lines from a table; see options.h. Test: tests/unit/test_base.c. */
+/* Command lines from a table; see options.h. Test: tests/unit/common/test_base.c. */
 #include "common/base/options.h"
 
 #include "common/base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parses command lines. One table drives both the parser and the help text, so the two always
- * agree. Uses getopt_long. Test: tests/unit/test_base.c.
+ * agree. Uses getopt_long. Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_OPTIONS_H
 #define COMMON_BASE_OPTIONS_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parallel loop; see pool.h. Holds no threads between calls. Test: tests/unit/test_base.c. */
+/* Parallel loop; see pool.h. Holds no threads between calls.
+ * Test: tests/unit/common/test_base.c. */
 #include "common/base/pool.h"
 
 #include "common/base/log.h"

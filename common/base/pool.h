@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a function over the indices 0 .. n-1 on several threads. Test: tests/unit/test_base.c. */
+/* Runs a function over the indices 0 .. n-1 on several threads.
+ * Test: tests/unit/common/test_base.c. */
 #ifndef COMMON_BASE_POOL_H
 #define COMMON_BASE_POOL_H
 

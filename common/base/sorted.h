@@ -2,7 +2,7 @@
 /*
  * Binary search in arrays sorted by an unsigned field of their items. These are macros because the
  * arrays have many types. They use GNU C statement expressions, so that each argument except
- * `items` is evaluated once. Test: tests/unit/test_base.c.
+ * `items` is evaluated once. Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_SORTED_H
 #define COMMON_BASE_SORTED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See space.h. Test: tests/unit/test_space.c. */
+/* See space.h. Test: tests/unit/common/test_space.c. */
 #include "common/base/space.h"
 
 #include <fcntl.h>

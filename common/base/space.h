@@ -2,7 +2,8 @@
 /*
  * Zeroed memory for large tables. Above SPACE_IN_MEMORY it is an unlinked temporary file that is
  * mapped, so that the kernel can write pages out. The file is in $TMPDIR, else /var/tmp, else /tmp.
- * If no file can be created, the memory is anonymous. One owner. Test: tests/unit/test_space.c.
+ * If no file can be created, the memory is anonymous. One owner.
+ * Test: tests/unit/common/test_space.c.
  */
 #ifndef COMMON_BASE_SPACE_H
 #define COMMON_BASE_SPACE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Table of distinct strings; see strtab.h. Ids and offsets never change once given. Test:
- * tests/unit/test_base.c. */
+ * tests/unit/common/test_base.c. */
 #include "common/base/strtab.h"
 
 #include "common/base/map.h"

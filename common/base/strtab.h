@@ -2,7 +2,7 @@
 /*
  * A table of distinct strings in one block of memory. Adding a string returns a dense id. Its
  * offset in the block can go into a file unchanged. One owner; not thread-safe. Test:
- * tests/unit/test_base.c.
+ * tests/unit/common/test_base.c.
  */
 #ifndef COMMON_BASE_STRTAB_H
 #define COMMON_BASE_STRTAB_H

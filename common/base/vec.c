@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growable array; see vec.h. Knows nothing of what it holds. Test: tests/unit/test_base.c. */
+/* Growable array; see vec.h. Knows nothing of what it holds.
+ * Test: tests/unit/common/test_base.c. */
 #include "common/base/vec.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * A growable array of one type. VEC(T) declares the struct; the macros below take its address. The
  * capacity doubles when the array is full. If growing fails, the array is unchanged and the result
- * is NULL or false. One owner; not thread-safe. Test: tests/unit/test_base.c.
+ * is NULL or false. One owner; not thread-safe. Test: tests/unit/common/test_base.c.
  *
  *     VEC(struct row) rows = {0};
  *     struct row *r = vec_push(&rows);      // zeroed; NULL if there is no memory

@@ -3,7 +3,7 @@
  * The user's cache of structure files: a directory of files named <key>-<fingerprint>.hpcstruct.
  * hpcstruct-lite fills it and hpcprof-lite reads it. There are no locks: files are created by
  * rename, and any process may remove a file at any time. The modification time of a file is the
- * time of its last use. See doc/structures.md. Test: tests/cli/struct_cache.sh.
+ * time of its last use. See doc/structures.md. Test: tests/cli/struct/struct_cache.sh.
  */
 #ifndef COMMON_CACHE_STRUCTURE_CACHE_H
 #define COMMON_CACHE_STRUCTURE_CACHE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a process ended, in words; see ends.h. Test: tests/unit/test_children.c. */
+/* How a process ended, in words; see ends.h. Test: tests/unit/prof/test_children.c. */
 #include "common/format/ends.h"
 
 #include "common/format/measurement.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Describes in words how a process ended. Not signal-safe. Test: tests/unit/test_children.c. */
+/* Describes in words how a process ended. Not signal-safe.
+ * Test: tests/unit/prof/test_children.c. */
 #ifndef COMMON_FORMAT_ENDS_H
 #define COMMON_FORMAT_ENDS_H
 

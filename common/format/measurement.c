@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encoding and decoding helpers of the measurement file; see measurement.h. No I/O, no allocation.
- * The reader half must stay safe on any bytes. Test: tests/unit/test_measurement.c,
+ * The reader half must stay safe on any bytes. Test: tests/unit/common/test_measurement.c,
  * tests/fuzz/fuzz_measurement.c.
  */
 #include "common/format/measurement.h"

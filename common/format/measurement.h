@@ -3,7 +3,7 @@
  * Layout of the measurement file (<run>/<rank>-<host>-<pid>[.n].hpcrun), which the run time writes
  * and the analysis reads. doc/formats/measurement.md is the specification; this header must agree
  * with it. Only layout and pure functions on bytes: no I/O, no allocation. Everything here is
- * async-signal-safe. Test: tests/unit/test_measurement.c.
+ * async-signal-safe. Test: tests/unit/common/test_measurement.c.
  *
  * The file is a header page followed by extents. It is a shared mapping of the measured process, so
  * the file is valid at every moment and every prefix of it can be read. A writer stores the content

@@ -3,7 +3,7 @@
  * The GPU part of the measurement file: what back ends (OpenCL, CUPTI, ...) deliver, in a form that
  * does not depend on the vendor. The run time writes it and hpcprof-lite joins the records.
  * doc/formats/measurement.md is the specification. Only layout; everything is async-signal-safe.
- * Tests: tests/unit/test_measurement.c, tests/unit/test_gpu_*.c.
+ * Tests: tests/unit/common/test_measurement.c, tests/unit/prof_gpu/test_gpu_*.c.
  *
  * A thread starts an operation ("launch") and a queue of a device executes it ("op"), often much
  * later; another thread may be the one that notices. Both records have the same 48-bit id, which is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the bytes of a recording, believing none of them; see recording.h. Must not: read outside
- * of what it is given. Tests: tests/unit/test_recording.c, tests/fuzz/fuzz_recording.c. */
+ * of what it is given. Tests: tests/unit/cupti/test_recording.c, tests/fuzz/fuzz_recording.c. */
 #include "common/format/recording.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * A recording: everything that passed between a GPU back end and the vendor's libraries in one
  * process, unprocessed and in order, so that the same back end can be replayed without a GPU.
  * doc/formats/recording.md is the specification; this header must agree with it. Only layout and
- * pure functions on bytes: no I/O, no allocation. Tests: tests/unit/test_recording.c,
+ * pure functions on bytes: no I/O, no allocation. Tests: tests/unit/cupti/test_recording.c,
  * tests/fuzz/fuzz_recording.c.
  *
  * The file is a header page followed by chunks. Each chunk belongs to one stream, which is a

@@ -2,7 +2,7 @@
 /*
  * Reader of the structure file; see structure.h. Everything a lookup relies on is validated in
  * structure_open(), so that lookups need no checks. Must not read outside the bytes it was given,
- * whatever they hold. Tests: tests/unit/test_structure.c, tests/fuzz/fuzz_structure.c.
+ * whatever they hold. Tests: tests/unit/common/test_structure.c, tests/fuzz/fuzz_structure.c.
  */
 #include "common/format/structure.h"
 

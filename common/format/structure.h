@@ -3,7 +3,7 @@
  * Reads the structure file (structs/<build id or hash>.hpcstruct), which says what the addresses of
  * a binary mean. doc/formats/structure.md is the specification. Only layout and pure functions on
  * bytes: no I/O. structure_open() validates the file once; after that every call is safe with any
- * address. Tests: tests/unit/test_structure.c, tests/fuzz/fuzz_structure.c.
+ * address. Tests: tests/unit/common/test_structure.c, tests/fuzz/fuzz_structure.c.
  *
  * The core is an interval map: sorted addresses, each with the scope, file and line that are valid
  * up to the next address. Scopes form a tree: functions at the top, inlined calls and loops below.

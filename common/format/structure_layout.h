@@ -2,7 +2,7 @@
 /*
  * Layout of the structure file, shared by its reader (structure.c) and its writer
  * (structure_write.c). doc/formats/structure.md is the specification; this header must agree with
- * it. Test: tests/unit/test_structure.c.
+ * it. Test: tests/unit/common/test_structure.c.
  */
 #ifndef COMMON_FORMAT_STRUCTURE_LAYOUT_H
 #define COMMON_FORMAT_STRUCTURE_LAYOUT_H

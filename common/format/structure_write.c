@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writer of the structure file; see structure_write.h. No I/O, no allocation. Test:
- * tests/unit/test_structure.c. */
+ * tests/unit/common/test_structure.c. */
 #include "common/format/structure_write.h"
 
 #include <string.h>

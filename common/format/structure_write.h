@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes the structure file. Pure: it arranges the caller's tables as a list of pieces for writev()
- * and copies nothing. Test: tests/unit/test_structure.c.
+ * and copies nothing. Test: tests/unit/common/test_structure.c.
  */
 #ifndef COMMON_FORMAT_STRUCTURE_WRITE_H
 #define COMMON_FORMAT_STRUCTURE_WRITE_H

@@ -3,7 +3,7 @@
  * The kernel's clock, read past libc; see clock.h. The vDSO is an ELF image that the kernel maps
  * into every process; its symbols are looked up as the kernel's
  * tools/testing/selftests/vDSO/parse_vdso.c does. Must not call anything but getauxval. Test:
- * tests/unit/test_safe.c.
+ * tests/unit/common/test_safe.c.
  */
 #include "common/safe/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clocks in nanoseconds. Signal-safe; errno is unchanged. Test: tests/unit/test_safe.c.
+ * Clocks in nanoseconds. Signal-safe; errno is unchanged. Test: tests/unit/common/test_safe.c.
  *
  * They call the vDSO or the kernel, never libc's clock_gettime. The program or another preloaded
  * library (libfaketime, ThreadSanitizer) may have replaced that with a version that locks or lies.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Examination of a program file; see exec_image.h. Must not allocate or touch errno. Test:
- * tests/unit/test_launch.c. */
+ * tests/unit/run/test_launch.c. */
 #include "common/safe/exec_image.h"
 
 #include "common/safe/sys.h"

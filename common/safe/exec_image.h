@@ -5,7 +5,7 @@
  * another C library, is for another architecture, or runs with more rights than its caller.
  *
  * Makes its own system calls to read the headers and the list of needed libraries. Signal-safe, no
- * allocation, errno is unchanged. Test: tests/unit/test_launch.c.
+ * allocation, errno is unchanged. Test: tests/unit/run/test_launch.c.
  */
 #ifndef COMMON_SAFE_EXEC_IMAGE_H
 #define COMMON_SAFE_EXEC_IMAGE_H

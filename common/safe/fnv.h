@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * FNV-1a hashes of 32 and 64 bits (G. Fowler, L. C. Noll, P. Vo; RFC 9923). Pure and signal-safe.
- * Test: tests/unit/test_base.c.
+ * Test: tests/unit/common/test_base.c.
  */
 #ifndef COMMON_SAFE_FNV_H
 #define COMMON_SAFE_FNV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Guarded loads, see load.h. Must not touch errno or call anything that may take a lock. Test:
- * tests/unit/test_safe_load.c. */
+ * tests/unit/common/test_safe_load.c. */
 #include "common/safe/load.h"
 
 #include "common/safe/sys.h"

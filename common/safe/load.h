@@ -2,7 +2,7 @@
 /*
  * Guarded loads: read memory of this process that may not be mapped. An unreadable address gives a
  * short count, never a signal. Signal-safe; errno is unchanged. Any thread. Test:
- * tests/unit/test_safe_load.c.
+ * tests/unit/common/test_safe_load.c.
  */
 #ifndef COMMON_SAFE_LOAD_H
 #define COMMON_SAFE_LOAD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Foreign text for a terminal; see printable.h. Test: tests/unit/test_printable.c. */
+/* Foreign text for a terminal; see printable.h. Test: tests/unit/common/test_printable.c. */
 #include "common/safe/printable.h"
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /*
  * Makes foreign text (names, paths, messages of libraries) safe to print on a terminal. One
  * function decides which characters are harmless, and all output uses it. Signal-safe; allocates
- * nothing. Tests: tests/unit/test_printable.c, tests/fuzz/fuzz_printable.c.
+ * nothing. Tests: tests/unit/common/test_printable.c, tests/fuzz/fuzz_printable.c.
  */
 #ifndef COMMON_SAFE_PRINTABLE_H
 #define COMMON_SAFE_PRINTABLE_H

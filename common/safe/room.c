@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A share of the address space; see room.h. Must not allocate. Test: tests/cli/run_space.sh. */
+/* A share of the address space; see room.h. Must not allocate. Test: tests/cli/run/run_space.sh. */
 #include "common/safe/room.h"
 
 #include "common/safe/sys.h"

@@ -2,7 +2,7 @@
 /*
  * Limits how much address space the measurement takes if the process has a limit (RLIMIT_AS, ulimit
  * -v). All mappings that grow with the measurement together stay below one eighth of what the
- * program leaves free. Signal-safe; errno is unchanged. Test: tests/cli/run_space.sh.
+ * program leaves free. Signal-safe; errno is unchanged. Test: tests/cli/run/run_space.sh.
  */
 #ifndef COMMON_SAFE_ROOM_H
 #define COMMON_SAFE_ROOM_H

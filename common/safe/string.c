@@ -4,7 +4,7 @@
  * names but hidden. libc's can be replaced: those of ThreadSanitizer and AddressSanitizer, and of
  * some allocators, take locks or look at memory of their own, which a signal handler must not. Only
  * linked into libraries. Loops carry a barrier, or the compiler would make them calls of the
- * function that they are. Test: tests/unit/test_safe_string.c.
+ * function that they are. Test: tests/unit/common/test_safe_string.c.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * System calls without libc. They do not touch errno, they bypass every function that the hooks or
  * the program put in front of libc, and they are not cancellation points. Each returns what the
  * kernel returns: the result, or -errno. They never retry. Signal-safe. x86-64 Linux. Test:
- * tests/unit/test_safe.c.
+ * tests/unit/common/test_safe.c.
  */
 #ifndef COMMON_SAFE_SYS_H
 #define COMMON_SAFE_SYS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formatted text without stdio; see text.h. Must not allocate, must stay signal-safe. Test:
- * tests/unit/test_safe.c.
+ * tests/unit/common/test_safe.c.
  */
 #include "common/safe/text.h"
 

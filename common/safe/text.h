@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formats text into the caller's buffer without stdio and malloc. Text that does not fit is cut;
- * the result is always NUL-terminated. Signal-safe. Test: tests/unit/test_safe.c.
+ * the result is always NUL-terminated. Signal-safe. Test: tests/unit/common/test_safe.c.
  */
 #ifndef COMMON_SAFE_TEXT_H
 #define COMMON_SAFE_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A lock that is only ever tried, never waited for, so that a signal handler can use it. A caller
- * that finds it taken must do without. Zero is free. Test: tests/unit/test_safe.c.
+ * that finds it taken must do without. Zero is free. Test: tests/unit/common/test_safe.c.
  */
 #ifndef COMMON_SAFE_TRYLOCK_H
 #define COMMON_SAFE_TRYLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See attribute.h. Test: tests/unit/test_order.c, tests/unit/test_ledger.c. */
+/* See attribute.h. Test: tests/unit/prof/test_order.c, tests/unit/prof/test_ledger.c. */
 #include "hpcprof-lite/attribute/attribute.h"
 
 #include "common/base/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Turns measurement files into the constant model: merge, expand, order, sum up, check the ledger.
- * Each step has its own file; attribute.c runs them in order. Test: tests/unit/test_order.c,
- * tests/unit/test_ledger.c.
+ * Each step has its own file; attribute.c runs them in order. Test: tests/unit/prof/test_order.c,
+ * tests/unit/prof/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ATTRIBUTE_H
 #define HPCPROF_ATTRIBUTE_ATTRIBUTE_H

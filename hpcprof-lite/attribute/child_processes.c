@@ -3,7 +3,7 @@
  * Joins what several files say of one process; see child_processes.h. Process ids return, so a
  * record of a wait is taken for a process only if it is the first after the process's start, is in
  * the same measurement directory and was written by the parent on the same host. Test:
- * tests/unit/test_children.c.
+ * tests/unit/prof/test_children.c.
  */
 #include "hpcprof-lite/attribute/child_processes.h"
 

@@ -2,7 +2,7 @@
 /*
  * What parents recorded about their children: how processes ended that could not record it
  * themselves, and which programs were not measured, with their CPU time. Test:
- * tests/unit/test_children.c.
+ * tests/unit/prof/test_children.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H
 #define HPCPROF_LITE_ATTRIBUTE_CHILD_PROCESSES_H

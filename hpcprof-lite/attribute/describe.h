@@ -2,8 +2,8 @@
 /*
  * Fills the model's metrics, processes and threads from their records: names, times of
  * CLOCK_REALTIME, ledgers, and the location of the time lines. Call the functions in the order of
- * this file. They return false if memory is short. Test: tests/unit/test_order.c,
- * tests/unit/test_ledger.c.
+ * this file. They return false if memory is short. Test: tests/unit/prof/test_order.c,
+ * tests/unit/prof/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_DESCRIBE_H
 #define HPCPROF_ATTRIBUTE_DESCRIBE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See expand.h. Failure is sticky: a run out of memory sets `failed`, ids become 0 and the caller
- * hears of it at the end. Test: tests/unit/test_expand.c.
+ * hears of it at the end. Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/attribute/expand.h"
 

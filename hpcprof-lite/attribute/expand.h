@@ -5,7 +5,7 @@
  * Frames that mean the same are merged. GPU operations go below the frames that asked for them:
  * first a placeholder for the kind of operation, below it the kernel if it is one, below that the
  * places of its PC samples. The result is in order of discovery; order.h sorts it. Tests:
- * tests/unit/test_expand.c, tests/unit/test_gpu_calls.c.
+ * tests/unit/prof/test_expand.c, tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_EXPAND_H
 #define HPCPROF_ATTRIBUTE_EXPAND_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See jit_names.h. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh. */
+/* See jit_names.h. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh. */
 #include "hpcprof-lite/attribute/jit_names.h"
 
 #include "hpcprof-lite/load/load_jit.h"

@@ -3,7 +3,7 @@
  * Names code that was generated at run time. Before the merge, frames outside all modules with an
  * address in a perf map or jitdump become frames of one logical module. Link addresses in this
  * module are numbers of places. If several functions had an address at different times, the time of
- * a sample decides. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
+ * a sample decides. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_JIT_NAMES_H
 #define HPCPROF_LITE_ATTRIBUTE_JIT_NAMES_H

@@ -3,7 +3,7 @@
  * The nodes of one thread, renamed, and told apart by time where one address meant several
  * functions; see jit_rename_nodes() in jit_names.h. The thread's views are replaced by copies that
  * belong to its file, so that nobody else needs to know: nodes with more of them at the end, cells,
- * and time lines. Tests: tests/unit/test_jit.c, tests/cli/jit_names.sh.
+ * and time lines. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/jit_names.h"
 

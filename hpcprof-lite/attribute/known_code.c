@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See known_code.h. Test: tests/unit/test_known_code.c. */
+/* See known_code.h. Test: tests/unit/prof/test_known_code.c. */
 #include "hpcprof-lite/attribute/known_code.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 /*
  * What the name of code says about it: interpreters, GPU vendors' runtimes, and the code that
  * compilers put between a launch in the source and these runtimes. All lists of names are here.
- * Test: tests/unit/test_known_code.c.
+ * Test: tests/unit/prof/test_known_code.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_KNOWN_CODE_H
 #define HPCPROF_ATTRIBUTE_KNOWN_CODE_H

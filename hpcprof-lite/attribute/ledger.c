@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See ledger.h. Test: tests/unit/test_ledger.c. */
+/* See ledger.h. Test: tests/unit/prof/test_ledger.c. */
 #include "hpcprof-lite/attribute/ledger.h"
 
 #include "common/base/capped.h"

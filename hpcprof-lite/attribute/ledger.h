@@ -2,7 +2,7 @@
 /*
  * The ledger checks for each thread that samples delivered equal samples in the tree plus counted
  * losses. It counts the samples in the tree itself and does not rely on our runtime's count. Test:
- * tests/unit/test_ledger.c.
+ * tests/unit/prof/test_ledger.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_LEDGER_H
 #define HPCPROF_ATTRIBUTE_LEDGER_H

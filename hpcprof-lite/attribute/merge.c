@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See merge.h. Cost: one look-up in a hash table for each node of each thread. Test:
- * tests/unit/test_merge.c. */
+ * tests/unit/prof/test_merge.c. */
 #include "hpcprof-lite/attribute/merge.h"
 
 #include "hpcprof-lite/attribute/python_frames.h"

@@ -3,7 +3,7 @@
  * Merge joins the trees of all threads into one tree of call paths by address. Two frames are the
  * same if their parents, modules (merge_modules.h) and link addresses are equal, in any process.
  * merge_thread() merges one thread. merge_trees() joins trees that were built in parallel. Test:
- * tests/unit/test_merge.c.
+ * tests/unit/prof/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_H
 #define HPCPROF_ATTRIBUTE_MERGE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See merge_modules.h. Test: tests/unit/test_merge.c. */
+/* See merge_modules.h. Test: tests/unit/prof/test_merge.c. */
 #include "hpcprof-lite/attribute/merge_modules.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * The modules of all files, each once. Two modules are the same if their build ids are equal;
  * without build ids, if path and size are. The merged tree (merge.h) uses their dense numbers. Not
- * thread-safe. Test: tests/unit/test_merge.c.
+ * thread-safe. Test: tests/unit/prof/test_merge.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_MERGE_MODULES_H
 #define HPCPROF_ATTRIBUTE_MERGE_MODULES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See order.h. Every comparison below is a total order over things that are distinct, so that the
- * unstable qsort cannot show. Test: tests/unit/test_order.c.
+ * unstable qsort cannot show. Test: tests/unit/prof/test_order.c.
  */
 #include "hpcprof-lite/attribute/order.h"
 

@@ -2,7 +2,7 @@
 /*
  * Order gives contexts, functions, files and modules their final ids and moves them into the model.
  * The ids do not depend on the order of the input. Contexts are in depth-first preorder (see
- * model.h). Test: tests/unit/test_order.c.
+ * model.h). Test: tests/unit/prof/test_order.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_ORDER_H
 #define HPCPROF_ATTRIBUTE_ORDER_H

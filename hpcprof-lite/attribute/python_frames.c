@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See python_frames.h. Test: tests/cli/python_frames.sh. */
+/* See python_frames.h. Test: tests/cli/python/python_frames.sh. */
 #include "hpcprof-lite/attribute/python_frames.h"
 
 #include "hpcprof-lite/load/python_lines.h"

@@ -2,7 +2,7 @@
 /*
  * Unifies the Python functions of all processes before the merge, so that a Python frame is the
  * same in every process. Code objects become functions, one for each (file, name, first line). Each
- * .py file becomes a module. Test: tests/cli/python_frames.sh.
+ * .py file becomes a module. Test: tests/cli/python/python_frames.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H
 #define HPCPROF_LITE_ATTRIBUTE_PYTHON_FRAMES_H

@@ -2,7 +2,7 @@
 /*
  * See sum.h. A profile costs time and memory for the contexts it touches and their ancestors, not
  * for all contexts; a worker keeps four bytes and a bit for each context. Test:
- * tests/unit/test_sum.c compares with a plain oracle.
+ * tests/unit/prof/test_sum.c compares with a plain oracle.
  */
 #include "hpcprof-lite/attribute/sum.h"
 

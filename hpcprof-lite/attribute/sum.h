@@ -3,7 +3,7 @@
  * Sum up turns the cells of each thread into sparse values in the four scopes of model.h, and the
  * values of all threads into totals. Sums within a thread are integers and exact. Totals add the
  * threads in their order, so the order of the input and the number of workers do not change a bit.
- * Test: tests/unit/test_sum.c.
+ * Test: tests/unit/prof/test_sum.c.
  */
 #ifndef HPCPROF_ATTRIBUTE_SUM_H
 #define HPCPROF_ATTRIBUTE_SUM_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares a binary on disk with what the run saw, by the GNU build id note (ELF specification,
- * "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h. Test: tests/unit/test_expand.c.
+ * "Note Section"; type NT_GNU_BUILD_ID). Declared in structures.h.
+ * Test: tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/load/structures.h"
 

@@ -10,7 +10,7 @@
  * - V8 writes bytecode offsets for code that is interpreted or made by its baseline compiler: left
  *   out as well.
  * - V8's header has the time of day in microseconds; only the times of records are used.
- * Tests: tests/unit/test_jit.c, tests/fuzz/fuzz_jit.c.
+ * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
 #include "hpcprof-lite/load/load_jit.h"
 

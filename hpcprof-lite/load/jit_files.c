@@ -5,7 +5,7 @@
  * a process that was killed leaves no copy. So the original is taken where it begins with the copy,
  * or where there is no copy and it can be of no other process: same host, same owner as the
  * measurement, and last written while the process ran. Process ids are used again. Test:
- * tests/cli/jit_files.sh.
+ * tests/cli/jit/jit_files.sh.
  */
 #include "hpcprof-lite/load/load_jit.h"
 

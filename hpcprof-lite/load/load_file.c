@@ -2,7 +2,7 @@
 /*
  * Reads a measurement file: scans its extents, validates their records, counts what is not sound.
  * See load_file.h here for what holds afterwards and doc/formats/measurement.md for what a reader
- * does with damage. Must not change what it reads. Tests: tests/unit/test_load.c.
+ * does with damage. Must not change what it reads. Tests: tests/unit/prof/test_load.c.
  */
 #include "hpcprof-lite/load/load_file.h"
 

@@ -3,7 +3,7 @@
  * One measurement file, mapped and validated. Data in a struct load_file needs no further checks:
  * ids are in range, parents come before children, strings end. Damaged parts were skipped and
  * counted. The bytes of the file stay mapped, and the views below borrow them. Tests:
- * tests/unit/test_load.c, tests/fuzz/fuzz_measurement.c.
+ * tests/unit/prof/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_FILE_H
 #define HPCPROF_LITE_LOAD_LOAD_FILE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See load_gpu.h. Test: tests/unit/test_load_gpu.c, tests/fuzz/fuzz_measurement.c. */
+/* See load_gpu.h. Test: tests/unit/prof_gpu/test_load_gpu.c, tests/fuzz/fuzz_measurement.c. */
 #include "hpcprof-lite/load/load_gpu.h"
 
 #include "hpcprof-lite/load/load_records.h"

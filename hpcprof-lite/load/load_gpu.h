@@ -3,7 +3,7 @@
  * The GPU part of a measurement file, as validated views. Records stay in the mapped file, so 30
  * million operations use no memory here. Definitions are found by id. A record that names a missing
  * id is valid; the look-up returns NULL. Damage is skipped and counted in load_file.bytes_damaged.
- * Tests: tests/unit/test_load_gpu.c, tests/fuzz/fuzz_measurement.c.
+ * Tests: tests/unit/prof_gpu/test_load_gpu.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_GPU_H
 #define HPCPROF_LITE_LOAD_LOAD_GPU_H

@@ -3,7 +3,7 @@
  * Perf maps, and the search by address in what perf maps and jitdumps say. Code of several
  * functions may overlap, because memory is used again: the codes are a balanced tree by start, each
  * with the largest end below it (T. Cormen et al., Introduction to Algorithms, interval trees).
- * Tests: tests/unit/test_jit.c, tests/fuzz/fuzz_jit.c.
+ * Tests: tests/unit/prof/test_jit.c, tests/fuzz/fuzz_jit.c.
  */
 #include "hpcprof-lite/load/load_jit.h"
 

@@ -4,7 +4,7 @@
  * map (perf-PID.map; Linux, tools/perf/Documentation/jit-interface.txt) has the address, size and
  * name of one function in each line. A jitdump (jit-PID.dump;
  * tools/perf/Documentation/jitdump-specification.txt) also has times and source lines. The input
- * may be any bytes; invalid records are skipped. Tests: tests/unit/test_jit.c,
+ * may be any bytes; invalid records are skipped. Tests: tests/unit/prof/test_jit.c,
  * tests/fuzz/fuzz_jit.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_JIT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See load_job.h. Test: tests/unit/test_load.c, tests/cli/prof_cli.sh. */
+/* See load_job.h. Test: tests/unit/prof/test_load.c, tests/cli/prof/prof_cli.sh. */
 #include "hpcprof-lite/load/load_job.h"
 
 #include "common/base/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All measurement files of some directories. They are opened in parallel and then sorted for good
- * by rank, host, pid, exec number, start and path. Test: tests/unit/test_load.c,
- * tests/cli/prof_cli.sh.
+ * by rank, host, pid, exec number, start and path. Test: tests/unit/prof/test_load.c,
+ * tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_JOB_H
 #define HPCPROF_LITE_LOAD_LOAD_JOB_H

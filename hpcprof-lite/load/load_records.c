@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See load_records.h. Tests: tests/unit/test_load.c. */
+/* See load_records.h. Tests: tests/unit/prof/test_load.c. */
 #include "hpcprof-lite/load/load_records.h"
 
 #include "common/base/sorted.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by the readers of a measurement file's extents: threads by number, a walk over records,
- * and giving pages back. Tests: tests/unit/test_load.c, tests/fuzz/fuzz_measurement.c.
+ * and giving pages back. Tests: tests/unit/prof/test_load.c, tests/fuzz/fuzz_measurement.c.
  */
 #ifndef HPCPROF_LITE_LOAD_LOAD_RECORDS_H
 #define HPCPROF_LITE_LOAD_LOAD_RECORDS_H

@@ -2,7 +2,7 @@
 /*
  * See python_lines.h. The encodings: PEP 626 with Objects/lnotab_notes.txt of CPython 3.10;
  * Objects/locations.md (now InternalDocs/code_objects.md) of CPython 3.11 on. Must not: read beyond
- * the table. Test: tests/unit/test_python_lines.c, tests/cli/python_lines.sh.
+ * the table. Test: tests/unit/prof/test_python_lines.c, tests/cli/python/python_lines.sh.
  */
 #include "hpcprof-lite/load/python_lines.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See structures.h. Test: tests/unit/test_expand.c, tests/cli/prof_structs.sh. */
+/* See structures.h. Test: tests/unit/prof/test_expand.c, tests/cli/prof/prof_structs.sh. */
 #include "hpcprof-lite/load/structures.h"
 
 #include "common/base/log.h"

@@ -3,7 +3,7 @@
  * Finds the structure files of the modules that have samples. The first choice is structs/ in a
  * measurement, where archives keep them. The second is the user's cache of hpcstruct-lite. Nothing
  * is written into a measurement. If a structure cannot be made, the module has none. Test:
- * tests/unit/test_expand.c, tests/cli/prof_structs.sh.
+ * tests/unit/prof/test_expand.c, tests/cli/prof/prof_structs.sh.
  */
 #ifndef HPCPROF_LOAD_STRUCTURES_H
 #define HPCPROF_LOAD_STRUCTURES_H

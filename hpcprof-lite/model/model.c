@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Look-ups in the frozen model and the reading of time lines. Everything here is a function over
- * constant data: any number of threads may call it. Test: tests/unit/test_model.c.
+ * constant data: any number of threads may call it. Test: tests/unit/prof/test_model.c.
  */
 #include "hpcprof-lite/model/model.h"
 

@@ -6,7 +6,7 @@
  * load and attribute build the model, and attribute_run() returns it constant. Each sink is a
  * function over a `const struct model *`. Sinks may run at the same time in different threads. One
  * struct model owns everything. All pointers returned are borrowed and stay valid as long as the
- * model. Tests: tests/unit/test_model.c.
+ * model. Tests: tests/unit/prof/test_model.c.
  *
  * Ids are dense indices into the arrays of this struct. Contexts are in depth-first preorder.
  * Siblings are sorted by kind, then name, file, line and address, so the order of the input does

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names as outputs show them; see names.h. Test: tests/unit/test_sink_names.c. */
+/* Names as outputs show them; see names.h. Test: tests/unit/sink/test_sink_names.c. */
 #include "hpcprof-lite/sink/names.h"
 
 #include "common/safe/printable.h"

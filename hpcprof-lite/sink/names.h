@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names as all outputs show them. Test: tests/unit/test_sink_names.c. */
+/* Names as all outputs show them. Test: tests/unit/sink/test_sink_names.c. */
 #ifndef HPCPROF_SINK_NAMES_H
 #define HPCPROF_SINK_NAMES_H
 

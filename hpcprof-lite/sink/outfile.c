@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files and directories that a sink writes; see outfile.h. Test: tests/unit/test_sink_outfile.c. */
+/* Files and directories that a sink writes; see outfile.h.
+ * Test: tests/unit/sink/test_sink_outfile.c. */
 #include "hpcprof-lite/sink/outfile.h"
 
 #include "common/base/log.h"

@@ -4,7 +4,7 @@
  * first error is logged once as "file: cause". A sink that fails removes its files. Directories are
  * made exclusively and removed with their contents. A write beyond RLIMIT_FSIZE is an ordinary
  * error: outfile_create() ignores SIGXFSZ for the process if nobody handles it. Test:
- * tests/unit/test_sink_outfile.c.
+ * tests/unit/sink/test_sink_outfile.c.
  */
 #ifndef HPCPROF_SINK_OUTFILE_H
 #define HPCPROF_SINK_OUTFILE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See sampling_facts.h. Test: tests/unit/test_sink_otf2.c, tests/cli/prof_gpu_pc.sh. */
+/* See sampling_facts.h. Test: tests/unit/sink/test_sink_otf2.c, tests/cli/prof/prof_gpu_pc.sh. */
 #include "hpcprof-lite/sink/sampling_facts.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The account of GPU PC sampling as named numbers, for outputs that can store only numbers. They
- * are the same in all of these outputs. Test: tests/unit/test_sink_otf2.c,
- * tests/cli/prof_gpu_pc.sh.
+ * are the same in all of these outputs. Test: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/prof/prof_gpu_pc.sh.
  */
 #ifndef HPCPROF_SINK_SAMPLING_FACTS_H
 #define HPCPROF_SINK_SAMPLING_FACTS_H

@@ -2,7 +2,7 @@
 /*
  * A sink writes the constant model in one form. Sinks do not change the model. They do not compute
  * what another report needs; hpcprof-lite/view does that. A sink is one folder and one row in
- * sinks.c. Test: tests/unit/test_sink_*.c, tests/cli/sink_*.sh.
+ * sinks.c. Test: tests/unit/sink/test_sink_*.c, tests/cli/sink/sink_*.sh.
  */
 #ifndef HPCPROF_SINK_SINK_H
 #define HPCPROF_SINK_SINK_H

@@ -2,7 +2,7 @@
 /*
  * See source_rights.h. As root the kernel decides: the file is opened with the owner's ids for file
  * access, which are of this thread alone (setfsuid(2)). As another user the mode bits decide, of
- * the file and of the directories above it. Test: tests/cli/prof_sources.sh.
+ * the file and of the directories above it. Test: tests/cli/prof/prof_sources.sh.
  */
 #include "hpcprof-lite/sink/source_rights.h"
 

@@ -3,7 +3,7 @@
  * Who may read a source file, and so who may read its copy. A measurement can name any path: with
  * `#line 1 "/etc/shadow"` a user could make root copy /etc/shadow. Therefore a file is opened only
  * if the owners of all measurement files could open it. Its copy is unreadable for everyone who
- * cannot read the file. Tests: tests/cli/prof_sources.sh, tests/unit/test_sink_cctdb.c.
+ * cannot read the file. Tests: tests/cli/prof/prof_sources.sh, tests/unit/sink/test_sink_cctdb.c.
  */
 #ifndef HPCPROF_SINK_SOURCE_RIGHTS_H
 #define HPCPROF_SINK_SOURCE_RIGHTS_H

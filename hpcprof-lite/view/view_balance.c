@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_balance.h. Test: tests/unit/test_view_balance.c. */
+/* See view_balance.h. Test: tests/unit/prof/test_view_balance.c. */
 #include "hpcprof-lite/view/view_balance.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How the work of one metric is distributed over threads and processes. Test:
- * tests/unit/test_view_balance.c.
+ * tests/unit/prof/test_view_balance.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_BALANCE_H
 #define HPCPROF_VIEW_VIEW_BALANCE_H

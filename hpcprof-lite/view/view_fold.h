@@ -4,7 +4,8 @@
  * Python function and the one it calls, or between the start of a thread and its first Python
  * function. The called function is shown where the chain of interpreter frames begins. Other work
  * of the interpreter's frames keeps its rows. Sums do not change, because the values of the called
- * functions move with them. Test: tests/unit/test_view_fold.c, tests/cli/python_report.sh.
+ * functions move with them. Test: tests/unit/prof/test_view_fold.c,
+ * tests/cli/python/python_report.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_FOLD_H
 #define HPCPROF_VIEW_VIEW_FOLD_H

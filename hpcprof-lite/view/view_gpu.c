@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view_gpu.h. One pass over the tree, two over the operations. Test:
- * tests/unit/test_view_gpu.c. */
+ * tests/unit/prof/test_view_gpu.c. */
 #include "hpcprof-lite/view/view_gpu.h"
 
 #include "common/base/map.h"

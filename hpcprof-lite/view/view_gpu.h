@@ -3,7 +3,7 @@
  * GPU work: kernels, copies by direction, use of devices. Counts and times of kernels come from the
  * model's metrics, so they include operations that were aggregated during the run. Minimum,
  * maximum, and copies by direction cover only operations with a record. Test:
- * tests/unit/test_view_gpu.c.
+ * tests/unit/prof/test_view_gpu.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_GPU_H
 #define HPCPROF_VIEW_VIEW_GPU_H

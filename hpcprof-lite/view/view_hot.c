@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_hot.h. One pass over contexts and totals side by side. Test: tests/unit/test_view_gpu.c,
- * tests/cli/prof_gpu_pc.sh. */
+/* See view_hot.h. One pass over contexts and totals side by side.
+ * Test: tests/unit/prof/test_view_gpu.c, tests/cli/prof/prof_gpu_pc.sh. */
 #include "hpcprof-lite/view/view_hot.h"
 
 #include "hpcprof-lite/view/view_gpu.h"

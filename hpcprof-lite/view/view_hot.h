@@ -2,7 +2,7 @@
 /*
  * PC samples by kernel: who launched it, which of its lines have the samples (including inlined
  * code and the device functions it calls), and what the warps waited for. Sums over all contexts of
- * the kernel. Test: tests/unit/test_view_gpu.c, tests/cli/prof_gpu_pc.sh.
+ * the kernel. Test: tests/unit/prof/test_view_gpu.c, tests/cli/prof/prof_gpu_pc.sh.
  */
 #ifndef HPCPROF_VIEW_VIEW_HOT_H
 #define HPCPROF_VIEW_VIEW_HOT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_launch.h. Test: tests/unit/test_view_launch.c. */
+/* See view_launch.h. Test: tests/unit/prof/test_view_launch.c. */
 #include "hpcprof-lite/view/view_launch.h"
 
 #include "hpcprof-lite/view/view_gpu.h"

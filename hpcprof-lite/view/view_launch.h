@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The place in the program that launched a kernel. Test: tests/unit/test_view_launch.c. */
+/* The place in the program that launched a kernel. Test: tests/unit/prof/test_view_launch.c. */
 #ifndef HPCPROF_VIEW_VIEW_LAUNCH_H
 #define HPCPROF_VIEW_VIEW_LAUNCH_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_table.h. One pass over the contexts for a table. Test: tests/unit/test_view_table.c. */
+/* See view_table.h. One pass over the contexts for a table.
+ * Test: tests/unit/prof/test_view_table.c. */
 #include "hpcprof-lite/view/view_table.h"
 
 #include "common/base/map.h"

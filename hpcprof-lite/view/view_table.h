@@ -2,7 +2,7 @@
 /*
  * Flat tables of one metric: sums over all contexts of one function, line of a function, or module.
  * If a context is inside another of the same function, line or module, the total counts it once.
- * Recursion therefore does not exceed the whole. Test: tests/unit/test_view_table.c.
+ * Recursion therefore does not exceed the whole. Test: tests/unit/prof/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TABLE_H
 #define HPCPROF_VIEW_VIEW_TABLE_H

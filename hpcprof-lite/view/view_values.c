@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_values.h. Test: tests/unit/test_view_table.c. */
+/* See view_values.h. Test: tests/unit/prof/test_view_table.c. */
 #include "hpcprof-lite/view/view_values.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds metrics by what they count, and gives the totals of one metric by context. Test:
- * tests/unit/test_view_table.c.
+ * tests/unit/prof/test_view_table.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_VALUES_H
 #define HPCPROF_VIEW_VIEW_VALUES_H

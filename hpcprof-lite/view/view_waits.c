@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_waits.h. Test: tests/unit/test_view_gpu.c. */
+/* See view_waits.h. Test: tests/unit/prof/test_view_gpu.c. */
 #include "hpcprof-lite/view/view_waits.h"
 
 #include "common/base/map.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where threads wait for GPUs, by API function and the place that calls it. Test:
- * tests/unit/test_view_gpu.c.
+ * tests/unit/prof/test_view_gpu.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_WAITS_H
 #define HPCPROF_VIEW_VIEW_WAITS_H

@@ -2,7 +2,7 @@
 /*
  * libhpctoolkit.a: hands the calls of hpctoolkit.h on to the preloaded library, by a name of its
  * own, since a program that exports its symbols would find itself by the public ones. Must not need
- * anything but libc, nor keep a program from running anywhere. Test: tests/cli/control.sh.
+ * anything but libc, nor keep a program from running anywhere. Test: tests/cli/run/control.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 

@@ -16,7 +16,7 @@
  * blocked meanwhile, and come when the call returns. In a signal handler they switch what samples
  * the CPU, and a stop ends the recording of launches; all else about GPUs follows with the next
  * call outside of one. From Fortran: call hpctoolkit_sampling_start(), call
- * hpctoolkit_sampling_stop(). Test: tests/cli/control.sh.
+ * hpctoolkit_sampling_stop(). Test: tests/cli/run/control.sh.
  */
 #ifndef HPCTOOLKIT_H
 #define HPCTOOLKIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calling context tree of a thread; see cct.h. Must not allocate other than by mmap, must not
- * wait. Tests: tests/unit/test_cct.c.
+ * wait. Tests: tests/unit/run/test_cct.c.
  *
  * The index is an open-addressing table with linear probing of 8-byte entries: 32 bits of the hash
  * of (parent, address) and the node's id. It lives in anonymous memory and doubles when it is two

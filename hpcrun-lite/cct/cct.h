@@ -3,7 +3,8 @@
  * The calling context tree, the metric cells and the time line of one thread. Their memory is the
  * measurement file; only the index that finds a node by (parent, address) is private. One writer:
  * the thread itself, in its signal handler. Everything is signal-safe and keeps errno. If something
- * cannot be stored, the caller gets the cause and must count the loss. Test: tests/unit/test_cct.c.
+ * cannot be stored, the caller gets the cause and must count the loss.
+ * Test: tests/unit/run/test_cct.c.
  */
 #ifndef HPCRUN_LITE_CCT_CCT_H
 #define HPCRUN_LITE_CCT_CCT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Growing arrays in extents; see table.h. Must not move a record. Tests: tests/unit/test_cct.c.
+ * Growing arrays in extents; see table.h. Must not move a record. Tests: tests/unit/run/test_cct.c.
  */
 #include "hpcrun-lite/cct/table.h"
 

@@ -2,7 +2,7 @@
 /*
  * A growing array of records in extents of the measurement file. Records are numbered from 0 and
  * never move. One writer; signal-safe. Extents double in size up to a limit, so that a short thread
- * takes little space and a long one takes few extents. Test: tests/unit/test_cct.c.
+ * takes little space and a long one takes few extents. Test: tests/unit/run/test_cct.c.
  */
 #ifndef HPCRUN_LITE_CCT_TABLE_H
 #define HPCRUN_LITE_CCT_TABLE_H

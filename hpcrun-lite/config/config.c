@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Encoding and decoding of the one environment variable between launcher and run time; see
- * config.h. Must not allocate. Test: tests/unit/test_config.c.
+ * config.h. Must not allocate. Test: tests/unit/run/test_config.c.
  */
 #include "hpcrun-lite/config/config.h"
 

@@ -15,7 +15,7 @@
  * config_encode. The run time calls config_decode once, at the start; it allocates nothing.
  *
  * The launcher puts `library` in front of the old value of LD_PRELOAD. The program must see
- * LD_PRELOAD without that entry, or unset if nothing is left. Test: tests/unit/test_config.c.
+ * LD_PRELOAD without that entry, or unset if nothing is left. Test: tests/unit/run/test_config.c.
  */
 #ifndef HPCRUN_LITE_CONFIG_CONFIG_H
 #define HPCRUN_LITE_CONFIG_CONFIG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which rank of a parallel job this process is, from what launchers leave in the environment. Must
- * not allocate. Test: tests/unit/test_config.c.
+ * not allocate. Test: tests/unit/run/test_config.c.
  */
 #include "hpcrun-lite/config/config_rank.h"
 

@@ -2,7 +2,7 @@
 /*
  * Launchers of parallel programs and the environment variables that they set in each rank. One
  * table for the run time (which rank is this?) and for hpcrun-lite (which run does it belong to?).
- * No allocation; signal-safe. Tests: tests/unit/test_config.c, tests/unit/test_launch.c.
+ * No allocation; signal-safe. Tests: tests/unit/run/test_config.c, tests/unit/run/test_launch.c.
  */
 #ifndef HPCRUN_LITE_CONFIG_CONFIG_RANK_H
 #define HPCRUN_LITE_CONFIG_CONFIG_RANK_H

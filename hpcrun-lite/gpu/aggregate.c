@@ -2,7 +2,7 @@
 /*
  * Aggregates: operations after the limit on records are summed up in place, so that the file of a
  * run of any length stays bounded. Rows are found without a lock and made under one. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/hash128.h"
 #include "hpcrun-lite/gpu/core_internal.h"

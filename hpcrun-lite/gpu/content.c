@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes the files of code objects; see content.h. Reads the file size limit first, so that it
- * never raises SIGXFSZ. Test: tests/unit/test_gpu_define.c.
+ * never raises SIGXFSZ. Test: tests/unit/gpu/test_gpu_define.c.
  */
 #include "hpcrun-lite/gpu/content.h"
 

@@ -3,7 +3,7 @@
  * Saves the content of code objects as <run>/gpubins/<32 hex digits of its hash><suffix>, once for
  * all processes of the run. Each file is written under another name and then renamed, so a file
  * with the final name is always complete. Not signal-safe, because it is slow. No malloc. Test:
- * tests/unit/test_gpu_define.c.
+ * tests/unit/gpu/test_gpu_define.c.
  */
 #ifndef HPCRUN_LITE_GPU_CONTENT_H
 #define HPCRUN_LITE_GPU_CONTENT_H

@@ -4,8 +4,8 @@
  * ends call (gpu.h), their definitions, launches, operations and ledgers. It gets everything it
  * needs from the process (call paths, notes, whether measurement is on) through struct gpu_runtime.
  *
- * Not for signal handlers. No malloc. Tests: tests/unit/test_gpu_core.c,
- * tests/unit/test_gpu_define.c, tests/cli/gpu_core.sh.
+ * Not for signal handlers. No malloc. Tests: tests/unit/gpu/test_gpu_core.c,
+ * tests/unit/gpu/test_gpu_define.c, tests/cli/gpu/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_H
 #define HPCRUN_LITE_GPU_CORE_H

@@ -3,7 +3,7 @@
  * The state of the GPU core, shared by its parts: registry.c (definitions), launch.c, op.c,
  * aggregate.c, pending.c, device_record.c (samples, counters), core.c (start and end), host.c (the
  * table). Internal to this folder. Data of the process itself is in anonymous memory; everything
- * that is written is in extents. Test: tests/unit/test_gpu_core.c.
+ * that is written is in extents. Test: tests/unit/gpu/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CORE_INTERNAL_H

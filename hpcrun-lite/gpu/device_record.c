@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What devices deliver besides operations: clock pairs, PC samples and their losses, counter
- * values, nodes of graphs. Test: tests/unit/test_gpu_core.c.
+ * values, nodes of graphs. Test: tests/unit/gpu/test_gpu_core.c.
  *
  * Records are written as they arrive, except samples whose launch is unknown. These are summed up
  * in place, so that a run of any length has at most one record per instruction and reason. After

@@ -21,7 +21,8 @@
  * - It is harmless after the end of measurement and in a forked child (see generation).
  * - Ids are > 0. Id 0 means failure, which is counted; it may be passed on.
  *
- * Tests: tests/unit/test_gpu_core.c, which has a back end of its own, and tests/cli/ocl_*.sh.
+ * Tests: tests/unit/gpu/test_gpu_core.c, which has a back end of its own, and
+ * tests/cli/opencl/ocl_*.sh.
  */
 #ifndef HPCRUN_LITE_GPU_GPU_H
 #define HPCRUN_LITE_GPU_GPU_H

@@ -2,7 +2,7 @@
 /*
  * What the launcher asks a back end's module before a run. The launcher does this in a child
  * process that ends with the answer, because libraries of vendors start threads, print and crash.
- * Not for the measured process. Test: tests/cli/launch_gpu.sh.
+ * Not for the measured process. Test: tests/cli/launch/launch_gpu.sh.
  */
 #ifndef HPCRUN_LITE_GPU_GPU_PROBE_H
 #define HPCRUN_LITE_GPU_GPU_PROBE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MurmurHash3_x64_128; see hash128.h. Pure. Test: tests/unit/test_gpu_hash.c. */
+/* MurmurHash3_x64_128; see hash128.h. Pure. Test: tests/unit/gpu/test_gpu_hash.c. */
 #include "hpcrun-lite/gpu/hash128.h"
 
 #include <string.h>

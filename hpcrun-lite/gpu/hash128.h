@@ -3,7 +3,7 @@
  * A 128-bit hash of contents: MurmurHash3_x64_128 by Austin Appleby, who placed it in the public
  * domain (https://github.com/aappleby/smhasher, src/MurmurHash3.cpp). Fast (about 3 bytes a cycle)
  * and well mixed, but not secure against deliberate collisions. Signal-safe. Test:
- * tests/unit/test_gpu_hash.c, with the verification value of SMHasher.
+ * tests/unit/gpu/test_gpu_hash.c, with the verification value of SMHasher.
  */
 #ifndef HPCRUN_LITE_GPU_HASH128_H
 #define HPCRUN_LITE_GPU_HASH128_H

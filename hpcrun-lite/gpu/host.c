@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The table that a back end calls. It identifies the back end by its table, keeps errno, and passes
- * nothing on to the file of a process that we may not write to. Test: tests/unit/test_gpu_core.c.
+ * nothing on to the file of a process that we may not write to.
+ * Test: tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/host.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables that back ends call; see gpu.h. Test: tests/unit/test_gpu_core.c. */
+/* The tables that back ends call; see gpu.h. Test: tests/unit/gpu/test_gpu_core.c. */
 #ifndef HPCRUN_LITE_GPU_HOST_H
 #define HPCRUN_LITE_GPU_HOST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The index of the GPU core; see index.h. Allocates only with mmap. Test:
- * tests/unit/test_gpu_index.c.
+ * tests/unit/gpu/test_gpu_index.c.
  */
 #include "hpcrun-lite/gpu/index.h"
 

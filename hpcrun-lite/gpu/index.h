@@ -3,7 +3,7 @@
  * An index from a 64-bit hash to a pointer, in anonymous memory. Any number of readers without a
  * lock, one writer at a time (under the caller's lock). Open addressing, linear probing. It doubles
  * when it is half full; old tables stay until index_clear, because a reader may still use them.
- * Entries are never removed. Test: tests/unit/test_gpu_index.c.
+ * Entries are never removed. Test: tests/unit/gpu/test_gpu_index.c.
  */
 #ifndef HPCRUN_LITE_GPU_INDEX_H
 #define HPCRUN_LITE_GPU_INDEX_H

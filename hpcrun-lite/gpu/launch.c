@@ -2,8 +2,8 @@
 /*
  * Launches: which thread started an operation, and where. A launch is a record of 16 bytes in an
  * extent of the launching thread or, after the limit on records, a count in an aggregate. This is
- * the hot path of the core. Tests: tests/unit/test_gpu_core.c, tests/unit/test_gpu_launch.c; speed:
- * tests/bench/bench_gpu.c.
+ * the hot path of the core. Tests: tests/unit/gpu/test_gpu_core.c,
+ * tests/unit/gpu/test_gpu_launch.c; speed: tests/bench/bench_gpu.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/core_internal.h"

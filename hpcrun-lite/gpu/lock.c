@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits for the lock of the GPU core, for a bounded time; see lock.h. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/lock.h"
 

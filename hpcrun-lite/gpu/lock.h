@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The lock of the GPU core, for code outside our signal handlers that any thread may run. It is
- * held for tens of nanoseconds, or while the file grows once. Test: tests/unit/test_gpu_core.c.
+ * held for tens of nanoseconds, or while the file grows once. Test: tests/unit/gpu/test_gpu_core.c.
  *
  * The holder may be preempted, so waiters yield. They give up after about a second: a thread that
  * never returns (a longjmp out of a signal handler of the program) then costs records but does not

@@ -2,7 +2,7 @@
 /*
  * Operations: the result of a launch. An operation is a record in the extents that all threads
  * share, or is added to an aggregate. Records with queue and submit times are longer and have their
- * own extents. Test: tests/unit/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
+ * own extents. Test: tests/unit/gpu/test_gpu_core.c; speed: tests/bench/bench_gpu.c.
  */
 #include "hpcrun-lite/gpu/core_internal.h"
 

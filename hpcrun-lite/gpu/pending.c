@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Launches in flight while operations are summed up; see pending.h. Allocates only with mmap. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/pending.h"
 

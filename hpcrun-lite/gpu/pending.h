@@ -3,7 +3,7 @@
  * Maps the id of a launch in flight to its thread and node. It serves back ends whose operations
  * return with only an id, and only while operations are summed up; before that, launch records have
  * this information. It also remembers lost launches, so that their operations are not taken for
- * unknown ones. Test: tests/unit/test_gpu_core.c.
+ * unknown ones. Test: tests/unit/gpu/test_gpu_core.c.
  *
  * The table has a fixed size; the low bits of the id are the place. A new entry without a free
  * place replaces an old one, which is then counted as lost. An entry stays after its operation has

@@ -3,7 +3,7 @@
  * Definitions: devices, contexts, queues, code objects, functions, shapes, stall reasons and
  * counters, which back ends define once. Equal code, functions and shapes get one id: they are
  * compared with their own records in the file. A definition that cannot be written is counted and
- * has id 0. Never allocates. Test: tests/unit/test_gpu_define.c.
+ * has id 0. Never allocates. Test: tests/unit/gpu/test_gpu_define.c.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/gpu/content.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared extents of the GPU core; see writer.h. Every wait is bounded. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "hpcrun-lite/gpu/writer.h"
 

@@ -3,7 +3,7 @@
  * Appends records of the GPU core to extents that several threads share. A stream holds one kind of
  * record and has a few writers, each with its own extent and lock, so that threads rarely meet. As
  * long as they do not meet, only the first writer is used. Extents grow from 4 KiB. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_WRITER_H
 #define HPCRUN_LITE_GPU_WRITER_H

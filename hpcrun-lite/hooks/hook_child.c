@@ -3,7 +3,7 @@
  * The waits for children; see hook_child.h. libc makes wait, waitpid and wait3 of wait4, and so do
  * we: it is one system call and one cancellation point as before, and it also gives the resource
  * usage. Must not reap a child that the program would not have reaped. Test:
- * tests/cli/run_children.sh.
+ * tests/cli/run/run_children.sh.
  */
 #include "hpcrun-lite/hooks/hook_child.h"
 

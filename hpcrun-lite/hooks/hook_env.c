@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Our entries in the environment; see hook_env.h. Order and text of all other entries stay as they
- * are. Must not allocate: a child of vfork calls it. Test: tests/cli/sacred_env.sh.
+ * are. Must not allocate: a child of vfork calls it. Test: tests/cli/sacred/sacred_env.sh.
  */
 #include "hpcrun-lite/hooks/hook_env.h"
 

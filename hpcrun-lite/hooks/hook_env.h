@@ -3,7 +3,7 @@
  * Two entries of the environment load the run time into a process: CONFIG_VARIABLE, and our library
  * in LD_PRELOAD. We remove them from environ at start-up, so the program sees its user's
  * environment. We add them to the environment of every program that this one starts. Test:
- * tests/cli/sacred_env.sh.
+ * tests/cli/sacred/sacred_env.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_ENV_H
 #define HPCRUN_LITE_HOOKS_HOOK_ENV_H

@@ -4,7 +4,7 @@
  * where the caller passes an environment of its own, unless it is one that cannot take the library
  * and would show or trip over them. Sampling of the calling thread stops first, so that no sampling
  * signal meets the next image. Must not allocate or lock: a child of vfork comes here. Test:
- * tests/cli/sacred_exec.sh.
+ * tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 

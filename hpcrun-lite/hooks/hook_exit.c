@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ends of the process that atexit handlers do not see; see hook_exit.h. Must not keep the process
- * from ending. Test: tests/cli/sacred_exit.sh.
+ * from ending. Test: tests/cli/sacred/sacred_exit.sh.
  */
 #include "hpcrun-lite/hooks/hook_exit.h"
 

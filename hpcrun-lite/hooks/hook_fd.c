@@ -2,7 +2,7 @@
 /*
  * close and its kin around our descriptors; see hook_fd.h. A program that closes everything it did
  * not open, as daemons and shells do, gets the results it would get without us. Must not: lock.
- * Test: tests/cli/sacred_fd.sh.
+ * Test: tests/cli/sacred/sacred_fd.sh.
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 

@@ -6,7 +6,7 @@
  * never in environ, so the program and its children see what they would see without us; and it is
  * not asked whether the program uses a GPU before the vendor's library itself asks. All other
  * questions, and all other askers, go straight on to libc. Must not allocate. Test:
- * tests/cli/ocl_entrance.sh, tests/cli/cupti_trace.sh, tests/unit/test_getenv.c.
+ * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"
 

@@ -3,7 +3,7 @@
  * Scratch memory of a thread; see hook_scratch.h. One mapping a thread, made by system calls.
  * Whoever finds it in use by its own thread (a signal handler that starts a program while the
  * thread does) gets a mapping of its own; found in use by another, the user was a child of vfork
- * that has become another program since. Test: tests/cli/sacred_exec.sh.
+ * that has become another program since. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_scratch.h"
 

@@ -2,7 +2,7 @@
 /*
  * Memory of a thread for one call of exec. The thread keeps it from call to call: the child of a
  * vfork shares our memory and never returns, and so it leaks nothing. Signal-safe. Test:
- * tests/cli/sacred_exec.sh.
+ * tests/cli/sacred/sacred_exec.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_SCRATCH_H
 #define HPCRUN_LITE_HOOKS_HOOK_SCRATCH_H

@@ -3,7 +3,7 @@
  * system and popen. libc starts "/bin/sh -c COMMAND" with the program's environ, which does not
  * hold our entries, and adding them there would be seen by other threads. So the command is
  * wrapped: the shell sets our entries and becomes the shell that was asked for. All the rest
- * (signals, cancellation, waiting) stays libc's. Test: tests/cli/sacred_exec.sh.
+ * (signals, cancellation, waiting) stays libc's. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 

@@ -3,7 +3,7 @@
  * syscall() and prctl(), for the few calls that change what we live on: a program that becomes
  * another one past libc's exec, which pending samples would kill, one that ends, and one that puts
  * a filter on its system calls (seccomp), under which ours could kill it. All others go straight
- * on. Must not touch the arguments of those. Test: tests/cli/sacred_syscall.sh.
+ * on. Must not touch the arguments of those. Test: tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 

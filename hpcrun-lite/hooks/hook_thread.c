@@ -3,7 +3,7 @@
  * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its
  * first instruction of user code, and in front of dlclose, so that the unwinder forgets code that
  * goes away. Must not call malloc, nor change what the program sees of these functions. Tests:
- * tests/cli/run_threads.sh, tests/cli/run_modules.sh.
+ * tests/cli/run/run_threads.sh, tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/hooks/hook_thread.h"
 

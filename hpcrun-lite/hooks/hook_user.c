@@ -3,7 +3,7 @@
  * Becoming another user, and chroot. A child of fork makes its measurement file when it needs one
  * (store/nursery.h), and may not be able to any more once it has given up the rights with which it
  * was started: the workers of nginx and Apache do so. So it gets its file before.
- * Test: tests/cli/run_forks.sh.
+ * Test: tests/cli/run/run_forks.sh.
  */
 #include "hpcrun-lite/hooks/hook_user.h"
 

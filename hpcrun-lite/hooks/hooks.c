@@ -2,7 +2,7 @@
 /*
  * The hooks stand in front of functions of libc. Each hook file keeps one kind of promise to the
  * program; doc/transparency.md names a program that breaks without it. They know the run time by
- * runtime.h alone, and it knows them by the table below. Test: tests/cli/run_*.sh.
+ * runtime.h alone, and it knows them by the table below. Test: tests/cli/run/run_*.sh.
  */
 #include "hpcrun-lite/hooks/hook_child.h"
 #include "hpcrun-lite/hooks/hook_env.h"

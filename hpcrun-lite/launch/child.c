@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Questions asked in a child process; see child.h. Test: tests/cli/launch_papi.sh,
- * tests/cli/launch_gpu.sh.
+ * Questions asked in a child process; see child.h. Test: tests/cli/launch/launch_papi.sh,
+ * tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/launch/child.h"
 

@@ -2,8 +2,8 @@
 /*
  * Runs questions to libraries in a child process. Its standard output and error are discarded, and
  * it is killed if it takes too long. Libraries of vendors start threads, print and install signal
- * handlers; there they do no harm. Not for the measured process. Tests: tests/cli/launch_papi.sh,
- * tests/cli/launch_gpu.sh.
+ * handlers; there they do no harm. Not for the measured process.
+ * Tests: tests/cli/launch/launch_papi.sh, tests/cli/launch/launch_gpu.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_CHILD_H
 #define HPCRUN_LITE_LAUNCH_CHILD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parsing of events and the table of those the kernel delivers; see event.h. Test:
- * tests/unit/test_launch.c. */
+ * tests/unit/run/test_launch.c. */
 #include "hpcrun-lite/launch/event.h"
 
 #include "common/base/log.h"

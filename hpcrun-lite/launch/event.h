@@ -2,7 +2,7 @@
 /*
  * Events: the meaning of "-e NAME@HOW", whether this machine can deliver the event, and the list
  * for -L. perf::NAME events of the kernel are opened directly; all other names belong to PAPI
- * (papi_probe.h). Not for the measured process. Test: tests/unit/test_launch.c.
+ * (papi_probe.h). Not for the measured process. Test: tests/unit/run/test_launch.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_EVENT_H
 #define HPCRUN_LITE_LAUNCH_EVENT_H

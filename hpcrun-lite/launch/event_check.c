@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Can the kernel deliver an event here, and if not, why, and what would help? See event.h. Opens
- * events for the launcher's own process only. Test: tests/cli/launch_events.sh.
+ * events for the launcher's own process only. Test: tests/cli/launch/launch_events.sh.
  */
 #include "hpcrun-lite/launch/event.h"
 

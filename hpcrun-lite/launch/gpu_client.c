@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * GPU back ends for the launcher; see gpu_client.h. Test: tests/unit/test_launch.c,
- * tests/cli/launch_gpu.sh.
+ * GPU back ends for the launcher; see gpu_client.h. Test: tests/unit/run/test_launch.c,
+ * tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/launch/gpu_client.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GPU back ends as the user names them, "-e gpu=NAME[,OPTIONS]", and what their modules find on
- * this machine. Not for the measured process. Tests: tests/unit/test_launch.c,
- * tests/cli/launch_gpu.sh.
+ * this machine. Not for the measured process. Tests: tests/unit/run/test_launch.c,
+ * tests/cli/launch/launch_gpu.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_GPU_CLIENT_H
 #define HPCRUN_LITE_LAUNCH_GPU_CLIENT_H

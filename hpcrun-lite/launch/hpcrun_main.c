@@ -3,7 +3,7 @@
  * hpcrun-lite: checks the request, puts the run-time library and its configuration into the
  * environment, and becomes the program. No parent process stays behind, so process id, signals and
  * exit status are the program's own. All errors that can be known are reported before the program
- * starts. Test: tests/cli/launch_*.sh.
+ * starts. Test: tests/cli/launch/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks
- * of a run, on every node. Test: tests/unit/test_launch.c, tests/cli/launch_dir.sh.
+ * of a run, on every node. Test: tests/unit/run/test_launch.c, tests/cli/launch/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/job.h"
 

@@ -2,7 +2,7 @@
 /*
  * Finds out which run this process belongs to: what all ranks of a parallel job have in common and
  * no other run has. Processes of one run share a measurement directory. Not for the measured
- * process. Test: tests/unit/test_launch.c.
+ * process. Test: tests/unit/run/test_launch.c.
  */
 #ifndef HPCRUN_LITE_LAUNCH_JOB_H
 #define HPCRUN_LITE_LAUNCH_JOB_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the events of this machine; see list.h. Test: tests/cli/launch_events.sh. */
+/* Lists the events of this machine; see list.h. Test: tests/cli/launch/launch_events.sh. */
 #include "hpcrun-lite/launch/list.h"
 
 #include "hpcrun-lite/launch/event.h"

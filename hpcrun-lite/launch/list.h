@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The answer to -L. Test: tests/cli/launch_events.sh. */
+/* The answer to -L. Test: tests/cli/launch/launch_events.sh. */
 #ifndef HPCRUN_LITE_LAUNCH_LIST_H
 #define HPCRUN_LITE_LAUNCH_LIST_H
 

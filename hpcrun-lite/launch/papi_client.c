@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Questions to the PAPI module, asked in a child; see papi_client.h. Test:
- * tests/cli/launch_papi.sh.
+ * tests/cli/launch/launch_papi.sh.
  */
 #include "hpcrun-lite/launch/papi_client.h"
 

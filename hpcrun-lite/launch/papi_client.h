@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asks the PAPI module, in a child process, what it can do. Not for the measured process. Test:
- * tests/cli/launch_papi.sh.
+ * tests/cli/launch/launch_papi.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PAPI_CLIENT_H
 #define HPCRUN_LITE_LAUNCH_PAPI_CLIENT_H

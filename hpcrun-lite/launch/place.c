@@ -2,7 +2,7 @@
 /*
  * Finds the run-time library: in the build tree (.libs, where libtool puts libraries and sometimes
  * this program), or at the same way from it as configure's --bindir and --libdir have, wherever the
- * whole was moved to. Test: tests/cli/launch_place.sh.
+ * whole was moved to. Test: tests/cli/launch/launch_place.sh.
  */
 #include "hpcrun-lite/launch/place.h"
 

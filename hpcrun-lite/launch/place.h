@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the run-time library relative to this program, so that an installation can be moved. Test:
- * tests/cli/launch_place.sh.
+ * tests/cli/launch/launch_place.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PLACE_H
 #define HPCRUN_LITE_LAUNCH_PLACE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finding and examining the program; see program.h. Reads headers only, nothing is run. Test:
- * tests/cli/launch_cli.sh.
+ * tests/cli/launch/launch_cli.sh.
  */
 #include "hpcrun-lite/launch/program.h"
 

@@ -3,7 +3,7 @@
  * Finds the program to be measured, as execvp(3) does, and examines it through the interpreters of
  * scripts. The run-time library cannot be loaded into a program that is static, set-user-ID, has
  * file capabilities, or is for another architecture or C library. Not for the measured process.
- * Tests: tests/unit/test_launch.c, tests/cli/launch_cli.sh.
+ * Tests: tests/unit/run/test_launch.c, tests/cli/launch/launch_cli.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_PROGRAM_H
 #define HPCRUN_LITE_LAUNCH_PROGRAM_H

@@ -2,7 +2,8 @@
 /*
  * The measurement directory; see rundir.h. It is prepared under a private name, with the file that
  * says whose it is, and then renamed: rename(2) takes the place of nothing or of an empty
- * directory, never of one in use, and so decides between ranks. Test: tests/cli/launch_dir.sh.
+ * directory, never of one in use, and so decides between ranks.
+ * Test: tests/cli/launch/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/rundir.h"
 

@@ -3,7 +3,7 @@
  * The measurement directory: created, or found if another rank of the same run created it. A file
  * "job" in it identifies the run. Ranks of one run that start at the same moment on many nodes
  * agree without waiting for each other. Two runs that a launcher identifies never get the same
- * directory. Not for the measured process. Test: tests/cli/launch_dir.sh.
+ * directory. Not for the measured process. Test: tests/cli/launch/launch_dir.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_RUNDIR_H
 #define HPCRUN_LITE_LAUNCH_RUNDIR_H

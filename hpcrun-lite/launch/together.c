@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a run going on in a directory? See together.h. Test: tests/cli/launch_together.sh. */
+/* Is a run going on in a directory? See together.h. Test: tests/cli/launch/launch_together.sh. */
 #include "hpcrun-lite/launch/together.h"
 
 #include "common/format/measurement.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processes that are started side by side by something that gives them no ranks: GNU parallel,
- * xargs -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch_together.sh.
+ * xargs -P, a loop of ssh. Not for the measured process. Test: tests/cli/launch/launch_together.sh.
  */
 #ifndef HPCRUN_LITE_LAUNCH_TOGETHER_H
 #define HPCRUN_LITE_LAUNCH_TOGETHER_H

@@ -2,8 +2,8 @@
 /*
  * See frames.h. The thread was interrupted anywhere, so the innermost links may be half made:
  * whatever does not fit ends the walk, and what was not complete is left out. Must not: follow more
- * than there is room for. Tests: tests/unit/test_python_frames.c, tests/unit/test_python_ahead.c,
- * tests/cli/python_frames.sh.
+ * than there is room for. Tests: tests/unit/run/test_python_frames.c,
+ * tests/unit/run/test_python_ahead.c, tests/cli/python/python_frames.sh.
  */
 #include "hpcrun-lite/python/frames.h"
 

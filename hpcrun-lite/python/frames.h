@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The Python frames of a thread, innermost first, in runs. A run is the frames of one call of the
- * interpreter's C function, with a position of that call on the C stack. Signal-safe. Tests:
- * tests/unit/test_python_frames.c, tests/unit/test_python_ahead.c, tests/cli/python_frames.sh.
+ * interpreter's C function, with a position of that call on the C stack. Signal-safe.
+ * Tests: tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c,
+ * tests/cli/python/python_frames.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_FRAMES_H
 #define HPCRUN_LITE_PYTHON_FRAMES_H

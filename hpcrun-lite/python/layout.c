@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See layout.h. Must not: guess. Test: tests/unit/test_python.c,
- * tests/cli/python_interpreters.sh. */
+/* See layout.h. Must not: guess. Test: tests/unit/run/test_python.c,
+ * tests/cli/python/python_interpreters.sh. */
 #include "hpcrun-lite/python/layout.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * Where CPython's interpreter keeps what a call path needs: offsets in its structures. They differ
  * between minor versions and are equal within one. They are from the headers in Include/internal of
  * CPython's sources. Since 3.13 the interpreter itself states most of them, and we compare.
- * Constant data, signal-safe. Test: tests/unit/test_python.c.
+ * Constant data, signal-safe. Test: tests/unit/run/test_python.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_LAYOUT_H
 #define HPCRUN_LITE_PYTHON_LAYOUT_H

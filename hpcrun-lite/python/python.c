@@ -2,7 +2,7 @@
 /*
  * See python.h: finds the interpreter and the thread's state in it, and joins native and Python
  * frames by their places on the C stack. Must not: wait, allocate, read what may have been freed
- * other than by guarded loads. Tests: tests/cli/python_*.sh.
+ * other than by guarded loads. Tests: tests/cli/python/python_*.sh.
  */
 #include "hpcrun-lite/python/python.h"
 

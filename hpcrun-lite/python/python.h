@@ -7,7 +7,7 @@
  *
  * A Python frame is an address in one logical module (MSR_MODULE_PYTHON): the number of its code
  * object and of the code unit, see struct msr_python_code. All functions are signal-safe except
- * python_init. Tests: tests/cli/python_*.sh, tests/unit/test_python.c.
+ * python_init. Tests: tests/cli/python/python_*.sh, tests/unit/run/test_python.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_H
 #define HPCRUN_LITE_PYTHON_PYTHON_H

@@ -4,7 +4,7 @@
  * included, to its number; and the numbers that were given, by the contents of the record, so that
  * equal code objects (made anew by exec, or in a loop) have one. An entry is 16 bytes, (number xor
  * key, key), so that a torn read is a miss. Must not: wait, trust a pointer that was not checked.
- * Tests: tests/cli/python_frames.sh, tests/cli/python_launches.sh.
+ * Tests: tests/cli/python/python_frames.sh, tests/cli/python/python_launches.sh.
  */
 #include "hpcrun-lite/python/python_code.h"
 

@@ -3,7 +3,7 @@
  * Code objects: each gets a number in this process and a record (file, function, line table) in the
  * measurement when it is first met. CPython frees code objects and makes others in their place, so
  * one is known again by what it holds and not by where it lies. All threads share the table,
- * without a lock. Signal-safe. Tests: tests/cli/python_frames.sh.
+ * without a lock. Signal-safe. Tests: tests/cli/python/python_frames.sh.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_CODE_H
 #define HPCRUN_LITE_PYTHON_PYTHON_CODE_H

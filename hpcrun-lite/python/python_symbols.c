@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See python_symbols.h. Must not believe any byte: every load is guarded and every loop bounded.
- * Test: tests/unit/test_python.c. */
+ * Test: tests/unit/run/test_python.c. */
 #include "hpcrun-lite/python/python_symbols.h"
 
 #include "common/safe/load.h"

@@ -2,7 +2,7 @@
 /*
  * Finds a dynamic symbol of a loaded object by name, in the object's hash table in memory (GNU
  * hash). It works like dlsym, but with guarded loads and without the loader's lock. Signal-safe.
- * Test: tests/unit/test_python.c.
+ * Test: tests/unit/run/test_python.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_PYTHON_SYMBOLS_H
 #define HPCRUN_LITE_PYTHON_PYTHON_SYMBOLS_H

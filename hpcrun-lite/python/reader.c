@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See reader.h. Must not fault. Tests: tests/unit/test_python.c, tests/unit/test_python_ahead.c. */
+/* See reader.h. Must not fault. Tests: tests/unit/run/test_python.c,
+ * tests/unit/run/test_python_ahead.c. */
 #include "hpcrun-lite/python/reader.h"
 
 #include "common/safe/load.h"

@@ -4,8 +4,8 @@
  * pieces that are likely to be needed, many by one system call, and else whole pages. Direct ones
  * are for what the interpreter itself is about to use, when nobody can free it, and for the part of
  * the thread's own stack that has been in use. Nothing that was read is kept from one walk to the
- * next but places: where to look. Signal-safe. Tests: tests/unit/test_python.c,
- * tests/unit/test_python_ahead.c.
+ * next but places: where to look. Signal-safe. Tests: tests/unit/run/test_python.c,
+ * tests/unit/run/test_python_ahead.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_READER_H
 #define HPCRUN_LITE_PYTHON_READER_H

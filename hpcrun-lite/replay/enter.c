@@ -2,7 +2,7 @@
 /*
  * What comes in: makes of an event what CUPTI, the driver or the run time gave, and calls the back
  * end with it. Pointers of the recording are never followed: what lay behind them comes from the
- * recording, and what is not there is NULL. Test: tests/cli/replay.sh.
+ * recording, and what is not there is NULL. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults put into a replay; see fault.h. Test: tests/cli/replay_fault.sh. */
+/* Faults put into a replay; see fault.h. Test: tests/cli/gpu/replay_fault.sh. */
 #include "hpcrun-lite/replay/fault.h"
 
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"

@@ -2,7 +2,7 @@
 /*
  * What real life does to a tool, put into a replay: records that are dropped, missing, out of order
  * or with senseless times, ids that wrap around, calls that fail. Each is done at a place that the
- * player asks about. Test: tests/cli/replay_fault.sh.
+ * player asks about. Test: tests/cli/gpu/replay_fault.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_FAULT_H
 #define HPCRUN_LITE_REPLAY_FAULT_H

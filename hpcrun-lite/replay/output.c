@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The measurement that a replay writes; see output.h. Must not: believe the original. Test:
- * tests/cli/replay.sh. */
+ * tests/cli/gpu/replay.sh. */
 #include "hpcrun-lite/replay/output.h"
 
 #include "common/base/log.h"

@@ -2,7 +2,7 @@
 /*
  * The measurement that a replay writes: what the original says of the CPU side (threads, modules,
  * call paths, samples, time lines), byte for byte, into a new file, to which the core then adds
- * what GPUs did. Test: tests/cli/replay.sh.
+ * what GPUs did. Test: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_OUTPUT_H
 #define HPCRUN_LITE_REPLAY_OUTPUT_H

@@ -7,7 +7,7 @@
  * asked for, the end of a flush after what it delivered. Flushes and PC sampling, which one lock
  * guards, keep their order. Contexts, captures, the end, and rounds in which sampling is switched
  * keep their place among all others. Every such rule points forward in the recorded order, so there
- * always is an order that keeps them. Test: tests/cli/replay.sh.
+ * always is an order that keeps them. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "common/base/vec.h"

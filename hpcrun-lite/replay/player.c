@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads and turns; see player.h. Must not: wait for ever, since a back end may be what is wrong.
- * Test: tests/cli/replay.sh. */
+ * Test: tests/cli/gpu/replay.sh. */
 #include "hpcrun-lite/replay/player.h"
 
 #include "common/base/log.h"

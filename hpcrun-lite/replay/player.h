@@ -7,7 +7,7 @@
  *
  * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what
  * goes out), plan.c (order), fault.c (what is made to go wrong), replay_place.c (the core's run
- * time). Tests: tests/cli/replay.sh.
+ * time). Tests: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command; see replay.h. Test: tests/cli/replay.sh. */
+/* The command; see replay.h. Test: tests/cli/gpu/replay.sh. */
 #include "hpcrun-lite/replay/replay.h"
 
 #include "common/base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Code objects of a recording: the files below gpubins, mapped when they are asked for and kept.
- * Test: tests/cli/replay.sh. */
+ * Test: tests/cli/gpu/replay.sh. */
 #include "common/base/log.h"
 #include "common/base/vec.h"
 #include "hpcrun-lite/replay/player.h"

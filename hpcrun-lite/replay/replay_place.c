@@ -2,7 +2,7 @@
 /*
  * The run time as the core sees it in a replay: in place of a walk of the stack, where the recorded
  * launch was put. Thread and node are those of the original measurement, whose tree is copied.
- * Test: tests/cli/replay.sh.
+ * Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/output.h"

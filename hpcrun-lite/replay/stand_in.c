@@ -3,7 +3,7 @@
  * CUPTI, the driver and the process as the recording knows them: each function answers what it
  * answered then. Calls that took time are matched one by one with those of the recorded thread and
  * wait for their turn; questions are answered by what they ask. What was never asked fails. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

@@ -2,7 +2,7 @@
 /*
  * PC sampling as the recording knows it: samples as they came then, and a configuration that holds
  * what is set, for a back end that asks more often than then (after an overflow that was put in).
- * See stand_in.c. Test: tests/cli/replay.sh, tests/cli/replay_fault.sh.
+ * See stand_in.c. Test: tests/cli/gpu/replay.sh, tests/cli/gpu/replay_fault.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads recordings; see tape.h. Must not: believe a byte. Test: tests/unit/test_recording.c,
- * tests/cli/replay.sh. */
+/* Reads recordings; see tape.h. Must not: believe a byte. Test: tests/unit/cupti/test_recording.c,
+ * tests/cli/gpu/replay.sh. */
 #include "hpcrun-lite/replay/tape.h"
 
 #include "common/base/log.h"

@@ -2,8 +2,8 @@
 /*
  * A recording, read whole and checked: its events by stream and by order, which of them lie inside
  * of which, its texts and answers. Not thread-safe while it is loaded, constant afterwards, but for
- * what faults are put into it before it is played. Test: tests/unit/test_recording.c,
- * tests/cli/replay.sh.
+ * what faults are put into it before it is played. Test: tests/unit/cupti/test_recording.c,
+ * tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_TAPE_H
 #define HPCRUN_LITE_REPLAY_TAPE_H

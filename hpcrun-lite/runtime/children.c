@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Children of the process; see children.h. Must not wait for a child that the program would not
- * wait for. Test: tests/cli/run_children.sh.
+ * wait for. Test: tests/cli/run/run_children.sh.
  */
 #include "hpcrun-lite/runtime/children.h"
 

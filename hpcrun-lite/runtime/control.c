@@ -2,7 +2,7 @@
 /*
  * Starting and stopping; see control.h. Must not: wait for a lock, since a signal handler may have
  * interrupted its holder; touch the state of other threads, which follow by themselves. Tests:
- * tests/cli/control.sh, tests/cli/control_gpu.sh.
+ * tests/cli/run/control.sh, tests/cli/gpu/control_gpu.sh.
  */
 #include "hpcrun-lite/runtime/control.h"
 

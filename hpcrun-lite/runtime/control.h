@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts and stops the measurement of the whole process (hpctoolkit.h). process.off is the current
- * state; each thread follows it by itself. Tests: tests/cli/control.sh, tests/cli/control_gpu.sh.
+ * state; each thread follows it by itself. Tests: tests/cli/run/control.sh,
+ * tests/cli/gpu/control_gpu.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CONTROL_H
 #define HPCRUN_LITE_RUNTIME_CONTROL_H

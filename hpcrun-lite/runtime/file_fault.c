@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See file_fault.h. Test: tests/cli/sacred_file.sh. */
+/* See file_fault.h. Test: tests/cli/sacred/sacred_file.sh. */
 #include "hpcrun-lite/runtime/file_fault.h"
 
 #include "common/safe/sys.h"

@@ -2,7 +2,7 @@
 /*
  * Writes to the measurement file while another process may truncate it. Such a write raises SIGBUS,
  * which must reach our handler even if the program has blocked it. Signal-safe. Test:
- * tests/cli/sacred_file.sh.
+ * tests/cli/sacred/sacred_file.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_FILE_FAULT_H
 #define HPCRUN_LITE_RUNTIME_FILE_FAULT_H

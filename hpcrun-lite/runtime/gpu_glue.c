@@ -2,7 +2,7 @@
 /*
  * The GPU core in this process; see gpu_glue.h. A launch walks the stack outside a handler. It
  * holds back the thread's samples in the meantime, because both write the thread's tree. It must
- * not wait for a device or call a back end from a signal handler. Tests: tests/cli/gpu_core.sh,
+ * not wait for a device or call a back end from a signal handler. Tests: tests/cli/gpu/gpu_core.sh,
  * tests/bench/bench_gpu.sh.
  */
 #include "hpcrun-lite/runtime/gpu_glue.h"

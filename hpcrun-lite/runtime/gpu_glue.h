@@ -2,7 +2,7 @@
 /*
  * Connects the GPU core to the process: the exported symbol that back ends look for, call paths of
  * launches, the end. Costs nothing in a process that loads no back end. Not signal-safe. Test:
- * tests/cli/gpu_core.sh.
+ * tests/cli/gpu/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GPU_GLUE_H
 #define HPCRUN_LITE_RUNTIME_GPU_GLUE_H

@@ -2,7 +2,7 @@
 /*
  * Finds the function that a hook replaces: the next definition of the same name. Each hook looks it
  * up once, at the start or at its first call if that is earlier (constructors of other libraries
- * run before ours). Test: tests/cli/run_processes.sh.
+ * run before ours). Test: tests/cli/run/run_processes.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_NEXT_H
 #define HPCRUN_LITE_RUNTIME_NEXT_H

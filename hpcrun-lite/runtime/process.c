@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program
- * runs on, unmeasured and told so. Tests: tests/cli/run_processes.sh, tests/cli/run_space.sh.
+ * runs on, unmeasured and told so. Tests: tests/cli/run/run_processes.sh,
+ * tests/cli/run/run_space.sh.
  */
 #include "hpcrun-lite/runtime/process.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The process: its constants, start, forks and end. Internal to the run time; hooks use runtime.h.
- * Tests: tests/cli/run_*.sh.
+ * Tests: tests/cli/run/run_*.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_PROCESS_H
 #define HPCRUN_LITE_RUNTIME_PROCESS_H

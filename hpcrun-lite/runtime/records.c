@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of the process; see records.h. Must not wait. Tests: tests/cli/run_processes.sh. */
+/* Records of the process; see records.h. Must not wait. Tests: tests/cli/run/run_processes.sh. */
 #include "hpcrun-lite/runtime/records.h"
 
 #include "common/safe/trylock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes records that belong to the process (INFO, METRIC, MODULE) to the measurement file. Uses
- * try-locks: signal-safe. Test: tests/cli/run_processes.sh.
+ * try-locks: signal-safe. Test: tests/cli/run/run_processes.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RECORDS_H
 #define HPCRUN_LITE_RUNTIME_RECORDS_H

@@ -6,7 +6,7 @@
  *
  * Every function may be called from any thread, keeps errno and never fails visibly. It does
  * nothing in a process that is not measured, nor in a child of vfork, _Fork or a bare clone, which
- * it detects. Functions are signal-safe only where it says so. Tests: tests/cli/run_*.sh.
+ * it detects. Functions are signal-safe only where it says so. Tests: tests/cli/run/run_*.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_RUNTIME_H
 #define HPCRUN_LITE_RUNTIME_RUNTIME_H

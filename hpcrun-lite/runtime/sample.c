@@ -2,7 +2,7 @@
 /*
  * The signal handler and what it does with a sample. It never allocates, locks, waits, prints,
  * exits or changes errno. It blocks all signals, so that no handler of the program can interrupt it
- * and jump out of it. Tests: tests/cli/run_*.sh, tests/bench/bench_sample.c.
+ * and jump out of it. Tests: tests/cli/run/run_*.sh, tests/bench/bench_sample.c.
  */
 #include "hpcrun-lite/runtime/sample.h"
 

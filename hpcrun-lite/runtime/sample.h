@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From a signal to a recorded sample. This is the only code that runs in our handler. Tests:
- * tests/cli/run_*.sh, tests/bench/bench_sample.c.
+ * tests/cli/run/run_*.sh, tests/bench/bench_sample.c.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SAMPLE_H
 #define HPCRUN_LITE_RUNTIME_SAMPLE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See signal_table.h. Test: tests/cli/sacred_signal.sh. */
+/* See signal_table.h. Test: tests/cli/sacred/sacred_signal.sh. */
 #include "hpcrun-lite/runtime/signal_table.h"
 
 #include "common/safe/sys.h"

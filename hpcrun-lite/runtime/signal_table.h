@@ -2,7 +2,7 @@
 /*
  * The kernel's table of signal handlers and the signal mask of the calling thread, through system
  * calls. The functions of libc are hooked, and other libraries may replace them too. Signal-safe.
- * Test: tests/cli/sacred_signal.sh.
+ * Test: tests/cli/sacred/sacred_signal.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_SIGNAL_TABLE_H
 #define HPCRUN_LITE_RUNTIME_SIGNAL_TABLE_H

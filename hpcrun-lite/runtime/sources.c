@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which source delivers which event, in the order of preference, and what is written about it. Runs
- * at the start of a process only. Tests: tests/cli/run_rate.sh, tests/cli/run_processes.sh.
+ * at the start of a process only. Tests: tests/cli/run/run_rate.sh, tests/cli/run/run_processes.sh.
  */
 #include <config.h> /* of configure, not of this room */
 

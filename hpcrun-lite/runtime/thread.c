@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads; see thread.h. Never calls malloc: a program may replace it, or be inside it. Test:
- * tests/cli/run_threads.sh.
+ * tests/cli/run/run_threads.sh.
  */
 #include "hpcrun-lite/runtime/thread.h"
 

@@ -2,7 +2,7 @@
 /*
  * Threads: their state, from before the first user instruction until after the last. The state of
  * each thread is a block of anonymous memory, which is reused when the thread has ended. No malloc.
- * Test: tests/cli/run_threads.sh.
+ * Test: tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_H
 #define HPCRUN_LITE_RUNTIME_THREAD_H

@@ -7,7 +7,7 @@
  *
  * Threads that take samples also check the others. If no thread takes samples, the first thread has
  * a timer on CLOCK_MONOTONIC: 50 ms after its start, then four times as long after each time that
- * it found nothing. All functions are signal-safe. Test: tests/cli/run_switches.sh.
+ * it found nothing. All functions are signal-safe. Test: tests/cli/run/run_switches.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_WATCH_H
 #define HPCRUN_LITE_RUNTIME_WATCH_H

@@ -12,7 +12,7 @@
  * A thread starts with the timer. At the second expiry the thread gets the event, unless it
  * switches often. Later it changes between the two as its rate of switches changes. doc/sampling.md
  * explains this, the weights, and the treatment of kernel time. Never waits or allocates. Tests:
- * tests/cli/run_rate.sh, tests/cli/run_switches.sh.
+ * tests/cli/run/run_rate.sh, tests/cli/run/run_switches.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/load.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kernel timers that signal the calling thread, without libc's bookkeeping. Signal-safe. Test:
- * tests/cli/run_threads.sh.
+ * tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_KTIMER_H
 #define HPCRUN_LITE_SOURCE_KTIMER_H

@@ -3,7 +3,7 @@
  * Samples PAPI events with PAPI's overflow, in a module that is loaded only for them. Each thread
  * has its own event set. The overflow handler runs in PAPI's signal handler, which we configure
  * like ours: all signals blocked, on the alternate stack. The handler calls PAPI only to decode
- * which event overflowed. Test: tests/cli/launch_papi.sh.
+ * which event overflowed. Test: tests/cli/launch/launch_papi.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/source/papi_set.h"

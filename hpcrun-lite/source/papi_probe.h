@@ -2,7 +2,7 @@
 /*
  * What the launcher asks the PAPI module: which events are available. The launcher opens the module
  * in a child process, so that PAPI touches neither the launcher nor the program. Test:
- * tests/cli/launch_papi.sh.
+ * tests/cli/launch/launch_papi.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_PAPI_PROBE_H
 #define HPCRUN_LITE_SOURCE_PAPI_PROBE_H

@@ -2,7 +2,7 @@
 /*
  * PAPI's library and event sets; see papi_set.h. All components except the CPU's are disabled
  * before the start: they cannot sample, and some print, start threads or open devices. Test:
- * tests/cli/launch_papi.sh.
+ * tests/cli/launch/launch_papi.sh.
  */
 #include "hpcrun-lite/source/papi_set.h"
 

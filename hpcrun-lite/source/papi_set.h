@@ -2,7 +2,7 @@
 /*
  * The part of PAPI that the source and the probe share: starting the library with only its CPU
  * component, and an event set of the calling thread that overflows for each of its events. Not
- * signal-safe. Test: tests/cli/launch_papi.sh.
+ * signal-safe. Test: tests/cli/launch/launch_papi.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_PAPI_SET_H
 #define HPCRUN_LITE_SOURCE_PAPI_SET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Samples events of perf_event_open that count something (page faults, cycles, cache misses). The
- * task clock is in cputime.c. Never waits or allocates. Test: tests/cli/run_rate.sh.
+ * task clock is in cputime.c. Never waits or allocates. Test: tests/cli/run/run_rate.sh.
  */
 #include "hpcrun-lite/source/perf_event.h"
 

@@ -8,7 +8,7 @@
  * (locked memory), there is no event: its descriptor would be one of the low numbers that programs
  * expect to get and close.
  *
- * All functions are signal-safe unless they say otherwise. Test: tests/cli/run_rate.sh.
+ * All functions are signal-safe unless they say otherwise. Test: tests/cli/run/run_rate.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_PERF_EVENT_H
 #define HPCRUN_LITE_SOURCE_PERF_EVENT_H

@@ -2,7 +2,7 @@
 /*
  * REALTIME: a timer on CLOCK_MONOTONIC for each thread, so that threads that wait are sampled too.
  * The weight of a sample is the time since the last one. Never waits or allocates. Test:
- * tests/cli/run_rate.sh.
+ * tests/cli/run/run_rate.sh.
  */
 #include "common/safe/clock.h"
 #include "hpcrun-lite/source/ktimer.h"

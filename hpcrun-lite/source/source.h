@@ -8,7 +8,7 @@
  *
  * A source serves all its events of a process. Each thread has its own state in memory that the run
  * time provides (zeroed, aligned to 64). Sources never allocate or lock in `poll`. Tests:
- * tests/cli/run_rate.sh, tests/cli/run_threads.sh.
+ * tests/cli/run/run_rate.sh, tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_SOURCE_SOURCE_H
 #define HPCRUN_LITE_SOURCE_SOURCE_H

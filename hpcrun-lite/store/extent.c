@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See extent.h. Test: tests/unit/test_store.c. */
+/* See extent.h. Test: tests/unit/run/test_store.c. */
 #include "hpcrun-lite/store/extent.h"
 
 void extent_write(struct msr_extent *e, const struct store_request *r, uint64_t length)

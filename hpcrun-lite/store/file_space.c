@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reserving and mapping the measurement file; see file_space.h. Must not raise SIGXFSZ: the limit
- * is read before the file grows. Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
+ * is read before the file grows. Tests: tests/unit/run/test_store.c, tests/cli/run/run_space.sh.
  */
 #include "hpcrun-lite/store/file_space.h"
 

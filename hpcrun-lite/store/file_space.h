@@ -3,7 +3,7 @@
  * Manages the file below the store: creates it, reserves and maps parts of it, cuts it and punches
  * holes. It knows nothing of extents. The descriptor has a high number and is close-on-exec. Before
  * each use we check that it is still our file, because the program may have closed it and opened
- * its own file there. Signal-safe. Test: tests/unit/test_store.c.
+ * its own file there. Signal-safe. Test: tests/unit/run/test_store.c.
  */
 #ifndef HPCRUN_LITE_STORE_FILE_SPACE_H
 #define HPCRUN_LITE_STORE_FILE_SPACE_H

@@ -3,7 +3,7 @@
  * Slabs for children of fork; see nursery.h. They are taken one after the other, by an atomic
  * counter in the file. `used` of a slab's extent is 0 while it is nobody's, then MSR_PROCESS_BYTES,
  * and LEFT when its process has left it. Must not wait: a process may be killed at any point. Test:
- * tests/unit/test_nursery.c.
+ * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
 

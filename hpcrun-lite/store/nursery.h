@@ -3,7 +3,7 @@
  * Space in the measurement file for children of fork. Most children end before they record much,
  * and creating a file costs more than everything else that we do in them. So the parent keeps some
  * slabs ready. A slab is an extent of the kind MSR_PROCESS, mapped shared. A child takes one for
- * its header page and its first extents. Signal-safe. Test: tests/unit/test_nursery.c.
+ * its header page and its first extents. Signal-safe. Test: tests/unit/run/test_nursery.c.
  */
 #ifndef HPCRUN_LITE_STORE_NURSERY_H
 #define HPCRUN_LITE_STORE_NURSERY_H

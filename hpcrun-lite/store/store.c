@@ -2,7 +2,7 @@
 /*
  * The measurement file: chunks of reserved, mapped and touched space, from which extents are carved
  * without a lock. See store.h. Must not: wait, allocate, raise SIGXFSZ or SIGBUS. Tests:
- * tests/unit/test_store.c, tests/cli/run_space.sh.
+ * tests/unit/run/test_store.c, tests/cli/run/run_space.sh.
  *
  * A chunk is one mapping of a piece of the file. `next` is where its next extent goes (a
  * compare-and-swap takes space), `touched` how far its pages have been made present. Allocation

@@ -6,7 +6,8 @@
  * We reserve space (fallocate, or written zeros), map it shared and touch it before we give it out.
  * So a full disk is a counted loss and not a SIGBUS, and stored data survives SIGKILL. There is no
  * service thread: a thread that takes an extent and leaves little space makes more. It only ever
- * tries the lock. Signal-safe unless noted. Tests: tests/unit/test_store.c, tests/cli/run_space.sh.
+ * tries the lock. Signal-safe unless noted. Tests: tests/unit/run/test_store.c,
+ * tests/cli/run/run_space.sh.
  */
 #ifndef HPCRUN_LITE_STORE_STORE_H
 #define HPCRUN_LITE_STORE_STORE_H

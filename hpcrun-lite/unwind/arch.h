@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the unwinder must know about the processor; one ctx_<arch>.c for each. Register numbers are
- * DWARF's. Signal-safe. Tests: tests/unit/test_unwind_cfi.c, tests/workload/unwind_steps.c.
+ * DWARF's. Signal-safe. Tests: tests/unit/unwind/test_unwind_cfi.c,
+ * tests/workload/unwind/unwind_steps.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_ARCH_H
 #define HPCRUN_LITE_UNWIND_ARCH_H

@@ -2,7 +2,7 @@
 /*
  * Reads bounded foreign bytes with a sticky error, for CFI and DWARF expressions: a read past the
  * end returns 0 and sets `bad`. Modelled on struct dwarf_buf of libbacktrace. Signal-safe. Test:
- * tests/unit/test_unwind_cfi.c.
+ * tests/unit/unwind/test_unwind_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_BYTES_H
 #define HPCRUN_LITE_UNWIND_BYTES_H

@@ -6,7 +6,7 @@
  * constant.
  *
  * It never reads outside the source, never allocates and keeps nothing between calls. Signal-safe.
- * Tests: tests/unit/test_unwind_cfi.c, tests/fuzz/fuzz_cfi.c.
+ * Tests: tests/unit/unwind/test_unwind_cfi.c, tests/fuzz/fuzz_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CFI_H
 #define HPCRUN_LITE_UNWIND_CFI_H

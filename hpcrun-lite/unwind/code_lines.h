@@ -2,7 +2,7 @@
 /*
  * Code that one walk examines and that may not be mapped: generated code, garbage. It is read with
  * guarded loads, in lines that are kept until the walk ends, so a walk never sees code that was
- * replaced earlier. Signal-safe. See doc/unwinding.md. Test: tests/unit/test_unwind_code.c.
+ * replaced earlier. Signal-safe. See doc/unwinding.md. Test: tests/unit/unwind/test_unwind_code.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_CODE_LINES_H
 #define HPCRUN_LITE_UNWIND_CODE_LINES_H

@@ -2,7 +2,7 @@
 /*
  * What is to be done at one pc, from the tables of the module that holds it: .eh_frame, else Go's
  * own. Must not read tables or code that may not be there but by guarded loads.
- * Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_go.c.
+ * Tests: tests/unit/unwind/test_unwind.c, tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"

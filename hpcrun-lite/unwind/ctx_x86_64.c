@@ -2,7 +2,7 @@
 /*
  * x86-64: registers of a signal context, rows of CFI as recipes, call instructions. System V ABI,
  * AMD64 supplement 1.0, 3.6.2 (register numbers); Linux arch/x86/include/asm/sigframe.h. Must not
- * write memory but what it is given. Tests: tests/unit/test_unwind_cfi.c.
+ * write memory but what it is given. Tests: tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/recipe.h"

@@ -2,7 +2,7 @@
 /*
  * DWARF expressions as they occur in call frame information, see regs.h. Bounded in stack,
  * operations and bytes. Must not read memory but through mem_load(). Test:
- * tests/unit/test_unwind_cfi.c.
+ * tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/bytes.h"
 #include "hpcrun-lite/unwind/regs.h"

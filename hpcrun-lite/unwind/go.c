@@ -3,7 +3,7 @@
  * Go's tables, see go.h. A table is found once for each module, by the note that the Go linker
  * leaves and a search for the header. All bytes are foreign: every read is bounded by the segment,
  * and guarded unless the module holds that segment now. Must not allocate or lock.
- * Test: tests/unit/test_unwind_go.c.
+ * Test: tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 

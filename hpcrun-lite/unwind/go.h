@@ -4,7 +4,7 @@
  * .gopclntab, which the Go run time itself uses to walk stacks. For each instruction of a function
  * it says how far sp is below the return address. Sources: runtime/symtab.go and
  * internal/abi/symtab.go of Go 1.18 to 1.24 (magics 0xfffffff0 and 0xfffffff1). Signal-safe. Tests:
- * tests/unit/test_unwind_go.c, tests/cli/unwind_languages.sh.
+ * tests/unit/unwind/test_unwind_go.c, tests/cli/unwind/unwind_languages.sh.
  */
 #ifndef HPCRUN_LITE_UNWIND_GO_H
 #define HPCRUN_LITE_UNWIND_GO_H

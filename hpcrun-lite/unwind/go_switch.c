@@ -3,7 +3,7 @@
  * Where Go's run time leaves a goroutine's stack for the thread's own one: the path goes on where
  * the goroutine stands. Nothing is believed that the structures of the run time (runtime2.go: g, m,
  * gobuf; asm_amd64.s of Go 1.18 to 1.24) do not confirm by pointing at one another. Must not read
- * directly. Test: tests/cli/unwind_languages.sh.
+ * directly. Test: tests/cli/unwind/unwind_languages.sh.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"

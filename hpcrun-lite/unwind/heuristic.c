@@ -4,8 +4,8 @@
  * all that is known of it fits, else by a word on the stack that may be the return address, which
  * is a guess. What is known: which call precedes an address, where that call goes, and what the
  * tables say of the frames further out. doc/unwinding.md has the rules. Must not read code or stack
- * that may not be there but by guarded loads. Tests: tests/unit/test_unwind_odd.c,
- * tests/cli/unwind_languages.sh, tests/workload/unwind_shadow.cc.
+ * that may not be there but by guarded loads. Tests: tests/unit/unwind/test_unwind_odd.c,
+ * tests/cli/unwind/unwind_languages.sh, tests/workload/unwind/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"

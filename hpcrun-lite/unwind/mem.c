@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stack memory, see mem.h. Must not fault, must not touch errno. Test:
- * tests/unit/test_unwind_odd.c. */
+ * tests/unit/unwind/test_unwind_odd.c. */
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"

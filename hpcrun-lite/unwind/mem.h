@@ -2,7 +2,7 @@
 /*
  * The stack memory of one walk. Memory that is known to be mapped is read directly; everything else
  * with guarded loads, through a window that lasts one walk. Signal-safe. Test:
- * tests/unit/test_unwind_odd.c.
+ * tests/unit/unwind/test_unwind_odd.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_MEM_H
 #define HPCRUN_LITE_UNWIND_MEM_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks in one pass, with 8 bytes per frame, whether the memory that made the outer part of the
- * previous path is unchanged. Signal-safe. Tests: tests/unit/test_unwind.c,
- * tests/unit/test_unwind_proof.c.
+ * previous path is unchanged. Signal-safe. Tests: tests/unit/unwind/test_unwind.c,
+ * tests/unit/unwind/test_unwind_proof.c.
  *
  * Each frame has the places of the two words that made its caller, and a sum over this frame and
  * all frames further out. The sum adds 64-bit hashes of the two words and of the distance from the

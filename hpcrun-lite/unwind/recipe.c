@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shared table of recipes and its flush epoch, see recipe.h. Must not lock. Test:
- * tests/unit/test_unwind.c. */
+ * tests/unit/unwind/test_unwind.c. */
 #include "hpcrun-lite/unwind/recipe.h"
 #include "hpcrun-lite/unwind/unwind.h"
 

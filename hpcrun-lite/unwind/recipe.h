@@ -6,7 +6,7 @@
  * The table is lock-free. An entry is two words {w0 ^ mix(w1) ^ tag, w1} with w0 = pc48 | module16
  * and w1 = recipe. An entry torn between two writers, or written under another tag, decodes to a pc
  * that nobody asks for. The tag depends on the flush epoch, so a flush is one addition.
- * Signal-safe. Test: tests/unit/test_unwind.c.
+ * Signal-safe. Test: tests/unit/unwind/test_unwind.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_RECIPE_H
 #define HPCRUN_LITE_UNWIND_RECIPE_H

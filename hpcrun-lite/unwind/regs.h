@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registers of one frame in a slow step, and DWARF expressions over them. Signal-safe. Test:
- * tests/unit/test_unwind_cfi.c.
+ * tests/unit/unwind/test_unwind_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_REGS_H
 #define HPCRUN_LITE_UNWIND_REGS_H

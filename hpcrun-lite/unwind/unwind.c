@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Set-up of the unwinder and of its threads, see unwind.h. Must not allocate. Test:
- * tests/unit/test_unwind.c. */
+ * tests/unit/unwind/test_unwind.c. */
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>

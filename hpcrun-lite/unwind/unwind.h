@@ -13,8 +13,8 @@
  *
  * All functions are signal-safe unless they say otherwise: no malloc, no lock, no dl_iterate_phdr,
  * errno unchanged. Link the library with -z now; otherwise the first call of _dl_find_object would
- * enter the lazy binder. This code writes only to its own memory. Tests: tests/unit/test_unwind*.c,
- * tests/workload/unwind_*, tests/fuzz/fuzz_cfi.c.
+ * enter the lazy binder. This code writes only to its own memory.
+ * Tests: tests/unit/unwind/test_unwind*.c, tests/workload/unwind/unwind_*, tests/fuzz/fuzz_cfi.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_UNWIND_H
 #define HPCRUN_LITE_UNWIND_UNWIND_H

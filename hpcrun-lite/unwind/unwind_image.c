@@ -2,7 +2,7 @@
 /*
  * Loaded objects, see unwind_image.h. Program headers are those in the first page of the mapping,
  * as every linker places them; where a tool has moved them (patchelf), nothing is read directly.
- * Must not call dl_iterate_phdr. Test: tests/unit/test_unwind_odd.c.
+ * Must not call dl_iterate_phdr. Test: tests/unit/unwind/test_unwind_odd.c.
  */
 #include "hpcrun-lite/unwind/unwind_image.h"
 

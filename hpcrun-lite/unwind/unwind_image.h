@@ -2,7 +2,7 @@
 /*
  * Finds the loaded object that contains a pc, and where its text and CFI may be read. Uses
  * _dl_find_object and the program headers in memory. Signal-safe. Test:
- * tests/unit/test_unwind_odd.c.
+ * tests/unit/unwind/test_unwind_odd.c.
  */
 #ifndef HPCRUN_LITE_UNWIND_UNWIND_IMAGE_H
 #define HPCRUN_LITE_UNWIND_UNWIND_IMAGE_H

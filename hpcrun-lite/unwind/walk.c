@@ -3,8 +3,9 @@
  * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous
  * walk is met whose saved values still stand. A frame's caller is a function of (pc, sp, bp) and of
  * the words that its record names; so when these are as they were, so are all frames further out.
- * Must not allocate, lock or fault. Tests: tests/unit/test_unwind.c, tests/unit/test_unwind_odd.c,
- * tests/workload/unwind_shadow.cc, tests/workload/unwind_steps.c.
+ * Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
+ * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc,
+ * tests/workload/unwind/unwind_steps.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * Line tables of cubins -> units; see cubin.h. A row of an inlined call names the row of the same
  * sequence that called it, by number, so that chains of rows are chains of inlined calls. A row
- * refers to earlier rows only, which bounds all chains. Test: tests/cli/struct_cubin.sh,
+ * refers to earlier rows only, which bounds all chains. Test: tests/cli/struct/struct_cubin.sh,
  * tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin.h"

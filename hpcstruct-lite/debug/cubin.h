@@ -2,7 +2,7 @@
 /*
  * Reads cubins. Functions come from the symbol table; lines and inlined calls come from
  * .debug_line, without .debug_info. doc/notes/cubin-lines.md explains NVIDIA's line table. Tests:
- * tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * tests/cli/struct/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #ifndef HPCSTRUCT_DEBUG_CUBIN_H
 #define HPCSTRUCT_DEBUG_CUBIN_H

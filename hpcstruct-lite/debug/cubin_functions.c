@@ -2,7 +2,7 @@
 /*
  * Functions of a cubin: kernels, device functions, and the copies of device functions that ptxas
  * keeps inside a kernel's section under local symbols such as "$kernel$function". Test:
- * tests/cli/struct_cubin.sh.
+ * tests/cli/struct/struct_cubin.sh.
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
 

@@ -3,7 +3,7 @@
  * Resources of GPU functions from the notes of a cubin: .nv.info (of all functions) and
  * .nv.info.<kernel>, records of {format, attribute, value or size} and a payload; the size of
  * .nv.shared.<kernel>; in older cubins the header of the section of code. Values that make no sense
- * are left out. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * are left out. Test: tests/cli/struct/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/debug/cubin_internal.h"
 

@@ -4,7 +4,7 @@
  * the functions with their inlined calls, and names. Only this room uses libdwarf, and this header
  * shows nothing of libdwarf. It supports DWARF 2 to 5 and dwz's alternate files, but only the line
  * tables of split units (.dwo). One thread at a time may use a debug_session; several sessions on
- * one image are independent. Test: tests/cli/struct_judge.sh.
+ * one image are independent. Test: tests/cli/struct/struct_judge.sh.
  */
 #ifndef HPCSTRUCT_DEBUG_DEBUG_H
 #define HPCSTRUCT_DEBUG_DEBUG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors of libdwarf: what is damaged is said with its place, a few times for each unit; the rest
- * is dropped. Test: tests/cli/struct_damage.sh. */
+ * is dropped. Test: tests/cli/struct/struct_damage.sh. */
 #include "hpcstruct-lite/debug/debug_internal.h"
 
 #include "common/base/log.h"

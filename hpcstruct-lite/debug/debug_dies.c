@@ -2,7 +2,7 @@
 /*
  * Walk over the DIEs of a unit: functions that have code, and what was inlined into them. What a
  * DIE is for is decided once for each abbreviation, so that types and variables cost nothing but
- * the step over them. Test: tests/cli/struct_judge.sh.
+ * the step over them. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * Attributes of DIEs, code ranges, and the names of functions through abstract origins and
  * specifications, which may lie in other units and in dwz's alternate file. Test:
- * tests/cli/struct_judge.sh.
+ * tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 

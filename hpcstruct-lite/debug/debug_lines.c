@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Line tables and file numbers of units. A number means something only together with the unit it is
- * used in, also when a name comes from another unit (LTO, dwz). Test: tests/cli/struct_judge.sh.
+ * used in, also when a name comes from another unit (LTO, dwz).
+ * Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 #include "hpcstruct-lite/debug/line_program.h"

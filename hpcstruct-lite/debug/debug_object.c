@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gives libdwarf the debug sections of an image through its access interface, so that it opens,
- * maps and decompresses nothing itself. Test: tests/cli/struct_judge.sh.
+ * maps and decompresses nothing itself. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 

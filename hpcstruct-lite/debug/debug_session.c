@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sessions, and from one unit to the next; see debug.h. The list of units is read here without
- * libdwarf, whose headers come one after the other only. Test: tests/cli/struct_judge.sh.
+ * libdwarf, whose headers come one after the other only. Test: tests/cli/struct/struct_judge.sh.
  */
 #include "hpcstruct-lite/debug/debug_internal.h"
 

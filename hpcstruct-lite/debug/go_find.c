@@ -3,7 +3,7 @@
  * Where Go's table of functions is in a binary. See go_table.h. The section has a name of its own
  * unless the system's linker put it into .data.rel.ro; then it is found by its header. Function
  * data is found through the run time's moduledata, which is known by the addresses in it. Test:
- * tests/cli/struct_go.sh.
+ * tests/cli/struct/struct_go.sh.
  */
 #include "hpcstruct-lite/debug/go_internal.h"
 

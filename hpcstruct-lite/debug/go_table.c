@@ -4,7 +4,7 @@
  * and end where the next one begins. Three tables of (pc difference, value difference) say for each
  * pc the file, the line, and the entry of the function's tree of inlined calls; an entry names the
  * function and an instruction at the place of the call, by which its caller is found. Work is
- * bounded by the bytes of code. Test: tests/cli/struct_go.sh.
+ * bounded by the bytes of code. Test: tests/cli/struct/struct_go.sh.
  */
 #include "hpcstruct-lite/debug/go_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Line number programs; see line_program.h. Must not read outside the sections. Test:
- * tests/unit/test_line_program.c. */
+ * tests/unit/struct/test_line_program.c. */
 #include "hpcstruct-lite/debug/line_program.h"
 
 #include "common/base/cursor.h"

@@ -4,7 +4,8 @@
  * reasons. First, libdwarf 20210528, which Debian 12 and Ubuntu 22.04 ship, starts DWARF 5
  * sequences with file 0, but the standard and gcc start with file 1 (libdwarf issue 137). Second,
  * libdwarf cannot read line tables without units, which cubins have. Pure functions on bytes; any
- * bytes are safe. Strings are borrowed from the sections. Test: tests/unit/test_line_program.c.
+ * bytes are safe. Strings are borrowed from the sections.
+ * Test: tests/unit/struct/test_line_program.c.
  */
 #ifndef HPCSTRUCT_DEBUG_LINE_PROGRAM_H
 #define HPCSTRUCT_DEBUG_LINE_PROGRAM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scanner of OpenCL C; see opencl_source.h. Must not read outside the text. Test:
- * tests/unit/test_opencl_source.c, tests/fuzz/fuzz_source.c. */
+ * tests/unit/struct/test_opencl_source.c, tests/fuzz/fuzz_source.c. */
 #include "hpcstruct-lite/debug/opencl_source.h"
 
 #include "common/base/sorted.h"

@@ -4,7 +4,7 @@
  * times provide only the source of a program. This is a scanner of tokens, not a parser. It does
  * not expand macros, it uses the braces of the first branch of #if/#else, and it skips `#if 0`.
  * Memory is bounded by the text, and time is linear in it. Any bytes are safe. Tests:
- * tests/unit/test_opencl_source.c, tests/fuzz/fuzz_source.c.
+ * tests/unit/struct/test_opencl_source.c, tests/fuzz/fuzz_source.c.
  */
 #ifndef HPCSTRUCT_DEBUG_OPENCL_SOURCE_H
 #define HPCSTRUCT_DEBUG_OPENCL_SOURCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Range lists; see range_list.h. Must not read outside the sections. Test:
- * tests/unit/test_range_list.c. */
+ * tests/unit/struct/test_range_list.c. */
 #include "hpcstruct-lite/debug/range_list.h"
 
 #include "common/base/cursor.h"

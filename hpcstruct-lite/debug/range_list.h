@@ -4,7 +4,7 @@
  * sections 2.17.3 and 7.25). We have our own decoder because libdwarf 20210528 frees twice and
  * reads out of bounds on damaged lists, rejects all units if one list table is damaged, and
  * searches the tables linearly. Pure functions on bytes; any bytes are safe. Test:
- * tests/unit/test_range_list.c.
+ * tests/unit/struct/test_range_list.c.
  */
 #ifndef HPCSTRUCT_DEBUG_RANGE_LIST_H
 #define HPCSTRUCT_DEBUG_RANGE_LIST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes the path of a source file from the strings of a line table. Test:
- * tests/cli/struct_judge.sh.
+ * tests/cli/struct/struct_judge.sh.
  */
 #ifndef HPCSTRUCT_DEBUG_SOURCE_PATH_H
 #define HPCSTRUCT_DEBUG_SOURCE_PATH_H

@@ -2,7 +2,7 @@
 /*
  * Makes the structure file of one binary: opens image and debug files, reads units in parallel, and
  * builds scopes. It runs in a process of its own (see jobs.h): if a damaged file crashes a library,
- * only this binary is lost. Tests: tests/cli/struct_*.sh.
+ * only this binary is lost. Tests: tests/cli/struct/struct_*.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_ANALYSE_H
 #define HPCSTRUCT_LITE_DRIVER_ANALYSE_H

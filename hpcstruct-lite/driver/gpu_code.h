@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Extracts GPU code from the fat binaries in host files: programs, libraries, objects and archives.
- * Test: tests/cli/struct_fatbin.sh.
+ * Test: tests/cli/struct/struct_fatbin.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_GPU_CODE_H
 #define HPCSTRUCT_LITE_DRIVER_GPU_CODE_H

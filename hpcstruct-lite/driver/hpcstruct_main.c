@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Command line of hpcstruct-lite. Test: tests/cli/struct_*.sh. */
+/* Command line of hpcstruct-lite. Test: tests/cli/struct/struct_*.sh. */
 #include "config.h"
 
 #include "common/base/cutguard.h"

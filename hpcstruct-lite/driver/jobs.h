@@ -2,7 +2,7 @@
 /*
  * Makes structure files, each in a process of its own, because libdwarf may crash or loop on
  * damaged input. In that case we try again without the current unit, and finally without DWARF.
- * Tests: tests/cli/struct_jobs.sh, tests/cli/struct_damage.sh.
+ * Tests: tests/cli/struct/struct_jobs.sh, tests/cli/struct/struct_damage.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_JOBS_H
 #define HPCSTRUCT_LITE_DRIVER_JOBS_H

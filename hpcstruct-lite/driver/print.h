@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints a structure file as text, for people and for golden tests. Test:
- * tests/cli/struct_golden.sh.
+ * tests/cli/struct/struct_golden.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_PRINT_H
 #define HPCSTRUCT_LITE_DRIVER_PRINT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lists the binaries with samples in a measurement directory, and the GPU code objects that the
- * directory contains. Tests: tests/cli/struct_jobs.sh, tests/cli/struct_gpubins.sh.
+ * directory contains. Tests: tests/cli/struct/struct_jobs.sh, tests/cli/struct/struct_gpubins.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_RUN_MODULES_H
 #define HPCSTRUCT_LITE_DRIVER_RUN_MODULES_H

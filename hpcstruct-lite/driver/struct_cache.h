@@ -2,7 +2,7 @@
 /*
  * Handles structure files on disk, in the cache (common/cache/structure_cache.h) or elsewhere. A
  * file appears by rename, so any number of processes may work on the same files. Test:
- * tests/cli/struct_jobs.sh.
+ * tests/cli/struct/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_STRUCT_CACHE_H
 #define HPCSTRUCT_LITE_DRIVER_STRUCT_CACHE_H

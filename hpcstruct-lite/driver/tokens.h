@@ -2,7 +2,7 @@
 /*
  * Tokens that processes and their threads share, as in make's job server. Each worker holds one
  * token, so -j N limits the work of many binaries and of one big binary alike. Test:
- * tests/cli/struct_jobs.sh.
+ * tests/cli/struct/struct_jobs.sh.
  */
 #ifndef HPCSTRUCT_LITE_DRIVER_TOKENS_H
 #define HPCSTRUCT_LITE_DRIVER_TOKENS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Basic blocks and their successors; see flow.h. Test: tests/unit/test_flow.c. */
+/* Basic blocks and their successors; see flow.h. Test: tests/unit/struct/test_flow.c. */
 #include "hpcstruct-lite/flow/flow.h"
 
 #include "common/base/sorted.h"

@@ -3,8 +3,8 @@
  * The flow room takes the instructions of one function that change the flow of control. From them
  * it makes basic blocks, then loops and their nesting. Pure graph algorithms for any machine: code
  * is a list of ranges of 32-bit positions. No recursion. Sorting n transfers takes n log n time;
- * the rest is almost linear. Tests: tests/unit/test_flow.c (against brute force on random graphs),
- * tests/fuzz/fuzz_flow.c.
+ * the rest is almost linear. Tests: tests/unit/struct/test_flow.c (against brute force on random
+ * graphs), tests/fuzz/fuzz_flow.c.
  */
 #ifndef HPCSTRUCT_FLOW_FLOW_H
 #define HPCSTRUCT_FLOW_FLOW_H

@@ -5,7 +5,7 @@
  * from the last found to the first; at each, its loop is what reaches its back edges, and is then
  * collapsed into it. Edges between branches of the tree are put in when their lowest common
  * ancestor is visited; one that enters a collapsed loop makes that irreducible. Test:
- * tests/unit/test_flow.c.
+ * tests/unit/struct/test_flow.c.
  */
 #include "hpcstruct-lite/flow/flow.h"
 

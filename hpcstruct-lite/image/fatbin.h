@@ -4,7 +4,8 @@
  * nvcc puts them into the sections .nv_fatbin and __nv_relfatbin of host code. The search finds a
  * fat binary by its magic number and header at any place, so it needs no reader of its own for
  * programs, libraries, objects and archives. doc/structures.md describes the layout. Pure functions
- * on bytes; any bytes are safe. Tests: tests/unit/test_fatbin.c, tests/cli/struct_fatbin.sh.
+ * on bytes; any bytes are safe. Tests: tests/unit/struct/test_fatbin.c,
+ * tests/cli/struct/struct_fatbin.sh.
  */
 #ifndef HPCSTRUCT_IMAGE_FATBIN_H
 #define HPCSTRUCT_IMAGE_FATBIN_H

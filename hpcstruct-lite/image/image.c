@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opening of images; see image.h. The table of kinds is at the end. Test:
- * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

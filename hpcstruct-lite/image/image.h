@@ -3,7 +3,7 @@
  * The image room reads a file and finds its sections, symbols, build id and ranges of code. The
  * table in image.c has one entry for each kind of file (ELF, OpenCL source). Of DWARF, the room
  * knows only the names of the sections. An image is constant after image_open(), so any thread may
- * read it. Tests: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * read it. Tests: tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_H
 #define HPCSTRUCT_IMAGE_IMAGE_H

@@ -3,7 +3,8 @@
  * Cubins are ELF files that the driver links: each kernel has a section of its own, all of them at
  * address 0, and debug sections refer to them by relocations. Here a section of code gets the
  * offset of its bytes in the file as its address, which is unique and easy to find again, and debug
- * sections are relocated accordingly. Test: tests/cli/struct_cubin.sh, tests/fuzz/fuzz_cubin.c.
+ * sections are relocated accordingly. Test: tests/cli/struct/struct_cubin.sh,
+ * tests/fuzz/fuzz_cubin.c.
  */
 #include "hpcstruct-lite/image/image_cubin.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles what makes cubins different from other ELF files. Test: tests/cli/struct_cubin.sh. */
+/* Handles what makes cubins different from other ELF files.
+ * Test: tests/cli/struct/struct_cubin.sh. */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_CUBIN_H
 #define HPCSTRUCT_IMAGE_IMAGE_CUBIN_H
 

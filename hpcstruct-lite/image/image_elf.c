@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ELF files through libelf: sections (decompressed where they are debug sections), build id, code.
- * Nothing here trusts an offset that libelf has not checked. Test: tests/cli/struct_golden.sh,
- * tests/cli/struct_damage.sh.
+ * Nothing here trusts an offset that libelf has not checked.
+ * Test: tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image_elf.h"
 #include "hpcstruct-lite/image/image_cubin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ELF kind of image, which uses libelf. Only image/ includes this file. Tests:
- * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_ELF_H
 #define HPCSTRUCT_IMAGE_IMAGE_ELF_H

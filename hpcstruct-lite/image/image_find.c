@@ -2,7 +2,7 @@
 /*
  * Separate debug files: by build id, by .gnu_debuglink, and dwz's shared part. The search is that
  * of GDB ("Debugging Information in Separate Files"). A file that does not belong is never used.
- * Test: tests/cli/struct_files.sh.
+ * Test: tests/cli/struct/struct_files.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ranges that .eh_frame describes (LSB Core, Exception Frames; DWARF 5, 6.4.1). Only where each
- * entry starts and ends is read. Test: tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * entry starts and ends is read. Test: tests/cli/struct/struct_golden.sh,
+ * tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

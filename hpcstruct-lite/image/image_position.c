@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct_golden.sh,
- * tests/cli/struct_damage.sh. */
+/* The arithmetic of positions and addresses; see image.h. Test: tests/cli/struct/struct_golden.sh,
+ * tests/cli/struct/struct_damage.sh. */
 #include "hpcstruct-lite/image/image.h"
 
 #include "common/base/sorted.h"

@@ -2,7 +2,7 @@
 /*
  * OpenCL source text as an image: one region of "code", the text. And the names of forms of GPU
  * code that are not looked into. Known by the suffix of the file, since text has no mark. Test:
- * tests/cli/struct_gpubins.sh.
+ * tests/cli/struct/struct_gpubins.sh.
  */
 #include "hpcstruct-lite/image/image_source.h"
 

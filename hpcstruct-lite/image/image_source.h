@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kind of image for OpenCL source text. Test: tests/cli/struct_gpubins.sh. */
+/* The kind of image for OpenCL source text. Test: tests/cli/struct/struct_gpubins.sh. */
 #ifndef HPCSTRUCT_IMAGE_IMAGE_SOURCE_H
 #define HPCSTRUCT_IMAGE_IMAGE_SOURCE_H
 

@@ -3,7 +3,7 @@
  * Where `main` is, from the code at the entry point. The C library's _start (glibc,
  * sysdeps/x86_64/start.S) is the same few instructions in every program: it puts the address of
  * main into rdi and calls __libc_start_main. Nothing is guessed: code with any other instruction
- * has no main. Test: tests/cli/struct_start.sh.
+ * has no main. Test: tests/cli/struct/struct_start.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

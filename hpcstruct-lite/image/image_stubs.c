@@ -3,7 +3,7 @@
  * Stubs of the procedure linkage table and where each goes (System V ABI for x86-64, 5.2 and the
  * IBT layout of 13). A stub is known by the one indirect jump in it, whose GOT slot has a
  * relocation; with IBT the first table has none and pushes the relocation's number. Test:
- * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Symbols of an ELF image that lie in code. Must not read a string beyond its table. Test:
- * tests/cli/struct_golden.sh, tests/cli/struct_damage.sh.
+ * tests/cli/struct/struct_golden.sh, tests/cli/struct/struct_damage.sh.
  */
 #include "hpcstruct-lite/image/image.h"
 

@@ -3,7 +3,7 @@
  * Decompression of debug sections: SHF_COMPRESSED with zlib (gABI), and the older ".zdebug_" form.
  * Other methods go through libelf where that knows them. What is unpacked is bounded by what debug
  * information can be: it shrinks to a third or a fifth, not to a thousandth. Test:
- * tests/cli/struct_files.sh.
+ * tests/cli/struct/struct_files.sh.
  */
 #include "config.h"
 

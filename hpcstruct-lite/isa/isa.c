@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of machines; see isa.h. Test: tests/unit/test_isa.c. */
+/* The table of machines; see isa.h. Test: tests/unit/struct/test_isa.c. */
 #include "hpcstruct-lite/isa/isa.h"
 
 #include <elf.h>

@@ -2,7 +2,7 @@
 /*
  * The isa room decodes instructions and says only what each does to the flow of control. Each
  * machine has one table of operations. Pure functions on bytes: any bytes are safe, and nothing is
- * allocated. Tests: tests/unit/test_isa.c, tests/fuzz/fuzz_flow.c.
+ * allocated. Tests: tests/unit/struct/test_isa.c, tests/fuzz/fuzz_flow.c.
  */
 #ifndef HPCSTRUCT_ISA_ISA_H
 #define HPCSTRUCT_ISA_ISA_H

@@ -3,7 +3,7 @@
  * What NVIDIA's 128-bit instructions (sm_70 and later) do to the flow of control. The encoding is
  *not documented; what is used here was read off cubins made by ptxas of CUDA 13.0 for sm_75 to
  *sm_121 from sources with known control flow, whose every branch must then land where the source
- *says (tests/unit/test_isa.c). Bits, counted from the lowest of the 128:
+ *says (tests/unit/struct/test_isa.c). Bits, counted from the lowest of the 128:
  *
  *	0..11    operation; the last three tell the form of the operands: the same operation occurs
  *with a register, a constant, an immediate 12..15   guard predicate, its highest bit negates: 7 is
@@ -14,7 +14,7 @@
  * ptxas ends each function with a jump to itself, where no thread comes: that is taken for a trap.
  *BSSY, BSYNC, BREAK, YIELD and WARPSYNC steer which threads of a warp run together, not where the
  *program goes: plain. LEPC and BMOV are plain, too. Targets of CALL.ABS are put in by relocations.
- *Test: tests/unit/test_isa.c.
+ *Test: tests/unit/struct/test_isa.c.
  */
 #include "hpcstruct-lite/isa/isa.h"
 

@@ -2,7 +2,7 @@
 /*
  * Finds jump tables of switch statements in x86-64 code from gcc and clang: tables of distances
  * (position-independent code) or of addresses. Nothing outside the isa room includes this file.
- * Tests: tests/unit/test_isa.c, tests/cli/struct_loops.sh.
+ * Tests: tests/unit/struct/test_isa.c, tests/cli/struct/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_ISA_X86_TABLE_H
 #define HPCSTRUCT_ISA_X86_TABLE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hides the differences between Zydis 3 (Ubuntu 22.04) and Zydis 4: names of decoding functions,
- * place of operands, form of flags. Only isa/ includes this file. Test: tests/unit/test_isa.c.
+ * place of operands, form of flags. Only isa/ includes this file.
+ * Test: tests/unit/struct/test_isa.c.
  */
 #ifndef HPCSTRUCT_LITE_ISA_ZYDIS_H
 #define HPCSTRUCT_LITE_ISA_ZYDIS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the targets of indirect jumps in a cubin. The compiler lists them in .nv.info.<kernel>.
- * Nothing outside the scope room includes this file. Test: tests/cli/struct_cubin.sh.
+ * Nothing outside the scope room includes this file. Test: tests/cli/struct/struct_cubin.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_BRANCHES_H
 #define HPCSTRUCT_SCOPE_BRANCHES_H

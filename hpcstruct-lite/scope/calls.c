@@ -2,7 +2,7 @@
 /*
  * Call instructions of GPU code and what they call: from the instruction where it says so, else
  * from the relocation of it. Host code has call paths and does not need them. Test:
- * tests/cli/struct_cubin.sh.
+ * tests/cli/struct/struct_cubin.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * Which code belongs to which function, decoded in parallel; see code_ranges.h. Code is read from
  * the start of each of a function's ranges, one instruction after the other. A byte that starts
- * none is passed over. Test: tests/cli/struct_loops.sh.
+ * none is passed over. Test: tests/cli/struct/struct_loops.sh.
  */
 #include "hpcstruct-lite/scope/code_ranges.h"
 

@@ -2,7 +2,7 @@
 /*
  * Decodes the code of each function of a map. Finds what changes the flow of control, where switch
  * statements jump, and which functions never return. Nothing outside the scope room includes this
- * file. Test: tests/cli/struct_loops.sh.
+ * file. Test: tests/cli/struct/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_LITE_SCOPE_CODE_RANGES_H
 #define HPCSTRUCT_LITE_SCOPE_CODE_RANGES_H

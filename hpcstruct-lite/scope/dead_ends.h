@@ -2,7 +2,7 @@
 /*
  * Finds the functions that never return: functions known by name, and functions without a way out.
  * The code after a call of one belongs to something else. Nothing outside the scope room includes
- * this file. Test: tests/cli/struct_loops.sh.
+ * this file. Test: tests/cli/struct/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_DEAD_ENDS_H
 #define HPCSTRUCT_SCOPE_DEAD_ENDS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C++ and Rust names through libiberty; without it names stay as the linker knows them. Each
- * distinct name once, at the end. Test: tests/unit/test_scope.c.
+ * distinct name once, at the end. Test: tests/unit/struct/test_scope.c.
  */
 #include "config.h"
 

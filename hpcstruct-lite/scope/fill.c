@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What fills the gaps that DWARF and symbols leave: PLT stubs, and functions that only the unwind
- * information tells of. Test: tests/cli/struct_golden.sh.
+ * information tells of. Test: tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The map when all units are there: joined, with what symbols, stubs and unwind information tell of
- * the gaps, and names demangled. See scope.h. Test: tests/unit/test_scope.c,
- * tests/cli/struct_golden.sh.
+ * the gaps, and names demangled. See scope.h. Test: tests/unit/struct/test_scope.c,
+ * tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interval lists: from nested ranges, from line rows, and one laid over another. Pure functions;
- * time n log n for the sort, linear otherwise. Test: tests/unit/test_scope.c.
+ * time n log n for the sort, linear otherwise. Test: tests/unit/struct/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

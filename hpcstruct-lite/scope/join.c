@@ -2,7 +2,7 @@
 /*
  * Joins the intervals of all units. Units hardly ever claim the same code: runs of intervals are
  * sorted and put end to end, and only those that overlap are laid over each other, by halves so
- * that many of them stay cheap. Test: tests/unit/test_scope.c.
+ * that many of them stay cheap. Test: tests/unit/struct/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

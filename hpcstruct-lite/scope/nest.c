@@ -3,7 +3,7 @@
  * Puts loops into the tree of scopes: the intervals of code in a loop get scopes that say so. An
  * inlined call with code inside and outside of a loop, or in several, becomes several scopes. What
  * an address says of functions, inlined calls and lines stays as it was. Test:
- * tests/cli/struct_loops.sh.
+ * tests/cli/struct/struct_loops.sh.
  */
 #include "common/base/pool.h"
 #include "hpcstruct-lite/isa/isa.h"

@@ -2,8 +2,8 @@
 /*
  * The scope room joins the contents of all units with symbols, PLT stubs and unwind ranges. The
  * result is functions, inlined calls and one interval map, written as a structure file. It does not
- * depend on the order in which units are added. Tests: tests/unit/test_scope.c,
- * tests/cli/struct_*.sh.
+ * depend on the order in which units are added. Tests: tests/unit/struct/test_scope.c,
+ * tests/cli/struct/struct_*.sh.
  */
 #ifndef HPCSTRUCT_SCOPE_SCOPE_H
 #define HPCSTRUCT_SCOPE_SCOPE_H

@@ -2,7 +2,7 @@
 /*
  * Finds the loops of all functions, before they become scopes: the place of each loop among the
  * inlined calls, and its line. Nothing outside the scope room includes this file. Test:
- * tests/cli/struct_loops.sh.
+ * tests/cli/struct/struct_loops.sh.
  */
 #ifndef HPCSTRUCT_LITE_SCOPE_SCOPE_LOOPS_H
 #define HPCSTRUCT_LITE_SCOPE_SCOPE_LOOPS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The map while units are added: each unit is flattened by its own thread, then given the map's
- * numbers under the lock. See scope.h. Test: tests/unit/test_scope.c.
+ * numbers under the lock. See scope.h. Test: tests/unit/struct/test_scope.c.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

@@ -2,7 +2,7 @@
 /*
  * Functions that symbols know and DWARF does not; other names of those it does; parts that the
  * compiler split off. Where DWARF and a symbol disagree, DWARF says what the function is and the
- * symbol gives a name. Test: tests/cli/struct_golden.sh.
+ * symbol gives a name. Test: tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

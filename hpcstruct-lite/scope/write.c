@@ -2,7 +2,7 @@
 /*
  * Brings the map into the order of the file, drops what no address refers to, and writes it. The
  * order depends on addresses and names alone, not on the order in which threads added units. Test:
- * tests/unit/test_scope.c, tests/cli/struct_golden.sh.
+ * tests/unit/struct/test_scope.c, tests/cli/struct/struct_golden.sh.
  */
 #include "hpcstruct-lite/scope/scope_internal.h"
 

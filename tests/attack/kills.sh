@@ -8,7 +8,7 @@
 
 cd "$T" || exit 99
 program=$builddir/tests/attack/busy
-check=$builddir/tests/workload/run_check
+check=$builddir/tests/workload/run/run_check
 n_read=0
 
 one() {

@@ -7,7 +7,7 @@
  * end of each when a batch is done, as anybody must who wants to know them, and that is counted
  * too. Usage: bench_enqueue DEPTH BATCHES [times]. Driver: bench_enqueue.sh.
  */
-#include "tests/workload/ocl_common.h"
+#include "tests/workload/opencl/ocl_common.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # What the core adds to a launch and its operation: call path, launch record, op record. Medians of 400 blocks of 500 pairs, against the same program without the tool.
 builddir=${top_builddir:-.}
 bench=$builddir/tests/bench/bench_gpu
-backend=$builddir/tests/workload/.libs/gpu_fake_backend.so
+backend=$builddir/tests/workload/gpu/.libs/gpu_fake_backend.so
 library=$builddir/.libs/libhpcrun-lite.so
 T=$(mktemp -d) || exit 1
 trap 'rm -rf "$T"' EXIT

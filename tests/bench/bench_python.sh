@@ -5,7 +5,7 @@
 b=${top_builddir:-.}
 s=${srcdir:-.}
 hpcrun=$b/hpcrun-lite/hpcrun-lite
-check=$b/tests/workload/run_check
+check=$b/tests/workload/run/run_check
 n=${RUNS:-5}
 hz=${HZ:-1000}
 t=$(mktemp -d "${TMPDIR:-/tmp}/bench-python.XXXXXX") || exit 1

@@ -4,7 +4,7 @@
 # CPU time of fixed work, runs of all kinds in turn, medians (and quartiles) over RUNS (default 9). Asserts nothing.
 b=${top_builddir:-.}
 hpcrun=$b/hpcrun-lite/hpcrun-lite
-check=$b/tests/workload/run_check
+check=$b/tests/workload/run/run_check
 sample=$b/tests/bench/bench_sample
 n=${RUNS:-9}
 hz=${HZ:-10000}

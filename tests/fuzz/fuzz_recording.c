@@ -8,7 +8,7 @@
  *     fuzz_recording [-n MUTANTS] DIR SCRATCH
  *
  * Fails when a mutant crashes or hangs the player. make check runs it in
- * tests/cli/replay_damage.sh.
+ * tests/cli/gpu/replay_damage.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/replay.h"

@@ -4,7 +4,7 @@
  * the format, for tests and benchmarks of the readers. Keeps a process in memory and writes it out
  * at once by gen_close(). Ends the program with a message when memory or disk are short: only tests
  * link it. Not for the measured process, which has its own writer (hpcrun-lite/store). Checked by
- * tests/unit/test_load.c and by every test that reads what it writes.
+ * tests/unit/prof/test_load.c and by every test that reads what it writes.
  *
  *     struct gen *g = gen_open("DIR", &(struct gen_process){.host = "n1", .pid = 100, .rank = -1});
  *     uint16_t app = gen_module(g, "/bin/app", id, 20, MSR_MODULE_MAIN);

@@ -2,7 +2,7 @@
 /*
  * The GPU part of gen.h: writes what back ends deliver, sound or not, and keeps a tally as the run
  * time would. All calls come between gen_open() and gen_close(). Checked by
- * tests/unit/test_load_gpu.c and by every test that reads what it writes.
+ * tests/unit/prof_gpu/test_load_gpu.c and by every test that reads what it writes.
  */
 #ifndef TESTS_GEN_GEN_GPU_H
 #define TESTS_GEN_GEN_GPU_H

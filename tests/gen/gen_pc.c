@@ -3,14 +3,14 @@
  * gen_pc DIR CUBIN SAMPLES [bursts]: a measurement whose GPU code is CUBIN and whose PC samples are
  * the lines "kernel offset count" of SAMPLES (the offset in hexadecimal), as CUPTI gave them. Each
  * kernel ran once, for 1 us, and all samples have one stall reason. For
- * tests/cli/prof_gpu_calls.sh.
+ * tests/cli/prof/prof_gpu_calls.sh.
  *
  * With "bursts" a whole life of PC sampling is made around them, as on an H200: each kernel is
  * launched at two lines of a program (three quarters of its time at the first), the samples come in
  * continuous ranges at the rate that the device promises, with several stall reasons; then in a
  * serialized one, where they know their launch, and the first line has 78 % of them instead of 75;
  * some were dropped, 4 % not attributed, and there is a gap after the hardware's buffer was full.
- * For tests/cli/prof_gpu_pc.sh.
+ * For tests/cli/prof/prof_gpu_pc.sh.
  */
 #include "common/base/map.h"
 #include "common/base/mapfile.h"

@@ -2,7 +2,7 @@
 /*
  * Writes structure files from calls that say what a binary holds, for tests of what reads them.
  * Ends the program when memory or disk are short. Add functions and their inner scopes in preorder
- * and by rising entry, intervals by rising address. Checked by tests/unit/test_expand.c.
+ * and by rising entry, intervals by rising address. Checked by tests/unit/prof/test_expand.c.
  */
 #ifndef TESTS_GEN_GEN_STRUCTURE_H
 #define TESTS_GEN_GEN_STRUCTURE_H

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # variables of lib.sh
 #
 # What is asked of measurements of the workloads in CUDA C++. Source after truth.sh; `measured` and `again` give the measurements, `use PROGRAM` says whether a program is there, UNITS is how many multiprocessors
-# the device has, PC the event with samples. Users: tests/gpu/all.sh (a GPU) and tests/cli/nvidia_golden.sh (recordings).
+# the device has, PC the event with samples. Users: tests/gpu/all.sh (a GPU) and tests/cli/gpu/nvidia_golden.sh (recordings).
 
 # all_launches WAY: what the program counted is in the ledger, and nothing is lost.
 all_launches() {

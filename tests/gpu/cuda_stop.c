@@ -14,7 +14,7 @@
  * On a driver that does not exist (fake_cuda.c) it also says what the tool had left switched on in the second part.
  */
 #include "tests/gpu/cuda_work.h"
-#include "tests/workload/control.h"
+#include "tests/workload/run/control.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

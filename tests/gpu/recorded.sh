@@ -2,10 +2,10 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and for the scripts that read this
 #
-# Records CUDA workloads on a driver that does not exist, replays them and compares what the tools say. Source after tests/lib.sh, in a directory to write in. Users: tests/cli/replay*.sh.
+# Records CUDA workloads on a driver that does not exist, replays them and compares what the tools say. Source after tests/lib.sh, in a directory to write in. Users: tests/cli/gpu/replay*.sh.
 
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
-. "$srcdir/tests/gpu/fake.sh" # only recorded programs see it
+. "$srcdir/tests/gpu/fake/fake.sh" # only recorded programs see it
 
 # record NAME OPTIONS WAY [ARG...]: cuda_calls under gpu=nvidia,OPTIONS with a recording, into NAME; its status in recorded_status.
 record() {

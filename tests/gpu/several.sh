@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # variables of lib.sh
 #
 # What is asked of measurements with several GPUs (tests/gpu/several_gpus.cu, or a workload with the same ways): each operation is on its own GPU's line, counts and times close for each GPU, samples
-# stand below what launched on the GPU that took them, and processes keep out of each other's way. Source after truth.sh and checks.sh; SEVERAL is the workload. Users: tests/gpu/all.sh, tests/cli/cupti_several.sh.
+# stand below what launched on the GPU that took them, and processes keep out of each other's way. Source after truth.sh and checks.sh; SEVERAL is the workload. Users: tests/gpu/all.sh, tests/cli/gpu/cupti_several.sh.
 
 # on_gpu WAY GPU KIND FIELD: operations of a kind on a GPU, from the time line: n, or s.
 on_gpu() {

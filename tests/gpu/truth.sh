@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154 # variables of lib.sh
 #
 # Holds what the tools say of a CUDA workload against what the workload counted itself in the same run. Source after tests/lib.sh, in a directory to write in; CUDA_CALLS is
-# the workload. Users: tests/cli/cupti_trace.sh (a driver that does not exist), tests/gpu/trace.sh and tests/gpu/all.sh (a GPU).
+# the workload. Users: tests/cli/gpu/cupti_trace.sh (a driver that does not exist), tests/gpu/trace.sh and tests/gpu/all.sh (a GPU).
 
 # Not from the environment.
 NAME='' PROGRAM='' EVENTS='' OPTIONS='' SAME=''

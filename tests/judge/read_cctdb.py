@@ -6,7 +6,7 @@
 
 Checks every pointer, alignment, order, footer and sum in meta.db, profile.db, cct.db and trace.db and that the four agree, then prints what
 the database holds as facts (see facts.py). Exit status 1 and a message when
-something is wrong. Standard library only. Test of itself: tests/cli/sink_cctdb.sh breaks databases and sees it complain.
+something is wrong. Standard library only. Test of itself: tests/cli/sink/sink_cctdb.sh breaks databases and sees it complain.
 """
 import math
 import os

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See gpu_attribute.h; what the model says of devices and queues is in gpu_describe.c. Tests:
- * tests/unit/test_gpu_model.c, tests/cli/prof_gpu.sh. */
+ * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh. */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 
 #include "common/base/pool.h"

@@ -3,7 +3,7 @@
  * The GPU steps of attribution, in the order of these functions: join the operations of each file
  * with their launches, name the code objects, put the work below the contexts that asked for it,
  * and describe devices, queues and ledgers in the model. False: memory is short. Tests:
- * tests/unit/test_gpu_model.c, tests/cli/prof_gpu.sh.
+ * tests/unit/prof_gpu/test_gpu_model.c, tests/cli/prof/prof_gpu.sh.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_ATTRIBUTE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_calls.h. Test: tests/unit/test_gpu_calls.c. */
+/* See gpu_calls.h. Test: tests/unit/prof_gpu/test_gpu_calls.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_calls.h"
 
 #include "common/base/sorted.h"

@@ -8,7 +8,7 @@
  * (issued, wait, branch resolving). At the call itself, warps wait for its operands, which says
  * nothing about how often it ran. Without these samples, all samples at the calls decide; without
  * any samples, the shares are equal. A path contains a function at most once, so recursion ends.
- * Test: tests/unit/test_gpu_calls.c.
+ * Test: tests/unit/prof_gpu/test_gpu_calls.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CALLS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See gpu_clock.h. All in integers: a double has not the 60 bits of a time. Test:
- * tests/unit/test_gpu_time.c. */
+ * tests/unit/prof_gpu/test_gpu_time.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_clock.h"
 
 #include "common/base/sorted.h"

@@ -4,7 +4,7 @@
  * clock pairs around a time, so it follows drift and steps of the device's clock. Pairs that are
  * too close together would distort the rate through their errors and are removed first. A single
  * pair gives an offset. Before the first pair and after the last, the rate is that of the two pairs
- * at this end. Test: tests/unit/test_gpu_time.c.
+ * at this end. Test: tests/unit/prof_gpu/test_gpu_time.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CLOCK_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_CLOCK_H

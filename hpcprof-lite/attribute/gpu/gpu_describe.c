@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the model says of devices, contexts, queues, shapes and GPU ledgers. Declared in
- * gpu_attribute.h. Test: tests/unit/test_gpu_model.c. */
+ * gpu_attribute.h. Test: tests/unit/prof_gpu/test_gpu_model.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"

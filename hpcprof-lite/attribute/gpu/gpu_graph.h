@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the call that made a node of a GPU graph: from the number of the node, through the nodes
- * that it was copied from, to the call that made the first one. Test: tests/unit/test_gpu_join.c.
+ * that it was copied from, to the call that made the first one.
+ * Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_GRAPH_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_GRAPH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See gpu_join.h. Two passes over the operations: one counts those of each queue, one joins. Test:
- * tests/unit/test_gpu_join.c. */
+ * tests/unit/prof_gpu/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_join.h"
 
 #include "common/base/capped.h"

@@ -4,7 +4,7 @@
  * (how much of which operation was done where), the time line of each queue, and the ledger.
  * Memory: the cells, 5 bytes for each launch, and 40 bytes for each operation on a time line; many
  * operations go to a temporary file. Files are independent, so several can be joined at the same
- * time. Tests: tests/unit/test_gpu_join.c.
+ * time. Tests: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_JOIN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_JOIN_H

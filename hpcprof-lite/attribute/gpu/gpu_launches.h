@@ -3,7 +3,7 @@
  * The launches of one file by id, and what happened to each. Launches are numbered from 0 in the
  * order of load_gpu.launches. Each back end has a table from id to number if its ids are dense (4
  * bytes for each id), or else a sorted list (16 bytes for each launch). Each launch also has one
- * byte of state. Test: tests/unit/test_gpu_join.c.
+ * byte of state. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LAUNCHES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LAUNCHES_H

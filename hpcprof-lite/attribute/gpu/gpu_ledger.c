@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_ledger.h. Test: tests/unit/test_gpu_ledger.c. */
+/* See gpu_ledger.h. Test: tests/unit/prof_gpu/test_gpu_ledger.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 
 #include "common/base/capped.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_line.h. Test: tests/unit/test_gpu_time.c. */
+/* See gpu_line.h. Test: tests/unit/prof_gpu/test_gpu_time.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_line.h"
 
 #include <stdlib.h>

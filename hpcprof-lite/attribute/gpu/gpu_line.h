@@ -2,7 +2,7 @@
 /*
  * Sorts the operations of one queue by time and assigns them to lanes, so that operations in one
  * lane do not overlap. If an operation overlaps more others than there are lanes, it is shortened
- * and counted. Test: tests/unit/test_gpu_time.c.
+ * and counted. Test: tests/unit/prof_gpu/test_gpu_time.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_LINE_H

@@ -2,7 +2,7 @@
 /*
  * The metrics of GPUs: their names (HPCToolkit's if it has one), what each operation adds to which
  * metric, and which metrics occur. Here a metric is a number: an enum gpu_metric, or the number of
- * a stall reason or counter from the measurement. Test: tests/unit/test_gpu_join.c.
+ * a stall reason or counter from the measurement. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_GPU_METRICS_H

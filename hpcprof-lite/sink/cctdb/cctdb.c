@@ -2,7 +2,7 @@
 /*
  * The sink cctdb: HPCToolkit's database format 4.0, for hpcviewer and Hatchet. Runs the writers of
  * the single files and takes all back when one fails. Computes nothing. Tests:
- * tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh, tests/judge/read_cctdb.py.
+ * tests/unit/sink/test_sink_cctdb.c, tests/cli/sink/sink_cctdb.sh, tests/judge/read_cctdb.py.
  */
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"

@@ -2,7 +2,7 @@
 /*
  * The parts of the sink cctdb; private to it. Each cctdb_write_* function makes one file of the
  * database in o->directory. On failure it logs and leaves no file. Tests:
- * tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh.
+ * tests/unit/sink/test_sink_cctdb.c, tests/cli/sink/sink_cctdb.sh.
  *
  * Context ids in all files are the ids of the model. The root is HPCToolkit's global context 0.
  */

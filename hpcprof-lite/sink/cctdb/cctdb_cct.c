@@ -2,7 +2,7 @@
 /*
  * cct.db: values by context, the transpose of profile.db without its summary. Contexts are cut into
  * ranges of bounded size; each range is counted, given its place, and filled, by any thread.
- * Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/test_sink_cctdb.c.
+ * Memory: 40 bytes a context and a buffer for each worker. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"

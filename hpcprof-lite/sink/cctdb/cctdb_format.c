@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Layout of HPCToolkit's database format 4.0; see cctdb_format.h. No I/O, no allocation. Test:
- * tests/unit/test_sink_cctdb.c. */
+ * tests/unit/sink/test_sink_cctdb.c. */
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 
 #include <endian.h>

@@ -5,7 +5,7 @@
  * the files that HPCToolkit writes, we follow the files, and a comment says so. Numbers are
  * little-endian. Pointers are absolute file offsets. No I/O, no allocation. `put` functions write
  * exactly the given number of bytes, with zeros in gaps. `get` functions read the same; the caller
- * must ensure that the bytes exist. Test: tests/unit/test_sink_cctdb.c.
+ * must ensure that the bytes exist. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_FORMAT_H
 #define HPCPROF_LITE_SINK_CCTDB_CCTDB_FORMAT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Identifiers of profiles, distinct for readers; see cctdb.h. Test:
- * tests/unit/test_sink_cctdb.c. */
+ * tests/unit/sink/test_sink_cctdb.c. */
 #include "common/base/log.h"
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"

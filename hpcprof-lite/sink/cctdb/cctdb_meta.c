@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * meta.db: metrics, modules, files, functions and the context tree. The file is built in memory
- * (some 60 bytes a context) and written at once. Test: tests/unit/test_sink_cctdb.c.
+ * (some 60 bytes a context) and written at once. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/foreign.h"
 #include "common/base/log.h"

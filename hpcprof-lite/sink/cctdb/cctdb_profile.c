@@ -2,7 +2,7 @@
 /*
  * profile.db: values by profile, profile 0 being the summary over all. Two walks over the values:
  * one counts, which fixes where everything goes, one writes, each profile by itself on any thread.
- * Memory does not depend on the number of values. Test: tests/unit/test_sink_cctdb.c.
+ * Memory does not depend on the number of values. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"

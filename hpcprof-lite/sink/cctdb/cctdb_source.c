@@ -4,8 +4,8 @@
  * paths, where hpcviewer looks for them. A file that cannot be read, is no regular file, is
  * unreasonably large, or is not for the owners of the measurement (source_rights.h) is left out:
  * its path still stands in meta.db. A copy is for no one who could not read the original. A copy
- * that cannot be written fails the sink. Tests: tests/unit/test_sink_cctdb.c,
- * tests/cli/sink_cctdb.sh.
+ * that cannot be written fails the sink. Tests: tests/unit/sink/test_sink_cctdb.c,
+ * tests/cli/sink/sink_cctdb.sh.
  */
 #include "common/base/log.h"
 #include "common/base/map.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cctdb_statistics.h. Tests: tests/unit/test_sink_cctdb.c, tests/cli/sink_cctdb.sh. */
+/* See cctdb_statistics.h. Tests: tests/unit/sink/test_sink_cctdb.c,
+ * tests/cli/sink/sink_cctdb.sh. */
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
 
 const char *const cctdb_scope_names[MODEL_N_SCOPES] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The statistics in all files of the database: the sums from which readers compute them, their ids,
- * and the words for scopes and formulas. Tests: tests/unit/test_sink_cctdb.c,
- * tests/cli/sink_cctdb.sh.
+ * and the words for scopes and formulas. Tests: tests/unit/sink/test_sink_cctdb.c,
+ * tests/cli/sink/sink_cctdb.sh.
  */
 #ifndef HPCPROF_LITE_SINK_CCTDB_CCTDB_STATISTICS_H
 #define HPCPROF_LITE_SINK_CCTDB_CCTDB_STATISTICS_H

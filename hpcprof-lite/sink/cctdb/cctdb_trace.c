@@ -4,7 +4,7 @@
 not grow with them. Every profile has a header, also one
  * without samples: hpcviewer takes the n-th header for the n-th profile. A line ends with the idle
 context when its thread ends. In the line of a queue an operation begins its context and the end of
-it is idle, unless the next one follows at once. Test: tests/unit/test_sink_cctdb.c.
+it is idle, unless the next one follows at once. Test: tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/base/pool.h"

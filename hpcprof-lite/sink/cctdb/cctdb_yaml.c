@@ -8,7 +8,7 @@ metrics' names, as Hatchet expects. Only sums are
 more than one. All metrics are roots, as HPCToolkit writes them and Hatchet needs them, in the order
 of the tree they form: parts stand behind the whole. What people read of launch characteristics is
 a mean, the sum divided by the number of launches; the sums are inputs only. Test:
-tests/unit/test_sink_cctdb.c.
+tests/unit/sink/test_sink_cctdb.c.
  */
 #include "common/base/log.h"
 #include "common/safe/printable.h"

@@ -2,7 +2,8 @@
 /*
  * The sink otf2: an archive otf2/traces.otf2 with the tree as calling contexts, the samples as
  * events, totals and losses as metrics. This file opens and closes the archive; one that could not
- * be written whole is removed. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * be written whole is removed. Tests: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/sink/sink_otf2.sh.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The parts of the sink otf2; private to it. Only this header and its eight .c files use libotf2.
- * Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  *
  * References: strings are numbered by the string table. Regions, source code locations and calling
  * contexts are numbered by struct otf2_tree. Location groups are the processes by index, then the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Single definitions that both otf2_defs.c and otf2_gpu_defs.c make. Each adds its strings, and
- * defines when there is a writer. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * defines when there is a writer. Tests: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/sink/sink_otf2.sh.
  */
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"

@@ -2,8 +2,8 @@
 /*
  * Definitions of the archive. Readers want strings before what names them: all functions here run
  * twice, first only to collect the strings (d->out is NULL), then to write. What GPUs add is in
- * otf2_gpu_defs.c, what both need in otf2_define.c. Tests: tests/unit/test_sink_otf2.c,
- * tests/cli/sink_otf2.sh.
+ * otf2_gpu_defs.c, what both need in otf2_define.c. Tests: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/names.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors of libotf2 as messages of ours: the first of an archive is logged with its cause, the
- * others with it are details. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * others with it are details. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/log.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"

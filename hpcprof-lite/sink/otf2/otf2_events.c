@@ -3,7 +3,7 @@
  * Events of the archive: the samples of each thread in time order, then its totals by calling
  * context and its ledger; the operations of each queue (otf2_gpu.c). Locations are written side by
  * side; each has one open writer, whose buffer is flushed as it fills, so memory does not grow with
- * samples. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * samples. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  */
 #include "common/base/pool.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of GPUs: the operations of a queue as what was entered and left, with what is known of
- * each as attributes. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * each as attributes. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  *
  * The calling context of an operation is below the context of the CPU that asked for it. By the
  * definition of the unwind distance all of its path is newly entered at the first operation; from

@@ -2,8 +2,8 @@
 /*
  * Definitions that GPUs add to the archive: devices in the system tree, contexts as accelerator
  * location groups created by their process, queues as streams, attributes of operations, ledgers of
- * back ends. Nothing at all without GPUs. Tests: tests/unit/test_sink_otf2.c,
- * tests/cli/sink_otf2.sh.
+ * back ends. Nothing at all without GPUs. Tests: tests/unit/sink/test_sink_otf2.c,
+ * tests/cli/sink/sink_otf2.sh.
  */
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/otf2/otf2.h"

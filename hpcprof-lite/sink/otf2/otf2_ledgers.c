@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ledgers in the archive: the names and values of the members of their metric classes, and the
- * events that hold them. Tests: tests/unit/test_sink_otf2.c, tests/cli/sink_otf2.sh.
+ * events that hold them. Tests: tests/unit/sink/test_sink_otf2.c, tests/cli/sink/sink_otf2.sh.
  */
 #include "hpcprof-lite/sink/otf2/otf2.h"
 

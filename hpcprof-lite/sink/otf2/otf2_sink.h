@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sink otf2 for the table of sinks. Test: tests/unit/test_sink_otf2.c. */
+/* The sink otf2 for the table of sinks. Test: tests/unit/sink/test_sink_otf2.c. */
 #ifndef HPCPROF_LITE_SINK_OTF2_OTF2_SINK_H
 #define HPCPROF_LITE_SINK_OTF2_OTF2_SINK_H
 

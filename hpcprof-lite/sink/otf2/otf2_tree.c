@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The model's tree as OTF2's; see otf2_tree.h. Test: tests/unit/test_sink_otf2.c. */
+/* The model's tree as OTF2's; see otf2_tree.h. Test: tests/unit/sink/test_sink_otf2.c. */
 #include "hpcprof-lite/sink/otf2/otf2_tree.h"
 
 #include "common/base/log.h"

@@ -2,7 +2,7 @@
 /*
  * Converts the model's tree to OTF2's: dense regions, source code locations and calling contexts,
  * and the distance between two calling contexts. Does not need the OTF2 library.
- * Test: tests/unit/test_sink_otf2.c.
+ * Test: tests/unit/sink/test_sink_otf2.c.
  *
  * An OTF2 calling context is a region and a place in it; Score-P writes one for each frame. In the
  * model this is a line (or instruction) and the function around it. Most functions therefore have

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The complete text output, for programs: one record per line. Test: tests/cli/prof_text.sh. */
+/* The complete text output, for programs: one record per line.
+ * Test: tests/cli/prof/prof_text.sh. */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_ALL_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_ALL_H
 

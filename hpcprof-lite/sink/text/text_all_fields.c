@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fields of the records of the complete form; see text_all.h. Test: tests/cli/prof_text.sh,
- * tests/cli/sink_agree.sh. */
+/* Fields of the records of the complete form; see text_all.h. Test: tests/cli/prof/prof_text.sh,
+ * tests/cli/sink/sink_agree.sh. */
 #include "hpcprof-lite/sink/text/text_all.h"
 
 #include "common/base/foreign.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The records of GPUs in the complete form of the text; see text_all.h. Test:
- * tests/cli/sink_gpu.sh, tests/cli/sink_agree.sh. */
+ * tests/cli/sink/sink_gpu.sh, tests/cli/sink/sink_agree.sh. */
 #include "hpcprof-lite/sink/text/text_all.h"
 #include "hpcprof-lite/sink/text/text_gpu.h"
 #include "hpcprof-lite/sink/text/text_report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the work is spread over processes and threads. Test: tests/cli/prof_text.sh. */
+/* How the work is spread over processes and threads. Test: tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_report.h"
 #include "hpcprof-lite/view/view_balance.h"

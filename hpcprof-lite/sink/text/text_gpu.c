@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_gpu.h. Test: tests/unit/test_text_gpu.c. */
+/* See text_gpu.h. Test: tests/unit/sink/test_text_gpu.c. */
 #include "hpcprof-lite/sink/text/text_gpu.h"
 
 #include "hpcprof-lite/view/view_gpu.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of GPU work in the text. Test: tests/unit/test_text_gpu.c. */
+/* Names of GPU work in the text. Test: tests/unit/sink/test_text_gpu.c. */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_GPU_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_GPU_H
 

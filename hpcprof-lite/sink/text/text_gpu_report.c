@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the report for people that are about GPUs. Test: tests/cli/sink_gpu.sh. */
+/* The parts of the report for people that are about GPUs. Test: tests/cli/sink/sink_gpu.sh. */
 #include "common/base/foreign.h"
 #include "hpcprof-lite/sink/names.h"
 #include "hpcprof-lite/sink/text/text_print.h"

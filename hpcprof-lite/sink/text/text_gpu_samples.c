@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the report for people says of PC samples of GPUs: where each kernel was launched, where its
- * time goes and what its warps wait for; and their account. Test: tests/cli/prof_gpu_pc.sh. */
+ * time goes and what its warps wait for; and their account. Test: tests/cli/prof/prof_gpu_pc.sh. */
 #include "common/base/foreign.h"
 #include "hpcprof-lite/view/view_hot.h"
 #include "hpcprof-lite/sink/text/text_print.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of the command line that are for the text. Test: tests/cli/prof_text.sh,
- * tests/cli/prof_cli.sh. */
+/* The options of the command line that are for the text. Test: tests/cli/prof/prof_text.sh,
+ * tests/cli/prof/prof_cli.sh. */
 #include "hpcprof-lite/sink/text/text_options.h"
 
 #include "hpcprof-lite/sink/text/text_sink.h"

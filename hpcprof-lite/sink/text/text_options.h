@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Command-line options of the text sink. They set a struct sink_text_options. Test:
- * tests/cli/prof_cli.sh.
+ * tests/cli/prof/prof_cli.sh.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_OPTIONS_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_OPTIONS_H

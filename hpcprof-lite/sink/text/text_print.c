@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_print.h. Independent of the locale's number format. Test: tests/unit/test_text.c. */
+/* See text_print.h. Independent of the locale's number format.
+ * Test: tests/unit/sink/test_text.c. */
 #include "hpcprof-lite/sink/text/text_print.h"
 
 #include "common/base/foreign.h"

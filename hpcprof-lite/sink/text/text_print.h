@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formatting for the text sink: values with units, shares, shortened names, and cells aligned by
- * their width on a terminal. Test: tests/unit/test_text.c.
+ * their width on a terminal. Test: tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_PRINT_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_PRINT_H

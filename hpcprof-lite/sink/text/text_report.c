@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Head and ledger of the report for people. Test: tests/cli/prof_text.sh. */
+/* Head and ledger of the report for people. Test: tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_report.h"
 
 #include "common/base/foreign.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sections of the report for people. Each function writes one section; text_sink.c puts them
- * together. Test: tests/cli/prof_text.sh.
+ * together. Test: tests/cli/prof/prof_text.sh.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_REPORT_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The part of the report's head about the sample source of the CPU time and its cost. Tests:
- * tests/cli/prof_sampling.sh, tests/unit/test_text.c.
+ * tests/cli/prof/prof_sampling.sh, tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SAMPLING_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_SAMPLING_H

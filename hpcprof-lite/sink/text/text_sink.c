@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text sink: decides what to show and how, and puts the parts together. Test:
- * tests/cli/prof_text.sh. */
+ * tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_sink.h"
 
 #include "common/base/foreign.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text sink for the table of sinks, and its settings. Test: tests/cli/prof_text.sh,
- * tests/unit/test_text.c.
+ * The text sink for the table of sinks, and its settings. Test: tests/cli/prof/prof_text.sh,
+ * tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_SINK_H

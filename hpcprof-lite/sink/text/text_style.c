@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See text_style.h. Test: tests/cli/prof_text.sh. */
+/* See text_style.h. Test: tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_style.h"
 
 #include "common/base/foreign.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The common style of all sections of the report for people: headings, emphasis, and the names of
- * functions and contexts. Test: tests/cli/prof_text.sh.
+ * functions and contexts. Test: tests/cli/prof/prof_text.sh.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_STYLE_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_STYLE_H

@@ -7,7 +7,7 @@
  * time: a row is shown when either has its share, rows are ordered by the larger of the two, and
  * the way from a launch to its kernel is never left out. Inside of kernels GPU time is shared out
  * by PC samples, and lines show what was waited for. Explicit stack: paths may be deeper than ours.
- * Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ * Test: tests/cli/prof/prof_text.sh, tests/unit/sink/test_text.c.
  */
 #include "hpcprof-lite/view/view_fold.h"
 #include "hpcprof-lite/sink/text/text_print.h"

@@ -13,7 +13,8 @@
  * that id plus 1, because it is an operation of the same call.
  *
  * Unless it says otherwise, a function may be called in any thread, never in a signal handler, and
- * keeps errno. Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh, tests/gpu/trace.sh.
+ * keeps errno. Tests: tests/unit/cupti/test_cupti.c, tests/cli/gpu/cupti_trace.sh,
+ * tests/gpu/trace.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Code objects: cubins as they are loaded, and the names of their kernels. A loaded image may
- * contain anything, so everything is checked. Test: tests/unit/test_cupti_record.c.
+ * contain anything, so everything is checked. Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

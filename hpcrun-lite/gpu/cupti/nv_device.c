@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Devices, contexts and streams: defined when first seen. Holds no lock while it asks the driver.
- * Test: tests/unit/test_cupti_record.c.
+ * Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

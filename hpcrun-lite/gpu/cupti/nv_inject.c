@@ -2,7 +2,7 @@
 /*
  * The entrance: the CUDA driver loads the library that CUDA_INJECTION64_PATH names and calls
  * InitializeInjection inside cuInit. If something fails, a note says so and the program goes on
- * without us. Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ * without us. Tests: tests/unit/cupti/test_cupti.c, tests/cli/gpu/cupti_trace.sh.
  *
  * The order matters. What CUPTI records is set before CUPTI is asked to call us. Records of kernels
  * are enabled before PC sampling, which would refuse them.

@@ -2,7 +2,7 @@
 /*
  * Finds CUPTI and the driver by name. Some programs bring their own copy of CUPTI (PyTorch does),
  * and two copies in a process cannot both work, so a copy that is already loaded has precedence.
- * Tests: tests/unit/test_cupti.c, tests/cli/cupti_trace.sh.
+ * Tests: tests/unit/cupti/test_cupti.c, tests/cli/gpu/cupti_trace.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A map from 64-bit keys; see nv_map.h. Linear probing; deletion shifts entries back. Test:
- * tests/unit/test_cupti.c.
+ * tests/unit/cupti/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_map.h"
 

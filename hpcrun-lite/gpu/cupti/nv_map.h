@@ -2,7 +2,7 @@
 /*
  * A bounded map from 64-bit keys to 64-bit values, in anonymous memory. Keys and values are not 0.
  * It calls nothing while it holds its lock. Any thread; not signal-safe; keeps errno. Test:
- * tests/unit/test_cupti.c.
+ * tests/unit/cupti/test_cupti.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_MAP_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_MAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The options of gpu=nvidia; see nv_options.h. Never allocates, because it also runs in the
- * measured process. Test: tests/unit/test_cupti_pc.c.
+ * measured process. Test: tests/unit/cupti/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv_options.h"
 

@@ -3,7 +3,7 @@
  * The options after "gpu=nvidia,": pc[@EXP], mode=continuous|serialized|bursts[@N], notimes,
  * latency, cupti=FILE, record[=SIZE], in any order. The launcher uses this to check them, and the
  * back end reads them again in the measured process. Independent of CUDA. Pure; signal-safe. Test:
- * tests/unit/test_cupti_pc.c.
+ * tests/unit/cupti/test_cupti_pc.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_NV_OPTIONS_H
 #define HPCRUN_LITE_GPU_CUPTI_NV_OPTIONS_H

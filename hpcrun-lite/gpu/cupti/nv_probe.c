@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Answers the launcher: can a program find CUPTI here, and which devices are there? Not for the
- * measured process. Test: tests/cli/launch_gpu.sh.
+ * measured process. Test: tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 #include "hpcrun-lite/gpu/gpu_probe.h"

@@ -5,8 +5,8 @@
  * in threads of the program inside calls of OpenCL, never in signal handlers.
  *
  * Do not call OpenCL while holding one of our locks, except for simple queries (clGet...Info):
- * callbacks of the program may run inside any other call. Tests: tests/unit/test_opencl_*.c with a
- * fake implementation, tests/cli/ocl_*.sh with a real one.
+ * callbacks of the program may run inside any other call. Tests: tests/unit/opencl/test_opencl_*.c
+ * with a fake implementation, tests/cli/opencl/ocl_*.sh with a real one.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_H

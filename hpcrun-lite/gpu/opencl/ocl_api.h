@@ -4,7 +4,7 @@
  * call paths end in them: `clFinish` here is always ours (the module is linked with -Bsymbolic),
  * and ocl_next.clFinish is the one behind it. Each calls the function behind it exactly once (twice
  * for a queue's creation if profiling is refused) and returns its result. Tests:
- * tests/unit/test_opencl_layer.c, tests/unit/test_opencl_hidden.c.
+ * tests/unit/opencl/test_opencl_layer.c, tests/unit/opencl/test_opencl_hidden.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_API_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_API_H

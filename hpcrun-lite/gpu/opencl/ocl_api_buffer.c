@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Enqueues of copies of buffers, fills, migrations, and mappings of buffers. Test:
- * tests/unit/test_opencl_layer.c. */
+ * tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Enqueues of copies, fills and mappings of images. Bytes are those of the region's elements. Test:
- * tests/unit/test_opencl_layer.c. */
+ * tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

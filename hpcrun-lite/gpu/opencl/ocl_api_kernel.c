@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Enqueues of kernels, and of what only orders: markers, barriers, waits, shared objects of OpenGL.
- * Test: tests/unit/test_opencl_layer.c. */
+ * Test: tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

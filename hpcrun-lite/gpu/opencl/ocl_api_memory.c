@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory objects as the program makes them. Test: tests/unit/test_opencl_layer.c. */
+/* Memory objects as the program makes them. Test: tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

@@ -2,7 +2,7 @@
 /*
  * Contexts, programs and kernels as the program makes them: handles are used again by
  * implementations, so what was known of one is forgotten when it is given out. Test:
- * tests/unit/test_opencl_hidden.c.
+ * tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -2,7 +2,7 @@
 /*
  * Queues and events as the program sees them, and the calls that wait. Profiling is switched on for
  * every queue; what the program asks about a queue or an event is answered as if it were not, and
- * without the references that we hold. Test: tests/unit/test_opencl_hidden.c.
+ * without the references that we hold. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues on shared virtual memory. Test: tests/unit/test_opencl_layer.c. */
+/* Enqueues on shared virtual memory. Test: tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

@@ -3,7 +3,7 @@
  * Memory objects, what is mapped of them, and shared virtual memory. References are counted as the
  * program makes and drops them: memory is freed, for whoever reads the profile, where the program
  * lets go of it, also where the implementation keeps it for a while. Test:
- * tests/unit/test_opencl_layer.c.
+ * tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -5,7 +5,7 @@
  * was seen. Several times a second a few operations are looked at, and the tightest gives the pair.
  * Where the device has a timer to ask (clGetDeviceAndHostTimer) and it agrees with such bounds, it
  * is asked beside. Asking is never trusted unchecked: on some implementations that timer is another
- * clock. Test: tests/unit/test_opencl_clock.c.
+ * clock. Test: tests/unit/opencl/test_opencl_clock.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Devices and contexts: asked about and defined when first used, under s->define. Test:
- * tests/unit/test_opencl_layer.c. */
+ * tests/unit/opencl/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
 #include "common/safe/text.h"

@@ -2,7 +2,7 @@
 /*
  * What all enqueues have in common: an event of ours where the program wants none, the launch after
  * the call has succeeded (a call that was refused was never launched), and the operation put among
- * those in flight. Test: tests/unit/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
+ * those in flight. Test: tests/unit/opencl/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

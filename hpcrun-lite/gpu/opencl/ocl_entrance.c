@@ -2,7 +2,7 @@
 /*
  * How the back end comes into the process: what the two entrances have in common. The module links
  * neither with the preloaded library nor with OpenCL; both are found by name. Test:
- * tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ * tests/unit/opencl/test_opencl_layer.c, tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -3,7 +3,7 @@
  * Functions that the program asks for by name. Those that we know lead through us; others whose
  * name says that they enqueue get a few instructions in front that count their calls, as their
  * signatures are not known to us: what they enqueue is missing in the profile, and its number is
- * said. Test: tests/unit/test_opencl_hidden.c.
+ * said. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

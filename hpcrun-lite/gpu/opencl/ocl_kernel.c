@@ -2,7 +2,7 @@
 /*
  * What a kernel is and what it is launched with. All that has to be asked is asked at its first
  * launch on a device; the shapes of the last launches are kept with the kernel, so that the usual
- * launch costs two locks and a comparison. Test: tests/unit/test_opencl_layer.c.
+ * launch costs two locks and a comparison. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

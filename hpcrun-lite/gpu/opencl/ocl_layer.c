@@ -2,7 +2,8 @@
 /*
  * The entrance through the ICD loader: what cl_layer.h asks of a layer, in its first form and in
  * that of the loaders of 2024, and the table of our functions. A loader that gets an error here
- * goes on without us. Test: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ * goes on without us. Test: tests/unit/opencl/test_opencl_layer.c,
+ * tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A striped hash map from handles; see ocl_map.h. Linear probing, deletion by shifting back. Test:
- * tests/unit/test_opencl_map.c. */
+ * tests/unit/opencl/test_opencl_map.c. */
 #include "hpcrun-lite/gpu/opencl/ocl_map.h"
 
 #include "hpcrun-lite/gpu/opencl/ocl_memory.h"

@@ -3,7 +3,7 @@
  * Maps a handle of the program (a queue, a kernel, a memory object, a pointer) to what we know
  * about it. Open addressing in stripes with a lock each, so that threads rarely meet. Thread-safe;
  * not signal-safe. A lock is held for a few instructions and never across another call. Test:
- * tests/unit/test_opencl_map.c.
+ * tests/unit/opencl/test_opencl_map.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_MAP_H

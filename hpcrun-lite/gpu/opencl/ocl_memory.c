@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of memory by size class; see ocl_memory.h. Test: tests/unit/test_opencl_map.c. */
+/* Pieces of memory by size class; see ocl_memory.h. Test: tests/unit/opencl/test_opencl_map.c. */
 #include "hpcrun-lite/gpu/opencl/ocl_memory.h"
 
 #include "common/safe/sys.h"

@@ -3,7 +3,7 @@
  * Memory of the OpenCL back end: small zeroed pieces of anonymous mappings, by size class. They are
  * never returned to the system, so a stale handle of the program leads to old data and not to a
  * fault. It is not malloc, because we must not disturb the program's allocator. Thread-safe; not
- * signal-safe; keeps errno. Test: tests/unit/test_opencl_map.c.
+ * signal-safe; keeps errno. Test: tests/unit/opencl/test_opencl_map.c.
  */
 #ifndef HPCRUN_LITE_GPU_OPENCL_OCL_MEMORY_H
 #define HPCRUN_LITE_GPU_OPENCL_OCL_MEMORY_H

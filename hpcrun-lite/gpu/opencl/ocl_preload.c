@@ -3,7 +3,7 @@
  * The entrance by preloading, where the ICD loader is too old for layers or there is none: our
  * functions stand in front of OpenCL's under their own names. What is behind them is looked for at
  * the first call, since programs may load OpenCL late. Functions that a program gets by dlsym()
- * from a library that it opened are not seen. Test: tests/cli/ocl_entrance.sh.
+ * from a library that it opened are not seen. Test: tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

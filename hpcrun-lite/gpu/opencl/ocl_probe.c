@@ -2,7 +2,7 @@
 /*
  * What the launcher asks: which ICD loader programs will find, whether it knows layers, and what
  * devices there are. Not for the measured process, though it lies in the same module. Test:
- * tests/cli/launch_gpu.sh.
+ * tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/gpu/opencl/ocl_headers.h"

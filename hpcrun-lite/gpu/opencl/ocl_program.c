@@ -2,7 +2,7 @@
 /*
  * The code object of a program: its binary for the device where that is ELF, else its source, else
  * its intermediate code, else whatever the binary is. Asked for once after each build, and only for
- * programs of which a kernel runs. Test: tests/unit/test_opencl_layer.c.
+ * programs of which a kernel runs. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

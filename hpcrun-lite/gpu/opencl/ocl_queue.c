@@ -4,7 +4,7 @@
  * event in later calls of the program, not by a callback: a callback costs an allocation, with
  * NVIDIA's implementation 7 us and a thread, and on some a flush that the program did not ask for.
  * Operations are taken off their queue's list, looked at without a lock, and what has not ended is
- * put back in front. Test: tests/unit/test_opencl_life.c.
+ * put back in front. Test: tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -2,7 +2,7 @@
 /*
  * The state of the process: made at the first call, made anew in the child of a fork (where the old
  * one is left as it lies: its locks may be held and its handles are the parent's), and brought to
- * an end. Test: tests/unit/test_opencl_life.c.
+ * an end. Test: tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -4,7 +4,7 @@
  * call: the file may be damaged, and memory too. Then it sets the default action and sends the
  * signal again with all that it carried, so that parent, core file and debugger see what they would
  * have seen. Where the handler cannot run (the stack has overflowed, the signal is blocked) the
- * kernel takes the default action by itself. Test: tests/cli/run_ends.sh.
+ * kernel takes the default action by itself. Test: tests/cli/run/run_ends.sh.
  */
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"
 

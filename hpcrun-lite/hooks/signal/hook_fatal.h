@@ -2,7 +2,7 @@
 /*
  * Handles signals that end the process because the program left them at their default action. Our
  * handler records the signal and then lets the default action happen. The program does not see the
- * handler. doc/transparency.md lists what a program can notice. Test: tests/cli/run_ends.sh.
+ * handler. doc/transparency.md lists what a program can notice. Test: tests/cli/run/run_ends.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_SIGNAL_HOOK_FATAL_H
 #define HPCRUN_LITE_HOOKS_SIGNAL_HOOK_FATAL_H

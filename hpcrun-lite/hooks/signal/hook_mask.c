@@ -2,7 +2,7 @@
 /*
  * Signal masks: our signals stay unblocked whatever the program blocks, and the masks it reads are
  * the ones it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
- * tests/cli/sacred_signal.sh.
+ * tests/cli/sacred/sacred_signal.sh.
  */
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"

@@ -3,7 +3,7 @@
  * sigaction and its kin; see hook_signal.h. The kernel's table is the truth for the program's
  * signals; only handlers are replaced by our entry, and looked up again when the program asks. A
  * child of vfork shares our memory, not the kernel's table: it leaves all kept here alone.
- * Signal-safe throughout. Test: tests/cli/sacred_signal.sh.
+ * Signal-safe throughout. Test: tests/cli/sacred/sacred_signal.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"

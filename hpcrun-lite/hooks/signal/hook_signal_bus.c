@@ -4,7 +4,7 @@
  * gets this signal. Such a fault is mended and measurement ends; every other SIGBUS is the
  * program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler;
  * else hook_signal.c asks here before it calls the program's. Signal-safe.
- * Test: tests/cli/sacred_file.sh.
+ * Test: tests/cli/sacred/sacred_file.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"

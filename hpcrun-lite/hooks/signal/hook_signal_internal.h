@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of this folder. Everything is signal-safe. Test: tests/cli/sacred_signal.sh.
+ * Shared by the files of this folder. Everything is signal-safe.
+ * Test: tests/cli/sacred/sacred_signal.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_INTERNAL_H
 #define HPCRUN_LITE_HOOKS_SIGNAL_HOOK_SIGNAL_INTERNAL_H

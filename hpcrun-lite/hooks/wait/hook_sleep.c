@@ -3,7 +3,7 @@
  * Sleeping: nanosleep and its kin. libc makes a clock_nanosleep of each. Our handler restarts it
  * with the time that the kernel says is left, so the kernel is always given a place for that; see
  * hook_wait.h. The program's own place is written when the sleep ends early, as without us. Test:
- * tests/cli/sacred_wait.sh.
+ * tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting for descriptors: poll, select, epoll; see hook_wait.h. Test: tests/cli/sacred_wait.sh. */
+/* Waiting for descriptors: poll, select, epoll; see hook_wait.h.
+ * Test: tests/cli/sacred/sacred_wait.sh. */
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 
 #include "common/safe/sys.h"

@@ -4,7 +4,7 @@
  * SA_RESTART (signal(7)). Our handler restarts them: it sets the interrupted context back to the
  * system call, with the remaining time. No hook holds anything while it waits, so a thread that is
  * cancelled or jumps out of a wait leaves nothing behind. doc/transparency.md explains the method.
- * Tests: tests/cli/sacred_wait.sh, tests/cli/sacred_cancel.sh.
+ * Tests: tests/cli/sacred/sacred_wait.sh, tests/cli/sacred/sacred_cancel.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_H
 #define HPCRUN_LITE_HOOKS_WAIT_HOOK_WAIT_H

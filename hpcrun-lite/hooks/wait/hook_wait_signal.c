@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting for signals and for semaphores; see hook_wait.h. Samples are not blocked while the
- * program waits for signals, and it does not get them. Test: tests/cli/sacred_wait.sh.
+ * program waits for signals, and it does not get them. Test: tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"

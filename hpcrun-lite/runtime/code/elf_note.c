@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the build id of a mapped object; see elf_note.h. Must not fault on any bytes. Tests:
- * tests/cli/run_modules.sh. */
+ * tests/cli/run/run_modules.sh. */
 #include "hpcrun-lite/runtime/code/elf_note.h"
 
 #include "common/safe/load.h"

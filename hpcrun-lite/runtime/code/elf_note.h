@@ -2,7 +2,7 @@
 /*
  * Reads the build id from the notes of an object that is mapped into this process. Uses guarded
  * loads, because the object may be damaged or about to be unmapped. Signal-safe, no allocation.
- * Test: tests/cli/run_modules.sh.
+ * Test: tests/cli/run/run_modules.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_ELF_NOTE_H
 #define HPCRUN_LITE_RUNTIME_CODE_ELF_NOTE_H

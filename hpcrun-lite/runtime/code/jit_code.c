@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See jit_code.h. Makes system calls only, and no other than hook_syscall.c lists. Test:
- * tests/cli/jit_files.sh.
+ * tests/cli/jit/jit_files.sh.
  */
 #include "hpcrun-lite/runtime/code/jit_code.h"
 

@@ -3,7 +3,7 @@
  * Finds the names of code that the program generates at run time (JIT). The program writes them
  * into its own files: a perf map, /tmp/perf-PID.map, and a jitdump, which it also maps as
  * executable memory so that profilers find it. We only find these files and copy them beside the
- * measurement file; hpcprof-lite reads them. Test: tests/cli/jit_files.sh.
+ * measurement file; hpcprof-lite reads them. Test: tests/cli/jit/jit_files.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_JIT_CODE_H
 #define HPCRUN_LITE_RUNTIME_CODE_JIT_CODE_H

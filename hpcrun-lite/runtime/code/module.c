@@ -2,7 +2,7 @@
 /*
  * The module map; see module.h. module_of runs in the signal handler on each miss of the unwinder's
  * recipe table, so the common case is a search through an array of start addresses. Must not wait,
- * and must not believe that an object is still there. Tests: tests/cli/run_modules.sh.
+ * and must not believe that an object is still there. Tests: tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/runtime/code/module.h"
 

@@ -2,7 +2,7 @@
 /*
  * The module map: gives each loaded object a number and writes it to the measurement file, with
  * path and build id, when it is first seen. An object that is closed and opened again keeps its
- * number. Test: tests/cli/run_modules.sh.
+ * number. Test: tests/cli/run/run_modules.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_CODE_MODULE_H
 #define HPCRUN_LITE_RUNTIME_CODE_MODULE_H

@@ -2,7 +2,7 @@
 /*
  * What the user is told at the end of the process that the launcher started: one line, or a table
  * with -v, about it and the processes that it started. Not in handlers. Must not allocate: a
- * program may end with no memory left. Tests: tests/cli/run_processes.sh.
+ * program may end with no memory left. Tests: tests/cli/run/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"

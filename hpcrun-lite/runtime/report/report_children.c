@@ -2,7 +2,7 @@
 /*
  * What the final report says of programs that could not be measured. hpcprof-lite knows more: it
  * has all files, and when all processes have ended. Not in handlers; no allocation. Test:
- * tests/cli/run_children.sh.
+ * tests/cli/run/run_children.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"

@@ -2,7 +2,7 @@
 /*
  * Sums over the measurement files of the other processes of this rank, for the final report. They
  * may still be written, cut and extended, so they are read, never mapped. Not in handlers; no
- * allocation. Tests: tests/cli/run_processes.sh.
+ * allocation. Tests: tests/cli/run/run_processes.sh.
  */
 #include "common/safe/sys.h"
 #include "common/safe/text.h"

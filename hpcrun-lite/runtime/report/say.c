@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages on standard error; see say.h. Tests: tests/cli/sacred_report.sh. */
+/* Messages on standard error; see say.h. Tests: tests/cli/sacred/sacred_report.sh. */
 #include "hpcrun-lite/runtime/report/say.h"
 
 #include "common/safe/sys.h"

@@ -3,7 +3,7 @@
  * Prints messages for the user on the standard error that the process was started with, or not at
  * all: the program may have closed descriptor 2 and opened its own file there. We keep no
  * duplicate, because a parent that reads a pipe to its end would wait for it. Test:
- * tests/cli/sacred_report.sh.
+ * tests/cli/sacred/sacred_report.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_REPORT_SAY_H
 #define HPCRUN_LITE_RUNTIME_REPORT_SAY_H

@@ -5,7 +5,7 @@
 #
 #	make-golden.sh DIRECTORY
 #
-# Sources are compiled in DIRECTORY/src, so that the line tables name files there. tests/cli/struct_cubin.sh makes them again where that nvcc is installed, and compares. The
+# Sources are compiled in DIRECTORY/src, so that the line tables name files there. tests/cli/struct/struct_cubin.sh makes them again where that nvcc is installed, and compares. The
 # expected texts beside the cubins (*.txt) are what hpcstruct-lite said when its lines and chains of inlined calls agreed with nvdisasm (*.nvdisasm, made by from-nvdisasm.py from
 # `nvdisasm -gi -c`), libdw and CUPTI.
 set -e

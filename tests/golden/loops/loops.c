@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops with their truth, for tests/cli/struct_loops.sh. The line of each loop says, behind an at sign:
+ * Loops with their truth, for tests/cli/struct/struct_loops.sh. The line of each loop says, behind an at sign:
  *
  *	FUNCTION LOOP PARENT [vanishes] [body]
  *

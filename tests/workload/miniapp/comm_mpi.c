@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks over MPI: slabs in z, neighbours below and above. Only the master thread of a team calls MPI
- * (MPI_THREAD_FUNNELED). See comm.h; the test is tests/cli/e2e_mpi.sh.
+ * (MPI_THREAD_FUNNELED). See comm.h; the test is tests/cli/e2e/e2e_mpi.sh.
  */
 #include "comm.h"
 

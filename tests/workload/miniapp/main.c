@@ -3,8 +3,8 @@
  * melt, the mini-application that the demonstration measures: an aluminium block is heated from below and by a moving torch and
  * melts. Finite volumes, implicit steps, conjugate gradients with multigrid, OpenMP threads, a thread that writes
  * checkpoints, and in melt-mpi slabs over MPI ranks. Cells that melt are dear and lie together at the bottom, so with the
- * default schedule the threads have unequal work; --schedule dynamic mends that. Its tests are tests/cli/miniapp.sh
- * and tests/cli/e2e_mpi.sh.
+ * default schedule the threads have unequal work; --schedule dynamic mends that. Its tests are tests/cli/e2e/miniapp.sh
+ * and tests/cli/e2e/e2e_mpi.sh.
  */
 #include "comm.h"
 #include "simulation.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device, program, memory and launches of melt-opencl. See opencl.h. The test is tests/cli/ocl_miniapp.sh.
+ * Device, program, memory and launches of melt-opencl. See opencl.h. The test is tests/cli/opencl/ocl_miniapp.sh.
  */
 #include "opencl.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_occupancy.h. Test: tests/unit/test_gpu_occupancy.c. */
+/* See gpu_occupancy.h. Test: tests/unit/prof_gpu/test_gpu_occupancy.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h"
 
 enum {

@@ -2,9 +2,9 @@
 /*
  * How many warps of a kernel are resident on an SM at a time, by the rules of CUDA. Sources:
  * NVIDIA's programming guide ("Hardware Multithreading", tables of compute capabilities 5.0 to
- * 12.x) and the behaviour of its occupancy calculator. tests/unit/test_gpu_occupancy.c compares the
- * two if CUDA's headers are installed. If the program asked for a split between shared memory and
- * L1 cache, the split is unknown and taken as the largest. Pure functions.
+ * 12.x) and the behaviour of its occupancy calculator. tests/unit/prof_gpu/test_gpu_occupancy.c
+ * compares the two if CUDA's headers are installed. If the program asked for a split between shared
+ * memory and L1 cache, the split is unknown and taken as the largest. Pure functions.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_OCCUPANCY_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_OCCUPANCY_H

@@ -3,7 +3,7 @@
  * Ranges of PC sampling: when a GPU context was sampled, how, and how many samples to expect. One
  * sampler (an SM) takes a sample every `period` cycles while it has at least one warp. Code that
  * runs for a time t on n samplers gives n x t x clock / period samples. Test:
- * tests/unit/test_gpu_ranges.c.
+ * tests/unit/prof_gpu/test_gpu_ranges.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_RANGES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_RANGES_H

@@ -3,7 +3,8 @@
  * PC samples of GPUs, and counters. A sample with a known launch counts at this launch. Other
  * samples are apportioned over the contexts that launched the kernel in the process, in proportion
  * to the kernel's time in each. This time excludes ranges with known launches and gaps in sampling.
- * The shares are whole numbers that add up to the samples. Test: tests/unit/test_gpu_samples.c.
+ * The shares are whole numbers that add up to the samples.
+ * Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See
- * gpu_samples_run.h. Test: tests/unit/test_gpu_ranges.c. */
+ * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_ranges.c. */
 #include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_sampling.h. Test: tests/unit/test_gpu_ranges.c. */
+/* See gpu_sampling.h. Test: tests/unit/prof_gpu/test_gpu_ranges.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
 
 #include "common/base/capped.h"

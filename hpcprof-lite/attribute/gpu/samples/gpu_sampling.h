@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The account of PC sampling: the ranges of a file, the expected rate from period, clock and number
- * of SMs, and whether the account closes. Test: tests/unit/test_gpu_ranges.c.
+ * of SMs, and whether the account closes. Test: tests/unit/prof_gpu/test_gpu_ranges.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLING_H

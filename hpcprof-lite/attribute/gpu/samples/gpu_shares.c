@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_shares.h. Test: tests/unit/test_gpu_samples.c. */
+/* See gpu_shares.h. Test: tests/unit/prof_gpu/test_gpu_samples.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_shares.h"
 
 #include <stdlib.h>

@@ -4,7 +4,8 @@
  * divided, and the remainder is drawn in proportion to the fractions that the division dropped.
  * Small counts are drawn completely, so that many small counts do not all go to the largest weight;
  * the cost is at most the count. Draws follow Weyl's sequence, which fills the unit interval evenly
- * for any number of draws. Equal input gives equal shares. Test: tests/unit/test_gpu_samples.c.
+ * for any number of draws. Equal input gives equal shares.
+ * Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SHARES_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SHARES_H

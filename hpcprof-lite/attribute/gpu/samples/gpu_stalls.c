@@ -3,7 +3,7 @@
  * See gpu_stalls.h. Reasons are those of NVIDIA's GPUs from Volta on (CUDA's profiling
  * documentation, "Warp Stall Reasons"); HPCToolkit's names are of release 2024.01, made for older
  * ones: where several of today's reasons were one then, the nearest has the name. Test:
- * tests/unit/test_gpu_samples.c.
+ * tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stall reasons that we know by name: HPCToolkit's short name if it means the same, the meaning,
- * and what to look at. Other reasons keep the vendor's name. Test: tests/unit/test_gpu_samples.c.
+ * and what to look at. Other reasons keep the vendor's name.
+ * Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_STALLS_H

@@ -6,7 +6,7 @@
  * truth - apportioned
  * , as shares. It is the share of the samples in a wrong place. A finite sample misses even exact
  * shares, so the part of the distance that chance causes is also estimated. doc/outputs.md has the
- * definition. Test: tests/unit/test_gpu_ranges.c.
+ * definition. Test: tests/unit/prof_gpu/test_gpu_ranges.c.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_YARDSTICK_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_YARDSTICK_H

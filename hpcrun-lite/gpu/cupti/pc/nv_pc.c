@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PC sampling during the life of a process: contexts that are made and destroyed, taking samples
- * out, overflows, the end. See nv_pc.h. Tests: tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
+ * out, overflows, the end. See nv_pc.h. Tests: tests/unit/cupti/test_cupti_pc.c,
+ * tests/cli/gpu/cupti_pc.sh.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

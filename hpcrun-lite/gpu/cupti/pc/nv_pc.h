@@ -12,8 +12,8 @@
  * time limit. After it the program goes on, and sampling is postponed or given up.
  *
  * Unless it says otherwise, a function may be called in any thread, never in a signal handler, and
- * may change errno. Without PC sampling it does nothing. Tests: tests/unit/test_cupti_pc.c,
- * tests/unit/test_cupti_pc_gate.c, tests/cli/cupti_pc.sh.
+ * may change errno. Without PC sampling it does nothing. Tests: tests/unit/cupti/test_cupti_pc.c,
+ * tests/unit/cupti/test_cupti_pc_gate.c, tests/cli/gpu/cupti_pc.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_H
 #define HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_H

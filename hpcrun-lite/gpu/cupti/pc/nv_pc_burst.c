@@ -2,7 +2,7 @@
 /*
  * Bursts: continuous sampling with short windows in which kernels run one at a time and samples
  * know their launch. The windows verify the samples that are apportioned by time elsewhere. Test:
- * tests/unit/test_cupti_pc_gate.c.
+ * tests/unit/cupti/test_cupti_pc_gate.c.
  *
  * The mode cannot change while sampling is enabled, Disable and Enable wait for running kernels,
  * and the first launch afterwards takes 65 ms (doc/notes/cupti-facts.md A9, A12). So a window

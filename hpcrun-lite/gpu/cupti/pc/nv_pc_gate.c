@@ -2,7 +2,7 @@
 /*
  * The gate in front of the program's launches. While it is closed, threads that are about to launch
  * wait in their callback, before the driver does anything; the closing thread waits for launches
- * that have already begun. Test: tests/unit/test_cupti_pc_gate.c.
+ * that have already begun. Test: tests/unit/cupti/test_cupti_pc_gate.c.
  *
  * Both waits have a time limit. If a kernel waits for something that another thread has yet to
  * launch, or the program itself hangs, the program goes on undisturbed and closing the gate fails.

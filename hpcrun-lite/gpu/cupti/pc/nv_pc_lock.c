@@ -2,7 +2,7 @@
 /*
  * Ensures that one process samples a GPU. A second one would get neither samples nor records, or
  * crash, although CUPTI reports success (doc/notes/cupti-facts.md A5). Tests:
- * tests/unit/test_cupti_pc.c, tests/cli/cupti_pc.sh.
+ * tests/unit/cupti/test_cupti_pc.c, tests/cli/gpu/cupti_pc.sh.
  *
  * The first process locks a file named by the UUID of the GPU. The file is opened read-only,
  * because it may belong to another user. The kernel releases the lock when the process and the

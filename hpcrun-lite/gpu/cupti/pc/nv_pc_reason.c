@@ -3,7 +3,7 @@
  * Stall reasons. CUPTI numbers them differently for each kind of chip. It counts pairs: X for all
  * samples with a reason, and X_not_issued for those of them in which the scheduler issued nothing
  * (doc/notes/cupti-facts.md A6). The file has one number per name. Test:
- * tests/unit/test_cupti_pc.c.
+ * tests/unit/cupti/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages about PC sampling: how it began, why it is not available, and when its samples cannot be
- * trusted. Test: tests/unit/test_cupti_pc.c.
+ * trusted. Test: tests/unit/cupti/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

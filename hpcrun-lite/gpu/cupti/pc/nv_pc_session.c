@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CUPTI's calls for a sampled context: enable, configure, take out, disable. All attributes are
- * read back, because CUPTI refuses some without an error. Test: tests/unit/test_cupti_pc.c.
+ * read back, because CUPTI refuses some without an error. Test: tests/unit/cupti/test_cupti_pc.c.
  *
  * Never use start/stop control: it deadlocks with threads that launch. Never use a session after
  * CUPTI has returned an error other than a full buffer: that crashes.

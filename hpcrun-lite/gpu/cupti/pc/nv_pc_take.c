@@ -3,7 +3,7 @@
  * Passes samples from CUPTI's buffers to the host. Each instruction comes with the hash of its code
  * object (ours, see nv_pc_start), the index and name of its function, the offset in the function,
  * and a count for each stall reason. In every range, total == recorded + dropped + outside. Test:
- * tests/unit/test_cupti_pc.c.
+ * tests/unit/cupti/test_cupti_pc.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

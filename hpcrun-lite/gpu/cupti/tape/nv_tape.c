@@ -3,7 +3,7 @@
  * Records calls of the back end: CUPTI's callbacks, buffers and the life of the back end's threads.
  * Each is recorded before the back end sees it, so that a recording ends with the cause of a crash;
  * and again when it returns, with its answer and the place of its launch. Changes nothing for
- * either side. Test: tests/cli/replay.sh.
+ * either side. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/hash128.h"

@@ -6,7 +6,7 @@
  *
  * It keeps the order, has a size limit, keeps no descriptor open in the program, and does not exist
  * unless the user asked for it. Any thread, never in a signal handler; keeps errno. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_H
 #define HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_H

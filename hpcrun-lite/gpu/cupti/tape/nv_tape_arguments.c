@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Saves what the back end reads from the arguments of calls and from the memory behind them:
- * exactly what nv_calls.c and nv_kernel.c read. Test: tests/cli/replay.sh.
+ * exactly what nv_calls.c and nv_kernel.c read. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

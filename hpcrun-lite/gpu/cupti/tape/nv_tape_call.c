@@ -2,7 +2,7 @@
 /*
  * Records calls by the back end: each function of the table, with the recorder in front of it.
  * Trivial answers (no records dropped, an id without a name) are not recorded; a player gives them
- * by itself. Test: tests/cli/replay.sh.
+ * by itself. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

@@ -3,7 +3,7 @@
  * The file of a recording: a shared mapping that grows in steps and is given out in chunks, each to
  * one thread. Space is reserved first, so a full disk ends the recording and not the program.
  * Committed events are in the file whatever happens to the process. No descriptor stays open. It
- * never raises SIGXFSZ or SIGBUS and never writes in a forked child. Test: tests/cli/replay.sh.
+ * never raises SIGXFSZ or SIGBUS and never writes in a forked child. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/safe/clock.h"
 #include "common/safe/fnv.h"

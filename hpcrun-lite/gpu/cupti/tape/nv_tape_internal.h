@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The parts of the recorder: the file (nv_tape_file.c), calls of the back end (nv_tape.c), calls by
- * the back end (nv_tape_call.c, nv_tape_pc.c). Test: tests/cli/replay.sh.
+ * the back end (nv_tape_call.c, nv_tape_pc.c). Test: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H

@@ -2,7 +2,7 @@
 /*
  * PC sampling with the recorder in front of it, see nv_tape_call.c. Saves samples with all their
  * reasons, including those that Disable leaves in the buffer of the configuration. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

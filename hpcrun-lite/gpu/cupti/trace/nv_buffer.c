@@ -3,7 +3,7 @@
  * Buffers for CUPTI's records: at most 160 of 256 KiB, mapped when first needed and reused. CUPTI
  * asks for one in a thread of the program, inside a call, so this must be quick and without locks.
  * It returns buffers in a thread of its own. A kernel that runs for long holds back all buffers
- * that its thread has requested in the meantime. Test: tests/unit/test_cupti_record.c.
+ * that its thread has requested in the meantime. Test: tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

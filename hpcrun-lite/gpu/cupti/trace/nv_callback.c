@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI's callbacks for calls, in the thread that makes the call. Test: tests/unit/test_cupti.c.
+ * CUPTI's callbacks for calls, in the thread that makes the call.
+ * Test: tests/unit/cupti/test_cupti.c.
  *
  * A launch is recorded when its call is entered, because its record may arrive before the call
  * ends. It is taken back if the call fails. While a stream is captured, only the end of a call

@@ -3,7 +3,7 @@
  * Calls of the driver API that make operations, by name. Names are used because the numbers differ
  * between versions of CUPTI, and new forms of old calls (_v3, _ptsz) must not be missed. An unknown
  * name that starts like a known one is treated like it, and is_new is set. Test:
- * tests/unit/test_cupti.c.
+ * tests/unit/cupti/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

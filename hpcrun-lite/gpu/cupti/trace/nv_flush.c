@@ -4,7 +4,7 @@
  * at the end of the process for as long as that may take. It forces delivery only at the end or
  * when buffers run out, because records that are delivered unfinished never come again. It must not
  * call CUPTI in a forked child, where CUPTI hangs, or after exit() has begun to shut CUPTI down.
- * Test: tests/unit/test_cupti.c.
+ * Test: tests/unit/cupti/test_cupti.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
 

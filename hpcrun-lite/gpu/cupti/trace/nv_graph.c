@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Launches of graphs: which of them have no record yet, and which had fewer records than others of
- * the same graph. Test: tests/unit/test_cupti_record.c.
+ * the same graph. Test: tests/unit/cupti/test_cupti_record.c.
  *
  * The number of records of a launch is not known in advance (child graphs, conditional, disabled
  * and host nodes). Launches of one graph never run at the same time, so at the end all but the last

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the code object of a kernel. Test: tests/unit/test_cupti_record.c.
+ * Finds the code object of a kernel. Test: tests/unit/cupti/test_cupti_record.c.
  *
  * Records contain only the kernel's name, which is usually enough. But run-time compilers make many
  * modules with kernels of one name, and so do static kernels in several files. For these, we follow

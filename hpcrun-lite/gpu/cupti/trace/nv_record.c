@@ -3,7 +3,7 @@
  * Passes CUPTI's records of what the device did to the host. Records in buffers may be unaligned
  * for their type, so the types are packed. A record without times belongs to an operation that was
  * not complete when delivery was forced; it never comes again. Test:
- * tests/unit/test_cupti_record.c.
+ * tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts and stops of the measurement by the program. Tests: tests/unit/test_cupti_switch.c,
- * tests/cli/control_gpu.sh.
+ * Starts and stops of the measurement by the program. Tests: tests/unit/cupti/test_cupti_switch.c,
+ * tests/cli/gpu/control_gpu.sh.
  *
  * While measurement is off, CUPTI reports no call, makes no record, takes no sample and is asked
  * for nothing; doc/notes/cupti-facts.md has the remaining cost. Records of earlier launches still

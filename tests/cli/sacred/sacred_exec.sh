@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Starting programs: exec, vfork, posix_spawn, system, popen, scripts. Each program sees the arguments and the environment that it was given, each is
+# measured, and programs that cannot take the library run as they would without us.
+
+. "${srcdir:-.}/tests/lib.sh"
+. "$srcdir/tests/sacred.sh"
+
+sacred "every way to start a program" "$W/sacred_exec"
+sacred_sampled "every way: the measurements are sound"
+# one for each image: 10 programs by fork, 3 failing children, 20 by vfork, 2 spawned, shells and what they start
+n=$("$builddir/tests/workload/run/run_check" "$T"/m/*.hpcrun | grep -c '^file ')
+within "every process is recorded" "$n" 55 80
+
+sacred "a chain of 60 programs, with threads" "$W/sacred_chain" 60
+sacred_sampled "a chain of 60 programs: the measurements are sound"
+is "... and of one process" "$(find "$T/m" -name '*.hpcrun' | wc -l)" 61
+
+# shellcheck disable=SC2016 # for the inner shell
+sacred "nested shells and pipes" sh -c 'for i in 1 2 3; do (echo $i; sh -c "exit $i"; echo $?) | cat | sort -r; done; exec sh -c "exit 5"'
+
+cat >"$T/script" <<'SCRIPT'
+#!/usr/bin/env sh
+echo "script $0 $1" | sed 's,/.*/,,'
+exit 4
+SCRIPT
+chmod +x "$T/script"
+sacred "a script with an interpreter found by env" "$T/script" argument
+printf 'echo "no interpreter $1"; exit 3\n' >"$T/plain-script"
+chmod +x "$T/plain-script"
+sacred "a script without an interpreter" sh -c "$T/plain-script argument; echo \$?"
+"$HPCRUN" -q -o "$T/s" "$T/plain-script" direct >"$T/out"
+is "... started directly" "$? $(cat "$T/out")" "3 no interpreter direct"
+
+# What cannot take the library must not trip over it: a 32-bit dynamic linker would print an error, a static program show our variables.
+if ${CC:-cc} -static -o "$T/static" "$srcdir/tests/workload/sacred/sacred_static.c" 2>/dev/null; then
+	sacred "a static program started by a measured one" sh -c "$T/static environment; echo \$?"
+else
+	skip "a static program started by a measured one" "the compiler cannot link statically"
+fi
+
+if have python3; then
+	sacred "python's subprocesses" python3 -c '
+import os, subprocess, sys
+print(subprocess.run(["sh", "-c", "echo in a shell; exit 4"], close_fds=True).returncode)
+print(subprocess.run("echo through a shell", shell=True, start_new_session=True).returncode)
+print(subprocess.check_output(["env"], env={"ONLY": "this", "PATH": os.environ["PATH"]}).decode().count("ONLY"))
+print(os.popen("echo popen").read(), os.system("exit 3"))
+p = subprocess.Popen(["sleep", "100"]); p.terminate(); print(p.wait())
+child = os.fork()
+if child == 0:
+    os._exit(9)
+print(os.waitpid(child, 0)[1])
+sys.stdout.flush()
+os.closerange(3, 5000)
+os._exit(7)'
+fi
+
+# Arguments that fit without our entries in the environment, and not with them: the program is started, and not measured.
+if have python3; then
+	cat >"$T/full.py" <<'CODE'
+import os, subprocess, sys
+how = sys.argv[1]
+# the most that the kernel takes, by trying without us: as many arguments as fit, then one that fills the rest
+def run(n, rest):
+    arguments = ["/bin/true"] + ["x" * 100000] * n + ["y" * rest]
+    if how == "spawn":
+        return os.waitstatus_to_exitcode(os.waitpid(os.posix_spawn("/bin/true", arguments, os.environ), 0)[1])
+    return subprocess.run(arguments).returncode
+try:
+    print(run(int(sys.argv[2]), int(sys.argv[3])))
+except OSError as e:
+    print(e.strerror)
+CODE
+	n=10 rest=0
+	while [ "$(python3 "$T/full.py" spawn $((n + 1)) 0)" = 0 ]; do n=$((n + 1)); done
+	for step in 65536 32768 16384 8192 4096 2048 1024 512 256 128; do
+		if [ "$(python3 "$T/full.py" spawn "$n" $((rest + step)))" = 0 ]; then rest=$((rest + step)); fi
+	done
+	for how in exec spawn; do
+		sacred "$how with as many arguments as there may be" python3 "$T/full.py" "$how" "$n" "$rest"
+	done
+else
+	skip "exec with as many arguments as there may be" "no python3 here"
+	skip "spawn with as many arguments as there may be" "no python3 here"
+fi
+done_testing

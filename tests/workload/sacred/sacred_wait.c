@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits that the kernel does not restart after a signal: each must last as long as asked for, unless a handler of the program's own ends
+ * it. Prints what came of each wait; the output with a profiler must be that without. Run by tests/cli/sacred/sacred_wait.sh.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/select.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sys/time.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALONE_MS 60
+#define WITH_ALARM_MS 100000 /* never waited for: alarms come again and again, since one may come before the wait begins */
+#define ALARM_MS 100
+
+static volatile sig_atomic_t n_alarms;
+static int pipe_in, epoll_fd, semaphores, wait_ms;
+static sem_t semaphore;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	n_alarms++;
+}
+
+static int64_t now_us(clockid_t clock)
+{
+	struct timespec t;
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static struct timespec after(clockid_t clock, int ms)
+{
+	int64_t us = now_us(clock) + ms * 1000;
+	return (struct timespec){us / 1000000, us % 1000000 * 1000};
+}
+
+static struct timespec span; /* the same as wait_ms */
+
+static int wait_poll(void) { return poll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, wait_ms); }
+static int wait_ppoll(void) { return ppoll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, &span, NULL); }
+static int wait_epoll(void) { return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, wait_ms); }
+static int wait_epoll_mask(void)
+{
+	sigset_t set;
+	sigfillset(&set);
+	sigdelset(&set, SIGALRM);
+	return epoll_pwait(epoll_fd, &(struct epoll_event){0}, 1, wait_ms, &set);
+}
+static int wait_select(void)
+{
+	struct timeval t = {wait_ms / 1000, wait_ms % 1000 * 1000};
+	fd_set set;
+	FD_ZERO(&set);
+	FD_SET(pipe_in, &set);
+	int result = select(pipe_in + 1, &set, NULL, NULL, &t);
+	printf(" [%s left]", t.tv_sec || t.tv_usec ? "some" : "none");
+	return result;
+}
+static int wait_pselect(void)
+{
+	fd_set set;
+	FD_ZERO(&set);
+	FD_SET(pipe_in, &set);
+	return pselect(pipe_in + 1, &set, NULL, NULL, &span, NULL);
+}
+static int wait_nanosleep(void)
+{
+	struct timespec rest = {0, 0};
+	int result = nanosleep(&span, &rest);
+	printf(" [%s left]", rest.tv_sec || rest.tv_nsec ? "some" : "none");
+	return result;
+}
+static int wait_clock(void) { errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL); return errno ? -1 : 0; }
+static int wait_until(void)
+{
+	struct timespec t = after(CLOCK_REALTIME, wait_ms);
+	errno = clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &t, NULL);
+	return errno ? -1 : 0;
+}
+static int wait_usleep(void) { return usleep(wait_ms * 1000); }
+static int wait_thrd(void)
+{
+	int result = thrd_sleep(&span, NULL);
+	errno = result == -1 ? EINTR : 0;
+	return result;
+}
+static int wait_semop(void) { return semtimedop(semaphores, &(struct sembuf){0, -1, 0}, 1, &span); }
+static int wait_sem(void)
+{
+	struct timespec t = after(CLOCK_REALTIME, wait_ms);
+	return sem_timedwait(&semaphore, &t);
+}
+static int wait_sem_clock(void)
+{
+	struct timespec t = after(CLOCK_MONOTONIC, wait_ms);
+	return sem_clockwait(&semaphore, CLOCK_MONOTONIC, &t);
+}
+static int wait_signal(void)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	return sigtimedwait(&set, NULL, &span);
+}
+
+static const struct wait {
+	const char *name;
+	int (*call)(void);
+} waits[] = {
+	{"poll", wait_poll}, {"ppoll", wait_ppoll}, {"epoll_wait", wait_epoll}, {"epoll_pwait", wait_epoll_mask},
+	{"select", wait_select}, {"pselect", wait_pselect}, {"nanosleep", wait_nanosleep}, {"clock_nanosleep", wait_clock},
+	{"until", wait_until}, {"usleep", wait_usleep}, {"thrd_sleep", wait_thrd}, {"semtimedop", wait_semop},
+	{"sem_timedwait", wait_sem}, {"sem_clockwait", wait_sem_clock}, {"sigtimedwait", wait_signal},
+};
+
+/* Again and again. 0: no more. */
+static void alarm_every(int ms)
+{
+	struct itimerval t = {.it_value = {0, ms * 1000}, .it_interval = {0, ms * 1000}};
+	setitimer(ITIMER_REAL, &t, NULL);
+}
+
+static void try(const struct wait *w, int alarm_ms)
+{
+	n_alarms = 0;
+	wait_ms = alarm_ms ? WITH_ALARM_MS : ALONE_MS;
+	span = (struct timespec){wait_ms / 1000, wait_ms % 1000 * 1000000L};
+	printf("%-16s %s:", w->name, alarm_ms ? "alarm" : "alone");
+	int64_t start = now_us(CLOCK_MONOTONIC);
+	if (alarm_ms)
+		alarm_every(alarm_ms);
+	errno = 0;
+	int result = w->call();
+	int error = errno;
+	alarm_every(0);
+	int64_t took = now_us(CLOCK_MONOTONIC) - start, least = (alarm_ms ? alarm_ms : wait_ms) * 1000 - 1000;
+	printf(" %d %s, %s, %s\n", result, result ? strerror(error) : "good", n_alarms ? "alarms" : "no alarm", took < least ? "TOO EARLY" : "in time");
+}
+
+/* ---- calls that end early where a signal comes, however its handler was set ---- */
+
+static struct letter {
+	long type;
+	char text[4];
+} letter = {1, "abc"};
+
+/* A child that sends a letter and two bytes when the first thread has waited for a while. */
+static void send_later(int queue, int socket)
+{
+	if (fork())
+		return;
+	usleep(400000);
+	(void)!msgsnd(queue, &letter, sizeof letter.text, 0);
+	usleep(400000);
+	(void)!write(socket, "x", 1);
+	usleep(1600000);
+	(void)!write(socket, "y", 1);
+	_exit(0);
+}
+
+static void say(const char *what, long result)
+{
+	printf("%s %ld %s\n", what, result, result < 0 ? strerror(errno) : "good");
+}
+
+static int wait_rarely(void)
+{
+	struct timeval long_time = {60, 0}, short_time = {0, 300000};
+	int queue = msgget(IPC_PRIVATE, 0600), ends[2];
+	char byte;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
+		return 1;
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &long_time, sizeof long_time);
+	send_later(queue, ends[1]);
+	say("msgrcv", msgrcv(queue, &letter, sizeof letter.text, 0, 0));
+	say("recv", recv(ends[0], &byte, 1, 0));
+	say("read", read(ends[0], &byte, 1));
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &short_time, sizeof short_time);
+	say("recv, nothing comes", recv(ends[0], &byte, 1, 0));
+	msgctl(queue, IPC_RMID, NULL);
+	wait(NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "rarely"))
+		return wait_rarely();
+	struct sigaction a = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+	int ends[2];
+	if (pipe(ends) != 0)
+		return 1;
+	pipe_in = ends[0];
+	epoll_fd = epoll_create1(0);
+	epoll_ctl(epoll_fd, EPOLL_CTL_ADD, pipe_in, &(struct epoll_event){.events = EPOLLIN});
+	semaphores = semget(IPC_PRIVATE, 1, 0600);
+	sem_init(&semaphore, 0, 0);
+	sigaction(SIGALRM, &a, NULL);
+	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+		try(&waits[i], 0);
+		try(&waits[i], ALARM_MS);
+	}
+	alarm_every(ALARM_MS);
+	printf("pause %d", pause());
+	printf(" %s\n", strerror(errno));
+	sigset_t none;
+	sigemptyset(&none);
+	alarm_every(ALARM_MS);
+	printf("sigsuspend %d", sigsuspend(&none));
+	printf(" %s\n", strerror(errno));
+	alarm_every(ALARM_MS);
+	printf("semop %d", semop(semaphores, &(struct sembuf){0, -1, 0}, 1));
+	printf(" %s\n", strerror(errno));
+	alarm_every(0);
+	printf("sleep %u\n", sleep(1));
+	alarm_every(ALARM_MS);
+	printf("sleep, alarm %s\n", sleep(30) > 20 ? "ends it" : "does not end it");
+	semctl(semaphores, 0, IPC_RMID);
+	return 0;
+}
