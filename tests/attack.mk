@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Foreign text and files of others; attacks with random damage, of which `make check` makes a few runs and
-# `./bootstrap check --full` many.
+# Foreign text and files of others; attacks with random damage, of which `make check` makes a few
+# runs and `./bootstrap check --full` many.
 
-TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof/prof_sources.sh tests/cli/common/files_hostile.sh
+TESTS += tests/lint/foreign.sh tests/fuzz/fuzz_printable tests/cli/prof/prof_sources.sh \
+	tests/cli/common/files_hostile.sh
 EXTRA_DIST += tests/lint/foreign.sh tests/cli/prof/prof_sources.sh tests/cli/common/files_hostile.sh
 check_PROGRAMS += tests/fuzz/fuzz_printable
 tests_fuzz_fuzz_printable_SOURCES = tests/fuzz/fuzz_printable.c tests/fuzz/mutate.h

@@ -1,27 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The NVIDIA back end: before a fake CUPTI, and with CUDA workloads on a driver that does not exist. tests/gpu/trace.sh runs the same workloads on a GPU.
+# The NVIDIA back end: before a fake CUPTI, and with CUDA workloads on a driver that does not exist.
+# tests/gpu/trace.sh runs the same workloads on a GPU.
 
 if HAVE_CUPTI
 if HAVE_CMOCKA
 cupti_made_up = tests/unit/cupti/cupti_made_up.c tests/unit/cupti/cupti_made_up.h
-check_PROGRAMS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record tests/unit/cupti/test_cupti_switch
-TESTS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record tests/unit/cupti/test_cupti_switch
-tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(cupti_made_up) $(cupti_sources)
+check_PROGRAMS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
+	tests/unit/cupti/test_cupti_switch
+TESTS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
+	tests/unit/cupti/test_cupti_switch
+tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(cupti_made_up) \
+	$(cupti_sources)
 tests_unit_cupti_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_record_SOURCES = tests/unit/cupti/test_cupti_record.c $(cupti_made_up) $(cupti_sources)
+tests_unit_cupti_test_cupti_record_SOURCES = tests/unit/cupti/test_cupti_record.c $(cupti_made_up) \
+	$(cupti_sources)
 tests_unit_cupti_test_cupti_record_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_record_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.c $(cupti_made_up) $(cupti_sources)
+tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.c $(cupti_made_up) \
+	$(cupti_sources)
 tests_unit_cupti_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 pc_made_up = tests/unit/cupti/cupti_pc_made_up.c tests/unit/cupti/cupti_pc_made_up.h
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 TESTS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
-tests_unit_cupti_test_cupti_pc_gate_SOURCES = tests/unit/cupti/test_cupti_pc_gate.c $(pc_made_up) $(cupti_sources)
+tests_unit_cupti_test_cupti_pc_gate_SOURCES = tests/unit/cupti/test_cupti_pc_gate.c $(pc_made_up) \
+	$(cupti_sources)
 tests_unit_cupti_test_cupti_pc_gate_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_pc_gate_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(pc_made_up) $(cupti_sources)
+tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(pc_made_up) \
+	$(cupti_sources)
 tests_unit_cupti_test_cupti_pc_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_pc_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 endif
@@ -33,26 +41,35 @@ tests_gpu_cuda_calls_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_calls_LDFLAGS =
 tests_gpu_cuda_calls_LDADD = -ldl -lpthread
 check_PROGRAMS += tests/gpu/cuda_several
-tests_gpu_cuda_several_SOURCES = tests/gpu/cuda_several.c tests/gpu/several_ways.h tests/gpu/cuda_work.c tests/gpu/cuda_work.h
+tests_gpu_cuda_several_SOURCES = tests/gpu/cuda_several.c tests/gpu/several_ways.h \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
 tests_gpu_cuda_several_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_cuda_several_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_several_LDFLAGS =
 tests_gpu_cuda_several_LDADD = -ldl -lpthread
 check_PROGRAMS += tests/gpu/cuda_stop
-tests_gpu_cuda_stop_SOURCES = tests/gpu/cuda_stop.c tests/workload/run/control.h tests/gpu/cuda_work.c tests/gpu/cuda_work.h
+tests_gpu_cuda_stop_SOURCES = tests/gpu/cuda_stop.c tests/workload/run/control.h \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h
 tests_gpu_cuda_stop_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_cuda_stop_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_stop_LDFLAGS =
 tests_gpu_cuda_stop_LDADD = libhpctoolkit.la -ldl -lpthread
 check_LTLIBRARIES += tests/gpu/fake/fake_cuda.la
-tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_pc.c
+tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
+	tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
+	tests/gpu/fake/fake_pc.c
 tests_gpu_fake_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
-EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_several.c tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_pc.c tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
+EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
+	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \
+	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_pc.c \
+	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
-cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh
+cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \
+	tests/cli/gpu/cupti_several.sh tests/cli/gpu/control_gpu.sh
 TESTS += $(cupti_tests)
 EXTRA_DIST += $(cupti_tests)

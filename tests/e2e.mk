@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The shell test library, the mini-application, bootstrap, real programs from end to end, known shares.
+# The shell test library, the mini-application, bootstrap, real programs from end to end, known
+# shares.
 
 EXTRA_DIST += \
 	.ci/run \
@@ -29,7 +30,8 @@ e2e_tests = \
 TESTS += $(e2e_tests)
 EXTRA_DIST += $(e2e_tests)
 
-# The mini-application is built as its users would build it: optimised, with debug information, never sanitized.
+# The mini-application is built as its users would build it: optimised, with debug information,
+# never sanitized.
 melt_sources = \
 	tests/workload/miniapp/cg.c \
 	tests/workload/miniapp/cg.h \
@@ -53,30 +55,38 @@ melt_sources = \
 	tests/workload/miniapp/simulation.h
 melt_omp_sources = tests/workload/miniapp/heat_omp.c tests/workload/miniapp/kernels_omp.c
 melt_flags = $(HL_CFLAGS) $(OPENMP_CFLAGS) -O2 -g
-EXTRA_DIST += $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_serial.c tests/workload/miniapp/comm_mpi.c
+EXTRA_DIST += $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_serial.c \
+	tests/workload/miniapp/comm_mpi.c
 if HAVE_OPENMP
 check_PROGRAMS += tests/workload/miniapp/melt
-tests_workload_miniapp_melt_SOURCES = $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_serial.c
+tests_workload_miniapp_melt_SOURCES = $(melt_sources) $(melt_omp_sources) \
+	tests/workload/miniapp/comm_serial.c
 tests_workload_miniapp_melt_CFLAGS = $(melt_flags)
 tests_workload_miniapp_melt_LDFLAGS = $(OPENMP_CFLAGS)
 tests_workload_miniapp_melt_LDADD = -lm -lpthread
 if HAVE_MPI
 check_DATA += tests/workload/miniapp/melt-mpi
 CLEANFILES += tests/workload/miniapp/melt-mpi
-tests/workload/miniapp/melt-mpi: $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_mpi.c
+tests/workload/miniapp/melt-mpi: $(melt_sources) $(melt_omp_sources) \
+	tests/workload/miniapp/comm_mpi.c
 	@$(MKDIR_P) tests/workload/miniapp
-	$(AM_V_CCLD)srcs=; for f in $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_mpi.c; do case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; done; \
+	$(AM_V_CCLD)srcs=; \
+	  for f in $(melt_sources) $(melt_omp_sources) tests/workload/miniapp/comm_mpi.c; do \
+	    case $$f in *.c) srcs="$$srcs $(srcdir)/$$f";; esac; \
+	  done; \
 	  $(MPICC) -O2 -g -fopenmp -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) -o $@ $$srcs -lm -lpthread
 endif
 endif
 
-# An installation inside the build tree, for tests that run the tools as another user and from another place.
+# An installation inside the build tree, for tests that run the tools as another user and from
+# another place.
 check_DATA += tests/stage.stamp
 CLEANFILES += tests/stage.stamp
 tests/stage.stamp: $(bin_PROGRAMS) $(pkglib_LTLIBRARIES) $(dist_completion_DATA)
 	@rm -rf tests/stage
 	@$(MKDIR_P) tests
-	$(AM_V_GEN)$(MAKE) $(AM_MAKEFLAGS) install DESTDIR=$(abs_builddir)/tests/stage >tests/stage.log 2>&1 || { cat tests/stage.log; exit 1; }
+	$(AM_V_GEN)$(MAKE) $(AM_MAKEFLAGS) install DESTDIR=$(abs_builddir)/tests/stage \
+		>tests/stage.log 2>&1 || { cat tests/stage.log; exit 1; }
 	@echo done >$@
 clean-local: clean-stage
 clean-stage:

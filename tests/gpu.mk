@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads, make gpu-check, make gpu-bench. Built only where nvcc is; of make check only recordings of them are a part.
+# Workloads in CUDA C++ for machines with a GPU, and the scripts that run them: make gpu-workloads,
+# make gpu-check, make gpu-bench. Built only where nvcc is; of make check only recordings of them
+# are a part.
 
 NVCCFLAGS = -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 gpu_nvcc = $(NVCC) -O2 -std=c++17 -lineinfo -I$(srcdir) $(NVCCFLAGS) -Xcompiler -g,-O2,-Wall
-gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library.h tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
-gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
-gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
-gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/several.sh tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py
+gpu_headers = tests/gpu/work.cuh tests/gpu/several_ways.h tests/gpu/work_library.h \
+	tests/gpu/inlined.cuh tests/gpu/flow/flow.h tests/gpu/flow/grid.cuh
+gpu_flow = tests/gpu/flow/main.cu tests/gpu/flow/advect.cu tests/gpu/flow/pressure.cu \
+	tests/gpu/flow/tracers.cu tests/gpu/flow/energy.cu
+gpu_single = tests/gpu/truth_kernels.cu tests/gpu/cuda_ways.cu tests/gpu/transformer.cu \
+	tests/gpu/launch_loop.cu tests/gpu/several_gpus.cu
+gpu_scripts = tests/gpu/bare_cupti.c tests/gpu/all.sh tests/gpu/checks.sh tests/gpu/several.sh \
+	tests/gpu/bench.sh tests/gpu/peers.py tests/gpu/torch_infer.py tests/gpu/triton_work.py
 TESTS += tests/cli/gpu/nvidia_golden.sh
 EXTRA_DIST += tests/cli/gpu/nvidia_golden.sh tests/golden/nvidia
 EXTRA_DIST += $(gpu_headers) $(gpu_flow) $(gpu_single) $(gpu_scripts)
@@ -15,29 +21,36 @@ if HAVE_CUPTI
 gpu_bare = tests/gpu/bare_cupti.so
 endif
 if HAVE_NVCC
-gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer tests/gpu/launch_loop tests/gpu/launch_loop.so tests/gpu/several_gpus tests/gpu/flowbox $(gpu_bare)
+gpu_workloads = tests/gpu/truth_kernels tests/gpu/cuda_ways tests/gpu/transformer \
+	tests/gpu/launch_loop tests/gpu/launch_loop.so tests/gpu/several_gpus tests/gpu/flowbox \
+	$(gpu_bare)
 gpu-workloads: $(gpu_workloads)
 CLEANFILES += $(gpu_workloads)
 
 tests/gpu/truth_kernels: tests/gpu/truth_kernels.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/truth_kernels.cu
 tests/gpu/cuda_ways: tests/gpu/cuda_ways.cu $(gpu_headers)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/cuda_ways.cu -ldl -lpthread
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/cuda_ways.cu -ldl \
+		-lpthread
 tests/gpu/transformer: tests/gpu/transformer.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/transformer.cu -ldl
 tests/gpu/launch_loop: tests/gpu/launch_loop.cu $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/launch_loop.cu
 tests/gpu/launch_loop.so: tests/gpu/launch_loop.cu $(gpu_headers)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -Xcompiler -fPIC -shared -o $@ $(srcdir)/tests/gpu/launch_loop.cu
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -Xcompiler -fPIC -shared -o $@ \
+		$(srcdir)/tests/gpu/launch_loop.cu
 tests/gpu/several_gpus: tests/gpu/several_gpus.cu $(gpu_headers)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/several_gpus.cu -lpthread
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(srcdir)/tests/gpu/several_gpus.cu \
+		-lpthread
 tests/gpu/bare_cupti.so: tests/gpu/bare_cupti.c
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared $(CUPTI_CPPFLAGS) -o $@ $(srcdir)/tests/gpu/bare_cupti.c -ldl -lpthread
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(CC) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared \
+		$(CUPTI_CPPFLAGS) -o $@ $(srcdir)/tests/gpu/bare_cupti.c -ldl -lpthread
 tests/gpu/flowbox: $(gpu_flow) $(gpu_headers)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(gpu_nvcc) -o $@ $(gpu_flow:%=$(srcdir)/%)
 
 gpu-check: all gpu-workloads tests/gpu/cuda_calls
-	top_builddir='$(abs_top_builddir)' srcdir='$(abs_top_srcdir)' $(SHELL) $(srcdir)/tests/gpu/all.sh $(SECTIONS)
+	top_builddir='$(abs_top_builddir)' srcdir='$(abs_top_srcdir)' $(SHELL) \
+		$(srcdir)/tests/gpu/all.sh $(SECTIONS)
 gpu-bench: all gpu-workloads
 	top_builddir='$(abs_top_builddir)' $(SHELL) $(srcdir)/tests/gpu/bench.sh $(SECTIONS)
 else

@@ -2,15 +2,20 @@
 # The neutral core of GPU measurement, with a vendor that does not exist.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/gpu/test_gpu_core tests/unit/gpu/test_gpu_launch tests/unit/gpu/test_gpu_define tests/unit/gpu/test_gpu_hash tests/unit/gpu/test_gpu_index
-TESTS += tests/unit/gpu/test_gpu_core tests/unit/gpu/test_gpu_launch tests/unit/gpu/test_gpu_define tests/unit/gpu/test_gpu_hash tests/unit/gpu/test_gpu_index
+check_PROGRAMS += tests/unit/gpu/test_gpu_core tests/unit/gpu/test_gpu_launch \
+	tests/unit/gpu/test_gpu_define tests/unit/gpu/test_gpu_hash tests/unit/gpu/test_gpu_index
+TESTS += tests/unit/gpu/test_gpu_core tests/unit/gpu/test_gpu_launch \
+	tests/unit/gpu/test_gpu_define tests/unit/gpu/test_gpu_hash tests/unit/gpu/test_gpu_index
 tests_unit_gpu_test_gpu_index_SOURCES = tests/unit/gpu/test_gpu_index.c
 tests_unit_gpu_test_gpu_index_LDADD = libhlgpu.la libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_gpu_test_gpu_core_SOURCES = tests/unit/gpu/test_gpu_core.c tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
+tests_unit_gpu_test_gpu_core_SOURCES = tests/unit/gpu/test_gpu_core.c \
+	tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
 tests_unit_gpu_test_gpu_core_LDADD = libhlgpu.la libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_gpu_test_gpu_launch_SOURCES = tests/unit/gpu/test_gpu_launch.c tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
+tests_unit_gpu_test_gpu_launch_SOURCES = tests/unit/gpu/test_gpu_launch.c \
+	tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
 tests_unit_gpu_test_gpu_launch_LDADD = $(tests_unit_gpu_test_gpu_core_LDADD)
-tests_unit_gpu_test_gpu_define_SOURCES = tests/unit/gpu/test_gpu_define.c tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
+tests_unit_gpu_test_gpu_define_SOURCES = tests/unit/gpu/test_gpu_define.c \
+	tests/unit/gpu/core_fixture.c tests/unit/gpu/core_fixture.h
 tests_unit_gpu_test_gpu_define_LDADD = $(tests_unit_gpu_test_gpu_core_LDADD)
 tests_unit_gpu_test_gpu_hash_SOURCES = tests/unit/gpu/test_gpu_hash.c
 tests_unit_gpu_test_gpu_hash_LDADD = libhlgpu.la $(CMOCKA_LIBS)

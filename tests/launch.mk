@@ -2,10 +2,15 @@
 # The launcher, the hooks, PAPI, and the sacredness of the measured program.
 
 sacred_programs = \
-	tests/workload/sacred/sacred_chain tests/workload/sacred/sacred_exec tests/workload/sacred/sacred_exit tests/workload/sacred/sacred_fault tests/workload/sacred/sacred_fd tests/workload/sacred/sacred_signal \
-	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait
+	tests/workload/sacred/sacred_chain tests/workload/sacred/sacred_exec \
+	tests/workload/sacred/sacred_exit tests/workload/sacred/sacred_fault \
+	tests/workload/sacred/sacred_fd tests/workload/sacred/sacred_signal \
+	tests/workload/sacred/sacred_cancel tests/workload/sacred/sacred_clock \
+	tests/workload/sacred/sacred_file tests/workload/sacred/sacred_storm \
+	tests/workload/sacred/sacred_syscall tests/workload/sacred/sacred_wait
 check_PROGRAMS += $(sacred_programs)
-check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la tests/workload/sacred/libsacred_preload.la
+check_LTLIBRARIES += tests/workload/run/libpapi_pmu.la tests/workload/sacred/libsacred_library.la \
+	tests/workload/sacred/libsacred_preload.la
 
 # Not instrumented: they are measured, and compared with themselves.
 sacred_cflags = $(HL_CFLAGS) -O1 -g -Wno-deprecated-declarations -Wno-null-dereference
@@ -85,6 +90,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/run/test_launch
 TESTS += tests/unit/run/test_launch
 tests_unit_run_test_launch_SOURCES = tests/unit/run/test_launch.c $(launch_sources)
-tests_unit_run_test_launch_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' -DPKGLIBDIR='"$(pkglibdir)"'
+tests_unit_run_test_launch_CPPFLAGS = $(AM_CPPFLAGS) -DBINDIR='"$(bindir)"' \
+	-DPKGLIBDIR='"$(pkglibdir)"'
 tests_unit_run_test_launch_LDADD = $(UNIT_LDADD) -ldl
 endif

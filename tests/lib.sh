@@ -1,30 +1,44 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# Helpers for the shell tests: TAP output, a private directory, a watchdog, an unprivileged user. A test
-# sources this file first and ends with done_testing (or starts with plan N):
+# Helpers for the shell tests: TAP output, a private directory, a watchdog, an unprivileged user. A
+# test sources this file first and ends with done_testing (or starts with plan N):
 #
 #	. "${srcdir:-.}/tests/lib.sh"
 #	is "echo repeats its argument" "$(echo a)" a
 #	done_testing
 #
-# A script that ends early, for whatever reason, fails: the trap below notices that the plan was not met.
-# Must not: assert wall-clock time, leave processes or files behind. Its own test is tests/cli/common/taplib.sh.
+# A script that ends early, for whatever reason, fails: the trap below notices that the plan was not
+# met. Must not: assert wall-clock time, leave processes or files behind. Its own test is
+# tests/cli/common/taplib.sh.
 #
 # After sourcing:
 #	srcdir, builddir   absolute paths of the source and the build tree
 #	HPCRUN HPCSTRUCT HPCPROF   absolute paths of the three tools; a test says "$HPCRUN" ...
-#	OUTPUTS            what this build writes, for --to: text,cctdb and otf2 where it was built with it
-#	T                  a private empty directory, readable by everyone, removed at the end: below TMPDIR if everyone may go there, else below /tmp
+#	OUTPUTS            what this build writes, for --to: text,cctdb and otf2 where it was built
+#	    with it
+#	T                  a private empty directory, readable by everyone, removed at the end:
+#	    below TMPDIR if everyone may go there, else below /tmp
 #	HPCTOOLKIT_LITE_CACHE   a cache of structures below $T
 #	tap_patience       limits against hangs are multiplied by it: TEST_PATIENCE, else 10
 
-# What whoever started us had in the environment for other purposes: other jobs' ranks, settings of what we test, habits of the shell. Standard input is nobody's.
+# What whoever started us had in the environment for other purposes: other jobs' ranks, settings of
+# what we test, habits of the shell. Standard input is nobody's.
 unset CDPATH COLUMNS NO_COLOR POSIXLY_CORRECT GREP_OPTIONS GREP_COLOR DEBUGINFOD_URLS XDG_CACHE_HOME
 for tap_v in $(env | sed -n 's/^\([A-Z][A-Z0-9_]*\)=.*/\1/p'); do
 	case $tap_v in
-	HPCTOOLKIT_LITE* | OMPI_* | PMI_* | PMIX_* | MV2_* | MPISPAWN_* | PALS_* | FLUX_* | SLURM_* | PBS_* | LSB_* | OAR_* | JOB_ID | SGE_* | PJM_* | COBALT_* | ALPS_*) unset "$tap_v" ;;
-	OMP_* | OPENCL_LAYERS | OCL_TRUTH | POCL_* | CUDA_INJECTION64_PATH | CUDA_VISIBLE_DEVICES | FAKE_CUDA | UNWIND_*) unset "$tap_v" ;;
+	HPCTOOLKIT_LITE* | OMPI_* | PMI_* | PMIX_* | MV2_* | MPISPAWN_* | PALS_* | FLUX_*)
+		unset "$tap_v"
+		;;
+	SLURM_* | PBS_* | LSB_* | OAR_* | JOB_ID | SGE_* | PJM_* | COBALT_* | ALPS_*)
+		unset "$tap_v"
+		;;
+	CUDA_INJECTION64_PATH | CUDA_VISIBLE_DEVICES | FAKE_CUDA)
+		unset "$tap_v"
+		;;
+	OMP_* | OPENCL_LAYERS | OCL_TRUTH | POCL_* | UNWIND_*)
+		unset "$tap_v"
+		;;
 	esac
 done
 exec </dev/null
@@ -48,16 +62,20 @@ tap_atexit=
 tap_patience=${TEST_PATIENCE:-10}
 tap_runuser=$(command -v runuser || echo /usr/sbin/runuser)
 
-# tap_make_dir WHERE: a directory there that nobody, as whom some tests run, can go to; else nothing.
+# tap_make_dir WHERE: a directory there that nobody, as whom some tests run, can go to; else
+# nothing.
 tap_make_dir() {
-	T=$(cd "$1" 2>/dev/null && mktemp -d "$(pwd -P)/hpctoolkit-lite-test.XXXXXX" 2>/dev/null) || return 1
+	T=$(cd "$1" 2>/dev/null && mktemp -d "$(pwd -P)/hpctoolkit-lite-test.XXXXXX" 2>/dev/null) ||
+		return 1
 	chmod 755 "$T"
 	[ "$(id -u)" -ne 0 ] || "$tap_runuser" -u nobody -- ls "$T" >/dev/null 2>&1 && return
 	rmdir "$T"
 	return 1
 }
 case ${TMPDIR:-} in
-/*) if [ ${#TMPDIR} -gt 40 ] || ! tap_make_dir "$TMPDIR"; then unset TMPDIR; fi ;; # the path of a socket has 107 bytes
+/*) # the path of a socket has 107 bytes
+	if [ ${#TMPDIR} -gt 40 ] || ! tap_make_dir "$TMPDIR"; then unset TMPDIR; fi
+	;;
 *) unset TMPDIR ;;
 esac
 [ -n "${TMPDIR:-}" ] || tap_make_dir /tmp || exit 99
@@ -88,7 +106,8 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# at_exit COMMAND: a shell command line run at the end, before the directory goes; the last one given runs first.
+# at_exit COMMAND: a shell command line run at the end, before the directory goes; the last one
+# given runs first.
 at_exit() {
 	tap_atexit="$1
 $tap_atexit"
@@ -100,7 +119,8 @@ plan() {
 	echo "1..$1"
 }
 
-# done_testing: prints the plan, if plan was not called, and marks the script as having reached its end.
+# done_testing: prints the plan, if plan was not called, and marks the script as having reached its
+# end.
 done_testing() {
 	if [ -z "$tap_planned" ]; then
 		echo "1..$tap_count"
@@ -150,7 +170,8 @@ skip() {
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
-# ok DESCRIPTION COMMAND [ARGS...]: passes when the command succeeds; shows what it printed when not.
+# ok DESCRIPTION COMMAND [ARGS...]: passes when the command succeeds; shows what it printed when
+# not.
 ok() {
 	tap_desc=$1
 	shift
@@ -163,7 +184,8 @@ ok() {
 	fi
 }
 
-# not_ok DESCRIPTION COMMAND [ARGS...]: passes when the command fails by itself (not by a signal or a missing program).
+# not_ok DESCRIPTION COMMAND [ARGS...]: passes when the command fails by itself (not by a signal or
+# a missing program).
 not_ok() {
 	tap_desc=$1
 	shift
@@ -241,7 +263,8 @@ most_of() {
 	while [ $tap_good -lt "$tap_n" ] && [ $tap_bad -lt "$tap_n" ]; do
 		if "$@"; then tap_good=$((tap_good + 1)); else tap_bad=$((tap_bad + 1)); fi
 	done
-	is "$tap_what" "$([ $tap_good -eq "$tap_n" ] && echo "most runs" || echo "$tap_bad of $((tap_good + tap_bad)) runs failed")" "most runs"
+	is "$tap_what" "$([ $tap_good -eq "$tap_n" ] && echo "most runs" ||
+		echo "$tap_bad of $((tap_good + tap_bad)) runs failed")" "most runs"
 }
 
 # need COMMAND...: skips the whole script unless all of them are there.
@@ -256,16 +279,17 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
-# run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to step in; the
-# limit is no statement about speed: it is many times larger than needed, and ten times that for machines that are slow or busy.
+# run_limited SECONDS COMMAND...: the watchdog against hangs. Status 124 (or 137) says it had to
+# step in; the limit is no statement about speed: it is many times larger than needed, and ten times
+# that for machines that are slow or busy.
 run_limited() {
 	tap_limit=$(($1 * tap_patience))
 	shift
 	timeout --kill-after=5 "$tap_limit" "$@"
 }
 
-# as_nobody COMMAND...: as the user nobody when we are root, else as we are. The command and its files must be
-# readable by everyone; see public_tools and public_dir.
+# as_nobody COMMAND...: as the user nobody when we are root, else as we are. The command and its
+# files must be readable by everyone; see public_tools and public_dir.
 as_nobody() {
 	if [ "$(id -u)" -eq 0 ]; then
 		"$tap_runuser" -u nobody -- "$@"
@@ -282,8 +306,9 @@ public_dir() {
 	echo "$T/$1"
 }
 
-# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are copies of the installed tools below $T, which any user can run.
-# The build tree may lie where only its owner can go. The copy also shows that an installation can be moved.
+# public_tools: from here on HPCRUN, HPCSTRUCT and HPCPROF are copies of the installed tools below
+# $T, which any user can run. The build tree may lie where only its owner can go. The copy also
+# shows that an installation can be moved.
 public_tools() {
 	tap_bin=$(find "$builddir/tests/stage" -type d -name bin 2>/dev/null | head -n 1)
 	if [ -z "$tap_bin" ]; then
@@ -310,12 +335,15 @@ public_copy() {
 	done
 }
 
-# papi_clock: sets PAPI_CLOCK to the name of PAPI's event for the clock of the kernel, and PAPI_SHIM to what must be preloaded for
-# it, nothing where PAPI finds the processor's own unit. False: it cannot be had.
+# papi_clock: sets PAPI_CLOCK to the name of PAPI's event for the clock of the kernel, and PAPI_SHIM
+# to what must be preloaded for it, nothing where PAPI finds the processor's own unit. False: it
+# cannot be had.
 papi_clock() {
-	tap_shim=$(find "$builddir/tests/workload/run/.libs" -name libpapi_pmu.so 2>/dev/null | head -n 1)
+	tap_shim=$(find "$builddir/tests/workload/run/.libs" -name libpapi_pmu.so 2>/dev/null |
+		head -n 1)
 	for PAPI_SHIM in '' "$tap_shim"; do
-		PAPI_CLOCK=$(LD_PRELOAD=$PAPI_SHIM "$HPCRUN" -L 2>/dev/null | sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK) .*/\1/p' | head -n 1)
+		PAPI_CLOCK=$(LD_PRELOAD=$PAPI_SHIM "$HPCRUN" -L 2>/dev/null |
+			sed -nE 's/^  ((perf::)?PERF_COUNT_SW_TASK_CLOCK) .*/\1/p' | head -n 1)
 		[ -z "$PAPI_CLOCK" ] || return 0
 	done
 	return 1

@@ -10,7 +10,8 @@ AM_TESTS_ENVIRONMENT = \
 	CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
-	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; export CC CLANG RUSTC MPICC PYTHON3; \
+	CC='$(CC)'; CLANG='$(CLANG)'; RUSTC='$(RUSTC)'; MPICC='$(MPICC)'; PYTHON3='$(PYTHON3)'; \
+	export CC CLANG RUSTC MPICC PYTHON3; \
 	SANITIZER='$(HL_SANITIZE_CFLAGS)'; export SANITIZER;
 
 # What the tests in TESTS need of what is built for tests alone, for GNUmakefile.in.
@@ -47,10 +48,12 @@ include $(top_srcdir)/tests/python.mk
 include $(top_srcdir)/tests/attack.mk
 include $(top_srcdir)/tests/jit.mk
 
-# make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts, BENCH_NEEDS what they run.
+# make bench: figures as ratios in one run; nothing is asserted. BENCHES are programs or scripts,
+# BENCH_NEEDS what they run.
 bench: all $(BENCH_NEEDS)
 	@for b in $(BENCHES); do \
-		case $$b in *.sh) run="$(SHELL) $(srcdir)/$$b" ;; *) $(MAKE) $(AM_MAKEFLAGS) -s $$b || exit 1; run=./$$b ;; esac; \
+		case $$b in *.sh) run="$(SHELL) $(srcdir)/$$b" ;; *) $(MAKE) $(AM_MAKEFLAGS) -s \
+		$$b || exit 1; run=./$$b ;; esac; \
 		echo "== $$b"; \
 		top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' $$run || exit 1; \
 	done

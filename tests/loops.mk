@@ -16,4 +16,5 @@ tests_fuzz_fuzz_flow_SOURCES = tests/fuzz/fuzz_flow.c tests/fuzz/mutate.h
 tests_fuzz_fuzz_flow_LDADD = $(STRUCT_LDADD)
 
 TESTS += tests/cli/struct/struct_loops.sh tests/cli/prof/prof_loops.sh
-EXTRA_DIST += tests/cli/struct/struct_loops.sh tests/cli/prof/prof_loops.sh tests/golden/loops tests/workload/prof/loops_run.c
+EXTRA_DIST += tests/cli/struct/struct_loops.sh tests/cli/prof/prof_loops.sh tests/golden/loops \
+	tests/workload/prof/loops_run.c

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Prints, as lines "check-needs: NAME", which test programs and libraries some tests need: the tests
 # themselves, and what their sources name, or the shell functions in tests/*.sh that they read. A
-# line "needs: NAME..." in a comment of a test adds what it names in no other way. See GNUmakefile.in.
+# line "needs: NAME..." in a comment of a test adds what it names in no other way. See
+# GNUmakefile.in.
 # Usage: needs.sh SOURCE-ROOT "TEST..." BUILT...
 srcdir=$1
 tests=$2
@@ -18,7 +19,8 @@ sources() {
 	done | while read -r file; do
 		[ -f "$file" ] || continue
 		echo "$file"
-		grep -oE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' "$file" | grep -v '^tests/lib\.sh$' |
+		grep -oE 'tests/([a-z_0-9]+/)*[a-z_0-9]+\.(sh|h)' "$file" |
+			grep -v '^tests/lib\.sh$' |
 			while read -r other; do
 			echo "$srcdir/$other"
 			[ "$other" = "${other%.h}" ] || echo "$srcdir/${other%.h}.c"

@@ -3,19 +3,25 @@
 
 if HAVE_CMOCKA
 if HAVE_OPENCL
-opencl_unit_tests = tests/unit/opencl/test_opencl_clock tests/unit/opencl/test_opencl_hidden tests/unit/opencl/test_opencl_layer tests/unit/opencl/test_opencl_life tests/unit/opencl/test_opencl_map
-opencl_fakes = tests/unit/opencl/fake_opencl.c tests/unit/opencl/fake_opencl.h tests/unit/opencl/fake_host.c $(opencl_sources)
+opencl_unit_tests = tests/unit/opencl/test_opencl_clock tests/unit/opencl/test_opencl_hidden \
+	tests/unit/opencl/test_opencl_layer tests/unit/opencl/test_opencl_life \
+	tests/unit/opencl/test_opencl_map
+opencl_fakes = tests/unit/opencl/fake_opencl.c tests/unit/opencl/fake_opencl.h \
+	tests/unit/opencl/fake_host.c $(opencl_sources)
 check_PROGRAMS += $(opencl_unit_tests)
 TESTS += $(opencl_unit_tests)
-tests_unit_opencl_test_opencl_hidden_SOURCES = tests/unit/opencl/test_opencl_hidden.c tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+tests_unit_opencl_test_opencl_hidden_SOURCES = tests/unit/opencl/test_opencl_hidden.c \
+	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
 tests_unit_opencl_test_opencl_hidden_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_hidden_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_opencl_test_opencl_hidden_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_opencl_test_opencl_layer_SOURCES = tests/unit/opencl/test_opencl_layer.c tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+tests_unit_opencl_test_opencl_layer_SOURCES = tests/unit/opencl/test_opencl_layer.c \
+	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
 tests_unit_opencl_test_opencl_layer_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_layer_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_opencl_test_opencl_layer_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_opencl_test_opencl_life_SOURCES = tests/unit/opencl/test_opencl_life.c tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
+tests_unit_opencl_test_opencl_life_SOURCES = tests/unit/opencl/test_opencl_life.c \
+	tests/unit/opencl/opencl_fixture.h $(opencl_fakes)
 tests_unit_opencl_test_opencl_life_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_life_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_opencl_test_opencl_life_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
@@ -24,7 +30,8 @@ tests_unit_opencl_test_opencl_clock_CPPFLAGS = $(AM_CPPFLAGS) $(OPENCL_CPPFLAGS)
 tests_unit_opencl_test_opencl_clock_LDFLAGS = $(AM_LDFLAGS) -Wl,--export-dynamic
 tests_unit_opencl_test_opencl_clock_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
 tests_unit_opencl_test_opencl_map_SOURCES = tests/unit/opencl/test_opencl_map.c \
-	hpcrun-lite/gpu/opencl/ocl_map.c hpcrun-lite/gpu/opencl/ocl_map.h hpcrun-lite/gpu/opencl/ocl_memory.c hpcrun-lite/gpu/opencl/ocl_memory.h
+	hpcrun-lite/gpu/opencl/ocl_map.c hpcrun-lite/gpu/opencl/ocl_map.h \
+	hpcrun-lite/gpu/opencl/ocl_memory.c hpcrun-lite/gpu/opencl/ocl_memory.h
 tests_unit_opencl_test_opencl_map_LDADD = $(CMOCKA_LIBS) -lpthread
 endif
 
@@ -32,7 +39,8 @@ endif
 check_PROGRAMS += tests/unit/run/test_getenv
 TESTS += tests/unit/run/test_getenv
 tests_unit_run_test_getenv_SOURCES = tests/unit/run/test_getenv.c \
-	hpcrun-lite/config/config.c hpcrun-lite/config/config.h hpcrun-lite/hooks/hook_getenv.c hpcrun-lite/hooks/hook_getenv.h \
+	hpcrun-lite/config/config.c hpcrun-lite/config/config.h hpcrun-lite/hooks/hook_getenv.c \
+	hpcrun-lite/hooks/hook_getenv.h \
 	hpcrun-lite/runtime/next.c hpcrun-lite/runtime/next.h
 tests_unit_run_test_getenv_CFLAGS = $(HL_CFLAGS)
 tests_unit_run_test_getenv_LDFLAGS = -Wl,--export-dynamic

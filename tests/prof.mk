@@ -21,7 +21,8 @@ tests_gen_gen_pc_LDADD = tests/gen/libgen.la
 
 if HAVE_CMOCKA
 check_LTLIBRARIES += tests/unit/prof/libproffixture.la
-tests_unit_prof_libproffixture_la_SOURCES = tests/unit/prof/prof_fixture.c tests/unit/prof/prof_fixture.h
+tests_unit_prof_libproffixture_la_SOURCES = tests/unit/prof/prof_fixture.c \
+	tests/unit/prof/prof_fixture.h
 tests_unit_prof_libproffixture_la_LIBADD = libhltext.la libhlprof.la tests/gen/libgen.la
 PROF_UNIT_LDADD = tests/unit/prof/libproffixture.la $(CMOCKA_LIBS) -lm
 
@@ -67,25 +68,33 @@ tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
 tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_ledger_SOURCES = tests/unit/prof/test_ledger.c
 tests_unit_prof_test_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
-tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c \
+	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_prof_gpu_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c \
+	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c \
+	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_model_SOURCES = tests/unit/prof_gpu/test_gpu_model.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_model_SOURCES = tests/unit/prof_gpu/test_gpu_model.c \
+	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_occupancy_SOURCES = tests/unit/prof_gpu/test_gpu_occupancy.c
 tests_unit_prof_gpu_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_prof_gpu_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_ranges.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_ranges.c \
+	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c \
+	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_time_SOURCES = tests/unit/prof_gpu/test_gpu_time.c
 tests_unit_prof_gpu_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_load_gpu_SOURCES = tests/unit/prof_gpu/test_load_gpu.c tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_load_gpu_SOURCES = tests/unit/prof_gpu/test_load_gpu.c \
+	tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_load_gpu_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_common_test_space_SOURCES = tests/unit/common/test_space.c
 tests_unit_common_test_space_LDADD = $(UNIT_LDADD)

@@ -2,13 +2,18 @@
 # Python frames.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/run/test_python tests/unit/run/test_python_ahead tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
-TESTS += tests/unit/run/test_python tests/unit/run/test_python_ahead tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
-tests_unit_run_test_python_SOURCES = tests/unit/run/test_python.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c
+check_PROGRAMS += tests/unit/run/test_python tests/unit/run/test_python_ahead \
+	tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
+TESTS += tests/unit/run/test_python tests/unit/run/test_python_ahead \
+	tests/unit/run/test_python_frames tests/unit/prof/test_python_lines
+tests_unit_run_test_python_SOURCES = tests/unit/run/test_python.c hpcrun-lite/python/layout.c \
+	hpcrun-lite/python/reader.c hpcrun-lite/python/python_symbols.c
 tests_unit_run_test_python_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl
-tests_unit_run_test_python_frames_SOURCES = tests/unit/run/test_python_frames.c hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
+tests_unit_run_test_python_frames_SOURCES = tests/unit/run/test_python_frames.c \
+	hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
 tests_unit_run_test_python_frames_LDADD = libhlsafe.la $(CMOCKA_LIBS)
-tests_unit_run_test_python_ahead_SOURCES = tests/unit/run/test_python_ahead.c hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
+tests_unit_run_test_python_ahead_SOURCES = tests/unit/run/test_python_ahead.c \
+	hpcrun-lite/python/frames.c hpcrun-lite/python/layout.c hpcrun-lite/python/reader.c
 tests_unit_run_test_python_ahead_LDADD = libhlsafe.la $(CMOCKA_LIBS)
 tests_unit_prof_test_python_lines_SOURCES = tests/unit/prof/test_python_lines.c
 tests_unit_prof_test_python_lines_LDADD = libhlprof.la $(CMOCKA_LIBS)
@@ -18,9 +23,12 @@ check_PROGRAMS += tests/python/decode_lines
 tests_python_decode_lines_SOURCES = tests/python/decode_lines.c
 tests_python_decode_lines_LDADD = libhlprof.la
 
-python_tests = tests/cli/python/python_frames.sh tests/cli/python/python_interpreters.sh tests/cli/python/python_launches.sh tests/cli/python/python_lines.sh tests/cli/python/python_report.sh
+python_tests = tests/cli/python/python_frames.sh tests/cli/python/python_interpreters.sh \
+	tests/cli/python/python_launches.sh tests/cli/python/python_lines.sh \
+	tests/cli/python/python_report.sh
 TESTS += $(python_tests)
-EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py tests/python/interpreters.py tests/python/launches.py tests/python/lines.py
+EXTRA_DIST += $(python_tests) tests/python.sh tests/python/compare.py tests/python/frames.py \
+	tests/python/interpreters.py tests/python/launches.py tests/python/lines.py
 
 BENCH_NEEDS += tests/workload/run/run_check$(EXEEXT)
 BENCHES += tests/bench/bench_python.sh

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# For tests of Python frames; sourced after lib.sh. Sets PY, the interpreter itself (not a script that starts it), or skips all. By hand another one: PYTHON3=/path/to/python3 sh tests/cli/...
+# For tests of Python frames; sourced after lib.sh. Sets PY, the interpreter itself (not a script
+# that starts it), or skips all. By hand another one: PYTHON3=/path/to/python3 sh tests/cli/...
 
 [ -n "${PYTHON3:-}" ] && "$PYTHON3" -c '' 2>/dev/null || skip_all "no python3"
 PY=$("$PYTHON3" -c 'import os, sys; print(os.path.realpath(sys.executable))')

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Record and replay of the NVIDIA back end, on a driver that does not exist and with recordings of one that does.
+# Record and replay of the NVIDIA back end, on a driver that does not exist and with recordings of
+# one that does.
 
-replay_tests = tests/cli/gpu/replay.sh tests/cli/gpu/replay_damage.sh tests/cli/gpu/replay_fault.sh tests/cli/gpu/replay_golden.sh
+replay_tests = tests/cli/gpu/replay.sh tests/cli/gpu/replay_damage.sh \
+	tests/cli/gpu/replay_fault.sh tests/cli/gpu/replay_golden.sh
 TESTS += $(replay_tests)
 EXTRA_DIST += $(replay_tests) tests/gpu/recorded.sh tests/golden/replay
 

@@ -2,14 +2,19 @@
 # Store, tree, sources, threads and the life of the measured process.
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
-TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
+check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store \
+	tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config \
+	tests/unit/common/test_safe_string tests/unit/run/test_sample
+TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery \
+	tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string \
+	tests/unit/run/test_sample
 tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
 tests_unit_common_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
 tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
 tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c
 tests_unit_run_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
-tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
+tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c \
+	hpcrun-lite/config/config_rank.c
 tests_unit_run_test_config_LDADD = $(CMOCKA_LIBS)
 tests_unit_common_test_safe_SOURCES = tests/unit/common/test_safe.c
 tests_unit_common_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
@@ -26,8 +31,11 @@ check_PROGRAMS += tests/workload/run/run_check
 tests_workload_run_run_check_SOURCES = tests/workload/run/run_check.c
 tests_workload_run_run_check_LDADD = libhlsafe.la
 
-# Programs that live and end in every way; a library that is opened and closed; one that starts a thread before main.
-check_PROGRAMS += tests/workload/run/run_family tests/workload/run/run_family_go tests/workload/run/run_life tests/workload/run/run_nomalloc tests/workload/run/run_deny tests/workload/run/run_coroutine
+# Programs that live and end in every way; a library that is opened and closed; one that starts a
+# thread before main.
+check_PROGRAMS += tests/workload/run/run_family tests/workload/run/run_family_go \
+	tests/workload/run/run_life tests/workload/run/run_nomalloc tests/workload/run/run_deny \
+	tests/workload/run/run_coroutine
 tests_workload_run_run_deny_SOURCES = tests/workload/run/run_deny.c
 tests_workload_run_run_deny_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_run_deny_LDFLAGS =
@@ -51,13 +59,16 @@ tests_workload_run_run_nomalloc_SOURCES = tests/workload/run/run_nomalloc.c
 tests_workload_run_run_nomalloc_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_run_nomalloc_LDFLAGS =
 tests_workload_run_run_nomalloc_LDADD = -ldl -lpthread
-check_LTLIBRARIES += tests/workload/run/run_plugin.la tests/workload/run/run_constructor.la tests/workload/run/run_noid1.la tests/workload/run/run_noid2.la
+check_LTLIBRARIES += tests/workload/run/run_plugin.la tests/workload/run/run_constructor.la \
+	tests/workload/run/run_noid1.la tests/workload/run/run_noid2.la
 tests_workload_run_run_noid1_la_SOURCES = tests/workload/run/run_plugin.c
 tests_workload_run_run_noid1_la_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_run_noid1_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
+tests_workload_run_run_noid1_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere \
+	-Wl,--build-id=none
 tests_workload_run_run_noid2_la_SOURCES = tests/workload/run/run_plugin.c
 tests_workload_run_run_noid2_la_CFLAGS = $(HL_CFLAGS)
-tests_workload_run_run_noid2_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,--build-id=none
+tests_workload_run_run_noid2_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere \
+	-Wl,--build-id=none
 tests_workload_run_run_plugin_la_SOURCES = tests/workload/run/run_plugin.c
 tests_workload_run_run_plugin_la_CFLAGS = $(HL_CFLAGS)
 tests_workload_run_run_plugin_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
@@ -87,7 +98,8 @@ EXTRA_PROGRAMS += tests/bench/bench_sample
 tests_bench_bench_sample_SOURCES = tests/bench/bench_sample.c
 tests_bench_bench_sample_CFLAGS = $(HL_CFLAGS)
 tests_bench_bench_sample_LDFLAGS =
-BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run/run_check$(EXEEXT) tests/workload/run/run_life$(EXEEXT)
+BENCH_NEEDS += tests/bench/bench_sample$(EXEEXT) tests/workload/run/run_check$(EXEEXT) \
+	tests/workload/run/run_life$(EXEEXT)
 BENCHES += tests/bench/bench_sample.sh
 EXTRA_DIST += tests/bench/bench_sample.sh
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh disable=SC2034,SC2154 # lib.sh sets what is read here, the tests read what is set
 #
-# For the tests of the run time: measure a program and question the measurement files with run_check. Source it after tests/lib.sh.
+# For the tests of the run time: measure a program and question the measurement files with
+# run_check. Source it after tests/lib.sh.
 #
 #	LIFE CHECK PLUGIN CONSTRUCTOR   what was built for these tests
 #	OUT                             the run directory of measure
@@ -12,8 +13,8 @@ PLUGIN=$builddir/tests/workload/run/.libs/run_plugin.so
 CONSTRUCTOR=$builddir/tests/workload/run/.libs/run_constructor.so
 OUT=$T/out
 
-# measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and $T/stderr. UNDER: a command
-# that starts the launcher.
+# measure [LAUNCHER OPTIONS] -- COMMAND...: status in $status, what was printed in $T/stdout and
+# $T/stderr. UNDER: a command that starts the launcher.
 measure() {
 	rm -rf "$OUT"
 	status=0
@@ -21,7 +22,8 @@ measure() {
 	run_limited 120 ${UNDER:-} "$HPCRUN" -o "$OUT" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
 }
 
-# sound DESCRIPTION [-k]: every identity holds in every file of the run; leaves the values in $T/values.
+# sound DESCRIPTION [-k]: every identity holds in every file of the run; leaves the values in
+# $T/values.
 sound() {
 	"$CHECK" ${2:+"$2"} "$OUT"/*.hpcrun >"$T/values" 2>&1
 	tap_check=$?
@@ -31,7 +33,8 @@ sound() {
 	fi
 }
 
-# value NAME: summed over all processes. n_processes: how many that sound() has seen. n_files: how many files.
+# value NAME: summed over all processes. n_processes: how many that sound() has seen. n_files: how
+# many files.
 value() {
 	awk -v name="$1" '$1 == name { sum += $2 } END { printf "%.0f\n", sum }' "$T/values"
 }
@@ -42,8 +45,11 @@ n_files() {
 	find "$OUT" -name '*.hpcrun' | wc -l | tr -d ' '
 }
 
-# weights_fit DESCRIPTION STRETCHES PER-MILLE (with $ordinary set the program ran without the rights of root): weights are the CPU time within this share of it, but for each stretch that a thread was measured for: its first sample may be given up to a tick too much or
-# too little, 10 ms where the kernel has 100 ticks a second; and at its end an ordinary user has not been given yet what the kernel used since the last tick, up to 59 ms beside busy neighbours.
+# weights_fit DESCRIPTION STRETCHES PER-MILLE (with $ordinary set the program ran without the rights
+# of root): weights are the CPU time within this share of it, but for each stretch that a thread was
+# measured for: its first sample may be given up to a tick too much or too little, 10 ms where the
+# kernel has 100 ticks a second; and at its end an ordinary user has not been given yet what the
+# kernel used since the last tick, up to 59 ms beside busy neighbours.
 weights_fit() {
 	weights_bounds "$2" "$3"
 	within "$1" "$(value sum0)" "$tap_least" "$tap_most"

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic measurements.
+# The sinks cctdb and otf2. They run on a hand-made model (model_fixture.c) and on the synthetic
+# measurements.
 
 SINK_LDADD = libhlsink.la libhlbase.la
-model_fixture = tests/unit/sink/model_fixture.c tests/unit/sink/model_fixture.h tests/unit/sink/model_fixture_private.h tests/unit/sink/model_fixture_tree.c tests/unit/sink/model_fixture_gpu.c
+model_fixture = tests/unit/sink/model_fixture.c tests/unit/sink/model_fixture.h \
+	tests/unit/sink/model_fixture_private.h tests/unit/sink/model_fixture_tree.c \
+	tests/unit/sink/model_fixture_gpu.c
 
 check_PROGRAMS += tests/unit/sink/sink_fixture
 tests_unit_sink_sink_fixture_SOURCES = tests/unit/sink/sink_fixture.c $(model_fixture)
@@ -24,7 +27,8 @@ tests_unit_sink_test_sink_outfile_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_cctdb_SOURCES = tests/unit/sink/test_sink_cctdb.c $(model_fixture)
 tests_unit_sink_test_sink_cctdb_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_alloc_SOURCES = tests/unit/sink/test_sink_alloc.c $(model_fixture)
-tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_sink_test_sink_alloc_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_sink_test_sink_alloc_LDADD = libhltext.la $(SINK_LDADD) $(CMOCKA_LIBS)
 tests_unit_sink_test_sink_names_SOURCES = tests/unit/sink/test_sink_names.c
 tests_unit_sink_test_sink_names_LDADD = $(SINK_LDADD) $(CMOCKA_LIBS)
@@ -37,6 +41,9 @@ tests_unit_sink_test_sink_otf2_CPPFLAGS = $(AM_CPPFLAGS) $(OTF2_CPPFLAGS)
 tests_unit_sink_test_sink_otf2_LDADD = $(SINK_LDADD) $(OTF2_LIBS) $(CMOCKA_LIBS)
 endif
 
-sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
+sink_cli_tests = tests/cli/sink/sink_agree.sh tests/cli/sink/sink_cctdb.sh \
+	tests/cli/sink/sink_gpu.sh tests/cli/sink/sink_otf2.sh
 TESTS += $(sink_cli_tests)
-EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py tests/judge/read_text.py
+EXTRA_DIST += $(sink_cli_tests) tests/golden/sink tests/judge/compare_facts.py \
+	tests/judge/facts.py tests/judge/read_cctdb.py tests/judge/read_otf2.py \
+	tests/judge/read_text.py

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# A Slurm of one node, for one test: own munge key and socket, own controller and node daemon, all in a directory
-# of the test and on ports of its own, so that a Slurm that the machine may have is neither used nor
-# disturbed. Source after tests/lib.sh. It works as root and as an ordinary user.
-# Must not: leave a daemon behind; every one started is ended by its process id at the end of the script.
-# Its test is tests/cli/e2e/e2e_slurm.sh.
+# A Slurm of one node, for one test: own munge key and socket, own controller and node daemon, all
+# in a directory of the test and on ports of its own, so that a Slurm that the machine may have is
+# neither used nor disturbed. Source after tests/lib.sh. It works as root and as an ordinary user.
+# Must not: leave a daemon behind; every one started is ended by its process id at the end of the
+# script. Its test is tests/cli/e2e/e2e_slurm.sh.
 
 PATH=$PATH:/usr/sbin:/sbin
 export PATH
@@ -24,7 +24,8 @@ slurm_port() {
 		slurm_busy=no
 		for slurm_i in 0 1 2 3 4; do
 			slurm_hex=$(printf '%04X' $((slurm_p + slurm_i)))
-			if grep -qs "^ *[0-9]*: [0-9A-F]*:$slurm_hex [0-9A-F:]* 0A" /proc/net/tcp /proc/net/tcp6; then
+			if grep -qs "^ *[0-9]*: [0-9A-F]*:$slurm_hex [0-9A-F:]* 0A" /proc/net/tcp \
+				/proc/net/tcp6; then
 				slurm_busy=yes
 			fi
 		done
@@ -47,8 +48,8 @@ slurm_mpi() {
 	echo none
 }
 
-# slurm_cgroup: nothing here uses control groups; older versions have no word for that, and their plugin of the first
-# kind does nothing unless it is used.
+# slurm_cgroup: nothing here uses control groups; older versions have no word for that, and their
+# plugin of the first kind does nothing unless it is used.
 slurm_cgroup() {
 	case $(slurmd -V 2>/dev/null) in
 	*\ 2[0-3].*) echo cgroup/v1 ;;
@@ -56,8 +57,8 @@ slurm_cgroup() {
 	esac
 }
 
-# slurm_config DIR: writes DIR/slurm.conf for this host. The node has four times the processors of the machine, so that
-# a job of several ranks starts on a small one; nothing is bound or confined.
+# slurm_config DIR: writes DIR/slurm.conf for this host. The node has four times the processors of
+# the machine, so that a job of several ranks starts on a small one; nothing is bound or confined.
 slurm_config() {
 	slurm_ctld_port=$(slurm_port)
 	slurm_cpus=$(($(getconf _NPROCESSORS_ONLN) * 4))
@@ -96,8 +97,8 @@ slurm_config() {
 	echo "CgroupPlugin=$(slurm_cgroup)" >"$1/cgroup.conf"
 }
 
-# slurm_start: starts the daemons and waits until the node takes jobs. On failure says why (as commentary) and returns 1.
-# Exports SLURM_CONF, which is all that srun needs.
+# slurm_start: starts the daemons and waits until the node takes jobs. On failure says why (as
+# commentary) and returns 1. Exports SLURM_CONF, which is all that srun needs.
 slurm_start() {
 	slurm_dir=$T/slurm
 	mkdir -m 755 "$slurm_dir" "$slurm_dir/state" "$slurm_dir/spool" || return 1
@@ -108,8 +109,10 @@ slurm_start() {
 	at_exit slurm_stop
 
 	(umask 077 && head -c 1024 /dev/urandom >"$slurm_dir/munge.key")
-	munged --foreground --force --key-file="$slurm_dir/munge.key" --socket="$slurm_dir/munge.socket" \
-		--pid-file="$slurm_dir/munged.pid" --log-file="$slurm_dir/munged.log" --seed-file="$slurm_dir/munged.seed" \
+	munged --foreground --force --key-file="$slurm_dir/munge.key" \
+		--socket="$slurm_dir/munge.socket" \
+		--pid-file="$slurm_dir/munged.pid" --log-file="$slurm_dir/munged.log" \
+		--seed-file="$slurm_dir/munged.seed" \
 		--num-threads=1 >"$slurm_dir/munged.out" 2>&1 &
 	slurm_pids=$!
 	slurm_wait "munged" 20 test -S "$slurm_dir/munge.socket" || return 1
@@ -130,7 +133,8 @@ slurm_lives() {
 	for slurm_pid in $slurm_pids; do kill -0 "$slurm_pid" 2>/dev/null || return 1; done
 }
 
-# slurm_wait WHAT SECONDS COMMAND...: until the command succeeds; the limit is a watchdog, not a claim.
+# slurm_wait WHAT SECONDS COMMAND...: until the command succeeds; the limit is a watchdog, not a
+# claim.
 slurm_wait() {
 	slurm_what=$1
 	slurm_end=$(($(date +%s) + $2))
@@ -149,8 +153,8 @@ slurm_wait() {
 	done
 }
 
-# slurm_stop: ends what slurm_start started, the node daemon first; step daemons that still run are its children's
-# children and are found by the spool directory on their command line.
+# slurm_stop: ends what slurm_start started, the node daemon first; step daemons that still run are
+# its children's children and are found by the spool directory on their command line.
 slurm_stop() {
 	for slurm_pid in $slurm_pids; do
 		kill -TERM "$slurm_pid" 2>/dev/null || continue

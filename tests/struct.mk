@@ -4,7 +4,9 @@
 STRUCT_LDADD = libhlstruct.la libhlbase.la
 
 if HAVE_CMOCKA
-struct_unit_tests = tests/unit/common/test_structure tests/unit/struct/test_scope tests/unit/struct/test_line_program tests/unit/struct/test_range_list tests/unit/struct/test_opencl_source \
+struct_unit_tests = tests/unit/common/test_structure tests/unit/struct/test_scope \
+	tests/unit/struct/test_line_program tests/unit/struct/test_range_list \
+	tests/unit/struct/test_opencl_source \
 	tests/unit/struct/test_go_table
 check_PROGRAMS += $(struct_unit_tests)
 TESTS += $(struct_unit_tests)
@@ -55,7 +57,8 @@ endif
 TESTS += tests/cli/struct/struct_judge.sh
 EXTRA_DIST += tests/cli/struct/struct_judge.sh
 
-check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source tests/fuzz/fuzz_go
+check_PROGRAMS += tests/fuzz/fuzz_structure tests/fuzz/fuzz_elf tests/fuzz/fuzz_source \
+	tests/fuzz/fuzz_go
 tests_fuzz_fuzz_go_SOURCES = tests/fuzz/fuzz_go.c tests/fuzz/mutate.h tests/struct/go_made.h
 tests_fuzz_fuzz_go_LDADD = $(STRUCT_LDADD)
 tests_fuzz_fuzz_source_SOURCES = tests/fuzz/fuzz_source.c tests/fuzz/mutate.h

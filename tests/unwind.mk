@@ -5,8 +5,12 @@
 UNWIND_TESTED = $(UNWIND_SOURCES) common/safe/load.c common/safe/load.h
 
 if HAVE_CMOCKA
-check_PROGRAMS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd tests/unit/unwind/test_unwind_proof
-TESTS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd tests/unit/unwind/test_unwind_proof
+check_PROGRAMS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi \
+	tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd \
+	tests/unit/unwind/test_unwind_proof
+TESTS += tests/unit/common/test_safe_load tests/unit/unwind/test_unwind_cfi \
+	tests/unit/unwind/test_unwind tests/unit/unwind/test_unwind_odd \
+	tests/unit/unwind/test_unwind_proof
 check_PROGRAMS += tests/unit/unwind/test_unwind_go
 TESTS += tests/unit/unwind/test_unwind_go
 tests_unit_common_test_safe_load_SOURCES = tests/unit/common/test_safe_load.c $(UNWIND_TESTED)
@@ -17,14 +21,17 @@ tests_unit_unwind_test_unwind_go_SOURCES = tests/unit/unwind/test_unwind_go.c $(
 tests_unit_unwind_test_unwind_go_LDADD = $(CMOCKA_LIBS)
 tests_unit_unwind_test_unwind_cfi_SOURCES = tests/unit/unwind/test_unwind_cfi.c $(UNWIND_TESTED)
 tests_unit_unwind_test_unwind_cfi_LDADD = $(CMOCKA_LIBS)
-tests_unit_unwind_test_unwind_SOURCES = tests/unit/unwind/test_unwind.c tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
+tests_unit_unwind_test_unwind_SOURCES = tests/unit/unwind/test_unwind.c \
+	tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
 tests_unit_unwind_test_unwind_LDADD = libhlunwind.la libhlsafe.la $(CMOCKA_LIBS) -ldl
-tests_unit_unwind_test_unwind_odd_SOURCES = tests/unit/unwind/test_unwind_odd.c tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
+tests_unit_unwind_test_unwind_odd_SOURCES = tests/unit/unwind/test_unwind_odd.c \
+	tests/unit/unwind/unwind_fixture.c tests/unit/unwind/unwind_fixture.h
 tests_unit_unwind_test_unwind_odd_LDADD = $(tests_unit_unwind_test_unwind_LDADD)
 check_LTLIBRARIES += tests/unit/unwind/libunwind_hole.la
 tests_unit_unwind_libunwind_hole_la_SOURCES = tests/unit/unwind/unwind_hole.c
 tests_unit_unwind_libunwind_hole_la_CFLAGS = $(HL_CFLAGS)
-tests_unit_unwind_libunwind_hole_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere -Wl,-z,max-page-size=65536
+tests_unit_unwind_libunwind_hole_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere \
+	-Wl,-z,max-page-size=65536
 check_LTLIBRARIES += tests/unit/unwind/libunwind_frames.la tests/unit/unwind/libunwind_swapped.la
 tests_unit_unwind_libunwind_frames_la_SOURCES = tests/unit/unwind/unwind_frames.c
 tests_unit_unwind_libunwind_frames_la_CFLAGS = $(HL_CFLAGS)
@@ -44,12 +51,16 @@ tests_fuzz_fuzz_cfi_SOURCES = tests/fuzz/fuzz_cfi.c $(UNWIND_TESTED)
 EXTRA_DIST += tests/fuzz/cfi
 
 TESTS += tests/cli/unwind/unwind_languages.sh
-TESTS += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh
+TESTS += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
+	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh
 EXTRA_DIST += tests/cli/unwind/unwind_languages.sh tests/workload/unwind/unwind_stale.c \
 	tests/workload/unwind/unwind_go.go tests/workload/unwind/UnwindJava.java
-EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh \
-	tests/workload/unwind/unwind_complete.c tests/workload/unwind/unwind_load.cc tests/workload/unwind/unwind_load.rs \
-	tests/workload/unwind/unwind_steps.c tests/workload/unwind/unwind_steps.h tests/workload/unwind/unwind_code.c \
+EXTRA_DIST += tests/cli/unwind/unwind_steps.sh tests/cli/unwind/unwind_shadow.sh \
+	tests/cli/unwind/unwind_complete.sh tests/cli/unwind/unwind_gaps.sh \
+	tests/workload/unwind/unwind_complete.c tests/workload/unwind/unwind_load.cc \
+	tests/workload/unwind/unwind_load.rs \
+	tests/workload/unwind/unwind_steps.c tests/workload/unwind/unwind_steps.h \
+	tests/workload/unwind/unwind_code.c \
 	tests/workload/unwind/unwind_code_cxx.cc tests/workload/unwind/unwind_plugin.c \
 	tests/workload/unwind/unwind_shadow.cc tests/workload/unwind/unwind_shadow_plugin.c
 

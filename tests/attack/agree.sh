@@ -38,9 +38,11 @@ one() {
 	reads "$1" m "$HPCPROF" -q -j 2 --no-structs --all -o db m
 	[ "$attack_status" -eq 0 ] || return 0
 	mv out all
-	# a sum that stopped at 2^64 is not that of its parts any more, which the judges expect; the ledger says so
+	# a sum that stopped at 2^64 is not that of its parts any more, which the judges expect; the
+	# ledger says so
 	if grep -aq '	1\.\{0,1\}8446744073\.\{0,1\}709' all; then
-		grep -aq '^closes	0' all || found "$1" "a sum at the bound, and the ledger closes" m
+		grep -aq '^closes	0' all || found "$1" \
+			"a sum at the bound, and the ledger closes" m
 		return 0
 	fi
 	read_back "$1" "the text" "$judge/read_text.py" all || return 0
@@ -52,7 +54,10 @@ one() {
 	[ $otf2 = yes ] || return 0
 	read_back "$1" "the trace" "$judge/read_otf2.py" db/otf2/traces.otf2 || return 0
 	grep -v '^contexts' text >text-otf2
-	{ grep -v '^ledger' facts; grep -E '^ledger	samples (delivered|in the tree)' facts; } >otf2-facts
+	{
+		grep -v '^ledger' facts
+		grep -E '^ledger	samples (delivered|in the tree)' facts
+	} >otf2-facts
 	"$PYTHON3" "$judge/compare_facts.py" -t 1e-5 text-otf2 otf2-facts >err 2>&1 ||
 		found "$1" "text and trace differ" m "$HPCPROF" --no-structs --all -o db m
 }

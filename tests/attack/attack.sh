@@ -17,13 +17,14 @@ attack_memory_kb=3000000
 attack_sanitized=no
 case ${SANITIZER:-} in *address*) attack_sanitized=yes ;; esac
 
-# attack RUNS FUNCTION DESCRIPTION: calls FUNCTION SEED so many times, and on until the time is over.
-# The function calls found where something is wrong.
+# attack RUNS FUNCTION DESCRIPTION: calls FUNCTION SEED so many times, and on until the time is
+# over. The function calls found where something is wrong.
 attack() {
 	attack_end=$(($(date +%s) + ATTACK_SECONDS))
 	attack_n=0
 	attack_bad=0
-	while [ "$attack_n" -lt "$1" ] || { [ "$ATTACK_SECONDS" -gt 0 ] && [ "$(date +%s)" -lt "$attack_end" ]; }; do
+	while [ "$attack_n" -lt "$1" ] || { [ "$ATTACK_SECONDS" -gt 0 ] &&
+		[ "$(date +%s)" -lt "$attack_end" ]; }; do
 		"$2" $((ATTACK_SEED * 1000000 + attack_n))
 		attack_n=$((attack_n + 1))
 	done
@@ -52,13 +53,15 @@ found() {
 	cp -R "$3" "$attack_kept/"
 	shift 3
 	printf '%s\n' "$*" >"$attack_kept/command"
-	for attack_f in "$T/out" "$T/err"; do [ ! -f "$attack_f" ] || cp "$attack_f" "$attack_kept/"; done
+	for attack_f in "$T/out" "$T/err"; do
+		[ ! -f "$attack_f" ] || cp "$attack_f" "$attack_kept/"
+	done
 	diag "$*"
 	diag_file "$T/err" 5
 }
 
-# reads SEED INPUT COMMAND...: the command reads damaged input. It must end by itself with status 0 or
-# 1, without much memory; leaves its status in attack_status, its output in $T/out and $T/err.
+# reads SEED INPUT COMMAND...: the command reads damaged input. It must end by itself with status 0
+# or 1, without much memory; leaves its status in attack_status, its output in $T/out and $T/err.
 reads() {
 	attack_seed=$1
 	attack_input=$2
@@ -75,14 +78,19 @@ reads() {
 	*) found "$attack_seed" "status $attack_status" "$attack_input" "$@" ;;
 	esac
 	if grep -Eq 'Sanitizer|runtime error:|ended by signal|out of memory' "$T/err"; then
-		found "$attack_seed" "$(grep -Em1 'Sanitizer|runtime error:|ended by signal|out of memory' "$T/err")" "$attack_input" "$@"
+		found "$attack_seed" \
+			"$(grep -Em1 'Sanitizer|runtime error:|ended by signal|out of memory' \
+			"$T/err")" "$attack_input" "$@"
 	fi
 }
 
-# is_clean FILE: nothing in it controls a terminal. libc's sed judges in UTF-8; bytes that are no UTF-8 match nothing.
+# is_clean FILE: nothing in it controls a terminal. libc's sed judges in UTF-8; bytes that are no
+# UTF-8 match nothing.
 is_clean() {
 	! LC_ALL=C grep -aq '[^[:print:][:space:]'"$(printf '\200-\377')"']' "$1" &&
 		! LC_ALL=C grep -aq "$(printf '\r')" "$1" &&
 		! LC_ALL=C.UTF-8 grep -aqv '^.*$' "$1" &&
-		! LC_ALL=C.UTF-8 grep -aqP '[\x{80}-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200e}\x{200f}\x{2028}\x{2029}]' "$1"
+		! LC_ALL=C.UTF-8 grep -aqP \
+		'[\x{80}-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200e}\x{200f}\x{2028}\x{2029}]' \
+		"$1"
 }

@@ -23,7 +23,8 @@ one() {
 	shift
 	setsid "$HPCRUN" -q "$@" -o out "$program" 1000 >/dev/null 2>err &
 	pid=$!
-	sleep "$(awk -v s="$seed" 'BEGIN { srand(s); t = rand(); printf "%.3f", (t < .3 ? .03 : t < .6 ? .2 : 1) * rand() }')"
+	sleep "$(awk -v s="$seed" 'BEGIN { srand(s); t = rand();
+		printf "%.3f", (t < .3 ? .03 : t < .6 ? .2 : 1) * rand() }')"
 	kill -KILL -$pid 2>/dev/null || kill -KILL $pid 2>/dev/null
 	wait $pid 2>/dev/null
 	set -- out/*.hpcrun
@@ -35,8 +36,11 @@ one() {
 	run_limited 20 "$HPCPROF" -q --no-structs --to text out >report 2>err || status=$?
 	if grep -q 'holds nothing\|have no metric' err; then return 0; fi
 	n_read=$((n_read + 1))
-	if [ $status -ne 0 ] && ! grep -q '^Ledger' report; then found "$seed" "no report, status $status" out "$HPCPROF" --no-structs --to text out; fi
-	grep -q '^Ledger: .*it closes' report || found "$seed" "the ledger does not close" out "$HPCPROF" --no-structs --to text out
+	if [ $status -ne 0 ] && ! grep -q '^Ledger' report; then
+		found "$seed" "no report, status $status" out "$HPCPROF" --no-structs --to text out
+	fi
+	grep -q '^Ledger: .*it closes' report || found "$seed" "the ledger does not close" out \
+		"$HPCPROF" --no-structs --to text out
 }
 attack 8 one "killed programs: nothing recorded is lost"
 within "reports of killed programs" $n_read 1 1000000

@@ -33,12 +33,19 @@ prof() {
 	text) reads "$1" m "$HPCPROF" -q -j 2 --no-structs --to text --threshold 0 m ;;
 	all) reads "$1" m "$HPCPROF" -q -j 2 --no-structs --to text --all m ;;
 	files) reads "$1" m "$HPCPROF" -q -j 2 --no-structs --to "${OUTPUTS#text,}" -o db m ;;
-	enterleave) reads "$1" m "$HPCPROF" -q -j 2 --no-structs --to "$(one_of 2 cctdb "${OUTPUTS##*,}")" --otf2 enterleave -o db m ;;
+	enterleave)
+		reads "$1" m "$HPCPROF" -q -j 2 --no-structs --to \
+			"$(one_of 2 cctdb "${OUTPUTS##*,}")" --otf2 enterleave -o db m
+		;;
 	esac
 	case $2 in
 	files | enterleave)
-		if [ "$attack_status" -eq 0 ] && [ ! -d db ]; then found "$1" "success without a database" m "$2"; fi
-		if [ "$attack_status" -ne 0 ] && [ -e db ]; then found "$1" "a database of a failure" m "$2"; fi
+		if [ "$attack_status" -eq 0 ] && [ ! -d db ]; then
+			found "$1" "success without a database" m "$2"
+		fi
+		if [ "$attack_status" -ne 0 ] && [ -e db ]; then
+			found "$1" "a database of a failure" m "$2"
+		fi
 		;;
 	*)
 		if ! is_clean out; then found "$1" "control characters in the output" m "$2"; fi
@@ -48,7 +55,8 @@ prof() {
 }
 
 measurement() {
-	copy_of "$(one_of "$1" "$golden"/prof/job "$golden"/prof/gpu "$golden"/prof/killed "$golden"/prof/gpu-killed)"
+	copy_of "$(one_of "$1" "$golden"/prof/job "$golden"/prof/gpu "$golden"/prof/killed \
+		"$golden"/prof/gpu-killed)"
 	hurt measurement "$1" "$(one_of "$1" m/*.hpcrun)"
 	prof "$1" "$(one_of $(($1 / 7)) text all files enterleave)"
 }
@@ -68,7 +76,8 @@ structure() {
 	if ! is_clean out; then found "$1" "control characters in the output" m; fi
 }
 binary() {
-	f=$(one_of $(($1 / 3)) "$golden"/struct/*.so "$golden"/cubin/*.cubin "$golden"/cubin/*.fatbin)
+	f=$(one_of $(($1 / 3)) "$golden"/struct/*.so "$golden"/cubin/*.cubin \
+		"$golden"/cubin/*.fatbin)
 	hurt_binary=binary.${f##*.}
 	"$MUTATE" elf "$1" "$f" "$hurt_binary"
 	reads "$1" "$hurt_binary" "$HPCSTRUCT" -q --no-cache -j 2 -o s "$hurt_binary"
@@ -87,12 +96,14 @@ texts() {
 recording() {
 	[ $replay = yes ] || return 0
 	rm -rf recording r
-	tar xzf "$(one_of "$1" "$golden"/replay/calls.tar.gz "$golden"/replay/graph.tar.gz "$golden"/replay/called.tar.gz)"
+	tar xzf "$(one_of "$1" "$golden"/replay/calls.tar.gz "$golden"/replay/graph.tar.gz \
+		"$golden"/replay/called.tar.gz)"
 	for f in recording/*.hpctape; do hurt recording "$1" "$f"; done
 	reads "$1" recording "$HPCRUN" replay -q recording -o r
 }
 one() {
-	"$(one_of "$1" measurement nvidia measurement structure binary texts directory measurement recording)" "$1"
+	"$(one_of "$1" measurement nvidia measurement structure binary texts directory measurement \
+		recording)" "$1"
 }
 attack 18 one "damaged files: readers end, and say nothing harmful"
 done_testing

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a launch and its operation cost: launches of the vendor that does not exist
- * (tests/workload/gpu/gpu_fake_backend.c) from a stack of given depth. Prints the mean and the median
- * of blocks, in ns a pair, and what is left of it when the program runs without the tool. Usage:
- * bench_gpu LIBRARY DEPTH THREADS [by]; by: a loop of two levels below the deepest frame changes
- * from launch to launch. Driver: bench_gpu.sh.
+ * (tests/workload/gpu/gpu_fake_backend.c) from a stack of given depth. Prints the mean and the
+ * median of blocks, in ns a pair, and what is left of it when the program runs without the tool.
+ * Usage: bench_gpu LIBRARY DEPTH THREADS [by]; by: a loop of two levels below the deepest frame
+ * changes from launch to launch. Driver: bench_gpu.sh.
  */
 #include "tests/workload/gpu/gpu_fake.h"
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the core adds to a launch and its operation: call path, launch record, op record. Medians of 400 blocks of 500 pairs, against the same program without the tool.
+# What the core adds to a launch and its operation: call path, launch record, op record. Medians of
+# 400 blocks of 500 pairs, against the same program without the tool.
 builddir=${top_builddir:-.}
 bench=$builddir/tests/bench/bench_gpu
 backend=$builddir/tests/workload/gpu/.libs/gpu_fake_backend.so

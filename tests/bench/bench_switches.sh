@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What measuring costs programs that switch context often: elapsed time as a ratio to the plain program, medians of
-# RUNS (default 5) interleaved runs of each kind. Also threads that do nothing. What is not installed is left out
-# with a word. Asserts nothing.
+# What measuring costs programs that switch context often: elapsed time as a ratio to the plain
+# program, medians of RUNS (default 5) interleaved runs of each kind. Also threads that do nothing.
+# What is not installed is left out with a word. Asserts nothing.
 b=$(cd "${top_builddir:-.}" && pwd)
 hpcrun=$b/hpcrun-lite/hpcrun-lite
 switchers=$b/tests/bench/switchers
@@ -10,7 +10,8 @@ n=${RUNS:-5}
 t=$(mktemp -d "${TMPDIR:-/tmp}/bench-switches.XXXXXX") || exit 1
 server=
 cleanup() {
-	[ -z "$server" ] || as_server "$server/pg_ctl" -D "$t/pg/data" -m immediate stop >/dev/null 2>&1
+	[ -z "$server" ] || as_server "$server/pg_ctl" -D "$t/pg/data" -m immediate stop \
+		>/dev/null 2>&1
 	rm -rf "$t"
 }
 trap cleanup EXIT
@@ -44,7 +45,8 @@ median() {
 	sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-# compare NAME KINDS COMMAND...: a line of ratios. HOW, a function like `elapsed`, prints what is compared.
+# compare NAME KINDS COMMAND...: a line of ratios. HOW, a function like `elapsed`, prints what is
+# compared.
 compare() {
 	name=$1
 	kinds=$2
@@ -56,7 +58,8 @@ compare() {
 		plain=$(${HOW:-elapsed} plain "$@")
 		echo "$plain" >>"$t/kind.plain"
 		for k in $kinds; do
-			echo "$(${HOW:-elapsed} "$k" "$@") $plain" | awk '{ print $1 / $2 }' >>"$t/kind.$k"
+			echo "$(${HOW:-elapsed} "$k" "$@") $plain" |
+				awk '{ print $1 / $2 }' >>"$t/kind.$k"
 		done
 	done
 	printf '%-34s plain %s' "$name" "$(median <"$t/kind.plain")${UNIT:- s}"
@@ -69,20 +72,23 @@ compare() {
 kinds="CPUTIME CPUTIME,perf CPUTIME,timer REALTIME"
 if command -v perf >/dev/null; then
 	kinds="$kinds perf-record"
-	compare "perf bench sched pipe, one processor" "$kinds" taskset -c 0 perf bench sched pipe -l 100000
+	compare "perf bench sched pipe, one processor" "$kinds" taskset -c 0 perf bench sched pipe \
+		-l 100000
 	compare "perf bench sched messaging" "$kinds" perf bench sched messaging -g 4 -l 500
 else
 	echo "perf is not installed: no perf bench"
 fi
 
-compare "parallel regions, one processor" "$kinds" env OMP_NUM_THREADS=2 taskset -c 0 "$switchers" regions 20000
+compare "parallel regions, one processor" "$kinds" env OMP_NUM_THREADS=2 taskset -c 0 "$switchers" \
+	regions 20000
 compare "a loop that computes" "$kinds" "$switchers" compute 1000
 
 # The time that the threads took, without the start of the program.
 threads() {
 	under "$@" 2>/dev/null
 }
-HOW=threads UNIT=" us a thread" compare "threads that do nothing" "CPUTIME CPUTIME,timer REALTIME" "$switchers" threads 1000
+HOW=threads UNIT=" us a thread" compare "threads that do nothing" "CPUTIME CPUTIME,timer REALTIME" \
+	"$switchers" threads 1000
 
 # Each rank is measured, as `mpirun hpcrun-lite` does.
 ranks() {
@@ -121,10 +127,12 @@ if [ -n "$server" ]; then
 	mkdir "$t/pg"
 	[ "$(id -u)" -ne 0 ] || chown postgres "$t/pg"
 	as_server "$server/initdb" -U postgres -D "$t/pg/data" >/dev/null 2>&1
-	as_server "$server/pg_ctl" -w -D "$t/pg/data" -l "$t/pg/log" -o "-c listen_addresses='' -k $t/pg" start >/dev/null 2>&1
+	as_server "$server/pg_ctl" -w -D "$t/pg/data" \
+		-l "$t/pg/log" -o "-c listen_addresses='' -k $t/pg" start >/dev/null 2>&1
 	as_server "$server/pgbench" -i -q -h "$t/pg" -U postgres postgres >/dev/null 2>&1
 	echo "pgbench -S, transactions a second (above 1 is faster):"
-	HOW=transactions UNIT="/s" compare "  its clients measured" "CPUTIME CPUTIME,perf CPUTIME,timer" \
+	HOW=transactions UNIT="/s" compare "  its clients measured" \
+		"CPUTIME CPUTIME,perf CPUTIME,timer" \
 		"$server/pgbench" -S -c 4 -j 2 -T 3 -h "$t/pg" -U postgres postgres
 else
 	echo "PostgreSQL is not installed: no pgbench"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Makes programs with much debug information for tests/bench/bench_struct: many.so of 12 units, one.so of a single unit, each with hundreds of functions, inlined calls
-# four deep, types and variables. No library is needed.
+# Makes programs with much debug information for tests/bench/bench_struct: many.so of 12 units,
+# one.so of a single unit, each with hundreds of functions, inlined calls four deep, types and
+# variables. No library is needed.
 #
 #	gen_struct.sh DIR
 set -e
@@ -14,7 +15,8 @@ unit() {
 	awk -v u="$1" -v n="$2" 'BEGIN {
 		for (k = 0; k < 40; k++) {
 			printf "struct s%d_%d { int a%d; double b; struct { long c[%d]; char *d; } e; struct s%d_%d *next; };\n", u, k, k, k + 1, u, k
-			printf "enum e%d_%d { E%d_%d_A, E%d_%d_B, E%d_%d_C };\n", u, k, u, k, u, k, u, k
+			printf "enum e%d_%d { E%d_%d_A, E%d_%d_B, E%d_%d_C };\n", u, k, u, k, u, k,
+				u, k
 		}
 		for (f = 0; f < n; f++) {
 			k = f % 40

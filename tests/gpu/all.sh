@@ -1,17 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# All checks of gpu=nvidia on a machine with a GPU: what the tools say, against what the programs counted, timed and computed themselves. No compiler is needed there, if the workloads are.
+# All checks of gpu=nvidia on a machine with a GPU: what the tools say, against what the programs
+# counted, timed and computed themselves. No compiler is needed there, if the workloads are.
 #
-#     top_builddir=BUILD srcdir=SOURCE sh tests/gpu/all.sh [SECTION...]        (HPCRUN=, HPCPROF=, GPU_BIN=: other places; KEEP=DIR: the measurements stay there)
+#     top_builddir=BUILD srcdir=SOURCE sh tests/gpu/all.sh [SECTION...]        (HPCRUN=, HPCPROF=,
+#     GPU_BIN=: other places; KEEP=DIR: the measurements stay there)
 #
 #     calls      the driver API: every kind of call, faults, fork, ends (tests/gpu/ways.sh)
-#     launches   the run time API: graphs, clusters, cuBLAS, NVRTC, streams, threads, devices; kernel times
-#     truth      kernels of which it is known where their time goes and why: lines, loops, stalls, inlined functions
+#     launches   the run time API: graphs, clusters, cuBLAS, NVRTC, streams, threads, devices;
+#         kernel times
+#     truth      kernels of which it is known where their time goes and why: lines, loops, stalls,
+#         inlined functions
 #     paths      PC samples under several paths: apportioned against serialized
 #     overlap    PC samples of short kernels in several streams, with and without times
 #     apps       the flow mini-application and a transformer, with PC samples
-#     multi      several GPUs in one process, copies between them, processes beside each other (skipped with one GPU)
+#     multi      several GPUs in one process, copies between them, processes beside each other
+#         (skipped with one GPU)
 #     python     PyTorch, against its own profiler, and Triton
 #     soak       30 million kernels (not among the default ones; SOAK=N)
 #
@@ -26,11 +31,15 @@ if [ "${1:-}" != --section ]; then
 	export GPU_CACHE
 	for section in "$@"; do
 		echo "== $section"
-		timeout --kill-after=5 "${SECTION_LIMIT:-600}" sh "$0" --section "$section" 2>&1 | tee -a "$log"
-		tail -n 1 "$log" | grep -qE '^(1\.\.[0-9]|# no plan)' || echo "not ok - $section did not come to its end" | tee -a "$log"
+		timeout --kill-after=5 "${SECTION_LIMIT:-600}" sh "$0" --section "$section" 2>&1 |
+			tee -a "$log"
+		tail -n 1 "$log" | grep -qE '^(1\.\.[0-9]|# no plan)' ||
+			echo "not ok - $section did not come to its end" | tee -a "$log"
 	done
-	awk '/^not ok/ { failed++; print } /^ok/ { if (/# SKIP/) skipped++; else passed++ } /^1\.\.0 # SKIP/ { skipped++ }
-		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 }' "$log"
+	awk '/^not ok/ { failed++; print } /^ok/ { if (/# SKIP/) skipped++; else passed++ }
+		/^1\.\.0 # SKIP/ { skipped++ }
+		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped;
+		exit failed > 0 }' "$log"
 	exit $?
 fi
 
@@ -66,12 +75,19 @@ multi_section() {
 
 python_section() {
 	python=${PYTHON:-python3}
-	"$python" -c 'import torch, triton' 2>"$T/why" || { skip python "$(tail -n 1 "$T/why")"; return 0; }
+	"$python" -c 'import torch, triton' 2>"$T/why" ||
+		{ skip python "$(tail -n 1 "$T/why")"; return 0; }
 	NAME=torch PROGRAM="$python $srcdir/tests/gpu/torch_infer.py" SAME='^result'
 	measured 100 || return 0
-	"$python" "$srcdir/tests/gpu/torch_infer.py" 100 profiler >kineto 2>kineto-err || diag_file kineto-err
-	is "torch: as many kernels as the PyTorch profiler has" "$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' all-torch)" "$(awk '$1 == "truth" && $2 == "kernel" { print $3 }' kineto)"
-	within "torch: their time" "$(awk -F'\t' '$1 == "kernel" { n += $6 } END { print n + 0 }' all-torch)" "$(awk '$1 == "profiler-ns" { print $2 * 0.99e-9 }' kineto)" "$(awk '$1 == "profiler-ns" { print $2 * 1.01e-9 }' kineto)"
+	"$python" "$srcdir/tests/gpu/torch_infer.py" 100 profiler >kineto 2>kineto-err ||
+		diag_file kineto-err
+	is "torch: as many kernels as the PyTorch profiler has" \
+		"$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' all-torch)" \
+		"$(awk '$1 == "truth" && $2 == "kernel" { print $3 }' kineto)"
+	within "torch: their time" "$(awk -F'\t' '$1 == "kernel" { n += $6 }
+		END { print n + 0 }' all-torch)" \
+			"$(awk '$1 == "profiler-ns" { print $2 * 0.99e-9 }' kineto)" \
+			"$(awk '$1 == "profiler-ns" { print $2 * 1.01e-9 }' kineto)"
 	diag "PyTorch profiler: $(tr '\n' ' ' <kineto)"
 	NAME=torch-pc EVENTS="-e CPUTIME -e $PC"
 	cp plain-torch plain-torch-pc
@@ -83,7 +99,9 @@ python_section() {
 	is "triton: every launch" "$(of_kernel triton combine 5)" "$(truth triton combine)"
 	within "triton: samples in the kernel" "$(in_function triton combine)" 100 1e12
 	at=$(grep -n '# WEIGHTED$' "$srcdir/tests/gpu/triton_work.py" | cut -d: -f1)
-	within "triton: samples on the line of the function that is inlined" "$(awk -F'\t' -v place="triton_work.py:$at" '$1 == "by-line" && $2 == "GINS" && index($3, place) { n += $5 } END { print n + 0 }' all-triton)" 1 1e12
+	within "triton: samples on the line of the function that is inlined" \
+		"$(awk -F'\t' -v place="triton_work.py:$at" '$1 == "by-line" && $2 == "GINS" &&
+			index($3, place) { n += $5 } END { print n + 0 }' all-triton)" 1 1e12
 }
 
 soak_section() {
@@ -96,7 +114,9 @@ soak_section() {
 	again soak "${SOAK:-30000000}" 4
 	all_launches soak
 	diag "$(grep resident out-soak)"
-	within "soak: memory is bounded: the second half adds at most 16 MiB to the first's" "$(awk '$1 == "resident-kib" { v[$2] = $3 } END { print v["end"] - v["middle"] }' out-soak)" -1e9 16384
+	within "soak: memory is bounded: the second half adds at most 16 MiB to the first's" \
+		"$(awk '$1 == "resident-kib" { v[$2] = $3 }
+			END { print v["end"] - v["middle"] }' out-soak)" -1e9 16384
 	rm -rf m-soak all-soak
 }
 

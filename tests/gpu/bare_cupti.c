@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A yardstick: a tool that asks CUPTI for what gpu=nvidia asks it for, and does nothing with it. What a program costs with it is CUPTI's. The driver loads it:
+ * A yardstick: a tool that asks CUPTI for what gpu=nvidia asks it for, and does nothing with it.
+ * What a program costs with it is CUPTI's. The driver loads it:
  *
  *     CUDA_INJECTION64_PATH=.../bare_cupti.so BARE_CUPTI=WORD,... PROGRAM
  *
- *     kernel         records of kernels (CONCURRENT_KERNEL), by way of buffers of 256 KiB that are used again; asked for every 100 ms
+ *     kernel         records of kernels (CONCURRENT_KERNEL), by way of buffers of 256 KiB that are
+ *         used again; asked for every 100 ms
  *     serial         of the kind KERNEL instead, which serialises
  *     copies         records of copies and sets too
  *     function       records of functions too
  *     callback       one callback on cuLaunchKernel that does nothing
  *     clocked        it reads the clock when it is entered
- *     calls          callbacks on each call that launches, copies, sets, allocates or waits, one by one
+ *     calls          callbacks on each call that launches, copies, sets, allocates or waits, one by
+ *         one
  *     driver         on the whole driver API
  *     latency        with the times at which launches were queued
  *     clock          with times of CLOCK_MONOTONIC
  *     zeroed         buffers are given zeroed, so that CUPTI need not do it in the program's thread
  *     parsed         each record is looked at
  *     slow=NS        ... for as long, in the thread that CUPTI gives buffers back in
- *     pc=EXP         continuous PC sampling every 2^EXP cycles (19), samples taken out every 100 ms; pc alone: 19
+ *     pc=EXP         continuous PC sampling every 2^EXP cycles (19), samples taken out every 100
+ *         ms; pc alone: 19
  *     once           nothing is taken out of it before the end
- *     hw=MIB scratch=MIB room=PCS sleep=MS     its hardware buffer (16), scratch buffer, room for samples (5000), CUPTI's pause; 0: as CUPTI likes
- *     buffer=KIB flush=MS                      of the buffers (256) and between flushes (100; 0: none)
- *     device=KIB pool=N first=N pinned=N       CUPTI's buffers on the device: size, most of them, how many at first; in pinned memory
- *     memory         prints the resident memory by what is mapped, after each step, and what malloc has
+ *     hw=MIB scratch=MIB room=PCS sleep=MS     its hardware buffer (16), scratch buffer, room for
+ *         samples (5000), CUPTI's pause; 0: as CUPTI likes
+ *     buffer=KIB flush=MS                      of the buffers (256) and between flushes (100; 0:
+ *         none)
+ *     device=KIB pool=N first=N pinned=N       CUPTI's buffers on the device: size, most of them,
+ *         how many at first; in pinned memory
+ *     memory         prints the resident memory by what is mapped, after each step, and what malloc
+ *         has
  *     trim           gives back what malloc has free, after each step
  *
- * At the end "bare" lines on standard error: how many records, buffers and samples came. Not for measuring programs: no fork, no second context. User: tests/gpu/bench.sh.
+ * At the end "bare" lines on standard error: how many records, buffers and samples came. Not for
+ * measuring programs: no fork, no second context. User: tests/gpu/bench.sh.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>
@@ -41,9 +50,13 @@
 #include <time.h>
 
 #define FUNCTIONS(F) \
-	F(cuptiSubscribe) F(cuptiEnableCallback) F(cuptiEnableDomain) F(cuptiGetCallbackName) F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityEnable) \
-	F(cuptiActivityEnableLatencyTimestamps) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiActivitySetAttribute) F(cuptiPCSamplingEnable) \
-	F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) F(cuptiPCSamplingGetStallReasons) F(cuptiPCSamplingSetConfigurationAttribute)
+	F(cuptiSubscribe) F(cuptiEnableCallback) F(cuptiEnableDomain) F(cuptiGetCallbackName) \
+	F(cuptiActivityRegisterCallbacks) F(cuptiActivityRegisterTimestampCallback) \
+	F(cuptiActivityEnable) F(cuptiActivityEnableLatencyTimestamps) F(cuptiActivityFlushAll) \
+	F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) \
+	F(cuptiActivitySetAttribute) F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) \
+	F(cuptiPCSamplingGetData) F(cuptiPCSamplingGetNumStallReasons) \
+	F(cuptiPCSamplingGetStallReasons) F(cuptiPCSamplingSetConfigurationAttribute)
 #define FIELD(name) static __typeof__(&name) name##_fn;
 FUNCTIONS(FIELD)
 
@@ -64,7 +77,7 @@ static CUcontext sampled;
 static bool is_sampling;
 static CUpti_PCSamplingData got, left;
 
-/* ---- words ---------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* What stands behind WORD=, or `otherwise` for WORD alone; -1 without it. */
 static long word(const char *name, long otherwise)
@@ -96,10 +109,11 @@ static uint64_t CUPTIAPI now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- memory --------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum { ANONYMOUS, HEAP, STACK, DEVICE, CUPTI_FILES, DRIVER_FILES, OTHER_FILES, N_GROUPS };
-static const char *const group_names[N_GROUPS] = {"anonymous", "heap", "stack", "device-files", "cupti-files", "driver-files", "other-files"};
+static const char *const group_names[N_GROUPS] = {
+	"anonymous", "heap", "stack", "device-files", "cupti-files", "driver-files", "other-files"};
 
 static int group_of(const char *path)
 {
@@ -109,10 +123,14 @@ static int group_of(const char *path)
 		return !strncmp(path, "[heap]", 6) ? HEAP : STACK;
 	if (strstr(path, "/dev/"))
 		return DEVICE;
-	return strstr(path, "libcupti") || strstr(path, "nvperf") || strstr(path, "pcsampling") ? CUPTI_FILES : strstr(path, "libcuda") || strstr(path, "libnvidia") ? DRIVER_FILES : OTHER_FILES;
+	return strstr(path, "libcupti") || strstr(path, "nvperf") || strstr(path, "pcsampling")
+		       ? CUPTI_FILES
+	       : strstr(path, "libcuda") || strstr(path, "libnvidia") ? DRIVER_FILES
+								      : OTHER_FILES;
 }
 
-/* One line "memory STEP", KiB resident by group / of them pages that no other process has, and "mapping" lines for what has more than 2 MiB. */
+/* One line "memory STEP", KiB resident by group / of them pages that no other process has, and
+ * "mapping" lines for what has more than 2 MiB. */
 static void tell_memory(const char *step)
 {
 	long kib[N_GROUPS] = {0}, private_kib[N_GROUPS] = {0}, all = 0, own = 0;
@@ -123,7 +141,8 @@ static void tell_memory(const char *step)
 	while (f && fgets(line, sizeof line, f)) {
 		unsigned long begin, end;
 		long n;
-		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %4000[^\n]", &begin, &end, path) >= 2 && strchr(line, '-') && !strstr(line, "kB")) {
+		if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %4000[^\n]", &begin, &end, path) >= 2 &&
+		    strchr(line, '-') && !strstr(line, "kB")) {
 			if (sscanf(line, "%*x-%*x %*s %*s %*s %*s %4000[^\n]", path) < 1)
 				path[0] = 0;
 			group = group_of(path);
@@ -132,8 +151,10 @@ static void tell_memory(const char *step)
 			kib[group] += resident = n;
 			all += n;
 			if (n >= 2048)
-				fprintf(stderr, "mapping %s %ld %s %s\n", step, resident, from, path);
-		} else if (sscanf(line, "Private_Clean: %ld", &n) == 1 || sscanf(line, "Private_Dirty: %ld", &n) == 1) {
+				fprintf(stderr, "mapping %s %ld %s %s\n", step, resident, from,
+					path);
+		} else if (sscanf(line, "Private_Clean: %ld", &n) == 1 ||
+			   sscanf(line, "Private_Dirty: %ld", &n) == 1) {
 			private_kib[group] += n;
 			own += n;
 		}
@@ -145,7 +166,8 @@ static void tell_memory(const char *step)
 	fprintf(stderr, "memory %-22s all %ld own %ld", step, all, own);
 	for (int i = 0; i < N_GROUPS; i++)
 		fprintf(stderr, "  %s %ld/%ld", group_names[i], kib[i], private_kib[i]);
-	fprintf(stderr, "  malloc-used %zu malloc-free %zu malloc-mapped %zu\n", m.uordblks >> 10, m.fordblks >> 10, m.hblkhd >> 10);
+	fprintf(stderr, "  malloc-used %zu malloc-free %zu malloc-mapped %zu\n", m.uordblks >> 10,
+		m.fordblks >> 10, m.hblkhd >> 10);
 }
 
 static void after(const char *step)
@@ -156,11 +178,12 @@ static void after(const char *step)
 	uint64_t begin = now();
 	malloc_trim(0);
 	if (has("memory"))
-		fprintf(stderr, "trim %s %llu us\n", step, (unsigned long long)(now() - begin) / 1000);
+		fprintf(stderr, "trim %s %llu us\n", step,
+			(unsigned long long)(now() - begin) / 1000);
 	tell_memory("  trimmed");
 }
 
-/* ---- records -------------------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static uint8_t *made(void)
 {
@@ -183,14 +206,16 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *bytes, size_t *max)
 	*max = 0;
 }
 
-static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid)
+static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+			      size_t valid)
 {
 	CUpti_Activity *r = NULL;
 	size_t dropped = 0;
 	(void)bytes;
 	n_buffers++;
 	n_bytes += valid;
-	while (is_parsed && valid && cuptiActivityGetNextRecord_fn(buffer, valid, &r) == CUPTI_SUCCESS) {
+	while (is_parsed && valid &&
+	       cuptiActivityGetNextRecord_fn(buffer, valid, &r) == CUPTI_SUCCESS) {
 		n_records++;
 		for (uint64_t until = slow_ns ? now() + slow_ns : 0; slow_ns && now() < until;)
 			;
@@ -205,11 +230,15 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- PC samples ----------------------------------------------------------------------------------------------------- */
+/* ---- PC samples ------------------------------------------------------------------------------ */
 
 static void lay_out(CUpti_PCSamplingData *d, size_t n, size_t n_reasons)
 {
-	*d = (CUpti_PCSamplingData){.size = sizeof *d, .collectNumPcs = n, .pPcData = calloc(n, sizeof *d->pPcData)};
+	*d = (CUpti_PCSamplingData){
+		.size = sizeof *d,
+		.collectNumPcs = n,
+		.pPcData = calloc(n, sizeof *d->pPcData),
+	};
 	CUpti_PCSamplingStallReason *reasons = calloc(n * n_reasons, sizeof *reasons);
 	for (size_t i = 0; i < n; i++) {
 		d->pPcData[i].size = sizeof *d->pPcData;
@@ -226,9 +255,11 @@ static void count(const CUpti_PCSamplingData *d)
 
 static void get(void)
 {
-	CUpti_PCSamplingGetDataParams p = {.size = CUpti_PCSamplingGetDataParamsSize, .ctx = sampled, .pcSamplingData = &got};
+	CUpti_PCSamplingGetDataParams p = {
+		.size = CUpti_PCSamplingGetDataParamsSize, .ctx = sampled, .pcSamplingData = &got};
 	do {
-		got.totalSamples = got.droppedSamples = got.nonUsrKernelsTotalSamples = got.totalNumPcs = got.remainingNumPcs = 0;
+		got.totalSamples = got.droppedSamples = got.nonUsrKernelsTotalSamples =
+			got.totalNumPcs = got.remainingNumPcs = 0;
 		if (cuptiPCSamplingGetData_fn(&p) != CUPTI_SUCCESS) {
 			n_errors++;
 			return;
@@ -237,11 +268,13 @@ static void get(void)
 	} while (got.remainingNumPcs);
 }
 
-static void add(CUpti_PCSamplingConfigurationInfo *a, size_t *n, CUpti_PCSamplingConfigurationAttributeType type, long value)
+static void add(CUpti_PCSamplingConfigurationInfo *a, size_t *n,
+		CUpti_PCSamplingConfigurationAttributeType type, long value)
 {
 	if (value > 0) {
 		a[*n] = (CUpti_PCSamplingConfigurationInfo){.attributeType = type};
-		memcpy(&a[(*n)++].attributeData, &(size_t){(size_t)value}, sizeof(size_t)); /* all of these are a size or a number in the same place */
+		/* all of these are a size or a number in the same place */
+		memcpy(&a[(*n)++].attributeData, &(size_t){(size_t)value}, sizeof(size_t));
 	}
 }
 
@@ -257,23 +290,41 @@ static void configure(void)
 	char *names[MAX_REASONS];
 	size_t n_reasons = 0, n = 0;
 	CUpti_PCSamplingConfigurationInfo a[8];
-	CUpti_PCSamplingGetNumStallReasonsParams number = {.size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = sampled, .numStallReasons = &n_reasons};
+	CUpti_PCSamplingGetNumStallReasonsParams number = {
+		.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
+		.ctx = sampled,
+		.numStallReasons = &n_reasons};
 	for (size_t i = 0; i < MAX_REASONS; i++)
 		names[i] = text[i];
 	CHECK(cuptiPCSamplingGetNumStallReasons, &number);
-	CUpti_PCSamplingGetStallReasonsParams list = {.size = CUpti_PCSamplingGetStallReasonsParamsSize, .ctx = sampled, .numStallReasons = n_reasons, .stallReasonIndex = index, .stallReasons = names};
+	CUpti_PCSamplingGetStallReasonsParams list = {
+		.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+		.ctx = sampled,
+		.numStallReasons = n_reasons,
+		.stallReasonIndex = index,
+		.stallReasons = names};
 	CHECK(cuptiPCSamplingGetStallReasons, &list);
 	lay_out(&got, PCS_PER_CALL, n_reasons);
 	lay_out(&left, (size_t)or_else(word("room", 0), 5000), n_reasons);
 	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD, word("pc", 19));
-	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE, or_else(word("hw", 16), 16) << 20);
-	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE, or_else(word("scratch", 0), 0) << 20);
-	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN, word("sleep", 0));
+	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE,
+	    or_else(word("hw", 16), 16) << 20);
+	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE,
+	    or_else(word("scratch", 0), 0) << 20);
+	add(a, &n, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN,
+	    word("sleep", 0));
 	a[n++] = (CUpti_PCSamplingConfigurationInfo){
-		.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON, .attributeData.stallReasonData = {.stallReasonCount = n_reasons, .pStallReasonIndex = index}};
+		.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
+		.attributeData.stallReasonData = {.stallReasonCount = n_reasons,
+						  .pStallReasonIndex = index}};
 	a[n++] = (CUpti_PCSamplingConfigurationInfo){
-		.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER, .attributeData.samplingDataBufferData = {.samplingDataBuffer = &left}};
-	CUpti_PCSamplingConfigurationInfoParams p = {.size = CUpti_PCSamplingConfigurationInfoParamsSize, .ctx = sampled, .numAttributes = n, .pPCSamplingConfigurationInfo = a};
+		.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER,
+		.attributeData.samplingDataBufferData = {.samplingDataBuffer = &left}};
+	CUpti_PCSamplingConfigurationInfoParams p = {
+		.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+		.ctx = sampled,
+		.numAttributes = n,
+		.pPCSamplingConfigurationInfo = a};
 	CHECK(cuptiPCSamplingSetConfigurationAttribute, &p);
 	after("configured");
 }
@@ -293,14 +344,16 @@ static void sample(CUcontext context)
 	pthread_mutex_unlock(&flush_lock);
 }
 
-/* ---- callbacks ------------------------------------------------------------------------------------------------------ */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
-static void CUPTIAPI called(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void CUPTIAPI called(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			    const void *data)
 {
 	(void)unused;
 	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		sample(((const CUpti_ResourceData *)data)->context);
-	else if (is_clocked && domain == CUPTI_CB_DOMAIN_DRIVER_API && ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_ENTER)
+	else if (is_clocked && domain == CUPTI_CB_DOMAIN_DRIVER_API &&
+		 ((const CUpti_CallbackData *)data)->callbackSite == CUPTI_API_ENTER)
 		atomic_store_explicit(&last_ns, now(), memory_order_relaxed);
 }
 
@@ -312,13 +365,18 @@ static void enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 
 static void enable_calls(void)
 {
-	static const char *const beginnings[] = {"cuLaunch", "cuMemcpy", "cuMemset", "cuGraphLaunch", "cuMemAlloc", "cuMemFree", "cuMemHost", "cuStreamSynchronize", "cuEventSynchronize", "cuCtxSynchronize"};
+	static const char *const beginnings[] = {
+		"cuLaunch",           "cuMemcpy",        "cuMemset",  "cuGraphLaunch",
+		"cuMemAlloc",         "cuMemFree",       "cuMemHost", "cuStreamSynchronize",
+		"cuEventSynchronize", "cuCtxSynchronize"};
 	if (has("driver"))
 		CHECK(cuptiEnableDomain, 1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API);
 	for (CUpti_CallbackId id = 1; has("calls") && id < 1536; id++) {
 		const char *name = NULL;
 		bool wanted = false;
-		if (cuptiGetCallbackName_fn(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS || !name)
+		if (cuptiGetCallbackName_fn(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) !=
+			    CUPTI_SUCCESS ||
+		    !name)
 			continue;
 		for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
 			wanted = wanted || !strncmp(name, beginnings[i], strlen(beginnings[i]));
@@ -332,7 +390,7 @@ static void enable_calls(void)
 	after("callbacks");
 }
 
-/* ---- life ----------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static void flush(uint32_t flag)
 {
@@ -356,7 +414,8 @@ static void *work(void *pause_ms)
 
 static void end(void)
 {
-	CUpti_PCSamplingDisableParams p = {.size = CUpti_PCSamplingDisableParamsSize, .ctx = sampled};
+	CUpti_PCSamplingDisableParams p = {.size = CUpti_PCSamplingDisableParamsSize,
+					   .ctx = sampled};
 	after("end");
 	flush(0);
 	pthread_mutex_lock(&flush_lock);
@@ -367,16 +426,27 @@ static void end(void)
 		after("sampling-disabled");
 	}
 	pthread_mutex_unlock(&flush_lock);
-	fprintf(stderr, "bare records %llu bytes %llu buffers %llu made %llu dropped %llu callbacks %llu\n", (unsigned long long)n_records, (unsigned long long)n_bytes, (unsigned long long)n_buffers,
-		(unsigned long long)n_made, (unsigned long long)n_dropped, (unsigned long long)n_calls);
+	fprintf(stderr,
+		"bare records %llu bytes %llu buffers %llu made %llu dropped %llu callbacks %llu\n",
+		(unsigned long long)n_records, (unsigned long long)n_bytes,
+		(unsigned long long)n_buffers, (unsigned long long)n_made,
+		(unsigned long long)n_dropped, (unsigned long long)n_calls);
 	if (has("pc"))
-		fprintf(stderr, "bare samples %llu outside %llu dropped %llu errors %llu hardware-full %d\n", (unsigned long long)n_samples, (unsigned long long)n_outside, (unsigned long long)n_lost,
-			(unsigned long long)n_errors, got.hardwareBufferFull || left.hardwareBufferFull);
+		fprintf(stderr,
+			"bare samples %llu outside %llu dropped %llu errors %llu hardware-full "
+			"%d\n",
+			(unsigned long long)n_samples, (unsigned long long)n_outside,
+			(unsigned long long)n_lost, (unsigned long long)n_errors,
+			got.hardwareBufferFull || left.hardwareBufferFull);
 }
 
 static void set(const char *name, CUpti_ActivityAttribute attribute, long unit)
 {
-	size_t value = (size_t)(word(name, 1) * unit), bytes = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED || attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER ? 1 : sizeof value;
+	size_t value = (size_t)(word(name, 1) * unit),
+	       bytes = attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED ||
+				       attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
+			       ? 1
+			       : sizeof value;
 	if (word(name, 1) >= 0)
 		check(name, cuptiActivitySetAttribute_fn(attribute, &bytes, &value));
 }
@@ -386,8 +456,12 @@ static void enable_records(void)
 	static const struct {
 		const char *name;
 		CUpti_ActivityKind kind;
-	} kinds[] = {{"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}, {"serial", CUPTI_ACTIVITY_KIND_KERNEL}, {"function", CUPTI_ACTIVITY_KIND_FUNCTION}, {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
-		     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2}, {"copies", CUPTI_ACTIVITY_KIND_MEMSET}};
+	} kinds[] = {{"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+		     {"serial", CUPTI_ACTIVITY_KIND_KERNEL},
+		     {"function", CUPTI_ACTIVITY_KIND_FUNCTION},
+		     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
+		     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},
+		     {"copies", CUPTI_ACTIVITY_KIND_MEMSET}};
 	CHECK(cuptiActivityRegisterCallbacks, request, complete);
 	set("zeroed", CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 1);
 	set("device", CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, 1024);
@@ -408,7 +482,8 @@ static void enable_records(void)
 static bool find(void)
 {
 	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
-	library = library ? library : dlopen("/usr/local/cuda/lib64/libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
+	library = library ? library
+			  : dlopen("/usr/local/cuda/lib64/libcupti.so.13", RTLD_NOW | RTLD_LOCAL);
 	bool good = library != NULL;
 #define FIND(name) \
 	if (good) { \

@@ -2,44 +2,64 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # variables of lib.sh
 #
-# What is asked of measurements of the workloads in CUDA C++. Source after truth.sh; `measured` and `again` give the measurements, `use PROGRAM` says whether a program is there, UNITS is how many multiprocessors
-# the device has, PC the event with samples. Users: tests/gpu/all.sh (a GPU) and tests/cli/gpu/nvidia_golden.sh (recordings).
+# What is asked of measurements of the workloads in CUDA C++. Source after truth.sh; `measured` and
+# `again` give the measurements, `use PROGRAM` says whether a program is there, UNITS is how many
+# multiprocessors the device has, PC the event with samples. Users: tests/gpu/all.sh (a GPU) and
+# tests/cli/gpu/nvidia_golden.sh (recordings).
 
 # all_launches WAY: what the program counted is in the ledger, and nothing is lost.
 all_launches() {
 	is "$1: kernels launched" "$(launched "$1" kernel)" "$(truth "$1" kernel)"
 	is "$1: graphs launched" "$(launched "$1" graph)" "$(truth "$1" graph)"
-	is "$1: kernels done, those of graphs among them" "$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' "all-$1")" "$(awk '$1 == "truth" && ($2 == "kernel" || $2 == "graph-kernels") { n += $3 } END { print n + 0 }' "out-$1")"
+	is "$1: kernels done, those of graphs among them" \
+		"$(awk -F'\t' '$1 == "kernel" { n += $5 } END { print n + 0 }' "all-$1")" \
+		"$(awk '$1 == "truth" && ($2 == "kernel" || $2 == "graph-kernels") { n += $3 }
+			END { print n + 0 }' "out-$1")"
 	is "$1: nothing is lost" "$(n_losses "$1")" 0
-	is "$1: no time is out of order" "$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { n += $8 } END { print n + 0 }' "all-$1")" 0
+	is "$1: no time is out of order" \
+		"$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { n += $8 }
+			END { print n + 0 }' "all-$1")" 0
 }
 
-# same_time WAY KERNEL: the time of a kernel is that of events, within 1 %. Not while PC samples are taken, when events are some 20 us further apart.
+# same_time WAY KERNEL: the time of a kernel is that of events, within 1 %. Not while PC samples are
+# taken, when events are some 20 us further apart.
 same_time() {
-	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" 6)" "$(events "$1" "$2" | awk '{ print $1 * 0.99 }')" "$(events "$1" "$2" | awk '{ print $1 * 1.01 }')"
+	within "$1: time of $2 against events" "$(of_kernel "$1" "$2" 6)" \
+		"$(events "$1" "$2" | awk '{ print $1 * 0.99 }')" \
+		"$(events "$1" "$2" | awk '{ print $1 * 1.01 }')"
 	diag "$(of_kernel "$1" "$2" 6) s, events $(events "$1" "$2") s"
 }
 
-# sampling WAY FIELD: of the record gpu-sampling: 5 total 6 recorded 7 dropped 8 outside 9 exact 10 apportioned 12 ns with sampling 13 ns without 15 whether it closes.
+# sampling WAY FIELD: of the record gpu-sampling: 5 total 6 recorded 7 dropped 8 outside 9 exact 10
+# apportioned 12 ns with sampling 13 ns without 15 whether it closes.
 sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }
 
 # sampled WAY: the samples are all there.
 sampled() {
 	is "$1: PC samples: what CUPTI counted is recorded or lost by name" "$(sampling "$1" 15)" 1
-	is "$1: all that were recorded are in the tree" "$(($(sampling "$1" 9) + $(sampling "$1" 10)))" "$(sampling "$1" 6)"
-	diag "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { printf "ranges %d total %d recorded %d dropped %d outside %d exact %d apportioned %d sampled %.3f s gaps %.3f s", $4, $5, $6, $7, $8, $9, $10, $12 / 1e9, $13 / 1e9 }' "all-$1")"
+	is "$1: all that were recorded are in the tree" \
+		"$(($(sampling "$1" 9) + $(sampling "$1" 10)))" "$(sampling "$1" 6)"
+	diag "$(awk -F'\t' '$1 == "gpu-sampling" &&
+		$2 == "all" {
+			printf "ranges %d total %d recorded %d dropped %d outside %d exact %d apportioned %d sampled %.3f s gaps %.3f s", $4, $5, $6, $7, $8, $9, $10, $12 / 1e9, $13 / 1e9 }' "all-$1")"
 }
 
 # line_of FILE MARK: the number of the line of FILE (below tests/gpu) with the comment MARK.
 line_of() { grep -n "/\* $2 \*/" "$srcdir/tests/gpu/$1" | cut -d: -f1; }
 
-# ---- launches --------------------------------------------------------------------------------------------------------
+# ---- launches
+# --------------------------------------------------------------------------------------------------------
 
 check_graphs() {
 	all_launches graphs
-	is "graphs: copies and sets of nodes" "$(copied graphs 3) $(filled graphs 3)" "$(awk '$1 == "truth" { n[$2] = $3 } END { print n["copy"] + n["graph-copies"], n["set"] + n["graph-sets"] }' out-graphs)"
+	is "graphs: copies and sets of nodes" "$(copied graphs 3) $(filled graphs 3)" \
+		"$(awk '$1 == "truth" { n[$2] = $3 }
+			END { print n["copy"] + n["graph-copies"], n["set"] + n["graph-sets"] }' \
+				out-graphs)"
 	for mark in CAPTURED_FIRST CAPTURED_LOOP EXPLICIT_FIRST EXPLICIT_SECOND; do
-		ok "graphs: the place of the node is shown: $mark" grep -q "^tree.*graph node of cuda_ways.cu:$(line_of cuda_ways.cu $mark), " all-graphs
+		ok "graphs: the place of the node is shown: $mark" grep \
+			-q "^tree.*graph node of cuda_ways.cu:$(line_of cuda_ways.cu $mark), " \
+			all-graphs
 	done
 }
 
@@ -47,12 +67,16 @@ launches_section() {
 	use cuda_ways || return 0
 	if measured overlap 4 200; then
 		all_launches overlap
-		is "overlap: a line for each stream" "$(awk -F'\t' '$1 == "queue" && $10 >= 200 { n++ } END { print n + 0 }' all-overlap)" 4
+		is "overlap: a line for each stream" \
+			"$(awk -F'\t' '$1 == "queue" && $10 >= 200 { n++ }
+				END { print n + 0 }' all-overlap)" 4
 	fi
 	if measured graphs 10; then check_graphs; fi
 	if measured cluster 5; then
 		all_launches cluster
-		is "cluster: its size is known" "$(awk -F'\t' '$1 == "gpu-shape" && $3 == 64 && $9 == 4 { n++ } END { print n + 0 }' all-cluster)" 1
+		is "cluster: its size is known" \
+			"$(awk -F'\t' '$1 == "gpu-shape" && $3 == 64 && $9 == 4 { n++ }
+				END { print n + 0 }' all-cluster)" 1
 	fi
 	for way in "cooperative 5" "jit 5" "blas 20" "copies 20" "threads 8 500" "devices 10"; do
 		# shellcheck disable=SC2086
@@ -60,30 +84,48 @@ launches_section() {
 		way=${way%% *}
 		all_launches "$way"
 		case $way in
-		copies) is "copies: bytes" "$(copied copies 4) $(filled copies 4)" "$(truth copies copy-bytes) $(truth copies set-bytes)" ;;
-		threads) is "threads: a line for each stream" "$(awk -F'\t' '$1 == "queue" && $10 >= 500 { n++ } END { print n + 0 }' all-threads)" 8 ;;
-		devices) is "devices: as many as there are" "$(awk -F'\t' '$1 == "queue" && $10 > 0 { d[$6] } END { for (i in d) n++; print n + 0 }' all-devices)" "$(awk '$1 == "devices" { print $2 }' out-devices)" ;;
+		copies)
+			is "copies: bytes" "$(copied copies 4) $(filled copies 4)" \
+				"$(truth copies copy-bytes) $(truth copies set-bytes)"
+			;;
+		threads)
+			is "threads: a line for each stream" \
+				"$(awk -F'\t' '$1 == "queue" && $10 >= 500 { n++ }
+					END { print n + 0 }' all-threads)" 8
+			;;
+		devices)
+			is "devices: as many as there are" \
+				"$(awk -F'\t' '$1 == "queue" && $10 > 0 { d[$6] }
+					END { for (i in d) n++; print n + 0 }' all-devices)" \
+						"$(awk '$1 == "devices" { print $2 }' out-devices)"
+			;;
 		esac
 	done
 	if measured tiny 20000; then
 		all_launches tiny
-		is "tiny: the path has all frames" "$(awk -F'\t' '$1 == "tree" && $2 == "GKER:COUNT" && ($4 == "function" || $4 == "inlined") {
-			if ($5 ~ /^deeper/) n++; else if ($5 ~ /^launch_tiny/ && n > most) most = n; else if ($5 ~ /^tiny/) n = 0 } END { print most + 0 }' all-tiny)" 30
+		is "tiny: the path has all frames" \
+			"$(awk -F'\t' '$1 == "tree" && $2 == "GKER:COUNT" &&
+				($4 == "function" || $4 == "inlined") {
+			if ($5 ~ /^deeper/) n++; else if ($5 ~ /^launch_tiny/ && n > most) most = n;
+			else if ($5 ~ /^tiny/) n = 0 } END { print most + 0 }' all-tiny)" 30
 	fi
 }
 
-# ---- kernels of which the truth is known -------------------------------------------------------------------------------
+# ---- kernels of which the truth is known
+# -------------------------------------------------------------------------------
 
 check_line() {
 	all=$(in_function line hot_line)
 	within "line: enough samples" "$all" 1000 1e12
-	within "line: all but the start of a thread" "$(on_line line truth_kernels.cu HOT_LINE)" "$(awk -v n="$all" 'BEGIN { print 0.999 * n }')" "$all"
+	within "line: all but the start of a thread" "$(on_line line truth_kernels.cu HOT_LINE)" \
+		"$(awk -v n="$all" 'BEGIN { print 0.999 * n }')" "$all"
 }
 
 check_ratio() {
 	three=$(on_line ratio truth_kernels.cu LOOP_OF_3)
 	one=$(on_line ratio truth_kernels.cu LOOP_OF_1)
-	share "ratio: the loop with three times the rounds" "$three" $((three + one)) "$(awk '$1 == "share" && $2 == "ratio" { print $3 }' out-ratio)" "$n"
+	share "ratio: the loop with three times the rounds" "$three" $((three + one)) \
+		"$(awk '$1 == "share" && $2 == "ratio" { print $3 }' out-ratio)" "$n"
 }
 
 check_barrier() {
@@ -92,7 +134,9 @@ check_barrier() {
 
 check_chase() {
 	like "chase: warps wait for memory" "$(stall chase follow)" '^GMEM (0\.[89]|1)'
-	within "chase: on the line of the load" "$(on_line chase truth_kernels.cu CHASE_LINE)" "$(in_function chase follow | awk '{ print 0.99 * $1 }')" "$(in_function chase follow)"
+	within "chase: on the line of the load" "$(on_line chase truth_kernels.cu CHASE_LINE)" \
+		"$(in_function chase follow | awk '{ print 0.99 * $1 }')" \
+		"$(in_function chase follow)"
 }
 
 check_pipe() {
@@ -100,11 +144,16 @@ check_pipe() {
 }
 
 # in_level N: samples in the inlined function of that level and below.
-in_level() { awk -F'\t' -v level="level$1" '$1 == "by-function" && $2 == "GINS" && $5 ~ /\/gpubins\// && index($3, level) { n += $7 } END { print n + 0 }' all-inline; }
+in_level() {
+	awk -F'\t' -v level="level$1" '$1 == "by-function" && $2 == "GINS" && $5 ~ /\/gpubins\// &&
+		index($3, level) { n += $7 } END { print n + 0 }' all-inline
+}
 
 check_inline() {
 	one=$(in_level 1)
-	within "inline: 32 of the 35 instructions of the loop are inlined" "$one" "$(in_function inline all_levels | awk '{ print 0.85 * $1 }')" "$(in_function inline all_levels)"
+	within "inline: 32 of the 35 instructions of the loop are inlined" "$one" \
+		"$(in_function inline all_levels | awk '{ print 0.85 * $1 }')" \
+		"$(in_function inline all_levels)"
 	for level in 2 3 4 5 6 7 8; do
 		is "inline: level $level has all that level 1 has" "$(in_level $level)" "$one"
 	done
@@ -112,22 +161,31 @@ check_inline() {
 
 # called_below MARK: samples of callee below the line that calls it.
 called_below() {
-	awk -F'\t' -v place="truth_kernels.cu:$(line_of truth_kernels.cu "$1")" '$1 == "tree" && $2 == "GINS" { if ($4 == "line") below = index($6, place); else if (below && $4 == "function" && $5 ~ /^callee/) n += $7 }
+	awk -F'\t' -v place="truth_kernels.cu:$(line_of truth_kernels.cu "$1")" \
+		'$1 == "tree" && $2 == "GINS" { if ($4 == "line") below = index($6, place);
+			else if (below && $4 == "function" && $5 ~ /^callee/) n += $7 }
 		END { print n + 0 }' all-called
 }
 
 check_called() {
 	inside=$(in_function called callee)
-	within "called: nearly all is in the function that is called" "$inside" "$(in_function called caller | awk '{ print 0.95 * $1 }')" "$(in_function called caller)"
+	within "called: nearly all is in the function that is called" "$inside" \
+		"$(in_function called caller | awk '{ print 0.95 * $1 }')" \
+		"$(in_function called caller)"
 	three=$(called_below CALL_OF_3) one=$(called_below CALL_OF_1)
 	is "called: all of it stands below the two calls" $((three + one)) "$inside"
-	# Nobody says who called: it is shared out by the samples at the calls, which is no more than a hint of how often each was made.
-	within "called: more of it below the call that is made three times as often" "$(awk -v a="$three" -v b="$one" 'BEGIN { print a / (a + b) }')" 0.6 0.9
-	diag "called: $three and $one, by $(on_line called truth_kernels.cu CALL_OF_3) and $(on_line called truth_kernels.cu CALL_OF_1) samples at the calls"
+	# Nobody says who called: it is shared out by the samples at the calls, which is no more
+	# than a hint of how often each was made.
+	within "called: more of it below the call that is made three times as often" \
+		"$(awk -v a="$three" -v b="$one" 'BEGIN { print a / (a + b) }')" 0.6 0.9
+	diag "called: $three and $one, by $(on_line called truth_kernels.cu \
+		CALL_OF_3) and $(on_line called truth_kernels.cu CALL_OF_1) samples at the calls"
 }
 
 check_recurse() {
-	within "recurse: samples in the recursive function" "$(in_function recurse down)" "$(in_function recurse recursive | awk '{ print 0.8 * $1 }')" "$(in_function recurse recursive)"
+	within "recurse: samples in the recursive function" "$(in_function recurse down)" \
+		"$(in_function recurse recursive | awk '{ print 0.8 * $1 }')" \
+		"$(in_function recurse recursive)"
 }
 
 truth_section() {
@@ -143,20 +201,23 @@ truth_section() {
 	NAME=times EVENTS='-e CPUTIME -e gpu=nvidia'
 	if measured all "$n"; then
 		all_launches times
-		for kernel in hot_line two_loops wait_at_barrier follow multiply all_levels caller recursive; do
+		for kernel in hot_line two_loops wait_at_barrier follow multiply all_levels caller \
+			recursive; do
 			same_time times $kernel
 		done
 	fi
 	NAME='' EVENTS=''
 }
 
-# ---- one kernel, two paths: samples that are shared out against those that know their launch ----------------------------
+# ---- one kernel, two paths: samples that are shared out against those that know their launch
+# ----------------------------
 
 # agree DESCRIPTION WAY: the shares of the two paths in WAY-continuous and WAY-serialized.
 agree() {
 	a=$(below "$2-continuous" thrice) b=$(below "$2-continuous" once)
 	c=$(below "$2-serialized" thrice) d=$(below "$2-serialized" once)
-	within "$1" "$(awk -v a="$a" -v b="$b" -v c="$c" -v d="$d" 'BEGIN { x = a / (a + b) - c / (c + d); print 1 - (x < 0 ? -x : x) }')" 0.99 1
+	within "$1" "$(awk -v a="$a" -v b="$b" -v c="$c" -v d="$d" 'BEGIN {
+		x = a / (a + b) - c / (c + d); print 1 - (x < 0 ? -x : x) }')" 0.99 1
 	diag "continuous $a to $b, serialized $c to $d"
 }
 
@@ -171,39 +232,48 @@ paths_section() {
 		[ ! -f "plain-$way-continuous" ] || cp "plain-$way-continuous" "plain-$NAME"
 		again $way "$n"
 		sampled "$NAME"
-		is "$NAME: all samples know their launch" "$(sampling "$NAME" 9)" "$(sampling "$NAME" 6)"
+		is "$NAME: all samples know their launch" "$(sampling "$NAME" 9)" \
+			"$(sampling "$NAME" 6)"
 		agree "$way: apportioned agrees with serialized" $way
 		NAME='' EVENTS='' LIMIT=''
 	done
-	share "paths: three times the launches, serialized" "$(below paths-serialized thrice)" $(($(below paths-serialized thrice) + $(below paths-serialized once))) 0.75 $((4 * n))
+	share "paths: three times the launches, serialized" "$(below paths-serialized thrice)" \
+		$(($(below paths-serialized thrice) + $(below paths-serialized once))) 0.75 \
+		$((4 * n))
 	NAME=paths-bursts EVENTS="-e CPUTIME -e $PC,mode=bursts@20"
 	if measured paths $((10 * n)); then
 		sampled paths-bursts
-		within "bursts: samples that know their launch" "$(sampling paths-bursts 9)" 100 1e12
+		within "bursts: samples that know their launch" "$(sampling paths-bursts 9)" 100 \
+			1e12
 		within "bursts: samples that do not" "$(sampling paths-bursts 10)" 100 1e12
-		diag "$("$HPCPROF" --to text m-paths-bursts 2>/dev/null | sed -n '/PC samples:/,$p')"
+		diag "$("$HPCPROF" --to text m-paths-bursts 2>/dev/null |
+			sed -n '/PC samples:/,$p')"
 	fi
 	NAME='' EVENTS=''
 }
 
-# Kernels of 50 us that overlap: what CUPTI gives up when it also takes times, and that it gives up nothing when it does not.
+# Kernels of 50 us that overlap: what CUPTI gives up when it also takes times, and that it gives up
+# nothing when it does not.
 overlap_section() {
 	use cuda_ways || return 0
 	NAME=overlap-pc EVENTS="-e CPUTIME -e $PC"
 	measured overlap 4 1000 || return 0
 	all_launches overlap-pc
 	sampled overlap-pc
-	diag "with times: $(sampling overlap-pc 8) of $(sampling overlap-pc 5) samples not attributed by CUPTI"
+	diag "with times: $(sampling overlap-pc 8) of $(sampling overlap-pc \
+		5) samples not attributed by CUPTI"
 	NAME=overlap-notimes EVENTS="-e CPUTIME -e $PC,notimes"
 	[ ! -f plain-overlap-pc ] || cp plain-overlap-pc plain-overlap-notimes
 	again overlap 4 1000
-	is "overlap-notimes: kernels launched" "$(launched overlap-notimes kernel)" "$(truth overlap-notimes kernel)"
+	is "overlap-notimes: kernels launched" "$(launched overlap-notimes kernel)" \
+		"$(truth overlap-notimes kernel)"
 	sampled overlap-notimes
 	is "overlap-notimes: all samples are attributed" "$(sampling overlap-notimes 8)" 0
 	NAME='' EVENTS=''
 }
 
-# ---- applications ------------------------------------------------------------------------------------------------------
+# ---- applications
+# ------------------------------------------------------------------------------------------------------
 
 apps_section() {
 	EVENTS="-e CPUTIME -e $PC"

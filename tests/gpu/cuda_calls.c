@@ -13,7 +13,8 @@
  *     fault        a kernel that writes to address 0, with others before and behind it
  *     unfinished   leaves while a kernel runs for 0.3 s
  *     endless      leaves while a kernel runs for 8 s: longer than anyone may wait
- *     graphend     leaves while a graph runs, of which the first node is done and the second takes 8 s
+ *     graphend     leaves while a graph runs, of which the first node is done and the second takes
+ *         8 s
  *     late         launches a kernel and a graph at exit, when the measurement has ended
  *     fork         a child after use of CUDA that does nothing with it
  *     forkuse      ... that goes on as if it could use it, which NVIDIA's driver refuses
@@ -21,7 +22,8 @@
  *     spawn        a program is started and waited for between two launches: this one, for `paths`
  *     exec         goes on after an exec that fails, and then becomes this program, for `paths`
  *     _exit        ends without exit handlers
- *     killed       kills itself, 0.5 s after the last operation was done; on a driver that does not exist (fake_cuda.c) 0.5 s after the tool has asked for all of them
+ *     killed       kills itself, 0.5 s after the last operation was done; on a driver that does not
+ *         exist (fake_cuda.c) 0.5 s after the tool has asked for all of them
  */
 #include "tests/gpu/cuda_work.h"
 
@@ -67,7 +69,8 @@ static void release(CUdeviceptr p)
 
 /* ---- paths ---- */
 
-/* Behind the last call of a function: it is no jump then, which would leave the function out of the path. */
+/* Behind the last call of a function: it is no jump then, which would leave the function out of the
+ * path. */
 #define NO_TAIL_CALL __asm__ volatile("")
 
 __attribute__((noinline)) static void often(void)
@@ -136,7 +139,9 @@ static void pools(CUstream s)
 
 static void refused(void)
 {
-	if (cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 4096, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS || cuda.cuLaunchKernel(cuda_empty, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS)
+	if (cuda.cuLaunchKernel(cuda_empty, 1, 1, 1, 4096, 1, 1, 0, NULL, NULL, NULL) ==
+		    CUDA_SUCCESS ||
+	    cuda.cuLaunchKernel(cuda_empty, 0, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS)
 		exit(1);
 	cuda_count(TRUTH_REFUSED, 2);
 	cuda_count(TRUTH_KERNEL, 2);
@@ -144,7 +149,13 @@ static void refused(void)
 
 static void launch_ex(CUstream s)
 {
-	const CUlaunchConfig config = {.gridDimX = 3, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 64, .blockDimY = 1, .blockDimZ = 1, .hStream = s};
+	const CUlaunchConfig config = {.gridDimX = 3,
+				       .gridDimY = 1,
+				       .gridDimZ = 1,
+				       .blockDimX = 64,
+				       .blockDimY = 1,
+				       .blockDimZ = 1,
+				       .hStream = s};
 	MUST(cuda.cuLaunchKernelEx(&config, cuda_empty, NULL, NULL));
 	cuda_count(TRUTH_KERNEL, 1);
 }
@@ -212,7 +223,8 @@ static void variants(void)
 	cuda_variant(2, &f[1]);
 	void *arguments[] = {&p};
 	for (int i = 0; i < 6; i++)
-		MUST(cuda.cuLaunchKernel(f[i & 1], 1, 1, 1, (unsigned)(i & 1) + 1, 1, 1, 0, NULL, arguments, NULL));
+		MUST(cuda.cuLaunchKernel(f[i & 1], 1, 1, 1, (unsigned)(i & 1) + 1, 1, 1, 0, NULL,
+					 arguments, NULL));
 	cuda_count(TRUTH_KERNEL, 6);
 	sync_device();
 }
@@ -257,7 +269,8 @@ static void *storm_thread(void *arg)
 	uint64_t begin = cuda_now_ns();
 	for (long i = 0; i < s->n; i++) {
 		cuda_launch_empty(stream);
-		if (i % 512 == 511) { /* never wait for room in the queue: the time of the calls alone is wanted */
+		/* never wait for room in the queue: the time of the calls alone is wanted */
+		if (i % 512 == 511) {
 			s->ns += (double)(cuda_now_ns() - begin);
 			sync_stream(stream);
 			begin = cuda_now_ns();
@@ -349,7 +362,8 @@ static void leave_graph_running(void)
 
 static CUgraphExec late_graph;
 
-/* Was registered before CUDA was there, so it comes after all that CUDA and its tools do at exit. */
+/* Was registered before CUDA was there, so it comes after all that CUDA and its tools do at
+ * exit. */
 static void launch_late(void)
 {
 	if (!late_graph)
@@ -428,7 +442,8 @@ static void spawn(void)
 	pid_t child;
 	launch_and_wait();
 	fflush(NULL);
-	if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)again, environ) != 0)
+	if (posix_spawn(&child, "/proc/self/exe", NULL, NULL, (char *const *)(uintptr_t)again,
+			environ) != 0)
 		exit(1);
 	wait_for_child(child);
 	launch_and_wait();
@@ -449,7 +464,8 @@ static void become_another(void)
 
 static void kill_self(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol = driver ? dlsym(driver, "fake_is_unread") : NULL;
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD),
+	     *symbol = driver ? dlsym(driver, "fake_is_unread") : NULL;
 	bool (*is_unread)(void) = NULL;
 	memcpy(&is_unread, &symbol, sizeof symbol);
 	for (int i = 0; i < 6000 && is_unread && is_unread(); i++)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ways of several_gpus.cu by the driver API, for a driver that does not exist as well: several GPUs in one process, for tests/gpu/several.sh. See there for what is printed.
+ * The ways of several_gpus.cu by the driver API, for a driver that does not exist as well: several
+ * GPUs in one process, for tests/gpu/several.sh. See there for what is printed.
  *
  *     one N, threads N, peers N, loops N, own D MS [FILE]
  *
- * loops: the kernel runs one of two loops, by its argument: 0 on the first GPU, launched by on_first, 1 on the second, launched by on_second.
+ * loops: the kernel runs one of two loops, by its argument: 0 on the first GPU, launched by
+ * on_first, 1 on the second, launched by on_second.
  */
 #include "tests/gpu/cuda_work.h"
 #include "tests/gpu/several_ways.h"
@@ -22,14 +24,22 @@ static struct gpu {
 } gpus[MOST_GPUS];
 static int n_gpus;
 
-#define TIMER_LOOP(name, head) \
-	name ":\n  mov.u64 %now, %globaltimer;\n  sub.u64 %now, %now, %start;\n  setp.lt.u64 %more, %now, %ns;\n  @%more bra " name ";\n" head
+#define TIMER_LOOP(name, head)                                                                 \
+	name ":\n  mov.u64 %now, %globaltimer;\n  sub.u64 %now, %now, %start;\n  setp.lt.u64 " \
+	     "%more, %now, %ns;\n  @%more bra " name ";\n" head
 static const char kernels[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
-	".visible .entry spin(.param .u64 ns) {\n  .reg .u64 %start, %now, %ns; .reg .pred %more;\n  ld.param.u64 %ns, [ns];\n  mov.u64 %start, %globaltimer;\n" TIMER_LOOP("again", "") "  ret;\n}\n"
-	".visible .entry either(.param .u64 ns, .param .u32 second) {\n  .reg .u64 %start, %now, %ns; .reg .u32 %second; .reg .pred %more, %other;\n  ld.param.u64 %ns, [ns];\n"
-	"  ld.param.u32 %second, [second];\n  setp.ne.u32 %other, %second, 0;\n  mov.u64 %start, %globaltimer;\n  @%other bra loop_of_second;\n" TIMER_LOOP("loop_of_first", "  ret;\n")
-	TIMER_LOOP("loop_of_second", "") "  ret;\n}\n";
+	".visible .entry spin(.param .u64 ns) {\n  .reg .u64 %start, %now, %ns; .reg .pred "
+	"%more;\n  ld.param.u64 %ns, [ns];\n  mov.u64 %start, %globaltimer;\n" TIMER_LOOP(
+		"again",
+		"") "  ret;\n}\n"
+		    ".visible .entry either(.param .u64 ns, .param .u32 second) {\n  .reg .u64 "
+		    "%start, %now, %ns; .reg .u32 %second; .reg .pred %more, %other;\n  "
+		    "ld.param.u64 %ns, [ns];\n"
+		    "  ld.param.u32 %second, [second];\n  setp.ne.u32 %other, %second, 0;\n  "
+		    "mov.u64 %start, %globaltimer;\n  @%other bra loop_of_second;\n" TIMER_LOOP(
+			    "loop_of_first", "  ret;\n")
+			    TIMER_LOOP("loop_of_second", "") "  ret;\n}\n";
 
 static void use(int d)
 {
@@ -69,7 +79,7 @@ static void sync_stream(CUstream s)
 	cuda_count(TRUTH_SYNC, 1);
 }
 
-/* ---- the ways ---------------------------------------------------------------------------------------------------------- */
+/* ---- the ways -------------------------------------------------------------------------------- */
 
 static void one(int n)
 {
@@ -155,7 +165,8 @@ static void peers(int n)
 		MUST(cuda.cuMemcpyHtoDAsync_v2(at[0], host, BYTES, s));
 		sync_stream(s);
 		MUST(cuda.cuMemcpyPeer(at[1], gpus[1].context, at[0], gpus[0].context, BYTES));
-		MUST(cuda.cuMemcpyPeerAsync(at[0], gpus[0].context, at[1], gpus[1].context, BYTES / 2, s));
+		MUST(cuda.cuMemcpyPeerAsync(at[0], gpus[0].context, at[1], gpus[1].context,
+					    BYTES / 2, s));
 		count_copies(3, BYTES + BYTES + BYTES / 2);
 		sync_stream(s);
 	}
@@ -215,7 +226,8 @@ static uint64_t n_kernels(int d)
 
 int main(int argc, char **argv)
 {
-	static const struct several_ways ways = {open_gpu, one, threads, peers, loops, spin_1ms, sync_gpu, n_kernels};
+	static const struct several_ways ways = {open_gpu, one,      threads,  peers,
+						 loops,    spin_1ms, sync_gpu, n_kernels};
 	cuda_open_driver();
 	MUST(cuda.cuDeviceGetCount(&n_gpus));
 	n_gpus = n_gpus < MOST_GPUS ? n_gpus : MOST_GPUS;

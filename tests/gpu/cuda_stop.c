@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that uses CUDA and stops and starts its measurement, by its first argument. What it counts is what a tool has to find: what was asked for while measurement was on.
+ * A program that uses CUDA and stops and starts its measurement, by its first argument. What it
+ * counts is what a tool has to find: what was asked for while measurement was on.
  *
- *     parts         kernels, a graph, copies and allocations in three parts, of which the second is not measured; `flight` beside it: the part before still runs when measurement is stopped
+ *     parts         kernels, a graph, copies and allocations in three parts, of which the second is
+ *         not measured; `flight` beside it: the part before still runs when measurement is stopped
  *     delay         for --delay-sampling: the first part is not measured, nor what it still runs
  *     threads       four threads launch while the main one stops and starts
  *     late          the same, but for the first stop, which comes before the threads
  *     ended         parts, after another thread has used CUDA and ended
- *     inside        another thread waits in a call for a kernel while the main one stops and starts, and launches afterwards
+ *     inside        another thread waits in a call for a kernel while the main one stops and
+ *         starts, and launches afterwards
  *     handler       stopped and started in signal handlers
- *     ratio N US    ns of an empty launch (N of them, in turns of 512) and of a kernel of US microseconds, while measurement is on and off in turns; without the tool both are the same, and the reference
+ *     ratio N US    ns of an empty launch (N of them, in turns of 512) and of a kernel of US
+ *         microseconds, while measurement is on and off in turns; without the tool both are the
+ *             same, and the reference
  *
- * On a driver that does not exist (fake_cuda.c) it also says what the tool had left switched on in the second part.
+ * On a driver that does not exist (fake_cuda.c) it also says what the tool had left switched on in
+ * the second part.
  */
 #include "tests/gpu/cuda_work.h"
 #include "tests/workload/run/control.h"
@@ -47,7 +53,8 @@ static CUgraphExec make_graph(void)
 	return ready;
 }
 
-/* 12 kernels (2 of them long), 3 graphs of 2 kernels, 2 copies (one blocking), an allocation and its release. */
+/* 12 kernels (2 of them long), 3 graphs of 2 kernels, 2 copies (one blocking), an allocation and
+ * its release. */
 static void work(bool counts)
 {
 	CUdeviceptr p;
@@ -104,7 +111,8 @@ typedef void switched_on_fn(uint64_t *, uint64_t *, uint64_t *);
 
 static switched_on_fn *switched_on(void)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *symbol = driver ? dlsym(driver, "fake_switched_on") : NULL;
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD),
+	     *symbol = driver ? dlsym(driver, "fake_switched_on") : NULL;
 	return (switched_on_fn *)(uintptr_t)symbol;
 }
 
@@ -114,7 +122,9 @@ static void report_off(const char *name, uint64_t callbacks_before)
 	if (!switched_on())
 		return;
 	switched_on()(&callbacks, &kinds, &sampling);
-	printf("%s: callbacks %llu kinds %llu sampling %llu\n", name, (unsigned long long)(callbacks - callbacks_before), (unsigned long long)kinds, (unsigned long long)sampling);
+	printf("%s: callbacks %llu kinds %llu sampling %llu\n", name,
+	       (unsigned long long)(callbacks - callbacks_before), (unsigned long long)kinds,
+	       (unsigned long long)sampling);
 }
 
 static uint64_t callbacks_now(void)
@@ -312,7 +322,9 @@ static void ratio(long n, long us)
 		if (off)
 			hpctoolkit_sampling_start();
 	}
-	printf("mean: launch on %.0f off %.0f ns, kernel on %.3f off %.3f us; off / on %.3f %.4f\n", launch[0], launch[1], kernel[0], kernel[1], launch[1] / launch[0], kernel[1] / kernel[0]);
+	printf("mean: launch on %.0f off %.0f ns, kernel on %.3f off %.3f us; off / on %.3f %.4f\n",
+	       launch[0], launch[1], kernel[0], kernel[1], launch[1] / launch[0],
+	       kernel[1] / kernel[0]);
 }
 
 int main(int argc, char **argv)

@@ -16,14 +16,17 @@ static _Atomic uint64_t truth[N_TRUTHS];
 static const char kernels[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".visible .entry empty() { ret; }\n"
-	".visible .entry fault() {\n  .reg .u64 %at;\n  mov.u64 %at, 0;\n  st.global.u64 [%at], %at;\n  ret;\n}\n"
+	".visible .entry fault() {\n  .reg .u64 %at;\n  mov.u64 %at, 0;\n  st.global.u64 [%at], "
+	"%at;\n  ret;\n}\n"
 	".visible .entry spin(.param .u64 ns) {\n"
 	"  .reg .u64 %start, %now, %ns; .reg .pred %more;\n"
 	"  ld.param.u64 %ns, [ns];\n  mov.u64 %start, %globaltimer;\n"
-	"again:\n  mov.u64 %now, %globaltimer;\n  sub.u64 %now, %now, %start;\n  setp.lt.u64 %more, %now, %ns;\n  @%more bra again;\n  ret;\n}\n";
+	"again:\n  mov.u64 %now, %globaltimer;\n  sub.u64 %now, %now, %start;\n  setp.lt.u64 "
+	"%more, %now, %ns;\n  @%more bra again;\n  ret;\n}\n";
 static const char variant[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
-	".visible .entry same(.param .u64 to) {\n  .reg .u64 %%to; .reg .u32 %%v;\n  ld.param.u64 %%to, [to];\n  mov.u32 %%v, %u;\n  st.global.u32 [%%to], %%v;\n  ret;\n}\n";
+	".visible .entry same(.param .u64 to) {\n  .reg .u64 %%to; .reg .u32 %%v;\n  ld.param.u64 "
+	"%%to, [to];\n  mov.u32 %%v, %u;\n  st.global.u32 [%%to], %%v;\n  ret;\n}\n";
 
 void cuda_must(const char *call, CUresult r)
 {
@@ -107,7 +110,9 @@ void cuda_count(enum cuda_truth what, uint64_t n)
 
 void cuda_report(void)
 {
-	static const char *const names[N_TRUTHS] = {"kernel", "copy", "copy-bytes", "set", "set-bytes", "alloc", "alloc-bytes", "free", "sync", "graph", "graph-ops", "refused", "spin-ns"};
+	static const char *const names[N_TRUTHS] = {
+		"kernel", "copy", "copy-bytes", "set",       "set-bytes", "alloc",  "alloc-bytes",
+		"free",   "sync", "graph",      "graph-ops", "refused",   "spin-ns"};
 	for (int i = 0; i < N_TRUTHS; i++)
 		printf("truth %s %llu\n", names[i], (unsigned long long)truth[i]);
 	fflush(stdout);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device functions that are inlined into each other from a header, eight deep: the lines of all_levels in truth_kernels.cu lie in here. */
+/* Device functions that are inlined into each other from a header, eight deep: the lines of
+ * all_levels in truth_kernels.cu lie in here. */
 #ifndef TESTS_GPU_INLINED_CUH
 #define TESTS_GPU_INLINED_CUH
 

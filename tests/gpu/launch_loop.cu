@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loops for benchmarks, as a program and, for profilers that live in Python (tests/gpu/peers.py), as a library:
+ * Loops for benchmarks, as a program and, for profilers that live in Python (tests/gpu/peers.py),
+ * as a library:
  *
- *     launch_loop empty N [DEPTH [OTHER]]   N empty kernels from DEPTH calls deep (30), and in turn from OTHER; ns of a launch, without waiting for room in the queue
- *     launch_loop busy N US            N kernels of US microseconds on the whole device, one behind the other; elapsed ns
- *     launch_loop streams N US         the same in four streams, each kernel on a quarter of the device
- *     launch_loop threads N T          N empty kernels from each of T threads (4) at once, 30 calls deep, each in a stream of its own; ns of a launch
+ *     launch_loop empty N [DEPTH [OTHER]]   N empty kernels from DEPTH calls deep (30), and in turn
+ *         from OTHER; ns of a launch, without waiting for room in the queue
+ *     launch_loop busy N US            N kernels of US microseconds on the whole device, one behind
+ *         the other; elapsed ns
+ *     launch_loop streams N US         the same in four streams, each kernel on a quarter of the
+ *         device
+ *     launch_loop threads N T          N empty kernels from each of T threads (4) at once, 30 calls
+ *         deep, each in a stream of its own; ns of a launch
  *
- * One round to warm up, behind which with STOPPED (environment) a measurement is stopped; then ROUNDS (environment; 3): "ns NUMBER" for each, "ns-OTHER NUMBER" for the other depth, and at the end "memory KIB", the largest resident memory.
+ * One round to warm up, behind which with STOPPED (environment) a measurement is stopped; then
+ * ROUNDS (environment; 3): "ns NUMBER" for each, "ns-OTHER NUMBER" for the other depth, and at the
+ * end "memory KIB", the largest resident memory.
  */
 #include "work.cuh"
 
@@ -19,11 +26,13 @@
 
 __global__ void empty() {}
 
-/* Depends on nothing but the clock of the unit, so that its time is the same with and without a profiler. */
+/* Depends on nothing but the clock of the unit, so that its time is the same with and without a
+ * profiler. */
 __global__ void burn(int n, float b, float *to)
 {
 	float a = threadIdx.x;
-	_Pragma("unroll 1") for (int i = 0; i < n; i++) a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f), a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f);
+	_Pragma("unroll 1") for (int i = 0; i < n; i++) a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f),
+							a = fmaf(a, b, 0.5f), a = fmaf(a, b, 0.25f);
 	if (a == 0.123f)
 		*to = a;
 }
@@ -95,7 +104,8 @@ extern "C" double loop_busy(long n, int us, int n_streams)
 	}
 	int khz = 0;
 	MUST(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
-	int rounds = (int)((double)us * khz / 1000.0 / 30.6); /* cycles of a round, measured on an H200 */
+	/* cycles of a round, measured on an H200 */
+	int rounds = (int)((double)us * khz / 1000.0 / 30.6);
 	MUST(cudaDeviceSynchronize());
 	uint64_t begin = work_now_ns();
 	for (long i = 0; i < n; i++)

@@ -5,8 +5,11 @@
 #
 #     peers.py LIBRARY PROFILER N US OUT
 #
-# PROFILER: none, kineto (torch.profiler), proton (triton.profiler), proton-pc (with PC sampling). Prints, one a line: "empty NS" for a launch of N empty kernels 30 calls deep, three times,
-# "busy NS" elapsed for N kernels of US microseconds, three times (not with US 0), "memory KIB" resident, "end NS" for what the profiler does when it stops, and "after NS" for launches when it has stopped.
+# PROFILER: none, kineto (torch.profiler), proton (triton.profiler), proton-pc (with PC sampling).
+# Prints, one a line: "empty NS" for a launch of N empty kernels 30 calls deep, three times, "busy
+# NS" elapsed for N kernels of US microseconds, three times (not with US 0), "memory KIB" resident,
+# "end NS" for what the profiler does when it stops, and "after NS" for launches when it has
+# stopped.
 
 import ctypes
 import os

@@ -2,18 +2,21 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and for the scripts that read this
 #
-# Records CUDA workloads on a driver that does not exist, replays them and compares what the tools say. Source after tests/lib.sh, in a directory to write in. Users: tests/cli/gpu/replay*.sh.
+# Records CUDA workloads on a driver that does not exist, replays them and compares what the tools
+# say. Source after tests/lib.sh, in a directory to write in. Users: tests/cli/gpu/replay*.sh.
 
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
 . "$srcdir/tests/gpu/fake/fake.sh" # only recorded programs see it
 
-# record NAME OPTIONS WAY [ARG...]: cuda_calls under gpu=nvidia,OPTIONS with a recording, into NAME; its status in recorded_status.
+# record NAME OPTIONS WAY [ARG...]: cuda_calls under gpu=nvidia,OPTIONS with a recording, into NAME;
+# its status in recorded_status.
 record() {
 	record_name=$1
 	record_options=$2
 	shift 2
 	recorded_status=0
-	LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q -e CPUTIME -e "gpu=nvidia$record_options" --record-gpu -o "$record_name" \
+	LD_LIBRARY_PATH=$fake_path run_limited 120 "$HPCRUN" -q -e CPUTIME \
+		-e "gpu=nvidia$record_options" --record-gpu -o "$record_name" \
 		"$CUDA_CALLS" "$@" >"out-$record_name" 2>"err-$record_name" || recorded_status=$?
 }
 
@@ -24,15 +27,19 @@ replay() {
 	shift 2
 	replay_status=0
 	rm -rf "$replay_to"
-	run_limited 60 "$HPCRUN" replay -v "$@" "$replay_from" -o "$replay_to" >"said-$replay_to" 2>&1 || replay_status=$?
+	run_limited 60 "$HPCRUN" replay -v "$@" "$replay_from" -o "$replay_to" >"said-$replay_to" \
+		2>&1 || replay_status=$?
 }
 
-# facts DIR: what the tools make of a measurement, into all-DIR (text; without the size of its file, which only the recorded process could leave gaps in) and, WITH_DATABASE, db-DIR. Each under one and the same name, since
-# names of code objects hold it.
+# facts DIR: what the tools make of a measurement, into all-DIR (text; without the size of its file,
+# which only the recorded process could leave gaps in) and, WITH_DATABASE, db-DIR. Each under one
+# and the same name, since names of code objects hold it.
 facts() {
 	rm -rf at "db-$1"
 	mv "$1" at
-	run_limited 120 "$HPCPROF" -q --to "text${WITH_DATABASE:+,cctdb}" ${WITH_DATABASE:+-o} ${WITH_DATABASE:+"db-$1"} --all at >"all-$1.whole" 2>"prof-$1" || diag_file "prof-$1"
+	run_limited 120 "$HPCPROF" -q --to "text${WITH_DATABASE:+,cctdb}" ${WITH_DATABASE:+-o} \
+		${WITH_DATABASE:+"db-$1"} --all at >"all-$1.whole" 2>"prof-$1" ||
+		diag_file "prof-$1"
 	mv at "$1"
 	awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1' "all-$1.whole" >"all-$1"
 }
@@ -43,7 +50,13 @@ closes() {
 }
 
 # loss DIR CAUSE, kind DIR KIND (launched and joined)
-loss() { awk -v cause="$2" '$1 == "gpu-loss" && $2 == "all" && $5 == cause { n = $7 } END { print n + 0 }' "all-$1"; }
-kind() { awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { l = $6; j = $7 + $8 } END { print l + 0, j + 0 }' "all-$1"; }
+loss() {
+	awk -v cause="$2" '$1 == "gpu-loss" && $2 == "all" && $5 == cause { n = $7 }
+		END { print n + 0 }' "all-$1"
+}
+kind() {
+	awk -v kind="$2" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { l = $6; j = $7 + $8 }
+		END { print l + 0, j + 0 }' "all-$1"
+}
 # sampling DIR FIELD: of all; 5 total, 6 recorded, 7 dropped, 8 outside
 sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }

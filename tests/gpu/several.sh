@@ -2,53 +2,86 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # variables of lib.sh
 #
-# What is asked of measurements with several GPUs (tests/gpu/several_gpus.cu, or a workload with the same ways): each operation is on its own GPU's line, counts and times close for each GPU, samples
-# stand below what launched on the GPU that took them, and processes keep out of each other's way. Source after truth.sh and checks.sh; SEVERAL is the workload. Users: tests/gpu/all.sh, tests/cli/gpu/cupti_several.sh.
+# What is asked of measurements with several GPUs (tests/gpu/several_gpus.cu, or a workload with the
+# same ways): each operation is on its own GPU's line, counts and times close for each GPU, samples
+# stand below what launched on the GPU that took them, and processes keep out of each other's way.
+# Source after truth.sh and checks.sh; SEVERAL is the workload. Users: tests/gpu/all.sh,
+# tests/cli/gpu/cupti_several.sh.
 
 # on_gpu WAY GPU KIND FIELD: operations of a kind on a GPU, from the time line: n, or s.
 on_gpu() {
-	awk -F'\t' -v gpu="$2" -v kind="$3" -v field="$4" '$1 == "gpu-device" { ordinal[$2] = $4 } $1 == "gpu-queue" { device[$2] = ordinal[$4] } $1 == "gpu-profile" { of[$2] = device[$3] }
-		$1 == "gpu-op" && $9 == kind && of[$2] == gpu { n++; s += ($4 - $3) * 1e-9 } END { if (field == "n") print n + 0; else printf "%.9f\n", s }' "all-$1"
+	awk -F'\t' -v gpu="$2" -v kind="$3" -v field="$4" \
+		'$1 == "gpu-device" { ordinal[$2] = $4 }
+			$1 == "gpu-queue" { device[$2] = ordinal[$4] }
+			$1 == "gpu-profile" { of[$2] = device[$3] }
+		$1 == "gpu-op" && $9 == kind && of[$2] == gpu { n++; s += ($4 - $3) * 1e-9 }
+		END { if (field == "n") print n + 0; else printf "%.9f\n", s }' "all-$1"
 }
 
 # said WAY GPU WHAT: the workload's own word.
-said() { awk -v gpu="$2" -v what="$3" '$1 == "gpu" && $2 == gpu && $3 == what { print $4 }' "out-$1"; }
+said() {
+	awk -v gpu="$2" -v what="$3" '$1 == "gpu" && $2 == gpu && $3 == what { print $4 }' "out-$1"
+}
 
 # lines_of WAY: "GPU D stream" for each line of the trace, with how many of them there are.
-lines_of() { awk -F'\t' '$1 == "gpu-queue" { split($9, w, " "); n[w[1] " " w[2] " " w[3]]++ } END { for (i in n) print n[i], i }' "all-$1" | sort -k3; }
+lines_of() {
+	awk -F'\t' '$1 == "gpu-queue" { split($9, w, " "); n[w[1] " " w[2] " " w[3]]++ }
+		END { for (i in n) print n[i], i }' "all-$1" | sort -k3
+}
 
 kernels_by_gpu() {
 	for gpu in 0 1; do
-		is "$1: kernels on GPU $gpu" "$(on_gpu "$1" $gpu kernel n)" "$(said "$1" $gpu kernels)"
+		is "$1: kernels on GPU $gpu" "$(on_gpu "$1" $gpu kernel n)" \
+			"$(said "$1" $gpu kernels)"
 	done
 }
 
 # in_loop WAY FUNCTION MARK: samples on the line with the comment, below a function of the CPU.
 in_loop() {
-	awk -F'\t' -v name="$2" -v place="/several_gpus.cu:$(line_of several_gpus.cu "$3")" '$1 == "tree" && $2 == "GINS" {
+	awk -F'\t' -v name="$2" -v place="/several_gpus.cu:$(line_of several_gpus.cu "$3")" \
+		'$1 == "tree" && $2 == "GINS" {
 		if (below && $3 <= below) below = 0
-		if ($4 == "function" && ($5 == name || index($5, name "(") == 1 || index($5, name ".") == 1)) below = $3
-		if (below && $4 == "line" && substr($6, length($6) - length(place) + 1) == place) n += $8 } END { print n + 0 }' "all-$1"
+		if ($4 == "function" && ($5 == name || index($5, name "(") == 1 ||
+			index($5, name ".") == 1)) below = $3
+		if (below && $4 == "line" &&
+			substr($6, length($6) - length(place) + 1) == place) n += $8 }
+			END { print n + 0 }' "all-$1"
 }
 
 # below_of WAY FUNCTION: samples below a function of the CPU, also one that the compiler has cloned.
-below_of() { awk -F'\t' -v name="$2" '$1 == "tree" && $2 == "GINS" && $4 == "function" && ($5 == name || index($5, name "(") == 1 || index($5, name ".") == 1) { n += $7 } END { print n + 0 }' "all-$1"; }
+below_of() {
+	awk -F'\t' -v name="$2" '$1 == "tree" && $2 == "GINS" && $4 == "function" &&
+		($5 == name || index($5, name "(") == 1 || index($5, name ".") == 1) { n += $7 }
+		END { print n + 0 }' "all-$1"
+}
 
 check_one() {
 	all_launches one
 	kernels_by_gpu one
 	for gpu in 0 1; do
-		within "one: time of the kernels on GPU $gpu against events" "$(on_gpu one $gpu kernel s)" "$(said one $gpu events-ns | awk -v slack="${SLACK:-0.01}" '{ print $1 * (1 - slack) * 1e-9 }')" "$(said one $gpu events-ns | awk '{ print $1 * 1.01e-9 }')"
+		within "one: time of the kernels on GPU $gpu against events" \
+			"$(on_gpu one $gpu kernel s)" \
+			"$(said one $gpu events-ns | awk -v slack="${SLACK:-0.01}" '{
+				print $1 * (1 - slack) * 1e-9 }')" \
+					"$(said one $gpu events-ns | awk '{ print $1 * 1.01e-9 }')"
 		diag "GPU $gpu: $(on_gpu one $gpu kernel s) s, events $(said one $gpu events-ns) ns"
 	done
-	is "one: limits of both GPUs, for the occupancy" "$(awk -F'\t' '$1 == "gpu-device-limits" { d[$2] } END { for (i in d) n++; print n + 0 }' all-one)" "$(awk -F'\t' '$1 == "gpu-device" { n++ } END { print n + 0 }' all-one)"
+	is "one: limits of both GPUs, for the occupancy" \
+		"$(awk -F'\t' '$1 == "gpu-device-limits" { d[$2] }
+			END { for (i in d) n++; print n + 0 }' all-one)" \
+				"$(awk -F'\t' '$1 == "gpu-device" { n++ }
+					END { print n + 0 }' all-one)"
 }
 
 check_peers() {
 	all_launches peers
-	is "peers: copies and bytes" "$(copied peers 3) $(copied peers 4)" "$(truth peers copy) $(truth peers copy-bytes)"
-	is "peers: those between GPUs" "$(awk -F'\t' '$1 == "copies" && $2 == "P2P" { print $3, $4 }' all-peers)" "$(awk '$1 == "peer-copies" { print $2, $4 }' out-peers)"
-	diag "peers: $(awk -F'\t' '$1 == "copies" && $3 { printf "%s %d of %d bytes in %.6f s; ", $2, $3, $4, $5 / 1e9 }' all-peers)"
+	is "peers: copies and bytes" "$(copied peers 3) $(copied peers 4)" \
+		"$(truth peers copy) $(truth peers copy-bytes)"
+	is "peers: those between GPUs" \
+		"$(awk -F'\t' '$1 == "copies" && $2 == "P2P" { print $3, $4 }' all-peers)" \
+		"$(awk '$1 == "peer-copies" { print $2, $4 }' out-peers)"
+	diag "peers: $(awk -F'\t' '$1 == "copies" &&
+		$3 { printf "%s %d of %d bytes in %.6f s; ", $2, $3, $4, $5 / 1e9 }' all-peers)"
 	diag "peers: copies on GPU 0 $(on_gpu peers 0 copy n), on GPU 1 $(on_gpu peers 1 copy n)"
 }
 
@@ -57,27 +90,45 @@ check_loops() {
 	all_launches loops
 	kernels_by_gpu loops
 	sampled loops
-	is "loops: both GPUs are sampled" "$(grep -c '^note.*PC sampling of GPU [01]: continuous' all-loops)" 2
-	first=$(in_loop loops on_first LOOP_OF_FIRST) second=$(in_loop loops on_second LOOP_OF_SECOND)
-	within "loops: samples of the first's loop below it" "$first" "$(below_of loops on_first | awk '{ print 0.98 * $1 }')" "$(below_of loops on_first)"
-	within "loops: samples of the second's loop below it" "$second" "$(below_of loops on_second | awk '{ print 0.98 * $1 }')" "$(below_of loops on_second)"
+	is "loops: both GPUs are sampled" \
+		"$(grep -c '^note.*PC sampling of GPU [01]: continuous' all-loops)" 2
+	first=$(in_loop loops on_first LOOP_OF_FIRST) \
+		second=$(in_loop loops on_second LOOP_OF_SECOND)
+	within "loops: samples of the first's loop below it" "$first" \
+		"$(below_of loops on_first | awk '{ print 0.98 * $1 }')" \
+		"$(below_of loops on_first)"
+	within "loops: samples of the second's loop below it" "$second" \
+		"$(below_of loops on_second | awk '{ print 0.98 * $1 }')" \
+		"$(below_of loops on_second)"
 	own_loops loops
-	within "loops: enough of both" "$(awk -v a="$first" -v b="$second" 'BEGIN { print a < b ? a : b }')" 1000 1e12
-	is "loops: all samples are of one or the other" $(($(below_of loops on_first) + $(below_of loops on_second))) "$(samples loops)"
-	within "loops: both gave as many for the time of their kernels" "$(echo "$(below_of loops on_first) $(below_of loops on_second) $(on_gpu loops 0 kernel s) $(on_gpu loops 1 kernel s)" | awk '{ print ($1 / $3) / ($2 / $4) }')" 0.97 1.03
-	diag "$first and $second samples; kernels $(on_gpu loops 0 kernel s) and $(on_gpu loops 1 kernel s) s"
+	within "loops: enough of both" \
+		"$(awk -v a="$first" -v b="$second" 'BEGIN { print a < b ? a : b }')" 1000 1e12
+	is "loops: all samples are of one or the other" \
+		$(($(below_of loops on_first) + $(below_of loops on_second))) "$(samples loops)"
+	within "loops: both gave as many for the time of their kernels" \
+		"$(echo "$(below_of loops on_first) $(below_of loops on_second) $(on_gpu loops 0 \
+		kernel s) $(on_gpu loops 1 kernel s)" | awk '{ print ($1 / $3) / ($2 / $4) }')" \
+		0.97 1.03
+	diag "$first and $second samples; kernels $(on_gpu loops 0 kernel s) and $(on_gpu loops 1 \
+		kernel s) s"
 }
 
-# A sample stands at the next instruction in memory, also behind a branch that is taken: so a launch may have some where the other loop begins.
+# A sample stands at the next instruction in memory, also behind a branch that is taken: so a launch
+# may have some where the other loop begins.
 own_loops() {
-	within "$1: samples of the second GPU's loop below the first's launches" "$(in_loop "$1" on_first LOOP_OF_SECOND)" 0 "$(below_of "$1" on_first | awk '{ print 0.001 * $1 }')"
-	within "$1: samples of the first GPU's loop below the second's launches" "$(in_loop "$1" on_second LOOP_OF_FIRST)" 0 "$(below_of "$1" on_second | awk '{ print 0.001 * $1 }')"
+	within "$1: samples of the second GPU's loop below the first's launches" \
+		"$(in_loop "$1" on_first LOOP_OF_SECOND)" 0 \
+		"$(below_of "$1" on_first | awk '{ print 0.001 * $1 }')"
+	within "$1: samples of the first GPU's loop below the second's launches" \
+		"$(in_loop "$1" on_second LOOP_OF_FIRST)" 0 \
+		"$(below_of "$1" on_second | awk '{ print 0.001 * $1 }')"
 }
 
 # own_gpu NAME VISIBLE GPU MS [FILE]: one process on one GPU, with samples, until FILE is there.
 own_gpu() {
 	# shellcheck disable=SC2086 # events are words
-	CUDA_VISIBLE_DEVICES=$2 run_limited 60 "$HPCRUN" -v $EVENTS -o "m-$1" "$SEVERAL" own "$3" "$4" ${5:+"$5"} >"out-$1" 2>"err-$1"
+	CUDA_VISIBLE_DEVICES=$2 run_limited 60 "$HPCRUN" -v $EVENTS -o "m-$1" "$SEVERAL" own "$3" \
+		"$4" ${5:+"$5"} >"out-$1" 2>"err-$1"
 	echo "$?" >"status-$1"
 }
 
@@ -88,7 +139,9 @@ check_alone() {
 	all_launches "$1"
 	sampled "$1"
 	is "$1: nobody is in its way" "$(grep -c 'is disabled' "err-$1")" 0
-	within "$1: samples, of those that were promised" "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" && $30 > 0 { print $5 / $30 }' "all-$1")" 0.9 1.05
+	within "$1: samples, of those that were promised" \
+		"$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" &&
+			$30 > 0 { print $5 / $30 }' "all-$1")" 0.9 1.05
 }
 
 # Two processes at the same time, each on a GPU of its own, which is number 0 for each of them.
@@ -99,7 +152,9 @@ check_two_gpus() {
 	wait $! $a
 	for name in own-a own-b; do
 		check_alone $name
-		is "$name: its GPU is number 0" "$(awk -F'\t' '$1 == "queue" && $10 > 0 { print $6 }' all-$name | sort -u)" 0
+		is "$name: its GPU is number 0" \
+			"$(awk -F'\t' '$1 == "queue" &&
+				$10 > 0 { print $6 }' all-$name | sort -u)" 0
 	done
 }
 
@@ -107,7 +162,9 @@ check_two_gpus() {
 check_one_gpu() {
 	rm -f end-same-a status-same-a
 	own_gpu same-a 0,1 1 300 end-same-a &
-	until grep -qs 'PC sampling of GPU 1: continuous' err-same-a || [ -e status-same-a ]; do sleep 0.1; done
+	until grep -qs 'PC sampling of GPU 1: continuous' err-same-a || [ -e status-same-a ]; do
+		sleep 0.1
+	done
 	own_gpu same-b 0,1 1 300
 	touch end-same-a
 	wait $!
@@ -115,7 +172,8 @@ check_one_gpu() {
 	analysed same-b
 	is "same-b: status" "$(cat status-same-b)" 0
 	all_launches same-b
-	like "same-b: it is told" "$(cat err-same-b)" 'PC sampling of GPU 1 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced'
+	like "same-b: it is told" "$(cat err-same-b)" \
+		'PC sampling of GPU 1 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced'
 	is "same-b: no samples" "$(samples same-b)" 0
 }
 
@@ -126,7 +184,9 @@ in_one_process() {
 	if measured threads "${THREADS:-300}"; then
 		all_launches threads
 		kernels_by_gpu threads
-		is "threads: two lines on each GPU" "$(lines_of threads | sed -n 1,2p | tr '\n' ' ')" "2 GPU 0 stream 2 GPU 1 stream "
+		is "threads: two lines on each GPU" \
+			"$(lines_of threads | sed -n 1,2p | tr '\n' ' ')" \
+			"2 GPU 0 stream 2 GPU 1 stream "
 	fi
 	if measured peers "${COPIES:-20}"; then check_peers; fi
 	EVENTS="-e CPUTIME -e $PC"
@@ -137,7 +197,8 @@ in_one_process() {
 		again loops "${LOOPS:-300}" || continue
 		sampled "$NAME"
 		own_loops "$NAME"
-		within "$NAME: samples below both" "$(in_loop "$NAME" on_first LOOP_OF_FIRST)" 1000 "$(samples "$NAME")"
+		within "$NAME: samples below both" "$(in_loop "$NAME" on_first LOOP_OF_FIRST)" \
+			1000 "$(samples "$NAME")"
 	done
 	NAME='' EVENTS=''
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work for several GPUs from one process. One way by its first argument; 77 with fewer than two GPUs, but for `own`:
+ * Work for several GPUs from one process. One way by its first argument; 77 with fewer than two
+ * GPUs, but for `own`:
  *
- *     one N          one thread gives each GPU kernels in turn: N of 0.4 ms to GPU 0, N/2 of 0.6 ms to GPU 1, and so on
+ *     one N          one thread gives each GPU kernels in turn: N of 0.4 ms to GPU 0, N/2 of 0.6 ms
+ *         to GPU 1, and so on
  *     threads N      a thread for each GPU, with two streams each
- *     peers N        copies from each of the first two GPUs to the other, blocking and in streams, and back; what arrives is what was sent
- *     loops N        one kernel on the first two GPUs at once, but another loop of it on each, launched by another function
- *     own D MS FILE  GPU D alone, for MS milliseconds in kernels of 1 ms, and on until FILE is there, if it is given
+ *     peers N        copies from each of the first two GPUs to the other, blocking and in streams,
+ *         and back; what arrives is what was sent
+ *     loops N        one kernel on the first two GPUs at once, but another loop of it on each,
+ *         launched by another function
+ *     own D MS FILE  GPU D alone, for MS milliseconds in kernels of 1 ms, and on until FILE is
+ *         there, if it is given
  *
- * Prints "truth" and "result" lines (work.cuh), and for each GPU "gpu D kernels N" and "gpu D events-ns NS" (of the way `one`, by events around all of its kernels).
+ * Prints "truth" and "result" lines (work.cuh), and for each GPU "gpu D kernels N" and "gpu D
+ * events-ns NS" (of the way `one`, by events around all of its kernels).
  */
 #include "several_ways.h"
 #include "work.cuh"
@@ -34,15 +40,18 @@ __global__ void spin(uint64_t ns)
 #define CHAIN_4(a, b, c) a = fmaf(a, b, c), a = fmaf(a, b, c), a = fmaf(a, b, c), a = fmaf(a, b, c)
 #define CHAIN_16(a, b, c) CHAIN_4(a, b, c), CHAIN_4(a, b, c), CHAIN_4(a, b, c), CHAIN_4(a, b, c)
 
-/* The same code on every GPU, and on each its own loop. What is behind a loop stands on its line: what a branch waits is sampled there. */
+/* The same code on every GPU, and on each its own loop. What is behind a loop stands on its line:
+ * what a branch waits is sampled there. */
 __global__ void either(int is_second, int n, float b, float *to)
 {
 	float a = threadIdx.x;
 	to += blockIdx.x * blockDim.x + threadIdx.x;
 	if (is_second) {
-		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.25f); *to = a; /* LOOP_OF_SECOND */
+		/* LOOP_OF_SECOND */
+		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.25f); *to = a;
 	} else {
-		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.5f); *to = a; /* LOOP_OF_FIRST */
+		/* LOOP_OF_FIRST */
+		_Pragma("unroll 1") for (int i = 0; i < n; i++) CHAIN_16(a, b, 0.5f); *to = a;
 	}
 }
 
@@ -70,7 +79,7 @@ static cudaStream_t stream()
 	return s;
 }
 
-/* ---- one thread, or one for each -------------------------------------------------------------------------------------- */
+/* ---- one thread, or one for each ------------------------------------------------------------- */
 
 static void one(int n)
 {
@@ -127,7 +136,7 @@ static void threads(int n)
 		t.join();
 }
 
-/* ---- copies between GPUs ---------------------------------------------------------------------------------------------- */
+/* ---- copies between GPUs --------------------------------------------------------------------- */
 
 static void peers(int n)
 {
@@ -161,7 +170,7 @@ static void peers(int n)
 		work_result(d ? "second" : "first", at[d], bytes);
 }
 
-/* ---- for PC samples --------------------------------------------------------------------------------------------------- */
+/* ---- for PC samples -------------------------------------------------------------------------- */
 
 struct loops_of {
 	float *to;
@@ -226,7 +235,8 @@ static uint64_t n_kernels(int gpu)
 
 int main(int argc, char **argv)
 {
-	static const struct several_ways ways = {NULL, one, threads, peers, loops, spin_1ms, sync_gpu, n_kernels};
+	static const struct several_ways ways = {NULL,  one,      threads,  peers,
+						 loops, spin_1ms, sync_gpu, n_kernels};
 	n_gpus = work_open();
 	n_gpus = n_gpus < MOST_GPUS ? n_gpus : MOST_GPUS;
 	int status = several_run(&ways, n_gpus, argc, argv);

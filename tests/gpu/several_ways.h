@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What cuda_several.c and several_gpus.cu share: how their ways are chosen, by their arguments (see several_gpus.cu). C and CUDA C++. */
+/* What cuda_several.c and several_gpus.cu share: how their ways are chosen, by their arguments (see
+ * several_gpus.cu). C and CUDA C++. */
 #ifndef TESTS_GPU_SEVERAL_WAYS_H
 #define TESTS_GPU_SEVERAL_WAYS_H
 
@@ -44,7 +45,11 @@ static inline int several_run(const struct several_ways *w, int n_gpus, int argc
 	for (int d = 0; w->open_gpu && d < n_gpus; d++)
 		if (!is_own || d == n)
 			w->open_gpu(d);
-	void (*run)(int) = !strcmp(way, "one") ? w->one : !strcmp(way, "threads") ? w->threads : !strcmp(way, "peers") ? w->peers : !strcmp(way, "loops") ? w->loops : NULL;
+	void (*run)(int) = !strcmp(way, "one")       ? w->one
+			   : !strcmp(way, "threads") ? w->threads
+			   : !strcmp(way, "peers")   ? w->peers
+			   : !strcmp(way, "loops")   ? w->loops
+						     : NULL;
 	if (is_own)
 		several_own(w, n, argc > 3 ? atoi(argv[3]) : 500, argc > 4 ? argv[4] : NULL);
 	else if (run)

@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Inference of a small transformer: transformer [TOKENS [plain]]. Sixteen sequences are continued at once, token by token, greedily, with weights from a hash. A token is one CUDA graph of some 80 kernels:
- * matrix products of cuBLAS, which is found by name (77 without), and kernels of our own for the rest. With "plain" the same calls are made one by one, without a graph.
- * Prints the time of all tokens, and "truth" and "result" lines (work.cuh); what a token launches is counted by the nodes of the graph.
+ * Inference of a small transformer: transformer [TOKENS [plain]]. Sixteen sequences are continued
+ * at once, token by token, greedily, with weights from a hash. A token is one CUDA graph of some 80
+ * kernels: matrix products of cuBLAS, which is found by name (77 without), and kernels of our own
+ * for the rest. With "plain" the same calls are made one by one, without a graph. Prints the time
+ * of all tokens, and "truth" and "result" lines (work.cuh); what a token launches is counted by the
+ * nodes of the graph.
  */
 #include "work.cuh"
 #include "work_library.h"
 
-enum { WIDTH = 512, HEADS = 8, HEAD = WIDTH / HEADS, LAYERS = 8, HIDDEN = 4 * WIDTH, VOCABULARY = 8192, BATCH = 16, MOST_TOKENS = 1024, THREADS = 128 };
+enum {
+	WIDTH = 512,
+	HEADS = 8,
+	HEAD = WIDTH / HEADS,
+	LAYERS = 8,
+	HIDDEN = 4 * WIDTH,
+	VOCABULARY = 8192,
+	BATCH = 16,
+	MOST_TOKENS = 1024,
+	THREADS = 128
+};
 
-/* ---- kernels: one block for each sequence, or each sequence and head -------------------------------------------------- */
+/* ---- kernels: one block for each sequence, or each sequence and head ------------------------- */
 
 static __device__ __forceinline__ float over_warp(float a)
 {
@@ -53,7 +66,8 @@ __global__ void embed(const float *table, const int *tokens, const int *position
 {
 	for (int c = threadIdx.x; c < WIDTH; c += THREADS) {
 		float angle = (float)*position * __expf(-9.2f * (float)(c / 2) / (WIDTH / 2));
-		x[blockIdx.x * WIDTH + c] = table[tokens[blockIdx.x] * WIDTH + c] + 0.1f * (c & 1 ? __cosf(angle) : __sinf(angle));
+		x[blockIdx.x * WIDTH + c] = table[tokens[blockIdx.x] * WIDTH + c] +
+					    0.1f * (c & 1 ? __cosf(angle) : __sinf(angle));
 	}
 }
 
@@ -79,13 +93,15 @@ static __device__ __forceinline__ float dot(const float *a, const float *b)
 	return sum;
 }
 
-/* Block (head, sequence): the new key and value join the cache, then all positions so far are attended to. qkv: q, k, v of each sequence. */
+/* Block (head, sequence): the new key and value join the cache, then all positions so far are
+ * attended to. qkv: q, k, v of each sequence. */
 __global__ void attend(const float *qkv, float *keys, float *values, const int *position, float *to)
 {
 	__shared__ float weight[MOST_TOKENS];
 	int head = blockIdx.x, sequence = blockIdx.y, now = *position, t = threadIdx.x;
 	const float *q = qkv + sequence * 3 * WIDTH + head * HEAD;
-	float *k = keys + (size_t)(sequence * HEADS + head) * MOST_TOKENS * HEAD, *v = values + (size_t)(sequence * HEADS + head) * MOST_TOKENS * HEAD;
+	float *k = keys + (size_t)(sequence * HEADS + head) * MOST_TOKENS * HEAD,
+	      *v = values + (size_t)(sequence * HEADS + head) * MOST_TOKENS * HEAD;
 	if (t < HEAD) {
 		k[now * HEAD + t] = q[WIDTH + t];
 		v[now * HEAD + t] = q[2 * WIDTH + t];
@@ -143,7 +159,7 @@ __global__ void choose(const float *logits, int *tokens, int *position)
 		++*position;
 }
 
-/* ---- the model -------------------------------------------------------------------------------------------------------- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 struct model {
 	float *table, *qkv[LAYERS], *out[LAYERS], *up[LAYERS], *down[LAYERS]; /* weights */
@@ -151,7 +167,8 @@ struct model {
 	float *x, *y, *three, *wide, *logits;
 	int *tokens, *position;
 	void *blas;
-	int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int, const float *, int, const float *, float *, int);
+	int (*sgemm)(void *, int, int, int, int, int, const float *, const float *, int,
+		     const float *, int, const float *, float *, int);
 	cudaStream_t stream;
 };
 
@@ -171,8 +188,11 @@ static void open_blas(struct model *m)
 	void *l = work_library("libcublas.so.13"), *space;
 	MUST(cudaMalloc(&space, 32 << 20)); /* ours, so that graphs and plain calls do the same */
 	m->sgemm = work_symbol<decltype(m->sgemm)>(l, "cublasSgemm_v2");
-	if (work_symbol<int (*)(void **)>(l, "cublasCreate_v2")(&m->blas) || work_symbol<int (*)(void *, cudaStream_t)>(l, "cublasSetStream_v2")(m->blas, m->stream) ||
-	    work_symbol<int (*)(void *, void *, size_t)>(l, "cublasSetWorkspace_v2")(m->blas, space, 32 << 20))
+	if (work_symbol<int (*)(void **)>(l, "cublasCreate_v2")(&m->blas) ||
+	    work_symbol<int (*)(void *, cudaStream_t)>(l, "cublasSetStream_v2")(m->blas,
+										m->stream) ||
+	    work_symbol<int (*)(void *, void *, size_t)>(l, "cublasSetWorkspace_v2")(m->blas, space,
+										     32 << 20))
 		puts("cuBLAS does not start"), exit(77);
 }
 
@@ -205,11 +225,14 @@ static void create(struct model *m)
 	work_sync(m->stream);
 }
 
-/* to (BATCH rows of n_out) = from (BATCH rows of n_in) times weights (n_in rows of n_out), added to `to` times `keep`. cuBLAS counts by columns. */
-static void product(struct model *m, const float *from, const float *weights, float *to, int n_in, int n_out, float keep)
+/* to (BATCH rows of n_out) = from (BATCH rows of n_in) times weights (n_in rows of n_out), added to
+ * `to` times `keep`. cuBLAS counts by columns. */
+static void product(struct model *m, const float *from, const float *weights, float *to, int n_in,
+		    int n_out, float keep)
 {
 	const float one = 1.0f;
-	if (m->sgemm(m->blas, 0, 0, n_out, BATCH, n_in, &one, weights, n_out, from, n_in, &keep, to, n_out)) {
+	if (m->sgemm(m->blas, 0, 0, n_out, BATCH, n_in, &one, weights, n_out, from, n_in, &keep, to,
+		     n_out)) {
 		fputs("cublasSgemm failed\n", stderr);
 		exit(1);
 	}
@@ -219,7 +242,8 @@ static void attention(struct model *m, int layer)
 {
 	normalise<<<BATCH, THREADS, 0, m->stream>>>(m->x, m->y);
 	product(m, m->y, m->qkv[layer], m->three, WIDTH, 3 * WIDTH, 0);
-	attend<<<dim3(HEADS, BATCH), THREADS, 0, m->stream>>>(m->three, m->keys[layer], m->values[layer], m->position, m->y);
+	attend<<<dim3(HEADS, BATCH), THREADS, 0, m->stream>>>(m->three, m->keys[layer],
+							      m->values[layer], m->position, m->y);
 	product(m, m->y, m->out[layer], m->x, WIDTH, WIDTH, 1);
 }
 
@@ -280,7 +304,8 @@ int main(int argc, char **argv)
 			work_sync(m.stream);
 	}
 	work_sync(m.stream);
-	printf("elapsed-ns %llu\nkernels-per-token %zu\n", (unsigned long long)(work_now_ns() - begin), nodes.kernels);
+	printf("elapsed-ns %llu\nkernels-per-token %zu\n",
+	       (unsigned long long)(work_now_ns() - begin), nodes.kernels);
 	work_result("tokens", m.tokens, BATCH * sizeof(int));
 	work_result("logits", m.logits, (size_t)BATCH * VOCABULARY * sizeof(float));
 	work_report();

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Kernels written in Triton, launched from two functions: triton_work.py [LAUNCHES]. Prints "truth combine N" (its own count of launches) and "result NAME HEX".
+# Kernels written in Triton, launched from two functions: triton_work.py [LAUNCHES]. Prints "truth
+# combine N" (its own count of launches) and "result NAME HEX".
 
 import hashlib
 import sys

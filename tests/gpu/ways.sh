@@ -16,8 +16,10 @@ for kind in kernel copy set alloc free sync; do
 done
 is "calls: refused" "$(lost calls refused) $(n_losses calls)" "2 2"
 is "calls: kernels joined" "$(joined calls kernel)" $(($(truth calls kernel) - 2))
-is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" "$(truth calls copy) $(truth calls copy-bytes)"
-is "calls: bytes set" "$(filled calls 3) $(filled calls 4)" "$(truth calls set) $(truth calls set-bytes)"
+is "calls: bytes copied" "$(copied calls 3) $(copied calls 4)" \
+	"$(truth calls copy) $(truth calls copy-bytes)"
+is "calls: bytes set" "$(filled calls 3) $(filled calls 4)" \
+	"$(truth calls set) $(truth calls set-bytes)"
 
 measured graph
 is "graph: launches of graphs" "$(launched graph graph)" "$(truth graph graph)"
@@ -27,11 +29,15 @@ is "graph: fills of its nodes" "$(filled graph 3)" 10
 is "graph: nothing is lost" "$(n_losses graph)" 0
 
 measured variants
-is "variants: kernels of one name in two code objects" "$(awk -F'\t' '$1 == "kernel" && $2 == "same" { print $5, $NF }' all-variants | sort | tr '\n' ' ')" "3 1 x 1 3 1 x 2 "
+is "variants: kernels of one name in two code objects" \
+	"$(awk -F'\t' '$1 == "kernel" && $2 == "same" { print $5, $NF }' all-variants | sort |
+	tr '\n' ' ')" "3 1 x 1 3 1 x 2 "
 
 measured times
 within "times: kernels against events" "$(of_kernel times spin 6)" \
-	"$(awk -v slack="${SLACK:-0.01}" '$1 == "events-ns" { printf "%.6f", $2 * (1 - slack) * 1e-9 }' out-times)" "$(awk '$1 == "events-ns" { printf "%.6f", $2 * 1.005e-9 }' out-times)"
+	"$(awk -v slack="${SLACK:-0.01}" '$1 == "events-ns" {
+		printf "%.6f", $2 * (1 - slack) * 1e-9 }' out-times)" \
+			"$(awk '$1 == "events-ns" { printf "%.6f", $2 * 1.005e-9 }' out-times)"
 
 measured storm 20000 4
 is "storm: every one of them" "$(joined storm kernel)" "$(truth storm kernel)"
@@ -42,15 +48,18 @@ OPTIONS=''
 is "storm: every one of them, summed up" "$(joined storm kernel)" "$(truth storm kernel)"
 
 measured fault
-is "fault: the kernels before it are there, all others are lost, and said so" "$(launched fault kernel) $(($(joined fault kernel) + $(n_losses fault)))" "4 4"
+is "fault: the kernels before it are there, all others are lost, and said so" \
+	"$(launched fault kernel) $(($(joined fault kernel) + $(n_losses fault)))" "4 4"
 within "fault: how many those are" "$(joined fault kernel)" 1 3
 measured contexts
-is "contexts: kernels of all of them" "$(joined contexts kernel) $(n_losses contexts)" "$(truth contexts kernel) 0"
+is "contexts: kernels of all of them" "$(joined contexts kernel) $(n_losses contexts)" \
+	"$(truth contexts kernel) 0"
 
 measured unfinished
 is "unfinished: what ends soon is waited for" "$(joined unfinished kernel)" 2
 measured endless
-is "endless: what does not is lost, and said so" "$(joined endless kernel) $(lost endless never-done)" "1 1"
+is "endless: what does not is lost, and said so" \
+	"$(joined endless kernel) $(lost endless never-done)" "1 1"
 measured fork
 is "fork: the parent's" "$(joined fork kernel)" 2
 is "fork: the child ends as it would" "$(grep -c '^child 5$' out-fork)" 1

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the CUDA C++ workloads share: calls that must succeed, the program's own count of what it asked for, its own times by events, a checksum of results. Counts are made beside each call, by hand,
- * so that they are independent of any tool. Statuses: 0 as expected; 1 something failed; 77 there is no CUDA here. Thread-safe but for work_timer.
+ * What the CUDA C++ workloads share: calls that must succeed, the program's own count of what it
+ * asked for, its own times by events, a checksum of results. Counts are made beside each call, by
+ * hand, so that they are independent of any tool. Statuses: 0 as expected; 1 something failed; 77
+ * there is no CUDA here. Thread-safe but for work_timer.
  */
 #ifndef TESTS_GPU_WORK_CUH
 #define TESTS_GPU_WORK_CUH
@@ -36,7 +38,19 @@ inline int work_open()
 }
 
 /* What a tool has to find; names as tests/gpu/cuda_work.c prints them. */
-enum work_truth { TRUTH_KERNEL, TRUTH_COPY, TRUTH_COPY_BYTES, TRUTH_SET, TRUTH_SET_BYTES, TRUTH_SYNC, TRUTH_GRAPH, TRUTH_GRAPH_KERNELS, TRUTH_GRAPH_COPIES, TRUTH_GRAPH_SETS, N_TRUTHS };
+enum work_truth {
+	TRUTH_KERNEL,
+	TRUTH_COPY,
+	TRUTH_COPY_BYTES,
+	TRUTH_SET,
+	TRUTH_SET_BYTES,
+	TRUTH_SYNC,
+	TRUTH_GRAPH,
+	TRUTH_GRAPH_KERNELS,
+	TRUTH_GRAPH_COPIES,
+	TRUTH_GRAPH_SETS,
+	N_TRUTHS
+};
 inline std::atomic<uint64_t> work_counts[N_TRUTHS];
 
 inline void work_count(work_truth what, uint64_t n = 1)
@@ -47,7 +61,9 @@ inline void work_count(work_truth what, uint64_t n = 1)
 /* Prints "truth NAME N", one a line. */
 inline void work_report()
 {
-	static const char *const names[N_TRUTHS] = {"kernel", "copy", "copy-bytes", "set", "set-bytes", "sync", "graph", "graph-kernels", "graph-copies", "graph-sets"};
+	static const char *const names[N_TRUTHS] = {
+		"kernel", "copy",  "copy-bytes",    "set",          "set-bytes",
+		"sync",   "graph", "graph-kernels", "graph-copies", "graph-sets"};
 	for (int i = 0; i < N_TRUTHS; i++)
 		printf("truth %s %llu\n", names[i], (unsigned long long)work_counts[i]);
 	fflush(stdout);

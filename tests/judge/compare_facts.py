@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares the facts that two judges printed (see read_cctdb.py): compare_facts.py [-t TOLERANCE] A B [KIND...]
+"""Compares the facts that two judges printed (see read_cctdb.py): compare_facts.py [-t TOLERANCE] A
+B [KIND...]
 
-Facts are lines of fields separated by tabs; the last is a number, compared with a relative tolerance (1e-9), the others are the key. Facts of one key
-are added up. With KINDs only those facts take part. Prints the differences; exit status 1 when there are any or nothing was compared.
+Facts are lines of fields separated by tabs; the last is a number, compared with a relative
+tolerance (1e-9), the others are the key. Facts of one key are added up. With KINDs only those facts
+take part. Prints the differences; exit status 1 when there are any or nothing was compared.
 """
 import math
 import sys

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Facts that every complete output holds, for comparison by compare_facts.py: one a line, fields separated by tabs, the last a number.
+"""Facts that every complete output holds, for comparison by compare_facts.py: one a line, fields
+separated by tabs, the last a number.
 
-    contexts N                      contexts of the tree, the root included (not from OTF2, which folds functions into their lines)
-    profiles N
+    contexts N                      contexts of the tree, the root included (not from OTF2, which
+    folds functions into their lines) profiles N
     total METRIC SUM
     function METRIC NAME SUM        by the function around each place
-    path METRIC HASH SUM            by calling context: the hash is of the frames from the entry point down, each with its place
+    path METRIC HASH SUM            by calling context: the hash is of the frames from the entry
+    point down, each with its place
     samples PROFILE N               of the time line; of a GPU queue its operations
     ledger KEY N
     kind PROFILE thread|queue 1
-    ops PROFILE HASH N              operations of a queue by calling context (not from OTF2's form enterleave)
+    ops PROFILE HASH N              operations of a queue by calling context (not from OTF2's form
+    enterleave)
     busy PROFILE SECONDS            sum of their durations
     bytes PROFILE N                 of copies and fills (not from the CCT database)
     launched|joined|summed-up KIND N, lost CAUSE N   the ledger of GPUs
@@ -64,11 +67,12 @@ class Facts:
 
 
 class Paths:
-    """Paths of a tree whose contexts come one by one, parents first. A function, loop or entry begins a frame; a line or instruction is a place in
-    the frame it is in."""
+    """Paths of a tree whose contexts come one by one, parents first. A function, loop or entry
+    begins a frame; a line or instruction is a place in the frame it is in."""
 
     def __init__(self):
-        self.known = {None: ("", None, None, None, False)}  # id -> hash, hash above the frame, name, function, inlined
+        # id -> hash, hash above the frame, name, function, inlined
+        self.known = {None: ("", None, None, None, False)}
 
     def frame(self, number, parent, name, function, inlined):
         above = self.known[parent][0]

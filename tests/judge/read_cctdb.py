@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent reader of the CCT database (HPCToolkit's format 4.0), written from FORMATS.md alone.
+"""An independent reader of the CCT database (HPCToolkit's format 4.0), written from FORMATS.md
+alone.
 
     read_cctdb.py DIRECTORY
 
-Checks every pointer, alignment, order, footer and sum in meta.db, profile.db, cct.db and trace.db and that the four agree, then prints what
-the database holds as facts (see facts.py). Exit status 1 and a message when
-something is wrong. Standard library only. Test of itself: tests/cli/sink/sink_cctdb.sh breaks databases and sees it complain.
+Checks every pointer, alignment, order, footer and sum in meta.db, profile.db, cct.db and trace.db
+and that the four agree, then prints what the database holds as facts (see facts.py). Exit status 1
+and a message when something is wrong. Standard library only. Test of itself:
+tests/cli/sink/sink_cctdb.sh breaks databases and sees it complain.
 """
 import math
 import os
@@ -36,20 +38,24 @@ class File:
             self.data = f.read()
         need(len(self.data) >= 16 + 16 * len(sections) + 8, f"{name}: too short")
         need(self.data[:10] == b"HPCTOOLKIT" and self.data[10:14] == code, f"{name}: wrong magic")
-        need(self.data[14] == 4 and self.data[15] == 0, f"{name}: version {self.data[14]}.{self.data[15]}")
+        need(self.data[14] == 4 and self.data[15] == 0,
+                f"{name}: version {self.data[14]}.{self.data[15]}")
         need(self.data[-8:] == footer, f"{name}: wrong footer")
         self.sections = {}
-        self.used = [(0, 16 + 16 * len(sections), "header"), (len(self.data) - 8, len(self.data), "footer")]
+        self.used = [(0, 16 + 16 * len(sections), "header"),
+                (len(self.data) - 8, len(self.data), "footer")]
         for i, section in enumerate(sections):
             size, start = self.get("<QQ", 16 + 16 * i)
             self.pointer(start, 8, f"section {section}")
-            need(start + size <= len(self.data) - 8, f"{name}: section {section} ends beyond the file")
+            need(start + size <= len(self.data) - 8,
+                    f"{name}: section {section} ends beyond the file")
             self.sections[section] = (start, start + size)
             self.used.append((start, start + size, section))
 
     def get(self, form, at):
         size = struct.calcsize(form)
-        need(0 <= at and at + size <= len(self.data), f"{self.where}: offset {at:#x} outside the file")
+        need(0 <= at and at + size <= len(self.data),
+                f"{self.where}: offset {at:#x} outside the file")
         return struct.unpack_from(form, self.data, at)
 
     def pointer(self, at, alignment, what):
@@ -59,7 +65,8 @@ class File:
     def inside(self, section, start, size, alignment, what):
         low, high = self.sections[section]
         self.pointer(start, alignment, what)
-        need(low <= start and start + size <= high, f"{self.where}: {what}: {start:#x} is outside section {section}")
+        need(low <= start and start + size <= high,
+                f"{self.where}: {what}: {start:#x} is outside section {section}")
 
     def string(self, section, at, what):
         low, high = self.sections[section]
@@ -70,7 +77,8 @@ class File:
 
     def block(self, start, size, alignment, what):
         """A part of the file outside of sections."""
-        need(start % alignment == 0, f"{self.where}: {what} at {start:#x} is not aligned to {alignment}")
+        need(start % alignment == 0,
+                f"{self.where}: {what} at {start:#x} is not aligned to {alignment}")
         need(start + size <= len(self.data) - 8, f"{self.where}: {what} ends beyond the file")
         if size:
             self.used.append((start, start + size, what))
@@ -79,20 +87,23 @@ class File:
         """Nothing overlaps, and nothing but padding is unused."""
         at, last = 0, "start"
         for start, end, what in sorted(self.used):
-            need(start >= at, f"{self.where}: {what} at {start:#x} overlaps {last}, which ends at {at:#x}")
+            need(start >= at,
+                    f"{self.where}: {what} at {start:#x} overlaps {last}, which ends at {at:#x}")
             need(start - at < gap, f"{self.where}: {start - at} unused bytes before {what}")
             need(not any(self.data[at:start]), f"{self.where}: padding before {what} is not zero")
             at, last = end, what
 
 
 class Context:
-    __slots__ = ("id", "parent", "kind", "relation", "function", "place", "has_point", "propagation", "children", "entry")
+    __slots__ = ("id", "parent", "kind", "relation", "function", "place", "has_point",
+            "propagation", "children", "entry")
 
 
 class Meta:
     def __init__(self, directory):
         f = self.f = File(directory, "meta.db", b"meta", b"_meta.db",
-                          ["general", "idnames", "metrics", "contexts", "strings", "modules", "files", "functions"])
+                          ["general", "idnames", "metrics", "contexts", "strings", "modules",
+                          "files", "functions"])
         title, description = f.get("<QQ", f.sections["general"][0])
         self.title = f.string("general", title, "title")
         self.description = f.string("general", description, "description")
@@ -106,7 +117,8 @@ class Meta:
         f = self.f
         names, n = f.get("<QB", f.sections["idnames"][0])
         f.inside("idnames", names, 8 * n, 8, "identifier names")
-        self.kinds = [f.string("idnames", f.get("<Q", names + 8 * i)[0], "identifier name") for i in range(n)]
+        self.kinds = [f.string("idnames", f.get("<Q", names + 8 * i)[0], "identifier name")
+                for i in range(n)]
 
     def read_metrics(self):
         f = self.f
@@ -118,23 +130,28 @@ class Meta:
         for i in range(n_scopes):
             name, kind, index = f.get("<QBB", scopes + i * scope_size)
             self.scopes[scopes + i * scope_size] = (f.string("metrics", name, "scope"), kind, index)
-        need({s[0]: s[1] for s in self.scopes.values()} == {"point": 1, "function": 3, "lex_aware": 0, "execution": 2}, "meta.db: scopes")
+        need({s[0]: s[1] for s in self.scopes.values()} == {"point": 1, "function": 3,
+                "lex_aware": 0, "execution": 2}, "meta.db: scopes")
         self.metrics, self.value_ids, self.statistic_ids = [], {}, {}
         for i in range(n):
-            name, instances, summaries, n_instances, n_summaries = f.get("<QQQHH", metrics + i * size)
+            name, instances, summaries, n_instances, n_summaries = f.get("<QQQHH",
+                    metrics + i * size)
             name = f.string("metrics", name, "metric")
             self.metrics.append(name)
             f.inside("metrics", instances, n_instances * instance_size, 8, name)
             f.inside("metrics", summaries, n_summaries * summary_size, 8, name)
             for k in range(n_instances):
                 scope, number = f.get("<QH", instances + k * instance_size)
-                need(scope in self.scopes and number not in self.value_ids, f"meta.db: instance {k} of {name}")
+                need(scope in self.scopes and number not in self.value_ids,
+                        f"meta.db: instance {k} of {name}")
                 self.value_ids[number] = (i, self.scopes[scope][0])
             for k in range(n_summaries):
                 scope, formula, combine, number = f.get("<QQBxH", summaries + k * summary_size)
-                need(scope in self.scopes and number not in self.statistic_ids and combine < 3, f"meta.db: summary {k} of {name}")
+                need(scope in self.scopes and number not in self.statistic_ids and combine < 3,
+                        f"meta.db: summary {k} of {name}")
                 formula = f.string("metrics", formula, "formula")
-                self.statistic_ids[number] = (i, self.scopes[scope][0], formula, ("sum", "min", "max")[combine])
+                self.statistic_ids[number] = (i, self.scopes[scope][0], formula,
+                        ("sum", "min", "max")[combine])
         need(len(set(self.metrics)) == n, "meta.db: two metrics of one name")
         need(len(self.value_ids) == 4 * n, "meta.db: four scopes for each metric")
 
@@ -156,15 +173,18 @@ class Meta:
             self.files[at] = path
             need(flags in (0, 1), f"meta.db: flags of {path}")
             if flags:
-                need(not os.path.isabs(path) and ".." not in path.split("/"), f"meta.db: {path}: copied to outside")
-                need(os.path.isfile(os.path.join(directory, path)), f"meta.db: {path}: is marked as copied and is not there")
+                need(not os.path.isabs(path) and ".." not in path.split("/"),
+                        f"meta.db: {path}: copied to outside")
+                need(os.path.isfile(os.path.join(directory, path)),
+                        f"meta.db: {path}: is marked as copied and is not there")
         for at in self.read_list("functions", 40):
             name, module, offset, file, line, _ = f.get("<QQQQLL", at)
             need(module == 0 or module in self.modules, f"meta.db: module of function {at:#x}")
             need(file == 0 or file in self.files, f"meta.db: file of function {at:#x}")
             self.functions[at] = f.string("strings", name, "function")
             need(self.functions[at], "meta.db: a function without name")
-            need(not self.functions[at].startswith("<gpu ") or (module, offset, file, line) == (0, 0, 0, 0), f"meta.db: {self.functions[at]} has a place")
+            need(not self.functions[at].startswith("<gpu ") or (module, offset, file, line)
+                    == (0, 0, 0, 0), f"meta.db: {self.functions[at]} has a place")
 
     def read_contexts(self):
         f = self.f
@@ -173,7 +193,8 @@ class Meta:
         root = Context()
         root.id, root.parent, root.kind, root.children, root.relation, root.propagation = 0, None, "root", [], 1, 0
         self.contexts = {0: root}
-        pending, blocks = [], [(f.sections["contexts"][0], f.sections["contexts"][0] + 16), (entries, entries + n * size)]
+        pending, blocks = [], [(f.sections["contexts"][0], f.sections["contexts"][0] + 16),
+                (entries, entries + n * size)]
         for i in range(n):
             n_bytes, children, number, kind, name = f.get("<QQLHxxQ", entries + i * size)
             c = Context()
@@ -192,11 +213,13 @@ class Meta:
             end = at + n_bytes
             while at < end:
                 at = self.read_context(parent, at, pending)
-            need(at == end, f"meta.db: children of context {parent.id} end at {at:#x}, not {end:#x}")
+            need(at == end,
+                    f"meta.db: children of context {parent.id} end at {at:#x}, not {end:#x}")
         blocks.sort()
         for a, b in zip(blocks, blocks[1:]):
             need(a[1] == b[0], "meta.db: contexts overlap or leave room")
-        need(sorted(self.contexts) == list(range(len(self.contexts))), "meta.db: context ids are not dense")
+        need(sorted(self.contexts) == list(range(len(self.contexts))),
+                "meta.db: context ids are not dense")
 
     def add(self, c):
         need(c.id not in self.contexts, f"meta.db: context {c.id} twice")
@@ -205,8 +228,10 @@ class Meta:
 
     def read_context(self, parent, at, pending):
         f = self.f
-        n_bytes, children, number, flags, relation, lexical, words, propagation = f.get("<QQLBBBBH", at)
-        need(flags < 8 and relation < 3 and lexical < 4, f"meta.db: context {number}: flags {flags}, relation {relation}, type {lexical}")
+        n_bytes, children, number, flags, relation, lexical, words, propagation = f.get(
+                "<QQLBBBBH", at)
+        need(flags < 8 and relation < 3 and lexical < 4,
+                f"meta.db: context {number}: flags {flags}, relation {relation}, type {lexical}")
         c = Context()
         c.id, c.parent, c.relation, c.propagation, c.children = number, parent, relation, propagation, []
         c.kind = ("function", "loop", "line", "instruction")[lexical]
@@ -230,8 +255,10 @@ class Meta:
             used += 2
         need(used == words, f"meta.db: context {number}: {words} words, {used} used")
         need(lexical != 0 or c.function, f"meta.db: function context {number} without function")
-        need(lexical == 0 or (relation == 0 and c.place), f"meta.db: context {number} is {c.kind} and called, or without place")
-        need(propagation == (1 if relation == 0 else 0), f"meta.db: propagation of context {number}")
+        need(lexical == 0 or (relation == 0 and c.place),
+                f"meta.db: context {number} is {c.kind} and called, or without place")
+        need(propagation == (1 if relation == 0 else 0),
+                f"meta.db: propagation of context {number}")
         self.add(c)
         pending.append((c, children, n_bytes))
         return at + 0x20 + 8 * words
@@ -250,7 +277,8 @@ def read_block(f, at, value_form, index_form, n_form, what):
     f.block(indices, n_indices * index_size, 4 if index_form[1] == "L" else 2, what + " indices")
     need(n_values == 0 or values < indices, f"{f.where}: {what}: values behind the indices")
     all_values = list(struct.iter_unpack(value_form, f.data[values:values + n_values * value_size]))
-    all_indices = list(struct.iter_unpack(index_form, f.data[indices:indices + n_indices * index_size]))
+    all_indices = list(struct.iter_unpack(index_form,
+            f.data[indices:indices + n_indices * index_size]))
     increasing([i[0] for i in all_indices], f"{f.where}: {what}")
     starts = [i[1] for i in all_indices] + [n_values]
     need(not all_indices or starts[0] == 0, f"{f.where}: {what}: first index")
@@ -274,29 +302,38 @@ class Profiles:
         self.values, self.tuples = [], []
         at = f.sections["tuples"][0]
         for i in range(n):
-            self.values.append(read_block(f, items + i * size, "<Hd", "<LQ", "Lxxxx", f"profile {i}"))
+            self.values.append(read_block(f, items + i * size, "<Hd", "<LQ", "Lxxxx",
+                    f"profile {i}"))
             pointer, flags = f.get("<QL", items + i * size + 0x20)
             need(flags == (1 if i == 0 else 0), f"profile.db: flags of profile {i}")
             known = meta.statistic_ids if i == 0 else meta.value_ids
             for context, values in self.values[i].items():
-                need(context in meta.contexts, f"profile.db: profile {i}: context {context} is unknown")
-                need(all(k in known for k in values), f"profile.db: profile {i}: metric ids {list(values)}")
+                need(context in meta.contexts,
+                        f"profile.db: profile {i}: context {context} is unknown")
+                need(all(k in known for k in values),
+                        f"profile.db: profile {i}: metric ids {list(values)}")
             if i == 0:
                 need(pointer == 0, "profile.db: the summary has identifiers")
                 continue
-            need(pointer == at, f"profile.db: identifiers of profile {i} are not behind those before")
+            need(pointer == at,
+                    f"profile.db: identifiers of profile {i} are not behind those before")
             n_ids, = f.get("<H", at)
             ids = [f.get("<BxHLQ", at + 8 + 16 * k) for k in range(n_ids)]
             f.inside("tuples", at, 8 + 16 * n_ids, 8, f"identifiers of profile {i}")
-            need(all(k[0] < len(meta.kinds) and k[1] < 2 for k in ids), f"profile.db: identifiers of profile {i}")
-            need(all(k[1] or k[2] == k[3] for k in ids), f"profile.db: logical identifiers of profile {i}")
+            need(all(k[0] < len(meta.kinds) and k[1] < 2 for k in ids),
+                    f"profile.db: identifiers of profile {i}")
+            need(all(k[1] or k[2] == k[3] for k in ids),
+                    f"profile.db: logical identifiers of profile {i}")
             kinds = tuple(meta.kinds[k[0]] for k in ids)
-            need(re.fullmatch("NODE( RANK)?( THREAD| GPUDEVICE GPUCONTEXT GPUSTREAM)", " ".join(kinds)), f"profile.db: identifiers of profile {i}: {kinds}")
-            need("THREAD" in kinds or not self.values[i], f"profile.db: profile {i} of a queue has values")
+            need(re.fullmatch("NODE( RANK)?( THREAD| GPUDEVICE GPUCONTEXT GPUSTREAM)",
+                    " ".join(kinds)), f"profile.db: identifiers of profile {i}: {kinds}")
+            need("THREAD" in kinds or not self.values[i],
+                    f"profile.db: profile {i} of a queue has values")
             self.tuples.append(tuple((meta.kinds[k[0]], k[2]) for k in ids))
             at += 8 + 16 * n_ids
         need(at == f.sections["tuples"][1], "profile.db: identifiers: size of the section")
-        need(len(set(self.tuples)) == len(self.tuples), "profile.db: two profiles with the same identifiers")
+        need(len(set(self.tuples)) == len(self.tuples),
+                "profile.db: two profiles with the same identifiers")
         f.check_use()
 
 
@@ -312,10 +349,13 @@ def check_contexts(directory, meta, profiles):
         for number, values in block.items():
             need(number in meta.value_ids, f"cct.db: context {context}: metric {number}")
             for profile, value in values.items():
-                need(0 < profile < len(profiles.values), f"cct.db: context {context}: profile {profile}")
-                need(profiles.values[profile].get(context, {}).get(number) == value, f"cct.db: context {context}, metric {number}, profile {profile}")
+                need(0 < profile < len(profiles.values),
+                        f"cct.db: context {context}: profile {profile}")
+                need(profiles.values[profile].get(context, {}).get(number) == value,
+                        f"cct.db: context {context}, metric {number}, profile {profile}")
                 total += 1
-    need(total == sum(len(v) for p in profiles.values[1:] for v in p.values()), "cct.db: fewer values than profile.db")
+    need(total == sum(len(v) for p in profiles.values[1:] for v in p.values()),
+            "cct.db: fewer values than profile.db")
     f.check_use()
 
 
@@ -335,7 +375,8 @@ def check_scopes(meta, values, ids, what):
         function, execution, flat = {}, {}, {}
         for i in order:
             c = meta.contexts[i]
-            need(all(k.id > i for k in c.children), f"meta.db: context {i} has a child of a smaller id")
+            need(all(k.id > i for k in c.children),
+                    f"meta.db: context {i} has a child of a smaller id")
             lexical = [k for k in c.children if k.propagation & 1]
             point = value(i, "point")
             function[i] = point + sum(function[k.id] for k in lexical)
@@ -343,7 +384,8 @@ def check_scopes(meta, values, ids, what):
             execution[i] = point + sum(execution[k.id] for k in c.children)
             for scope, expected in (("function", function[i]), ("execution", execution[i]),
                                     ("lex_aware", flat[i] if c.kind == "loop" else function[i])):
-                need(close(value(i, scope), expected), f"{what}: context {i}, {meta.metrics[metric]}, {scope}: {value(i, scope)}, expected {expected}")
+                need(close(value(i, scope), expected),
+                        f"{what}: context {i}, {meta.metrics[metric]}, {scope}: {value(i, scope)}, expected {expected}")
 
 
 def check_summary(meta, profiles):
@@ -353,7 +395,8 @@ def check_summary(meta, profiles):
         inclusive = next(k for k, v in meta.value_ids.items() if v == (metric, "execution"))
         for context in meta.contexts:
             found = profiles.values[0].get(context, {}).get(number, 0.0)
-            present = [p[context].get(source, 0.0) for p in profiles.values[1:] if inclusive in p.get(context, {})]
+            present = [p[context].get(source, 0.0) for p in profiles.values[1:]
+                    if inclusive in p.get(context, {})]
             if not any(present):
                 expected = 0.0
             elif formula == "1":
@@ -363,21 +406,25 @@ def check_summary(meta, profiles):
             else:
                 need(formula == "$$", f"meta.db: formula {formula}")
                 expected = {"sum": sum, "min": min, "max": max}[combine](present)
-            need(close(found, expected), f"profile.db: summary: context {context}, {meta.metrics[metric]}, {scope}, {combine} of {formula}: {found}, expected {expected}")
+            need(close(found, expected),
+                    f"profile.db: summary: context {context}, {meta.metrics[metric]}, {scope}, {combine} of {formula}: {found}, expected {expected}")
 
 
 def read_traces(directory, meta, profiles):
     if not os.path.exists(os.path.join(directory, "trace.db")):
-        return [0] * len(profiles.tuples), {i: [] if p[-1][0] == "GPUSTREAM" else None for i, p in enumerate(profiles.tuples)}
+        return [0] * len(profiles.tuples), {i: [] if p[-1][0] == "GPUSTREAM" else None for i,
+                p in enumerate(profiles.tuples)}
     f = File(directory, "trace.db", b"trce", b"trace.db", ["headers"])
     items, n, size, _, first, last = f.get("<QLB3sQQ", f.sections["headers"][0])
     f.inside("headers", items, n * size, 8, "headers")
-    need(n == len(profiles.values) - 1, f"trace.db: {n} lines for {len(profiles.values) - 1} profiles")
+    need(n == len(profiles.values) - 1,
+            f"trace.db: {n} lines for {len(profiles.values) - 1} profiles")
     counts, times, end, ops = [], [], 0, {}
     for i in range(n):
         profile, start, stop = f.get("<LxxxxQQ", items + i * size)
         need(profile == i + 1, f"trace.db: line {i} is of profile {profile}")
-        need(start <= stop and (stop - start) % 12 == 0, f"trace.db: line {i} from {start:#x} to {stop:#x}")
+        need(start <= stop and (stop - start) % 12 == 0,
+                f"trace.db: line {i} from {start:#x} to {stop:#x}")
         need(start >= end, f"trace.db: line {i} overlaps the one before")
         end = stop
         f.block(start, stop - start, 4, f"line {i}")
@@ -404,7 +451,8 @@ def read_traces(directory, meta, profiles):
 
 def unquote(text):
     """A double-quoted string of YAML, with the escapes that are in use."""
-    return re.sub(r"\\(?:x([0-9a-f]{2})|u([0-9A-F]{4})|(.))", lambda m: m[3] or chr(int(m[1] or m[2], 16)), text)
+    return re.sub(r"\\(?:x([0-9a-f]{2})|u([0-9A-F]{4})|(.))", lambda m: m[3]
+            or chr(int(m[1] or m[2], 16)), text)
 
 
 def check_yaml(directory, meta):
@@ -412,23 +460,29 @@ def check_yaml(directory, meta):
     with open(os.path.join(directory, "metrics", "default.yaml"), encoding="utf-8") as file:
         text = file.read()
     need(text.startswith("version: 0\n"), "default.yaml: version")
-    known = {(meta.metrics[m], scope, formula, combine) for m, scope, formula, combine in meta.statistic_ids.values()}
-    inputs = re.findall(r'  - &(\S+)\n    metric: "((?:[^"\\]|\\.)*)"\n    scope: (\S+)\n    formula: (\S+)\n    combine: (\S+)\n', text)
+    known = {(meta.metrics[m], scope, formula, combine) for m, scope, formula,
+            combine in meta.statistic_ids.values()}
+    inputs = re.findall(
+            r'  - &(\S+)\n    metric: "((?:[^"\\]|\\.)*)"\n    scope: (\S+)\n    formula: (\S+)\n    combine: (\S+)\n', text)
     for _, metric, scope, formula, combine in inputs:
         metric = unquote(metric)
-        need((metric, scope, formula, combine) in known, f"default.yaml: input {metric}, {scope}, {formula}, {combine}")
+        need((metric, scope, formula, combine) in known,
+                f"default.yaml: input {metric}, {scope}, {formula}, {combine}")
     anchors = [i[0] for i in inputs]
     need(len(set(anchors)) == len(anchors) == text.count("&m"), "default.yaml: anchors")
     for alias in re.findall(r"\*(m[^\s,\]}]+)", text):
         need(alias in anchors, f"default.yaml: alias {alias}")
     roots = re.findall(r'^  - name: "((?:[^"\\]|\\.)*)"$', text, re.M)
     roots = [unquote(r) for r in roots]
-    need([m if m in roots else accumulator(r) for m, r in zip(meta.metrics, roots)] == meta.metrics and len(roots) == len(meta.metrics), f"default.yaml: roots {roots}")
+    need([m if m in roots else accumulator(r) for m, r in zip(meta.metrics, roots)] == meta.metrics
+            and len(roots) == len(meta.metrics), f"default.yaml: roots {roots}")
     for root in set(roots) - set(meta.metrics):  # means: a quotient in each scope
         part = text[text.index(f'  - name: "{root}"\n'):]
         number = meta.metrics.index(accumulator(root))
         for scope in "execution", "lex_aware", "function":
-            need(re.search(rf'^ +(standard|custom): {{"/": \[\*m{number}-sum-{scope} , \*m\d+-sum-{scope} \]}}$', part.split("\n  - name")[0], re.M), f"default.yaml: mean {root}, {scope}")
+            need(
+                    re.search(
+                    rf'^ +(standard|custom): {{"/": \[\*m{number}-sum-{scope} , \*m\d+-sum-{scope} \]}}$', part.split("\n  - name")[0], re.M), f"default.yaml: mean {root}, {scope}")
 
 
 def make_paths(meta):
@@ -441,7 +495,8 @@ def make_paths(meta):
         elif c.kind == "function":
             paths.frame(i, c.parent.id, c.function, c.function, c.relation == 2)
         elif c.kind == "loop":
-            paths.frame(i, c.parent.id, f"loop at {c.place[1]:#x}" if c.has_point else f"loop at line {c.place[1]}", paths.function(c.parent.id), False)
+            paths.frame(i, c.parent.id, f"loop at {c.place[1]:#x}" if c.has_point
+                    else f"loop at line {c.place[1]}", paths.function(c.parent.id), False)
         elif c.kind in ("line", "instruction"):
             paths.place(i, c.parent.id, c.place if c.kind == "line" else c.place[1])
     return paths
@@ -467,13 +522,15 @@ def print_facts(meta, profiles, traces):
         for context, ns in ops[i] or []:
             facts.add("ops", i, paths.hash(context), 1)
             facts.add("busy", i, ns * 1e-9)
-    for kind, *numbers in re.findall(r"^- (\w+): launched (\d+), joined (\d+), summed up (\d+)$", meta.description, re.M):
+    for kind, *numbers in re.findall(r"^- (\w+): launched (\d+), joined (\d+), summed up (\d+)$",
+            meta.description, re.M):
         for what, number in zip(("launched", "joined", "summed-up"), numbers):
             if int(number):
                 facts.add(what, kind, int(number))
     for cause, n in re.findall(r"^- GPU loss, (\S+): (\d+) ", meta.description, re.M):
         facts.add("lost", cause, int(n))
-    for key, text in (("samples delivered", "samples delivered"), ("samples in the tree", "samples in the tree")):
+    for key, text in (("samples delivered", "samples delivered"),
+            ("samples in the tree", "samples in the tree")):
         found = re.search(rf"^- {text}: (\d+)$", meta.description, re.M)
         need(found, f"meta.db: the description does not tell {text}")
         facts.add("ledger", key, int(found.group(1)))

@@ -4,10 +4,12 @@
 
     read_otf2.py ARCHIVE [OTF2-PRINT]
 
-Checks: otf2-print reads definitions and events to the end without a complaint; references are dense and known; times of a location never go back and lie
-within the clock's range; the number of events of each location is the defined one; each sample's unwind distance is the one that follows, by the
-definition in OTF2_GlobalDefWriter.h, from it and the sample before it; or Enter and Leave nest and end on an empty stack. Then prints facts
-(see facts.py); otf2-print shows six digits of a value. Exit status 1 and a message when something is wrong. Standard library only.
+Checks: otf2-print reads definitions and events to the end without a complaint; references are dense
+and known; times of a location never go back and lie within the clock's range; the number of events
+of each location is the defined one; each sample's unwind distance is the one that follows, by the
+definition in OTF2_GlobalDefWriter.h, from it and the sample before it; or Enter and Leave nest and
+end on an empty stack. Then prints facts (see facts.py); otf2-print shows six digits of a value.
+Exit status 1 and a message when something is wrong. Standard library only.
 """
 import re
 import subprocess
@@ -29,7 +31,8 @@ def need(condition, message):
 def run(*command):
     """Lines of the output; anything on standard error is a complaint."""
     p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    need(p.returncode == 0 and not p.stderr, f"{' '.join(command)}: status {p.returncode}: {p.stderr.decode(errors='replace').strip()[:400]}")
+    need(p.returncode == 0 and not p.stderr,
+            f"{' '.join(command)}: status {p.returncode}: {p.stderr.decode(errors='replace').strip()[:400]}")
     return p.stdout.decode("utf-8").split("\n")
 
 
@@ -50,19 +53,30 @@ class Definitions:
         self.clock = None
         readers = {
             "STRING": (self.strings, r'"(?P<text>.*)"$', lambda m: m["text"]),
-            "REGION": (self.regions, r'Name: "(?P<name>.*?)" <\d+> \(Aka\. .*Descr\.: (?P<descr>.*), Role: (?P<role>\w+), Paradigm: SAMPLING, ',
+            "REGION": (self.regions,
+            r'Name: "(?P<name>.*?)" <\d+> \(Aka\. .*Descr\.: (?P<descr>.*), Role: (?P<role>\w+), Paradigm: SAMPLING, ',
                        lambda m: (m["name"], m["role"], m["descr"])),
-            "SOURCE_CODE_LOCATION": (self.places, r"File: (?P<file>.*), Line Number: (?P<line>\d+)$", lambda m: (reference(m["file"]), int(m["line"]))),
-            "CALLING_CONTEXT": (self.contexts, r"Region: (?P<region>.*), Source code location: (?P<place>.*), Parent: (?P<parent>.*)$",
-                                lambda m: (reference(m["region"]), reference(m["place"]), reference(m["parent"]))),
-            "INTERRUPT_GENERATOR": (self.generators, r"Name: (?P<name>.*), Mode: (?P<mode>\w+), .* Period: (?P<period>\d+)$",
+            "SOURCE_CODE_LOCATION": (self.places,
+            r"File: (?P<file>.*), Line Number: (?P<line>\d+)$",
+            lambda m: (reference(m["file"]), int(m["line"]))),
+            "CALLING_CONTEXT": (self.contexts,
+            r"Region: (?P<region>.*), Source code location: (?P<place>.*), Parent: (?P<parent>.*)$",
+                                lambda m: (reference(m["region"]), reference(m["place"]),
+                                reference(m["parent"]))),
+            "INTERRUPT_GENERATOR": (self.generators,
+            r"Name: (?P<name>.*), Mode: (?P<mode>\w+), .* Period: (?P<period>\d+)$",
                                     lambda m: (reference(m["name"]), int(m["period"]))),
-            "METRIC_MEMBER": (self.members, r'Name: "(?P<name>.*?)" <\d+>, Descr', lambda m: m["name"]),
-            "METRIC_CLASS": (self.classes, r"Occurrence: .*Members?: (?P<members>.*)$", lambda m: [int(x) for x in re.findall(r"<(\d+)>", m["members"])]),
+            "METRIC_MEMBER": (self.members, r'Name: "(?P<name>.*?)" <\d+>, Descr',
+            lambda m: m["name"]),
+            "METRIC_CLASS": (self.classes, r"Occurrence: .*Members?: (?P<members>.*)$",
+            lambda m: [int(x) for x in re.findall(r"<(\d+)>", m["members"])]),
             "METRIC_INSTANCE": (self.instances, r"Class: (?P<of>\d+), ", lambda m: int(m["of"])),
-            "LOCATION": (self.locations, r"Name: .*, Type: (?P<type>\w+), # Events: (?P<n>\d+), Group: (?P<group>.*)$",
+            "LOCATION": (self.locations,
+            r"Name: .*, Type: (?P<type>\w+), # Events: (?P<n>\d+), Group: (?P<group>.*)$",
                          lambda m: (m["type"], int(m["n"]), reference(m["group"]))),
-            "LOCATION_GROUP": (self.groups, r"Name: .*, Type: (?P<type>\w+), Parent: (?P<parent>[^,]*), Creator: (?P<creator>.*)$", lambda m: (m["type"], reference(m["creator"]))),
+            "LOCATION_GROUP": (self.groups,
+            r"Name: .*, Type: (?P<type>\w+), Parent: (?P<parent>[^,]*), Creator: (?P<creator>.*)$",
+            lambda m: (m["type"], reference(m["creator"]))),
         }
         for line in lines:
             kind = line.split(" ", 1)[0]
@@ -73,7 +87,8 @@ class Definitions:
                 need(int(m[1]) not in table, f"{kind} {m[1]} twice")
                 table[int(m[1])] = value(re.match(pattern, m[2]))
             elif kind == "CLOCK_PROPERTIES":
-                m = re.search(r"Ticks per Seconds: (\d+), Global Offset: (\d+), Length: (\d+)", line)
+                m = re.search(r"Ticks per Seconds: (\d+), Global Offset: (\d+), Length: (\d+)",
+                        line)
                 self.clock = tuple(int(x) for x in m.groups())
             elif kind == "CALLING_CONTEXT_PROPERTY" and 'Name: "inlined"' in line:
                 self.inlined.add(int(re.search(r"<(\d+)>, Name: ", line).group(1)))
@@ -83,7 +98,8 @@ class Definitions:
         self.check()
 
     def check(self):
-        for name in ("strings", "regions", "places", "contexts", "generators", "members", "locations", "groups"):
+        for name in ("strings", "regions", "places", "contexts", "generators", "members",
+                "locations", "groups"):
             table = getattr(self, name)
             need(sorted(table) == list(range(len(table))), f"references of {name} are not dense")
         need(self.clock and self.clock[0] == 1000000000, "clock properties")
@@ -94,7 +110,8 @@ class Definitions:
             need(region in self.regions, f"calling context {number}: region {region}")
             need(place is None or place in self.places, f"calling context {number}: place {place}")
             need(parent is None or parent < number, f"calling context {number}: parent {parent}")
-            # what tells frames of one function apart: where they were called from, and whether inlined
+            # what tells frames of one function apart: where they were called from, and whether
+            # inlined
             frame = (parent, region, number in self.inlined)
             self.paths[number] = self.paths[parent] + ((number, frame),)
         self.check_system()
@@ -105,10 +122,13 @@ class Definitions:
         for number, (kind, creator) in self.groups.items():
             need(kind in holds, f"location group {number}: {kind}")
             if kind == "ACCELERATOR":
-                need(creator in self.groups and self.groups[creator][0] == "PROCESS", f"location group {number}: created by {creator}")
-                need(any(group == number for _, _, group in self.locations.values()), f"location group {number} is empty")
+                need(creator in self.groups and self.groups[creator][0] == "PROCESS",
+                        f"location group {number}: created by {creator}")
+                need(any(group == number for _, _, group in self.locations.values()),
+                        f"location group {number} is empty")
         for number, (kind, _, group) in self.locations.items():
-            need(group in self.groups and holds[self.groups[group][0]] == kind, f"location {number}: {kind} in group {group}")
+            need(group in self.groups and holds[self.groups[group][0]] == kind,
+                    f"location {number}: {kind} in group {group}")
 
     def function(self, context):
         """Name of the function of a calling context; that of a loop is its region's description."""
@@ -151,7 +171,8 @@ class Events:
             kind, location, time, rest = m[1], int(m[2]), int(m[3]), m[4]
             need(location in defs.locations, f"event of unknown location: {line}")
             need(time >= self.times.get(location, 0), f"time goes back: {line}")
-            need(defs.clock[1] <= time <= defs.clock[1] + defs.clock[2], f"time outside of the clock's range: {line}")
+            need(defs.clock[1] <= time <= defs.clock[1] + defs.clock[2],
+                    f"time outside of the clock's range: {line}")
             self.times[location] = time
             self.counts[location] = self.counts.get(location, 0) + 1
             if kind == "MEASUREMENT_ON_OFF":
@@ -169,26 +190,32 @@ class Events:
             else:
                 raise Bad(f"event not expected: {line}")
         for location, (_, n, _) in defs.locations.items():
-            need(self.counts.get(location, 0) == n, f"location {location}: {self.counts.get(location, 0)} events, defined {n}")
+            need(self.counts.get(location, 0) == n,
+                    f"location {location}: {self.counts.get(location, 0)} events, defined {n}")
         need(not any(self.stacks.values()), "a stack is not empty at the end")
-        need(not (self.stacks and (self.samples or self.ops)), "Enter/Leave and calling contexts in one archive")
+        need(not (self.stacks and (self.samples or self.ops)),
+                "Enter/Leave and calling contexts in one archive")
         need(not any(v is not None for v in self.inside.values()), "an operation does not end")
 
     def on_off(self, location, rest):
         m = re.match(r'Mode: (ON|OFF)$', rest)
         need(m, f"on or off not understood: {rest}")
-        need((m[1] == "OFF") != self.off.get(location, False), f"location {location}: measurement is {m[1]} already")
+        need((m[1] == "OFF") != self.off.get(location, False),
+                f"location {location}: measurement is {m[1]} already")
         self.off[location] = m[1] == "OFF"
         need(not self.stacks.get(location), f"location {location}: off inside of a region")
 
     def sample(self, location, rest):
-        need(not self.off.get(location, False), f"location {location}: a sample while measurement is off")
-        m = re.match(r'Calling Context: (.*), Unwind Distance: (\d+), Interrupt Generator: (.*)$', rest)
+        need(not self.off.get(location, False),
+                f"location {location}: a sample while measurement is off")
+        m = re.match(r'Calling Context: (.*), Unwind Distance: (\d+), Interrupt Generator: (.*)$',
+                rest)
         need(m, f"sample not understood: {rest}")
         context, found, generator = reference(m[1]), int(m[2]), reference(m[3])
         need(context in self.defs.contexts and generator in self.defs.generators, f"sample: {rest}")
         expected = distance(self.defs, self.last.get(location), context)
-        need(found == expected, f"location {location}: unwind distance {found}, expected {expected}, from {self.last.get(location)} to {context}")
+        need(found == expected,
+                f"location {location}: unwind distance {found}, expected {expected}, from {self.last.get(location)} to {context}")
         self.last[location] = context
         self.samples[location] = self.samples.get(location, 0) + 1
 
@@ -197,14 +224,18 @@ class Events:
         m = re.match(r"Calling Context: (.*?)(?:, Unwind Distance: (\d+))?$", rest)
         need(m and bool(m[2]) == enter, f"event not understood: {rest}")
         context = reference(m[1])
-        need(context in self.defs.contexts and self.is_stream(location), f"location {location}: {rest}")
+        need(context in self.defs.contexts and self.is_stream(location),
+                f"location {location}: {rest}")
         if enter:
-            expected = max(distance(self.defs, self.last.get(location), context), 2)  # it enters something
-            need(int(m[2]) == expected, f"location {location}: unwind distance {m[2]}, expected {expected}")
+            # it enters something
+            expected = max(distance(self.defs, self.last.get(location), context), 2)
+            need(int(m[2]) == expected,
+                    f"location {location}: unwind distance {m[2]}, expected {expected}")
             self.ops[(location, context)] = self.ops.get((location, context), 0) + 1
             self.last[location] = context
             return
-        need(self.last.get(location) == context, f"location {location}: leaves {context}, is in {self.last.get(location)}")
+        need(self.last.get(location) == context,
+                f"location {location}: leaves {context}, is in {self.last.get(location)}")
         self.last[location] = self.defs.contexts[context][2]
 
     def is_stream(self, location):
@@ -249,11 +280,13 @@ class Events:
         number, n = int(m[1]), int(m[2])
         members = self.defs.classes[self.defs.instances.get(number, number)]
         values = re.findall(r'<(\d+)>; (?:UINT64|DOUBLE); ([^)]+)\)', m[3])
-        need(len(values) == n and [int(v[0]) for v in values] == members, f"metric {number}: {rest}")
+        need(len(values) == n and [int(v[0]) for v in values] == members,
+                f"metric {number}: {rest}")
         if n == 1:
             return int(values[0][0]), float(values[0][1])
         for member, value in values:
-            key = ("process" if number in self.defs.instances else "thread", self.defs.members[int(member)])
+            key = ("process" if number in self.defs.instances else "thread",
+                    self.defs.members[int(member)])
             self.ledger[key] = self.ledger.get(key, 0) + int(value)
         return None
 
@@ -271,7 +304,8 @@ def make_paths(defs):
     paths = Paths()
     for i in sorted(defs.contexts):
         region, place, parent = defs.contexts[i]
-        place = defs.addresses.get(i) if place is None else (defs.strings[defs.places[place][0]], defs.places[place][1])
+        place = defs.addresses.get(i) if place is None else (defs.strings[defs.places[place][0]],
+                defs.places[place][1])
         paths.frame(i, parent, defs.regions[region][0], defs.function(i), i in defs.inlined)
         if place is not None:
             paths.place(i, i, place)
@@ -287,7 +321,8 @@ def print_facts(defs, events):
     for (metric, context), value in events.totals.items():
         facts.value(metric, paths.function(context), paths.hash(context), value)
     for location in defs.locations:
-        facts.add("samples", location, events.samples.get(location, 0) + events.n_ops.get(location, 0))
+        facts.add("samples", location, events.samples.get(location, 0)
+                + events.n_ops.get(location, 0))
         facts.add("kind", location, "queue" if events.is_stream(location) else "thread", 1)
         if events.is_stream(location):
             facts.add("busy", location, events.busy.get(location, 0))

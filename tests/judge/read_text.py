@@ -20,7 +20,8 @@ def unescape(s):
         return {"t": b"\t", "n": b"\n"}.get(escape, escape.encode())
 
     parts = re.split(r"(\\(?:x[0-9a-f]{2}|.))", s)
-    return b"".join(plain(p[1:]) if i % 2 else p.encode() for i, p in enumerate(parts)).decode("utf-8", "one-by-one")
+    return b"".join(plain(p[1:]) if i % 2 else p.encode() for i,
+            p in enumerate(parts)).decode("utf-8", "one-by-one")
 
 
 def main():
@@ -59,7 +60,8 @@ def main():
                 facts.add("ledger", "samples delivered", int(v[2]))
                 facts.add("ledger", "samples in the tree", int(v[4]))
     if n_threads != n_profiles:
-        print(f"read_text.py: {n_threads} records of threads, {n_profiles} profiles of threads", file=sys.stderr)
+        print(f"read_text.py: {n_threads} records of threads, {n_profiles} profiles of threads",
+                file=sys.stderr)
         return 1
     facts.print()
     return 0
@@ -94,14 +96,17 @@ def context(facts, paths, files, functions, v):
     if kind == "root":
         paths.known[number] = paths.known[None]
     elif kind == "entry":
-        name = {"main": "main thread", "thread": "application thread", "gpu-no-path": "GPU operations without a call path",
-                "gpu-no-launch": "GPU operations without a known launch"}.get(v[11], f"partial call paths: {v[12]}")
+        name = {"main": "main thread", "thread": "application thread",
+                "gpu-no-path": "GPU operations without a call path",
+                "gpu-no-launch": "GPU operations without a known launch"}.get(v[11],
+                f"partial call paths: {v[12]}")
         paths.frame(number, parent, name, name, False)
     elif kind == "function":
         name = functions.get(function, "<unknown function>")
         paths.frame(number, parent, name, name, relation == "inlined")
     elif kind == "loop":
-        paths.frame(number, parent, f"loop at line {line}" if int(line) else f"loop at {address}", functions.get(function, "<unknown function>"), False)
+        paths.frame(number, parent, f"loop at line {line}" if int(line) else f"loop at {address}",
+                functions.get(function, "<unknown function>"), False)
     else:
         paths.place(number, parent, (files[file], int(line)) if kind == "line" else int(address, 0))
 

@@ -6,8 +6,12 @@
 # lint_files ERE: files below the current directory whose names match.
 lint_files() {
 	{
-		find common hpcrun-lite hpcstruct-lite hpcprof-lite tests doc man m4 completion .ci \
+		find common hpcrun-lite hpcstruct-lite hpcprof-lite tests doc man m4 completion \
+			.ci \
 			-path tests/golden -prune -o -path 'tests/fuzz/*/*' -prune -o -type f -print
 		find . -maxdepth 1 -type f | sed 's|^\./||'
-	} 2>/dev/null | grep -Ev '^(aclocal\.m4|config\.h.*|configure|Makefile.*in|m4/(libtool|lt.*)\.m4)$' | grep -E "$1" | LC_ALL=C sort
+	} 2>/dev/null |
+		grep \
+		-Ev '^(aclocal\.m4|config\.h.*|configure|Makefile.*in|m4/(libtool|lt.*)\.m4)$' |
+		grep -E "$1" | LC_ALL=C sort
 }

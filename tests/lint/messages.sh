@@ -46,7 +46,8 @@ missing() {
 		sub(/^gpu=nvidia:? /, "", text)
 		gsub(/\/proc\/[a-z_\/]*|lib[A-Za-z]*\.so\.[0-9]*|[A-Z0-9]+_[A-Z0-9_]+|\*\.hpcrun|\.\.\./, "\001", text)
 		text = " " text " " # so that each placeholder has a neighbour on both sides
-		while (match(text, /[^A-Za-z](FILE|DIR-2|DIR|DB|NAME|CAUSE|RECORDING|N|X)[^A-Za-z]/))
+		while (match(text,
+			/[^A-Za-z](FILE|DIR-2|DIR|DB|NAME|CAUSE|RECORDING|N|X)[^A-Za-z]/))
 			text = substr(text, 1, RSTART) "\001" substr(text, RSTART + RLENGTH - 1)
 		n = split(text, parts, "\001")
 		for (i = 1; i <= n; i++) check(parts[i], span)

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Lints that every file named in a comment or a document exists: as a path from the top, as a path
-# from the folder of the text, as the end of a path (runtime/sample.c), or as a bare name. A block of
-# code in Markdown shows programs of others: there, only paths that begin with a folder of ours are
-# looked at. other-names.txt has the names that belong to others.
+# from the folder of the text, as the end of a path (runtime/sample.c), or as a bare name. A block
+# of code in Markdown shows programs of others: there, only paths that begin with a folder of ours
+# are looked at. other-names.txt has the names that belong to others.
 # Usage: names.sh [SOURCE-ROOT]. Prints TAP.
 root=${1:-${top_srcdir:-.}}
 cd "$root" || exit 99
@@ -82,7 +82,8 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 			if (name in exists || path in exists || name in other) continue
 			print FILENAME ":" FNR ": " name
 		}
-	}' "$T/tree" tests/lint/other-names.txt $(lint_files '\.(c|h|cc|cu|cuh|cl|sh|awk|py|mk|md|ac|am|m4|map|[1-8])$|^(bootstrap|packages\.txt|NEWS)$|^completion/|^\.ci/') >"$T/wrong"
+	}' "$T/tree" tests/lint/other-names.txt $(lint_files \
+		'\.(c|h|cc|cu|cuh|cl|sh|awk|py|mk|md|ac|am|m4|map|[1-8])$|^(bootstrap|packages\.txt|NEWS)$|^completion/|^\.ci/') >"$T/wrong"
 echo 1..1
 if [ -s "$T/wrong" ]; then
 	echo "not ok 1 - every file that a comment or a document names exists"

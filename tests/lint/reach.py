@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which names of other libraries the signal handlers of a built shared library may call.
 
-Usage: reach.py LIBRARY HANDLERS KIND. Reads the machine code: a function leads to whatever it calls,
-jumps to or takes the address of, and to the functions in each table that it names. What is called
-through a pointer that was set at run time does not show in the code: HANDLERS has it. A line
+Usage: reach.py LIBRARY HANDLERS KIND. Reads the machine code: a function leads to whatever it
+calls, jumps to or takes the address of, and to the functions in each table that it names. What is
+called through a pointer that was set at run time does not show in the code: HANDLERS has it. A line
 "KIND NAME" there is where a walk begins, and a line "never NAME" where it does not go on.
 
 Prints "NAME by FUNCTION from ... from HANDLER" for each name, and "? ..." for each line of HANDLERS
@@ -47,7 +47,8 @@ class Library:
             word = line.split()
             if len(word) == 4 and word[2] == "R_X86_64_RELATIVE":
                 self.target_at[int(word[0], 16)] = int(word[3], 16)
-            elif len(word) >= 5 and word[2] in ("R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT", "R_X86_64_64"):
+            elif len(word) >= 5 and word[2] in ("R_X86_64_GLOB_DAT", "R_X86_64_JUMP_SLOT",
+                    "R_X86_64_64"):
                 value, name = int(word[3], 16), word[4].split("@")[0]
                 self.target_at[int(word[0], 16)] = value if value else name
 
@@ -85,7 +86,8 @@ class Library:
         if start in self.edges:
             return self.edges[start]
         i = bisect.bisect_left(self.start, start)
-        return {self.target_at[a] for a in range(start & ~7, self.symbols[i][0], 8) if a in self.target_at}
+        return {self.target_at[a] for a in range(start & ~7, self.symbols[i][0], 8)
+                if a in self.target_at}
 
 
 def walk(library, begin, never):

@@ -28,11 +28,13 @@ not_allowed() {
 		}' "$allowed" - | sort -u
 }
 
-is "the lint sees a name that is not allowed" "$(printf '%s\n' environ clock_gettime _ITM_x | not_allowed all)" clock_gettime
+is "the lint sees a name that is not allowed" \
+	"$(printf '%s\n' environ clock_gettime _ITM_x | not_allowed all)" clock_gettime
 
 # relocated FILE: the names of its relocations; whoever defines such a name first is called.
 relocated() {
-	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ && $5 != "" { sub(/@.*/, "", $5); print $5 }'
+	readelf -rW "$1" | awk '$3 ~ /^R_X86_64_(JUMP_SLOT|GLOB_DAT|64|COPY)$/ &&
+		$5 != "" { sub(/@.*/, "", $5); print $5 }'
 }
 for library in '' -opencl -cupti -papi; do
 	file=$builddir/.libs/libhpcrun-lite$library.so
@@ -52,8 +54,10 @@ handlers_reach() {
 		return
 	fi
 	"${PYTHON3:-python3}" "$srcdir/tests/lint/reach.py" "$file" "$handlers" "$1" >"$T/reached"
-	within "$2.so: functions and tables that handlers reach" "$(sed -n 's/^# //p' "$T/reached")" "$3" 2000
-	is "$2.so: handlers call what they may" "$(grep -v '^#' "$T/reached" | not_allowed handler "handler-$1")" ''
+	within "$2.so: functions and tables that handlers reach" \
+		"$(sed -n 's/^# //p' "$T/reached")" "$3" 2000
+	is "$2.so: handlers call what they may" \
+		"$(grep -v '^#' "$T/reached" | not_allowed handler "handler-$1")" ''
 }
 handlers_reach handler libhpcrun-lite 200
 handlers_reach papi libhpcrun-lite-papi 2
@@ -69,7 +73,8 @@ for object in $objects; do
 	n=$((n + 1))
 	source=${object##*_la-}
 	source=${source%.o}.c
-	nm -u "$object" | awk '$2 != "_GLOBAL_OFFSET_TABLE_" { print $2 }' | sort -u | comm -23 - "$T/ours" |
+	nm -u "$object" | awk '$2 != "_GLOBAL_OFFSET_TABLE_" { print $2 }' | sort -u |
+		comm -23 - "$T/ours" |
 		not_allowed handler "$source" >"$T/wrong"
 	[ ! -s "$T/wrong" ] || is "$source calls what it may" "$(tr '\n' ' ' <"$T/wrong")" ''
 done

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Compares the Python lines above each kernel with what the program said of its launches: compare.py TRUTH ALL, where TRUTH has lines "launch FILE:LINE:FUNCTION ..." (tabs between) and ALL is the output of
-# hpcprof-lite --to=text --all. Prints "same N" or what differs; N is the number of launches.
+# Compares the Python lines above each kernel with what the program said of its launches: compare.py
+# TRUTH ALL, where TRUTH has lines "launch FILE:LINE:FUNCTION ..." (tabs between) and ALL is the
+# output of hpcprof-lite --to=text --all. Prints "same N" or what differs; N is the number of
+# launches.
 
 import collections
 import sys
@@ -9,7 +11,8 @@ import sys
 
 def read_truth(path):
     with open(path, encoding="utf-8") as f:
-        return collections.Counter(tuple(line.rstrip("\n").split("\t")[1:]) for line in f if line.startswith("launch\t"))
+        return collections.Counter(tuple(line.rstrip("\n").split("\t")[1:]) for line in f
+                if line.startswith("launch\t"))
 
 
 def read_paths(path):
@@ -32,7 +35,8 @@ def read_paths(path):
         frames = []
         while context in contexts:
             c = contexts[context]
-            if c[4] == "line" and files.get(c[9]) in modules:  # source that is a module itself: Python's
+            # source that is a module itself: Python's
+            if c[4] == "line" and files.get(c[9]) in modules:
                 frames.append("%s:%s:%s" % (files[c[9]].rsplit("/", 1)[-1], c[10], functions[c[7]]))
             context = c[2]
         paths[tuple(frames[1:])] += n

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Work in Python whose shares are known: frames.py SECONDS. Each part runs until its own CPU time is used up; prints "truth FUNCTION SECONDS" for the functions, whose names are unique: what they took by
-# their threads' clocks. Recursion to the limit, generators, callbacks from C, code that is made and thrown away, threads and forked children are among them.
+# Work in Python whose shares are known: frames.py SECONDS. Each part runs until its own CPU time is
+# used up; prints "truth FUNCTION SECONDS" for the functions, whose names are unique: what they took
+# by their threads' clocks. Recursion to the limit, generators, callbacks from C, code that is made
+# and thrown away, threads and forked children are among them.
 
 import os
 import sys

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Interpreters inside of the interpreter, one after the other, each with a function of its own, between functions of the first one; prints the CPU time of each in ns: "truth NAME NS". "none" where there is no module for it.
+# Interpreters inside of the interpreter, one after the other, each with a function of its own,
+# between functions of the first one; prints the CPU time of each in ns: "truth NAME NS". "none"
+# where there is no module for it.
 
 import time
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Launches kernels through the driver's API by ctypes, from Python lines in every kind of call, and prints the truth of each: "launch FILE:LINE:FUNCTION ..." (tabs between), innermost frame first, as
-# sys._getframe has it. Usage: launches.py (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no GPU: tests/gpu/fake/fake_cuda.c).
+# Launches kernels through the driver's API by ctypes, from Python lines in every kind of call, and
+# prints the truth of each: "launch FILE:LINE:FUNCTION ..." (tabs between), innermost frame first,
+# as sys._getframe has it. Usage: launches.py (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
+# GPU: tests/gpu/fake/fake_cuda.c).
 
 import ctypes
 import functools
@@ -19,7 +21,8 @@ def name_of(code):
 
 def path(frame):
     while frame:
-        yield "%s:%d:%s" % (frame.f_code.co_filename.rsplit("/", 1)[-1], frame.f_lineno, name_of(frame.f_code))
+        yield "%s:%d:%s" % (frame.f_code.co_filename.rsplit("/", 1)[-1], frame.f_lineno,
+                name_of(frame.f_code))
         frame = frame.f_back
 
 
@@ -28,7 +31,8 @@ def start():
     assert cuda.cuInit(0) == 0
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
     assert cuda.cuCtxSetCurrent(context) == 0
-    assert cuda.cuModuleLoadData(ctypes.byref(module), b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry spin()\n{ ret; }\n\0") == 0
+    assert cuda.cuModuleLoadData(ctypes.byref(module),
+            b".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry spin()\n{ ret; }\n\0") == 0
     assert cuda.cuModuleGetFunction(ctypes.byref(function), module, b"spin") == 0
 
 
@@ -160,7 +164,8 @@ def callbacks():
 def made_again():
     for i in range(20):
         scope = {"launch": launch}
-        exec(compile("\n" * i + "def made():\n    launch()\nmade()\n", "<made %d>" % (i % 5), "exec"), scope)
+        exec(compile("\n" * i + "def made():\n    launch()\nmade()\n", "<made %d>" % (i % 5),
+                "exec"), scope)
 
 
 def deleted():
@@ -178,7 +183,8 @@ def cells():
 def same_size():
     for i in range(30):
         scope = {"launch": launch}
-        exec("def f():\n%s    launch()\n%s" % ("    0\n" * (30 + i % 3), "    0\n" * (30 - i % 3)), scope)
+        exec("def f():\n%s    launch()\n%s" % ("    0\n" * (30 + i % 3), "    0\n" * (30 - i % 3)),
+                scope)
         scope["f"]()
 
 
@@ -190,7 +196,8 @@ def specialised():
 def chain_of_functions(k):
     n = 40
     scope = {"g%d_%d" % (k, n): launch}
-    exec(compile("".join("def g%d_%d(): g%d_%d()\n" % (k, i, k, i + 1) for i in range(n)), "<chain %d>" % k, "exec"), scope)
+    exec(compile("".join("def g%d_%d(): g%d_%d()\n" % (k, i, k, i + 1) for i in range(n)),
+            "<chain %d>" % k, "exec"), scope)
     return scope["g%d_0" % k]
 
 
@@ -239,7 +246,8 @@ def main():
         t.start()
     for t in threads:
         t.join()
-    # Not the main thread, and without the interpreter lock, which ctypes gives away: frames are read by guarded loads.
+    # Not the main thread, and without the interpreter lock, which ctypes gives away: frames are
+    # read by guarded loads.
     elsewhere = threading.Thread(target=calls)
     elsewhere.start()
     elsewhere.join()

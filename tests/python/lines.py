@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Compares tests/python/decode_lines with co_lines() of this interpreter, unit for unit, for all functions of many modules: lines.py DECODER. Prints "same FUNCTIONS UNITS" or what differs.
+# Compares tests/python/decode_lines with co_lines() of this interpreter, unit for unit, for all
+# functions of many modules: lines.py DECODER. Prints "same FUNCTIONS UNITS" or what differs.
 
 import importlib.util
 import subprocess
@@ -67,8 +68,10 @@ def said(code):
 
 kind = 1 if sys.version_info < (3, 11) else 2
 codes = all_codes()
-text = "".join("%d %d %d %s\n" % (kind, c.co_firstlineno, len(c.co_code) // 2, c.co_linetable.hex()) for c in codes)
-decoded = subprocess.run([sys.argv[1]], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+text = "".join("%d %d %d %s\n" % (kind, c.co_firstlineno, len(c.co_code) // 2,
+        c.co_linetable.hex()) for c in codes)
+decoded = subprocess.run([sys.argv[1]], input=text, stdout=subprocess.PIPE, text=True,
+        check=True).stdout.splitlines()
 assert len(decoded) == len(codes)
 n_units = different = 0
 for code, line in zip(codes, decoded):
@@ -78,4 +81,5 @@ for code, line in zip(codes, decoded):
         different += 1
         print("%s:%d %s differs" % (code.co_filename, code.co_firstlineno, code.co_name))
 if not different:
-    print("same %s %s" % ("many" if len(codes) > 2000 else len(codes), "many" if n_units > 100000 else n_units))
+    print("same %s %s" % ("many" if len(codes) > 2000 else len(codes),
+            "many" if n_units > 100000 else n_units))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Work below a stack of functions that stay: warm.py DEPTH SECONDS. Each function is one of its own; the innermost calls a small one. For tests/bench/bench_python.sh.
+# Work below a stack of functions that stay: warm.py DEPTH SECONDS. Each function is one of its own;
+# the innermost calls a small one. For tests/bench/bench_python.sh.
 
 import sys
 import time

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preloaded by tests/cli/struct/struct_damage.sh: libdwarf crashes, or hangs, when it is asked for the
- * children of the DIE at the offset in CRASH_DWARF_AT ("all": of any).
+ * Preloaded by tests/cli/struct/struct_damage.sh: libdwarf crashes, or hangs, when it is asked for
+ * the children of the DIE at the offset in CRASH_DWARF_AT ("all": of any).
  */
 #include <libdwarf.h>
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Test of bootstrap: what it would run, which packages it takes from an archive that lacks some, and the last line of
-# "check". dpkg-query, apt-get, apt-cache, sudo and make are stand-ins here; nothing is installed or built.
+# Test of bootstrap: what it would run, which packages it takes from an archive that lacks some, and
+# the last line of "check". dpkg-query, apt-get, apt-cache, sudo and make are stand-ins here;
+# nothing is installed or built.
 
 # shellcheck disable=SC2154 # srcdir and T come from lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -13,7 +14,8 @@ boot=$srcdir/bootstrap
 fake=$T/bin
 mkdir "$fake" "$T/pkg"
 
-# Installed packages are the lines of $T/installed, those on offer the lines of $T/archive. Installing one named in $T/broken fails.
+# Installed packages are the lines of $T/installed, those on offer the lines of $T/archive.
+# Installing one named in $T/broken fails.
 cat >"$fake/dpkg-query" <<-'SH'
 	#!/bin/sh
 	for last; do :; done
@@ -47,7 +49,8 @@ cat >"$T/pkg/packages.txt" <<-'TXT'
 	want	ranks	ranks-dev
 TXT
 
-# set_up: runs the stand-ins; prints the status, and leaves what was said in $T/said and what apt-get was asked for in $T/calls.
+# set_up: runs the stand-ins; prints the status, and leaves what was said in $T/said and what
+# apt-get was asked for in $T/calls.
 set_up() {
 	: >"$T/calls"
 	PATH=$fake:$PATH sh "$T/pkg/bootstrap" "$@" packages >"$T/said" 2>&1
@@ -68,7 +71,8 @@ unlike "one wanted is nowhere: nothing is installed" "$(cat "$T/calls")" install
 : >"$T/installed"
 printf '%s\n' cc-dev old-trace-dev oldest-trace-dev ranks-dev >"$T/archive"
 is "fresh machine: status" "$(set_up)" 0
-is "fresh machine: the first name on offer is taken" "$(sort "$T/installed" | tr '\n' ' ')" "cc-dev old-trace-dev ranks-dev "
+is "fresh machine: the first name on offer is taken" "$(sort "$T/installed" | tr '\n' ' ')" \
+	"cc-dev old-trace-dev ranks-dev "
 if [ "$(id -u)" -eq 0 ]; then
 	unlike "root does not ask sudo" "$(cat "$T/calls")" '^sudo'
 else
@@ -80,7 +84,8 @@ is "a second time: nothing to do" "$(cat "$T/calls")" ""
 : >"$T/installed"
 echo ranks-dev >"$T/broken"
 is "one wanted cannot be installed: no failure" "$(set_up)" 0
-is "one wanted cannot be installed: the others are" "$(sort -u "$T/installed" | tr '\n' ' ')" "cc-dev old-trace-dev "
+is "one wanted cannot be installed: the others are" "$(sort -u "$T/installed" | tr '\n' ' ')" \
+	"cc-dev old-trace-dev "
 
 : >"$T/installed"
 : >"$T/broken"
@@ -111,7 +116,8 @@ last_line() {
 	echo "$(tail -n 1 "$T/said") / $status"
 }
 mkdir "$T/trs"
-printf ':test-result: PASS 1 - a\n:test-result: SKIP 2 - b\n:test-global-result: PASS\n' >"$T/trs/one.trs"
+printf ':test-result: PASS 1 - a\n:test-result: SKIP 2 - b\n:test-global-result: PASS\n' \
+	>"$T/trs/one.trs"
 printf ':test-result: PASS\n:test-result: XFAIL 2 - x\n' >"$T/trs/two.trs"
 is "check: all good" "$(last_line)" "3 passed, 0 failed, 1 skipped / 0"
 printf ':test-result: FAIL\n:test-result: ERROR\n' >"$T/trs/three.trs"
@@ -124,7 +130,8 @@ rm "$T/trs/three.trs"
 is "check: make fails though no test does" "$(last_line)" "3 passed, 1 failed, 1 skipped / 1"
 
 # Attacks: short in a check, longer with --full, always with a seed that can be given again.
-printf 'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
+printf \
+	'all:\n\ncheck:\n\tcp $(T)/trs/* .; echo "$${ATTACK_SEED-none} $${ATTACK_SECONDS-none}" >$(T)/attack; test ! -e $(T)/fails\n' >"$work/Makefile"
 rm "$T/fails"
 mkdir "$work-sanitizer" "$work-clang"
 cp "$work/config.status" "$work-sanitizer"
@@ -152,7 +159,8 @@ full() {
 }
 is "check: no attacks beyond the tests" "$(full check)" "none none"
 is "check --full" "$(full check --full --seed 77 --seconds 9)" "77 9"
-like "... says how it is repeated" "$(cat "$T/said")" '^bootstrap: attacks: 9 s of each kind, --seed 77$'
+like "... says how it is repeated" "$(cat "$T/said")" \
+	'^bootstrap: attacks: 9 s of each kind, --seed 77$'
 is "... sanitizers: without the long attacks" "$(cat "$T/sanitized")" none
 is "... clang" "$(cat "$T/clang")" clang
 is "... the last line counts all parts" "$(tail -n 1 "$T/said")" "5 passed, 0 failed, 2 skipped"
@@ -161,7 +169,8 @@ is "... a warning of clang" "$(full check --full --seed 77 --seconds 9)" "77 9"
 is "... is a failure" "$(tail -n 1 "$T/said")" "4 passed, 1 failed, 2 skipped"
 rm "$T/warns"
 like "check --full draws a seed" "$(full --full check)" '^[0-9]+ 300$'
-like "... and prints it" "$(cat "$T/said")" "^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
+like "... and prints it" "$(cat "$T/said")" \
+	"^bootstrap: attacks: 300 s of each kind, --seed $(cut -d' ' -f1 "$T/attack")\$"
 sh "$boot" --full build >"$T/said" 2>&1
 is "--full is for check alone" $? 2
 sh "$boot" check --full --seed x >"$T/said" 2>&1
@@ -177,10 +186,12 @@ like "demo, dry: measures" "$said" '^\+ .*/hpcrun-lite .*melt'
 like "demo, dry: analyses" "$said" '^\+ .*/hpcprof-lite '
 not_ok "demo, dry: makes nothing" test -e "$T/none"
 
-# A device that cannot run the kernels: the demonstration says what the program said of it, and has succeeded.
+# A device that cannot run the kernels: the demonstration says what the program said of it, and has
+# succeeded.
 mkdir -p "$work/hpcrun-lite" "$work/hpcprof-lite" "$work/tests/workload/miniapp"
 echo '#define HAVE_OPENCL 1' >"$work/config.h"
-printf '#!/bin/sh\n' | tee "$work/hpcrun-lite/hpcrun-lite" "$work/hpcprof-lite/hpcprof-lite" >"$work/tests/workload/miniapp/melt"
+printf '#!/bin/sh\n' | tee "$work/hpcrun-lite/hpcrun-lite" "$work/hpcprof-lite/hpcprof-lite" \
+	>"$work/tests/workload/miniapp/melt"
 cat >"$work/tests/workload/miniapp/melt-opencl" <<-'SH'
 	#!/bin/sh
 	echo "melt: the kernels do not compile:" >&2
@@ -191,7 +202,8 @@ cat >"$work/tests/workload/miniapp/melt-opencl" <<-'SH'
 SH
 chmod +x "$work"/hpc*-lite/* "$work/tests/workload/miniapp"/*
 ok "demo without a device that works" sh "$boot" --no-install --build-dir "$work" demo
-is "demo without a device that works: says why" "$(tail -n 3 "$T/.ok.out")" "bootstrap: no run on an OpenCL device:
+is "demo without a device that works: says why" "$(tail -n 3 "$T/.ok.out")" \
+	"bootstrap: no run on an OpenCL device:
     melt: the kernels do not compile:
     melt: no program"
 sh "$boot" unknown >"$T/said" 2>&1

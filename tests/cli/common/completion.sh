@@ -11,8 +11,8 @@ cd "$T" || exit 99
 mkdir -p work/a-directory
 : >work/a-file
 
-# offers TOOL WORD...: what is offered to continue the last word, a line each. As bash does, words are
-# cut at "=" and ":".
+# offers TOOL WORD...: what is offered to continue the last word, a line each. As bash does, words
+# are cut at "=" and ":".
 cat >complete.bash <<'EOF'
 . "$1/completion/${2##*/}" || exit
 shift
@@ -45,7 +45,9 @@ for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
 	"bin/$tool" --help >help
 	offers "$tool" - | words >offered
 	# every word of the help that looks like an option and begins a line of the list
-	awk 'match($0, /^ +/) && RLENGTH <= 6 && $1 ~ /^-/ { for (i = 1; i <= NF && $i ~ /^-/; i++) { sub(/,$/, "", $i); print $i } }' help |
+	awk 'match($0, /^ +/) && RLENGTH <= 6 &&
+		$1 ~ /^-/ { for (i = 1; i <= NF && $i ~ /^-/; i++) { sub(/,$/, "", $i);
+		print $i } }' help |
 		sed 's/\[.*//; s/=.*/=/' | sort -u >listed
 	same "$tool: the options are those of --help" offered listed
 	ok "$tool: which are some" [ "$(wc -l <offered)" -ge 15 ]
@@ -57,17 +59,20 @@ is "one with a value ends in =" "$(offers hpcstruct-lite -o x --gpu)" "--gpu-cod
 # values TOOL OPTION: each between quotes, or in the list at the end
 values() {
 	"bin/$1" "$2" nonsense x 2>&1 | sed 's/ (--help.*//; s/,* not .nonsense.$//' |
-		sed "s/^.*'nonsense' is [^(:]*[(:] *//; s/^.*none of //; s/^.*; choose \(.*\) or /\1 /; s/^.* is '//; s/' or '/ /; s/[),']/ /g" | words
+		sed \
+		"s/^.*'nonsense' is [^(:]*[(:] *//; s/^.*none of //; s/^.*; choose \(.*\) or /\1 /; s/^.* is '//; s/' or '/ /; s/[),']/ /g" | words
 }
 # shellcheck disable=SC2013 # an option is one word
 for option in --to --by --sort $(sed -n "s/^ *\\(--otf2\\)=.*/\\1/p" help); do
-	is "hpcprof-lite $option offers what it takes" "$(offers hpcprof-lite "$option=" | words)" "$(values hpcprof-lite $option)"
+	is "hpcprof-lite $option offers what it takes" "$(offers hpcprof-lite "$option=" | words)" \
+		"$(values hpcprof-lite $option)"
 done
 is "hpcrun-lite -a, too" "$(offers hpcrun-lite -a '' | words)" "$(values hpcrun-lite -a)"
 is "a value after the option's name alone" "$(offers hpcprof-lite --sort t)" "total"
 is "a list goes on" "$(offers hpcprof-lite --by=path,fu)" "path,function"
 like "events are those of the machine" "$(offers hpcrun-lite -e CPU)" '^CPUTIME$'
-is "... also where their name has a colon, behind which bash continues" "$(offers hpcrun-lite -e perf::PAGE-)" "PAGE-FAULTS"
+is "... also where their name has a colon, behind which bash continues" \
+	"$(offers hpcrun-lite -e perf::PAGE-)" "PAGE-FAULTS"
 is "... and of GPUs" "$(offers hpcrun-lite --event=gpu=open)" "opencl"
 
 # --- files, directories, and the measured command
@@ -75,13 +80,16 @@ is "hpcprof-lite wants directories" "$(offers hpcprof-lite a-)" "a-directory"
 is "hpcstruct-lite files" "$(offers hpcstruct-lite a- | words)" "$(printf 'a-directory\na-file')"
 is "-o files" "$(offers hpcrun-lite -o a-f)" "a-file"
 like "hpcrun-lite wants a command" "$(offers hpcrun-lite -e CPUTIME@f100 -o d printen)" '^printenv$'
-is "... whose arguments are files" "$(offers hpcrun-lite -e perf::PAGE-FAULTS -o d -- printenv a-f)" "a-file"
+is "... whose arguments are files" \
+	"$(offers hpcrun-lite -e perf::PAGE-FAULTS -o d -- printenv a-f)" "a-file"
 is "... and its options not ours" "$(offers hpcrun-lite -q printenv --no-)" ""
 
 # --- as it is installed, and by the key
 for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do
-	found=$(find "$builddir/tests/stage" -path "*/share/bash-completion/completions/$tool" 2>/dev/null | head -n 1)
-	ok "$tool: is installed, and registers" bash -c '. "$1" && complete -p "$2"' - "$found" "$tool"
+	found=$(find "$builddir/tests/stage" -path "*/share/bash-completion/completions/$tool" \
+		2>/dev/null | head -n 1)
+	ok "$tool: is installed, and registers" bash -c '. "$1" && complete -p "$2"' - "$found" \
+		"$tool"
 done
 cat >key.py <<'EOF'
 import os, pty, select, sys
@@ -101,7 +109,8 @@ os.write(fd, b"\x15exit\n")
 print("completed" if b"--threshold=" in shown else shown)
 EOF
 if have "${PYTHON3:-python3}"; then
-	is "the key completes an option" "$(PATH=$T/bin:$PATH "${PYTHON3:-python3}" key.py "$found")" completed
+	is "the key completes an option" \
+		"$(PATH=$T/bin:$PATH "${PYTHON3:-python3}" key.py "$found")" completed
 else
 	skip "the key completes an option" "no Python"
 fi

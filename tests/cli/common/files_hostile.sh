@@ -28,11 +28,13 @@ is "hpcstruct-lite --print of a FIFO" "$(status "$HPCSTRUCT" --print fifo)" 1
 is "hpcstruct-lite --print of a device" "$(status "$HPCSTRUCT" --print /dev/zero)" 1
 like "... names it" "$(cat err)" "/dev/zero: not a regular file"
 rm m/structs/*
-find "$golden/prof/job/structs" -name '*.hpcstruct' -exec sh -c 'mkfifo "m/structs/${1##*/}"' sh {} \;
+find "$golden/prof/job/structs" -name '*.hpcstruct' -exec sh -c 'mkfifo "m/structs/${1##*/}"' \
+	sh {} \;
 is "FIFOs in place of structures" "$(status "$HPCPROF" --no-structs --to text m)" 0
 # The path of a module has the length of one of the golden ones; it names a FIFO.
 copy_of "$golden/prof/job"
-module=$("$HPCPROF" --no-structs --to text --all m 2>err | awk -F'\t' '$1 == "module" && length($5) > 12 { print $5; exit }')
+module=$("$HPCPROF" --no-structs --to text --all m 2>err |
+	awk -F'\t' '$1 == "module" && length($5) > 12 { print $5; exit }')
 mkdir p
 fifo=$(awk -v n=${#module} -v t="/tmp/hlf$$" 'BEGIN { while (length(t) < n) t = t "x"; print t }')
 mkfifo "$fifo"
@@ -57,17 +59,23 @@ fi
 copy_of "$golden/prof/killed"
 "$HPCPROF" -q --no-structs --to text --all m >want 2>err
 for f in m/*.hpcrun; do truncate -s 200G "$f"; done 2>err
-if [ "$(du -k m | awk '{ print $1; exit }')" -lt 10000 ] && [ "$(stat -c %s m/*.hpcrun)" -gt 200000000000 ]; then
-	is "a measurement with a hole of 200 GB" "$(status "$HPCPROF" -q --no-structs --to text --all m)" 0
-	like "... is said" "$(cat err)" 'warning: a hole of [0-9]+ MiB at offset [0-9]+: what lies behind it is not read'
-	for f in out want; do awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "bytes of the file" } 1' $f >$f.facts; done
+if [ "$(du -k m | awk '{ print $1; exit }')" -lt 10000 ] &&
+	[ "$(stat -c %s m/*.hpcrun)" -gt 200000000000 ]; then
+	is "a measurement with a hole of 200 GB" \
+		"$(status "$HPCPROF" -q --no-structs --to text --all m)" 0
+	like "... is said" "$(cat err)" \
+		'warning: a hole of [0-9]+ MiB at offset [0-9]+: what lies behind it is not read'
+	for f in out want; do
+		awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "bytes of the file" } 1' $f >$f.facts
+	done
 	same "... and all before it is read" out.facts want.facts
 	cp "$golden/struct/shapes-gcc-O2-g.so" a.so
 	"$HPCSTRUCT" -q --no-cache -o want.s a.so
 	truncate -s 200G a.so
 	is "a binary with such a hole" "$(status "$HPCSTRUCT" --no-cache -o s a.so)" 0
 	like "... is said" "$(cat err)" 'a.so: warning: a hole of'
-	is "... and read" "$("$HPCSTRUCT" --print s | grep -c '^function')" "$("$HPCSTRUCT" --print want.s | grep -c '^function')"
+	is "... and read" "$("$HPCSTRUCT" --print s | grep -c '^function')" \
+		"$("$HPCSTRUCT" --print want.s | grep -c '^function')"
 else
 	skip "large holes" "the file system makes none"
 fi
@@ -76,13 +84,18 @@ fi
 cc=${CC:-gcc} # perhaps with a ccache in front
 # packed TO FILE: a library whose .debug_str is the file, compressed
 packed() {
-	objcopy --update-section .debug_str="$2" f.so big.so && objcopy --compress-debug-sections=zlib big.so "$1"
+	objcopy --update-section .debug_str="$2" f.so big.so &&
+		objcopy --compress-debug-sections=zlib big.so "$1"
 }
 # shellcheck disable=SC2086 # several words
-if have ${cc%% *} && have objcopy && echo 'int f(void) { return 1; }' >f.c && $cc -g -shared -fPIC -o f.so f.c &&
-	head -c 67108864 /dev/zero >zeros && packed bomb.so zeros 2>err && [ "$(stat -c %s bomb.so)" -lt 1000000 ]; then
-	is "a section that unpacks to a thousand times its size" "$(status "$HPCSTRUCT" --no-cache -o s bomb.so)" 0
-	like "... is said" "$(cat err)" "bomb.so: warning: section .debug_str at file offset 0x[0-9a-f]* claims that its [0-9]+ bytes unpack to 67108864, which no debug information does"
+if have ${cc%% *} && have objcopy && echo 'int f(void) { return 1; }' >f.c &&
+	$cc -g -shared -fPIC -o f.so f.c &&
+	head -c 67108864 /dev/zero >zeros && packed bomb.so zeros 2>err &&
+	[ "$(stat -c %s bomb.so)" -lt 1000000 ]; then
+	is "a section that unpacks to a thousand times its size" \
+		"$(status "$HPCSTRUCT" --no-cache -o s bomb.so)" 0
+	like "... is said" "$(cat err)" \
+		"bomb.so: warning: section .debug_str at file offset 0x[0-9a-f]* claims that its [0-9]+ bytes unpack to 67108864, which no debug information does"
 	head -c 300000 /dev/urandom | od -An -tx1 >noise
 	packed good.so noise
 	is "one that does not" "$(status "$HPCSTRUCT" --no-cache -o s good.so)" 0
@@ -91,9 +104,13 @@ else
 	skip "compressed sections" "no compiler, or no objcopy that makes them"
 fi
 
-# Names. The metric REALTIME of the golden measurement becomes one that controls a terminal and is no UTF-8.
+# Names. The metric REALTIME of the golden measurement becomes one that controls a terminal and is
+# no UTF-8.
 copy_of "$golden/prof/job"
-for f in m/*.hpcrun; do LC_ALL=C sed 's/REALTIME/R\x1b[7m\xff\xc2\x9b/; s/node0/n\xe2\x80\xae0/g' "$f" >x && cp x "$f"; done
+for f in m/*.hpcrun; do
+	LC_ALL=C sed 's/REALTIME/R\x1b[7m\xff\xc2\x9b/; s/node0/n\xe2\x80\xae0/g' "$f" >x &&
+		cp x "$f"
+done
 ok "the names are there" grep -aq "$(printf 'R\033\\[7m')" m/0-node0-1000.hpcrun
 for how in "--to text --threshold 0" "--to text --all"; do
 	# shellcheck disable=SC2086 # several words

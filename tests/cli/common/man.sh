@@ -8,7 +8,8 @@
 
 # options: the options in a text, one a line, sorted. Long ones as --name, short ones as -x.
 options() {
-	grep -oE '(^|[[:blank:][(,|])(--[a-z][-a-z0-9]*|-[A-Za-z])([][:blank:]=,)|]|$)' | grep -oE -e '-(-[a-z][-a-z0-9]*|[A-Za-z])' | sort -u
+	grep -oE '(^|[[:blank:][(,|])(--[a-z][-a-z0-9]*|-[A-Za-z])([][:blank:]=,)|]|$)' |
+		grep -oE -e '-(-[a-z][-a-z0-9]*|[A-Za-z])' | sort -u
 }
 
 for tool in hpcrun-lite hpcstruct-lite hpcprof-lite; do

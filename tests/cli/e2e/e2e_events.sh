@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Three events at once on real programs: CPUTIME, REALTIME and page faults give one database with three metrics.
+# Three events at once on real programs: CPUTIME, REALTIME and page faults give one database with
+# three metrics.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -21,7 +22,8 @@ three() {
 	both "$t_name" $events -- "$@"
 	analyse "$t_name" text,cctdb "$M"
 	for t_metric in CPUTIME REALTIME perf::PAGE-FAULTS; do
-		holds "$t_name: metric $t_metric" "$t_name" "metric [0-9]+ [a-z]+ [0-9]+ [0-9]+ $t_metric"
+		holds "$t_name: metric $t_metric" "$t_name" \
+			"metric [0-9]+ [a-z]+ [0-9]+ [0-9]+ $t_metric"
 	done
 	holds "$t_name: page faults have values" "$t_name" "total 0 2"
 	for t_file in meta.db profile.db cct.db trace.db metrics/default.yaml; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# mpirun -n 4 of the mini-application: four ranks in one measurement directory, the same output as without us; two jobs never
-# share a directory.
+# mpirun -n 4 of the mini-application: four ranks in one measurement directory, the same output as
+# without us; two jobs never share a directory.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -67,8 +67,10 @@ not_ok "a failing job fails" test $? -eq 0
 if [ "$(id -u)" -eq 0 ]; then
 	dir=$(public_dir nobody)
 	cd "$dir" || exit 99
-	HOME=$dir run_limited 240 "$tap_runuser" -u nobody -- mpirun --oversubscribe --bind-to none -n 2 \
-		"$HPCRUN" -q -o "$dir/m" -- "$melt" --cells 16 --steps 2 --threads 1 >"$T/out" 2>"$T/err" </dev/null
+	HOME=$dir run_limited 240 "$tap_runuser" -u nobody -- mpirun --oversubscribe --bind-to \
+		none -n 2 \
+		"$HPCRUN" -q -o "$dir/m" -- "$melt" --cells 16 --steps 2 --threads 1 >"$T/out" \
+		2>"$T/err" </dev/null
 	is "as nobody: status" $? 0
 	diag_file "$T/err"
 	is "as nobody: two ranks" "$(processes "$dir/m")" 2

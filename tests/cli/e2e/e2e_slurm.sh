@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# srun -n 2 under a real Slurm, which the test starts for itself: two ranks in one measurement directory with the job's number,
-# the same output as without us. With the MPI variant of the mini-application where it is built, else with a shell.
+# srun -n 2 under a real Slurm, which the test starts for itself: two ranks in one measurement
+# directory with the job's number, the same output as without us. With the MPI variant of the
+# mini-application where it is built, else with a shell.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -28,7 +29,8 @@ PY
 
 run_limited 120 srun -n 2 /usr/bin/python3 "$T/ranks.py" >"$T/plain.out" 2>"$T/plain.err" </dev/null
 is "plain: status" $? 0
-run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >"$T/out" 2>"$T/err" </dev/null
+run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >"$T/out" 2>"$T/err" \
+	</dev/null
 is "measured: status" $? 0
 diag_file "$T/err"
 is "measured: output" "$(sort "$T/out")" "$(sort "$T/plain.out")"
@@ -45,15 +47,18 @@ run_limited 120 srun -n 2 "$HPCRUN" -q -o "$T/seven" -- sh -c 'exit 7' >/dev/nul
 is "a status of 7 comes back" $? 7
 
 # Two steps, two directories.
-run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >/dev/null 2>"$T/err" </dev/null
+run_limited 120 srun -n 2 "$HPCRUN" -q -- /usr/bin/python3 "$T/ranks.py" >/dev/null 2>"$T/err" \
+	</dev/null
 is "a second step: status" $? 0
 set -- hpctoolkit-lite-python3*-measurements*
 is "a second step has a directory of its own" $# 2
 
 if [ -x "$melt" ] && [ "$(slurm_mpi)" = pmix ]; then
-	run_limited 120 srun -n 2 "$melt" --cells 16 --steps 4 --threads 1 >"$T/plain.out" 2>"$T/plain.err" </dev/null
+	run_limited 120 srun -n 2 "$melt" --cells 16 --steps 4 --threads 1 >"$T/plain.out" \
+		2>"$T/plain.err" </dev/null
 	is "MPI, plain: status" $? 0
-	run_limited 120 srun -n 2 "$HPCRUN" -q -o "$T/mpi" -- "$melt" --cells 16 --steps 4 --threads 1 >"$T/out" 2>"$T/err" </dev/null
+	run_limited 120 srun -n 2 "$HPCRUN" -q -o "$T/mpi" -- "$melt" --cells 16 --steps 4 \
+		--threads 1 >"$T/out" 2>"$T/err" </dev/null
 	is "MPI, measured: status" $? 0
 	same "MPI, measured: output" "$T/plain.out" "$T/out"
 	is "MPI: a file each rank" "$(processes "$T/mpi")" 2

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Test of the mini-application by itself: it solves what it says, gives the same bits for any number of threads and either
-# schedule, and starts again from a checkpoint as if nothing had happened.
+# Test of the mini-application by itself: it solves what it says, gives the same bits for any number
+# of threads and either schedule, and starts again from a checkpoint as if nothing had happened.
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -13,7 +13,8 @@ small="--cells 32 --steps 4"
 
 # shellcheck disable=SC2086 # a list of options
 {
-	ok "the case with a known solution agrees with it" run_limited 120 "$melt" --case linear $small
+	ok "the case with a known solution agrees with it" run_limited 120 "$melt" --case linear \
+		$small
 	run_limited 120 "$melt" $small --threads 1 >"$T/one"
 	is "melting: status" $? 0
 	like "melting: verified" "$(cat "$T/one")" '^verified$'

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Workloads whose shares are known: functions, call paths, lines, inlined bodies, threads. What the profile says must agree with
-# what the workload counted, within six standard deviations of a sample of that size and half a percent
-# for the cost of loops and calls. The rate asked for is the rate delivered, and CPUTIME is the thread's own CPU
-# clock. gcc and clang, as an ordinary user.
+# Workloads whose shares are known: functions, call paths, lines, inlined bodies, threads. What the
+# profile says must agree with what the workload counted, within six standard deviations of a sample
+# of that size and half a percent for the cost of loops and calls. The rate asked for is the rate
+# delivered, and CPUTIME is the thread's own CPU clock. gcc and clang, as an ordinary user.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -14,35 +14,43 @@ seconds=4
 user=as_nobody
 tab=$(printf '\t')
 
-# measure NAME COMPILER SECONDS: builds the workload, measures it as nobody, leaves $T/NAME.truth and $T/NAME.sums.
+# measure NAME COMPILER SECONDS: builds the workload, measures it as nobody, leaves $T/NAME.truth
+# and $T/NAME.sums.
 measure() {
 	m=$1-$(basename "$2")
 	rm -rf "$T/$m.d" "$T/$m.db"
-	if ! "$2" -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -I"$srcdir/tests/workload/e2e" -o "$T/$m" "$srcdir/tests/workload/e2e/shares_$1.c" \
+	if ! "$2" -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -I"$srcdir/tests/workload/e2e" -o \
+		"$T/$m" "$srcdir/tests/workload/e2e/shares_$1.c" \
 		>"$T/cc.out" 2>&1; then
 		fail "$m: compiles"
 		diag_file "$T/cc.out"
 		return 1
 	fi
 	dir=$(public_dir "$m.d")
-	$user timeout --kill-after=5 $((240 * tap_patience)) "$HPCRUN" -q -e CPUTIME@f1000,perf -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
+	$user timeout --kill-after=5 $((240 * tap_patience)) "$HPCRUN" \
+		-q -e CPUTIME@f1000,perf -o "$dir/m" -- "$T/$m" "$3" >"$T/$m.out" 2>"$T/$m.err"
 	is "$m: runs" $? 0
 	diag_file "$T/$m.err"
 	grep '^truth ' "$T/$m.out" >"$T/$m.truth"
 	ok "$m: analysis" run_limited 240 "$HPCPROF" --to text --all -o "$T/$m.db" "$dir/m"
 	awk -f "$srcdir/tests/shares.awk" "$T/.ok.out" >"$T/$m.sums"
 	is "$m: the ledger closes" "$(sum all ledger 3)" 1
-	# A handler that was preempted for long rests, and what comes meanwhile is counted as lost: on a busy machine there are some.
+	# A handler that was preempted for long rests, and what comes meanwhile is counted as lost:
+	# on a busy machine there are some.
 	within "$m: hardly a sample is lost" \
-		"$(echo "$(sum all ledger 2) $(sum all ledger 1)" | awk '{ print $2 ? $1 / $2 : 0 }')" 0.95 1
+		"$(echo "$(sum all ledger 2) $(sum all ledger 1)" |
+		awk '{ print $2 ? $1 / $2 : 0 }')" 0.95 1
 }
 
-# measure_evenly: the same, three times at most until nine tenths of the samples asked for came. An ordinary user's expiries that fall into the kernel are dropped, and their time goes to
-# others in lumps: then a share is not within the bound that the number of samples promises. A source that is too slow fails the test of the rate below.
+# measure_evenly: the same, three times at most until nine tenths of the samples asked for came. An
+# ordinary user's expiries that fall into the kernel are dropped, and their time goes to others in
+# lumps: then a share is not within the bound that the number of samples promises. A source that is
+# too slow fails the test of the rate below.
 measure_evenly() {
 	for attempt in 1 2 3; do
 		measure "$@" || return
-		per_second=$(echo "$(sum all ledger 1) $(truth cpu)" | awk '{ printf "%d", $2 ? $1 / $2 : 0 }')
+		per_second=$(echo "$(sum all ledger 1) $(truth cpu)" |
+			awk '{ printf "%d", $2 ? $1 / $2 : 0 }')
 		if [ "$per_second" -ge 900 ]; then break; fi
 		diag "attempt $attempt: $per_second samples a CPU second"
 		diag "$(grep -E '^(metric|note|loss	all)' "$T/.ok.out")"
@@ -51,19 +59,22 @@ measure_evenly() {
 
 # sum KIND KEY COLUMN: a number from the sums of the last measurement, 0 when there is none.
 sum() {
-	awk -F "$tab" -v k="$1" -v n="$2" -v c="$3" '$1 == k && $2 == n { s += $(c + 2) } END { printf "%.17g\n", s }' "$T/$m.sums"
+	awk -F "$tab" -v k="$1" -v n="$2" -v c="$3" '$1 == k && $2 == n { s += $(c + 2) }
+		END { printf "%.17g\n", s }' "$T/$m.sums"
 }
 
 truth() {
 	awk -v n="$1" '$2 == n { print $3 }' "$T/$m.truth"
 }
 
-# group DESCRIPTION: reads lines "NAME SAMPLES VALUE" of things that make up a whole, and tests each one's share against its truth.
+# group DESCRIPTION: reads lines "NAME SAMPLES VALUE" of things that make up a whole, and tests each
+# one's share against its truth.
 group() {
 	while read -r g_name g_samples g_value; do
 		echo "$g_name $(truth "$g_name") $g_samples $g_value"
 	done | awk '
-		{ name[NR] = $1; truth[NR] = $2; value[NR] = $4; truths += $2; samples += $3; values += $4 }
+		{ name[NR] = $1; truth[NR] = $2; value[NR] = $4; truths += $2; samples += $3;
+		values += $4 }
 		END {
 			for (i = 1; i <= NR; i++) {
 				p = truths > 0 ? truth[i] / truths : -1
@@ -71,7 +82,8 @@ group() {
 				bound = 6 * sqrt(p * (1 - p) / (samples > 0 ? samples : 1)) + 0.005
 				off = got > p ? got - p : p - got
 				good = p > 0 && samples > 500 && off <= bound
-				printf "%s %.4f %.4f %.4f %d %d\n", name[i], p, got, bound, samples, good
+				printf "%s %.4f %.4f %.4f %d %d\n", name[i], p, got, bound, samples,
+					good
 			}
 		}' >"$T/group"
 	[ -s "$T/group" ] || fail "$m: $1" "nothing to compare"
@@ -79,13 +91,15 @@ group() {
 		if [ "$g_good" = 1 ]; then
 			pass "$m: $1: $g_name has $g_got of $g_p"
 		else
-			fail "$m: $1: $g_name" "got a share of $g_got, truth $g_p, bound $g_bound, $g_samples samples in the group"
+			fail "$m: $1: $g_name" \
+				"got a share of $g_got, truth $g_p, bound $g_bound, $g_samples samples in the group"
 		fi
 	done <"$T/group"
 }
 
-# by_function NAME...: exclusive; by_callers NAME...: inclusive. by_lines NAME...: the line that ends in the comment NAME, with
-# its loop on the line before it; exclusive. by_sites NAME...: the same, inclusive.
+# by_function NAME...: exclusive; by_callers NAME...: inclusive. by_lines NAME...: the line that
+# ends in the comment NAME, with its loop on the line before it; exclusive. by_sites NAME...: the
+# same, inclusive.
 by_function() {
 	for f; do echo "$f $(sum function "$f" 1) $(sum function "$f" 2)"; done
 }
@@ -100,8 +114,10 @@ line_of() {
 
 two_lines() {
 	w=$(line_of "$1")
-	echo "$1 $(($(sum line "shares_lines.c:$w" "$2") + $(sum line "shares_lines.c:$((w - 1))" "$2")))" \
-		"$(echo "$(sum line "shares_lines.c:$w" "$3") $(sum line "shares_lines.c:$((w - 1))" "$3")" | awk '{ print $1 + $2 }')"
+	echo "$1 $(($(sum line "shares_lines.c:$w" "$2") + $(sum line "shares_lines.c:$((w - 1))" \
+		"$2")))" \
+		"$(echo "$(sum line "shares_lines.c:$w" "$3") $(sum line \
+		"shares_lines.c:$((w - 1))" "$3")" | awk '{ print $1 + $2 }')"
 }
 
 by_lines() {
@@ -112,8 +128,9 @@ by_sites() {
 	for l; do two_lines "$l" 3 4; done
 }
 
-# rate: notes the samples a CPU second of the last measurement of shares_functions. best_rate: "good" when one was as asked for, but for what an ordinary user is not given on a busy machine, where 970 were the
-# best of three runs; run_rate.sh asks for more as root.
+# rate: notes the samples a CPU second of the last measurement of shares_functions. best_rate:
+# "good" when one was as asked for, but for what an ordinary user is not given on a busy machine,
+# where 970 were the best of three runs; run_rate.sh asks for more as root.
 rate() {
 	echo "$(sum all ledger 1) $(truth cpu)" | awk '{ print $1 / $2 }' >>"$T/rates"
 }
@@ -147,35 +164,47 @@ for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
 	fi
 done
 
-# clock_agrees THREAD...: the weights of the samples add up to the thread's own clock. Close to its end some milliseconds of its time are not given away yet, beside busy neighbours up to 59; and the first sample may
-# be given a tick too much.
+# clock_agrees THREAD...: the weights of the samples add up to the thread's own clock. Close to its
+# end some milliseconds of its time are not given away yet, beside busy neighbours up to 59; and the
+# first sample may be given a tick too much.
 clock_agrees() {
 	for t; do
 		within "$m: $t: CPUTIME is the thread's CPU clock, within 1 % and 100 ms" \
-			"$(sum thread "$t" 2)" "$(awk -v t="$(truth "$t")" 'BEGIN { print 0.99 * t - 0.1 }')" "$(awk -v t="$(truth "$t")" 'BEGIN { print 1.01 * t + 0.01 }')"
+			"$(sum thread "$t" 2)" \
+			"$(awk -v t="$(truth "$t")" 'BEGIN { print 0.99 * t - 0.1 }')" \
+			"$(awk -v t="$(truth "$t")" 'BEGIN { print 1.01 * t + 0.01 }')"
 	done
 }
 
 if measure threads "${CC:-cc}" 10; then
-	for part in part1 part2 part3 part4; do echo "$part $(sum thread $part 1) $(sum thread $part 2)"; done >"$T/g"
+	for part in part1 part2 part3 part4; do
+		echo "$part $(sum thread $part 1) $(sum thread $part 2)"
+	done >"$T/g"
 	group threads <"$T/g"
 	clock_agrees part1 part2 part3 part4
 fi
-# Threads that wait often. Close to a thread's end up to eight milliseconds of its time in the kernel are not given away yet, and a busy machine has outliers: so the
-# best of three runs counts, and has nine tenths on any machine (before what misses the tick was looked for: 0.59 to 0.82).
+# Threads that wait often. Close to a thread's end up to eight milliseconds of its time in the
+# kernel are not given away yet, and a busy machine has outliers: so the best of three runs counts,
+# and has nine tenths on any machine (before what misses the tick was looked for: 0.59 to 0.82).
 switches() { # LEAST
 	for attempt in 1 2 3; do
 		measure switches "${CC:-cc}" 6 || return
-		far=$(for t in ping1 pong1 ping2 pong2; do echo "$(sum thread "$t" 2) $(truth "$t")"; done | awk -v least="$1" '$1 < least * $2 || $1 > 1.01 * $2 { n++ } END { print n + 0 }')
+		far=$(for t in ping1 pong1 ping2 \
+			pong2; do echo "$(sum thread "$t" 2) $(truth "$t")"; done |
+			awk -v least="$1" '$1 < least * $2 || $1 > 1.01 * $2 { n++ }
+				END { print n + 0 }')
 		if [ "$far" = 0 ]; then break; fi
 		diag "attempt $attempt: $far of 4 threads are off"
 	done
 	for t in ping1 pong1 ping2 pong2; do
-		within "$m: $t: CPUTIME is the thread's CPU clock" "$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" 0.9 1.02
+		within "$m: $t: CPUTIME is the thread's CPU clock" \
+			"$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" \
+			0.9 1.02
 	done
 }
 switches 0.99
-# Beside neighbours that use up every processor the kernel's tick, which tells an ordinary user of time in the kernel, hardly ever meets threads that run so shortly.
+# Beside neighbours that use up every processor the kernel's tick, which tells an ordinary user of
+# time in the kernel, hardly ever meets threads that run so shortly.
 neighbours=
 # shellcheck disable=SC2016 # expanded at the end
 at_exit '[ -z "$neighbours" ] || kill $neighbours 2>/dev/null'
@@ -192,9 +221,9 @@ user=
 if [ "$(id -u)" -eq 0 ]; then switches 0.99; fi
 user=as_nobody
 
-# The rate needs a processor that is there: while a virtual machine's host takes it away, or the kernel is busy with others, expiries
-# of the timer are missed (the samples then carry their weight). So the best of some runs counts; a source that is
-# too slow fails all of them.
+# The rate needs a processor that is there: while a virtual machine's host takes it away, or the
+# kernel is busy with others, expiries of the timer are missed (the samples then carry their
+# weight). So the best of some runs counts; a source that is too slow fails all of them.
 for attempt in 1 2 3; do
 	if [ "$(best_rate)" = good ]; then break; fi
 	diag "before attempt $attempt: $(tr '\n' ' ' <"$T/rates")"

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# gpu=nvidia,pc from end to end, on a driver and a CUPTI that do not exist (tests/gpu/fake/fake_cuda.c, fake_pc.c): samples and records come together, all sums close in every mode, samples stand under who
-# launched their kernel, and what cannot be had is said exactly, while operations are traced all the same. tests/gpu/all.sh asks the same of a GPU.
+# gpu=nvidia,pc from end to end, on a driver and a CUPTI that do not exist
+# (tests/gpu/fake/fake_cuda.c, fake_pc.c): samples and records come together, all sums close in
+# every mode, samples stand under who launched their kernel, and what cannot be had is said exactly,
+# while operations are traced all the same. tests/gpu/all.sh asks the same of a GPU.
 
 . "${srcdir:-.}/tests/lib.sh"
 CUDA_CALLS=$builddir/tests/gpu/cuda_calls
@@ -19,35 +21,55 @@ sampled() {
 	options=$2
 	shift 2
 	status=0
-	run_limited 60 "$HPCRUN" -v -e "gpu=nvidia,$options" -o "m-$name" "$CUDA_CALLS" "$@" >"out-$name" 2>"err-$name" || status=$?
-	run_limited 60 "$HPCPROF" --to text --all "m-$name" >"all-$name" 2>"prof-$name" || diag_file "prof-$name"
+	run_limited 60 "$HPCRUN" -v -e "gpu=nvidia,$options" -o "m-$name" "$CUDA_CALLS" "$@" \
+		>"out-$name" 2>"err-$name" || status=$?
+	run_limited 60 "$HPCPROF" --to text --all "m-$name" >"all-$name" 2>"prof-$name" ||
+		diag_file "prof-$name"
 }
-# sampling NAME FIELD: of the sums over all ranges: 5 total, 6 recorded, 7 dropped, 8 outside, 9 under their launch, 10 apportioned, 13 ns without samples, 14 full buffers, 15 closes
+# sampling NAME FIELD: of the sums over all ranges: 5 total, 6 recorded, 7 dropped, 8 outside, 9
+# under their launch, 10 apportioned, 13 ns without samples, 14 full buffers, 15 closes
 sampling() { awk -F'\t' -v f="$2" '$1 == "gpu-sampling" && $2 == "all" { print $f }' "all-$1"; }
 # samples NAME METRIC: in the whole tree
-samples() { awk -F'\t' -v m="$2" '$1 == "tree" && $2 == m && $3 == 0 { n = $7 } END { print n + 0 }' "all-$1"; }
-joined() { awk '$1 == "gpu-kind" && $2 == "all" && $5 == "kernel" { n = $7 } END { print n + 0 }' "all-$1"; }
+samples() {
+	awk -F'\t' -v m="$2" '$1 == "tree" && $2 == m && $3 == 0 { n = $7 } END { print n + 0 }' \
+		"all-$1"
+}
+joined() {
+	awk '$1 == "gpu-kind" && $2 == "all" && $5 == "kernel" { n = $7 } END { print n + 0 }' \
+		"all-$1"
+}
 # closes NAME: the ledger, the sums of CUPTI, and the sums of the tree
 closes() {
 	is "$1: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' "all-$1")" 1
-	is "$1: all samples are accounted for" "$(sampling "$1" 5)" $(($(sampling "$1" 6) + $(sampling "$1" 7) + $(sampling "$1" 8)))
+	is "$1: all samples are accounted for" "$(sampling "$1" 5)" \
+		$(($(sampling "$1" 6) + $(sampling "$1" 7) + $(sampling "$1" 8)))
 	is "$1: those that are recorded are in the tree" "$(samples "$1" GINS)" "$(sampling "$1" 6)"
 }
 # below NAME FUNCTION: samples below a function of the program
-below() { awk -F'\t' -v f="$2" '$1 == "tree" && $2 == "GINS" && $4 == "function" && $5 == f { n += $7 } END { print n + 0 }' "all-$1"; }
+below() {
+	awk -F'\t' -v f="$2" '$1 == "tree" && $2 == "GINS" && $4 == "function" &&
+		$5 == f { n += $7 } END { print n + 0 }' "all-$1"
+}
 
-# 30 kernels of 200 us and 10 of 100, on 12 units of 1 GHz: 2^15 cycles are the first period that gives less than 600,000 samples/s
+# 30 kernels of 200 us and 10 of 100, on 12 units of 1 GHz: 2^15 cycles are the first period that
+# gives less than 600,000 samples/s
 sampled paths pc paths
 is "paths: the program's status" "$status" 0
-like "paths: what is done is said" "$(cat err-paths)" 'gpu=nvidia: PC sampling of GPU 0: continuous, a sample every 2\^15 cycles of a multiprocessor, 366,210 a second at most'
+like "paths: what is done is said" "$(cat err-paths)" \
+	'gpu=nvidia: PC sampling of GPU 0: continuous, a sample every 2\^15 cycles of a multiprocessor, 366,210 a second at most'
 closes paths
 within "paths: as many as period and device promise" "$(sampling paths 5)" 2558 2568
 is "paths: every kernel has its times" "$(joined paths)" 40
-within "paths: they are apportioned by time" "$(below paths often)" $(($(sampling paths 6) * 6 / 7 - 30)) $(($(sampling paths 6) * 6 / 7 + 30))
-is "paths: each sample has one reason" "$(samples paths GINS)" $(($(samples paths GINS:STL_NONE) + $(samples paths GINS:STL_ANY)))
-is "paths: reasons by their names, whatever CUPTI's numbers" "$(samples paths GINS:STL_ANY)" $(($(samples paths GINS:STL_IDEP) + $(samples paths GINS:STL_GMEM)))
-is "paths: those without an issue are counted apart" "$(samples paths GINS:STL_GMEM_NI)" "$(samples paths GINS:STL_GMEM)"
-within "paths: ... and are not all" "$(samples paths GINS:STL_IDEP_NI)" 1 $(($(samples paths GINS:STL_IDEP) - 1))
+within "paths: they are apportioned by time" "$(below paths often)" \
+	$(($(sampling paths 6) * 6 / 7 - 30)) $(($(sampling paths 6) * 6 / 7 + 30))
+is "paths: each sample has one reason" "$(samples paths GINS)" \
+	$(($(samples paths GINS:STL_NONE) + $(samples paths GINS:STL_ANY)))
+is "paths: reasons by their names, whatever CUPTI's numbers" "$(samples paths GINS:STL_ANY)" \
+	$(($(samples paths GINS:STL_IDEP) + $(samples paths GINS:STL_GMEM)))
+is "paths: those without an issue are counted apart" "$(samples paths GINS:STL_GMEM_NI)" \
+	"$(samples paths GINS:STL_GMEM)"
+within "paths: ... and are not all" "$(samples paths GINS:STL_IDEP_NI)" 1 \
+	$(($(samples paths GINS:STL_IDEP) - 1))
 is "paths: nothing is left in /tmp" "$([ -e "$LOCK" ] && echo there)" ""
 
 sampled exp pc@12 paths
@@ -56,29 +78,41 @@ within "a shorter period: eight times as many" "$(sampling exp 5)" 20500 20520
 
 sampled serialized pc,mode=serialized paths
 closes serialized
-is "serialized: all samples know their launch" "$(sampling serialized 9) $(sampling serialized 10)" "$(sampling serialized 6) 0"
-within "serialized: they stand under it" "$(below serialized often)" $(($(sampling serialized 6) * 6 / 7 - 30)) $(($(sampling serialized 6) * 6 / 7 + 30))
+is "serialized: all samples know their launch" \
+	"$(sampling serialized 9) $(sampling serialized 10)" "$(sampling serialized 6) 0"
+within "serialized: they stand under it" "$(below serialized often)" \
+	$(($(sampling serialized 6) * 6 / 7 - 30)) $(($(sampling serialized 6) * 6 / 7 + 30))
 
 # beyond the bound on records: summed up where they were launched, and still known to be of there
 status=0
-run_limited 60 "$HPCRUN" -v --gpu-memory 0 -e gpu=nvidia,pc,mode=serialized -o m-summed "$CUDA_CALLS" paths >out-summed 2>err-summed || status=$?
-run_limited 60 "$HPCPROF" --to text --all m-summed >all-summed 2>prof-summed || diag_file prof-summed
+run_limited 60 "$HPCRUN" -v --gpu-memory 0 -e gpu=nvidia,pc,mode=serialized -o m-summed \
+	"$CUDA_CALLS" paths >out-summed 2>err-summed || status=$?
+run_limited 60 "$HPCPROF" --to text --all m-summed >all-summed 2>prof-summed ||
+	diag_file prof-summed
 closes summed
-is "summed up: all samples know their launch" "$(sampling summed 9) $(sampling summed 10)" "$(sampling summed 6) 0"
-is "summed up: they stand under it" "$(below summed often) $(below summed seldom)" "$(below serialized often) $(below serialized seldom)"
+is "summed up: all samples know their launch" "$(sampling summed 9) $(sampling summed 10)" \
+	"$(sampling summed 6) 0"
+is "summed up: they stand under it" "$(below summed often) $(below summed seldom)" \
+	"$(below serialized often) $(below serialized seldom)"
 # a graph's samples are those of all its kernels
 sampled graph-serialized pc@9,mode=serialized graph
 closes graph-serialized
-is "serialized graph: its kernels" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" && $4 == "function" && ($5 == "spin" || $5 == "empty") { n[$5] += $7 } END { print (n["spin"] > n["empty"]) + 0, (n["empty"] > 0) + 0 }' all-graph-serialized)" "1 1"
+is "serialized graph: its kernels" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" &&
+	$4 == "function" && ($5 == "spin" || $5 == "empty") { n[$5] += $7 }
+	END { print (n["spin"] > n["empty"]) + 0, (n["empty"] > 0) + 0 }' all-graph-serialized)" \
+		"1 1"
 
 sampled notimes pc,notimes paths
 closes notimes
-is "notimes: kernels are there, without times" "$(joined notimes) $(awk -F'\t' '$1 == "tree" && $2 == "GKER (sec)" && $3 == 0' all-notimes)" "40 "
+is "notimes: kernels are there, without times" \
+	"$(joined notimes) $(awk -F'\t' '$1 == "tree" && $2 == "GKER (sec)" &&
+		$3 == 0' all-notimes)" "40 "
 
 sampled bursts pc,mode=bursts@50 storm 1000000
 closes bursts
 within "bursts: some samples know their launch" "$(sampling bursts 9)" 1 "$(sampling bursts 6)"
-is "bursts: every kernel is there" "$(joined bursts)" "$(awk '$1 == "truth" && $2 == "kernel" { print $3 }' out-bursts)"
+is "bursts: every kernel is there" "$(joined bursts)" \
+	"$(awk '$1 == "truth" && $2 == "kernel" { print $3 }' out-bursts)"
 
 # a period that is much too short: the buffer runs over, and sampling comes back with longer ones
 # (a busy machine may let the tool look once in all that time)
@@ -88,7 +122,8 @@ for kernels in 80000 240000 720000; do
 	rm -rf m-over
 done
 closes over
-like "over: it is said" "$(cat err-over)" 'gpu=nvidia: PC samples came faster than CUPTI can process them, so some periods have none; from now on there is one every 2\^[0-9]+ cycles'
+like "over: it is said" "$(cat err-over)" \
+	'gpu=nvidia: PC samples came faster than CUPTI can process them, so some periods have none; from now on there is one every 2\^[0-9]+ cycles'
 within "over: how often" "$(sampling over 14)" 2 24
 is "over: how long there was none" "$([ "$(sampling over 13)" -gt 0 ] && echo said)" said
 within "over: then there are samples" "$(sampling over 6)" 1000 100000000
@@ -96,12 +131,15 @@ is "over: every kernel is there" "$(joined over)" $((kernels + 1))
 
 sampled contexts pc contexts
 closes contexts
-within "contexts: each is sampled" "$(awk -F'\t' '$1 == "gpu-sampling" && $2 == "all" { print $4 }' all-contexts)" 5 12
+within "contexts: each is sampled" "$(awk -F'\t' '$1 == "gpu-sampling" &&
+	$2 == "all" { print $4 }' all-contexts)" 5 12
 is "contexts: kernels of all" "$(joined contexts)" 55
 
 sampled variants pc@9,mode=serialized variants
 closes variants
-is "variants: kernels of one name in two code objects" "$(awk -F'\t' '$1 == "tree" && $2 == "GINS" && $4 == "function" && $5 == "same"' all-variants | wc -l)" 2
+is "variants: kernels of one name in two code objects" \
+	"$(awk -F'\t' '$1 == "tree" && $2 == "GINS" && $4 == "function" &&
+		$5 == "same"' all-variants | wc -l)" 2
 
 for way in graph unfinished fork _exit; do
 	sampled $way pc $way
@@ -109,19 +147,27 @@ for way in graph unfinished fork _exit; do
 done
 is "_exit: all samples of a short run" "$(sampling _exit 5)" "$(sampling paths 5)"
 
-# launches of graphs have no records where there are no times, and none when the process is at its end
+# launches of graphs have no records where there are no times, and none when the process is at its
+# end
 sampled graph-untimed pc,notimes graph
-is "graphs without times: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-graph-untimed)" 1
-is "graphs without times: their launches" "$(awk '$1 == "gpu-loss" && $2 == "all" && $5 == "no-times" { print $7 }' all-graph-untimed)" 10
+is "graphs without times: the ledger closes" \
+	"$(awk '$1 == "gpu-closes" { print $2 }' all-graph-untimed)" 1
+is "graphs without times: their launches" \
+	"$(awk '$1 == "gpu-loss" && $2 == "all" &&
+		$5 == "no-times" { print $7 }' all-graph-untimed)" 10
 sampled late pc late
 is "launched at exit: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-late)" 1
-is "launched at exit: never done" "$(awk '$1 == "gpu-loss" && $2 == "all" && $5 == "never-done" { print $7 }' all-late)" 2
+is "launched at exit: never done" "$(awk '$1 == "gpu-loss" && $2 == "all" &&
+	$5 == "never-done" { print $7 }' all-late)" 2
 
-# processes: a child that uses what it has not, one of its own, a program that is started, an exec that fails and one that does not
+# processes: a child that uses what it has not, one of its own, a program that is started, an exec
+# that fails and one that does not
 while read -r way child kernels files; do
 	sampled "$way" pc "$way"
 	closes "$way"
-	is "$way: status, child, kernels, processes" "$status $(grep child "out-$way") $(joined "$way") $(awk '$1 == "process"' "all-$way" | wc -l)" "0 child $child $kernels $files"
+	is "$way: status, child, kernels, processes" \
+		"$status $(grep child "out-$way") $(joined "$way") $(awk '$1 == "process"' \
+		"all-$way" | wc -l)" "0 child $child $kernels $files"
 done <<EOF
 forkuse 6 2 2
 forkfirst 7 80 2
@@ -129,17 +175,22 @@ spawn 0 42 2
 EOF
 sampled exec pc exec
 closes exec
-is "exec: status, kernels, images" "$status $(joined exec) $(awk '$1 == "process"' all-exec | wc -l)" "0 51 2"
+is "exec: status, kernels, images" \
+	"$status $(joined exec) $(awk '$1 == "process"' all-exec | wc -l)" "0 51 2"
 within "exec: samples of the second" "$(sampling exec 5)" 2558 2570
 
 # the end is bounded, whatever runs
 for options in pc pc,notimes; do
 	sampled endless $options endless
 	is "endless, $options: the program ends" "$status" 0
-	like "endless, $options: it is said" "$(cat err-endless)" 'gpu=nvidia: kernels are still running: PC samples that CUPTI has not delivered are lost'
-	is "endless, $options: the ledger closes" "$(awk '$1 == "gpu-closes" { print $2 }' all-endless)" 1
+	like "endless, $options: it is said" "$(cat err-endless)" \
+		'gpu=nvidia: kernels are still running: PC samples that CUPTI has not delivered are lost'
+	is "endless, $options: the ledger closes" \
+		"$(awk '$1 == "gpu-closes" { print $2 }' all-endless)" 1
 	is "endless, $options: that samples are in no count is in one" "$(sampling endless 32)" 1
-	like "endless, $options: ... and is in the report" "$("$HPCPROF" -q m-endless 2>&1)" '1 of them at the end of a context, where kernels still ran or CUPTI could not be asked: the last samples of it are in no count'
+	like "endless, $options: ... and is in the report" "$("$HPCPROF" -q m-endless 2>&1)" \
+		'1 of them at the end of a context,
+			where kernels still ran or CUPTI could not be asked: the last samples of it are in no count'
 	rm -rf m-endless
 done
 
@@ -156,7 +207,8 @@ like "no rights: what would help is said" "$(cat err-refused)" \
 is "no rights: operations are traced" "$status $(joined refused)" "0 40"
 FAKE_CUDA=pcunknown
 sampled unknown pc killed
-like "CUPTI fails: it is said" "$(cat err-unknown)" 'gpu=nvidia: PC sampling of GPU 0 has stopped: CUPTI_ERROR'
+like "CUPTI fails: it is said" "$(cat err-unknown)" \
+	'gpu=nvidia: PC sampling of GPU 0 has stopped: CUPTI_ERROR'
 is "CUPTI fails: operations are traced" "$(joined unknown)" 40
 FAKE_CUDA=pcdropped
 sampled dropped pc paths
@@ -173,8 +225,10 @@ until ! flock -n "$LOCK" true; do
 	sleep 0.05
 done
 sampled second pc paths
-like "another process samples: it is said" "$(cat err-second)" "gpu=nvidia: PC sampling of GPU 0 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced. Its lock is $LOCK"
-is "another process samples: operations are traced" "$status $(joined second) $(samples second GINS)" "0 40 0"
+like "another process samples: it is said" "$(cat err-second)" \
+	"gpu=nvidia: PC sampling of GPU 0 is disabled: another process samples this GPU, and CUPTI supports only one; operations are still traced. Its lock is $LOCK"
+is "another process samples: operations are traced" \
+	"$status $(joined second) $(samples second GINS)" "0 40 0"
 kill "$other"
 wait "$other" 2>/dev/null
 other=
@@ -182,12 +236,15 @@ sampled third pc paths
 is "then it is the next one's" "$(sampling third 6)" "$(samples third GINS)"
 
 # what the launcher lets through
-for options in pc@4 pc@32 pc,mode=fast pc,mode=bursts@60 mode=serialized notimes pc,notimes,mode=bursts pcs; do
+for options in pc@4 pc@32 pc,mode=fast pc,mode=bursts@60 mode=serialized notimes \
+	pc,notimes,mode=bursts pcs; do
 	"$HPCRUN" -e "gpu=nvidia,$options" -o m-wrong true >out 2>err
 	is "$options: a usage error" "$? $([ -e m-wrong ] && echo there)" "2 "
 done
-like "... that says why" "$("$HPCRUN" -e gpu=nvidia,pc@40 true 2>&1)" 'gpu=nvidia cannot sample at pc@40: the period is 2\^EXP cycles, EXP from 5 to 31'
-like "-L shows the options" "$("$HPCRUN" -L)" 'gpu=nvidia .*options: pc\[@EXP\],mode=continuous\|serialized\|bursts\[@N\],notimes,latency,cupti=FILE'
+like "... that says why" "$("$HPCRUN" -e gpu=nvidia,pc@40 true 2>&1)" \
+	'gpu=nvidia cannot sample at pc@40: the period is 2\^EXP cycles, EXP from 5 to 31'
+like "-L shows the options" "$("$HPCRUN" -L)" \
+	'gpu=nvidia .*options: pc\[@EXP\],mode=continuous\|serialized\|bursts\[@N\],notimes,latency,cupti=FILE'
 like "--help names them" "$("$HPCRUN" --help)" 'gpu=nvidia,pc\[@EXP\]'
 
 done_testing

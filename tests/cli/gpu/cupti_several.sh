@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Several GPUs, on a driver and a CUPTI that do not exist (tests/gpu/fake/fake_cuda.c) and have two: what tests/gpu/several.sh asks of a machine with GPUs.
+# Several GPUs, on a driver and a CUPTI that do not exist (tests/gpu/fake/fake_cuda.c) and have two:
+# what tests/gpu/several.sh asks of a machine with GPUs.
 
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and for several.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -24,8 +25,11 @@ in_loop() {
 	awk -F'\t' -v name="$2" -v half="$3" '$1 == "tree" && $2 == "GINS" {
 		if (below && $3 <= below) below = 0
 		if ($4 == "function" && ($5 == name || index($5, name ".") == 1)) below = $3
-		if (below && $4 == "instruction" && $5 == "either" && (half == "LOOP_OF_SECOND") == ($6 ~ /^0x[89a-f].$/)) n += $8 } END { print n + 0 }' "all-$1"
+		if (below && $4 == "instruction" && $5 == "either" &&
+			(half == "LOOP_OF_SECOND") == ($6 ~ /^0x[89a-f].$/)) n += $8 }
+			END { print n + 0 }' "all-$1"
 }
 several_section
-is "one: time of the kernels" "$(on_gpu one 0 kernel s | cut -c1-5) $(on_gpu one 1 kernel s | cut -c1-5)" "0.160 0.120"
+is "one: time of the kernels" \
+	"$(on_gpu one 0 kernel s | cut -c1-5) $(on_gpu one 1 kernel s | cut -c1-5)" "0.160 0.120"
 done_testing

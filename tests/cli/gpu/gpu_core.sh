@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The core of GPU measurement, end to end, with a vendor that does not exist: whatever a program does, each launch stands under its path or in the ledger, and the program
-# lives and ends as without us.
+# The core of GPU measurement, end to end, with a vendor that does not exist: whatever a program
+# does, each launch stands under its path or in the ledger, and the program lives and ends as
+# without us.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
@@ -12,7 +13,8 @@ LIBRARY=$builddir/.libs/libhpcrun-lite.so
 say=1
 gpu_bytes=1073741824
 
-# fake MODE NUMBERS: runs it as the launcher would for "-e CPUTIME -e gpu=fake" (which the launcher refuses: there is no such vendor). $limit: a shell command before it.
+# fake MODE NUMBERS: runs it as the launcher would for "-e CPUTIME -e gpu=fake" (which the launcher
+# refuses: there is no such vendor). $limit: a shell command before it.
 limit=:
 event=CPUTIME,1,1,0,0,1000000,0,0
 also=
@@ -20,16 +22,20 @@ fake() {
 	rm -rf "$OUT"
 	mkdir "$OUT"
 	status=0
-	# shellcheck disable=SC2016 # expands in the inner shell: the process that prints the report is the one that becomes the program
+	# Expands in the inner shell: the process that prints the report is the one that becomes the
+	# program
+	# shellcheck disable=SC2016
 	run_limited 120 sh -c '
 		dir=$1 library=$2 settings=$3 limit=$4 also=$5
 		shift 5
 		eval "$limit"
 		LD_PRELOAD="$library $also" HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;$settings;gpu=fake,an option" exec "$@"' \
-		sh "$OUT" "$LIBRARY" "say=$say;gpubytes=$gpu_bytes;event=$event" "$limit" "$also" "$FAKE" "$BACKEND" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
+		sh "$OUT" "$LIBRARY" "say=$say;gpubytes=$gpu_bytes;event=$event" "$limit" "$also" \
+		"$FAKE" "$BACKEND" "$@" >"$T/stdout" 2>"$T/stderr" || status=$?
 }
 
-# closes DESCRIPTION [-k]: every identity of CPU and GPU holds in every file of the run; leaves the values in $T/values.
+# closes DESCRIPTION [-k]: every identity of CPU and GPU holds in every file of the run; leaves the
+# values in $T/values.
 closes() {
 	sound "$1: CPU side" ${2:+"$2"}
 	"$GPU_CHECK" ${2:+"$2"} "$OUT"/*.hpcrun >"$T/values" 2>&1
@@ -55,15 +61,19 @@ is "a plain run: exit status" "$status" 0
 like "a plain run: the back end is let in" "$(cat "$T/stdout")" '^measured 1$'
 like "a plain run: the line at the end" "$(cat "$T/stderr")" ', 3,000 GPU operations, 0 lost: /'
 closes "a plain run"
-counts "a plain run" launched 3000 recorded 3000 ops 3000 ops_without_launch 0 launches_without_op 0 without_path 0 places 3 busy_ns 3050000 amount 4096000 \
+counts "a plain run" launched 3000 recorded 3000 ops 3000 ops_without_launch 0 launches_without_op \
+	0 without_path 0 places 3 busy_ns 3050000 amount 4096000 \
 	devices 1 queues 2 codes 1 functions 2 shapes 2 backends 1
 like "a plain run: the leaf is the call" "$(cat "$T/values")" '^leaf gpu_fake_backend.so 3000$'
 like "a plain run: ... below what made it" "$(cat "$T/values")" '^caller (lt-)?gpu_fake 3000$'
-like "a plain run: the entrance is kept" "$(cat "$T/values")" '^backend fake 0 a library of the tests$'
+like "a plain run: the entrance is kept" "$(cat "$T/values")" \
+	'^backend fake 0 a library of the tests$'
 content=$(awk '$1 == "code" { print $2 }' "$T/values")
 is "a plain run: the code is kept under its hash" "$(ls "$OUT/gpubins")" "$content"
-is "a plain run: ... as it was" "$(cat "$OUT/gpubins/$content")" "$(printf 'kernel void first() {}\nkernel void second() {}')"
-within "a plain run: bytes a launch with its operation" "$(ratio "$(value record_bytes)" 3000)" 56 90
+is "a plain run: ... as it was" "$(cat "$OUT/gpubins/$content")" \
+	"$(printf 'kernel void first() {}\nkernel void second() {}')"
+within "a plain run: bytes a launch with its operation" "$(ratio "$(value record_bytes)" 3000)" 56 \
+	90
 
 say=2
 fake basic 10
@@ -74,45 +84,55 @@ say=1
 fake threads 8 5000
 is "threads: exit status" "$status" 0
 closes "threads"
-counts "threads" launched 40000 recorded 40000 ops 40000 ops_without_launch 0 launches_without_op 0 without_path 0
+counts "threads" launched 40000 recorded 40000 ops 40000 ops_without_launch 0 launches_without_op \
+	0 without_path 0
 "$CHECK" "$OUT"/*.hpcrun >"$T/values"
 counts "threads: the vendor's own thread is not measured" threads 10
 
 fake unseen 500
 closes "a thread that is not measured"
-counts "a thread that is not measured" launched 500 ops 500 lost-no-path 500 without_path 500 launch_lost 0
+counts "a thread that is not measured" launched 500 ops 500 lost-no-path 500 without_path 500 \
+	launch_lost 0
 
 fake by_id 20000 4294960000
 closes "32-bit ids that wrap"
-counts "32-bit ids that wrap" launched 20000 recorded 20000 ops 24000 ops_without_launch 0 launches_without_op 0 launched-graph 2000
+counts "32-bit ids that wrap" launched 20000 recorded 20000 ops 24000 ops_without_launch 0 \
+	launches_without_op 0 launched-graph 2000
 like "32-bit ids that wrap: they did" "$(cat "$T/stdout")" '^last_id 4294979999$'
 
 gpu_bytes=65536
 fake by_id 20000 4294960000
 closes "beyond the bound, by id"
 counts "beyond the bound, by id" launched 20000 ops_without_launch 0 launches_without_op 0
-is "beyond the bound, by id: each is a record or summed up" $(($(value ops) + $(value aggregate_ops))) 24000
-is "beyond the bound, by id: busy time" $(($(value busy_ns) + $(value aggregate_busy_ns))) $((24000 * 900))
+is "beyond the bound, by id: each is a record or summed up" \
+	$(($(value ops) + $(value aggregate_ops))) 24000
+is "beyond the bound, by id: busy time" $(($(value busy_ns) + $(value aggregate_busy_ns))) \
+	$((24000 * 900))
 within "beyond the bound, by id: most are summed up" "$(value aggregated)" 15000 19999
 within "beyond the bound, by id: bytes" "$(value record_bytes)" 65536 131072
 fake threads 4 5000
 closes "beyond the bound, threads"
-is "beyond the bound, threads: each is a record or summed up" $(($(value ops) + $(value aggregate_ops))) 20000
-like "beyond the bound, threads: the line says so" "$(cat "$T/stderr")" '20,000 GPU operations \([0-9,]+ summed up\), 0 lost'
+is "beyond the bound, threads: each is a record or summed up" \
+	$(($(value ops) + $(value aggregate_ops))) 20000
+like "beyond the bound, threads: the line says so" "$(cat "$T/stderr")" \
+	'20,000 GPU operations \([0-9,]+ summed up\), 0 lost'
 gpu_bytes=0
 fake basic 1000
 closes "summed up from the start"
-counts "summed up from the start" launched 3000 aggregated 3000 recorded 0 ops 0 aggregate_ops 3000 aggregates 6 aggregate_busy_ns 3050000
+counts "summed up from the start" launched 3000 aggregated 3000 recorded 0 ops 0 aggregate_ops \
+	3000 aggregates 6 aggregate_busy_ns 3050000
 gpu_bytes=1073741824
 
 fake forks 100 50
 is "fork: exit status" "$status" 0
 closes "fork"
 is "fork: two files" "$(n_files)" 2
-counts "fork" launched 751 recorded 751 ops 751 ops_without_launch 0 launches_without_op 0 codes 2 queues 4 backends 2
+counts "fork" launched 751 recorded 751 ops 751 ops_without_launch 0 launches_without_op 0 codes 2 \
+	queues 4 backends 2
 is "fork: the code is kept once" "$(find "$OUT/gpubins" -type f | wc -l | tr -d ' ')" 1
 
-# The place of a launch is that of the thread's last one where the path is the same: not in another process, for another back end, or where other frames are left out.
+# The place of a launch is that of the thread's last one where the path is the same: not in another
+# process, for another back end, or where other frames are left out.
 fake again:fork 20
 is "one path, and a fork: exit status" "$status" 0
 closes "one path, and a fork"
@@ -120,7 +140,8 @@ counts "one path, and a fork" launched 60 ops 60 without_path 0 places 2
 fake again:entered 20
 closes "one path, and frames that say nothing from then on"
 counts "one path, and frames that say nothing from then on" launched 40 places 2
-is "one path, and frames that say nothing from then on: leaves" "$(grep -c '^leaf .* 20$' "$T/values")" 2
+is "one path, and frames that say nothing from then on: leaves" \
+	"$(grep -c '^leaf .* 20$' "$T/values")" 2
 event="$event;gpu=other,"
 fake two_hosts 20
 event=${event%;*}
@@ -129,7 +150,8 @@ closes "one path, and two back ends"
 counts "one path, and two back ends" backends 2 launched 40 places 2
 
 fake switched 10
-is "started while it is stopped: exit status, the last call counts, and errno is kept" "$status $(grep "^gpu_fake" "$T/stderr")" "0 "
+is "started while it is stopped: exit status, the last call counts, and errno is kept" \
+	"$status $(grep "^gpu_fake" "$T/stderr")" "0 "
 closes "started while it is stopped"
 counts "started while it is stopped" launched 30 ops 30 launches_without_op 0
 
@@ -146,13 +168,15 @@ counts "an exec that fails: measured on" launched 400 ops 400 launches_without_o
 fake end:handler 100
 is "_exit in a signal handler: exit status" "$status" 0
 closes "_exit in a signal handler"
-counts "_exit in a signal handler: the back end is not called" launched 100 ops 0 launches_without_op 100
+counts "_exit in a signal handler: the back end is not called" launched 100 ops 0 \
+	launches_without_op 100
 fake end:kill 1000
 is "killed: exit status" "$status" 137
 closes "killed" -k
 counts "killed: all is there" launched 1000 recorded 1000 launches_without_op 1000 with_path 1000
 
-# Killed in the midst of it, again and again: every file can be read, and all but what each thread was about to write is there.
+# Killed in the midst of it, again and again: every file can be read, and all but what each thread
+# was about to write is there.
 for round in 1 2 3 4 5; do
 	# shellcheck disable=SC2016 # expands in the inner shell, whose process is the program soon
 	limit='(until "'$GPU_CHECK'" -k "$dir"/*.hpcrun 2>/dev/null | grep -q "^launched [1-9]" || ! kill -0 $$; do sleep 0.01; done; sleep 0.'$round'; kill -9 $$) &'
@@ -169,8 +193,11 @@ is "forks and the end among launching threads: exit status" "$status" 0
 closes "forks and the end among launching threads" -k
 is "forks and the end among launching threads: files" "$(n_files)" 21
 counts "forks and the end among launching threads" ops_without_launch 0 without_path 0
-"$GPU_CHECK" "$OUT"/*.hpcrun | awk '$1 == "launched" && $2 == 20 { n++ } $1 == "launches_without_op" && $2 == 0 { m++ } END { print n + 0, (m >= 20) }' >"$T/children"
-is "forks and the end among launching threads: children have their own, all delivered" "$(cat "$T/children")" "20 1"
+"$GPU_CHECK" "$OUT"/*.hpcrun | awk '$1 == "launched" && $2 == 20 { n++ }
+	$1 == "launches_without_op" && $2 == 0 { m++ } END { print n + 0, (m >= 20) }' \
+		>"$T/children"
+is "forks and the end among launching threads: children have their own, all delivered" \
+	"$(cat "$T/children")" "20 1"
 
 fake busy 400
 closes "samples in launches"
@@ -219,7 +246,8 @@ if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=3000k none "$disk" 2>/dev/null
 	is "disk full: exit status" "$status" 0
 	closes "disk full"
 	within "disk full: the rest is counted" "$(value launch_lost)" 100000 299000
-	like "disk full: the line says so" "$(cat "$T/stderr")" 'GPU operations, [0-9,]+ lost \(no-space [0-9,]+\)'
+	like "disk full: the line says so" "$(cat "$T/stderr")" \
+		'GPU operations, [0-9,]+ lost \(no-space [0-9,]+\)'
 	rm -rf "$OUT"
 	dd if=/dev/zero of="$disk/fill" bs=1k count=1940 2>/dev/null
 	limit="dd if=/dev/zero of='$disk/fill2' bs=1k 2>/dev/null"

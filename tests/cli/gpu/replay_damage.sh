@@ -12,7 +12,8 @@ record calls ,pc calls
 record graph '' graph
 tape=$(basename calls/*.hpctape)
 
-# broken NAME WANTED COMMAND...: a copy of `calls` changed by the command (in it) cannot be played, and why is said
+# broken NAME WANTED COMMAND...: a copy of `calls` changed by the command (in it) cannot be played,
+# and why is said
 broken() {
 	rm -rf b
 	cp -R calls b
@@ -32,8 +33,10 @@ broken "a name that leads elsewhere" 'its header is damaged' put 224 '../x'
 broken "nothing but a header" 'there is nothing to play' truncate -s 4096 "$tape"
 broken "less than a header" 'it is shorter than its header' truncate -s 100 "$tape"
 broken "an empty file" 'it is shorter than its header' truncate -s 0 "$tape"
-broken "without its measurement" 'the measurement that the recording belongs to is not here' find . -name '*.hpcrun' -delete
-broken "with another's measurement" 'this is no measurement of this version' sh -c 'echo no >"$(ls *.hpcrun)"'
+broken "without its measurement" 'the measurement that the recording belongs to is not here' find \
+	. -name '*.hpcrun' -delete
+broken "with another's measurement" 'this is no measurement of this version' \
+	sh -c 'echo no >"$(ls *.hpcrun)"'
 
 # What a refused replay made is removed, what somebody else made is not.
 mkdir mine

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Recordings made on NVIDIA GPUs (tests/golden/replay), played without a GPU, through hpcstruct-lite and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
+# Recordings made on NVIDIA GPUs (tests/golden/replay), played without a GPU, through hpcstruct-lite
+# and hpcprof-lite: the report for people and all facts of the complete text are those that are kept
 # beside them, and the CCT database and the OTF2 archive agree with them fact by fact.
 # replay_golden.sh --accept writes what is expected anew.
 
@@ -28,21 +29,30 @@ expect() {
 	same "$1: $2 as expected" "$2" want
 }
 
-# all_facts DIR: its complete text, with names of code objects as if it were m, without the size of the file
+# all_facts DIR: its complete text, with names of code objects as if it were m, without the size of
+# the file
 all_facts() {
-	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" | awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
+	run_limited 200 "$HPCPROF" -q --to text --all "$1" 2>/dev/null | sed "s,$T/$1/,m/,g" |
+		awk -F'\t' -v OFS='\t' '$1 == "ledger" { $10 = "-" } 1'
 }
 
 # tools NAME: all that the tools make of ./m
 tools() {
-	run_limited 120 "$HPCSTRUCT" -q m >said 2>&1 # says that libraries of the machine are not here
-	is "$1: hpcstruct-lite reads all code objects" "$(for f in m/gpubins/*; do ls "$HPCTOOLKIT_LITE_CACHE/$(basename "$f" .gpubin)"-*.hpcstruct >/dev/null || echo "$f"; done)" ""
+	# says that libraries of the machine are not here
+	run_limited 120 "$HPCSTRUCT" -q m >said 2>&1
+	is "$1: hpcstruct-lite reads all code objects" \
+		"$(for f in m/gpubins/*; do ls \
+		"$HPCTOOLKIT_LITE_CACHE/$(basename "$f" .gpubin)"-*.hpcstruct >/dev/null ||
+		echo "$f"; done)" ""
 	rm -rf db
 	ok "$1: hpcprof-lite" run_limited 200 sh -c "'$HPCPROF' -q -o db m >report 2>said"
 	all_facts m >all
 }
 
-if [ $accept = no ]; then ok "the recordings are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"; fi
+if [ $accept = no ]; then
+	ok "the recordings are those that were committed" \
+		sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"
+fi
 for packed in "$golden"/*.tar.gz; do
 	[ -f "$packed" ] || continue
 	name=$(basename "$packed" .tar.gz)
@@ -52,7 +62,9 @@ for packed in "$golden"/*.tar.gz; do
 	tools "$name"
 	expect "$name" report
 	expect "$name" all
-	is "$name: the sums close" "$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" "1 1 "
+	is "$name: the sums close" \
+		"$(awk '$1 == "closes" || $1 == "gpu-closes" { print $2 }' all | tr '\n' ' ')" \
+		"1 1 "
 	all_facts recording >recorded
 	same "$name: the replay is what was recorded" all recorded
 	rm -rf shuffled
@@ -61,16 +73,22 @@ for packed in "$golden"/*.tar.gz; do
 	same "$name: so it is in another order" all other
 	# the three outputs, which the judges take seconds for: of two recordings
 	case $name in called | inline-serialized) ;; *) continue ;; esac
-	"$python" "$judge/read_text.py" all >text-facts 2>err || fail "$name: the complete text reads through" "$(cat err)"
+	"$python" "$judge/read_text.py" all >text-facts 2>err ||
+		fail "$name: the complete text reads through" "$(cat err)"
 	grep -v '^bytes' text-facts >text-cctdb
-	"$python" "$judge/read_cctdb.py" db >cctdb-facts 2>err || fail "$name: the CCT database is sound" "$(cat err)"
-	ok "$name: text and CCT database agree" "$python" "$judge/compare_facts.py" text-cctdb cctdb-facts
+	"$python" "$judge/read_cctdb.py" db >cctdb-facts 2>err ||
+		fail "$name: the CCT database is sound" "$(cat err)"
+	ok "$name: text and CCT database agree" "$python" "$judge/compare_facts.py" text-cctdb \
+		cctdb-facts
 	if [ $otf2 = no ]; then
 		skip "$name: text and OTF2 archive agree" "no OTF2, or no otf2-print"
 		continue
 	fi
-	"$python" "$judge/read_otf2.py" db/otf2/traces.otf2 >otf2-facts 2>err || fail "$name: the OTF2 archive is sound" "$(cat err)"
-	ok "$name: text and OTF2 archive agree" "$python" "$judge/compare_facts.py" -t 1e-5 text-facts otf2-facts profiles total function path samples kind busy bytes launched joined summed-up lost ops
+	"$python" "$judge/read_otf2.py" db/otf2/traces.otf2 >otf2-facts 2>err ||
+		fail "$name: the OTF2 archive is sound" "$(cat err)"
+	ok "$name: text and OTF2 archive agree" "$python" "$judge/compare_facts.py" -t 1e-5 \
+		text-facts otf2-facts profiles total function path samples kind busy bytes \
+		launched joined summed-up lost ops
 done
 if [ $accept = yes ]; then (cd "$golden" && sha256sum ./*.tar.gz >SHA256SUMS); fi
 

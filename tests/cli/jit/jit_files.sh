@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Which perf map and jitdump is believed, and that names outlive the files: copies at the end of the process, originals of a
-# process that was killed or that wrote the rest later, and none that may be another process's.
+# Which perf map and jitdump is believed, and that names outlive the files: copies at the end of the
+# process, originals of a process that was killed or that wrote the rest later, and none that may be
+# another process's.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -15,7 +16,8 @@ maps=
 # functions NAME: those of the program that the profile knows
 functions() {
 	"$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 "$1" 2>"$1.err" | grep -o \
-		'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort | tr '\n' ' '
+		'alpha or beta\|alpha\|beta\|stays\|<code outside every module>' | sort |
+		tr '\n' ' '
 }
 untimed="alpha or beta stays "
 nothing="<code outside every module> "
@@ -120,7 +122,9 @@ if public_tools && public_copy "$jit"; then
 	as_nobody env TMPDIR="$dir" HPCTOOLKIT_LITE_CACHE= "$HPCRUN" -q -e CPUTIME@f1000 -o m \
 		"$T/jit" -t 0.03 -f -m . -d . >"$T/user.out" 2>&1
 	rm -f ./perf-*.map ./jit-*.dump
-	is "as an ordinary user" "$(as_nobody "$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 m | grep -o 'alpha or beta\|alpha\|beta\|stays' | sort | tr '\n' ' ')" \
+	is "as an ordinary user" \
+		"$(as_nobody "$HPCPROF" -q --no-structs --to=text --by=function --threshold=0 m |
+		grep -o 'alpha or beta\|alpha\|beta\|stays' | sort | tr '\n' ' ')" \
 		"alpha beta stays "
 else
 	skip "as an ordinary user" "there is no staged installation"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Names of code that a program makes while it runs: from a perf map and from a jitdump, with lines; code that is replaced
-# at its address is told apart by time, and where that is not known nothing is claimed. The program's own clock is the
-# judge.
+# Names of code that a program makes while it runs: from a perf map and from a jitdump, with lines;
+# code that is replaced at its address is told apart by time, and where that is not known nothing is
+# claimed. The program's own clock is the judge.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -12,7 +12,8 @@ cd "$T" || exit 99
 TMPDIR=$T
 export TMPDIR
 
-# measure NAME [-l OPTIONS OF THE LAUNCHER] OPTIONS OF THE PROGRAM...: NAME.out is the program's, NAME.all the profile
+# measure NAME [-l OPTIONS OF THE LAUNCHER] OPTIONS OF THE PROGRAM...: NAME.out is the program's,
+# NAME.all the profile
 measure() {
 	name=$1 launch=
 	shift
@@ -33,20 +34,24 @@ profile() {
 # of NAME FUNCTION: seconds in it by the profile, and truly
 of() {
 	awk -F'\t' -v f="$2" \
-		'$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f { s += $6 } END { printf "%.6f\n", s }' "$1.all"
+		'$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f { s += $6 }
+			END { printf "%.6f\n", s }' "$1.all"
 }
 truth() {
 	awk -v f="$2" '$1 == "truth" && $2 == f { s += $3 } END { printf "%.6f\n", s }' "$1.out"
 }
-# The program asks for the time of its clock outside of the code that it made; a fifth is left to slow hosts.
+# The program asks for the time of its clock outside of the code that it made; a fifth is left to
+# slow hosts.
 share() {
-	within "$1: $2" "$(of "$1" "$2")" "$(awk -v s="$(truth "$1" "${3:-$2}")" 'BEGIN { print s * 0.75 - 0.01 }')" \
+	within "$1: $2" "$(of "$1" "$2")" \
+		"$(awk -v s="$(truth "$1" "${3:-$2}")" 'BEGIN { print s * 0.75 - 0.01 }')" \
 		"$(awk -v s="$(truth "$1" "${3:-$2}")" 'BEGIN { print s * 1.2 + 0.01 }')"
 }
 # lines NAME FUNCTION: file:line of it that have samples
 lines() {
 	awk -F'\t' -v f="$2" \
-		'$1 == "by-line" && $2 == "CPUTIME (sec)" && $4 == f && $6 > 0.02 { print $3 }' "$1.all" \
+		'$1 == "by-line" && $2 == "CPUTIME (sec)" && $4 == f && $6 > 0.02 { print $3 }' \
+		"$1.all" \
 			| sort | tr '\n' ' '
 }
 # whole NAME: the time at the root, and the number of samples

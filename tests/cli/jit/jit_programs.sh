@@ -14,8 +14,10 @@ maps=
 
 # share NAME PATTERN: percent of the time in functions of generated code of that name, by themselves
 share() {
-	"$HPCPROF" -q --no-structs --to=text --all "$1" 2>"$1.err" | awk -F'\t' -v p="$2" '$1 == "total" && $2 == 0 && $3 == 0 { all = $9 }
-		$1 == "by-function" && $2 == "CPUTIME (sec)" && $5 == "[JIT code]" && $3 ~ p { s += $6 } END { print int(100 * s / all) }'
+	"$HPCPROF" -q --no-structs --to=text --all "$1" 2>"$1.err" |
+		awk -F'\t' -v p="$2" '$1 == "total" && $2 == 0 && $3 == 0 { all = $9 }
+		$1 == "by-function" && $2 == "CPUTIME (sec)" && $5 == "[JIT code]" &&
+			$3 ~ p { s += $6 } END { print int(100 * s / all) }'
 }
 # maps_of NAME: perf maps in /tmp that its processes wrote
 maps_of() {
@@ -35,7 +37,8 @@ while (process.cpuUsage().user < end)
   x += fib(25);
 console.log(x > 0);
 END
-	ok "node --perf-basic-prof" "$HPCRUN" -q -e CPUTIME@f1000 -o basic node --perf-basic-prof fib.js
+	ok "node --perf-basic-prof" "$HPCRUN" -q -e CPUTIME@f1000 -o basic node --perf-basic-prof \
+		fib.js
 	maps=$(maps_of basic)
 	within "its functions" "$(share basic '^[A-Za-z]+:[*^~]fib .*/fib\.js:1:13$')" 40 100
 	is "the perf map is kept" "$(find basic -name '*.perfmap' | wc -l)" 1

@@ -1,31 +1,39 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The measurement directory: its name, numbers, sharing by the ranks of a job, and two jobs never in one; without launchers, by the
-# environment that they leave. The real ones are in e2e_mpi.sh and e2e_slurm.sh.
+# The measurement directory: its name, numbers, sharing by the ranks of a job, and two jobs never in
+# one; without launchers, by the environment that they leave. The real ones are in e2e_mpi.sh and
+# e2e_slurm.sh.
 
 . "${srcdir:-.}/tests/lib.sh"
 mkdir "$T/w" && cd "$T/w" || exit 99
-for v in $(env | sed -n 's/^\([A-Z0-9_]*\)=.*/\1/p' | grep -E '^(SLURM|PMI|PMIX|OMPI|PBS|FLUX|PALS|LSB|COBALT|JOB_ID|MPI_|MV2)'); do unset "$v"; done
+for v in $(env | sed -n 's/^\([A-Z0-9_]*\)=.*/\1/p' |
+	grep -E '^(SLURM|PMI|PMIX|OMPI|PBS|FLUX|PALS|LSB|COBALT|JOB_ID|MPI_|MV2)'); do
+	unset "$v"
+done
 
 quiet() { "$HPCRUN" -q "$@" 2>&1; }
 names() { find . -mindepth 1 -maxdepth 1 -type d | sed 's,^\./,,' | LC_ALL=C sort | tr '\n' ' '; }
 again() { rm -rf ./*; }
 
 quiet true; quiet true; quiet /bin/true
-is "numbered when it exists" "$(names)" "hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 hpctoolkit-lite-true-measurements-3 "
+is "numbered when it exists" "$(names)" \
+	"hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 hpctoolkit-lite-true-measurements-3 "
 n=$(find . -name '*.hpcrun' | wc -l)
 is "one file in each" "$n" 3
 
 again
 mkdir hpctoolkit-lite-true-measurements
 quiet true
-is "an empty directory of that name is taken" "$(names)$(find hpctoolkit-lite-true-measurements -name '*.hpcrun' | wc -l)" "hpctoolkit-lite-true-measurements 1"
+is "an empty directory of that name is taken" \
+	"$(names)$(find hpctoolkit-lite-true-measurements -name '*.hpcrun' | wc -l)" \
+	"hpctoolkit-lite-true-measurements 1"
 again
 mkdir hpctoolkit-lite-true-measurements
 touch hpctoolkit-lite-true-measurements/mine
 quiet true
-is "one with things in it is left alone" "$(names)$(ls hpctoolkit-lite-true-measurements)" "hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 mine"
+is "one with things in it is left alone" "$(names)$(ls hpctoolkit-lite-true-measurements)" \
+	"hpctoolkit-lite-true-measurements hpctoolkit-lite-true-measurements-2 mine"
 
 again
 quiet -o out/ true
@@ -33,7 +41,9 @@ is "-o" "$(names)" "out "
 # A run that is over: what it wrote last was long ago.
 over() { find "$@" -exec touch -d '10 seconds ago' '{}' +; }
 over out
-is "-o a run that is over: another directory, and the program runs" "$(quiet -o out echo ran; echo $?)" "hpcrun-lite: out: warning: contains the measurement of another run; this run writes to out-2
+is "-o a run that is over: another directory, and the program runs" \
+	"$(quiet -o out echo ran; echo $?)" \
+	"hpcrun-lite: out: warning: contains the measurement of another run; this run writes to out-2
 ran
 0"
 is "... each run has its own" "$(names)$(find out out-2 -name '*.hpcrun' | wc -l)" "out out-2 2"
@@ -47,17 +57,21 @@ is "-o a directory with other things in it" "$(find own -name '*.hpcrun' | wc -l
 quiet -o . true
 is "-o the current directory" "$(find . -maxdepth 1 -name '*.hpcrun' | wc -l)" 1
 touch plain
-is "-o a file: refused before the start" "$(quiet -o plain echo ran; echo $?)" "hpcrun-lite: plain: cannot create the measurement directory (Not a directory); choose another with -o
+is "-o a file: refused before the start" "$(quiet -o plain echo ran; echo $?)" \
+	"hpcrun-lite: plain: cannot create the measurement directory (Not a directory); choose another with -o
 1"
-is "-o below nothing" "$(quiet -o no/such echo ran; echo $?)" "hpcrun-lite: no/such: cannot create the measurement directory (No such file or directory); choose another with -o
+is "-o below nothing" "$(quiet -o no/such echo ran; echo $?)" \
+	"hpcrun-lite: no/such: cannot create the measurement directory (No such file or directory); choose another with -o
 1"
 if [ "$(id -u)" -eq 0 ] && public_tools; then
 	mkdir -m 755 "$T/locked"
-	is "where we may not write" "$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1; echo $?)" \
+	is "where we may not write" \
+		"$(cd "$T/locked" && as_nobody "$HPCRUN" -q echo ran 2>&1; echo $?)" \
 		"hpcrun-lite: hpctoolkit-lite-echo-measurements: cannot create the measurement directory (Permission denied); choose another with -o
 1"
 	mkdir -m 755 "$T/theirs"
-	is "... or into" "$(as_nobody "$HPCRUN" -q -o "$T/theirs" echo ran 2>&1; echo $?)" "hpcrun-lite: $T/theirs: cannot create the measurement directory (Permission denied); choose another with -o
+	is "... or into" "$(as_nobody "$HPCRUN" -q -o "$T/theirs" echo ran 2>&1; echo $?)" \
+		"hpcrun-lite: $T/theirs: cannot create the measurement directory (Permission denied); choose another with -o
 1"
 else
 	skip "where we may not write" "not root"
@@ -80,14 +94,18 @@ ranks() {
 # files: how many measurement files each directory holds, with the ranks in their names.
 files() {
 	for files_d in *; do
-		printf '%s:%s ' "${files_d#hpctoolkit-lite-true-measurements}" "$(find "$files_d" -name '*.hpcrun' | sed 's,.*/,,; s/-.*//; s/^0*\([0-9]\)/\1/' | LC_ALL=C sort -n | tr '\n' ' ' | sed 's/ $//')"
+		printf '%s:%s ' "${files_d#hpctoolkit-lite-true-measurements}" \
+			"$(find "$files_d" -name '*.hpcrun' |
+			sed 's,.*/,,; s/-.*//; s/^0*\([0-9]\)/\1/' | LC_ALL=C sort -n |
+			tr '\n' ' ' | sed 's/ $//')"
 	done
 }
 
 again
 for _ in 1 2 3 4 5; do
 	again
-	ranks PMIX_NAMESPACE=job1 PMIX_RANK=RANK_ OMPI_COMM_WORLD_RANK=RANK_ OMPI_COMM_WORLD_SIZE=8 -- 8
+	ranks PMIX_NAMESPACE=job1 PMIX_RANK=RANK_ OMPI_COMM_WORLD_RANK=RANK_ \
+		OMPI_COMM_WORLD_SIZE=8 -- 8
 	[ "$(files)" = ":0 1 2 3 4 5 6 7 " ] || break
 done
 is "eight ranks at once share a directory, five times" "$(files)" ":0 1 2 3 4 5 6 7 "
@@ -98,12 +116,14 @@ again
 ranks SLURM_JOB_ID=77 SLURM_STEP_ID=0 SLURM_PROCID=RANK_ SLURM_STEP_NUM_TASKS=3 -- 3
 ranks SLURM_JOB_ID=77 SLURM_STEP_ID=1 SLURM_PROCID=RANK_ SLURM_STEP_NUM_TASKS=3 -- 3
 SLURM_JOB_ID=77 SLURM_PROCID=0 SLURM_NTASKS=4 "$HPCRUN" -q true
-is "Slurm: a directory for each step, one for a command of the batch script" "$(files)" "-77:norank -77.0:0 1 2 -77.1:0 1 2 "
+is "Slurm: a directory for each step, one for a command of the batch script" "$(files)" \
+	"-77:norank -77.0:0 1 2 -77.1:0 1 2 "
 
 again
 ranks PBS_JOBID=12.server PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
 ranks PBS_JOBID=12.server PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
-is "two runs of one batch job that nothing tells apart but their ranks" "$(files)" "-12.server:0 1 2 -12.server-2:0 1 2 "
+is "two runs of one batch job that nothing tells apart but their ranks" "$(files)" \
+	"-12.server:0 1 2 -12.server-2:0 1 2 "
 
 again
 ranks PMI_RANK=RANK_ PMI_SIZE=3 MPI_LOCALRANKID=RANK_ -- 3
@@ -112,7 +132,10 @@ again
 sh -c 'PMI_RANK=0 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
 sh -c 'PMI_RANK=1 PMI_SIZE=2 "$HPCRUN" -q -o shared true; :'
 is "... on several nodes share the directory that is named" "$(files)" "shared:0 1 "
-is "... once: the same rank again is another run" "$(PMI_RANK=1 PMI_SIZE=2 quiet -o shared true)$(ls shared/*.hpcrun shared-2/*.hpcrun | sed 's/-[^-]*-[0-9]*.hpcrun$//' | tr '\n' ' ')" "shared-2/000001 shared/000000 shared/000001 "
+is "... once: the same rank again is another run" \
+	"$(PMI_RANK=1 PMI_SIZE=2 quiet -o shared true)$(ls shared/*.hpcrun shared-2/*.hpcrun |
+	sed 's/-[^-]*-[0-9]*.hpcrun$//' | tr '\n' ' ')" \
+	"shared-2/000001 shared/000000 shared/000001 "
 again
 ranks FLUX_JOB_ID=f23AB FLUX_TASK_RANK=RANK_ FLUX_JOB_SIZE=2 -- 2
 ranks PALS_APID=a-b/c PALS_RANKID=RANK_ -- 2
@@ -135,9 +158,11 @@ ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=1 -- 2
 is "... and when it starts them again, of another" "$(files)" ":0 1 -2:0 1 "
 # shellcheck disable=SC2086 # words
 ranks RANK=RANK_ $torch TORCHELASTIC_RESTART_COUNT=0 -- 2
-is "... as those of the next torchrun are, which has the same names" "$(files)" ":0 1 -2:0 1 -3:0 1 "
+is "... as those of the next torchrun are, which has the same names" "$(files)" \
+	":0 1 -2:0 1 -3:0 1 "
 again
-ranks RANK=RANK_ WORLD_SIZE=2 LOCAL_SIZE=2 CROSS_RANK=0 CROSS_SIZE=1 MASTER_ADDR=localhost MASTER_PORT=29500 -- 2
+ranks RANK=RANK_ WORLD_SIZE=2 LOCAL_SIZE=2 CROSS_RANK=0 CROSS_SIZE=1 MASTER_ADDR=localhost \
+	MASTER_PORT=29500 -- 2
 is "DeepSpeed" "$(files)" ":0 1 "
 again
 ranks RANK=RANK_ WORLD_SIZE=2 -- 2

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# -e gpu=...: what is asked wrongly is refused with what exists, and -L tells what there is and why not.
+# -e gpu=...: what is asked wrongly is refused with what exists, and -L tells what there is and why
+# not.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/e2e.sh"
@@ -10,28 +11,34 @@ hpcrun=$builddir/hpcrun-lite/hpcrun-lite
 
 run_in "$T/unknown" "$hpcrun" -e gpu=none -- true
 is "an unknown back end: usage error" "$(cat unknown.status)" 2
-like "which says what there is" "$(cat unknown.err)" "^hpcrun-lite: unknown GPU back end 'none'; choose from: opencl"
+like "which says what there is" "$(cat unknown.err)" \
+	"^hpcrun-lite: unknown GPU back end 'none'; choose from: opencl"
 run_in "$T/empty" "$hpcrun" -e gpu= -- true
 is "no name: usage error" "$(cat empty.status)" 2
 run_in "$T/option" "$hpcrun" -e gpu=opencl,fast -- true
 is "an unknown option: usage error" "$(cat option.status)" 2
-like "which says what there is" "$(cat option.err)" "^hpcrun-lite: gpu=opencl has no option 'fast'; its options are: preload"
+like "which says what there is" "$(cat option.err)" \
+	"^hpcrun-lite: gpu=opencl has no option 'fast'; its options are: preload"
 run_in "$T/twice" "$hpcrun" -e gpu=opencl -e gpu=opencl,preload -- true
 is "given twice: usage error" "$(cat twice.status)" 2
 
 if [ -z "$(find "$builddir/.libs" -name 'libhpcrun-lite-opencl.so')" ]; then
 	run_in "$T/without" "$hpcrun" -e gpu=opencl -- true
 	is "built without OpenCL: refused" "$(cat without.status)" 1
-	like "with the cure" "$(cat without.err)" "^hpcrun-lite: gpu=opencl: hpctoolkit-lite was built without OpenCL; install "
-	like "-L says so" "$("$hpcrun" -L)" "not available: hpctoolkit-lite was built without OpenCL"
+	like "with the cure" "$(cat without.err)" \
+		"^hpcrun-lite: gpu=opencl: hpctoolkit-lite was built without OpenCL; install "
+	like "-L says so" "$("$hpcrun" -L)" \
+		"not available: hpctoolkit-lite was built without OpenCL"
 	done_testing
 	exit
 fi
 
 like "-L lists OpenCL" "$("$hpcrun" -L)" "^  gpu=opencl  .*options: preload$"
-like "its devices, or why there are none" "$("$hpcrun" -L | sed -n '/gpu=opencl/,$p')" "^      (not available: |(CPU|GPU|accelerator|device) .* units, of )"
+like "its devices, or why there are none" "$("$hpcrun" -L | sed -n '/gpu=opencl/,$p')" \
+	"^      (not available: |(CPU|GPU|accelerator|device) .* units, of )"
 mkdir empty-vendors
-like "no implementation: said" "$(OCL_ICD_VENDORS=$T/empty-vendors "$hpcrun" -L)" "not available: .*finds no device"
+like "no implementation: said" "$(OCL_ICD_VENDORS=$T/empty-vendors "$hpcrun" -L)" \
+	"not available: .*finds no device"
 
 run_in "$T/alone" "$hpcrun" -e gpu=opencl -o m -- true
 is "without a sampled event" "$(cat alone.status)" 0

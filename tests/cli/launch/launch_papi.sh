@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# PAPI's events: refused with PAPI's reason where they cannot be had; sampled in every thread and forked child where they can, with the program as
-# untouched as by our own sources.
+# PAPI's events: refused with PAPI's reason where they cannot be had; sampled in every thread and
+# forked child where they can, with the program as untouched as by our own sources.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -12,7 +12,8 @@ cd "$T" || exit 99
 none() {
 	without=$("$HPCRUN" -e PAPI_TOT_CYC -e CPUTIME -e NOT_AN_EVENT true 2>&1)
 	for event in PAPI_TOT_CYC NOT_AN_EVENT; do
-		like "without PAPI its events are refused: $event" "$without" "^hpcrun-lite: $event: this would be a PAPI event, but $1.* \(-L lists what is available\)$"
+		like "without PAPI its events are refused: $event" "$without" \
+			"^hpcrun-lite: $event: this would be a PAPI event, but $1.* \(-L lists what is available\)$"
 	done
 	is "... and no other" "$(echo "$without" | wc -l)" 2
 }
@@ -24,16 +25,20 @@ if [ -z "$(find "$builddir/.libs" -name 'libhpcrun-lite-papi.so')" ]; then
 fi
 
 mkdir broken
-: >"broken/$(readelf -d "$builddir/.libs/libhpcrun-lite-papi.so" | sed -n 's/.*NEEDED.*\[\(libpapi[^]]*\)\].*/\1/p')"
+: >"broken/$(readelf -d "$builddir/.libs/libhpcrun-lite-papi.so" |
+	sed -n 's/.*NEEDED.*\[\(libpapi[^]]*\)\].*/\1/p')"
 before=${LD_LIBRARY_PATH:-}
 LD_LIBRARY_PATH=$T/broken${before:+:$before}
 export LD_LIBRARY_PATH
 none "the PAPI module cannot be loaded: "
 LD_LIBRARY_PATH=$before
 
-like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" '^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
-is "-L names each event once" "$("$HPCRUN" -L | awk '/^GPUs/ { exit } /^  [A-Za-z]/ { print $1 }' | sort | uniq -d)" ""
-like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" '^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what is available\)$'
+like "-L has a paragraph for PAPI" "$("$HPCRUN" -L)" \
+	'^PAPI [0-9]+\.[0-9]+: events that can be sampled$'
+is "-L names each event once" "$("$HPCRUN" -L | awk '/^GPUs/ { exit }
+	/^  [A-Za-z]/ { print $1 }' | sort | uniq -d)" ""
+like "a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
+	'^hpcrun-lite: NOT_AN_EVENT: .* \(-L lists what is available\)$'
 
 if ! papi_clock; then
 	skip "samples by PAPI" "PAPI finds no unit here, not even with the kernel's own events"
@@ -46,14 +51,16 @@ export LD_PRELOAD
 like "with a unit, a name that PAPI does not know" "$("$HPCRUN" -e NOT_AN_EVENT true 2>&1)" \
 	'^hpcrun-lite: NOT_AN_EVENT: PAPI: this machine has no event with this name: '
 
-# Alone: PAPI's software clock loses overflows beside another clock of the same period (see the manual page).
-# The weight of a PAPI sample is its period; the CPU clock is the thread's own. A host that takes the
-# processor away lets overflows be missed, or the event count on.
+# Alone: PAPI's software clock loses overflows beside another clock of the same period (see the
+# manual page). The weight of a PAPI sample is its period; the CPU clock is the thread's own. A host
+# that takes the processor away lets overflows be missed, or the event count on.
 papi_adds_up() {
 	rm -rf m
-	ok "sampled by PAPI: the program ends well" "$HPCRUN" -q -e "$event@1000000" -o m "$builddir/tests/workload/run/run_life" spin 1
+	ok "sampled by PAPI: the program ends well" "$HPCRUN" -q -e "$event@1000000" -o m \
+		"$builddir/tests/workload/run/run_life" spin 1
 	env -u LD_PRELOAD "$HPCPROF" --to text --all "$T/m" >all 2>err
-	share=$(awk -F'\t' '$1 == "profile" && $2 ~ /^[0-9]+$/ { cpu += $8 } $1 == "sample" { n++ } END { print cpu ? n * 1000000 / cpu : 0 }' all)
+	share=$(awk -F'\t' '$1 == "profile" && $2 ~ /^[0-9]+$/ { cpu += $8 } $1 == "sample" { n++ }
+		END { print cpu ? n * 1000000 / cpu : 0 }' all)
 	diag "$share of the CPU clock"
 	is_near "$share" 0.7 1.5
 }
@@ -63,7 +70,9 @@ rm -rf m
 "$HPCRUN" -q -e "$event@1000000" -e CPUTIME -o m "$W/sacred_exit" return >out 2>&1
 is "PAPI beside CPUTIME: the program's status" "$?" 44
 env -u LD_PRELOAD "$HPCPROF" --to text --all "$T/m" >all 2>err
-like "... one tree with both metrics" "$(awk -F'\t' '$1 == "tree" { print $2 }' all | sort -u | tr '\n' ' ')" "CPUTIME.*$event|$event.*CPUTIME"
+like "... one tree with both metrics" \
+	"$(awk -F'\t' '$1 == "tree" { print $2 }' all | sort -u | tr '\n' ' ')" \
+	"CPUTIME.*$event|$event.*CPUTIME"
 
 # shellcheck disable=SC2034 # for sacred
 SACRED_EVENTS="-e $event@200000 -e REALTIME@f2000"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The launcher finds its library from where it is itself: a moved prefix, a symbolic link, a path that LD_PRELOAD cannot carry.
+# The launcher finds its library from where it is itself: a moved prefix, a symbolic link, a path
+# that LD_PRELOAD cannot carry.
 
 . "${srcdir:-.}/tests/lib.sh"
 public_tools || skip_all "no staged installation"
@@ -26,6 +27,7 @@ like "a path that LD_PRELOAD cannot carry" "$("./with blank/bin/hpcrun-lite" -o 
 	'the path contains a blank, a colon or a dollar sign, which LD_PRELOAD does not allow; install in another directory$'
 mv "with blank" moved
 find moved -name 'libhpcrun-lite.so' -exec rm {} +
-like "an installation without its library" "$(moved/bin/hpcrun-lite -o m6 true 2>&1)" 'the run-time library is not in .*; is the installation complete\?$'
+like "an installation without its library" "$(moved/bin/hpcrun-lite -o m6 true 2>&1)" \
+	'the run-time library is not in .*; is the installation complete\?$'
 
 done_testing

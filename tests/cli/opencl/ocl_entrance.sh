@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# How the OpenCL back end comes into a process: as a layer of the ICD loader, beside layers of the user's; preloaded, where that is asked for or the loader is too
-# old; never twice; and not at all into processes that do not use OpenCL. The program sees nothing of it in its environment.
+# How the OpenCL back end comes into a process: as a layer of the ICD loader, beside layers of the
+# user's; preloaded, where that is asked for or the loader is too old; never twice; and not at all
+# into processes that do not use OpenCL. The program sees nothing of it in its environment.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -13,7 +14,8 @@ H=$builddir/hpcrun-lite/hpcrun-lite
 module=$(find "$builddir/.libs" -name libhpcrun-lite-opencl.so)
 own=$(find "$W/.libs" -name ocl_user_layer.so)
 
-# enter NAME [OPTION...] -- COMMAND...: measured; output in NAME.out, NAME.err, the report's word for the entrance in $entrance, and launches in $n.
+# enter NAME [OPTION...] -- COMMAND...: measured; output in NAME.out, NAME.err, the report's word
+# for the entrance in $entrance, and launches in $n.
 enter() {
 	e_name=$1
 	shift
@@ -80,7 +82,8 @@ if [ $layers = yes ]; then
 	OPENCL_LAYERS=$own "$W/ocl_paths" 3 >"$T/own.out" 2>"$T/own.err"
 	like "the user's layer works by itself" "$(cat "$T/own.err")" "the user's layer: [1-9]"
 	OPENCL_LAYERS=$own enter beside -e gpu=opencl -- "$W/ocl_paths" 3
-	is "beside the user's layer: as many kernels" "$(grep "user's layer" "$T/beside.err")" "$(grep "user's layer" "$T/own.err")"
+	is "beside the user's layer: as many kernels" "$(grep "user's layer" "$T/beside.err")" \
+		"$(grep "user's layer" "$T/own.err")"
 	is "and all operations" "$n" "$all"
 else
 	skip "the user's layer" "the loader knows no layers"
@@ -88,23 +91,33 @@ fi
 
 # What the program sees.
 for how in gpu=opencl gpu=opencl,preload; do
-	is "$how: no variable of ours" "$("$H" -q -e $how -o "$T/env-$how" -- env | grep -E '^(OPENCL_LAYERS|LD_PRELOAD|HPCTOOLKIT_LITE)=')" ""
-	is "$how: the user's is as it was" "$(OPENCL_LAYERS=a:b "$H" -q -e $how -o "$T/env2-$how" -- sh -c "printenv OPENCL_LAYERS; exec env" | grep -c '^OPENCL_LAYERS=a:b$\|^a:b$')" 2
+	is "$how: no variable of ours" \
+		"$("$H" -q -e $how -o "$T/env-$how" -- env |
+		grep -E '^(OPENCL_LAYERS|LD_PRELOAD|HPCTOOLKIT_LITE)=')" ""
+	is "$how: the user's is as it was" \
+		"$(OPENCL_LAYERS=a:b "$H" -q -e $how -o "$T/env2-$how" \
+		-- sh -c "printenv OPENCL_LAYERS; exec env" |
+		grep -c '^OPENCL_LAYERS=a:b$\|^a:b$')" 2
 	if [ -n "${SANITIZER:-}" ]; then
 		skip "$how: and the user's preloads" "a sanitizer wants to be preloaded first"
 		continue
 	fi
-	is "$how: and the user's preloads" "$(LD_PRELOAD=libm.so.6 "$H" -q -e $how -o "$T/env3-$how" -- sh -c "printenv LD_PRELOAD")" libm.so.6
+	is "$how: and the user's preloads" \
+		"$(LD_PRELOAD=libm.so.6 "$H" -q -e $how -o "$T/env3-$how" \
+		-- sh -c "printenv LD_PRELOAD")" libm.so.6
 done
 if [ $layers = yes ]; then
-	is "a process without OpenCL has nothing of it" "$("$H" -q -e gpu=opencl -o "$T/maps" -- cat /proc/self/maps | grep -c -e 'libOpenCL[^/]*$' -e 'lite-opencl[.]so$')" 0
+	is "a process without OpenCL has nothing of it" \
+		"$("$H" -q -e gpu=opencl -o "$T/maps" -- cat /proc/self/maps |
+		grep -c -e 'libOpenCL[^/]*$' -e 'lite-opencl[.]so$')" 0
 else
 	skip "a process without OpenCL has nothing of it" "the module is preloaded here"
 fi
 
 # Children are measured through both entrances; their environment is clean.
 for how in gpu=opencl gpu=opencl,preload; do
-	enter "child" -e $how -- sh -c "'$W/ocl_paths' 3; printenv OPENCL_LAYERS; printenv LD_PRELOAD"
+	enter "child" -e $how \
+		-- sh -c "'$W/ocl_paths' 3; printenv OPENCL_LAYERS; printenv LD_PRELOAD"
 	same "$how: a child: output" "$T/plain.out" "$T/child.out"
 	is "$how: a child: operations" "$n" "$all"
 done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The mini-application on an OpenCL device: the same numbers as with OpenMP, as far as they are printed, whatever the case; and checkpoints of one can be
-# read by the other.
+# The mini-application on an OpenCL device: the same numbers as with OpenMP, as far as they are
+# printed, whatever the case; and checkpoints of one can be read by the other.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -12,16 +12,19 @@
 melt=$builddir/tests/workload/miniapp/melt
 melt_opencl=$builddir/tests/workload/miniapp/melt-opencl
 [ -x "$melt_opencl" ] || skip_all "the mini-application is not built (no OpenMP)"
-run_limited 120 "$melt_opencl" --cells 8 --steps 1 >/dev/null 2>"$T/err" || ! grep -q 'double precision' "$T/err" || skip_all "$(cat "$T/err")"
+run_limited 120 "$melt_opencl" --cells 8 --steps 1 >/dev/null 2>"$T/err" ||
+	! grep -q 'double precision' "$T/err" || skip_all "$(cat "$T/err")"
 
 # numbers FILE: the lines of the steps, without the residual, which is what is left of rounding.
 numbers() {
 	awk '/^ *[0-9]+ +[0-9]+\.[0-9]+ / { print $1, $2, $3, $5, $6, $7 }' "$1"
 }
 
-# agree DESCRIPTION FILE1 FILE2: the same steps and iterations; the other numbers within a millionth (or the last digit printed).
+# agree DESCRIPTION FILE1 FILE2: the same steps and iterations; the other numbers within a millionth
+# (or the last digit printed).
 agree() {
-	if numbers "$2" | grep -q . && [ "$(numbers "$2" | wc -l)" = "$(numbers "$3" | wc -l)" ] && { numbers "$2"; numbers "$3"; } | awk -v n="$(numbers "$2" | wc -l)" '
+	if numbers "$2" | grep -q . && [ "$(numbers "$2" | wc -l)" = "$(numbers "$3" | wc -l)" ] &&
+		{ numbers "$2"; numbers "$3"; } | awk -v n="$(numbers "$2" | wc -l)" '
 		NR <= n { for (i = 1; i <= NF; i++) a[NR, i] = $i; next }
 		{ for (i = 1; i <= NF; i++) {
 			d = $i - a[NR - n, i]
@@ -34,7 +37,8 @@ agree() {
 	fi
 }
 
-for options in "--cells 32 --steps 4" "--cells 30 --steps 3" "--case linear --cells 16 --steps 6"; do
+for options in "--cells 32 --steps 4" "--cells 30 --steps 3" \
+	"--case linear --cells 16 --steps 6"; do
 	# shellcheck disable=SC2086 # a list of options
 	{
 		run_limited 120 "$melt" $options >"$T/omp"

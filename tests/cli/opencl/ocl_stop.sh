@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A program that stops and starts its measurement, on an OpenCL device: what it asked for while measurement was on is all there, with times, the rest is nowhere.
+# A program that stops and starts its measurement, on an OpenCL device: what it asked for while
+# measurement was on is all there, with times, the rest is nowhere.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -13,11 +14,19 @@ measured stop stop -e CPUTIME -e gpu=opencl -- "$W/ocl_stop"
 analyse stop text "$M"
 accounted stop
 # what KIND: joined
-joined() { awk -F'\t' -v kind="$1" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $7 + $8 } END { print n + 0 }' "$T/text-stop"; }
-is "kernels that were asked for before it was stopped have ended" "$(joined kernel)" "$(truth stop count kernel)"
+joined() {
+	awk -F'\t' -v kind="$1" '$1 == "gpu-kind" && $2 == "all" && $5 == kind { n = $7 + $8 }
+		END { print n + 0 }' "$T/text-stop"
+}
+is "kernels that were asked for before it was stopped have ended" "$(joined kernel)" \
+	"$(truth stop count kernel)"
 is "... and copies" "$(joined copy)" "$(counted stop write read)"
 is "waits: those of the writes and the last" "$(joined sync)" "$(counted stop write finish)"
-is "kernels by name: what was made while measurement was off is known" "$(awk -F'\t' '$1 == "by-function" && $2 == "GKER:COUNT" && ($3 == "twice" || $3 == "thrice") { print $3, $6 }' "$T/text-stop" | sort)" "thrice 20
+is "kernels by name: what was made while measurement was off is known" \
+	"$(awk -F'\t' '$1 == "by-function" && $2 == "GKER:COUNT" &&
+		($3 == "twice" || $3 == "thrice") { print $3, $6 }' "$T/text-stop" | sort)" \
+		"thrice 20
 twice 20"
-is "nothing of the part that was not measured" "$(grep -c '	other_part	' "$T/text-stop")" "$(grep -c '^function.*	other_part	' "$T/text-stop")"
+is "nothing of the part that was not measured" "$(grep -c '	other_part	' "$T/text-stop")" \
+	"$(grep -c '^function.*	other_part	' "$T/text-stop")"
 done_testing

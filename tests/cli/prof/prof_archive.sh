@@ -67,7 +67,8 @@ if [ "$(id -u)" -eq 0 ] && public_tools; then
 fi
 if [ -d "$own/m" ] || cp -R m "$own/m"; then
 	as_nobody env HPCTOOLKIT_LITE_CACHE= "$HPCPROF" -q --archive "$own/archive" "$own/m" 2>err
-	is "a user's own, where the measurement is read-only" "$?/$(stat -c %a "$own/archive")" 0/500
+	is "a user's own, where the measurement is read-only" "$?/$(stat -c %a "$own/archive")" \
+		0/500
 	chmod 700 "$own/m" "$own/archive" # or nobody can remove them
 fi
 

@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Replays the fuzz target of the measurement reader on the golden measurements, their mutants, and what once failed.
+# Replays the fuzz target of the measurement reader on the golden measurements, their mutants, and
+# what once failed.
 . "${srcdir:-.}/tests/lib.sh"
 
 fuzz=$builddir/tests/fuzz/fuzz_measurement
 golden=$srcdir/tests/golden/prof
-# python.hpcrun: a script of two functions, a method with a name beyond ASCII and json, `hpcrun-lite --no-trace -e CPUTIME@f400 /usr/bin/python3 -S -E work.py` of CPython 3.11
-# forks.hpcrun: `run_life small-forks 4`: children that are in their parent's file
-for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" "$srcdir/tests/golden/forks/forks.hpcrun"; do
+# python.hpcrun: a script of two functions, a method with a name beyond ASCII and json, `hpcrun-lite
+# --no-trace -e CPUTIME@f400 /usr/bin/python3 -S -E work.py` of CPython 3.11 forks.hpcrun: `run_life
+# small-forks 4`: children that are in their parent's file
+for f in "$golden"/*/*.hpcrun "$srcdir/tests/golden/python/python.hpcrun" \
+	"$srcdir/tests/golden/forks/forks.hpcrun"; do
 	n=1000
 	case $f in */gpu*) n=300 ;; esac # their text is long
 	ok "${f##*/golden/} and $n mutants" run_limited 300 "$fuzz" -n $n "$f"

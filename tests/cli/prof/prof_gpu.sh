@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hpcprof-lite on GPU measurements: golden synthetic jobs letter by letter, and what the run time writes for a vendor that does not exist.
-# prof_gpu.sh --accept writes the expected text anew.
+# hpcprof-lite on GPU measurements: golden synthetic jobs letter by letter, and what the run time
+# writes for a vendor that does not exist. prof_gpu.sh --accept writes the expected text anew.
 . "${srcdir:-.}/tests/lib.sh"
 
 golden=$(cd "$srcdir/tests/golden/prof" && pwd -P)
@@ -9,8 +9,12 @@ accept=no
 [ "${1:-}" = --accept ] && accept=yes
 unset COLUMNS NO_COLOR
 
-# The complete text without where the sources lie, and without what repeats its totals in other words.
-shorten() { sed "s|$golden|GOLDEN|g" "$1" | grep -Ev '^(# )?(tree|value|by-function|by-line|by-module)[	 ]'; }
+# The complete text without where the sources lie, and without what repeats its totals in other
+# words.
+shorten() {
+	sed "s|$golden|GOLDEN|g" "$1" |
+		grep -Ev '^(# )?(tree|value|by-function|by-line|by-module)[	 ]'
+}
 
 # expect NAME COMMAND...: standard output, shortened, equals golden/NAME.txt
 expect() {
@@ -30,7 +34,8 @@ for m in gpu gpu-killed; do
 	"$HPCPROF" --no-structs --to text --all -j 3 $m >"$T/j3" 2>&1
 	same "$m: the number of workers changes nothing" "$T/j3" "$T/raw"
 	like "$m: the ledger closes" "$(cat "$golden/$m-all.txt")" '^gpu-closes	1$'
-	ok "$m: database and trace" "$HPCPROF" -q --no-structs --to "${OUTPUTS#text,}" -o "$T/$m-db" $m
+	ok "$m: database and trace" "$HPCPROF" -q --no-structs --to \
+		"${OUTPUTS#text,}" -o "$T/$m-db" $m
 done
 
 # the order in which directories are named changes nothing
@@ -47,7 +52,8 @@ same "and it is the job" "$T/ab" "$golden/gpu-all.txt"
 # nothing but a GPU was asked for, and it was not used
 "$builddir/tests/gen/gen_measurement" -s 0 -m 0 -n 16 --event gpu=opencl "$T/none"
 is "nothing measured: status" "$("$HPCPROF" --to text "$T/none" 2>"$T/err" >/dev/null; echo $?)" 1
-like "nothing measured: why" "$(cat "$T/err")" 'no CPU event was asked for, and opencl saw no operation \(the program did not use it\)$'
+like "nothing measured: why" "$(cat "$T/err")" \
+	'no CPU event was asked for, and opencl saw no operation \(the program did not use it\)$'
 
 FAKE=$builddir/tests/workload/gpu/gpu_fake
 BACKEND=$builddir/tests/workload/gpu/.libs/gpu_fake_backend.so
@@ -68,33 +74,43 @@ fake() {
 		dir=$1 library=$2 bytes=$3
 		shift 3
 		LD_PRELOAD=$library HPCTOOLKIT_LITE="1;dir=$dir;lib=$library;pid=$$;say=1;trace=1;gpubytes=$bytes;event=CPUTIME,1,1,0,0,1000000,0,0;gpu=fake,an option" exec "$@"' \
-		sh "$T/run" "$LIBRARY" "$bytes" "$FAKE" "$BACKEND" "$@" >"$T/stdout" 2>"$T/stderr" || : # some are killed
-	"$HPCPROF" -q --to text --all "$T/run" >"$T/all" 2>"$T/err" || fail "hpcprof-lite: status $?"
+		sh "$T/run" "$LIBRARY" "$bytes" "$FAKE" "$BACKEND" "$@" >"$T/stdout" \
+		2>"$T/stderr" || : # some are killed
+	"$HPCPROF" -q --to text --all "$T/run" >"$T/all" 2>"$T/err" ||
+		fail "hpcprof-lite: status $?"
 }
-launched() { awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }' "$T/all"; }
+launched() {
+	awk -F'\t' '$1 == "gpu-kind" && $2 == "all" { n += $6 } END { print n + 0 }' "$T/all"
+}
 
 lots=1073741824
 fake $lots basic 1000
 is "a vendor: launches" "$(launched)" 3000
 like "a vendor: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
 is "a vendor: nothing to complain of" "$(grep -vc 'structure' "$T/err")" 0
-like "a vendor: kernels at the line of their definition" "$(cat "$T/all")" '^function	[0-9]+	[0-9]+	[0-9]+	2	.*	second$'
-is "a vendor: each below its call" "$(awk -F'\t' '$1 == "tree" && $2 == "GPUOP (sec)" && $4 == "function" { printf "%s ", $5 }' "$T/all" | sed 's/.* basic //')" \
+like "a vendor: kernels at the line of their definition" "$(cat "$T/all")" \
+	'^function	[0-9]+	[0-9]+	[0-9]+	2	.*	second$'
+is "a vendor: each below its call" "$(awk -F'\t' '$1 == "tree" && $2 == "GPUOP (sec)" &&
+	$4 == "function" { printf "%s ", $5 }' "$T/all" | sed 's/.* basic //')" \
 	"launch_from_a launch <gpu kernel> first launch_from_b launch <gpu kernel> second launch <gpu copyin> "
 fake 65536 by_id 20000 4294960000
-is "ids over the wrap, then summed up: launches" "$(launched)" "$(sed -n 's/^launches //p' "$T/stdout")"
+is "ids over the wrap, then summed up: launches" "$(launched)" \
+	"$(sed -n 's/^launches //p' "$T/stdout")"
 like "ids over the wrap, then summed up: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
 fake 0 basic 1000
 is "all summed up: launches" "$(launched)" 3000
 like "all summed up: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
-for mode in 'threads 4 2000' 'storm 4 3' 'unseen 300' 'forks 100 50' 'end:noexec 100' 'end:handler 100' 'end:kill 1000'; do
+for mode in 'threads 4 2000' 'storm 4 3' 'unseen 300' 'forks 100 50' 'end:noexec 100' \
+	'end:handler 100' 'end:kill 1000'; do
 	# shellcheck disable=SC2086 # words
 	fake $lots $mode
 	like "$mode: the ledger closes" "$(cat "$T/all")" '^gpu-closes	1$'
 done
-# launches that nobody ever speaks of again, in a process that ends in order: the difference is stated
+# launches that nobody ever speaks of again, in a process that ends in order: the difference is
+# stated
 fake $lots busy 30
 lost=$(sed -n 's/^launches //p' "$T/stdout")
-is "forgotten launches: the ledger says how many" "$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { print $11 }' "$T/all")" "$lost"
+is "forgotten launches: the ledger says how many" \
+	"$(awk -F'\t' '$1 == "gpu-ledger" && $2 == "all" { print $11 }' "$T/all")" "$lost"
 like "forgotten launches: it does not close" "$(cat "$T/all")" '^gpu-closes	0$'
 done_testing

@@ -50,7 +50,8 @@ if have "${PYTHON3:-python3}"; then
 		>screen
 	is "on a terminal" "$?" 0
 	lines() { tr '\r' '\n' <screen | sed 's/^.\[K//'; }
-	for what in 'reading measurement files' 'merging threads' 'functions and lines' 'adding up threads' \
+	for what in 'reading measurement files' 'merging threads' 'functions and lines' \
+		'adding up threads' \
 		'adding up contexts' 'profile.db' 'cct.db'; do
 		like "it shows: $what" "$(lines)" "^hpcprof-lite: $what( [0-9]+/[0-9]+)?$"
 	done
@@ -110,7 +111,8 @@ if ${CC:-cc} -O1 -g -pthread -o busy busy.c 2>err; then
 	is "... nor damaged" "$(cat words)" ""
 	like "... it is said that it runs" "$(cat reports)" \
 		'^  1 process is still running: this is what was recorded so far$'
-	like "... and that its ledger is not final" "$(cat reports)" 'closes for every thread that is not still being written$'
+	like "... and that its ledger is not final" "$(cat reports)" \
+		'closes for every thread that is not still being written$'
 	"$HPCPROF" -q --no-structs --to text live >report 2>err
 	like "when it has ended the ledger closes" "$(cat report)" '; it closes for every thread$'
 else

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The text of hpcprof-lite on the golden measurements, letter by letter; and what the options of the text change.
-# prof_text.sh --accept writes the expected text anew.
+# The text of hpcprof-lite on the golden measurements, letter by letter; and what the options of the
+# text change. prof_text.sh --accept writes the expected text anew.
 . "${srcdir:-.}/tests/lib.sh"
 
 golden=$srcdir/tests/golden/prof
@@ -9,7 +9,8 @@ accept=no
 [ "${1:-}" = --accept ] && accept=yes
 unset COLUMNS NO_COLOR
 
-ok "the measurements are those that were committed" sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"
+ok "the measurements are those that were committed" \
+	sh -c "cd '$golden' && sha256sum --quiet -c SHA256SUMS"
 
 # expect NAME COMMAND...: standard output equals golden/NAME.txt
 expect() {
@@ -31,16 +32,24 @@ done
 
 report() { "$HPCPROF" --no-structs --to text "$@" job 2>"$T/err"; }
 
-like "--metric chooses by event" "$(report --metric REALTIME --by function)" '^Functions by their own REALTIME \(sec\), then by total$'
-like "--metric chooses by name" "$(report --metric 'REALTIME (sec)' --by line)" '^Lines by their own REALTIME \(sec\)$'
-not_ok "--metric refuses what was not measured" "$HPCPROF" --no-structs --to text --metric CYCLES job
-like "and says what there is" "$("$HPCPROF" --no-structs --to text --metric CYCLES job 2>&1)" "no metric 'CYCLES' was measured; there is: CPUTIME, REALTIME"
+like "--metric chooses by event" "$(report --metric REALTIME --by function)" \
+	'^Functions by their own REALTIME \(sec\), then by total$'
+like "--metric chooses by name" "$(report --metric 'REALTIME (sec)' --by line)" \
+	'^Lines by their own REALTIME \(sec\)$'
+not_ok "--metric refuses what was not measured" "$HPCPROF" --no-structs --to text --metric CYCLES \
+	job
+like "and says what there is" "$("$HPCPROF" --no-structs --to text --metric CYCLES job 2>&1)" \
+	"no metric 'CYCLES' was measured; there is: CPUTIME, REALTIME"
 unlike "--by shows nothing else" "$(report --by module,thread)" '^(Call paths|Functions|Lines) '
 like "--by module" "$(report --by module)" '/opt/synthetic/lib/libsolve.so.1$'
-is "--depth 1 shows the entries' callees and no deeper" "$(report --by path --depth 1 --threshold 30 | grep -c 'synthetic::')" 2
-like "--sort total says so" "$(report --sort total --by function)" '^Functions by total CPUTIME \(sec\)$'
-is "--sort knows self and total" "$("$HPCPROF" --sort name --to text job >/dev/null 2>&1; echo $?)" 2
-is "--threshold 101 is refused" "$("$HPCPROF" --threshold 101 --to text job >/dev/null 2>&1; echo $?)" 2
+is "--depth 1 shows the entries' callees and no deeper" \
+	"$(report --by path --depth 1 --threshold 30 | grep -c 'synthetic::')" 2
+like "--sort total says so" "$(report --sort total --by function)" \
+	'^Functions by total CPUTIME \(sec\)$'
+is "--sort knows self and total" \
+	"$("$HPCPROF" --sort name --to text job >/dev/null 2>&1; echo $?)" 2
+is "--threshold 101 is refused" \
+	"$("$HPCPROF" --threshold 101 --to text job >/dev/null 2>&1; echo $?)" 2
 shown() { report --by line --threshold "$1" | grep -cE '^ *(<0|[0-9]).*%'; }
 within "--threshold 0 shows every line" "$(shown 0)" "$(($(shown 4) + 10))" 1000
 is "and hides none" "$(report --by line --threshold 0 | grep -c ' more below ')" 0
@@ -52,9 +61,14 @@ room() {
 }
 is "names have 37 of 80 columns" "$(room 'Functions by' function 'defined at')" 37
 is "... call paths 38" "$(room 'Call paths' 'call path' 'called at')" 38
-is "no line is wider than the terminal" "$(LC_ALL=C COLUMNS=80 report | awk '/^Ledger|^  (lost|also|call paths|[12] process|CPU|REAL|\/opt)/ || /rank [0-9] node0/ || /(thread|process)$/ { next } length > 80' | wc -l)" 0
+is "no line is wider than the terminal" \
+	"$(LC_ALL=C COLUMNS=80 report |
+	awk '/^Ledger|^  (lost|also|call paths|[12] process|CPU|REAL|\/opt)/ ||
+		/rank [0-9] node0/ || /(thread|process)$/ { next } length > 80' | wc -l)" 0
 "$builddir/tests/gen/gen_measurement" -s 0 "$T/none"
-is "no samples: a report that says so" "$("$HPCPROF" --no-structs --to text "$T/none" 2>"$T/err" | grep -c '^No samples of CPUTIME (sec)\.$')" 1
+is "no samples: a report that says so" \
+	"$("$HPCPROF" --no-structs --to text "$T/none" 2>"$T/err" |
+	grep -c '^No samples of CPUTIME (sec)\.$')" 1
 unlike "no escape sequences in a file" "$(report)" "$(printf '\033')"
 
 done_testing

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Python functions and lines of samples: shares that are known, in recursion, generators, callbacks from C, code that comes and goes, threads and children of fork; in the text, the database and
-# the trace. Nothing of the program changes.
+# Python functions and lines of samples: shares that are known, in recursion, generators, callbacks
+# from C, code that comes and goes, threads and children of fork; in the text, the database and the
+# trace. Nothing of the program changes.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"
@@ -17,39 +18,56 @@ is "the program runs" "$?" 0
 is "it is read" "$? $(cat err-prof)" "0 "
 is "the ledger closes" "$(grep -cx 'closes	1' all)" 1
 
-# found FUNCTION: seconds of CPU time in it and below, from the rows by function (metric, name, place, module, exclusive, inclusive, samples).
+# found FUNCTION: seconds of CPU time in it and below, from the rows by function (metric, name,
+# place, module, exclusive, inclusive, samples).
 found() {
-	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f && $4 ~ /frames\.py:/ { s += $7 } END { printf "%.6f\n", s }' all
+	awk -F'\t' -v f="$1" '$1 == "by-function" && $2 == "CPUTIME (sec)" && $3 == f &&
+		$4 ~ /frames\.py:/ { s += $7 } END { printf "%.6f\n", s }' all
 }
-# Weights are CPU time but for up to a tick in each thread, and a sample at either end; a fifth is left to hosts that take the processor away and to interpreters that are caught in the middle of a call.
+# Weights are CPU time but for up to a tick in each thread, and a sample at either end; a fifth is
+# left to hosts that take the processor away and to interpreters that are caught in the middle of a
+# call.
 while read -r name seconds; do
-	within "$name: its share of the time" "$(found "$name")" "$(awk -v s="$seconds" 'BEGIN { print s * 0.8 - 0.025 }')" "$(awk -v s="$seconds" 'BEGIN { print s * 1.2 + 0.025 }')"
+	within "$name: its share of the time" "$(found "$name")" \
+		"$(awk -v s="$seconds" 'BEGIN { print s * 0.8 - 0.025 }')" \
+		"$(awk -v s="$seconds" 'BEGIN { print s * 1.2 + 0.025 }')"
 done <<EOT
 $(awk '$1 == "truth" { s[$2] += $3 } END { for (f in s) print f, s[f] }' out | sort)
 EOT
-burnt=$(awk -F'\t' '$1 == "by-line" && $2 == "CPUTIME (sec)" && $3 ~ /frames\.py:1[5-9]$/ && $4 == "burn" { s += $6 } END { printf "%.3f\n", s }' all)
+burnt=$(awk -F'\t' '$1 == "by-line" && $2 == "CPUTIME (sec)" && $3 ~ /frames\.py:1[5-9]$/ &&
+	$4 == "burn" { s += $6 } END { printf "%.3f\n", s }' all)
 whole=$(awk '$1 == "truth" && $2 !~ /^(limit|thrown_away)$/ { s += $3 } END { print s }' out)
-within "what burns stands at the lines of its loops" "$burnt" "$(awk -v s="$whole" 'BEGIN { print 0.5 * s }')" "$(awk -v s="$whole" 'BEGIN { print 1.2 * s }')"
-is "the limit of recursion is in one path" "$(awk -F'\t' '$1 == "tree" && $5 == "to_the_limit" && $4 == "function" { n++ } END { print (n > 900) }' all)" 1
-is "functions of other versions of code are none" "$(awk -F'\t' '$1 == "function" && $NF ~ /^f[0-9]$/ { n++ } END { print (n <= 9 * 7) }' all)" 1
+within "what burns stands at the lines of its loops" "$burnt" \
+	"$(awk -v s="$whole" 'BEGIN { print 0.5 * s }')" \
+	"$(awk -v s="$whole" 'BEGIN { print 1.2 * s }')"
+is "the limit of recursion is in one path" \
+	"$(awk -F'\t' '$1 == "tree" && $5 == "to_the_limit" && $4 == "function" { n++ }
+		END { print (n > 900) }' all)" 1
+is "functions of other versions of code are none" \
+	"$(awk -F'\t' '$1 == "function" && $NF ~ /^f[0-9]$/ { n++ }
+		END { print (n <= 9 * 7) }' all)" 1
 in_thread=$(awk '$1 == "truth" && $2 ~ /in_thread$/ { print $2; exit }' out)
-is "threads end in Python" "$(awk -F'\t' -v f="$in_thread" '$1 == "tree" && $2 == "CPUTIME (sec)" && $4 == "function" && $5 == f { n++ } END { print (n >= 1) }' all)" 1
+is "threads end in Python" "$(awk -F'\t' -v f="$in_thread" '$1 == "tree" && $2 == "CPUTIME (sec)" &&
+	$4 == "function" && $5 == f { n++ } END { print (n >= 1) }' all)" 1
 is "the source is kept" "$(find db -name frames.py | wc -l)" 1
 is "no module has a structure to be made" "$(find m -name '*.hpcstruct' | wc -l)" 0
 
 "$HPCRUN" -q -a native -e CPUTIME@f1000 -o m-native "$PY" frames.py 0.02 >out-native 2>err
 "$HPCPROF" -q --no-structs --to=text --all m-native >all-native 2>>err
 is "-a native: no Python frames" "$(grep -c 'frames\.py:' all-native)" 0
-like "-a takes two words" "$("$HPCRUN" -a flat true 2>&1)" "unknown attribution 'flat'; choose python or native"
+like "-a takes two words" "$("$HPCRUN" -a flat true 2>&1)" \
+	"unknown attribution 'flat'; choose python or native"
 
 if command -v otf2-print >/dev/null; then
 	"$HPCPROF" -q --no-structs -o db2 --to=otf2 m 2>>err
-	like "the trace has Python functions" "$(otf2-print -G "$(find db2 -name '*.otf2')" 2>/dev/null)" "\"$in_thread\""
+	like "the trace has Python functions" \
+		"$(otf2-print -G "$(find db2 -name '*.otf2')" 2>/dev/null)" "\"$in_thread\""
 else
 	skip "the trace has Python functions" "no otf2-print"
 fi
 
-# What the interpreter is told to do at the end of the run: daemon threads that run on while it is taken down.
+# What the interpreter is told to do at the end of the run: daemon threads that run on while it is
+# taken down.
 cat >daemons.py <<'EOP'
 import threading, time, sys
 def storm(n):
@@ -62,11 +80,13 @@ for _ in range(3):
     threading.Thread(target=storm, args=(0,), daemon=True).start()
 time.sleep(0.1)
 EOP
-"$PY" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || touch no-daemons # 3.10 itself may crash then
+"$PY" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+	touch no-daemons # 3.10 itself may crash then
 n=0
 for _ in 1 2 3 4 5; do
 	rm -rf m-daemons
-	"$HPCRUN" -q -e CPUTIME@f8000 -o m-daemons "$PY" daemons.py >>out-daemons 2>&1 && n=$((n + 1))
+	"$HPCRUN" -q -e CPUTIME@f8000 -o m-daemons "$PY" daemons.py >>out-daemons 2>&1 &&
+		n=$((n + 1))
 done
 if [ -e no-daemons ]; then
 	skip "daemon threads at the end of the interpreter" "CPython 3.10 does not survive them"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Python frames above launches of kernels: the whole path of each is what the program itself saw by sys._getframe, for calls of every kind, on a driver that does not exist
+# Python frames above launches of kernels: the whole path of each is what the program itself saw by
+# sys._getframe, for calls of every kind, on a driver that does not exist
 # (tests/gpu/fake/fake_cuda.c); and the report names the line of the script.
 
 # shellcheck disable=SC2154 # variables of lib.sh
@@ -10,18 +11,22 @@
 . "$srcdir/tests/gpu/fake/fake.sh"
 see_fake
 
-# measured NAME OPTIONS...: the program under the launcher; its paths as it says and as they are found.
+# measured NAME OPTIONS...: the program under the launcher; its paths as it says and as they are
+# found.
 measured() {
 	name=$1
 	shift
-	${DENY:-} "$HPCRUN" -e gpu=nvidia "$@" -o "m-$name" "$PY" "$srcdir/tests/python/launches.py" >"out-$name" 2>"err-$name" || return
+	${DENY:-} "$HPCRUN" -e gpu=nvidia "$@" -o "m-$name" "$PY" \
+		"$srcdir/tests/python/launches.py" >"out-$name" 2>"err-$name" || return
 	"$HPCPROF" -q --no-structs --to=text --all "m-$name" >"all-$name" 2>>"err-$name"
 	"$PY" "$srcdir/tests/python/compare.py" "out-$name" "all-$name"
 }
 
 is "every path of a launch" "$(measured plain)" "same 640"
 is "with samples in between" "$(measured samples -e CPUTIME@f4000)" "same 640"
-within "hardly a path could not be read: a sample in the middle of a call" "$(awk -F'\t' '$1 == "loss" && /python-frames/ { n = $NF } END { print n + 0 }' all-samples)" 0 \
+within "hardly a path could not be read: a sample in the middle of a call" \
+	"$(awk -F'\t' '$1 == "loss" && /python-frames/ { n = $NF }
+		END { print n + 0 }' all-samples)" 0 \
 	"$(awk -F'\t' '$1 == "ledger" && $2 == "all" { print 16 + int($4 / 200) }' all-samples)"
 is "the ledger closes" "$(grep -cx 'closes	1' all-samples)" 1
 DENY="$builddir/tests/workload/run/run_deny process_vm_writev=1 --"

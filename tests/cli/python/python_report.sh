@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Python in the report for people: frames of the interpreter between Python functions are left out, of a measurement that is kept (tests/golden/python); --interpreter shows them, and all sums are the same.
-# python_report.sh --accept writes the expected tree anew.
+# Python in the report for people: frames of the interpreter between Python functions are left out,
+# of a measurement that is kept (tests/golden/python); --interpreter shows them, and all sums are
+# the same. python_report.sh --accept writes the expected tree anew.
 
 . "${srcdir:-.}/tests/lib.sh"
 golden=$srcdir/tests/golden/python
@@ -14,7 +15,8 @@ cp "$golden/python.hpcrun" "$T/m/" || exit 99
 
 # tree OPTION...: the call paths, everything in them
 tree() {
-	"$HPCPROF" -q --no-structs --to text --by path --threshold 0 "$@" "$T/m" 2>"$T/err" | sed -n '/^Call paths/,/^$/p'
+	"$HPCPROF" -q --no-structs --to text --by path --threshold 0 "$@" "$T/m" 2>"$T/err" |
+		sed -n '/^Call paths/,/^$/p'
 }
 
 tree >"$T/folded"
@@ -26,11 +28,13 @@ tree --interpreter >"$T/whole"
 own() { awk '$1 ~ /%$/ && $2 ~ /%$/ { n += $2 * 10 } END { printf "%.0f\n", n }' "$1"; }
 is "nothing is lost: what functions took themselves" "$(own "$T/folded")" "$(own "$T/whole")"
 is "there is something to leave out" "$(($(wc -l <"$T/whole") > $(wc -l <"$T/folded") + 10))" 1
-like "a function that the interpreter called is called at a line of Python" "$(cat "$T/folded")" '<genexpr> +work.py:3$'
+like "a function that the interpreter called is called at a line of Python" "$(cat "$T/folded")" \
+	'<genexpr> +work.py:3$'
 not_like() { if printf '%s\n' "$2" | grep -Eq "$3"; then fail "$1"; else pass "$1"; fi; }
 not_like "... not in the interpreter" "$(cat "$T/folded")" '<genexpr> +0x'
 like "--interpreter: as it was" "$(cat "$T/whole")" '<genexpr> +0x'
-like "the first Python function stands below the entry" "$(sed -n 4p "$T/folded")" '<module> \[work.py\]$'
+like "the first Python function stands below the entry" "$(sed -n 4p "$T/folded")" \
+	'<module> \[work.py\]$'
 like "extension modules stay" "$(cat "$T/folded")" 'unknown function> \[_json'
 "$HPCPROF" -q --no-structs --to text --all "$T/m" >"$T/all" 2>"$T/err"
 "$HPCPROF" -q --no-structs --to text --all --interpreter "$T/m" 2>"$T/err" >"$T/all-interpreter"

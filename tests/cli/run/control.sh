@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs that start and stop their measurement: what runs while it is off is nowhere, the rest is all there, and the accounts of CPU time close without what was off.
+# Programs that start and stop their measurement: what runs while it is off is nowhere, the rest is
+# all there, and the accounts of CPU time close without what was off.
 # shellcheck disable=SC2154 # variables of lib.sh and run_lib.sh
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
@@ -9,26 +10,36 @@ CONTROL=$builddir/tests/workload/run/control
 
 # seconds FUNCTION: what the tree has of it, below all callers.
 seconds() {
-	awk -F'\t' -v name="$1" '$1 == "by-function" && $3 == name { sum += $7 } END { printf "%.3f\n", sum }' "$T/all"
+	awk -F'\t' -v name="$1" '$1 == "by-function" && $3 == name { sum += $7 }
+		END { printf "%.3f\n", sum }' "$T/all"
 }
 
 # truth FUNCTION: nanoseconds of CPU time that the program itself says it took, over all processes.
 truth() {
-	awk -v name="$1" '$1 == "truth" && $2 == name { sum += $3 } END { printf "%.0f\n", sum }' "$T/stderr"
+	awk -v name="$1" '$1 == "truth" && $2 == name { sum += $3 } END { printf "%.0f\n", sum }' \
+		"$T/stderr"
 }
 
-# all_there DESCRIPTION STRETCHES: what was measured is in the tree. Each stretch that a thread is measured for may be given up to a tick too much or too little at its first sample (10 ms, where the kernel has
-# 100 ticks a second), and a tenth is left to hosts that take the processor away.
+# all_there DESCRIPTION STRETCHES: what was measured is in the tree. Each stretch that a thread is
+# measured for may be given up to a tick too much or too little at its first sample (10 ms, where
+# the kernel has 100 ticks a second), and a tenth is left to hosts that take the processor away.
 all_there() {
-	within "$1" "$(seconds measured)" "$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN { print t * 0.9e-9 - n * 0.01 }')" "$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN { print t * 1.1e-9 + n * 0.01 }')"
+	within "$1" "$(seconds measured)" \
+		"$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN {
+			print t * 0.9e-9 - n * 0.01 }')" \
+				"$(awk -v t="$(truth measured)" -v n="$2" 'BEGIN {
+					print t * 1.1e-9 + n * 0.01 }')"
 }
 
-# off_is_true DESCRIPTION: the CPU time that was off has all that ran while measurement was off, and nothing of what ran while it was on.
+# off_is_true DESCRIPTION: the CPU time that was off has all that ran while measurement was off, and
+# nothing of what ran while it was on.
 off_is_true() {
-	within "$1" "$(value cpu_off_ns)" "$(truth not_measured)" $(($(value cpu_ns) - $(truth measured)))
+	within "$1" "$(value cpu_off_ns)" "$(truth not_measured)" \
+		$(($(value cpu_ns) - $(truth measured)))
 }
 
-# control CASE STRETCHES [LAUNCHER OPTIONS]: measures, checks the files, and has hpcprof-lite say all. STRETCHES: as for all_there.
+# control CASE STRETCHES [LAUNCHER OPTIONS]: measures, checks the files, and has hpcprof-lite say
+# all. STRETCHES: as for all_there.
 control() {
 	name=$1
 	stretches=$2
@@ -37,14 +48,19 @@ control() {
 	is "$name: exit status" "$status" 0
 	sound "$name: files are sound"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	is "$name: nothing is lost but to rests" "$(value delivered)" $(($(value recorded) + $(value lost-busy)))
+	is "$name: nothing is lost but to rests" "$(value delivered)" \
+		$(($(value recorded) + $(value lost-busy)))
 	like "$name: the ledger closes" "$(cat "$T/all")" '^closes	1$'
-	# Weights and what is behind the last sample are the CPU time while measurement was on, but for what a source gives too much: see all_there.
+	# Weights and what is behind the last sample are the CPU time while measurement was on, but
+	# for what a source gives too much: see all_there.
 	on=$(($(value cpu_ns) - $(value cpu_off_ns)))
-	within "$name: weights are the CPU time that was measured" $(($(value sum0) + $(value unsampled_ns))) $((on * ${low:-95} / 100)) $((on * 11 / 10 + stretches * 10000000))
+	within "$name: weights are the CPU time that was measured" \
+		$(($(value sum0) + $(value unsampled_ns))) $((on * ${low:-95} / 100)) \
+		$((on * 11 / 10 + stretches * 10000000))
 }
 
-is "without the tool the program runs, and nothing is active" "$("$CONTROL" once 2>/dev/null)" "active 0
+is "without the tool the program runs, and nothing is active" "$("$CONTROL" once 2>/dev/null)" \
+	"active 0
 active 0
 active 0"
 
@@ -57,8 +73,11 @@ is "once: what was not" "$(seconds not_measured)" 0.000
 off_is_true "once: CPU time that was off"
 is "once: stops and starts" "$(value stops) $(value starts) $(value is_off)" "1 1 0"
 is "once: the time line goes idle" "$(value trace_off) $(grep -c '^idle	0	' "$T/all")" "1 1"
-is "once: the report has the CPU clock while it was on" "$(awk -F'\t' '$1 == "thread" { print $8 }' "$T/all")" $(($(value cpu_ns) - $(value cpu_off_ns)))
-like "once: the report says how long it was off" "$("$HPCPROF" -q --to text "$OUT")" '^  measurement was off for [0-9.]+ m?s of [0-9.]+ s; the program stopped it 1 time$'
+is "once: the report has the CPU clock while it was on" \
+	"$(awk -F'\t' '$1 == "thread" { print $8 }' "$T/all")" \
+	$(($(value cpu_ns) - $(value cpu_off_ns)))
+like "once: the report says how long it was off" "$("$HPCPROF" -q --to text "$OUT")" \
+	'^  measurement was off for [0-9.]+ m?s of [0-9.]+ s; the program stopped it 1 time$'
 
 control late 1 -ds
 is "late: what the program was told" "$(cat "$T/stdout")" "active 0
@@ -68,7 +87,8 @@ is "late: what was not" "$(seconds not_measured)" 0.000
 measure --delay-sampling -- "$CONTROL" forks
 is "--delay-sampling: exit status" "$status" 0
 sound "--delay-sampling: files are sound"
-like "a program that never starts it" "$("$HPCPROF" -q --to text "$OUT")" "^  measurement was off for .*, in 2 of 2 processes; 1 never called hpctoolkit_sampling_start"
+like "a program that never starts it" "$("$HPCPROF" -q --to text "$OUT")" \
+	"^  measurement was off for .*, in 2 of 2 processes; 1 never called hpctoolkit_sampling_start"
 measure -ds -e CPUTIME -- sh -c 'exit 3'
 is "a program that knows nothing of it: exit status" "$status" 3
 sound "... files are sound"
@@ -84,7 +104,8 @@ all_there "often: what was measured" 1
 
 control threads 8
 all_there "threads: what was measured" 8
-is "threads: what was not, in threads that were there and in new ones" "$(seconds not_measured)" 0.000
+is "threads: what was not, in threads that were there and in new ones" "$(seconds not_measured)" \
+	0.000
 is "threads: all are known" "$(value threads)" 9
 off_is_true "threads: CPU time that was off"
 
@@ -111,22 +132,28 @@ for events in "-e REALTIME" "-e perf::PAGE-FAULTS@100" "-e CPUTIME -e REALTIME@f
 	measure $events -- "$CONTROL" once
 	sound "$events: files are sound"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	is "$events: what was not measured" "$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
+	is "$events: what was not measured" \
+		"$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
 done
 
 # Sets of PAPI, over the kernel's own clock.
 if papi_clock; then
 	for name in once threads storm; do
 		rm -rf "$OUT"
-		LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" $name >"$T/stdout" 2>"$T/stderr"
+		LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" \
+			-q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" $name >"$T/stdout" \
+			2>"$T/stderr"
 		is "PAPI, $name: exit status" "$?" 0
 		sound "PAPI, $name: files are sound"
 	done
 	rm -rf "$OUT"
-	LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" "$CONTROL" threads >"$T/stdout" 2>"$T/stderr"
+	LD_PRELOAD=$PAPI_SHIM run_limited 120 "$HPCRUN" -q -e "$PAPI_CLOCK@1000000" -o "$OUT" \
+		"$CONTROL" threads >"$T/stdout" 2>"$T/stderr"
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	is "PAPI: what was not measured" "$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
-	all_there "PAPI: what was" 24 # its overflows have no weights: those that are missed are missing
+	is "PAPI: what was not measured" \
+		"$(awk -F'\t' '$1 == "by-function" && $3 == "not_measured"' "$T/all")" ""
+	# its overflows have no weights: those that are missed are missing
+	all_there "PAPI: what was" 24
 else
 	skip "sets of PAPI" "PAPI finds no unit here"
 fi
@@ -134,10 +161,12 @@ fi
 # As an ordinary user, whom the kernel shows less; from copies that anyone can read.
 if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$CONTROL"; then
 	OUT=$(public_dir nobody)/m
-	run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/${CONTROL##*/}" threads >"$T/stdout" 2>"$T/stderr"
+	run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/${CONTROL##*/}" threads \
+		>"$T/stdout" 2>"$T/stderr"
 	is "as an ordinary user: exit status" "$?" 0
 	"$HPCPROF" -q --to text --all "$OUT" >"$T/all" 2>"$T/err"
-	all_there "as an ordinary user: what was measured" 16 # time in the kernel is given away late
+	# time in the kernel is given away late
+	all_there "as an ordinary user: what was measured" 16
 	is "as an ordinary user: what was not" "$(seconds not_measured)" 0.000
 else
 	skip "as an ordinary user" "not root, or no staged installation"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Children that cannot be measured are counted and named, and their CPU time is known where a measured
-# parent waits for them; and the parent sees its waits as without us.
+# Children that cannot be measured are counted and named, and their CPU time is known where a
+# measured parent waits for them; and the parent sees its waits as without us.
 
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
@@ -38,21 +38,24 @@ not_measured() {
 	shift 5
 	measure -- "$@"
 	nm_line=$(head_of)
-	like "$nm_what: hpcprof-lite" "$nm_line" "^  not measured: $nm_n process(es)? of $nm_path \($nm_why\), "
+	like "$nm_what: hpcprof-lite" "$nm_line" \
+		"^  not measured: $nm_n process(es)? of $nm_path \($nm_why\), "
 	within "$nm_what: their CPU time" "$(milliseconds "$nm_line")" \
 		"$((nm_least * 95 / 100))" "$((nm_least * 3 / 2 + 50))"
 }
 
 not_measured "a shell starts three" 3 ./static "static executable" 600 \
 	sh -c './static; ./static & ./static; wait'
-like "... hpcrun-lite" "$(cat "$T/stderr")" '^hpcrun-lite: not measured: 3 processes of \./static \(static executable\), 0\.[0-9]+ s of CPU time$'
+like "... hpcrun-lite" "$(cat "$T/stderr")" \
+	'^hpcrun-lite: not measured: 3 processes of \./static \(static executable\), 0\.[0-9]+ s of CPU time$'
 unlike "... nothing else is missing" "$(cat "$T/stderr")" 'not known'
 if [ "$(id -u)" -eq 0 ] && public_tools; then
 	cp dynamic suid
 	chmod u+s suid
 	OUT=$(public_dir suid.d)/out
 	run_limited 120 "$tap_runuser" -u nobody -- "$HPCRUN" -q -o "$OUT" sh -c './suid; :'
-	like "a set-user-ID program" "$(head_of)" '^  not measured: 1 process of \./suid \(set-user-ID executable\), [0-9.]+ m?s of CPU time$'
+	like "a set-user-ID program" "$(head_of)" \
+		'^  not measured: 1 process of \./suid \(set-user-ID executable\), [0-9.]+ m?s of CPU time$'
 	OUT=$T/out
 else
 	skip "a set-user-ID program" "not root"
@@ -65,7 +68,8 @@ not_measured "a process that becomes one" 1 ./static "static executable" 200 \
 	sh -c "(while [ \$((i += 1)) -lt 100000 ]; do :; done; exec ./static); :"
 measure -- sh -c 'exec ./static'
 is "nobody waits: status" "$status" 3
-is "nobody waits: CPU time is not known" "$(head_of)" "  not measured: 1 process of ./static (static executable), CPU time not known"
+is "nobody waits: CPU time is not known" "$(head_of)" \
+	"  not measured: 1 process of ./static (static executable), CPU time not known"
 measure -- sh -c './dynamic; ./static-is-not-here; :'
 is "none" "$(head_of)" ""
 rm -rf "$OUT"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# System calls that fail, as in containers and on other file systems: another way is taken, said, and the values stay right. And the memory we take.
+# System calls that fail, as in containers and on other file systems: another way is taken, said,
+# and the values stay right. And the memory we take.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 DENY=$builddir/tests/workload/run/run_deny
@@ -29,20 +30,26 @@ weights() {
 denied perf_event_open=1 -- spin 1
 weights
 # of which the thread has 100 to 1000 in a second, less what falls on others
-within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 $(($(value cpu_ns) / 1000000 + 20))
-like "denied perf_event_open: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'CPUTIME: timer on the thread.s CPU clock'
+within "denied perf_event_open: samples come on the tick" "$(value count0)" 20 \
+	$(($(value cpu_ns) / 1000000 + 20))
+like "denied perf_event_open: the file says so" \
+	"$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
+	'CPUTIME: timer on the thread.s CPU clock'
 denied ring=1 -- spin 1
 weights
-like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" 'sampled only at the kernel.s tick'
+like "denied ring=1: the file says so" "$(tr -c '[:print:]' '\n' <"$(echo "$OUT"/*.hpcrun)")" \
+	'sampled only at the kernel.s tick'
 denied ring=1 -- descriptors
-is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" "$("$LIFE" descriptors)"
+is "denied ring=1: descriptors are those the program would have" "$(cat "$T/stdout")" \
+	"$("$LIFE" descriptors)"
 denied timer_create=11 -- spin 1
 weights
 denied perf_event_open=1 timer_create=11 -- spin 0.2
 is "denied both: no sample" "$(value delivered)" 0
 denied fallocate=95 -- wander 1
 weights
-is "denied fallocate: nothing is lost" "$(value recorded)" "$(($(value delivered) - $(value lost-busy)))"
+is "denied fallocate: nothing is lost" "$(value recorded)" \
+	"$(($(value delivered) - $(value lost-busy)))"
 denied fallocate=95 madvise=22 ftruncate=22 -- threads 100 0.01
 denied process_vm_readv=1 -- plugins "$PLUGIN" 5 0.1
 is "denied process_vm_readv: paths are complete" "$(value complete)" "$(value recorded)"
@@ -54,12 +61,14 @@ UNDER="$DENY fallocate=28 --"
 measure -- "$LIFE" spin 0.1
 UNDER=
 is "no space at all: the program runs" "$status" 0
-like "no space at all: the user is told" "$(cat "$T/stderr")" 'no space on the device.*runs unmeasured'
+like "no space at all: the user is told" "$(cat "$T/stderr")" \
+	'no space on the device.*runs unmeasured'
 
 # At most 4 MiB and 64 bytes a context node.
 alone=$("$LIFE" memory 0.1)
 measure -e CPUTIME@f4000 -- "$LIFE" memory 6
 sound "memory: files are sound"
 took=$(($(cat "$T/stdout") - alone))
-within "memory: resident KiB beyond 64 bytes for each of $(value nodes) nodes" $((took - $(value nodes) * 64 / 1024)) -1000000 4096
+within "memory: resident KiB beyond 64 bytes for each of $(value nodes) nodes" \
+	$((took - $(value nodes) * 64 / 1024)) -1000000 4096
 done_testing

@@ -6,7 +6,8 @@
 
 # kinds: how the processes ended, in order.
 kinds() {
-	sed -n 's/^exit_kind //p' "$T/values" | sort | uniq -c | awk '{ printf "%s of %s; ", $1, $2 }'
+	sed -n 's/^exit_kind //p' "$T/values" | sort | uniq -c |
+		awk '{ printf "%s of %s; ", $1, $2 }'
 }
 
 measure -- "$LIFE" small-forks 20
@@ -16,7 +17,8 @@ is "each of them, and their children" "$(n_processes)" 31
 is "in one file" "$(n_files)" 1
 is "with how they ended" "$(kinds)" "21 of 1; 10 of 2; "
 is "and a thread each" "$(value threads)" 31
-like "the line at the end counts them" "$(cat "$T/stderr")" '^hpcrun-lite: 31 processes, 31 threads, '
+like "the line at the end counts them" "$(cat "$T/stderr")" \
+	'^hpcrun-lite: 31 processes, 31 threads, '
 "$HPCPROF" -o "$T/db" "$OUT" >"$T/report" 2>"$T/err"
 is "hpcprof-lite reads them" $? 0
 like "as processes" "$(cat "$T/report")" '^  31 processes on '

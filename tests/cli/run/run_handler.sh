@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Inside the handler nothing allocates or locks, shown by interposition at a high rate in a program that does little else.
+# Inside the handler nothing allocates or locks, shown by interposition at a high rate in a program
+# that does little else.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 NOMALLOC=$builddir/tests/workload/run/run_nomalloc
@@ -11,7 +12,8 @@ is "the check can fail" "$? $(cat "$T/proof")" "3 in handler: malloc"
 for e in "-e CPUTIME@f5000" "-e CPUTIME@f2000 -e REALTIME@f2000"; do
 	# shellcheck disable=SC2086 # options
 	measure $e -- "$NOMALLOC" "$PLUGIN"
-	is "$e: no allocation and no lock in the handler" "$status $(cat "$T/stdout")" "0 many calls"
+	is "$e: no allocation and no lock in the handler" "$status $(cat "$T/stdout")" \
+		"0 many calls"
 	sound "$e: files are sound"
 	within "$e: samples fell into it" "$(value delivered)" 500 1000000
 	# one path serves two metrics

@@ -1,12 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# SIGKILL at random moments: the file is readable, and what was delivered is in the tree or was in flight.
+# SIGKILL at random moments: the file is readable, and what was delivered is in the tree or was in
+# flight.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
 # begun PID: its file has come so far that it can be read.
 begun() {
-	until "$CHECK" -k "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 "$1" 2>/dev/null; do sleep 0.01; done
+	until "$CHECK" -k "$OUT"/*.hpcrun >/dev/null 2>&1 || ! kill -0 "$1" 2>/dev/null; do
+		sleep 0.01
+	done
 }
 
 # 24 times, and on until there are samples enough to tell something.
@@ -15,7 +18,8 @@ while i=$((i + 1)) && [ $i -le 24 ] || { [ "$samples" -lt 500 ] && [ $i -le 500 
 	rm -rf "$OUT"
 	"$HPCRUN" -q -e CPUTIME@f8000 -e REALTIME@f2000 -o "$OUT" "$LIFE" forever 2>"$T/stderr" &
 	pid=$!
-	# up to 380 ms after the first file is there: in the middle of start-up, of growth, of samples
+	# up to 380 ms after the first file is there: in the middle of start-up, of growth, of
+	# samples
 	begun $pid
 	sleep "0.$(awk -v s="$i" 'BEGIN { srand(s); printf "%03d", rand() * 380 }')"
 	kill -KILL $pid

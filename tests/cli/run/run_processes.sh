@@ -12,14 +12,16 @@ mode() {
 	is "$1: exit status" "$status" "$want"
 	sound "$1: files are sound" "${flag:-}"
 	is "$1: number of processes" "$(n_processes)" "$processes"
-	is "$1: how they ended" "$(sed -n 's/^exit_kind //p' "$T/values" | sort | tr '\n' ' ')" "$kinds"
+	is "$1: how they ended" "$(sed -n 's/^exit_kind //p' "$T/values" | sort | tr '\n' ' ')" \
+		"$kinds"
 }
 
 mode 0 4 "1 1 1 1 " forks 3
 weights_fit "forks: all CPU time is sampled" 7 50
 is "forks: children have threads" "$(value threads)" 7
 mode 0 2 "1 1 " thread-forks
-# The bare clone does nothing that we see, so it is not recorded; the child of _Fork is found when it makes a thread.
+# The bare clone does nothing that we see, so it is not recorded; the child of _Fork is found when
+# it makes a thread.
 mode 0 2 "1 2 " bare-forks
 mode 0 1 "1 " denied-forks
 mode 0 6 "1 2 2 2 2 2 " vforks
@@ -46,7 +48,8 @@ weights_fit "a shell script: the programs are sampled" 5 50
 is "one line is printed" "$(wc -l <"$T/stderr" | tr -d ' ')" 1
 like "the line says what was measured" "$(cat "$T/stderr")" \
 	'^hpcrun-lite: [0-9]+ processes, [0-9]+ threads, [0-9]+ samples, [0-9]+ lost.*, 0 truncated stacks, [0-9.]+% of CPU time in handlers: .*/out$'
-is "the line sums over all processes" "$(sed -n 's/.*threads, \([0-9]*\) samples.*/\1/p' "$T/stderr")" "$(value recorded)"
+is "the line sums over all processes" \
+	"$(sed -n 's/.*threads, \([0-9]*\) samples.*/\1/p' "$T/stderr")" "$(value recorded)"
 
 measure -v -- "$LIFE" spin 0.1
 like "-v prints a table" "$(cat "$T/stderr")" '^  samples delivered +[0-9]+$'

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The rate asked for is the rate delivered, per second of CPU time, and weights add up to the thread's own CPU clock: for root and for a user without
-# rights, in user code and in the kernel. No wall-clock time enters.
+# The rate asked for is the rate delivered, per second of CPU time, and weights add up to the
+# thread's own CPU clock: for root and for a user without rights, in user code and in the kernel. No
+# wall-clock time enters.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
@@ -18,7 +19,8 @@ stolen() {
 	awk '$1 == "cpu" { print $9 }' /proc/stat
 }
 
-# Without the right to look into the kernel expiries there are dropped: beside busy neighbours these are some.
+# Without the right to look into the kernel expiries there are dropped: beside busy neighbours these
+# are some.
 least=98
 [ "$(id -u)" -eq 0 ] || least=93
 
@@ -44,15 +46,18 @@ weights_fit "weights are the CPU time with kernel time" 1 10
 measure -e REALTIME@f500 -- "$LIFE" threads 2 0.5
 sound "REALTIME: files are sound"
 # All of it but what is left behind each thread's last sample.
-within "REALTIME: weights are the time of three threads" "$(ratio "$(value sum0)" "$(value alive_ns)")" 0.9 1
-within "REALTIME: most samples are delivered" "$(ratio "$(value count0)" "$(($(value alive_ns) / 2000000))")" 0.5 1.01
+within "REALTIME: weights are the time of three threads" \
+	"$(ratio "$(value sum0)" "$(value alive_ns)")" 0.9 1
+within "REALTIME: most samples are delivered" \
+	"$(ratio "$(value count0)" "$(($(value alive_ns) / 2000000))")" 0.5 1.01
 
 measure -e CPUTIME -e REALTIME@f200 -- "$LIFE" spin 1
 sound "two events: files are sound"
 is "two events: two metrics" "$(value metrics)" 2
 weights_fit "two events: CPUTIME keeps its weights" 1 10
 
-# Before the first sample; on the tick alone there would be 500 at most. Where nobody may have no event, that is all there is.
+# Before the first sample; on the tick alone there would be 500 at most. Where nobody may have no
+# event, that is all there is.
 if [ "$(id -u)" -eq 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ]; then
 	measure -e CPUTIME@f4000 -- "$LIFE" drop-rights 0.5
 	is "a program that gives up its rights runs" "$status" 0
@@ -66,18 +71,21 @@ fi
 if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 	OUT=$(public_dir free)/out
 	ordinary=yes # for weights_fit
-	# Expiries that fall into the kernel are dropped, and the kernel's time is given away when the tick comes: beside busy
-	# neighbours the tick falls on them, and what has not been given away when the thread ends was up to 59 ms.
+	# Expiries that fall into the kernel are dropped, and the kernel's time is given away when
+	# the tick comes: beside busy neighbours the tick falls on them, and what has not been given
+	# away when the thread ends was up to 59 ms.
 	nobody_is_measured() {
 		rm -rf "$OUT"
 		# shellcheck disable=SC2086 # two numbers
-		ok "nobody is measured: $1" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -e CPUTIME,perf -o "$OUT" "$T/run_life" spin $1
+		ok "nobody is measured: $1" run_limited 120 runuser -u nobody -- "$HPCRUN" \
+			-q -e CPUTIME,perf -o "$OUT" "$T/run_life" spin $1
 		sound "nobody: files are sound: $1"
 		diag "$(rate) samples a second, $(weights) of the CPU time"
 		weights_are 1 15 && { [ "$1" != "2 0" ] || is_near "$(rate)" 900 1200; }
 	}
 	for part in "2 0" "1 1" "0 1"; do
-		most_of 2 "nobody: weights are the CPU time, and user code has 1000 Hz: $part" nobody_is_measured "$part"
+		most_of 2 "nobody: weights are the CPU time, and user code has 1000 Hz: $part" \
+			nobody_is_measured "$part"
 	done
 else
 	skip "as nobody" "not root, or no staged installation"

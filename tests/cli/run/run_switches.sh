@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# CPU time is sampled by what suits a thread: the kernel's event while the thread computes, and a timer, which costs nothing
-# at a context switch, while the thread switches often. Weights add up to the CPU clock whatever the source is.
+# CPU time is sampled by what suits a thread: the kernel's event while the thread computes, and a
+# timer, which costs nothing at a context switch, while the thread switches often. Weights add up to
+# the CPU clock whatever the source is.
 . "${top_srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/run_lib.sh"
 
@@ -15,16 +16,20 @@ events_here() {
 	"$HPCRUN" -q -o "$T/probe" -e CPUTIME,perf -- true >"$T/why" 2>&1
 }
 
-# adds_up DESCRIPTION THREADS: weights and the rest behind the last sample are the CPU time. The first sample of a thread may
-# weigh a tick too much or too little, 10 ms where the kernel has 100 ticks a second. Beside busy neighbours the tick may miss
-# a thread for a while, so the rest may be longer than a tick.
+# adds_up DESCRIPTION THREADS: weights and the rest behind the last sample are the CPU time. The
+# first sample of a thread may weigh a tick too much or too little, 10 ms where the kernel has 100
+# ticks a second. Beside busy neighbours the tick may miss a thread for a while, so the rest may be
+# longer than a tick.
 adds_up() {
 	slack=$(($2 * 10000000 + $(value cpu_ns) / 100))
-	within "$1" $(($(value sum0) + $(value unsampled_ns))) $(($(value cpu_ns) - slack)) $(($(value cpu_ns) + slack))
-	within "$1: the rest is short" "$(value unsampled_ns)" 0 $(($(value cpu_ns) / 10 + $2 * 70000000))
+	within "$1" $(($(value sum0) + $(value unsampled_ns))) $(($(value cpu_ns) - slack)) \
+		$(($(value cpu_ns) + slack))
+	within "$1: the rest is short" "$(value unsampled_ns)" 0 \
+		$(($(value cpu_ns) / 10 + $2 * 70000000))
 }
 
-# busy_neighbours: they switch a program that only computes as often as if it did so by itself. Then it has the timer.
+# busy_neighbours: they switch a program that only computes as often as if it did so by itself. Then
+# it has the timer.
 busy_neighbours() {
 	[ "$("$LIFE" switch-rate)" -gt 1000 ]
 }
@@ -35,7 +40,8 @@ switches() {
 	is "$1$2: the program runs" "$status" 0
 	sound "$1$2: files are sound"
 	adds_up "$1$2: weights are the CPU time" "$4"
-	is "$1$2: the sources account for all weights" "$(($(value event_ns) + $(value timer_ns)))" "$(value sum0)"
+	is "$1$2: the sources account for all weights" \
+		"$(($(value event_ns) + $(value timer_ns)))" "$(value sum0)"
 }
 
 if events_here; then
@@ -62,8 +68,11 @@ if events_here; then
 
 	has_both() {
 		switches compute-and-switch "" 0.7 2
-		diag "$(share event_ns) % by the event, $(share timer_ns) % by the timer, $(value source_changes) changes"
-		is_near "$(share event_ns)" 20 70 && is_near "$(share timer_ns)" 30 80 && is_near "$(value source_changes)" 2 100
+		diag \
+			"$(share event_ns) % by the event, $(share \
+			timer_ns) % by the timer, $(value source_changes) changes"
+		is_near "$(share event_ns)" 20 70 && is_near "$(share timer_ns)" 30 80 &&
+			is_near "$(value source_changes)" 2 100
 	}
 	if busy_neighbours; then
 		skip "a thread that does both has both" "other programs switch it too often"
@@ -80,7 +89,8 @@ if [ "$(id -u)" -eq 0 ] && public_tools && public_copy "$LIFE"; then
 	OUT=$(public_dir free)/out
 	for mode in ping-pong compute-and-switch; do
 		rm -rf "$OUT"
-		ok "nobody: $mode runs" run_limited 120 runuser -u nobody -- "$HPCRUN" -q -o "$OUT" "$T/run_life" $mode 0.7
+		ok "nobody: $mode runs" run_limited 120 runuser -u nobody -- "$HPCRUN" \
+			-q -o "$OUT" "$T/run_life" $mode 0.7
 		sound "nobody: $mode: files are sound"
 		adds_up "nobody: $mode: weights are the CPU time" 2
 		[ $mode = ping-pong ] || continue
@@ -95,7 +105,8 @@ switches spin ,timer 0.5 1
 is "CPUTIME,timer: there is no event" "$(value event_ns)" 0
 within "CPUTIME,timer: there are samples" "$(value timer_samples)" 20 1000
 
-# Two pairs that pass a byte to and fro beside two loops: the tick falls on the loops, and nothing is lost for it.
+# Two pairs that pass a byte to and fro beside two loops: the tick falls on the loops, and nothing
+# is lost for it.
 "$LIFE" spin 20 &
 loop1=$!
 "$LIFE" spin 20 &

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Programs and libraries that put their own functions in front of libc's: what runs of us inside the program calls none of them.
+# Programs and libraries that put their own functions in front of libc's: what runs of us inside the
+# program calls none of them.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -12,9 +13,12 @@ sacred_sampled "its own clock: the measurement is sound"
 # libfaketime's clock takes a lock and runs 1 ms ahead with every call.
 if have faketime; then
 	start=$(date +%s)
-	is "libfaketime" "$(run_limited 60 "$HPCRUN" -q -e CPUTIME@f10000 -o "$T/fake" faketime -f '+0 i0.001' "$W/sacred_clock" 2>&1)" "done"
+	is "libfaketime" \
+		"$(run_limited 60 "$HPCRUN" -q -e CPUTIME@f10000 -o "$T/fake" faketime \
+		-f '+0 i0.001' "$W/sacred_clock" 2>&1)" "done"
 	took=$(($(date +%s) - start + 1))
-	elapsed=$("$HPCPROF" --to text -o "$T/fake-database" "$T/fake" 2>/dev/null | sed -nE 's/.* ([0-9.]+) (ms|s) elapsed.*/\1 \2/p' | head -n 1)
+	elapsed=$("$HPCPROF" --to text -o "$T/fake-database" "$T/fake" 2>/dev/null |
+		sed -nE 's/.* ([0-9.]+) (ms|s) elapsed.*/\1 \2/p' | head -n 1)
 	within "libfaketime: the time that is reported is the kernel's, in s" \
 		"$(echo "$elapsed" | awk '{ print $2 == "ms" ? $1 / 1000 : $1 }')" 0.001 "$took"
 else
@@ -61,7 +65,9 @@ int main()
 }
 CODE
 for compiler in clang++ g++; do
-	if have "$compiler" && "$compiler" -g -O1 -fsanitize=thread "$T/threads.cc" -o "$T/threads-$compiler" -pthread 2>/dev/null && "$T/threads-$compiler" >/dev/null 2>&1; then
+	if have "$compiler" && "$compiler" -g -O1 -fsanitize=thread \
+		"$T/threads.cc" -o "$T/threads-$compiler" -pthread 2>/dev/null &&
+		"$T/threads-$compiler" >/dev/null 2>&1; then
 		sacred "ThreadSanitizer of $compiler" "$T/threads-$compiler"
 	else
 		skip "ThreadSanitizer of $compiler" "no such program can be built and run here"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Environment and surroundings: what the program sees of them is what its user gave it, order included.
+# Environment and surroundings: what the program sees of them is what its user gave it, order
+# included.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -11,7 +12,8 @@ sacred "the environment" env
 sacred "an empty environment" env -i /usr/bin/env
 sacred "an environment of one's own" env -i A=1 LD_LIBRARY_PATH=/nowhere B=2 /usr/bin/env
 
-like "a shell's _ names the program" "$(env _="$HPCRUN" "$HPCRUN" -q -o "$T/u" env)" "^_=$(command -v env)\$"
+like "a shell's _ names the program" "$(env _="$HPCRUN" "$HPCRUN" -q -o "$T/u" env)" \
+	"^_=$(command -v env)\$"
 LD_PRELOAD="" "$HPCRUN" -q -o "$T/a" env >"$T/out"
 like "an empty LD_PRELOAD stays" "$(cat "$T/out")" '^LD_PRELOAD=$'
 other=$(find "$W/.libs" -name libsacred_preload.so | head -n 1)
@@ -21,8 +23,8 @@ if [ -e "$other" ] && [ -z "${SANITIZER:-}" ]; then
 fi
 
 # shellcheck disable=SC2016 # for the inner shell
-sacred "limits, directory, mask of new files, terminal, nice value" \
-	sh -c 'ulimit -a; pwd; umask; tty; nice; cut -d" " -f1-3 /proc/self/statm >/dev/null; cat /proc/self/comm; readlink /proc/self/exe'
+sacred "limits, directory, mask of new files, terminal, nice value" sh -c \
+	'ulimit -a; pwd; umask; tty; nice; cut -d" " -f1-3 /proc/self/statm >/dev/null; cat /proc/self/comm; readlink /proc/self/exe'
 (
 	umask 077
 	# shellcheck disable=SC3045 # dash, bash and busybox have it
@@ -31,15 +33,18 @@ sacred "limits, directory, mask of new files, terminal, nice value" \
 	ulimit -S -c 0
 	cd /
 	# shellcheck disable=SC2016
-	sacred "... when they are unusual" sh -c 'ulimit -a; umask; pwd; echo x >"$T/file"; stat -c %a "$T/file"; rm -f "$T/file"'
+	sacred "... when they are unusual" sh -c \
+		'ulimit -a; umask; pwd; echo x >"$T/file"; stat -c %a "$T/file"; rm -f "$T/file"'
 	echo "$tap_count $tap_failed" >"$T/counts"
 )
 read -r tap_count tap_failed <"$T/counts"
 # shellcheck disable=SC2016
 sacred "a small address space" sh -c 'ulimit -v 300000; ls / >/dev/null; echo $?; ulimit -v'
 # shellcheck disable=SC2016
-sacred "a small limit on file size" sh -c 'ulimit -f 1; exec 2>/dev/null; (head -c 100000 /dev/zero >"$T/big") 2>/dev/null; echo $?; rm -f "$T/big"'
-sacred "standard streams that are closed" sh -c "sh -c 'echo to nowhere' >&- 2>&-; echo \$?; cat <&- 2>/dev/null; echo \$?"
+sacred "a small limit on file size" sh -c \
+	'ulimit -f 1; exec 2>/dev/null; (head -c 100000 /dev/zero >"$T/big") 2>/dev/null; echo $?; rm -f "$T/big"'
+sacred "standard streams that are closed" \
+	sh -c "sh -c 'echo to nowhere' >&- 2>&-; echo \$?; cat <&- 2>/dev/null; echo \$?"
 
 # The process is the one that was started: no parent of ours between.
 # shellcheck disable=SC2016

@@ -1,15 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Starting programs: exec, vfork, posix_spawn, system, popen, scripts. Each program sees the arguments and the environment that it was given, each is
-# measured, and programs that cannot take the library run as they would without us.
+# Starting programs: exec, vfork, posix_spawn, system, popen, scripts. Each program sees the
+# arguments and the environment that it was given, each is measured, and programs that cannot take
+# the library run as they would without us.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
 
 sacred "every way to start a program" "$W/sacred_exec"
 sacred_sampled "every way: the measurements are sound"
-# one for each image: 10 programs by fork, 3 failing children, 20 by vfork, 2 spawned, shells and what they start
+# one for each image: 10 programs by fork, 3 failing children, 20 by vfork, 2 spawned, shells and
+# what they start
 n=$("$builddir/tests/workload/run/run_check" "$T"/m/*.hpcrun | grep -c '^file ')
 within "every process is recorded" "$n" 55 80
 
@@ -18,7 +20,8 @@ sacred_sampled "a chain of 60 programs: the measurements are sound"
 is "... and of one process" "$(find "$T/m" -name '*.hpcrun' | wc -l)" 61
 
 # shellcheck disable=SC2016 # for the inner shell
-sacred "nested shells and pipes" sh -c 'for i in 1 2 3; do (echo $i; sh -c "exit $i"; echo $?) | cat | sort -r; done; exec sh -c "exit 5"'
+sacred "nested shells and pipes" sh -c \
+	'for i in 1 2 3; do (echo $i; sh -c "exit $i"; echo $?) | cat | sort -r; done; exec sh -c "exit 5"'
 
 cat >"$T/script" <<'SCRIPT'
 #!/usr/bin/env sh
@@ -33,8 +36,10 @@ sacred "a script without an interpreter" sh -c "$T/plain-script argument; echo \
 "$HPCRUN" -q -o "$T/s" "$T/plain-script" direct >"$T/out"
 is "... started directly" "$? $(cat "$T/out")" "3 no interpreter direct"
 
-# What cannot take the library must not trip over it: a 32-bit dynamic linker would print an error, a static program show our variables.
-if ${CC:-cc} -static -o "$T/static" "$srcdir/tests/workload/sacred/sacred_static.c" 2>/dev/null; then
+# What cannot take the library must not trip over it: a 32-bit dynamic linker would print an error,
+# a static program show our variables.
+if ${CC:-cc} -static -o "$T/static" "$srcdir/tests/workload/sacred/sacred_static.c" \
+	2>/dev/null; then
 	sacred "a static program started by a measured one" sh -c "$T/static environment; echo \$?"
 else
 	skip "a static program started by a measured one" "the compiler cannot link statically"
@@ -57,7 +62,8 @@ os.closerange(3, 5000)
 os._exit(7)'
 fi
 
-# Arguments that fit without our entries in the environment, and not with them: the program is started, and not measured.
+# Arguments that fit without our entries in the environment, and not with them: the program is
+# started, and not measured.
 if have python3; then
 	cat >"$T/full.py" <<'CODE'
 import os, subprocess, sys
@@ -76,10 +82,13 @@ CODE
 	n=10 rest=0
 	while [ "$(python3 "$T/full.py" spawn $((n + 1)) 0)" = 0 ]; do n=$((n + 1)); done
 	for step in 65536 32768 16384 8192 4096 2048 1024 512 256 128; do
-		if [ "$(python3 "$T/full.py" spawn "$n" $((rest + step)))" = 0 ]; then rest=$((rest + step)); fi
+		if [ "$(python3 "$T/full.py" spawn "$n" $((rest + step)))" = 0 ]; then
+			rest=$((rest + step))
+		fi
 	done
 	for how in exec spawn; do
-		sacred "$how with as many arguments as there may be" python3 "$T/full.py" "$how" "$n" "$rest"
+		sacred "$how with as many arguments as there may be" python3 "$T/full.py" "$how" \
+			"$n" "$rest"
 	done
 else
 	skip "exec with as many arguments as there may be" "no python3 here"

@@ -1,20 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Faults: one system call of our library after the other fails, once and for good, and the program prints and ends as without us. (The library
-# calls no allocator: tests/cli/sacred/sacred_purity.sh.)
+# Faults: one system call of our library after the other fails, once and for good, and the program
+# prints and ends as without us. (The library calls no allocator:
+# tests/cli/sacred/sacred_purity.sh.)
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
 
-# attempt NUMBER ERRNO COMMAND...: the command with that call failing; its output and status in $T/out.
+# attempt NUMBER ERRNO COMMAND...: the command with that call failing; its output and status in
+# $T/out.
 attempt() {
 	attempt_number=$1 attempt_errno=$2
 	shift 2
 	rm -rf "$T/m"
 	attempt_status=0
 	run_limited 120 "$W/sacred_fault" "$T/count" "$attempt_number" "$attempt_errno" \
-		"$HPCRUN" -q -e CPUTIME@f5000 -e REALTIME@f1000 -o "$T/m" "$@" >"$T/out" 2>"$T/err" </dev/null || attempt_status=$?
+		"$HPCRUN" -q -e CPUTIME@f5000 -e REALTIME@f1000 -o "$T/m" "$@" >"$T/out" \
+		2>"$T/err" </dev/null || attempt_status=$?
 	echo "status $attempt_status" >>"$T/out"
 }
 

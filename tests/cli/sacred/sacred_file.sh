@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Another process shortens the measurement file, or writes over it: the program goes on, and its own SIGBUS is its own.
+# Another process shortens the measurement file, or writes over it: the program goes on, and its own
+# SIGBUS is its own.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -21,7 +22,8 @@ damaged() {
 }
 for how in 0 4096 20000; do
 	damaged "$how" default
-	like "$how: the user is told" "$(cat "$T/measured.err")" '^hpcrun-lite: .*/m/.*\.hpcrun: another process has shortened this file; the measurement of process [0-9]+ ended there$'
+	like "$how: the user is told" "$(cat "$T/measured.err")" \
+		'^hpcrun-lite: .*/m/.*\.hpcrun: another process has shortened this file; the measurement of process [0-9]+ ended there$'
 done
 damaged 0 handler
 damaged 4096 reset

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The report: on the standard error that the program was started with, or nowhere; and nobody has to wait for it.
+# The report: on the standard error that the program was started with, or nowhere; and nobody has to
+# wait for it.
 
 . "${srcdir:-.}/tests/lib.sh"
 need python3
@@ -9,7 +10,8 @@ need python3
 LINE='^hpcrun-lite: .*sample'
 
 # The program puts a file of its own where standard error was.
-is "a program without standard error" "$("$HPCRUN" -o "$T/closed" sh -c 'exec 2>&-; echo done' 2>&1)" "done"
+is "a program without standard error" \
+	"$("$HPCRUN" -o "$T/closed" sh -c 'exec 2>&-; echo done' 2>&1)" "done"
 "$HPCRUN" -o "$T/own" sh -c "exec 2>&-; exec 2<>'$T/data'; echo X >&2" 2>"$T/stderr"
 is "a file of the program's with the number 2" "$(cat "$T/data")" X
 "$HPCRUN" -o "$T/late" sh -c "exec 2>'$T/log'; echo X >&2" 2>"$T/stderr"
@@ -33,10 +35,13 @@ text = p.stdout.read()
 print(p.returncode, text[:fill] == bytes(fill), text[fill:].decode())
 CODE
 is "a full pipe" "$(python3 "$T/wait.py" 65536 "$HPCRUN" -o "$T/full")" "0 True "
-like "a pipe with room" "$(python3 "$T/wait.py" 1000 "$HPCRUN" -o "$T/room")" '^0 True hpcrun-lite: .*sample'
-like "a pipe with room for a part" "$(python3 "$T/wait.py" 65506 "$HPCRUN" -o "$T/part")" '^0 True (hpcrun-lite: .*)?$'
+like "a pipe with room" "$(python3 "$T/wait.py" 1000 "$HPCRUN" -o "$T/room")" \
+	'^0 True hpcrun-lite: .*sample'
+like "a pipe with room for a part" "$(python3 "$T/wait.py" 65506 "$HPCRUN" -o "$T/part")" \
+	'^0 True (hpcrun-lite: .*)?$'
 
 # Where it goes is gone.
 text=$("$HPCRUN" -o "$T/gone" sh -c "rm -rf '$T/gone'" 2>&1)
-like "a removed directory is not named as if it were there" "$text" 'gone: the measurement file was removed while the program ran; its data is lost$'
+like "a removed directory is not named as if it were there" "$text" \
+	'gone: the measurement file was removed while the program ran; its data is lost$'
 done_testing

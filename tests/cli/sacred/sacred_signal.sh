@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Signals: masks, handlers, inheritance and deaths are those without us, also of the signal that samples use.
+# Signals: masks, handlers, inheritance and deaths are those without us, also of the signal that
+# samples use.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -11,9 +12,11 @@ for part in masks actions own inherit wait; do
 done
 sacred "signals: blocked" "$W/sacred_signal" blocked
 sacred_sampled "signals: blocked: sound"
-# inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled has printed.
+# inclusive FUNCTION: its share of the time, in percent, in the tree that sacred_sampled has
+# printed.
 inclusive() {
-	printf '%s\n' "$sacred_text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " | sed 's/^ *\([0-9.]*\)%.*/\1/'
+	printf '%s\n' "$sacred_text" | sed -n '/CPUTIME (sec)$/,/^Functions/p' | grep -m 1 " $1 " |
+		sed 's/^ *\([0-9.]*\)%.*/\1/'
 }
 # Four of the six equal parts are done with all signals blocked, two of these in a handler.
 within "... and in proportion: with signals blocked" "$(inclusive blocked)" 55 78
@@ -25,7 +28,8 @@ for signal in HUP INT QUIT TERM USR1 USR2 ALRM PIPE SEGV ABRT KILL XCPU STKFLT; 
 	sacred "the parent sees death by $signal" sh -c 'sh -c "kill -'$signal' \$\$"; echo $?'
 done
 
-# Whether we die of the signal itself, without a shell in between: 128 + N is what timeout and shells make of it.
+# Whether we die of the signal itself, without a shell in between: 128 + N is what timeout and
+# shells make of it.
 "$HPCRUN" -q -o "$T/d" sh -c 'kill -TERM $$' 2>/dev/null
 is "the launcher's own parent sees the program's death" $? 143
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Calls past libc: a program that restricts its own system calls, becomes another or ends by syscall(2) does so as without us.
+# Calls past libc: a program that restricts its own system calls, becomes another or ends by
+# syscall(2) does so as without us.
 
 . "${srcdir:-.}/tests/lib.sh"
 . "$srcdir/tests/sacred.sh"
@@ -14,13 +15,15 @@ run_limited 60 "$PROGRAM" strict >/dev/null
 for mode in strict filter libseccomp spare; do
 	sacred "$mode: calls are forbidden" "$PROGRAM" "$mode"
 	sacred_sampled "$mode: what was measured before is sound"
-	like "$mode: the report says where measurement ended" "$sacred_text" 'restricts its system calls .seccomp.'
+	like "$mode: the report says where measurement ended" "$sacred_text" \
+		'restricts its system calls .seccomp.'
 	like "$mode: how it ended is not known" "$("$HPCPROF" --to text "$T/m" 2>"$T/err")" \
 		'process ended with unknown status .measurement ended at its seccomp filter.'
 	like "$mode: it has samples" "$sacred_text" '[1-9][0-9]* samples'
 done
 
-# In execve the kernel has no handler any more for a sample that is pending: 17 of 40 such programs were killed at 1 kHz.
+# In execve the kernel has no handler any more for a sample that is pending: 17 of 40 such programs
+# were killed at 1 kHz.
 sacred "exec: a chain of programs" "$PROGRAM" exec
 sacred_sampled "exec: the measurement is sound"
 is "exec: each image has its file" "$(find "$T/m" -name '*.hpcrun' | wc -l | tr -d ' ')" 21

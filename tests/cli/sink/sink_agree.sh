@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# The three outputs of one model agree: the complete text, the CCT database and the OTF2 archive, each read back by a program of its own, hold the same contexts, the
-# same sums by metric, function and calling context, the same time lines and the same ledger; on synthetic measurements of all kinds and on every golden one.
+# The three outputs of one model agree: the complete text, the CCT database and the OTF2 archive,
+# each read back by a program of its own, hold the same contexts, the same sums by metric, function
+# and calling context, the same time lines and the same ledger; on synthetic measurements of all
+# kinds and on every golden one.
 . "${top_srcdir:-.}/tests/lib.sh"
 
 GEN=$builddir/tests/gen/gen_measurement
@@ -22,7 +24,8 @@ agree() {
 	"$PYTHON3" "$JUDGE/read_text.py" "$T/all" >"$T/text"
 	if "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db" >"$T/cctdb"; then
 		grep -v '^bytes' "$T/text" >"$T/text-cctdb"
-		ok "$1: text and CCT database agree" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/text-cctdb" "$T/cctdb"
+		ok "$1: text and CCT database agree" "$PYTHON3" "$JUDGE/compare_facts.py" \
+			"$T/text-cctdb" "$T/cctdb"
 	else
 		fail "$1: the CCT database is sound"
 	fi
@@ -35,12 +38,16 @@ agree() {
 		grep -v '^contexts' "$T/text" >"$T/text-otf2"
 		grep -v '^ledger' "$T/otf2" >"$T/otf2-facts"
 		grep -E '^ledger	samples (delivered|in the tree)' "$T/otf2" >>"$T/otf2-facts"
-		ok "$1: text and OTF2 archive agree" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text-otf2" "$T/otf2-facts"
+		ok "$1: text and OTF2 archive agree" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 \
+			"$T/text-otf2" "$T/otf2-facts"
 	else
 		fail "$1: the OTF2 archive is sound"
 	fi
-	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" && "$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
-		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" -t 1e-5 "$T/text" "$T/el.facts" profiles total function path kind busy bytes launched joined summed-up lost
+	if "$HPCPROF" -q --no-structs --to otf2 --otf2 enterleave -o "$T/el" "$2" &&
+		"$PYTHON3" "$JUDGE/read_otf2.py" "$T/el/otf2/traces.otf2" >"$T/el.facts"; then
+		ok "$1: ... also with Enter and Leave" "$PYTHON3" "$JUDGE/compare_facts.py" \
+			-t 1e-5 "$T/text" "$T/el.facts" profiles total function path kind busy \
+			bytes launched joined summed-up lost
 	else
 		fail "$1: the archive of the form enterleave is sound"
 	fi
@@ -67,14 +74,16 @@ if [ -n "${HPCTESTTOOL:-}" ] && /usr/bin/python3 -c 'import ruamel.yaml' 2>/dev/
 	PYTHONPATH=$HPCTESTTOOL /usr/bin/python3 -m hpctesttool.formats.print "$T/db" >"$T/yaml"
 	within "HPCToolkit's own reader finds guessed frames in the database" \
 		"$(grep -c 'name: .*\[guessed\]$' "$T/yaml")" 1 1000
-	is "... and the metrics of what came by them" "$(grep -c 'name: .*TIME:GUESSED' "$T/yaml")" 2
+	is "... and the metrics of what came by them" \
+		"$(grep -c 'name: .*TIME:GUESSED' "$T/yaml")" 2
 else
 	skip "HPCToolkit's own reader finds guessed frames in the database" \
 		"HPCTESTTOOL does not name its directory"
 fi
 # room TITLE NAME PLACE: columns of the names in a table on a narrow terminal
 room() {
-	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/m" 2>"$T/err" | awk -v title="^$1" -v name="$2" -v place="$3" '
+	COLUMNS=80 LC_ALL=C "$HPCPROF" -q --no-structs --to text "$T/m" 2>"$T/err" |
+		awk -v title="^$1" -v name="$2" -v place="$3" '
 		$0 ~ title { found = 1 }
 		found && index($0, place) { print index($0, place) - index($0, name) - 2; exit }'
 }
@@ -97,14 +106,17 @@ synthetic "no time lines" -t 2 -n 300 -s 1000 -m 2 -b --no-trace
 synthetic "many threads" -t 100 -n 100 -s 100
 synthetic "no samples" -t 2 -n 50 -s 0
 
-# A process that was killed before it had a thread stands between two others; its losses are in all outputs.
+# A process that was killed before it had a thread stands between two others; its losses are in all
+# outputs.
 for n in 1000 1010; do
 	mkdir -p "$T/killed"
 	cp "$srcdir/tests/golden/prof/gpu/"*"-node0-$n.hpcrun" "$T/killed/$n.hpcrun"
 done
 head -c 4096 "$T/killed/1000.hpcrun" >"$T/killed/1005.hpcrun"
-printf '\355\003' | dd of="$T/killed/1005.hpcrun" bs=1 seek=16 conv=notrunc 2>"$T/err"  # its pid is 1005
-printf '\007' | dd of="$T/killed/1005.hpcrun" bs=1 seek=104 conv=notrunc 2>"$T/err"    # 7 samples were lost
+# its pid is 1005
+printf '\355\003' | dd of="$T/killed/1005.hpcrun" bs=1 seek=16 conv=notrunc 2>"$T/err"
+# 7 samples were lost
+printf '\007' | dd of="$T/killed/1005.hpcrun" bs=1 seek=104 conv=notrunc 2>"$T/err"
 agree "a process without threads" "$T/killed"
 
 find "$srcdir/tests/golden" -name '*.hpcrun' -exec dirname {} \; | sort -u >"$T/golden"

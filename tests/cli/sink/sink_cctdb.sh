@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 #
-# The CCT database of a hand-made model: our own reader checks every pointer and sum, HPCToolkit's reader accepts it when HPCTESTTOOL names the directory it
-# can be imported from, failures leave nothing behind.
+# The CCT database of a hand-made model: our own reader checks every pointer and sum, HPCToolkit's
+# reader accepts it when HPCTESTTOOL names the directory it can be imported from, failures leave
+# nothing behind.
 . "${top_srcdir:-.}/tests/lib.sh"
 
 FIXTURE=$builddir/tests/unit/sink/sink_fixture
@@ -25,16 +26,19 @@ judged() {
 	n=$((n + 1))
 	if write "db$n" "$@" && "$PYTHON3" "$JUDGE/read_cctdb.py" "$T/db$n" >"$T/got"; then
 		"$FIXTURE" sums - "$@" >"$T/want"
-		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want" contexts profiles total function samples
+		ok "$desc" "$PYTHON3" "$JUDGE/compare_facts.py" "$T/got" "$T/want" contexts \
+			profiles total function samples
 	else
 		fail "$desc"
 	fi
 }
 
 printf 'int main(void) { return 0; }\n' >"$T/main.c"
-judged "two processes with ranks, three metrics, loops, a source file" loops=1 n_metrics=3 source="$T/main.c"
+judged "two processes with ranks, three metrics, loops, a source file" loops=1 n_metrics=3 \
+	source="$T/main.c"
 judged "one thread without time line" n_processes=1 n_threads=1 n_metrics=1 ranks=0 traces=0
-judged "many threads of processes without ranks" n_processes=5 n_threads=20 n_extra=60 n_samples=500 ranks=0
+judged "many threads of processes without ranks" n_processes=5 n_threads=20 n_extra=60 \
+	n_samples=500 ranks=0
 judged "deep recursion" recursion=5000 n_samples=50 n_processes=1
 judged "no samples at all" n_samples=0
 printf '__kernel void saxpy(void) { }\n' >"$T/saxpy.cl"
@@ -59,7 +63,8 @@ done
 
 # What Hatchet's reader takes from default.yaml, with a real parser.
 if [ "$YAML_PYTHON" != none ]; then
-	ok "default.yaml is YAML and holds what Hatchet's reader asks for" "$YAML_PYTHON" - "$T/db1/metrics/default.yaml" <<'PY'
+	ok "default.yaml is YAML and holds what Hatchet's reader asks for" "$YAML_PYTHON" - \
+		"$T/db1/metrics/default.yaml" <<'PY'
 import sys
 import ruamel.yaml
 with open(sys.argv[1], encoding="utf-8") as f:
@@ -75,7 +80,8 @@ for root in data["roots"]:
     for name in "Mean", "Min", "Max", "StdDev":
         assert root["variants"][name]["formula"]["inclusive"]["standard"]
 PY
-	ok "... with GPUs the parts behind the whole, means as quotients" "$YAML_PYTHON" - "$T/db6/metrics/default.yaml" <<'PY'
+	ok "... with GPUs the parts behind the whole, means as quotients" "$YAML_PYTHON" - \
+		"$T/db6/metrics/default.yaml" <<'PY'
 import sys
 import ruamel.yaml
 with open(sys.argv[1], encoding="utf-8") as f:
@@ -100,12 +106,16 @@ fi
 
 if [ -n "${HPCTESTTOOL:-}" ] && [ "$YAML_PYTHON" != none ]; then
 	for db in db1 db2 db3 db6 db7; do
-		ok "HPCToolkit's own reader accepts $db" env PYTHONPATH="$HPCTESTTOOL" "$YAML_PYTHON" -m hpctesttool.formats.print -s "$T/$db"
+		ok "HPCToolkit's own reader accepts $db" env PYTHONPATH="$HPCTESTTOOL" \
+			"$YAML_PYTHON" -m hpctesttool.formats.print -s "$T/$db"
 	done
-	ok "... and sees its time lines and statistics" sh -c "PYTHONPATH='$HPCTESTTOOL' '$YAML_PYTHON' -m hpctesttool.formats.print '$T/db1' >'$T/db1.yaml' && grep -q 'min / ' '$T/db1.yaml' && grep -q 'RANK 1 / THREAD 1' '$T/db1.yaml'"
+	ok "... and sees its time lines and statistics" sh -c \
+		"PYTHONPATH='$HPCTESTTOOL' '$YAML_PYTHON' -m hpctesttool.formats.print '$T/db1' >'$T/db1.yaml' && grep -q 'min / ' '$T/db1.yaml' && grep -q 'RANK 1 / THREAD 1' '$T/db1.yaml'"
 	PYTHONPATH=$HPCTESTTOOL "$YAML_PYTHON" -m hpctesttool.formats.print "$T/db6" >"$T/db6.yaml"
-	like "... and queues as streams of a device" "$(cat "$T/db6.yaml")" 'RANK 1 / GPUDEVICE 0 / GPUCONTEXT 0 / GPUSTREAM 2\}'
-	like "... and kernels below their placeholder, called by the launch" "$(cat "$T/db6.yaml")" '-call> \[function\] <gpu kernel>'
+	like "... and queues as streams of a device" "$(cat "$T/db6.yaml")" \
+		'RANK 1 / GPUDEVICE 0 / GPUCONTEXT 0 / GPUSTREAM 2\}'
+	like "... and kernels below their placeholder, called by the launch" \
+		"$(cat "$T/db6.yaml")" '-call> \[function\] <gpu kernel>'
 else
 	skip "HPCToolkit's own reader" "HPCTESTTOOL does not name its directory, or no ruamel.yaml"
 fi
@@ -143,11 +153,13 @@ mkdir "$T/ro"
 "$FIXTURE" cctdb "$T/none" 2>"$T/err" && rc=0 || rc=$?
 is "a directory that is not there is an error" "$rc" 1
 
-if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" && mount -t tmpfs -o size=256k tmpfs "$T/full" 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mkdir "$T/full" && mount -t tmpfs -o size=256k tmpfs "$T/full" \
+	2>/dev/null; then
 	at_exit "umount '$T/full'"
 	"$FIXTURE" cctdb "$T/full" n_extra=200 n_samples=20000 2>"$T/err" && rc=0 || rc=$?
 	is "a full file system is an error" "$rc" 1
-	like "... with the file and the cause" "$(cat "$T/err")" "^sink_fixture: $T/full/[a-z]*.db: No space left on device$"
+	like "... with the file and the cause" "$(cat "$T/err")" \
+		"^sink_fixture: $T/full/[a-z]*.db: No space left on device$"
 	is "... said once" "$(wc -l <"$T/err")" 1
 	is "... and leaves nothing" "$(find "$T/full" -mindepth 1)" ""
 else
@@ -155,11 +167,13 @@ else
 fi
 
 # Memory does not grow with the time line: 4,000,000 samples would need 50 MB or more.
-if grep -q 'fsanitize=' "$builddir/Makefile" 2>/dev/null && grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
+if grep -q 'fsanitize=' "$builddir/Makefile" 2>/dev/null &&
+	grep -q '^HL_SANITIZE_CFLAGS = -' "$builddir/Makefile"; then
 	skip "a long time line is written with little memory" "a sanitizer needs more"
 else
 	mkdir "$T/long"
 	within "a long time line is written with little memory (KiB)" \
-		"$("$FIXTURE" cctdb "$T/long" n_processes=1 n_threads=1 n_metrics=1 n_samples=4000000 workers=1 peak=1)" 1000 40960
+		"$("$FIXTURE" cctdb "$T/long" n_processes=1 n_threads=1 n_metrics=1 \
+		n_samples=4000000 workers=1 peak=1)" 1000 40960
 fi
 done_testing

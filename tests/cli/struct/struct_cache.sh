@@ -43,7 +43,8 @@ like "a size that is none" "$out" "HPCTOOLKIT_LITE_CACHE_SIZE is 'much', which i
 is "--cache takes nothing else" $? 2
 HPCTOOLKIT_LITE_CACHE='' "$HPCSTRUCT" --cache 2>"$T/err"
 is "no cache: status" $? 1
-like "no cache: said" "$(cat "$T/err")" "^hpcstruct-lite: there is no cache: HPCTOOLKIT_LITE_CACHE is empty, or"
+like "no cache: said" "$(cat "$T/err")" \
+	"^hpcstruct-lite: there is no cache: HPCTOOLKIT_LITE_CACHE is empty, or"
 
 # The bound: what was used longest ago goes first, but nothing that was used in the last hour.
 shapes=$(entry_of shapes-gcc-O2-g) names=$(entry_of names-gcc-O2-g)
@@ -106,7 +107,8 @@ if public_tools; then
 	out=$(as_nobody env -u HPCTOOLKIT_LITE_CACHE HOME="$home" "$HPCSTRUCT" "$T/public" 2>&1)
 	is "an ordinary user's cache" "$out" \
 		"hpcstruct-lite: $T/public: 1 structures: 1 made, 0 up to date, 0 missing"
-	is "is where it should be" "$(find "$home/.cache/hpctoolkit-lite" -name '*.hpcstruct' | wc -l)" 1
+	is "is where it should be" \
+		"$(find "$home/.cache/hpctoolkit-lite" -name '*.hpcstruct' | wc -l)" 1
 else
 	skip "an ordinary user's cache" "no staged installation"
 fi

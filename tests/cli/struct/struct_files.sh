@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Separate debug files: by build id, by .gnu_debuglink in its three places, and those that do not belong.
+# Separate debug files: by build id, by .gnu_debuglink in its three places, and those that do not
+# belong.
 
 . "${srcdir:-.}/tests/lib.sh"
 need objcopy strip "${CC:-gcc}"
@@ -31,7 +32,8 @@ ok "with it, below --debug-dir by build id" run_struct "$T/app/a.so"
 is "lines are there" "$(has_lines)" 1
 is "and the file is named" "$(debug_file)" "$place/${id#??}.debug"
 "$HPCSTRUCT" --print "$T/s" | sed '/^binary /d; /^debug-file /d' >"$T/split.txt"
-run_struct "$golden/shapes-gcc-O2-g.so" && "$HPCSTRUCT" --print "$T/s" | sed '/^binary /d' >"$T/whole.txt"
+run_struct "$golden/shapes-gcc-O2-g.so" && "$HPCSTRUCT" --print "$T/s" |
+	sed '/^binary /d' >"$T/whole.txt"
 same "the structure is that of the file before it was split" "$T/split.txt" "$T/whole.txt"
 ok "compressed" objcopy --compress-debug-sections "$place/${id#??}.debug"
 ok "analysed" run_struct "$T/app/a.so"
@@ -54,16 +56,21 @@ for to in "$T/app" "$T/app/.debug" "$T/debug$T/app"; do
 	is "by link in ${to#"$T"/}" "$?/$(has_lines)/$(debug_file)" "0/1/$to/noid.debug"
 	printf 'x' >>"$to/noid.debug"
 	run_struct "$T/app/noid.so"
-	like "another check sum is said and not used" "$(cat "$T/err")/$(has_lines)" "does not belong to .* \\(other build id or check sum\\); not used"
+	like "another check sum is said and not used" "$(cat "$T/err")/$(has_lines)" \
+		"does not belong to .* \\(other build id or check sum\\); not used"
 	rm "$to/noid.debug"
 done
 
 # DWARF in .dwo files is not read, and that is said
 for version in 4 5; do
-	if "${CC:-gcc}" -g -gdwarf-$version -gsplit-dwarf -O2 -fPIC -shared -nostdlib "$golden/shapes.c" -o "$T/dwo.so" 2>/dev/null; then
+	if "${CC:-gcc}" -g -gdwarf-$version -gsplit-dwarf \
+		-O2 -fPIC -shared -nostdlib "$golden/shapes.c" -o "$T/dwo.so" 2>/dev/null; then
 		ok "split DWARF $version" run_struct "$T/dwo.so"
-		like "is said" "$(cat "$T/err")" "dwo.so: warning: 1 of 1 units keep their functions in .dwo files, which are not read: lines and symbols alone"
-		like "lines and symbols are there" "$("$HPCSTRUCT" --print "$T/s" | sed -n '/^function .* twice from symtab/,/^$/p')" "shapes.c:4[0-9]"
+		like "is said" "$(cat "$T/err")" \
+			"dwo.so: warning: 1 of 1 units keep their functions in .dwo files, which are not read: lines and symbols alone"
+		like "lines and symbols are there" \
+			"$("$HPCSTRUCT" --print "$T/s" |
+			sed -n '/^function .* twice from symtab/,/^$/p')" "shapes.c:4[0-9]"
 	else
 		skip "split DWARF $version" "the compiler refuses"
 	fi

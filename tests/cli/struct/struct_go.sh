@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Stripped Go programs: functions and lines are those that Go's own tools (nm, addr2line) give for the program before it
-# was stripped, inlined calls those that llvm-symbolizer gives. Position independent and not, with and without C; mutants of
-# the table.
+# Stripped Go programs: functions and lines are those that Go's own tools (nm, addr2line) give for
+# the program before it was stripped, inlined calls those that llvm-symbolizer gives. Position
+# independent and not, with and without C; mutants of the table.
 
 . "${srcdir:-.}/tests/lib.sh"
 ok "a synthetic table, and 20000 mutants" run_limited 60 "$builddir/tests/fuzz/fuzz_go" 20000
@@ -62,13 +62,17 @@ END
 # structure NAME: of the stripped program, as text
 structure() {
 	strip -o "$1.stripped" "$1"
-	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1.stripped" >"$1.out" 2>&1 && \
+	run_limited 60 "$HPCSTRUCT" -f --no-cache -o "$1.hpcstruct" "$1.stripped" >"$1.out" 2>&1 &&
+		\
 		"$HPCSTRUCT" --print "$1.hpcstruct" >"$1.txt"
 }
-# Without the marks of calling conventions, which only symbols have; one function may stand for several equal ones of generic types.
+# Without the marks of calling conventions, which only symbols have; one function may stand for
+# several equal ones of generic types.
 functions_of_nm() {
 	go tool nm "$1" | awk \
-		'$2 ~ /^[Tt]$/ { a = $1; $1 = $2 = ""; sub(/^ +/, ""); sub(/\.abi(0|internal)$/, ""); sub(/\[.*\]/, "[]"); gsub(/·/, "."); print "0x" a, $0 }' | sort -u
+		'$2 ~ /^[Tt]$/ { a = $1; $1 = $2 = ""; sub(/^ +/, "");
+			sub(/\.abi(0|internal)$/, ""); sub(/\[.*\]/, "[]"); gsub(/·/, ".");
+			print "0x" a, $0 }' | sort -u
 }
 functions_of() {
 	sed -n 's/^function \(0x[0-9a-f]*\) \(.*\) from go$/\1 \2/p' "$1.txt" | sed \
@@ -77,11 +81,14 @@ functions_of() {
 # Go's functions that nm has and we do not: C's have other names.
 missing() {
 	functions_of "$1" >"$1.ours"
-	functions_of_nm "$1" | grep -v '^0x[0-9a-f]* \(runtime\.etext\|runtime\.text\|.*\.cold\)$' | \
+	functions_of_nm "$1" | grep -v '^0x[0-9a-f]* \(runtime\.etext\|runtime\.text\|.*\.cold\)$' |
+		\
 		grep '^0x[0-9a-f]* [A-Za-z0-9_/]*\.' | comm -23 - "$1.ours" | head -n 5
 }
 lines_differ() {
-	awk '/^function .* from go$/ { go = 1 } /^function/ && !/ from go$/ { go = 0 } go && /^ +0x[0-9a-f]+-0x[0-9a-f]+ [^ ]+:[0-9]+$/ && n++ % 7 == 0 { split($1, a, "-"); print a[1], $2 }' "$1.txt" >"$1.places"
+	awk '/^function .* from go$/ { go = 1 } /^function/ && !/ from go$/ { go = 0 }
+		go && /^ +0x[0-9a-f]+-0x[0-9a-f]+ [^ ]+:[0-9]+$/ &&
+			n++ % 7 == 0 { split($1, a, "-"); print a[1], $2 }' "$1.txt" >"$1.places"
 	cut -d' ' -f1 "$1.places" | go tool addr2line "$1" | awk 'NR % 2 == 0' >"$1.judged"
 	cut -d' ' -f2 "$1.places" | paste -d' ' - "$1.judged" | awk '$1 != $2' | head -n 5
 }
@@ -97,15 +104,19 @@ is "every function of nm" "$(missing exe)" ""
 within "and that is many" "$(wc -l <exe.ours)" 500 100000
 is "lines as addr2line has them" "$(lines_differ exe)" ""
 within "and those are many" "$(wc -l <exe.places)" 1000 1000000
-is "what is inlined" "$(awk '/^function .* main\.leaf at / { on = 1 } on && /inline/ { print $3, $NF } on && /^$/ { exit }' exe.txt | sed 's|/[^ ]*/||')" \
+is "what is inlined" "$(awk '/^function .* main\.leaf at / { on = 1 }
+	on && /inline/ { print $3, $NF } on && /^$/ { exit }' exe.txt | sed 's|/[^ ]*/||')" \
 	"main.twice main.go:12
 main.once main.go:17
 main.once main.go:17"
 is "the look at the stack is no loop" \
-	"$(awk '/^function .* main\.main at / { on = 1 } /^$/ { on = 0 } on && / loop / { n++ } END { print n + 0 }' exe.txt)" 0
+	"$(awk '/^function .* main\.main at / { on = 1 } /^$/ { on = 0 } on && / loop / { n++ }
+		END { print n + 0 }' exe.txt)" 0
 if have llvm-symbolizer; then
 	leaf=$(sed -n 's/^function \(0x[0-9a-f]*\) main\.leaf .*/\1/p' exe.txt)
-	ours=$(awk '/^function .* main\.leaf at / { on = 1 } on && /inline .* main\.once / { getline; split($1, a, "-"); print a[1]; exit }' exe.txt)
+	ours=$(awk '/^function .* main\.leaf at / { on = 1 }
+		on && /inline .* main\.once / { getline; split($1, a, "-"); print a[1]; exit }' \
+			exe.txt)
 	is "llvm-symbolizer says the same" \
 		"$(echo "$ours" | llvm-symbolizer --obj=exe -i | grep '^main\.' | tr '\n' ' ')" \
 			"main.once main.twice main.leaf "
@@ -128,7 +139,8 @@ for mode in exe pie; do
 	if (cd c && go build -buildmode=$mode -o ../c$mode .) 2>build.err; then
 		ok "with C, $mode" structure c$mode
 		is "every function of nm" "$(missing c$mode)" ""
-		like "with lines" "$(grep '^function .* main\.main at' c$mode.txt)" "/c/main.go:6 from go"
+		like "with lines" "$(grep '^function .* main\.main at' c$mode.txt)" \
+			"/c/main.go:6 from go"
 	else
 		skip "with C, $mode" "$(tail -n 1 build.err)"
 	fi
@@ -136,7 +148,8 @@ done
 
 # a table of another version is said
 cp exe.stripped other
-at=$((0x$(readelf -SW other | awk '{ for (i = 1; i < NF; i++) if ($i == ".gopclntab") print $(i + 3) }')))
+at=$((0x$(readelf -SW other | awk '{
+	for (i = 1; i < NF; i++) if ($i == ".gopclntab") print $(i + 3) }')))
 printf '\373' | dd of=other bs=1 seek=$at conv=notrunc 2>/dev/null
 run_limited 60 "$HPCSTRUCT" -f --no-cache -o other.hpcstruct other >other.out 2>&1
 like "a table that is not known is said" "$(cat other.out)" \

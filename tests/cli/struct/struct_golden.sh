@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Golden structures: what hpcstruct-lite says of the binaries in tests/golden/struct equals, byte for byte, what was read and found right when they were checked in.
+# Golden structures: what hpcstruct-lite says of the binaries in tests/golden/struct equals, byte
+# for byte, what was read and found right when they were checked in.
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -11,7 +12,8 @@ if grep -q '^#define HAVE_IBERTY 1' "$builddir/config.h"; then demangles=yes; fi
 has_loops=no
 if grep -q '^#define HAVE_ZYDIS 1' "$builddir/config.h"; then has_loops=yes; fi
 
-ok "the binaries are those the structures were made from" sh -c "cd '$golden' && sha256sum -c SHA256SUMS"
+ok "the binaries are those the structures were made from" \
+	sh -c "cd '$golden' && sha256sum -c SHA256SUMS"
 for text in "$golden"/*.txt; do
 	name=${text##*/}
 	name=${name%.txt}

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# hpcstruct-lite over a measurement directory: which binaries, the cache, changed binaries, the vdso, several processes at a time, bad input and usage.
+# hpcstruct-lite over a measurement directory: which binaries, the cache, changed binaries, the
+# vdso, several processes at a time, bad input and usage.
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -25,33 +26,42 @@ said() {
 }
 
 mkdir "$T/bin" "$T/run"
-cp "$golden"/shapes-gcc-O2-g.so "$golden"/shapes-gcc-O2-nog.so "$golden"/names-clang-O2-g.so "$T/bin"
+cp "$golden"/shapes-gcc-O2-g.so "$golden"/shapes-gcc-O2-nog.so "$golden"/names-clang-O2-g.so \
+	"$T/bin"
 a=$T/bin/shapes-gcc-O2-g.so b=$T/bin/shapes-gcc-O2-nog.so c=$T/bin/names-clang-O2-g.so
 id_a=$(id_of shapes-gcc-O2-g) id_c=$(id_of names-clang-O2-g)
 
 "$make_run" "$T/run/one.hpcrun" "$a" "$b" "unused:$c"
-is "binaries with samples" "$(said "$HPCSTRUCT" -j2 "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
+is "binaries with samples" "$(said "$HPCSTRUCT" -j2 "$T/run")" \
+	"hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
 ok "named by build id" sh -c "test -s '$cache/$id_a'-*.hpcstruct"
 is "none for a module without samples" "$(find "$cache" -name "$id_c*")" ""
 not_ok "nothing is written into the measurement" test -e "$T/run/structs"
-is "again: up to date" "$(said "$HPCSTRUCT" "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 0 made, 2 up to date, 0 missing"
-is "-f makes them again" "$(said "$HPCSTRUCT" -f "$T/run")" "hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
+is "again: up to date" "$(said "$HPCSTRUCT" "$T/run")" \
+	"hpcstruct-lite: $T/run: 2 structures: 0 made, 2 up to date, 0 missing"
+is "-f makes them again" "$(said "$HPCSTRUCT" -f "$T/run")" \
+	"hpcstruct-lite: $T/run: 2 structures: 2 made, 0 up to date, 0 missing"
 is "nothing but structures is left" "$(find "$cache" ! -name '*.hpcstruct' -type f | wc -l)" 0
 is "the cache has them once" "$(count "$cache")" 2
 "$HPCSTRUCT" -q -o "$T/first" "$T/run"
 mkdir "$T/other"
 "$make_run" "$T/other/x.hpcrun" "$a"
-is "and serves another run" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 0 made, 1 up to date, 0 missing"
-is "--no-cache: made" "$(said "$HPCSTRUCT" --no-cache "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
-rm -rf "$T/other/structs"
-is "an empty HPCTOOLKIT_LITE_CACHE: made" "$(HPCTOOLKIT_LITE_CACHE='' said "$HPCSTRUCT" "$T/other")" \
+is "and serves another run" "$(said "$HPCSTRUCT" "$T/other")" \
+	"hpcstruct-lite: $T/other: 1 structures: 0 made, 1 up to date, 0 missing"
+is "--no-cache: made" "$(said "$HPCSTRUCT" --no-cache "$T/other")" \
 	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
-same "... beside the measurement, the same file" "$T/other/structs/$id_a.hpcstruct" "$T/first/$id_a.hpcstruct"
+rm -rf "$T/other/structs"
+is "an empty HPCTOOLKIT_LITE_CACHE: made" \
+	"$(HPCTOOLKIT_LITE_CACHE='' said "$HPCSTRUCT" "$T/other")" \
+	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+same "... beside the measurement, the same file" "$T/other/structs/$id_a.hpcstruct" \
+	"$T/first/$id_a.hpcstruct"
 for f in "$cache"/"$id_a"*; do
 	printf x | dd of="$f" bs=1 seek=400 conv=notrunc 2>/dev/null
 done
 rm -rf "$T/other/structs"
-is "a damaged file in the cache is not used" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+is "a damaged file in the cache is not used" "$(said "$HPCSTRUCT" "$T/other")" \
+	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
 same "and replaced" "$(echo "$cache/$id_a"-*)" "$T/first/$id_a.hpcstruct"
 
 # a binary that changed
@@ -60,41 +70,50 @@ cp "$a" "$T/bin/app"
 "$make_run" "$T/changed/x.hpcrun" "$T/bin/app" "$b"
 cp "$golden/shapes-clang-O2-g.so" "$T/bin/app"
 out=$(said "$HPCSTRUCT" "$T/changed")
-like "changed, but known from before: the structure of what ran" "$out" "$T/bin/app: changed since the run; its structure from before is used"
+like "changed, but known from before: the structure of what ran" "$out" \
+	"$T/bin/app: changed since the run; its structure from before is used"
 "$HPCSTRUCT" -q -o "$T/changed-s" "$T/changed"
 same "which is right" "$T/changed-s/$id_a.hpcstruct" "$T/first/$id_a.hpcstruct"
 out=$(said "$HPCSTRUCT" --no-cache "$T/changed")
-like "changed and not known: said" "$out" "$T/bin/app: warning: structure missing: the file changed since the run \\(other build id\\), and no structure"
+like "changed and not known: said" "$out" \
+	"$T/bin/app: warning: structure missing: the file changed since the run \\(other build id\\), and no structure"
 like "and counted" "$out" "2 structures: 1 made, 0 up to date, 1 missing"
 not_ok "and not used" test -e "$T/changed/structs/$id_a.hpcstruct"
 "$HPCSTRUCT" -q --no-cache "$T/changed" 2>/dev/null
 is "exit status 1 says that one is missing" $? 1
-objcopy --remove-section=.note.gnu.build-id "$golden/shapes-gcc-O2-g.so" "$T/bin/noid" 2>/dev/null && {
+objcopy --remove-section=.note.gnu.build-id "$golden/shapes-gcc-O2-g.so" "$T/bin/noid" \
+	2>/dev/null && {
 	mkdir "$T/noid"
 	"$make_run" "$T/noid/x.hpcrun" "$T/bin/noid"
-	is "no build id: known by path, size and time" "$(said "$HPCSTRUCT" "$T/noid")" "hpcstruct-lite: $T/noid: 1 structures: 1 made, 0 up to date, 0 missing"
+	is "no build id: known by path, size and time" "$(said "$HPCSTRUCT" "$T/noid")" \
+		"hpcstruct-lite: $T/noid: 1 structures: 1 made, 0 up to date, 0 missing"
 	like "the key is a hash" "$(ls "$cache")" '^x[0-9a-f]{16}-[0-9a-f]{16}\.hpcstruct$'
 	touch -d '2001-01-01' "$T/bin/noid"
-	like "and noticed when it changed" "$(said "$HPCSTRUCT" --no-cache "$T/noid")" "the file changed since the run \\(other size or time\\)"
+	like "and noticed when it changed" "$(said "$HPCSTRUCT" --no-cache "$T/noid")" \
+		"the file changed since the run \\(other size or time\\)"
 }
 rm "$T/bin/app"
 rm -rf "$T/changed/structs"
-like "a binary that is gone" "$(said "$HPCSTRUCT" --no-cache "$T/changed")" "$T/bin/app: no such file"
+like "a binary that is gone" "$(said "$HPCSTRUCT" --no-cache "$T/changed")" \
+	"$T/bin/app: no such file"
 rm -rf "$T/changed/structs"
 out=$(said "$HPCSTRUCT" "$T/changed")
-like "... but for its structure: that is used" "$out" "$T/bin/app: no such file any more; its structure from before is used"
+like "... but for its structure: that is used" "$out" \
+	"$T/bin/app: no such file any more; its structure from before is used"
 like "... and counted" "$out" "2 structures: 0 made, 2 up to date, 0 missing"
 
 # the vdso is kept with the run
 mkdir -p "$T/vdso/vdso"
 cp "$golden/shapes-gcc-O2-stripped.so" "$T/vdso/vdso/$(id_of shapes-gcc-O2-stripped).so"
 "$make_run" "$T/vdso/x.hpcrun" "vdso=$(id_of shapes-gcc-O2-stripped)"
-is "vdso" "$(said "$HPCSTRUCT" "$T/vdso")" "hpcstruct-lite: $T/vdso: 1 structures: 1 made, 0 up to date, 0 missing"
+is "vdso" "$(said "$HPCSTRUCT" "$T/vdso")" \
+	"hpcstruct-lite: $T/vdso: 1 structures: 1 made, 0 up to date, 0 missing"
 
 # many at a time, in one cache and one directory
 mkdir "$T/many"
 "$make_run" "$T/many/x.hpcrun" "$golden"/*-O2-*.so
-n=$(sed -n 's/^build-id //p' "$golden"/*-O2-*.txt | sort -u | wc -l) # a stripped copy has the id of the original
+# a stripped copy has the id of the original
+n=$(sed -n 's/^build-id //p' "$golden"/*-O2-*.txt | sort -u | wc -l)
 rm -rf "$cache"
 pids=
 for i in 1 2 3 4; do
@@ -115,10 +134,12 @@ is "and sound" "$broken" 0
 rm -rf "$cache" "$T/other/structs"
 mkdir -p "$XDG_CACHE_HOME"
 : >"$cache"
-is "a cache that cannot be written" "$(said "$HPCSTRUCT" "$T/other")" "hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
+is "a cache that cannot be written" "$(said "$HPCSTRUCT" "$T/other")" \
+	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
 ok "... the structures are beside the measurement" test -s "$T/other/structs/$id_a.hpcstruct"
 rm -rf "$T/other/structs"
-is "neither HOME nor XDG_CACHE_HOME: the same" "$(env -u HOME -u XDG_CACHE_HOME "$HPCSTRUCT" "$T/other" 2>&1)" \
+is "neither HOME nor XDG_CACHE_HOME: the same" \
+	"$(env -u HOME -u XDG_CACHE_HOME "$HPCSTRUCT" "$T/other" 2>&1)" \
 	"hpcstruct-lite: $T/other: 1 structures: 1 made, 0 up to date, 0 missing"
 rm -rf "$T/other/structs"
 mkdir "$T/target"
@@ -131,21 +152,25 @@ rm "$T/other/structs"
 
 # damage and usage
 printf 'not one' >"$T/run/bad.hpcrun"
-like "a file that is no measurement" "$(said "$HPCSTRUCT" "$T/run")" "run/bad.hpcrun: warning: shorter than a header; left out"
+like "a file that is no measurement" "$(said "$HPCSTRUCT" "$T/run")" \
+	"run/bad.hpcrun: warning: shorter than a header; left out"
 mkdir "$T/empty"
 out=$(said "$HPCSTRUCT" "$T/empty")
-is "no measurement at all" "$?/$out" "1/hpcstruct-lite: $T/empty: no measurement file (*.hpcrun) that can be read is in this directory"
+is "no measurement at all" "$?/$out" \
+	"1/hpcstruct-lite: $T/empty: no measurement file (*.hpcrun) that can be read is in this directory"
 out=$(said "$HPCSTRUCT" -o "$T/x" "$T/nothing")
 is "no such binary" "$?/$out" "1/hpcstruct-lite: $T/nothing: no such file"
 out=$(said "$HPCSTRUCT" -o "$T/x" "$srcdir/tests/lib.sh")
-is "not a binary" "$?/$out" "1/hpcstruct-lite: $srcdir/tests/lib.sh: not a binary this program knows"
+is "not a binary" "$?/$out" \
+	"1/hpcstruct-lite: $srcdir/tests/lib.sh: not a binary this program knows"
 out=$(said "$HPCSTRUCT" --print "$srcdir/tests/lib.sh")
 is "not a structure" "$?/$out" "1/hpcstruct-lite: $srcdir/tests/lib.sh: not a structure file"
 "$HPCSTRUCT" 2>/dev/null
 is "nothing given: usage" $? 2
 "$HPCSTRUCT" -j 0 "$a" 2>/dev/null
 is "-j 0: usage" $? 2
-is "-o with a directory: structures go there" "$(said "$HPCSTRUCT" -o "$T/elsewhere/x" "$T/many")" "hpcstruct-lite: $T/many: $n structures: $n made, 0 up to date, 0 missing"
+is "-o with a directory: structures go there" "$(said "$HPCSTRUCT" -o "$T/elsewhere/x" "$T/many")" \
+	"hpcstruct-lite: $T/many: $n structures: $n made, 0 up to date, 0 missing"
 is "... all of them" "$(count "$T/elsewhere/x")" "$n"
 (cd "$T" && "$HPCSTRUCT" -q --no-cache "$a")
 ok "the default output is in the working directory" test -s "$T/shapes-gcc-O2-g.so.hpcstruct"
@@ -154,5 +179,7 @@ like "an output that cannot be written" "$out" "/proc/nowhere: cannot be created
 : >"$T/file"
 HPCTOOLKIT_LITE_CACHE=$T/cache2 "$HPCSTRUCT" -q -o "$T/elsewhere/y" "$T/many"
 HPCTOOLKIT_LITE_CACHE=$T/cache2 said "$HPCSTRUCT" -o "$T/file/x" "$T/many" >"$T/said"
-is "what the cache has and cannot be copied is said once each" "$(grep -c 'cannot be created: Not a directory$' "$T/said") $(wc -l <"$T/said" | tr -d ' ')" "$n $((n + 1))"
+is "what the cache has and cannot be copied is said once each" \
+	"$(grep -c 'cannot be created: Not a directory$' "$T/said") $(wc -l <"$T/said" |
+	tr -d ' ')" "$n $((n + 1))"
 done_testing

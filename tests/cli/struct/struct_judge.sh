@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Structures of what the compilers of this machine make, judged by libdw at every byte of code: function, inlined calls with call sites, file and line; and of real
-# programs with debug information, where they are installed.
+# Structures of what the compilers of this machine make, judged by libdw at every byte of code:
+# function, inlined calls with call sites, file and line; and of real programs with debug
+# information, where they are installed.
 
 . "${srcdir:-.}/tests/lib.sh"
 
@@ -25,7 +26,8 @@ check() {
 	fi
 }
 
-# compile NAME SOURCE COMPILER FLAGS...: builds $T/bin; a compiler that cannot is no failure of ours.
+# compile NAME SOURCE COMPILER FLAGS...: builds $T/bin; a compiler that cannot is no failure of
+# ours.
 compile() {
 	what=$1 source=$2 with=$3
 	shift 3
@@ -33,7 +35,8 @@ compile() {
 		skip "$what" "no $with here"
 		return 1
 	fi
-	if ! "$with" "$@" -fPIC -shared -nostdlib "$golden/$source" -o "$T/bin" >"$T/cc.out" 2>&1; then
+	if ! "$with" "$@" -fPIC -shared -nostdlib "$golden/$source" -o "$T/bin" >"$T/cc.out" \
+		2>&1; then
 		skip "$what" "the compiler refuses: $(head -n 1 "$T/cc.out")"
 		return 1
 	fi
@@ -42,27 +45,35 @@ compile() {
 for cc in gcc clang; do
 	cxx=g++
 	[ $cc = gcc ] || cxx=clang++
-	for flags in -O0 -O1 -O2 '-O3 -flto' '-Os -gdwarf-5' '-O2 -gdwarf-4' '-O2 -gdwarf-3' '-O2 -gdwarf-2' '-O2 -gz' \
-		'-O2 -gdwarf-4 -fdebug-types-section' '-O2 -gdwarf-5 -fdebug-types-section' '-O2 -ffunction-sections -Wl,--gc-sections' '-O1 -gmlt' \
+	for flags in -O0 -O1 -O2 '-O3 -flto' '-Os -gdwarf-5' '-O2 -gdwarf-4' '-O2 -gdwarf-3' \
+		'-O2 -gdwarf-2' '-O2 -gz' \
+		'-O2 -gdwarf-4 -fdebug-types-section' '-O2 -gdwarf-5 -fdebug-types-section' \
+		'-O2 -ffunction-sections -Wl,--gc-sections' '-O1 -gmlt' \
 		'-O2 -g1' '-O2 -fno-pic -static-pie' '-O3 -funroll-loops'; do
 		# shellcheck disable=SC2086 # several flags
 		if compile "$cc $flags" shapes.c $cc -g $flags; then check "$cc $flags" "$T/bin"; fi
 		# shellcheck disable=SC2086
-		if compile "$cxx $flags" names.cpp $cxx -g $flags; then check "$cxx $flags" "$T/bin"; fi
+		if compile "$cxx $flags" names.cpp $cxx -g $flags; then
+			check "$cxx $flags" "$T/bin"
+		fi
 	done
 done
 
-if have dwz && compile "dwz" names.cpp g++ -g -O2 && cp "$T/bin" "$T/bin2" && dwz "$T/bin" 2>"$T/err"; then
+if have dwz && compile "dwz" names.cpp g++ -g -O2 && cp "$T/bin" "$T/bin2" &&
+	dwz "$T/bin" 2>"$T/err"; then
 	check "dwz: partial units" "$T/bin"
 else
 	skip "dwz: partial units" "no dwz or no g++ here"
 fi
-if [ -e "$T/bin2" ] && cp "$T/bin2" "$T/bin3" && dwz -m "$T/shared" "$T/bin2" "$T/bin3" 2>"$T/err" && [ -e "$T/shared" ]; then
+if [ -e "$T/bin2" ] && cp "$T/bin2" "$T/bin3" && dwz -m "$T/shared" "$T/bin2" "$T/bin3" \
+	2>"$T/err" && [ -e "$T/shared" ]; then
 	check "dwz: a shared file" "$T/bin3"
 else
 	skip "dwz: a shared file" "dwz did not make one"
 fi
-if have "${RUSTC:-rustc}" && printf 'pub mod m { pub struct P(pub u64); impl P { #[inline(never)] pub fn f<T: Into<u64>>(&self, t: T) -> u64 { (0..self.0).map(|x| x ^ 3).sum::<u64>() + t.into() } } }\nfn main() { let v: Vec<u64> = std::env::args().map(|a| m::P(a.len() as u64).f(7u32)).collect(); println!("{}", v.iter().sum::<u64>()); }\n' >"$T/r.rs" &&
+if have "${RUSTC:-rustc}" &&
+	printf \
+	'pub mod m { pub struct P(pub u64); impl P { #[inline(never)] pub fn f<T: Into<u64>>(&self, t: T) -> u64 { (0..self.0).map(|x| x ^ 3).sum::<u64>() + t.into() } } }\nfn main() { let v: Vec<u64> = std::env::args().map(|a| m::P(a.len() as u64).f(7u32)).collect(); println!("{}", v.iter().sum::<u64>()); }\n' >"$T/r.rs" &&
 	"${RUSTC:-rustc}" -g -O -o "$T/bin" "$T/r.rs" 2>"$T/err"; then
 	check "rustc -O" "$T/bin" 16
 	"$HPCSTRUCT" --print "$T/s" >"$T/r.txt"
@@ -74,7 +85,8 @@ fi
 
 check "this tool" "$HPCSTRUCT" 4
 libc=$(ldd "$HPCSTRUCT" 2>/dev/null | awk '/libc\.so/ { print $3 }')
-if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" && "$HPCSTRUCT" --print "$T/s" | grep -q '^debug-file'; then
+if [ -n "$libc" ] && "$HPCSTRUCT" -q -f --no-cache -o "$T/s" "$libc" &&
+	"$HPCSTRUCT" --print "$T/s" | grep -q '^debug-file'; then
 	check "the C library with the distribution's symbols" "$libc" 64
 else
 	skip "the C library with the distribution's symbols" "no debug symbols for it here"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# `main` of stripped programs, from the start-up code: its name and its extent are those that the symbol table of the same
-# program gives before it is stripped (nm is the judge). Programs of glibc's crt1.o of today and, as bytes, of older ones.
+# `main` of stripped programs, from the start-up code: its name and its extent are those that the
+# symbol table of the same program gives before it is stripped (nm is the judge). Programs of
+# glibc's crt1.o of today and, as bytes, of older ones.
 
 . "${srcdir:-.}/tests/lib.sh"
 cc=${CC:-gcc}

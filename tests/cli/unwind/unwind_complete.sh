@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Complete stacks, at least 99.9 %, on C, C++ and Rust programs built with -O2 and without frame pointers: see tests/workload/unwind/unwind_complete.c.
+# Complete stacks, at least 99.9 %, on C, C++ and Rust programs built with -O2 and without frame
+# pointers: see tests/workload/unwind/unwind_complete.c.
 . "${top_srcdir:-.}/tests/lib.sh"
 
 work=$srcdir/tests/workload/unwind
@@ -9,9 +10,11 @@ UNWIND_COMPLETE=$T/result
 export UNWIND_COMPLETE
 
 # shellcheck disable=SC2086
-${CC:-gcc} -O2 -shared -fPIC -std=gnu11 -D_GNU_SOURCE -I"$srcdir" -Wl,-z,now "$work/unwind_complete.c" $libs -o "$T/complete.so" || exit 99
+${CC:-gcc} -O2 -shared -fPIC -std=gnu11 -D_GNU_SOURCE -I"$srcdir" -Wl,-z,now \
+	"$work/unwind_complete.c" $libs -o "$T/complete.so" || exit 99
 
-# paths_complete NAME COMMAND...: at least 1000 samples, in so many runs as that takes; 999 of 1000 to the root, hardly any marked.
+# paths_complete NAME COMMAND...: at least 1000 samples, in so many runs as that takes; 999 of 1000
+# to the root, hardly any marked.
 paths_complete() {
 	name=$1
 	shift
@@ -27,10 +30,12 @@ paths_complete() {
 		fi
 		diag_file "$T/result"
 		read -r _ n _ n_complete _ n_marked <"$T/result"
-		samples=$((samples + n)) complete=$((complete + n_complete)) marked=$((marked + n_marked))
+		samples=$((samples + n)) complete=$((complete + n_complete)) \
+			marked=$((marked + n_marked))
 		[ "$samples" -lt 1000 ] || break
 	done
-	ok "$name" test "$samples" -ge 1000 -a $((samples - complete)) -le $((samples / 1000)) -a "$marked" -le $((samples / 100))
+	ok "$name" test "$samples" -ge 1000 -a $((samples - complete)) -le $((samples / 1000)) -a \
+		"$marked" -le $((samples / 100))
 }
 
 if command -v g++ >/dev/null; then
@@ -47,7 +52,8 @@ else
 fi
 # C as the distribution builds it: a compressor and a compiler (cc1 is C++ without exceptions).
 if command -v xz >/dev/null; then
-	head -c 3000000 "$(command -v "${CC:-gcc}")" /proc/self/exe "$T/complete.so" /lib/x86_64-linux-gnu/libc.so.6 2>/dev/null >"$T/data"
+	head -c 3000000 "$(command -v "${CC:-gcc}")" /proc/self/exe "$T/complete.so" \
+		/lib/x86_64-linux-gnu/libc.so.6 2>/dev/null >"$T/data"
 	paths_complete "xz" xz -kf -9 "$T/data"
 else
 	skip "xz" "no xz"
@@ -55,7 +61,8 @@ fi
 cc1=$(${CC:-gcc} -print-prog-name=cc1plus)
 if [ -x "$cc1" ]; then
 	g++ -E -std=c++17 "$work/unwind_load.cc" -o "$T/load.ii" || exit 99
-	paths_complete "cc1plus" "$cc1" -fpreprocessed -quiet -O2 -std=c++17 "$T/load.ii" -o "$T/load.s"
+	paths_complete "cc1plus" "$cc1" -fpreprocessed -quiet -O2 -std=c++17 \
+		"$T/load.ii" -o "$T/load.s"
 else
 	skip "cc1plus" "not found"
 fi

@@ -85,7 +85,8 @@ if go version >/dev/null 2>&1 && go build -o "$T/cgo" "$work/unwind_go.go" 2>"$T
 	mostly 98
 	ok "$name: in Go, goexit is outermost" test "$(below main.inGo runtime.goexit)" -ge 98
 	like "$name: that it ended past exit() is said" \
-		"$("$HPCPROF" --to text "$T/m" 2>"$T/err")" 'unknown status .a Go program, which does not call exit'
+		"$("$HPCPROF" --to text "$T/m" 2>"$T/err")" \
+		'unknown status .a Go program, which does not call exit'
 	ok "$name: C is called from Go" test "$(below in_c main.main.func1)" -ge 95
 else
 	skip "Go" "no go with cgo"

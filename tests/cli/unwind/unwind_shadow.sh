@@ -16,8 +16,10 @@ check() {
 		skip "$name" "no $cxx"
 		return
 	fi
-	if ! $cxx "$@" -D_GNU_SOURCE -I"$srcdir" "$work/unwind_shadow.cc" $libs -o "$T/shadow" -pthread >"$T/out" 2>&1 ||
-		! ${CC:-gcc} "$@" -shared -fPIC "$work/unwind_shadow_plugin.c" -o "$T/plugin.so" >>"$T/out" 2>&1; then
+	if ! $cxx "$@" -D_GNU_SOURCE -I"$srcdir" "$work/unwind_shadow.cc" $libs -o "$T/shadow" \
+		-pthread >"$T/out" 2>&1 ||
+		! ${CC:-gcc} "$@" -shared -fPIC "$work/unwind_shadow_plugin.c" -o "$T/plugin.so" \
+		>>"$T/out" 2>&1; then
 		fail "$name" "does not build"
 		diag_file "$T/out"
 		return

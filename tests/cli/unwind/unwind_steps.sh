@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The every-instruction check with many compilers and options: see tests/workload/unwind/unwind_steps.c.
+# The every-instruction check with many compilers and options: see
+# tests/workload/unwind/unwind_steps.c.
 . "${top_srcdir:-.}/tests/lib.sh"
 
 work=$srcdir/tests/workload/unwind

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A driver and a CUPTI that do not exist, in one library that is found under both names: enough of each for the workloads of this directory to run, and to be measured, where there is no GPU.
- * This file is the driver, fake_cupti.c the CUPTI. Kernels take the time that they are asked for (spin) or 2 us, copies 1 ns for 10 bytes; streams are in order; nothing is computed. What it does like NVIDIA's, as seen on an
- * H200: nothing is recorded for 0 bytes or refused launches; captured launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit.
+ * A driver and a CUPTI that do not exist, in one library that is found under both names: enough of
+ * each for the workloads of this directory to run, and to be measured, where there is no GPU. This
+ * file is the driver, fake_cupti.c the CUPTI. Kernels take the time that they are asked for (spin)
+ * or 2 us, copies 1 ns for 10 bytes; streams are in order; nothing is computed. What it does like
+ * NVIDIA's, as seen on an H200: nothing is recorded for 0 bytes or refused launches; captured
+ * launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit.
  */
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
 #include "tests/gpu/fake/fake_cuda.h"
@@ -45,7 +48,8 @@ struct CUstream_st {
 };
 
 /* The first ones are the default streams of the devices. */
-static struct CUstream_st streams[MAX_STREAMS] = {{.id = 7}, {.id = 7, .device = 1}, {.id = 7, .device = 2}, {.id = 7, .device = 3}};
+static struct CUstream_st streams[MAX_STREAMS] = {
+	{.id = 7}, {.id = 7, .device = 1}, {.id = 7, .device = 2}, {.id = 7, .device = 3}};
 static unsigned n_streams = FAKE_MOST_DEVICES;
 static bool is_broken; /* a kernel made a fault: nothing more is done, or recorded */
 
@@ -86,8 +90,21 @@ static void wait_until(uint64_t ns)
 
 static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id, uint64_t node)
 {
-	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .name = n->function->name, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .graphId = (uint32_t)(node >> 32), .graphNodeId = node,
-	                            .gridX = (int)n->grid, .gridY = 1, .gridZ = 1, .blockX = (int)n->block, .blockY = 1, .blockZ = 1, .registersPerThread = 16};
+	CUpti_ActivityKernel10 r = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+				    .name = n->function->name,
+				    .correlationId = id,
+				    .deviceId = s->device,
+				    .contextId = s->device + 1,
+				    .streamId = s->id,
+				    .graphId = (uint32_t)(node >> 32),
+				    .graphNodeId = node,
+				    .gridX = (int)n->grid,
+				    .gridY = 1,
+				    .gridZ = 1,
+				    .blockX = (int)n->block,
+				    .blockY = 1,
+				    .blockZ = 1,
+				    .registersPerThread = 16};
 	uint64_t end, queued_ns = fake_now_ns();
 	r.start = begin_on(s, n->ns, &end);
 	r.end = end;
@@ -96,14 +113,23 @@ static void run_kernel(struct CUstream_st *s, const struct node *n, uint32_t id,
 		r.submitted = queued_ns + (r.start - queued_ns) / 2;
 	}
 	record(&r, sizeof r, end);
-	fake_pc_kernel(s->device, &(struct fake_run){n->function->module->crc, r.start, end, n->branch, n->function->index, id, n->function->name});
+	fake_pc_kernel(s->device,
+		       &(struct fake_run){n->function->module->crc, r.start, end, n->branch,
+					  n->function->index, id, n->function->name});
 	if (fake_pc_is_serialized(s->device))
 		wait_until(end);
 }
 
 static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t node)
 {
-	CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .graphId = (uint32_t)(node >> 32), .graphNodeId = node};
+	CUpti_ActivityMemset4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMSET,
+				   .bytes = bytes,
+				   .correlationId = id,
+				   .deviceId = s->device,
+				   .contextId = s->device + 1,
+				   .streamId = s->id,
+				   .graphId = (uint32_t)(node >> 32),
+				   .graphNodeId = node};
 	uint64_t end;
 	r.start = begin_on(s, 1000 + bytes / 100, &end);
 	r.end = end;
@@ -114,7 +140,14 @@ static void run_set(struct CUstream_st *s, uint64_t bytes, uint32_t id, uint64_t
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits)
 {
 	struct CUstream_st *s = stream_of(stream);
-	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY, .copyKind = (uint8_t)kind, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id, .copyCount = 1};
+	CUpti_ActivityMemcpy6 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
+				   .copyKind = (uint8_t)kind,
+				   .bytes = bytes,
+				   .correlationId = id,
+				   .deviceId = s->device,
+				   .contextId = s->device + 1,
+				   .streamId = s->id,
+				   .copyCount = 1};
 	uint64_t end;
 	if (!bytes)
 		return CUDA_SUCCESS;
@@ -130,8 +163,17 @@ CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, 
 CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id)
 {
 	struct CUstream_st *s = stream_of(stream);
-	CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2, .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, .bytes = bytes, .correlationId = id, .deviceId = s->device, .contextId = s->device + 1, .streamId = s->id,
-	                               .srcDeviceId = fake_device_of(from), .srcContextId = fake_device_of(from) + 1, .dstDeviceId = fake_device_of(to), .dstContextId = fake_device_of(to) + 1};
+	CUpti_ActivityMemcpyPtoP4 r = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY2,
+				       .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP,
+				       .bytes = bytes,
+				       .correlationId = id,
+				       .deviceId = s->device,
+				       .contextId = s->device + 1,
+				       .streamId = s->id,
+				       .srcDeviceId = fake_device_of(from),
+				       .srcContextId = fake_device_of(from) + 1,
+				       .dstDeviceId = fake_device_of(to),
+				       .dstContextId = fake_device_of(to) + 1};
 	uint64_t end;
 	r.start = begin_on(s, 1000 + bytes / 5, &end);
 	r.end = end;
@@ -141,7 +183,8 @@ CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t 
 
 static void capture(struct CUstream_st *s, const struct node *n)
 {
-	CUpti_GraphData data = {.node = (CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | s->captured->n)};
+	CUpti_GraphData data = {
+		.node = (CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | s->captured->n)};
 	if (s->captured->n < MAX_NODES)
 		s->captured->node[s->captured->n++] = *n;
 	pthread_mutex_unlock(&fake_lock);
@@ -159,7 +202,7 @@ CUresult fake_set(CUstream stream, uint64_t bytes, uint32_t id)
 	return CUDA_SUCCESS;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 API CUresult cuInit(unsigned flags)
 {
@@ -180,15 +223,28 @@ API CUresult cuModuleUnload(CUmodule m) { (void)m; return CUDA_SUCCESS; }
 /* A cubin with the names of the text's entries and nothing else; other texts give other bytes. */
 static void compile(struct CUmod_st *m, const char *text)
 {
-	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_EXEC, .e_machine = 190, .e_version = EV_CURRENT, .e_shoff = 64,
-	                   .e_ehsize = sizeof(Elf64_Ehdr), .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3};
-	Elf64_Shdr sections[3] = {{0}, {.sh_type = SHT_SYMTAB, .sh_offset = 512, .sh_link = 2, .sh_entsize = sizeof(Elf64_Sym)}, {.sh_type = SHT_STRTAB, .sh_offset = 768, .sh_size = 64}};
+	Elf64_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+			   .e_type = ET_EXEC,
+			   .e_machine = 190,
+			   .e_version = EV_CURRENT,
+			   .e_shoff = 64,
+			   .e_ehsize = sizeof(Elf64_Ehdr),
+			   .e_shentsize = sizeof(Elf64_Shdr),
+			   .e_shnum = 3};
+	Elf64_Shdr sections[3] = {{0},
+				  {.sh_type = SHT_SYMTAB,
+				   .sh_offset = 512,
+				   .sh_link = 2,
+				   .sh_entsize = sizeof(Elf64_Sym)},
+				  {.sh_type = SHT_STRTAB, .sh_offset = 768, .sh_size = 64}};
 	unsigned n = 0;
 	size_t at = 1;
 	for (const char *entry = text; n < 3 && (entry = strstr(entry, ".entry ")); n++) {
 		size_t bytes = strcspn(entry += 7, "(");
 		memcpy(m->names[n], entry, bytes < 15 ? bytes : 15);
-		Elf64_Sym s = {.st_name = (unsigned)at, .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC), .st_other = 0x10 /* a kernel */};
+		Elf64_Sym s = {.st_name = (unsigned)at,
+			       .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+			       .st_other = 0x10 /* a kernel */};
 		memcpy(m->image + 512 + sizeof s * (n + 1), &s, sizeof s);
 		strcpy((char *)m->image + 768 + at, m->names[n]);
 		at += strlen(m->names[n]) + 1;
@@ -261,7 +317,8 @@ API CUresult cuCtxSynchronize(void)
 
 API CUresult cuCtxSynchronize_v2(CUcontext c) { (void)c; return cuCtxSynchronize(); }
 
-static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream stream, void **arguments, uint32_t id)
+static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream stream,
+		       void **arguments, uint32_t id)
 {
 	struct CUstream_st *s = stream_of(stream);
 	struct node n = {.function = f, .grid = grid, .block = block, .ns = 2000};
@@ -270,7 +327,8 @@ static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream str
 	is_broken = is_broken || !strcmp(f->name, "fault");
 	if (!strcmp(f->name, "spin"))
 		memcpy(&n.ns, arguments[0], sizeof n.ns);
-	if (!strcmp(f->name, "either")) { /* its time, and which of two halves of it that is spent in */
+	/* its time, and which of two halves of it that is spent in */
+	if (!strcmp(f->name, "either")) {
 		memcpy(&n.ns, arguments[0], sizeof n.ns);
 		memcpy(&n.branch, arguments[1], sizeof n.branch);
 	}
@@ -281,7 +339,9 @@ static CUresult launch(CUfunction f, unsigned grid, unsigned block, CUstream str
 	return CUDA_SUCCESS;
 }
 
-API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, CUstream s, void **arguments, void **extra)
+API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+			    unsigned by, unsigned bz, unsigned shared, CUstream s, void **arguments,
+			    void **extra)
 {
 	ENTER(cuLaunchKernel, f->name, f, gx, gy, gz, bx, by, bz, shared, s, arguments, extra);
 	LEAVE(launch(f, gx, bx, s, arguments, call.d.correlationId));
@@ -292,10 +352,16 @@ API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **argu
 	LEAVE(launch(f, c->gridDimX, c->blockDimX, c->hStream, arguments, call.d.correlationId));
 }
 
-API CUresult cuEventCreate(CUevent *e, unsigned flags) { (void)flags; *e = calloc(1, sizeof(uint64_t)); return CUDA_SUCCESS; }
+API CUresult cuEventCreate(CUevent *e, unsigned flags)
+{
+	(void)flags;
+	*e = calloc(1, sizeof(uint64_t));
+	return CUDA_SUCCESS;
+}
 API CUresult cuEventRecord(CUevent e, CUstream s)
 {
-	uint64_t now = fake_now_ns() + 500, at = stream_of(s)->free_ns > now ? stream_of(s)->free_ns : now;
+	uint64_t now = fake_now_ns() + 500,
+		 at = stream_of(s)->free_ns > now ? stream_of(s)->free_ns : now;
 	memcpy(e, &at, sizeof at);
 	return CUDA_SUCCESS;
 }
@@ -333,7 +399,9 @@ API CUresult cuGraphInstantiateWithFlags(CUgraphExec *e, CUgraph g, unsigned lon
 {
 	(void)flags;
 	for (unsigned i = 0; i < g->n; i++) {
-		CUpti_GraphData data = {.node = (CUgraphNode)(uintptr_t)(UINT64_C(2) << 32 | i), .originalNode = (CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | i)};
+		CUpti_GraphData data = {.node = (CUgraphNode)(uintptr_t)(UINT64_C(2) << 32 | i),
+					.originalNode =
+						(CUgraphNode)(uintptr_t)(UINT64_C(1) << 32 | i)};
 		fake_resource(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, &data);
 	}
 	*e = (CUgraphExec)g;
@@ -345,9 +413,11 @@ API CUresult cuGraphLaunch(CUgraphExec e, CUstream s)
 	ENTER(cuGraphLaunch, NULL, e, s);
 	for (unsigned i = 0; i < g->n; i++) {
 		if (g->node[i].function)
-			run_kernel(stream_of(s), &g->node[i], call.d.correlationId, UINT64_C(2) << 32 | i);
+			run_kernel(stream_of(s), &g->node[i], call.d.correlationId,
+				   UINT64_C(2) << 32 | i);
 		else
-			run_set(stream_of(s), g->node[i].bytes, call.d.correlationId, UINT64_C(2) << 32 | i);
+			run_set(stream_of(s), g->node[i].bytes, call.d.correlationId,
+				UINT64_C(2) << 32 | i);
 	}
 	LEAVE(CUDA_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_cupti.c, fake_device.c, fake_memory.c and fake_pc.c need of each other. */
+/* The driver and the CUPTI that do not exist: what their parts fake_cuda.c, fake_cupti.c,
+ * fake_device.c, fake_memory.c and fake_pc.c need of each other. */
 #ifndef TESTS_GPU_FAKE_CUDA_H
 #define TESTS_GPU_FAKE_CUDA_H
 
@@ -22,7 +23,8 @@ extern bool fake_has_latency;
 bool fake_is(const char *how); /* FAKE_CUDA is that */
 uint64_t fake_now_ns(void);
 
-/* A call of the driver's: the tool is told when it begins and when it ends, and nothing else happens in between. */
+/* A call of the driver's: the tool is told when it begins and when it ends, and nothing else
+ * happens in between. */
 struct call {
 	CUpti_CallbackData d;
 	CUpti_CallbackId id;
@@ -31,7 +33,8 @@ struct call {
 	bool is_told;        /* that it begins */
 	uint64_t n_switches; /* of kinds of records: beginnings and ends, when it began */
 };
-void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol);
+void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params,
+		const char *symbol);
 CUresult fake_leave(struct call *c, CUresult r);
 #define ENTER(f, symbol, ...) \
 	struct call call; \
@@ -46,7 +49,8 @@ void fake_resource(CUpti_CallbackId id, void *descriptor);
 
 /* ---- fake_cuda.c */
 
-uint64_t fake_busy_until_ns(uint32_t device); /* when all its streams have done what they were asked for */
+/* when all its streams have done what they were asked for */
+uint64_t fake_busy_until_ns(uint32_t device);
 /* Inside of a call. waits: until it is done. */
 CUresult fake_copy(CUstream stream, unsigned kind, uint64_t bytes, uint32_t id, bool waits);
 CUresult fake_peer_copy(CUstream stream, CUcontext to, CUcontext from, uint64_t bytes, uint32_t id);
@@ -74,7 +78,8 @@ void fake_pc_kernel(uint32_t device, const struct fake_run *r);
 bool fake_pc_is_serialized(uint32_t device);
 /* Records of kernels cannot be enabled any more. */
 bool fake_pc_is_enabled(void);
-/* There are samples, or kernels that will have some, that nobody has asked for yet, though they could be had. */
+/* There are samples, or kernels that will have some, that nobody has asked for yet, though they
+ * could be had. */
 bool fake_pc_is_unread(void);
 void fake_pc_context_gone(uint32_t device);
 

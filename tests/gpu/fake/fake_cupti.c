@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CUPTI of the driver that does not exist. What it does like NVIDIA's, as seen on an H200 (doc/notes/cupti-facts.md): calls tell the tool at enter and exit, with correlation ids and kernel names; buffers are handed out when
- * all in them is complete, by force also before, with times of 0; and a tool that switches callbacks or kinds of records beside other threads' calls loses what these launch from then on. FAKE_CUDA=subscribed, old, dropping: what can
- * go wrong besides. See fake_cuda.c.
+ * The CUPTI of the driver that does not exist. What it does like NVIDIA's, as seen on an H200
+ * (doc/notes/cupti-facts.md): calls tell the tool at enter and exit, with correlation ids and
+ * kernel names; buffers are handed out when all in them is complete, by force also before, with
+ * times of 0; and a tool that switches callbacks or kinds of records beside other threads' calls
+ * loses what these launch from then on. FAKE_CUDA=subscribed, old, dropping: what can go wrong
+ * besides. See fake_cuda.c.
  */
 #include "tests/gpu/fake/fake_cuda.h"
 
@@ -36,10 +39,13 @@ static bool kinds[CUPTI_ACTIVITY_KIND_COUNT]; /* which records are made */
 static _Atomic uint64_t n_switches; /* of kinds: when one begins and when it has ended */
 static _Atomic uint64_t n_told; /* callbacks of calls */
 /*
- * What the calling thread has of a tool that switched beside it, for good (doc/notes/cupti-facts.md K). Of the records that has_no_records keeps back NVIDIA's gives some: 0.5 to 23 in 100.
+ * What the calling thread has of a tool that switched beside it, for good (doc/notes/cupti-facts.md
+ * K). Of the records that has_no_records keeps back NVIDIA's gives some: 0.5 to 23 in 100.
  */
 static __thread struct {
-	uint32_t id;         /* of a call of which the tool was told the beginning and not the end: all later ones have it; 0: none */
+	/* of a call of which the tool was told the beginning and not the end: all later ones have
+	 * it; 0: none */
+	uint32_t id;
 	bool has_no_records; /* kinds of records were switched while it was inside of a launch */
 } own;
 static uint8_t *buffer; /* of the tool's, asked for at the first record that is to go into it */
@@ -68,10 +74,11 @@ static size_t size_of(const CUpti_Activity *r)
 
 static void clear_times(CUpti_Activity *r)
 {
-	uint64_t *start = r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
-			  : r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
-			  : r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
-								   : &((CUpti_ActivityKernel10 *)r)->start;
+	uint64_t *start =
+		r->kind == CUPTI_ACTIVITY_KIND_MEMCPY    ? &((CUpti_ActivityMemcpy6 *)r)->start
+		: r->kind == CUPTI_ACTIVITY_KIND_MEMCPY2 ? &((CUpti_ActivityMemcpyPtoP4 *)r)->start
+		: r->kind == CUPTI_ACTIVITY_KIND_MEMSET  ? &((CUpti_ActivityMemset4 *)r)->start
+							 : &((CUpti_ActivityKernel10 *)r)->start;
 	memset(start, 0, 2 * sizeof *start); /* and end */
 }
 
@@ -100,7 +107,8 @@ static void hand_out(bool by_force)
 	buffer = NULL;
 }
 
-/* Whether there is one is settled by the launch: it comes also when its kind is switched off before it is complete. */
+/* Whether there is one is settled by the launch: it comes also when its kind is switched off before
+ * it is complete. */
 void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 {
 	if (!kinds[((const CUpti_Activity *)record)->kind] || own.has_no_records)
@@ -124,10 +132,27 @@ void fake_record(const void *record, size_t bytes, uint64_t end_ns)
 	records[n_records++].end_ns = end_ns;
 }
 
-API CUptiResult cuptiGetVersion(uint32_t *v) { *v = fake_is("old") ? 120400 : 130001; return CUPTI_SUCCESS; }
-API CUptiResult cuptiGetResultString(CUptiResult r, const char **s) { *s = r == CUPTI_SUCCESS ? "CUPTI_SUCCESS" : "CUPTI_ERROR"; return CUPTI_SUCCESS; }
-API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s) { (void)s; callback = NULL; return CUPTI_SUCCESS; }
-API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f) { timestamp = f; return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetVersion(uint32_t *v)
+{
+	*v = fake_is("old") ? 120400 : 130001;
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiGetResultString(CUptiResult r, const char **s)
+{
+	*s = r == CUPTI_SUCCESS ? "CUPTI_SUCCESS" : "CUPTI_ERROR";
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle s)
+{
+	(void)s;
+	callback = NULL;
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f)
+{
+	timestamp = f;
+	return CUPTI_SUCCESS;
+}
 static CUptiResult switch_kind(CUpti_ActivityKind k, bool on)
 {
 	const struct timespec t = {0, 5000}; /* NVIDIA's takes 10 to 36 us for four */
@@ -145,10 +170,19 @@ API CUptiResult cuptiActivityEnable(CUpti_ActivityKind k)
 	return switch_kind(k, true);
 }
 API CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { return switch_kind(k, false); }
-API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id) { *id = fake_device_of(c) + 1; return CUPTI_SUCCESS; }
-API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id) { *id = fake_device_of(c); return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetContextId(CUcontext c, uint32_t *id)
+{
+	*id = fake_device_of(c) + 1;
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiGetDeviceId(CUcontext c, uint32_t *id)
+{
+	*id = fake_device_of(c);
+	return CUPTI_SUCCESS;
+}
 
-API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user, CUpti_SubscriberParams *p)
+API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user,
+				  CUpti_SubscriberParams *p)
 {
 	(void)user;
 	if (fake_is("subscribed")) {
@@ -161,9 +195,20 @@ API CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *s, CUpti_CallbackFunc 
 }
 
 /* For tests/gpu/bare_cupti.c. */
-API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user) { return cuptiSubscribe_v2(s, f, user, NULL); }
-API CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on) { fake_has_latency = on; return CUPTI_SUCCESS; }
-API CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute a, size_t *bytes, void *value) { (void)a, (void)bytes, (void)value; return CUPTI_SUCCESS; }
+API CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *user)
+{
+	return cuptiSubscribe_v2(s, f, user, NULL);
+}
+API CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t on)
+{
+	fake_has_latency = on;
+	return CUPTI_SUCCESS;
+}
+API CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute a, size_t *bytes, void *value)
+{
+	(void)a, (void)bytes, (void)value;
+	return CUPTI_SUCCESS;
+}
 API CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d)
 {
 	(void)s;
@@ -171,7 +216,8 @@ API CUptiResult cuptiEnableDomain(uint32_t on, CUpti_SubscriberHandle s, CUpti_C
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d, CUpti_CallbackId id)
+API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle s, CUpti_CallbackDomain d,
+				    CUpti_CallbackId id)
 {
 	(void)s;
 	if (id >= 1024)
@@ -180,7 +226,8 @@ API CUptiResult cuptiEnableCallback(uint32_t on, CUpti_SubscriberHandle s, CUpti
 	return CUPTI_SUCCESS;
 }
 
-API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc r, CUpti_BuffersCallbackCompleteFunc c)
+API CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc r,
+					       CUpti_BuffersCallbackCompleteFunc c)
 {
 	request = r;
 	complete = c;
@@ -213,9 +260,13 @@ API CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext c, uint32_t stream, 
 }
 
 #define IDS(F) \
-	F(cuModuleLoadData) F(cuModuleGetFunction) F(cuMemAlloc_v2) F(cuMemFree_v2) F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemAllocAsync) F(cuMemFreeAsync) F(cuStreamSynchronize) \
-	F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuMemcpyHtoD_v2) F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) F(cuMemsetD8_v2) F(cuMemsetD32Async) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) \
-	F(cuEventSynchronize) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) F(cuGraphLaunch) F(cuCtxSynchronize)
+	F(cuModuleLoadData) F(cuModuleGetFunction) F(cuMemAlloc_v2) F(cuMemFree_v2) \
+	F(cuMemHostAlloc) F(cuMemFreeHost) F(cuMemAllocAsync) F(cuMemFreeAsync) \
+	F(cuStreamSynchronize) F(cuLaunchKernel) F(cuLaunchKernelEx) F(cuMemcpyHtoD_v2) \
+	F(cuMemcpyHtoDAsync_v2) F(cuMemcpyDtoH_v2) F(cuMemcpyDtoHAsync_v2) F(cuMemcpyDtoD_v2) \
+	F(cuMemsetD8_v2) F(cuMemsetD32Async) F(cuMemcpyPeer) F(cuMemcpyPeerAsync) \
+	F(cuEventSynchronize) F(cuStreamBeginCapture_v2) F(cuStreamEndCapture) F(cuGraphLaunch) \
+	F(cuCtxSynchronize)
 
 API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const char **name)
 {
@@ -227,7 +278,7 @@ API CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain d, uint32_t id, const 
 	return CUPTI_SUCCESS;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static bool tell(struct call *c, CUpti_ApiCallbackSite site)
 {
@@ -244,11 +295,17 @@ static bool launches(const char *name)
 	return !strncmp(name, "cuLaunch", 8) || !strcmp(name, "cuGraphLaunch");
 }
 
-void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params, const char *symbol)
+void fake_enter(struct call *c, CUpti_CallbackId id, const char *name, const void *params,
+		const char *symbol)
 {
 	*c = (struct call){.id = id};
-	c->d = (CUpti_CallbackData){.functionName = name, .functionParams = params, .functionReturnValue = &c->result, .symbolName = symbol, .context = fake_context(),
-	                            .correlationId = own.id ? own.id : ++correlation, .correlationData = &c->data};
+	c->d = (CUpti_CallbackData){.functionName = name,
+				    .functionParams = params,
+				    .functionReturnValue = &c->result,
+				    .symbolName = symbol,
+				    .context = fake_context(),
+				    .correlationId = own.id ? own.id : ++correlation,
+				    .correlationData = &c->data};
 	c->is_told = tell(c, CUPTI_API_ENTER);
 	c->n_switches = n_switches;
 	pthread_mutex_lock(&fake_lock);
@@ -272,7 +329,8 @@ void fake_resource(CUpti_CallbackId id, void *descriptor)
 		callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &r);
 }
 
-/* For programs that ask what a tool has left switched on: callbacks of calls that were made, kinds of records of what devices do, whether instructions are sampled. */
+/* For programs that ask what a tool has left switched on: callbacks of calls that were made, kinds
+ * of records of what devices do, whether instructions are sampled. */
 void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_sampling);
 API void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_sampling)
 {
@@ -283,7 +341,8 @@ API void fake_switched_on(uint64_t *n_callbacks, uint64_t *n_kinds, uint64_t *n_
 	*n_sampling = fake_pc_is_enabled();
 }
 
-/* For programs that kill themselves when a tool has had all: whether there is something that it has not asked for yet. */
+/* For programs that kill themselves when a tool has had all: whether there is something that it has
+ * not asked for yet. */
 bool fake_is_unread(void);
 API bool fake_is_unread(void)
 {
@@ -293,4 +352,8 @@ API bool fake_is_unread(void)
 	return is_unread || fake_pc_is_unread();
 }
 
-API CUptiResult cuptiGetGraphNodeId(CUgraphNode n, uint64_t *id) { *id = (uint64_t)(uintptr_t)n; return CUPTI_SUCCESS; }
+API CUptiResult cuptiGetGraphNodeId(CUgraphNode n, uint64_t *id)
+{
+	*id = (uint64_t)(uintptr_t)n;
+	return CUPTI_SUCCESS;
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the driver that does not exist: allocations are malloc's, copies and sets take their time and move nothing. See fake_cuda.c. */
+/* Memory of the driver that does not exist: allocations are malloc's, copies and sets take their
+ * time and move nothing. See fake_cuda.c. */
 #include "tests/gpu/fake/fake_cuda.h"
 
 #include <stdlib.h>
@@ -76,12 +77,14 @@ API CUresult cuMemsetD32Async(CUdeviceptr to, unsigned v, size_t n, CUstream s)
 	ENTER(cuMemsetD32Async, NULL, to, v, n, s);
 	LEAVE(fake_set(s, 4 * n, call.d.correlationId));
 }
-API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t n)
+API CUresult cuMemcpyPeer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+			  CUcontext from_context, size_t n)
 {
 	ENTER(cuMemcpyPeer, NULL, to, to_context, from, from_context, n);
 	LEAVE(fake_peer_copy(NULL, to_context, from_context, n, call.d.correlationId));
 }
-API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t n, CUstream s)
+API CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+			       CUcontext from_context, size_t n, CUstream s)
 {
 	ENTER(cuMemcpyPeerAsync, NULL, to, to_context, from, from_context, n, s);
 	LEAVE(fake_peer_copy(s, to_context, from_context, n, call.d.correlationId));

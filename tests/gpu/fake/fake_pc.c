@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling of a CUPTI that does not exist, of each device apart. What it does like NVIDIA's, as seen on an H200 (doc/notes/cupti-facts.md): a sample for each unit and 2^period cycles while a kernel runs; nothing before
- * 0.3 s, so short programs get all when they disable; sums come with the first of several calls; samples of modules that were loaded before, and some others, have no record; stall reasons come in pairs,
- * numbered in no order, and only when enabled; a full buffer is the end until Disable; Disable waits for kernels and fills the configuration's buffer as far as it has room.
- * FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown: GetData answers as to a second process.
+ * PC sampling of a CUPTI that does not exist, of each device apart. What it does like NVIDIA's, as
+ * seen on an H200 (doc/notes/cupti-facts.md): a sample for each unit and 2^period cycles while a
+ * kernel runs; nothing before 0.3 s, so short programs get all when they disable; sums come with
+ * the first of several calls; samples of modules that were loaded before, and some others, have no
+ * record; stall reasons come in pairs, numbered in no order, and only when enabled; a full buffer
+ * is the end until Disable; Disable waits for kernels and fills the configuration's buffer as far
+ * as it has room. FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown:
+ * GetData answers as to a second process.
  */
 #include "tests/gpu/fake/fake_cuda.h"
 
@@ -20,8 +24,14 @@
 #define MAX_RUNS 65536u
 
 static const char *const reasons[N_REASONS] = {
-	"smsp__pcsamp_sample_count", "smsp__pcsamp_samples_data_dropped", "smsp__pcsamp_warps_issue_stalled_long_scoreboard", "smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
-	"smsp__pcsamp_warps_issue_stalled_selected", "smsp__pcsamp_warps_issue_stalled_selected_not_issued", "smsp__pcsamp_warps_issue_stalled_wait", "smsp__pcsamp_warps_issue_stalled_wait_not_issued",
+	"smsp__pcsamp_sample_count",
+	"smsp__pcsamp_samples_data_dropped",
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard",
+	"smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued",
+	"smsp__pcsamp_warps_issue_stalled_selected",
+	"smsp__pcsamp_warps_issue_stalled_selected_not_issued",
+	"smsp__pcsamp_warps_issue_stalled_wait",
+	"smsp__pcsamp_warps_issue_stalled_wait_not_issued",
 	"smsp__pcsamp_warps_issue_stalled_unheard_of"};
 enum { LONG = 2, SELECTED = 4, WAIT = 6, NOT_ISSUED = 1 };
 
@@ -78,13 +88,17 @@ bool fake_pc_is_unread(void)
 	pthread_mutex_lock(&lock);
 	for (unsigned i = 0; i < FAKE_MOST_DEVICES && !fake_is("pcunknown"); i++) {
 		const struct sampling *s = &samplings[i];
-		is_unread = is_unread || (s->is_enabled && s->is_configured && (s->n_runs || s->n_entries > s->n_given || s->total));
+		is_unread = is_unread || (s->is_enabled && s->is_configured &&
+					  (s->n_runs || s->n_entries > s->n_given || s->total));
 	}
 	pthread_mutex_unlock(&lock);
 	return is_unread;
 }
 
-static bool is_serialized(const struct sampling *s) { return s->is_enabled && s->mode == CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED; }
+static bool is_serialized(const struct sampling *s)
+{
+	return s->is_enabled && s->mode == CUPTI_PC_SAMPLING_COLLECTION_MODE_KERNEL_SERIALIZED;
+}
 bool fake_pc_is_serialized(uint32_t device) { return is_serialized(&samplings[device]); }
 
 void fake_pc_context_gone(uint32_t device)
@@ -104,17 +118,24 @@ void fake_pc_kernel(uint32_t device, const struct fake_run *r)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- sampling ----------------------------------------------------------------------------------------------------- */
+/* ---- sampling -------------------------------------------------------------------------------- */
 
-static struct entry *entry_of(struct sampling *s, const struct fake_run *r, uint64_t offset, uint32_t correlation)
+static struct entry *entry_of(struct sampling *s, const struct fake_run *r, uint64_t offset,
+			      uint32_t correlation)
 {
-	size_t first = correlation && s->n_entries > N_INSTRUCTIONS ? s->n_entries - N_INSTRUCTIONS : 0;
+	size_t first =
+		correlation && s->n_entries > N_INSTRUCTIONS ? s->n_entries - N_INSTRUCTIONS : 0;
 	for (size_t i = first > s->n_given ? first : s->n_given; i < s->n_entries; i++)
-		if (s->entries[i].crc == r->crc && s->entries[i].index == r->index && s->entries[i].offset == offset && s->entries[i].correlation == correlation)
+		if (s->entries[i].crc == r->crc && s->entries[i].index == r->index &&
+		    s->entries[i].offset == offset && s->entries[i].correlation == correlation)
 			return &s->entries[i];
 	if (s->n_entries == MAX_ENTRIES)
 		abort();
-	s->entries[s->n_entries] = (struct entry){.crc = r->crc, .offset = offset, .index = r->index, .correlation = correlation, .name = r->name};
+	s->entries[s->n_entries] = (struct entry){.crc = r->crc,
+						  .offset = offset,
+						  .index = r->index,
+						  .correlation = correlation,
+						  .name = r->name};
 	return &s->entries[s->n_entries++];
 }
 
@@ -136,7 +157,9 @@ static void sample(struct sampling *s, const struct fake_run *r)
 	} else if (n % 100 == 42 || was_before(r->crc)) {
 		s->outside++;
 	} else {
-		struct entry *e = entry_of(s, r, 16 * (r->branch * N_INSTRUCTIONS + n % N_INSTRUCTIONS), is_serialized(s) ? r->correlation : 0);
+		struct entry *e =
+			entry_of(s, r, 16 * (r->branch * N_INSTRUCTIONS + n % N_INSTRUCTIONS),
+				 is_serialized(s) ? r->correlation : 0);
 		unsigned reason = n % 2 ? SELECTED : n % 4 ? WAIT : LONG;
 		e->counts[reason]++;
 		if (reason == LONG || (reason == WAIT && n % 3))
@@ -152,7 +175,8 @@ static void run_until(struct sampling *s, uint64_t now)
 		struct fake_run *r = &s->runs[i];
 		uint64_t end = r->end_ns < now ? r->end_ns : now;
 		if (end > r->begin_ns) {
-			s->rest_cycles += (end - r->begin_ns) * FAKE_UNITS * FAKE_CLOCK_KHZ / 1000000u;
+			s->rest_cycles +=
+				(end - r->begin_ns) * FAKE_UNITS * FAKE_CLOCK_KHZ / 1000000u;
 			uint64_t n = s->rest_cycles >> s->period;
 			s->rest_cycles &= (UINT64_C(1) << s->period) - 1;
 			s->samples_held += n;
@@ -179,7 +203,8 @@ static void put(struct sampling *s, CUpti_PCSamplingData *d)
 	d->droppedSamples = s->dropped;
 	d->nonUsrKernelsTotalSamples = s->outside;
 	s->total = s->dropped = s->outside = 0;
-	for (d->totalNumPcs = 0; d->totalNumPcs < d->collectNumPcs && s->n_given < s->n_entries; d->totalNumPcs++) {
+	for (d->totalNumPcs = 0; d->totalNumPcs < d->collectNumPcs && s->n_given < s->n_entries;
+	     d->totalNumPcs++) {
 		const struct entry *e = &s->entries[s->n_given++];
 		CUpti_PCSamplingPCData *p = &d->pPcData[d->totalNumPcs];
 		p->cubinCrc = e->crc;
@@ -190,16 +215,22 @@ static void put(struct sampling *s, CUpti_PCSamplingData *d)
 		p->stallReasonCount = 0;
 		for (uint32_t i = 0; i < N_REASONS; i++)
 			if (e->counts[i])
-				p->stallReason[p->stallReasonCount++] = (CUpti_PCSamplingStallReason){N_REASONS - 1 - i, e->counts[i]};
+				p->stallReason[p->stallReasonCount++] =
+					(CUpti_PCSamplingStallReason){N_REASONS - 1 - i,
+								      e->counts[i]};
 	}
 	d->remainingNumPcs = s->n_entries - s->n_given;
 	if (!d->remainingNumPcs)
 		forget(s);
 }
 
-/* ---- CUPTI's calls -------------------------------------------------------------------------------------------------- */
+/* ---- CUPTI's calls --------------------------------------------------------------------------- */
 
-API CUptiResult cuptiRegisterComputeCrcCallback(CUpti_ComputeCrcCallbackFunc f) { compute_crc = f; return CUPTI_SUCCESS; }
+API CUptiResult cuptiRegisterComputeCrcCallback(CUpti_ComputeCrcCallbackFunc f)
+{
+	compute_crc = f;
+	return CUPTI_SUCCESS;
+}
 
 /* As the driver: not before all is done. */
 static void wait_for_kernels(uint32_t device)
@@ -315,7 +346,9 @@ static CUptiResult set(struct sampling *s, CUpti_PCSamplingConfigurationInfo *a)
 		s->left = a->attributeData.samplingDataBufferData.samplingDataBuffer;
 		return CUPTI_SUCCESS;
 	case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON:
-		return a->attributeData.stallReasonData.stallReasonCount == N_REASONS ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+		return a->attributeData.stallReasonData.stallReasonCount == N_REASONS
+			       ? CUPTI_SUCCESS
+			       : CUPTI_ERROR_INVALID_OPERATION;
 	case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT:
 		return CUPTI_SUCCESS;
 	default: /* start/stop control above all: nobody may want it */
@@ -346,9 +379,12 @@ API CUptiResult cuptiPCSamplingGetConfigurationAttribute(CUpti_PCSamplingConfigu
 		a->attributeStatus = CUPTI_SUCCESS;
 		if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
 			a->attributeData.samplingPeriodData.samplingPeriod = s->period;
-		else if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE)
-			a->attributeData.hardwareBufferSizeData.hardwareBufferSize = s->hardware_bytes;
-		else if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE)
+		else if (a->attributeType ==
+			 CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE)
+			a->attributeData.hardwareBufferSizeData.hardwareBufferSize =
+				s->hardware_bytes;
+		else if (a->attributeType ==
+			 CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE)
 			a->attributeData.collectionModeData.collectionMode = s->mode;
 		else
 			a->attributeStatus = CUPTI_ERROR_INVALID_PARAMETER;

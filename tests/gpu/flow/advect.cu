@@ -15,7 +15,8 @@ dim3 flow_blocks(int n)
 
 static __device__ __forceinline__ point face(int c, int i, int j, int k)
 {
-	return {(float)i + (c == 0 ? 0.0f : 0.5f), (float)j + (c == 1 ? 0.0f : 0.5f), (float)k + (c == 2 ? 0.0f : 0.5f)};
+	return {(float)i + (c == 0 ? 0.0f : 0.5f), (float)j + (c == 1 ? 0.0f : 0.5f),
+		(float)k + (c == 2 ? 0.0f : 0.5f)};
 }
 
 __global__ void start(velocity v, int n)
@@ -36,7 +37,8 @@ __global__ void advect(velocity from, velocity to, int n, float dt)
 	if (!my_cell(n, i, j, k))
 		return;
 	for (int c = 0; c < 3; c++)
-		to.u[c][cell(i, j, k, n)] = component_at(from, c, carried(from, face(c, i, j, k), -dt, n), n);
+		to.u[c][cell(i, j, k, n)] =
+			component_at(from, c, carried(from, face(c, i, j, k), -dt, n), n);
 }
 
 __global__ void diffuse(const float *from, float *to, int n, float amount)
@@ -54,12 +56,14 @@ void advect_start(struct velocity v, int n, cudaStream_t s)
 	work_launched();
 }
 
-void advect_step(struct velocity from, struct velocity spare, struct velocity to, int n, float dt, float viscosity, cudaStream_t s)
+void advect_step(struct velocity from, struct velocity spare, struct velocity to, int n, float dt,
+		 float viscosity, cudaStream_t s)
 {
 	advect<<<flow_blocks(n), flow_threads(), 0, s>>>(from, spare, n, dt);
 	work_launched();
 	for (int c = 0; c < 3; c++) {
-		diffuse<<<flow_blocks(n), flow_threads(), 0, s>>>(spare.u[c], to.u[c], n, viscosity * dt);
+		diffuse<<<flow_blocks(n), flow_threads(), 0, s>>>(spare.u[c], to.u[c], n,
+								  viscosity * dt);
 		work_launched();
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinetic energy and largest divergence: each block sums its part in a fixed order, then one block sums the parts. See flow.h. */
+/* Kinetic energy and largest divergence: each block sums its part in a fixed order, then one block
+ * sums the parts. See flow.h. */
 #include "tests/gpu/flow/grid.cuh"
 
 enum { PARTS = 512, THREADS = 256 };
@@ -47,7 +48,8 @@ __global__ void measure_parts(velocity v, int n, double *parts)
 __global__ void sum_parts(const double *parts, double *result)
 {
 	int t = threadIdx.x;
-	over_block(parts[t] + parts[t + THREADS], fmax(parts[PARTS + t], parts[PARTS + t + THREADS]), &result[0], &result[1]);
+	over_block(parts[t] + parts[t + THREADS],
+		   fmax(parts[PARTS + t], parts[PARTS + t + THREADS]), &result[0], &result[1]);
 }
 
 struct energy *energy_create()

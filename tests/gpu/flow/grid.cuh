@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Device functions of the flow mini-application: cells of a periodic grid, and what lies between them. All are inlined. */
+/* Device functions of the flow mini-application: cells of a periodic grid, and what lies between
+ * them. All are inlined. */
 #ifndef TESTS_GPU_FLOW_GRID_CUH
 #define TESTS_GPU_FLOW_GRID_CUH
 
@@ -29,14 +30,17 @@ __device__ __forceinline__ float between(const float *f, float x, float y, float
 {
 	int i = (int)floorf(x), j = (int)floorf(y), k = (int)floorf(z);
 	float tx = x - (float)i, ty = y - (float)j, tz = z - (float)k;
-	float low = mix(mix(f[cell(i, j, k, n)], f[cell(i + 1, j, k, n)], tx), mix(f[cell(i, j + 1, k, n)], f[cell(i + 1, j + 1, k, n)], tx), ty);
-	float high = mix(mix(f[cell(i, j, k + 1, n)], f[cell(i + 1, j, k + 1, n)], tx), mix(f[cell(i, j + 1, k + 1, n)], f[cell(i + 1, j + 1, k + 1, n)], tx), ty);
+	float low = mix(mix(f[cell(i, j, k, n)], f[cell(i + 1, j, k, n)], tx),
+			mix(f[cell(i, j + 1, k, n)], f[cell(i + 1, j + 1, k, n)], tx), ty);
+	float high = mix(mix(f[cell(i, j, k + 1, n)], f[cell(i + 1, j, k + 1, n)], tx),
+			 mix(f[cell(i, j + 1, k + 1, n)], f[cell(i + 1, j + 1, k + 1, n)], tx), ty);
 	return mix(low, high, tz);
 }
 
 __device__ __forceinline__ float component_at(const velocity &v, int c, point p, int n)
 {
-	return between(v.u[c], p.x - (c == 0 ? 0.0f : 0.5f), p.y - (c == 1 ? 0.0f : 0.5f), p.z - (c == 2 ? 0.0f : 0.5f), n);
+	return between(v.u[c], p.x - (c == 0 ? 0.0f : 0.5f), p.y - (c == 1 ? 0.0f : 0.5f),
+		       p.z - (c == 2 ? 0.0f : 0.5f), n);
 }
 
 __device__ __forceinline__ point velocity_at(const velocity &v, point p, int n)
@@ -58,12 +62,15 @@ __device__ __forceinline__ point carried(const velocity &v, point p, float dt, i
 
 __device__ __forceinline__ float divergence_of(const velocity &v, int i, int j, int k, int n)
 {
-	return v.u[0][cell(i + 1, j, k, n)] - v.u[0][cell(i, j, k, n)] + v.u[1][cell(i, j + 1, k, n)] - v.u[1][cell(i, j, k, n)] + v.u[2][cell(i, j, k + 1, n)] - v.u[2][cell(i, j, k, n)];
+	return v.u[0][cell(i + 1, j, k, n)] - v.u[0][cell(i, j, k, n)] +
+	       v.u[1][cell(i, j + 1, k, n)] - v.u[1][cell(i, j, k, n)] +
+	       v.u[2][cell(i, j, k + 1, n)] - v.u[2][cell(i, j, k, n)];
 }
 
 __device__ __forceinline__ float neighbours(const float *f, int i, int j, int k, int n)
 {
-	return f[cell(i - 1, j, k, n)] + f[cell(i + 1, j, k, n)] + f[cell(i, j - 1, k, n)] + f[cell(i, j + 1, k, n)] + f[cell(i, j, k - 1, n)] + f[cell(i, j, k + 1, n)];
+	return f[cell(i - 1, j, k, n)] + f[cell(i + 1, j, k, n)] + f[cell(i, j - 1, k, n)] +
+	       f[cell(i, j + 1, k, n)] + f[cell(i, j, k - 1, n)] + f[cell(i, j, k + 1, n)];
 }
 
 /* The cell of this thread; false: beyond the grid, which coarse ones do not fill. */

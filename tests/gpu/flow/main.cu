@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The flow mini-application (flow.h): flowbox [STEPS [SIZE [TRACERS]]], by default 200 steps of 128^3 cells and a million tracers. Prints energy and divergence now and then, the time of the steps, and
- * "truth" and "result" lines (tests/gpu/work.cuh).
+ * The flow mini-application (flow.h): flowbox [STEPS [SIZE [TRACERS]]], by default 200 steps of
+ * 128^3 cells and a million tracers. Prints energy and divergence now and then, the time of the
+ * steps, and "truth" and "result" lines (tests/gpu/work.cuh).
  */
 #include "tests/gpu/flow/flow.h"
 
@@ -51,7 +52,8 @@ static void create(struct simulation *s, int n, int n_tracers)
 	tracers_start(s->tracers, n_tracers, n, s->trace);
 }
 
-/* The tracers move with the velocity of this step while the next one is made; the step after that must not overwrite it before. */
+/* The tracers move with the velocity of this step while the next one is made; the step after that
+ * must not overwrite it before. */
 static void step(struct simulation *s)
 {
 	MUST(cudaEventRecord(s->projected, s->flow));
@@ -68,15 +70,18 @@ static void show(struct simulation *s, int i)
 {
 	energy_measure(s->energy, s->now, s->n, s->seen, s->flow);
 	work_sync(s->flow);
-	printf("step %5d  energy %.9g  divergence %.3g\n", i, s->seen[0] / ((double)s->n * s->n * s->n), s->seen[1]);
+	printf("step %5d  energy %.9g  divergence %.3g\n", i,
+	       s->seen[0] / ((double)s->n * s->n * s->n), s->seen[1]);
 }
 
 int main(int argc, char **argv)
 {
-	int n_steps = argc > 1 ? atoi(argv[1]) : 200, n = argc > 2 ? atoi(argv[2]) : 128, n_tracers = argc > 3 ? atoi(argv[3]) : 1000000;
+	int n_steps = argc > 1 ? atoi(argv[1]) : 200, n = argc > 2 ? atoi(argv[2]) : 128,
+	    n_tracers = argc > 3 ? atoi(argv[3]) : 1000000;
 	struct simulation s = {};
 	if (n < 16 || (n & (n - 1)) || n > 512 || n_steps < 0 || n_tracers < 1) {
-		fputs("usage: flowbox [STEPS [SIZE [TRACERS]]]    SIZE: a power of 2, 16 to 512\n", stderr);
+		fputs("usage: flowbox [STEPS [SIZE [TRACERS]]]    SIZE: a power of 2, 16 to 512\n",
+		      stderr);
 		return 2;
 	}
 	work_open();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pressure that takes the divergence out of a velocity: Poisson's equation by V-cycles of multigrid with red-black Gauss-Seidel, starting from the pressure of the step before. Divergence, cycles and
- * gradient are captured once and launched as a graph. Where the levels end, a single block does all sweeps.
+ * The pressure that takes the divergence out of a velocity: Poisson's equation by V-cycles of
+ * multigrid with red-black Gauss-Seidel, starting from the pressure of the step before. Divergence,
+ * cycles and gradient are captured once and launched as a graph. Where the levels end, a single
+ * block does all sweeps.
  */
 #include "tests/gpu/flow/grid.cuh"
 
@@ -27,7 +29,8 @@ __global__ void divergence(velocity v, float *b, int n)
 		b[cell(i, j, k, n)] = divergence_of(v, i, j, k, n);
 }
 
-static __device__ __forceinline__ float relaxed(const float *x, const float *b, int i, int j, int k, int n, float h2)
+static __device__ __forceinline__ float relaxed(const float *x, const float *b, int i, int j, int k,
+						int n, float h2)
 {
 	return (neighbours(x, i, j, k, n) - h2 * b[cell(i, j, k, n)]) * (1.0f / 6.0f);
 }
@@ -39,7 +42,8 @@ __global__ void smooth(float *x, const float *b, int n, float h2, int colour)
 		x[cell(i, j, k, n)] = relaxed(x, b, i, j, k, n, h2);
 }
 
-static __device__ __forceinline__ float residual(const float *x, const float *b, int i, int j, int k, int n, float h2)
+static __device__ __forceinline__ float residual(const float *x, const float *b, int i, int j,
+						 int k, int n, float h2)
 {
 	return b[cell(i, j, k, n)] - (neighbours(x, i, j, k, n) - 6.0f * x[cell(i, j, k, n)]) / h2;
 }
@@ -52,7 +56,8 @@ __global__ void restrict_residual(const float *x, const float *b, float *coarse_
 		return;
 	float sum = 0;
 	for (int d = 0; d < 8; d++)
-		sum += residual(x, b, 2 * i + (d & 1), 2 * j + (d >> 1 & 1), 2 * k + (d >> 2), n, h2);
+		sum += residual(x, b, 2 * i + (d & 1), 2 * j + (d >> 1 & 1), 2 * k + (d >> 2), n,
+				h2);
 	coarse_b[cell(i, j, k, n / 2)] = sum * 0.125f;
 }
 
@@ -60,7 +65,9 @@ __global__ void correct(float *x, const float *coarse_x, int n)
 {
 	int i, j, k;
 	if (my_cell(n, i, j, k))
-		x[cell(i, j, k, n)] += between(coarse_x, 0.5f * (float)i - 0.25f, 0.5f * (float)j - 0.25f, 0.5f * (float)k - 0.25f, n / 2);
+		x[cell(i, j, k, n)] +=
+			between(coarse_x, 0.5f * (float)i - 0.25f, 0.5f * (float)j - 0.25f,
+				0.5f * (float)k - 0.25f, n / 2);
 }
 
 __global__ void solve_coarsest(float *x, const float *b, float h2)
@@ -91,7 +98,8 @@ static void sweep(struct pressure *p, int level, cudaStream_t s)
 	float h2 = (float)(1 << level) * (float)(1 << level);
 	for (int i = 0; i < SWEEPS; i++)
 		for (int colour = 0; colour < 2; colour++)
-			smooth<<<flow_blocks(n), flow_threads(), 0, s>>>(p->x[level], p->b[level], n, h2, colour);
+			smooth<<<flow_blocks(n), flow_threads(), 0, s>>>(p->x[level], p->b[level],
+									 n, h2, colour);
 }
 
 static void cycle(struct pressure *p, int level, cudaStream_t s)
@@ -99,12 +107,15 @@ static void cycle(struct pressure *p, int level, cudaStream_t s)
 	int n = p->n >> level;
 	float h2 = (float)(1 << level) * (float)(1 << level);
 	if (level == p->n_levels - 1) {
-		solve_coarsest<<<1, dim3(COARSEST, COARSEST, COARSEST), 0, s>>>(p->x[level], p->b[level], h2);
+		solve_coarsest<<<1, dim3(COARSEST, COARSEST, COARSEST), 0, s>>>(p->x[level],
+										p->b[level], h2);
 		return;
 	}
 	sweep(p, level, s);
-	restrict_residual<<<flow_blocks(n / 2), flow_threads(), 0, s>>>(p->x[level], p->b[level], p->b[level + 1], n, h2);
-	MUST(cudaMemsetAsync(p->x[level + 1], 0, (size_t)(n / 2) * (n / 2) * (n / 2) * sizeof(float), s));
+	restrict_residual<<<flow_blocks(n / 2), flow_threads(), 0, s>>>(p->x[level], p->b[level],
+									p->b[level + 1], n, h2);
+	MUST(cudaMemsetAsync(p->x[level + 1], 0,
+			     (size_t)(n / 2) * (n / 2) * (n / 2) * sizeof(float), s));
 	cycle(p, level + 1, s);
 	correct<<<flow_blocks(n), flow_threads(), 0, s>>>(p->x[level], p->x[level + 1], n);
 	sweep(p, level, s);

@@ -156,7 +156,8 @@ static void *load_library(const char *base, call_fn **with_tables, call_fn **wit
 {
 	char name[4096];
 	const char *top = getenv("top_builddir");
-	snprintf(name, sizeof name, "%s/tests/unit/unwind/.libs/libunwind_%s.so", top ? top : ".", base);
+	snprintf(name, sizeof name, "%s/tests/unit/unwind/.libs/libunwind_%s.so", top ? top : ".",
+		 base);
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fail_msg("%s", dlerror());
@@ -237,7 +238,8 @@ static void test_generated_code_in_a_hole(void **state)
 	struct dl_find_object object;
 	(void)state;
 	const char *top = getenv("top_builddir");
-	snprintf(name, sizeof name, "%s/tests/unit/unwind/.libs/libunwind_hole.so", top ? top : ".");
+	snprintf(name, sizeof name, "%s/tests/unit/unwind/.libs/libunwind_hole.so",
+		 top ? top : ".");
 	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		fail_msg("%s", dlerror());

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the workloads of known shares have in common: a unit of work whose cost does not depend on where it stands, random lengths
- * so that no period of the program meets the period of the sampling, and the truth, printed at the end as lines
- * "truth NAME NUMBER" on the standard output. Used by tests/cli/e2e/shares.sh.
+ * What the workloads of known shares have in common: a unit of work whose cost does not depend on
+ * where it stands, random lengths so that no period of the program meets the period of the
+ * sampling, and the truth, printed at the end as lines "truth NAME NUMBER" on the standard output.
+ * Used by tests/cli/e2e/shares.sh.
  */
 #ifndef SHARES_H
 #define SHARES_H
@@ -20,9 +21,9 @@
 #endif
 #define INLINE static inline __attribute__((always_inline))
 
-/* One unit: a chain of 64 dependent multiplications, bound by their latency, so that alignment and neighbours do not matter, and
- * long, so that an interrupt that is taken one instruction late changes little. A macro, because the line it stands on is
- * the line that must be found. */
+/* One unit: a chain of 64 dependent multiplications, bound by their latency, so that alignment and
+ * neighbours do not matter, and long, so that an interrupt that is taken one instruction late
+ * changes little. A macro, because the line it stands on is the line that must be found. */
 #define UNIT(x) ({ __asm__ volatile(".rept 64\n\timul %0, %0\n\t.endr" : "+r"(x)); })
 
 /* A number from 500 to 1499, from a generator that is the same in every run. */

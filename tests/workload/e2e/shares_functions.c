@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known shares between functions and between call paths: three functions of 1 : 2 : 5 units, and one function that two callers
- * call for 1 : 3 units, once through a recursion of depth ten. The truth is the number of units done. See shares.h.
+ * Known shares between functions and between call paths: three functions of 1 : 2 : 5 units, and
+ * one function that two callers call for 1 : 3 units, once through a recursion of depth ten. The
+ * truth is the number of units done. See shares.h.
  */
 #include "shares.h"
 

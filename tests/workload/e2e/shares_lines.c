@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known shares between lines of one function, 1 : 2 : 4, and between inlined bodies: one inline function at two call sites, 1 : 3, which
- * holds a second inline function that does 2 of its 3 units. The truth is the number of units done, by the
- * word in the comment at the end of the line. See shares.h.
+ * Known shares between lines of one function, 1 : 2 : 4, and between inlined bodies: one inline
+ * function at two call sites, 1 : 3, which holds a second inline function that does 2 of its 3
+ * units. The truth is the number of units done, by the word in the comment at the end of the line.
+ * See shares.h.
  */
 #include "shares.h"
 
@@ -52,7 +53,8 @@ int main(int argc, char **argv)
 
 	while (shares_thread_cpu_s() < end_s) {
 		for (int i = 0; i < 20; i++) {
-			uint64_t a = shares_length(&seed), b = 2 * shares_length(&seed), c = 4 * shares_length(&seed);
+			uint64_t a = shares_length(&seed), b = 2 * shares_length(&seed),
+				 c = 4 * shares_length(&seed);
 
 			by_line(a, b, c);
 			n_a += a, n_b += b, n_c += c;

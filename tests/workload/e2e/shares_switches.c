@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that give the processor away all the time: two pairs that pass a token through pipes, with a little work between. A good
- * part of their CPU time is the switching itself. The truth is each thread's own CPU clock. See shares.h.
+ * Threads that give the processor away all the time: two pairs that pass a token through pipes,
+ * with a little work between. A good part of their CPU time is the switching itself. The truth is
+ * each thread's own CPU clock. See shares.h.
  */
 #include "shares.h"
 
@@ -28,7 +29,8 @@ static void *play(void *arg)
 	for (unsigned n = 1; read(p->from, &token, 1) == 1; n++) {
 		for (int i = 0; i < 300; i++)
 			UNIT(x);
-		if (write(p->to, &token, 1) != 1 || (n % 64 == 0 && shares_thread_cpu_s() > p->end_s))
+		if (write(p->to, &token, 1) != 1 ||
+		    (n % 64 == 0 && shares_thread_cpu_s() > p->end_s))
 			break;
 	}
 	close(p->to);
@@ -58,7 +60,8 @@ static void pair(pthread_t thread[2], struct player player[2], double end_s)
 int main(int argc, char **argv)
 {
 	const double end_s = shares_seconds(argc, argv) / 4;
-	struct player player[4] = {{.name = "ping1"}, {.name = "pong1"}, {.name = "ping2"}, {.name = "pong2"}};
+	struct player player[4] = {
+		{.name = "ping1"}, {.name = "pong1"}, {.name = "ping2"}, {.name = "pong2"}};
 	pthread_t thread[4];
 
 	signal(SIGPIPE, SIG_IGN);

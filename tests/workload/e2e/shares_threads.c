@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known shares between threads: main and four threads which use 1 : 2 : 3 : 4 parts of the CPU time given, side by side and
- * all named. The truth is each thread's own CPU clock as its last act. See shares.h.
+ * Known shares between threads: main and four threads which use 1 : 2 : 3 : 4 parts of the CPU time
+ * given, side by side and all named. The truth is each thread's own CPU clock as its last act. See
+ * shares.h.
  */
 #include "shares.h"
 
@@ -14,7 +15,8 @@ NOINLINE static void burn(double end_s)
 {
 	uint64_t x = 1;
 
-	/* The clock is a system call, and samples in the kernel are not an ordinary user's to have: ask it rarely. */
+	/* The clock is a system call, and samples in the kernel are not an ordinary user's to have:
+	 * ask it rarely. */
 	while (shares_thread_cpu_s() < end_s) {
 		for (int i = 0; i < 20000; i++)
 			UNIT(x);

@@ -29,7 +29,8 @@ for thread in threads:
     thread.join()
 for number in sorted(results):
     print(number, results[number])
-answer = subprocess.run(["sh", "-c", "echo from a child; exit 4"], stdout=subprocess.PIPE, check=False)
+answer = subprocess.run(["sh", "-c", "echo from a child; exit 4"], stdout=subprocess.PIPE,
+        check=False)
 print(answer.stdout.decode().strip(), answer.returncode)
 sys.stdout.flush()
 child = os.fork()

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the GPU part of measurement files for tests: checks what must hold in a file at any moment, and prints what is in it as "name value" lines. Independent of
- * hpcprof-lite; knows the format only from its headers. Usage: gpu_check [-k] FILE...   -k: the process may have been killed at any instruction. Exit 1: an identity is violated.
+ * Reads the GPU part of measurement files for tests: checks what must hold in a file at any moment,
+ * and prints what is in it as "name value" lines. Independent of hpcprof-lite; knows the format
+ * only from its headers. Usage: gpu_check [-k] FILE...   -k: the process may have been killed at
+ * any instruction. Exit 1: an identity is violated.
  */
 #include "common/format/measurement_gpu.h"
 
@@ -57,7 +59,9 @@ static void add_launches(const struct msr_view *v)
 		exit(2);
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t id = (v->extent->first & ~(uint64_t)UINT32_MAX) | l[i].id_low;
-		f.launch[f.n_launches++] = (struct launch){id, v->extent->thread, l[i].kind_node & MSR_TRACE_NODE_MAX, l[i].kind_node >> 28, 0};
+		f.launch[f.n_launches++] =
+			(struct launch){id, v->extent->thread, l[i].kind_node & MSR_TRACE_NODE_MAX,
+					l[i].kind_node >> 28, 0};
 		if (i && v->extent->thread != UINT32_MAX && l[i].enter_ns < l[i - 1].enter_ns)
 			FAIL("launches of a thread run backwards");
 		if (l[i].kind_node >> 28 == 0 || l[i].kind_node >> 28 >= MSR_N_GPU_KINDS)
@@ -101,11 +105,14 @@ static void add_definitions(const struct msr_view *v)
 {
 	for (uint64_t at = 0; at < v->n_bytes;) {
 		const struct msr_gpu_definition *d = (const void *)(v->content + at);
-		if (v->n_bytes - at < sizeof *d || d->bytes < sizeof *d || d->bytes % 8 || d->bytes > v->n_bytes - at || d->type < 1 || d->type > MSR_GPU_DEF_DEVICE_LIMITS || d->id == 0) {
+		if (v->n_bytes - at < sizeof *d || d->bytes < sizeof *d || d->bytes % 8 ||
+		    d->bytes > v->n_bytes - at || d->type < 1 ||
+		    d->type > MSR_GPU_DEF_DEVICE_LIMITS || d->id == 0) {
 			FAIL("definition at %" PRIu64, at);
 			return;
 		}
-		if (d->type != MSR_GPU_DEF_STALL && d->type != MSR_GPU_DEF_DEVICE_LIMITS && d->id != f.n_defined[d->type] + 1)
+		if (d->type != MSR_GPU_DEF_STALL && d->type != MSR_GPU_DEF_DEVICE_LIMITS &&
+		    d->id != f.n_defined[d->type] + 1)
 			FAIL("definition %u of type %u", d->id, d->type);
 		f.n_defined[d->type]++;
 		if (d->type == MSR_GPU_DEF_CODE) {
@@ -113,7 +120,8 @@ static void add_definitions(const struct msr_view *v)
 			printf("code %s %" PRIu64 "\n", (const char *)(c + 1), c->content_bytes);
 		}
 		if (d->type == MSR_GPU_DEF_FUNCTION)
-			printf("function %s\n", (const char *)d + sizeof(struct msr_gpu_def_function));
+			printf("function %s\n",
+			       (const char *)d + sizeof(struct msr_gpu_def_function));
 		at += d->bytes;
 	}
 }
@@ -142,7 +150,8 @@ static void add_tally(const struct msr_view *v)
 		return;
 	const uint64_t *from = (const void *)t->launched;
 	uint64_t *to = (void *)f.tally.launched;
-	for (size_t i = 0; i < (sizeof *t - offsetof(struct msr_gpu_tally, launched)) / sizeof *to; i++)
+	for (size_t i = 0; i < (sizeof *t - offsetof(struct msr_gpu_tally, launched)) / sizeof *to;
+	     i++)
 		to[i] += from[i];
 	f.n_backends++;
 	printf("backend %s %u %s\n", t->backend, v->extent->sequence, t->entrance);
@@ -152,7 +161,8 @@ static void add_module(const struct msr_view *v)
 {
 	for (uint64_t at = 0; at + sizeof(struct msr_module) <= v->n_bytes;) {
 		const struct msr_module *m = (const void *)(v->content + at);
-		snprintf(module_path[m->id], sizeof module_path[m->id], "%s", (const char *)(m + 1));
+		snprintf(module_path[m->id], sizeof module_path[m->id], "%s",
+			 (const char *)(m + 1));
 		if (m->bytes < sizeof *m)
 			return;
 		at += m->bytes;
@@ -176,7 +186,8 @@ static const struct msr_node *node_of(uint32_t t, uint32_t id)
 {
 	uint32_t best = UINT32_MAX;
 	for (uint32_t i = 0; i < f.n_node_extents[t]; i++)
-		if (id >= f.node_first[t][i] && (best == UINT32_MAX || f.node_first[t][i] > f.node_first[t][best]))
+		if (id >= f.node_first[t][i] &&
+		    (best == UINT32_MAX || f.node_first[t][i] > f.node_first[t][best]))
 			best = i;
 	return best == UINT32_MAX ? NULL : &f.nodes[t][best][id - f.node_first[t][best]];
 }
@@ -185,7 +196,8 @@ static void scan(const uint8_t *bytes, uint64_t n_bytes, unsigned pass)
 {
 	struct msr_view v;
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;) {
 		if (s == MSR_SCAN_DAMAGED) {
 			if (!killed && pass == 0)
 				FAIL("damaged: %" PRIu64 " bytes before %" PRIu64, skipped, pos);
@@ -211,7 +223,9 @@ static void scan(const uint8_t *bytes, uint64_t n_bytes, unsigned pass)
 		case MSR_GPU_PC:
 			f.n_pc += n;
 			for (uint64_t i = 0; i < n; i++)
-				f.pc_count += ((const struct msr_gpu_pc *)(const void *)v.content)[i].count;
+				f.pc_count +=
+					((const struct msr_gpu_pc *)(const void *)v.content)[i]
+						.count;
 			break;
 		default: break;
 		}
@@ -235,9 +249,12 @@ static void check_launches(void)
 			f.n_no_path++;
 			continue;
 		}
-		const struct msr_node *n = l->thread < 4096 && l->node < f.max_nodes[l->thread] ? node_of(l->thread, l->node) : NULL;
+		const struct msr_node *n = l->thread < 4096 && l->node < f.max_nodes[l->thread]
+						   ? node_of(l->thread, l->node)
+						   : NULL;
 		if (!n) {
-			FAIL("launch %" PRIu64 " stands at node %u of thread %u", l->id, l->node, l->thread);
+			FAIL("launch %" PRIu64 " stands at node %u of thread %u", l->id, l->node,
+			     l->thread);
 			continue;
 		}
 		f.n_path++;
@@ -248,7 +265,8 @@ static void check_launches(void)
 		n_places += by_node[(l->node ^ l->thread << 8) & 65535]++ == 0;
 	}
 	for (unsigned m = 0; m < 65536; m++) {
-		const char *slash = strrchr(module_path[m], '/'), *name = slash ? slash + 1 : module_path[m];
+		const char *slash = strrchr(module_path[m], '/'),
+			   *name = slash ? slash + 1 : module_path[m];
 		if (by_module[m])
 			printf("leaf %s %" PRIu64 "\n", name, by_module[m]);
 		if (by_caller[m])
@@ -268,19 +286,28 @@ static uint64_t sum(const _Atomic uint64_t *of, unsigned n)
 static void check_tally(void)
 {
 	const struct msr_gpu_tally *t = &f.tally;
-	uint64_t launched = sum(t->launched, 16), recorded = sum(t->recorded, 16), aggregated = sum(t->aggregated, 16), lost = 0, slack = killed ? 64 : 0; /* a few words of each thread */
+	/* a few words of each thread */
+	uint64_t launched = sum(t->launched, 16), recorded = sum(t->recorded, 16),
+		 aggregated = sum(t->aggregated, 16), lost = 0, slack = killed ? 64 : 0;
 	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
 		if (i != MSR_GPU_LOSS_NO_PATH)
 			lost += t->launch_losses[i];
-	if (launched < recorded + aggregated + lost || launched > recorded + aggregated + lost + slack)
-		FAIL("launched %" PRIu64 ", recorded %" PRIu64 ", aggregated %" PRIu64 ", lost %" PRIu64, launched, recorded, aggregated, lost);
+	if (launched < recorded + aggregated + lost ||
+	    launched > recorded + aggregated + lost + slack)
+		FAIL("launched %" PRIu64 ", recorded %" PRIu64 ", aggregated %" PRIu64
+		     ", lost %" PRIu64,
+		     launched, recorded, aggregated, lost);
 	if (recorded > f.n_launches || recorded + slack < f.n_launches)
 		FAIL("%" PRIu64 " launch records, the tally says %" PRIu64, f.n_launches, recorded);
 	if (aggregated > f.aggregate_launches || aggregated + slack < f.aggregate_launches)
-		FAIL("%" PRIu64 " launches in aggregates, the tally says %" PRIu64, f.aggregate_launches, aggregated);
+		FAIL("%" PRIu64 " launches in aggregates, the tally says %" PRIu64,
+		     f.aggregate_launches, aggregated);
 	if (t->n_ops > f.n_ops || t->n_ops + slack < f.n_ops)
-		FAIL("%" PRIu64 " op records, the tally says %" PRIu64, f.n_ops, (uint64_t)t->n_ops);
-	printf("launched %" PRIu64 "\nrecorded %" PRIu64 "\naggregated %" PRIu64 "\nlaunch_lost %" PRIu64 "\n", launched, recorded, aggregated, lost);
+		FAIL("%" PRIu64 " op records, the tally says %" PRIu64, f.n_ops,
+		     (uint64_t)t->n_ops);
+	printf("launched %" PRIu64 "\nrecorded %" PRIu64 "\naggregated %" PRIu64
+	       "\nlaunch_lost %" PRIu64 "\n",
+	       launched, recorded, aggregated, lost);
 	for (unsigned i = 0; i < MSR_N_GPU_LOSSES; i++) {
 		uint64_t n = t->launch_losses[i] + t->op_losses[i] + t->lost[i];
 		if (n)
@@ -288,9 +315,12 @@ static void check_tally(void)
 	}
 	for (unsigned k = 0; k < MSR_N_GPU_KINDS; k++)
 		if (t->launched[k])
-			printf("launched-%s %" PRIu64 "\n", msr_gpu_kind_name((enum msr_gpu_kind)k), (uint64_t)t->launched[k]);
-	printf("record_bytes %" PRIu64 "\nlost_definitions %" PRIu64 "\nlost_contents %" PRIu64 "\nlost_pc %" PRIu64 "\n", (uint64_t)t->record_bytes,
-	       (uint64_t)t->n_lost_definitions, (uint64_t)t->n_lost_contents, (uint64_t)t->n_lost_pc);
+			printf("launched-%s %" PRIu64 "\n", msr_gpu_kind_name((enum msr_gpu_kind)k),
+			       (uint64_t)t->launched[k]);
+	printf("record_bytes %" PRIu64 "\nlost_definitions %" PRIu64 "\nlost_contents %" PRIu64
+	       "\nlost_pc %" PRIu64 "\n",
+	       (uint64_t)t->record_bytes, (uint64_t)t->n_lost_definitions,
+	       (uint64_t)t->n_lost_contents, (uint64_t)t->n_lost_pc);
 }
 
 static void check_file(const uint8_t *bytes, uint64_t n_bytes)
@@ -303,13 +333,22 @@ static void check_file(const uint8_t *bytes, uint64_t n_bytes)
 	scan(bytes, n_bytes, 1);
 	check_launches();
 	check_tally();
-	printf("ops %" PRIu64 "\nlost_ops %" PRIu64 "\nops_without_launch %" PRIu64 "\nlaunches_without_op %" PRIu64 "\nwith_path %" PRIu64 "\nwithout_path %" PRIu64
-	       "\nbusy_ns %" PRIu64 "\namount %" PRIu64 "\n", f.n_ops, f.n_lost_ops, f.n_without_launch, f.n_without_op, f.n_path, f.n_no_path, f.busy_ns, f.amount);
-	printf("aggregates %" PRIu64 "\naggregate_ops %" PRIu64 "\naggregate_lost %" PRIu64 "\naggregate_busy_ns %" PRIu64 "\n", f.n_aggregates, f.aggregate_ops,
-	       f.aggregate_lost, f.aggregate_busy_ns);
-	printf("devices %" PRIu64 "\nqueues %" PRIu64 "\ncodes %" PRIu64 "\nfunctions %" PRIu64 "\nshapes %" PRIu64 "\nbackends %" PRIu64 "\n",
-	       f.n_defined[MSR_GPU_DEF_DEVICE], f.n_defined[MSR_GPU_DEF_QUEUE], f.n_defined[MSR_GPU_DEF_CODE], f.n_defined[MSR_GPU_DEF_FUNCTION], f.n_shapes, f.n_backends);
-	printf("clocks %" PRIu64 "\npc %" PRIu64 "\npc_count %" PRIu64 "\nvalues %" PRIu64 "\nranges %" PRIu64 "\n", f.n_clocks, f.n_pc, f.pc_count, f.n_values, f.n_ranges);
+	printf("ops %" PRIu64 "\nlost_ops %" PRIu64 "\nops_without_launch %" PRIu64
+	       "\nlaunches_without_op %" PRIu64 "\nwith_path %" PRIu64 "\nwithout_path %" PRIu64
+	       "\nbusy_ns %" PRIu64 "\namount %" PRIu64 "\n",
+	       f.n_ops, f.n_lost_ops, f.n_without_launch, f.n_without_op, f.n_path, f.n_no_path,
+	       f.busy_ns, f.amount);
+	printf("aggregates %" PRIu64 "\naggregate_ops %" PRIu64 "\naggregate_lost %" PRIu64
+	       "\naggregate_busy_ns %" PRIu64 "\n",
+	       f.n_aggregates, f.aggregate_ops, f.aggregate_lost, f.aggregate_busy_ns);
+	printf("devices %" PRIu64 "\nqueues %" PRIu64 "\ncodes %" PRIu64 "\nfunctions %" PRIu64
+	       "\nshapes %" PRIu64 "\nbackends %" PRIu64 "\n",
+	       f.n_defined[MSR_GPU_DEF_DEVICE], f.n_defined[MSR_GPU_DEF_QUEUE],
+	       f.n_defined[MSR_GPU_DEF_CODE], f.n_defined[MSR_GPU_DEF_FUNCTION], f.n_shapes,
+	       f.n_backends);
+	printf("clocks %" PRIu64 "\npc %" PRIu64 "\npc_count %" PRIu64 "\nvalues %" PRIu64
+	       "\nranges %" PRIu64 "\n",
+	       f.n_clocks, f.n_pc, f.pc_count, f.n_values, f.n_ranges);
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plays a program that uses a GPU which does not exist (gpu_fake_backend.c), in all the ways such programs live and end. Usage: gpu_fake LIBRARY MODE [NUMBERS]; prints what it did as
- * "name value" lines. Driver: tests/cli/gpu/gpu_core.sh.
+ * Plays a program that uses a GPU which does not exist (gpu_fake_backend.c), in all the ways such
+ * programs live and end. Usage: gpu_fake LIBRARY MODE [NUMBERS]; prints what it did as "name value"
+ * lines. Driver: tests/cli/gpu/gpu_core.sh.
  */
 #include "tests/workload/gpu/gpu_fake.h"
 
@@ -57,7 +58,7 @@ static void basic(long n)
 	printf("kernels %ld\ncopies %ld\n", 2 * n, n);
 }
 
-/* ---- threads ---------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static struct {
 	pthread_mutex_t lock;
@@ -74,7 +75,8 @@ static void *collect(void *unused)
 		pthread_mutex_lock(&pipe_line.lock);
 		over = pipe_line.over && pipe_line.taken == pipe_line.n;
 		for (; pipe_line.taken < pipe_line.n; pipe_line.taken++)
-			api->done(&pipe_line.ticket[pipe_line.taken % (1 << 16)], pipe_line.taken & 1, 700, 0);
+			api->done(&pipe_line.ticket[pipe_line.taken % (1 << 16)],
+				  pipe_line.taken & 1, 700, 0);
 		pthread_mutex_unlock(&pipe_line.lock);
 		usleep(100);
 	}
@@ -106,7 +108,8 @@ static void *wait_for_ever(void *unused)
 	return unused;
 }
 
-/* number[0] threads launch number[1] kernels each; a thread of the vendor's delivers. One more is cancelled. */
+/* number[0] threads launch number[1] kernels each; a thread of the vendor's delivers. One more is
+ * cancelled. */
 static void threads(void)
 {
 	pthread_t collector, launcher[64];
@@ -125,9 +128,13 @@ static void threads(void)
 	pthread_mutex_unlock(&pipe_line.lock);
 	pthread_join(collector, NULL);
 	pthread_t cancelled;
-	need(pthread_create(&cancelled, NULL, wait_for_ever, NULL) == 0 && pthread_cancel(cancelled) == 0, "pthread_cancel");
+	need(pthread_create(&cancelled, NULL, wait_for_ever, NULL) == 0 &&
+		     pthread_cancel(cancelled) == 0,
+	     "pthread_cancel");
 	pthread_join(cancelled, NULL);
-	need(!h || api->n_thread_ends() == number[0] + 1, "the back end was not told of each thread that ended"); /* not of the vendor's */
+	/* not of the vendor's */
+	need(!h || api->n_thread_ends() == number[0] + 1,
+	     "the back end was not told of each thread that ended");
 	printf("kernels %ld\n", number[0] * number[1]);
 }
 
@@ -155,9 +162,10 @@ static void unseen(void)
 	pthread_join(thread, NULL);
 }
 
-/* ---- ids of the vendor's -------------------------------------------------------------------------------------------- */
+/* ---- ids of the vendor's --------------------------------------------------------------------- */
 
-/* number[0] kernels with 32-bit ids from number[1] on, delivered by id, in blocks, last first; every tenth is a graph of three kernels. */
+/* number[0] kernels with 32-bit ids from number[1] on, delivered by id, in blocks, last first;
+ * every tenth is a graph of three kernels. */
 static void by_id(void)
 {
 	static _Atomic uint64_t widened;
@@ -180,10 +188,11 @@ static void by_id(void)
 				api->done_by_id(ids[i], MSR_GPU_KERNEL, (unsigned)i, 900);
 		}
 	}
-	printf("launches %ld\nops %ld\ngraphs %ld\nlast_id %llu\n", number[0], ops, graphs, (unsigned long long)ids[BLOCK - 1]);
+	printf("launches %ld\nops %ld\ngraphs %ld\nlast_id %llu\n", number[0], ops, graphs,
+	       (unsigned long long)ids[BLOCK - 1]);
 }
 
-/* ---- processes ------------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 static void forks(void)
 {
@@ -219,7 +228,8 @@ static void *launch_for_ever(void *unused)
 	return NULL;
 }
 
-/* number[0] threads launch while number[1] children are made, which launch and end; then the process ends under the threads. */
+/* number[0] threads launch while number[1] children are made, which launch and end; then the
+ * process ends under the threads. */
 static void storm(void)
 {
 	pthread_t thread;
@@ -253,7 +263,8 @@ static void on_alarm(int sig)
 	_exit(0);
 }
 
-/* number[0] kernels are left to the back end's last chance; then the process ends in the way `how`. */
+/* number[0] kernels are left to the back end's last chance; then the process ends in the way
+ * `how`. */
 static void end(const char *how)
 {
 	struct gpu_ticket t;
@@ -283,7 +294,7 @@ static void end(const char *how)
 	}
 }
 
-/* ---- one path again and again --------------------------------------------------------------------------------------------- */
+/* ---- one path again and again ---------------------------------------------------------------- */
 
 /* A second table, as of another vendor's back end. */
 static const struct gpu_host *other_host(void)
@@ -293,7 +304,8 @@ static const struct gpu_host *other_host(void)
 	return find ? find("other", GPU_HOST_VERSION) : NULL;
 }
 
-/* Two back ends are told of launches by the same call, and only for one of them do frames of this program say nothing. */
+/* Two back ends are told of launches by the same call, and only for one of them do frames of this
+ * program say nothing. */
 static void two_hosts(void)
 {
 	const struct gpu_host *const hosts[] = {api->host(), other_host()};
@@ -301,11 +313,13 @@ static void two_hosts(void)
 	hosts[0]->entered(hosts[0], NULL, (const void *)(uintptr_t)two_hosts);
 	for (long i = 0; i < 2 * number[0]; i++) {
 		struct gpu_ticket t;
-		hosts[i % 2]->launch(hosts[i % 2], &(struct gpu_launch){.kind = MSR_GPU_KERNEL}, &t);
+		hosts[i % 2]->launch(hosts[i % 2], &(struct gpu_launch){.kind = MSR_GPU_KERNEL},
+				     &t);
 	}
 }
 
-/* number[0] launches by one call, and as many again after something has happened: the process is another, or more frames say nothing. */
+/* number[0] launches by one call, and as many again after something has happened: the process is
+ * another, or more frames say nothing. */
 static void again(const char *what)
 {
 	const struct gpu_host *h = api->host();
@@ -325,7 +339,7 @@ static void again(const char *what)
 	need(status == 0, "the child failed");
 }
 
-/* ---- measurement off and on ------------------------------------------------------------------------------------------------- */
+/* ---- measurement off and on ------------------------------------------------------------------ */
 
 static void call(const char *name)
 {
@@ -353,7 +367,8 @@ static void *start_again(void *unused)
 	return unused;
 }
 
-/* Another thread starts it again while it is being stopped: it returns at once, and has said what counts. */
+/* Another thread starts it again while it is being stopped: it returns at once, and has said what
+ * counts. */
 static void on_switch(bool on)
 {
 	if (!on) {
@@ -376,7 +391,8 @@ static void switched(void)
 	call("hpctoolkit_sampling_stop");
 	need(errno == 4711, "errno is another");
 	pthread_join(starter, NULL);
-	need(n_switched[0] == 1 && n_switched[1] == 1 && is_active(), "the last call does not count");
+	need(n_switched[0] == 1 && n_switched[1] == 1 && is_active(),
+	     "the last call does not count");
 	basic(number[0]);
 	h->on_switch(h, NULL);
 	call("hpctoolkit_sampling_stop");
@@ -384,7 +400,7 @@ static void switched(void)
 	basic(number[0]);
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------------------- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 /* Launches for number[0] ms of CPU time, and little else: most samples arrive inside a launch. */
 static void busy(void)
@@ -451,7 +467,8 @@ static void *launch_some(void *unused)
 	return unused;
 }
 
-/* number[0] threads that a handler of the program ends out of a launch, one after the other, and one more, which takes the place of one. */
+/* number[0] threads that a handler of the program ends out of a launch, one after the other, and
+ * one more, which takes the place of one. */
 static void leaves(void)
 {
 	pthread_t thread;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The back end of the vendor that does not exist; see gpu_fake.h. Also an example of how little a back end needs. */
+/* The back end of the vendor that does not exist; see gpu_fake.h. Also an example of how little a
+ * back end needs. */
 #include "tests/workload/gpu/gpu_fake.h"
 
 #include <dlfcn.h>
@@ -44,7 +45,11 @@ static void done(const struct gpu_ticket *t, unsigned kernel, uint64_t ns, uint6
 static void done_by_id(uint64_t id, enum msr_gpu_kind kind, unsigned kernel, uint64_t ns)
 {
 	uint64_t now = now_ns();
-	const struct gpu_op op = {.kind = kind, .start_ns = now, .end_ns = now + ns, .queue = queues[kernel & 1], .shape = shapes[kernel & 1]};
+	const struct gpu_op op = {.kind = kind,
+				  .start_ns = now,
+				  .end_ns = now + ns,
+				  .queue = queues[kernel & 1],
+				  .shape = shapes[kernel & 1]};
 	if (host)
 		host->op_by_id(host, id, &op);
 }
@@ -73,11 +78,15 @@ static uint64_t blocked_signals(void)
 	uint64_t set = 0;
 	register long bytes __asm__("r10") = sizeof set;
 	long status = SYS_rt_sigprocmask;
-	__asm__ volatile("syscall" : "+a"(status) : "D"(SIG_BLOCK), "S"(NULL), "d"(&set), "r"(bytes) : "rcx", "r11", "memory");
+	__asm__ volatile("syscall"
+			 : "+a"(status)
+			 : "D"(SIG_BLOCK), "S"(NULL), "d"(&set), "r"(bytes)
+			 : "rcx", "r11", "memory");
 	return set;
 }
 
-/* The sampling signal is kept out: a thread that was told of a start would start its sources again. */
+/* The sampling signal is kept out: a thread that was told of a start would start its sources
+ * again. */
 static void at_thread_end(void)
 {
 	n_thread_ends += blocked_signals() >> (SIGSTKFLT - 1) & 1;
@@ -92,22 +101,39 @@ static bool define(void)
 {
 	static const char source[] = "kernel void first() {}\nkernel void second() {}\n";
 	uint64_t hash[2];
-	const struct gpu_device device = {.name = "nothing at all", .driver = "fake 1.0", .n_units = 7, .type = MSR_GPU_DEVICE_OTHER};
+	const struct gpu_device device = {.name = "nothing at all",
+					  .driver = "fake 1.0",
+					  .n_units = 7,
+					  .type = MSR_GPU_DEVICE_OTHER};
 	uint32_t device_id = host->device(host, &device);
-	uint32_t context = host->context(host, &(struct gpu_context){.name = "", .device = device_id});
-	queues[0] = host->queue(host, &(struct gpu_queue){.name = "queue 0", .context = context, .device = device_id});
-	queues[1] = host->queue(host, &(struct gpu_queue){.name = "queue 1", .context = context, .device = device_id, .ordinal = 1});
-	const struct gpu_code code = {.kind = MSR_GPU_CODE_OPENCL_C, .bytes = source, .n_bytes = sizeof source - 1, .options = "-O2", .device = device_id};
+	uint32_t context =
+		host->context(host, &(struct gpu_context){.name = "", .device = device_id});
+	queues[0] = host->queue(
+		host,
+		&(struct gpu_queue){.name = "queue 0", .context = context, .device = device_id});
+	queues[1] = host->queue(host, &(struct gpu_queue){.name = "queue 1",
+							  .context = context,
+							  .device = device_id,
+							  .ordinal = 1});
+	const struct gpu_code code = {.kind = MSR_GPU_CODE_OPENCL_C,
+				      .bytes = source,
+				      .n_bytes = sizeof source - 1,
+				      .options = "-O2",
+				      .device = device_id};
 	uint32_t code_id = host->code(host, &code, hash);
 	const char *const names[2] = {"first", "second"};
 	for (unsigned i = 0; i < 2; i++) {
-		uint32_t function = host->function(host, &(struct gpu_function){.code = code_id, .name = names[i]});
-		shapes[i] = host->shape(host, &(struct gpu_shape){.function = function, .grid = {4 + i, 1, 1}, .block = {64, 1, 1}});
+		uint32_t function = host->function(
+			host, &(struct gpu_function){.code = code_id, .name = names[i]});
+		shapes[i] = host->shape(host, &(struct gpu_shape){.function = function,
+								  .grid = {4 + i, 1, 1},
+								  .block = {64, 1, 1}});
 	}
 	generation = host->generation(host);
 	host->at_end(host, at_end);
 	host->at_thread_end(host, at_thread_end);
-	return device_id && context && queues[0] && queues[1] && code_id && shapes[0] && shapes[1] && shapes[0] != shapes[1];
+	return device_id && context && queues[0] && queues[1] && code_id && shapes[0] &&
+	       shapes[1] && shapes[0] != shapes[1];
 }
 
 static bool enter(const char *name)
@@ -162,5 +188,13 @@ static unsigned get_n_thread_ends(void)
 	return n_thread_ends;
 }
 
-__attribute__((visibility("default"))) const struct fake_api fake_api = {
-	.enter = enter, .host = get_host, .queue = queue, .launch = launch, .done = done, .done_by_id = done_by_id, .n_ends = get_n_ends, .n_thread_ends = get_n_thread_ends, .leave = leave};
+__attribute__((visibility("default")))
+const struct fake_api fake_api = {.enter = enter,
+				  .host = get_host,
+				  .queue = queue,
+				  .launch = launch,
+				  .done = done,
+				  .done_by_id = done_by_id,
+				  .n_ends = get_n_ends,
+				  .n_thread_ends = get_n_thread_ends,
+				  .leave = leave};

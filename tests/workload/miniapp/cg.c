@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Preconditioned conjugate gradients; every thread of the team runs the recurrence on the same scalars. See cg.h.
+ * Preconditioned conjugate gradients; every thread of the team runs the recurrence on the same
+ * scalars. See cg.h.
  */
 #include "cg.h"
 
@@ -43,7 +44,8 @@ void cg_destroy(struct cg *cg)
 	free(cg);
 }
 
-struct cg_result cg_solve(struct cg *cg, const double *b, double *x, double tolerance, int max_iterations)
+struct cg_result cg_solve(struct cg *cg, const double *b, double *x, double tolerance,
+			  int max_iterations)
 {
 	const struct grid *grid = cg->grid;
 	const double norm_b = sqrt(kernel_dot(grid, b, b, cg->plane));

@@ -106,20 +106,23 @@ static int unpack(const unsigned char *p, size_t n_packed, double *field, size_t
 
 static int write_file(const struct checkpoint *c, size_t n_packed)
 {
-	struct header header = {.magic = "MELT", .version = 1, .step = c->step, .n = c->n, .n_packed = n_packed};
+	struct header header = {
+		.magic = "MELT", .version = 1, .step = c->step, .n = c->n, .n_packed = n_packed};
 	char path[4096];
 	FILE *file;
 	int ok;
 
 	header.crc = crc32_of(c->packed, n_packed);
-	if (snprintf(path, sizeof path, "%s.%u.%d", c->prefix, c->step, c->rank) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s.%u.%d", c->prefix, c->step, c->rank) >=
+	    (int)sizeof path)
 		return -1;
 	file = fopen(path, "wb");
 	if (!file) {
 		perror(path);
 		return -1;
 	}
-	ok = fwrite(&header, sizeof header, 1, file) == 1 && fwrite(c->packed, 1, n_packed, file) == n_packed;
+	ok = fwrite(&header, sizeof header, 1, file) == 1 &&
+	     fwrite(c->packed, 1, n_packed, file) == n_packed;
 	if (fclose(file) != 0 || !ok) {
 		perror(path);
 		return -1;
@@ -206,15 +209,16 @@ static int read_packed(FILE *file, const char *path, size_t n, double *field, un
 	unsigned char *packed;
 	int status = -1;
 
-	if (fread(&header, sizeof header, 1, file) != 1 || memcmp(header.magic, "MELT", 4) != 0 || header.version != 1 ||
-	    header.n != n || header.n_packed > 9 * (uint64_t)n) {
+	if (fread(&header, sizeof header, 1, file) != 1 || memcmp(header.magic, "MELT", 4) != 0 ||
+	    header.version != 1 || header.n != n || header.n_packed > 9 * (uint64_t)n) {
 		fprintf(stderr, "melt: %s: not a checkpoint of %zu cells\n", path, n);
 		return -1;
 	}
 	packed = memory_get(header.n_packed, 1);
 	if (fread(packed, 1, header.n_packed, file) != header.n_packed)
 		fprintf(stderr, "melt: %s: shorter than it says\n", path);
-	else if (crc32_of(packed, header.n_packed) != header.crc || unpack(packed, header.n_packed, field, n) != 0)
+	else if (crc32_of(packed, header.n_packed) != header.crc ||
+		 unpack(packed, header.n_packed, field, n) != 0)
 		fprintf(stderr, "melt: %s: damaged\n", path);
 	else
 		status = 0;

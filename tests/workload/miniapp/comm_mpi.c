@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks over MPI: slabs in z, neighbours below and above. Only the master thread of a team calls MPI
- * (MPI_THREAD_FUNNELED). See comm.h; the test is tests/cli/e2e/e2e_mpi.sh.
+ * Ranks over MPI: slabs in z, neighbours below and above. Only the master thread of a team calls
+ * MPI (MPI_THREAD_FUNNELED). See comm.h; the test is tests/cli/e2e/e2e_mpi.sh.
  */
 #include "comm.h"
 
@@ -54,18 +54,20 @@ void comm_exchange(const struct grid *grid, double *field)
 		double *first = field + grid_cell(grid, 0, 0, 0);
 		double *last = field + grid_cell(grid, 0, 0, grid->nz - 1);
 
-		MPI_Sendrecv(last, n, MPI_DOUBLE, above, 0, ghost_below, n, MPI_DOUBLE, below, 0, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
-		MPI_Sendrecv(first, n, MPI_DOUBLE, below, 1, ghost_above, n, MPI_DOUBLE, above, 1, MPI_COMM_WORLD,
-			     MPI_STATUS_IGNORE);
+		MPI_Sendrecv(last, n, MPI_DOUBLE, above, 0, ghost_below, n, MPI_DOUBLE, below, 0,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(first, n, MPI_DOUBLE, below, 1, ghost_above, n, MPI_DOUBLE, above, 1,
+			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
 #pragma omp barrier
 }
 
 void comm_gather_planes(const struct grid *grid, double *plane)
 {
-	/* All ranks have the same number of planes (simulation_create sees to that), so no displacements are needed. */
+	/* All ranks have the same number of planes (simulation_create sees to that), so no
+	 * displacements are needed. */
 #pragma omp master
-	MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, plane, grid->nz, MPI_DOUBLE, MPI_COMM_WORLD);
+	MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, plane, grid->nz, MPI_DOUBLE,
+		      MPI_COMM_WORLD);
 #pragma omp barrier
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mesh of the mini-application: a box of cubic cells, cut into slabs of whole z planes, one slab for each rank.
- * A field is an array over the slab's planes with one ghost plane below and one above; cells are stored x
- * fastest. A sum over the mesh is formed plane by plane and then over the planes in order, which makes every
- * number independent of how many threads and ranks there are.
+ * The mesh of the mini-application: a box of cubic cells, cut into slabs of whole z planes, one
+ * slab for each rank. A field is an array over the slab's planes with one ghost plane below and one
+ * above; cells are stored x fastest. A sum over the mesh is formed plane by plane and then over the
+ * planes in order, which makes every number independent of how many threads and ranks there are.
  */
 #ifndef MELT_GRID_H
 #define MELT_GRID_H

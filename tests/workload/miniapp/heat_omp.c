@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finite volumes for the heat equation with melting, for a team of OpenMP threads. See heat.h. Functions called by the whole team share
- * out rows of cells as the kernels do.
+ * Finite volumes for the heat equation with melting, for a team of OpenMP threads. See heat.h.
+ * Functions called by the whole team share out rows of cells as the kernels do.
  */
 #include "heat.h"
 
@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* --- properties ----------------------------------------------------------------------------------------------------- */
+/* --- properties ------------------------------------------------------------------------------- */
 
 struct gradient {
 	double x, y, z; /* change of the enthalpy across one cell */
@@ -28,24 +28,30 @@ static inline struct gradient enthalpy_gradient(const struct heat_state *state, 
 	const int z_global = grid->z_first + z;
 
 	return (struct gradient){
-		.x = half_difference(state->enthalpy, x > 0 ? cell - 1 : cell, x < grid->nx - 1 ? cell + 1 : cell),
-		.y = half_difference(state->enthalpy, y > 0 ? cell - row : cell, y < grid->ny - 1 ? cell + row : cell),
+		.x = half_difference(state->enthalpy, x > 0 ? cell - 1 : cell,
+				     x < grid->nx - 1 ? cell + 1 : cell),
+		.y = half_difference(state->enthalpy, y > 0 ? cell - row : cell,
+				     y < grid->ny - 1 ? cell + row : cell),
 		.z = half_difference(state->enthalpy, z_global > 0 ? cell - plane : cell,
 				     z_global < grid->nz_global - 1 ? cell + plane : cell),
 	};
 }
 
-/* A melting cell is not uniform: means over eight points of a linear reconstruction of the enthalpy. */
-static void average_over_points(const struct material *material, double enthalpy, const struct gradient *gradient,
-				struct material_point *mean)
+/* A melting cell is not uniform: means over eight points of a linear reconstruction of the
+ * enthalpy. */
+static void average_over_points(const struct material *material, double enthalpy,
+				const struct gradient *gradient, struct material_point *mean)
 {
 	double conduct = 0, liquid = 0, per_capacity = 0;
 
 	for (int i = 0; i < 8; i++) {
 		struct material_point point;
-		const double dx = i & 1 ? 0.25 : -0.25, dy = i & 2 ? 0.25 : -0.25, dz = i & 4 ? 0.25 : -0.25;
+		const double dx = i & 1 ? 0.25 : -0.25, dy = i & 2 ? 0.25 : -0.25,
+			     dz = i & 4 ? 0.25 : -0.25;
 
-		material_state(material, enthalpy + dx * gradient->x + dy * gradient->y + dz * gradient->z, &point);
+		material_state(material,
+			       enthalpy + dx * gradient->x + dy * gradient->y + dz * gradient->z,
+			       &point);
 		conduct += point.conduct;
 		liquid += point.liquid;
 		per_capacity += 1 / point.capacity;
@@ -55,7 +61,8 @@ static void average_over_points(const struct material *material, double enthalpy
 	mean->capacity = 8 / per_capacity;
 }
 
-static void cell_properties(const struct heat_problem *problem, struct heat_state *state, int x, int y, int z)
+static void cell_properties(const struct heat_problem *problem, struct heat_state *state, int x,
+			    int y, int z)
 {
 	const size_t cell = grid_cell(&state->grid, x, y, z);
 	const double enthalpy = state->enthalpy[cell];
@@ -86,7 +93,7 @@ void heat_properties(const struct heat_problem *problem, struct heat_state *stat
 	comm_exchange(&state->grid, state->conduct);
 }
 
-/* --- the linear system ---------------------------------------------------------------------------------------------- */
+/* --- the linear system ------------------------------------------------------------------------ */
 
 static void assemble_row(struct heat_state *state, struct matrix *matrix, size_t row, double dt_s)
 {
@@ -98,18 +105,21 @@ static void assemble_row(struct heat_state *state, struct matrix *matrix, size_t
 
 	for (size_t k = first + 1; k < matrix->row_start[row + 1]; k++) {
 		const double other = state->conduct[matrix->column[k]];
-		const double conductance = face_conductance(state->conduct[cell], other, grid->cell_m);
+		const double conductance =
+			face_conductance(state->conduct[cell], other, grid->cell_m);
 
 		matrix->value[k] = -conductance;
 		diagonal += conductance;
 	}
 	matrix->value[first] = diagonal;
-	state->rhs[cell] = stored * state->temperature[cell] +
-			   grid_volume(grid) * (state->enthalpy_old[cell] - state->enthalpy[cell]) / dt_s;
+	state->rhs[cell] =
+		stored * state->temperature[cell] +
+		grid_volume(grid) * (state->enthalpy_old[cell] - state->enthalpy[cell]) / dt_s;
 	state->solution[cell] = state->temperature[cell];
 }
 
-static void assemble_wall(struct heat_state *state, struct matrix *matrix, size_t row, const struct wall *wall)
+static void assemble_wall(struct heat_state *state, struct matrix *matrix, size_t row,
+			  const struct wall *wall)
 {
 	const size_t cell = row + grid_plane(&state->grid);
 	const double conductance = wall_conductance(wall, state->conduct[cell], state->grid.cell_m);
@@ -118,7 +128,8 @@ static void assemble_wall(struct heat_state *state, struct matrix *matrix, size_
 	state->rhs[cell] += conductance * wall->bath;
 }
 
-void heat_assemble(const struct heat_problem *problem, struct heat_state *state, struct matrix *matrix, double dt_s, double time_s)
+void heat_assemble(const struct heat_problem *problem, struct heat_state *state,
+		   struct matrix *matrix, double dt_s, double time_s)
 {
 	const struct grid *grid = &state->grid;
 
@@ -136,7 +147,9 @@ void heat_assemble(const struct heat_problem *problem, struct heat_state *state,
 				if (z_global == grid->nz_global - 1)
 					assemble_wall(state, matrix, row, &problem->top);
 				if (problem->torch.power > 0)
-					state->rhs[cell] += torch_heat(&problem->torch, grid->cell_m, grid->nx, grid->ny, x, y, z_global, time_s);
+					state->rhs[cell] +=
+						torch_heat(&problem->torch, grid->cell_m, grid->nx,
+							   grid->ny, x, y, z_global, time_s);
 			}
 		}
 	}
@@ -152,14 +165,16 @@ void heat_update(struct heat_state *state)
 			const size_t first = grid_cell(grid, 0, y, z);
 
 			for (size_t i = first; i < first + (size_t)grid->nx; i++)
-				state->enthalpy[i] += state->capacity[i] * (state->solution[i] - state->temperature[i]);
+				state->enthalpy[i] += state->capacity[i] *
+						      (state->solution[i] - state->temperature[i]);
 		}
 	}
 }
 
-/* --- sums over the mesh --------------------------------------------------------------------------------------------- */
+/* --- sums over the mesh ----------------------------------------------------------------------- */
 
-/* Adds up what the planes hold, in order; every thread gets the same. The barrier frees plane for the next sum. */
+/* Adds up what the planes hold, in order; every thread gets the same. The barrier frees plane for
+ * the next sum. */
 static double sum_planes(const struct grid *grid, double *plane)
 {
 	double sum = 0;
@@ -178,7 +193,8 @@ static double wall_heat(const struct heat_state *state, size_t cell, const struc
 	return conductance * (wall->bath - state->solution[cell]);
 }
 
-double heat_input(const struct heat_problem *problem, const struct heat_state *state, double time_s, double *plane)
+double heat_input(const struct heat_problem *problem, const struct heat_state *state, double time_s,
+		  double *plane)
 {
 	const struct grid *grid = &state->grid;
 
@@ -196,7 +212,8 @@ double heat_input(const struct heat_problem *problem, const struct heat_state *s
 				if (z_global == grid->nz_global - 1)
 					sum += wall_heat(state, cell, &problem->top);
 				if (problem->torch.power > 0)
-					sum += torch_heat(&problem->torch, grid->cell_m, grid->nx, grid->ny, x, y, z_global, time_s);
+					sum += torch_heat(&problem->torch, grid->cell_m, grid->nx,
+							  grid->ny, x, y, z_global, time_s);
 			}
 		}
 		plane[z_global] = sum;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernels for a team of OpenMP threads: work-sharing loops inside the one parallel region of the program. Each thread gets
- * a contiguous piece of the rows of cells, the same in all kernels, so that it finds its data in its own cache.
+ * The kernels for a team of OpenMP threads: work-sharing loops inside the one parallel region of
+ * the program. Each thread gets a contiguous piece of the rows of cells, the same in all kernels,
+ * so that it finds its data in its own cache.
  */
 #include "kernels.h"
 
@@ -133,7 +134,8 @@ void kernel_multiply(const struct grid *grid, const struct matrix *matrix, doubl
 	}
 }
 
-void kernel_residual(const struct grid *grid, const struct matrix *matrix, const double *b, double *x, double *r)
+void kernel_residual(const struct grid *grid, const struct matrix *matrix, const double *b,
+		     double *x, double *r)
 {
 	comm_exchange(grid, x);
 	FOR_ROWS
@@ -148,7 +150,8 @@ void kernel_residual(const struct grid *grid, const struct matrix *matrix, const
 	}
 }
 
-static void jacobi_from_zero(const struct grid *grid, const struct matrix *matrix, double w, const double *b, double *x_new)
+static void jacobi_from_zero(const struct grid *grid, const struct matrix *matrix, double w,
+			     const double *b, double *x_new)
 {
 	FOR_ROWS
 	for (int iz = 0; iz < grid->nz; iz++) {
@@ -157,12 +160,14 @@ static void jacobi_from_zero(const struct grid *grid, const struct matrix *matri
 			const size_t row = row_number(grid, iy, iz);
 
 			for (size_t i = 0; i < (size_t)grid->nx; i++)
-				x_new[cell + i] = w * b[cell + i] / matrix_diagonal(matrix, row + i);
+				x_new[cell + i] =
+					w * b[cell + i] / matrix_diagonal(matrix, row + i);
 		}
 	}
 }
 
-void kernel_jacobi(const struct grid *grid, const struct matrix *matrix, double w, const double *b, double *x, double *x_new)
+void kernel_jacobi(const struct grid *grid, const struct matrix *matrix, double w, const double *b,
+		   double *x, double *x_new)
 {
 	if (!x) {
 		jacobi_from_zero(grid, matrix, w, b, x_new);
@@ -178,13 +183,15 @@ void kernel_jacobi(const struct grid *grid, const struct matrix *matrix, double 
 			for (size_t i = 0; i < (size_t)grid->nx; i++) {
 				const double r = b[cell + i] - matrix_row_dot(matrix, row + i, x);
 
-				x_new[cell + i] = x[cell + i] + w * r / matrix_diagonal(matrix, row + i);
+				x_new[cell + i] =
+					x[cell + i] + w * r / matrix_diagonal(matrix, row + i);
 			}
 		}
 	}
 }
 
-static inline double sum_of_children(const struct grid *fine, const double *x, int ix, int iy, int iz)
+static inline double sum_of_children(const struct grid *fine, const double *x, int ix, int iy,
+				     int iz)
 {
 	const size_t row = (size_t)fine->nx;
 	const size_t plane = grid_plane(fine);
@@ -194,7 +201,8 @@ static inline double sum_of_children(const struct grid *fine, const double *x, i
 	       child[plane + row] + child[plane + row + 1];
 }
 
-void kernel_restrict(const struct grid *fine, const struct grid *coarse, const double *x_fine, double *x_coarse)
+void kernel_restrict(const struct grid *fine, const struct grid *coarse, const double *x_fine,
+		     double *x_coarse)
 {
 	FOR_ROWS
 	for (int iz = 0; iz < coarse->nz; iz++) {
@@ -202,12 +210,14 @@ void kernel_restrict(const struct grid *fine, const struct grid *coarse, const d
 			const size_t cell = grid_cell(coarse, 0, iy, iz);
 
 			for (int ix = 0; ix < coarse->nx; ix++)
-				x_coarse[cell + (size_t)ix] = sum_of_children(fine, x_fine, ix, iy, iz);
+				x_coarse[cell + (size_t)ix] =
+					sum_of_children(fine, x_fine, ix, iy, iz);
 		}
 	}
 }
 
-void kernel_prolong(const struct grid *fine, const struct grid *coarse, const double *x_coarse, double *x_fine)
+void kernel_prolong(const struct grid *fine, const struct grid *coarse, const double *x_coarse,
+		    double *x_fine)
 {
 	FOR_ROWS
 	for (int iz = 0; iz < fine->nz; iz++) {
@@ -221,9 +231,10 @@ void kernel_prolong(const struct grid *fine, const struct grid *coarse, const do
 	}
 }
 
-/* What a step by delta from a fine cell is on the coarse grid: 0 while it stays in the same coarse cell. odd_* tell which of
- * the eight children the cell is. */
-static inline long coarse_step(const struct grid *fine, const struct grid *coarse, long delta, int odd_x, int odd_y, int odd_z)
+/* What a step by delta from a fine cell is on the coarse grid: 0 while it stays in the same coarse
+ * cell. odd_* tell which of the eight children the cell is. */
+static inline long coarse_step(const struct grid *fine, const struct grid *coarse, long delta,
+			       int odd_x, int odd_y, int odd_z)
 {
 	const long row = fine->nx, plane = (long)grid_plane(fine);
 
@@ -236,7 +247,8 @@ static inline long coarse_step(const struct grid *fine, const struct grid *coars
 	return 0;
 }
 
-static inline void add_to_column(const struct matrix *matrix, size_t row, size_t column, double value)
+static inline void add_to_column(const struct matrix *matrix, size_t row, size_t column,
+				 double value)
 {
 	size_t k = matrix->row_start[row] + 1;
 
@@ -245,8 +257,10 @@ static inline void add_to_column(const struct matrix *matrix, size_t row, size_t
 	matrix->value[k] += value;
 }
 
-/* Adds one child's row to the row of its parent; returns the child's row sum, the part that does not conduct. */
-static double gather_child(const struct grid *fine, const struct matrix *from, const struct grid *coarse, const struct matrix *to, size_t child,
+/* Adds one child's row to the row of its parent; returns the child's row sum, the part that does
+ * not conduct. */
+static double gather_child(const struct grid *fine, const struct matrix *from,
+			   const struct grid *coarse, const struct matrix *to, size_t child,
 			   size_t parent_row, int odd_x, int odd_y, int odd_z)
 {
 	const size_t row = child - grid_plane(fine);
@@ -259,12 +273,14 @@ static double gather_child(const struct grid *fine, const struct matrix *from, c
 
 		sum += from->value[k];
 		if (step)
-			add_to_column(to, parent_row, parent + (size_t)step, KERNEL_CONDUCTANCE_SCALE * from->value[k]);
+			add_to_column(to, parent_row, parent + (size_t)step,
+				      KERNEL_CONDUCTANCE_SCALE * from->value[k]);
 	}
 	return sum;
 }
 
-static void coarse_row(const struct grid *fine, const struct matrix *from, const struct grid *coarse, const struct matrix *to, int x, int y, int z)
+static void coarse_row(const struct grid *fine, const struct matrix *from,
+		       const struct grid *coarse, const struct matrix *to, int x, int y, int z)
 {
 	const size_t row = grid_cell(coarse, x, y, z) - grid_plane(coarse);
 	double diagonal = 0;
@@ -282,7 +298,8 @@ static void coarse_row(const struct grid *fine, const struct matrix *from, const
 	to->value[to->row_start[row]] = diagonal;
 }
 
-void kernel_coarsen(const struct grid *fine, const struct matrix *fine_matrix, const struct grid *coarse, const struct matrix *coarse_matrix)
+void kernel_coarsen(const struct grid *fine, const struct matrix *fine_matrix,
+		    const struct grid *coarse, const struct matrix *coarse_matrix)
 {
 	FOR_ROWS
 	for (int z = 0; z < coarse->nz; z++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * melt, the mini-application that the demonstration measures: an aluminium block is heated from below and by a moving torch and
- * melts. Finite volumes, implicit steps, conjugate gradients with multigrid, OpenMP threads, a thread that writes
- * checkpoints, and in melt-mpi slabs over MPI ranks. Cells that melt are dear and lie together at the bottom, so with the
- * default schedule the threads have unequal work; --schedule dynamic mends that. Its tests are tests/cli/e2e/miniapp.sh
+ * melt, the mini-application that the demonstration measures: an aluminium block is heated from
+ * below and by a moving torch and melts. Finite volumes, implicit steps, conjugate gradients with
+ * multigrid, OpenMP threads, a thread that writes checkpoints, and in melt-mpi slabs over MPI
+ * ranks. Cells that melt are dear and lie together at the bottom, so with the default schedule the
+ * threads have unequal work; --schedule dynamic mends that. Its tests are tests/cli/e2e/miniapp.sh
  * and tests/cli/e2e/e2e_mpi.sh.
  */
 #include "comm.h"
@@ -22,7 +23,8 @@ static void usage(FILE *file)
 	      "  --steps N            time steps (24)\n"
 	      "  --dt SECONDS         length of a step (0.25)\n"
 	      "  --threads N          threads of each rank (all processors)\n"
-	      "  --schedule WHICH     static or dynamic: how melting cells are shared out (static)\n"
+	      "  --schedule WHICH     static or dynamic: how melting cells are shared out "
+	      "(static)\n"
 	      "  --case WHICH         melting, or linear, which has a known solution (melting)\n"
 	      "  --checkpoint PREFIX  write PREFIX.STEP.RANK\n"
 	      "  --every N            a checkpoint each N steps (4)\n"
@@ -70,11 +72,16 @@ static int one_of(const char *text, const char *name, const char *first, const c
 static void parse(int argc, char **argv, struct simulation_options *options)
 {
 	static const struct option table[] = {
-		{"cells", required_argument, NULL, 'n'},      {"steps", required_argument, NULL, 's'},
-		{"dt", required_argument, NULL, 'd'},         {"threads", required_argument, NULL, 't'},
-		{"schedule", required_argument, NULL, 'b'},   {"case", required_argument, NULL, 'c'},
-		{"checkpoint", required_argument, NULL, 'p'}, {"every", required_argument, NULL, 'e'},
-		{"restart", required_argument, NULL, 'r'},    {"help", no_argument, NULL, 'h'},
+		{"cells", required_argument, NULL, 'n'},
+		{"steps", required_argument, NULL, 's'},
+		{"dt", required_argument, NULL, 'd'},
+		{"threads", required_argument, NULL, 't'},
+		{"schedule", required_argument, NULL, 'b'},
+		{"case", required_argument, NULL, 'c'},
+		{"checkpoint", required_argument, NULL, 'p'},
+		{"every", required_argument, NULL, 'e'},
+		{"restart", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int c, i = 0;
@@ -86,7 +93,10 @@ static void parse(int argc, char **argv, struct simulation_options *options)
 		case 'd': options->dt_s = seconds(optarg, "dt"); break;
 		case 't': omp_set_num_threads(positive(optarg, "threads")); break;
 		case 'b':
-			omp_set_schedule(one_of(optarg, "schedule", "static", "dynamic") ? omp_sched_dynamic : omp_sched_static, 0);
+			omp_set_schedule(one_of(optarg, "schedule", "static", "dynamic")
+						 ? omp_sched_dynamic
+						 : omp_sched_static,
+					 0);
 			break;
 		case 'c': options->linear = one_of(optarg, "case", "melting", "linear"); break;
 		case 'p': options->checkpoint = optarg; break;
@@ -104,7 +114,8 @@ static void parse(int argc, char **argv, struct simulation_options *options)
 
 int main(int argc, char **argv)
 {
-	struct simulation_options options = {.cells = 64, .steps = 24, .dt_s = 0.25, .checkpoint_every = 4};
+	struct simulation_options options = {
+		.cells = 64, .steps = 24, .dt_s = 0.25, .checkpoint_every = 4};
 	int status;
 
 	comm_start(&argc, &argv);

@@ -37,7 +37,8 @@ void matrix_create(struct matrix *matrix, const struct grid *grid)
 				k = append_if(matrix, k, y > 0, cell - (size_t)grid->nx);
 				k = append_if(matrix, k, y < grid->ny - 1, cell + (size_t)grid->nx);
 				k = append_if(matrix, k, global > 0, cell - plane);
-				k = append_if(matrix, k, global < grid->nz_global - 1, cell + plane);
+				k = append_if(matrix, k, global < grid->nz_global - 1,
+					      cell + plane);
 			}
 		}
 	}

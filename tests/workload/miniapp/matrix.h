@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sparse matrix in compressed row storage over the cells of a grid. Row r belongs to the r-th cell of the slab
- * (no ghosts); a column is an index into a field (ghosts included), so that columns of other ranks need no table.
- * Every row has its diagonal entry first.
+ * A sparse matrix in compressed row storage over the cells of a grid. Row r belongs to the r-th
+ * cell of the slab (no ghosts); a column is an index into a field (ghosts included), so that
+ * columns of other ranks need no table. Every row has its diagonal entry first.
  */
 #ifndef MELT_MATRIX_H
 #define MELT_MATRIX_H
@@ -16,8 +16,8 @@ struct matrix {
 	double *value;
 };
 
-/* Allocates a matrix with the pattern of the seven-point stencil of the grid; values are zero. Ends the program when
- * memory is short. matrix_destroy frees what is inside. */
+/* Allocates a matrix with the pattern of the seven-point stencil of the grid; values are zero. Ends
+ * the program when memory is short. matrix_destroy frees what is inside. */
 void matrix_create(struct matrix *matrix, const struct grid *grid);
 void matrix_destroy(struct matrix *matrix);
 

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Zeroed memory for n elements; says so and ends the program when there is none. Freed with free(). */
+/* Zeroed memory for n elements; says so and ends the program when there is none. Freed with
+ * free(). */
 static inline void *memory_get(size_t n, size_t size)
 {
 	void *p = calloc(n, size);

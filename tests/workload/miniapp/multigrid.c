@@ -58,7 +58,8 @@ struct multigrid *multigrid_create(const struct grid *grid, const struct matrix 
 		coarse->b = kernels_get(grid_field_size(&coarse->grid), sizeof(double));
 	}
 	for (int i = 0; i < mg->n_levels; i++) {
-		mg->level[i].x_next = kernels_get(grid_field_size(&mg->level[i].grid), sizeof(double));
+		mg->level[i].x_next =
+			kernels_get(grid_field_size(&mg->level[i].grid), sizeof(double));
 		mg->level[i].r = kernels_get(grid_field_size(&mg->level[i].grid), sizeof(double));
 	}
 	return mg;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device, program, memory and launches of melt-opencl. See opencl.h. The test is tests/cli/opencl/ocl_miniapp.sh.
+ * Device, program, memory and launches of melt-opencl. See opencl.h. The test is
+ * tests/cli/opencl/ocl_miniapp.sh.
  */
 #include "opencl.h"
 
@@ -16,8 +17,10 @@
 #define LARGEST_GROUP 256
 
 static const char *const kernel_names[OPENCL_KERNELS] = {
-	"add_scaled", "scale_add",  "dot_planes", "multiply", "residual",        "jacobi",           "jacobi_from_zero", "restrict_to_coarse",
-	"prolong",    "coarsen",    "properties", "assemble", "update_enthalpy", "heat_into_planes", "sum_planes",       "largest_in_planes",
+	"add_scaled",      "scale_add",        "dot_planes",       "multiply",
+	"residual",        "jacobi",           "jacobi_from_zero", "restrict_to_coarse",
+	"prolong",         "coarsen",          "properties",       "assemble",
+	"update_enthalpy", "heat_into_planes", "sum_planes",       "largest_in_planes",
 };
 
 static struct {
@@ -44,13 +47,15 @@ static void check(cl_int status, const char *what)
 	}
 }
 
-/* --- set-up --------------------------------------------------------------------------------------------------------- */
+/* --- set-up ----------------------------------------------------------------------------------- */
 
 static int has_doubles(cl_device_id device)
 {
 	cl_device_fp_config config = 0;
 
-	return clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) == CL_SUCCESS && config != 0;
+	return clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL) ==
+		       CL_SUCCESS &&
+	       config != 0;
 }
 
 /* The first device of the type with double precision, of any platform. */
@@ -63,7 +68,8 @@ static int find_device(cl_device_type type)
 	if (clGetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms) != CL_SUCCESS)
 		return 0;
 	for (cl_uint i = 0; i < n_platforms && i < MAX_PLATFORMS; i++) {
-		if (clGetDeviceIDs(platforms[i], type, MAX_DEVICES, devices, &n_devices) != CL_SUCCESS)
+		if (clGetDeviceIDs(platforms[i], type, MAX_DEVICES, devices, &n_devices) !=
+		    CL_SUCCESS)
 			continue;
 		for (cl_uint j = 0; j < n_devices && j < MAX_DEVICES; j++) {
 			if (has_doubles(devices[j])) {
@@ -86,7 +92,8 @@ static void build(void)
 	if (status == CL_BUILD_PROGRAM_FAILURE) {
 		static char log[65536];
 
-		clGetProgramBuildInfo(cl.program, cl.device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+		clGetProgramBuildInfo(cl.program, cl.device, CL_PROGRAM_BUILD_LOG, sizeof log - 1,
+				      log, NULL);
 		fprintf(stderr, "melt: the kernels do not compile:\n%s\n", log);
 	}
 	check(status, "clBuildProgram");
@@ -103,7 +110,8 @@ static void choose_group(void)
 	for (int i = 0; i < OPENCL_KERNELS; i++) {
 		size_t most = 1;
 
-		check(clGetKernelWorkGroupInfo(cl.kernel[i], cl.device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL),
+		check(clGetKernelWorkGroupInfo(cl.kernel[i], cl.device, CL_KERNEL_WORK_GROUP_SIZE,
+					       sizeof most, &most, NULL),
 		      "clGetKernelWorkGroupInfo");
 		while (cl.group > most && cl.group > 1)
 			cl.group /= 2;
@@ -141,7 +149,7 @@ void kernels_stop(void)
 	clReleaseContext(cl.context);
 }
 
-/* --- memory --------------------------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static struct memory *memory_of(const void *p)
 {
@@ -163,7 +171,8 @@ void *kernels_get(size_t n, size_t size)
 	m->bytes = bytes;
 	m->buffer = clCreateBuffer(cl.context, CL_MEM_READ_WRITE, bytes, NULL, &status);
 	check(status, "clCreateBuffer");
-	check(clEnqueueFillBuffer(cl.queue, m->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, NULL), "clEnqueueFillBuffer");
+	check(clEnqueueFillBuffer(cl.queue, m->buffer, &zero, sizeof zero, 0, bytes, 0, NULL, NULL),
+	      "clEnqueueFillBuffer");
 	return m->host;
 }
 
@@ -178,13 +187,17 @@ void kernels_free(void *p)
 void kernels_to_host(void *p)
 {
 	if (p)
-		check(clEnqueueReadBuffer(cl.queue, memory_of(p)->buffer, CL_TRUE, 0, memory_of(p)->bytes, p, 0, NULL, NULL), "clEnqueueReadBuffer");
+		check(clEnqueueReadBuffer(cl.queue, memory_of(p)->buffer, CL_TRUE, 0,
+					  memory_of(p)->bytes, p, 0, NULL, NULL),
+		      "clEnqueueReadBuffer");
 }
 
 void kernels_from_host(void *p)
 {
 	if (p)
-		check(clEnqueueWriteBuffer(cl.queue, memory_of(p)->buffer, CL_TRUE, 0, memory_of(p)->bytes, p, 0, NULL, NULL), "clEnqueueWriteBuffer");
+		check(clEnqueueWriteBuffer(cl.queue, memory_of(p)->buffer, CL_TRUE, 0,
+					   memory_of(p)->bytes, p, 0, NULL, NULL),
+		      "clEnqueueWriteBuffer");
 }
 
 cl_mem *opencl_buffer(const void *p)
@@ -194,36 +207,46 @@ cl_mem *opencl_buffer(const void *p)
 
 void opencl_copy(const void *from, void *to, size_t offset, size_t bytes)
 {
-	check(clEnqueueCopyBuffer(cl.queue, memory_of(from)->buffer, memory_of(to)->buffer, offset, offset, bytes, 0, NULL, NULL),
+	check(clEnqueueCopyBuffer(cl.queue, memory_of(from)->buffer, memory_of(to)->buffer, offset,
+				  offset, bytes, 0, NULL, NULL),
 	      "clEnqueueCopyBuffer");
 }
 
 void opencl_fill(void *p, double value, size_t bytes)
 {
-	check(clEnqueueFillBuffer(cl.queue, memory_of(p)->buffer, &value, sizeof value, 0, bytes, 0, NULL, NULL), "clEnqueueFillBuffer");
+	check(clEnqueueFillBuffer(cl.queue, memory_of(p)->buffer, &value, sizeof value, 0, bytes, 0,
+				  NULL, NULL),
+	      "clEnqueueFillBuffer");
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------- */
+/* --- launches --------------------------------------------------------------------------------- */
 
-static void run(enum opencl_kernel kernel, size_t n_groups, const struct opencl_argument *arguments, unsigned n_arguments)
+static void run(enum opencl_kernel kernel, size_t n_groups, const struct opencl_argument *arguments,
+		unsigned n_arguments)
 {
 	const size_t global = n_groups * cl.group;
 
 	for (unsigned i = 0; i < n_arguments; i++)
-		check(clSetKernelArg(cl.kernel[kernel], i, arguments[i].size, arguments[i].value), kernel_names[kernel]);
-	check(clEnqueueNDRangeKernel(cl.queue, cl.kernel[kernel], 1, NULL, &global, &cl.group, 0, NULL, NULL), kernel_names[kernel]);
+		check(clSetKernelArg(cl.kernel[kernel], i, arguments[i].size, arguments[i].value),
+		      kernel_names[kernel]);
+	check(clEnqueueNDRangeKernel(cl.queue, cl.kernel[kernel], 1, NULL, &global, &cl.group, 0,
+				     NULL, NULL),
+	      kernel_names[kernel]);
 }
 
-void opencl_run_rows(enum opencl_kernel kernel, size_t n, const struct opencl_argument *arguments, unsigned n_arguments)
+void opencl_run_rows(enum opencl_kernel kernel, size_t n, const struct opencl_argument *arguments,
+		     unsigned n_arguments)
 {
 	run(kernel, (n + cl.group - 1) / cl.group, arguments, n_arguments);
 }
 
-void opencl_run_planes(enum opencl_kernel kernel, const struct grid *grid, const struct opencl_argument *arguments, unsigned n_arguments, double *plane)
+void opencl_run_planes(enum opencl_kernel kernel, const struct grid *grid,
+		       const struct opencl_argument *arguments, unsigned n_arguments, double *plane)
 {
 	const struct opencl_argument part = {cl.group * sizeof(double), NULL};
 
-	check(clSetKernelArg(cl.kernel[kernel], n_arguments, part.size, part.value), kernel_names[kernel]);
+	check(clSetKernelArg(cl.kernel[kernel], n_arguments, part.size, part.value),
+	      kernel_names[kernel]);
 	run(kernel, (size_t)grid->nz, arguments, n_arguments);
 	kernels_to_host(plane);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What melt-opencl needs of OpenCL: one device with double precision, one queue in order, the program, and memory that has a copy on the host. Nothing
- * here returns when it fails: it says why and ends the program. Everything is for one thread.
+ * What melt-opencl needs of OpenCL: one device with double precision, one queue in order, the
+ * program, and memory that has a copy on the host. Nothing here returns when it fails: it says why
+ * and ends the program. Everything is for one thread.
  */
 #ifndef MELT_OPENCL_H
 #define MELT_OPENCL_H
@@ -44,11 +45,14 @@ cl_mem *opencl_buffer(const void *p);
 #define OPENCL_BUFFER(p) {sizeof(cl_mem), opencl_buffer(p)}
 
 /* Runs a kernel: one work-item for each of n rows, the last group filled up. */
-void opencl_run_rows(enum opencl_kernel kernel, size_t n, const struct opencl_argument *arguments, unsigned n_arguments);
+void opencl_run_rows(enum opencl_kernel kernel, size_t n, const struct opencl_argument *arguments,
+		     unsigned n_arguments);
 
-/* Runs a kernel with one work-group for each plane of the grid, whose last argument is a local array of one double for each work-item; then has what it left in
- * plane on the host. */
-void opencl_run_planes(enum opencl_kernel kernel, const struct grid *grid, const struct opencl_argument *arguments, unsigned n_arguments, double *plane);
+/* Runs a kernel with one work-group for each plane of the grid, whose last argument is a local
+ * array of one double for each work-item; then has what it left in plane on the host. */
+void opencl_run_planes(enum opencl_kernel kernel, const struct grid *grid,
+		       const struct opencl_argument *arguments, unsigned n_arguments,
+		       double *plane);
 
 /* Copies and fills on the device; offsets and sizes in bytes. */
 void opencl_copy(const void *from, void *to, size_t offset, size_t bytes);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The formulas of one cell, in the language that C and OpenCL C share: this text is included by the C files, and it stands in front of the
- * kernels of melt-opencl, so that there is one source of the physics.
+ * The formulas of one cell, in the language that C and OpenCL C share: this text is included by the
+ * C files, and it stands in front of the kernels of melt-opencl, so that there is one source of the
+ * physics.
  *
- * An aluminium casting alloy melts over a range of temperatures. The state variable is the enthalpy; the temperature follows from it. In
- * the range the liquid fraction obeys Scheil's equation (E. Scheil, Z. Metallkunde 34, 1942; the fraction at the solidus is what is left for
- * the eutectic, spread evenly over the lower part of the range) and the temperature must be found by Newton's method, which makes such a
- * cell many times dearer than one that is all solid or all liquid.
+ * An aluminium casting alloy melts over a range of temperatures. The state variable is the
+ * enthalpy; the temperature follows from it. In the range the liquid fraction obeys Scheil's
+ * equation (E. Scheil, Z. Metallkunde 34, 1942; the fraction at the solidus is what is left for the
+ * eutectic, spread evenly over the lower part of the range) and the temperature must be found by
+ * Newton's method, which makes such a cell many times dearer than one that is all solid or all
+ * liquid.
  */
 #ifndef MELT_PHYSICS_H
 #define MELT_PHYSICS_H
@@ -18,7 +21,7 @@
 /* The eutectic melts over this range above the solidus instead of at one temperature. */
 #define EUTECTIC_K 6.0
 
-/* --- the material --------------------------------------------------------------------------------------------------- */
+/* --- the material ----------------------------------------------------------------------------- */
 
 struct material {
 	double density;                    /* kg/m3 */
@@ -26,9 +29,11 @@ struct material {
 	double latent;                     /* J/kg */
 	double conduct_solid, conduct_liquid; /* W/(m K) */
 	double solidus, liquidus;          /* K: melting begins, ends */
-	double pure;                       /* K: melting point of the pure metal, above the liquidus */
+	/* K: melting point of the pure metal, above the liquidus */
+	double pure;
 	double partition;                  /* Scheil's partition coefficient */
-	int melts;                         /* 0: never, whatever the temperature; for the linear test case */
+	/* 0: never, whatever the temperature; for the linear test case */
+	int melts;
 };
 
 struct material_point {
@@ -66,7 +71,8 @@ static inline double liquid_fraction(const struct material *m, double temperatur
 	return at_knee * (temperature - m->solidus) / EUTECTIC_K;
 }
 
-/* Sensible heat: solid below the solidus, liquid above the liquidus, the mean of both in between. */
+/* Sensible heat: solid below the solidus, liquid above the liquidus, the mean of both in
+ * between. */
 static inline double sensible_heat(const struct material *m, double temperature, double *slope)
 {
 	const double middle = 0.5 * (m->heat_solid + m->heat_liquid);
@@ -110,7 +116,8 @@ static inline int material_is_mushy(const struct material *material, double enth
 	       enthalpy < material_enthalpy(material, material->liquidus);
 }
 
-/* Newton's method kept inside a shrinking bracket: the enthalpy rises strictly with the temperature, with kinks. */
+/* Newton's method kept inside a shrinking bracket: the enthalpy rises strictly with the
+ * temperature, with kinks. */
 static inline double invert_mushy(const struct material *m, double enthalpy, double *capacity)
 {
 	double low = m->solidus, high = m->liquidus;
@@ -148,7 +155,8 @@ static inline double invert_linear(const struct material *m, double enthalpy, do
 }
 
 /* State at an enthalpy. */
-static inline void material_state(const struct material *material, double enthalpy, struct material_point *point)
+static inline void material_state(const struct material *material, double enthalpy,
+				  struct material_point *point)
 {
 	double slope;
 
@@ -161,7 +169,7 @@ static inline void material_state(const struct material *material, double enthal
 			 point->liquid * (material->conduct_liquid - material->conduct_solid);
 }
 
-/* --- heat that enters a cell ---------------------------------------------------------------------------------------- */
+/* --- heat that enters a cell ------------------------------------------------------------------ */
 
 /* A wall that exchanges heat with a bath through a film; film 0 is an insulated wall. */
 struct wall {
@@ -190,8 +198,10 @@ static inline double wall_conductance(const struct wall *wall, double conduct, d
 	return cell_m * cell_m / (1 / wall->film + cell_m / (2 * conduct));
 }
 
-/* W set free in a cell of the lowest planes: the spot's share of the cell's base, spread over the depth of the radius. */
-static inline double torch_heat(const struct torch *torch, double cell_m, int nx, int ny, int x, int y, int z_global, double time_s)
+/* W set free in a cell of the lowest planes: the spot's share of the cell's base, spread over the
+ * depth of the radius. */
+static inline double torch_heat(const struct torch *torch, double cell_m, int nx, int ny, int x,
+				int y, int z_global, double time_s)
 {
 	const double length = cell_m * nx, width = cell_m * ny;
 	const double px = (x + 0.5) * cell_m - length * (0.25 + torch->speed * time_s);

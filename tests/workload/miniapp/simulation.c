@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time loop of the mini-application. One parallel region spans the whole run, so that every thread has the whole call path
- * from here to its kernel. What is printed is the same for any number of threads and ranks. See simulation.h.
+ * The time loop of the mini-application. One parallel region spans the whole run, so that every
+ * thread has the whole call path from here to its kernel. What is printed is the same for any
+ * number of threads and ranks. See simulation.h.
  */
 #include "simulation.h"
 
@@ -50,19 +51,24 @@ static const struct heat_problem melting = {
 
 static const struct heat_problem linear = {.material = &material_linear};
 
-/* The slowest mode with a node in the middle of each direction; cell centres make it exact on the grid. */
+/* The slowest mode with a node in the middle of each direction; cell centres make it exact on the
+ * grid. */
 static double mode_shape(const struct grid *grid, int x, int y, int z)
 {
 	return cos(PI * (x + 0.5) / grid->nx) * cos(PI * (y + 0.5) / grid->ny) *
 	       cos(PI * (grid->z_first + z + 0.5) / grid->nz_global);
 }
 
-/* By what one implicit step multiplies the mode: the eigenvalue of the discrete operator is known. */
+/* By what one implicit step multiplies the mode: the eigenvalue of the discrete operator is
+ * known. */
 static double mode_decay(const struct grid *grid, const struct material *material, double dt_s)
 {
-	const double diffusivity = material->conduct_solid / (material->density * material->heat_solid);
-	const double s_x = sin(PI / (2 * grid->nx)), s_y = sin(PI / (2 * grid->ny)), s_z = sin(PI / (2 * grid->nz_global));
-	const double eigenvalue = 4 * (s_x * s_x + s_y * s_y + s_z * s_z) / (grid->cell_m * grid->cell_m);
+	const double diffusivity =
+		material->conduct_solid / (material->density * material->heat_solid);
+	const double s_x = sin(PI / (2 * grid->nx)), s_y = sin(PI / (2 * grid->ny)),
+		     s_z = sin(PI / (2 * grid->nz_global));
+	const double eigenvalue =
+		4 * (s_x * s_x + s_y * s_y + s_z * s_z) / (grid->cell_m * grid->cell_m);
 
 	return 1 / (1 + dt_s * diffusivity * eigenvalue);
 }
@@ -90,9 +96,11 @@ static int read_restart(struct simulation *sim)
 	const struct grid *grid = &sim->state.grid;
 	char path[4096];
 
-	if (snprintf(path, sizeof path, "%s.%d", sim->options->restart, comm_rank()) >= (int)sizeof path)
+	if (snprintf(path, sizeof path, "%s.%d", sim->options->restart, comm_rank()) >=
+	    (int)sizeof path)
 		return -1;
-	return checkpoint_read(path, grid_rows(grid), sim->state.enthalpy + grid_cell(grid, 0, 0, 0), &sim->first_step);
+	return checkpoint_read(path, grid_rows(grid),
+			       sim->state.enthalpy + grid_cell(grid, 0, 0, 0), &sim->first_step);
 }
 
 static int set_up(struct simulation *sim, const struct simulation_options *options)
@@ -108,7 +116,8 @@ static int set_up(struct simulation *sim, const struct simulation_options *optio
 	};
 
 	if (n % comm_size() != 0) {
-		fprintf(stderr, "melt: %d planes cannot be shared equally by %d ranks\n", n, comm_size());
+		fprintf(stderr, "melt: %d planes cannot be shared equally by %d ranks\n", n,
+			comm_size());
 		return -1;
 	}
 	sim->options = options;
@@ -126,7 +135,8 @@ static int set_up(struct simulation *sim, const struct simulation_options *optio
 	}
 	kernels_from_host(sim->state.enthalpy);
 	if (options->checkpoint) {
-		sim->checkpoint = checkpoint_start(options->checkpoint, comm_rank(), grid_rows(&grid));
+		sim->checkpoint =
+			checkpoint_start(options->checkpoint, comm_rank(), grid_rows(&grid));
 		if (!sim->checkpoint) {
 			fprintf(stderr, "melt: cannot start the checkpoint thread\n");
 			return -1;
@@ -172,7 +182,8 @@ static struct cg_result advance(struct simulation *sim, double dt_s, double time
 }
 
 /* (team) */
-static void report_step(struct simulation *sim, unsigned step, double time_s, const struct cg_result *result)
+static void report_step(struct simulation *sim, unsigned step, double time_s,
+			const struct cg_result *result)
 {
 	struct heat_state *state = &sim->state;
 	const double energy = heat_integral(&state->grid, state->enthalpy, sim->plane);
@@ -184,13 +195,15 @@ static void report_step(struct simulation *sim, unsigned step, double time_s, co
 		sim->energy_end = energy;
 		sim->worst_residual = fmax(sim->worst_residual, result->residual);
 		if (comm_rank() == 0)
-			printf("%5u %8.3f %4d %10.3e %12.6f %10.4f %10.3f\n", step, time_s, result->iterations, result->residual,
-			       energy / 1e3, liquid * 1e6, hottest);
+			printf("%5u %8.3f %4d %10.3e %12.6f %10.4f %10.3f\n", step, time_s,
+			       result->iterations, result->residual, energy / 1e3, liquid * 1e6,
+			       hottest);
 	}
 #pragma omp barrier
 }
 
-/* (team) The largest difference between the linear case and its known solution, as a share of the first amplitude. */
+/* (team) The largest difference between the linear case and its known solution, as a share of the
+ * first amplitude. */
 static void compare_with_mode(struct simulation *sim)
 {
 	struct heat_state *state = &sim->state;
@@ -207,7 +220,8 @@ static void compare_with_mode(struct simulation *sim)
 		for (int y = 0; y < grid->ny; y++) {
 			for (int x = 0; x < grid->nx; x++) {
 				const size_t cell = grid_cell(grid, x, y, z);
-				const double wanted = START_K + amplitude * mode_shape(grid, x, y, z);
+				const double wanted =
+					START_K + amplitude * mode_shape(grid, x, y, z);
 
 				state->rhs[cell] = fabs(state->temperature[cell] - wanted) / MODE_K;
 			}
@@ -244,7 +258,9 @@ static void march(struct simulation *sim)
 			sim->heat_in += heat_in * options->dt_s;
 			if (sim->checkpoint && step % (unsigned)options->checkpoint_every == 0) {
 				kernels_to_host(state->enthalpy);
-				checkpoint_submit(sim->checkpoint, step, state->enthalpy + grid_cell(&state->grid, 0, 0, 0));
+				checkpoint_submit(sim->checkpoint, step,
+						  state->enthalpy +
+							  grid_cell(&state->grid, 0, 0, 0));
 			}
 		}
 		report_step(sim, step, time_s, &result);
@@ -277,7 +293,8 @@ static int verify(const struct simulation *sim)
 	printf("worst residual %.1e of %.0e allowed\n", sim->worst_residual, TOLERANCE);
 	printf("energy balance off by %.1e of %.0e allowed\n", balance, BALANCE_LIMIT);
 	if (sim->options->linear)
-		printf("difference from the known solution %.1e of %.0e allowed\n", sim->mode_error, MODE_LIMIT);
+		printf("difference from the known solution %.1e of %.0e allowed\n", sim->mode_error,
+		       MODE_LIMIT);
 	return good;
 }
 
@@ -290,8 +307,10 @@ int simulation_run(const struct simulation_options *options)
 	if (set_up(&sim, options) == 0) {
 		if (comm_rank() == 0)
 			printf("melt: %d x %d x %d cells, %d steps of %g s\n"
-			       " step   time s  its   residual    energy kJ molten cm3  hottest K\n",
-			       options->cells, options->cells, options->cells, options->steps, options->dt_s);
+			       " step   time s  its   residual    energy kJ molten cm3  hottest "
+			       "K\n",
+			       options->cells, options->cells, options->cells, options->steps,
+			       options->dt_s);
 #pragma omp parallel
 		{
 			march(&sim);
@@ -299,7 +318,8 @@ int simulation_run(const struct simulation_options *options)
 		}
 		good = verify(&sim);
 		if (comm_rank() == 0)
-			printf("checksum %016llx\n%s\n", (unsigned long long)checksum(sim.plane, options->cells),
+			printf("checksum %016llx\n%s\n",
+			       (unsigned long long)checksum(sim.plane, options->cells),
 			       good ? "verified" : "NOT VERIFIED");
 	}
 	if (tear_down(&sim) != 0)

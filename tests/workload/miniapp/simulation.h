@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run of the mini-application: sets up a case, marches it through time, prints a line a step, verifies the result.
+ * A run of the mini-application: sets up a case, marches it through time, prints a line a step,
+ * verifies the result.
  */
 #ifndef MELT_SIMULATION_H
 #define MELT_SIMULATION_H
@@ -15,8 +16,9 @@ struct simulation_options {
 	const char *restart;     /* prefix.step of the files to start from, or NULL */
 };
 
-/* Runs it. 0 when the result verified, 1 when not or when something failed (which was said on the error output). Every rank
- * returns the same verdict on the physics. Outside a team; the team is made here. */
+/* Runs it. 0 when the result verified, 1 when not or when something failed (which was said on the
+ * error output). Every rank returns the same verdict on the physics. Outside a team; the team is
+ * made here. */
 int simulation_run(const struct simulation_options *options);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every command of OpenCL 3.0 that asks for work, once with an event and once without, in a queue with or without profiling, in order or out of it. Prints all that a
- * program can see of the queue and of each event, and the data at the end. Usage: ocl_calls [profiling] [out-of-order] [old] ("old": the
- * queue comes from clCreateCommandQueue). What the device cannot do is left out, and that is said.
+ * Every command of OpenCL 3.0 that asks for work, once with an event and once without, in a queue
+ * with or without profiling, in order or out of it. Prints all that a program can see of the queue
+ * and of each event, and the data at the end. Usage: ocl_calls [profiling] [out-of-order] [old]
+ * ("old": the queue comes from clCreateCommandQueue). What the device cannot do is left out, and
+ * that is said.
  */
 #include "ocl_common.h"
 
@@ -36,7 +38,8 @@ static void finish(const char *call, cl_event event, enum ocl_kind kind)
 	ocl_must(clReleaseEvent(event), "clReleaseEvent");
 }
 
-/* A command with an event, and the same again without one. `out` in the call is the place of the event, or NULL. */
+/* A command with an event, and the same again without one. `out` in the call is the place of the
+ * event, or NULL. */
 #define TWICE(kind, bytes, call) \
 	do { \
 		cl_event made = NULL, *out = &made; \
@@ -56,7 +59,7 @@ static unsigned checksum(const unsigned char *p, size_t n)
 	return sum;
 }
 
-/* --- kernels -------------------------------------------------------------------------------------------------------- */
+/* --- kernels ---------------------------------------------------------------------------------- */
 
 static void kernels(cl_mem buffer)
 {
@@ -68,12 +71,18 @@ static void kernels(cl_mem buffer)
 
 	ocl_must(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
 	ocl_must(clSetKernelArg(kernel, 1, sizeof by, &by), "clSetKernelArg");
-	TWICE(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, &offset, &global, &local, 0, NULL, out));
-	TWICE(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, out));
+	TWICE(OCL_KERNEL, 0,
+	      clEnqueueNDRangeKernel(queue, kernel, 1, &offset, &global, &local, 0, NULL, out));
+	TWICE(OCL_KERNEL, 0,
+	      clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, out));
 	TWICE(OCL_KERNEL, 0, clEnqueueTask(queue, kernel, 0, NULL, out));
-	ocl_must(clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references, NULL), "clGetKernelInfo");
+	ocl_must(clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references,
+				 NULL),
+		 "clGetKernelInfo");
 	printf("kernel: references %u\n", references);
-	ocl_must(clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof references, &references, NULL), "clGetProgramInfo");
+	ocl_must(clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof references,
+				  &references, NULL),
+		 "clGetProgramInfo");
 	printf("program: references %u\n", references);
 	clReleaseKernel(kernel);
 	clReleaseProgram(program);
@@ -98,10 +107,12 @@ static void native_kernels(cl_mem buffer)
 		printf("no native kernels\n");
 		return;
 	}
-	TWICE(OCL_NATIVE, 0, clEnqueueNativeKernel(queue, native, arguments, sizeof arguments, 1, &buffer, &place, 0, NULL, out));
+	TWICE(OCL_NATIVE, 0,
+	      clEnqueueNativeKernel(queue, native, arguments, sizeof arguments, 1, &buffer, &place,
+				    0, NULL, out));
 }
 
-/* --- buffers -------------------------------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static void buffers(cl_mem a, cl_mem b)
 {
@@ -111,16 +122,25 @@ static void buffers(cl_mem a, cl_mem b)
 
 	for (int i = 0; i < BYTES; i++)
 		host[i] = (unsigned char)(i * 7);
-	TWICE(OCL_WRITE, BYTES, clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, BYTES, host, 0, NULL, out));
-	TWICE(OCL_WRITE, BYTES / 2, clEnqueueWriteBuffer(queue, a, CL_FALSE, BYTES / 2, BYTES / 2, host, 0, NULL, out));
-	TWICE(OCL_WRITE, 128, clEnqueueWriteBufferRect(queue, a, CL_TRUE, corner, zero, box, 64, 0, 32, 0, host, 0, NULL, out));
+	TWICE(OCL_WRITE, BYTES,
+	      clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, BYTES, host, 0, NULL, out));
+	TWICE(OCL_WRITE, BYTES / 2,
+	      clEnqueueWriteBuffer(queue, a, CL_FALSE, BYTES / 2, BYTES / 2, host, 0, NULL, out));
+	TWICE(OCL_WRITE, 128,
+	      clEnqueueWriteBufferRect(queue, a, CL_TRUE, corner, zero, box, 64, 0, 32, 0, host, 0,
+				       NULL, out));
 	TWICE(OCL_COPY, BYTES, clEnqueueCopyBuffer(queue, a, b, 0, 0, BYTES, 0, NULL, out));
-	TWICE(OCL_COPY, 128, clEnqueueCopyBufferRect(queue, a, b, zero, corner, box, 64, 0, 64, 0, 0, NULL, out));
-	TWICE(OCL_FILL, 256, clEnqueueFillBuffer(queue, b, &pattern, sizeof pattern, 1024, 256, 0, NULL, out));
+	TWICE(OCL_COPY, 128,
+	      clEnqueueCopyBufferRect(queue, a, b, zero, corner, box, 64, 0, 64, 0, 0, NULL, out));
+	TWICE(OCL_FILL, 256,
+	      clEnqueueFillBuffer(queue, b, &pattern, sizeof pattern, 1024, 256, 0, NULL, out));
 	memset(host, 0, sizeof host);
-	TWICE(OCL_READ, BYTES, clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, host, 0, NULL, out));
+	TWICE(OCL_READ, BYTES,
+	      clEnqueueReadBuffer(queue, b, CL_TRUE, 0, BYTES, host, 0, NULL, out));
 	printf("buffer b: %08x\n", checksum(host, sizeof host));
-	TWICE(OCL_READ, 128, clEnqueueReadBufferRect(queue, b, CL_FALSE, corner, zero, box, 64, 0, 32, 0, host, 0, NULL, out));
+	TWICE(OCL_READ, 128,
+	      clEnqueueReadBufferRect(queue, b, CL_FALSE, corner, zero, box, 64, 0, 32, 0, host, 0,
+				      NULL, out));
 	printf("part of buffer b: %08x\n", checksum(host, 128));
 }
 
@@ -130,22 +150,28 @@ static void sub_buffers(cl_mem parent)
 	unsigned char host[512];
 	cl_uint references = 0;
 	cl_int status;
-	cl_mem part = clCreateSubBuffer(parent, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+	cl_mem part = clCreateSubBuffer(parent, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+					&region, &status);
 
 	ocl_must(status, "clCreateSubBuffer");
 	memset(host, 0x5a, sizeof host);
-	TWICE(OCL_WRITE, sizeof host, clEnqueueWriteBuffer(queue, part, CL_TRUE, 0, sizeof host, host, 0, NULL, out));
-	TWICE(OCL_READ, sizeof host, clEnqueueReadBuffer(queue, parent, CL_TRUE, 1024, sizeof host, host, 0, NULL, out));
+	TWICE(OCL_WRITE, sizeof host,
+	      clEnqueueWriteBuffer(queue, part, CL_TRUE, 0, sizeof host, host, 0, NULL, out));
+	TWICE(OCL_READ, sizeof host,
+	      clEnqueueReadBuffer(queue, parent, CL_TRUE, 1024, sizeof host, host, 0, NULL, out));
 	printf("part of its parent: %08x\n", checksum(host, sizeof host));
 	clReleaseMemObject(part);
-	ocl_must(clGetMemObjectInfo(parent, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL), "clGetMemObjectInfo");
+	ocl_must(clGetMemObjectInfo(parent, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
+				    NULL),
+		 "clGetMemObjectInfo");
 	printf("parent: references %u\n", references);
 }
 
 static void *map_buffer(cl_mem buffer, cl_bool blocking, size_t bytes, cl_event *event)
 {
 	cl_int status;
-	void *p = clEnqueueMapBuffer(queue, buffer, blocking, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, event, &status);
+	void *p = clEnqueueMapBuffer(queue, buffer, blocking, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+				     0, NULL, event, &status);
 
 	ocl_must(ocl_counted(status, OCL_MAP, bytes), "clEnqueueMapBuffer");
 	return p;
@@ -164,18 +190,22 @@ static void maps(cl_mem buffer)
 	finish("map without waiting", event, OCL_MAP);
 	printf("first byte %02x\n", p[0]);
 	OCL_DO(OCL_UNMAP, 512, clEnqueueUnmapMemObject(queue, buffer, p, 0, NULL, NULL));
-	TWICE(OCL_MIGRATE, BYTES, clEnqueueMigrateMemObjects(queue, 1, &buffer, CL_MIGRATE_MEM_OBJECT_HOST, 0, NULL, out));
+	TWICE(OCL_MIGRATE, BYTES,
+	      clEnqueueMigrateMemObjects(queue, 1, &buffer, CL_MIGRATE_MEM_OBJECT_HOST, 0, NULL,
+					 out));
 	TWICE(OCL_MIGRATE, BYTES, clEnqueueMigrateMemObjects(queue, 1, &buffer, 0, 0, NULL, out));
 }
 
-/* --- images --------------------------------------------------------------------------------------------------------- */
+/* --- images ----------------------------------------------------------------------------------- */
 
 static cl_mem image(void)
 {
 	const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
-	const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
+	const cl_image_desc description = {
+		.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = SIDE, .image_height = SIDE};
 	cl_int status;
-	cl_mem made = clCreateImage(ocl.context, CL_MEM_READ_WRITE, &format, &description, NULL, &status);
+	cl_mem made =
+		clCreateImage(ocl.context, CL_MEM_READ_WRITE, &format, &description, NULL, &status);
 
 	ocl_must(ocl_counted(status, OCL_CREATE, SIDE * SIDE * 4), "clCreateImage");
 	return made;
@@ -202,14 +232,19 @@ static void images(cl_mem buffer)
 	a = image();
 	b = image();
 	memset(host, 0x21, bytes);
-	TWICE(OCL_WRITE, bytes, clEnqueueWriteImage(queue, a, CL_TRUE, zero, all, 0, 0, host, 0, NULL, out));
+	TWICE(OCL_WRITE, bytes,
+	      clEnqueueWriteImage(queue, a, CL_TRUE, zero, all, 0, 0, host, 0, NULL, out));
 	TWICE(OCL_COPY, bytes, clEnqueueCopyImage(queue, a, b, zero, zero, all, 0, NULL, out));
 	TWICE(OCL_FILL, bytes, clEnqueueFillImage(queue, a, colour, zero, all, 0, NULL, out));
-	TWICE(OCL_COPY, bytes, clEnqueueCopyImageToBuffer(queue, a, buffer, zero, all, 0, 0, NULL, out));
-	TWICE(OCL_COPY, bytes, clEnqueueCopyBufferToImage(queue, buffer, b, 0, zero, all, 0, NULL, out));
-	TWICE(OCL_READ, bytes, clEnqueueReadImage(queue, b, CL_TRUE, zero, all, 0, 0, host, 0, NULL, out));
+	TWICE(OCL_COPY, bytes,
+	      clEnqueueCopyImageToBuffer(queue, a, buffer, zero, all, 0, 0, NULL, out));
+	TWICE(OCL_COPY, bytes,
+	      clEnqueueCopyBufferToImage(queue, buffer, b, 0, zero, all, 0, NULL, out));
+	TWICE(OCL_READ, bytes,
+	      clEnqueueReadImage(queue, b, CL_TRUE, zero, all, 0, 0, host, 0, NULL, out));
 	printf("image b: %08x\n", checksum(host, bytes));
-	p = clEnqueueMapImage(queue, b, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL, &event, &status);
+	p = clEnqueueMapImage(queue, b, CL_TRUE, CL_MAP_READ, zero, all, &pitch, NULL, 0, NULL,
+			      &event, &status);
 	ocl_must(ocl_counted(status, OCL_MAP, bytes), "clEnqueueMapImage");
 	finish("map of an image", event, OCL_MAP);
 	printf("rows of %zu bytes\n", pitch);
@@ -219,7 +254,7 @@ static void images(cl_mem buffer)
 	clReleaseMemObject(b);
 }
 
-/* --- shared virtual memory ------------------------------------------------------------------------------------------ */
+/* --- shared virtual memory -------------------------------------------------------------------- */
 
 static void CL_CALLBACK freed(cl_command_queue q, cl_uint n, void *pointers[], void *data)
 {
@@ -241,16 +276,22 @@ static void shared_memory(void)
 	}
 	a = clSVMAlloc(ocl.context, CL_MEM_READ_WRITE, BYTES, 0);
 	b = clSVMAlloc(ocl.context, CL_MEM_READ_WRITE, BYTES, 0);
-	ocl_must(ocl_counted(a ? CL_SUCCESS : CL_OUT_OF_RESOURCES, OCL_CREATE, BYTES), "clSVMAlloc");
-	ocl_must(ocl_counted(b ? CL_SUCCESS : CL_OUT_OF_RESOURCES, OCL_CREATE, BYTES), "clSVMAlloc");
-	TWICE(OCL_FILL, BYTES, clEnqueueSVMMemFill(queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, out));
+	ocl_must(ocl_counted(a ? CL_SUCCESS : CL_OUT_OF_RESOURCES, OCL_CREATE, BYTES),
+		 "clSVMAlloc");
+	ocl_must(ocl_counted(b ? CL_SUCCESS : CL_OUT_OF_RESOURCES, OCL_CREATE, BYTES),
+		 "clSVMAlloc");
+	TWICE(OCL_FILL, BYTES,
+	      clEnqueueSVMMemFill(queue, a, &pattern, sizeof pattern, BYTES, 0, NULL, out));
 	TWICE(OCL_SVM_COPY, BYTES, clEnqueueSVMMemcpy(queue, CL_TRUE, b, a, BYTES, 0, NULL, out));
 	for (int i = 0; i < 2; i++) {
 		cl_event mapped = NULL, unmapped = NULL;
 
-		OCL_DO(OCL_MAP, BYTES, clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL, i == 0 ? &mapped : NULL));
+		OCL_DO(OCL_MAP, BYTES,
+		       clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, b, BYTES, 0, NULL,
+				       i == 0 ? &mapped : NULL));
 		printf("shared: %08x\n", checksum(b, BYTES));
-		OCL_DO(OCL_UNMAP, 0, clEnqueueSVMUnmap(queue, b, 0, NULL, i == 0 ? &unmapped : NULL));
+		OCL_DO(OCL_UNMAP, 0,
+		       clEnqueueSVMUnmap(queue, b, 0, NULL, i == 0 ? &unmapped : NULL));
 		OCL_DO(OCL_FINISH, 0, clFinish(queue));
 		if (i == 0) {
 			finish("map of shared memory", mapped, OCL_MAP);
@@ -261,16 +302,19 @@ static void shared_memory(void)
 		const void *pointers[1] = {a};
 		const size_t sizes[1] = {BYTES};
 
-		TWICE(OCL_MIGRATE, BYTES, clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, 0, NULL, out));
+		TWICE(OCL_MIGRATE, BYTES,
+		      clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, 0, NULL, out));
 	}
 	{
 		void *first[1] = {a}, *second[1] = {b};
 
-		TWICE(OCL_SVM_FREE, 0, clEnqueueSVMFree(queue, 1, out ? first : second, freed, ocl.context, 0, NULL, out));
+		TWICE(OCL_SVM_FREE, 0,
+		      clEnqueueSVMFree(queue, 1, out ? first : second, freed, ocl.context, 0, NULL,
+				       out));
 	}
 }
 
-/* --- order ---------------------------------------------------------------------------------------------------------- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static void markers(cl_mem buffer)
 {
@@ -278,7 +322,9 @@ static void markers(cl_mem buffer)
 	cl_event before[2];
 
 	for (int i = 0; i < 2; i++)
-		OCL_DO(OCL_WRITE, 64, clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 64 * (size_t)i, 64, host, 0, NULL, &before[i]));
+		OCL_DO(OCL_WRITE, 64,
+		       clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 64 * (size_t)i, 64, host, 0,
+					    NULL, &before[i]));
 	TWICE(OCL_MARKER, 0, clEnqueueMarkerWithWaitList(queue, 2, before, out));
 	TWICE(OCL_MARKER, 0, clEnqueueMarkerWithWaitList(queue, 0, NULL, out));
 	TWICE(OCL_MARKER, 0, clEnqueueBarrierWithWaitList(queue, 1, before, out));
@@ -340,7 +386,9 @@ int main(int argc, char **argv)
 	clReleaseMemObject(a);
 	clReleaseMemObject(b);
 	clReleaseCommandQueue(queue);
-	ocl_must(clGetContextInfo(ocl.context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, NULL), "clGetContextInfo");
+	ocl_must(clGetContextInfo(ocl.context, CL_CONTEXT_REFERENCE_COUNT, sizeof references,
+				  &references, NULL),
+		 "clGetContextInfo");
 	printf("context: references %u\n", references);
 	clReleaseContext(ocl.context);
 	ocl_write_truth();

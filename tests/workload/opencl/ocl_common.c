@@ -72,8 +72,11 @@ void ocl_took(cl_event event, enum ocl_kind kind, const char *part)
 {
 	cl_ulong start, end;
 
-	ocl_must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), "clGetEventProfilingInfo, start");
-	ocl_must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "clGetEventProfilingInfo, end");
+	ocl_must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
+					 NULL),
+		 "clGetEventProfilingInfo, start");
+	ocl_must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
+		 "clGetEventProfilingInfo, end");
 	atomic_fetch_add_explicit(&truth[kind].ns, end - start, memory_order_relaxed);
 	atomic_fetch_add_explicit(&truth[kind].events, 1, memory_order_relaxed);
 	if (part)
@@ -95,25 +98,29 @@ void ocl_write_truth(void)
 		return;
 	for (int i = 0; i < OCL_KINDS; i++) {
 		if (truth[i].count > 0)
-			fprintf(file, "count %s %llu\nbytes %s %llu\n", kind_names[i], (unsigned long long)truth[i].count, kind_names[i],
+			fprintf(file, "count %s %llu\nbytes %s %llu\n", kind_names[i],
+				(unsigned long long)truth[i].count, kind_names[i],
 				(unsigned long long)truth[i].bytes);
 		if (truth[i].events > 0)
-			fprintf(file, "ns %s %llu\nevents %s %llu\n", kind_names[i], (unsigned long long)truth[i].ns, kind_names[i],
+			fprintf(file, "ns %s %llu\nevents %s %llu\n", kind_names[i],
+				(unsigned long long)truth[i].ns, kind_names[i],
 				(unsigned long long)truth[i].events);
 	}
 	for (unsigned i = 0; i < n_parts; i++)
-		fprintf(file, "ns %s:%s %llu\n", kind_names[parts[i].kind], parts[i].name, (unsigned long long)parts[i].ns);
+		fprintf(file, "ns %s:%s %llu\n", kind_names[parts[i].kind], parts[i].name,
+			(unsigned long long)parts[i].ns);
 	fclose(file);
 }
 
-/* --- objects -------------------------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 void ocl_open(struct ocl *ocl)
 {
 	cl_uint n = 0;
 
-	if (clGetPlatformIDs(1, &ocl->platform, &n) != CL_SUCCESS || n == 0
-	    || clGetDeviceIDs(ocl->platform, CL_DEVICE_TYPE_ALL, 1, &ocl->device, &n) != CL_SUCCESS || n == 0) {
+	if (clGetPlatformIDs(1, &ocl->platform, &n) != CL_SUCCESS || n == 0 ||
+	    clGetDeviceIDs(ocl->platform, CL_DEVICE_TYPE_ALL, 1, &ocl->device, &n) != CL_SUCCESS ||
+	    n == 0) {
 		fprintf(stderr, "no OpenCL device here\n");
 		exit(77);
 	}
@@ -122,7 +129,8 @@ void ocl_open(struct ocl *ocl)
 
 cl_context ocl_context(const struct ocl *ocl)
 {
-	const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)ocl->platform, 0};
+	const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+						    (cl_context_properties)ocl->platform, 0};
 	cl_int status;
 	cl_context context = clCreateContext(properties, 1, &ocl->device, NULL, NULL, &status);
 
@@ -147,17 +155,20 @@ int ocl_version(const struct ocl *ocl)
 	return sscanf(version, "OpenCL %d.%d", &major, &minor) == 2 ? 100 * major + minor : 100;
 }
 
-cl_command_queue ocl_queue(cl_context context, cl_device_id device, cl_command_queue_properties properties)
+cl_command_queue ocl_queue(cl_context context, cl_device_id device,
+			   cl_command_queue_properties properties)
 {
 	const cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
 	cl_int status;
-	cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, properties ? list : NULL, &status);
+	cl_command_queue queue = clCreateCommandQueueWithProperties(
+		context, device, properties ? list : NULL, &status);
 
 	ocl_must(status, "clCreateCommandQueueWithProperties");
 	return queue;
 }
 
-cl_program ocl_build(cl_context context, cl_device_id device, const char *source, const char *options)
+cl_program ocl_build(cl_context context, cl_device_id device, const char *source,
+		     const char *options)
 {
 	cl_int status;
 	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &status);
@@ -185,7 +196,7 @@ cl_mem ocl_buffer(cl_context context, cl_mem_flags flags, size_t bytes, void *ho
 	return buffer;
 }
 
-/* --- what a program sees -------------------------------------------------------------------------------------------- */
+/* --- what a program sees ---------------------------------------------------------------------- */
 
 void ocl_show_queue(const char *name, cl_command_queue queue)
 {
@@ -195,9 +206,12 @@ void ocl_show_queue(const char *name, cl_command_queue queue)
 	size_t n = 0;
 	cl_int status;
 
-	status = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, &n);
-	printf("%s: properties %d: %llx in %zu bytes\n", name, (int)status, (unsigned long long)properties, n);
-	status = clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references, &references, NULL);
+	status = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties,
+				       &n);
+	printf("%s: properties %d: %llx in %zu bytes\n", name, (int)status,
+	       (unsigned long long)properties, n);
+	status = clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references,
+				       &references, NULL);
 	printf("%s: references %d: %u\n", name, (int)status, references);
 	n = 0;
 	memset(list, 0, sizeof list);
@@ -215,26 +229,31 @@ void ocl_show_queue(const char *name, cl_command_queue queue)
 	printf("%s: size on the device: %d\n", name, (int)status);
 }
 
-/* Whether the times of an event can be had, and whether they are in order; the times themselves differ from run to run. */
+/* Whether the times of an event can be had, and whether they are in order; the times themselves
+ * differ from run to run. */
 static void show_times(const char *name, cl_event event)
 {
-	static const cl_profiling_info what[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT, CL_PROFILING_COMMAND_START,
-						 CL_PROFILING_COMMAND_END};
+	static const cl_profiling_info what[] = {
+		CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+		CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
 	cl_ulong time[4] = {0};
 	size_t n = 0;
 	int rising = 1;
 
 	printf("%s: times", name);
 	for (int i = 0; i < 4; i++) {
-		printf(" %d", (int)clGetEventProfilingInfo(event, what[i], sizeof time[i], &time[i], &n));
+		printf(" %d",
+		       (int)clGetEventProfilingInfo(event, what[i], sizeof time[i], &time[i], &n));
 		rising = rising && (i == 0 || time[i] >= time[i - 1]);
 	}
 	printf(" in %zu bytes, %s\n", n, rising ? "in order" : "out of order");
-	printf("%s: times asked for badly: %d", name, (int)clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 4, time, NULL));
+	printf("%s: times asked for badly: %d", name,
+	       (int)clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, 4, time, NULL));
 	printf(" %d\n", (int)clGetEventProfilingInfo(event, 0x7777, sizeof time[0], time, NULL));
 }
 
-/* The run time lets go of an event some time after it is complete: asks until the number has been the same for a while. */
+/* The run time lets go of an event some time after it is complete: asks until the number has been
+ * the same for a while. */
 static cl_uint settled_references(cl_event event)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
@@ -243,7 +262,9 @@ static cl_uint settled_references(cl_event event)
 	for (int same = 0; same < SETTLED; same = references == before ? same + 1 : 0) {
 		before = references;
 		nanosleep(&pause, NULL);
-		ocl_must(clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL), "clGetEventInfo");
+		ocl_must(clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references,
+					&references, NULL),
+			 "clGetEventInfo");
 	}
 	return references;
 }
@@ -260,7 +281,8 @@ void ocl_show_event(const char *name, cl_event event)
 
 	status = clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
 	printf("%s: type %d: %x\n", name, (int)status, type);
-	status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution, &execution, NULL);
+	status = clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof execution,
+				&execution, NULL);
 	printf("%s: execution %d: %d\n", name, (int)status, (int)execution);
 	ocl_show_references(name, event);
 	show_times(name, event);

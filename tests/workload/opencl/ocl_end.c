@@ -10,8 +10,10 @@
  *	failed   the user event is set to an error
  *	fork     the child, which makes no call of OpenCL, and the parent both go on
  *	before   the process forks first, and the child alone uses OpenCL
- *	exec     the process becomes another program ("ocl_end return") while commands are on their way
- *	forever  tiny kernels until somebody kills the process; a line says that they have begun, and the process id
+ *	exec     the process becomes another program ("ocl_end return") while commands are on their
+ *	    way
+ *	forever  tiny kernels until somebody kills the process; a line says that they have begun,
+ *	    and the process id
  */
 #include "ocl_common.h"
 
@@ -44,7 +46,9 @@ static void enqueue(int n, cl_uint n_before, const cl_event *before)
 	const size_t global = N;
 
 	for (int i = 0; i < n; i++)
-		OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, n_before, before, NULL));
+		OCL_DO(OCL_KERNEL, 0,
+		       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, n_before,
+					      before, NULL));
 	OCL_DO(OCL_FLUSH, 0, clFlush(queue));
 }
 
@@ -58,7 +62,8 @@ static void start(void)
 	buffer = ocl_buffer(ocl.context, CL_MEM_READ_WRITE, N * sizeof(float), NULL);
 	ocl_must(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
 	ocl_must(clSetKernelArg(kernel, 1, sizeof n, &n), "clSetKernelArg");
-	/* The kernel is compiled now: a run time that is compiling when the process ends may crash, with us or without. */
+	/* The kernel is compiled now: a run time that is compiling when the process ends may crash,
+	 * with us or without. */
 	enqueue(1, 0, NULL);
 	OCL_DO(OCL_FINISH, 0, clFinish(queue));
 }

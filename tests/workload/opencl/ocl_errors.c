@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that OpenCL refuses, or that it accepts and cannot do: every error code is printed, with what the call left in its results. Usage: ocl_errors.
+ * Calls that OpenCL refuses, or that it accepts and cannot do: every error code is printed, with
+ * what the call left in its results. Usage: ocl_errors.
  */
 #include "ocl_common.h"
 
@@ -53,15 +54,20 @@ static void kernels(cl_context other)
 
 	ocl_must(status, "clCreateUserEvent");
 	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(NULL, kernel, 1, NULL, &one, NULL, 0, NULL, NULL));
-	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, without, 1, NULL, &one, NULL, 0, NULL, NULL));
+	CODE(OCL_KERNEL,
+	     clEnqueueNDRangeKernel(queue, without, 1, NULL, &one, NULL, 0, NULL, NULL));
 	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 0, NULL, &one, NULL, 0, NULL, NULL));
 	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 4, NULL, &one, NULL, 0, NULL, NULL));
 	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &odd, 0, NULL, NULL));
-	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &huge, &huge, 0, NULL, NULL));
+	CODE(OCL_KERNEL,
+	     clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &huge, &huge, 0, NULL, NULL));
 	if (ocl_is_pocl(&ocl))
-		CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &none, NULL));
-	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, &foreign, NULL));
-	CODE(OCL_KERNEL, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &foreign, NULL));
+		CODE(OCL_KERNEL,
+		     clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &none, NULL));
+	CODE(OCL_KERNEL,
+	     clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, &foreign, NULL));
+	CODE(OCL_KERNEL,
+	     clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &foreign, NULL));
 	CODE(OCL_KERNEL, clEnqueueTask(queue, without, 0, NULL, NULL));
 	CODE(OCL_NATIVE, clEnqueueNativeKernel(queue, NULL, NULL, 0, 0, NULL, NULL, 0, NULL, NULL));
 	MADE(clCreateKernel(NULL, "set", &got));
@@ -78,12 +84,15 @@ static void buffers(void)
 
 	CODE(OCL_WRITE, clEnqueueWriteBuffer(queue, NULL, CL_TRUE, 0, 16, host, 0, NULL, NULL));
 	CODE(OCL_WRITE, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, 16, NULL, 0, NULL, NULL));
-	CODE(OCL_WRITE, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, BYTES, 16, host, 0, NULL, NULL));
-	CODE(OCL_READ, clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES + 1, host, 0, NULL, NULL));
+	CODE(OCL_WRITE,
+	     clEnqueueWriteBuffer(queue, buffer, CL_TRUE, BYTES, 16, host, 0, NULL, NULL));
+	CODE(OCL_READ,
+	     clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, BYTES + 1, host, 0, NULL, NULL));
 	CODE(OCL_READ, clEnqueueReadBuffer(NULL, buffer, CL_TRUE, 0, 16, host, 0, NULL, NULL));
 	CODE(OCL_READ, clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 16, host, 1, NULL, NULL));
 	CODE(OCL_READ, clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 16, host, 1, &none, NULL));
-	CODE(OCL_READ, clEnqueueReadBufferRect(queue, buffer, CL_TRUE, zero, zero, box, 0, 0, 0, 0, host, 0, NULL, NULL));
+	CODE(OCL_READ, clEnqueueReadBufferRect(queue, buffer, CL_TRUE, zero, zero, box, 0, 0, 0, 0,
+					       host, 0, NULL, NULL));
 	CODE(OCL_COPY, clEnqueueCopyBuffer(queue, buffer, buffer, 0, 8, 16, 0, NULL, NULL));
 	CODE(OCL_COPY, clEnqueueCopyBuffer(queue, buffer, NULL, 0, 0, 16, 0, NULL, NULL));
 	CODE(OCL_FILL, clEnqueueFillBuffer(queue, buffer, host, 3, 0, 24, 0, NULL, NULL));
@@ -94,7 +103,8 @@ static void buffers(void)
 	CODE(OCL_UNMAP, clEnqueueUnmapMemObject(queue, buffer, host, 0, NULL, NULL));
 	CODE(OCL_MIGRATE, clEnqueueMigrateMemObjects(queue, 0, NULL, 0, 0, NULL, NULL));
 	MADE(clEnqueueMapBuffer(queue, NULL, CL_TRUE, CL_MAP_READ, 0, 16, 0, NULL, NULL, &got));
-	MADE(clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, BYTES, 16, 0, NULL, NULL, &got));
+	MADE(clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, BYTES, 16, 0, NULL, NULL,
+				&got));
 	MADE(clCreateBuffer(ocl.context, CL_MEM_READ_WRITE, 0, NULL, &got));
 	MADE(clCreateBuffer(ocl.context, CL_MEM_USE_HOST_PTR, 16, NULL, &got));
 	MADE(clCreateBuffer(NULL, CL_MEM_READ_WRITE, 16, NULL, &got));
@@ -112,24 +122,28 @@ static void programs(void)
 	MADE(clCreateProgramWithSource(NULL, 1, &text, NULL, &got));
 	program = clCreateProgramWithSource(ocl.context, 1, &text, NULL, &status);
 	ocl_must(status, "clCreateProgramWithSource");
-	printf("%d: clBuildProgram\n", (int)clBuildProgram(program, 1, &ocl.device, NULL, NULL, NULL));
+	printf("%d: clBuildProgram\n",
+	       (int)clBuildProgram(program, 1, &ocl.device, NULL, NULL, NULL));
 	clGetProgramBuildInfo(program, ocl.device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
 	printf("the log %s the error\n", strstr(log, "undeclared") ? "names" : "does not name");
 	MADE(clCreateKernel(program, "broken", &got));
 	printf("%d: clReleaseProgram\n", (int)clReleaseProgram(program));
 	program = ocl_build(ocl.context, ocl.device, source, "");
 	MADE(clCreateKernel(program, "absent", &got));
-	printf("%d: clBuildProgram with an unknown option\n", (int)clBuildProgram(program, 1, &ocl.device, "-no-such-option", NULL, NULL));
+	printf("%d: clBuildProgram with an unknown option\n",
+	       (int)clBuildProgram(program, 1, &ocl.device, "-no-such-option", NULL, NULL));
 	clReleaseProgram(program);
 }
 
 static void queues(void)
 {
-	const cl_queue_properties bad[] = {CL_QUEUE_PROPERTIES, (cl_queue_properties)1 << 40, 0}, unknown[] = {0x7777, 1, 0};
+	const cl_queue_properties bad[] = {CL_QUEUE_PROPERTIES, (cl_queue_properties)1 << 40, 0},
+				  unknown[] = {0x7777, 1, 0};
 
 	MADE(clCreateCommandQueue(NULL, ocl.device, 0, &got));
 	MADE(clCreateCommandQueue(ocl.context, NULL, 0, &got));
-	MADE(clCreateCommandQueue(ocl.context, ocl.device, (cl_command_queue_properties)1 << 40, &got));
+	MADE(clCreateCommandQueue(ocl.context, ocl.device, (cl_command_queue_properties)1 << 40,
+				  &got));
 	MADE(clCreateCommandQueueWithProperties(ocl.context, ocl.device, bad, &got));
 	MADE(clCreateCommandQueueWithProperties(ocl.context, ocl.device, unknown, &got));
 	MADE(clCreateCommandQueueWithProperties(NULL, ocl.device, NULL, &got));
@@ -159,12 +173,15 @@ static void events(void)
 	MADE(clCreateUserEvent(NULL, &got));
 	gate = clCreateUserEvent(ocl.context, &status);
 	ocl_must(status, "clCreateUserEvent");
-	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &gate, &behind));
-	ocl_must(clSetEventCallback(behind, CL_COMPLETE, note, (void *)&seen), "clSetEventCallback");
+	OCL_DO(OCL_KERNEL, 0,
+	       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 1, &gate, &behind));
+	ocl_must(clSetEventCallback(behind, CL_COMPLETE, note, (void *)&seen),
+		 "clSetEventCallback");
 	OCL_DO(OCL_FLUSH, 0, clFlush(queue));
 	ocl_show_references("command that waits", behind);
 	ocl_show_references("user event that is waited for", gate);
-	printf("%d: clSetUserEventStatus to a positive number\n", (int)clSetUserEventStatus(gate, 5));
+	printf("%d: clSetUserEventStatus to a positive number\n",
+	       (int)clSetUserEventStatus(gate, 5));
 	printf("%d: clSetUserEventStatus to an error\n", (int)clSetUserEventStatus(gate, -42));
 	printf("%d: clSetUserEventStatus again\n", (int)clSetUserEventStatus(gate, CL_COMPLETE));
 	CODE(OCL_WAIT, clWaitForEvents(1, &behind));
@@ -174,8 +191,10 @@ static void events(void)
 	for (int i = 0; i < 200 && seen == 99; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	printf("callback saw %s\n", seen < 0 ? "an error" : "no error");
-	printf("%d: clSetEventCallback for nothing\n", (int)clSetEventCallback(behind, CL_COMPLETE, NULL, NULL));
-	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(plain, kernel, 1, NULL, &one, NULL, 0, NULL, &after));
+	printf("%d: clSetEventCallback for nothing\n",
+	       (int)clSetEventCallback(behind, CL_COMPLETE, NULL, NULL));
+	OCL_DO(OCL_KERNEL, 0,
+	       clEnqueueNDRangeKernel(plain, kernel, 1, NULL, &one, NULL, 0, NULL, &after));
 	CODE(OCL_WAIT, clWaitForEvents(1, &after));
 	ocl_show_event("queue without times", after);
 	printf("%d: clReleaseEvent\n", (int)clReleaseEvent(NULL));

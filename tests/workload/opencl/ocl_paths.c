@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One kernel asked for from two places in the program, once with three times the work, and another kernel from both. Everything is on a profiling queue of
- * its own, so that the sum of kernel times below each place is known: "ns kernel:path_once", "ns kernel:path_thrice". Usage: ocl_paths [ROUNDS].
+ * One kernel asked for from two places in the program, once with three times the work, and another
+ * kernel from both. Everything is on a profiling queue of its own, so that the sum of kernel times
+ * below each place is known: "ns kernel:path_once", "ns kernel:path_thrice". Usage: ocl_paths
+ * [ROUNDS].
  */
 #include "ocl_common.h"
 
@@ -41,7 +43,8 @@ static NOINLINE void launch(cl_kernel kernel, const char *part)
 	const size_t global = N;
 	cl_event event;
 
-	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+	OCL_DO(OCL_KERNEL, 0,
+	       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
 	OCL_DO(OCL_WAIT, 0, clWaitForEvents(1, &event));
 	ocl_done(event, OCL_KERNEL, part);
 }
@@ -80,14 +83,16 @@ int main(int argc, char **argv)
 	work = ocl_kernel(program, "work");
 	other = ocl_kernel(program, "other");
 	data = ocl_buffer(ocl.context, CL_MEM_READ_WRITE, sizeof values, NULL);
-	OCL_DO(OCL_WRITE, sizeof values, clEnqueueWriteBuffer(queue, data, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
+	OCL_DO(OCL_WRITE, sizeof values,
+	       clEnqueueWriteBuffer(queue, data, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
 	ocl_must(clSetKernelArg(work, 0, sizeof data, &data), "clSetKernelArg");
 	ocl_must(clSetKernelArg(other, 0, sizeof data, &data), "clSetKernelArg");
 	for (int i = 0; i < rounds; i++) {
 		path_once();
 		path_thrice();
 	}
-	OCL_DO(OCL_READ, sizeof values, clEnqueueReadBuffer(queue, data, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
+	OCL_DO(OCL_READ, sizeof values,
+	       clEnqueueReadBuffer(queue, data, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL));
 	for (int i = 0; i < N; i++)
 		sum += (double)values[i];
 	printf("sum %.6g\n", sum);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small solver as programs have them: the Poisson equation on a square by conjugate gradients, everything on the device but the scalars of the
- * recurrence, which are mapped. All commands have events on a profiling queue, and the time of each kernel is added up by its name: "ns kernel:laplace". Prints the
- * number of iterations and the error against the known solution. Usage: ocl_solver [SIDE].
+ * A small solver as programs have them: the Poisson equation on a square by conjugate gradients,
+ * everything on the device but the scalars of the recurrence, which are mapped. All commands have
+ * events on a profiling queue, and the time of each kernel is added up by its name: "ns
+ * kernel:laplace". Prints the number of iterations and the error against the known solution. Usage:
+ * ocl_solver [SIDE].
  */
 #include "ocl_common.h"
 
@@ -28,7 +30,8 @@ static const char source[] =
 	"}\n"
 	"\n"
 	"/* Each group leaves its part of the sum of x y. */\n"
-	"kernel void inner_product(int size, global const float *x, global const float *y, global float *parts, local float *mine)\n"
+	"kernel void inner_product(int size, global const float *x, global const float *y, global "
+	"float *parts, local float *mine)\n"
 	"{\n"
 	"	const int item = get_local_id(0);\n"
 	"	float sum = 0;\n"
@@ -63,11 +66,14 @@ static cl_kernel laplace, dot, axpy, xpay;
 static cl_mem parts;
 static int side, size; /* inner points in each direction; all points with the boundary */
 
-static void run(cl_kernel kernel, cl_uint dimensions, const size_t *global, const size_t *local, const char *name)
+static void run(cl_kernel kernel, cl_uint dimensions, const size_t *global, const size_t *local,
+		const char *name)
 {
 	cl_event event;
 
-	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, dimensions, NULL, global, local, 0, NULL, &event));
+	OCL_DO(OCL_KERNEL, 0,
+	       clEnqueueNDRangeKernel(queue, kernel, dimensions, NULL, global, local, 0, NULL,
+				      &event));
 	OCL_DO(OCL_WAIT, 0, clWaitForEvents(1, &event));
 	ocl_done(event, OCL_KERNEL, name);
 }
@@ -79,7 +85,8 @@ static void set(cl_kernel kernel, cl_uint index, size_t bytes, const void *value
 
 static void apply_laplace(cl_mem x, cl_mem y)
 {
-	const size_t global[2] = {((size_t)side + 7) / 8 * 8, ((size_t)side + 7) / 8 * 8}, local[2] = {8, 8};
+	const size_t global[2] = {((size_t)side + 7) / 8 * 8, ((size_t)side + 7) / 8 * 8},
+		     local[2] = {8, 8};
 
 	set(laplace, 0, sizeof side, &side);
 	set(laplace, 1, sizeof x, &x);
@@ -113,12 +120,14 @@ static float product(cl_mem x, cl_mem y)
 	set(dot, 3, sizeof parts, &parts);
 	set(dot, 4, GROUP * sizeof(float), NULL);
 	run(dot, 1, &global, &local, "inner_product");
-	mapped = clEnqueueMapBuffer(queue, parts, CL_TRUE, CL_MAP_READ, 0, MAX_GROUPS * sizeof(float), 0, NULL, &event, &status);
+	mapped = clEnqueueMapBuffer(queue, parts, CL_TRUE, CL_MAP_READ, 0,
+				    MAX_GROUPS * sizeof(float), 0, NULL, &event, &status);
 	ocl_must(ocl_counted(status, OCL_MAP, MAX_GROUPS * sizeof(float)), "clEnqueueMapBuffer");
 	ocl_done(event, OCL_MAP, NULL);
 	for (int i = 0; i < MAX_GROUPS; i++)
 		sum += mapped[i];
-	OCL_DO(OCL_UNMAP, MAX_GROUPS * sizeof(float), clEnqueueUnmapMemObject(queue, parts, (void *)mapped, 0, NULL, &event));
+	OCL_DO(OCL_UNMAP, MAX_GROUPS * sizeof(float),
+	       clEnqueueUnmapMemObject(queue, parts, (void *)mapped, 0, NULL, &event));
 	OCL_DO(OCL_WAIT, 0, clWaitForEvents(1, &event));
 	ocl_done(event, OCL_UNMAP, NULL);
 	return sum;
@@ -131,7 +140,8 @@ static cl_mem field(void)
 	cl_event event;
 
 	OCL_DO(OCL_FILL, (size_t)size * sizeof zero,
-	       clEnqueueFillBuffer(queue, made, &zero, sizeof zero, 0, (size_t)size * sizeof zero, 0, NULL, &event));
+	       clEnqueueFillBuffer(queue, made, &zero, sizeof zero, 0, (size_t)size * sizeof zero,
+				   0, NULL, &event));
 	OCL_DO(OCL_WAIT, 0, clWaitForEvents(1, &event));
 	ocl_done(event, OCL_FILL, NULL);
 	return made;
@@ -141,7 +151,9 @@ static void copy(cl_mem from, cl_mem to)
 {
 	cl_event event;
 
-	OCL_DO(OCL_COPY, (size_t)size * sizeof(float), clEnqueueCopyBuffer(queue, from, to, 0, 0, (size_t)size * sizeof(float), 0, NULL, &event));
+	OCL_DO(OCL_COPY, (size_t)size * sizeof(float),
+	       clEnqueueCopyBuffer(queue, from, to, 0, 0, (size_t)size * sizeof(float), 0, NULL,
+				   &event));
 	OCL_DO(OCL_WAIT, 0, clWaitForEvents(1, &event));
 	ocl_done(event, OCL_COPY, NULL);
 }
@@ -170,7 +182,8 @@ static int solve(cl_mem x, cl_mem r)
 	return n;
 }
 
-/* Products of sines are eigenvectors of the discrete operator: the right-hand side is a sum of them, and the solution the same sum, each over its eigenvalue. */
+/* Products of sines are eigenvectors of the discrete operator: the right-hand side is a sum of
+ * them, and the solution the same sum, each over its eigenvalue. */
 static double sum_of_modes(int i, int j, int over_eigenvalue)
 {
 	const double h = 3.14159265358979323846 / (side + 1);
@@ -180,7 +193,8 @@ static double sum_of_modes(int i, int j, int over_eigenvalue)
 		const int l = (k * 7) % MODES + 1;
 		const double eigenvalue = 4 - 2 * cos(k * h) - 2 * cos(l * h);
 
-		sum += sin(k * h * (i + 1)) * sin(l * h * (j + 1)) / (over_eigenvalue ? eigenvalue : 1);
+		sum += sin(k * h * (i + 1)) * sin(l * h * (j + 1)) /
+		       (over_eigenvalue ? eigenvalue : 1);
 	}
 	return sum;
 }
@@ -191,9 +205,13 @@ static void transfer(cl_mem buffer, float *host, int to_device)
 	cl_event event;
 
 	if (to_device)
-		OCL_DO(OCL_WRITE, bytes, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, &event));
+		OCL_DO(OCL_WRITE, bytes,
+		       clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL,
+					    &event));
 	else
-		OCL_DO(OCL_READ, bytes, clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL, &event));
+		OCL_DO(OCL_READ, bytes,
+		       clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, host, 0, NULL,
+					   &event));
 	ocl_done(event, to_device ? OCL_WRITE : OCL_READ, NULL);
 }
 
@@ -232,7 +250,8 @@ static int solve_for_modes(void)
 	free(host);
 	clReleaseMemObject(x);
 	clReleaseMemObject(r);
-	printf("%d points, %d iterations, %s\n", side * side, n, worst < ERROR_LIMIT * largest ? "solved" : "NOT SOLVED");
+	printf("%d points, %d iterations, %s\n", side * side, n,
+	       worst < ERROR_LIMIT * largest ? "solved" : "NOT SOLVED");
 	return worst < ERROR_LIMIT * largest ? 0 : 1;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kernels, copies and waits in three parts, of which the second is not measured: the program stops its measurement with commands of the first still in the queue, makes a queue and a kernel meanwhile that it uses afterwards, and starts it again.
- * Counts what was asked for while measurement was on. Usage: ocl_stop. Test: tests/cli/opencl/ocl_stop.sh.
+ * Kernels, copies and waits in three parts, of which the second is not measured: the program stops
+ * its measurement with commands of the first still in the queue, makes a queue and a kernel
+ * meanwhile that it uses afterwards, and starts it again. Counts what was asked for while
+ * measurement was on. Usage: ocl_stop. Test: tests/cli/opencl/ocl_stop.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 #include "ocl_common.h"
@@ -32,11 +34,18 @@ static void work(bool counts, cl_command_queue queue, cl_kernel kernel, cl_mem m
 	const size_t global = N;
 	cl_event event;
 	ocl_must(clSetKernelArg(kernel, 0, sizeof memory, &memory), "clSetKernelArg");
-	asked(counts, clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL), OCL_WRITE, sizeof values);
+	asked(counts,
+	      clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL),
+	      OCL_WRITE, sizeof values);
 	for (int i = 0; i < 20; i++)
-		asked(counts, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, i == 19 ? &event : NULL), OCL_KERNEL, 0);
+		asked(counts,
+		      clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL,
+					     i == 19 ? &event : NULL),
+		      OCL_KERNEL, 0);
 	ocl_must(clReleaseEvent(event), "clReleaseEvent");
-	asked(counts, clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof values, values, 0, NULL, NULL), OCL_READ, sizeof values);
+	asked(counts,
+	      clEnqueueReadBuffer(queue, memory, CL_FALSE, 0, sizeof values, values, 0, NULL, NULL),
+	      OCL_READ, sizeof values);
 }
 
 APART static void measured_part(cl_command_queue queue, cl_kernel kernel, cl_mem memory)

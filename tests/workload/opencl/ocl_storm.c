@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Very many tiny kernels from several threads, each with a queue of its own, all on one kernel of one program. Usage: ocl_storm THREADS KERNELS [times | loose].
- * times (default): every command has an event and a profiling queue, and its time is added up. loose: the queues know no times; a
- * third of the commands have no event, a third's is released at once, a third's when something later is done; queues, buffers and kernels
- * are released before their commands are done. Prints a sum that tells whether all of them ran.
+ * Very many tiny kernels from several threads, each with a queue of its own, all on one kernel of
+ * one program. Usage: ocl_storm THREADS KERNELS [times | loose]. times (default): every command has
+ * an event and a profiling queue, and its time is added up. loose: the queues know no times; a
+ * third of the commands have no event, a third's is released at once, a third's when something
+ * later is done; queues, buffers and kernels are released before their commands are done. Prints a
+ * sum that tells whether all of them ran.
  */
 #include "ocl_common.h"
 
@@ -32,11 +34,13 @@ struct worker {
 	unsigned long sum;
 };
 
-static void __attribute__((noinline)) enqueue(cl_command_queue queue, cl_kernel kernel, cl_event *event)
+static void __attribute__((noinline))
+enqueue(cl_command_queue queue, cl_kernel kernel, cl_event *event)
 {
 	const size_t global = GROUP;
 
-	OCL_DO(OCL_KERNEL, 0, clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &global, 0, NULL, event));
+	OCL_DO(OCL_KERNEL, 0,
+	       clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &global, 0, NULL, event));
 }
 
 static void with_times(cl_command_queue queue, cl_kernel kernel)
@@ -81,14 +85,16 @@ static void without_times(cl_command_queue queue, cl_kernel kernel)
 static void *work(void *argument)
 {
 	struct worker *me = argument;
-	cl_command_queue queue = ocl_queue(ocl.context, ocl.device, loose ? 0 : CL_QUEUE_PROFILING_ENABLE);
+	cl_command_queue queue =
+		ocl_queue(ocl.context, ocl.device, loose ? 0 : CL_QUEUE_PROFILING_ENABLE);
 	cl_command_queue reader = ocl_queue(ocl.context, ocl.device, 0);
 	cl_mem buffer = ocl_buffer(ocl.context, CL_MEM_READ_WRITE, GROUP * 4, NULL);
 	cl_kernel kernel = ocl_kernel(program, "count");
 	cl_uint host[GROUP] = {0};
 	cl_event last;
 
-	OCL_DO(OCL_WRITE, sizeof host, clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
+	OCL_DO(OCL_WRITE, sizeof host,
+	       clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof host, host, 0, NULL, NULL));
 	ocl_must(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
 	if (loose)
 		without_times(queue, kernel);
@@ -98,7 +104,8 @@ static void *work(void *argument)
 	clReleaseKernel(kernel);
 	OCL_DO(OCL_FLUSH, 0, clFlush(queue));
 	clReleaseCommandQueue(queue);
-	OCL_DO(OCL_READ, sizeof host, clEnqueueReadBuffer(reader, buffer, CL_TRUE, 0, sizeof host, host, 1, &last, NULL));
+	OCL_DO(OCL_READ, sizeof host,
+	       clEnqueueReadBuffer(reader, buffer, CL_TRUE, 0, sizeof host, host, 1, &last, NULL));
 	clReleaseEvent(last);
 	clReleaseMemObject(buffer);
 	clReleaseCommandQueue(reader);
@@ -131,7 +138,8 @@ int main(int argc, char **argv)
 		pthread_join(workers[i].thread, NULL);
 		sum += workers[i].sum;
 	}
-	printf("%d threads, %ld kernels each: %lu of %lu\n", n_threads, n_kernels, sum, (unsigned long)n_threads * (unsigned long)n_kernels * GROUP);
+	printf("%d threads, %ld kernels each: %lu of %lu\n", n_threads, n_kernels, sum,
+	       (unsigned long)n_threads * (unsigned long)n_kernels * GROUP);
 	clReleaseProgram(program);
 	clReleaseContext(ocl.context);
 	ocl_write_truth();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program whose time lies in nested loops, one of them in an inlined call: loops_run SECONDS. Built with -O2; tests/cli/prof/prof_loops.sh finds the lines of the loops by their marks.
+ * A program whose time lies in nested loops, one of them in an inlined call: loops_run SECONDS.
+ * Built with -O2; tests/cli/prof/prof_loops.sh finds the lines of the loops by their marks.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that starts and stops its measurement (hpctoolkit.h), each part in functions whose names say whether they are measured. Arguments: the case. What is true is in tests/cli/run/control.sh, which runs it.
- * At its end each process says on the standard error what CPU time these functions took by the threads' own clocks: "truth NAME NANOSECONDS".
+ * A program that starts and stops its measurement (hpctoolkit.h), each part in functions whose
+ * names say whether they are measured. Arguments: the case. What is true is in
+ * tests/cli/run/control.sh, which runs it. At its end each process says on the standard error what
+ * CPU time these functions took by the threads' own clocks: "truth NAME NANOSECONDS".
  */
 #include "tests/workload/run/control.h"
 
@@ -29,7 +31,8 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What it took: more than was asked for, where the machine takes the processor away and does not tell the clock. */
+/* What it took: more than was asked for, where the machine takes the processor away and does not
+ * tell the clock. */
 static uint64_t burn(unsigned ms)
 {
 	uint64_t begin = cpu_ns(), took;
@@ -56,7 +59,8 @@ APART static void not_measured(unsigned ms)
 
 static void tell(void)
 {
-	fprintf(stderr, "truth measured %llu\ntruth not_measured %llu\n", (unsigned long long)measured_ns, (unsigned long long)not_measured_ns);
+	fprintf(stderr, "truth measured %llu\ntruth not_measured %llu\n",
+		(unsigned long long)measured_ns, (unsigned long long)not_measured_ns);
 }
 
 static void say(void)
@@ -245,7 +249,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"once", once}, {"late", late}, {"bad", bad}, {"often", often}, {"threads", threads}, {"storm", storm}, {"handler", handler}, {"forks", forks}};
+	} cases[] = {{"once", once},       {"late", late},       {"bad", bad},
+		     {"often", often},     {"threads", threads}, {"storm", storm},
+		     {"handler", handler}, {"forks", forks}};
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
 		if (!strcmp(argv[1], cases[i].name)) {
 			atexit(tell);

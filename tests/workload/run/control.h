@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What programs share that stop and start their measurement (control.c, tests/gpu/cuda_stop.c): functions that keep their names in paths, and signals whose handlers stop and start. */
+/* What programs share that stop and start their measurement (control.c, tests/gpu/cuda_stop.c):
+ * functions that keep their names in paths, and signals whose handlers stop and start. */
 #ifndef TESTS_WORKLOAD_CONTROL_H
 #define TESTS_WORKLOAD_CONTROL_H
 

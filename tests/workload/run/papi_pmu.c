@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lets the real PAPI work on a machine whose processor has no counters or is unknown to libpfm4, as virtual machines are: preloaded, it tells PAPI
- * that the kernel's software events ("perf") are the processor's own unit. Used by tests/cli/launch/launch_papi.sh.
+ * Lets the real PAPI work on a machine whose processor has no counters or is unknown to libpfm4, as
+ * virtual machines are: preloaded, it tells PAPI that the kernel's software events ("perf") are the
+ * processor's own unit. Used by tests/cli/launch/launch_papi.sh.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small reader of measurement files for tests: checks every identity that must hold in a file at any moment, and prints what is in it as
- * "name value" lines. Independent of hpcprof-lite; knows the format only from measurement.h.
- * Usage: run_check [-k] FILE...   -k: the process may have been killed at any instruction. Exit 1: an identity is violated.
+ * A small reader of measurement files for tests: checks every identity that must hold in a file at
+ * any moment, and prints what is in it as "name value" lines. Independent of hpcprof-lite; knows
+ * the format only from measurement.h.
+ * Usage: run_check [-k] FILE...   -k: the process may have been killed at any instruction. Exit 1:
+ *     an identity is violated.
  */
 #include "common/format/measurement.h"
 
@@ -41,14 +43,17 @@ static void read_nodes(struct thread *t, const struct msr_view *v)
 {
 	const struct msr_node *node = (const void *)v->content;
 	if (v->extent->first != t->n_nodes)
-		FAIL("node extent starts at %" PRIu64 ", expected %" PRIu64, v->extent->first, t->n_nodes);
+		FAIL("node extent starts at %" PRIu64 ", expected %" PRIu64, v->extent->first,
+		     t->n_nodes);
 	for (uint64_t i = 0; i < v->n_bytes / sizeof *node; i++, t->n_nodes++) {
 		uint64_t id = t->n_nodes;
 		if (id > 0 && node[i].parent >= id)
 			FAIL("node %" PRIu64 " has parent %u", id, node[i].parent);
-		if (id > 0 && node[i].parent == 0 && msr_addr_module(node[i].addr) != MSR_MODULE_NONE)
+		if (id > 0 && node[i].parent == 0 &&
+		    msr_addr_module(node[i].addr) != MSR_MODULE_NONE)
 			FAIL("node %" PRIu64 " below the root is no entry point", id);
-		if (id > 0 && node[i].parent != 0 && msr_addr_module(node[i].addr) == MSR_MODULE_NONE)
+		if (id > 0 && node[i].parent != 0 &&
+		    msr_addr_module(node[i].addr) == MSR_MODULE_NONE)
 			FAIL("node %" PRIu64 " has no module", id);
 	}
 }
@@ -57,7 +62,8 @@ static void read_cells(struct thread *t, const struct msr_view *v)
 {
 	const struct msr_cell *cell = (const void *)v->content;
 	if (v->extent->first != t->n_cells)
-		FAIL("cell extent starts at %" PRIu64 ", expected %" PRIu64, v->extent->first, t->n_cells);
+		FAIL("cell extent starts at %" PRIu64 ", expected %" PRIu64, v->extent->first,
+		     t->n_cells);
 	for (uint64_t i = 0; i < v->n_bytes / sizeof *cell; i++, t->n_cells++) {
 		uint64_t count = atomic_load(&cell[i].count), sum = atomic_load(&cell[i].sum);
 		if (cell[i].metric >= MSR_MAX_METRICS) {
@@ -97,7 +103,8 @@ static void read_trace(struct thread *t, const struct msr_view *v, uint64_t star
 	}
 }
 
-/* Three passes: trace records name nodes, which may lie behind them in the file. Extents of a kind are in order of `sequence`, not of place. */
+/* Three passes: trace records name nodes, which may lie behind them in the file. Extents of a kind
+ * are in order of `sequence`, not of place. */
 static void read_kind(const uint8_t *bytes, uint64_t n_bytes, enum msr_kind kind, uint64_t start_ns)
 {
 	for (uint32_t sequence = 0, seen = 1; seen; sequence++) {
@@ -107,8 +114,10 @@ static void read_kind(const uint8_t *bytes, uint64_t n_bytes, enum msr_kind kind
 		seen = 0;
 		while ((s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END) {
 			if (s == MSR_SCAN_DAMAGED) {
-				if (kind == MSR_NODE && sequence == 0 && (!killed || skipped > sizeof(struct msr_extent)))
-					FAIL("damaged: %" PRIu64 " bytes before %" PRIu64, skipped, pos);
+				if (kind == MSR_NODE && sequence == 0 &&
+				    (!killed || skipped > sizeof(struct msr_extent)))
+					FAIL("damaged: %" PRIu64 " bytes before %" PRIu64, skipped,
+					     pos);
 				continue;
 			}
 			if (v.extent->kind != kind || v.extent->sequence != sequence)
@@ -128,7 +137,8 @@ static void read_kind(const uint8_t *bytes, uint64_t n_bytes, enum msr_kind kind
 }
 
 /* Threads, and what is counted without regard to order: cheap for files of many threads. */
-static void read_rest(const uint8_t *bytes, uint64_t n_bytes, uint64_t *n_modules, uint64_t *n_metrics, uint64_t *n_info, uint64_t *n_free)
+static void read_rest(const uint8_t *bytes, uint64_t n_bytes, uint64_t *n_modules,
+		      uint64_t *n_metrics, uint64_t *n_info, uint64_t *n_free)
 {
 	struct msr_view v;
 	uint64_t pos = MSR_HEADER_BYTES, skipped;
@@ -152,7 +162,8 @@ static void read_rest(const uint8_t *bytes, uint64_t n_bytes, uint64_t *n_module
 		case MSR_INFO:
 			for (uint64_t at = 0; at + 8 <= v.n_bytes; at += bytes_of_record) {
 				memcpy(&bytes_of_record, v.content + at, sizeof bytes_of_record);
-				if (bytes_of_record < 16 || bytes_of_record % 8 || bytes_of_record > v.n_bytes - at) {
+				if (bytes_of_record < 16 || bytes_of_record % 8 ||
+				    bytes_of_record > v.n_bytes - at) {
 					FAIL("record of %u bytes", bytes_of_record);
 					break;
 				}
@@ -177,13 +188,19 @@ static void check_thread(uint64_t number, uint64_t n_metrics, int trace, uint64_
 	uint64_t delivered = atomic_load(&r->delivered), recorded = atomic_load(&r->recorded);
 	/* A thread that lived when another ended the process may have been inside the handler. */
 	bool stopped = killed || r->end_ns == end_ns;
-	uint64_t flight = stopped ? n_metrics : 0, trace_lost = atomic_load(&r->losses[MSR_LOSS_TRACE]);
+	uint64_t flight = stopped ? n_metrics : 0,
+		 trace_lost = atomic_load(&r->losses[MSR_LOSS_TRACE]);
 	if (delivered < recorded + lost || delivered > recorded + lost + flight)
-		FAIL("thread %" PRIu64 ": delivered %" PRIu64 ", recorded %" PRIu64 ", lost %" PRIu64, number, delivered, recorded, lost);
+		FAIL("thread %" PRIu64 ": delivered %" PRIu64 ", recorded %" PRIu64
+		     ", lost %" PRIu64,
+		     number, delivered, recorded, lost);
 	if (t->cell_count < recorded || t->cell_count > recorded + (stopped ? 1 : 0))
-		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", in cells %" PRIu64, number, recorded, t->cell_count);
-	if (trace && (t->n_trace + trace_lost > recorded || t->n_trace + trace_lost + (stopped ? 1 : 0) < recorded))
-		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", trace records %" PRIu64, number, recorded, t->n_trace);
+		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", in cells %" PRIu64, number,
+		     recorded, t->cell_count);
+	if (trace && (t->n_trace + trace_lost > recorded ||
+		      t->n_trace + trace_lost + (stopped ? 1 : 0) < recorded))
+		FAIL("thread %" PRIu64 ": recorded %" PRIu64 ", trace records %" PRIu64, number,
+		     recorded, t->n_trace);
 	if (!killed && r->end_ns < r->start_ns)
 		FAIL("thread %" PRIu64 " has no end", number);
 }
@@ -209,8 +226,10 @@ static uint8_t *read_file(const char *name, uint64_t *n_bytes)
 static void check_process(const char *name, const uint8_t *bytes, uint64_t n_bytes)
 {
 	uint64_t n_modules = 0, n_metrics = 0, n_info = 0, n_free = 0;
-	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0, delivered = 0, recorded = 0, alive = 0, cpu = 0, cpu_off = 0, trace_off = 0, unsampled = 0,
-		 complete = 0, handler = 0, measured = 0, in_flight = 0, losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
+	uint64_t sum[MSR_MAX_METRICS] = {0}, count[MSR_MAX_METRICS] = {0}, nodes = 0, trace = 0,
+		 delivered = 0, recorded = 0, alive = 0, cpu = 0, cpu_off = 0, trace_off = 0,
+		 unsampled = 0, complete = 0, handler = 0, measured = 0, in_flight = 0,
+		 losses[MSR_N_LOSSES], use[sizeof(struct msr_source_use) / sizeof(uint64_t)] = {0};
 	unsigned major;
 	const struct msr_header *h = (const void *)bytes;
 	file_name = name;
@@ -254,18 +273,25 @@ static void check_process(const char *name, const uint8_t *bytes, uint64_t n_byt
 			if (msr_loss_takes_sample((enum msr_loss)l))
 				in_flight -= atomic_load(&r->losses[l]);
 	}
-	printf("file %s\nbytes %" PRIu64 "\nfree %" PRIu64 "\nexit_kind %u\nexit_code %d\nexec_seq %u\nrank %d\nn_ranks %d\nthreads %" PRIu64 "\nmodules %" PRIu64
-	       "\ninfo %" PRIu64 "\nmetrics %" PRIu64 "\n", name, n_bytes, n_free, h->exit_kind, h->exit_code, h->exec_seq, h->rank, h->n_ranks, measured, n_modules,
-	       n_info, n_metrics);
+	printf("file %s\nbytes %" PRIu64 "\nfree %" PRIu64
+	       "\nexit_kind %u\nexit_code %d\nexec_seq %u\nrank %d\nn_ranks %d\nthreads %" PRIu64
+	       "\nmodules %" PRIu64 "\ninfo %" PRIu64 "\nmetrics %" PRIu64 "\n",
+	       name, n_bytes, n_free, h->exit_kind, h->exit_code, h->exec_seq, h->rank, h->n_ranks,
+	       measured, n_modules, n_info, n_metrics);
 	for (uint64_t i = 0; i < n_threads && i < 16; i++)
 		if (threads[i].record)
 			printf("name%" PRIu64 " %.31s\n", i, threads[i].record->name);
-	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64 "\ntrace %" PRIu64 "\ncomplete %" PRIu64
-	       "\ncpu_ns %" PRIu64 "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n", delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
-	printf("cpu_off_ns %" PRIu64 "\ntrace_off %" PRIu64 "\noff_ns %" PRIu64 "\nis_off %d\nstops %" PRIu64 "\nstarts %" PRIu64 "\n", cpu_off, trace_off, atomic_load(&h->off_ns),
-	       atomic_load(&h->off_since_ns) != 0, atomic_load(&h->n_stops), atomic_load(&h->n_starts));
+	printf("delivered %" PRIu64 "\nrecorded %" PRIu64 "\nin_flight %" PRIu64 "\nnodes %" PRIu64
+	       "\ntrace %" PRIu64 "\ncomplete %" PRIu64 "\ncpu_ns %" PRIu64
+	       "\nunsampled_ns %" PRIu64 "\nhandler_ns %" PRIu64 "\n",
+	       delivered, recorded, in_flight, nodes, trace, complete, cpu, unsampled, handler);
+	printf("cpu_off_ns %" PRIu64 "\ntrace_off %" PRIu64 "\noff_ns %" PRIu64
+	       "\nis_off %d\nstops %" PRIu64 "\nstarts %" PRIu64 "\n",
+	       cpu_off, trace_off, atomic_load(&h->off_ns), atomic_load(&h->off_since_ns) != 0,
+	       atomic_load(&h->n_stops), atomic_load(&h->n_starts));
 	printf("alive_ns %" PRIu64 "\n", alive);
-	printf("event_ns %" PRIu64 "\nevent_samples %" PRIu64 "\nevent_switches %" PRIu64 "\ntimer_ns %" PRIu64 "\ntimer_samples %" PRIu64 "\nsource_changes %" PRIu64 "\n",
+	printf("event_ns %" PRIu64 "\nevent_samples %" PRIu64 "\nevent_switches %" PRIu64
+	       "\ntimer_ns %" PRIu64 "\ntimer_samples %" PRIu64 "\nsource_changes %" PRIu64 "\n",
 	       use[0], use[1], use[2], use[3], use[4], use[5]);
 	for (unsigned m = 0; m < n_metrics && m < MSR_MAX_METRICS; m++)
 		printf("count%u %" PRIu64 "\nsum%u %" PRIu64 "\n", m, count[m], m, sum[m]);
@@ -282,7 +308,8 @@ static void check_file(const char *name)
 	struct msr_view v;
 	uint8_t *bytes = read_file(name, &n_bytes);
 	check_process(name, bytes, n_bytes);
-	for (enum msr_scan s; (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;)
+	for (enum msr_scan s;
+	     (s = msr_next_extent(bytes, n_bytes, &pos, &v, &skipped)) != MSR_SCAN_END;)
 		if (s == MSR_SCAN_EXTENT && msr_is_process(&v))
 			check_process(name, v.content, v.n_bytes);
 	free(bytes);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coroutine whose stack lies below that of its thread, with a page between them that cannot be read, and whose first frame has no unwind information: whoever looks for its
- * caller looks up to that page. Usage: run_coroutine given|sized SECONDS   given: the thread's stack is memory of the program's; sized: libc's, of a size that the program asks for.
+ * A coroutine whose stack lies below that of its thread, with a page between them that cannot be
+ * read, and whose first frame has no unwind information: whoever looks for its caller looks up to
+ * that page. Usage: run_coroutine given|sized SECONDS   given: the thread's stack is memory of the
+ * program's; sized: libc's, of a size that the program asks for.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -24,10 +26,12 @@ void coroutine_body(void);
 __asm__(".text\n"
 	".globl coroutine_switch, coroutine_entry\n"
 	"coroutine_switch:\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	"
+	"push %r15\n"
 	"	mov %rsp, (%rdi)\n"
 	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	"
+	"pop %rbp\n"
 	"	ret\n"
 	"coroutine_entry:\n"
 	"	call coroutine_body\n"
@@ -54,15 +58,20 @@ void coroutine_body(void)
 	coroutine_switch(&coroutine_sp, thread_sp);
 }
 
-/* The next free place below the stack of the calling thread, which libc made; with the page behind it. */
+/* The next free place below the stack of the calling thread, which libc made; with the page behind
+ * it. */
 static char *map_below(void)
 {
 	enum { PLACES = 64 };
 	char *lo, *at = MAP_FAILED, here;
 	lo = (char *)((uintptr_t)&here & ~(uintptr_t)(PAGE - 1)) - THREAD_BYTES;
 	for (int i = 0; i < PLACES && at == MAP_FAILED; i++)
-		at = mmap(lo - (i + 1) * (COROUTINE_BYTES + PAGE), COROUTINE_BYTES + PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	return at != MAP_FAILED && mprotect(at + COROUTINE_BYTES, PAGE, PROT_NONE) == 0 ? at : MAP_FAILED;
+		at = mmap(lo - (i + 1) * (COROUTINE_BYTES + PAGE), COROUTINE_BYTES + PAGE,
+			  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			  -1, 0);
+	return at != MAP_FAILED && mprotect(at + COROUTINE_BYTES, PAGE, PROT_NONE) == 0
+		       ? at
+		       : MAP_FAILED;
 }
 
 static void *run(void *unused)
@@ -88,7 +97,8 @@ int main(int argc, char **argv)
 		return 99;
 	seconds = atof(argv[2]);
 	if (strcmp(argv[1], "given") == 0) {
-		char *all = mmap(NULL, COROUTINE_BYTES + PAGE + THREAD_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *all = mmap(NULL, COROUTINE_BYTES + PAGE + THREAD_BYTES,
+				 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (all == MAP_FAILED || mprotect(all + COROUTINE_BYTES, PAGE, PROT_NONE) != 0)
 			return 1;
 		coroutine_stack = all;

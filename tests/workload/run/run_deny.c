@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a command in which some system calls fail, by a seccomp filter, as in a container or on another file system.
- * Usage: run_deny NAME=ERRNO... -- COMMAND...   NAME: one of the table below, or "ring": the mapping of a perf event's ring, two pages; ERRNO: a number.
+ * Runs a command in which some system calls fail, by a seccomp filter, as in a container or on
+ * another file system. Usage: run_deny NAME=ERRNO... -- COMMAND...   NAME: one of the table below,
+ * or "ring": the mapping of a perf event's ring, two pages; ERRNO: a number.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -19,8 +20,13 @@ static const struct {
 	const char *name;
 	int number;
 } calls[] = {
-	{"perf_event_open", SYS_perf_event_open}, {"fallocate", SYS_fallocate}, {"process_vm_readv", SYS_process_vm_readv}, {"process_vm_writev", SYS_process_vm_writev},
-	{"timer_create", SYS_timer_create}, {"madvise", SYS_madvise}, {"ftruncate", SYS_ftruncate},
+	{"perf_event_open", SYS_perf_event_open},
+	{"fallocate", SYS_fallocate},
+	{"process_vm_readv", SYS_process_vm_readv},
+	{"process_vm_writev", SYS_process_vm_writev},
+	{"timer_create", SYS_timer_create},
+	{"madvise", SYS_madvise},
+	{"ftruncate", SYS_ftruncate},
 };
 
 /* Leaves the number of the call where it was. */
@@ -52,7 +58,8 @@ int main(int argc, char **argv)
 	struct sock_filter code[64];
 	unsigned short n = 0;
 	int i = 1;
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, nr));
 	for (; i < argc && strcmp(argv[i], "--") != 0 && n < 50; i++) {
 		size_t length = strcspn(argv[i], "=");
 		if (length == 4 && strncmp(argv[i], "ring=", 5) == 0) {
@@ -62,12 +69,15 @@ int main(int argc, char **argv)
 		int number = number_of(argv[i], length);
 		if (number < 0 || argv[i][length] != '=')
 			return 99;
-		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)atoi(argv[i] + length + 1));
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							 (unsigned)number, 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(
+			BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)atoi(argv[i] + length + 1));
 	}
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog program = {.len = n, .filter = code};
-	if (i + 1 >= argc || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+	if (i + 1 >= argc || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
 		perror("run_deny");
 		return 98;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parents, children and how they end, for tests/cli/run/run_children.sh and tests/cli/run/run_ends.sh.
- * Usage: run_family MODE [ARGUMENTS]. run_family_go has the note of Go's linker.
+ * Parents, children and how they end, for tests/cli/run/run_children.sh and
+ * tests/cli/run/run_ends.sh. Usage: run_family MODE [ARGUMENTS]. run_family_go has the note of Go's
+ * linker.
  */
 #include <errno.h>
 #include <pthread.h>

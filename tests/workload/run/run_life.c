@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that live and end in every way, for the tests of the run time. Usage: run_life MODE [NUMBER]...
- * CPU time is spent by the CPU clock, so results do not depend on the load of the machine. Prints what the test needs to know.
+ * Programs that live and end in every way, for the tests of the run time. Usage: run_life MODE
+ * [NUMBER]... CPU time is spent by the CPU clock, so results do not depend on the load of the
+ * machine. Prints what the test needs to know.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -48,11 +49,12 @@ __attribute__((noinline)) static void burn_kernel(double seconds)
 	close(fd);
 }
 
-/* ---- threads that switch ------------------------------------------------------------------------------------- */
+/* ---- threads that switch --------------------------------------------------------------------- */
 
 struct player {
 	int from, to;
-	double seconds; /* of CPU time, then it ends the game; 0: it goes on until the other one does */
+	/* of CPU time, then it ends the game; 0: it goes on until the other one does */
+	double seconds;
 };
 
 static void *play(void *argument)
@@ -80,7 +82,8 @@ static void ping_pong(double seconds)
 	for (int i = 0; i < CPU_SETSIZE; i++)
 		if (CPU_ISSET(i, &all) && CPU_COUNT(&one) == 0)
 			CPU_SET(i, &one);
-	if (sched_setaffinity(0, sizeof one, &one) || pipe(a) || pipe(b) || write(a[1], "x", 1) != 1)
+	if (sched_setaffinity(0, sizeof one, &one) || pipe(a) || pipe(b) ||
+	    write(a[1], "x", 1) != 1)
 		exit(9);
 	pthread_create(&other, NULL, play, &(struct player){.from = b[0], .to = a[1]});
 	play(&(struct player){.from = a[0], .to = b[1], .seconds = seconds});
@@ -151,7 +154,10 @@ static int c11_threads(char **argv)
 	double seconds = number(argv, 0, 0.1);
 	int result;
 	thrd_t thread;
-	return thrd_create(&thread, burn_c11, &seconds) == thrd_success && thrd_join(thread, &result) == thrd_success && result == 42 ? 0 : 1;
+	return thrd_create(&thread, burn_c11, &seconds) == thrd_success &&
+			       thrd_join(thread, &result) == thrd_success && result == 42
+		       ? 0
+		       : 1;
 }
 
 static void *burn_then_exit(void *seconds)
@@ -178,7 +184,8 @@ static int abandon(char **argv)
 	static double seconds = 1000;
 	pthread_t thread;
 	for (int i = 0; i < 3; i++)
-		if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0 || pthread_setname_np(thread, "worker") != 0)
+		if (pthread_create(&thread, NULL, burn_thread, &seconds) != 0 ||
+		    pthread_setname_np(thread, "worker") != 0)
 			return 1;
 	burn(number(argv, 0, 0.2));
 	return 6;
@@ -248,7 +255,8 @@ static int small_forks(char **argv)
 	return bad;
 }
 
-/* lone-forks WHAT: a child without threads that is killed at once, or burns: as it is, as another user, in another root directory. */
+/* lone-forks WHAT: a child without threads that is killed at once, or burns: as it is, as another
+ * user, in another root directory. */
 static int lone_forks(char **argv)
 {
 	const char *what = argv[0] ? argv[0] : "burn";
@@ -317,7 +325,8 @@ static void leave_thread(int is_child)
 		pthread_exit(NULL); /* the last thread: the process ends with 0 */
 }
 
-/* denied-forks: children that cannot be measured, since their parent has gone where it may write no file, or libc is not told of them. */
+/* denied-forks: children that cannot be measured, since their parent has gone where it may write no
+ * file, or libc is not told of them. */
 static int denied_forks(char **argv)
 {
 	int status, bad = 0;
@@ -335,7 +344,8 @@ static int denied_forks(char **argv)
 
 static int vforks(char **argv)
 {
-	char *const command[] = {(char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)"exit 7", NULL};
+	char *const command[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+				 (char *)(uintptr_t) "exit 7", NULL};
 	(void)argv;
 	burn(0.1);
 	for (int i = 0; i < 5; i++) {
@@ -403,7 +413,8 @@ static int plugins(char **argv)
 {
 	int n = (int)number(argv, 1, 5);
 	for (int i = 0; i < n; i++) {
-		void *in_the_way = mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *in_the_way =
+			mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		void *library = dlopen(argv[0], RTLD_NOW);
 		void (*run)(double);
 		if (!library)
@@ -432,7 +443,8 @@ static void *plugins_thread(void *argv)
 	exit(plugins(argv));
 }
 
-/* leaderless FILE N SECONDS: plugins, in a thread, when the main thread has ended by pthread_exit. */
+/* leaderless FILE N SECONDS: plugins, in a thread, when the main thread has ended by
+ * pthread_exit. */
 static int leaderless(char **argv)
 {
 	pthread_t thread;
@@ -441,7 +453,8 @@ static int leaderless(char **argv)
 	pthread_exit(NULL);
 }
 
-/* turns FILE FILE N SECONDS: opens, runs and closes one library, then the other; each comes to lie where the other was. */
+/* turns FILE FILE N SECONDS: opens, runs and closes one library, then the other; each comes to lie
+ * where the other was. */
 static int turns(char **argv)
 {
 	int n = (int)number(argv, 2, 4);
@@ -481,14 +494,17 @@ static int descriptors(char **argv)
 	return 0;
 }
 
-/* A new path of 1000 frames at each sample, which takes as much memory as there is; in the end the program wants some itself, in MiB. */
+/* A new path of 1000 frames at each sample, which takes as much memory as there is; in the end the
+ * program wants some itself, in MiB. */
 static volatile unsigned random_bits = 1, n_leaves;
 static unsigned wander_right(int depth);
 __attribute__((noinline)) static unsigned wander_left(int depth)
 {
 	random_bits = random_bits * 1664525u + 1013904223u;
 	if (depth) {
-		volatile unsigned kept = random_bits >> 31 ? wander_left(depth - 1) : wander_right(depth - 1); /* not a loop */
+		/* not a loop */
+		volatile unsigned kept =
+			random_bits >> 31 ? wander_left(depth - 1) : wander_right(depth - 1);
 		return kept;
 	}
 	for (int i = 0; i < 3000; i++)
@@ -517,7 +533,8 @@ static int plain_exec(char **argv)
 	return 1;
 }
 
-/* Again and again an exec that fails; another thread samples on. Each part is so long that it has many samples. */
+/* Again and again an exec that fails; another thread samples on. Each part is so long that it has
+ * many samples. */
 static int exec_fails(char **argv)
 {
 	static double seconds = 0.2;
@@ -562,7 +579,8 @@ static int ping_pong_for(char **argv)
 	return 0;
 }
 
-/* How often a second of CPU time a thread that only computes is switched, by its neighbours then. */
+/* How often a second of CPU time a thread that only computes is switched, by its neighbours
+ * then. */
 static int print_switch_rate(char **argv)
 {
 	struct rusage r;
@@ -587,10 +605,37 @@ static const struct {
 	const char *name;
 	int (*run)(char **argv);
 } modes[] = {
-	{"spin", spin}, {"ping-pong", ping_pong_for}, {"compute-and-switch", compute_and_switch}, {"switch-rate", print_switch_rate}, {"drop-rights", drop_rights}, {"threads", many_threads}, {"thrd", c11_threads}, {"outlive", outlive}, {"abandon", abandon}, {"cancel", cancel},
-	{"forks", forks}, {"small-forks", small_forks}, {"lone-forks", lone_forks}, {"thread-forks", thread_forks}, {"bare-forks", bare_forks}, {"denied-forks", denied_forks}, {"vforks", vforks}, {"forever", forever}, {"wander", wander_for},
-	{"plugins", plugins}, {"leaderless", leaderless}, {"turns", turns}, {"memory", memory}, {"descriptors", descriptors}, {"exec", plain_exec}, {"explode", explode}, {"exec-fails", exec_fails}, {"quick_exit", end_quickly}, {"_exit", end_at_once},
-	{"abort", end_by_abort}, {"fault", end_by_fault},
+	{"spin", spin},
+	{"ping-pong", ping_pong_for},
+	{"compute-and-switch", compute_and_switch},
+	{"switch-rate", print_switch_rate},
+	{"drop-rights", drop_rights},
+	{"threads", many_threads},
+	{"thrd", c11_threads},
+	{"outlive", outlive},
+	{"abandon", abandon},
+	{"cancel", cancel},
+	{"forks", forks},
+	{"small-forks", small_forks},
+	{"lone-forks", lone_forks},
+	{"thread-forks", thread_forks},
+	{"bare-forks", bare_forks},
+	{"denied-forks", denied_forks},
+	{"vforks", vforks},
+	{"forever", forever},
+	{"wander", wander_for},
+	{"plugins", plugins},
+	{"leaderless", leaderless},
+	{"turns", turns},
+	{"memory", memory},
+	{"descriptors", descriptors},
+	{"exec", plain_exec},
+	{"explode", explode},
+	{"exec-fails", exec_fails},
+	{"quick_exit", end_quickly},
+	{"_exit", end_at_once},
+	{"abort", end_by_abort},
+	{"fault", end_by_fault},
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in front of malloc and of what takes locks, in the program itself, and ends it with a message when one is called inside the profiler's
- * handler. The handler is known by its signal mask: it blocks everything, and this program blocks nothing. The program
- * allocates, locks and throws itself about all the time, so that many samples hit it inside these functions.
+ * Stands in front of malloc and of what takes locks, in the program itself, and ends it with a
+ * message when one is called inside the profiler's handler. The handler is known by its signal
+ * mask: it blocks everything, and this program blocks nothing. The program allocates, locks and
+ * throws itself about all the time, so that many samples hit it inside these functions.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -119,7 +120,8 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 	char *library = argc > 1 ? argv[1] : (char *)(uintptr_t)"libm.so.6";
-	if (argc > 2) { /* prove that the check can fail: a handler that blocks everything and allocates */
+	/* prove that the check can fail: a handler that blocks everything and allocates */
+	if (argc > 2) {
 		check("nothing");
 		sigset_t all;
 		sigfillset(&all);

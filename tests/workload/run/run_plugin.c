@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library for run_life: opened and closed while running (plugin_run), or, built with RUN_CONSTRUCTOR, one that starts a thread, and works, before main, and in each child of fork. */
+/* A library for run_life: opened and closed while running (plugin_run), or, built with
+ * RUN_CONSTRUCTOR, one that starts a thread, and works, before main, and in each child of fork. */
 #include <pthread.h>
 #include <time.h>
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads in waits: cancelled there, or interrupted by a signal that comes just when a sample does. sacred_cancel cancel KIND ROUNDS: a thread waits in KIND, is
- * cancelled at some moment and joined. sacred_cancel interrupt KIND ROUNDS: alarms end waits that would last for ever; says whether waits slept through more
- * than a few. The output with a profiler must be that without. Run by tests/cli/sacred/sacred_cancel.sh.
+ * Threads in waits: cancelled there, or interrupted by a signal that comes just when a sample does.
+ * sacred_cancel cancel KIND ROUNDS: a thread waits in KIND, is cancelled at some moment and joined.
+ * sacred_cancel interrupt KIND ROUNDS: alarms end waits that would last for ever; says whether
+ * waits slept through more than a few. The output with a profiler must be that without. Run by
+ * tests/cli/sacred/sacred_cancel.sh.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +30,10 @@ static int wait_poll(void) { return poll(NULL, 0, LONG_S * 1000); }
 static int wait_for_ever(void) { return poll(NULL, 0, -1); }
 static int wait_ppoll(void) { return ppoll(NULL, 0, &(struct timespec){LONG_S, 0}, NULL); }
 static int wait_select(void) { return select(0, NULL, NULL, NULL, &(struct timeval){LONG_S, 0}); }
-static int wait_epoll(void) { return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, LONG_S * 1000); }
+static int wait_epoll(void)
+{
+	return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, LONG_S * 1000);
+}
 static int wait_pause(void) { return pause(); }
 static int wait_sleep(void) { return sleep(LONG_S) ? -1 : 0; }
 static int wait_nanosleep(void) { return nanosleep(&(struct timespec){LONG_S, 0}, NULL); }
@@ -51,11 +56,13 @@ static const struct kind {
 	const char *name;
 	int (*wait)(void);
 } kinds[] = {
-	{"poll", wait_poll}, {"for-ever", wait_for_ever}, {"ppoll", wait_ppoll}, {"select", wait_select}, {"epoll", wait_epoll}, {"pause", wait_pause},
-	{"sleep", wait_sleep}, {"nanosleep", wait_nanosleep}, {"sem", wait_sem}, {"sigtimedwait", wait_signal},
+	{"poll", wait_poll},           {"for-ever", wait_for_ever},   {"ppoll", wait_ppoll},
+	{"select", wait_select},       {"epoll", wait_epoll},         {"pause", wait_pause},
+	{"sleep", wait_sleep},         {"nanosleep", wait_nanosleep}, {"sem", wait_sem},
+	{"sigtimedwait", wait_signal},
 };
 
-/* ---- cancelled -------------------------------------------------------------------------------------------------- */
+/* ---- cancelled ------------------------------------------------------------------------------- */
 
 static volatile bool masks_differ;
 
@@ -93,10 +100,11 @@ static void cancel(const struct kind *k, int n)
 		pthread_join(thread, &result);
 		cancelled += result == PTHREAD_CANCELED;
 	}
-	printf("%s: %d cancelled%s\n", k->name, cancelled, masks_differ ? ", with another signal mask" : "");
+	printf("%s: %d cancelled%s\n", k->name, cancelled,
+	       masks_differ ? ", with another signal mask" : "");
 }
 
-/* ---- interrupted ------------------------------------------------------------------------------------------------- */
+/* ---- interrupted ----------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t is_waiting, n_alarms, n_in_this_wait, n_slept_through;
 
@@ -126,7 +134,8 @@ static void interrupt(const struct kind *k, int n)
 		is_waiting = 0;
 	}
 	setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
-	printf("%s: slept through %s\n", k->name, n_slept_through > n / 50 ? "MANY" : "few or none");
+	printf("%s: slept through %s\n", k->name,
+	       n_slept_through > n / 50 ? "MANY" : "few or none");
 	fprintf(stderr, "%d of %d\n", (int)n_slept_through, (int)n_alarms);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Becomes itself again and again while its other threads compute, now from the main thread, now from another: a sampling signal left over from
- * one image would kill the next. Argument: how often. Run by tests/cli/sacred/sacred_exec.sh.
+ * Becomes itself again and again while its other threads compute, now from the main thread, now
+ * from another: a sampling signal left over from one image would kill the next. Argument: how
+ * often. Run by tests/cli/sacred/sacred_exec.sh.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program with functions of its own in front of libc's, each behind one lock, in which it is nearly always: a handler that calls one of them waits for ever.
- * Run by tests/cli/sacred/sacred_clock.sh.
+ * A program with functions of its own in front of libc's, each behind one lock, in which it is
+ * nearly always: a handler that calls one of them waits for ever. Run by
+ * tests/cli/sacred/sacred_clock.sh.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -34,15 +35,27 @@ static long call(long number, long a, long b, long c, long d, long e, long f)
 	return result;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *t) { return (int)call(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0); }
-int gettimeofday(struct timeval *restrict t, void *restrict zone) { return (int)call(SYS_gettimeofday, (long)t, (long)zone, 0, 0, 0, 0); }
-ssize_t read(int fd, void *to, size_t size) { return call(SYS_read, fd, (long)to, (long)size, 0, 0, 0); }
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	return (int)call(SYS_clock_gettime, clock, (long)t, 0, 0, 0, 0);
+}
+int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+	return (int)call(SYS_gettimeofday, (long)t, (long)zone, 0, 0, 0, 0);
+}
+ssize_t read(int fd, void *to, size_t size)
+{
+	return call(SYS_read, fd, (long)to, (long)size, 0, 0, 0);
+}
 int close(int fd) { return (int)call(SYS_close, fd, 0, 0, 0, 0, 0); }
 void *mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	return (void *)call(SYS_mmap, (long)at, (long)size, prot, flags, fd, offset);
 }
-int munmap(void *at, size_t size) { return (int)call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0); }
+int munmap(void *at, size_t size)
+{
+	return (int)call(SYS_munmap, (long)at, (long)size, 0, 0, 0, 0);
+}
 
 /* Strings and memory under the same lock, as a checker's may be. */
 #define LOCKED(result, expression) \
@@ -92,7 +105,8 @@ int main(void)
 		if (i % 4 == 0) {
 			close(-1);
 			read(-1, &t, 1);
-			munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+			munmap(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			       4096);
 			memcpy(b, a, sizeof b);
 			n += strlen(b);
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every way of starting a program, with environments of its own making, and what the program so started sees; also ways that fail. The output with
- * a profiler must be that without. Run by tests/cli/sacred/sacred_exec.sh.
+ * Every way of starting a program, with environments of its own making, and what the program so
+ * started sees; also ways that fail. The output with a profiler must be that without. Run by
+ * tests/cli/sacred/sacred_exec.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +38,9 @@ static int shown(int argc, char **argv)
 	int n = 0;
 	while (environ[n])
 		n++;
-	printf("  %d arguments, last %s; %d variables, sum %lx; A=%s B=%s preload %s\n", argc, argv[argc - 1], n, sum, getenv("A"),
-	       getenv("B"), getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "unset");
+	printf("  %d arguments, last %s; %d variables, sum %lx; A=%s B=%s preload %s\n", argc,
+	       argv[argc - 1], n, sum, getenv("A"), getenv("B"),
+	       getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "unset");
 	return argc;
 }
 
@@ -61,7 +63,22 @@ static void many(char **argv, int n)
 	argv[n] = NULL;
 }
 
-enum { EXECVE, EXECV, EXECVP, EXECVPE, EXECL, EXECLP, EXECLE, FEXECVE, EXECVEAT, EXECLONG, EMPTY, MISSING, DENIED, N_WAYS };
+enum {
+	EXECVE,
+	EXECV,
+	EXECVP,
+	EXECVPE,
+	EXECL,
+	EXECLP,
+	EXECLE,
+	FEXECVE,
+	EXECVEAT,
+	EXECLONG,
+	EMPTY,
+	MISSING,
+	DENIED,
+	N_WAYS
+};
 
 static void become(int way)
 {
@@ -72,10 +89,15 @@ static void become(int way)
 	case EXECVP: execvp(self, argv); break;
 	case EXECVPE: execvpe("env", (char *[]){A("env"), NULL}, few); break;
 	case EXECL: execl(self, self, "show", "two", (char *)NULL); break;
-	case EXECLP: execlp("sh", "sh", "-c", "echo \"  $0 $1 $A\"; exit 9", "zero", "first", (char *)NULL); break;
+	case EXECLP:
+		execlp("sh", "sh", "-c", "echo \"  $0 $1 $A\"; exit 9", "zero", "first",
+		       (char *)NULL);
+		break;
 	case EXECLE: execle(self, self, "show", "three", (char *)NULL, few); break;
 	case FEXECVE: fexecve(open(self, O_RDONLY | O_CLOEXEC), argv, few); break;
-	case EXECVEAT: execveat(open(self, O_PATH | O_CLOEXEC), "", argv, few, AT_EMPTY_PATH); break;
+	case EXECVEAT:
+		execveat(open(self, O_PATH | O_CLOEXEC), "", argv, few, AT_EMPTY_PATH);
+		break;
 	case EXECLONG: {
 		char *long_list[600];
 		many(long_list, 599);
@@ -136,7 +158,9 @@ static void by_spawn(void)
 	printf("posix_spawn %d\n", posix_spawn(&child, self, &actions, NULL, argv, few));
 	wait_for(child);
 	fflush(stdout);
-	printf("posix_spawnp %d\n", posix_spawnp(&child, "sh", NULL, NULL, (char *[]){A("sh"), A("-c"), A("exit 5"), NULL}, environ));
+	printf("posix_spawnp %d\n",
+	       posix_spawnp(&child, "sh", NULL, NULL,
+			    (char *[]){A("sh"), A("-c"), A("exit 5"), NULL}, environ));
 	wait_for(child);
 	printf("missing %d\n", posix_spawn(&child, "/nonexistent", NULL, NULL, argv, few));
 }
@@ -145,7 +169,9 @@ static void by_shell(void)
 {
 	char line[200];
 	fflush(stdout);
-	printf("system %#x\n", (unsigned)system("echo \"  $0 it's 'quoted' \\\"twice\\\" `echo x` $((1 + 2))\"; exit 3"));
+	printf("system %#x\n",
+	       (unsigned)system(
+		       "echo \"  $0 it's 'quoted' \\\"twice\\\" `echo x` $((1 + 2))\"; exit 3"));
 	fflush(stdout);
 	printf("system %#x\n", (unsigned)system("kill -9 $$"));
 	fflush(stdout);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends in the way that its argument names, with handlers that print. Run by tests/cli/sacred/sacred_exit.sh. */
+/* Ends in the way that its argument names, with handlers that print. Run by
+ * tests/cli/sacred/sacred_exit.sh. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes a system call of the profiler's library fail: runs a command under ptrace, counts the calls in all its threads that are made from
- * within libhpcrun-lite.so and can fail in real life, and lets the one with the number given (with '+', that and all later ones)
- * fail. The program's own calls are left alone. Writes the number of calls seen to the file named first, and ends as the
- * program did. Usage: sacred_fault COUNT-FILE NUMBER[+] ERRNO COMMAND... Run by tests/cli/sacred/sacred_fault.sh.
+ * Makes a system call of the profiler's library fail: runs a command under ptrace, counts the calls
+ * in all its threads that are made from within libhpcrun-lite.so and can fail in real life, and
+ * lets the one with the number given (with '+', that and all later ones) fail. The program's own
+ * calls are left alone. Writes the number of calls seen to the file named first, and ends as the
+ * program did. Usage: sacred_fault COUNT-FILE NUMBER[+] ERRNO COMMAND... Run by
+ * tests/cli/sacred/sacred_fault.sh.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -21,9 +23,34 @@
 #define MAX_THREADS 256
 
 static const long can_fail[] = {
-	SYS_openat, SYS_mmap, SYS_madvise, SYS_fallocate, SYS_ftruncate, SYS_perf_event_open, SYS_timer_create, SYS_timer_settime,
-	SYS_fcntl, SYS_ioctl, SYS_write, SYS_pwrite64, SYS_read, SYS_pread64, SYS_rename, SYS_mkdir, SYS_mkdirat, SYS_stat,
-	SYS_newfstatat, SYS_fstat, SYS_readlink, SYS_readlinkat, SYS_getcwd, SYS_prctl, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mremap, SYS_msync,
+	SYS_openat,
+	SYS_mmap,
+	SYS_madvise,
+	SYS_fallocate,
+	SYS_ftruncate,
+	SYS_perf_event_open,
+	SYS_timer_create,
+	SYS_timer_settime,
+	SYS_fcntl,
+	SYS_ioctl,
+	SYS_write,
+	SYS_pwrite64,
+	SYS_read,
+	SYS_pread64,
+	SYS_rename,
+	SYS_mkdir,
+	SYS_mkdirat,
+	SYS_stat,
+	SYS_newfstatat,
+	SYS_fstat,
+	SYS_readlink,
+	SYS_readlinkat,
+	SYS_getcwd,
+	SYS_prctl,
+	SYS_process_vm_readv,
+	SYS_process_vm_writev,
+	SYS_mremap,
+	SYS_msync,
 };
 
 static struct tracee {
@@ -61,7 +88,8 @@ static void find_library(pid_t pid)
 	while (f && fgets(line, sizeof line, f)) {
 		unsigned long start, end;
 		char rights[8];
-		if (strstr(line, "/libhpcrun-lite.so") && sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 && strchr(rights, 'x')) {
+		if (strstr(line, "/libhpcrun-lite.so") &&
+		    sscanf(line, "%lx-%lx %7s", &start, &end, rights) == 3 && strchr(rights, 'x')) {
 			plan.start = start;
 			plan.end = end;
 		}
@@ -86,7 +114,8 @@ static void at_entry(struct tracee *t, struct user_regs_struct *regs)
 	if (regs->rip < plan.start || regs->rip >= plan.end || !may_fail((long)regs->orig_rax))
 		return;
 	plan.n_calls++;
-	t->fails = plan.n_calls == plan.number || (plan.all_later && plan.n_calls > plan.number && plan.number > 0);
+	t->fails = plan.n_calls == plan.number ||
+		   (plan.all_later && plan.n_calls > plan.number && plan.number > 0);
 	if (t->fails) {
 		regs->orig_rax = (unsigned long long)-1;
 		ptrace(PTRACE_SETREGS, t->tid, NULL, regs);
@@ -168,7 +197,8 @@ int main(int argc, char **argv)
 	waitpid(child, &status, 0);
 	find(child);
 	ptrace(PTRACE_SETOPTIONS, child, NULL,
-	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL));
+	       (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC |
+			PTRACE_O_EXITKILL));
 	ptrace(PTRACE_SYSCALL, child, NULL, NULL);
 	int code = trace(child);
 	FILE *f = fopen(argv[1], "w");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does with descriptors what daemons, shells and test suites do, and prints what came of it: the output with a profiler must be that
- * without. Argument: the name of a part. Run by tests/cli/sacred/sacred_fd.sh.
+ * Does with descriptors what daemons, shells and test suites do, and prints what came of it: the
+ * output with a profiler must be that without. Argument: the name of a part. Run by
+ * tests/cli/sacred/sacred_fd.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +58,8 @@ static void overwrite(void)
 			wrong++;
 	printf("dup2: %d wrong\n", wrong);
 	for (int fd = 10; fd < TOP; fd++)
-		if (dup3(a, fd, O_CLOEXEC) != fd || fcntl(fd, F_GETFD) != FD_CLOEXEC || close(fd) != 0)
+		if (dup3(a, fd, O_CLOEXEC) != fd || fcntl(fd, F_GETFD) != FD_CLOEXEC ||
+		    close(fd) != 0)
 			wrong++;
 	printf("dup3: %d wrong\n", wrong);
 	int refused = 0;

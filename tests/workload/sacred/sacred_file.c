@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program whose measurement file somebody shortens or overwrites while it runs, and its own SIGBUS. sacred_file DIRECTORY HOW WHO: HOW is what is done to the files
- * *.hpcrun in the directory: a number of bytes to cut them to, "noise" to write over them behind the first page, or "none". WHO: "default", "handler" (the program handles SIGBUS,
- * and has faults of its own), "reset" (with SA_RESETHAND), "blocked" (the threads block all signals), "pending"
- * (so does the process, and it was sent SIGBUS), "die" (a SIGBUS of its own in the end), "ignore". The output
+ * A program whose measurement file somebody shortens or overwrites while it runs, and its own
+ * SIGBUS. sacred_file DIRECTORY HOW WHO: HOW is what is done to the files *.hpcrun in the
+ * directory: a number of bytes to cut them to, "noise" to write over them behind the first page, or
+ * "none". WHO: "default", "handler" (the program handles SIGBUS, and has faults of its own),
+ * "reset" (with SA_RESETHAND), "blocked" (the threads block all signals), "pending" (so does the
+ * process, and it was sent SIGBUS), "die" (a SIGBUS of its own in the end), "ignore". The output
  * with a profiler must be that without. Run by tests/cli/sacred/sacred_file.sh.
  */
 #include <dirent.h>
@@ -94,7 +96,8 @@ static void take_pending(const char *when)
 	sigemptyset(&bus);
 	sigaddset(&bus, SIGBUS);
 	while (sigtimedwait(&bus, &info, &zero) == SIGBUS)
-		printf("%s: SIGBUS with code %d, pid %d\n", when, info.si_code, info.si_pid == getpid());
+		printf("%s: SIGBUS with code %d, pid %d\n", when, info.si_code,
+		       info.si_pid == getpid());
 }
 
 static void *take_in_thread(void *when)
@@ -137,7 +140,11 @@ static void damage_file(const char *path, const char *how)
 		(void)!ftruncate(fd, atol(how));
 	else
 		for (off_t at = 4096; at < st.st_size; at += (off_t)sizeof noise)
-			(void)!pwrite(fd, noise, st.st_size - at < (off_t)sizeof noise ? (size_t)(st.st_size - at) : sizeof noise, at);
+			(void)!pwrite(fd, noise,
+				      st.st_size - at < (off_t)sizeof noise
+					      ? (size_t)(st.st_size - at)
+					      : sizeof noise,
+				      at);
 	close(fd);
 }
 
@@ -158,7 +165,11 @@ static void look(const char *what)
 {
 	struct sigaction a;
 	sigaction(SIGBUS, NULL, &a);
-	printf("%s: %s, flags %x, SIGBUS masked %d\n", what, a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignored" : a.sa_sigaction == on_bus ? "ours" : "?",
+	printf("%s: %s, flags %x, SIGBUS masked %d\n", what,
+	       a.sa_handler == SIG_DFL    ? "default"
+	       : a.sa_handler == SIG_IGN  ? "ignored"
+	       : a.sa_sigaction == on_bus ? "ours"
+					  : "?",
 	       (unsigned)a.sa_flags & ~0x04000000u, sigismember(&a.sa_mask, SIGBUS));
 }
 
@@ -194,7 +205,8 @@ int main(int argc, char **argv)
 	int status = 0;
 	waitpid(child, &status, 0);
 	look("at last");
-	printf("child %d, %d faults, %d others\n", WEXITSTATUS(status), (int)n_faults, (int)n_other);
+	printf("child %d, %d faults, %d others\n", WEXITSTATUS(status), (int)n_faults,
+	       (int)n_other);
 	fflush(stdout);
 	if (!strcmp(who, "die"))
 		fault();

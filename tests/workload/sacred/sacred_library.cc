@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the dlopen storm opens and closes: code that works, throws and catches. Run by tests/cli/sacred/sacred_storm.sh. */
+/* What the dlopen storm opens and closes: code that works, throws and catches. Run by
+ * tests/cli/sacred/sacred_storm.sh. */
 #include <stdexcept>
 
 extern "C" long sacred_work(long n)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library that a user preloads. It also looks from inside: calls of malloc, of locks and of the loader's walk that are made while the
- * sampling signal is blocked come from our handler, as nothing else can block it; they are counted, and written to the file
- * that SACRED_PURITY names at the end. Used by tests/cli/sacred/sacred_env.sh and tests/cli/sacred/sacred_purity.sh.
+ * A library that a user preloads. It also looks from inside: calls of malloc, of locks and of the
+ * loader's walk that are made while the sampling signal is blocked come from our handler, as
+ * nothing else can block it; they are counted, and written to the file that SACRED_PURITY names at
+ * the end. Used by tests/cli/sacred/sacred_env.sh and tests/cli/sacred/sacred_purity.sh.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

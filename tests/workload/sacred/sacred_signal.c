@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Masks, handlers and deliveries as a program sees them, of every signal and above all of SIGSTKFLT, by which a profiler samples: the
- * output with one must be that without. Argument: the name of a part. Run by tests/cli/sacred/sacred_signal.sh.
+ * Masks, handlers and deliveries as a program sees them, of every signal and above all of
+ * SIGSTKFLT, by which a profiler samples: the output with one must be that without. Argument: the
+ * name of a part. Run by tests/cli/sacred/sacred_signal.sh.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -121,8 +122,11 @@ static void print_action(int sig)
 		printf("%d: errno %d\n", sig, errno);
 		return;
 	}
-	const char *who = a.sa_handler == SIG_DFL ? "default" : a.sa_handler == SIG_IGN ? "ignore" : a.sa_handler == catch ? "catch" :
-	                  a.sa_sigaction == catch_info ? "catch_info" : "other";
+	const char *who = a.sa_handler == SIG_DFL        ? "default"
+			  : a.sa_handler == SIG_IGN      ? "ignore"
+			  : a.sa_handler == catch        ? "catch"
+			  : a.sa_sigaction == catch_info ? "catch_info"
+							 : "other";
 	printf("%d: %s flags %#x mask ", sig, who, (unsigned)a.sa_flags & ~0x04000000U);
 	for (int s = 1; s < 65; s++)
 		putchar(sigismember(&a.sa_mask, s) > 0 ? '1' : '0');
@@ -175,7 +179,8 @@ static void own(void)
 	for (int i = 0; i < 5; i++)
 		raise(SIGSTKFLT);
 	printf("raised: %d, code %d, mask %d\n", n_caught, last_code, depth_seen);
-	/* one that is sent while a sample's is pending merges with it: the one exception, doc/transparency.md */
+	/* one that is sent while a sample's is pending merges with it: the one exception,
+	 * doc/transparency.md */
 	for (n_caught = 0; n_caught == 0;)
 		kill(getpid(), SIGSTKFLT);
 	printf("killed: %d, code %d\n", n_caught, last_code);
@@ -257,7 +262,8 @@ static void compute_in_handler(int sig)
 	__asm__ volatile(""); /* or it jumps there, and is not in the path */
 }
 
-/* Computes with all signals blocked, by a mask and then by a handler's: it must be sampled all the same. */
+/* Computes with all signals blocked, by a mask and then by a handler's: it must be sampled all the
+ * same. */
 static void blocked(void)
 {
 	struct sigaction a = {.sa_handler = compute_in_handler};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Storms: what a program does at its wildest, over and over, while it is sampled at 10 kHz. Each prints sums that do not depend on time; the
- * output with a profiler must be that without, and there must be no hang. Arguments: the name of a storm, a number of rounds and,
- * for dlopen, a library. Run by tests/cli/sacred/sacred_storm.sh.
+ * Storms: what a program does at its wildest, over and over, while it is sampled at 10 kHz. Each
+ * prints sums that do not depend on time; the output with a profiler must be that without, and
+ * there must be no hang. Arguments: the name of a storm, a number of rounds and, for dlopen, a
+ * library. Run by tests/cli/sacred/sacred_storm.sh.
  */
 #include <cerrno>
 #include <csetjmp>
@@ -100,7 +101,8 @@ void storm_threads()
 		pthread_attr_init(&attr);
 		pthread_attr_setstacksize(&attr, i % 2 ? 65536 : 1 << 20);
 		for (long k = 0; k < 4; k++)
-			if (pthread_create(&t[k], &attr, short_thread, reinterpret_cast<void *>(k)) != 0)
+			if (pthread_create(&t[k], &attr, short_thread,
+					   reinterpret_cast<void *>(k)) != 0)
 				abort();
 		for (pthread_t k : t) {
 			void *result;
@@ -245,8 +247,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)();
-	} storms[] = {{"throw", storm_throw}, {"malloc", storm_malloc}, {"threads", storm_threads}, {"fork", storm_fork},
-	              {"dlopen", storm_dlopen}, {"signals", storm_signals}, {"timers", storm_timers}};
+	} storms[] = {{"throw", storm_throw},  {"malloc", storm_malloc}, {"threads", storm_threads},
+		      {"fork", storm_fork},    {"dlopen", storm_dlopen}, {"signals", storm_signals},
+		      {"timers", storm_timers}};
 	for (const auto &s : storms)
 		if (name == s.name) {
 			s.run();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs ask of the kernel past libc. Run by tests/cli/sacred/sacred_syscall.sh. Usage: sacred_syscall MODE
- * strict, filter, libseccomp: allows itself next to nothing, computes, writes and ends; spare: forbids one call that nobody makes. exec: becomes the same program by system call, 20 times. exit: ends by one.
- * signals: sets every signal to its default by syscall(2), computes, and says what the dispositions are.
- * frame: calls with nothing but a page that cannot be written above its return address, where a sixth argument would be.
+ * What programs ask of the kernel past libc. Run by tests/cli/sacred/sacred_syscall.sh. Usage:
+ * sacred_syscall MODE strict, filter, libseccomp: allows itself next to nothing, computes, writes
+ * and ends; spare: forbids one call that nobody makes. exec: becomes the same program by system
+ * call, 20 times. exit: ends by one. signals: sets every signal to its default by syscall(2),
+ * computes, and says what the dispositions are. frame: calls with nothing but a page that cannot be
+ * written above its return address, where a sixth argument would be.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -34,7 +36,8 @@ static void burn_ticks(void)
 	struct timespec t;
 	do
 		burn();
-	while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 && t.tv_sec == 0 && t.tv_nsec < 100000000);
+	while (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 && t.tv_sec == 0 &&
+	       t.tv_nsec < 100000000);
 }
 
 static void say(const char *text)
@@ -48,9 +51,11 @@ static int restrict_to_little(int by_syscall)
 	static const int allowed[] = {SYS_write, SYS_exit, SYS_rt_sigreturn};
 	struct sock_filter code[16];
 	unsigned short n = 0;
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+						 offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) {
-		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i], 0, 1);
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							 (unsigned)allowed[i], 0, 1);
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
@@ -60,7 +65,8 @@ static int restrict_to_little(int by_syscall)
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
-	return by_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return by_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+			  : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 static int forbid_one(void)
@@ -72,7 +78,9 @@ static int forbid_one(void)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof code / sizeof *code, code};
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ? -1 : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+		       ? -1
+		       : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 static void become_again(char **argv)
@@ -104,8 +112,10 @@ static int set_defaults(void)
 	for (int i = 0; i < 4; i++)
 		burn();
 	for (int i = 1; i < 65; i++)
-		text[i - 1] = syscall(SYS_rt_sigaction, i, NULL, &now, sizeof now.mask) == 0 && !now.handler
-			? '0' : 'x';
+		text[i - 1] = syscall(SYS_rt_sigaction, i, NULL, &now, sizeof now.mask) == 0 &&
+					      !now.handler
+				      ? '0'
+				      : 'x';
 	/* a raw call shows ours there: doc/transparency.md */
 	text[SIGBUS - 1] = '-';
 	say(text);
@@ -130,7 +140,8 @@ static long ask_below(char *top)
 static int frame(void)
 {
 	enum { BYTES = 1 << 16 };
-	char *low = mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *low =
+		mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (low == MAP_FAILED || mprotect(low + BYTES, BYTES, PROT_READ) != 0)
 		return 77;
 	for (int i = 0; i < 1000000; i++)
@@ -160,7 +171,8 @@ int main(int argc, char **argv)
 		say("spared\n");
 		return 6;
 	}
-	if (strcmp(mode, "strict") == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0 : restrict_to_little(strcmp(mode, "libseccomp") == 0) != 0)
+	if (strcmp(mode, "strict") == 0 ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0
+					: restrict_to_little(strcmp(mode, "libseccomp") == 0) != 0)
 		return 77;
 	burn();
 	say("restricted\n");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits that the kernel does not restart after a signal: each must last as long as asked for, unless a handler of the program's own ends
- * it. Prints what came of each wait; the output with a profiler must be that without. Run by tests/cli/sacred/sacred_wait.sh.
+ * Waits that the kernel does not restart after a signal: each must last as long as asked for,
+ * unless a handler of the program's own ends it. Prints what came of each wait; the output with a
+ * profiler must be that without. Run by tests/cli/sacred/sacred_wait.sh.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,7 +26,8 @@
 #include <unistd.h>
 
 #define ALONE_MS 60
-#define WITH_ALARM_MS 100000 /* never waited for: alarms come again and again, since one may come before the wait begins */
+/* Never waited for: alarms come again and again, since one may come before the wait begins. */
+#define WITH_ALARM_MS 100000
 #define ALARM_MS 100
 
 static volatile sig_atomic_t n_alarms;
@@ -53,8 +55,14 @@ static struct timespec after(clockid_t clock, int ms)
 
 static struct timespec span; /* the same as wait_ms */
 
-static int wait_poll(void) { return poll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, wait_ms); }
-static int wait_ppoll(void) { return ppoll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, &span, NULL); }
+static int wait_poll(void)
+{
+	return poll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, wait_ms);
+}
+static int wait_ppoll(void)
+{
+	return ppoll(&(struct pollfd){.fd = pipe_in, .events = POLLIN}, 1, &span, NULL);
+}
 static int wait_epoll(void) { return epoll_wait(epoll_fd, &(struct epoll_event){0}, 1, wait_ms); }
 static int wait_epoll_mask(void)
 {
@@ -87,7 +95,11 @@ static int wait_nanosleep(void)
 	printf(" [%s left]", rest.tv_sec || rest.tv_nsec ? "some" : "none");
 	return result;
 }
-static int wait_clock(void) { errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL); return errno ? -1 : 0; }
+static int wait_clock(void)
+{
+	errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL);
+	return errno ? -1 : 0;
+}
 static int wait_until(void)
 {
 	struct timespec t = after(CLOCK_REALTIME, wait_ms);
@@ -124,10 +136,14 @@ static const struct wait {
 	const char *name;
 	int (*call)(void);
 } waits[] = {
-	{"poll", wait_poll}, {"ppoll", wait_ppoll}, {"epoll_wait", wait_epoll}, {"epoll_pwait", wait_epoll_mask},
-	{"select", wait_select}, {"pselect", wait_pselect}, {"nanosleep", wait_nanosleep}, {"clock_nanosleep", wait_clock},
-	{"until", wait_until}, {"usleep", wait_usleep}, {"thrd_sleep", wait_thrd}, {"semtimedop", wait_semop},
-	{"sem_timedwait", wait_sem}, {"sem_clockwait", wait_sem_clock}, {"sigtimedwait", wait_signal},
+	{"poll", wait_poll},           {"ppoll", wait_ppoll},
+	{"epoll_wait", wait_epoll},    {"epoll_pwait", wait_epoll_mask},
+	{"select", wait_select},       {"pselect", wait_pselect},
+	{"nanosleep", wait_nanosleep}, {"clock_nanosleep", wait_clock},
+	{"until", wait_until},         {"usleep", wait_usleep},
+	{"thrd_sleep", wait_thrd},     {"semtimedop", wait_semop},
+	{"sem_timedwait", wait_sem},   {"sem_clockwait", wait_sem_clock},
+	{"sigtimedwait", wait_signal},
 };
 
 /* Again and again. 0: no more. */
@@ -150,8 +166,10 @@ static void try(const struct wait *w, int alarm_ms)
 	int result = w->call();
 	int error = errno;
 	alarm_every(0);
-	int64_t took = now_us(CLOCK_MONOTONIC) - start, least = (alarm_ms ? alarm_ms : wait_ms) * 1000 - 1000;
-	printf(" %d %s, %s, %s\n", result, result ? strerror(error) : "good", n_alarms ? "alarms" : "no alarm", took < least ? "TOO EARLY" : "in time");
+	int64_t took = now_us(CLOCK_MONOTONIC) - start,
+		least = (alarm_ms ? alarm_ms : wait_ms) * 1000 - 1000;
+	printf(" %d %s, %s, %s\n", result, result ? strerror(error) : "good",
+	       n_alarms ? "alarms" : "no alarm", took < least ? "TOO EARLY" : "in time");
 }
 
 /* ---- calls that end early where a signal comes, however its handler was set ---- */

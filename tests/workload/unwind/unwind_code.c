@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions with interesting frames, stepped through instruction by instruction by unwind_steps.c. Compiled by tests/cli/unwind/unwind_steps.sh with many
- * compilers and options; nothing here may depend on one of them.
+ * Functions with interesting frames, stepped through instruction by instruction by unwind_steps.c.
+ * Compiled by tests/cli/unwind/unwind_steps.sh with many compilers and options; nothing here may
+ * depend on one of them.
  */
 #include "tests/workload/unwind/unwind_steps.h"
 
@@ -32,8 +33,8 @@ NOINLINE static unsigned leaf(unsigned x)
 }
 
 /* All callee-saved registers in use. */
-NOINLINE static unsigned many_registers(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g,
-					unsigned h)
+NOINLINE static unsigned many_registers(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e,
+					unsigned f, unsigned g, unsigned h)
 {
 	unsigned v = 0;
 	for (unsigned i = 0; i < 3; i++) {
@@ -85,7 +86,8 @@ NOINLINE static unsigned aligned_with_alloca(unsigned n, ...)
 	for (unsigned i = 0; i < 16 && i < n; i++)
 		p[i] = v[i] = va_arg(more, unsigned);
 	va_end(more);
-	return leaf(v[1]) + leaf(p[2]) + many_registers(p[0], v[0], 1, 2, 3, 4, 5, (unsigned)((uintptr_t)v & 127));
+	return leaf(v[1]) + leaf(p[2]) +
+	       many_registers(p[0], v[0], 1, 2, 3, 4, 5, (unsigned)((uintptr_t)v & 127));
 }
 
 typedef double v4d __attribute__((vector_size(32)));
@@ -297,7 +299,8 @@ static void run_coroutine(void)
 	}
 }
 
-/* The path of a small shared library in the environment: opened, called through its own PLT, closed. */
+/* The path of a small shared library in the environment: opened, called through its own PLT,
+ * closed. */
 static void run_dlopen(void)
 {
 	void *library = library_path_arg ? dlopen(library_path_arg, RTLD_LAZY) : NULL;
@@ -318,8 +321,16 @@ __attribute__((constructor)) static void find_library(void)
 }
 
 const struct steps_case code_cases[] = {
-	{"plain", run_plain, 0},         {"recursion", run_recursion, 0}, {"aligned", run_aligned, 0},
-	{"vectors", run_vectors, 0},     {"callback", run_callback, 0},   {"longjmp", run_longjmp, 0},
-	{"libc", run_libc, 0},           {"signal", run_signal, 0},       {"signal_stack", run_signal_stack, 0},
-	{"coroutine", run_coroutine, 0}, {"dlopen", run_dlopen, 1},       {NULL, NULL, 0},
+	{"plain", run_plain, 0},
+	{"recursion", run_recursion, 0},
+	{"aligned", run_aligned, 0},
+	{"vectors", run_vectors, 0},
+	{"callback", run_callback, 0},
+	{"longjmp", run_longjmp, 0},
+	{"libc", run_libc, 0},
+	{"signal", run_signal, 0},
+	{"signal_stack", run_signal_stack, 0},
+	{"coroutine", run_coroutine, 0},
+	{"dlopen", run_dlopen, 1},
+	{NULL, NULL, 0},
 };

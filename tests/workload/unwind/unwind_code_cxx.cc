@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// C++ frames for unwind_steps.c: exceptions thrown, cleaned up, caught and thrown on; virtual calls, lambdas, templates of the library.
+// C++ frames for unwind_steps.c: exceptions thrown, cleaned up, caught and thrown on; virtual
+// calls, lambdas, templates of the library.
 #include "tests/workload/unwind/unwind_steps.h"
 
 #include <algorithm>
@@ -98,7 +99,9 @@ void run_templates()
 	std::map<std::string, unsigned> m;
 	for (unsigned i = 0; i < 5; i++)
 		m["key" + std::to_string(v[i])] += i;
-	std::function<unsigned(unsigned)> f = [&](unsigned n) { return n ? f(n - 1) + (unsigned)m.size() : 0; };
+	std::function<unsigned(unsigned)> f = [&](unsigned n) {
+		return n ? f(n - 1) + (unsigned)m.size() : 0;
+	};
 	sink = f(4);
 }
 } // namespace

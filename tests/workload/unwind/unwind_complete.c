@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts complete stacks in any program: preloaded, it samples the main thread all the time with our unwinder alone and says at exit how many paths reached the root:
- * "samples N complete M marked K". For tests/cli/unwind/unwind_complete.sh; not part of the product.
+ * Counts complete stacks in any program: preloaded, it samples the main thread all the time with
+ * our unwinder alone and says at exit how many paths reached the root: "samples N complete M marked
+ * K". For tests/cli/unwind/unwind_complete.sh; not part of the product.
  */
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -44,7 +45,10 @@ __attribute__((constructor)) static void begin(void)
 	main_thread = pthread_self();
 	const struct unwind_stack stack = {(uintptr_t)lo, (uintptr_t)lo + bytes, true, 0};
 	thread = unwind_thread_init(calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
-	sigaction(SIGSTKFLT, &(struct sigaction){.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO | SA_RESTART}, NULL);
+	sigaction(
+		SIGSTKFLT,
+		&(struct sigaction){.sa_sigaction = on_sample, .sa_flags = SA_SIGINFO | SA_RESTART},
+		NULL);
 	timer_t timer;
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGSTKFLT};
 	const struct itimerspec period = {{0, PERIOD_US * 1000}, {0, PERIOD_US * 1000}};

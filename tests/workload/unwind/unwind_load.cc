@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work for tests/cli/unwind/unwind_complete.sh: containers, strings, streams, virtual calls, sorting, now and then an exception.
+// Work for tests/cli/unwind/unwind_complete.sh: containers, strings, streams, virtual calls,
+// sorting, now and then an exception.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -49,7 +50,8 @@ unsigned long words(unsigned n)
 		m[s.str()] += i;
 	}
 	std::vector<std::pair<std::string, unsigned long>> v(m.begin(), m.end());
-	std::sort(v.begin(), v.end(), [](const auto &a, const auto &b) { return a.second > b.second; });
+	std::sort(v.begin(), v.end(),
+		  [](const auto &a, const auto &b) { return a.second > b.second; });
 	return v.size() + v.front().first.size();
 }
 } // namespace

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A shared library that is opened and closed while its caller is unwound: calls of its own functions and of libc's go through its PLT, bound lazily. */
+/* A shared library that is opened and closed while its caller is unwound: calls of its own
+ * functions and of libc's go through its PLT, bound lazily. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@ __attribute__((noinline)) unsigned plugin_inner(unsigned n, unsigned (*callback)
 {
 	volatile unsigned char text[64];
 	memset((void *)text, (int)n, sizeof text);
-	return n ? plugin_inner(n - 1, callback) + callback(text[n]) : (unsigned)abs((int)callback(n));
+	return n ? plugin_inner(n - 1, callback) + callback(text[n])
+		 : (unsigned)abs((int)callback(n));
 }
 
 unsigned plugin_entry(unsigned n, unsigned (*callback)(unsigned))

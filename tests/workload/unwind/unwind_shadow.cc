@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The shadow-stack check: a program that knows its true call path. Every function of the section "shadowed" (and the plugin that is opened and closed all the time) pushes
-// itself and its return address when it is entered and pops them before it returns; a timer interrupts two threads ten thousand times a second, and the handler
-// compares. The frames of our path that lie in such functions must be those of the shadow, in order and number: the same function, and, where
-// one of them called the next, the same return address. One more is right only if it is the leaf, which has not pushed yet or has popped already.
-// Between a throw or longjmp and its landing the shadow may be deeper than the stack.
-// usage: unwind_shadow PLUGIN SAMPLES. Exit status 1 if a path is wrong and not marked, or too few are exact.
+// The shadow-stack check: a program that knows its true call path. Every function of the section
+// "shadowed" (and the plugin that is opened and closed all the time) pushes itself and its return
+// address when it is entered and pops them before it returns; a timer interrupts two threads ten
+// thousand times a second, and the handler compares. The frames of our path that lie in such
+// functions must be those of the shadow, in order and number: the same function, and, where one of
+// them called the next, the same return address. One more is right only if it is the leaf, which
+// has not pushed yet or has popped already. Between a throw or longjmp and its landing the shadow
+// may be deeper than the stack. usage: unwind_shadow PLUGIN SAMPLES. Exit status 1 if a path is
+// wrong and not marked, or too few are exact.
 extern "C" {
 #include "hpcrun-lite/unwind/unwind.h"
 }
@@ -38,13 +41,15 @@ namespace
 enum { MAX_DEPTH = 2048, N_THREADS = 2, PERIOD_NS = 100000, ALT_BYTES = 1 << 16 };
 
 struct tally {
-	uint64_t samples, exact, jumping, jumping_exact, marked, wrong_marked, wrong, truncated[UNWIND_N_ENDS], reported;
+	uint64_t samples, exact, jumping, jumping_exact, marked, wrong_marked, wrong,
+		truncated[UNWIND_N_ENDS], reported;
 };
 
 struct shadow {
 	uint64_t ra[MAX_DEPTH], function[MAX_DEPTH];
 	volatile unsigned depth;
-	volatile unsigned target; // while a throw or longjmp is on its way: the depth it goes to, + 1
+	// while a throw or longjmp is on its way: the depth it goes to, + 1
+	volatile unsigned target;
 };
 
 __thread shadow mine;
@@ -58,7 +63,8 @@ uint64_t samples_wanted;
 
 // No call may stand between the two stores, not even at -O0.
 #define FENCE() __asm__ volatile("" ::: "memory")
-// A push is complete when depth says so; the compiler must keep that order, the processor does for its own signals.
+// A push is complete when depth says so; the compiler must keep that order, the processor does for
+// its own signals.
 #define ENTER(self)                                                 \
 	do {                                                        \
 		const unsigned d = mine.depth;                      \
@@ -77,7 +83,8 @@ uint64_t samples_wanted;
 
 bool is_shadowed(uint64_t pc)
 {
-	return (pc >= (uint64_t)__start_shadowed && pc < (uint64_t)__stop_shadowed) || (pc >= plugin_lo && pc < plugin_hi);
+	return (pc >= (uint64_t)__start_shadowed && pc < (uint64_t)__stop_shadowed) ||
+	       (pc >= plugin_lo && pc < plugin_hi);
 }
 
 // The frames of a path that lie in shadowed functions, leaf first, as looked up.
@@ -124,8 +131,8 @@ void report(const unwind_path &path, const frames &ours, unsigned depth)
 {
 	if (counts.reported++ > 3)
 		return;
-	std::printf("# differs: leaf %lx, end %s, %s; ours:", (unsigned long)path.addr[0], unwind_end_name(path.end),
-		    path.heuristic ? "marked" : "not marked");
+	std::printf("# differs: leaf %lx, end %s, %s; ours:", (unsigned long)path.addr[0],
+		    unwind_end_name(path.end), path.heuristic ? "marked" : "not marked");
 	for (unsigned i = 0; i < ours.n && i < 12; i++)
 		std::printf(" %lx", (unsigned long)ours.pc[i]);
 	std::printf(" (%u of %u); truth:", ours.n, path.n);
@@ -146,9 +153,11 @@ void on_sample(int, siginfo_t *, void *context)
 			ours.pc[ours.n++] = path.addr[i] & UNWIND_ADDR_LINK_MASK;
 	const unsigned depth = mine.depth, target = mine.target;
 	const uint64_t leaf = path.n ? path.addr[0] & UNWIND_ADDR_LINK_MASK : 0;
-	const bool leaf_shadowed = is_shadowed(leaf) || (leaf >= (uint64_t)__start_pushing && leaf < (uint64_t)__stop_pushing);
+	const bool leaf_shadowed = is_shadowed(leaf) || (leaf >= (uint64_t)__start_pushing &&
+							 leaf < (uint64_t)__stop_pushing);
 	bool right = path.end == UNWIND_ROOT && is_right(ours, depth, leaf_shadowed);
-	for (unsigned d = target ? target - 1 : depth; !right && path.end == UNWIND_ROOT && d < depth; d++)
+	for (unsigned d = target ? target - 1 : depth;
+	     !right && path.end == UNWIND_ROOT && d < depth; d++)
 		right = is_right(ours, d, leaf_shadowed);
 	counts.samples++;
 	counts.marked += path.heuristic;
@@ -354,8 +363,8 @@ SHADOWED void plugins()
 	ENTER(plugins);
 	void *library = dlopen(plugin_path, RTLD_LAZY);
 	if (library) {
-		auto entry =
-			reinterpret_cast<unsigned (*)(unsigned, const plugin_calls *)>(dlsym(library, "shadow_plugin_entry"));
+		auto entry = reinterpret_cast<unsigned (*)(unsigned, const plugin_calls *)>(
+			dlsym(library, "shadow_plugin_entry"));
 		dl_find_object object;
 		if (entry && _dl_find_object(reinterpret_cast<void *>(entry), &object) == 0) {
 			const plugin_calls calls = {plugin_enter, plugin_leave, called_back};
@@ -381,7 +390,8 @@ timer_t start_timer()
 	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
 	timer_t timer;
 	itimerspec period = {{0, PERIOD_NS}, {0, PERIOD_NS}};
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &period, nullptr) != 0)
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+	    timer_settime(timer, 0, &period, nullptr) != 0)
 		std::abort();
 	return timer;
 }
@@ -426,7 +436,8 @@ void run_thread(bool first)
 	pthread_attr_getstack(&attr, &lo, &bytes);
 	pthread_attr_destroy(&attr);
 	const unwind_stack stack = {(uintptr_t)lo, (uintptr_t)lo + bytes, first};
-	walker = unwind_thread_init(std::calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
+	walker = unwind_thread_init(std::calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH,
+				    &stack);
 	stack_t alternate = {};
 	alternate.ss_sp = std::malloc(ALT_BYTES);
 	alternate.ss_size = ALT_BYTES;
@@ -455,17 +466,22 @@ int verdict()
 	for (unsigned i = 0; i < UNWIND_N_ENDS; i++) {
 		truncated += total.truncated[i];
 		if (total.truncated[i])
-			std::printf("# truncated (%s): %lu\n", unwind_end_name((unwind_end)i), (unsigned long)total.truncated[i]);
+			std::printf("# truncated (%s): %lu\n", unwind_end_name((unwind_end)i),
+				    (unsigned long)total.truncated[i]);
 	}
-	std::printf(
-		"# samples %lu, exact %lu (%.4f %%), truncated %lu, marked %lu, wrong but marked %lu, wrong and not marked %lu\n",
-		(unsigned long)total.samples, (unsigned long)total.exact, 100.0 * (double)total.exact / (double)total.samples,
-		(unsigned long)truncated, (unsigned long)total.marked, (unsigned long)total.wrong_marked,
-		(unsigned long)total.wrong);
-	const uint64_t plain = total.samples - total.jumping, plain_exact = total.exact - total.jumping_exact;
-	std::printf("# outside of throws and jumps %lu, exact %lu (%.4f %%); during them %lu, exact %lu (%.2f %%)\n",
-		    (unsigned long)plain, (unsigned long)plain_exact, 100.0 * (double)plain_exact / (double)plain,
-		    (unsigned long)total.jumping, (unsigned long)total.jumping_exact,
+	std::printf("# samples %lu, exact %lu (%.4f %%), truncated %lu, marked %lu, wrong but "
+		    "marked %lu, wrong and not marked %lu\n",
+		    (unsigned long)total.samples, (unsigned long)total.exact,
+		    100.0 * (double)total.exact / (double)total.samples, (unsigned long)truncated,
+		    (unsigned long)total.marked, (unsigned long)total.wrong_marked,
+		    (unsigned long)total.wrong);
+	const uint64_t plain = total.samples - total.jumping,
+		       plain_exact = total.exact - total.jumping_exact;
+	std::printf("# outside of throws and jumps %lu, exact %lu (%.4f %%); during them %lu, "
+		    "exact %lu (%.2f %%)\n",
+		    (unsigned long)plain, (unsigned long)plain_exact,
+		    100.0 * (double)plain_exact / (double)plain, (unsigned long)total.jumping,
+		    (unsigned long)total.jumping_exact,
 		    100.0 * (double)total.jumping_exact / (double)total.jumping);
 	return total.wrong != 0 || plain - plain_exact > plain / 10000 ||
 	       total.jumping - total.jumping_exact > total.jumping / 10;
@@ -478,9 +494,11 @@ int main(int argc, char **argv)
 		return 2;
 	plugin_path = argv[1];
 	samples_wanted = std::strtoul(argv[2], nullptr, 10) / N_THREADS;
-	for (auto f : {(uint64_t)fibonacci, (uint64_t)deep, (uint64_t)with_alloca, (uint64_t)aligned, (uint64_t)compare,
-		       (uint64_t)callbacks, (uint64_t)throws, (uint64_t)exceptions, (uint64_t)jumps, (uint64_t)longjumps,
-		       (uint64_t)on_own_signal, (uint64_t)signals, (uint64_t)called_back, (uint64_t)plugins, (uint64_t)work})
+	for (auto f :
+	     {(uint64_t)fibonacci, (uint64_t)deep, (uint64_t)with_alloca, (uint64_t)aligned,
+	      (uint64_t)compare, (uint64_t)callbacks, (uint64_t)throws, (uint64_t)exceptions,
+	      (uint64_t)jumps, (uint64_t)longjumps, (uint64_t)on_own_signal, (uint64_t)signals,
+	      (uint64_t)called_back, (uint64_t)plugins, (uint64_t)work})
 		functions[n_functions++] = f;
 	std::sort(functions, functions + n_functions);
 	unwind_config config = {};

@@ -2,8 +2,8 @@
 /*
  * A stack full of what libc left there, below code that shows where it was called from by a frame
  * pointer at most: built without unwind tables (and with -fomit-frame-pointer, or
- * -fno-omit-frame-pointer). Usage: unwind_stale SECONDS. tests/cli/unwind/unwind_languages.sh looks at its
- * paths.
+ * -fno-omit-frame-pointer). Usage: unwind_stale SECONDS. tests/cli/unwind/unwind_languages.sh looks
+ * at its paths.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The every-instruction check: runs the cases of unwind_code.c and unwind_code_cxx.cc with the trap flag set and compares, in the SIGTRAP handler after
- * each single instruction, three paths: ours (with and without reuse of the previous one), libunwind's (unw_step), and the truth: the return addresses that
- * the call instructions seen so far have pushed and that are not yet below the stack pointer. Where ours differs from the truth it must be
- * libunwind's, or be explained by is_leaving().
- * Prints the number of instructions, of distinct pcs, and every difference. Exit status 1 if there is one.
+ * The every-instruction check: runs the cases of unwind_code.c and unwind_code_cxx.cc with the trap
+ * flag set and compares, in the SIGTRAP handler after each single instruction, three paths: ours
+ * (with and without reuse of the previous one), libunwind's (unw_step), and the truth: the return
+ * addresses that the call instructions seen so far have pushed and that are not yet below the stack
+ * pointer. Where ours differs from the truth it must be libunwind's, or be explained by
+ * is_leaving(). Prints the number of instructions, of distinct pcs, and every difference. Exit
+ * status 1 if there is one.
  */
 #define UNW_LOCAL_ONLY
 #include "tests/workload/unwind/unwind_steps.h"
@@ -36,7 +38,14 @@ static int find_libunwind(void)
 	return init_local && get_reg && is_signal_frame && step ? 0 : -1;
 }
 
-enum { MAX_DEPTH = 512, MAX_STACKS = 8, PC_SET = 1 << 20, MAX_REPORTS = 12, TRAP_FLAG = 0x100, STACK_BYTES = 8 << 20 };
+enum {
+	MAX_DEPTH = 512,
+	MAX_STACKS = 8,
+	PC_SET = 1 << 20,
+	MAX_REPORTS = 12,
+	TRAP_FLAG = 0x100,
+	STACK_BYTES = 8 << 20
+};
 
 /* A return address that a call pushed; `exact`: the pc of a frame that a signal interrupted. */
 struct pushed {
@@ -113,8 +122,8 @@ void steps_in_handler(const ucontext_t *interrupted)
 
 static bool is_call(const uint8_t *code)
 {
-	while ((*code & 0xf0) == 0x40 || *code == 0x66 || *code == 0x67 || *code == 0xf2 || *code == 0x3e || *code == 0x64 ||
-	       *code == 0x65)
+	while ((*code & 0xf0) == 0x40 || *code == 0x66 || *code == 0x67 || *code == 0xf2 ||
+	       *code == 0x3e || *code == 0x64 || *code == 0x65)
 		code++;
 	return *code == 0xe8 || (*code == 0xff && (code[1] >> 3 & 7) == 2);
 }
@@ -129,9 +138,11 @@ static struct shadow *follow(uint64_t pc, uint64_t sp)
 		for (unsigned i = 1; i < judge.n_stacks; i++)
 			if (judge.stacks[i].linked)
 				judge.stacks[i].n = 0;
-	if (judge.previous_pc && sp == judge.previous_sp - 8 && is_call((const uint8_t *)judge.previous_pc))
+	if (judge.previous_pc && sp == judge.previous_sp - 8 &&
+	    is_call((const uint8_t *)judge.previous_pc))
 		push(s, sp, *(const uint64_t *)sp, false);
-	else if (s != judge.stacks && !s->linked && s->n == 0) /* a coroutine starts: makecontext has laid out its first frame */
+	else if (s != judge.stacks && !s->linked &&
+		 s->n == 0) /* a coroutine starts: makecontext has laid out its first frame */
 		push(s, sp, *(const uint64_t *)sp, true);
 	judge.previous_pc = pc;
 	judge.previous_sp = sp;
@@ -172,7 +183,8 @@ static void library_path(ucontext_t *context)
 	} while (library.n < MAX_DEPTH && step(&cursor) > 0);
 }
 
-static void our_path(struct unwind_thread *t, const ucontext_t *context, struct path *p, struct unwind_path *out)
+static void our_path(struct unwind_thread *t, const ucontext_t *context, struct path *p,
+		     struct unwind_path *out)
 {
 	unwind_walk(t, context, out);
 	p->n = out->n;
@@ -203,8 +215,8 @@ static void report(const char *what, const struct unwind_path *out)
 {
 	if (judge.differences + judge.reuse_differs > MAX_REPORTS)
 		return;
-	printf("# %s: %s at %lx %s, end: %s\n", judge.now->name, what, (unsigned long)ours.pc[0], object_of(ours.pc[0]),
-	       unwind_end_name(out->end));
+	printf("# %s: %s at %lx %s, end: %s\n", judge.now->name, what, (unsigned long)ours.pc[0],
+	       object_of(ours.pc[0]), unwind_end_name(out->end));
 	print_path("truth", &truth);
 	print_path("ours", &ours);
 	print_path("libunwind", &library);
@@ -224,12 +236,15 @@ static uint64_t function_of(uint64_t pc)
 	static struct cfi_work work;
 	struct image image;
 	struct cfi_frame frame;
-	return image_find(pc, false, &image) && cfi_lookup(&image.cfi, pc, &work, &frame) == CFI_OK ? frame.pc_lo : 0;
+	return image_find(pc, false, &image) && cfi_lookup(&image.cfi, pc, &work, &frame) == CFI_OK
+		       ? frame.pc_lo
+		       : 0;
 }
 
 /*
- * In the last instructions of longjmp, _Unwind_RaiseException and the like the CFI names as caller the place that is about to be jumped to. Then our path is
- * the leaf in such a library, that place, and the true callers of its function.
+ * In the last instructions of longjmp, _Unwind_RaiseException and the like the CFI names as caller
+ * the place that is about to be jumped to. Then our path is the leaf in such a library, that place,
+ * and the true callers of its function.
  */
 static bool is_leaving(void)
 {
@@ -245,8 +260,9 @@ static bool is_leaving(void)
 }
 
 /*
- * glibc's swapcontext and setcontext do not describe the instructions between the change of the stack pointer and the return. Nobody can follow them by CFI;
- * ours must be libunwind's, or marked, or end there with nothing wrong in it, which is counted.
+ * glibc's swapcontext and setcontext do not describe the instructions between the change of the
+ * stack pointer and the return. Nobody can follow them by CFI; ours must be libunwind's, or marked,
+ * or end there with nothing wrong in it, which is counted.
  */
 static bool in_switch(void)
 {
@@ -260,17 +276,21 @@ static bool is_switching(const struct unwind_path *out)
 	return in_switch() && (same(&ours, &library) || out->heuristic);
 }
 
-/* A coroutine that has returned into __start_context, which has no CFI at all: what is found above it must be marked, or not be called the root. */
+/* A coroutine that has returned into __start_context, which has no CFI at all: what is found above
+ * it must be marked, or not be called the root. */
 static bool is_finished_coroutine(const struct shadow *s, const struct unwind_path *out)
 {
 	return s != judge.stacks && !s->linked && s->n <= 2 &&
-	       (out->heuristic || out->end != UNWIND_ROOT || function_of(ours.pc[0]) == function_of((uint64_t)setcontext));
+	       (out->heuristic || out->end != UNWIND_ROOT ||
+		function_of(ours.pc[0]) == function_of((uint64_t)setcontext));
 }
 
-/* libgcc overwrites the registers that it has saved itself, see UNWIND_THROWING: the path is marked from there on. */
+/* libgcc overwrites the registers that it has saved itself, see UNWIND_THROWING: the path is marked
+ * from there on. */
 static bool in_throw(void)
 {
-	return strstr(object_of(ours.pc[0]), "libgcc_s") || strstr(object_of(ours.pc[1]), "libgcc_s");
+	return strstr(object_of(ours.pc[0]), "libgcc_s") ||
+	       strstr(object_of(ours.pc[1]), "libgcc_s");
 }
 
 static bool is_beginning_of_truth(void)
@@ -316,7 +336,8 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 		uc->uc_mcontext.gregs[REG_EFL] ^= TRAP_FLAG;
 	if (!(uc->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG))
 		return;
-	const uint64_t pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
+	const uint64_t pc = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
+		       sp = (uint64_t)uc->uc_mcontext.gregs[REG_RSP];
 	our_path(judge.reusing, uc, &ours, &out);
 	if (!judge.have_base) {
 		judge.n_base = ours.n - 1;
@@ -331,7 +352,8 @@ static void on_trap(int sig, siginfo_t *info, void *context)
 	judge.steps++;
 	note_pc(pc);
 	judge_paths(s, &out);
-	/* Without a previous path: give it a walk of its own after a change of generation would be slow; a fresh thread state does. */
+	/* Without a previous path: give it a walk of its own after a change of generation would be
+	 * slow; a fresh thread state does. */
 	const struct unwind_stack stack = {judge.stacks[0].lo, judge.stacks[0].hi, true, 0};
 	memset(judge.fresh, 0, 4096);
 	unwind_thread_init(judge.fresh, MAX_DEPTH, &stack);
@@ -361,7 +383,8 @@ static void run_cases(const struct steps_case *c, const char *only)
 			continue;
 		judge.now = c;
 		run_case(c->run);
-		printf("# %-20s %8lu instructions\n", c->name, (unsigned long)(judge.steps - before));
+		printf("# %-20s %8lu instructions\n", c->name,
+		       (unsigned long)(judge.steps - before));
 	}
 }
 
@@ -396,7 +419,8 @@ int main(int argc, char **argv)
 	const uintptr_t top = stack_top();
 	const struct unwind_stack stack = {top - STACK_BYTES, top, true, 0};
 	unwind_init(&(struct unwind_config){.module_of = one_module});
-	judge.reusing = unwind_thread_init(calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
+	judge.reusing =
+		unwind_thread_init(calloc(1, unwind_thread_bytes(MAX_DEPTH)), MAX_DEPTH, &stack);
 	judge.fresh = calloc(1, unwind_thread_bytes(MAX_DEPTH));
 	judge.stacks[0] = (struct shadow){.lo = stack.lo, .hi = stack.hi};
 	judge.n_stacks = 1;
@@ -405,15 +429,20 @@ int main(int argc, char **argv)
 	run_cases(code_cases, argc > 1 ? argv[1] : NULL);
 	run_cases(code_cxx_cases, argc > 1 ? argv[1] : NULL);
 	const struct unwind_counts *counts = unwind_counts(judge.reusing);
-	printf("# %lu instructions, %lu distinct pcs; as the truth %lu, at a non-local exit %lu, truncated but true %lu, wrong "
+	printf("# %lu instructions, %lu distinct pcs; as the truth %lu, at a non-local exit %lu, "
+	       "truncated but true %lu, wrong "
 	       "but marked %lu, as "
 	       "libunwind alone %lu; libunwind differs at %lu; marked %lu\n",
-	       (unsigned long)judge.steps, (unsigned long)judge.distinct, (unsigned long)judge.as_truth,
-	       (unsigned long)judge.leaving, (unsigned long)judge.truncated, (unsigned long)judge.marked_wrong,
-	       (unsigned long)judge.agreed, (unsigned long)judge.libunwind_differs, (unsigned long)judge.marked);
+	       (unsigned long)judge.steps, (unsigned long)judge.distinct,
+	       (unsigned long)judge.as_truth, (unsigned long)judge.leaving,
+	       (unsigned long)judge.truncated, (unsigned long)judge.marked_wrong,
+	       (unsigned long)judge.agreed, (unsigned long)judge.libunwind_differs,
+	       (unsigned long)judge.marked);
 	printf("# reused %lu of %lu frames; slow %lu\n", (unsigned long)counts->frames_reused,
-	       (unsigned long)(counts->frames_reused + counts->frames_walked), (unsigned long)counts->slow_frames);
-	printf("# wrong paths: %lu; reuse differs: %lu\n", (unsigned long)judge.differences, (unsigned long)judge.reuse_differs);
+	       (unsigned long)(counts->frames_reused + counts->frames_walked),
+	       (unsigned long)counts->slow_frames);
+	printf("# wrong paths: %lu; reuse differs: %lu\n", (unsigned long)judge.differences,
+	       (unsigned long)judge.reuse_differs);
 	printf("# cut off in swapcontext: %lu\n", (unsigned long)judge.cut);
 	/*
 	 * Paths are cut off, or wrong and marked, in the C++ run time's last steps before a landing
