@@ -56,14 +56,16 @@ prepend '#include "hpcrun-lite/gpu/core_internal.h"' hpcrun-lite/gpu/opencl/ocl_
 breaks "a back end includes the inside of the core" rooms hpcrun-lite/gpu/opencl/ocl_layer.c \
 	'ocl_layer\.c: .*core_internal\.h: hpcrun-lite/gpu/opencl may not include'
 prepend '#include "store.h"' hpcrun-lite/store/store.c
-breaks "an include is not a path from the top" rooms hpcrun-lite/store/store.c 'not a path from the top'
+breaks "an include is not a path from the top" rooms hpcrun-lite/store/store.c \
+	'not a path from the top'
 mkdir common/new
 echo "$licence" >common/new/new_room.c
 breaks "a folder has no line in rooms.txt" rooms common/new/new_room.c '# common/new: has no line'
 rmdir common/new
 echo 'common/none' >>tests/lint/rooms.txt
 breaks "a line of rooms.txt is for no folder" rooms tests/lint/rooms.txt '# common/none: has a line'
-sed 's|^common/safe$|common/safe common/base/log.h|' "$srcdir/tests/lint/rooms.txt" >tests/lint/rooms.txt
+sed 's|^common/safe$|common/safe common/base/log.h|' "$srcdir/tests/lint/rooms.txt" \
+	>tests/lint/rooms.txt
 breaks "rooms.txt allows what nobody uses" rooms tests/lint/rooms.txt \
 	'# common/safe: may include common/base/log\.h in rooms\.txt, and does not'
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29; do
@@ -71,18 +73,30 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27
 done
 breaks "a folder has more than 30 sources" rooms common/cache/many_1.c '# common/cache: 31 files'
 rm common/cache/many_*
+mkdir tests/cli/many
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31; do
+	echo ':' >tests/cli/many/many_$i.sh
+done
+breaks "a folder has more than 30 tests" rooms tests/cli/many/many_31.sh \
+	'# tests/cli/many: 31 files'
+unlike "30 tests are not too many" "$(lint rooms)" '^not ok'
+rm -r tests/cli/many
 echo "$licence" >hpcprof-lite/load/log.c
-breaks "two sources have one name" rooms hpcprof-lite/load/log.c 'common/base/log\.c and hpcprof-lite/load/log\.c'
+breaks "two sources have one name" rooms hpcprof-lite/load/log.c \
+	'common/base/log\.c and hpcprof-lite/load/log\.c'
 echo 'int x;' >hpcprof-lite/load/bare.c
 breaks "a file has no licence" rooms hpcprof-lite/load/bare.c '# hpcprof-lite/load/bare\.c$'
 prepend '/* TO''DO: later */' common/base/log.c
 breaks "a promise" rooms common/base/log.c 'common/base/log\.c:2:'
 prepend '#if HAVE_OTF2' common/base/log.c
-breaks "#if of what configure may not define" rooms common/base/log.c 'common/base/log\.c:2:#if HAVE_OTF2'
+breaks "#if of what configure may not define" rooms common/base/log.c \
+	'common/base/log\.c:2:#if HAVE_OTF2'
 prepend '#include <CL/cl.h>' hpcrun-lite/gpu/core.c
-breaks "a vendor's header outside its room" rooms hpcrun-lite/gpu/core.c 'core\.c:2:#include <CL/cl\.h>'
+breaks "a vendor's header outside its room" rooms hpcrun-lite/gpu/core.c \
+	'core\.c:2:#include <CL/cl\.h>'
 prepend 'static void *f(void) { return malloc(1); }' hpcrun-lite/cct/table.c
-breaks "malloc in the signal path, by its source" rooms hpcrun-lite/cct/table.c 'table\.c:2:.*malloc'
+breaks "malloc in the signal path, by its source" rooms hpcrun-lite/cct/table.c \
+	'table\.c:2:.*malloc'
 
 # ---- lines --------------------------------------------------------------------------------------
 
@@ -99,14 +113,17 @@ unlike "100 columns are not too long" "$(lint lines)" '^not ok'
 	echo "$licence"
 	columns 101
 } >common/base/wide.c
-breaks "a line has 101 columns" lines common/base/wide.c '# common/base/wide\.c: 1 lines are longer than 100'
+breaks "a line has 101 columns" lines common/base/wide.c \
+	'# common/base/wide\.c: 1 lines are longer than 100'
 {
 	cat "$srcdir/doc/design.md"
 	columns 101
 } >doc/design.md
-breaks "a listed file has one more" lines doc/design.md '# doc/design\.md: [0-9]+ lines are longer .* may be$'
+breaks "a listed file has one more" lines doc/design.md \
+	'# doc/design\.md: [0-9]+ lines are longer .* may be$'
 echo "99 common/base/log.h" >>tests/lint/long-lines.txt
-breaks "a listed file has fewer" lines tests/lint/long-lines.txt '# common/base/log\.h: .* lower the 99 in long-lines\.txt'
+breaks "a listed file has fewer" lines tests/lint/long-lines.txt \
+	'# common/base/log\.h: .* lower the 99 in long-lines\.txt'
 columns 101 >man/new.1
 breaks "a man page" lines man/new.1 '# man/new\.1: 1 lines'
 wide=$(printf '%099d' 0)
@@ -114,17 +131,24 @@ printf '| name | figure |\n|---|---|\n| %s | 1 |\n' "$wide" >doc/new.md
 unlike "a table of figures may be wide" "$(lint lines)" '^not ok'
 printf '| name | text |\n|---|---|\n| %s | word |\n' "$wide" >doc/new.md
 breaks "a table of words may not" lines doc/new.md '# doc/new\.md: 1 lines'
+printf 'like "it is said" "$T/err" \\\n\t"%s"\n' "$wide" >tests/cli/new.sh
+unlike "a line of a script may be one long string" "$(lint lines)" '^not ok'
+printf 'echo "%s"\n' "$wide" >tests/cli/new.sh
+breaks "... and nothing else" lines tests/cli/new.sh '# tests/cli/new\.sh: 1 lines'
 columns 101 >common/base/wide.c
 sh tests/lint/lines.sh . --accept
 unlike "--accept writes the list" "$(lint lines)" '^not ok'
 like "... with the new file" "$(cat tests/lint/long-lines.txt)" '^1 common/base/wide\.c$'
+is "... and keeps its comments" "$(grep '^#' tests/lint/long-lines.txt)" \
+	"$(grep '^#' "$srcdir/tests/lint/long-lines.txt")"
 rm common/base/wide.c
 cp "$srcdir/tests/lint/long-lines.txt" tests/lint/
 
 # ---- names --------------------------------------------------------------------------------------
 
 prepend '/* See common/base/'nowhere.h'. */' common/base/log.c
-breaks "a comment names a path that is not there" names common/base/log.c 'log\.c:2: common/base/nowhere\.h'
+breaks "a comment names a path that is not there" names common/base/log.c \
+	'log\.c:2: common/base/nowhere\.h'
 prepend '/* See 'nowhere.c' */' common/base/log.c
 breaks "a comment names a file that is not there" names common/base/log.c 'log\.c:2: nowhere\.c'
 prepend 'const char *s = "nowhere.c";' common/base/log.c
@@ -134,11 +158,13 @@ cp "$srcdir/common/base/log.c" common/base/log.c
 	cat "$srcdir/README.md"
 	echo 'See [this](doc/'nowhere.md').'
 } >README.md
-breaks "a document names a file that is not there" names README.md 'README\.md:[0-9]*: doc/nowhere\.md'
+breaks "a document names a file that is not there" names README.md \
+	'README\.md:[0-9]*: doc/nowhere\.md'
 echo '# See tests/cli/'nowhere.sh >tests/new.mk
 breaks "a makefile fragment" names tests/new.mk 'tests/new\.mk:1: tests/cli/nowhere\.sh'
 printf '    ls nowhere.c\n    sh tests/cli/%s.sh\n' nowhere >doc/new.md
-breaks "a block of code names a test that is not there" names doc/new.md 'doc/new\.md:2: tests/cli/nowhere\.sh'
+breaks "a block of code names a test that is not there" names doc/new.md \
+	'doc/new\.md:2: tests/cli/nowhere\.sh'
 
 # ---- symbols ------------------------------------------------------------------------------------
 
@@ -147,21 +173,32 @@ breaks "a block of code names a test that is not there" names doc/new.md 'doc/ne
 library() {
 	object=${1##*/}
 	object=${object%.c}
-	sed "/^[a-z].*[ *]$2(.*[,)]\$/,/^{/ s/^{/{ extern void *malloc(__SIZE_TYPE__); static void *volatile lint_p; lint_p = malloc(8);/" "$srcdir/$1" >"$T/$object.c"
+	sed \
+		"/^[a-z].*[ *]$2(.*[,)]\$/,/^{/ s/^{/{ extern void *malloc(__SIZE_TYPE__); static void *volatile lint_p; lint_p = malloc(8);/" \
+		"$srcdir/$1" >"$T/$object.c"
 	cmp -s "$srcdir/$1" "$T/$object.c" && return 1
 	# shellcheck disable=SC2046,SC2086 # lists
-	${CC:-cc} -std=gnu11 -O2 -fPIC -w -I"$srcdir" -I"$builddir" -D_GNU_SOURCE $(sed -n 's/^SAFE_CFLAGS = //p' "$builddir/Makefile") -c -o "$T/$object.o" "$T/$object.c" || return
+	${CC:-cc} -std=gnu11 -O2 -fPIC -w -I"$srcdir" -I"$builddir" \
+		-D_GNU_SOURCE $(sed -n 's/^SAFE_CFLAGS = //p' "$builddir/Makefile") \
+		-c -o "$T/$object.o" "$T/$object.c" || return
 	mkdir -p "$T/broken/.libs"
 	# shellcheck disable=SC2046,SC2086 # lists
-	${CC:-cc} -shared -Wl,-Bsymbolic -Wl,--version-script="$srcdir/hpcrun-lite/runtime/exports.map" \
+	${CC:-cc} -shared -Wl,-Bsymbolic \
+		-Wl,--version-script="$srcdir/hpcrun-lite/runtime/exports.map" \
 		-o "$T/broken/.libs/libhpcrun-lite.so" "$T/$object.o" \
 		$(find "$builddir/common" "$builddir/hpcrun-lite" -path '*/.libs/*.o' |
-			grep -E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-' | grep -v -- "_la-$object\\.o\$")
+			grep \
+			-E '/(libhl(safe|string|cct|unwind|python|gpu)_la|libhpcrun_lite_la)-' |
+			grep -v -- "_la-$object\\.o\$")
 }
-if have objdump && have readelf && have "${PYTHON3:-python3}" && [ -f "$builddir/.libs/libhpcrun-lite.so" ]; then
-	for broken in hpcrun-lite/runtime/sample.c:take hpcrun-lite/source/perf.c:perf_poll hpcrun-lite/runtime/watch.c:watch_after_sample; do
+if have objdump && have readelf && have "${PYTHON3:-python3}" &&
+	[ -f "$builddir/.libs/libhpcrun-lite.so" ]; then
+	for broken in hpcrun-lite/runtime/sample.c:take hpcrun-lite/source/perf.c:perf_poll \
+		hpcrun-lite/runtime/watch.c:watch_after_sample; do
 		ok "$broken with malloc is built" library "${broken%:*}" "${broken#*:}"
-		like "malloc in $broken" "$(top_builddir=$T/broken sh "$srcdir/tests/lint/symbols.sh" 2>&1 | grep -A 5 '^not ok.*handlers call')" 'malloc'
+		like "malloc in $broken" \
+			"$(top_builddir=$T/broken sh "$srcdir/tests/lint/symbols.sh" 2>&1 |
+			grep -A 5 '^not ok.*handlers call')" 'malloc'
 	done
 else
 	skip "malloc in a handler" "no objdump, readelf or python3 here"
