@@ -4,31 +4,34 @@
 
 if HAVE_CUPTI
 if HAVE_CMOCKA
-cupti_made_up = tests/unit/cupti/cupti_made_up.c tests/unit/cupti/cupti_made_up.h
+fake_cupti_trace = tests/unit/cupti/fake_cupti_trace.c tests/unit/cupti/fake_cupti_trace.h
 check_PROGRAMS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
 	tests/unit/cupti/test_cupti_switch
 TESTS += tests/unit/cupti/test_cupti tests/unit/cupti/test_cupti_record \
 	tests/unit/cupti/test_cupti_switch
-tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(cupti_made_up) \
+tests_unit_cupti_test_cupti_SOURCES = tests/unit/cupti/test_cupti.c $(fake_cupti_trace) \
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_record_SOURCES = tests/unit/cupti/test_cupti_record.c $(cupti_made_up) \
+tests_unit_cupti_test_cupti_record_SOURCES = tests/unit/cupti/test_cupti_record.c \
+	$(fake_cupti_trace) \
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_record_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_record_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.c $(cupti_made_up) \
+tests_unit_cupti_test_cupti_switch_SOURCES = tests/unit/cupti/test_cupti_switch.c \
+	$(fake_cupti_trace) \
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_switch_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_switch_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-pc_made_up = tests/unit/cupti/cupti_pc_made_up.c tests/unit/cupti/cupti_pc_made_up.h
+fake_cupti_pc = tests/unit/cupti/fake_cupti_pc.c tests/unit/cupti/fake_cupti_pc.h
 check_PROGRAMS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
 TESTS += tests/unit/cupti/test_cupti_pc tests/unit/cupti/test_cupti_pc_gate
-tests_unit_cupti_test_cupti_pc_gate_SOURCES = tests/unit/cupti/test_cupti_pc_gate.c $(pc_made_up) \
+tests_unit_cupti_test_cupti_pc_gate_SOURCES = tests/unit/cupti/test_cupti_pc_gate.c \
+	$(fake_cupti_pc) \
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_pc_gate_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_pc_gate_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread
-tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(pc_made_up) \
+tests_unit_cupti_test_cupti_pc_SOURCES = tests/unit/cupti/test_cupti_pc.c $(fake_cupti_pc) \
 	$(cupti_sources)
 tests_unit_cupti_test_cupti_pc_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_cupti_test_cupti_pc_LDADD = libhlsafe.la $(CMOCKA_LIBS) -ldl -lpthread

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Test of bootstrap: what it would run, which packages it takes from an archive that lacks some, and
-# the last line of "check". dpkg-query, apt-get, apt-cache, sudo and make are stand-ins here;
+# the last line of "check". dpkg-query, apt-get, apt-cache, sudo and make are fakes here;
 # nothing is installed or built.
 
 # shellcheck disable=SC2154 # srcdir and T come from lib.sh
@@ -49,7 +49,7 @@ cat >"$T/pkg/packages.txt" <<-'TXT'
 	want	ranks	ranks-dev
 TXT
 
-# set_up: runs the stand-ins; prints the status, and leaves what was said in $T/said and what
+# set_up: runs the fakes; prints the status, and leaves what was said in $T/said and what
 # apt-get was asked for in $T/calls.
 set_up() {
 	: >"$T/calls"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NVIDIA back end before a host and a CUPTI that are made up: calls by name, captured and
+/* The NVIDIA back end before a fake host and a fake CUPTI: calls by name, captured and
  * refused launches, memory; maps and options. */
-#include "tests/unit/cupti/cupti_made_up.h"
+#include "tests/unit/cupti/fake_cupti_trace.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: options, stall
+/* PC sampling of the NVIDIA back end before a fake host and a fake CUPTI: options, stall
  * reasons, sums, sessions, overflows, contexts, the lock. */
-#include "tests/unit/cupti/cupti_pc_made_up.h"
+#include "tests/unit/cupti/fake_cupti_pc.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

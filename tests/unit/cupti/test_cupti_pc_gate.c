@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PC sampling of the NVIDIA back end before a host and a CUPTI that are made up: the gate before
+/* PC sampling of the NVIDIA back end before a fake host and a fake CUPTI: the gate before
  * launches, the end of a process, windows of bursts. */
-#include "tests/unit/cupti/cupti_pc_made_up.h"
+#include "tests/unit/cupti/fake_cupti_pc.h"
 
 /* ---- gate, end, windows ---- */
 
@@ -49,7 +49,7 @@ static void test_gate(void **state)
 		nv_pc_gate_close(seen.now_ns)); /* nobody opens it: the launch goes on after 2 s */
 	uint64_t begin_ns = seen.now_ns;
 	has_launched = false;
-	nv_pc_gate_use(&made_up_clock);
+	nv_pc_gate_use(&fake_clock);
 	launch_one(&has_launched);
 	assert_true(has_launched);
 	assert_true(seen.now_ns - begin_ns >= 2000 * MS && seen.now_ns - begin_ns < 2100 * MS);
@@ -240,7 +240,7 @@ static void test_bursts(void **state)
 	assert_false(is_in_window());
 	pthread_join(thread, NULL);
 	assert_true(has_launched);
-	nv_pc_gate_use(&made_up_clock);
+	nv_pc_gate_use(&fake_clock);
 	unsigned n_serialized = 0;
 	for (unsigned i = 0; i < seen.n_ranges; i++)
 		n_serialized += (seen.range[i].flags & MSR_GPU_RANGE_SERIALIZED) != 0;

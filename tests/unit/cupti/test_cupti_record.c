@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The NVIDIA back end before a host and a CUPTI that are made up: code objects and which kernel is
+/* The NVIDIA back end before a fake host and a fake CUPTI: code objects and which kernel is
  * of which, records, buffers. */
-#include "tests/unit/cupti/cupti_made_up.h"
+#include "tests/unit/cupti/fake_cupti_trace.h"
 
 #include <elf.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stopping and starting before a host and a CUPTI that are made up: what is switched beside other
+ * Stopping and starting before a fake host and a fake CUPTI: what is switched beside other
  * threads, and what must not be (doc/notes/cupti-facts.md K).
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
-#include "tests/unit/cupti/cupti_made_up.h"
+#include "tests/unit/cupti/fake_cupti_trace.h"
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
 /*
  * Tests of hpcrun-lite/runtime/sample.c on a thread made here: what arrives while the thread is
  * inside the tool is held back, or counted and its weight given to the next sample; no weight is
- * lost. The tree is a stand-in that sums up, and in which more may arrive.
+ * lost. The tree is a fake that sums up, and in which more may arrive.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static unsigned arrive_in_tree; /* so many samples arrive while one is being rec
 static bool tree_is_full;
 static unsigned n_followed;
 
-/* ---- stand-ins ---- */
+/* ---- fakes ---- */
 
 static void arrive(uint32_t metric, uint64_t weight)
 {

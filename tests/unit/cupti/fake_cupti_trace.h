@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host and a CUPTI that are made up, for the unit tests of the NVIDIA back end without PC
+/* A fake host and a fake CUPTI, for the unit tests of the NVIDIA back end without PC
  * samples: test_cupti.c, test_cupti_record.c, test_cupti_switch.c. */
-#ifndef TESTS_UNIT_CUPTI_MADE_UP_H
-#define TESTS_UNIT_CUPTI_MADE_UP_H
+#ifndef TESTS_UNIT_FAKE_CUPTI_TRACE_H
+#define TESTS_UNIT_FAKE_CUPTI_TRACE_H
 
 #include "hpcrun-lite/gpu/cupti/nv.h"
 

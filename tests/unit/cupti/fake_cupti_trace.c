@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cupti_made_up.h. */
-#include "tests/unit/cupti/cupti_made_up.h"
+/* See fake_cupti_trace.h. */
+#include "tests/unit/cupti/fake_cupti_trace.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host, a CUPTI and a clock that are made up, for the unit tests of PC sampling: test_cupti_pc.c
+/* A fake host, CUPTI and clock, for the unit tests of PC sampling: test_cupti_pc.c
  * and test_cupti_pc_gate.c. */
-#ifndef TESTS_UNIT_CUPTI_PC_MADE_UP_H
-#define TESTS_UNIT_CUPTI_PC_MADE_UP_H
+#ifndef TESTS_UNIT_FAKE_CUPTI_PC_H
+#define TESTS_UNIT_FAKE_CUPTI_PC_H
 
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 
@@ -33,7 +33,7 @@ struct seen {
 extern struct seen seen;
 
 /* What CUPTI does and was asked. */
-struct made_up {
+struct fake_cupti {
 	unsigned n_enabled, n_disabled, n_got, n_flushed;
 	bool is_on;
 	CUptiResult enable, get, bad_status;
@@ -51,10 +51,10 @@ struct made_up {
 	unsigned shift;             /* of the reasons' numbers */
 	CUpti_ComputeCrcCallbackFunc crc;
 };
-extern struct made_up cupti;
+extern struct fake_cupti cupti;
 
 extern const struct nv_pc_gate_clock
-	made_up_clock; /* by which launches wait at the gate, from start_with on */
+	fake_clock; /* by which launches wait at the gate, from start_with on */
 void wait_until(sem_t *wake, uint64_t until_ns);
 CUresult CUDAAPI device_uuid(CUuuid *u, CUdevice d);
 /* All zero when there is none. */

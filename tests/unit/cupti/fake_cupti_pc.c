@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cupti_pc_made_up.h. */
-#include "tests/unit/cupti/cupti_pc_made_up.h"
+/* See fake_cupti_pc.h. */
+#include "tests/unit/cupti/fake_cupti_pc.h"
 
 /* ---- a host and a clock ---- */
 
@@ -105,7 +105,7 @@ static const char *const reasons[] = {"smsp__pcsamp_sample_count",
 				      "smsp__pcsamp_warps_issue_stalled_wait_not_issued"};
 enum { N_REASONS = 4 };
 
-struct made_up cupti;
+struct fake_cupti cupti;
 
 
 static void fill(CUpti_PCSamplingData *d, size_t n)
@@ -288,7 +288,7 @@ struct nv_options read_options(const char *text)
 	return o;
 }
 
-const struct nv_pc_gate_clock made_up_clock = {now_ns, sleep_for};
+const struct nv_pc_gate_clock fake_clock = {now_ns, sleep_for};
 
 void start_with(const char *options)
 {
@@ -326,7 +326,7 @@ void start_with(const char *options)
 	nv_library_own(&nv.lib);
 	nv.lib.now_ns = now_ns;
 	nv.lib.wait = wait_until;
-	nv_pc_gate_use(&made_up_clock);
+	nv_pc_gate_use(&fake_clock);
 }
 
 void work(uint64_t after_ms)
