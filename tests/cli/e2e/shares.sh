@@ -17,11 +17,11 @@ tab=$(printf '\t')
 # measure NAME COMPILER SECONDS: builds the workload, measures it as nobody, leaves $T/NAME.truth
 # and $T/NAME.sums.
 measure() {
-	m=$1-$(basename "$2")
+	m=$1-${2##*[ /]}
 	rm -rf "$T/$m.d" "$T/$m.db"
-	if ! "$2" -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -I"$srcdir/tests/workload/e2e" -o \
-		"$T/$m" "$srcdir/tests/workload/e2e/shares_$1.c" \
-		>"$T/cc.out" 2>&1; then
+	# shellcheck disable=SC2086 # CC may be two words
+	if ! $2 -std=gnu11 -D_GNU_SOURCE -O2 -g -pthread -I"$srcdir/tests/workload/e2e" \
+		-o "$T/$m" "$srcdir/tests/workload/e2e/shares_$1.c" >"$T/cc.out" 2>&1; then
 		fail "$m: compiles"
 		diag_file "$T/cc.out"
 		return 1
@@ -114,10 +114,11 @@ line_of() {
 
 two_lines() {
 	w=$(line_of "$1")
-	echo "$1 $(($(sum line "shares_lines.c:$w" "$2") + $(sum line "shares_lines.c:$((w - 1))" \
-		"$2")))" \
-		"$(echo "$(sum line "shares_lines.c:$w" "$3") $(sum line \
-		"shares_lines.c:$((w - 1))" "$3")" | awk '{ print $1 + $2 }')"
+	above=shares_lines.c:$((w - 1))
+	w=shares_lines.c:$w
+	echo "$1 $(($(sum line "$w" "$2") + $(sum line "$above" "$2")))" \
+		"$(echo "$(sum line "$w" "$3") $(sum line "$above" "$3")" |
+			awk '{ print $1 + $2 }')"
 }
 
 by_lines() {
@@ -128,15 +129,14 @@ by_sites() {
 	for l; do two_lines "$l" 3 4; done
 }
 
-# rate: notes the samples a CPU second of the last measurement of shares_functions. best_rate:
-# "good" when one was as asked for, but for what an ordinary user is not given on a busy machine,
-# where 970 were the best of three runs; run_rate.sh asks for more as root.
-rate() {
-	echo "$(sum all ledger 1) $(truth cpu)" | awk '{ print $1 / $2 }' >>"$T/rates"
+# median: of the numbers in the input, one a line.
+median() {
+	sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-best_rate() {
-	awk '$1 >= 900 && $1 <= 1200 { good++ } END { print good ? "good" : "bad" }' "$T/rates"
+# rate: notes the samples a CPU second of the last measurement of shares_functions.
+rate() {
+	echo "$(sum all ledger 1) $(truth cpu)" | awk '{ print $2 ? $1 / $2 : 0 }' >>"$T/rates"
 }
 
 inlined_body() {
@@ -144,8 +144,7 @@ inlined_body() {
 }
 
 for compiler in "${CC:-cc}" ${CLANG:+"$CLANG"}; do
-	compiler=${compiler%% *}
-	have "$compiler" || { skip "shares with $compiler" "not here"; continue; }
+	have "${compiler%% *}" || { skip "shares with $compiler" "not here"; continue; }
 	if measure_evenly functions "$compiler" $seconds; then
 		by_function one two five shared >"$T/g"
 		group functions <"$T/g"
@@ -183,53 +182,56 @@ if measure threads "${CC:-cc}" 10; then
 	group threads <"$T/g"
 	clock_agrees part1 part2 part3 part4
 fi
-# Threads that wait often. Close to a thread's end up to eight milliseconds of its time in the
-# kernel are not given away yet, and a busy machine has outliers: so the best of three runs counts,
-# and has nine tenths on any machine (before what misses the tick was looked for: 0.59 to 0.82).
-switches() { # LEAST
-	for attempt in 1 2 3; do
-		measure switches "${CC:-cc}" 6 || return
-		far=$(for t in ping1 pong1 ping2 \
-			pong2; do echo "$(sum thread "$t" 2) $(truth "$t")"; done |
-			awk -v least="$1" '$1 < least * $2 || $1 > 1.01 * $2 { n++ }
-				END { print n + 0 }')
-		if [ "$far" = 0 ]; then break; fi
-		diag "attempt $attempt: $far of 4 threads are off"
-	done
-	for t in ping1 pong1 ping2 pong2; do
-		within "$m: $t: CPUTIME is the thread's CPU clock" \
-			"$(echo "$(sum thread "$t" 2) $(truth "$t")" | awk '{ print $1 / $2 }')" \
-			0.9 1.02
-	done
-}
-switches 0.99
-# Beside neighbours that use up every processor the kernel's tick, which tells an ordinary user of
-# time in the kernel, hardly ever meets threads that run so shortly.
-neighbours=
+# Threads that wait often, alone, beside neighbours that use up every processor, and with the right
+# to look into the kernel if we have it: then the source is another. Beside such neighbours the
+# kernel's tick, which tells an ordinary user of time in the kernel, hardly ever meets threads that
+# run so shortly. The rate of shares_functions is measured in between.
 # shellcheck disable=SC2016 # expanded at the end
 at_exit '[ -z "$neighbours" ] || kill $neighbours 2>/dev/null'
-for n in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
-	timeout 300 sh -c 'while :; do :; done' &
-	neighbours="$neighbours $!"
-done
-switches 0.97
-# shellcheck disable=SC2086 # a list
-kill $neighbours
 neighbours=
-# The same with the right to look into the kernel, if we have it: then the source is another.
-user=
-if [ "$(id -u)" -eq 0 ]; then switches 0.99; fi
-user=as_nobody
 
-# The rate needs a processor that is there: while a virtual machine's host takes it away, or the
-# kernel is busy with others, expiries of the timer are missed (the samples then carry their
-# weight). So the best of some runs counts; a source that is too slow fails all of them.
-for attempt in 1 2 3; do
-	if [ "$(best_rate)" = good ]; then break; fi
-	diag "before attempt $attempt: $(tr '\n' ' ' <"$T/rates")"
+# switches CASE: one run; notes for each thread the share of its CPU clock that the profile has.
+switches() {
+	measure switches "${CC:-cc}" 3 || return
+	for t in ping1 pong1 ping2 pong2; do
+		echo "$(sum thread "$t" 2) $(truth "$t")" |
+			awk '{ print $2 ? $1 / $2 : 0 }' >>"$T/switches.$1.$t"
+	done
+}
+for round in 1 2 3; do
+	switches alone
+	for n in $(seq "$(getconf _NPROCESSORS_ONLN)"); do
+		timeout 300 sh -c 'while :; do :; done' &
+		neighbours="$neighbours $!"
+	done
+	switches beside
+	# shellcheck disable=SC2086 # a list
+	kill $neighbours
+	neighbours=
+	if [ "$(id -u)" -eq 0 ]; then
+		user=
+		switches root
+		user=as_nobody
+	fi
 	measure functions "${CC:-cc}" 2 && rate
 done
-is "CPUTIME@f1000: 1000 samples a CPU second" "$(best_rate)" good
+
+# The median of three runs, so that one run in which the host took the processor away does not
+# decide. 0.9: close to a thread's end some milliseconds of its time in the kernel are not given
+# away yet; before the source looked for what misses the tick, it was 0.59 to 0.82. 1.02: the first
+# sample may be given a tick too much.
+for file in "$T"/switches.*; do
+	case=${file#"$T/switches."}
+	within "switches, $case: CPUTIME is the thread's CPU clock" "$(median <"$file")" 0.9 1.02
+	diag "$case: $(tr '\n' ' ' <"$file")"
+done
+
+# The median of all runs of shares_functions. 800: an ordinary user's expiries that fall into the
+# kernel are dropped, a tenth of them on a busy machine; a source that follows the kernel's tick
+# gives 250 at most, and one that misses every second expiry 500. 1050: the start and the end of the
+# process are sampled, and are not in the time that the program counts. run_rate.sh asks for more as
+# root.
+within "CPUTIME@f1000: samples a CPU second" "$(median <"$T/rates")" 800 1050
 diag "rates: $(tr '\n' ' ' <"$T/rates")"
 
 done_testing
