@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=sh disable=SC2034,SC2154 # lib.sh sets what is read here, the tests read what is set
+# shellcheck shell=sh disable=SC2034,SC2154 # variables of lib.sh, and for the tests
 #
 # For the tests of the run time: measure a program and question the measurement files with
 # run_check. Source it after tests/lib.sh.

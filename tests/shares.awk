@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Reads the output of hpcprof-lite --to text --all and sums the samples and the values of the first metric, as lines of tab
-# separated fields:
+# Reads the output of hpcprof-lite --to text --all and sums the samples and the values of the first
+# metric, as lines of tab separated fields:
 #
 #	function NAME           exclusive samples, exclusive value, inclusive samples, inclusive value
 #	line     FILE:LINE      the same; FILE without its folders
 #	thread   NAME           samples delivered, value
 #	all      ledger         samples delivered, samples in the tree, 1 when the ledger closes
 #
-# Inclusive sums are formed here, from the samples at each context, so that they check the tool's own. Used by tests/cli/e2e/shares.sh.
+# Inclusive sums are formed here, from the samples at each context, so that they check the tool's
+# own. Used by tests/cli/e2e/shares.sh.
 
 BEGIN {
 	FS = OFS = "\t"
@@ -78,7 +79,8 @@ function add_exclusive(which, samples, value) {
 
 END {
 	for (k in inclusive_samples)
-		print k, exclusive_samples[k] + 0, exclusive_value[k] + 0, inclusive_samples[k], inclusive_value[k]
+		print k, exclusive_samples[k] + 0, exclusive_value[k] + 0, inclusive_samples[k], \
+			inclusive_value[k]
 	for (t in thread)
 		print "thread", thread[t], thread_samples[t] + 0, thread_value[t] + 0
 	print "all", "ledger", delivered + 0, in_tree + 0, closes + 0

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# PyTorch as users have it: inference of a small transformer, first call by call, then as a CUDA graph that is replayed.
+# PyTorch as users have it: inference of a small transformer, first call by call, then as a CUDA
+# graph that is replayed.
 #
 #     torch_infer.py [REPLAYS] [profiler]
 #
-# Prints "elapsed-ns N" of the replays and "result NAME HEX" of what was computed. With "profiler" the PyTorch profiler (Kineto) counts: "truth kernel N", "truth copy N", "truth set N" and
+# Prints "elapsed-ns N" of the replays and "result NAME HEX" of what was computed. With "profiler"
+# the PyTorch profiler (Kineto) counts: "truth kernel N", "truth copy N", "truth set N" and
 # "profiler-ns N", the time of all kernels. It cannot be used at the same time as another profiler.
 
 import hashlib
@@ -16,7 +18,8 @@ import torch
 
 
 def checksum(name, tensor):
-    print("result %s %s" % (name, hashlib.sha256(tensor.float().cpu().numpy().tobytes()).hexdigest()[:16]))
+    print("result %s %s" % (name, hashlib.sha256(tensor.float().cpu().numpy().tobytes()).hexdigest(
+            )[:16]))
 
 
 def infer(model, x):
@@ -39,8 +42,10 @@ def captured(model, x):
 
 def work(replays):
     torch.manual_seed(7)
-    layer = torch.nn.TransformerEncoderLayer(d_model=1024, nhead=16, dim_feedforward=4096, batch_first=True, dropout=0.0)
-    model = torch.nn.TransformerEncoder(layer, num_layers=6, enable_nested_tensor=False).cuda().to(torch.bfloat16).eval()
+    layer = torch.nn.TransformerEncoderLayer(d_model=1024, nhead=16, dim_feedforward=4096,
+            batch_first=True, dropout=0.0)
+    model = torch.nn.TransformerEncoder(layer, num_layers=6, enable_nested_tensor=False).cuda().to(
+            torch.bfloat16).eval()
     x = torch.randn(8, 256, 1024).cuda().to(torch.bfloat16)
     for _ in range(10):
         y = infer(model, x)
@@ -72,7 +77,8 @@ def main():
     for e in p.events():
         if e.device_type != torch.autograd.DeviceType.CUDA:
             continue
-        kind = "copy" if e.name.startswith("Memcpy") else "set" if e.name.startswith("Memset") else "kernel"
+        kind = "copy" if e.name.startswith("Memcpy") else "set" if e.name.startswith(
+                "Memset") else "kernel"
         n[kind] += 1
         if kind == "kernel":
             ns += 1000 * (e.time_range.end - e.time_range.start)

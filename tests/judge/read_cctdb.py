@@ -191,14 +191,16 @@ class Meta:
         entries, n, size = f.get("<QHB", f.sections["contexts"][0])
         f.inside("contexts", entries, n * size, 8, "entry points")
         root = Context()
-        root.id, root.parent, root.kind, root.children, root.relation, root.propagation = 0, None, "root", [], 1, 0
+        root.id, root.parent, root.kind = 0, None, "root"
+        root.children, root.relation, root.propagation = [], 1, 0
         self.contexts = {0: root}
         pending, blocks = [], [(f.sections["contexts"][0], f.sections["contexts"][0] + 16),
                 (entries, entries + n * size)]
         for i in range(n):
             n_bytes, children, number, kind, name = f.get("<QQLHxxQ", entries + i * size)
             c = Context()
-            c.id, c.parent, c.kind, c.relation, c.propagation, c.children = number, root, "entry", 1, 0, []
+            c.id, c.parent, c.kind = number, root, "entry"
+            c.relation, c.propagation, c.children = 1, 0, []
             c.entry = (kind, f.string("strings", name, "entry point"))
             need(kind < 3, f"meta.db: entry point {kind}")
             self.add(c)
@@ -233,7 +235,8 @@ class Meta:
         need(flags < 8 and relation < 3 and lexical < 4,
                 f"meta.db: context {number}: flags {flags}, relation {relation}, type {lexical}")
         c = Context()
-        c.id, c.parent, c.relation, c.propagation, c.children = number, parent, relation, propagation, []
+        c.id, c.parent, c.children = number, parent, []
+        c.relation, c.propagation = relation, propagation
         c.kind = ("function", "loop", "line", "instruction")[lexical]
         c.function = c.place = None
         c.has_point = bool(flags & 4)
@@ -456,7 +459,8 @@ def unquote(text):
 
 
 def check_yaml(directory, meta):
-    """The little that can be seen without a YAML parser: inputs exist in meta.db, and every alias has its anchor."""
+    """The little that can be seen without a YAML parser: inputs exist in meta.db, and every alias
+    has its anchor."""
     with open(os.path.join(directory, "metrics", "default.yaml"), encoding="utf-8") as file:
         text = file.read()
     need(text.startswith("version: 0\n"), "default.yaml: version")

@@ -137,7 +137,8 @@ class Definitions:
 
 
 def distance(defs, last, now):
-    """Unwind distance by the definition, from whole paths. First is None before the first sample."""
+    """Unwind distance by the definition, from whole paths. First is None before the first
+    sample."""
     a, b = defs.paths[last], defs.paths[now]
     common = 0
     while common < min(len(a), len(b)) and a[common][0] == b[common][0]:
@@ -220,7 +221,8 @@ class Events:
         self.samples[location] = self.samples.get(location, 0) + 1
 
     def context_event(self, location, enter, rest):
-        """Calling contexts are entered and left by streams alone; the one before an enter is the parent of what was left."""
+        """Calling contexts are entered and left by streams alone; the one before an enter is the
+        parent of what was left."""
         m = re.match(r"Calling Context: (.*?)(?:, Unwind Distance: (\d+))?$", rest)
         need(m and bool(m[2]) == enter, f"event not understood: {rest}")
         context = reference(m[1])

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads what hpcprof-lite --all prints (the oracle of the other outputs) and prints it as facts, see facts.py: read_text.py FILE"""
+"""Reads what hpcprof-lite --all prints (the oracle of the other outputs) and prints it as
+facts, see facts.py: read_text.py FILE"""
 import codecs
 import re
 import sys

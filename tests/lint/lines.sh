@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Lints that lines have at most 100 columns, a tab reaching to the next multiple of 8, in sources,
-# Markdown and man pages. Two things are excepted: tables of figures, and in scripts a line with one
-# quoted string alone, because a message that is cut in two is not found by grep. long-lines.txt says
-# how many longer lines a file still has: neither more nor fewer, so that the list shrinks and never
-# grows unseen.
+# Markdown and man pages. Two things are excepted: tables of figures, and in scripts a line with
+# one quoted string alone, because a message that is cut in two is not found by grep. long-lines.txt
+# says how many longer lines a file still has: neither more nor fewer, so that the list shrinks and
+# never grows unseen.
 # Usage: lines.sh [SOURCE-ROOT] [--accept]; --accept writes the list. Prints TAP.
 root=${1:-${top_srcdir:-.}}
 accept=${2:-}
@@ -40,7 +40,8 @@ long_lines() {
 					n_cells++
 					if (cell[i] ~ /[0-9]/) n_figures++
 				}
-			if ((width = columns($0)) > 100) held[++n_held] = FILENAME ":" FNR ": " width
+			width = columns($0)
+			if (width > 100) held[++n_held] = FILENAME ":" FNR ": " width
 			next
 		}
 		{ end_table() }
@@ -71,12 +72,13 @@ wrong=$(printf '%s\n' "$counts" | awk '
 	FILENAME != "-" { if ($0 !~ /^#/ && NF) may[$2] = $1; next }
 	NF { has[$2] = $1 }
 	END {
+		longer = " lines are longer than 100 columns; "
 		for (f in has)
 			if (has[f] > may[f])
-				print f ": " has[f] " lines are longer than 100 columns; " may[f] + 0 " may be"
+				print f ": " has[f] longer may[f] + 0 " may be"
 		for (f in may)
 			if (has[f] < may[f])
-				print f ": " has[f] + 0 " lines are longer than 100 columns; lower the " may[f] \
+				print f ": " has[f] + 0 longer "lower the " may[f] \
 					" in long-lines.txt (lines.sh --accept)"
 	}' "$list" - | LC_ALL=C sort)
 echo 1..1

@@ -73,7 +73,8 @@ LC_ALL=C awk -v kinds='\\.(c|h|sh|md|mk|txt|py)$' '
 				continue
 			}
 			while (sub(/^\.\//, "", name)) ;
-			if (before == ":" || name ~ /[*$<>{}~]|^\/|^\.\.\/\.\.\/|^-/) continue # a pattern, a path of the system, an address
+			# a pattern, a path of the system, an address
+			if (before == ":" || name ~ /[*$<>{}~]|^\/|^\.\.\/\.\.\/|^-/) continue
 			top = name
 			sub(/\/.*/, "", top)
 			if (ours_only && !(top in is_top)) continue

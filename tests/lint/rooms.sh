@@ -49,7 +49,8 @@ arrows=$(awk '
 		else print FILENAME ": " inc ": " from " may not include " to
 	}
 	END {
-		for (r in row) if (!(r in has_sources)) print r ": has a line in rooms.txt and no sources"
+		for (r in row)
+			if (!(r in has_sources)) print r ": has a line in rooms.txt and no sources"
 		for (m in may) if (!may[m]) { split(m, pair, SUBSEP);
 		print pair[1] ": may include " pair[2] " in rooms.txt, and does not" }
 	}' tests/lint/rooms.txt $sources | LC_ALL=C sort)

@@ -87,8 +87,10 @@ programs() {
 	program make 0 6 make -s -j2 -f "$T/Makefile"
 	program git 0 3 sh -c \
 		'export GIT_AUTHOR_DATE="1700000000 +0000" GIT_COMMITTER_DATE="1700000000 +0000"
-		git init -q . && git config gc.auto 0 && git config maintenance.auto false && git config user.name test && git config user.email test@example.org && cp -R '"$T"'/src . &&
-		git add -A && git commit -q -m first && git log --stat && git fsck && git rev-parse HEAD && rm -rf .git'
+		git init -q . && git config gc.auto 0 && git config maintenance.auto false &&
+		git config user.name test && git config user.email test@example.org && cp -R '"$T"'/src . &&
+		git add -A && git commit -q -m first && git log --stat && git fsck &&
+		git rev-parse HEAD && rm -rf .git'
 	program tar 0 3 sh -c \
 		'tar -C '"$T"' --sort=name --mtime=@0 --owner=0 --group=0 -cf - src data | gzip -n >a.tar.gz; tar -tzf a.tar.gz; exit $?'
 	program killed 143 1 sh -c 'echo before; kill -TERM $$; echo after'

@@ -28,8 +28,10 @@ import os, subprocess, sys
 n = int(sys.argv[1])
 processes = []
 for rank in range(n):
-    env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), ROLE_RANK=str(rank), GROUP_RANK="0",
-               WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n), MASTER_ADDR="localhost", MASTER_PORT="29500",
+    env = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), ROLE_RANK=str(rank),
+               GROUP_RANK="0",
+               WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n), MASTER_ADDR="localhost",
+               MASTER_PORT="29500",
                TORCHELASTIC_RUN_ID="none", TORCHELASTIC_RESTART_COUNT="0")
     processes.append(subprocess.Popen(sys.argv[2:], env=env))
 failed = [p.wait() for p in processes]

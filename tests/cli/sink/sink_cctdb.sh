@@ -89,7 +89,8 @@ with open(sys.argv[1], encoding="utf-8") as f:
 roots = {r["name"]: r for r in data["roots"]}
 assert [r["name"] for r in data["roots"]][2:6] == ["GPUOP (sec)", "GKER (sec)", "GXCOPY (sec)", "GSYNC (sec)"]
 for name, root in roots.items():
-    if name == "GKER:BLKS":  # what is not in cct.db under this name may lack what Hatchet's reader asks for
+    if name == "GKER:BLKS":
+        # what is not in cct.db under this name may lack what Hatchet's reader asks for
         (variant,) = root["variants"].values()
         for kind, scope in ("inclusive", "execution"), ("exclusive", "function"):
             of, by = variant["formula"][kind]["standard"]["/"]

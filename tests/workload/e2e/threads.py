@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a script does: threads, a subprocess, a forked child, an exception. Same output in every run; ends with status 3."""
+"""What a script does: threads, a subprocess, a forked child, an exception. Same output in
+every run; ends with status 3."""
 import hashlib
 import os
 import subprocess
