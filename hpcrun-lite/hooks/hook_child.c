@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The waits for children; see hook_child.h. libc makes wait, waitpid and wait3 of wait4, and so do
- * we: it is one system call and one cancellation point as before, and it also gives the resource
+ * The calls that wait for children; see hook_child.h. Like libc, we implement wait, waitpid and
+ * wait3 with wait4. It is one system call and one cancellation point, and also returns the resource
  * usage. Must not reap a child that the program would not have reaped. Test:
  * tests/cli/run/run_children.sh.
  */
@@ -19,7 +19,7 @@
 HOOK_NEXT(wait4);
 HOOK_NEXT(waitid);
 
-/* The program's own pointers go to the kernel, which answers EFAULT where they are bad. */
+/* Passes the program's own pointers to the kernel, which returns EFAULT if they are bad. */
 static pid_t wait_for(pid_t pid, int *status, int options, struct rusage *use)
 {
 	int own_status = 0;
@@ -67,9 +67,9 @@ static int status_of(const siginfo_t *info)
 }
 
 /*
- * The kernel's call has a fifth argument for the resource usage that libc's has not, but made by
- * ourselves it would be no cancellation point. So libc waits and leaves the child, and we take it
- * without waiting. False: somebody else took it meanwhile.
+ * Reaps the child without waiting. libc's waitid does not return the resource usage, which the
+ * kernel's fifth argument does; but a system call of our own would be no cancellation point. So
+ * libc waits first and leaves the child. Returns false if another thread reaped it meanwhile.
  */
 static bool take(pid_t pid, siginfo_t *info, int options, int *result)
 {
@@ -97,7 +97,7 @@ HOOK int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 		siginfo_t seen = {0};
 		if (NEXT(waitid)(type, id, &seen, options | WNOWAIT) != 0)
 			return -1;
-		if (seen.si_pid == 0) /* WNOHANG, and none has ended */
+		if (seen.si_pid == 0) /* WNOHANG, and no child has ended */
 			return NEXT(waitid)(type, id, info, options);
 		if (take(seen.si_pid, info, options, &result))
 			return result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Our entries in the environment; see hook_env.h. Order and text of all other entries stay as they
- * are. Must not allocate: a child of vfork calls it. Test: tests/cli/sacred/sacred_env.sh.
+ * Our entries in the environment; see hook_env.h. The order and text of all other entries stay the
+ * same. Must not allocate, because a child of vfork calls it. Test: tests/cli/sacred/sacred_env.sh.
  */
 #include "hpcrun-lite/hooks/hook_env.h"
 
@@ -16,8 +16,10 @@
 
 #define PRELOAD "LD_PRELOAD"
 
-/* Orders that we were started with: a program that copied its environment before we cleaned it may
- * hand them on. */
+/*
+ * Identifies the configuration that we were started with. A program may have copied its environment
+ * before we removed our entries, and may pass them on.
+ */
 static struct {
 	uint64_t hash;
 	size_t n_bytes;
@@ -28,15 +30,17 @@ static uint64_t hash_text(const char *text)
 	return fnv64(FNV64_START, text, strlen(text));
 }
 
-/* The value when `entry` is NAME=value, else NULL. */
+/* The value if `entry` is NAME=value, else NULL. */
 static const char *value_of(const char *entry, const char *name)
 {
 	size_t n = strlen(name);
 	return !strncmp(entry, name, n) && entry[n] == '=' ? entry + n + 1 : NULL;
 }
 
-/* True for our library, and for the modules that the launcher puts behind it: those of its
- * directory that bear its name. */
+/*
+ * True for our library, and for the modules that the launcher adds after it: files in the same
+ * directory whose names start with CONFIG_MODULE_HEAD.
+ */
 static bool is_ours(const char *name, size_t n, const char *library)
 {
 	const char *slash = strrchr(library, '/');
@@ -48,8 +52,10 @@ static bool is_ours(const char *name, size_t n, const char *library)
 	       !strncmp(name + directory, CONFIG_MODULE_HEAD, head);
 }
 
-/* Finds the first of ours among the names in a value of LD_PRELOAD, which ':' and ' ' separate;
- * NULL when there is none. */
+/*
+ * Finds our first name in a value of LD_PRELOAD, whose names are separated by ':' and ' '. Returns
+ * NULL if there is none.
+ */
 static const char *find_ours(const char *value, const char *library)
 {
 	for (const char *at = value;; at++) {
@@ -62,14 +68,16 @@ static const char *find_ours(const char *value, const char *library)
 	}
 }
 
-/* Cuts what is ours out of "LD_PRELOAD=...", in place. True when the whole entry is ours and
- * goes. */
+/*
+ * Removes our names from "LD_PRELOAD=...", in place. Returns true if nothing else is left, and so
+ * the entry must be removed.
+ */
 static bool clean_preload(char *value, const char *library)
 {
 	char *at;
 	while ((at = (char *)(uintptr_t)find_ours(value, library))) {
 		size_t n = strcspn(at, ": ");
-		if (at[n]) /* with the separator behind it, which the launcher put there */
+		if (at[n]) /* with the separator after it, which the launcher wrote */
 			memmove(at, at + n + 1, strlen(at + n + 1) + 1);
 		else if (at > value)
 			at[-1] = 0;
@@ -93,7 +101,7 @@ void hook_env_start(const char *text)
 	Dl_info self;
 	if (!text || !environ)
 		return;
-	/* The name that the dynamic linker loaded us by is the one in LD_PRELOAD. */
+	/* The dynamic linker keeps the name that LD_PRELOAD gave it. */
 	const char *library = dladdr((void *)hook_env_start, &self) ? self.dli_fname : "";
 	started_with.hash = hash_text(text);
 	started_with.n_bytes = strlen(text);
@@ -110,18 +118,17 @@ void hook_env_start(const char *text)
 
 /* ---- for another program ---- */
 
-/* What is in the memory that the caller gives, in this order; then the array of entries. */
-struct made {
+/* The layout of the caller's memory. The array of entries follows it. */
+struct entries {
 	struct config config;
 	char text[sizeof CONFIG_VARIABLE + CONFIG_MAX_BYTES];
 	char preload[];
 };
 
-/* What the environment holds of ours already. */
+/* What a scan of the environment found. */
 struct found {
 	size_t n;             /* entries */
-	const char *preload;  /* the last value of LD_PRELOAD: that is the one the dynamic linker
-				 takes */
+	const char *preload;  /* the last LD_PRELOAD, which the dynamic linker uses */
 	bool other_launcher;
 };
 
@@ -155,10 +162,10 @@ static size_t aligned(size_t n)
 size_t hook_env_bytes(char *const *environment)
 {
 	struct found f = examine(environment);
-	return aligned(sizeof(struct made) + preload_bytes(&f)) + (f.n + 3) * sizeof(char *);
+	return aligned(sizeof(struct entries) + preload_bytes(&f)) + (f.n + 3) * sizeof(char *);
 }
 
-/* "LD_PRELOAD=" ours, and what was there behind it. */
+/* Writes "LD_PRELOAD=", our names, and then the names that were there before. */
 static void make_preload(char *to, const struct config *c, const char *others)
 {
 	char *at = stpcpy(to, PRELOAD "=");
@@ -172,7 +179,7 @@ static void make_preload(char *to, const struct config *c, const char *others)
 	stpcpy(at, others ? others : "");
 }
 
-static bool make_config(struct made *m, bool same_process)
+static bool make_config(struct entries *m, bool same_process)
 {
 	memcpy(&m->config, runtime_config(), sizeof m->config);
 	m->config.exec_pid = same_process ? (uint32_t)sys_getpid() : 0;
@@ -182,10 +189,10 @@ static bool make_config(struct made *m, bool same_process)
 	return config_encode(&m->config, value, CONFIG_MAX_BYTES) > 0;
 }
 
-static struct made *make_both(const struct found *f, void *memory, size_t n_bytes,
+static struct entries *make_entries(const struct found *f, void *memory, size_t n_bytes,
 			      bool same_process)
 {
-	struct made *m = memory;
+	struct entries *m = memory;
 	if (!runtime_config() || !memory || f->other_launcher ||
 	    n_bytes < sizeof *m + preload_bytes(f) || !make_config(m, same_process))
 		return NULL;
@@ -197,7 +204,7 @@ char *const *hook_env_make(char *const *environment, void *memory, size_t n_byte
 			   bool same_process)
 {
 	struct found f = examine(environment);
-	struct made *m = make_both(&f, memory, n_bytes, same_process);
+	struct entries *m = make_entries(&f, memory, n_bytes, same_process);
 	size_t head = aligned(sizeof *m + preload_bytes(&f));
 	if (!m || n_bytes < head + (f.n + 3) * sizeof(char *))
 		return environment;
@@ -221,7 +228,7 @@ bool hook_env_pair(char *const *environment, void *memory, size_t n_bytes,
 		   struct hook_env_pair *pair)
 {
 	struct found f = examine(environment);
-	struct made *m = make_both(&f, memory, n_bytes, false);
+	struct entries *m = make_entries(&f, memory, n_bytes, false);
 	if (!m)
 		return false;
 	pair->preload = value_of(m->preload, PRELOAD);

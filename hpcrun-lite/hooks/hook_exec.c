@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exec family and posix_spawn: the program that starts is given our environment entries, also
- * where the caller passes an environment of its own, unless it is one that cannot take the library
- * and would show or trip over them. Sampling of the calling thread stops first, so that no sampling
- * signal meets the next image. Must not allocate or lock: a child of vfork comes here. Test:
+ * The exec family and posix_spawn. We add our environment entries for the new program, even if the
+ * caller passes its own environment. A program that cannot load the library does not get them.
+ * Sampling of the calling thread stops first, so that no sample signal is pending in the next
+ * image. Must not allocate or lock, because a child of vfork runs this code. Test:
  * tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
@@ -45,16 +45,16 @@ static enum exec_kind kind_of(const char *path)
 }
 
 /*
- * False for a program into which the library does not get: it must not see our entries, and some
- * print or fail over them. A file that is not found may be there for the child, which may change
- * directory first.
+ * Returns false for a program that cannot load the library. Some of these print our entries or fail
+ * because of them. A file that is not found may exist for the child, which may change its directory
+ * first.
  */
 static bool takes_library(enum exec_kind kind)
 {
 	return kind <= EXEC_ERROR;
 }
 
-/* VOID for what the library gets into, and for what the kernel will refuse to run. */
+/* VOID for a program that loads the library, and for one that the kernel will refuse to run. */
 static enum msr_unmeasured_reason reason_of(enum exec_kind kind)
 {
 	switch (kind) {
@@ -74,7 +74,7 @@ static enum msr_unmeasured_reason reason_of(enum exec_kind kind)
 	return MSR_UNMEASURED_VOID;
 }
 
-/* A name and a PATH joined, as execvp tries them; false when it does not fit. */
+/* Joins a directory and a name, as execvp does. Returns false if the result does not fit. */
 static bool join(char *path, const char *directory, size_t n, const char *file)
 {
 	size_t length = strlen(file);
@@ -87,7 +87,7 @@ static bool join(char *path, const char *directory, size_t n, const char *file)
 	return true;
 }
 
-/* The pointer is the program's, and may be bad: only what was found there is copied. */
+/* Copies `file` only if its kind was determined, because the program's pointer may be bad. */
 static enum exec_kind kind_of_path(const char *file, char *path)
 {
 	enum exec_kind kind = kind_of(file);
@@ -96,8 +96,10 @@ static enum exec_kind kind_of_path(const char *file, char *path)
 	return kind;
 }
 
-/* The file that execvp and posix_spawnp will find, looked at; its name in `path`, room of PATH_MAX
- * bytes. */
+/*
+ * Finds the file that execvp and posix_spawnp will run, and returns its kind. `path` is its name
+ * and has PATH_MAX bytes.
+ */
 static enum exec_kind kind_of_found(const char *file, char *path)
 {
 	if (strchr(file, '/'))
@@ -133,7 +135,7 @@ static void descriptor_path(char path[32], int fd)
 	*to = 0;
 }
 
-/* `path` becomes the file's name where it has one. */
+/* Sets `path` to the file's name if it has one. */
 static enum exec_kind kind_of_at(int directory, const char *file, int flags, char *path)
 {
 	char descriptor[32];
@@ -163,7 +165,7 @@ struct exec_call {
 	char *const *argv, *const *environment;
 };
 
-/* What will be run, and its name in `path`. */
+/* Returns the kind of the program to run, and its name in `path`. */
 static enum exec_kind kind_of_call(const struct exec_call *c, char *path)
 {
 	switch (c->way) {
@@ -186,8 +188,10 @@ static int call_next(const struct exec_call *c, char *const *environment)
 	return -1;
 }
 
-/* The kernel's limit on arguments and environment: the program is started as if we were not
- * there. */
+/*
+ * The kernel limits the size of arguments and environment. Beyond it the program is started without
+ * our entries.
+ */
 static const char no_room[] = "a program was started without being measured: its arguments and "
 			      "environment leave no room for ours (ARG_MAX)";
 
@@ -281,8 +285,10 @@ static size_t count_arguments(va_list args)
 	return n;
 }
 
-/* Calls with the arguments as an array; the variable arguments end with NULL, and with
- * `takes_environment` the environment follows. */
+/*
+ * Converts the arguments to an array and calls exec. The variable arguments end with NULL. If
+ * `takes_environment`, the environment follows.
+ */
 static int exec_list(struct exec_call *c, const char *first, va_list args, bool takes_environment)
 {
 	char *few[FEW];

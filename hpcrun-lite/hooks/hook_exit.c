@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends of the process that atexit handlers do not see; see hook_exit.h. Must not keep the process
- * from ending. Test: tests/cli/sacred/sacred_exit.sh.
+ * Functions that end the process without atexit handlers; see hook_exit.h. Must not prevent the
+ * process from ending. Test: tests/cli/sacred/sacred_exit.sh.
  */
 #include "hpcrun-lite/hooks/hook_exit.h"
 
@@ -19,7 +19,7 @@ HOOK_NEXT(quick_exit);
 
 static int quick_status;
 
-/* The kernel keeps the low eight bits. */
+/* The kernel keeps only the low eight bits of the status. */
 static void end(int status)
 {
 	runtime_end(MSR_EXIT_QUICK, status & 0xff);
@@ -45,8 +45,9 @@ HOOK void _Exit(int status)
 	leave(status);
 }
 
-/* The program's at_quick_exit handlers are still to run; ours was registered before them and comes
- * last. */
+/*
+ * The program's at_quick_exit handlers run first. Ours was registered before them, so it runs last.
+ */
 HOOK void quick_exit(int status)
 {
 	quick_status = status;

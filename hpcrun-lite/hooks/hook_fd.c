@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * close and its kin around our descriptors; see hook_fd.h. A program that closes everything it did
- * not open, as daemons and shells do, gets the results it would get without us. Must not: lock.
- * Test: tests/cli/sacred/sacred_fd.sh.
+ * Keeps close and related calls away from our descriptors; see hook_fd.h. A program that closes
+ * every descriptor it did not open, like daemons and shells, gets the results it would get without
+ * us. Must not lock. Test: tests/cli/sacred/sacred_fd.sh.
  */
 #include "hpcrun-lite/hooks/hook_fd.h"
 
@@ -44,17 +44,16 @@ HOOK int dup(int fd)
 	return runtime_owns_fd(fd) ? refuse() : NEXT(dup)(fd);
 }
 
-/* The number is the program's to choose: ours goes elsewhere. Both descriptors the same changes
- * nothing. */
-static bool make_way(int from, int to)
+/* Moves our descriptor if the program wants its number. Returns false if `from` is ours. */
+static bool free_number(int from, int to)
 {
 	if (runtime_owns_fd(from))
 		return false;
-	if (from != to && runtime_owns_fd(to) &&
-	    runtime_is_owner()) { /* a child of vfork has a table of its own */
+	/* A child of vfork has its own table. */
+	if (from != to && runtime_owns_fd(to) && runtime_is_owner()) {
 		int saved = errno;
-		(void)runtime_move_fd(
-			to); /* where no number is left ours is given up, and counted */
+		/* If no number is free, this gives the descriptor up and counts that. */
+		(void)runtime_move_fd(to);
 		errno = saved;
 	}
 	return true;
@@ -62,16 +61,18 @@ static bool make_way(int from, int to)
 
 HOOK int dup2(int from, int to)
 {
-	return make_way(from, to) ? NEXT(dup2)(from, to) : refuse();
+	return free_number(from, to) ? NEXT(dup2)(from, to) : refuse();
 }
 
 HOOK int dup3(int from, int to, int flags)
 {
-	return make_way(from, to) ? NEXT(dup3)(from, to, flags) : refuse();
+	return free_number(from, to) ? NEXT(dup3)(from, to, flags) : refuse();
 }
 
-/* Closes [first, last] except ours; the flag that splits the table off from other tasks is for the
- * first call. */
+/*
+ * Closes [first, last] except our descriptors. CLOSE_RANGE_UNSHARE, which copies the table, goes
+ * with the first call only.
+ */
 static int close_around(unsigned first, unsigned last, int flags)
 {
 	int result = 0;
@@ -81,7 +82,7 @@ static int close_around(unsigned first, unsigned last, int flags)
 			return NEXT(close_range)(first, last, flags);
 		if ((unsigned)ours > first)
 			result = NEXT(close_range)(first, (unsigned)ours - 1, flags);
-		else if (flags & (int)CLOSE_RANGE_UNSHARE) /* nothing to close in front of ours */
+		else if (flags & (int)CLOSE_RANGE_UNSHARE) /* nothing to close before ours */
 			result = NEXT(close_range)(UINT_MAX, UINT_MAX, flags);
 		if (result != 0)
 			return result;
@@ -97,8 +98,8 @@ HOOK int close_range(unsigned first, unsigned last, int flags)
 		errno = ENOSYS;
 		return -1;
 	}
-	if (first > last || flags & (int)CLOSE_RANGE_CLOEXEC) /* the kernel refuses; or ours are so
-								 marked already */
+	/* The kernel refuses the range, or our descriptors are close-on-exec already. */
+	if (first > last || flags & (int)CLOSE_RANGE_CLOEXEC)
 		return NEXT(close_range)(first, last, flags);
 	return close_around(first, last, flags);
 }
@@ -109,7 +110,7 @@ HOOK void closefrom(int low)
 	if (low < 0)
 		low = 0;
 	for (int ours; (ours = runtime_next_fd(low)) >= 0; low = ours + 1) {
-		/* a kernel older than 5.9 has no close_range */
+		/* kernels before 5.9 have no close_range */
 		if (ours > low && (!hook_next(&next_close_range) ||
 				   NEXT(close_range)((unsigned)low, (unsigned)ours - 1, 0) != 0))
 			for (int fd = low; fd < ours; fd++)

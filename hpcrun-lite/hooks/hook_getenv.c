@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * getenv() and secure_getenv(), in front of libc's for two questions only: an OpenCL loader that
- * asks for OPENCL_LAYERS is told our module, in front of what the user has there, and CUDA's driver
- * that asks for CUDA_INJECTION64_PATH is told ours, since it takes one alone. The variables are
- * never in environ, so the program and its children see what they would see without us; and it is
- * not asked whether the program uses a GPU before the vendor's library itself asks. All other
- * questions, and all other askers, go straight on to libc. Must not allocate. Test:
+ * getenv() and secure_getenv(). Two questions get another answer than libc's: an OpenCL loader that
+ * asks for OPENCL_LAYERS gets our module and then the user's layers, and CUDA's driver that asks
+ * for CUDA_INJECTION64_PATH gets our module. All other calls go to libc. The variables are never in
+ * environ, so the program and its children see their own environment. We need not find out whether
+ * the program uses a GPU: the vendor's library asks when it is loaded. Must not allocate. Tests:
  * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
  */
 #include "hpcrun-lite/hooks/hook_getenv.h"
@@ -27,7 +26,9 @@
 HOOK_NEXT(getenv);
 HOOK_NEXT(secure_getenv);
 
-/* Loaders cut the answer up in place, and two of them may ask at once: each has one to itself. */
+/*
+ * Loaders modify the answer in place, and two may ask at the same time. So each gets its own copy.
+ */
 static char answers[N_ANSWERS][ANSWER_BYTES];
 static _Atomic unsigned n_answered;
 
@@ -37,9 +38,11 @@ void hook_getenv_start(void)
 	hook_next_find(&next_secure_getenv);
 }
 
-/* Called before start, as by an allocator's constructor: finding libc's function could come back
- * here. */
-static char *plain(const char *name)
+/*
+ * For calls before hook_getenv_start(), for example from an allocator's constructor: searching for
+ * libc's function could call us again.
+ */
+static char *find_in_environ(const char *name)
 {
 	extern char **environ;
 	size_t n = strlen(name);
@@ -49,20 +52,22 @@ static char *plain(const char *name)
 	return NULL;
 }
 
-static char *by_libc(struct hook_next *next, const char *name)
+static char *ask_libc(struct hook_next *next, const char *name)
 {
-	/* relaxed: the pointer is to code that was there before us */
+	/* relaxed: the code it points to was loaded before us */
 	void *function = atomic_load_explicit(&next->function, memory_order_relaxed);
-	return function ? ((char *(*)(const char *))function)(name) : plain(name);
+	return function ? ((char *(*)(const char *))function)(name) : find_in_environ(name);
 }
 
-/* Who asks what: the asker by a part of its file's name, also of copies that programs bring
- * (libOpenCL-1f2e3d.so.1.0.0). */
+/*
+ * A variable and the library that asks for it. `asker` is a part of its file name, so that copies
+ * that programs bring (libOpenCL-1f2e3d.so.1.0.0) are recognised.
+ */
 struct question {
 	const char *variable, *asker;
 	const char *backend, *module;
-	const char *off;  /* options with which it comes in by another way */
-	bool adds;        /* what the user has there stands behind it */
+	const char *off;  /* options with which the module is loaded in another way */
+	bool adds;        /* the user's value follows ours */
 };
 static const struct question questions[] = {
 	{"OPENCL_LAYERS", "OpenCL", "opencl", CONFIG_MODULE_HEAD "opencl.so", "preload", true},
@@ -82,7 +87,7 @@ static bool is_asked_by(const struct question *q, const void *caller)
 	return strstr(slash ? slash : path, q->asker) != NULL;
 }
 
-/* Our module, then what the user has. What the user has alone, where both do not fit. */
+/* Our module, then the user's value. Only the user's value if both do not fit. */
 static char *answer(const struct question *q, char *theirs)
 {
 	const struct config *c = runtime_config();
@@ -102,8 +107,8 @@ static char *answer(const struct question *q, char *theirs)
 	return to;
 }
 
-/* The first letters sort out nearly all names without a call. */
-static inline bool may_be_it(const char *name)
+/* The first letters exclude nearly all names without a call. */
+static inline bool may_match(const char *name)
 {
 	return (name[0] == 'O' && name[1] == 'P' && name[2] == 'E' && name[3] == 'N' &&
 		name[4] == 'C') ||
@@ -113,12 +118,12 @@ static inline bool may_be_it(const char *name)
 
 static char *ask(struct hook_next *next, const char *name, const void *caller)
 {
-	if (__builtin_expect(may_be_it(name), 0))
+	if (__builtin_expect(may_match(name), 0))
 		for (const struct question *q = questions;
 		     q < questions + sizeof questions / sizeof *questions; q++)
 			if (!strcmp(name, q->variable) && is_asked_by(q, caller))
-				return answer(q, by_libc(next, name));
-	return by_libc(next, name);
+				return answer(q, ask_libc(next, name));
+	return ask_libc(next, name);
 }
 
 HOOK char *getenv(const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Answers an OpenCL loader that asks for its layers; see hook_getenv.c. Tests:
- * tests/cli/opencl/ocl_entrance.sh, tests/unit/run/test_getenv.c.
+ * Hooks that make an OpenCL loader and CUDA's driver load our modules; see hook_getenv.c. Tests:
+ * tests/cli/opencl/ocl_entrance.sh, tests/cli/gpu/cupti_trace.sh, tests/unit/run/test_getenv.c.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_GETENV_H
 #define HPCRUN_LITE_HOOKS_HOOK_GETENV_H

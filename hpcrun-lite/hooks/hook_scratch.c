@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scratch memory of a thread; see hook_scratch.h. One mapping a thread, made by system calls.
- * Whoever finds it in use by its own thread (a signal handler that starts a program while the
- * thread does) gets a mapping of its own; found in use by another, the user was a child of vfork
- * that has become another program since. Test: tests/cli/sacred/sacred_exec.sh.
+ * Scratch memory of a thread; see hook_scratch.h. Each thread has one mapping, made by system
+ * calls. If the same thread is already using it (a signal handler starts a program while the thread
+ * does), the caller gets a mapping of its own. If another thread id is using it, that was a child
+ * of vfork which has since become another program. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_scratch.h"
 
@@ -14,13 +14,13 @@
 
 #define PAGE 4096u
 
-struct header { /* in front of every mapping */
+struct header { /* at the start of every mapping */
 	size_t n_bytes;
 	bool kept;
 } __attribute__((aligned(16)));
 
 static _Thread_local struct header *mine;
-static _Thread_local int user_tid; /* who uses it; 0: nobody */
+static _Thread_local int user_tid; /* the thread that uses it; 0: none */
 
 static struct header *map(size_t n_bytes, bool kept)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * system and popen. libc starts "/bin/sh -c COMMAND" with the program's environ, which does not
- * hold our entries, and adding them there would be seen by other threads. So the command is
- * wrapped: the shell sets our entries and becomes the shell that was asked for. All the rest
- * (signals, cancellation, waiting) stays libc's. Test: tests/cli/sacred/sacred_exec.sh.
+ * contain our entries. If we added them there, other threads would see them. So we wrap the
+ * command: the shell sets our entries and then becomes the requested shell. Signals, cancellation
+ * and waiting stay libc's. Test: tests/cli/sacred/sacred_exec.sh.
  */
 #include "hpcrun-lite/hooks/hook_exec.h"
 
@@ -25,7 +25,7 @@ HOOK_NEXT(popen);
 
 extern char **environ;
 
-/* Bytes of 'text' in single quotes, where each quote inside becomes '\'' . */
+/* The length of `text` in single quotes, where each quote inside becomes '\'' . */
 static size_t quoted_bytes(const char *text)
 {
 	size_t n = 2;
@@ -47,7 +47,7 @@ static char *put_quoted(char *to, const char *text)
 	return to;
 }
 
-/* The wrapped command in memory of the scratch, or NULL: then the command is to be run as it is. */
+/* The wrapped command, in scratch memory. NULL: run the command unchanged. */
 static char *wrap(const char *command, void **scratch)
 {
 	static const char middle[] = " " CONFIG_VARIABLE "=",
@@ -70,8 +70,10 @@ static char *wrap(const char *command, void **scratch)
 	return to - text < ARGUMENT_MAX ? text : NULL;
 }
 
-/* Where the shell would take the command for an option, or it could not be run anyway, libc has it
- * as it is. */
+/*
+ * Returns NULL if libc must get the command unchanged: the shell would take it for an option, or it
+ * could not be run anyway.
+ */
 static char *wrap_command(const char *command, void **scratch)
 {
 	*scratch = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * syscall() and prctl(), for the few calls that change what we live on: a program that becomes
- * another one past libc's exec, which pending samples would kill, one that ends, and one that puts
- * a filter on its system calls (seccomp), under which ours could kill it. All others go straight
- * on. Must not touch the arguments of those. Test: tests/cli/sacred/sacred_syscall.sh.
+ * syscall() and prctl(), for the few calls that affect the measurement: exec (a pending sample
+ * would kill the new program), the end of the process, our signal, and a filter on system calls
+ * (seccomp), which could kill the program when we make ours. All other calls pass through with
+ * their arguments untouched. Test: tests/cli/sacred/sacred_syscall.sh.
  */
 #include "hpcrun-lite/hooks/hook_syscall.h"
 
@@ -28,7 +28,7 @@ static struct hook_next next_prctl = {"prctl", NULL};
 
 /* ---- filters ---- */
 
-/* libseccomp finds out what there is by calls that the kernel refuses. */
+/* libseccomp probes the kernel with calls that it refuses; these install no filter. */
 static bool is_filter(uintptr_t program)
 {
 	struct sock_fprog p;
@@ -36,7 +36,7 @@ static bool is_filter(uintptr_t program)
 	       p.len <= BPF_MAXINSNS;
 }
 
-/* Directly before the kernel is asked. `mode` as in prctl. */
+/* Call directly before the system call. `mode` is that of prctl. */
 static void before_filter(long mode, long program)
 {
 	if (mode == SECCOMP_MODE_STRICT ||
@@ -48,10 +48,10 @@ static void before_filter(long mode, long program)
 /* ---- hooks ---- */
 
 /*
- * syscall() itself only looks at the number: a call has up to six arguments, the last of them on
- * the stack, and whoever passes fewer has variables of his own there, that other threads may be
- * writing to. So nothing there may be touched, not even with the value that it has, as a C function
- * may do that passes it on.
+ * syscall() reads the number only. A call has up to six arguments, and the last is on the stack. A
+ * caller that passes fewer has its own variables there, which other threads may be writing. So that
+ * word must not be written, not even with its own value, as a C function that passes it on might
+ * do.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
 _Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 &&
@@ -81,7 +81,7 @@ __asm__(
 	"testq %rax, %rax\n"
 	"je 1f\n"
 	"jmp *%rax\n"
-	"1:\n" /* called before we were set up */
+	"1:\n" /* called before hook_syscall_start() */
 	"pushq %rdi\n"
 	".cfi_adjust_cfa_offset 8\n"
 	"pushq %rsi\n"
@@ -125,7 +125,10 @@ struct disposition {
 	uint64_t mask;
 };
 
-/* Of the sampling signal, which would kill the program at the next sample. */
+/*
+ * Sets the disposition of the sampling signal. The kernel must not see it: the next sample would
+ * kill the program.
+ */
 static long set_disposition(const struct disposition *act, struct disposition *old)
 {
 	struct disposition d;
@@ -147,7 +150,7 @@ static long set_disposition(const struct disposition *act, struct disposition *o
 	return 0;
 }
 
-/* These have five arguments at most. */
+/* The calls that are handled here have at most five arguments. */
 syscall_fn hook_syscall_special;
 long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 {
@@ -167,7 +170,7 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 		if (a == PR_SET_SECCOMP)
 			before_filter(b, c);
 		break;
-	case SYS_seccomp: /* libseccomp asks with flags what there is */
+	case SYS_seccomp: /* libseccomp probes with other flags */
 		if (a == SECCOMP_SET_MODE_FILTER ||
 		    (b == 0 && c == 0 && a == SECCOMP_SET_MODE_STRICT))
 			before_filter(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER
@@ -179,7 +182,7 @@ long hook_syscall_special(long number, long a, long b, long c, long d, long e)
 	return ((syscall_fn *)hook_next(&hook_syscall_next))(number, a, b, c, d, e);
 }
 
-/* <sys/prctl.h> declares it with variable arguments, which come in the same registers. */
+/* <sys/prctl.h> declares it with variable arguments, which are in the same registers. */
 prctl_fn prctl_of_four __asm__("prctl");
 HOOK int prctl_of_four(int option, long a, long b, long c, long d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stands in front of pthread_create and thrd_create, so that a thread is measured from before its
- * first instruction of user code, and in front of dlclose, so that the unwinder forgets code that
- * goes away. Must not call malloc, nor change what the program sees of these functions. Tests:
- * tests/cli/run/run_threads.sh, tests/cli/run/run_modules.sh.
+ * Hooks of pthread_create and thrd_create, so that a thread is measured from its first instruction
+ * of user code, and of dlclose, so that the unwinder forgets code that is unloaded. Must not call
+ * malloc, nor change what the program sees of these functions. Tests: tests/cli/run/run_threads.sh,
+ * tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/hooks/hook_thread.h"
 
@@ -22,7 +22,9 @@
 
 typedef void *pthread_start_fn(void *);
 
-/* What a new thread has to know. From a fixed table, or when that is full a page of its own. */
+/*
+ * What a new thread needs to know. It is in a fixed table, or in a page of its own if that is full.
+ */
 struct start {
 	_Atomic bool taken;
 	pthread_start_fn *posix;
@@ -58,23 +60,23 @@ static struct start *take_start(void)
 	return sys_is_error(page) ? NULL : (struct start *)page;
 }
 
-static void give_start(struct start *s)
+static void release_start(struct start *s)
 {
 	if (s >= starts && s < starts + HOOK_N_STARTS)
 		atomic_store_explicit(&s->taken, false,
-				      memory_order_release); /* all reads of it are done */
+				      memory_order_release); /* after all reads of the entry */
 	else
 		sys_munmap(s, 4096);
 }
 
-/* The start as the new thread has read it. */
+/* Runs in the new thread: copies and releases its start record. */
 static struct start begin(void *argument)
 {
 	struct start *s = argument;
 	struct start copy = {.posix = s->posix, .c11 = s->c11, .argument = s->argument};
 	struct thread_room room = s->room;
 	hook_signal_inherit(s->hidden);
-	give_start(s);
+	release_start(s);
 	runtime_thread_begins(&room);
 	return copy;
 }
@@ -95,8 +97,10 @@ static struct thread_room room_of(const pthread_attr_t *attr)
 {
 	struct thread_room room = {0};
 	void *lo = NULL;
-	/* Where the program gave no memory libc takes the size off NULL; the default size, which
-	 * the program may change, is 0 there. */
+	/*
+	 * If the program provides no memory, libc returns NULL less the size. The size is 0 if it
+	 * is the default, which the program may change.
+	 */
 	if (pthread_attr_getstack(attr, &lo, &room.n_bytes) == 0 &&
 	    (uintptr_t)lo + room.n_bytes != 0)
 		room.lo = (uintptr_t)lo;
@@ -116,8 +120,7 @@ static struct thread_room default_room(void)
 	return room;
 }
 
-/* A start record when new threads are measured, else NULL: then the thread is made as if we were
- * not there. */
+/* A start record if new threads are measured. NULL: create the thread without us. */
 static struct start *prepare(const pthread_attr_t *attr)
 {
 	runtime_start();
@@ -143,7 +146,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr, pthread
 	s->argument = argument;
 	int error = next.pthread_create(thread, attr, posix_thread, s);
 	if (error)
-		give_start(s);
+		release_start(s);
 	return error;
 }
 
@@ -156,7 +159,7 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t fn, void *argument)
 	s->argument = argument;
 	int error = next.thrd_create(thread, c11_thread, s);
 	if (error != thrd_success)
-		give_start(s);
+		release_start(s);
 	return error;
 }
 

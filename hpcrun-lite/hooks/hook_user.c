@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Becoming another user, and chroot. A child of fork makes its measurement file when it needs one
- * (store/nursery.h), and may not be able to any more once it has given up the rights with which it
- * was started: the workers of nginx and Apache do so. So it gets its file before.
- * Test: tests/cli/run/run_forks.sh.
+ * Calls that change the user or the root directory. A child of fork creates its measurement file
+ * only when it needs one (store/nursery.h). After it has given up the rights with which it was
+ * started, as workers of nginx and Apache do, that may fail. So the file is created before. Test:
+ * tests/cli/run/run_forks.sh.
  */
 #include "hpcrun-lite/hooks/hook_user.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See hook_user.c. */
+/*
+ * Hooks for calls with which a process gives up rights; see hook_user.c. Test:
+ * tests/cli/run_forks.sh.
+ */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_USER_H
 #define HPCRUN_LITE_HOOKS_HOOK_USER_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hooks stand in front of functions of libc. Each hook file keeps one kind of promise to the
- * program; doc/transparency.md names a program that breaks without it. They know the run time by
- * runtime.h alone, and it knows them by the table below. Test: tests/cli/run/run_*.sh.
+ * The hooks replace functions of libc and call the originals. Each hook file keeps one kind of
+ * promise to the program; doc/transparency.md names a program that breaks without it. Hooks use the
+ * run time through runtime.h only, and it calls them through the table below. Tests:
+ * tests/cli/run_*.sh.
  */
 #include "hpcrun-lite/hooks/hook_child.h"
 #include "hpcrun-lite/hooks/hook_env.h"
@@ -20,7 +21,7 @@
 #include "hpcrun-lite/hooks/wait/hook_wait.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
-/* In this order: what is below may call what is above. */
+/* The order matters: later ones may call functions that earlier ones replace. */
 static void start(const char *text)
 {
 	hook_env_start(text);

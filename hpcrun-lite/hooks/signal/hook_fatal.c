@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Seeing a fatal signal come; see hook_fatal.h. The handler only writes 24 bytes, and by a system
- * call: the file may be damaged, and memory too. Then it sets the default action and sends the
- * signal again with all that it carried, so that parent, core file and debugger see what they would
- * have seen. Where the handler cannot run (the stack has overflowed, the signal is blocked) the
- * kernel takes the default action by itself. Test: tests/cli/run/run_ends.sh.
+ * Records a fatal signal; see hook_fatal.h. The handler writes only 24 bytes, with a system call,
+ * because the file and our memory may be damaged. Then it restores the default action and sends the
+ * signal again with its data, so that the parent, the core file and a debugger see the original. If
+ * the handler cannot run (stack overflow, signal blocked), the kernel takes the default action
+ * itself. Test: tests/cli/run/run_ends.sh.
  */
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"
 
@@ -23,7 +23,8 @@ static struct hook_next next_sigaction = {"sigaction", NULL};
 
 /*
  * Signals with which users, shells and batch systems end programs, and with which programs end
- * themselves. SIGTRAP and SIGSYS are left to debuggers and filters; SIGBUS is in hook_signal_bus.c.
+ * themselves. SIGTRAP and SIGSYS are left to debuggers and filters. hook_signal_bus.c handles
+ * SIGBUS.
  */
 static const uint8_t fatal[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGFPE, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE,
@@ -32,7 +33,7 @@ static const uint8_t fatal[] = {
 
 static _Atomic bool active;
 
-/* What the program has set, where the kernel has our handler. */
+/* The program's action for each signal for which the kernel has our handler. */
 static struct sigaction view[N_SIGNALS];
 
 static bool is_fatal(int sig)
@@ -51,8 +52,8 @@ static void on_fatal(int sig, siginfo_t *info, void *context)
 	signal_table_default(sig);
 	if (sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), sig, (long)info) != 0)
 		sys_call3(SYS_tgkill, sys_getpid(), sys_gettid(), sig);
-	errno = saved; /* the signal comes when the mask is as before: directly after this handler
-			*/
+	/* The signal is delivered when the mask is restored: directly after this handler. */
+	errno = saved;
 }
 
 static bool is_ours(const struct sigaction *act)
@@ -69,10 +70,11 @@ void hook_fatal_adopt(int sig)
 	    || was.sa_handler != SIG_DFL)
 		return;
 	view[sig] = was;
-	/* Faults in the handler itself are not held back. */
+	/* Do not block faults in the handler itself. */
 	hook_signal_set_bits(&ours.sa_mask, ~(signal_bit(SIGSEGV) | signal_bit(SIGBUS)));
 	if (NEXT_SIGACTION(sig, &ours, &old) == 0 && old.sa_handler != SIG_DFL && !is_ours(&old))
-		NEXT_SIGACTION(sig, &old, NULL); /* another thread was faster: its handler stays */
+		/* another thread installed a handler first: keep it */
+		NEXT_SIGACTION(sig, &old, NULL);
 }
 
 void hook_fatal_show(int sig, struct sigaction *act)
@@ -88,7 +90,10 @@ __sighandler_t hook_fatal_unwrap(__sighandler_t handler)
 
 void hook_fatal_start(void)
 {
-	/* The first process of a container is spared signals that it has left at their default. */
+	/*
+	 * The kernel does not send the first process of a container any signal that has its default
+	 * action.
+	 */
 	if (sys_getpid() == 1)
 		return;
 	hook_next_find(&next_sigaction);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signal masks: our signals stay unblocked whatever the program blocks, and the masks it reads are
- * the ones it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
+ * Signal masks. Our signals stay unblocked whatever the program blocks, and the program reads the
+ * masks that it set. Waiting for signals is in hook_wait_signal.c. Signal-safe. Test:
  * tests/cli/sacred/sacred_signal.sh.
  */
 #include "hpcrun-lite/runtime/next.h"
@@ -15,7 +15,7 @@ HOOK_NEXT(pthread_sigmask);
 HOOK_NEXT(sigpending);
 HOOK_NEXT(signalfd);
 
-/* sigblock and sigsetmask know the signals 1 to 32 as an int. */
+/* sigblock and sigsetmask represent signals 1 to 32 as an int. */
 #define OLD_SIGNALS UINT64_C(0xffffffff)
 
 typedef int mask_fn(int, const sigset_t *, sigset_t *);
@@ -24,8 +24,8 @@ static int change(mask_fn *next, int how, const sigset_t *set, sigset_t *old)
 {
 	sigset_t copy;
 	uint64_t ours = hook_signal_protected(), was = hook_signal_hidden_bits();
-	uint64_t asked =
-		set ? hook_signal_bits(set) & ours : 0; /* before old is written: they may be one */
+	/* Read before `old` is written: both may be the same object. */
+	uint64_t asked = set ? hook_signal_bits(set) & ours : 0;
 	int result = next(how, how == SIG_UNBLOCK ? set : hook_signal_strip(set, &copy), old);
 	if (result != 0)
 		return result;
@@ -62,7 +62,7 @@ HOOK int sigblock(int mask)
 	return change_old_form(SIG_BLOCK, (unsigned)mask);
 }
 
-/* dash clears its mask by it in each child, after it has blocked all signals by sigprocmask. */
+/* dash blocks all signals with sigprocmask, and clears the mask of each child with this. */
 HOOK int sigsetmask(int mask)
 {
 	return change_old_form(SIG_SETMASK, (unsigned)mask);

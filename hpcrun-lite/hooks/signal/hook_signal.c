@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sigaction and its kin; see hook_signal.h. The kernel's table is the truth for the program's
- * signals; only handlers are replaced by our entry, and looked up again when the program asks. A
- * child of vfork shares our memory, not the kernel's table: it leaves all kept here alone.
- * Signal-safe throughout. Test: tests/cli/sacred/sacred_signal.sh.
+ * sigaction and related functions; see hook_signal.h. For the program's signals the kernel's table
+ * is authoritative: only handlers are replaced by our entry function, and translated back when the
+ * program asks. A child of vfork shares our memory but not the kernel's table, so it must not
+ * change the tables here. Signal-safe. Test: tests/cli/sacred/sacred_signal.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_fatal.h"
@@ -18,10 +18,9 @@
 #include <string.h>
 
 #define N_SIGNALS 65
-#define SA_RESTORER_BIT 0x04000000 /* of the kernel; libc shows it and does not name it */
-#define NEVER_BLOCKED          \
-	(signal_bit(SIGKILL) | \
-	 signal_bit(SIGSTOP)) /* the kernel takes them out of a handler's mask */
+#define SA_RESTORER_BIT 0x04000000 /* the kernel's; libc passes it on but does not define it */
+/* The kernel removes these from a handler's mask. */
+#define NEVER_BLOCKED (signal_bit(SIGKILL) | signal_bit(SIGSTOP))
 
 HOOK_NEXT(sigaction);
 HOOK_NEXT(signal);
@@ -29,37 +28,38 @@ HOOK_NEXT(sysv_signal);
 HOOK_NEXT(sigset);
 HOOK_NEXT(raise);
 
-static _Atomic uint64_t protected_bits; /* signals of ours, bit sig - 1 */
+static _Atomic uint64_t protected_bits; /* our signals, bit sig - 1 */
 
-/* The program's handlers, entered by `enter`. */
+/* The program's handlers, which enter() calls. */
 static struct {
 	_Atomic(void *) handler;
-	_Atomic bool masks_ours; /* its sa_mask held signals of ours */
-	_Atomic bool resets; /* SA_RESETHAND: the kernel sets the default action when it enters the
-				handler */
+	_Atomic bool masks_ours; /* its sa_mask contained our signals */
+	/* SA_RESETHAND: the kernel resets the action when it calls the handler */
+	_Atomic bool resets;
 } entries[N_SIGNALS];
 
-/* What the program did with signals of ours. */
+/* The program's actions for our signals. */
 static struct sigaction kept[N_SIGNALS];
 static atomic_flag kept_lock = ATOMIC_FLAG_INIT;
 
-/* What the program asked for with SIGBUS. The kernel has SA_SIGINFO in any case, for the
- * address. */
+/*
+ * The program's action for SIGBUS. The kernel always has SA_SIGINFO, because we need the address.
+ */
 static struct {
-	struct sigaction action; /* as it was given to the kernel */
+	struct sigaction action; /* as passed to the kernel */
 	bool asked_siginfo;
-	bool was_set; /* by the program: until then it is as the process was born with */
+	bool was_set; /* by the program; until then it is the inherited one */
 } bus;
 
-static _Thread_local volatile uint64_t
-	hidden; /* signals of ours that the thread has blocked, as it sees it */
+/* Our signals that the thread has blocked, as it sees it. */
+static _Thread_local volatile uint64_t hidden;
 static _Thread_local volatile uint64_t hidden_pending;
 /* The same for a child of vfork, which sees our memory but has a mask of its own. */
 static _Thread_local struct {
 	int pid;
 	uint64_t hidden;
 } of_child;
-static _Thread_local volatile unsigned n_foreign; /* deliveries of our signals that others sent */
+static _Thread_local volatile unsigned n_foreign; /* how many of our signals others sent */
 
 uint64_t hook_signal_bits(const sigset_t *set)
 {
@@ -75,8 +75,7 @@ void hook_signal_set_bits(sigset_t *set, uint64_t bits)
 
 uint64_t hook_signal_protected(void)
 {
-	/* relaxed: set before the program's threads exist, or at the start of a source; late news
-	 * are no harm */
+	/* relaxed: set before threads exist or when a source starts; a late read does no harm */
 	return atomic_load_explicit(&protected_bits, memory_order_relaxed);
 }
 
@@ -84,12 +83,14 @@ uint64_t hook_signal_protected(void)
 
 typedef void handler_fn(int, siginfo_t *, void *);
 
-/* All three arguments are there on x86-64 whether or not SA_SIGINFO is set. The call is in tail
- * position: no frame of ours stays. */
+/*
+ * On x86-64 all three arguments are passed, with or without SA_SIGINFO. The last call is a tail
+ * call, so our frame does not stay on the stack.
+ */
 static void enter(int sig, siginfo_t *info, void *context)
 {
-	if (!(hook_signal_protected() & signal_bit(sig)) &&
-	    sig != SIGBUS) /* PAPI's handler came in like one of the program's */
+	/* PAPI installs its handler like the program does. */
+	if (!(hook_signal_protected() & signal_bit(sig)) && sig != SIGBUS)
 		wait_interrupt(context);
 	if (atomic_load_explicit(&entries[sig].resets, memory_order_relaxed))
 		hook_fatal_adopt(sig);
@@ -115,7 +116,7 @@ static bool is_function(const void *handler)
 	       handler != (void *)enter && handler != (void *)hook_signal_on_bus;
 }
 
-/* What to give to the kernel for the program's handler. */
+/* The handler to install instead of the program's. */
 static void *wrap(int sig, void *handler)
 {
 	if (sig == SIGBUS && handler == (void *)SIG_DFL && runtime_config() &&
@@ -152,12 +153,12 @@ static void unlock(uint64_t before)
 	signal_table_mask(SIG_SETMASK, before);
 }
 
-/* sigaction of a signal that is ours: the kernel does not hear of it. */
+/* sigaction of one of our signals. The kernel is not called. */
 static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct sigaction now = {0};
 	if (act)
-		now = *act; /* before the lock: the pointer may be bad */
+		now = *act; /* read before the lock: the pointer may be bad */
 	if (act && hook_signal_may_change() && is_function((void *)now.sa_handler))
 		runtime_note(sig == RUNTIME_SIGNAL
 				     ? "the program handles SIGSTKFLT, the signal that samples "
@@ -177,8 +178,10 @@ static int keep(int sig, const struct sigaction *act, struct sigaction *old)
 	return 0;
 }
 
-/* A sampling signal that somebody else sent: as the program's own disposition has it. Runs in our
- * handler with all signals blocked. */
+/*
+ * Handles a sampling signal that we did not send, with the program's own disposition. Runs in our
+ * handler with all signals blocked.
+ */
 static void on_foreign(int sig, siginfo_t *info, void *context)
 {
 	n_foreign++;
@@ -198,8 +201,9 @@ static void on_foreign(int sig, siginfo_t *info, void *context)
 		signal_table_die(sig);
 		return;
 	}
-	/* As the kernel would: really blocked, so that the program may jump out. There are no
-	 * samples in this handler. */
+	/*
+	 * Block as the kernel would, because the program may jump out. This handler has no samples.
+	 */
 	uint64_t during = hook_signal_bits(&((const ucontext_t *)context)->uc_sigmask) |
 			  hook_signal_bits(&act.sa_mask);
 	if (!(act.sa_flags & SA_NODEFER))
@@ -257,7 +261,7 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 		if (sig == SIGBUS && !asked_siginfo)
 			old->sa_flags &= ~SA_SIGINFO;
 		if (sig == SIGBUS && !was_set)
-			old->sa_flags &= ~SA_RESTORER_BIT; /* of our own handler */
+			old->sa_flags &= ~SA_RESTORER_BIT; /* belongs to our handler */
 		if (masked)
 			hook_signal_set_bits(&old->sa_mask, hook_signal_bits(&old->sa_mask) | ours);
 	}
@@ -266,13 +270,13 @@ HOOK int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 
 typedef __sighandler_t signal_fn(int, __sighandler_t);
 
-/* libc blocks the signal itself in the handler, in the BSD flavour of signal(). */
+/* The BSD flavour of signal() blocks the signal in its own handler. */
 static uint64_t bsd_mask(int sig, int flags)
 {
 	return flags & SA_RESTART ? signal_bit(sig) : 0;
 }
 
-/* signal() in its flavours; `flags` are those that sigaction would be given. */
+/* All flavours of signal(); `flags` are those that the flavour passes to sigaction. */
 static __sighandler_t set_handler(signal_fn *next, int sig, __sighandler_t handler, int flags)
 {
 	if (hook_signal_protected() & signal_bit(sig)) {
@@ -333,7 +337,10 @@ uint64_t hook_signal_hidden_bits(void)
 	return of_child.pid == sys_getpid() ? of_child.hidden : hidden;
 }
 
-/* One of this kind is pending at most: ours is lost when a sample's is. Then again. */
+/*
+ * At most one signal of this kind is pending, so ours is lost if a sample is pending. Repeat until
+ * it arrives.
+ */
 static int raise_ours(int sig)
 {
 	unsigned before = n_foreign;
@@ -371,7 +378,7 @@ void hook_signal_set_hidden(uint64_t bits)
 		return;
 	hidden_pending &= bits;
 	for (int sig = 1; sig < N_SIGNALS; sig++)
-		if (now & signal_bit(sig)) /* comes back to on_foreign, this time unblocked */
+		if (now & signal_bit(sig)) /* on_foreign() handles it, now unblocked */
 			raise_ours(sig);
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGBUS: another process may shorten the measurement file, and then whoever writes behind its end
- * gets this signal. Such a fault is mended and measurement ends; every other SIGBUS is the
- * program's. While the program leaves SIGBUS at its default, `hook_signal_on_bus` is the handler;
- * else hook_signal.c asks here before it calls the program's. Signal-safe.
- * Test: tests/cli/sacred/sacred_file.sh.
+ * SIGBUS. If another process truncates the measurement file, a write beyond its end raises this
+ * signal. We repair this fault and end the measurement; every other SIGBUS is the program's. While
+ * the program leaves SIGBUS at its default action, hook_signal_on_bus() is the handler. Otherwise
+ * hook_signal.c calls hook_signal_mends() before the program's handler. Signal-safe. Test:
+ * tests/cli/sacred/sacred_file.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/hooks/signal/hook_signal_internal.h"
 #include "hpcrun-lite/runtime/runtime.h"
 
 /*
- * Sends the signal again, blocked this time. The kernel may not say whether it came to the thread
- * or to the process (Linux 6.18 gives both SI_USER); most are sent to the process. With the
- * thread's own id the kernel takes any si_code, and rt_sigqueueinfo still means the process.
+ * Blocks the signal and sends it again. The kernel may not show whether it was sent to the thread
+ * or the process (Linux 6.18 gives SI_USER for both); most are sent to the process. With the
+ * thread's own id the kernel accepts any si_code, and rt_sigqueueinfo still means the process.
  */
-static void put_off(siginfo_t *info, ucontext_t *context)
+static void resend_blocked(siginfo_t *info, ucontext_t *context)
 {
 	const uint64_t mask = hook_signal_bits(&context->uc_sigmask);
 	hook_signal_set_bits(&context->uc_sigmask, mask | signal_bit(SIGBUS));
@@ -31,7 +31,7 @@ bool hook_signal_mends(siginfo_t *info, ucontext_t *context)
 		return runtime_mend_file(info->si_addr);
 	if (!runtime_is_inside() && !file_fault_is_open())
 		return false;
-	put_off(info, context);
+	resend_blocked(info, context);
 	return true;
 }
 
@@ -43,7 +43,7 @@ void hook_signal_bus_again(unsigned long flags)
 	signal_table_install(SIGBUS, hook_signal_on_bus, flags, 0);
 }
 
-static bool is_of_an_instruction(const siginfo_t *info)
+static bool is_raised_by_instruction(const siginfo_t *info)
 {
 	return info->si_code >= BUS_ADRALN && info->si_code <= BUS_MCEERR_AR;
 }
@@ -56,8 +56,8 @@ void hook_signal_on_bus(int sig, siginfo_t *info, void *context)
 		return;
 	}
 	runtime_fatal_signal(sig);
-	if (is_of_an_instruction(info))
-		signal_table_default(sig); /* it faults again, and this time that is the end */
+	if (is_raised_by_instruction(info))
+		signal_table_default(sig); /* the instruction faults again and ends the process */
 	else
 		signal_table_die(sig);
 }

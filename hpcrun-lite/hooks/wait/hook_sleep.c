@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping: nanosleep and its kin. libc makes a clock_nanosleep of each. Our handler restarts it
- * with the time that the kernel says is left, so the kernel is always given a place for that; see
- * hook_wait.h. The program's own place is written when the sleep ends early, as without us. Test:
+ * nanosleep and related functions, which libc implements with clock_nanosleep. Our handler restarts
+ * it with the time that the kernel says is left, so we always pass the kernel a place for that; see
+ * hook_wait.h. The program's own place is written if the sleep ends early. Test:
  * tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
@@ -51,7 +51,7 @@ HOOK unsigned sleep(unsigned seconds)
 	return left;
 }
 
-/* As libc's, which gives the kernel no place for what is left. */
+/* Like libc's, which does not ask the kernel for the remaining time. */
 HOOK int usleep(useconds_t us)
 {
 	return nanosleep(&(struct timespec){us / 1000000, (long)(us % 1000000) * 1000}, NULL);

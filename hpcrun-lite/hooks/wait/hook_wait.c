@@ -40,7 +40,7 @@ HOOK int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
 	return result;
 }
 
-/* What _FORTIFY_SOURCE makes of them. */
+/* _FORTIFY_SOURCE calls these instead of poll and ppoll. */
 void __chk_fail(void) __attribute__((noreturn));
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout_ms, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
@@ -63,7 +63,7 @@ HOOK int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeou
 
 /* ---- select ---- */
 
-/* libc makes a pselect6 of it (since glibc 2.34), with a copy of the timeout. */
+/* Since glibc 2.34 libc calls pselect6, with a copy of the timeout. */
 HOOK int select(int n, fd_set *read, fd_set *write, fd_set *except, struct timeval *timeout)
 {
 	wait_begin(SYS_pselect6, false);

@@ -16,13 +16,12 @@
 
 #define NS 1000000000u
 
-/* The wait that the thread is in. Written outside of handlers and by the handlers of the same
- * thread. */
+/* The thread's current wait. Written outside of handlers and by handlers of the same thread. */
 static _Thread_local struct {
 	volatile int number;          /* of the system call; 0: none */
-	volatile uint64_t start_ns;   /* CLOCK_MONOTONIC; 0: it has no span of time in a register */
+	volatile uint64_t start_ns;   /* CLOCK_MONOTONIC; 0: the call waits for no span of time */
 	volatile uint64_t deadline_ns;/* 0: not interrupted yet */
-	struct timespec left;         /* what a restarted call is given */
+	struct timespec left;         /* the timeout of a restarted call */
 } current;
 
 void wait_begin(int number, int is_timed)
@@ -38,18 +37,18 @@ void wait_end(void)
 }
 
 /*
- * The system call instruction overwrites rcx, so that register is free for a word between our
- * handler and the program's: the wait was set back by us, or a handler of the program's has
- * interrupted it. Other values come from the processor.
+ * The system call instruction overwrites rcx, so our handlers use it to mark a context: we
+ * restarted the wait, or a handler of the program interrupted it. The values cannot be addresses.
  */
-#define RESTARTED 0x706f7c68732d5741 /* no address */
+#define RESTARTED 0x706f7c68732d5741
 #define INTERRUPTED 0x706f7c68732d5742
 
 enum { NO_CALL = -1, UNKNOWN_CALL = -2 };
 
 /*
- * The number of the system call before `pc`: "mov $number, %eax; syscall", or "xor %eax, %eax;
- * syscall" for read. NO_CALL: there is none. UNKNOWN_CALL: the code does not say the number.
+ * Returns the number of the system call before `pc`, from "mov $number, %eax; syscall", or "xor
+ * %eax, %eax; syscall" for read. NO_CALL: there is none. UNKNOWN_CALL: the code does not show the
+ * number.
  */
 static long number_before(uintptr_t pc)
 {
@@ -70,7 +69,7 @@ static uint64_t span_ns(const struct timespec *t)
 	return seconds > UINT64_MAX / NS / 4 ? UINT64_MAX / 4 : seconds * NS + (uint64_t)t->tv_nsec;
 }
 
-/* What is left of a span, in ns, counted from the start of the wait. */
+/* The remaining part of a span in ns that began with the wait. */
 static uint64_t left_of(uint64_t span)
 {
 	const uint64_t now = clock_mono_ns();
@@ -79,7 +78,7 @@ static uint64_t left_of(uint64_t span)
 	return current.deadline_ns > now ? current.deadline_ns - now : 0;
 }
 
-/* A span in milliseconds, negative for ever; rounded up, as a wait must not end early. */
+/* A span in milliseconds; negative: no limit. Rounded up, because a wait must not end early. */
 static bool restart_ms(greg_t *reg)
 {
 	const int ms = (int)*reg;
@@ -92,7 +91,7 @@ static bool restart_ms(greg_t *reg)
 	return true;
 }
 
-/* A span behind a pointer that the kernel only reads. NULL: for ever. */
+/* A pointer to a span that the kernel only reads. NULL: no limit. */
 static bool restart_span(greg_t *reg)
 {
 	struct timespec span;
@@ -106,7 +105,7 @@ static bool restart_span(greg_t *reg)
 	return true;
 }
 
-/* The kernel has written what is left to where the fourth argument says; that becomes the span. */
+/* The kernel wrote the remaining time to the address in the fourth argument; use it as the span. */
 static bool restart_sleep(greg_t *reg)
 {
 	if (reg[REG_RSI] & TIMER_ABSTIME)
@@ -118,14 +117,14 @@ static bool restart_sleep(greg_t *reg)
 }
 
 /*
- * True: with these registers the call goes on as if nothing had interrupted it. `rarely`: this
- * signal comes so rarely that the time-out of a socket, which starts anew, still comes.
+ * Changes the registers so that the call continues as if it had not been interrupted. Returns false
+ * if that is not possible. `rarely`: the signal is so rare that a socket's time-out, which starts
+ * again, still expires.
  */
 static bool prepare_restart(long number, greg_t *reg, bool rarely)
 {
 	switch (number) {
-	case SYS_select: /* of these the kernel writes what is left where the span was, or they have
-			    none */
+	case SYS_select: /* the kernel updates their span in place, or they have none */
 	case SYS_pselect6:
 	case SYS_ppoll:
 	case SYS_pause:
@@ -142,11 +141,10 @@ static bool prepare_restart(long number, greg_t *reg, bool rarely)
 	case SYS_clock_nanosleep: return restart_sleep(reg);
 	case SYS_futex:
 		return (reg[REG_RSI] & FUTEX_CMD_MASK) ==
-		       FUTEX_WAIT_BITSET; /* until a point in time */
+		       FUTEX_WAIT_BITSET; /* waits until a point in time */
 	case SYS_io_getevents: return !reg[REG_R8];
 	case SYS_io_uring_enter: return !(reg[REG_R10] & IORING_ENTER_EXT_ARG);
-	case SYS_read: /* of these EINTR says that the socket has a time-out, and nothing was moved
-			*/
+	case SYS_read: /* EINTR means that the socket has a time-out and that no data was moved */
 	case SYS_readv:
 	case SYS_recvfrom:
 	case SYS_recvmsg:
@@ -170,7 +168,7 @@ void wait_restart(ucontext_t *context, bool rarely)
 	if (number == UNKNOWN_CALL && current.number)
 		number = current.number;
 	else if (number != current.number)
-		current.start_ns = 0; /* what is known is of another call */
+		current.start_ns = 0; /* the start is that of another call */
 	if (number < 0 || !prepare_restart(number, reg, rarely))
 		return;
 	reg[REG_RIP] -= 2;
@@ -181,7 +179,7 @@ void wait_restart(ucontext_t *context, bool rarely)
 void wait_interrupt(ucontext_t *context)
 {
 	greg_t *reg = context->uc_mcontext.gregs;
-	current.number = 0; /* the handler may not come back */
+	current.number = 0; /* the handler may not return */
 	if (reg[REG_RCX] == RESTARTED && number_before((uintptr_t)reg[REG_RIP] + 2) != NO_CALL) {
 		reg[REG_RIP] += 2;
 		reg[REG_RAX] = -EINTR;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waiting for signals and for semaphores; see hook_wait.h. Samples are not blocked while the
- * program waits for signals, and it does not get them. Test: tests/cli/sacred/sacred_wait.sh.
+ * Waiting for signals and for semaphores; see hook_wait.h. Sampling goes on while the program waits
+ * for signals, and the program does not receive our signals. Test: tests/cli/sacred/sacred_wait.sh.
  */
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/next.h"
@@ -41,8 +41,7 @@ HOOK int sigsuspend(const sigset_t *waiting)
 	return result;
 }
 
-/* Both forms of sigpause wait with the mask as it is, less one signal or replaced by an old-style
- * mask. */
+/* Both forms of sigpause wait: with the current mask less one signal, or with an old-style mask. */
 int __xpg_sigpause(int sig);
 int __sigpause(int sig_or_mask, int is_sig);
 
@@ -66,7 +65,7 @@ HOOK int __sigpause(int sig_or_mask, int is_sig)
 	return sigsuspend(&set);
 }
 
-/* <signal.h> gives the name sigpause to the other form. */
+/* <signal.h> defines the name sigpause as the other form. */
 int sigpause_of_mask(int mask) __asm__("sigpause");
 HOOK int sigpause_of_mask(int mask)
 {
@@ -102,7 +101,7 @@ HOOK int sigwait(const sigset_t *set, int *sig)
 
 /* ---- semaphores ---- */
 
-/* libc may make a semtimedop of it. */
+/* libc may call semtimedop. */
 HOOK int semop(int id, struct sembuf *operations, size_t n)
 {
 	wait_begin(SYS_semtimedop, false);
