@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Questions asked in a child process; see child.h. Test: tests/cli/launch/launch_papi.sh,
+ * Runs code of vendors' libraries in a child process; see child.h. Tests: tests/cli/launch/launch_papi.sh,
  * tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/launch/child.h"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TIME_LIMIT_S 60 /* for a library that hangs while it looks for devices */
+#define TIME_LIMIT_S 60 /* some libraries hang while they look for devices */
 
 int child_start(void (*work)(void *arg, int out), void *arg, pid_t *child)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parsing of events and the table of those the kernel delivers; see event.h. Test:
- * tests/unit/run/test_launch.c. */
+/* Parses events; the table of the kernel's events. See event.h. Test: tests/unit/run/test_launch.c. */
 #include "hpcrun-lite/launch/event.h"
 
 #include "common/base/log.h"
@@ -23,7 +22,7 @@
 	PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
 				    PERF_COUNT_HW_CACHE_RESULT_##result << 16
 
-/* The names are those of libpfm4's table "perf", which PAPI and HPCToolkit use. */
+/* The names are from libpfm4's table "perf", which PAPI and HPCToolkit use. */
 static const struct event_perf table[] = {
 	{"TASK-CLOCK", NULL, SOFTWARE(TASK_CLOCK), MSR_UNIT_NS, 1000000, false,
 	 "CPU time of the thread"},
@@ -94,8 +93,10 @@ static const struct event_perf *find_perf(const char *name)
 	return NULL;
 }
 
-/* Letters to change, add, leave out or swap with their neighbour (optimal string alignment), case
- * aside; more than `most`: most + 1. */
+/*
+ * The number of letters to change, add, remove or swap with their neighbour (optimal string
+ * alignment), ignoring case. Returns most + 1 if it is more than `most`.
+ */
 static unsigned distance(const char *a, const char *b, unsigned most)
 {
 	enum { ROOM = 64 };
@@ -128,7 +129,7 @@ static unsigned distance(const char *a, const char *b, unsigned most)
 	return rows[n % 3][m] > most ? most + 1 : rows[n % 3][m];
 }
 
-/* `shown` is proposed if `name` is nearer than all before. */
+/* Proposes `shown` if `name` is nearer than all previous names. */
 static void try_name(const char *given, const char *name, const char *shown, const char **like,
 	unsigned *nearest)
 {
@@ -143,7 +144,8 @@ const char *event_like(const char *name)
 {
 	static char full[80];
 	const char *bare = strncasecmp(name, "perf::", 6) ? name : name + 6, *like = NULL;
-	unsigned nearest = (unsigned)strlen(bare) / 4 + 1; /* one more than is near enough */
+	/* one more than the largest distance that counts as similar */
+	unsigned nearest = (unsigned)strlen(bare) / 4 + 1;
 	nearest = nearest > 3 ? 3 : nearest;
 	try_name(bare, "CPUTIME", "CPUTIME", &like, &nearest);
 	try_name(bare, "REALTIME", "REALTIME", &like, &nearest);
@@ -210,7 +212,7 @@ static enum status parse_count(const char *text, const char *how, struct config_
 	return STATUS_OK;
 }
 
-/* Takes ",perf" or ",timer" off the end of CPUTIME: the way in which CPU time is sampled. */
+/* Parses ",perf" or ",timer" at the end of CPUTIME, which selects how CPU time is sampled. */
 static enum status parse_cpu_source(const char *text, const char *comma, struct config_event *event)
 {
 	char without[128];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Can the kernel deliver an event here, and if not, why, and what would help? See event.h. Opens
- * events for the launcher's own process only. Test: tests/cli/launch/launch_events.sh.
+ * Checks whether the kernel can deliver an event on this machine; if not, explains why and what
+ * would help. See event.h. Opens events for the launcher's own process only. Test:
+ * tests/cli/launch/launch_events.sh.
  */
 #include "hpcrun-lite/launch/event.h"
 
@@ -29,10 +30,7 @@ uint64_t event_tick_ns(void)
 	return (uint64_t)tick.tv_sec * 1000000000u + (uint64_t)tick.tv_nsec;
 }
 
-/*
- * The value in /proc/sys/kernel/perf_event_paranoid; -100 when there is none: a kernel without perf
- * events.
- */
+/* The value in /proc/sys/kernel/perf_event_paranoid; -100 if the kernel has no perf events. */
 static int paranoid(void)
 {
 	int value = -100;
@@ -62,9 +60,8 @@ static int open_event(uint32_t type, uint64_t config, uint64_t period, bool excl
 }
 
 /*
- * 0, or errno of the attempt that counts. The task clock is tried on a process that cannot be:
- * rights and attributes are checked all the same, and the first event of a system, which costs 12
- * to 15 ms, is spared.
+ * Returns 0 or errno. The task clock is tried on a process that cannot exist: the kernel checks
+ * rights and attributes, and we save the 12 to 15 ms that the first event of a system costs.
  */
 static int try_event(uint32_t type, uint64_t config, uint64_t period, bool in_kernel)
 {
@@ -179,7 +176,7 @@ static void explain_cputime(const struct config_event *event, char *why, size_t 
 			 (double)tick / 1e6, paranoia);
 }
 
-/* CPUTIME,perf: the kernel's event or nothing. */
+/* CPUTIME,perf: there is no timer to fall back to. */
 static bool explain_cputime_perf(char *why, size_t bytes)
 {
 	char paranoia[512];

@@ -21,11 +21,11 @@
 
 struct backend {
 	const char *name, *about;
-	const char *module;       /* its module's name behind CONFIG_MODULE_HEAD */
-	/* separated by ','; "" for none; one that ends in '=' takes a value; as shown to people */
+	const char *module;       /* its module's name after CONFIG_MODULE_HEAD */
+	/* separated by ','; "" for none; a name that ends in '=' takes a value; shown to users */
 	const char *options;
-	const char *missing;      /* when its module was not built */
-	/* NULL: `options` says all; else `why` stands behind the back end's name */
+	const char *missing;      /* the message if its module was not built */
+	/* NULL: check against `options`; else `why` follows the back end's name in the message */
 	bool (*check)(const char *options, char *why, size_t why_bytes);
 };
 
@@ -61,8 +61,8 @@ static const struct backend *find(const char *name)
 }
 
 /*
- * Whether `word`, `n` long, is among the names in `list`, which ',' separates; or begins with one
- * that ends in '=', and has more.
+ * Returns true if `list`, which is separated by ',', contains `word` of length n, or a name that
+ * ends in '=' with which `word` starts and which a value follows.
  */
 static bool is_among(const char *word, size_t n, const char *list)
 {
@@ -152,7 +152,7 @@ bool gpu_client_record(struct config *c, const char *option)
 struct question {
 	const char *directory;
 	const char *module, *options;
-	const char *missing;      /* what to say when there is no module */
+	const char *missing;      /* the message if there is no module */
 };
 
 struct answer {

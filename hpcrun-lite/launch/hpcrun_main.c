@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite: checks the request, puts the run-time library and its configuration into the
- * environment, and becomes the program. No parent process stays behind, so process id, signals and
- * exit status are the program's own. All errors that can be known are reported before the program
- * starts. Test: tests/cli/launch/launch_*.sh.
+ * hpcrun-lite: checks the request, adds the run-time library and its configuration to the
+ * environment, and becomes the program. There is no parent process, so process id, signals and exit
+ * status are the program's own. All errors that can be known are reported before the program
+ * starts. Tests: tests/cli/launch_*.sh.
  */
 #include "common/base/log.h"
 #include "common/base/options.h"
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EXIT_NOT_EXECUTABLE 126 /* as shells and env(1) have it */
+#define EXIT_NOT_EXECUTABLE 126 /* as in shells and env(1) */
 #define EXIT_MISSING 127
 
 struct request {
@@ -80,7 +80,7 @@ static enum status set_no_trace(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-/* HPCToolkit's spelling. What it has as "flat" is a matter of the report here. */
+/* HPCToolkit's spelling. Its third value, "flat", is an option of our report. */
 static enum status set_attribution(void *arg, const char *value)
 {
 	bool python = !strcmp(value, "python");
@@ -208,7 +208,7 @@ static bool takes_next(const char *option)
 }
 
 /* HPCToolkit's short form of --delay-sampling has two letters, which getopt does not know. */
-static void spell_out(int argc, char **argv)
+static void expand_short_options(int argc, char **argv)
 {
 	static char delay[] = "--delay-sampling";
 	for (int i = 1; i < argc && argv[i][0] == '-' && argv[i][1] && strcmp(argv[i], "--") != 0;
@@ -325,7 +325,7 @@ static void outlive_limit(void)
 }
 
 /* Returns only when the program could not be started. */
-static int become(const struct program *p, char **argv, int argc)
+static int exec_program(const struct program *p, char **argv, int argc)
 {
 	extern char **environ;
 	pass_own_path(p->path);
@@ -363,7 +363,7 @@ static int run(struct request *r, char **argv, int argc)
 	if (code != 0)
 		return code;
 	job_find(environ, &job);
-	if (job.rank > 0) /* what is to be noted is noted once, by the first */
+	if (job.rank > 0) /* only the first rank prints notes */
 		log_set_quiet(true);
 	status = check_events(r, library_directory);
 	if (status != STATUS_OK)
@@ -373,10 +373,10 @@ static int run(struct request *r, char **argv, int argc)
 	if (status != STATUS_OK || set_environment(c) != STATUS_OK)
 		return 1;
 	log_detail(NULL, "measuring %s into %s", program.path, c->directory);
-	return become(&program, argv, argc);
+	return exec_program(&program, argv, argc);
 }
 
-/* A command of that name is measured as "./replay" or "-- replay". */
+/* To measure a command named replay, write "./replay" or "-- replay". */
 static int replay(int argc, char **argv)
 {
 #ifdef HAVE_REPLAY
@@ -401,7 +401,7 @@ int main(int argc, char **argv)
 	config_defaults(&r.config);
 	r.config.trace = true;
 	r.config.say = CONFIG_NORMAL;
-	spell_out(argc, argv);
+	expand_short_options(argc, argv);
 	enum status status = options_parse(&table, argc, argv, 1, &r, &first, &done);
 	if (status != STATUS_OK || done)
 		return status_exit_code(status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Identity of a parallel run; see job.h. Every variable used here has the same value in all ranks
- * of a run, on every node. Test: tests/unit/run/test_launch.c, tests/cli/launch/launch_dir.sh.
+ * of a run, on every node. Tests: tests/unit/run/test_launch.c, tests/cli/launch/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/job.h"
 
@@ -22,7 +22,7 @@ static const char *const batch_variables[] = {
 	"OAR_JOB_ID",   "JOB_ID",    "PJM_JOBID",
 };
 
-/* Added to the identity when present: they tell apart two jobs that were given the same number. */
+/* Added to the identity if present: they distinguish two jobs with the same number. */
 static const char *const batch_details[] = {
 	"SLURM_CLUSTER_NAME", "SLURM_JOB_START_TIME", "SLURM_RESTART_COUNT",
 	"LSB_JOBINDEX",       "PBS_ARRAY_INDEX",      "SGE_TASK_ID",
@@ -76,8 +76,9 @@ static int append_variables(struct job *job, char *const *environment, const cha
 }
 
 /*
- * What names the run: of the launcher that started this rank, and of those around it, for one may
- * start the ranks of another. Returns how many names were found that no other run has.
+ * Appends the variables that identify the run: those of the launcher that started this rank, and of
+ * other launchers, because one may start the ranks of another. Returns how many of them no other
+ * run can have.
  */
 static int append_run(
 	struct job *job, char *const *environment, const struct config_launcher *launcher)
@@ -94,8 +95,10 @@ static int append_run(
 	return launcher->run_returns ? 0 : found;
 }
 
-/* Parent, start time in clock ticks since boot and name of a process; false when /proc does not
- * tell. */
+/*
+ * Reads the parent, the start time in clock ticks since boot, and the name of a process. Returns
+ * false if /proc does not have it.
+ */
 static bool process_stat(long pid, long *parent, unsigned long long *start, char comm[32])
 {
 	char path[64], text[1024];
@@ -136,8 +139,10 @@ static bool is_launcher(const char *comm)
 	return false;
 }
 
-/* The nearest ancestor that starts ranks, else the parent: the same process for all ranks of this
- * node. */
+/*
+ * Appends the nearest ancestor that starts ranks, or else the parent: it is the same process for
+ * all ranks of this node.
+ */
 static void append_launcher(struct job *job)
 {
 	char host[256] = "", comm[32];
@@ -173,7 +178,7 @@ static void append_unique(struct job *job)
 		append(job->identity, sizeof job->identity, "%02x", key[i]);
 }
 
-/* A Slurm step whose ranks srun itself started, not daemons of another launcher inside the step. */
+/* Returns the Slurm step if srun itself started its ranks, not another launcher inside the step. */
 static const char *slurm_step(char *const *environment)
 {
 	const char *step = variable(environment, "SLURM_STEP_ID");
@@ -196,7 +201,7 @@ static const char *batch_id(char *const *environment)
 	return NULL;
 }
 
-/* Flux's, PALS' and ALPS' ids name the run itself; they serve where no batch system does. */
+/* The ids of Flux, PALS and ALPS identify the run; they are used if there is no batch system. */
 static void name_job(struct job *job, char *const *environment, const char *batch, const char *step)
 {
 	const char *id = batch ? batch : variable(environment, "FLUX_JOB_ID");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Questions to the PAPI module, asked in a child; see papi_client.h. Test:
- * tests/cli/launch/launch_papi.sh.
- */
+/* Queries the PAPI module in a child process; see papi_client.h. Test: tests/cli/launch/launch_papi.sh. */
 #include "hpcrun-lite/launch/papi_client.h"
 
 #include "common/base/foreign.h"
@@ -65,7 +62,7 @@ static void list_in_child(void *arg, int out)
 		dprintf(out, "-PAPI\t%s\n", why);
 }
 
-/* Which event a cause begins with, as those of single events do; what follows is in *rest. */
+/* Returns the event with which a cause begins, or n_events. *rest is the text after it. */
 static uint32_t named_in(const char *cause, const struct config *c, const char **rest)
 {
 	for (uint32_t i = 0; i < c->n_events; i++) {
@@ -110,7 +107,7 @@ bool papi_client_check(const char *library_directory, struct config *c, uint32_t
 	return a.good;
 }
 
-/* PAPI does not get to see what another source measures under this name. */
+/* Another source measures events of this name, so they never reach PAPI. */
 static bool is_taken(const char *name, size_t n_bytes)
 {
 	char text[128];

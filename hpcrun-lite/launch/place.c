@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the run-time library: in the build tree (.libs, where libtool puts libraries and sometimes
- * this program), or at the same way from it as configure's --bindir and --libdir have, wherever the
- * whole was moved to. Test: tests/cli/launch/launch_place.sh.
+ * this program), or else by the relative path from configure's --bindir to its --libdir, so that an
+ * installation can be moved. Test: tests/cli/launch/launch_place.sh.
  */
 #include "hpcrun-lite/launch/place.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "../lib/hpctoolkit-lite" from "/usr/bin" and "/usr/lib/hpctoolkit-lite". */
+/* Makes "../lib/hpctoolkit-lite" from "/usr/bin" and "/usr/lib/hpctoolkit-lite". */
 static void relative(const char *from, const char *to, char *out, size_t bytes)
 {
 	size_t same = 0;

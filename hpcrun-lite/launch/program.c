@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding and examining the program; see program.h. Reads headers only, nothing is run. Test:
+ * Finds and examines the program; see program.h. Reads headers only and runs nothing. Test:
  * tests/cli/launch/launch_cli.sh.
  */
 #include "hpcrun-lite/launch/program.h"
@@ -115,8 +115,8 @@ static enum program_verdict check_file(struct program *p)
 /* ---- PATH ---- */
 
 /*
- * As execvp: the first entry that is an executable file; one that may not be executed is
- * remembered.
+ * Like execvp: finds the first entry that is an executable file. Remembers whether it met one that
+ * may not be executed.
  */
 static enum program_verdict search(const char *command, const char *search_path, struct program *p)
 {

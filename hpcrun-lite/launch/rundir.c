@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The measurement directory; see rundir.h. It is prepared under a private name, with the file that
- * says whose it is, and then renamed: rename(2) takes the place of nothing or of an empty
- * directory, never of one in use, and so decides between ranks.
- * Test: tests/cli/launch/launch_dir.sh.
+ * identifies its run, and then renamed. rename(2) replaces nothing or an empty directory, never one
+ * in use, so it decides which rank wins. Test: tests/cli/launch/launch_dir.sh.
  */
 #include "hpcrun-lite/launch/rundir.h"
 
@@ -32,7 +31,7 @@ static size_t mark_text(const struct job *job, char *text, size_t bytes)
 	return n < 0 || (size_t)n >= bytes ? bytes - 1 : (size_t)n;
 }
 
-/* Writes the mark under `path`, which must not exist. errno tells why not. */
+/* Writes the mark to `path`, which must not exist. Sets errno on failure. */
 static bool write_mark(const char *path, const struct job *job)
 {
 	char text[sizeof job->identity + 64];
@@ -73,13 +72,13 @@ static bool holds_measurement(const char *directory)
 	return found;
 }
 
-/* Whose is the existing directory? */
+/* Finds out to which run an existing directory belongs. */
 static enum verdict read_mark(const char *directory, const struct job *job)
 {
 	char path[PATH_MAX], text[sizeof job->identity + 64], want[sizeof text];
 	if (!path_in(path, sizeof path, directory, RUNDIR_JOB_FILE))
 		return FAILED;
-	/* a FIFO may have the name */
+	/* the name may be that of a FIFO */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? UNMARKED : FOREIGN;
@@ -89,10 +88,7 @@ static enum verdict read_mark(const char *directory, const struct job *job)
 	return n == (ssize_t)want_n && !memcmp(text, want, want_n) ? OURS : FOREIGN;
 }
 
-/*
- * Makes the directory complete with its mark, or fails with EEXIST or ENOTEMPTY when that name is
- * taken.
- */
+/* Creates the directory with its mark. Fails with EEXIST or ENOTEMPTY if the name is taken. */
 static bool create(const char *directory, const struct job *job)
 {
 	char fresh[PATH_MAX], mark[PATH_MAX];
@@ -115,7 +111,7 @@ static bool create(const char *directory, const struct job *job)
 	return false;
 }
 
-/* Puts our mark into a directory of the user's that has none; the first rank wins. */
+/* Writes our mark into a directory of the user's that has none. The first rank wins. */
 static enum verdict mark_existing(const char *directory, const struct job *job)
 {
 	char fresh[PATH_MAX], mark[PATH_MAX], name[128], host[65] = "";
@@ -133,7 +129,10 @@ static enum verdict mark_existing(const char *directory, const struct job *job)
 	return saved == EEXIST ? read_mark(directory, job) : FAILED;
 }
 
-/* A run whose identity may return is told from its successor by the rank: it can be there once. */
+/*
+ * Two runs may have the same identity (JOB_CLAIMED). They are distinguished by rank, because each
+ * rank can occur only once in a run.
+ */
 static bool claim(const char *directory, const struct job *job)
 {
 	char path[PATH_MAX], name[64];
@@ -167,7 +166,7 @@ static enum status fail(const char *directory)
 	return STATUS_IO;
 }
 
-/* The user's directory may exist, empty or with things of his own in it. */
+/* The user's directory may exist, and may contain other files. */
 static enum verdict take_named(const char *directory, const struct job *job)
 {
 	struct stat st;
@@ -184,8 +183,10 @@ static enum verdict take_named(const char *directory, const struct job *job)
 	return v;
 }
 
-/* "out", then "out-2" and so on where a run that is over has the name. Whoever makes one of these
- * says so. */
+/*
+ * Tries "out", then "out-2" and so on while an earlier run has the name. The rank that chooses
+ * another name than the user's prints a warning.
+ */
 static enum status choose_named(
 	const char *wanted, const struct job *job, char *directory, size_t bytes)
 {
@@ -251,7 +252,7 @@ enum status rundir_open(const char *wanted, const char *program, const struct jo
 		memcpy(name, wanted, n);
 		name[n] = 0;
 		struct job named = *job;
-		if (job->scope == JOB_NODE) { /* all nodes were given this name */
+		if (job->scope == JOB_NODE) { /* all nodes use this name */
 			named.identity[job->common_bytes] = 0;
 			named.scope = JOB_CLAIMED;
 		}

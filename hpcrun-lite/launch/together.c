@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Is a run going on in a directory? See together.h. Test: tests/cli/launch/launch_together.sh. */
+/*
+ * Finds out whether a run is in progress in a directory; see together.h. Test:
+ * tests/cli/launch/launch_together.sh.
+ */
 #include "hpcrun-lite/launch/together.h"
 
 #include "common/format/measurement.h"
@@ -15,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As much of a plain file as fits; a FIFO or a device of that name is not waited for. */
+/* Reads the start of a regular file. Does not wait if the name is that of a FIFO or a device. */
 static size_t read_start(int directory, const char *name, void *to, size_t n_bytes)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -27,7 +30,7 @@ static size_t read_start(int directory, const char *name, void *to, size_t n_byt
 	return n > 0 ? (size_t)n : 0;
 }
 
-static bool is_of_no_launcher(int directory)
+static bool has_no_launcher(int directory)
 {
 	char text[1200];
 	size_t n = read_start(directory, RUNDIR_JOB_FILE, text, sizeof text - 1);
@@ -42,7 +45,10 @@ static int64_t now_ns(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Its process is of this host, has not written its end, and no other has its process id now. */
+/*
+ * Returns true if the file's process runs on this host: it has not written its end, and no later
+ * process has its id.
+ */
 static bool is_running(int directory, const char *name)
 {
 	struct msr_header h;
@@ -61,14 +67,14 @@ static bool is_running(int directory, const char *name)
 	return start_s < written_s + 0.1;
 }
 
-/* Also of another host, whose processes cannot be asked for. */
+/* This works for files of other hosts too, whose processes are not visible here. */
 static bool was_just_written(int directory, const char *name)
 {
 	struct stat st;
 	return fstatat(directory, name, &st, 0) == 0 && st.st_mtime >= time(NULL) - TOGETHER_S;
 }
 
-static bool is_current(int directory, const char *name)
+static bool is_in_progress(int directory, const char *name)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX);
 	if (!strcmp(name, RUNDIR_JOB_FILE))
@@ -81,9 +87,9 @@ bool together_is_going_on(const char *directory)
 {
 	DIR *d = opendir(directory);
 	bool answer = false;
-	if (d && is_of_no_launcher(dirfd(d)))
+	if (d && has_no_launcher(dirfd(d)))
 		for (struct dirent *e; !answer && (e = readdir(d));)
-			answer = is_current(dirfd(d), e->d_name);
+			answer = is_in_progress(dirfd(d), e->d_name);
 	if (d)
 		closedir(d);
 	return answer;
