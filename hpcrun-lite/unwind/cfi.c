@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call frame information, see cfi.h: records and call frame instructions. The search is in
- * cfi_search.c. Must not read outside of the source. */
+/*
+ * Call frame information; see cfi.h. Parses records and interprets call frame instructions;
+ * cfi_search.c finds the record. Must not read outside the source.
+ */
 #include "hpcrun-lite/unwind/cfi_internal.h"
 
 #include "common/safe/load.h"
@@ -20,8 +22,10 @@ enum {
 	MAX_RECORD_BYTES = 1 << 24,
 };
 
-/* A pointer in the encoding of the Linux Standard Base, 10.5.1. `base` is what data-relative ones
- * count from. */
+/*
+ * Reads a pointer in an encoding of the Linux Standard Base, 10.5.1. Data-relative pointers are
+ * relative to `base`.
+ */
 uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 {
 	const uintptr_t here = b->address;
@@ -50,7 +54,7 @@ uint64_t cfi_pointer(struct bytes *b, uint8_t encoding, uintptr_t base)
 	case PE_PCREL: return v + here;
 	case PE_DATAREL: return v + base;
 	}
-	b->bad = true; /* text and function relative: no compiler for this machine makes them */
+	b->bad = true; /* text or function relative: no compiler generates these for x86-64 */
 	return 0;
 }
 
@@ -101,8 +105,10 @@ enum cfi_status cfi_record(const struct cfi_source *source, uintptr_t address, u
 	return record->body.bad ? CFI_BAD : CFI_OK;
 }
 
-/* The letters of an augmentation string that begins with z. `data` holds their operands and ends
- * where they end. */
+/*
+ * Parses an augmentation string that begins with z. `data` contains the operands and ends with
+ * them.
+ */
 static void parse_augmentation(const char *letters, struct bytes *data, struct cfi_cie *cie)
 {
 	for (; *letters && !data->bad; letters++) {
@@ -118,19 +124,21 @@ static void parse_augmentation(const char *letters, struct bytes *data, struct c
 		case 'B':
 		case 'G': break;
 		default:
-			data->bad = true; /* its operands could be skipped by the length, but a
-					     later R would be missed */
+			/*
+			 * we could skip its operands by the length, but a later R would be missed
+			 */
+			data->bad = true;
 		}
 	}
 }
 
-/* The bytes of a CIE behind its id. LSB 10.6.1.1.1. */
+/* Parses the bytes of a CIE after its id. LSB 10.6.1.1.1. */
 static enum cfi_status parse_cie(struct bytes b, struct cfi_cie *cie)
 {
 	*cie = (struct cfi_cie){0};
 	uint8_t version = (uint8_t)bytes_unsigned(&b, 1);
 	if (version == 0 &&
-	    bytes_left(&b) > 3) { /* an id of 8 bytes, as some writers of 64-bit records make it */
+	    bytes_left(&b) > 3) { /* some tools write an id of 8 bytes in 64-bit records */
 		cie->wide_id = true;
 		bytes_take(&b, 3);
 		version = (uint8_t)bytes_unsigned(&b, 1);
@@ -165,7 +173,7 @@ static enum cfi_status parse_cie(struct bytes b, struct cfi_cie *cie)
 		       : CFI_OK;
 }
 
-/* State of the interpretation of call frame instructions. */
+/* The state of the interpreter of call frame instructions. */
 struct program {
 	struct cfi_work *work;
 	const struct cfi_cie *cie;
@@ -212,7 +220,7 @@ static void set_cfa(struct program *p, uint64_t reg, uint64_t offset)
 		.kind = CFI_REGISTER, .reg = (uint8_t)reg, .value = (int64_t)offset};
 }
 
-/* def_cfa_register and def_cfa_offset change one half, and need the other. */
+/* def_cfa_register and def_cfa_offset change one half of the rule and need the other half. */
 static struct cfi_rule *cfa_to_change(struct program *p)
 {
 	p->bad |= p->work->row.cfa.kind != CFI_REGISTER;
@@ -235,7 +243,7 @@ static void restore(struct program *p)
 		p->work->row = p->work->remembered[--p->n_remembered];
 }
 
-/* The instructions with a six-bit zero in front; DWARF 5, 7.24, and the GNU ones. */
+/* Runs an instruction whose two high bits are zero. DWARF 5, 7.24, and the GNU extensions. */
 static void extended_instruction(struct program *p, unsigned op, struct bytes *b)
 {
 	const uint64_t align = (uint64_t)p->cie->data_align;
@@ -320,8 +328,10 @@ static void extended_instruction(struct program *p, unsigned op, struct bytes *b
 	}
 }
 
-/* Runs instructions until one moves the location beyond pc. Each takes at least a byte, so the loop
- * is bounded. */
+/*
+ * Runs instructions until one moves the location beyond pc. Each has at least one byte, so the loop
+ * is bounded.
+ */
 static bool run_program(struct program *p, struct bytes b)
 {
 	while (bytes_left(&b) && !b.bad && !p->bad) {

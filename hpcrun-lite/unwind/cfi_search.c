@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a pc to its FDE by the sorted table of .eh_frame_hdr (LSB Core 5.0, 10.6.2), or without one
- * by reading .eh_frame through. See cfi.h. */
+/*
+ * Finds the FDE of a pc with the sorted table of .eh_frame_hdr (LSB Core 5.0, 10.6.2), or, if there
+ * is no table, by reading .eh_frame from the start. See cfi.h.
+ */
 #include "hpcrun-lite/unwind/cfi_internal.h"
 
 enum {
 	HDR_VERSION = 1,
 	PE_OMIT = 0xff,
 	PE_UDATA4 = 0x03,
-	TABLE_ENCODING = 0x3b, /* data relative, sdata4: what every linker writes */
+	TABLE_ENCODING = 0x3b, /* data relative, sdata4: all linkers write this */
 	ENTRY_BYTES = 8,
-	SCAN_RECORDS_MAX = 65536 /* without a table */
+	SCAN_RECORDS_MAX = 65536 /* if there is no table */
 };
 
-/* One entry: two signed distances from the header. False if it cannot be read. */
+/* Reads one entry: two signed distances from the header. Returns false if it is unreadable. */
 static bool table_entry(const struct cfi_source *source, uintptr_t table, uint64_t i, uintptr_t *pc,
 			uintptr_t *fde)
 {
@@ -23,13 +25,13 @@ static bool table_entry(const struct cfi_source *source, uintptr_t table, uint64
 	return !b.bad;
 }
 
-/* The sorted table: n entries at `at`; n 0: there is none, but .eh_frame. */
+/* The sorted table: n entries at `at`. n 0: there is only .eh_frame. */
 struct table {
 	uintptr_t at, eh_frame;
 	uint64_t n;
 };
 
-/* How many entries have a pc that is not above ours. */
+/* Counts the entries whose pc is not above ours. */
 static enum cfi_status search_table(const struct cfi_source *source, const struct table *t,
 				    uintptr_t pc, uint64_t *n_below)
 {
@@ -56,7 +58,7 @@ static enum cfi_status scan_records(const struct cfi_source *source, uintptr_t a
 		struct cfi_cie cie;
 		const enum cfi_status status = cfi_record(source, at, work->fde_copy, &record);
 		if (status !=
-		    CFI_OK) /* the terminator, or damage: what lies behind cannot be found */
+		    CFI_OK) /* the terminator, or damage: later records cannot be found */
 			return status;
 		if (record.id != 0 &&
 		    cfi_fde(source, work->cie_copy, &record, &cie, frame) == CFI_OK &&
@@ -80,8 +82,10 @@ static enum cfi_status open_table(const struct cfi_source *source, struct table 
 	const uint8_t table_encoding = (uint8_t)bytes_unsigned(&b, 1);
 	if (b.bad || version != HDR_VERSION || frame_encoding == PE_OMIT)
 		return CFI_BAD;
-	/* The two pointers are at most 10 bytes each; a header at the very end of its segment has
-	 * fewer. */
+	/*
+	 * Each of the two pointers has at most 10 bytes. Fewer bytes are left if the header is at
+	 * the very end of its segment.
+	 */
 	size_t n = BODY_BYTES;
 	if (source->hi > source->hdr && source->hdr >= source->lo &&
 	    source->hi - source->hdr - HEAD_BYTES < n)

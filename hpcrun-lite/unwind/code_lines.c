@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code that may not be there, see code_lines.h. Must not fault, must not touch errno. */
+/* Reads code that may not be mapped; see code_lines.h. Must not fault or change errno. */
 #include "hpcrun-lite/unwind/code_lines.h"
 
 #include "common/safe/load.h"
 
 #include <string.h>
 
-/* The line's bytes as they are in this walk. NULL: it cannot be read. */
+/* Returns the line's bytes, read once per walk. NULL: unreadable. */
 static const uint8_t *find_line(struct code *c, uint64_t at)
 {
 	const uint32_t n = c->n < CODE_LINES ? c->n : CODE_LINES;
@@ -15,7 +15,7 @@ static const uint8_t *find_line(struct code *c, uint64_t at)
 			return c->bytes[i];
 	const uint32_t i = c->n % CODE_LINES;
 	c->n_guarded++;
-	c->at[i] = 1; /* no line's, should it fail */
+	c->at[i] = 1; /* no valid line, in case the load fails */
 	if (load_guarded(c->bytes[i], at, CODE_LINE_BYTES) != CODE_LINE_BYTES)
 		return NULL;
 	c->at[i] = at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is to be done at one pc, from the tables of the module that holds it: .eh_frame, else Go's
- * own. Must not read tables or code that may not be there but by guarded loads.
- * Tests: tests/unit/unwind/test_unwind.c, tests/unit/unwind/test_unwind_go.c.
+ * Computes the recipe of a pc from the tables of its module: .eh_frame, or else Go's own. Reads
+ * tables and code that may not be mapped with guarded loads only. Tests: tests/unit/unwind/test_unwind.c,
+ * tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
@@ -20,15 +20,20 @@ static uint64_t recipe_flags(struct walk *w, uint64_t key, uint64_t recipe)
 	return in_text ? recipe | RECIPE_IN_TEXT : recipe;
 }
 
-/* Nobody calls the program's entry; crt1.o of older systems does not say so. It is short. */
+/*
+ * Returns true for the program's entry, which has no caller. crt1.o of older systems does not mark
+ * it. It is short.
+ */
 static bool is_entry(uint64_t key)
 {
 	enum { ENTRY_BYTES = 48 };
 	return key - getauxval(AT_ENTRY) < ENTRY_BYTES;
 }
 
-/* For a function of Go's, whose caller's bp lies right below the return address where it has a
- * frame at all. */
+/*
+ * The recipe of a Go function. If it has a frame, its caller's bp is directly below the return
+ * address.
+ */
 static uint64_t go_recipe(struct walk *w, uint64_t key)
 {
 	static const uint8_t step[] = {[GO_INTERRUPTED] = GO_STEP_INTERRUPTED,
@@ -52,8 +57,9 @@ static uint64_t go_recipe(struct walk *w, uint64_t key)
 	return fits ? recipe | (key == f.lo ? RECIPE_AT_START : 0) : RECIPE_NO_CFI;
 }
 
-/* Whether pc is where a handler returns to, in code without CFI: the frame at sp is the
- * kernel's. */
+/*
+ * Returns true if a signal handler returns to pc and there is no CFI: the kernel's frame is at sp.
+ */
 static bool is_sigreturn(struct walk *w, uint64_t pc)
 {
 	uint8_t code[ARCH_SIGRETURN_BYTES];
@@ -73,7 +79,7 @@ uint64_t walk_compute_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 	*delta = 0;
 	if (!walk_find_image(w, key, w->bypass && w->mark))
 	{
-		/* Whether a call precedes the place that was interrupted is of no interest. */
+		/* An interrupted frame need not follow a call. */
 		const bool is_leaf = w->state.exact && key == w->state.pc;
 		return is_leaf ? RECIPE_NO_MODULE : recipe_flags(w, key, RECIPE_NO_MODULE);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * x86-64: registers of a signal context, rows of CFI as recipes, call instructions. System V ABI,
- * AMD64 supplement 1.0, 3.6.2 (register numbers); Linux arch/x86/include/asm/sigframe.h. Must not
- * write memory but what it is given. Tests: tests/unit/unwind/test_unwind_cfi.c.
+ * AMD64 supplement 1.0, 3.6.2 (register numbers); Linux arch/x86/include/asm/sigframe.h. Writes
+ * only to the memory that it is given. Test: tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/arch.h"
 #include "hpcrun-lite/unwind/recipe.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/ucontext.h>
 
-/* By DWARF number, where glibc's gregset_t has it; the kernel's sigcontext has the same order. */
+/* The index in glibc's gregset_t, by DWARF number. The kernel's sigcontext has the same order. */
 static const uint8_t greg_of[CFI_N_REGS] = {
 	REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
 	REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
@@ -45,8 +45,9 @@ enum { EH_DATA_0 = 0, EH_DATA_1 = 1 };
 
 enum { OP_DEREF = 0x06, OP_BREG0 = 0x70 };
 
-/* An expression that is "register + offset" with nothing behind it, or with just the given
- * operation. */
+/*
+ * Returns true if the expression is "register + offset", alone or followed by the operation `then`.
+ */
 static bool is_register_plus(const struct cfi_rule *rule, unsigned reg, int then, int64_t *offset)
 {
 	const uint8_t *e = rule->expression;
@@ -74,7 +75,7 @@ static bool is_saved_at(const struct cfi_rule *rule, unsigned reg, int64_t offse
 	return is_register_plus(rule, reg, -1, &found) && found == offset;
 }
 
-/* glibc's __restore_rt: everything lies in the kernel's frame at sp. */
+/* glibc's __restore_rt: all registers are in the kernel's frame at sp. */
 static bool is_signal_frame(const struct cfi_row *row)
 {
 	int64_t offset;
@@ -87,9 +88,9 @@ static bool is_signal_frame(const struct cfi_row *row)
 }
 
 /*
- * The linker's rule for the 16-byte entries of .plt: CFA = sp + 8 + ((pc & 15) >= N) * 8, with N
- * where the push of the index has been done. breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl;
- * plus. The pc is known, so it is an ordinary offset.
+ * The linker's rule for the 16-byte entries of .plt: CFA = sp + 8 + ((pc & 15) >= N) * 8, where N
+ * is the offset after the push of the index. breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl;
+ * plus. The pc is known, so the result is an ordinary offset.
  */
 static bool is_plt(const struct cfi_rule *cfa, uint64_t pc, int64_t *offset)
 {
@@ -165,8 +166,8 @@ uint64_t arch_recipe(const struct cfi_row *row, const struct cfi_frame *frame, u
 }
 
 /*
- * call rel32 is E8 and four bytes; call r/m64 is FF /2 with a ModRM byte, perhaps a SIB byte, and a
- * displacement of 0, 1 or 4 bytes. Prefixes in front do not matter. Intel SDM volume 2, 2.1.
+ * call rel32 is E8 and four bytes. call r/m64 is FF /2 with a ModRM byte, perhaps a SIB byte, and a
+ * displacement of 0, 1 or 4 bytes. Prefixes do not matter. Intel SDM volume 2, 2.1.
  */
 static bool is_indirect_call(const uint8_t *insn, size_t n_bytes)
 {
@@ -289,8 +290,10 @@ enum arch_call arch_calls(struct code *seen, uint64_t return_address, uint64_t f
 	return is_it ? ARCH_CALL_YES : ARCH_CALL_NO;
 }
 
-/* jmp rel32 is E9, a conditional one 0F 8x; jmp r/m64 is FF /4. At every byte, as it is not known
- * where instructions begin. */
+/*
+ * jmp rel32 is E9, a conditional one 0F 8x; jmp r/m64 is FF /4. Tests every byte, because it is
+ * unknown where instructions begin.
+ */
 enum arch_call arch_jumps_into(const uint8_t *code, size_t n, uint64_t address, uint64_t lo,
 			       uint64_t hi)
 {
@@ -320,7 +323,7 @@ static bool starts_with(const uint8_t *code, size_t n_bytes, const char *bytes, 
 }
 #define STARTS_WITH(code, n, bytes) starts_with(code, n, bytes, sizeof(bytes) - 1)
 
-/* Between pop %rbp and ret HotSpot asks whether to stop: cmp d(%r15), %rsp; ja. */
+/* HotSpot polls for a safepoint between pop %rbp and ret: cmp d(%r15), %rsp; ja. */
 static enum arch_place place_at_return(const uint8_t *c, size_t n)
 {
 	if (STARTS_WITH(c, n, "\x49\x3b\xa7") && n >= 7) {
@@ -344,8 +347,8 @@ bool arch_makes_frame(const uint8_t *c, size_t n)
 }
 
 /*
- * _init and _fini, which crti.o and crtn.o bring into every object without CFI: sub $8, %rsp; in
- * _init a call of __gmon_start__ if there is one; add $8, %rsp; ret.
+ * _init and _fini, which crti.o and crtn.o add to every object without CFI: sub $8, %rsp; in _init
+ * perhaps a call of __gmon_start__; add $8, %rsp; ret.
  */
 static enum arch_place place_in_init(const uint8_t *c, size_t n)
 {
@@ -365,7 +368,7 @@ static enum arch_place place_in_init(const uint8_t *c, size_t n)
 		const size_t left = sizeof body - at[i], have = n < left ? n : left;
 		const bool may_start = mov ? at[i] == 0 : !at_sub || at[i] == 7;
 		const size_t enough =
-			mov && at_sub ? BEGINNING : left; /* less may have been read */
+			mov && at_sub ? BEGINNING : left; /* fewer bytes may have been read */
 		if (may_start && have >= enough && memcmp(c, body + at[i], have) == 0)
 			return at_sub ? ARCH_AT_EDGE : ARCH_ALIGNED;
 	}
@@ -378,7 +381,7 @@ enum arch_place arch_place_of(const uint8_t *c, size_t n)
 	if (in_init != ARCH_IN_BODY)
 		return in_init;
 	if (STARTS_WITH(c, n, "\x89\x84\x24") &&
-	    n >= 7) { /* HotSpot touches the stack ahead: mov %eax, -d(%rsp) */
+	    n >= 7) { /* HotSpot touches the stack in advance: mov %eax, -d(%rsp) */
 		c += 7;
 		n -= 7;
 	}
@@ -392,8 +395,10 @@ enum arch_place arch_place_of(const uint8_t *c, size_t n)
 	if (n && c[0] == 0x5d) /* pop %rbp */
 		return place_at_return(c + 1, n - 1) == ARCH_AT_EDGE ? ARCH_BP_PUSHED
 								     : ARCH_IN_BODY;
-	/* V8 looks at the function before it makes the frame. Behind a ret or int3 another function
-	 * begins. */
+	/*
+	 * V8 checks the function before it makes the frame. After a ret or int3 another function
+	 * begins.
+	 */
 	for (size_t i = 1; i < n && c[i - 1] != 0xc3 && c[i - 1] != 0xcc; i++)
 		if (STARTS_WITH(c + i, n - i, "\x55\x48\x89\xe5"))
 			return ARCH_AT_EDGE;

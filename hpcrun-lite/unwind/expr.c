@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DWARF expressions as they occur in call frame information, see regs.h. Bounded in stack,
- * operations and bytes. Must not read memory but through mem_load(). Test:
+ * Evaluates the DWARF expressions that occur in call frame information; see regs.h. Stack,
+ * operations and bytes are bounded. Reads memory through mem_load() only. Test:
  * tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/bytes.h"
@@ -74,7 +74,7 @@ static void jump(struct machine *m, int64_t distance)
 		m->b.at = m->start + target;
 }
 
-/* Top two: swap, or three: rotate (the top becomes the third). */
+/* n 2: swaps the top two. n 3: rotates the top three (the top becomes the third). */
 static void rotate(struct machine *m, unsigned n)
 {
 	if (m->depth < n) {
@@ -106,7 +106,7 @@ static uint64_t modulo(struct machine *m, uint64_t a, uint64_t b)
 	return a % b;
 }
 
-/* Operations on the two topmost entries: 0x1a..0x2e without those that take one or none. */
+/* Operations with two operands: 0x1a..0x2e except those with one or none. */
 static void binary(struct machine *m, unsigned op)
 {
 	const uint64_t b = pop(m), a = pop(m);

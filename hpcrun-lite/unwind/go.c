@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Go's tables, see go.h. A table is found once for each module, by the note that the Go linker
- * leaves and a search for the header. All bytes are foreign: every read is bounded by the segment,
- * and guarded unless the module holds that segment now. Must not allocate or lock.
- * Test: tests/unit/unwind/test_unwind_go.c.
+ * Go's tables; see go.h. The table of a module is found once, by the note that the Go linker writes
+ * and a search for the header. All bytes are foreign: every read is bounded by the segment, and
+ * guarded unless the module is certainly mapped. Must not allocate or lock. Test:
+ * tests/unit/unwind/test_unwind_go.c.
  */
 #include "hpcrun-lite/unwind/go.h"
 
@@ -18,14 +18,14 @@ enum {
 	HEADER_BYTES = 72,
 	MAGIC_1_18 = 0xfffffff0,
 	MAGIC_1_20 = 0xfffffff1,
-	ENTRY_BYTES = 8,     /* of the function table: u32 distance from text, u32 where its struct
-				_func lies */
-	FUNC_PC_VALUES = 16, /* in struct _func: u32, where the row of sp deltas begins */
+	/* in the function table: u32 distance from text, u32 offset of its struct _func */
+	ENTRY_BYTES = 8,
+	FUNC_PC_VALUES = 16, /* in struct _func: u32, the start of the row of sp deltas */
 	FUNC_ID_1_18 = 36,   /* u8 funcID, u8 flag */
-	FUNC_ID_1_20 = 40,   /* startLine came in front of it */
+	FUNC_ID_1_20 = 40,   /* startLine was added before it */
 	FUNC_BYTES_MAX = 44,
-	FLAG_TOP = 1,      /* nobody called it */
-	FLAG_SP_WRITE = 2, /* it sets sp from elsewhere */
+	FLAG_TOP = 1,      /* it has no caller */
+	FLAG_SP_WRITE = 2, /* it loads sp from elsewhere */
 	N_FUNCTIONS_MAX = 1 << 24,
 	VALUE_BYTES_MAX = 65536, /* of one function's row */
 	CHUNK = 256,
@@ -42,7 +42,7 @@ static bool load(const struct go_table *t, uint64_t offset, void *to, size_t n)
 	return true;
 }
 
-/* The n-th entry of the function table. The one behind the last has only a place. */
+/* Reads the n-th entry of the function table. The entry after the last has only a place. */
 static bool entry(const struct go_table *t, uint64_t i, uint32_t *place, uint32_t *function)
 {
 	uint32_t e[2] = {0, 0};
@@ -84,7 +84,7 @@ bool go_table_at(uintptr_t at, uintptr_t hi, uintptr_t text_lo, uintptr_t text_h
 	       first < last && last <= text_hi - h.text;
 }
 
-/* A number of 7 bits a byte. False: it is cut. */
+/* Reads a number with 7 bits per byte. Returns false if it is incomplete. */
 static bool number(const uint8_t *bytes, size_t n_bytes, size_t *at, uint32_t *value)
 {
 	*value = 0;
@@ -97,8 +97,7 @@ static bool number(const uint8_t *bytes, size_t n_bytes, size_t *at, uint32_t *v
 	return false;
 }
 
-/* runtime.pcvalue: pairs of a zigzag step of the value and a step of the place up to which it
- * holds. */
+/* As runtime.pcvalue: pairs of a zigzag step of the value and a step of the place where it ends. */
 static bool sp_delta_at(const struct go_table *t, uint64_t offset, uint64_t distance,
 			int64_t *delta)
 {
@@ -132,7 +131,7 @@ static bool sp_delta_at(const struct go_table *t, uint64_t offset, uint64_t dist
 	return false;
 }
 
-/* By name, as the numbers of these functions differ between versions. */
+/* Compares names, because the numbers of these functions differ between versions. */
 static enum go_kind kind_by_name(const struct go_table *t, uint32_t name_offset, enum go_kind other)
 {
 	static const struct {
@@ -192,7 +191,7 @@ bool go_find(const struct go_table *t, uintptr_t pc, struct go_function *f)
 	if (f->kind != GO_FRAME && f->kind != GO_INTERRUPTED)
 		return true;
 	if (values == 0 || !sp_delta_at(t, values, pc - f->lo, &f->sp_delta))
-		f->kind = GO_UNKNOWN; /* no row: code of C that the linker lists among Go's */
+		f->kind = GO_UNKNOWN; /* no row: C code that the linker lists with Go's functions */
 	return true;
 }
 
@@ -200,14 +199,13 @@ bool go_find(const struct go_table *t, uintptr_t pc, struct go_function *f)
 
 enum { MODULES_MAX = 8, ALIGNMENT = 32, PAGE = 4096 };
 
-/* Written once, by whoever claims the place; Go's libraries are never unloaded. */
+/* Written once, by the thread that claims the entry. Go's libraries are never unloaded. */
 static struct {
 	_Atomic uintptr_t link_map; /* 0: free; with bit 0: being written */
 	struct go_table table;
 } modules[MODULES_MAX];
 
-/* The name of the Go linker's note is "Go" with two NULs; in one of any other program it does not
- * begin like that. */
+/* The Go linker's note is named "Go" with two NULs; no other note begins like that. */
 static bool is_go_note(const struct image *image, uintptr_t at, uint64_t n_bytes)
 {
 	struct {
@@ -251,8 +249,10 @@ static bool is_go(const struct image *image)
 	return false;
 }
 
-/* In the segments without code: read-only ones, or those that were made read-only after relocation
- * (PIE). */
+/*
+ * Searches the segments without code: read-only ones, and those made read-only after relocation
+ * (PIE).
+ */
 static bool find_table(const struct image *image, struct go_table *table)
 {
 	const Elf64_Ehdr *e = image->header;
@@ -280,7 +280,7 @@ static const struct go_table *table_of(const struct image *image)
 		return NULL;
 	if (!find_table(image, &found))
 		found = (struct go_table){
-			0}; /* of a version that is not known: it is not looked for again */
+			0}; /* an unknown version: do not search again */
 	for (unsigned i = 0; i < MODULES_MAX; i++, none = 0)
 		if (atomic_compare_exchange_strong_explicit(&modules[i].link_map, &none, key | 1,
 							    memory_order_relaxed,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where Go's run time leaves a goroutine's stack for the thread's own one: the path goes on where
- * the goroutine stands. Nothing is believed that the structures of the run time (runtime2.go: g, m,
- * gobuf; asm_amd64.s of Go 1.18 to 1.24) do not confirm by pointing at one another. Must not read
- * directly. Test: tests/cli/unwind/unwind_languages.sh.
+ * Follows a path where Go's run time switched from a goroutine's stack to the thread's own: the
+ * path continues in the goroutine. The structures of the run time (runtime2.go: g, m, gobuf;
+ * asm_amd64.s of Go 1.18 to 1.24) must confirm each other by their pointers. Uses guarded loads
+ * only. Test: tests/cli/unwind/unwind_languages.sh.
  */
 #include "hpcrun-lite/unwind/go.h"
 #include "hpcrun-lite/unwind/internal.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum {
-	G_STACK_HI = 8, /* behind stack.lo */
+	G_STACK_HI = 8, /* after stack.lo */
 	G_M = 48,
 	G_SCHED_SP = 56, /* and its pc */
 	G_BYTES = 72,
 	M_CURG = 0xc0,
 	M_CURG_1_25 = 0xb8, /* struct gobuf lost a word */
 	M_BYTES = 0xc8,
-	/* What asmcgocall leaves on C's stack for its return. */
+	/* What asmcgocall saves on the C stack for its return. */
 	CALL_DEPTH = 40,
 	CALL_G = 48,
 	CODE_BYTES = 64,
@@ -37,9 +37,8 @@ static bool load(struct walk *w, uint64_t from, void *to, size_t n)
 }
 
 /*
- * Where the code reads the thread's g, from %fs: mov %fs:d, %reg, or mov %fs:(%rcx), %reg behind
- * mov $d, %rcx or mov slot(%rip), %rcx (position independent code). The first such place in the
- * code.
+ * Finds the first place where the code reads the thread's g from %fs: mov %fs:d, %reg, or mov
+ * %fs:(%rcx), %reg after mov $d, %rcx or mov slot(%rip), %rcx (position-independent code).
  */
 static bool find_g_offset(struct walk *w, const uint8_t *code, uint64_t at, int64_t *offset)
 {
@@ -65,8 +64,8 @@ static bool find_g_offset(struct walk *w, const uint8_t *code, uint64_t at, int6
 	return false;
 }
 
-/* The goroutine that the thread left, by g0 and its m. */
-static bool left_goroutine(struct walk *w, const uint8_t *code, uint64_t code_at,
+/* Finds the goroutine that the thread left, from g0 and its m. */
+static bool find_left_goroutine(struct walk *w, const uint8_t *code, uint64_t code_at,
 			   uint8_t g[G_BYTES])
 {
 	static const unsigned curg[] = {M_CURG, M_CURG_1_25};
@@ -91,8 +90,9 @@ static bool left_goroutine(struct walk *w, const uint8_t *code, uint64_t code_at
 	return false;
 }
 
-/* The caller of a function without a frame that was entered with this sp. */
-static bool returned(struct walk *w, uint64_t sp, const struct state *s, struct state *next)
+/* Finds the caller of a function without a frame that was entered with this sp. */
+static bool find_frameless_caller(struct walk *w, uint64_t sp, const struct state *s,
+				  struct state *next)
 {
 	*next = (struct state){.sp = sp + 8, .bp = s->bp};
 	return load(w, sp, &next->pc, sizeof next->pc);
@@ -104,11 +104,11 @@ static bool step_asmcgocall(struct walk *w, const struct state *s, struct state 
 	if (!load(w, s->sp + CALL_DEPTH, saved, sizeof saved))
 		return false;
 	const uint64_t depth = word(saved, 0), g = word(saved, CALL_G - CALL_DEPTH);
-	if (g == 0) /* it was on this stack already */
-		return returned(w, depth, s, next);
+	if (g == 0) /* the goroutine was on this stack already */
+		return find_frameless_caller(w, depth, s, next);
 	if (!load(w, g, stack, sizeof stack) || depth >= word(stack, G_STACK_HI) - word(stack, 0))
 		return false;
-	return returned(w, word(stack, G_STACK_HI) - depth, s, next);
+	return find_frameless_caller(w, word(stack, G_STACK_HI) - depth, s, next);
 }
 
 static bool step_to_goroutine(struct walk *w, const struct state *s, bool is_morestack,
@@ -117,16 +117,16 @@ static bool step_to_goroutine(struct walk *w, const struct state *s, bool is_mor
 	uint8_t code[CODE_BYTES], g[G_BYTES];
 	struct go_function f;
 	uint64_t code_at = s->pc;
-	if (is_morestack) { /* it does not return: its beginning reads g */
+	if (is_morestack) { /* morestack does not return: its first instructions read g */
 		if (!image_find(s->pc - 1, false, &w->thread->image) ||
 		    !go_lookup(&w->thread->image, s->pc - 1, &f))
 			return false;
 		code_at = f.lo;
 	}
-	if (!load(w, code_at, code, sizeof code) || !left_goroutine(w, code, code_at, g))
+	if (!load(w, code_at, code, sizeof code) || !find_left_goroutine(w, code, code_at, g))
 		return false;
 	if (!is_morestack)
-		return returned(w, word(g, G_SCHED_SP), s, next);
+		return find_frameless_caller(w, word(g, G_SCHED_SP), s, next);
 	*next = (struct state){
 		.pc = word(g, G_SCHED_SP + 8), .sp = word(g, G_SCHED_SP), .bp = s->bp};
 	return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where there is no CFI (assembler, generated code), or it proves wrong: by the frame pointer, if
- * all that is known of it fits, else by a word on the stack that may be the return address, which
- * is a guess. What is known: which call precedes an address, where that call goes, and what the
- * tables say of the frames further out. doc/unwinding.md has the rules. Must not read code or stack
- * that may not be there but by guarded loads. Tests: tests/unit/unwind/test_unwind_odd.c,
+ * Finds the caller if there is no CFI (assembler, generated code) or if it is wrong. First by the
+ * frame pointer, if everything known about it fits; otherwise by a word on the stack that may be
+ * the return address, which is a guess. The evidence is the call before an address, the target of
+ * that call, and the tables of the frames further out. doc/unwinding.md has the rules. Reads code
+ * and stack that may not be mapped with guarded loads only. Tests: tests/unit/unwind/test_unwind_odd.c,
  * tests/cli/unwind/unwind_languages.sh, tests/workload/unwind/unwind_shadow.cc.
  */
 #include "hpcrun-lite/unwind/go.h"
@@ -28,7 +28,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 		if (from >= image->text_lo && address <= image->text_hi)
 			return arch_ends_in_call((const uint8_t *)from, sizeof code);
 	}
-	/* At the start of a region of generated code there may be nothing before the page. */
+	/* The page before the start of a region of generated code may not be mapped. */
 	const size_t in_page = (address - 1) % PAGE + 1,
 		     n = in_page < sizeof code ? in_page : sizeof code;
 	if (code_load(&t->code_seen, from, code, sizeof code))
@@ -50,7 +50,7 @@ static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size
 	return code_load(&t->code_seen, pc, dst, n) ? n : 0;
 }
 
-/* Copies n bytes of the module that t->image is, or of what lies elsewhere. */
+/* Copies n bytes of the module in t->image, or from elsewhere with guarded loads. */
 static bool read_data(struct unwind_thread *t, uint64_t at, void *dst, size_t n)
 {
 	if (!image_holds(&t->image, at, n))
@@ -59,7 +59,7 @@ static bool read_data(struct unwind_thread *t, uint64_t at, void *dst, size_t n)
 	return true;
 }
 
-enum { FUNCTION_BYTES_MAX = 1 << 14 }; /* where it is not known where a function begins */
+enum { FUNCTION_BYTES_MAX = 1 << 14 }; /* used if the start of a function is unknown */
 
 static const struct extent *known_extent(const struct unwind_thread *t, uint64_t pc)
 {
@@ -104,16 +104,17 @@ static void find_extent(struct walk *w, uint64_t pc, struct extent *e)
 		t->extents[t->n_extents++ % EXTENTS] = *e;
 }
 
-/* Whoever is called is entered at or before pc, and not far before it where it is not known where
- * functions begin. */
+/* The callee is entered at or before pc, and not far before it if function starts are unknown. */
 static bool is_entry(const struct extent *callee, uint64_t pc, uint64_t target)
 {
 	return callee->in_module && target >= callee->lo && target <= pc &&
 	       (callee->is_function || pc - target < FUNCTION_BYTES_MAX);
 }
 
-/* The jumps in a function: as arch_jumps_into(). *leaves: the first direct one that leaves the
- * function; 0: none. */
+/*
+ * Examines the jumps in a function like arch_jumps_into(). *leaves is the target of the first
+ * direct jump that leaves the function; 0: none.
+ */
 static enum arch_call scan_jumps(struct walk *w, const struct extent *e, uint64_t from, uint64_t lo,
 				 uint64_t hi, uint64_t *leaves)
 {
@@ -142,8 +143,10 @@ static enum arch_call scan_jumps(struct walk *w, const struct extent *e, uint64_
 	return found;
 }
 
-/* Whether the function at `target` may have left by a jump to the callee: tail calls, or a part of
- * it that lies elsewhere. */
+/*
+ * Whether the function at `target` may have jumped to the callee: a tail call, or a part of the
+ * function that is elsewhere.
+ */
 static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct extent *callee,
 			       uint64_t pc)
 {
@@ -153,8 +156,8 @@ static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct ext
 	for (unsigned i = 0; i < HOPS_MAX && target != 0; i++) {
 		struct extent e;
 		find_extent(w, target, &e);
-		if (!e.in_module) /* generated code calls generated code by way of stubs that it
-				     generates */
+		/* generated code calls other generated code through generated stubs */
+		if (!e.in_module)
 			return callee->in_module ? ARCH_CALL_NO : ARCH_CALL_UNKNOWN;
 		if (scan_jumps(w, &e, target, lo, hi, &target) != ARCH_CALL_NO)
 			return ARCH_CALL_UNKNOWN;
@@ -163,8 +166,9 @@ static enum arch_call jumps_to(struct walk *w, uint64_t target, const struct ext
 }
 
 /*
- * Whether the call before return_address leads to pc, which the callee holds. YES: it is a direct
- * call of it. NO: there is no call, or it goes elsewhere. *caller: where the return address is.
+ * Whether the call before return_address leads to pc, which is in the callee. YES: a direct call of
+ * it. NO: there is no call, or it has another target. Sets *caller to the function that contains
+ * the return address.
  */
 static enum arch_call leads_to(struct walk *w, uint64_t return_address, const struct extent *callee,
 			       uint64_t pc, struct extent *caller)
@@ -179,7 +183,7 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 	if (caller->in_module && (!in_text || return_address - caller->lo < 2))
 		return ARCH_CALL_NO;
 	if (read_code(t, return_address - sizeof code, code, sizeof code) != sizeof code)
-		return ARCH_CALL_UNKNOWN; /* at the start of generated code */
+		return ARCH_CALL_UNKNOWN; /* the start of generated code */
 	const enum arch_call call = arch_call_target(code, sizeof code, return_address, &target,
 						     &slot, &or_indirect);
 	if (call != ARCH_CALL_YES)
@@ -201,11 +205,11 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 }
 
 /*
- * Whether a word that merely lies on the stack may be the return address. What libc calls through a
- * pointer could be anything, and old frames of its own are sound as far as tables tell: so only a
- * direct call, or one in a function of the same module, speaks for a caller. The exception is the
- * word at_top of the stack in a few bytes of code without tables between functions that have them:
- * frame_dummy and register_tm_clones of crtbegin.o, which the loader calls, are leaves.
+ * Whether a word on the stack may be the return address. libc calls arbitrary code through
+ * pointers, and its own old frames look valid to the tables. So the word counts only if it follows
+ * a direct call, or a call in a function of the same module. Exception: the word at_top of the
+ * stack, for a few bytes of code without tables between functions with tables. These are leaves
+ * that the loader calls: frame_dummy and register_tm_clones of crtbegin.o.
  */
 static bool is_caller(enum arch_call call, const struct extent *callee,
 		      const struct extent *caller, bool at_top)
@@ -218,11 +222,10 @@ static bool is_caller(enum arch_call call, const struct extent *callee,
 }
 
 /*
- * Whether what the tables tell of the callers of a guessed frame makes sense: each lies further
- * out, behind a call that leads to the one before. As far as ordinary frames go, and no further
- * than AHEAD.
+ * Whether the callers of a guessed frame are plausible by their tables: each is further out, after
+ * a call that leads to the previous one. Checks ordinary frames only, at most AHEAD.
  */
-static bool callers_hold(struct walk *w, struct state s)
+static bool callers_are_plausible(struct walk *w, struct state s)
 {
 	enum { AHEAD = 8 };
 	for (unsigned i = 0; i < AHEAD; i++) {
@@ -254,7 +257,7 @@ static bool is_on_stack(const struct unwind_thread *t, uint64_t address)
 	return address >= t->stack.lo && address < t->stack.hi;
 }
 
-/* Whether bp may point to a frame's saved bp and return address, further out on the same stack. */
+/* Whether bp may point to a saved bp and return address further out on the same stack. */
 static bool is_frame_pointer(const struct unwind_thread *t, uint64_t bp, uint64_t sp)
 {
 	return bp % 8 == 0 && bp >= sp && bp - sp <= BP_DISTANCE_MAX &&
@@ -262,9 +265,9 @@ static bool is_frame_pointer(const struct unwind_thread *t, uint64_t bp, uint64_
 }
 
 /*
- * As leads_to() for what a frame pointer shows. Generated code may be entered by a jump, with a
- * return address that was laid down (HotSpot's interpreter): nothing can be said against one that
- * lies near the callee, in what was generated with it.
+ * Like leads_to(), for a return address that a frame pointer shows. Generated code may be entered
+ * by a jump with a return address that was pushed (HotSpot's interpreter). So an address near the
+ * callee, in code generated with it, is accepted.
  */
 static bool may_lead_to(struct walk *w, uint64_t return_address, const struct extent *callee,
 			uint64_t pc, struct extent *caller)
@@ -282,7 +285,7 @@ static bool may_lead_to(struct walk *w, uint64_t return_address, const struct ex
 	       code_load(&w->thread->code_seen, return_address, &code, sizeof code);
 }
 
-/* Whether the function at `entry` begins by pushing bp and pointing it there. */
+/* Whether the function at `entry` starts with push %rbp; mov %rsp, %rbp. */
 static bool makes_frame(struct walk *w, uint64_t entry)
 {
 	uint8_t code[ARCH_ENTRY_BYTES];
@@ -290,8 +293,10 @@ static bool makes_frame(struct walk *w, uint64_t entry)
 	       arch_makes_frame(code, sizeof code);
 }
 
-/* Whether the word at `slot` may be the return address of s itself, which then has no frame that bp
- * points to. */
+/*
+ * Whether the word at `slot` may be the return address of s itself. Then bp does not point to a
+ * frame of s.
+ */
 static bool may_return_to(struct walk *w, const struct state *s, const struct extent *callee,
 			  uint64_t slot, uint64_t word)
 {
@@ -299,7 +304,7 @@ static bool may_return_to(struct walk *w, const struct state *s, const struct ex
 	struct extent caller;
 	const uint64_t pc = state_key(s);
 	const bool is_near = !callee->in_module && word - pc + reach < 2 * reach;
-	/* Most words are no address in a module: they must not cost a system call. */
+	/* Most words are not addresses in a module. They must not cost a system call. */
 	if (word < PAGE || is_on_stack(w->thread, word) ||
 	    (!is_near && !walk_find_image(w, word, w->bypass)))
 		return false;
@@ -310,16 +315,18 @@ static bool may_return_to(struct walk *w, const struct state *s, const struct ex
 		return is_caller(call, callee, &caller, s->exact && slot == s->sp);
 	if (slot == s->sp && s->exact)
 		return true;
-	/* Code without tables calls a lot, and leaves return addresses of its own calls. Only a
-	 * call of s itself is of interest, if s makes no frame that bp would point to. */
+	/*
+	 * Code without tables leaves return addresses of its own calls on the stack. Only a call of
+	 * s itself matters, and only if s makes no frame that bp would point to.
+	 */
 	return caller.calls != 0 && caller.calls <= pc && pc - caller.calls < FUNCTION_BYTES_MAX &&
 	       !makes_frame(w, caller.calls);
 }
 
 /*
- * Whether a frame may lie between: one that was called with the frame pointer as it is now has its
- * return address between sp and bp. Code in no module either has not touched the stack, or has
- * saved bp first of all.
+ * Whether the frame pointer may have skipped a frame. A frame that was called with the current
+ * frame pointer has its return address between sp and bp. Code in no module either has not used the
+ * stack, or has saved bp first.
  */
 static bool may_skip(struct walk *w, const struct state *s, const struct extent *callee)
 {
@@ -337,10 +344,12 @@ static bool may_skip(struct walk *w, const struct state *s, const struct extent 
 	return false;
 }
 
-/* push %rbp; mov %rsp, %rbp. In generated code the next frame must stand as well: it is the chain
- * that speaks for them. */
-static bool by_frame_pointer(struct walk *w, const struct state *s, const struct extent *callee,
-			     struct heuristic *found)
+/*
+ * Steps by the frame pointer (push %rbp; mov %rsp, %rbp). In generated code the next frame must be
+ * plausible too, because only the chain is evidence.
+ */
+static bool step_by_frame_pointer(struct walk *w, const struct state *s,
+				  const struct extent *callee, struct heuristic *found)
 {
 	struct unwind_thread *t = w->thread;
 	struct extent caller, outer;
@@ -351,7 +360,7 @@ static bool by_frame_pointer(struct walk *w, const struct state *s, const struct
 		return false;
 	const struct state next = {.pc = pc, .sp = s->bp + 16, .bp = bp};
 	if (caller.is_function) {
-		if (!callers_hold(w, next))
+		if (!callers_are_plausible(w, next))
 			return false;
 	} else if (!is_frame_pointer(t, bp, next.sp) || !mem_load(&t->mem, bp + 8, &next_pc) ||
 		   !may_lead_to(w, next_pc, &caller, pc - 1, &outer))
@@ -364,9 +373,9 @@ static bool by_frame_pointer(struct walk *w, const struct state *s, const struct
 /* ---- by a search ---- */
 
 /*
- * A guess: the word at `slot` is the return address. Only into a module, and into a function that
- * its tables know, unless the call there is one of this function. bp is as it is, or was saved
- * first of all.
+ * Guesses that the word at `slot` is the return address. It must be in a module, in a function that
+ * its tables know, unless the call there is one of this function. bp is unchanged, or was saved
+ * first.
  */
 static bool guess(struct walk *w, const struct state *s, const struct extent *callee, uint64_t slot,
 		  struct heuristic *found)
@@ -384,13 +393,13 @@ static bool guess(struct walk *w, const struct state *s, const struct extent *ca
 		return false;
 	*found = (struct heuristic){.next = {.pc = pc, .sp = slot + 8, .bp = s->bp},
 				    .is_guess = true};
-	if (callers_hold(w, found->next))
+	if (callers_are_plausible(w, found->next))
 		return true;
 	if (slot == s->sp || !mem_load(&t->mem, slot - 8, &below) || below == s->bp ||
 	    !is_frame_pointer(t, below, slot + 8))
 		return false;
 	found->next.bp = below;
-	return callers_hold(w, found->next);
+	return callers_are_plausible(w, found->next);
 }
 
 static bool by_scan(struct walk *w, const struct state *s, const struct extent *callee,
@@ -400,7 +409,7 @@ static bool by_scan(struct walk *w, const struct state *s, const struct extent *
 		const uint64_t slot = (s->sp & ~UINT64_C(7)) + 8 * i;
 		uint64_t word;
 		if (!mem_load(&w->thread->mem, slot,
-			      &word)) /* the stack's end: each try costs a system call */
+			      &word)) /* the end of the stack: each attempt costs a system call */
 			return false;
 		if (guess(w, s, callee, slot, found))
 			return true;
@@ -408,9 +417,11 @@ static bool by_scan(struct walk *w, const struct state *s, const struct extent *
 	return false;
 }
 
-/* Where the next instructions show that the function has no frame of its own yet, or no more, or
- * one word. */
-static bool by_place(struct walk *w, const struct state *s, struct heuristic *found)
+/*
+ * Used if the next instructions show that the function has not yet made its frame, has removed it,
+ * or has pushed one word.
+ */
+static bool step_by_place(struct walk *w, const struct state *s, struct heuristic *found)
 {
 	struct unwind_thread *t = w->thread;
 	uint8_t code[ARCH_PLACE_BYTES];
@@ -427,11 +438,11 @@ static bool by_place(struct walk *w, const struct state *s, struct heuristic *fo
 }
 
 /*
- * While a dlclose is going on, when tables are read by guarded loads alone: of all checks only that
- * of the call instruction is cheap enough. This is for the code that every object runs then and
- * that has no CFI: _fini is a leaf, __do_global_dtors_aux makes a frame and calls.
+ * Used during a dlclose, when tables need guarded loads: only the check of the call instruction is
+ * cheap enough. It serves the code without CFI that every object then runs: _fini is a leaf, and
+ * __do_global_dtors_aux makes a frame and calls.
  */
-static bool by_call_alone(struct walk *w, const struct state *s, struct heuristic *found)
+static bool step_by_call(struct walk *w, const struct state *s, struct heuristic *found)
 {
 	struct unwind_thread *t = w->thread;
 	uint64_t top, pc, bp;
@@ -439,10 +450,10 @@ static bool by_call_alone(struct walk *w, const struct state *s, struct heuristi
 	const bool has_top = s->exact && mem_load(&t->mem, s->sp, &top);
 	struct heuristic tries[3];
 	unsigned n = 0;
-	if (s->exact && by_place(w, s, &tries[0]))
+	if (s->exact && step_by_place(w, s, &tries[0]))
 		n = 1;
 	else if (has_top) {
-		const uint64_t slot = s->sp + (top == s->bp ? 8 : 0); /* behind push %rbp */
+		const uint64_t slot = s->sp + (top == s->bp ? 8 : 0); /* after push %rbp */
 		if (mem_load(&t->mem, slot, &pc))
 			tries[n++] = (struct heuristic){
 				.next = {.pc = pc, .sp = slot + 8, .bp = s->bp}};
@@ -461,10 +472,10 @@ static bool by_call_alone(struct walk *w, const struct state *s, struct heuristi
 }
 
 /*
- * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: the nearest
- * return address counts. One that has called is more likely to be compiled code with a frame
- * pointer, and what lies about in its frame is old. So is code in no module: what generates code
- * keeps frame pointers (V8, LuaJIT, .NET, the JVM when asked to).
+ * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: use the
+ * nearest return address. A function that has called is more likely to be compiled code with a
+ * frame pointer, and words in its frame are old. The same holds for code in no module: code
+ * generators keep frame pointers (V8, LuaJIT, .NET, the JVM on request).
  */
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found)
 {
@@ -473,22 +484,22 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 	struct heuristic by_bp;
 	uint64_t top;
 	if (w->bypass) {
-		const bool is_guessed = by_call_alone(w, s, found);
+		const bool is_guessed = step_by_call(w, s, found);
 		w->heuristic |= is_guessed;
 		t->counts.heuristics += is_guessed;
 		return is_guessed;
 	}
 	find_extent(w, state_key(s), &callee);
-	bool is_found = s->exact && by_place(w, s, found) &&
+	bool is_found = s->exact && step_by_place(w, s, found) &&
 			leads_to(w, found->next.pc, &callee, s->pc, &caller) != ARCH_CALL_NO &&
-			callers_hold(w, found->next);
-	const bool has_bp = !is_found && by_frame_pointer(w, s, &callee, &by_bp);
+			callers_are_plausible(w, found->next);
+	const bool has_bp = !is_found && step_by_frame_pointer(w, s, &callee, &by_bp);
 	if (has_bp && (!by_bp.is_guess || !s->exact || !callee.in_module)) {
 		*found = by_bp;
 		is_found = true;
 	}
 	if (!is_found && s->exact && mem_load(&t->mem, s->sp, &top) &&
-	    top == s->bp) /* behind push %rbp */
+	    top == s->bp) /* after push %rbp */
 		is_found = guess(w, s, &callee, s->sp + 8, found);
 	if (!is_found)
 		is_found = by_scan(w, s, &callee, found);
@@ -511,9 +522,9 @@ static bool is_function(struct unwind_thread *t, uint64_t pc)
 
 /*
  * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook();
- * __builtin_eh_return(). So from the first of these calls on, at most one more call lies before the
- * exit, and before it at least two. The return address is overwritten last of all: while it is that
- * of a call of this function, the path is likely right.
+ * __builtin_eh_return(). So from the first of these calls on, at most one more call precedes the
+ * exit, and before it at least two. The return address is overwritten last: while it follows a call
+ * of this function, the path is probably right.
  */
 enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address)
 {

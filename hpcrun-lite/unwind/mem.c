@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stack memory, see mem.h. Must not fault, must not touch errno. Test:
- * tests/unit/unwind/test_unwind_odd.c. */
+/* Stack memory; see mem.h. Must not fault or change errno. Test: tests/unit/unwind/test_unwind_odd.c. */
 #include "hpcrun-lite/unwind/mem.h"
 
 #include "common/safe/load.h"
@@ -21,8 +20,10 @@ bool mem_load_guarded(struct mem *m, uintptr_t address, void *dst, size_t n_byte
 	enum { BEFORE = 64 };
 	if (address < m->window_at || address - m->window_at > m->window_bytes ||
 	    m->window_bytes - (address - m->window_at) < n_bytes) {
-		/* A walk goes up, so most of the window lies above; BEFORE never crosses into
-		 * another page. */
+		/*
+		 * A walk goes up, so most of the window is above the address. BEFORE never crosses
+		 * into another page.
+		 */
 		m->window_at = address & ~(uintptr_t)(BEFORE - 1);
 		m->window_bytes = load_guarded(m->window, m->window_at, MEM_WINDOW_BYTES);
 		m->n_guarded++;
@@ -64,6 +65,6 @@ void mem_note_sp(struct mem *m, uintptr_t stack_lo, uintptr_t sp, bool grows)
 	const uintptr_t page = sp & ~(uintptr_t)(PAGE - 1);
 	m->window_bytes = 0;
 	if (range_is_mapped(m, page, m->lo & ~(uintptr_t)(PAGE - 1)))
-		m->lo = page; /* the whole page: fewer calls as the stack grows on */
+		m->lo = page; /* the whole page: fewer calls as the stack grows */
 	errno = saved_errno;
 }

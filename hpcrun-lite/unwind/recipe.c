@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared table of recipes and its flush epoch, see recipe.h. Must not lock. Test:
- * tests/unit/unwind/test_unwind.c. */
+/*
+ * The shared table of recipes and its flush epoch; see recipe.h. Must not lock. Test:
+ * tests/unit/unwind/test_unwind.c.
+ */
 #include "hpcrun-lite/unwind/recipe.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
@@ -8,7 +10,7 @@ _Alignas(64) struct recipe_entry recipe_table[RECIPE_SETS][RECIPE_WAYS];
 _Atomic uint64_t recipe_delta[1 << 16];
 
 #define GENERATION (UINT64_C(1) << 16)
-/* Generation 0 has the tag 0, under which an empty entry would decode to pc 0. */
+/* Start at generation 1: with the tag of generation 0 an empty entry would decode to pc 0. */
 _Atomic uint64_t recipe_epoch = GENERATION;
 
 bool recipe_make(enum recipe_kind kind, int64_t cfa_offset, enum recipe_bp bp, int64_t bp_offset,
@@ -38,14 +40,19 @@ void recipe_insert(uint64_t tag, uint64_t pc, uint16_t module, uint64_t bias, ui
 	const uint64_t key = (pc & RECIPE_PC_MASK) | (uint64_t)module << 48;
 	atomic_store_explicit(&recipe_delta[module], bias - ((uint64_t)module << 48),
 			      memory_order_relaxed);
-	/* Release: see recipe_find. The two stores may be seen apart; the mix tells. */
+	/*
+	 * Release: see recipe_find. A reader that sees only one of the two stores decodes another
+	 * pc.
+	 */
 	atomic_store_explicit(&set[way].mixed, key ^ recipe_mix(recipe) ^ tag,
 			      memory_order_release);
 	atomic_store_explicit(&set[way].recipe, recipe, memory_order_release);
 }
 
-/* A new generation at both ends: entries from before the window are not seen in it, and those from
- * before or within it not after it. */
+/*
+ * Starts a new generation at both ends of the window. Inside it, older entries are not used; after
+ * it, neither are those from before or inside.
+ */
 void unwind_flush_begin(void)
 {
 	atomic_fetch_add_explicit(&recipe_epoch, GENERATION + 1, memory_order_acq_rel);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The slow step: one frame by its CFI with all registers and expressions. The fast walk keeps pc,
- * sp and bp only; where a frame needs more, the other registers are carried to it from the leaf.
- * Must not recurse or use more than a few hundred bytes of stack. Tests:
- * tests/workload/unwind/unwind_steps.c, tests/unit/unwind/test_unwind_cfi.c.
+ * The slow step: one frame by its CFI, with all registers and expressions. The fast walk keeps pc,
+ * sp and bp only. If a frame needs more, the other registers are carried to it from the leaf. Must
+ * not recurse or use more than a few hundred bytes of stack. Tests: tests/workload/unwind/unwind_steps.c,
+ * tests/unit/unwind/test_unwind_cfi.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 
@@ -32,7 +32,7 @@ static enum step_status find_cfa(struct unwind_thread *t, const struct cfi_rule 
 	return STEP_OK;
 }
 
-/* The caller's register r; *known says whether it has a value. */
+/* Computes the caller's register r. Sets *known if it has a value. */
 static enum step_status apply_rule(struct unwind_thread *t, unsigned r, bool keeps_all,
 				   uint64_t cfa, uint64_t *value, bool *known)
 {
@@ -108,7 +108,7 @@ static bool is_at(const struct regs *regs, const struct record *r)
 	return regs->reg[ARCH_PC] == r->pc && regs->reg[ARCH_SP] == r->sp;
 }
 
-/* Carries the registers from where they are known to the last record. */
+/* Carries the registers from the frame where they are known to the last record. */
 static enum step_status carry(struct walk *w)
 {
 	struct unwind_thread *t = w->thread;
@@ -129,7 +129,7 @@ static enum step_status carry(struct walk *w)
 		const struct record *to = &t->records[t->regs_at + 1];
 		t->counts.slow_frames++;
 		if (step_regs(t, &exact) != STEP_OK || !is_at(&t->regs, to)) {
-			/* A heuristic took over here: it tells pc, sp and bp alone. */
+			/* A heuristic found this frame: only pc, sp and bp are known. */
 			t->regs.reg[ARCH_PC] = to->pc;
 			t->regs.reg[ARCH_SP] = to->sp;
 			t->regs.reg[ARCH_BP] = to->bp;

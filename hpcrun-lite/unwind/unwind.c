@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Set-up of the unwinder and of its threads, see unwind.h. Must not allocate. Test:
- * tests/unit/unwind/test_unwind.c. */
+/*
+ * Sets up the unwinder and its threads; see unwind.h. Must not allocate. Test:
+ * tests/unit/unwind/test_unwind.c.
+ */
 #include "hpcrun-lite/unwind/internal.h"
 
 #include <string.h>
@@ -26,7 +28,7 @@ static size_t round_up(size_t n)
 	return (n + 63) & ~(size_t)63;
 }
 
-/* Scratch and state first: they are touched by every walk. The arrays follow. */
+/* State and scratch come first, because every walk touches them. The arrays follow. */
 size_t unwind_thread_bytes(unsigned max_depth)
 {
 	const size_t n = 2 * (size_t)max_depth;

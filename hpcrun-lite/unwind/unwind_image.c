@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded objects, see unwind_image.h. Program headers are those in the first page of the mapping,
- * as every linker places them; where a tool has moved them (patchelf), nothing is read directly.
- * Must not call dl_iterate_phdr. Test: tests/unit/unwind/test_unwind_odd.c.
+ * Loaded objects; see unwind_image.h. Expects the program headers in the first page of the mapping,
+ * where every linker puts them. If a tool moved them (patchelf), nothing is read directly. Must not
+ * call dl_iterate_phdr. Test: tests/unit/unwind/test_unwind_odd.c.
  */
 #include "hpcrun-lite/unwind/unwind_image.h"
 
@@ -22,9 +22,9 @@ static bool headers_are_sound(const Elf64_Ehdr *e)
 }
 
 /*
- * The ELF header, or NULL. Of an executable with gaps between its segments (not PIE, as node and
- * ptxas) _dl_find_object gives one segment at a time: then the header or the CFI may lie in another
- * one, and the object's range is that of all of them.
+ * Returns the ELF header, or NULL. For an executable with gaps between its segments (not PIE, like
+ * node and ptxas), _dl_find_object returns one segment at a time. Then the header or the CFI may be
+ * in another segment, and the object's range covers all of them.
  */
 static const Elf64_Ehdr *header_of(struct image *image)
 {
@@ -46,7 +46,7 @@ static const Elf64_Ehdr *header_of(struct image *image)
 	return e;
 }
 
-/* The readable segment that has [at, at + n) in the part that comes from the file. */
+/* Finds the readable segment that contains [at, at + n) in its part from the file. */
 static bool find_segment(const struct image *image, uintptr_t at, size_t n, uintptr_t *from,
 			 uintptr_t *to)
 {
@@ -71,8 +71,8 @@ bool image_holds(const struct image *image, uintptr_t address, size_t n_bytes)
 }
 
 /*
- * .eh_frame lies in another segment than its header in some programs (ptxas): its place is the
- * first pointer of the header, as all linkers write it.
+ * Finds .eh_frame, which some programs (ptxas) have in another segment than its header. Its address
+ * is the first pointer of the header in all linkers' output.
  */
 static void find_eh_frame(struct image *image)
 {
@@ -90,9 +90,9 @@ static void find_eh_frame(struct image *image)
 }
 
 /*
- * False: pc lies between the segments. There the kernel may have put a mapping of somebody else's,
- * code that a program generates among it: the loader of glibc 2.35 (Ubuntu 22.04) has such a hole
- * of one page, which is where the first mapping of one page goes.
+ * Returns false if pc is between the segments. The kernel may put another mapping there, such as
+ * generated code: the loader of glibc 2.35 (Ubuntu 22.04) has a hole of one page, which the first
+ * mapping of one page fills.
  */
 static bool read_segments(struct image *image, uintptr_t pc)
 {

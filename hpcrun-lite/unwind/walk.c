@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The walk: from frame to frame by recipes, with pc, sp and bp alone, until a frame of the previous
- * walk is met whose saved values still stand. A frame's caller is a function of (pc, sp, bp) and of
- * the words that its record names; so when these are as they were, so are all frames further out.
- * Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
- * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc,
- * tests/workload/unwind/unwind_steps.c.
+ * The walk: goes from frame to frame by recipes, with pc, sp and bp only, until it meets a frame of
+ * the previous walk whose saved values are unchanged. A frame's caller is a function of (pc, sp,
+ * bp) and of the words that its record names. So if these are unchanged, all frames further out are
+ * too. Must not allocate, lock or fault. Tests: tests/unit/unwind/test_unwind.c,
+ * tests/unit/unwind/test_unwind_odd.c, tests/workload/unwind/unwind_shadow.cc, tests/workload/unwind/unwind_steps.c.
  */
 #include "hpcrun-lite/unwind/internal.h"
 
@@ -13,7 +12,7 @@
 
 enum {
 	SWITCHES_MAX = 32
-}; /* steps without a higher sp (another stack, a non-local exit) in one walk: more is a loop */
+}; /* steps without a higher sp (another stack, a non-local exit) in one walk; more is a loop */
 
 static inline uint64_t find_recipe(struct walk *w, uint64_t key, uint64_t *delta)
 {
@@ -35,7 +34,10 @@ bool walk_find_image(struct walk *w, uint64_t pc, bool guarded)
 	       image_find(pc, guarded, image);
 }
 
-/* The caller by an ordinary recipe. False: the memory is not plainly ours, or sp does not grow. */
+/*
+ * Finds the caller by an ordinary recipe. Returns false if the memory is not certainly mapped, or
+ * if sp does not grow.
+ */
 static inline bool step_plain(const struct mem *mem, uint64_t recipe, struct record *r,
 			      struct state *s)
 {
@@ -103,8 +105,10 @@ bool walk_step_general(struct mem *mem, uint64_t recipe, struct record *r, struc
 	return true;
 }
 
-/* Whether r's caller is still n: the words that made n hold the same values. r is not RECORD_OPEN,
- * so all of them lie in memory that may be read. */
+/*
+ * Whether r's caller is still n: the words that made n are unchanged. r is not RECORD_OPEN, so all
+ * of them are readable.
+ */
 static inline bool still_calls(const struct record *r, const struct record *n)
 {
 	const uint64_t ra_slot = n->sp - 8;
@@ -137,8 +141,10 @@ static inline uint64_t *previous_addresses(const struct unwind_thread *t)
 
 /* ---- the previous path as a whole, by its proof ---- */
 
-/* Whether all from record i of the previous path outwards stands, as far as that was written down.
- * Not inline: the loop needs its registers. */
+/*
+ * Whether the previous path is unchanged from record i outwards, as far as there are proofs. Not
+ * inline, because the loop needs its registers.
+ */
 static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, uint32_t i)
 {
 	const uint32_t n = t->n_records - i;
@@ -146,14 +152,16 @@ static __attribute__((noinline)) bool is_proven(const struct unwind_thread *t, u
 	return n <= t->n_proven && proof_sum(t->slots + at, n - 1, t->stack.hi) == t->proof[at];
 }
 
-/* Writes down what was confirmed word by word: from record i outwards. Where another kind of frame
- * comes in, or another stack, it ends. */
+/*
+ * Stores proofs for the records from i outwards, which were confirmed word by word. Stops at
+ * another kind of frame or another stack.
+ */
 static void prove(struct unwind_thread *t, uint32_t i)
 {
 	const size_t top = 2 * (size_t)t->max_depth;
 	size_t at = top - t->n_proven;
 	if (at == top)
-		t->proof[--at] = 0; /* nothing made a caller of the outermost one */
+		t->proof[--at] = 0; /* the outermost frame has no caller */
 	for (; at > top - (t->n_records - i); at--) {
 		const struct record *r = &t->records[at - 1], *caller = &t->records[at];
 		const uint64_t pc_at = caller->sp - 8;
@@ -168,8 +176,10 @@ static void prove(struct unwind_thread *t, uint32_t i)
 	t->n_proven = (uint32_t)(top - at);
 }
 
-/* Takes over the records [from, to) of the previous path as new ones; the walk goes on with the
- * state of record `to`. False: no room. */
+/*
+ * Copies the records [from, to) of the previous path. The walk continues with the state of record
+ * `to`. Returns false if there is no room.
+ */
 static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
 {
 	struct unwind_thread *t = w->thread;
@@ -190,9 +200,9 @@ static bool copy_previous(struct walk *w, uint32_t from, uint32_t to)
 }
 
 /*
- * If the state is that of a frame of the previous walk: follows the old frames as far as they are
- * confirmed. True: to the root, and w->n_tail is set. Otherwise the walk goes on from where
- * w->state then stands.
+ * If the state equals that of a frame of the previous walk, follows the old frames as far as they
+ * are confirmed. Returns true if that reached the root, and sets w->n_tail. Otherwise the walk
+ * continues from w->state.
  */
 static bool meet_previous(struct walk *w)
 {
@@ -252,12 +262,12 @@ static bool has_cfi(uint64_t recipe)
 }
 
 /*
- * What to make of a return address that no call precedes, or that lies nowhere. In code with CFI it
- * is a place laid down to be returned into: a landing pad, or the start of a function
- * (makecontext), which then is a root if it has no credible caller. Behind a guess it is nothing
- * but a sign that the guess was wrong. Where the frame that yielded it was interrupted, its CFI may
- * be wrong (assembler that moves sp and does not say so): then a heuristic on that frame may do
- * better. DOUBT_REPLACED: w->state is another one now. DOUBT_DROP: it cannot be a frame.
+ * Decides about a return address that no call precedes, or that is in no code. In code with CFI it
+ * was put on the stack on purpose: a landing pad, or the start of a function (makecontext), which
+ * is a root if it has no credible caller. After a guess, it only shows that the guess was wrong. If
+ * the frame that yielded it was interrupted, its CFI may be wrong (assembler that moves sp without
+ * saying so), and a heuristic on that frame may do better. DOUBT_REPLACED: w->state is a new one.
+ * DOUBT_DROP: it cannot be a frame.
  */
 static enum doubt doubt(struct walk *w)
 {
@@ -294,7 +304,7 @@ static enum unwind_end end_of(enum step_status status)
 	return of[status];
 }
 
-/* All that the plain step cannot do. False: the walk is over, *end says how. */
+/* Does what the plain step cannot. Returns false if the walk has ended, and sets *end. */
 static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum unwind_end *end)
 {
 	const enum recipe_kind kind = recipe_kind(recipe);
@@ -342,8 +352,7 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 		const struct state s = w->state;
 		struct heuristic found;
 		if (!heuristic_step(w, &s, &found)) {
-			/* The dynamic loader's entry says nothing of itself, but nobody called
-			 * it. */
+			/* The dynamic loader does not mark its entry, which has no caller. */
 			*end = status == STEP_NO_CFI && w->thread->stack.first &&
 					       s.sp == w->thread->stack.first
 				       ? UNWIND_ROOT
@@ -370,11 +379,11 @@ static bool step_other(struct walk *w, uint64_t recipe, struct record *r, enum u
 }
 
 /*
- * As many ordinary frames as there are, in registers: known recipe, called, followed by the plain
- * step, nothing of the previous path at this sp. This is where the time goes; whatever is not
- * ordinary is left to follow().
+ * Follows ordinary frames, with the state in registers: the recipe is known, a call precedes, the
+ * plain step works, and the previous path has no frame at this sp. Most time is spent here;
+ * follow() handles everything else.
  */
-static void run_ordinary(struct walk *w)
+static void follow_ordinary(struct walk *w)
 {
 	enum {
 		MASK = RECIPE_KIND_MASK | RECIPE_REWRITES | RECIPE_SKIP | RECIPE_AFTER_CALL,
@@ -408,14 +417,16 @@ static void run_ordinary(struct walk *w)
 	w->state = s;
 }
 
-/* Follows the frames; the end is that of the whole path, with the previous one's tail if w->n_tail
- * is not 0. */
+/*
+ * Follows the frames. The returned end is that of the whole path, with the previous path's tail if
+ * w->n_tail is not 0.
+ */
 static enum unwind_end follow(struct walk *w)
 {
 	struct unwind_thread *t = w->thread;
 	for (;;) {
 		if (!w->state.exact && !w->mark && !w->bypass)
-			run_ordinary(w);
+			follow_ordinary(w);
 		if (meet_previous(w))
 			return UNWIND_ROOT;
 		if (w->n_records == t->max_depth)
@@ -444,8 +455,10 @@ static enum unwind_end follow(struct walk *w)
 	}
 }
 
-/* How many outermost addresses are those of the previous path: the tail, and what happens to be
- * equal further in. */
+/*
+ * Counts the outermost addresses that equal those of the previous path: the tail, and any equal
+ * addresses further in.
+ */
 static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 {
 	const struct unwind_thread *t = w->thread;
@@ -458,7 +471,9 @@ static uint32_t count_same(const struct walk *w, uint32_t n_tail_addresses)
 	return n_tail_addresses + n;
 }
 
-/* New path = new frames + tail; with more than max_depth the outermost go. Sets *n_same. */
+/*
+ * Makes the path: new frames and then the tail. Drops the outermost beyond max_depth. Sets *n_same.
+ */
 static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_same)
 {
 	struct unwind_thread *t = w->thread;
@@ -466,7 +481,9 @@ static enum unwind_end join(struct walk *w, enum unwind_end end, uint32_t *n_sam
 	const uint32_t tail = w->n_tail;
 	const uint32_t tail_addresses = tail ? t->records[top - tail].n_outer : 0;
 	*n_same = end == t->end ? count_same(w, tail_addresses) : 0;
-	/* If a signal handler of the program's longjmps out of here, there is no previous path. */
+	/*
+	 * If a signal handler of the program jumps out of this function, there is no previous path.
+	 */
 	t->n_records = t->n_addresses = 0;
 	t->n_proven = t->n_proven < tail ? t->n_proven : tail;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -512,11 +529,11 @@ static void walk(struct unwind_thread *t, struct unwind_path *path)
 	code_begin(&t->code_seen);
 	mem_note_sp(&t->mem, t->stack.lo, w.state.sp, t->stack.grows);
 	if (w.bypass || w.epoch != t->epoch) {
-		t->n_records =
-			0; /* their recipes may be stale; the addresses still serve for n_same */
+		/* Their recipes may be stale. The addresses are still valid for n_same. */
+		t->n_records = 0;
 		t->n_extents = 0;
 	}
-	t->image.text_lo = t->image.text_hi = 0; /* its object may have gone */
+	t->image.text_lo = t->image.text_hi = 0; /* its object may have been unloaded */
 	t->regs_at = UINT32_MAX;
 	enum unwind_end end = follow(&w);
 	t->closed = w.closed || w.n_tail;
@@ -544,8 +561,10 @@ void unwind_walk_regs(struct unwind_thread *t, const struct unwind_regs *regs,
 	walk(t, path);
 }
 
-/* The frame that a signal interrupted stands exactly where execution stood; so does a frame that
- * was laid down, or guessed, but these say so. */
+/*
+ * The pc of an interrupted frame is exact. So is that of a frame that was laid or guessed, but
+ * those are marked.
+ */
 bool unwind_met_signal(const struct unwind_thread *t)
 {
 	const struct record *r = previous_records(t);
@@ -555,7 +574,7 @@ bool unwind_met_signal(const struct unwind_thread *t)
 	return t->n_records == 0;
 }
 
-/* A frame reaches from its sp to that of its caller. The root's end is not known. */
+/* A frame extends from its sp to its caller's. The end of the root is unknown. */
 uint32_t unwind_find_on_stack(const struct unwind_thread *t, struct unwind_scan *scan,
 			      uintptr_t place)
 {
