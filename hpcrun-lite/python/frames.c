@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See frames.h. The thread was interrupted anywhere, so the innermost links may be half made:
- * whatever does not fit ends the walk, and what was not complete is left out. Must not: follow more
- * than there is room for. Tests: tests/unit/run/test_python_frames.c,
- * tests/unit/run/test_python_ahead.c, tests/cli/python/python_frames.sh.
+ * Collects the Python frames of a thread; see frames.h. The thread may have been interrupted
+ * anywhere, so its innermost frames may be incomplete. A value that does not fit ends the walk, and
+ * incomplete frames are left out. Must not follow more frames than there is room for. Tests:
+ * tests/unit/run/test_python_frames.c, tests/unit/run/test_python_ahead.c, tests/cli/python/python_frames.sh.
  */
 #include "hpcrun-lite/python/frames.h"
 
 enum {
 	GENERATOR = 1,
-	TAG = 7 /* bits of a reference that 3.14 has for itself */,
+	TAG = 7 /* bits of a reference that 3.14 reserves */,
 	FRAME_BYTES = 104,
 	CFRAME_BYTES = 24,
 	SHIM = 3,
@@ -76,8 +76,10 @@ static bool collect_shims(struct frames *f, const struct python_layout *l, struc
 
 /* ---- 3.11 ---- */
 
-/* From the innermost frame of a run to its entry frame; *outer is the frame that the entry frame
- * goes back to. */
+/*
+ * Follows a run from its innermost frame to its entry frame. *outer is the next frame after the
+ * entry frame.
+ */
 static bool follow_to_entry(struct frames *f, const struct python_layout *l, struct reader *r,
 			    uintptr_t at, uintptr_t *outer)
 {
@@ -95,10 +97,10 @@ static bool follow_to_entry(struct frames *f, const struct python_layout *l, str
 }
 
 /*
- * The entry frame goes back to the innermost frame of the next CFrame, once a call of the
- * interpreter has set itself up: until then its run does not count. That can be so for the
- * innermost alone. All chains are bounded by their number: where a stack is just being copied
- * (greenlet), one may lead back to itself.
+ * Collects the runs of all CFrames. The entry frame of a run leads to the innermost frame of the
+ * next CFrame. This is not yet so while a call of the interpreter is being set up; then its run
+ * does not count, and it must be the innermost. All chains are bounded: while a stack is being
+ * copied (greenlet), one may lead back to itself.
  */
 static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r,
 			    const uint8_t *thread_state, uintptr_t address)
@@ -132,8 +134,10 @@ static bool collect_cframes(struct frames *f, const struct python_layout *l, str
 
 /* ---- 3.10 ---- */
 
-/* One CFrame for each frame. In the middle of a call or return the innermost CFrame, or frame, may
- * stand alone: they are paired from the outermost. */
+/*
+ * Collects frame objects, each with one CFrame. During a call or return the innermost CFrame or
+ * frame may have no partner, so they are paired from the outermost.
+ */
 static bool collect_objects(struct frames *f, const struct python_layout *l, struct reader *r,
 			    const uint8_t *thread_state, uintptr_t address)
 {
@@ -146,8 +150,10 @@ static bool collect_objects(struct frames *f, const struct python_layout *l, str
 		    !add_frame(f, reader_word(frame, l->frame.code),
 			       reader_half(frame, l->frame.instruction), 0))
 			return false;
-	/* The outermost lies in the thread state itself and stands for no call; what it says of a
-	 * previous one was never set. */
+	/*
+	 * The outermost CFrame is in the thread state and belongs to no call; its link to a
+	 * previous one was never set.
+	 */
 	for (uint64_t at = reader_word(thread_state, l->thread.cframe); at - address >= STATE_BYTES;
 	     n_cframes++) {
 		if (n_cframes == f->max)

@@ -25,8 +25,8 @@ struct frames_run {
 struct frames {
 	struct frames_frame *frame;
 	struct frames_run *run;
-	uint32_t n_frames, n_runs, max; /* there is room for `max` of both */
-	bool broken;                    /* frames further out could not be read, or made no sense */
+	uint32_t n_frames, n_runs, max; /* both have room for `max` entries */
+	bool broken;                    /* frames further out were unreadable or inconsistent */
 	/*
 	 * There are more frames than fit. Frames after the last run are the innermost of another
 	 * run, whose place is unknown.

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See layout.h. Must not: guess. Test: tests/unit/run/test_python.c,
- * tests/cli/python/python_interpreters.sh. */
+/*
+ * The layouts of all supported versions; see layout.h. Must not guess. Tests:
+ * tests/unit/run/test_python.c, tests/cli/python/python_interpreters.sh.
+ */
 #include "hpcrun-lite/python/layout.h"
 
 #include <string.h>
@@ -166,8 +168,8 @@ const struct python_layout *python_layout_of(unsigned minor)
 }
 
 /*
- * _Py_DebugOffsets: words of 64 bits, of which the parts that matter here begin at other places in
- * each version: "xdebugpy", version, free_threaded, of the runtime (size, finalizing,
+ * _Py_DebugOffsets: words of 64 bits. The parts that we use start at different places in each
+ * version: "xdebugpy", version, free_threaded, of the runtime (size, finalizing,
  * interpreters_head), of an interpreter, of a thread, of a frame.
  */
 enum { SAID_FREE_THREADED = 2, SAID_FINALIZING = 4, SAID_FRAME = 9 };

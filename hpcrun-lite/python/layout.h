@@ -19,7 +19,6 @@
  * of the interpreter's C function.
  */
 enum python_chain {
-	/* 3.10: frame objects, one for each C call; a CFrame on the C stack for each */
 	/* 3.10: frame objects, one per C call; each has a CFrame on the C stack */
 	PYTHON_CHAIN_OBJECTS,
 	/*
@@ -74,7 +73,7 @@ struct python_layout {
 		uint16_t filename, name, qualname, first_line, line_table, bytecode;
 		uint16_t version; /* u32, another for each code object; 0: there were too many */
 		uint16_t first_traceable; /* i32, number of a code unit */
-		uint16_t bytes;           /* all that is looked at lies in so many */
+		uint16_t bytes;           /* covers every field that we read */
 	} code;
 	/* before the characters of a string that is ASCII, or not */
 	uint16_t ascii_bytes, compact_bytes;

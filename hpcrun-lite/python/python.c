@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python.h: finds the interpreter and the thread's state in it, and joins native and Python
- * frames by their places on the C stack. Must not: wait, allocate, read what may have been freed
- * other than by guarded loads. Tests: tests/cli/python/python_*.sh.
+ * Finds the interpreter and the thread's state in it, and joins native and Python frames by their
+ * places on the C stack; see python.h. Must not wait or allocate. Memory that may have been freed
+ * is read with guarded loads only. Tests: tests/cli/python_*.sh.
  */
 #include "hpcrun-lite/python/python.h"
 
@@ -18,22 +18,22 @@
 
 struct python_thread {
 	uint32_t max_depth;
-	/* Of the path before, when it had Python frames: */
+	/* About the previous path, if it had Python frames: */
 	uint32_t n_previous;        /* its addresses, at the end of path[1] */
 	uint32_t n_known, n_runs, n_inner;
-	uint64_t n_walks;           /* the unwinder's count then */
+	uint64_t n_walks;           /* the unwinder's count at that time */
 	struct frames_run *runs;
 	enum unwind_end end;
 	uint32_t n_forks;
 	bool is_main;
-	bool was_native;            /* the path before went through as it was */
+	bool was_native;            /* the previous path had no Python frames */
 	struct code_known *known;   /* by place from the outermost Python frame */
 	uint32_t n_marked;          /* entries of `known` that were ever used */
-	uint64_t *path[2]; /* max_depth each, filled from the end; the path before is path[1] */
+	uint64_t *path[2]; /* max_depth each, filled from the end; the previous path is path[1] */
 	struct frames frames;
 	struct reader reader;
 	struct reader_batch batch[2];
-	uint64_t n_splices;         /* walks that looked for Python frames; 0 stands for none */
+	uint64_t n_splices;         /* number of walks that looked for Python frames; 0: none */
 	struct code_last last;
 	struct code_met met[CODE_MET];
 	struct code_scratch scratch;
@@ -42,14 +42,16 @@ struct python_thread {
 static struct {
 	const struct python_host *host;
 	_Atomic(const struct python_layout *) layout; /* NULL: no interpreter; published last */
-	_Atomic bool considered;                      /* one was found, known or not */
+	/* an interpreter was found, supported or not */
+	_Atomic bool considered;
 	uintptr_t runtime;                            /* _PyRuntime */
 	const struct link_map *map;
-	uint16_t module;                              /* native, that holds the interpreter */
-	/* of _PyEval_EvalFrameDefault, as in addresses of its module; 0: not known */
+	/* the native module that contains the interpreter */
+	uint16_t module;
+	/* link address and size of _PyEval_EvalFrameDefault; 0: unknown */
 	uint64_t call_link, call_bytes;
 	struct code_types types;
-	/* what was known before a fork has no record in the child's file */
+	/* code objects known before a fork have no record in the child's file */
 	_Atomic uint32_t n_forks;
 	_Atomic uint32_t logical;                     /* module id; 0: not made yet */
 } python;
@@ -62,8 +64,8 @@ void python_init(const struct python_host *host)
 }
 
 /*
- * Minor version of Python 3. Before 3.11 there is no word that says it: PyIter_Send came with 3.10.
- * 0: older, or cannot be told.
+ * Returns the minor version of Python 3; 0: older than 3.10, or unknown. Before 3.11 no variable
+ * contains it, but PyIter_Send came with 3.10.
  */
 static unsigned version_of(const struct symbols *s)
 {
@@ -131,7 +133,7 @@ void python_forked(void)
 	code_forget();
 }
 
-/* dlclose may have taken it away. */
+/* Returns false if dlclose has unloaded the interpreter. */
 static bool is_loaded(void)
 {
 	struct dl_find_object now;
@@ -155,14 +157,14 @@ static uint16_t logical_module(void)
 struct state {
 	uint8_t bytes[FRAMES_THREAD_BYTES];
 	uintptr_t at;
-	bool is_held; /* nobody else can free it, its frames or what they hold */
+	bool is_held; /* no other thread can free it, its frames or their contents */
 };
 
 /*
- * A thread that holds the interpreter lock is safe from all others. One that has left it (as
- * PyTorch does around its operations) is so too while it is the one that set the interpreter up: of
- * other threads the states are freed by whoever takes the interpreter down, and those may be
- * daemons that run on meanwhile.
+ * Returns true if no other thread can free this thread's state. That holds for a thread with the
+ * interpreter lock. Without the lock (PyTorch releases it around its operations) it holds only for
+ * the thread that set the interpreter up: the states of other threads are freed by the thread that
+ * shuts the interpreter down, while daemon threads may still run.
  */
 static bool is_held(const struct python_layout *l, const struct python_thread *t,
 		    const uint8_t *runtime, const struct state *s)
@@ -176,10 +178,10 @@ static bool is_held(const struct python_layout *l, const struct python_thread *t
 }
 
 /*
- * By the key under which CPython keeps it for PyGILState_Ensure. pthread_getspecific of glibc reads
- * memory of the thread alone. While the interpreter is being taken down nothing is looked at. In
- * the thread that runs main the state lies where it lay: that thread takes the key's value away
- * before it frees its state.
+ * Finds the thread state by the key that CPython uses for PyGILState_Ensure. glibc's
+ * pthread_getspecific reads the thread's own memory only. Not while the interpreter shuts down. In
+ * the thread that runs main the state does not move, and the thread deletes the key's value before
+ * it frees the state.
  */
 static bool find_state(const struct python_layout *l, struct python_thread *t, struct state *s)
 {
@@ -236,15 +238,15 @@ static void pass_through(struct python_thread *t, const struct unwind_path *walk
 	t->n_previous = 0;
 }
 
-/* A path that grows from its innermost frame outwards, and is cut where there is no more room. */
-struct growing {
+/* A path that grows from its innermost frame outwards. It is cut if there is no more room. */
+struct path_builder {
 	uint64_t *at;
 	uint32_t n, max;
-	uint32_t fetched; /* Python frames whose code objects were, together */
+	uint32_t fetched; /* number of Python frames whose code objects were fetched together */
 	bool full;
 };
 
-static void grow(struct growing *g, uint64_t addr)
+static void append(struct path_builder *g, uint64_t addr)
 {
 	if (g->n < g->max)
 		g->at[g->n++] = addr;
@@ -252,9 +254,12 @@ static void grow(struct growing *g, uint64_t addr)
 		g->full = true;
 }
 
-/* The frames of one run. False: one of them is no Python frame; nothing of the run is kept. */
-static bool grow_run(struct growing *g, const struct code_context *c, struct python_thread *t,
-		     uint32_t begin, uint32_t end, uint16_t module)
+/*
+ * Appends the frames of one run. Returns false, and appends none, if one of them is not a Python
+ * frame.
+ */
+static bool append_run(struct path_builder *g, const struct code_context *c,
+		       struct python_thread *t, uint32_t begin, uint32_t end, uint16_t module)
 {
 	struct frames *f = &t->frames;
 	uint32_t n = g->n;
@@ -271,14 +276,14 @@ static bool grow_run(struct growing *g, const struct code_context *c, struct pyt
 		known->instruction = f->frame[i].instruction;
 		f->broken = f->broken || !msr_python_code_of(link);
 		if (v == CODE_FOUND)
-			grow(g, msr_addr_make(module, link, false));
+			append(g, msr_addr_make(module, link, false));
 	}
 	return true;
 }
 
 /*
- * The native frame, from `from` outwards, that is a call of the interpreter, by its symbol: for a
- * run whose place is not known. UINT32_MAX: none.
+ * Finds the first native frame from `from` outwards that is a call of the interpreter, by its
+ * symbol. For a run whose place is unknown. UINT32_MAX: none.
  */
 static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from)
 {
@@ -290,14 +295,14 @@ static uint32_t find_interpreter(const struct unwind_path *walked, uint32_t from
 }
 
 /*
- * Where a run's place on the stack lies in a frame of the interpreter's module, that frame is the
- * call that runs it.
+ * Joins both paths. The native frame that contains a run's place on the stack, if it is in the
+ * interpreter's module, is the call that runs it.
  */
 static void join(struct python_thread *t, const struct code_context *c,
 		 const struct unwind_thread *unwind, const struct unwind_path *walked,
-		 uint32_t n_inner, uint16_t module, struct growing *g)
+		 uint32_t n_inner, uint16_t module, struct path_builder *g)
 {
-	enum { MOST_MISSES = 4 }; /* a search goes through the whole path */
+	enum { MOST_MISSES = 4 }; /* each search goes through the whole path */
 	struct unwind_scan scan = {0};
 	struct frames *f = &t->frames;
 	/* the last run has no place */
@@ -305,7 +310,7 @@ static void join(struct python_thread *t, const struct code_context *c,
 	uint32_t done = n_inner, begin = 0, n_misses = 0, n_runs = f->n_runs + is_open;
 	for (uint32_t i = 0; i < n_runs && n_misses < MOST_MISSES; begin = f->run[i++].end) {
 		uint32_t end = i < f->n_runs ? f->run[i].end : f->n_frames;
-		if (end == begin) /* 3.14: the end of all frames */
+		if (end == begin) /* 3.14: the last frame */
 			continue;
 		uint32_t at = i < f->n_runs ? unwind_find_on_stack(unwind, &scan, f->run[i].place)
 					    : find_interpreter(walked, done);
@@ -316,22 +321,22 @@ static void join(struct python_thread *t, const struct code_context *c,
 			continue;
 		}
 		for (; done < at; done++)
-			grow(g, walked->addr[done]);
-		if (grow_run(g, c, t, begin, end, module))
+			append(g, walked->addr[done]);
+		if (append_run(g, c, t, begin, end, module))
 			done = at + 1;
 		else
 			f->broken = true;
 		g->full = g->full || (f->is_cut && i + 1 == n_runs);
 	}
 	for (; done < walked->n && !g->full; done++)
-		grow(g, walked->addr[done]);
+		append(g, walked->addr[done]);
 }
 
 /*
- * To the end of path[1], in its order, leaf first; counts how many outermost frames are as they
- * were.
+ * Copies the path to the end of path[1], leaf first. Counts how many outermost frames are
+ * unchanged.
  */
-static void publish(struct python_thread *t, const struct growing *g,
+static void publish(struct python_thread *t, const struct path_builder *g,
 		    const struct unwind_path *walked, struct python_path *path)
 {
 	uint64_t *end = t->path[1] + t->max_depth;
@@ -351,8 +356,8 @@ static void publish(struct python_thread *t, const struct growing *g,
 }
 
 /*
- * The native path is that of the walk before, and each Python frame runs the same instruction of
- * the same code object: then so is the path. Half the cost of joining.
+ * Returns true if the native path is that of the previous walk and each Python frame runs the same
+ * instruction of the same code object: the path is unchanged. This costs half as much as joining.
  */
 static bool is_unchanged(const struct python_thread *t, const struct code_context *c,
 			 const struct unwind_path *walked, uint32_t n_inner, uint64_t n_walks)
@@ -372,8 +377,8 @@ static bool is_unchanged(const struct python_thread *t, const struct code_contex
 	return true;
 }
 
-/* What is_unchanged() compares with. */
-static void keep(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
+/* Stores the values for is_unchanged(). */
+static void remember(struct python_thread *t, uint32_t n_inner, uint64_t n_walks)
 {
 	struct frames_run *runs = t->runs;
 	t->runs = t->frames.run;
@@ -407,8 +412,8 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 		return;
 	}
 	/*
-	 * A thread that was interrupted may be anywhere: between two stores, in a frame that is
-	 * being freed, in the copying of a stack (greenlet). One that called us is not.
+	 * An interrupted thread may be anywhere: between two stores, freeing a frame, copying a
+	 * stack (greenlet). A thread that called us is not.
 	 */
 	t->reader.direct = state.is_held && at_call;
 	if (!t->reader.direct && !t->reader.is_noting)
@@ -444,9 +449,9 @@ void python_splice(struct python_thread *t, const struct unwind_thread *unwind,
 					     .end = t->end};
 		return;
 	}
-	struct growing g = {.at = t->path[0], .max = t->max_depth};
+	struct path_builder g = {.at = t->path[0], .max = t->max_depth};
 	join(t, &c, unwind, walked, n_inner, module, &g);
 	path->broken = t->frames.broken;
 	publish(t, &g, walked, path);
-	keep(t, n_inner, n_walks);
+	remember(t, n_inner, n_walks);
 }

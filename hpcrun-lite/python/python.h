@@ -51,7 +51,7 @@ void python_consider(const struct link_map *map, uint16_t module);
  */
 bool python_is_there(void);
 
-/* In a forked child, before its first path. */
+/* Call in a forked child before its first path. */
 void python_forked(void);
 
 struct python_thread; /* only the thread itself writes it */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See python_code.h. Two tables: a cache from what tells a code object from all others, its address
- * included, to its number; and the numbers that were given, by the contents of the record, so that
- * equal code objects (made anew by exec, or in a loop) have one. An entry is 16 bytes, (number xor
- * key, key), so that a torn read is a miss. Must not: wait, trust a pointer that was not checked.
- * Tests: tests/cli/python/python_frames.sh, tests/cli/python/python_launches.sh.
+ * Numbers of code objects; see python_code.h. There are two tables. A cache maps the key of a code
+ * object, which includes its address, to its number. A second table maps the contents of a record
+ * to its number, so that equal code objects (created again by exec, or in a loop) have one. An
+ * entry is 16 bytes, (number xor key, key), so a torn read is a miss. Must not wait, nor trust an
+ * unchecked pointer. Tests: tests/cli/python/python_frames.sh, tests/cli/python/python_launches.sh.
  */
 #include "hpcrun-lite/python/python_code.h"
 
@@ -14,10 +14,12 @@
 #define CODE_WAYS 4u
 #define CODE_SLOTS (1u << 17)
 #define CODE_MOST (CODE_SLOTS / 4 * 3)
-#define CODE_UNRECORDED (CODE_MOST + 1) /* in the cache: there was no number left */
+#define CODE_UNRECORDED (CODE_MOST + 1) /* in the cache: no number was left */
 _Static_assert(CODE_UNRECORDED <= MSR_PYTHON_CODE_MAX, "numbers fit into addresses");
-/* Most processes have few code objects: the tables begin small, for what is touched for the first
- * time costs a page. */
+/*
+ * Most processes have few code objects. The tables start small, because the first touch of a page
+ * costs.
+ */
 #define CODE_FEW 1024u
 #define CODE_FEW_SETS (CODE_FEW / CODE_WAYS)
 #define CODE_FEW_SLOTS (2 * CODE_FEW)
@@ -38,16 +40,16 @@ struct entry {
 };
 
 static struct {
-	_Atomic uint32_t n_numbers; /* given */
-	_Atomic uint32_t n_cached;  /* ever: chooses what goes */
+	_Atomic uint32_t n_numbers; /* numbers in use */
+	_Atomic uint32_t n_cached;  /* ever; selects the entry to replace */
 	struct entry cache[CODE_SETS][CODE_WAYS];
-	struct entry first_slot[CODE_FEW_SLOTS]; /* of the first CODE_FEW numbers */
-	struct entry slot[CODE_SLOTS];           /* of all others */
+	struct entry first_slot[CODE_FEW_SLOTS]; /* for the first CODE_FEW numbers */
+	struct entry slot[CODE_SLOTS];           /* for all others */
 } table;
 
 /* ---- tables ---- */
 
-/* 0: none that makes sense, for the entry is another's, or just being written. */
+/* Returns the entry's number. 0: the entry has another key, or is being written. */
 static uint32_t number_in(struct entry *e, uint64_t key)
 {
 	if (atomic_load_explicit(&e->key, memory_order_acquire) != key)
@@ -56,7 +58,7 @@ static uint32_t number_in(struct entry *e, uint64_t key)
 	return number <= CODE_UNRECORDED ? (uint32_t)number : 0;
 }
 
-/* Once there are many, those of the first sets move by being met again. */
+/* Once there are many numbers, entries of the first sets move when they are met again. */
 static struct entry *set_of(uint64_t key)
 {
 	uint32_t n_sets = atomic_load_explicit(&table.n_cached, memory_order_relaxed) < CODE_FEW
@@ -83,7 +85,7 @@ static void cache(uint64_t key, uint32_t number)
 	atomic_store_explicit(&e->key, key, memory_order_release);
 }
 
-/* There are always empty slots: fewer numbers are given than there are. */
+/* There are always empty slots, because there are more slots than numbers. */
 static uint32_t find_in(struct entry *slots, uint32_t n_slots, uint64_t key)
 {
 	for (uint32_t i = (uint32_t)(key >> 40);; i++) {
@@ -119,7 +121,7 @@ static void give(uint64_t key, uint32_t number)
 	}
 }
 
-/* No more than was written to: a page that the child writes to is one that it must copy. */
+/* Clears only the entries that were written: the child must copy each page that it writes to. */
 void code_forget(void)
 {
 	uint32_t n_numbers = atomic_load_explicit(&table.n_numbers, memory_order_relaxed),
@@ -143,8 +145,10 @@ static uint64_t mix(uint64_t h, uint64_t word)
 	return h ^ h >> 29;
 }
 
-/* Of two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). Sums of such do
- * not wait for each other. */
+/*
+ * Hashes two words and their place: a 64 by 64 bit product, folded (Wang Yi's wyhash). The terms of
+ * a sum of these do not depend on each other.
+ */
 static uint64_t fold(uint64_t a, uint64_t b, uint64_t at)
 {
 	unsigned __int128 product = (unsigned __int128)(a ^ (UINT64_C(0xa0761d6478bd642f) +
@@ -168,7 +172,7 @@ static uint64_t sum_of(const uint8_t *bytes, size_t n, uint64_t at)
 	return sum;
 }
 
-/* Of n bytes at an address of the interpreter's. */
+/* Hashes n bytes of the interpreter's memory. */
 static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, uint64_t *hash)
 {
 	enum { PART = 256 };
@@ -194,10 +198,10 @@ static bool hash_at(const struct code_context *c, uintptr_t address, size_t n, u
 struct string {
 	uintptr_t characters;
 	uint64_t length;
-	uint32_t kind; /* bytes of a character */
+	uint32_t kind; /* bytes per character */
 };
 
-/* A str object in one piece. */
+/* Opens a str object whose characters follow its header. */
 static bool open_string(const struct code_context *c, uintptr_t object, struct string *s)
 {
 	enum { LONGEST = 1 << 20 };
@@ -212,7 +216,7 @@ static bool open_string(const struct code_context *c, uintptr_t object, struct s
 	return compact && (s->kind == 1 || s->kind == 2 || s->kind == 4) && s->length <= LONGEST;
 }
 
-/* *n_bytes: of the object, as far as they were read. */
+/* Hashes a str object. *n_bytes: the bytes of the object that were read. */
 static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t *hash,
 			uint32_t *n_bytes)
 {
@@ -228,8 +232,10 @@ static bool hash_string(const struct code_context *c, uintptr_t object, uint64_t
 	return true;
 }
 
-/* U+DC80 to U+DCFF stand for bytes of a name that is no UTF-8 (PEP 383); other surrogates for
- * nothing. */
+/*
+ * U+DC80 to U+DCFF represent bytes of a name that is not UTF-8 (PEP 383). Other surrogates are
+ * invalid.
+ */
 static size_t put_utf8(char *to, uint32_t c)
 {
 	enum { REPLACEMENT = 0xfffd };
@@ -254,7 +260,7 @@ static bool load_all(const struct code_context *c, void *to, uintptr_t address, 
 	return from || reader_copy(c->reader, to, address, n);
 }
 
-/* As UTF-8, NUL-terminated and cut to `room`; *n_bytes without the NUL. */
+/* Copies a string as UTF-8, NUL-terminated and cut to `room`. *n_bytes excludes the NUL. */
 static bool load_string(const struct code_context *c, uintptr_t object, char *to, size_t room,
 			size_t *n_bytes)
 {
@@ -291,7 +297,7 @@ static bool open_bytes(const struct code_context *c, uintptr_t object, size_t *n
 	return true;
 }
 
-/* As far as there is room; what lies behind has no lines. */
+/* Loads as much of the line table as fits. Code after that has no lines. */
 static bool load_lines(const struct code_context *c, uintptr_t object, size_t *n)
 {
 	return open_bytes(c, object, n) &&
@@ -304,7 +310,7 @@ static uint16_t name_offset(const struct python_layout *l)
 }
 
 struct contents {
-	size_t file, name, lines; /* bytes in the scratch */
+	size_t file, name, lines; /* bytes in the scratch memory */
 	uint32_t first_line;
 };
 
@@ -321,7 +327,7 @@ static bool load_contents(const struct code_context *c, const uint8_t *code, str
 	       load_lines(c, reader_word(code, l->code.line_table), &k->lines);
 }
 
-/* The number of the new record; 0: there is no room for it now. */
+/* Returns the number of the new record; 0: there is no room now. */
 static uint32_t write_record(const struct code_context *c, const struct contents *k)
 {
 	size_t n = (sizeof(struct msr_python_code) + k->file + 1 + k->name + 1 + k->lines + 7) &
@@ -345,7 +351,10 @@ static uint32_t write_record(const struct code_context *c, const struct contents
 	return number;
 }
 
-/* Two threads may do so at the same time: then there are two records for one object. 0: not now. */
+/*
+ * Two threads may add the same object at the same time: then it has two records. Returns 0 if that
+ * is not possible now.
+ */
 static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t key)
 {
 	struct contents k;
@@ -399,7 +408,7 @@ static bool hash_file(const struct code_context *c, uintptr_t file, uint64_t *ha
 	return true;
 }
 
-/* 3.12 on gives each code object a number of its own. 0: not this one, or there is none. */
+/* Since 3.12 each code object has a unique number. Returns 0 if this one has none. */
 static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const uint8_t *head)
 {
 	uint64_t numbers = numbers_of(l, head);
@@ -409,9 +418,11 @@ static uint64_t key_by_number(const struct python_layout *l, uintptr_t at, const
 			     : 0;
 }
 
-/* Where there is none, a new one may lie where a dead one lay, and so may its strings and its
- * table: all that the record would hold counts. What was looked at is taken note of, to be fetched
- * the next time. */
+/*
+ * Without a unique number, a new code object may have the address of a dead one, and so may its
+ * strings and its line table. So the key covers everything that the record contains. Remembers
+ * which parts were read, to fetch them the next time.
+ */
 static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *head, uint64_t *key)
 {
 	const struct python_layout *l = c->layout;
@@ -435,7 +446,7 @@ static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *he
 	    !hash_at(c, table_at + BYTES_CONTENT, n_lines, &lines))
 		return false;
 	*key = mix(mix(mix(mix(mix(at, numbers_of(l, head)), file), name), lines), n_lines) | 1;
-	if (c->reader->direct) /* nothing is fetched */
+	if (c->reader->direct) /* direct loads need no fetching */
 		return true;
 	n_bytes[CODE_LINES] = (uint32_t)(BYTES_CONTENT + n_lines);
 	memcpy(m->part_bytes, n_bytes, sizeof n_bytes);
@@ -445,13 +456,13 @@ static bool key_of(const struct code_context *c, uintptr_t at, const uint8_t *he
 	return true;
 }
 
-/* CPython 3.11 frees the code object of a function that returns while the frame is still there. */
+/* CPython 3.11 may free the code object of a returning function before its frame. */
 static bool is_code(const struct code_context *c, const uint8_t *head)
 {
 	return reader_word(head, OBJECT_TYPE) == c->types->code && reader_half(head, OBJECT_COUNT);
 }
 
-/* The head of a code object; NULL: it is none, or nobody holds it any more. */
+/* Loads the head of a code object. Returns NULL if it is none, or if its reference count is 0. */
 static const uint8_t *load_head(const struct code_context *c, uint8_t *copy, uintptr_t code)
 {
 	const uint8_t *head = reader_load(c->reader, copy, code, c->layout->code.bytes);
@@ -497,7 +508,7 @@ static bool get_number(const struct code_context *c, struct code_known *k, uintp
 				      : 0;
 	new.number = find_cached(new.key);
 	if (!new.number && !(new.number = add(c, head, new.key)))
-		new.code = 0; /* it may be recorded another time */
+		new.code = 0; /* it may be recorded later */
 	new.number = new.number == CODE_UNRECORDED ? 0 : new.number;
 	*k = new;
 	return true;
@@ -509,7 +520,7 @@ static void want_object(struct reader_batch *b, uintptr_t address, size_t n)
 		reader_want(b, address, n);
 }
 
-/* Those that were not met before, or whose contents no number stands for. */
+/* Asks for the contents of code objects that were not met before or that have no number. */
 static void want_contents(const struct code_context *c, const uint32_t *unmet, uint32_t n_unmet)
 {
 	enum { FIRST_BYTES = 320 };
@@ -534,8 +545,10 @@ static void want_contents(const struct code_context *c, const uint32_t *unmet, u
 	}
 }
 
-/* What is likely to be needed of an object that was met before. False: it was not, or it is too
- * long. */
+/*
+ * Asks for the parts of a known object that are probably needed. Returns false if it is unknown or
+ * too long.
+ */
 static bool want_parts(const struct code_context *c, const struct code_met *m, uintptr_t *last_file)
 {
 	struct reader_batch *b = &c->batch[0];
@@ -582,8 +595,10 @@ uint32_t code_fetch(const struct code_context *c, const struct frames_frame *fra
 	return i;
 }
 
-/* Number of the code unit. *hidden: in front of the first that CPython shows, as its
- * _PyFrame_IsIncomplete says. */
+/*
+ * Returns the number of the code unit. *hidden: it is before the first one that CPython shows, as
+ * in its _PyFrame_IsIncomplete.
+ */
 static uint64_t unit_of(const struct python_layout *l, const struct frames_frame *f,
 			uint32_t first_traceable, bool *hidden)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See python_symbols.h. Must not believe any byte: every load is guarded and every loop bounded.
- * Test: tests/unit/run/test_python.c. */
+/*
+ * Searches the dynamic symbols of an object; see python_symbols.h. Its bytes are not trusted: every
+ * load is guarded and every loop is bounded. Test: tests/unit/run/test_python.c.
+ */
 #include "hpcrun-lite/python/python_symbols.h"
 
 #include "common/safe/load.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See reader.h. Must not fault. Tests: tests/unit/run/test_python.c,
- * tests/unit/run/test_python_ahead.c. */
+/*
+ * Loads from the interpreter's memory; see reader.h. Must not fault. Tests:
+ * tests/unit/run/test_python.c, tests/unit/run/test_python_ahead.c.
+ */
 #include "hpcrun-lite/python/reader.h"
 
 #include "common/safe/load.h"
@@ -26,7 +28,7 @@ void reader_fetch(struct reader_batch *b)
 	b->next = 0;
 }
 
-/* One of the next few, for some may not have been looked at; or any. */
+/* Searches the next `most` pieces, because some may not have been used. */
 static const uint8_t *find(struct reader_batch *b, uintptr_t address, size_t n, uint32_t most)
 {
 	for (uint32_t k = 0, i = b->next; k < most && k < b->n; k++, i++) {
@@ -42,8 +44,10 @@ static const uint8_t *find(struct reader_batch *b, uintptr_t address, size_t n, 
 
 /* ---- where frames lie ---- */
 
-/* Frames that are not far from each other are fetched with what lies between: in its page, or the
- * next, there is a frame on either side. */
+/*
+ * Neighbouring frames are fetched together with the bytes between them. These are readable, because
+ * they are in the same page as a frame, or between two such pages.
+ */
 static void note(struct reader *r, uintptr_t address, size_t n)
 {
 	enum { GAP = 512, MOST = 2 * READER_PAGE_BYTES };
@@ -60,7 +64,7 @@ static void note(struct reader *r, uintptr_t address, size_t n)
 		r->range[r->n_ranges++] = (struct reader_range){address, address + n};
 }
 
-/* A frame that is new since then lies behind the innermost one, which was met first. */
+/* A frame that is new since then is after the innermost one, which was met first. */
 void reader_begin_frames(struct reader *r, struct reader_batch *b)
 {
 	enum { AHEAD = 512 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads from the interpreter's memory. Guarded ones are served from what was fetched in this walk:
- * pieces that are likely to be needed, many by one system call, and else whole pages. Direct ones
- * are for what the interpreter itself is about to use, when nobody can free it, and for the part of
- * the thread's own stack that has been in use. Nothing that was read is kept from one walk to the
- * next but places: where to look. Signal-safe. Tests: tests/unit/run/test_python.c,
- * tests/unit/run/test_python_ahead.c.
+ * Loads from the interpreter's memory, either guarded or direct. Guarded loads are served from
+ * memory that was fetched in this walk: pieces that will probably be needed, many with one system
+ * call, and otherwise whole pages. Direct loads are for memory that the interpreter itself is about
+ * to use, when no thread can free it, and for the part of the thread's own stack that has been in
+ * use. From one walk to the next only addresses are kept, as hints where to read. Signal-safe.
+ * Tests: tests/unit/run/test_python.c, tests/unit/run/test_python_ahead.c.
  */
 #ifndef HPCRUN_LITE_PYTHON_READER_H
 #define HPCRUN_LITE_PYTHON_READER_H
@@ -24,36 +24,41 @@ enum {
 	READER_RANGES = 64
 };
 
-/* Pieces of memory that are fetched together, and then looked for about in the order in which they
- * were asked for. */
+/*
+ * Pieces of memory that are fetched together and then searched in about the order in which they
+ * were requested.
+ */
 struct reader_batch {
-	uint32_t n, n_bytes; /* pieces, and all of theirs */
-	uint32_t next;       /* where the search goes on */
+	uint32_t n, n_bytes; /* number of pieces, and their total size */
+	uint32_t next;       /* where the search continues */
 	struct iovec piece[READER_PIECES];
 	uint32_t offset[READER_PIECES];
 	uint8_t bytes[READER_BATCH_BYTES];
 };
 
-/* Where the frames of a walk lay; neighbours are one range. */
+/* The addresses of the frames of a walk. Neighbours share a range. */
 struct reader_range {
 	uintptr_t lo, hi;
 };
 
 struct reader {
 	bool direct;
-	bool is_noting; /* loads go into range[] */
+	bool is_noting; /* loads are recorded in range[] */
 	uintptr_t own_at;
-	size_t own_bytes; /* of the thread's own stack, from own_at up: can be read as they are */
+	/* bytes of the thread's own stack from own_at up, which are read directly */
+	size_t own_bytes;
 	struct reader_batch *batch[2]; /* NULL: none */
-	uint8_t next; /* page to give up */
+	uint8_t next; /* the page to replace */
 	uint32_t n_ranges;
 	struct reader_range range[READER_RANGES];
-	uintptr_t at[READER_PAGES]; /* 0: nothing */
+	uintptr_t at[READER_PAGES]; /* 0: empty */
 	uint8_t page[READER_PAGES][READER_PAGE_BYTES];
 };
 
-/* At the start of a walk: memory may have changed. [own_lo, own_hi): of the thread's own stack,
- * mapped and to stay so. */
+/*
+ * Call at the start of a walk, because memory may have changed. [own_lo, own_hi) is the part of the
+ * thread's own stack that stays mapped.
+ */
 static inline void reader_begin(struct reader *r, uintptr_t own_lo, uintptr_t own_hi)
 {
 	r->direct = r->is_noting = false;
@@ -68,13 +73,13 @@ static inline void reader_clear(struct reader_batch *b)
 	b->n = b->n_bytes = b->next = 0;
 }
 
-/* Whether n_pieces more, of n_bytes in all, can be asked for. */
+/* Returns true if there is room for n_pieces more, with n_bytes in all. */
 static inline bool reader_has_room(const struct reader_batch *b, uint32_t n_pieces, size_t n_bytes)
 {
 	return b->n + n_pieces <= READER_PIECES && b->n_bytes + n_bytes <= READER_BATCH_BYTES;
 }
 
-/* Asks for n bytes at `address`; there is room for them. */
+/* Requests n bytes at `address`. There must be room for them. */
 static inline void reader_want(struct reader_batch *b, uintptr_t address, size_t n)
 {
 	b->piece[b->n] = (struct iovec){(void *)address, n};
@@ -84,32 +89,43 @@ static inline void reader_want(struct reader_batch *b, uintptr_t address, size_t
 		__builtin_prefetch((const void *)(address + line));
 }
 
-/* Fetches what was asked for. What cannot be read is left out, and all behind the fourth such. */
+/*
+ * Fetches the requested pieces. Leaves out unreadable ones, and all pieces after the fourth
+ * unreadable one.
+ */
 void reader_fetch(struct reader_batch *b);
 
 /*
- * Around the guarded loads of a thread's state and frames, which lie where those of the walk before
- * lay, or near: fetches from there into b, and takes note of where they lie now. What was noted
- * stays where another walk has no guarded loads of them.
+ * Call these around guarded loads of a thread's state and frames, which are at or near the
+ * addresses of the previous walk. Fetches those into b, and records the new addresses. The record
+ * stays unchanged if another walk has no guarded loads of them.
  */
 void reader_begin_frames(struct reader *r, struct reader_batch *b);
 void reader_end_frames(struct reader *r);
 
-/* The n bytes at `address` in a batch, in place; NULL: none has them. */
+/* Returns the n bytes at `address` in a batch, in place. NULL: no batch has them. */
 const uint8_t *reader_fetched(struct reader *r, uintptr_t address, size_t n);
 
-/* Copies n bytes, any number of them, from any address. False: they cannot be read; dst is
- * undefined then. */
+/*
+ * Copies any number of bytes from any address. Returns false if they cannot be read; dst is then
+ * undefined.
+ */
 bool reader_copy(struct reader *r, void *dst, uintptr_t address, size_t n);
 
-/* An object of the interpreter: user memory, aligned as malloc does. */
+/*
+ * Returns true if an object of the interpreter may be at the address: user memory, aligned like
+ * malloc's.
+ */
 static inline bool reader_is_plausible(uintptr_t address)
 {
 	return address >= READER_PAGE_BYTES && address < UINT64_C(1) << 47 && address % 8 == 0;
 }
 
-/* The n bytes at `address`, at most READER_PAGE_BYTES: in place where they may be read so, else in
- * a batch or in `copy`; valid until batches are fetched again. NULL: they cannot be read. */
+/*
+ * Returns the n bytes at `address`, at most READER_PAGE_BYTES: in place if that is possible,
+ * otherwise in a batch or in `copy`. Valid until batches are fetched again. NULL: they cannot be
+ * read.
+ */
 static inline const uint8_t *reader_load(struct reader *r, void *copy, uintptr_t address, size_t n)
 {
 	if (!reader_is_plausible(address))
