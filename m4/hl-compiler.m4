@@ -1,7 +1,7 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
 dnl Warnings, language level, sanitizers, platform.
 
-dnl HL_TRY_CFLAG(FLAG): adds FLAG to HL_CFLAGS when the compiler takes it.
+dnl HL_TRY_CFLAG(FLAG): adds FLAG to HL_CFLAGS if the compiler accepts it.
 AC_DEFUN([HL_TRY_CFLAG], [
   AS_VAR_PUSHDEF([cv], [hl_cv_cflag_$1])
   AC_CACHE_CHECK([whether $CC takes $1], [cv], [
@@ -15,8 +15,9 @@ AC_DEFUN([HL_TRY_CFLAG], [
 
 AC_DEFUN([HL_COMPILER_FLAGS], [
   HL_CFLAGS="-std=gnu11 -fno-common"
-  m4_foreach_w([hl_each_flag], [-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
-    -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wundef -Wnull-dereference -Wimplicit-fallthrough -Wunused-parameter],
+  m4_foreach_w([hl_each_flag], [-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+    -Wold-style-definition -Wpointer-arith -Wwrite-strings -Wvla -Wformat=2 -Wundef
+    -Wnull-dereference -Wimplicit-fallthrough -Wunused-parameter],
     [HL_TRY_CFLAG(hl_each_flag)])
   AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
     [AS_IF([test "x$enableval" = xyes], [HL_CFLAGS="$HL_CFLAGS -Werror"])])
@@ -25,16 +26,21 @@ AC_DEFUN([HL_COMPILER_FLAGS], [
 
 AC_DEFUN([HL_SANITIZER], [
   AC_ARG_ENABLE([sanitizer],
-    [AS_HELP_STRING([--enable-sanitizer=LIST], [build the tools and tests with -fsanitize=LIST, as address,undefined (never the run-time library)])],
+    [AS_HELP_STRING([--enable-sanitizer=LIST],
+      [build the tools and tests with -fsanitize=LIST, for example address,undefined (never the
+       run-time library)])],
     [], [enable_sanitizer=no])
   HL_SANITIZE_CFLAGS=
   AS_CASE([$enable_sanitizer],
     [no], [],
-    [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, as in --enable-sanitizer=address,undefined])],
-    [HL_SANITIZE_CFLAGS="-DSANITIZED -fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
+    [yes],
+    [AC_MSG_ERROR([--enable-sanitizer needs a list, as in --enable-sanitizer=address,undefined])],
+    [HL_SANITIZE_CFLAGS="-DSANITIZED -fsanitize=$enable_sanitizer -fno-omit-frame-pointer"
+     HL_SANITIZE_CFLAGS="$HL_SANITIZE_CFLAGS -fno-sanitize-recover=all"
      hl_saved_cflags=$CFLAGS
      CFLAGS="$CFLAGS $HL_SANITIZE_CFLAGS"
-     AC_LINK_IFELSE([AC_LANG_PROGRAM], [], [AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
+     AC_LINK_IFELSE([AC_LANG_PROGRAM], [],
+       [AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
      CFLAGS=$hl_saved_cflags])
   AC_SUBST([HL_SANITIZE_CFLAGS])
   AM_CONDITIONAL([SANITIZER], [test "x$enable_sanitizer" != xno])

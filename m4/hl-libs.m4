@@ -1,21 +1,24 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
 dnl HL_WITH(NAME, HEADER, LIBRARY, FUNCTION, EXTRA-LIBS, NEED, HELP, [INCLUDE-SUBDIR])
-dnl Three-state --with-NAME[=DIR|no]: not given: used when found; given: must be found; no: not used. NEED is
-dnl "required" for a library the project cannot do without. Sets hl_with_NAME, NAME_CPPFLAGS, NAME_LIBS, HAVE_NAME.
+dnl --with-NAME[=DIR|no] has three states: not given: used if found; given: must be found; no: not
+dnl used. NEED is "required" for a library that the project cannot do without. Sets hl_with_NAME,
+dnl NAME_CPPFLAGS, NAME_LIBS, HAVE_NAME.
 AC_DEFUN([HL_WITH], [
   AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=DIR|no@:>@], [$7])], [], [with_$1=check])
   AS_VAR_PUSHDEF([result], [hl_with_$1])
   result=no
   m4_toupper($1)_CPPFLAGS= m4_toupper($1)_LIBS= m4_toupper($1)_LDFLAGS=
   AS_IF([test "x$with_$1" != xno], [
-    AS_CASE([$with_$1], [yes|check], [m4_toupper($1)_CPPFLAGS="m4_ifval([$8], [-isystem /usr/include/$8])"],
+    AS_CASE([$with_$1],
+      [yes|check], [m4_toupper($1)_CPPFLAGS="m4_ifval([$8], [-isystem /usr/include/$8])"],
       [m4_toupper($1)_CPPFLAGS="-I$with_$1/include m4_ifval([$8], [-I$with_$1/include/$8])"
        m4_toupper($1)_LDFLAGS="-L$with_$1/lib -Wl,-rpath,$with_$1/lib"])
     hl_saved_cppflags=$CPPFLAGS hl_saved_ldflags=$LDFLAGS hl_saved_libs=$LIBS
     CPPFLAGS="$CPPFLAGS $m4_toupper($1)_CPPFLAGS"
     LDFLAGS="$LDFLAGS $m4_toupper($1)_LDFLAGS"
     hl_found=yes
-    m4_foreach_w([hl_each_header], [$2], [AC_CHECK_HEADER(hl_each_header, [], [hl_found=no], [#include <stdarg.h>
+    m4_foreach_w([hl_each_header], [$2], [AC_CHECK_HEADER(hl_each_header, [], [hl_found=no],
+      [#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <setjmp.h>])
@@ -27,7 +30,8 @@ AC_DEFUN([HL_WITH], [
       m4_toupper($1)_LIBS="$m4_toupper($1)_LDFLAGS -l$3 $5"
       AC_DEFINE([HAVE_]m4_toupper($1), [1], [$7])
     ], [test "x$with_$1" != xcheck || test "x$6" = xrequired], [
-      AC_MSG_ERROR([$1 was not found (headers: $2; library: $3). Install it or point --with-$1=DIR at it.])
+      hl_missing="$1 was not found (headers: $2; library: $3)."
+      AC_MSG_ERROR([$hl_missing Install it or point --with-$1=DIR at it.])
     ])
   ], [test "x$6" = xrequired], [AC_MSG_ERROR([$1 cannot be left out])])
   AC_SUBST(m4_toupper($1)_CPPFLAGS)
@@ -36,26 +40,45 @@ AC_DEFUN([HL_WITH], [
   AS_VAR_POPDEF([result])
 ])
 
-AC_DEFUN([HL_LIB_ZLIB], [HL_WITH([z], [zlib.h], [z], [inflate], [], [required], [zlib, compressed sections])])
-AC_DEFUN([HL_LIB_ELF], [HL_WITH([elf], [libelf.h gelf.h], [elf], [elf_begin], [], [required], [libelf, reads ELF files])])
+AC_DEFUN([HL_LIB_ZLIB],
+  [HL_WITH([z], [zlib.h], [z], [inflate], [], [required], [zlib, compressed sections])])
+AC_DEFUN([HL_LIB_ELF],
+  [HL_WITH([elf], [libelf.h gelf.h], [elf], [elf_begin], [], [required],
+    [libelf, reads ELF files])])
 AC_DEFUN([HL_LIB_DWARF], [
-  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required], [libdwarf, reads DWARF], [libdwarf])
+  HL_WITH([dwarf], [libdwarf.h dwarf.h], [dwarf], [dwarf_object_init_b], [-lelf -lz], [required],
+    [libdwarf, reads DWARF], [libdwarf])
   hl_saved_cppflags=$CPPFLAGS
   CPPFLAGS="$CPPFLAGS $DWARF_CPPFLAGS"
   AC_CHECK_TYPES([Dwarf_Obj_Access_Interface_a], [], [], [#include <libdwarf.h>])
   AC_CHECK_DECLS([dwarf_get_ranges_b, dwarf_srclines_b], [], [], [#include <libdwarf.h>])
   CPPFLAGS=$hl_saved_cppflags
 ])
-AC_DEFUN([HL_LIB_IBERTY], [HL_WITH([iberty], [demangle.h], [iberty], [cplus_demangle], [], [optional], [libiberty, demangles C++ and Rust names], [libiberty])])
-AC_DEFUN([HL_LIB_PAPI], [HL_WITH([papi], [papi.h], [papi], [PAPI_library_init], [], [optional], [PAPI, counter events])])
-AC_DEFUN([HL_LIB_OTF2], [HL_WITH([otf2], [otf2/otf2.h], [otf2], [OTF2_Archive_Open], [-lm], [optional], [OTF2, trace output])])
-AC_DEFUN([HL_LIB_OPENCL], [HL_WITH([opencl], [CL/cl.h CL/cl_icd.h CL/cl_layer.h], [OpenCL], [clGetPlatformIDs], [], [optional], [OpenCL, GPU events and their test programs])])
-AC_DEFUN([HL_LIB_UNWIND], [HL_WITH([unwind], [libunwind.h], [unwind], [unw_backtrace], [], [optional], [libunwind, judge of our unwinder in tests])])
-AC_DEFUN([HL_LIB_DW], [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_begin], [], [optional], [libdw, judge of our line tables in tests])])
-AC_DEFUN([HL_LIB_CMOCKA], [HL_WITH([cmocka], [cmocka.h], [cmocka], [_cmocka_run_group_tests], [], [optional], [cmocka, unit tests])])
+AC_DEFUN([HL_LIB_IBERTY],
+  [HL_WITH([iberty], [demangle.h], [iberty], [cplus_demangle], [], [optional],
+    [libiberty, demangles C++ and Rust names], [libiberty])])
+AC_DEFUN([HL_LIB_PAPI],
+  [HL_WITH([papi], [papi.h], [papi], [PAPI_library_init], [], [optional], [PAPI, counter events])])
+AC_DEFUN([HL_LIB_OTF2],
+  [HL_WITH([otf2], [otf2/otf2.h], [otf2], [OTF2_Archive_Open], [-lm], [optional],
+    [OTF2, trace output])])
+AC_DEFUN([HL_LIB_OPENCL],
+  [HL_WITH([opencl], [CL/cl.h CL/cl_icd.h CL/cl_layer.h], [OpenCL], [clGetPlatformIDs], [],
+    [optional], [OpenCL, GPU events and their test programs])])
+AC_DEFUN([HL_LIB_UNWIND],
+  [HL_WITH([unwind], [libunwind.h], [unwind], [unw_backtrace], [], [optional],
+    [libunwind, judge of our unwinder in tests])])
+AC_DEFUN([HL_LIB_DW],
+  [HL_WITH([dw], [elfutils/libdw.h], [dw], [dwarf_begin], [], [optional],
+    [libdw, judge of our line tables in tests])])
+AC_DEFUN([HL_LIB_CMOCKA],
+  [HL_WITH([cmocka], [cmocka.h], [cmocka], [_cmocka_run_group_tests], [], [optional],
+    [cmocka, unit tests])])
 
 AC_DEFUN([HL_PROG_MPICC], [
-  AC_ARG_WITH([mpi], [AS_HELP_STRING([--with-mpi@<:@=MPICC|no@:>@], [MPI compiler for the test program])], [], [with_mpi=check])
+  AC_ARG_WITH([mpi],
+    [AS_HELP_STRING([--with-mpi@<:@=MPICC|no@:>@], [MPI compiler for the test program])], [],
+    [with_mpi=check])
   MPICC=no
   AS_IF([test "x$with_mpi" != xno], [
     AS_CASE([$with_mpi], [yes|check], [AC_PATH_PROG([MPICC], [mpicc], [no])], [MPICC=$with_mpi])])
