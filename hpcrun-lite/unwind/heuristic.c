@@ -205,11 +205,9 @@ static enum arch_call leads_to(struct walk *w, uint64_t return_address, const st
 }
 
 /*
- * Whether a word on the stack may be the return address. libc calls arbitrary code through
- * pointers, and its own old frames look valid to the tables. So the word counts only if it follows
- * a direct call, or a call in a function of the same module. Exception: the word at_top of the
- * stack, for a few bytes of code without tables between functions with tables. These are leaves
- * that the loader calls: frame_dummy and register_tm_clones of crtbegin.o.
+ * Whether a word on the stack may be the return address: it follows a direct call, or a call in a
+ * function of the same module. The exception, the word at_top, is for crtbegin.o's leaves.
+ * doc/unwinding.md, "What is marked", has the reasons.
  */
 static bool is_caller(enum arch_call call, const struct extent *callee,
 		      const struct extent *caller, bool at_top)
@@ -472,10 +470,9 @@ static bool step_by_call(struct walk *w, const struct state *s, struct heuristic
 }
 
 /*
- * An interrupted function is mostly a leaf in assembler, where bp may be the caller's: use the
- * nearest return address. A function that has called is more likely to be compiled code with a
- * frame pointer, and words in its frame are old. The same holds for code in no module: code
- * generators keep frame pointers (V8, LuaJIT, .NET, the JVM on request).
+ * An interrupted function is probably a leaf, whose nearest return address counts. A function that
+ * has called, or generated code, probably has a frame pointer, and old words in its frame. See
+ * doc/unwinding.md, "What is marked".
  */
 bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *found)
 {
@@ -521,10 +518,9 @@ static bool is_function(struct unwind_thread *t, uint64_t pc)
 }
 
 /*
- * uw_install_context is a macro: uw_install_context_1(); _Unwind_DebugHook();
- * __builtin_eh_return(). So from the first of these calls on, at most one more call precedes the
- * exit, and before it at least two. The return address is overwritten last: while it follows a call
- * of this function, the path is probably right.
+ * Finds out by counting calls where uw_install_context is; see doc/unwinding.md, "What is marked".
+ * The return address is overwritten last: while it follows a call of this function, the path is
+ * probably right.
  */
 enum rewriting heuristic_rewriting(struct walk *w, uint64_t pc, uint64_t return_address)
 {

@@ -262,12 +262,9 @@ static bool has_cfi(uint64_t recipe)
 }
 
 /*
- * Decides about a return address that no call precedes, or that is in no code. In code with CFI it
- * was put on the stack on purpose: a landing pad, or the start of a function (makecontext), which
- * is a root if it has no credible caller. After a guess, it only shows that the guess was wrong. If
- * the frame that yielded it was interrupted, its CFI may be wrong (assembler that moves sp without
- * saying so), and a heuristic on that frame may do better. DOUBT_REPLACED: w->state is a new one.
- * DOUBT_DROP: it cannot be a frame.
+ * Decides about a return address that no call precedes, or that is in no code; see
+ * doc/unwinding.md, "What is marked". DOUBT_REPLACED: w->state is a new one. DOUBT_DROP: it cannot
+ * be a frame.
  */
 static enum doubt doubt(struct walk *w)
 {
