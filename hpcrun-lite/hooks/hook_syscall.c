@@ -48,10 +48,9 @@ static void before_filter(long mode, long program)
 /* ---- hooks ---- */
 
 /*
- * syscall() reads the number only. A call has up to six arguments, and the last is on the stack. A
- * caller that passes fewer has its own variables there, which other threads may be writing. So that
- * word must not be written, not even with its own value, as a C function that passes it on might
- * do.
+ * syscall() reads only the number. The sixth argument is on the stack. A caller that passes fewer
+ * has its own variables there, which other threads may write. So that word must not be written, not
+ * even unchanged, as a C function might do.
  */
 struct hook_next hook_syscall_next = {"syscall", NULL};
 _Static_assert(offsetof(struct hook_next, function) == 8 && SYS_rt_sigaction == 13 &&

@@ -97,10 +97,9 @@ static bool follow_to_entry(struct frames *f, const struct python_layout *l, str
 }
 
 /*
- * Collects the runs of all CFrames. The entry frame of a run leads to the innermost frame of the
- * next CFrame. This is not yet so while a call of the interpreter is being set up; then its run
- * does not count, and it must be the innermost. All chains are bounded: while a stack is being
- * copied (greenlet), one may lead back to itself.
+ * Collects the runs of all CFrames. A run whose entry frame does not lead to the next CFrame is
+ * being set up: it does not count, and must be the innermost. All chains are bounded, because one
+ * may lead back to itself while a stack is copied (greenlet).
  */
 static bool collect_cframes(struct frames *f, const struct python_layout *l, struct reader *r,
 			    const uint8_t *thread_state, uintptr_t address)

@@ -161,10 +161,9 @@ struct state {
 };
 
 /*
- * Returns true if no other thread can free this thread's state. That holds for a thread with the
- * interpreter lock. Without the lock (PyTorch releases it around its operations) it holds only for
- * the thread that set the interpreter up: the states of other threads are freed by the thread that
- * shuts the interpreter down, while daemon threads may still run.
+ * Returns true if no other thread can free this thread's state: it holds the interpreter lock, or
+ * it set the interpreter up. States of other threads are freed at shutdown, while daemon threads
+ * may still run.
  */
 static bool is_held(const struct python_layout *l, const struct python_thread *t,
 		    const uint8_t *runtime, const struct state *s)
@@ -178,10 +177,9 @@ static bool is_held(const struct python_layout *l, const struct python_thread *t
 }
 
 /*
- * Finds the thread state by the key that CPython uses for PyGILState_Ensure. glibc's
- * pthread_getspecific reads the thread's own memory only. Not while the interpreter shuts down. In
- * the thread that runs main the state does not move, and the thread deletes the key's value before
- * it frees the state.
+ * Finds the thread state by CPython's key for PyGILState_Ensure, but not during shutdown. glibc's
+ * pthread_getspecific reads only the thread's own memory. The state of the main thread does not
+ * move, and that thread deletes the key's value before it frees the state.
  */
 static bool find_state(const struct python_layout *l, struct python_thread *t, struct state *s)
 {
