@@ -116,7 +116,7 @@ void hook_env_start(const char *text)
 	*to = NULL;
 }
 
-/* ---- for another program ---- */
+/* ---- the environment of another program ---- */
 
 /* The layout of the caller's memory. The array of entries follows it. */
 struct entries {

@@ -35,7 +35,7 @@ HOOK_NEXT(posix_spawnp);
 
 extern char **environ;
 
-/* ---- what will be run? ---- */
+/* ---- the kind of the new program ---- */
 
 static enum exec_kind kind_of(const char *path)
 {
@@ -154,7 +154,7 @@ static enum exec_kind kind_of_at(int directory, const char *file, int flags, cha
 	return kind;
 }
 
-/* ---- this process becomes the program ---- */
+/* ---- exec ---- */
 
 enum way { BY_PATH, BY_SEARCH, BY_FD, BY_AT };
 
@@ -273,7 +273,7 @@ HOOK int execveat(int fd, const char *path, char *const argv[], char *const envp
 					     .environment = envp});
 }
 
-/* ---- lists of arguments ---- */
+/* ---- exec with a list of arguments ---- */
 
 #define FEW 256 /* arguments that fit on the stack */
 
@@ -341,7 +341,7 @@ HOOK int execle(const char *path, const char *arg, ...)
 	return result;
 }
 
-/* ---- another process becomes the program ---- */
+/* ---- posix_spawn ---- */
 
 typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
 		     const posix_spawnattr_t *, char *const[], char *const[]);

@@ -50,7 +50,7 @@ static const struct backend backends[] = {
 };
 #define N_BACKENDS (sizeof backends / sizeof backends[0])
 
-/* ---- what the user wrote ---- */
+/* ---- the command line ---- */
 
 static const struct backend *find(const char *name)
 {
@@ -147,7 +147,7 @@ bool gpu_client_record(struct config *c, const char *option)
 	return false;
 }
 
-/* ---- what the module says ---- */
+/* ---- the module ---- */
 
 struct question {
 	const char *directory;

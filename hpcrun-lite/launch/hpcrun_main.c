@@ -275,7 +275,7 @@ static int check_program(const char *command, struct program *p)
 	return codes[v];
 }
 
-/* ---- becoming the program ---- */
+/* ---- execution of the program ---- */
 
 static enum status set_environment(struct config *c)
 {

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * The directory holds a run of such processes, and it is going on: one of them runs on this host,
- * or one was started or ended within the last TOGETHER_S seconds, on whatever host.
+ * Returns true if the directory contains a run of these processes that is in progress: one of them
+ * runs on this host, or one was started or ended within the last TOGETHER_S seconds on any host.
  */
 #define TOGETHER_S 3
 bool together_is_going_on(const char *directory);

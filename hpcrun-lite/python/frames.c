@@ -39,7 +39,7 @@ static uint32_t run_begin(const struct frames *f)
 	return f->n_runs ? f->run[f->n_runs - 1].end : 0;
 }
 
-/* ---- 3.12 on ---- */
+/* ---- 3.12 and later ---- */
 
 static bool follow_shims(struct frames *f, const struct python_layout *l, struct reader *r,
 			 uintptr_t at)

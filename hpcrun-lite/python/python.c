@@ -152,7 +152,7 @@ static uint16_t logical_module(void)
 	return (uint16_t)id;
 }
 
-/* ---- the thread's state in it ---- */
+/* ---- the thread state ---- */
 
 struct state {
 	uint8_t bytes[FRAMES_THREAD_BYTES];

@@ -379,7 +379,7 @@ static uint32_t add(const struct code_context *c, const uint8_t *code, uint64_t 
 	return number;
 }
 
-/* ---- the way of every frame ---- */
+/* ---- addresses of frames ---- */
 
 static uint64_t numbers_of(const struct python_layout *l, const uint8_t *head)
 {

@@ -42,7 +42,7 @@ static const uint8_t *find(struct reader_batch *b, uintptr_t address, size_t n, 
 	return NULL;
 }
 
-/* ---- where frames lie ---- */
+/* ---- ranges of frames ---- */
 
 /*
  * Neighbouring frames are fetched together with the bytes between them. These are readable, because

@@ -36,7 +36,7 @@ bool heuristic_is_return(struct walk *w, uint64_t address, bool guarded, bool *i
 	return code_load(&t->code_seen, address - n, code, n) && arch_ends_in_call(code, n);
 }
 
-/* ---- what is known of a place ---- */
+/* ---- evidence about an address ---- */
 
 /* Copies up to n bytes of code. */
 static size_t read_code(struct unwind_thread *t, uint64_t pc, uint8_t *dst, size_t n)
@@ -509,7 +509,7 @@ bool heuristic_step(struct walk *w, const struct state *s, struct heuristic *fou
 	return is_found;
 }
 
-/* ---- a throw that is under way ---- */
+/* ---- throws ---- */
 
 static bool is_function(struct unwind_thread *t, uint64_t pc)
 {

@@ -48,7 +48,7 @@ static inline bool mem_load(struct mem *m, uintptr_t address, uint64_t *value)
 
 /*
  * The thread runs with stack pointer `sp` on its own stack [stack_lo, hi), so everything from sp up
- * is mapped. `grows`: believe that only if the kernel confirms it (mincore), because a coroutine's
+ * is mapped. `grows`: assume that only if the kernel confirms it (mincore), because a coroutine's
  * stack on the heap may look like the stack of a main thread that has grown.
  */
 void mem_note_sp(struct mem *m, uintptr_t stack_lo, uintptr_t sp, bool grows);

@@ -139,7 +139,7 @@ static inline uint64_t *previous_addresses(const struct unwind_thread *t)
 	return t->addresses + 2 * (size_t)t->max_depth - t->n_addresses;
 }
 
-/* ---- the previous path as a whole, by its proof ---- */
+/* ---- proofs of the previous path ---- */
 
 /*
  * Whether the previous path is unchanged from record i outwards, as far as there are proofs. Not

@@ -137,7 +137,7 @@ static void *unwrap(void *known, void *handler)
 		       : (void *)hook_fatal_unwrap((__sighandler_t)handler);
 }
 
-/* ---- signals of ours ---- */
+/* ---- our signals ---- */
 
 static uint64_t lock(void)
 {

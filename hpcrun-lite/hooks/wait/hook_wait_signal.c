@@ -22,7 +22,7 @@ HOOK_NEXT(semtimedop);
 HOOK_NEXT(sem_timedwait);
 HOOK_NEXT(sem_clockwait);
 
-/* ---- until a handler has run ---- */
+/* ---- waits for a handler ---- */
 
 HOOK int pause(void)
 {
@@ -72,7 +72,7 @@ HOOK int sigpause_of_mask(int mask)
 	return __sigpause(mask, 0);
 }
 
-/* ---- until a signal is pending ---- */
+/* ---- waits for a pending signal ---- */
 
 HOOK int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
