@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libhlunwind: part of the run-time library (never sanitized). The library that contains it is linked
-# with -z now.
+# libhlunwind: part of the run-time library (never sanitized). The library that contains it is
+# linked with -z now.
 
 noinst_LTLIBRARIES += libhlunwind.la
 UNWIND_SOURCES = \
