@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hooks for pthread_create, thrd_create and dlclose. Tests: tests/cli/run_threads.sh,
- * tests/cli/run_modules.sh.
+ * Hooks for pthread_create, thrd_create and dlclose. Tests: tests/cli/run/run_threads.sh,
+ * tests/cli/run/run_modules.sh.
  */
 #ifndef HPCRUN_LITE_HOOKS_HOOK_THREAD_H
 #define HPCRUN_LITE_HOOKS_HOOK_THREAD_H
