@@ -54,8 +54,11 @@ enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t o
 	return SPACE_OK;
 }
 
-static uint8_t *base_of(const struct nursery *n)
+/* NULL: no slab can be taken. The order of the two loads matters: see nursery_fork_begins(). */
+static uint8_t *open_base(const struct nursery *n)
 {
+	if (atomic_load_explicit(&n->is_closing, memory_order_seq_cst))
+		return NULL;
 	return atomic_load_explicit(&n->base, memory_order_seq_cst);
 }
 
@@ -65,17 +68,21 @@ static _Atomic uint32_t *n_taken(uint8_t *base)
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
 }
 
+static bool has_room(const struct nursery *n, uint8_t *base)
+{
+	return base && atomic_load_explicit(n_taken(base), memory_order_relaxed) < n->n_slabs;
+}
+
 bool nursery_has_room(const struct nursery *n)
 {
-	uint8_t *base = base_of(n);
-	return base && atomic_load_explicit(n_taken(base), memory_order_relaxed) < n->n_slabs;
+	return has_room(n, open_base(n));
 }
 
 struct msr_extent *nursery_take(const struct nursery *n)
 {
-	if (!nursery_has_room(n))
+	uint8_t *base = open_base(n);
+	if (!has_room(n, base))
 		return NULL;
-	uint8_t *base = base_of(n);
 	uint32_t i = atomic_fetch_add_explicit(n_taken(base), 1, memory_order_relaxed);
 	return i < n->n_slabs ? slab_at(base, i) : NULL;
 }
@@ -106,7 +113,7 @@ static uint64_t end_chain(const struct nursery *n, uint8_t *base, uint32_t n_use
 
 uint64_t nursery_close(struct nursery *n, struct space *space)
 {
-	uint8_t *base = base_of(n);
+	uint8_t *base = atomic_load_explicit(&n->base, memory_order_acquire);
 	if (!base)
 		return 0;
 	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
@@ -123,8 +130,8 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 }
 
 /*
- * Sequential consistency: either the fork that begins sees that there is no nursery any more, or we
- * see the fork.
+ * Sequential consistency: either the fork that begins sees that the nursery closes, or the thread
+ * that closes it sees the fork.
  */
 void nursery_fork_begins(struct nursery *n)
 {
@@ -138,14 +145,24 @@ void nursery_fork_ends(struct nursery *n)
 
 bool nursery_give_up(struct nursery *n, uint32_t n_own)
 {
-	uint8_t *base = atomic_exchange_explicit(&n->base, NULL, memory_order_seq_cst);
+	uint8_t *base = atomic_load_explicit(&n->base, memory_order_relaxed);
 	if (!base)
 		return true;
-	if (atomic_load_explicit(&n->n_forks, memory_order_seq_cst) > n_own) {
-		atomic_store_explicit(&n->base, base, memory_order_seq_cst);
-		return false;
+	atomic_store_explicit(&n->is_closing, true, memory_order_seq_cst);
+	const bool is_free = atomic_load_explicit(&n->n_forks, memory_order_seq_cst) <= n_own;
+	if (is_free) {
+		atomic_store_explicit(&n->base, NULL, memory_order_seq_cst);
+		sys_munmap(base, n->n_bytes);
+		room_give(n->n_bytes);
 	}
-	sys_munmap(base, n->n_bytes);
-	room_give(n->n_bytes);
-	return true;
+	atomic_store_explicit(&n->is_closing, false, memory_order_seq_cst);
+	return is_free;
+}
+
+void nursery_forked(struct nursery *n, bool has_slab)
+{
+	if (atomic_load_explicit(&n->is_closing, memory_order_relaxed) && !has_slab)
+		atomic_store_explicit(&n->base, NULL, memory_order_relaxed);
+	atomic_store_explicit(&n->is_closing, false, memory_order_relaxed);
+	atomic_store_explicit(&n->n_forks, 0, memory_order_relaxed);
 }

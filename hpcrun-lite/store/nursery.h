@@ -26,6 +26,7 @@ struct nursery {
 	 * clear it before we remove the mapping.
 	 */
 	_Atomic(uint8_t *) base;
+	_Atomic bool is_closing; /* no slab can be taken; the mapping is about to go */
 	/* forks in progress: their children may own a slab, so the mapping stays */
 	_Atomic uint32_t n_forks;
 	uint64_t offset;   /* offset of base in the file */
@@ -40,12 +41,16 @@ struct nursery {
 enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t offset,
 	uint32_t n_slabs);
 
-/*
- * Call these around a fork, in the parent. The child sets n_forks to 0, because it has no fork in
- * progress.
- */
+/* Call these around a fork, in the parent. */
 void nursery_fork_begins(struct nursery *n);
 void nursery_fork_ends(struct nursery *n);
+
+/*
+ * In the child: no fork is in progress there, and no thread closes the nursery. Without a slab the
+ * child does not know whether the mapping still exists if its parent was closing it; it leaves that
+ * mapping alone.
+ */
+void nursery_forked(struct nursery *n, bool has_slab);
 
 /* Returns true if some slabs are free. */
 bool nursery_has_room(const struct nursery *n);
@@ -70,7 +75,7 @@ uint64_t nursery_close(struct nursery *n, struct space *space);
 
 /*
  * Unmaps the slabs in the calling process; children keep theirs. Returns false and changes nothing
- * if n_forks is more than `n_own`, the number of forks of the calling thread.
+ * if n_forks is more than `n_own`, the number of forks of the calling thread. One thread at a time.
  */
 bool nursery_give_up(struct nursery *n, uint32_t n_own);
 

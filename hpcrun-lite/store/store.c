@@ -541,7 +541,7 @@ void store_forget(void)
 	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
 	store.slab = NULL;
-	atomic_store_explicit(&store.nursery.n_forks, 0, memory_order_relaxed);
+	nursery_forked(&store.nursery, slab_of_child != NULL);
 	store.nurseries_end = store.file_bytes = 0;
 	store.n_slabs_next = NURSERY_LEAST_SLABS;
 	store.header = NULL;

@@ -15,7 +15,9 @@
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +281,39 @@ static void parent_ends_before(void **state)
 	assert_int_equal(scan_file(own_path, &size).pid_sum, 9 + 11);
 }
 
+static struct nursery shared;
+static _Atomic bool ended;
+
+static void *give_up_again_and_again(void *unused)
+{
+	(void)unused;
+	while (!ended)
+		nursery_give_up(&shared, 0);
+	return NULL;
+}
+
+/* One thread takes a slab while another finds that it cannot give the slabs up. */
+static void take_while_given_up(void **state)
+{
+	static struct space space;
+	const char *cause;
+	pthread_t other;
+	(void)state;
+	assert_true(space_create(&space, directory, -1, "host", 77, &cause));
+	assert_int_equal(nursery_add(&shared, &space, 0, 4), SPACE_OK);
+	shared.n_slabs = UINT32_MAX; /* never empty; the slabs are not touched */
+	nursery_fork_begins(&shared);
+	ended = false;
+	assert_int_equal(pthread_create(&other, NULL, give_up_again_and_again, NULL), 0);
+	for (unsigned i = 0; i < 2000000; i++)
+		nursery_take(&shared);
+	ended = true;
+	pthread_join(other, NULL);
+	nursery_fork_ends(&shared);
+	assert_true(nursery_give_up(&shared, 0));
+	space_remove(&space);
+}
+
 static int dies(unsigned pid)
 {
 	(void)pid;
@@ -337,6 +372,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(grandchildren_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(file_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
+		cmocka_unit_test(take_while_given_up),
 		cmocka_unit_test_setup_teardown(killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
 	};
