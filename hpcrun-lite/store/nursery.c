@@ -117,15 +117,13 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 	if (!base)
 		return 0;
 	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
-	uint64_t end = 0;
 	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
 	if (n_used < n->n_slabs) { /* whole pages: the next slab's header is in the last one's */
 		const uint64_t start = PAGE + (uint64_t)n_used * NURSERY_SLAB_BYTES;
 		space_punch(space, n->offset + start, n->n_bytes - start);
 	}
-	if (n_used)
-		end = n->offset + end_chain(n, base, n_used);
-	nursery_give_up(n, 0);
+	const uint64_t end = n->offset + end_chain(n, base, n_used);
+	nursery_give_up(n, 0); /* or a fork in progress looks once more: its page is before `end` */
 	return end;
 }
 

@@ -60,8 +60,7 @@ static struct {
 	 * file. */
 	struct msr_extent *slab;
 	struct nursery nursery; /* of its own, for its children, or in a slab the ancestor's */
-	uint64_t nurseries_end; /* in the file; of those that were given up, all their slabs in use
-				 */
+	uint64_t nurseries_end; /* offset in the file where closed nurseries end */
 	uint32_t n_slabs_next;
 	uint64_t file_bytes; /* of its own file: chunks and nurseries; changes under `growing` */
 	_Atomic uint32_t n_chunks;  /* published with release after the chunk is complete */
@@ -95,6 +94,11 @@ static __thread bool is_forking;
 static uint64_t between(uint64_t least, uint64_t n, uint64_t most)
 {
 	return n < least ? least : n > most ? most : n;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static void touch(uint8_t *at, uint64_t n)
@@ -227,10 +231,11 @@ static void add_nursery(struct nursery *n)
 	const uint64_t most = store.options.max_bytes;
 	if (most && store.file_bytes + (store.n_slabs_next + 1) * NURSERY_SLAB_BYTES > most)
 		return;
-	uint64_t end = n->base ? n->offset + n->n_bytes : store.nurseries_end;
+	/* After a cut the mapping may reach over the end of the file. */
+	uint64_t end = n->base ? between(0, n->offset + n->n_bytes, store.file_bytes) : 0;
 	if (!nursery_give_up(n, 1))
 		return;
-	store.nurseries_end = end;
+	store.nurseries_end = later(end, store.nurseries_end);
 	enum space_result r = nursery_add(n, &store.space, store.file_bytes, store.n_slabs_next);
 	if (r != SPACE_OK) {
 		note_failure(r);
@@ -594,11 +599,6 @@ static bool stop_touching(void)
 	return false;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 void store_finish(bool quiet)
 {
 	if (!store.header || atomic_exchange_explicit(&store.closed, true, memory_order_seq_cst) ||
@@ -616,9 +616,12 @@ void store_finish(bool quiet)
 		if (used > 0)
 			end = c->offset + used;
 	}
-	if (!store.slab)
-		end = later(end, later(nursery_close(&store.nursery, &store.space),
-				       store.nurseries_end));
+	if (!store.slab) {
+		const uint64_t closed = nursery_close(&store.nursery, &store.space);
+		store.nurseries_end =
+			later(between(0, closed, store.file_bytes), store.nurseries_end);
+		end = later(end, store.nurseries_end);
+	}
 	/* Not raise_allocated: tails that went back to their chunk have left it too high. */
 	atomic_store_explicit(&store.header->allocated, end, memory_order_relaxed);
 	/* The locks stay taken: nothing is added behind the cut. store_reopen gives them back. */

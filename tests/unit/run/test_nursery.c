@@ -281,6 +281,27 @@ static void parent_ends_before(void **state)
 	assert_int_equal(scan_file(own_path, &size).pid_sum, 9 + 11);
 }
 
+/* An exec that failed does not make the store forget the slabs that it closed. */
+static void end_again(void **state)
+{
+	uint64_t size;
+	(void)state;
+	assert_int_equal(pipe2(end_of_parent, O_CLOEXEC), 0);
+	pid_t child = start_child(9, late);
+	for (unsigned i = 0; i < 3; i++) {
+		store_finish(true);
+		store_reopen();
+	}
+	store_finish(true);
+	close(end_of_parent[0]);
+	close(end_of_parent[1]);
+	end_child(child);
+	struct found f = scan_file(own_path, &size);
+	assert_int_equal(f.n_damaged, 0);
+	assert_int_equal(f.n_inside, 1);
+	assert_int_equal(f.pid_sum, 9);
+}
+
 static struct nursery shared;
 static _Atomic bool ended;
 
@@ -372,6 +393,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(grandchildren_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(file_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(end_again, setup, teardown),
 		cmocka_unit_test(take_while_given_up),
 		cmocka_unit_test_setup_teardown(killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
