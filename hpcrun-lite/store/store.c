@@ -22,6 +22,7 @@
 #include "hpcrun-lite/store/file_space.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -169,7 +170,7 @@ static enum space_result add_chunk(uint64_t first_touch)
  * gets what the slab holds, and is then mapped in its place. Until all of that is done the file has
  * no magic number and the slab counts.
  */
-static enum space_result leave_slab(void)
+static enum space_result move_to_file(void)
 {
 	const struct store_options *o = &store.options;
 	const char *cause;
@@ -197,6 +198,20 @@ static enum space_result leave_slab(void)
 	store.nursery.base = NULL;
 	store.slab = NULL;
 	return SPACE_OK;
+}
+
+/*
+ * A sample that a handler takes during the move would be lost. SIGBUS stays: blocked, a fault would
+ * end the process.
+ */
+static enum space_result leave_slab(void)
+{
+	const uint64_t all_but_bus = ~(UINT64_C(1) << (SIGBUS - 1));
+	uint64_t old = 0;
+	sys_call4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all_but_bus, (long)&old, sizeof old);
+	enum space_result r = move_to_file();
+	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+	return r;
 }
 
 static enum msr_loss loss_of(enum space_result r)

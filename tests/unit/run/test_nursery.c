@@ -302,6 +302,47 @@ static void end_again(void **state)
 	assert_int_equal(f.pid_sum, 9);
 }
 
+/* The two words that a signal handler counts in: one in the file, one in memory. */
+static _Atomic uint64_t *counted_in_file;
+static volatile uint64_t counted;
+
+static void on_usr1(int sig)
+{
+	(void)sig;
+	atomic_fetch_add(counted_in_file, 1);
+	counted++;
+}
+
+static int moves_under_signals(unsigned pid)
+{
+	(void)pid;
+	struct msr_extent *e = take(1024);
+	counted_in_file = (_Atomic uint64_t *)(void *)(e + 1);
+	*counted_in_file = counted = 0;
+	signal(SIGUSR1, on_usr1);
+	while (counted < 20)
+		;
+	if (!store_own() || unlink(store_path()) != 0)
+		return 1;
+	signal(SIGUSR1, SIG_IGN);
+	return *counted_in_file == counted ? 0 : 2;
+}
+
+/* What a handler writes while the process moves to its own file is in that file. */
+static void no_sample_is_lost_while_moving(void **state)
+{
+	(void)state;
+	signal(SIGUSR1, SIG_IGN);
+	for (unsigned i = 0; i < 100; i++) {
+		int status;
+		pid_t child = start_child(50 + i, moves_under_signals);
+		while (waitpid(child, &status, WNOHANG) == 0)
+			kill(child, SIGUSR1);
+		assert_int_equal(status, 0);
+	}
+	signal(SIGUSR1, SIG_DFL);
+}
+
 static struct nursery shared;
 static _Atomic bool ended;
 
@@ -394,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(file_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(end_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_sample_is_lost_while_moving, setup, teardown),
 		cmocka_unit_test(take_while_given_up),
 		cmocka_unit_test_setup_teardown(killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
