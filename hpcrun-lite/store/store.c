@@ -60,6 +60,8 @@ static struct {
 	/* The process lives in a slab of an ancestor's file, which is this extent; NULL: in its own
 	 * file. */
 	struct msr_extent *slab;
+	struct space own_file; /* while it moves there from the slab */
+	bool stays;            /* it could not move when it had to, and may have threads now */
 	struct nursery nursery; /* of its own, for its children, or in a slab the ancestor's */
 	uint64_t nurseries_end; /* offset in the file where closed nurseries end */
 	uint32_t n_slabs_next;
@@ -174,22 +176,24 @@ static enum space_result move_to_file(void)
 {
 	const struct store_options *o = &store.options;
 	const char *cause;
+	struct space *file = &store.own_file;
 	uint8_t *image = (uint8_t *)(store.slab + 1);
-	if (!space_create(&store.space, o->directory, o->rank, o->host, o->pid, &cause))
+	if (!space_create(file, o->directory, o->rank, o->host, o->pid, &cause))
 		return SPACE_LOST;
 	const size_t magic_bytes = sizeof store.header->magic;
 	struct msr_extent rest = {0}; /* from the image to the end of its page */
 	extent_write_free((uint8_t *)&rest, sizeof rest);
-	enum space_result r = space_write(&store.space, image + magic_bytes,
+	enum space_result r = space_write(file, image + magic_bytes,
 					  MSR_PROCESS_BYTES - magic_bytes, magic_bytes);
 	if (r == SPACE_OK)
-		r = space_write(&store.space, &rest, sizeof rest, MSR_PROCESS_BYTES);
+		r = space_write(file, &rest, sizeof rest, MSR_PROCESS_BYTES);
 	if (r == SPACE_OK)
-		r = space_map_over(&store.space, image, NURSERY_SLAB_BYTES);
+		r = space_map_over(file, image, NURSERY_SLAB_BYTES);
 	if (r != SPACE_OK) {
-		space_remove(&store.space);
+		space_remove(file);
 		return r;
 	}
+	store.space = *file;
 	store.file_bytes = NURSERY_SLAB_BYTES;
 	nursery_abandon(store.slab);
 	memcpy(store.header->magic, MSR_MAGIC, sizeof store.header->magic);
@@ -285,11 +289,11 @@ void store_after_fork(void)
 
 bool store_own(void)
 {
-	if (!store.slab || store.closed || !trylock_take(&store.growing))
+	if (!store.slab || store.stays || store.closed || !trylock_take(&store.growing))
 		return !store.slab;
-	enum space_result r = leave_slab();
+	store.stays = leave_slab() != SPACE_OK;
 	trylock_give(&store.growing);
-	return r == SPACE_OK;
+	return !store.stays;
 }
 
 /* One more chunk behind chunk `seen` - 1, unless someone added it or is about to. */
@@ -298,7 +302,9 @@ static void grow(uint32_t seen)
 	if (!may_grow() || !trylock_take(&store.growing))
 		return;
 	if (atomic_load_explicit(&store.n_chunks, memory_order_relaxed) == seen && may_grow()) {
-		enum space_result r = store.slab ? leave_slab() : SPACE_OK;
+		enum space_result r = store.stays  ? SPACE_LOST
+				      : store.slab ? leave_slab()
+						   : SPACE_OK;
 		if (r == SPACE_OK)
 			r = add_chunk(0);
 		if (r != SPACE_OK)
@@ -561,6 +567,7 @@ void store_forget(void)
 	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
 	store.slab = NULL;
+	store.stays = false;
 	nursery_forked(&store.nursery, slab_of_child != NULL);
 	store.nurseries_end = store.file_bytes = 0;
 	store.n_slabs_next = NURSERY_LEAST_SLABS;

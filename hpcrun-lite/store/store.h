@@ -54,8 +54,8 @@ bool store_open_forked(const struct store_options *options, const char **cause);
 
 /*
  * Creates the process's own file if it has none. Call it before the process gets a second thread
- * and before it loses the right to create files. Returns false on failure. Signal-safe; the process
- * must have one thread.
+ * and before it loses the right to create files. Returns false on failure; the process then never
+ * gets a file, because only a process with one thread can move. Signal-safe.
  */
 bool store_own(void);
 

@@ -343,6 +343,35 @@ static void no_sample_is_lost_while_moving(void **state)
 	signal(SIGUSR1, SIG_DFL);
 }
 
+static int cannot_have_file_at_first(unsigned pid)
+{
+	char path[64], ancestor[4352];
+	const char *cause;
+	struct store_options o = options_of(pid);
+	snprintf(ancestor, sizeof ancestor, "%s", store_path());
+	snprintf(path, sizeof path, "%s/later", directory);
+	o.directory = path;
+	store_before_fork();
+	pid_t child = fork();
+	if (child == 0) {
+		if (!store_open_forked(&o, &cause) || store_own())
+			_exit(1);
+		if (strcmp(store_path(), ancestor) != 0 || mkdir(path, 0700) != 0)
+			_exit(2);
+		/* There may be a second thread by now, and moving is for one thread alone. */
+		bool moved = take(64 << 10) || store_fd() >= 0;
+		_exit(rmdir(path) != 0 || moved ? 3 : 0);
+	}
+	int status;
+	return waitpid(child, &status, 0) == child ? WEXITSTATUS(status) : 4;
+}
+
+static void never_moves_with_two_threads(void **state)
+{
+	(void)state;
+	end_child(start_child(5, cannot_have_file_at_first));
+}
+
 static struct nursery shared;
 static _Atomic bool ended;
 
@@ -436,6 +465,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(parent_ends_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(end_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_sample_is_lost_while_moving, setup, teardown),
+		cmocka_unit_test_setup_teardown(never_moves_with_two_threads, setup, teardown),
 		cmocka_unit_test(take_while_given_up),
 		cmocka_unit_test_setup_teardown(killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
