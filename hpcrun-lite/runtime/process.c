@@ -207,8 +207,11 @@ void runtime_start(void)
 
 static void before_fork(void)
 {
-	if (process.measuring && runtime_is_owner())
-		store_before_fork();
+	if (!process.measuring || !runtime_is_owner())
+		return;
+	const bool bus = file_fault_open();
+	store_before_fork();
+	file_fault_close(bus);
 }
 
 static void after_fork(void)

@@ -68,6 +68,12 @@ static _Atomic uint32_t *n_taken(uint8_t *base)
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
 }
 
+bool nursery_has(const struct nursery *n, const void *address)
+{
+	const uint8_t *base = atomic_load_explicit(&n->base, memory_order_relaxed);
+	return base && (uintptr_t)address - (uintptr_t)base < n->n_bytes;
+}
+
 static bool has_room(const struct nursery *n, uint8_t *base)
 {
 	return base && atomic_load_explicit(n_taken(base), memory_order_relaxed) < n->n_slabs;

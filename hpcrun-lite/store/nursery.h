@@ -52,6 +52,9 @@ void nursery_fork_ends(struct nursery *n);
  */
 void nursery_forked(struct nursery *n, bool has_slab);
 
+/* Returns true if the address is in the mapping. */
+bool nursery_has(const struct nursery *n, const void *address);
+
 /* Returns true if some slabs are free. */
 bool nursery_has_room(const struct nursery *n);
 

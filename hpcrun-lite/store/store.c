@@ -104,14 +104,17 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void touch(uint8_t *at, uint64_t n)
+/* Makes pages present. Returns false if they are behind the end of a file that was shortened. */
+static bool touch(uint8_t *at, uint64_t n)
 {
-	if (sys_madvise(at, n, MADV_POPULATE_WRITE) != -EINVAL)
-		return;
+	long r = sys_madvise(at, n, MADV_POPULATE_WRITE);
+	if (r != -EINVAL)
+		return r != -EFAULT;
 	/* Before Linux 5.14: the space is reserved, nobody else has it yet, and the file is not cut
 	 * meanwhile (stop_touching). */
 	for (uint64_t i = 0; i < n; i += 4096)
 		atomic_fetch_or_explicit((_Atomic uint8_t *)(at + i), 0, memory_order_relaxed);
+	return true;
 }
 
 /* Makes pages present ahead of `next`, if nobody else is at it. */
@@ -276,7 +279,8 @@ void store_before_fork(void)
 			add_nursery(n);
 		trylock_give(&store.growing);
 	}
-	slab_of_child = nursery_take(n);
+	struct msr_extent *slab = nursery_take(n);
+	slab_of_child = store_is_damaged() ? NULL : slab;
 }
 
 void store_after_fork(void)
@@ -536,12 +540,20 @@ bool store_open(const struct store_options *o, const char **cause)
 	return true;
 }
 
+/* The extent's header ends a page, and the content starts the next. */
+static bool touch_slab(struct msr_extent *slab)
+{
+	return touch((uint8_t *)(slab + 1) - 4096, 4096 + STORE_SLAB_TOUCH);
+}
+
 bool store_open_forked(const struct store_options *o, const char **cause)
 {
 	store_forget();
 	store.slab = slab_of_child;
 	slab_of_child = NULL;
 	is_forking = false;
+	if (store.slab && !touch_slab(store.slab))
+		store.slab = NULL;
 	if (!store.slab)
 		return store_open(o, cause);
 	nursery_begin(store.slab);
@@ -551,7 +563,6 @@ bool store_open_forked(const struct store_options *o, const char **cause)
 	c->offset = 0;
 	c->n_bytes = MSR_PROCESS_BYTES;
 	atomic_store_explicit(&c->next, MSR_HEADER_BYTES, memory_order_relaxed);
-	touch(c->base, STORE_SLAB_TOUCH);
 	/* The last page is the next slab's as well, and cannot be missing. */
 	atomic_store_explicit(&c->touched, c->n_bytes, memory_order_relaxed);
 	atomic_store_explicit(&store.n_chunks, 1, memory_order_release);
@@ -689,7 +700,7 @@ void store_reopen(void)
 bool store_mend(const void *address)
 {
 	const uintptr_t page = (uintptr_t)address & ~(uintptr_t)4095;
-	if (!store.header || !chunk_of(address))
+	if (!store.header || (!chunk_of(address) && !nursery_has(&store.nursery, address)))
 		return false;
 	/* Zeros, which all that reads the file again can live with. Not the whole chunk: other
 	 * pages may still hold what threads work with. */

@@ -372,6 +372,52 @@ static void never_moves_with_two_threads(void **state)
 	end_child(start_child(5, cannot_have_file_at_first));
 }
 
+static void on_bus(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	if (!store_mend(info->si_addr))
+		_exit(98);
+}
+
+/* Another process shortens the file: nobody may die of it, and later children get files. */
+static void file_is_shortened(void **state)
+{
+	struct sigaction bus = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO}, old;
+	(void)state;
+	assert_int_equal(sigaction(SIGBUS, &bus, &old), 0);
+	end_child(start_child(5, small));
+	assert_int_equal(truncate(own_path, 0), 0);
+	end_child(start_child(6, wants_file)); /* seen by who forks */
+	assert_true(store_is_damaged());
+	end_child(start_child(7, wants_file));
+	assert_int_equal(sigaction(SIGBUS, &old, NULL), 0);
+}
+
+static int file_is_gone_in_child(unsigned pid)
+{
+	(void)pid;
+	return store_fd() < 0 || store_is_damaged() || unlink(store_path()) != 0;
+}
+
+/* Between the parent's part of the fork and the child's. */
+static void file_is_shortened_in_fork(void **state)
+{
+	(void)state;
+	end_child(start_child(5, small));
+	store_before_fork();
+	pid_t child = fork();
+	if (child == 0) {
+		const char *cause;
+		struct store_options o = options_of(6);
+		if (truncate(own_path, 0) != 0)
+			_exit(97);
+		_exit(store_open_forked(&o, &cause) ? file_is_gone_in_child(6) : 99);
+	}
+	store_after_fork();
+	end_child(child);
+}
+
 static struct nursery shared;
 static _Atomic bool ended;
 
@@ -466,6 +512,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(end_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_sample_is_lost_while_moving, setup, teardown),
 		cmocka_unit_test_setup_teardown(never_moves_with_two_threads, setup, teardown),
+		cmocka_unit_test_setup_teardown(file_is_shortened, setup, teardown),
+		cmocka_unit_test_setup_teardown(file_is_shortened_in_fork, setup, teardown),
 		cmocka_unit_test(take_while_given_up),
 		cmocka_unit_test_setup_teardown(killed, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_mixes_nothing, setup, teardown),
