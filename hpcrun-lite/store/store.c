@@ -61,6 +61,8 @@ static struct {
 	 * file. */
 	struct msr_extent *slab;
 	struct space own_file; /* while it moves there from the slab */
+	/* of the ancestor's nursery, still mapped around the chunk that was the slab */
+	uint64_t n_around_bytes;
 	bool stays;            /* it could not move when it had to, and may have threads now */
 	struct nursery nursery; /* of its own, for its children, or in a slab the ancestor's */
 	uint64_t nurseries_end; /* offset in the file where closed nurseries end */
@@ -202,6 +204,7 @@ static enum space_result move_to_file(void)
 	memcpy(store.header->magic, MSR_MAGIC, sizeof store.header->magic);
 	/* What is around it stays mapped, but for our children there will be slabs of ours. */
 	sys_madvise(store.nursery.base, store.nursery.n_bytes, MADV_DONTFORK);
+	store.n_around_bytes = store.nursery.n_bytes - store.chunk[0].n_bytes;
 	store.nursery.base = NULL;
 	store.slab = NULL;
 	return SPACE_OK;
@@ -577,6 +580,8 @@ void store_forget(void)
 	for (uint32_t i = atomic_load_explicit(&store.n_chunks, memory_order_relaxed);
 	     i-- > 0 && !store.slab;)
 		room_give(store.chunk[i].n_bytes); /* the mappings did not come through the fork */
+	room_give(store.n_around_bytes);
+	store.n_around_bytes = 0;
 	store.slab = NULL;
 	store.stays = false;
 	nursery_forked(&store.nursery, slab_of_child != NULL);
