@@ -7,6 +7,7 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/records.h"
 
@@ -77,8 +78,10 @@ void runtime_child_ended(int pid, int status, const struct rusage *use)
 	    || atomic_fetch_add_explicit(&children.n, 1, memory_order_relaxed) >= CHILDREN_MAX)
 		return;
 	uint64_t cpu_ns = cpu_of(use);
+	const bool bus = file_fault_open();
 	if (write_child(pid, status, cpu_ns))
 		atomic_fetch_add_explicit(&children.given_ns, cpu_ns, memory_order_relaxed);
+	file_fault_close(bus);
 }
 
 struct msr_unmeasured *runtime_child_unmeasured(
@@ -89,17 +92,20 @@ struct msr_unmeasured *runtime_child_unmeasured(
 		return NULL;
 	size_t path_bytes = strnlen(path, PATH_MAX - 1) + 1;
 	size_t n = (sizeof(struct msr_unmeasured) + path_bytes + 7) & ~(size_t)7;
+	const bool bus = file_fault_open();
 	struct msr_unmeasured *u = begin(MSR_UNMEASURED, n);
-	if (!u)
-		return NULL;
-	u->bytes = (uint32_t)n;
-	u->pid = (uint32_t)pid;
-	atomic_store_explicit(&u->reason, reason, memory_order_relaxed);
-	u->path_bytes = (uint32_t)path_bytes;
-	u->start_ns = clock_mono_ns();
-	u->cpu_before_ns = replaces ? cpu_used(RUSAGE_SELF) + cpu_used(RUSAGE_CHILDREN) : 0;
-	memcpy(u + 1, path, path_bytes - 1);
-	records_end(MSR_UNMEASURED, n);
+	if (u) {
+		u->bytes = (uint32_t)n;
+		u->pid = (uint32_t)pid;
+		atomic_store_explicit(&u->reason, reason, memory_order_relaxed);
+		u->path_bytes = (uint32_t)path_bytes;
+		u->start_ns = clock_mono_ns();
+		u->cpu_before_ns =
+			replaces ? cpu_used(RUSAGE_SELF) + cpu_used(RUSAGE_CHILDREN) : 0;
+		memcpy(u + 1, path, path_bytes - 1);
+		records_end(MSR_UNMEASURED, n);
+	}
+	file_fault_close(bus);
 	return u;
 }
 

@@ -7,14 +7,15 @@
 #include "hpcrun-lite/runtime/control.h"
 
 #include "common/safe/clock.h"
-#include "common/safe/sys.h"
 #include "common/safe/trylock.h"
 #include "hpcrun-lite/api/hpctoolkit.h"
 #include "hpcrun-lite/api/hpctoolkit_private.h"
+#include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <errno.h>
@@ -128,14 +129,15 @@ void control_give_up(void)
 void control_set(bool off)
 {
 	int saved = errno;
-	uint64_t all = ~UINT64_C(0), old = 0;
 	if (!runtime_is_owner() || store_is_damaged())
 		return;
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&old,
-		  sizeof all); /* a handler might never come back here */
+	/* A handler might never come back here. SIGBUS stays, for faults in the file. */
+	const uint64_t old = signal_table_mask(SIG_BLOCK, ~signal_bit(SIGBUS));
+	const bool bus = file_fault_open();
 	atomic_store_explicit(&control.wants_off, off, memory_order_seq_cst);
 	apply_wanted();
-	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof old);
+	file_fault_close(bus);
+	signal_table_mask(SIG_SETMASK, old);
 	errno = saved;
 }
 
