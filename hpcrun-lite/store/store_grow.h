@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the measurement file grow: adds chunks and makes their pages present before they are
+ * written. Private to the store. Signal-safe.
+ */
+#ifndef HPCRUN_LITE_STORE_STORE_GROW_H
+#define HPCRUN_LITE_STORE_STORE_GROW_H
+
+#include "hpcrun-lite/store/store_state.h"
+
+/* Adds a chunk and touches its first bytes. The caller holds `growing` or is the only thread. */
+enum space_result store_add_chunk(uint64_t first_touch);
+
+/* Returns true if the store is open and did not fail to grow a moment ago. */
+bool store_may_grow(void);
+/* Records a failure: its cause, and that the file does not grow for a while. */
+void store_note_failure(enum space_result r);
+
+/* Makes pages present. Returns false if they are behind the end of a file that was shortened. */
+bool store_touch(uint8_t *at, uint64_t n);
+/* Makes pages present ahead of `next`, unless another thread does so. */
+void store_touch_ahead(struct chunk *c);
+
+/* Raises the size that the header states to at least `end`. */
+void store_raise_allocated(uint64_t end);
+
+/* Returns the chunk that contains an address, or NULL. */
+struct chunk *store_chunk_of(const void *p);
+
+#endif

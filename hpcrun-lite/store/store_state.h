@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of the store and its chunks. Private to the store: others include store.h.
+ *
+ * A chunk is one mapping of a piece of the file. `next` is where its next extent goes; a
+ * compare-and-swap takes space. `touched` is how far its pages have been made present. Allocation
+ * works in chunk `current`; if an extent does not fit, the rest becomes a free piece and `current`
+ * moves on. Free pieces, also the tails that finished threads give back, are kept in a small table
+ * of slots that are emptied by exchange.
+ */
+#ifndef HPCRUN_LITE_STORE_STORE_STATE_H
+#define HPCRUN_LITE_STORE_STORE_STATE_H
+
+#include "common/safe/trylock.h"
+#include "hpcrun-lite/store/file_space.h"
+#include "hpcrun-lite/store/nursery.h"
+#include "hpcrun-lite/store/store.h"
+
+#include <stdatomic.h>
+
+#define STORE_MAX_CHUNKS 8192u
+#define STORE_N_PIECES 128u
+
+struct chunk {
+	uint8_t *base;
+	uint64_t offset; /* of base in the file */
+	uint64_t n_bytes;
+	_Atomic uint64_t next;
+	_Atomic uint64_t touched;
+};
+
+extern struct store {
+	struct space space;
+	struct msr_header *header;
+	struct store_options options;
+	/* The extent of an ancestor's file that the process uses; NULL: it has its own file. */
+	struct msr_extent *slab;
+	struct space own_file;   /* while the process moves there from its slab */
+	uint64_t n_around_bytes; /* of the ancestor's slabs, still mapped around chunk 0 */
+	/* The process could not move when it had to. It may have threads now, so it never moves. */
+	bool stays;
+	struct nursery nursery;  /* for our children; of the ancestor while we use a slab */
+	uint64_t nurseries_end;  /* offset in the file where closed nurseries end */
+	uint32_t n_slabs_next;
+	uint64_t file_bytes;     /* of the own file; changes under `growing` */
+	_Atomic uint32_t n_chunks; /* stored with release after the chunk is complete */
+	_Atomic uint32_t current;
+	trylock growing, touching;
+	_Atomic bool closed;
+	_Atomic bool damaged;    /* by another process; see store_mend */
+	bool sealed, cut;        /* by store_finish, which then holds `growing` and `touching` */
+	_Atomic bool was_full;
+	_Atomic uint32_t last_failure; /* enum msr_loss of the last failed growth */
+	_Atomic uint64_t retry_ns;     /* no growth before this moment */
+	_Atomic uint64_t piece[STORE_N_PIECES]; /* file offset / 64 << 28 | bytes / 64; 0: empty */
+	struct chunk chunk[STORE_MAX_CHUNKS];
+} store;
+
+static inline uint64_t store_between(uint64_t least, uint64_t n, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+static inline uint64_t store_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#endif
