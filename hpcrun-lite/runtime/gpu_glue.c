@@ -222,7 +222,7 @@ static bool is_in_signal_handler(void)
 	bool found = unwind_met_signal(t->unwind);
 	struct sample_place place = {.walked = &walked};
 	/* The path gets a node in the tree only if a sample arrived in between. */
-	if (atomic_load_explicit(&t->n_held, memory_order_relaxed))
+	if (atomic_load_explicit(&t->held.n, memory_order_relaxed))
 		place.has_node = sample_insert(t, &walked, 0, true, &place.node, &place.cause);
 	else
 		cct_forget_path(t->cct);

@@ -12,5 +12,7 @@ libhpcrun_lite_la_SOURCES += \
 	hpcrun-lite/runtime/signal_table.c hpcrun-lite/runtime/signal_table.h \
 	hpcrun-lite/runtime/sources.c \
 	hpcrun-lite/runtime/thread.c hpcrun-lite/runtime/thread.h \
+	hpcrun-lite/runtime/thread_off.c hpcrun-lite/runtime/thread_off.h \
+	hpcrun-lite/runtime/thread_sources.c hpcrun-lite/runtime/thread_sources.h \
 	hpcrun-lite/runtime/watch.c hpcrun-lite/runtime/watch.h
 EXTRA_DIST += hpcrun-lite/runtime/exports.map

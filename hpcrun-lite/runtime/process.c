@@ -457,7 +457,7 @@ uint64_t runtime_process_start_ns(void)
 void runtime_suspend(void)
 {
 	if (thread_self)
-		thread_self->suspended++;
+		thread_self->sample.suspended++;
 	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
 }
 
@@ -465,7 +465,7 @@ void runtime_resume(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (thread_self)
-		thread_self->suspended--;
+		thread_self->sample.suspended--;
 }
 
 bool runtime_owns_fd(int fd)

@@ -17,12 +17,31 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 
 static _Atomic(runtime_foreign_signal_fn *) foreign;
 
 void runtime_on_foreign_signal(runtime_foreign_signal_fn *fn)
 {
 	atomic_store_explicit(&foreign, fn, memory_order_release);
+}
+
+/*
+ * The thread that had the block before may have ended inside the tool, by a handler of the program
+ * that interrupted it there.
+ */
+void sample_reset(struct thread *t)
+{
+	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
+	t->sample = (struct sample_thread){0};
+	t->held.n_holds = 0;
+	t->held.is_recording = false;
+}
+
+void sample_reset_record(struct thread *t)
+{
+	memset(t->sample.carried, 0, sizeof t->sample.carried);
+	atomic_store_explicit(&t->held.n, 0, memory_order_relaxed);
 }
 
 /* The thread itself is the only writer, so plain additions of whole words are enough. */
@@ -36,7 +55,7 @@ static inline void add(_Atomic uint64_t *word, uint64_t n)
 static void carry(struct thread *t, uint32_t metric, uint64_t weight)
 {
 	if (weight)
-		atomic_fetch_add_explicit(&t->carried[metric], weight, memory_order_relaxed);
+		atomic_fetch_add_explicit(&t->sample.carried[metric], weight, memory_order_relaxed);
 }
 
 static void record(struct thread *t, uint32_t node, const struct source_expiry *e, uint64_t now_ns)
@@ -47,7 +66,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 	 * An exchange, because the handler may interrupt; relaxed, because it is the same thread.
 	 */
 	uint64_t carried =
-			 atomic_exchange_explicit(&t->carried[e->metric], 0, memory_order_relaxed),
+			 atomic_exchange_explicit(&t->sample.carried[e->metric], 0, memory_order_relaxed),
 		 weight = e->weight + carried;
 	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
 		add(&r->losses[cause], 1);
@@ -56,7 +75,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 	}
 	add(&r->recorded, 1);
 	if (process.is_cputime[e->metric])
-		add(&t->cpu_given_ns, weight);
+		add(&t->watch.cpu_given_ns, weight);
 	if (e->n_merged)
 		add(&r->losses[MSR_LOSS_COALESCED], e->n_merged);
 	if (process.config.trace && !cct_trace(t->cct, node, e->metric, now_ns, &cause))
@@ -124,7 +143,7 @@ static void take(struct thread *t, const struct source_expiry *expiry, unsigned 
 static bool is_outside(struct thread *t)
 {
 	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) == 0 &&
-	       t->suspended == 0 && t->holding == 0;
+	       t->sample.suspended == 0 && t->held.n_holds == 0;
 }
 
 static void count_busy(struct thread *t)
@@ -168,7 +187,7 @@ static bool enter(struct thread *t)
 {
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
-		t->cost_start_ns = sample_begin_cost(t, &t->n_handled, COST_EVERY);
+		t->sample.cost_start_ns = sample_begin_cost(t, &t->sample.n_handled, COST_EVERY);
 		return true;
 	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
@@ -188,12 +207,12 @@ static bool enter(struct thread *t)
 static void leave(struct thread *t, uint64_t start_ns)
 {
 	uint64_t now = clock_mono_ns(), took = now - start_ns;
-	t->n_long = took > LONG_NS && start_ns - t->left_ns < took ? t->n_long + 1 : 0;
-	t->rest_until_ns =
-		t->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
-	t->left_ns = now;
+	t->sample.n_long = took > LONG_NS && start_ns - t->sample.left_ns < took ? t->sample.n_long + 1 : 0;
+	t->sample.rest_until_ns =
+		t->sample.n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	t->sample.left_ns = now;
 	watch_after_sample(t, now);
-	add(&t->record->handler_ns, sample_end_cost(t->cost_start_ns, COST_EVERY));
+	add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
@@ -207,8 +226,8 @@ static inline bool is_off(void)
 /* Called in the handler, or with its signal blocked. */
 static void follow(struct thread *t)
 {
-	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->suspended ||
-	    atomic_load_explicit(&t->n_held, memory_order_relaxed))
+	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed) || t->sample.suspended ||
+	    atomic_load_explicit(&t->held.n, memory_order_relaxed))
 		return; /* what is held back comes first on the time line */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst); /* as in enter() */
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst))
@@ -226,14 +245,14 @@ void sample_follow(struct thread *t)
 
 void sample_catch_up(struct thread *t)
 {
-	if (__builtin_expect(is_off() != atomic_load_explicit(&t->is_off, memory_order_relaxed), 0))
+	if (__builtin_expect(is_off() != atomic_load_explicit(&t->off.is_off, memory_order_relaxed), 0))
 		sample_follow(t);
 }
 
 /* Called in the handler. Returns true if nothing must be recorded. */
 static bool is_passed_over(struct thread *t, bool is_sent)
 {
-	bool off = is_off(), was_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
+	bool off = is_off(), was_off = atomic_load_explicit(&t->off.is_off, memory_order_relaxed);
 	if (__builtin_expect(off != was_off || (off && (is_sent || thread_is_armed(t))), 0))
 		follow(t);
 	return off;
@@ -269,14 +288,14 @@ static bool is_on_alternate_stack(uintptr_t sp)
 /* `margin`: this far out, the code that holds samples back may still be running. */
 static bool hold_is_stale(const struct thread *t, uintptr_t sp, uintptr_t margin)
 {
-	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->holding &&
-	       sp >= t->hold_sp + margin && is_on_stack(t, sp) && is_on_stack(t, t->hold_sp) &&
+	return atomic_load_explicit(&t->in_handler, memory_order_relaxed) && t->held.n_holds &&
+	       sp >= t->held.sp + margin && is_on_stack(t, sp) && is_on_stack(t, t->held.sp) &&
 	       !is_on_alternate_stack(sp);
 }
 
 static void break_hold(struct thread *t)
 {
-	t->holding = 0;
+	t->held.n_holds = 0;
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 }
 
@@ -291,21 +310,21 @@ static uintptr_t stack_of(const ucontext_t *context)
  */
 static void hold_back(struct thread *t, const struct source_expiry *e)
 {
-	uint32_t n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
-	for (uint32_t i = 0; i < n && !t->recording_held; i++)
-		if (t->held[i].metric == e->metric) {
-			t->held[i].weight += e->weight;
-			t->held[i].n_merged += 1 + e->n_merged;
+	uint32_t n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
+	for (uint32_t i = 0; i < n && !t->held.is_recording; i++)
+		if (t->held.expiry[i].metric == e->metric) {
+			t->held.expiry[i].weight += e->weight;
+			t->held.expiry[i].n_merged += 1 + e->n_merged;
 			return;
 		}
-	if (n == THREAD_MAX_HELD) {
+	if (n == SAMPLE_MAX_HELD) {
 		count_busy(t);
 		carry(t, e->metric, e->weight);
 		return;
 	}
-	t->held[n] = *e;
+	t->held.expiry[n] = *e;
 	/* the reader is this thread */
-	atomic_store_explicit(&t->n_held, n + 1, memory_order_relaxed);
+	atomic_store_explicit(&t->held.n, n + 1, memory_order_relaxed);
 }
 
 static void record_one_held(struct thread *t, const struct source_expiry *e,
@@ -323,19 +342,19 @@ static void record_one_held(struct thread *t, const struct source_expiry *e,
 /* More samples may be held back while this records; it ends when there is none. */
 static void record_held(struct thread *t, const struct sample_place *place)
 {
-	uint32_t done = 0, n = atomic_load_explicit(&t->n_held, memory_order_relaxed);
+	uint32_t done = 0, n = atomic_load_explicit(&t->held.n, memory_order_relaxed);
 	if (!n)
 		return;
 	uint64_t now_ns = clock_mono_ns();
-	t->recording_held = true;
+	t->held.is_recording = true;
 	atomic_signal_fence(memory_order_seq_cst);
 	do
 		for (; done < n; done++)
-			record_one_held(t, &t->held[done], place, now_ns);
-	while (!atomic_compare_exchange_strong_explicit(&t->n_held, &n, 0, memory_order_relaxed,
+			record_one_held(t, &t->held.expiry[done], place, now_ns);
+	while (!atomic_compare_exchange_strong_explicit(&t->held.n, &n, 0, memory_order_relaxed,
 							memory_order_relaxed));
 	atomic_signal_fence(memory_order_seq_cst);
-	t->recording_held = false;
+	t->held.is_recording = false;
 }
 
 enum sample_hold sample_hold(struct thread *t)
@@ -345,8 +364,8 @@ enum sample_hold sample_hold(struct thread *t)
 		break_hold(t);
 	if (atomic_load_explicit(&t->in_handler, memory_order_relaxed))
 		return SAMPLE_NESTED;
-	t->hold_sp = sp;
-	t->holding++;
+	t->held.sp = sp;
+	t->held.n_holds++;
 	/* As in enter(). */
 	atomic_store_explicit(&t->in_handler, 1, memory_order_seq_cst);
 	if (!atomic_load_explicit(&process.ending, memory_order_seq_cst)) {
@@ -354,7 +373,7 @@ enum sample_hold sample_hold(struct thread *t)
 		return SAMPLE_HELD;
 	}
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
-	t->holding--;
+	t->held.n_holds--;
 	return SAMPLE_ENDED;
 }
 
@@ -371,27 +390,27 @@ void sample_release(struct thread *t, const struct sample_place *place)
 		record_held(t, place);
 		atomic_store_explicit(&t->in_handler, 0, memory_order_release);
 		atomic_signal_fence(memory_order_seq_cst);
-		t->holding--;
+		t->held.n_holds--;
 		atomic_signal_fence(memory_order_seq_cst);
 		/* A sample that arrived in between must still be recorded. */
-	} while (!t->holding && atomic_load_explicit(&t->n_held, memory_order_relaxed) &&
+	} while (!t->held.n_holds && atomic_load_explicit(&t->held.n, memory_order_relaxed) &&
 		 sample_hold(t) == SAMPLE_HELD);
 	sample_catch_up(t);
 }
 
 void sample_keep(struct thread *t)
 {
-	t->holding++;
+	t->held.n_holds++;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
 void sample_unkeep(struct thread *t)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	if (t->holding)
-		t->holding--;
+	if (t->held.n_holds)
+		t->held.n_holds--;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (t->holding || !atomic_load_explicit(&t->n_held, memory_order_relaxed) ||
+	if (t->held.n_holds || !atomic_load_explicit(&t->held.n, memory_order_relaxed) ||
 	    sample_hold(t) != SAMPLE_HELD) {
 		sample_catch_up(t);
 		return;
@@ -405,7 +424,7 @@ void sample_unkeep(struct thread *t)
 
 void sample_drop_held(struct thread *t)
 {
-	uint32_t n = atomic_exchange_explicit(&t->n_held, 0, memory_order_relaxed);
+	uint32_t n = atomic_exchange_explicit(&t->held.n, 0, memory_order_relaxed);
 	add(&t->record->delivered, n);
 	add(&t->record->losses[MSR_LOSS_BUSY], n);
 }
@@ -424,7 +443,7 @@ static void take_from_source(const struct source_expiry *expiry, void *ucontext)
 	if (hold_is_stale(t, stack_of(ucontext), HOLD_FRAMES_MOST))
 		break_hold(t);
 	if (!is_outside(t)) {
-		if (t->holding && !t->suspended) {
+		if (t->held.n_holds && !t->sample.suspended) {
 			hold_back(t, expiry);
 		} else {
 			count_busy(t);
@@ -457,8 +476,8 @@ static unsigned poll_sources(struct thread *t, siginfo_t *info, void *context,
 	unsigned n = 0;
 	bool ours = may_be_ours(info);
 	for (unsigned i = 0; i < process.n_sources; i++)
-		if (process.source[i].ops->poll && t->source_on[i])
-			n += process.source[i].ops->poll(t->source_state[i], info, context,
+		if (process.source[i].ops->poll && t->sources.is_on[i])
+			n += process.source[i].ops->poll(t->sources.state[i], info, context,
 							 &expiry[n], &ours);
 	return n;
 }
@@ -470,17 +489,17 @@ static void take_or_hold(struct thread *t, siginfo_t *info, void *context)
 	if (hold_is_stale(t, stack_of(context), HOLD_FRAMES_MOST))
 		break_hold(t);
 	if (is_outside(t)) {
-		if (now < t->rest_until_ns) {
+		if (now < t->sample.rest_until_ns) {
 			count_busy(t);
 		} else if (enter(t)) {
 			unsigned n = poll_sources(t, info, context, expiry);
 			if (n)
 				take(t, expiry, n, context, now);
-			if (t->is_watcher && source_is_look(info))
+			if (t->watch.is_watcher && source_is_look(info))
 				watch_expired(t, n != 0);
 			leave(t, now);
 		}
-	} else if (t->holding && !t->suspended) {
+	} else if (t->held.n_holds && !t->sample.suspended) {
 		unsigned n = poll_sources(t, info, context, expiry);
 		for (unsigned i = 0; i < n; i++)
 			hold_back(t, &expiry[i]);

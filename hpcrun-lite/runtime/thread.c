@@ -11,8 +11,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/process.h"
-#include "hpcrun-lite/runtime/sample.h"
-#include "hpcrun-lite/runtime/watch.h"
+#include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <fcntl.h>
@@ -30,10 +29,9 @@ __thread struct thread *thread_self;
 
 static struct {
 	pthread_key_t key;         /* its destructor tells the end of a thread */
-	size_t block_bytes, unwind_at, cct_at, python_at, source_at[THREAD_MAX_SOURCES];
+	size_t block_bytes, unwind_at, cct_at, python_at;
 	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
-	_Atomic bool has_sent;     /* a thread was sent a signal to follow */
 	/* struct thread_totals of ended threads */
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
 } threads;
@@ -58,12 +56,7 @@ bool thread_start_process(const char **cause)
 	 * The tree comes after the small parts, so that a short thread touches only one page of
 	 * them.
 	 */
-	threads.cct_at = align64(sizeof(struct thread));
-	for (unsigned i = 0; i < process.n_sources; i++) {
-		threads.source_at[i] = threads.cct_at;
-		threads.cct_at +=
-			align64(process.source[i].ops->thread_bytes(process.source[i].n_events));
-	}
+	threads.cct_at = thread_sources_place(align64(sizeof(struct thread)));
 	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
 	threads.python_at = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
 	threads.block_bytes =
@@ -165,12 +158,10 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 /* Resets what belongs to the record of a thread; a forked child begins a new one. */
 static void reset_record(struct thread *t)
 {
-	memset(t->carried, 0, sizeof t->carried);
+	sample_reset_record(t);
+	watch_reset_record(t);
 	t->gpu = (struct gpu_thread){0};
 	t->record = NULL;
-	t->trace_ns = 0;
-	atomic_store_explicit(&t->cpu_given_ns, 0, memory_order_relaxed);
-	atomic_store_explicit(&t->cpu_asked_ns, 0, memory_order_relaxed);
 }
 
 static bool make_record(struct thread *t)
@@ -214,181 +205,9 @@ void thread_make_tree(struct thread *t)
 	t->cct = cct_init((uint8_t *)t + threads.cct_at, &options);
 }
 
-static void mask_signal(int how)
-{
-	uint64_t set = UINT64_C(1) << (RUNTIME_SIGNAL - 1);
-	sys_call4(SYS_rt_sigprocmask, how, (long)&set, 0, sizeof set);
-}
-
-static void start_source(struct thread *t, unsigned i)
-{
-	t->source_on[i] = process.source[i].ops->thread_start(t->source_state[i], &t->record->use);
-	if (!t->source_on[i])
-		store_count_loss(MSR_LOSS_THREAD_SETUP);
-}
-
-/*
- * While measurement is off, prepares sources that cannot be started in a handler. Blocks the
- * handler, which may follow a start or stop.
- */
-void thread_sources_start(struct thread *t)
-{
-	mask_signal(SIG_BLOCK);
-	for (unsigned i = 0; i < process.n_sources; i++) {
-		const struct source_ops *ops = process.source[i].ops;
-		if (t->source_on[i] || (t->is_off && !ops->thread_rest))
-			continue;
-		start_source(t, i);
-		if (t->source_on[i] && t->is_off)
-			ops->thread_rest(t->source_state[i], true);
-	}
-	if (t->is_watcher && !t->is_off)
-		watch_start();
-	mask_signal(SIG_UNBLOCK);
-}
-
-void thread_sources_stop(struct thread *t)
-{
-	if (t->is_watcher)
-		watch_stop();
-	for (unsigned i = 0; i < process.n_sources; i++)
-		if (t->source_on[i]) {
-			process.source[i].ops->thread_stop(t->source_state[i]);
-			t->source_on[i] = false;
-		}
-}
-
 static uint64_t get(_Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-/* ---- measurement off and on ---- */
-
-static void rest_sources(struct thread *t, bool rests)
-{
-	if (t->is_watcher) {
-		watch_stop();
-		if (!rests)
-			watch_start();
-	}
-	for (unsigned i = 0; i < process.n_sources; i++) {
-		const struct source_ops *ops = process.source[i].ops;
-		if (ops->thread_rest) {
-			if (t->source_on[i] && !ops->thread_rest(t->source_state[i], rests))
-				store_count_loss(MSR_LOSS_THREAD_SETUP);
-		} else if (!rests && !t->source_on[i]) {
-			start_source(t, i);
-		} else if (rests && t->source_on[i]) {
-			t->source_on[i] = false;
-			ops->thread_stop(t->source_state[i]);
-		}
-	}
-}
-
-static void set_off(struct thread *t, bool is_off, uint64_t cpu_ns)
-{
-	atomic_store_explicit(&t->cpu_off_since_ns, cpu_ns, memory_order_relaxed);
-	atomic_store_explicit(&t->is_off, is_off, memory_order_seq_cst);
-}
-
-/* CPU time of a thread while it was off, if its CPU clock is at cpu_ns. */
-static uint64_t cpu_off_ns(const struct thread *t, uint64_t cpu_ns)
-{
-	uint64_t before = atomic_load_explicit(&t->cpu_off_ns, memory_order_relaxed),
-		 since = atomic_load_explicit(&t->cpu_off_since_ns, memory_order_relaxed);
-	bool is_off = atomic_load_explicit(&t->is_off, memory_order_relaxed);
-	return is_off && cpu_ns > since ? before + cpu_ns - since : before;
-}
-
-/* From here to the next sample the time line has no information. */
-static void trace_off(struct thread *t)
-{
-	enum msr_loss cause;
-	if (process.config.trace && t->cct && get(&t->record->recorded) &&
-	    !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
-		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1,
-					  memory_order_relaxed);
-}
-
-static void go_off(struct thread *t)
-{
-	rest_sources(t, true);
-	/* one was being started when it went off */
-	if (atomic_load_explicit(&t->is_off, memory_order_relaxed))
-		return;
-	set_off(t, true, clock_thread_cpu_ns());
-	trace_off(t);
-}
-
-static void go_on(struct thread *t)
-{
-	uint64_t sum = cpu_off_ns(t, clock_thread_cpu_ns());
-	set_off(t, false, 0);
-	atomic_store_explicit(&t->cpu_off_ns, sum, memory_order_relaxed);
-	atomic_store_explicit(&t->record->cpu_off_ns, sum, memory_order_relaxed);
-	rest_sources(t, false);
-}
-
-/*
- * Sequential consistency: either we see the next change, or the thread that makes it sees our state
- * and sends a signal.
- */
-void thread_follow(struct thread *t)
-{
-	bool off;
-	do {
-		off = atomic_load_explicit(&process.off, memory_order_seq_cst);
-		if (off)
-			go_off(t);
-		else if (atomic_load_explicit(&t->is_off, memory_order_relaxed))
-			go_on(t);
-	} while (off != atomic_load_explicit(&process.off, memory_order_seq_cst));
-}
-
-bool thread_is_armed(const struct thread *t)
-{
-	for (unsigned i = 0; i < process.n_sources; i++)
-		if (t->source_on[i] && !process.source[i].ops->thread_rest)
-			return true;
-	return false;
-}
-
-/*
- * If the user's limit on queued signals (RLIMIT_SIGPENDING) is reached, the kernel sends the signal
- * without its value.
- */
-bool thread_sent(const siginfo_t *info)
-{
-	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &threads) ||
-	       (info->si_code == SI_USER && info->si_pid == 0 &&
-		atomic_load_explicit(&threads.has_sent, memory_order_relaxed));
-}
-
-/* Sends a signal that looks like a timer's. */
-static void send(struct thread *t, const void *value)
-{
-	siginfo_t info;
-	memset(&info, 0, sizeof info);
-	info.si_code = SI_TIMER;
-	info.si_value.sival_ptr = (void *)value;
-	/* the system call orders it */
-	atomic_store_explicit(&threads.has_sent, true, memory_order_relaxed);
-	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
-}
-
-/*
- * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
- * makes a thread look.
- */
-void thread_send(struct thread *t)
-{
-	send(t, &threads);
-}
-
-void thread_ask(struct thread *t)
-{
-	send(t, &source_look);
 }
 
 struct thread *thread_first(void)
@@ -396,54 +215,14 @@ struct thread *thread_first(void)
 	return atomic_load_explicit(&threads.made, memory_order_acquire);
 }
 
-void thread_signal_others(void)
-{
-	atomic_thread_fence(memory_order_seq_cst); /* as in begin_off */
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
-	     t = t->next_made)
-		if (t != thread_self &&
-		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE &&
-		    t->tid &&
-		    atomic_load_explicit(&t->is_off, memory_order_seq_cst) !=
-			    atomic_load_explicit(&process.off, memory_order_seq_cst)
-		    /* what is left pending kills the next image of an exec */
-		    && !atomic_load_explicit(&process.ending, memory_order_relaxed))
-			thread_send(t);
-}
-
-/*
- * Sequential consistency: either we see that measurement is off, or the thread that stops it sees
- * our tid and sends a signal.
- */
-static void begin_off(struct thread *t)
-{
-	atomic_thread_fence(memory_order_seq_cst);
-	atomic_store_explicit(&t->cpu_off_ns, 0, memory_order_relaxed);
-	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed),
-		t->record->cpu_start_ns);
-}
-
 /* Prepares a block in which the calling thread is measured from now on. */
 static void reset(struct thread *t, bool is_main)
 {
-	t->is_main = t->is_watcher = is_main;
-	t->suspended = 0;
+	t->is_main = t->watch.is_watcher = is_main;
 	t->destructor_rounds = 0;
-	/*
-	 * Whoever had the block before may have ended inside of the tool, by a handler of the
-	 * program's on top of it.
-	 */
-	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
-	t->holding = 0;
-	t->recording_held = false;
-	t->n_long = 0;
-	t->rest_until_ns = 0;
-	atomic_store_explicit(&t->n_held, 0, memory_order_relaxed);
+	sample_reset(t);
+	thread_sources_reset(t);
 	reset_record(t);
-	for (unsigned i = 0; i < process.n_sources; i++) {
-		t->source_state[i] = (uint8_t *)t + threads.source_at[i];
-		t->source_on[i] = false;
-	}
 }
 
 void thread_begin(bool is_main, const struct thread_room *room)
@@ -464,7 +243,7 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		return;
 	}
 	find_stack(&t->stack, room, t->tid);
-	begin_off(t);
+	thread_off_begin(t);
 	thread_self = t;
 	pthread_setspecific(threads.key, t);
 	thread_sources_start(t);
@@ -479,11 +258,11 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 	r->end_ns = now_ns;
 	r->cpu_end_ns = cpu_ns;
 	if (cpu_ns)
-		atomic_store_explicit(&r->cpu_off_ns, cpu_off_ns(t, cpu_ns), memory_order_relaxed);
+		atomic_store_explicit(&r->cpu_off_ns, thread_off_ns(t, cpu_ns), memory_order_relaxed);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
-		uint64_t all = cpu_ns - r->cpu_start_ns, off = cpu_off_ns(t, cpu_ns),
+		uint64_t all = cpu_ns - r->cpu_start_ns, off = thread_off_ns(t, cpu_ns),
 			 used = all > off ? all - off : 0;
-		uint64_t given = atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
+		uint64_t given = atomic_load_explicit(&t->watch.cpu_given_ns, memory_order_relaxed);
 		atomic_store_explicit(&r->cpu_unsampled_ns, used > given ? used - given : 0,
 				      memory_order_relaxed);
 	}
@@ -524,7 +303,7 @@ void thread_end(void)
 	/* in a child that is not measured the record is not even mapped */
 	if (!t || !process_is_alive())
 		return;
-	mask_signal(SIG_BLOCK); /* a switch would start them again */
+	signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL)); /* a switch starts them again */
 	const bool bus = file_fault_open();
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
@@ -658,16 +437,12 @@ void thread_forked(void)
 		thread_begin(true, &(struct thread_room){0});
 		return;
 	}
-	for (unsigned i = 0; i < process.n_sources; i++) {
-		process.source[i].ops->thread_forked(self->source_state[i]);
-		self->source_on[i] = false;
-	}
+	thread_sources_forked(self);
 	watch_forked();
-	self->is_watcher = true;
+	self->watch.is_watcher = true;
 	bool has_tree = self->cct;
 	if (has_tree)
 		cct_forget(self->cct);
-	atomic_store_explicit(&self->n_held, 0, memory_order_relaxed);
 	reset_record(self);
 	if (!make_record(self)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
@@ -677,7 +452,7 @@ void thread_forked(void)
 	}
 	if (has_tree)
 		thread_make_tree(self);
-	begin_off(self);
+	thread_off_begin(self);
 	thread_sources_start(self);
 	sample_catch_up(self);
 }

@@ -17,6 +17,12 @@ static struct {
 	_Atomic(struct thread *) next;    /* where the next look begins; NULL: at the first */
 } watch;
 
+void watch_reset_record(struct thread *t)
+{
+	atomic_store_explicit(&t->watch.cpu_given_ns, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->watch.cpu_asked_ns, 0, memory_order_relaxed);
+}
+
 void watch_start(void)
 {
 	watch.delay_ns = WATCH_NS;
@@ -41,16 +47,16 @@ static bool is_behind(struct thread *t)
 {
 	struct msr_thread *r = t->record;
 	if (atomic_load_explicit(&t->state, memory_order_acquire) != THREAD_ALIVE || !r
-	    || atomic_load_explicit(&t->is_off, memory_order_relaxed))
+	    || atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
 		return false;
 	uint64_t cpu = clock_other_cpu_ns(t->tid);
 	uint64_t known = r->cpu_start_ns +
 			 atomic_load_explicit(&r->cpu_off_ns, memory_order_relaxed) +
-			 atomic_load_explicit(&t->cpu_given_ns, memory_order_relaxed);
-	uint64_t asked = atomic_load_explicit(&t->cpu_asked_ns, memory_order_relaxed);
+			 atomic_load_explicit(&t->watch.cpu_given_ns, memory_order_relaxed);
+	uint64_t asked = atomic_load_explicit(&t->watch.cpu_asked_ns, memory_order_relaxed);
 	if (cpu < known + WATCH_BEHIND_NS || cpu < asked + WATCH_BEHIND_NS)
 		return false;
-	atomic_store_explicit(&t->cpu_asked_ns, cpu, memory_order_relaxed);
+	atomic_store_explicit(&t->watch.cpu_asked_ns, cpu, memory_order_relaxed);
 	return true;
 }
 

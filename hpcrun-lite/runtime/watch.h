@@ -12,7 +12,21 @@
 #ifndef HPCRUN_LITE_RUNTIME_WATCH_H
 #define HPCRUN_LITE_RUNTIME_WATCH_H
 
-#include "hpcrun-lite/runtime/thread.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread;
+
+/* A part of struct thread. Other threads read it. */
+struct watch_thread {
+	_Atomic uint64_t cpu_given_ns; /* recorded weights of CPUTIME */
+	_Atomic uint64_t cpu_asked_ns; /* its CPU clock when another thread last asked it to look */
+	bool is_watcher;               /* the first thread of the process */
+};
+
+/* At the start of the thread's record. */
+void watch_reset_record(struct thread *t);
 
 /* The timer of the calling thread, which is the first thread of the process. */
 void watch_start(void);

@@ -175,7 +175,7 @@ void store_count_loss(enum msr_loss cause)
 void thread_follow(struct thread *t)
 {
 	assert_int_equal(t->in_handler, 1);
-	t->is_off = process.off;
+	t->off.is_off = process.off;
 	n_followed++;
 }
 
@@ -258,7 +258,7 @@ static void more_than_can_be_held(void **state)
 	(void)state;
 	assert_int_equal(sample_hold(&thread), SAMPLE_HELD);
 	arrive(1, 5);
-	arrive_in_tree = THREAD_MAX_HELD + 7;
+	arrive_in_tree = SAMPLE_MAX_HELD + 7;
 	sample_release(&thread, &place);
 	assert_int_equal(file_record.losses[MSR_LOSS_BUSY], 8);
 	for (uint32_t m = 0; m < METRICS; m++)
@@ -333,11 +333,11 @@ static void off_while_inside(void **state)
 	sample_follow(
 		&thread); /* between the tool's own work and a back end's: its tree is nobody's */
 	assert_int_equal(n_followed, 2);
-	thread.suspended = 1;
+	thread.sample.suspended = 1;
 	process.off = true;
 	sample_follow(&thread);
 	assert_int_equal(n_followed, 2);
-	thread.suspended = 0;
+	thread.sample.suspended = 0;
 	sample_unkeep(&thread);
 	assert_int_equal(n_followed, 3);
 }

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See thread_off.h. Must not wait or allocate. Test: tests/cli/control.sh. */
+#include "hpcrun-lite/runtime/thread_off.h"
+
+#include "common/safe/clock.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+
+#include <string.h>
+
+/* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
+static _Atomic bool has_sent;
+
+static void set_off(struct thread *t, bool is_off, uint64_t cpu_ns)
+{
+	atomic_store_explicit(&t->off.cpu_since_ns, cpu_ns, memory_order_relaxed);
+	atomic_store_explicit(&t->off.is_off, is_off, memory_order_seq_cst);
+}
+
+uint64_t thread_off_ns(const struct thread *t, uint64_t cpu_ns)
+{
+	uint64_t before = atomic_load_explicit(&t->off.cpu_ns, memory_order_relaxed),
+		 since = atomic_load_explicit(&t->off.cpu_since_ns, memory_order_relaxed);
+	bool is_off = atomic_load_explicit(&t->off.is_off, memory_order_relaxed);
+	return is_off && cpu_ns > since ? before + cpu_ns - since : before;
+}
+
+/* From here to the next sample the time line has no information. */
+static void trace_off(struct thread *t)
+{
+	enum msr_loss cause;
+	if (process.config.trace && t->cct &&
+	    atomic_load_explicit(&t->record->recorded, memory_order_relaxed) &&
+	    !cct_trace(t->cct, 0, process.source[0].event[0].metric, clock_mono_ns(), &cause))
+		atomic_fetch_add_explicit(&t->record->losses[MSR_LOSS_TRACE], 1,
+					  memory_order_relaxed);
+}
+
+static void go_off(struct thread *t)
+{
+	thread_sources_rest(t, true);
+	/* one was being started when it went off */
+	if (atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
+		return;
+	set_off(t, true, clock_thread_cpu_ns());
+	trace_off(t);
+}
+
+static void go_on(struct thread *t)
+{
+	uint64_t sum = thread_off_ns(t, clock_thread_cpu_ns());
+	set_off(t, false, 0);
+	atomic_store_explicit(&t->off.cpu_ns, sum, memory_order_relaxed);
+	atomic_store_explicit(&t->record->cpu_off_ns, sum, memory_order_relaxed);
+	thread_sources_rest(t, false);
+}
+
+/*
+ * Sequential consistency: either we see the next change, or the thread that makes it sees our state
+ * and sends a signal.
+ */
+void thread_follow(struct thread *t)
+{
+	bool off;
+	do {
+		off = atomic_load_explicit(&process.off, memory_order_seq_cst);
+		if (off)
+			go_off(t);
+		else if (atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
+			go_on(t);
+	} while (off != atomic_load_explicit(&process.off, memory_order_seq_cst));
+}
+
+/*
+ * If the user's limit on queued signals (RLIMIT_SIGPENDING) is reached, the kernel sends the signal
+ * without its value.
+ */
+bool thread_sent(const siginfo_t *info)
+{
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &has_sent) ||
+	       (info->si_code == SI_USER && info->si_pid == 0 &&
+		atomic_load_explicit(&has_sent, memory_order_relaxed));
+}
+
+/* Sends a signal that looks like a timer's. */
+static void send(struct thread *t, const void *value)
+{
+	siginfo_t info;
+	memset(&info, 0, sizeof info);
+	info.si_code = SI_TIMER;
+	info.si_value.sival_ptr = (void *)value;
+	/* the system call orders it */
+	atomic_store_explicit(&has_sent, true, memory_order_relaxed);
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
+}
+
+/*
+ * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
+ * makes a thread look.
+ */
+void thread_send(struct thread *t)
+{
+	send(t, &has_sent);
+}
+
+void thread_ask(struct thread *t)
+{
+	send(t, &source_look);
+}
+
+void thread_signal_others(void)
+{
+	atomic_thread_fence(memory_order_seq_cst); /* as in thread_off_begin */
+	for (struct thread *t = thread_first(); t;
+	     t = t->next_made)
+		if (t != thread_self &&
+		    atomic_load_explicit(&t->state, memory_order_acquire) == THREAD_ALIVE &&
+		    t->tid &&
+		    atomic_load_explicit(&t->off.is_off, memory_order_seq_cst) !=
+			    atomic_load_explicit(&process.off, memory_order_seq_cst)
+		    /* what is left pending kills the next image of an exec */
+		    && !atomic_load_explicit(&process.ending, memory_order_relaxed))
+			thread_send(t);
+}
+
+/*
+ * Sequential consistency: either we see that measurement is off, or the thread that stops it sees
+ * our tid and sends a signal.
+ */
+void thread_off_begin(struct thread *t)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	atomic_store_explicit(&t->off.cpu_ns, 0, memory_order_relaxed);
+	set_off(t, atomic_load_explicit(&process.off, memory_order_relaxed),
+		t->record->cpu_start_ns);
+}
