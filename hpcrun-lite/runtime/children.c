@@ -74,7 +74,7 @@ static bool write_child(int pid, int status, uint64_t cpu_ns)
 
 void runtime_child_ended(int pid, int status, const struct rusage *use)
 {
-	if (!runtime_is_owner() || (!WIFEXITED(status) && !WIFSIGNALED(status))
+	if (!process_is_owner() || (!WIFEXITED(status) && !WIFSIGNALED(status))
 	    || atomic_fetch_add_explicit(&children.n, 1, memory_order_relaxed) >= CHILDREN_MAX)
 		return;
 	uint64_t cpu_ns = cpu_of(use);

@@ -8,11 +8,8 @@
 
 #include "common/safe/clock.h"
 #include "common/safe/trylock.h"
-#include "hpcrun-lite/api/hpctoolkit.h"
-#include "hpcrun-lite/api/hpctoolkit_private.h"
 #include "hpcrun-lite/runtime/file_fault.h"
 #include "hpcrun-lite/runtime/gpu_glue.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
 #include "hpcrun-lite/runtime/signal_table.h"
@@ -129,7 +126,7 @@ void control_give_up(void)
 void control_set(bool off)
 {
 	int saved = errno;
-	if (!runtime_is_owner() || store_is_damaged())
+	if (!process_is_owner() || store_is_damaged())
 		return;
 	/* A handler might never come back here. SIGBUS stays, for faults in the file. */
 	const uint64_t old = signal_table_mask(SIG_BLOCK, ~signal_bit(SIGBUS));
@@ -140,39 +137,3 @@ void control_set(bool off)
 	signal_table_mask(SIG_SETMASK, old);
 	errno = saved;
 }
-
-/* ---- what programs call ---- */
-
-HOOK void hpctoolkit_sampling_start(void)
-{
-	control_set(false);
-}
-
-HOOK void hpctoolkit_sampling_stop(void)
-{
-	control_set(true);
-}
-
-HOOK int hpctoolkit_sampling_is_active(void)
-{
-	return process_is_alive() && !atomic_load_explicit(&process.ending, memory_order_relaxed) &&
-	       !atomic_load_explicit(&process.off, memory_order_relaxed);
-}
-
-HOOK hpcrun_lite_sampling_fn hpcrun_lite_sampling;
-
-int hpcrun_lite_sampling(int what)
-{
-	runtime_start(); /* a constructor of the program's may be earlier than ours */
-	if (what == HPCRUN_LITE_SAMPLING_START || what == HPCRUN_LITE_SAMPLING_STOP)
-		control_set(what == HPCRUN_LITE_SAMPLING_STOP);
-	return hpctoolkit_sampling_is_active();
-}
-
-/* As Fortran compilers name them: for programs that were linked with HPCToolkit's own library, in
- * front of which this one stands. */
-#define FORTRAN(name, as) HOOK __typeof__(name) as __attribute__((alias(#name)))
-FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start_);
-FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start__);
-FORTRAN(hpctoolkit_sampling_stop, hpctoolkit_sampling_stop_);
-FORTRAN(hpctoolkit_sampling_stop, hpctoolkit_sampling_stop__);

@@ -10,7 +10,6 @@
 #include "common/safe/clock.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
-#include "hpcrun-lite/runtime/next.h"
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/sample.h"
@@ -176,7 +175,7 @@ static void leave_out(unsigned number, const void *text)
 	}
 }
 
-static void note(const char *text)
+void gpu_glue_note(const char *text)
 {
 	runtime_note(text);
 	if (process.config.say != CONFIG_VERBOSE)
@@ -235,7 +234,7 @@ void gpu_glue_at_end(bool from_exit, bool may_return)
 	bool any = false;
 	for (unsigned i = 0; i < GPU_MAX_BACKENDS; i++)
 		any = any || atomic_load_explicit(&glue.at_end[i], memory_order_relaxed);
-	if (!any || !runtime_is_owner() || (thread_self ? is_in_signal_handler() : !from_exit))
+	if (!any || !process_is_owner() || (thread_self ? is_in_signal_handler() : !from_exit))
 		return;
 	int saved_errno = errno;
 	uint64_t end_ns = clock_mono_ns() + END_PATIENCE_NS;
@@ -338,7 +337,7 @@ void gpu_glue_start(void)
 		.at_thread_end = at_thread_end,
 		.is_off = &process.off,
 		.on_switch = on_switch,
-		.note = note,
+		.note = gpu_glue_note,
 		.suspend = suspend,
 		.resume = resume,
 	};
@@ -354,70 +353,4 @@ void gpu_glue_forked(void)
 	atomic_store_explicit(&glue.registered, false, memory_order_relaxed);
 	last_launch.n_walks = 0; /* its node is one of the parent's tree */
 	gpu_forked();
-}
-
-static void note_version(const char *backend, uint32_t version)
-{
-	char line[160];
-	struct text t = text_in(line, sizeof line);
-	text_put(&t, "gpu=");
-	text_put(&t, backend);
-	text_put(&t, " is not measured: its back end uses version ");
-	text_put_u64(&t, version);
-	text_put(&t, " of the interface, this library version ");
-	text_put_u64(&t, GPU_HOST_VERSION);
-	note(line);
-}
-
-HOOK const struct gpu_host *hpcrun_lite_gpu_host(const char *backend, uint32_t version)
-{
-	int saved_errno = errno;
-	runtime_start();
-	process_check_fork();
-	const struct config_gpu *asked =
-		process_is_alive() ? config_find_gpu(&process.config, backend) : NULL;
-	if (asked && version != GPU_HOST_VERSION) {
-		note_version(backend, version);
-		asked = NULL;
-	}
-	const struct gpu_host *host = asked ? gpu_open((unsigned)(asked - process.config.gpu),
-						       asked->name, asked->options)
-					    : NULL;
-	errno = saved_errno;
-	return host;
-}
-
-/* ---- sums ---- */
-
-static uint64_t get(const _Atomic uint64_t *word)
-{
-	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-void gpu_sums_add(struct gpu_sums *s, const struct msr_gpu_tally *t)
-{
-	for (unsigned i = 0; i < sizeof t->launched / sizeof *t->launched; i++) {
-		s->launched += get(&t->launched[i]);
-		s->recorded += get(&t->recorded[i]);
-		s->aggregated += get(&t->aggregated[i]);
-	}
-	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
-		s->lost[i] += get(&t->launch_losses[i]) + get(&t->op_losses[i]) + get(&t->lost[i]);
-	s->n_ops += get(&t->n_ops);
-	s->handler_ns += get(&t->handler_ns);
-	s->record_bytes += get(&t->record_bytes);
-	s->n_unknown_calls += get(&t->n_unknown_calls);
-	s->n_bad_order += get(&t->n_bad_order);
-	s->n_lost_definitions += get(&t->n_lost_definitions);
-	s->n_lost_contents += get(&t->n_lost_contents);
-	s->n_lost_pc += get(&t->n_lost_pc);
-	s->n_lost_values += get(&t->n_lost_values);
-}
-
-uint64_t gpu_sums_lost(const struct gpu_sums *s)
-{
-	uint64_t n = 0;
-	for (unsigned i = 0; i < MSR_GPU_LOSS_ROOM; i++)
-		n += i == MSR_GPU_LOSS_NO_PATH ? 0 : s->lost[i];
-	return n;
 }

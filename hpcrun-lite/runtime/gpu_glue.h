@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connects the GPU core to the process: the exported symbol that back ends look for, call paths of
- * launches, the end. Costs nothing in a process that loads no back end. Not signal-safe. Test:
- * tests/cli/gpu/gpu_core.sh.
+ * Connects the GPU core to the process: call paths of launches, threads, the end. Costs nothing in
+ * a process that loads no back end. Not signal-safe. Test: tests/cli/gpu/gpu_core.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_GPU_GLUE_H
 #define HPCRUN_LITE_RUNTIME_GPU_GLUE_H
 
-#include "common/format/measurement_gpu.h"
 #include "hpcrun-lite/gpu/gpu.h"
 
 #include <stdbool.h>
@@ -40,16 +38,7 @@ void gpu_glue_at_end(bool from_exit, bool may_return);
  */
 bool gpu_glue_switch(bool on);
 
-/* See gpu.h. */
-gpu_host_fn hpcrun_lite_gpu_host;
-
-/* Sums over back ends, for the report. */
-struct gpu_sums {
-	uint64_t launched, recorded, aggregated, n_ops, handler_ns, record_bytes, n_unknown_calls,
-		n_bad_order, n_lost_definitions, n_lost_contents, n_lost_pc, n_lost_values;
-	uint64_t lost[MSR_GPU_LOSS_ROOM]; /* at launch, unwritten, and reported */
-};
-void gpu_sums_add(struct gpu_sums *sums, const struct msr_gpu_tally *tally);
-uint64_t gpu_sums_lost(const struct gpu_sums *sums); /* without NO_PATH */
+/* A message of a back end for the user. */
+void gpu_glue_note(const char *text);
 
 #endif

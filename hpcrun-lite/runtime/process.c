@@ -19,6 +19,7 @@
 #include "hpcrun-lite/runtime/code/module.h"
 #include "hpcrun-lite/runtime/records.h"
 #include "hpcrun-lite/runtime/sample.h"
+#include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
 #include "hpcrun-lite/store/store.h"
 
@@ -207,7 +208,7 @@ void runtime_start(void)
 
 static void before_fork(void)
 {
-	if (!process.measuring || !runtime_is_owner())
+	if (!process.measuring || !process_is_owner())
 		return;
 	const bool bus = file_fault_open();
 	store_before_fork();
@@ -227,7 +228,7 @@ static void after_fork(void)
 static void forked(void)
 {
 	const char *cause = "no cause";
-	if (!process.measuring || runtime_is_owner())
+	if (!process.measuring || process_is_owner())
 		return;
 	process.pid = sys_getpid();
 	process.start_ns = clock_mono_ns();
@@ -312,7 +313,7 @@ static void say_damaged(void)
 
 static bool claim_end(void)
 {
-	return runtime_is_owner() &&
+	return process_is_owner() &&
 	       !atomic_exchange_explicit(&life.ended, true, memory_order_relaxed);
 }
 
@@ -363,7 +364,7 @@ void runtime_fatal_signal(int sig)
 				- offsetof(struct msr_header, end_mono_ns)
 			== sizeof end,
 		"as in the header");
-	if (!runtime_is_owner())
+	if (!process_is_owner())
 		return;
 	if (store_fd() >= 0)
 		sys_pwrite(store_fd(), &end, sizeof end, offsetof(struct msr_header, end_mono_ns));
@@ -390,7 +391,7 @@ static void drain_signal(void)
 
 void runtime_withdraw(const char *why)
 {
-	if (!runtime_is_owner())
+	if (!process_is_owner())
 		return;
 	runtime_note(why);
 	runtime_hooks.withdrawn();
@@ -419,7 +420,7 @@ void runtime_exec_begin(void)
 void runtime_exec_failed(void)
 {
 	struct msr_header *h = store_header();
-	if (!runtime_is_owner() || !h || h->exit_kind != MSR_EXIT_EXEC)
+	if (!process_is_owner() || !h || h->exit_kind != MSR_EXIT_EXEC)
 		return;
 	store_reopen();
 	gpu_reopen();
@@ -434,19 +435,14 @@ void runtime_exec_failed(void)
 
 /* ---- what hooks ask ---- */
 
-const struct config *runtime_config(void)
+unsigned runtime_exec_seq(void)
 {
-	return process.measuring ? &process.config : NULL;
+	return life.exec_seq;
 }
 
 bool runtime_is_owner(void)
 {
-	return process_is_alive() && sys_getpid() == process.pid;
-}
-
-unsigned runtime_exec_seq(void)
-{
-	return life.exec_seq;
+	return process_is_owner();
 }
 
 uint64_t runtime_process_start_ns(void)
@@ -454,18 +450,17 @@ uint64_t runtime_process_start_ns(void)
 	return life.process_start_ns;
 }
 
-void runtime_suspend(void)
+bool runtime_mend_file(const void *address)
 {
-	if (thread_self)
-		thread_self->sample.suspended++;
-	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
+	if (!store_mend(address))
+		return false;
+	control_give_up();
+	return true;
 }
 
-void runtime_resume(void)
+const struct config *runtime_config(void)
 {
-	atomic_signal_fence(memory_order_seq_cst);
-	if (thread_self)
-		thread_self->sample.suspended--;
+	return process.measuring ? &process.config : NULL;
 }
 
 bool runtime_owns_fd(int fd)
@@ -484,14 +479,6 @@ bool runtime_move_fd(int fd)
 	return !runtime_owns_fd(fd) || store_move_fd();
 }
 
-bool runtime_mend_file(const void *address)
-{
-	if (!store_mend(address))
-		return false;
-	control_give_up();
-	return true;
-}
-
 bool runtime_is_inside(void)
 {
 	return thread_self && atomic_load_explicit(&thread_self->in_handler, memory_order_relaxed);
@@ -501,12 +488,6 @@ void runtime_need_file(void)
 {
 	if (process_is_alive())
 		store_own();
-}
-
-void runtime_note(const char *text)
-{
-	if (store_header())
-		records_info_text("note", text);
 }
 
 void runtime_count_loss(enum msr_loss cause)

@@ -3,6 +3,7 @@
 #include "hpcrun-lite/runtime/records.h"
 
 #include "common/safe/trylock.h"
+#include "hpcrun-lite/runtime/runtime.h"
 #include "hpcrun-lite/store/store.h"
 
 #include <string.h>
@@ -124,4 +125,10 @@ bool records_metric(const struct msr_metric *metric)
 	*m = *metric;
 	records_end(MSR_METRIC, sizeof *m);
 	return true;
+}
+
+void runtime_note(const char *text)
+{
+	if (store_header())
+		records_info_text("note", text);
 }

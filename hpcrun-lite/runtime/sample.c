@@ -62,12 +62,10 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
-	/*
-	 * An exchange, because the handler may interrupt; relaxed, because it is the same thread.
-	 */
-	uint64_t carried =
-			 atomic_exchange_explicit(&t->sample.carried[e->metric], 0, memory_order_relaxed),
-		 weight = e->weight + carried;
+	/* An exchange, because the handler may interrupt; relaxed, because it is the same thread. */
+	const uint64_t carried = atomic_exchange_explicit(&t->sample.carried[e->metric], 0,
+							  memory_order_relaxed),
+		       weight = e->weight + carried;
 	if (!cct_add(t->cct, node, e->metric, 1, weight, &cause)) {
 		add(&r->losses[cause], 1);
 		carry(t, e->metric, carried);
@@ -108,6 +106,20 @@ bool sample_insert(struct thread *t, const struct unwind_path *walked, uint32_t 
 				      .n_same = spliced.n_same,
 				      .end = (enum msr_path_end)spliced.end};
 	return cct_insert(t->cct, &path, node, cause);
+}
+
+void runtime_suspend(void)
+{
+	if (thread_self)
+		thread_self->sample.suspended++;
+	atomic_signal_fence(memory_order_seq_cst); /* before what must not be interrupted */
+}
+
+void runtime_resume(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	if (thread_self)
+		thread_self->sample.suspended--;
 }
 
 /* A path is complete if it reaches the root without a guess. */
@@ -206,11 +218,12 @@ static bool enter(struct thread *t)
 
 static void leave(struct thread *t, uint64_t start_ns)
 {
+	struct sample_thread *s = &t->sample;
 	uint64_t now = clock_mono_ns(), took = now - start_ns;
-	t->sample.n_long = took > LONG_NS && start_ns - t->sample.left_ns < took ? t->sample.n_long + 1 : 0;
-	t->sample.rest_until_ns =
-		t->sample.n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
-	t->sample.left_ns = now;
+	s->n_long = took > LONG_NS && start_ns - s->left_ns < took ? s->n_long + 1 : 0;
+	s->rest_until_ns =
+		s->n_long >= LONG_IN_A_ROW ? now + (took < REST_MAX_NS ? took : REST_MAX_NS) : 0;
+	s->left_ns = now;
 	watch_after_sample(t, now);
 	add(&t->record->handler_ns, sample_end_cost(t->sample.cost_start_ns, COST_EVERY));
 	atomic_store_explicit(&t->in_handler, 0, memory_order_release);
@@ -245,7 +258,8 @@ void sample_follow(struct thread *t)
 
 void sample_catch_up(struct thread *t)
 {
-	if (__builtin_expect(is_off() != atomic_load_explicit(&t->off.is_off, memory_order_relaxed), 0))
+	bool was_off = atomic_load_explicit(&t->off.is_off, memory_order_relaxed);
+	if (__builtin_expect(is_off() != was_off, 0))
 		sample_follow(t);
 }
 

@@ -10,6 +10,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/file_fault.h"
+#include "hpcrun-lite/runtime/gpu_glue.h"
 #include "hpcrun-lite/runtime/process.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 #include "hpcrun-lite/store/store.h"
@@ -25,98 +26,24 @@
 
 extern void *__libc_stack_end; /* of the dynamic loader: where the first thread's stack began */
 
-__thread struct thread *thread_self;
-
 static struct {
 	pthread_key_t key;         /* its destructor tells the end of a thread */
-	size_t block_bytes, unwind_at, cct_at, python_at;
-	_Atomic(struct thread *) made;
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
 	/* struct thread_totals of ended threads */
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
 } threads;
 
-/* ---- blocks ---- */
-
-static size_t align64(size_t n)
-{
-	return (n + 63) & ~(size_t)63;
-}
-
 static void on_thread_exit(void *value);
 
 bool thread_start_process(const char **cause)
 {
-	uint32_t depth = process.config.max_depth;
 	if (pthread_key_create(&threads.key, on_thread_exit) != 0) {
 		*cause = "no thread-specific key is left";
 		return false;
 	}
-	/*
-	 * The tree comes after the small parts, so that a short thread touches only one page of
-	 * them.
-	 */
-	threads.cct_at = thread_sources_place(align64(sizeof(struct thread)));
-	threads.unwind_at = (threads.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
-	threads.python_at = (threads.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
-	threads.block_bytes =
-		(threads.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
-	if (!room_take(threads.block_bytes)) {
-		*cause = "the limit on address space (ulimit -v) leaves too little room";
-		return false;
-	}
-	room_give(threads.block_bytes);
-	return true;
-}
-
-static struct thread *take_block(void)
-{
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
-	     t = t->next_made) {
-		uint32_t expected = THREAD_FREE;
-		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE &&
-		    atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
-							    memory_order_acquire,
-							    memory_order_relaxed)) {
-			return t;
-		}
-	}
-	if (!room_take(threads.block_bytes))
-		return NULL;
-	long at = sys_mmap(NULL, threads.block_bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (sys_is_error(at)) {
-		room_give(threads.block_bytes);
-		return NULL;
-	}
-	struct thread *t = (struct thread *)at;
-	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
-	t->next_made = atomic_load_explicit(&threads.made, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak_explicit(&threads.made, &t->next_made, t,
-						      memory_order_release, memory_order_relaxed))
-		;
-	return t;
-}
-
-/* Zeroes what the tree and the walks used, and gives that memory back. */
-static void wipe_block(struct thread *t)
-{
-	if (!t->cct)
-		return;
-	t->cct = NULL;
-	t->unwind = NULL;
-	t->python = NULL;
-	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
-	uint8_t *rest = (uint8_t *)t + 4096;
-	if (sys_madvise(rest, threads.block_bytes - 4096, MADV_DONTNEED) != 0)
-		memset(rest, 0, threads.block_bytes - 4096); /* locked by mlockall */
-}
-
-static void give_block(struct thread *t)
-{
-	wipe_block(t);
-	/* all that was written before belongs to the next owner */
-	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
+	/* The tree comes after the small parts, so that a short thread touches one page of them. */
+	const size_t at = (sizeof(struct thread) + 63) & ~(size_t)63;
+	return thread_place_parts(thread_sources_place(at), cause);
 }
 
 /* ---- stack bounds ---- */
@@ -188,31 +115,9 @@ static bool make_record(struct thread *t)
 	return true;
 }
 
-void thread_make_tree(struct thread *t)
-{
-	const struct cct_options options = {
-		.thread = t->record->number,
-		.is_main = t->is_main,
-		.max_depth = process.config.max_depth,
-		.max_nodes = process.config.max_nodes,
-	};
-	if (!t->unwind) {
-		t->unwind = unwind_thread_init((uint8_t *)t + threads.unwind_at,
-					       process.config.max_depth, &t->stack);
-		t->python = python_thread_init((uint8_t *)t + threads.python_at,
-					       process.config.max_depth, t->is_main);
-	}
-	t->cct = cct_init((uint8_t *)t + threads.cct_at, &options);
-}
-
 static uint64_t get(_Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
-}
-
-struct thread *thread_first(void)
-{
-	return atomic_load_explicit(&threads.made, memory_order_acquire);
 }
 
 /* Prepares a block in which the calling thread is measured from now on. */
@@ -227,7 +132,7 @@ static void reset(struct thread *t, bool is_main)
 
 void thread_begin(bool is_main, const struct thread_room *room)
 {
-	struct thread *t = take_block();
+	struct thread *t = thread_take_block();
 	if (!t) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 		return;
@@ -239,7 +144,7 @@ void thread_begin(bool is_main, const struct thread_room *room)
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 	file_fault_close(bus);
 	if (!is_recorded) {
-		give_block(t);
+		thread_give_block(t);
 		return;
 	}
 	find_stack(&t->stack, room, t->tid);
@@ -258,7 +163,8 @@ static void stamp(const struct thread *t, struct msr_thread *r, uint64_t now_ns,
 	r->end_ns = now_ns;
 	r->cpu_end_ns = cpu_ns;
 	if (cpu_ns)
-		atomic_store_explicit(&r->cpu_off_ns, thread_off_ns(t, cpu_ns), memory_order_relaxed);
+		atomic_store_explicit(&r->cpu_off_ns, thread_off_ns(t, cpu_ns),
+				      memory_order_relaxed);
 	if (cpu_ns > r->cpu_start_ns && process.has_cputime) {
 		uint64_t all = cpu_ns - r->cpu_start_ns, off = thread_off_ns(t, cpu_ns),
 			 used = all > off ? all - off : 0;
@@ -317,7 +223,7 @@ void thread_end(void)
 		cct_finish(t->cct);
 	add_to_ended(t->record);
 	t->record = NULL;
-	give_block(t);
+	thread_give_block(t);
 	file_fault_close(bus);
 }
 
@@ -363,7 +269,7 @@ static void read_name(struct msr_thread *r)
 
 void thread_stamp_all(uint64_t now_ns)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	for (struct thread *t = thread_first(); t;
 	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (!r)
@@ -380,7 +286,7 @@ void thread_stamp_all(uint64_t now_ns)
 
 void thread_unstamp_all(void)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	for (struct thread *t = thread_first(); t;
 	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (r) {
@@ -392,7 +298,7 @@ void thread_unstamp_all(void)
 
 bool thread_all_outside(void)
 {
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	for (struct thread *t = thread_first(); t;
 	     t = t->next_made)
 		if (t != thread_self && atomic_load_explicit(&t->in_handler, memory_order_seq_cst))
 			return false;
@@ -404,7 +310,7 @@ void thread_sum(struct thread_totals *sum)
 	uint64_t *word = (uint64_t *)sum;
 	for (unsigned i = 0; i < sizeof *sum / sizeof *word; i++)
 		word[i] = get(&threads.ended[i]);
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_acquire); t;
+	for (struct thread *t = thread_first(); t;
 	     t = t->next_made) {
 		struct msr_thread *r = live_record(t);
 		if (r)
@@ -419,7 +325,7 @@ static void forget(struct thread *t)
 		cct_forget(t->cct);
 	t->record = NULL;
 	atomic_store_explicit(&t->in_handler, 0, memory_order_relaxed);
-	give_block(t);
+	thread_give_block(t);
 }
 
 void thread_forked(void)
@@ -428,7 +334,7 @@ void thread_forked(void)
 	for (unsigned i = 0; i < sizeof threads.ended / sizeof *threads.ended; i++)
 		atomic_store_explicit(&threads.ended[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&threads.n_numbers, 0, memory_order_relaxed);
-	for (struct thread *t = atomic_load_explicit(&threads.made, memory_order_relaxed); t;
+	for (struct thread *t = thread_first(); t;
 	     t = t->next_made)
 		if (t != self &&
 		    atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_ALIVE)
@@ -447,7 +353,7 @@ void thread_forked(void)
 	if (!make_record(self)) {
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 		thread_self = NULL;
-		give_block(self);
+		thread_give_block(self);
 		return;
 	}
 	if (has_tree)

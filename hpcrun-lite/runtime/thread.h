@@ -18,6 +18,7 @@
 #include "hpcrun-lite/runtime/watch.h"
 #include "hpcrun-lite/unwind/unwind.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,6 +92,22 @@ void thread_unstamp_all(void);
 /* Returns true if no thread except the caller is inside the tool. */
 bool thread_all_outside(void);
 
+/* Sends RUNTIME_SIGNAL to one thread. Signal-safe. */
+void thread_send(struct thread *t);
+/* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
+void thread_ask(struct thread *t);
+/* Returns true if the signal is one from thread_send. Signal-safe. */
+bool thread_sent(const siginfo_t *info);
+
+/*
+ * thread_block.c: places the tree and the walks in a block from `at` on, once per process. Returns
+ * false and sets *cause if there is no address space.
+ */
+bool thread_place_parts(size_t at, const char **cause);
+/* Returns a block in use, or NULL. The content is that of an earlier thread, or zero. */
+struct thread *thread_take_block(void);
+/* Gives the memory of tree and walks back; another thread may take the block. */
+void thread_give_block(struct thread *t);
 /* The first block of the list linked by next_made; NULL if it is empty. Signal-safe. */
 struct thread *thread_first(void);
 

@@ -3,13 +3,7 @@
 #include "hpcrun-lite/runtime/thread_off.h"
 
 #include "common/safe/clock.h"
-#include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/process.h"
-
-#include <string.h>
-
-/* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
-static _Atomic bool has_sent;
 
 static void set_off(struct thread *t, bool is_off, uint64_t cpu_ns)
 {
@@ -69,43 +63,6 @@ void thread_follow(struct thread *t)
 		else if (atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
 			go_on(t);
 	} while (off != atomic_load_explicit(&process.off, memory_order_seq_cst));
-}
-
-/*
- * If the user's limit on queued signals (RLIMIT_SIGPENDING) is reached, the kernel sends the signal
- * without its value.
- */
-bool thread_sent(const siginfo_t *info)
-{
-	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &has_sent) ||
-	       (info->si_code == SI_USER && info->si_pid == 0 &&
-		atomic_load_explicit(&has_sent, memory_order_relaxed));
-}
-
-/* Sends a signal that looks like a timer's. */
-static void send(struct thread *t, const void *value)
-{
-	siginfo_t info;
-	memset(&info, 0, sizeof info);
-	info.si_code = SI_TIMER;
-	info.si_value.sival_ptr = (void *)value;
-	/* the system call orders it */
-	atomic_store_explicit(&has_sent, true, memory_order_relaxed);
-	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
-}
-
-/*
- * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
- * makes a thread look.
- */
-void thread_send(struct thread *t)
-{
-	send(t, &has_sent);
-}
-
-void thread_ask(struct thread *t)
-{
-	send(t, &source_look);
 }
 
 void thread_signal_others(void)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How one thread follows process.off (control.h), and the signals that make it look. Test:
+ * How one thread follows process.off (control.h). Test:
  * tests/cli/control.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_OFF_H
 #define HPCRUN_LITE_RUNTIME_THREAD_OFF_H
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,11 +36,4 @@ void thread_follow(struct thread *t);
  * Signal-safe.
  */
 void thread_signal_others(void);
-/* Sends RUNTIME_SIGNAL to one thread. Signal-safe. */
-void thread_send(struct thread *t);
-/* Asks the sources of a thread to look at its CPU clock; see watch.h. Signal-safe. */
-void thread_ask(struct thread *t);
-/* Returns true if the signal is one from thread_send. Signal-safe. */
-bool thread_sent(const siginfo_t *info);
-
 #endif

@@ -36,7 +36,8 @@ void thread_sources_forked(struct thread *t)
 
 static void start_source(struct thread *t, unsigned i)
 {
-	t->sources.is_on[i] = process.source[i].ops->thread_start(t->sources.state[i], &t->record->use);
+	const struct source_ops *ops = process.source[i].ops;
+	t->sources.is_on[i] = ops->thread_start(t->sources.state[i], &t->record->use);
 	if (!t->sources.is_on[i])
 		store_count_loss(MSR_LOSS_THREAD_SETUP);
 }

@@ -8,6 +8,7 @@
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/report/report.h"
 #include "hpcrun-lite/runtime/report/say.h"
 #include "hpcrun-lite/store/store.h"
 

@@ -7,6 +7,7 @@
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
 #include "hpcrun-lite/runtime/process.h"
+#include "hpcrun-lite/runtime/report/report.h"
 
 #include <string.h>
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the user is told at the end of a process. Signal-safe: no malloc, no stdio. Tests:
+ * tests/cli/run_processes.sh, tests/cli/run_children.sh.
+ */
+#ifndef HPCRUN_LITE_RUNTIME_REPORT_REPORT_H
+#define HPCRUN_LITE_RUNTIME_REPORT_REPORT_H
+
+#include "common/safe/text.h"
+#include "hpcrun-lite/runtime/report/gpu_sums.h"
+#include "hpcrun-lite/runtime/thread.h"
+
+/* report.c: prints the report at the end, a line or a table. */
+void report_print(void);
+/*
+ * report_files.c: adds what the other processes of this rank have written so far. Returns the
+ * number of processes.
+ */
+uint64_t report_add_others(struct thread_totals *sum, struct gpu_sums *gpu);
+/* The recording of a process: a range of bytes in a file, with a header page and extents. */
+struct report_place {
+	int fd;
+	uint64_t start, end;
+};
+/*
+ * Calls `visit` for each process of this rank, including this one if `with_own`. Returns the number
+ * of other processes.
+ */
+uint64_t report_each_process(bool with_own, void (*visit)(const struct report_place *p, void *arg),
+			     void *arg);
+/* Reads from these files, a limited number of times. */
+bool report_read_at(int fd, void *to, size_t n, uint64_t at);
+/*
+ * Reads the header of the next extent of a place into *e. *at is 0 at first, then the position
+ * after *e. Returns false if there is no more.
+ */
+bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_extent *e);
+/* report_children.c: adds a line for each program of this rank that was not measured. */
+void report_put_unmeasured(struct text *t);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory of threads, the list of all blocks, and signals to a thread. See thread.h. Never calls
+ * malloc: a program may replace it, or be inside it. Test: tests/cli/run_threads.sh.
+ */
+#include "common/safe/room.h"
+#include "common/safe/sys.h"
+#include "hpcrun-lite/runtime/process.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+__thread struct thread *thread_self;
+
+static struct {
+	size_t block_bytes, unwind_at, cct_at, python_at;
+	_Atomic(struct thread *) made;
+} blocks;
+
+/* A thread was sent a signal. Its address is the value of these signals, which no timer has. */
+static _Atomic bool has_sent;
+
+bool thread_place_parts(size_t at, const char **cause)
+{
+	uint32_t depth = process.config.max_depth;
+	blocks.cct_at = at;
+	blocks.unwind_at = (blocks.cct_at + cct_bytes(depth) + 4095) & ~(size_t)4095;
+	blocks.python_at = (blocks.unwind_at + unwind_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	blocks.block_bytes =
+		(blocks.python_at + python_thread_bytes(depth) + 4095) & ~(size_t)4095;
+	if (!room_take(blocks.block_bytes)) {
+		*cause = "the limit on address space (ulimit -v) leaves too little room";
+		return false;
+	}
+	room_give(blocks.block_bytes);
+	return true;
+}
+
+struct thread *thread_take_block(void)
+{
+	for (struct thread *t = atomic_load_explicit(&blocks.made, memory_order_acquire); t;
+	     t = t->next_made) {
+		uint32_t expected = THREAD_FREE;
+		if (atomic_load_explicit(&t->state, memory_order_relaxed) == THREAD_FREE &&
+		    atomic_compare_exchange_strong_explicit(&t->state, &expected, THREAD_ALIVE,
+							    memory_order_acquire,
+							    memory_order_relaxed)) {
+			return t;
+		}
+	}
+	if (!room_take(blocks.block_bytes))
+		return NULL;
+	long at = sys_mmap(NULL, blocks.block_bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_error(at)) {
+		room_give(blocks.block_bytes);
+		return NULL;
+	}
+	struct thread *t = (struct thread *)at;
+	atomic_store_explicit(&t->state, THREAD_ALIVE, memory_order_relaxed);
+	t->next_made = atomic_load_explicit(&blocks.made, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak_explicit(&blocks.made, &t->next_made, t,
+						      memory_order_release, memory_order_relaxed))
+		;
+	return t;
+}
+
+/* Zeroes what the tree and the walks used, and gives that memory back. */
+static void wipe_block(struct thread *t)
+{
+	if (!t->cct)
+		return;
+	t->cct = NULL;
+	t->unwind = NULL;
+	t->python = NULL;
+	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
+	uint8_t *rest = (uint8_t *)t + 4096;
+	if (sys_madvise(rest, blocks.block_bytes - 4096, MADV_DONTNEED) != 0)
+		memset(rest, 0, blocks.block_bytes - 4096); /* locked by mlockall */
+}
+
+void thread_give_block(struct thread *t)
+{
+	wipe_block(t);
+	/* all that was written before belongs to the next owner */
+	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
+}
+
+void thread_make_tree(struct thread *t)
+{
+	const struct cct_options options = {
+		.thread = t->record->number,
+		.is_main = t->is_main,
+		.max_depth = process.config.max_depth,
+		.max_nodes = process.config.max_nodes,
+	};
+	if (!t->unwind) {
+		t->unwind = unwind_thread_init((uint8_t *)t + blocks.unwind_at,
+					       process.config.max_depth, &t->stack);
+		t->python = python_thread_init((uint8_t *)t + blocks.python_at,
+					       process.config.max_depth, t->is_main);
+	}
+	t->cct = cct_init((uint8_t *)t + blocks.cct_at, &options);
+}
+
+struct thread *thread_first(void)
+{
+	return atomic_load_explicit(&blocks.made, memory_order_acquire);
+}
+
+/* ---- signals ---- */
+
+/*
+ * If the user's limit on queued signals (RLIMIT_SIGPENDING) is reached, the kernel sends the signal
+ * without its value.
+ */
+bool thread_sent(const siginfo_t *info)
+{
+	return (info->si_code == SI_TIMER && info->si_value.sival_ptr == &has_sent) ||
+	       (info->si_code == SI_USER && info->si_pid == 0 &&
+		atomic_load_explicit(&has_sent, memory_order_relaxed));
+}
+
+/* Sends a signal that looks like a timer's. */
+static void send(struct thread *t, const void *value)
+{
+	siginfo_t info;
+	memset(&info, 0, sizeof info);
+	info.si_code = SI_TIMER;
+	info.si_value.sival_ptr = (void *)value;
+	/* the system call orders it */
+	atomic_store_explicit(&has_sent, true, memory_order_relaxed);
+	sys_call4(SYS_rt_tgsigqueueinfo, sys_getpid(), t->tid, RUNTIME_SIGNAL, (long)&info);
+}
+
+/*
+ * Uses a value that no timer has. If a signal is already pending, that one is enough: every signal
+ * makes a thread look.
+ */
+void thread_send(struct thread *t)
+{
+	send(t, &has_sent);
+}
+
+void thread_ask(struct thread *t)
+{
+	send(t, &source_look);
+}
