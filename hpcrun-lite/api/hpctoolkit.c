@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libhpctoolkit.a: hands the calls of hpctoolkit.h on to the preloaded library, by a name of its
- * own, since a program that exports its symbols would find itself by the public ones. Must not need
- * anything but libc, nor keep a program from running anywhere. Test: tests/cli/run/control.sh.
+ * libhpctoolkit.a: passes the calls of hpctoolkit.h on to the preloaded library, under another
+ * name. A program that exports its symbols would find itself under the public names. Must need only
+ * libc, and must never keep a program from running. Test: tests/cli/run/control.sh.
  */
 #include "hpcrun-lite/api/hpctoolkit.h"
 
@@ -15,11 +15,13 @@
 
 #define VISIBLE __attribute__((visibility("default")))
 
-static _Atomic(hpcrun_lite_sampling_fn *) tool; /* NULL: not there */
+static _Atomic(hpcrun_lite_sampling_fn *) tool; /* NULL: not loaded */
 static atomic_bool has_looked;
 
-/* At start-up, so that a signal handler need not enter the loader; constructors of the program may
- * be earlier still. */
+/*
+ * Looked up at start-up, so that a signal handler need not enter the loader. Constructors of the
+ * program may run earlier.
+ */
 __attribute__((constructor)) static void look(void)
 {
 	tool = (hpcrun_lite_sampling_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, HPCRUN_LITE_SAMPLING);
@@ -49,7 +51,7 @@ VISIBLE int hpctoolkit_sampling_is_active(void)
 	return ask(HPCRUN_LITE_SAMPLING_ASK);
 }
 
-/* As Fortran compilers name them. */
+/* The names of Fortran compilers. */
 #define FORTRAN(name, as) VISIBLE __typeof__(name) as __attribute__((alias(#name)))
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start_);
 FORTRAN(hpctoolkit_sampling_start, hpctoolkit_sampling_start__);

@@ -23,7 +23,7 @@
 
 struct slot {
 	uint32_t hash;
-	uint32_t node; /* 0: empty, for the root is never looked up */
+	uint32_t node; /* 0: empty, because the root is never looked up */
 };
 
 struct cct {
@@ -31,10 +31,10 @@ struct cct {
 	struct table nodes, cells;
 	struct slot *slot;
 	uint32_t n_slots;      /* a power of two */
-	uint32_t n_memo;       /* valid entries behind memo[0] */
+	uint32_t n_memo;       /* valid entries after memo[0] */
 	struct msr_extent *trace;
 	uint64_t trace_used,
-		trace_end; /* bytes behind its header, and how many there is room for */
+		trace_end; /* bytes after its header: used, and available */
 	uint32_t trace_sequence, trace_bytes;
 	uint64_t trace_ns;     /* time of the last record */
 	struct slot first_slots[CCT_FIRST_SLOTS];
@@ -62,7 +62,7 @@ struct cct *cct_init(void *memory, const struct cct_options *options)
 	table_init(&t->cells, MSR_CELL, sizeof(struct msr_cell), options->thread,
 		   (struct table_extent *)(arrays + TABLE_MANY_BYTES));
 	for (uint32_t i = 0; t->slot == t->first_slots && i < CCT_FIRST_SLOTS;
-	     i++) /* memory used before */
+	     i++) /* memory was in use before */
 		t->first_slots[i] = (struct slot){0, 0};
 	t->slot = t->first_slots;
 	t->n_slots = CCT_FIRST_SLOTS;
@@ -117,7 +117,7 @@ static bool double_slots(struct cct *t)
 	for (uint32_t i = 0; i < old_n; i++)
 		if (old[i].node)
 			place(slot, n, old[i]);
-	/* In this order, since another thread may fork here and its child then calls cct_forget. */
+	/* In this order, because another thread may fork here, and its child calls cct_forget. */
 	t->slot = slot;
 	t->n_slots = n;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -141,7 +141,7 @@ static bool new_node(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id
 	return true;
 }
 
-/* The child of `parent` with this address, made if need be. */
+/* Finds or makes the child of `parent` with this address. */
 static bool child(struct cct *t, uint32_t parent, msr_addr addr, uint32_t *id, enum msr_loss *cause)
 {
 	uint32_t hash = hash_of(parent, addr);
@@ -221,7 +221,7 @@ bool cct_add(struct cct *t, uint32_t id, uint32_t metric, uint64_t count, uint64
 	struct msr_node *node = table_at(&t->nodes, id);
 	uint32_t first = atomic_load_explicit(&node->first_cell, memory_order_relaxed);
 	for (uint32_t i = first, n = 0; i && i <= t->cells.n && n < 1024;
-	     n++) { /* a file that was damaged may say anything */
+	     n++) { /* a damaged file may contain any value */
 		struct msr_cell *cell = table_at(&t->cells, i - 1);
 		if (cell->metric == metric) {
 			add_to(&cell->sum, sum);
@@ -272,7 +272,7 @@ static bool new_trace_extent(struct cct *t, uint64_t now_ns, enum msr_loss *caus
 	return true;
 }
 
-/* By what we know, not by what the file says: somebody may have written there. */
+/* Uses our own numbers and not those in the file, which another process may have overwritten. */
 static uint64_t trace_room(const struct cct *t)
 {
 	return t->trace ? (t->trace_end - t->trace_used) / sizeof(uint64_t) : 0;
@@ -284,7 +284,7 @@ bool cct_trace(struct cct *t, uint32_t node, uint32_t metric, uint64_t now_ns, e
 	if (trace_room(t) < (absolute ? 3 : 1)) {
 		if (!new_trace_extent(t, now_ns, cause))
 			return false;
-		absolute = false; /* the extent itself says the time */
+		absolute = false; /* the extent contains the time */
 	}
 	uint64_t used = t->trace_used;
 	uint64_t *record = (uint64_t *)(t->trace + 1) + used / sizeof *record;

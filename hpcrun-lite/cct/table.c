@@ -56,7 +56,7 @@ uint32_t table_commit(struct table *t)
 {
 	const struct table_extent *last = &t->at[t->n_extents - 1];
 	uint64_t used = (uint64_t)(t->n + 1 - last->first) * t->record_bytes;
-	/* Release: whoever finds the length, also after a kill, finds the record. */
+	/* Release: a reader that sees the length, also after a kill, sees the record. */
 	atomic_store_explicit(&last->extent->used, used, memory_order_release);
 	return t->n++;
 }

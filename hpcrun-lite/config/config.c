@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding and decoding of the one environment variable between launcher and run time; see
- * config.h. Must not allocate. Test: tests/unit/run/test_config.c.
+ * Encodes and decodes the environment variable between launcher and run time; see config.h. Must
+ * not allocate. Test: tests/unit/run/test_config.c.
  */
 #include "hpcrun-lite/config/config.h"
 
@@ -136,7 +136,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A value up to ',' or ';' or the end, unescaped. */
+/* Reads a value up to `,` or `;` or the end, unescaped. */
 static void get_text(struct in *in, char *to, size_t room)
 {
 	size_t n = 0;
@@ -301,7 +301,7 @@ const struct config_gpu *config_find_gpu(const struct config *c, const char *nam
 	return NULL;
 }
 
-/* Appends as far as there is room; counts all of it. */
+/* Appends what fits and counts all of it. */
 static void append(char *text, size_t n_bytes, size_t *n, const char *s, size_t length)
 {
 	for (size_t i = 0; i < length; i++, (*n)++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which rank of a parallel job this process is, from what launchers leave in the environment. Must
- * not allocate. Test: tests/unit/run/test_config.c.
+ * Finds the rank of this process in a parallel job from the variables that launchers set. Must not
+ * allocate. Test: tests/unit/run/test_config.c.
  */
 #include "hpcrun-lite/config/config_rank.h"
 
@@ -109,7 +109,7 @@ static const char *find(char *const *env, const char *name)
 	return NULL;
 }
 
-/* A decimal number from 0 to 999,999,999, else -1. */
+/* Returns a decimal number from 0 to 999,999,999, or -1. */
 static int32_t number(const char *s)
 {
 	int32_t v = 0;
@@ -124,8 +124,8 @@ static int32_t number(const char *s)
 }
 
 /*
- * A batch script itself is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291, or no
- * step at all): no rank.
+ * A batch script is task 0 of a step of its own ("batch", SLURM_STEP_ID 4294967291, or no step). It
+ * has no rank.
  */
 static bool is_slurm_task(char *const *env)
 {
@@ -154,8 +154,7 @@ const struct config_launcher *config_find_launcher(char *const *env, int32_t *ra
 		if (!is_believed(l, env, r, n))
 			continue;
 		*rank = r;
-		/* Where there is no variable for the size, Slurm knows it when it is the
-		 * launcher. */
+		/* If there is no variable for the size, ask Slurm if it is the launcher. */
 		*size = n < 0 && is_slurm_task(env) ? number(find(env, "SLURM_STEP_NUM_TASKS")) : n;
 		return l;
 	}

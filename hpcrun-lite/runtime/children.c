@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Children of the process; see children.h. Must not wait for a child that the program would not
- * wait for. Test: tests/cli/run/run_children.sh.
+ * Records the children of the process; see children.h. Must not reap a child that the program would
+ * not reap. Test: tests/cli/run/run_children.sh.
  */
 #include "hpcrun-lite/runtime/children.h"
 
@@ -15,11 +15,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define CHILDREN_MAX 100000u   /* records of children of a process: 3 MB */
-#define SMALL_NS 1000000u      /* CPU time of children that is not worth a record of its own */
+#define CHILDREN_MAX 100000u   /* records of children per process: 3 MB */
+#define SMALL_NS 1000000u      /* less CPU time is not worth a record of its own */
 
 static struct {
-	_Atomic uint64_t given_ns; /* of RUSAGE_CHILDREN, what records say */
+	_Atomic uint64_t given_ns; /* the part of RUSAGE_CHILDREN that has records */
 	_Atomic uint32_t n;
 } children;
 
@@ -33,7 +33,7 @@ static uint64_t cpu_of(const struct rusage *use)
 	return ns_of(&use->ru_utime) + ns_of(&use->ru_stime);
 }
 
-/* CPU time of the process itself (RUSAGE_SELF) or of the children that it waited for. */
+/* Returns the CPU time of the process (RUSAGE_SELF) or of the children it waited for. */
 static uint64_t cpu_used(int whose)
 {
 	struct rusage use;
@@ -42,13 +42,13 @@ static uint64_t cpu_used(int whose)
 
 void children_start(bool forked)
 {
-	/* After exec, children of the image before are in the sum. */
+	/* After exec, the sum includes children of the program before. */
 	uint64_t given_ns = forked ? 0 : cpu_used(RUSAGE_CHILDREN);
 	atomic_store_explicit(&children.given_ns, given_ns, memory_order_relaxed);
 	atomic_store_explicit(&children.n, 0, memory_order_relaxed);
 }
 
-/* Another thread may be writing one: that takes a microsecond, unless it was preempted. */
+/* Tries for a moment: another thread that writes needs a microsecond, unless it was preempted. */
 static void *begin(enum msr_kind kind, size_t n_bytes)
 {
 	enum { TRIES = 200 };
@@ -87,7 +87,7 @@ void runtime_child_ended(int pid, int status, const struct rusage *use)
 struct msr_unmeasured *runtime_child_unmeasured(
 	int pid, enum msr_unmeasured_reason reason, const char *path, bool replaces)
 {
-	/* In a child of vfork this is the parent's file, which is as good a place. */
+	/* In a child of vfork this writes to the parent's file. */
 	if (!process_is_alive() || reason == MSR_UNMEASURED_VOID)
 		return NULL;
 	size_t path_bytes = strnlen(path, PATH_MAX - 1) + 1;
@@ -111,7 +111,7 @@ struct msr_unmeasured *runtime_child_unmeasured(
 
 void runtime_child_not_started(struct msr_unmeasured *record)
 {
-	if (record) /* the mapping stays, also when the file was given up */
+	if (record) /* the mapping exists even if the file was given up */
 		atomic_store_explicit(&record->reason, MSR_UNMEASURED_VOID, memory_order_relaxed);
 }
 

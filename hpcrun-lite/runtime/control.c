@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting and stopping; see control.h. Must not: wait for a lock, since a signal handler may have
- * interrupted its holder; touch the state of other threads, which follow by themselves. Tests:
+ * Starts and stops the measurement; see control.h. Must not wait for a lock, because a signal
+ * handler may have interrupted its holder. Must not touch the state of other threads. Tests:
  * tests/cli/run/control.sh, tests/cli/gpu/control_gpu.sh.
  */
 #include "hpcrun-lite/runtime/control.h"
@@ -19,12 +19,12 @@
 #include <signal.h>
 
 static struct {
-	trylock lock;           /* of who switches */
-	_Atomic bool wants_off; /* the last call */
-	_Atomic bool gpus_off;  /* what back ends were told; under the lock */
+	trylock lock;           /* held by the thread that switches */
+	_Atomic bool wants_off; /* what the last call asked for */
+	_Atomic bool gpus_off;  /* what we told the back ends; under the lock */
 } control;
 
-/* In the header, where also a reader of a killed process's file finds it. */
+/* Writes the times into the header, where a reader finds them even if the process was killed. */
 static void write_down(bool off)
 {
 	struct msr_header *h = store_header();
@@ -50,12 +50,14 @@ void control_forked(void)
 {
 	trylock_give(&control.lock);
 	atomic_store_explicit(&control.gpus_off, false,
-			      memory_order_relaxed); /* back ends come in anew */
+			      memory_order_relaxed); /* back ends register again */
 	control_start_process(atomic_load_explicit(&process.off, memory_order_relaxed));
 }
 
-/* Telling a back end what it knows does no harm: one that came in while measurement was off was
- * told then. */
+/*
+ * Calling a back end twice with the same state does no harm. A back end that registers while
+ * measurement is off is called then.
+ */
 static void switch_gpus(bool off)
 {
 	bool is_new = off != atomic_load_explicit(&process.off, memory_order_relaxed) ||
@@ -77,7 +79,7 @@ static void switch_threads(bool off)
 	thread_signal_others();
 }
 
-/* What GPUs have to do for it is not sampled. */
+/* Switches the GPUs while threads are off, so that this work is not sampled. */
 static void apply(bool off)
 {
 	if (off)
@@ -93,8 +95,8 @@ static bool is_applied(bool off)
 }
 
 /*
- * Whoever does not get the lock has said what he wants to the one who has it. While the process
- * ends nothing is switched: should it go on, for an exec failed, that is made up for.
+ * A thread that does not get the lock leaves its wish to the holder. Nothing switches while the
+ * process ends; if an exec fails, control_go_on() catches up.
  */
 static void apply_wanted(void)
 {
@@ -113,7 +115,7 @@ void control_go_on(void)
 		apply_wanted();
 	if (thread_self)
 		sample_catch_up(thread_self);
-	thread_signal_others(); /* who took one meanwhile has not followed */
+	thread_signal_others(); /* a thread that took a signal meanwhile has not followed */
 }
 
 void control_give_up(void)
@@ -128,7 +130,7 @@ void control_set(bool off)
 	int saved = errno;
 	if (!process_is_owner() || store_is_damaged())
 		return;
-	/* A handler might never come back here. SIGBUS stays, for faults in the file. */
+	/* A signal handler might jump away from here. SIGBUS stays open, for faults in the file. */
 	const uint64_t old = signal_table_mask(SIG_BLOCK, ~signal_bit(SIGBUS));
 	const bool bus = file_fault_open();
 	atomic_store_explicit(&control.wants_off, off, memory_order_seq_cst);

@@ -5,10 +5,13 @@
 #include "common/safe/sys.h"
 #include "hpcrun-lite/runtime/signal_table.h"
 
-/* The thread has blocked SIGBUS as far as the program knows, but we have unblocked it. */
+/* The program has blocked SIGBUS in this thread, and we have unblocked it. */
 static _Thread_local volatile bool is_opened;
 
-/* One that is pending would come at once, and nobody knows whether it was sent to the thread. */
+/*
+ * Stays closed if a SIGBUS is pending: it would arrive at once, and we could not tell whether it
+ * was sent to the thread or to the process.
+ */
 bool file_fault_open(void)
 {
 	const uint64_t bus = signal_bit(SIGBUS);

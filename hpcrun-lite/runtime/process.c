@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Start, fork and end of the measured process. Must not exit or abort: whatever fails, the program
- * runs on, unmeasured and told so. Tests: tests/cli/run/run_processes.sh,
- * tests/cli/run/run_space.sh.
+ * Start, fork and end of the measured process. Must not exit or abort: on failure the program runs
+ * on unmeasured, and the user is told. Tests: tests/cli/run/run_processes.sh, tests/cli/run/run_space.sh.
  */
 #include "hpcrun-lite/runtime/process.h"
 
@@ -79,7 +78,7 @@ static bool open_store(bool is_forked, const char **cause)
 	return is_forked ? store_open_forked(&options, cause) : store_open(&options, cause);
 }
 
-/* A page that every fork wipes, so that a child that came about without fork() is noticed. */
+/* Maps a page that every fork clears, so that we notice a child made without fork(). */
 static bool make_alive_page(void)
 {
 	long page =
@@ -110,8 +109,10 @@ static void at_exit(int status, void *unused)
 	runtime_end(MSR_EXIT_RETURN, status);
 }
 
-/* Another thread may be writing one: it takes a microsecond, or it was preempted, and then this one
- * is done without. */
+/*
+ * Tries for a moment: another thread that writes a record needs a microsecond, unless it was
+ * preempted. Then this record is lost.
+ */
 static void *begin_python_record(size_t n_bytes)
 {
 	enum { TRIES = 200 };
@@ -221,9 +222,9 @@ static void after_fork(void)
 }
 
 /*
- * In the child, where only the calling thread is: no source signals it yet. Of a library whose
- * constructor came before ours the handler of forks comes before this as well: where that makes a
- * thread, the child has been seen to.
+ * In the child, which has only this thread; no source signals it yet. The fork handlers of a
+ * library whose constructor ran before ours run first. If they create a thread, hook_thread.c has
+ * called this already.
  */
 static void forked(void)
 {
@@ -289,7 +290,7 @@ void runtime_unload_ends(void)
 
 /* ---- end ---- */
 
-/* now_ns: also the end of the threads that live. */
+/* `now_ns` is also the end of live threads. */
 static void write_end(enum msr_exit_kind kind, int code, uint64_t now_ns)
 {
 	struct msr_header *h = store_header();
@@ -400,7 +401,7 @@ void runtime_withdraw(const char *why)
 	uint64_t mask = block_signal();
 	runtime_end(MSR_EXIT_WITHDRAWN, 0);
 	drain_signal();
-	process.measuring = false; /* other threads' signals find nothing to do */
+	process.measuring = false; /* signals of other threads do nothing from now on */
 	sys_call4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask);
 }
 

@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-#define RECORDS_FIRST_BYTES 1024u /* of a process that has little to say */
+#define RECORDS_FIRST_BYTES 1024u /* first extent of each kind */
 #define RECORDS_EXTENT_BYTES 4096u
 
 static struct writer {
 	trylock lock;
 	struct msr_extent *extent;
-	uint64_t used, end; /* bytes behind its header, and how many there is room for */
+	uint64_t used, end; /* bytes after its header: used, and available */
 	uint32_t sequence;
 } writer[MSR_UNMEASURED + 1];
 
@@ -38,13 +38,13 @@ void records_trim(void)
 		}
 }
 
-/* By what we know, not by what the file says: somebody may have written there. */
+/* Uses our own numbers and not those in the file, which another process may have overwritten. */
 static bool has_room(const struct writer *w, size_t n)
 {
 	return w->extent && w->end - w->used >= n;
 }
 
-/* 0: records carry their own length. */
+/* Returns 0 if records contain their own length. */
 static uint16_t record_bytes(enum msr_kind kind)
 {
 	return kind == MSR_METRIC   ? sizeof(struct msr_metric)
@@ -87,7 +87,7 @@ void *records_begin(enum msr_kind kind, size_t n_bytes, enum msr_loss *cause)
 void records_end(enum msr_kind kind, size_t n_bytes)
 {
 	struct writer *w = &writer[kind];
-	/* One writer under the lock; release publishes the record's content. */
+	/* The lock allows one writer; release publishes the content of the record. */
 	w->used += n_bytes;
 	atomic_store_explicit(&w->extent->used, w->used, memory_order_release);
 	trylock_give(&w->lock);
@@ -106,7 +106,7 @@ bool records_info(const char *key, const char *value, size_t value_bytes)
 	info->value_bytes = (uint32_t)value_bytes + 1;
 	memcpy(info + 1, key, key_bytes);
 	memcpy((char *)(info + 1) + key_bytes, value,
-	       value_bytes); /* the NUL is there: extents start zeroed */
+	       value_bytes); /* extents are zeroed, so the NUL exists already */
 	records_end(MSR_INFO, n);
 	return true;
 }

@@ -62,7 +62,7 @@ static void record(struct thread *t, uint32_t node, const struct source_expiry *
 {
 	struct msr_thread *r = t->record;
 	enum msr_loss cause;
-	/* An exchange, because the handler may interrupt; relaxed, because it is the same thread. */
+	/* An exchange, because the handler may interrupt. Relaxed, because it is one thread. */
 	const uint64_t carried = atomic_exchange_explicit(&t->sample.carried[e->metric], 0,
 							  memory_order_relaxed),
 		       weight = e->weight + carried;

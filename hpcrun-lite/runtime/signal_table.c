@@ -15,8 +15,10 @@ struct disposition {
 
 static struct disposition ours;
 
-/* To where a handler returns. The bytes are libc's, by which debuggers and unwinders know a signal
- * frame. */
+/*
+ * The code to which a handler returns. Debuggers and unwinders recognise a signal frame by these
+ * bytes, which are the same as in libc.
+ */
 void signal_table_restorer(void);
 __asm__(
 	".pushsection .text\n"
@@ -31,7 +33,7 @@ __asm__(
 	".size signal_table_restorer, .-signal_table_restorer\n"
 	".popsection\n");
 
-#define SA_RESTORER 0x04000000ul /* of the kernel */
+#define SA_RESTORER 0x04000000ul /* the kernel's flag */
 
 bool signal_table_install(int sig, void (*handler)(int, siginfo_t *, void *), unsigned long flags,
 			  uint64_t mask)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which source delivers which event, in the order of preference, and what is written about it. Runs
- * at the start of a process only. Tests: tests/cli/run/run_rate.sh, tests/cli/run/run_processes.sh.
+ * Chooses the source of each event, in order of preference, and writes records about it. Runs only
+ * at the start of a process. Tests: tests/cli/run/run_rate.sh, tests/cli/run/run_processes.sh.
  */
-#include <config.h> /* of configure, not of this room */
+#include <config.h> /* made by configure; not a file of this room */
 
 #include "common/safe/sys.h"
 #include "common/safe/text.h"
@@ -57,7 +57,7 @@ static bool is_task_clock(const struct config_event *e)
 		e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* `cpu_source` is that of CPUTIME; perf::TASK-CLOCK asks for the kernel's event by its name. */
+/* `cpu_source` is the source of CPUTIME. perf::TASK-CLOCK always gets the kernel event. */
 static void add_event(const struct source_ops *ops, uint32_t metric, enum source_cpu cpu_source)
 {
 	const struct config_event *e = &process.config.event[metric];
@@ -76,7 +76,7 @@ static void add_event(const struct source_ops *ops, uint32_t metric, enum source
 		process.is_cputime[metric] = process.has_cputime = true;
 }
 
-/* The loadable module beside the library. */
+/* Loads a module from the directory of our library. */
 static const struct source_ops *load_module(const char *name, char *cause, size_t cause_bytes)
 {
 	char path[PATH_MAX];
@@ -99,8 +99,10 @@ static bool start_source(struct process_source *s, char *cause, size_t cause_byt
 	return s->ops->process_start(s->event, s->n_events, &host, cause, cause_bytes);
 }
 
-/* Where the kernel's event is refused, a timer samples CPU time, unless the user asked for the
- * event by name. */
+/*
+ * Falls back to a timer for CPU time if the kernel refuses its event, unless the user chose the
+ * event.
+ */
 static enum source_cpu choose_cpu_source(const struct config_event *e)
 {
 	const struct source_event clock = {.perf_type = PERF_TYPE_SOFTWARE,
@@ -203,7 +205,7 @@ static void write_metric(const struct process_source *s, const struct source_eve
 	records_metric(&m);
 }
 
-/* Read once: children of fork have it from their parent. */
+/* Read once, because children of fork inherit it. */
 static void write_command(void)
 {
 	static char buffer[8192];
@@ -214,7 +216,7 @@ static void write_command(void)
 		n += (size_t)got;
 	if (fd >= 0)
 		sys_close(fd);
-	/* the record's own NUL ends it */
+	/* records_info adds the NUL at the end */
 	records_info("command", buffer, n && buffer[n - 1] == '\0' ? n - 1 : n);
 }
 

@@ -27,7 +27,7 @@
 extern void *__libc_stack_end; /* of the dynamic loader: where the first thread's stack began */
 
 static struct {
-	pthread_key_t key;         /* its destructor tells the end of a thread */
+	pthread_key_t key;         /* its destructor runs at the end of a thread */
 	_Atomic uint32_t n_numbers; /* threads numbered in the file */
 	/* struct thread_totals of ended threads */
 	_Atomic uint64_t ended[sizeof(struct thread_totals) / sizeof(uint64_t)];
@@ -65,7 +65,7 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 		s->lo = room->lo ? room->lo : s->hi - room->n_bytes + 4096;
 		s->grows = false;
 		s->first = 0;
-		if (here < s->lo || here >= s->hi) { /* not known: as much as is in use */
+		if (here < s->lo || here >= s->hi) { /* not known: take what is in use */
 			s->lo = here & ~(uintptr_t)4095;
 			s->hi = s->hi > here ? s->hi : s->lo + 4096;
 		}
@@ -82,7 +82,7 @@ static void find_stack(struct unwind_stack *s, const struct thread_room *room, i
 
 /* ---- begin ---- */
 
-/* Resets what belongs to the record of a thread; a forked child begins a new one. */
+/* Resets the fields that belong to the record. A forked child begins a new record. */
 static void reset_record(struct thread *t)
 {
 	sample_reset_record(t);
@@ -180,7 +180,7 @@ void thread_add_record(struct thread_totals *sum, struct msr_thread *r)
 	sum->delivered += get(&r->delivered);
 	sum->recorded += get(&r->recorded);
 	sum->handler_ns += get(&r->handler_ns);
-	/* Of a thread whose end could not be written, what its samples stand for. */
+	/* if the end could not be written: the CPU time that its samples stand for */
 	sum->cpu_ns += r->cpu_end_ns > r->cpu_start_ns
 			       ? r->cpu_end_ns - r->cpu_start_ns
 			       : get(&r->use.event_ns) + get(&r->use.timer_ns);
@@ -206,10 +206,11 @@ static void add_to_ended(struct msr_thread *r)
 void thread_end(void)
 {
 	struct thread *t = thread_self;
-	/* in a child that is not measured the record is not even mapped */
+	/* in a child that is not measured, the record is not mapped */
 	if (!t || !process_is_alive())
 		return;
-	signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL)); /* a switch starts them again */
+	/* or a switch of measurement starts them again */
+	signal_table_mask(SIG_BLOCK, signal_bit(RUNTIME_SIGNAL));
 	const bool bus = file_fault_open();
 	thread_sources_stop(t);
 	runtime_hooks.thread_ends();
@@ -228,8 +229,8 @@ void thread_end(void)
 }
 
 /*
- * Destructors of keys run up to PTHREAD_DESTRUCTOR_ITERATIONS times while they set their key again:
- * ours ends in the last round.
+ * The destructor of a key runs up to PTHREAD_DESTRUCTOR_ITERATIONS times if it sets the key again.
+ * We end in the last round, after the destructors of the program.
  */
 static void on_thread_exit(void *value)
 {
@@ -251,7 +252,7 @@ static struct msr_thread *live_record(struct thread *t)
 										     : NULL;
 }
 
-/* The name of a live thread, as prctl(PR_GET_NAME) returns it. */
+/* Reads the name of a live thread, like prctl(PR_GET_NAME). */
 static void read_name(struct msr_thread *r)
 {
 	char path[48];

@@ -65,7 +65,7 @@ struct thread *thread_take_block(void)
 	return t;
 }
 
-/* Zeroes what the tree and the walks used, and gives that memory back. */
+/* Clears the memory of the tree and the walks and gives it back to the system. */
 static void wipe_block(struct thread *t)
 {
 	if (!t->cct)
@@ -76,13 +76,13 @@ static void wipe_block(struct thread *t)
 	memset((uint8_t *)t + sizeof *t, 0, 4096 - sizeof *t);
 	uint8_t *rest = (uint8_t *)t + 4096;
 	if (sys_madvise(rest, blocks.block_bytes - 4096, MADV_DONTNEED) != 0)
-		memset(rest, 0, blocks.block_bytes - 4096); /* locked by mlockall */
+		memset(rest, 0, blocks.block_bytes - 4096); /* memory locked by mlockall */
 }
 
 void thread_give_block(struct thread *t)
 {
 	wipe_block(t);
-	/* all that was written before belongs to the next owner */
+	/* release: what we wrote comes before what the next owner writes */
 	atomic_store_explicit(&t->state, THREAD_FREE, memory_order_release);
 }
 

@@ -19,7 +19,7 @@ uint64_t thread_off_ns(const struct thread *t, uint64_t cpu_ns)
 	return is_off && cpu_ns > since ? before + cpu_ns - since : before;
 }
 
-/* From here to the next sample the time line has no information. */
+/* Marks that the time line has no information from here to the next sample. */
 static void trace_off(struct thread *t)
 {
 	enum msr_loss cause;
@@ -33,7 +33,7 @@ static void trace_off(struct thread *t)
 static void go_off(struct thread *t)
 {
 	thread_sources_rest(t, true);
-	/* one was being started when it went off */
+	/* a source was being started while the thread was off */
 	if (atomic_load_explicit(&t->off.is_off, memory_order_relaxed))
 		return;
 	set_off(t, true, clock_thread_cpu_ns());
@@ -75,7 +75,7 @@ void thread_signal_others(void)
 		    t->tid &&
 		    atomic_load_explicit(&t->off.is_off, memory_order_seq_cst) !=
 			    atomic_load_explicit(&process.off, memory_order_seq_cst)
-		    /* what is left pending kills the next image of an exec */
+		    /* a signal left pending would kill the next program after an exec */
 		    && !atomic_load_explicit(&process.ending, memory_order_relaxed))
 			thread_send(t);
 }

@@ -8,13 +8,14 @@
 
 #define WATCH_NS 50000000u
 #define WATCH_BEHIND_NS 16000000u /* four ticks of 4 ms: fewer is ordinary */
-#define WATCH_MOST 64u            /* threads looked at in one go */
+#define WATCH_MOST 64u            /* threads checked in one call */
 
 static struct {
 	struct ktimer timer;
 	uint64_t delay_ns;
-	_Atomic uint64_t looked_ns;       /* CLOCK_MONOTONIC: when somebody last looked */
-	_Atomic(struct thread *) next;    /* where the next look begins; NULL: at the first */
+	_Atomic uint64_t looked_ns;       /* CLOCK_MONOTONIC: last check */
+	/* where the next check begins; NULL: at the first thread */
+	_Atomic(struct thread *) next;
 } watch;
 
 void watch_reset_record(struct thread *t)
@@ -42,7 +43,7 @@ void watch_forked(void)
 	atomic_store_explicit(&watch.next, NULL, memory_order_relaxed);
 }
 
-/* A block may change hands meanwhile: then a thread is asked without reason, which does no harm. */
+/* If another thread gets the block meanwhile, it is asked without reason. That does no harm. */
 static bool is_behind(struct thread *t)
 {
 	struct msr_thread *r = t->record;
@@ -60,7 +61,7 @@ static bool is_behind(struct thread *t)
 	return true;
 }
 
-/* How many were asked. */
+/* Returns the number of threads that were asked. */
 static unsigned look_at_others(const struct thread *self)
 {
 	unsigned n = 0;
@@ -76,7 +77,7 @@ static unsigned look_at_others(const struct thread *self)
 	return n;
 }
 
-/* One of several threads wins; relaxed, for nothing hangs on who. */
+/* One of several threads wins. Relaxed, because it does not matter which. */
 void watch_after_sample(const struct thread *t, uint64_t now_ns)
 {
 	uint64_t looked = atomic_load_explicit(&watch.looked_ns, memory_order_relaxed);

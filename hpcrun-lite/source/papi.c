@@ -20,7 +20,7 @@ struct papi_thread {
 	bool registered, running;
 	unsigned n_descriptors;
 	int descriptors[MSR_MAX_METRICS];
-	/* inside PAPI: a signal handler of the program's that ends the process must not enter it */
+	/* inside PAPI: a handler of the program that ends the process must not enter it */
 	volatile sig_atomic_t busy;
 };
 

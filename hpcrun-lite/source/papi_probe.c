@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The module's answers to the launcher; see papi_probe.h. Runs in a child process of the launcher
- * only. Test: tests/cli/launch/launch_papi.sh. */
+/*
+ * Answers the launcher; see papi_probe.h. Runs only in a child process of the launcher. Test:
+ * tests/cli/launch/launch_papi.sh.
+ */
 #include "hpcrun-lite/source/papi_probe.h"
 
 #include "common/format/measurement.h"

@@ -4,8 +4,10 @@
 
 void extent_write(struct msr_extent *e, const struct store_request *r, uint64_t length)
 {
-	/* An extent is sound only with its magic number; while the rest changes it has none, so a
-	 * kill in between leaves a gap. */
+	/*
+	 * An extent is valid only with its magic number. It has none while the rest changes, so a
+	 * kill in between leaves a gap.
+	 */
 	*(volatile uint32_t *)&e->magic = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	atomic_store_explicit(&e->used, 0, memory_order_relaxed);

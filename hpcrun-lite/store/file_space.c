@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reserving and mapping the measurement file; see file_space.h. Must not raise SIGXFSZ: the limit
- * is read before the file grows. Tests: tests/unit/run/test_store.c, tests/cli/run/run_space.sh.
+ * Reserves and maps the measurement file; see file_space.h. Must not raise SIGXFSZ, so it reads the
+ * limit before the file grows. Tests: tests/unit/run/test_store.c, tests/cli/run/run_space.sh.
  */
 #include "hpcrun-lite/store/file_space.h"
 
@@ -17,7 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define SPACE_MAX_SUFFIX 10000u /* files of one pid and host: exec chains, and pids used again */
+#define SPACE_MAX_SUFFIX 10000u /* files of one pid and host: after exec, or if a pid is reused */
 #define SPACE_LEAST 65536u      /* a smaller growth is not worth a mapping */
 
 static const char too_long[] = "the path is too long";
@@ -68,8 +68,10 @@ static uint64_t soft_limit(int resource)
 	return limit.rlim_cur;
 }
 
-/* A high number for a descriptor: programs expect the low ones. Above 1023 the kernel's table would
- * grow, and select() ends there. */
+/*
+ * Moves a descriptor to a high number, because programs expect the low ones. Not above 1023, where
+ * select() ends and the kernel would enlarge its table.
+ */
 static int move_high(int fd)
 {
 	uint64_t limit = soft_limit(RLIMIT_NOFILE);
@@ -92,7 +94,9 @@ static bool is_ours(const struct space *s, int fd)
 	       st.st_ino == s->inode;
 }
 
-/* The descriptor, mended when the program closed it; -1 when that cannot be. */
+/*
+ * Returns the descriptor and opens the file again if the program closed it. Returns -1 on failure.
+ */
 static int checked_fd(struct space *s)
 {
 	if (s->fd > 0 && is_ours(s, s->fd - 1))
@@ -137,7 +141,7 @@ static int make_file(const struct space *s)
 	return sys_open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* A file that was made, or -errno. */
+/* Takes a new file. `fd` is its descriptor, or -errno. */
 static bool take_file(struct space *s, int fd, const char **cause)
 {
 	struct stat st;
@@ -180,7 +184,7 @@ bool space_create_named(struct space *s, const char *directory, const char *name
 	return take_file(s, make_file(s), cause);
 }
 
-/* File systems without fallocate: zeros are written, which reserves as well. */
+/* Writes zeros where the file system has no fallocate; that reserves space as well. */
 static int write_zeros(int fd, uint64_t offset, uint64_t n)
 {
 	static const uint8_t zeros[16384];
@@ -246,7 +250,7 @@ enum space_result space_add(struct space *s, uint64_t offset, uint64_t *n_bytes,
 		room_give(n);
 		return SPACE_NO_MEMORY;
 	}
-	/* A child of fork has its own file; it must not even be able to write into its parent's. */
+	/* A child of fork has its own file and must not be able to write here. */
 	sys_madvise((void *)at, n, MADV_DONTFORK);
 	*base = (uint8_t *)at;
 	*n_bytes = n;
@@ -321,5 +325,5 @@ void space_forget(struct space *s)
 	if (s->fd > 0 && is_ours(s, s->fd - 1))
 		sys_close(s->fd - 1);
 	s->fd = 0;
-	s->device = s->inode = 0; /* it is not opened again */
+	s->device = s->inode = 0; /* the file is not opened again */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slabs for children of fork; see nursery.h. They are taken one after the other, by an atomic
- * counter in the file. `used` of a slab's extent is 0 while it is nobody's, then MSR_PROCESS_BYTES,
- * and LEFT when its process has left it. Must not wait: a process may be killed at any point. Test:
+ * Slabs for children of fork; see nursery.h. Children take them in order, by an atomic counter in
+ * the file. `used` of a slab is 0 while it is free, MSR_PROCESS_BYTES while a process uses it, and
+ * LEFT when that process has left it. Must not wait: a process may be killed at any point. Test:
  * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/nursery.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #define PAGE 4096u
-#define LEFT 8u /* less than a header: readers pass over it */
+#define LEFT 8u /* less than a header: readers skip it */
 
 _Static_assert(MSR_PROCESS_BYTES == NURSERY_SLAB_BYTES - sizeof(struct msr_extent),
 	       "as the format says");
@@ -24,13 +24,13 @@ static struct msr_extent *slab_at(const uint8_t *base, uint32_t i)
 	return (struct msr_extent *)(uintptr_t)(base + PAGE + (uint64_t)i * NURSERY_SLAB_BYTES) - 1;
 }
 
-/* The chain of extents: what is before the slabs, the slabs, what is behind them. */
+/* Writes the chain of extents: a free one before the slabs, the slabs, a free one after them. */
 static void write_chain(uint8_t *base, uint32_t n_slabs, uint64_t n_bytes)
 {
 	static const struct store_request slab = {.kind = MSR_PROCESS, .thread = UINT32_MAX};
 	const uint64_t end =
 		PAGE + (uint64_t)n_slabs * NURSERY_SLAB_BYTES - sizeof(struct msr_extent);
-	/* From the end, so that the chain is whole as soon as its first extent is there. */
+	/* from the end, so that the chain is whole as soon as its first extent exists */
 	extent_write_free(base + end, n_bytes - end);
 	for (uint32_t i = n_slabs; i-- > 0;)
 		extent_write(slab_at(base, i), &slab, NURSERY_SLAB_BYTES);
@@ -54,7 +54,9 @@ enum space_result nursery_add(struct nursery *n, struct space *space, uint64_t o
 	return SPACE_OK;
 }
 
-/* NULL: no slab can be taken. The order of the two loads matters: see nursery_fork_begins(). */
+/*
+ * Returns NULL if no slab can be taken. For the order of the two loads see nursery_fork_begins().
+ */
 static uint8_t *open_base(const struct nursery *n)
 {
 	if (atomic_load_explicit(&n->is_closing, memory_order_seq_cst))
@@ -62,7 +64,7 @@ static uint8_t *open_base(const struct nursery *n)
 	return atomic_load_explicit(&n->base, memory_order_seq_cst);
 }
 
-/* How many slabs are taken. In the extent before them, so that all processes see it. */
+/* The number of taken slabs. It is in the extent before them, so that all processes see it. */
 static _Atomic uint32_t *n_taken(uint8_t *base)
 {
 	return (_Atomic uint32_t *)(void *)(base + sizeof(struct msr_extent));
@@ -104,7 +106,7 @@ void nursery_abandon(struct msr_extent *slab)
 }
 
 /*
- * Ends the chain of extents behind the first n_used slabs, with the first bytes of the next one.
+ * Ends the chain of extents after the first n_used slabs, with the first bytes of the next one.
  * Returns where that is in the mapping.
  */
 static uint64_t end_chain(const struct nursery *n, uint8_t *base, uint32_t n_used)
@@ -124,12 +126,14 @@ uint64_t nursery_close(struct nursery *n, struct space *space)
 		return 0;
 	uint32_t n_used = atomic_exchange_explicit(n_taken(base), n->n_slabs, memory_order_relaxed);
 	n_used = n_used < n->n_slabs ? n_used : n->n_slabs;
-	if (n_used < n->n_slabs) { /* whole pages: the next slab's header is in the last one's */
+	/* whole pages: the next slab's header is in the last page of the slab before */
+	if (n_used < n->n_slabs) {
 		const uint64_t start = PAGE + (uint64_t)n_used * NURSERY_SLAB_BYTES;
 		space_punch(space, n->offset + start, n->n_bytes - start);
 	}
 	const uint64_t end = n->offset + end_chain(n, base, n_used);
-	nursery_give_up(n, 0); /* or a fork in progress looks once more: its page is before `end` */
+	/* if a fork is in progress, it may still read the page before the slabs */
+	nursery_give_up(n, 0);
 	return end;
 }
 

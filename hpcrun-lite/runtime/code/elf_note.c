@@ -16,7 +16,7 @@ static bool load(void *to, uintptr_t from, size_t n)
 	return load_guarded(to, from, n) == n;
 }
 
-/* Looks through one note segment. */
+/* Searches one note segment. */
 static bool search(uintptr_t at, uint64_t n, struct elf_note *note)
 {
 	uintptr_t end = at + (n < NOTE_MAX_BYTES ? n : NOTE_MAX_BYTES);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * See jit_code.h. Makes system calls only, and no other than hook_syscall.c lists. Test:
- * tests/cli/jit/jit_files.sh.
- */
+/* See jit_code.h. Makes system calls only. Test: tests/cli/jit/jit_files.sh. */
 #include "hpcrun-lite/runtime/code/jit_code.h"
 
 #include "common/safe/sys.h"
@@ -19,13 +16,15 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* The program waits for the copy. What is larger stays where it is; hpcprof-lite finds it there. */
+/*
+ * The program waits for the copy. A larger file stays where it is, and hpcprof-lite finds it there.
+ */
 #define JIT_MAX_BYTES (64u << 20)
 
 static struct {
-	_Atomic uint32_t n_seen; /* paths with code in no module */
+	_Atomic uint32_t n_seen; /* paths with code outside all modules */
 	_Atomic bool is_noted; /* the path of the jitdump is in the measurement */
-	trylock lock;         /* over what follows */
+	trylock lock;         /* protects the fields below */
 	char jitdump[PATH_MAX]; /* "": not found */
 	char temporary[PATH_MAX]; /* $TMPDIR */
 	char path[PATH_MAX];
@@ -51,7 +50,7 @@ void jit_forked(void)
 
 /* ---- the jitdump ---- */
 
-/* jit-PID.dump; the PID is that of some name space. */
+/* Matches jit-PID.dump. The PID is that of some PID name space. */
 static bool is_jitdump(const char *name)
 {
 	size_t digits;
@@ -61,7 +60,7 @@ static bool is_jitdump(const char *name)
 	return digits > 0 && strcmp(name + 4 + digits, ".dump") == 0;
 }
 
-/* A line of /proc/self/maps: "start-end perms offset device inode path". */
+/* Parses a line of /proc/self/maps: "start-end perms offset device inode path". */
 static void look_at_line(const char *line)
 {
 	const char *perms = strchr(line, ' '), *path = strchr(line, '/');
@@ -72,8 +71,7 @@ static void look_at_line(const char *line)
 	memcpy(jit.jitdump, path, strlen(path) + 1);
 }
 
-/* In the list of mappings, of which it reads n_bytes and a buffer more at most. The lock is
- * held. */
+/* Searches the list of mappings; reads at most n_bytes and one buffer more. The lock is held. */
 static void find_jitdump(uint64_t n_bytes)
 {
 	size_t n = 0;
@@ -84,8 +82,8 @@ static void find_jitdump(uint64_t n_bytes)
 		for (long i = 0; i < got; i++) {
 			if (jit.buffer[i] != '\n') {
 				jit.line[n] = jit.buffer[i];
-				n += n + 1 < sizeof jit.line; /* a longer line ends in no name that
-								 is wanted */
+				/* a longer line does not end in a name that we want */
+				n += n + 1 < sizeof jit.line;
 				continue;
 			}
 			jit.line[n] = '\0';
@@ -102,7 +100,7 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 {
 	enum { LAST_LOOK = 1 << 16, LOOK_BYTES = 1 << 18 };
 	uint32_t i = 0;
-	/* relaxed: hints; what they guard has a lock */
+	/* relaxed: only hints; a lock protects the rest */
 	if (atomic_load_explicit(&jit.is_noted, memory_order_relaxed)
 		|| atomic_load_explicit(&jit.n_seen, memory_order_relaxed) >= LAST_LOOK)
 		return;
@@ -111,9 +109,9 @@ void jit_look_at(const uint64_t *addr, uint32_t n)
 	if (i == n)
 		return;
 	/*
-	 * At the first, the 2nd, 4th, 8th ... path: the jitdump may come later than other code that
-	 * is made. The kernel takes 9 ns a byte for the list, so a look is bounded; jit_keep()
-	 * looks at all of it.
+	 * Looks at the first, 2nd, 4th, 8th ... path, because the jitdump may be created after the
+	 * first code. The kernel takes 9 ns a byte for the list, so a look is bounded. jit_keep()
+	 * reads all of it.
 	 */
 	uint32_t seen = atomic_fetch_add_explicit(&jit.n_seen, 1, memory_order_relaxed) + 1;
 	if ((seen & (seen - 1)) == 0 && trylock_take(&jit.lock)) {
@@ -132,7 +130,7 @@ static bool copy_bytes(int to, int from, uint64_t n_bytes)
 		if (got == -EINTR)
 			continue;
 		if (got <= 0)
-			return got == 0; /* it became shorter */
+			return got == 0; /* the file became shorter */
 		for (long done = 0; done < got;) {
 			long put = sys_write(to, jit.buffer + done, (size_t)(got - done));
 			if (put <= 0 && put != -EINTR)
@@ -144,7 +142,7 @@ static bool copy_bytes(int to, int from, uint64_t n_bytes)
 	return true;
 }
 
-/* Ours to read, of ours, and not too large to be written: a file too large kills (SIGXFSZ). */
+/* A file of this user that is not too large to write: a larger one would raise SIGXFSZ. */
 static bool may_copy(int fd, struct stat *st)
 {
 	struct stat own;
@@ -160,8 +158,8 @@ static bool may_copy(int fd, struct stat *st)
 }
 
 /*
- * Copies the file to <measurement file less its suffix><suffix>; with the rights of the original at
- * most.
+ * Copies the file to the name of the measurement file with another suffix. The copy has at most the
+ * rights of the original.
  */
 static bool copy_file(const char *from_path, const char *suffix)
 {
@@ -204,8 +202,7 @@ void jit_keep(void)
 	    || !trylock_take(&jit.lock))
 		return;
 	if (!atomic_load_explicit(&jit.is_noted, memory_order_relaxed))
-		find_jitdump(UINT64_MAX); /* the program made it late, or the note could not be
-					     written */
+		find_jitdump(UINT64_MAX); /* created late, or the note could not be written */
 	if (jit.jitdump[0])
 		copy_file(jit.jitdump, MSR_JIT_DUMP_SUFFIX);
 	if (!copy_map(jit.temporary))

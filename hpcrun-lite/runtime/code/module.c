@@ -2,7 +2,7 @@
 /*
  * The module map; see module.h. module_of runs in the signal handler on each miss of the unwinder's
  * recipe table, so the common case is a search through an array of start addresses. Must not wait,
- * and must not believe that an object is still there. Tests: tests/cli/run/run_modules.sh.
+ * and must not assume that an object is still loaded. Tests: tests/cli/run/run_modules.sh.
  */
 #include "hpcrun-lite/runtime/code/module.h"
 
@@ -28,7 +28,7 @@
 #define MODULE_MAX 4096u
 #define MODULE_TEXT_BYTES (1u << 20) /* paths of all modules */
 
-/* What never changes once the module has its number, but for where it lies. */
+/* Constant once the module has its number, except its place. */
 struct module {
 	const char *path;
 	uint16_t flags;
@@ -38,21 +38,21 @@ struct module {
 	const struct link_map *map;
 	uintptr_t map_end;
 	uintptr_t id_at;       /* address of the build id in memory, 0: none */
-	_Atomic uint32_t seen; /* modules.n_unloads when it was last known to lie there; of use
-				  without a build id */
+	/* modules.n_unloads when it was last seen there; used without a build id */
+	_Atomic uint32_t seen;
 	uint64_t file_bytes, file_mtime_ns;
 };
 
 static struct {
 	trylock lock;          /* for adding and moving */
-	_Atomic bool missed;   /* someone found the lock taken and went on without a module */
-	_Atomic uint32_t n_unloads; /* times that objects are known to have gone */
-	_Atomic unsigned long long n_subs; /* the loader's own count of them */
+	_Atomic bool missed;   /* a thread found the lock taken and went on without a module */
+	_Atomic uint32_t n_unloads; /* number of times that objects were unloaded */
+	_Atomic unsigned long long n_subs; /* the loader's count of unloads */
 	_Atomic uint32_t n;
 	_Atomic uintptr_t start[MODULE_MAX]; /* 0: moving; read without the lock */
 	struct module module[MODULE_MAX];
 	char program[PATH_MAX];
-	/* Under the lock: the handler's stack is small. */
+	/* Under the lock, because the stack of the handler is small. */
 	char scratch[PATH_MAX];
 	char line[512];
 	char buffer[1024];
@@ -89,8 +89,10 @@ static bool write_record(uint32_t i)
 
 /* ---- names ---- */
 
-/* The file mapped at `address`, from /proc/self/maps, into `path`; for names that are relative to a
- * directory the program may have left. */
+/*
+ * Finds the file mapped at `address` in /proc/self/maps, for names relative to a directory that the
+ * program may have left.
+ */
 static void path_from_maps(uintptr_t address, char *path, size_t path_bytes)
 {
 	char *line = modules.line;
@@ -129,14 +131,15 @@ done:
 	sys_close(fd);
 }
 
-/* NULL: the name cannot be read. An empty name is the executable's, so a failed read must not look
- * like one. */
+/*
+ * Returns NULL if the name cannot be read. An empty name means the executable, so a failed read
+ * must not return one.
+ */
 static const char *path_of(const struct dl_find_object *object, uint16_t *flags)
 {
 	const char *name = object->dlfo_link_map->l_name;
 	*flags = 0;
-	/* The name is a string of the loader's; the object may be on its way out, so it is copied
-	 * with care. */
+	/* The loader owns the name, and the object may be unloaded now, so copy it with care. */
 	size_t n = load_guarded(modules.scratch, (uintptr_t)name, sizeof modules.scratch);
 	if (!memchr(modules.scratch, '\0', n))
 		return NULL;
@@ -178,8 +181,10 @@ static void describe_file(struct module *m)
 
 /* ---- finding and adding ---- */
 
-/* True when entry i describes what is mapped there now; without a build id another object that the
- * loader put in the same place looks the same. */
+/*
+ * Returns true if entry i describes the object. Without a build id, another object at the same
+ * place looks the same.
+ */
 static bool is_like(uint32_t i, const struct dl_find_object *object)
 {
 	const struct module *m = &modules.module[i];
@@ -220,11 +225,13 @@ static void place_at(uint32_t i, const struct dl_find_object *object, const stru
 	m->id_at = note->at;
 	atomic_store_explicit(&m->seen, n_unloads(), memory_order_relaxed);
 	atomic_store_explicit(&modules.start[i], (uintptr_t)object->dlfo_map_start,
-			      memory_order_release); /* complete before it is found */
+			      memory_order_release); /* release: complete before it is found */
 }
 
-/* A known module that is not loaded at present and equals the object: it has been closed and opened
- * again. */
+/*
+ * Finds a known module that is not loaded now and equals the object: it was closed and opened
+ * again.
+ */
 static bool find_again(const char *path, const struct elf_note *note, const struct module *like,
 		       uint32_t *found)
 {
@@ -244,8 +251,7 @@ static bool find_again(const char *path, const struct elf_note *note, const stru
 	return false;
 }
 
-/* For an entry without a build id, after objects have gone: by its file, is it the same? The lock
- * is held. */
+/* Compares files, for an entry without a build id after objects were unloaded. The lock is held. */
 static bool is_same_file(uint32_t i, const struct dl_find_object *object)
 {
 	struct module *m = &modules.module[i];
@@ -272,9 +278,9 @@ static bool is_elf_header(uintptr_t at)
 }
 
 /*
- * Where the object's ELF header lies. _dl_find_object gives one piece for each segment of an object
- * with gaps between its segments (an executable that is not PIE, as node), and then the piece does
- * not start with it.
+ * Returns the address of the object's ELF header. _dl_find_object returns one piece per segment if
+ * the object has gaps between segments (an executable that is not PIE, such as node). Then the
+ * piece does not start with the header.
  */
 static uintptr_t header_of(const struct dl_find_object *object, uint16_t flags)
 {
@@ -303,7 +309,7 @@ static uint32_t append(const struct module *fresh, const struct dl_find_object *
 	return n;
 }
 
-/* An interpreter is in the program itself or in a library of its own. */
+/* A Python interpreter is in the program itself or in its own library. */
 static bool may_be_python(const struct module *m)
 {
 	const char *slash = strrchr(m->path, '/');
@@ -311,8 +317,9 @@ static bool may_be_python(const struct module *m)
 	       strncmp(slash ? slash + 1 : m->path, "libpython", 9) == 0;
 }
 
-/* Adds the object or gives it back its number. The lock is held. Returns the index, or
- * MODULE_MAX. */
+/*
+ * Adds the object, or finds its number again. The lock is held. Returns the index, or MODULE_MAX.
+ */
 static uint32_t add(const struct dl_find_object *object)
 {
 	struct elf_note note;
@@ -325,7 +332,7 @@ static uint32_t add(const struct dl_find_object *object)
 	describe_file(&fresh);
 	if (find_again(fresh.path, &note, &fresh, &i)) {
 		place_at(i, object, &note);
-		/* Recipes and addresses of its former place must not be taken for its own. */
+		/* Recipes and addresses of its former place must not be used for it. */
 		unwind_flush_begin();
 		unwind_flush_end();
 		return i;
@@ -376,8 +383,8 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 		*bias = 0;
 		return MSR_MODULE_UNKNOWN;
 	}
-	if (i < MODULE_MAX && !is_same_file(i, object)) { /* another object lies where this one was;
-							     it was closed behind our back */
+	/* another object is here now; this one was closed without our notice */
+	if (i < MODULE_MAX && !is_same_file(i, object)) {
 		atomic_store_explicit(&modules.start[i], 0, memory_order_relaxed);
 		unwind_flush_begin();
 		unwind_flush_end();
@@ -386,7 +393,7 @@ uint16_t module_of(const struct dl_find_object *object, uintptr_t *bias)
 	if (i == MODULE_MAX)
 		i = add(object);
 	if (atomic_exchange_explicit(&modules.missed, false, memory_order_relaxed)) {
-		unwind_flush_begin(); /* what was kept without its module */
+		unwind_flush_begin(); /* forget what was cached without its module */
 		unwind_flush_end();
 	}
 	trylock_give(&modules.lock);
@@ -403,7 +410,7 @@ static int take_subs(struct dl_phdr_info *info, size_t size, void *n_subs)
 {
 	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
 		*(unsigned long long *)n_subs = info->dlpi_subs;
-	return 1; /* the same for all */
+	return 1; /* the same number for all objects */
 }
 
 void module_closed(void)
@@ -493,7 +500,7 @@ void module_save_vdso(const char *directory)
 			 : -1;
 	if (fd < 0)
 		return;
-	/* The section headers lie behind the loaded part, within the same mapped pages. */
+	/* The section headers are after the loaded part, in the same mapped pages. */
 	uint64_t done = 0;
 	while (done < n) {
 		long w = sys_write(fd, (const char *)image + done, n - done);

@@ -38,17 +38,14 @@ static void put_count(struct text *t, uint64_t n, const char *one, const char *m
 	text_put(t, n == 1 ? one : many);
 }
 
-/*
- * Launch callbacks are no signal handlers, but time that the program would not have spent all the
- * same.
- */
+/* Launch callbacks are no signal handlers, but their time is overhead too. */
 static void put_share(struct text *t, const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
 	text_put_fixed(t, (sum->handler_ns + gpu->handler_ns) * 10 / (sum->cpu_ns / 1000 + 1), 2);
 	text_put_char(t, '%');
 }
 
-/* What was lost of samples, or of other things. Says whether there is any. */
+/* Adds the losses of samples, or of other things. Returns whether there are any. */
 static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_samples,
 		       const char *before, const char *between)
 {
@@ -67,8 +64,10 @@ static bool put_losses(struct text *t, const struct thread_totals *sum, bool of_
 	return any;
 }
 
-/* Of all ranks the first one speaks, and others whose measurement went wrong: a disk that was full,
- * more than one sample in a hundred lost. */
+/*
+ * Only the first rank reports, and others whose measurement went wrong: the disk was full, or more
+ * than one sample in a hundred was lost.
+ */
 static bool went_wrong(const struct thread_totals *sum, const struct gpu_sums *gpu)
 {
 	static const uint8_t causes[] = {MSR_LOSS_NO_SPACE, MSR_LOSS_FILE_LIMIT, MSR_LOSS_NO_MEMORY,
@@ -79,7 +78,7 @@ static bool went_wrong(const struct thread_totals *sum, const struct gpu_sums *g
 	return lost_samples(sum) > sum->delivered / 100 || gpu_sums_lost(gpu) > gpu->launched / 100;
 }
 
-/* "rank 0 of 4: ": the line speaks of this rank alone. */
+/* "rank 0 of 4: ": the line is about this rank only. */
 static void put_rank(struct text *t)
 {
 	const struct config *c = &process.config;
@@ -124,7 +123,7 @@ static void put_gpu(struct text *t, const struct gpu_sums *gpu)
 		text_put_char(t, ')');
 }
 
-/* The directory, and whether what was measured is still there. */
+/* Adds the directory, and whether the measurement file still exists. */
 static void put_directory(struct text *t)
 {
 	text_put_foreign(t, process.config.directory);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the final report says of programs that could not be measured. hpcprof-lite knows more: it
- * has all files, and when all processes have ended. Not in handlers; no allocation. Test:
+ * What the final report says about programs that could not be measured. hpcprof-lite knows more,
+ * because it has all files after all processes have ended. Not in handlers; no allocation. Test:
  * tests/cli/run/run_children.sh.
  */
 #include "common/safe/sys.h"
@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-#define MOST_STARTS 1024u  /* processes whose CPU time is looked for */
-#define MOST_PROGRAMS 3u   /* that are named */
+#define MOST_STARTS 1024u  /* processes whose CPU time is searched for */
+#define MOST_PROGRAMS 3u   /* processes that are named */
 #define MOST_NAME 256u
 
 struct start {
@@ -29,7 +29,7 @@ struct program {
 
 static struct {
 	struct start start[MOST_STARTS];
-	struct program program[MOST_PROGRAMS + 1]; /* the last: all others */
+	struct program program[MOST_PROGRAMS + 1]; /* the last entry: all others */
 	unsigned n_starts, n_programs;
 } found;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define FILES_MAX_READS \
-	200000u /* bounds the time: a job of thousands of processes is left to hpcprof-lite */
+	200000u /* bounds the time; hpcprof-lite reads jobs of thousands of processes */
 
 struct linux_dirent64 {
 	uint64_t d_ino;
@@ -36,7 +36,7 @@ bool report_next_extent(const struct report_place *p, uint64_t *at, struct msr_e
 {
 	if (*at == 0)
 		*at = p->start + MSR_HEADER_BYTES;
-	/* Space that is not in use is zero, and what follows it starts on a page. */
+	/* Unused space is zero, and what follows it starts on a page. */
 	for (;; *at = (*at & ~UINT64_C(4095)) + 4096) {
 		if (*at >= p->end || !report_read_at(p->fd, e, sizeof *e, *at))
 			return false;
@@ -76,7 +76,7 @@ static void add_process(const struct report_place *p, void *arg)
 	}
 }
 
-/* Visits of the processes of a file. */
+/* Visits the processes in one file. */
 struct visits {
 	void (*visit)(const struct report_place *p, void *arg);
 	void *arg;
@@ -98,8 +98,10 @@ static void visit(struct visits *v, const struct report_place *p)
 	v->visit(p, v->arg);
 }
 
-/* The process whose file it is, unless that is the caller's own and left out, and children of fork
- * that have none. */
+/*
+ * Visits the process that made the file, unless it is the caller and left out, and children of fork
+ * without their own file.
+ */
 static void visit_file(struct visits *v, int fd, bool is_left_out)
 {
 	struct msr_extent e;
@@ -113,7 +115,7 @@ static void visit_file(struct visits *v, int fd, bool is_left_out)
 	}
 }
 
-/* Files of our rank: <rank>-..., as our own file's name begins. */
+/* Files of our rank begin with <rank>-, like our own. */
 static bool is_of_rank(const char *name, const char *own)
 {
 	size_t n = strlen(name), suffix = strlen(MSR_SUFFIX), prefix = strcspn(own, "-") + 1;
@@ -144,7 +146,7 @@ uint64_t report_each_process(bool with_own, void (*fn)(const struct report_place
 			text_put_char(&t, '/');
 			text_put(&t, d->d_name);
 			int fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-					  0); /* a FIFO may have the name */
+					  0); /* a FIFO may have such a name */
 			if (fd < 0)
 				continue;
 			visit_file(&v, fd, is_own && !with_own);
