@@ -28,8 +28,8 @@ const char *space_result_text(enum space_result r)
 		[SPACE_OK] = "no error",
 		[SPACE_FULL] = "no space on the device, or over quota",
 		[SPACE_LIMIT] = "the file size limit (ulimit -f) is too small",
-		[SPACE_NO_MEMORY] = "the file cannot be mapped (too little room below the limit of "
-				    "ulimit -v, or a file system without shared mappings)",
+		[SPACE_NO_MEMORY] = ("the file cannot be mapped (too little room below the limit of "
+				     "ulimit -v, or a file system without shared mappings)"),
 		[SPACE_LOST] = "the file cannot be written",
 	};
 	return text[r];
