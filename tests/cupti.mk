@@ -57,19 +57,19 @@ tests_gpu_cuda_stop_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_cuda_stop_CFLAGS = $(HL_CFLAGS) -O2 -g
 tests_gpu_cuda_stop_LDFLAGS =
 tests_gpu_cuda_stop_LDADD = libhpctoolkit.la -ldl -lpthread
-check_LTLIBRARIES += tests/gpu/fake/fake/fake_cuda.la
-tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake/fake_cuda.c tests/gpu/fake/fake/fake_cuda.h \
-	tests/gpu/fake/fake/fake_cupti.c tests/gpu/fake/fake/fake_device.c tests/gpu/fake/fake/fake_memory.c \
-	tests/gpu/fake/fake/fake_pc.c
+check_LTLIBRARIES += tests/gpu/fake/fake_cuda.la
+tests_gpu_fake_fake_cuda_la_SOURCES = tests/gpu/fake/fake_cuda.c tests/gpu/fake/fake_cuda.h \
+	tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c \
+	tests/gpu/fake/fake_pc.c
 tests_gpu_fake_fake_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_gpu_fake_fake_cuda_la_CFLAGS = $(HL_CFLAGS)
 tests_gpu_fake_fake_cuda_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_gpu_fake_fake_cuda_la_LIBADD = -ldl -lpthread
 endif
 EXTRA_DIST += tests/gpu/cuda_stop.c tests/gpu/cuda_calls.c tests/gpu/cuda_several.c \
-	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake/fake_cuda.c \
-	tests/gpu/fake/fake/fake_cuda.h tests/gpu/fake/fake/fake_cupti.c tests/gpu/fake/fake/fake.sh \
-	tests/gpu/fake/fake/fake_device.c tests/gpu/fake/fake/fake_memory.c tests/gpu/fake/fake/fake_pc.c \
+	tests/gpu/cuda_work.c tests/gpu/cuda_work.h tests/gpu/fake/fake_cuda.c \
+	tests/gpu/fake/fake_cuda.h tests/gpu/fake/fake_cupti.c tests/gpu/fake/fake.sh \
+	tests/gpu/fake/fake_device.c tests/gpu/fake/fake_memory.c tests/gpu/fake/fake_pc.c \
 	tests/gpu/trace.sh tests/gpu/truth.sh tests/gpu/ways.sh
 
 cupti_tests = tests/cli/gpu/cupti_trace.sh tests/cli/gpu/cupti_pc.sh \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory of threads, the list of all blocks, and signals to a thread. See thread.h. Never calls
- * malloc: a program may replace it, or be inside it. Test: tests/cli/run_threads.sh.
+ * malloc: a program may replace it, or be inside it. Test: tests/cli/run/run_threads.sh.
  */
 #include "common/safe/room.h"
 #include "common/safe/sys.h"

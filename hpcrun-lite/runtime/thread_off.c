@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See thread_off.h. Must not wait or allocate. Test: tests/cli/control.sh. */
+/* See thread_off.h. Must not wait or allocate. Test: tests/cli/run/control.sh. */
 #include "hpcrun-lite/runtime/thread_off.h"
 
 #include "common/safe/clock.h"

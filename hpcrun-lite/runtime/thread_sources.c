@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See thread_sources.h. Must not call malloc. Test: tests/cli/run_threads.sh. */
+/* See thread_sources.h. Must not call malloc. Test: tests/cli/run/run_threads.sh. */
 #include "hpcrun-lite/runtime/thread_sources.h"
 
 #include "hpcrun-lite/runtime/process.h"

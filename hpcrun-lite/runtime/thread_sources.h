@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sample sources of one thread. sources.c chooses those of the process. Test:
- * tests/cli/run_threads.sh.
+ * tests/cli/run/run_threads.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_THREAD_SOURCES_H
 #define HPCRUN_LITE_RUNTIME_THREAD_SOURCES_H

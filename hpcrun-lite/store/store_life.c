@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The life of the store: opens it, also in a forked child, and ends it. See store.h. Must not raise
- * SIGBUS: no page is touched behind a cut. Tests: tests/unit/test_store.c,
- * tests/unit/test_nursery.c.
+ * SIGBUS: no page is touched behind a cut. Tests: tests/unit/run/test_store.c,
+ * tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/store.h"
 

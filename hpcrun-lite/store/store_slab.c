@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Slabs of the store; see store_slab.h. Test: tests/unit/test_nursery.c.
+ * Slabs of the store; see store_slab.h. Test: tests/unit/run/test_nursery.c.
  */
 #include "hpcrun-lite/store/store_slab.h"
 

@@ -3,7 +3,7 @@
 # Launches kernels through the driver's API by ctypes, from Python lines in every kind of call, and
 # prints the truth of each: "launch FILE:LINE:FUNCTION ..." (tabs between), innermost frame first,
 # as sys._getframe has it. Usage: launches.py (with a libcuda.so.1 in LD_LIBRARY_PATH that needs no
-# GPU: tests/gpu/fake/fake/fake_cuda.c).
+# GPU: tests/gpu/fake/fake_cuda.c).
 
 import ctypes
 import functools

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_sums.h. Test: tests/cli/gpu_core.sh. */
+/* See gpu_sums.h. Test: tests/cli/gpu/gpu_core.sh. */
 #include "hpcrun-lite/runtime/report/gpu_sums.h"
 
 static uint64_t get(const _Atomic uint64_t *word)

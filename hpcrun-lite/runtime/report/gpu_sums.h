@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up what back ends counted, for the report. Signal-safe. Test: tests/cli/gpu_core.sh. */
+/* Adds up what back ends counted, for the report. Signal-safe. Test: tests/cli/gpu/gpu_core.sh. */
 #ifndef HPCRUN_LITE_RUNTIME_REPORT_GPU_SUMS_H
 #define HPCRUN_LITE_RUNTIME_REPORT_GPU_SUMS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the user is told at the end of a process. Signal-safe: no malloc, no stdio. Tests:
- * tests/cli/run_processes.sh, tests/cli/run_children.sh.
+ * tests/cli/run/run_processes.sh, tests/cli/run/run_children.sh.
  */
 #ifndef HPCRUN_LITE_RUNTIME_REPORT_REPORT_H
 #define HPCRUN_LITE_RUNTIME_REPORT_REPORT_H

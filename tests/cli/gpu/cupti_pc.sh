@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # gpu=nvidia,pc from end to end, on a driver and a CUPTI that do not exist
-# (tests/gpu/fake/fake/fake_cuda.c, fake_pc.c): samples and records come together, all sums close in
+# (tests/gpu/fake/fake_cuda.c, fake_pc.c): samples and records come together, all sums close in
 # every mode, samples stand under who launched their kernel, and what cannot be had is said exactly,
 # while operations are traced all the same. tests/gpu/all.sh asks the same of a GPU.
 

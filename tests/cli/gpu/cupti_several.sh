@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Several GPUs, on a driver and a CUPTI that do not exist (tests/gpu/fake/fake/fake_cuda.c) and have two:
+# Several GPUs, on a driver and a CUPTI that do not exist (tests/gpu/fake/fake_cuda.c) and have two:
 # what tests/gpu/several.sh asks of a machine with GPUs.
 
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and for several.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # gpu=nvidia from end to end, on a driver and a CUPTI that do not exist
-# (tests/gpu/fake/fake/fake_cuda.c): every kind of call is launched, joined and summed up as the program
+# (tests/gpu/fake/fake_cuda.c): every kind of call is launched, joined and summed up as the program
 # counted it, and what cannot be had is said exactly. tests/gpu/trace.sh asks the same of a GPU.
 
 . "${srcdir:-.}/tests/lib.sh"

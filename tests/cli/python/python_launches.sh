@@ -3,7 +3,7 @@
 #
 # Python frames above launches of kernels: the whole path of each is what the program itself saw by
 # sys._getframe, for calls of every kind, on a driver that does not exist
-# (tests/gpu/fake/fake/fake_cuda.c); and the report names the line of the script.
+# (tests/gpu/fake/fake_cuda.c); and the report names the line of the script.
 
 # shellcheck disable=SC2154 # variables of lib.sh
 . "${srcdir:-.}/tests/lib.sh"

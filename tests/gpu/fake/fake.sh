@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # shellcheck disable=SC2154 # variables of lib.sh
 #
-# The driver and the CUPTI that do not exist (tests/gpu/fake/fake/fake_cuda.c), for tests that need no
+# The driver and the CUPTI that do not exist (tests/gpu/fake/fake_cuda.c), for tests that need no
 # GPU. Source it after tests/lib.sh: $T is the current directory then, with both of them in $T/fake,
 # or all is skipped.
 

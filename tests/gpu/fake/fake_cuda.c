@@ -8,7 +8,7 @@
  * launches make nodes; the driver asks getenv for CUDA_INJECTION64_PATH inside of cuInit.
  */
 #include "hpcrun-lite/gpu/cupti/nv_headers.h"
-#include "tests/gpu/fake/fake/fake_cuda.h"
+#include "tests/gpu/fake/fake_cuda.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -7,7 +7,7 @@
  * loses what these launch from then on. FAKE_CUDA=subscribed, old, dropping: what can go wrong
  * besides. See fake_cuda.c.
  */
-#include "tests/gpu/fake/fake/fake_cuda.h"
+#include "tests/gpu/fake/fake_cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * says, of which CUDA_VISIBLE_DEVICES selects as it does with NVIDIA's; each has its primary
  * context alone. Which is current is a thread's own. See fake_cuda.c.
  */
-#include "tests/gpu/fake/fake/fake_cuda.h"
+#include "tests/gpu/fake/fake_cuda.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory of the driver that does not exist: allocations are malloc's, copies and sets take their
  * time and move nothing. See fake_cuda.c. */
-#include "tests/gpu/fake/fake/fake_cuda.h"
+#include "tests/gpu/fake/fake_cuda.h"
 
 #include <stdlib.h>
 

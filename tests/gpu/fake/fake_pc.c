@@ -9,7 +9,7 @@
  * as it has room. FAKE_CUDA=refused: no rights; pcdropped: the device drops some; pcunknown:
  * GetData answers as to a second process.
  */
-#include "tests/gpu/fake/fake/fake_cuda.h"
+#include "tests/gpu/fake/fake_cuda.h"
 
 #include <pthread.h>
 #include <stdio.h>
