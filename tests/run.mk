@@ -4,21 +4,21 @@
 if HAVE_CMOCKA
 check_PROGRAMS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
 TESTS += tests/unit/common/test_safe tests/unit/run/test_store tests/unit/run/test_nursery tests/unit/run/test_cct tests/unit/run/test_config tests/unit/common/test_safe_string tests/unit/run/test_sample
-tests_unit_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
-tests_unit_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
-tests_unit_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
-tests_unit_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c
-tests_unit_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
-tests_unit_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
-tests_unit_test_config_LDADD = $(CMOCKA_LIBS)
-tests_unit_test_safe_SOURCES = tests/unit/common/test_safe.c
-tests_unit_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_test_nursery_SOURCES = tests/unit/run/test_nursery.c
-tests_unit_test_nursery_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_test_store_SOURCES = tests/unit/run/test_store.c
-tests_unit_test_store_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
-tests_unit_test_cct_SOURCES = tests/unit/run/test_cct.c
-tests_unit_test_cct_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
+tests_unit_common_test_safe_string_SOURCES = tests/unit/common/test_safe_string.c
+tests_unit_common_test_safe_string_CFLAGS = $(HL_CFLAGS) -fno-builtin
+tests_unit_common_test_safe_string_LDADD = libhlstring.la $(CMOCKA_LIBS)
+tests_unit_run_test_sample_SOURCES = tests/unit/run/test_sample.c hpcrun-lite/runtime/sample.c
+tests_unit_run_test_sample_LDADD = libhlsafe.la libhlbase.la $(CMOCKA_LIBS) -ldl
+tests_unit_run_test_config_SOURCES = tests/unit/run/test_config.c hpcrun-lite/config/config.c hpcrun-lite/config/config_rank.c
+tests_unit_run_test_config_LDADD = $(CMOCKA_LIBS)
+tests_unit_common_test_safe_SOURCES = tests/unit/common/test_safe.c
+tests_unit_common_test_safe_LDADD = libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_run_test_nursery_SOURCES = tests/unit/run/test_nursery.c
+tests_unit_run_test_nursery_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_run_test_store_SOURCES = tests/unit/run/test_store.c
+tests_unit_run_test_store_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS) -lpthread
+tests_unit_run_test_cct_SOURCES = tests/unit/run/test_cct.c
+tests_unit_run_test_cct_LDADD = libhlcct.la libhlsafe.la $(CMOCKA_LIBS)
 endif
 
 # Reads measurement files and checks all identities; see the shell tests.
