@@ -9,7 +9,8 @@
  *     for (size_t i = 0; i < rows.n; i++) use(&rows.at[i]);
  *     vec_free(&rows);
  *
- * Pointers into the array are valid until the next push.
+ * Pointers into the array are valid until the next push. A VEC without a name makes a type that
+ * functions can take: struct rows { VEC(struct row); }.
  */
 #ifndef COMMON_BASE_VEC_H
 #define COMMON_BASE_VEC_H

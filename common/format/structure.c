@@ -38,7 +38,7 @@ struct table {
 enum name_origin { LINKAGE_NAME, OTHER_NAME };
 struct structure_names {
 	struct map by_hash; /* -> index in entries: the first of a chain */
-	struct { struct name_entry *at; size_t n, capacity; } entries;
+	VEC(struct name_entry) entries;
 };
 struct name_entry {
 	const char *name;

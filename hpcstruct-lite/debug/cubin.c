@@ -34,6 +34,11 @@ struct open_range {
 	size_t range;          /* index in unit->ranges */
 };
 
+/* Index of a file in unit->files, valid for the unit with this number. */
+struct file_slot {
+	uint32_t id, unit;
+};
+
 struct reader {
 	const struct image *image;
 	enum status (*take)(void *arg, const struct debug_unit *unit, uint32_t number);
@@ -51,21 +56,16 @@ struct reader {
 	/* of the table */
 	struct line_header *header;
 	uint32_t names_from, names_base; /* where its names may begin, and do */
-	struct {
-		struct {
-			uint32_t id, unit;
-		} * at;
-		size_t n, capacity;
-	} files; /* by number: index in unit->files, good for one unit */
+	VEC(struct file_slot) files; /* by file number of the table */
 
 	/* of the sequence */
-	struct { struct row *at; size_t n, capacity; } rows;
+	VEC(struct row) rows;
 	struct debug_unit unit;
 	size_t first_function; /* whose scope is 0, and so on */
 	size_t n_functions;
 	struct map calls;      /* (parent and name, call site) -> scope */
 	struct map definitions;/* name -> definition */
-	struct { uint16_t *at; size_t n, capacity; } depths; /* of scopes */
+	VEC(uint16_t) depths; /* of scopes */
 	const struct cubin_segment
 		*segment; /* that a row was found in last: the next one mostly is, too */
 	struct open_range open[MAX_DEPTH];

@@ -65,7 +65,7 @@ static bool add_segment(struct cubin_functions *f, uint64_t start, uint64_t end,
 /* Cuts the ranges of functions into pieces, the one that starts last being the innermost. */
 static bool make_segments(struct cubin_functions *f)
 {
-	struct { uint32_t *at; size_t n, capacity; } open = {0};
+	VEC(uint32_t) open = {0};
 	uint64_t position = 0;
 	bool ok = true;
 	for (size_t i = 0; i <= f->functions.n && ok; i++) {

@@ -22,9 +22,9 @@ struct cubin_segment {
 
 struct cubin_functions {
 	/* sorted by start; the longer first */
-	struct { struct cubin_function *at; size_t n, capacity; } functions;
+	VEC(struct cubin_function) functions;
 	/* sorted by start; disjoint */
-	struct { struct cubin_segment *at; size_t n, capacity; } segments;
+	VEC(struct cubin_segment) segments;
 };
 
 /*

@@ -77,11 +77,11 @@ struct debug_unit {
 	uint64_t offset;       /* in .debug_info */
 	enum debug_origin origin;
 	struct strtab files;   /* paths */
-	struct { struct debug_definition *at; size_t n, capacity; } definitions;
-	struct { struct debug_scope *at; size_t n, capacity; } scopes;
-	struct { struct debug_range *at; size_t n, capacity; } ranges;
-	struct { struct debug_row *at; size_t n, capacity; } rows;
-	struct { struct debug_resources *at; size_t n, capacity; } resources;
+	VEC(struct debug_definition) definitions;
+	VEC(struct debug_scope) scopes;
+	VEC(struct debug_range) ranges;
+	VEC(struct debug_row) rows;
+	VEC(struct debug_resources) resources;
 	bool incomplete;       /* part of the unit could not be read; already logged */
 	bool is_split;         /* its functions are in a .dwo file, which is not read: only rows */
 };
@@ -102,8 +102,7 @@ struct debug_unit_place {
 	uint64_t offset, n_bytes;
 };
 struct debug_unit_places {
-	struct debug_unit_place *at;
-	size_t n, capacity;
+	VEC(struct debug_unit_place);
 };
 
 /* Names of the sections that this room reads, for image_unpack(). NULL ends the list. */

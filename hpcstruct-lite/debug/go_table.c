@@ -26,8 +26,7 @@ struct run {
 };
 
 struct runs {
-	struct run *at;
-	size_t n, capacity;
+	VEC(struct run);
 };
 
 struct function {

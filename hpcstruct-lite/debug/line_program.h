@@ -10,6 +10,7 @@
 #ifndef HPCSTRUCT_DEBUG_LINE_PROGRAM_H
 #define HPCSTRUCT_DEBUG_LINE_PROGRAM_H
 
+#include "common/base/vec.h"
 #include "hpcstruct-lite/debug/section_bytes.h"
 
 #include <stdbool.h>
@@ -33,8 +34,8 @@ struct line_header {
 	unsigned version;
 	uint8_t address_bytes, min_instruction_bytes, max_operations, line_range, opcode_base;
 	int8_t line_base;
-	struct { const char **at; size_t n, capacity; } dirs;
-	struct { struct line_file *at; size_t n, capacity; } files;
+	VEC(const char *) dirs;
+	VEC(struct line_file) files;
 	/* lengths of opcodes from 1 on; there are opcode_base - 1 */
 	const uint8_t *opcode_lengths;
 	size_t program_start, program_end;   /* offsets in .debug_line */

@@ -26,9 +26,9 @@ struct source_line {
 };
 
 struct source_text {
-	struct { struct source_function *at; size_t n, capacity; } functions; /* sorted by end */
+	VEC(struct source_function) functions; /* sorted by end */
 	/* sorted by offset; the first is at 0 */
-	struct { struct source_line *at; size_t n, capacity; } lines;
+	VEC(struct source_line) lines;
 	struct strtab files;   /* 0: the text itself, named by `path`; others come from #line */
 };
 

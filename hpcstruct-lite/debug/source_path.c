@@ -10,7 +10,7 @@
  * seems. */
 static uint32_t add_path(struct strtab *files, const char *const parts[3])
 {
-	struct { char *at; size_t n, capacity; } path = {0};
+	VEC(char) path = {0};
 	uint32_t id = STRTAB_FAILED;
 	for (int i = 0; i < 3; i++) {
 		for (const char *p = parts[i]; p && *p;) {

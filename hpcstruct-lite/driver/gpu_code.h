@@ -7,12 +7,13 @@
 #define HPCSTRUCT_LITE_DRIVER_GPU_CODE_H
 
 #include "common/base/status.h"
+#include "common/base/vec.h"
 
 #include <stddef.h>
 
 /* Paths of the files written. Owned. */
 struct gpu_code {
-	struct { char **at; size_t n, capacity; } cubins;
+	VEC(char *) cubins;
 };
 
 /*

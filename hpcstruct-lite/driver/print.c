@@ -21,15 +21,10 @@ struct item {
 struct printer {
 	const struct structure *s;
 	FILE *out;
-	struct {
-		struct item *at;
-		size_t n, capacity;
-	} items;              /* by scope, then address; those without scope come last */
+	/* by scope, then address; items without a scope come last */
+	VEC(struct item) items;
 	uint32_t *first_item; /* by scope; one more than there are scopes */
-	struct {
-		struct item *at;
-		size_t n, capacity;
-	} ranges; /* of whole functions: place.scope is the function */
+	VEC(struct item) ranges;      /* of whole functions: place.scope is the function */
 	size_t next_alias, next_range;
 	unsigned *depths; /* by scope */
 };

@@ -21,7 +21,7 @@ enum { N_MODULE_IDS = 1 << 16 };
 
 struct reader {
 	const char *dir;
-	struct { struct rundir_module *at; size_t n, capacity; } modules;
+	VEC(struct rundir_module) modules;
 	struct map by_key;     /* hash of key -> index */
 	size_t n_files, n_not_kept;
 	/* of the file being read; all is 0 from n_ids on */

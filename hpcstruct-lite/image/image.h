@@ -123,8 +123,7 @@ struct image_symbol {
 	uint8_t table;         /* enum image_symbol_table */
 };
 struct image_symbols {
-	struct image_symbol *at;
-	size_t n, capacity;
+	VEC(struct image_symbol);
 };
 
 /*
@@ -160,8 +159,7 @@ struct image_stub {
 	bool is_resolver;      /* the first stub, which calls the dynamic linker */
 };
 struct image_stubs {
-	struct image_stub *at;
-	size_t n, capacity;
+	VEC(struct image_stub);
 };
 /*
  * Appends the stubs of .plt, .plt.sec, .plt.got and .iplt. Supports x86-64 only; appends none on
@@ -191,8 +189,7 @@ struct image_range {
 	uint64_t start, end;
 };
 struct image_ranges {
-	struct image_range *at;
-	size_t n, capacity;
+	VEC(struct image_range);
 };
 enum status image_read_frames(const struct image *image, struct image_ranges *ranges);
 

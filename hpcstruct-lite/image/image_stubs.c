@@ -21,8 +21,7 @@ struct slot {
 	uint64_t target_addr;
 };
 struct slots {
-	struct slot *at;
-	size_t n, capacity;
+	VEC(struct slot);
 	size_t n_plt; /* the first ones are those of .rela.plt, in its order */
 };
 

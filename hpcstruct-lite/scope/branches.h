@@ -13,8 +13,7 @@ struct branch {
 	uint32_t jump, target;
 };
 struct branches {
-	struct branch *at;     /* sorted by jump */
-	size_t n, capacity;
+	VEC(struct branch);    /* sorted by jump */
 };
 
 /*

@@ -20,8 +20,7 @@ struct fixup {
 	uint64_t link_addr, target;
 };
 struct fixups {
-	struct fixup *at;
-	size_t n, capacity;
+	VEC(struct fixup);
 };
 
 static int compare_fixups(const void *a, const void *b)

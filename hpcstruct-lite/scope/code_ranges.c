@@ -31,8 +31,7 @@ struct run {
 	uint32_t root, start, end;
 };
 struct runs {
-	struct run *at;
-	size_t n, capacity;
+	VEC(struct run);
 };
 
 void code_free(struct code *c)

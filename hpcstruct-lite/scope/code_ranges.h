@@ -76,8 +76,7 @@ void code_free(struct code *c);
  * Returns false when out of memory.
  */
 struct code_edges {
-	struct flow_edge *at;
-	size_t n, capacity;
+	VEC(struct flow_edge);
 };
 bool code_prepare(const struct code *c, const struct code_batch *b, const struct code_function *f,
 	struct code_edges *edges, struct flow_code *out);

@@ -35,8 +35,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 struct stack {
-	struct scope_range *at;
-	size_t n, capacity;
+	VEC(struct scope_range);
 };
 
 /* Ends the ranges on the stack that do not reach beyond `until`, and says what holds after each. */
@@ -142,7 +141,7 @@ static bool append_sequence(const struct image *image, const struct debug_row *r
 bool scope_flatten_rows(const struct image *image, const struct debug_row *rows, size_t n,
 			struct scope_intervals *out)
 {
-	struct { struct sequence *at; size_t n, capacity; } sequences = {0};
+	VEC(struct sequence) sequences = {0};
 	bool ok = true, sorted = true, at_start = true;
 	for (size_t i = 0; i < n && ok; i++) {
 		uint32_t start;

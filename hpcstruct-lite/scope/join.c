@@ -16,8 +16,7 @@ struct run {
 	size_t first, n;
 };
 struct runs {
-	struct run *at;
-	size_t n, capacity;
+	VEC(struct run);
 };
 
 static bool is_gap(const struct structure_interval_record *v)

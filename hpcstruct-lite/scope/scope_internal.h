@@ -18,8 +18,7 @@
  * position (image_position()). A list that is not empty ends with a gap: no scope and no file.
  */
 struct scope_intervals {
-	struct structure_interval_record *at;
-	size_t n, capacity;
+	VEC(struct structure_interval_record);
 };
 
 /* Code of one scope. start and end are positions; `end` is exclusive. */
@@ -27,8 +26,7 @@ struct scope_range {
 	uint32_t start, end, scope, depth;
 };
 struct scope_ranges {
-	struct scope_range *at;
-	size_t n, capacity;
+	VEC(struct scope_range);
 };
 
 /*
@@ -94,14 +92,14 @@ struct scope_map {
 	pthread_mutex_t lock;  /* protects all fields below while units are added */
 	struct strtab strings; /* id 0 is "" */
 	struct strtab paths;   /* of source files */
-	struct { struct scope_definition *at; size_t n, capacity; } definitions;
+	VEC(struct scope_definition) definitions;
 	struct map definition_ids;
 	/* parents before children */
-	struct { struct scope_record *at; size_t n, capacity; } scopes;
-	struct { struct scope_chunk *at; size_t n, capacity; } chunks;
-	struct { struct scope_alias *at; size_t n, capacity; } aliases;
-	struct { struct debug_resources *at; size_t n, capacity; } resources;
-	struct { struct scope_call *at; size_t n, capacity; } calls;
+	VEC(struct scope_record) scopes;
+	VEC(struct scope_chunk) chunks;
+	VEC(struct scope_alias) aliases;
+	VEC(struct debug_resources) resources;
+	VEC(struct scope_call) calls;
 	struct scope_intervals intervals; /* after scope_finish() */
 };
 

@@ -13,7 +13,7 @@
 /* Kept from unit to unit, so that memory is asked for once. */
 struct scope_scratch {
 	struct scope_ranges ranges;
-	struct { uint32_t *at; size_t n, capacity; } parents, depths, scope_ids, file_ids;
+	VEC(uint32_t) parents, depths, scope_ids, file_ids;
 	struct scope_intervals scopes, rows, joined;
 };
 

@@ -18,8 +18,7 @@ struct entry {
 	uint32_t scope;        /* the function, once known */
 };
 struct entries {
-	struct entry *at;
-	size_t n, capacity;
+	VEC(struct entry);
 };
 
 /* A name, and the entry that has it. */
@@ -33,7 +32,7 @@ struct finder {
 	struct scope_map *map;
 	struct image_symbols symbols;
 	struct entries entries;
-	struct { struct named *at; size_t n, capacity; } names;
+	VEC(struct named) names;
 	struct map by_name;    /* (hash of name, source file) -> index in names */
 };
 

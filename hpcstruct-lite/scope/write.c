@@ -24,16 +24,16 @@ struct writer {
 	struct scope_map *map;
 	uint32_t *firsts;      /* by scope: first position, SCOPE_NONE when unused */
 	uint32_t *new_ids;     /* by scope */
-	struct { struct order *at; size_t n, capacity; } order;
+	VEC(struct order) order;
 	struct strtab strings;
 	uint32_t *definition_ids, *file_ids;
-	struct { uint32_t *at; size_t n, capacity; } files;
-	struct { struct structure_definition_record *at; size_t n, capacity; } definitions;
-	struct { struct structure_scope_record *at; size_t n, capacity; } scopes;
-	struct { struct structure_region_record *at; size_t n, capacity; } regions;
-	struct { struct structure_alias_record *at; size_t n, capacity; } aliases;
-	struct { struct structure_resources_record *at; size_t n, capacity; } resources;
-	struct { struct structure_call_record *at; size_t n, capacity; } calls;
+	VEC(uint32_t) files;
+	VEC(struct structure_definition_record) definitions;
+	VEC(struct structure_scope_record) scopes;
+	VEC(struct structure_region_record) regions;
+	VEC(struct structure_alias_record) aliases;
+	VEC(struct structure_resources_record) resources;
+	VEC(struct structure_call_record) calls;
 	bool has_lines;
 };
 
