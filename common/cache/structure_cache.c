@@ -6,6 +6,7 @@
 #include "common/cache/structure_cache.h"
 
 #include "common/base/log.h"
+#include "common/base/sorted.h"
 #include "common/format/structure.h"
 #include "common/format/structure_layout.h"
 
@@ -215,14 +216,9 @@ bool structure_cache_find(
 {
 	enum { MOST = 64 }; /* analyses of one binary: more are not looked at */
 	struct candidate candidates[MOST];
-	size_t n_key = strlen(key), first = 0, n_found = 0;
-	for (size_t end = cache->entries.n; first < end;) { /* first: not below the key */
-		size_t middle = first + (end - first) / 2;
-		if (strncmp(cache->entries.at[middle].name, key, n_key) < 0)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	size_t n_key = strlen(key), n_found = 0;
+	size_t first = sorted_prefix(cache->entries.n, i,
+				     strncmp(cache->entries.at[i].name, key, n_key) < 0);
 	for (size_t i = first; i < cache->entries.n && n_found < MOST; i++) {
 		const struct structure_cache_entry *e = &cache->entries.at[i];
 		if (strncmp(e->name, key, n_key) != 0)

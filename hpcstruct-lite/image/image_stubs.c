@@ -8,6 +8,7 @@
 #include "hpcstruct-lite/image/image.h"
 
 #include "common/base/log.h"
+#include "common/base/sorted.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -99,10 +100,11 @@ static const struct slot *slot_of_jump(const struct slots *sorted, const uint8_t
 	for (size_t i = 0; i + 6 <= n_bytes; i++) {
 		if (code[i] != 0xff || code[i + 1] != 0x25)
 			continue;
-		struct slot key = {.link_addr = link_addr + i + 6 +
-						(uint64_t)(int64_t)(int32_t)load_u32(code + i + 2)};
-		return sorted->n ? bsearch(&key, sorted->at, sorted->n, sizeof key, compare_slots)
-				 : NULL;
+		uint64_t slot_addr = link_addr + i + 6 +
+				     (uint64_t)(int64_t)(int32_t)load_u32(code + i + 2);
+		size_t at = sorted_below(sorted->at, sorted->n, link_addr, slot_addr);
+		return at < sorted->n && sorted->at[at].link_addr == slot_addr ? &sorted->at[at]
+									       : NULL;
 	}
 	return NULL;
 }

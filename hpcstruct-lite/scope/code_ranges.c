@@ -324,17 +324,10 @@ static bool add_table(void *arg, const struct isa_table *from)
 /* The tables of a function rise with their jumps, as they were found in that order. */
 static bool has_table(const struct decoder *d, uint32_t jump)
 {
-	size_t low = d->function->first_table, high = d->batch->tables.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (d->batch->tables.at[middle].jump == jump)
-			return true;
-		if (d->batch->tables.at[middle].jump < jump)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
+	const struct code_table *tables = d->batch->tables.at + d->function->first_table;
+	size_t n = d->batch->tables.n - d->function->first_table;
+	size_t i = sorted_below(tables, n, jump, jump);
+	return i < n && tables[i].jump == jump;
 }
 
 /* Those that the compiler lists, as tables. */
@@ -491,18 +484,11 @@ bool code_read(struct code *c, const struct scope_map *map, const struct isa *is
 /* A table without bound ends where another one starts. */
 static size_t n_targets(const struct code *c, const struct code_table *t)
 {
-	size_t low = 0, high = c->tables.n;
 	if (t->is_bounded)
 		return t->n_targets;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->tables.at[middle] <= t->base)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t next = sorted_prefix(c->tables.n, i, c->tables.at[i] <= t->base);
 	uint64_t room =
-		low < c->tables.n ? (c->tables.at[low] - t->base) / t->entry_bytes : t->n_targets;
+		next < c->tables.n ? (c->tables.at[next] - t->base) / t->entry_bytes : t->n_targets;
 	return room < t->n_targets ? (size_t)room : t->n_targets;
 }
 

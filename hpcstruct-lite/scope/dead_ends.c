@@ -8,6 +8,7 @@
 #include "hpcstruct-lite/scope/dead_ends.h"
 
 #include "common/base/map.h"
+#include "common/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,8 +117,8 @@ static void sort(struct code *c)
 
 bool dead_ends_has(const struct code *c, uint32_t position)
 {
-	return c->dead_ends.n > 0 && bsearch(&position, c->dead_ends.at, c->dead_ends.n,
-					     sizeof position, compare_positions) != NULL;
+	size_t at = sorted_prefix(c->dead_ends.n, i, c->dead_ends.at[i] < position);
+	return at < c->dead_ends.n && c->dead_ends.at[at] == position;
 }
 
 /* Names of the functions known so far. */

@@ -8,6 +8,8 @@
  */
 #include "hpcstruct-lite/scope/scope_loops.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 
 /* How well an instruction tells the line of the loop; less is better. */
@@ -416,10 +418,11 @@ static bool compare_code(const struct code *c, struct loops_scratch *s, uint32_t
 	if (n > 1)
 		qsort(s->lines.at, n, sizeof *s->lines.at, compare_lines);
 	*has_own_line = false;
-	for (size_t i = n; i < s->lines.n; i++)
-		*has_own_line = *has_own_line || n == 0 ||
-			!bsearch(&s->lines.at[i], s->lines.at, n, sizeof *s->lines.at,
-				compare_lines);
+	for (size_t i = n; i < s->lines.n && !*has_own_line; i++) {
+		uint64_t line = s->lines.at[i];
+		size_t at = sorted_prefix(n, k, s->lines.at[k] < line);
+		*has_own_line = at == n || s->lines.at[at] != line;
+	}
 	*only_line = n > 0 && s->lines.at[0] == s->lines.at[n - 1] && !*has_own_line;
 	return true;
 }

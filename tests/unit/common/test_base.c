@@ -64,6 +64,7 @@ static void sorted_counts_as_a_walk_does(void **state)
 				up_to++;
 			assert_int_equal(sorted_below(items, n, key, keys[k]), below);
 			assert_int_equal(sorted_up_to(items, n, key, keys[k]), up_to);
+			assert_int_equal(sorted_prefix(n, i, items[i].key < keys[k]), below);
 		}
 }
 
