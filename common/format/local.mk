@@ -5,7 +5,10 @@ libhlbase_la_SOURCES += \
 	common/format/measurement_gpu.c common/format/measurement_gpu.h \
 	common/format/recording.c common/format/recording.h \
 	common/format/structure.c common/format/structure.h \
-	common/format/structure_layout.h \
+	common/format/structure_internal.h \
+	common/format/structure_layout.c common/format/structure_layout.h \
+	common/format/structure_names.c \
+	common/format/structure_open.c \
 	common/format/structure_write.c common/format/structure_write.h
 # What the run time needs of it.
 libhlsafe_la_SOURCES += \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layout of the structure file, shared by its reader (structure.c) and its writer
+ * Layout of the structure file, shared by its reader (structure_open.c) and its writer
  * (structure_write.c). doc/formats/structure.md is the specification; this header must agree with
  * it. Test: tests/unit/common/test_structure.c.
  */
