@@ -44,6 +44,7 @@ struct_tests = \
 	tests/cli/struct/struct_golden.sh \
 	tests/cli/struct/struct_gpubins.sh \
 	tests/cli/struct/struct_jobs.sh \
+	tests/cli/struct_memory.sh \
 	tests/cli/struct/struct_start.sh
 TESTS += $(struct_tests)
 EXTRA_DIST += $(struct_tests) tests/golden/struct tests/golden/opencl
@@ -75,3 +76,9 @@ tests_struct_crash_dwarf_la_CPPFLAGS = $(AM_CPPFLAGS) $(DWARF_CPPFLAGS)
 tests_struct_crash_dwarf_la_CFLAGS = $(HL_CFLAGS)
 tests_struct_crash_dwarf_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_struct_crash_dwarf_la_LIBADD = -ldl
+
+# preloaded: one allocation fails
+check_LTLIBRARIES += tests/struct/fail_alloc.la
+tests_struct_fail_alloc_la_SOURCES = tests/struct/fail_alloc.c
+tests_struct_fail_alloc_la_CFLAGS = $(HL_CFLAGS)
+tests_struct_fail_alloc_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

@@ -4,6 +4,7 @@
 
 #include "common/safe/printable.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,13 +71,34 @@ size_t foreign_format(char *to, size_t room, const char *format, va_list args)
 	return clean(to, format);
 }
 
+/* Sets the stream's error indicator, so that whoever closes the output sees that text is missing.
+ * The C library has no function for it. */
+static void set_error(FILE *out)
+{
+	flockfile(out);
+	out->_flags |= _IO_ERR_SEEN;
+	funlockfile(out);
+	errno = ENOMEM;
+}
+
 void foreign_vprintf(FILE *out, const char *format, va_list args)
 {
-	char *text;
-	if (vasprintf(&text, format, args) < 0)
-		return;
-	fwrite(text, 1, clean(text, format), out);
-	free(text);
+	char small[1024], *text = small;
+	va_list again;
+	va_copy(again, args);
+	int n = vsnprintf(small, sizeof small, format, args);
+	if (n >= (int)sizeof small) {
+		text = malloc((size_t)n + 1);
+		if (text)
+			vsnprintf(text, (size_t)n + 1, format, again);
+	}
+	va_end(again);
+	if (n >= 0 && text)
+		fwrite(text, 1, clean(text, format), out);
+	else
+		set_error(out);
+	if (text != small)
+		free(text);
 }
 
 void foreign_printf(FILE *out, const char *format, ...)

@@ -22,7 +22,8 @@ const char *foreign_put_n(FILE *out, const char *s, size_t n);
 void foreign_put_field(FILE *out, const char *s);
 /*
  * Like fprintf() with foreign arguments. The output is one line: newlines are harmless only where
- * the format itself starts or ends with them. Prints nothing if there is no memory.
+ * the format itself starts or ends with them. If there is no memory, prints nothing and sets the
+ * stream's error indicator, so check ferror() at the end.
  */
 void foreign_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void foreign_vprintf(FILE *out, const char *format, va_list args)

@@ -166,6 +166,8 @@ enum status options_parse(const struct option_table *t, int argc, char **argv, i
 {
 	struct getopt_tables g = {0};
 	enum status status = build(t, stop_at_operand != 0, &g) ? STATUS_OK : STATUS_NO_MEMORY;
+	if (status != STATUS_OK)
+		log_error(NULL, "out of memory");
 	*done = 0;
 	opterr = 0;
 	optind = 0;

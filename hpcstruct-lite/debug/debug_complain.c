@@ -5,6 +5,8 @@
 
 #include "common/base/log.h"
 
+#include <errno.h>
+
 #define MAX_SAID 3 /* messages for one unit */
 
 void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
@@ -16,7 +18,8 @@ void debug_forget(Dwarf_Debug dbg, Dwarf_Error error)
 void debug_complain(struct debug_session *s, const char *section, uint64_t offset, const char *what,
 		    Dwarf_Error error)
 {
-	if (s->n_said++ < MAX_SAID)
+	/* libdwarf calls an allocation that failed damage; debug_read_unit()'s caller says so. */
+	if (errno != ENOMEM && s->n_said++ < MAX_SAID)
 		log_warn(s->input.image->path, "section %s at offset 0x%llx: %s%s%s", section,
 			 (unsigned long long)offset, what, error ? ": " : "",
 			 error ? dwarf_errmsg(error) : "");

@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <string.h>
 
 #ifdef HAVE_DWARF_OBJ_ACCESS_INTERFACE_A
@@ -148,13 +149,16 @@ enum status debug_object_open(const struct image *image, struct debug_object *o)
 	/* what libdwarf allocates is released by us, object by object; its own list of all
 	 * allocations costs a third of the time */
 	dwarf_set_de_alloc_flag(0);
+	errno = 0;
 	int result =
 		dwarf_object_init_b(&o->access, NULL, NULL, DW_GROUPNUMBER_ANY, &o->dbg, &error);
 	if (result == DW_DLV_OK)
 		return STATUS_OK;
+	o->dbg = NULL;
+	if (errno == ENOMEM)
+		return STATUS_NO_MEMORY;
 	log_warn(image->path, "debug sections cannot be used: %s",
 		 result == DW_DLV_ERROR ? dwarf_errmsg(error) : "there are none");
-	o->dbg = NULL;
 	return STATUS_BAD_INPUT;
 }
 

@@ -538,14 +538,13 @@ enum status source_read_unit(const struct image *image, struct debug_unit *unit,
 			     struct strtab *names)
 {
 	struct source_text text = {.functions = {0}};
-	char *path = realpath(image->path, NULL);
-	bool ok = source_scan(path ? path : image->path, image->file.bytes, image->file.n_bytes,
-			      &text);
+	char path[PATH_MAX];
+	bool ok = source_scan(realpath(image->path, path) ? path : image->path, image->file.bytes,
+			      image->file.n_bytes, &text);
 	for (uint32_t i = 0; i < text.files.starts.n && ok; i++)
 		ok = strtab_add_z(&unit->files, strtab_get(&text.files, i)) == i;
 	ok = ok && add_functions(image, unit, &text, names);
 	unit->origin = DEBUG_FROM_SOURCE;
 	source_text_free(&text);
-	free(path);
 	return ok ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -14,6 +14,8 @@
 #include "hpcstruct-lite/image/image.h"
 #include "hpcstruct-lite/scope/scope.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +82,21 @@ static void return_workers(const struct analysis *a, unsigned n)
 	atomic_fetch_sub(&a->progress->n_tokens, n - 1);
 }
 
-static void unpack(const struct analysis *a, struct image *image)
+static enum status unpack(const struct analysis *a, struct image *image)
 {
 	unsigned n = borrow_workers(a);
-	image_unpack(image, debug_sections, n);
+	bool ok = image_unpack(image, debug_sections, n);
 	return_workers(a, n);
+	return ok ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/*
+ * The status of a step that began with errno = 0. libdwarf does not report every allocation that
+ * failed, and calls others damage, but malloc() has set errno.
+ */
+static enum status check_memory(enum status status)
+{
+	return errno == ENOMEM ? STATUS_NO_MEMORY : status;
 }
 
 static void fail(struct analysis *a, enum status status)
@@ -118,9 +130,11 @@ static void read_unit(struct worker *w, size_t i)
 		atomic_store(&a->incomplete, true);
 		return;
 	}
+	errno = 0;
 	enum status status = prepare_worker(w);
 	if (status == STATUS_OK)
 		status = debug_read_unit(w->session, offset, &w->unit);
+	status = check_memory(status);
 	if (status == STATUS_OK) {
 		status = scope_add_unit(a->map, &w->unit, (uint32_t)i, w->scratch);
 		if (w->unit.incomplete || w->unit.is_split)
@@ -224,11 +238,13 @@ static enum status add_cubin_unit(void *arg, const struct debug_unit *unit, uint
 
 static enum status read_cubin(struct analysis *a)
 {
+	errno = 0;
 	struct unit_adder adder = {a, scope_scratch_new()};
 	enum status status =
 		adder.scratch ? cubin_read(a->code, add_cubin_unit, &adder) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		status = scope_read_calls(a->map);
+	status = check_memory(status);
 	scope_scratch_free(adder.scratch);
 	return status;
 }
@@ -282,9 +298,9 @@ uint64_t analyse_fingerprint(const struct analysis *a, const char *content_key)
 	h = mix(h, has_loops ? "loops" : "", has_loops ? sizeof "loops" : 1);
 	h = content_key ? mix(h, content_key, strlen(content_key)) : mix_image(h, a->code);
 	/* the structure of source text names its path */
-	char *path = a->code->kind->is_source ? realpath(a->code->path, NULL) : NULL;
-	h = path ? mix(h, path, strlen(path)) : h;
-	free(path);
+	char path[PATH_MAX];
+	if (a->code->kind->is_source && realpath(a->code->path, path))
+		h = mix(h, path, strlen(path));
 	return mix_image(mix_image(h, a->separate), a->alternate);
 }
 
@@ -344,9 +360,9 @@ enum status analyse_read(struct analysis *a)
 	a->map = scope_map_new(a->code);
 	enum status status = a->map ? STATUS_OK : STATUS_NO_MEMORY;
 	if (status == STATUS_OK && a->dwarf && !a->progress->without_dwarf) {
-		unpack(a, a->dwarf);
-		if (a->alternate)
-			unpack(a, a->alternate);
+		status = unpack(a, a->dwarf);
+		if (status == STATUS_OK && a->alternate)
+			status = unpack(a, a->alternate);
 		note_step(a, "sections decompressed", &since);
 	}
 	if (status == STATUS_OK && a->dwarf && a->progress->without_dwarf)

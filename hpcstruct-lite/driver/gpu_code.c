@@ -87,6 +87,7 @@ static enum status take(const char *file, const char *dir, const struct fatbin_e
 	char *copy = strdup(path), **slot = copy ? vec_push(&code->cubins) : NULL;
 	if (!slot) {
 		free(copy);
+		log_error(file, "out of memory");
 		return STATUS_NO_MEMORY;
 	}
 	*slot = copy;

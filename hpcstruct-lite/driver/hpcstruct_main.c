@@ -73,8 +73,10 @@ static enum status add_debug_dir(void *arg, const char *value)
 {
 	struct settings *s = arg;
 	const char **slot = vec_push(&s->debug_dirs);
-	if (!slot)
+	if (!slot) {
+		log_error(NULL, "out of memory");
 		return STATUS_NO_MEMORY;
+	}
 	*slot = value;
 	return STATUS_OK;
 }
@@ -245,7 +247,7 @@ static enum status show_cache(const char *dir)
 	for (size_t i = 0; i < cache.entries.n; i++)
 		print_entry(&cache, &cache.entries.at[i]);
 	structure_cache_free(&cache);
-	if (fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return STATUS_OK;
 	log_error(NULL, "standard output: %s", strerror(errno));
 	return STATUS_IO;
@@ -334,8 +336,10 @@ static enum status do_gpu_code(const struct settings *s, const char *file)
 	enum status status = gpu_code_extract(file, s->gpu_code, &code);
 	struct job *jobs = calloc(code.cubins.n + 1, sizeof *jobs);
 	char *names = malloc((code.cubins.n + 1) * PATH_MAX);
-	if (status == STATUS_OK && (!jobs || !names))
+	if (status == STATUS_OK && (!jobs || !names)) {
+		log_error(file, "out of memory");
 		status = STATUS_NO_MEMORY;
+	}
 	for (size_t i = 0; i < code.cubins.n && status == STATUS_OK; i++) {
 		char *out = names + i * PATH_MAX;
 		if (snprintf(out, PATH_MAX, "%s" STRUCTURE_SUFFIX, code.cubins.at[i]) >= PATH_MAX)
@@ -426,6 +430,8 @@ static enum status do_modules(const struct settings *s, const char *dir, const s
 	struct destination d;
 	enum status status =
 		sized && jobs && names ? choose_destination(s, dir, &d) : STATUS_NO_MEMORY;
+	if (status == STATUS_NO_MEMORY)
+		log_error(dir, "out of memory");
 	size_t n = 0;
 	for (size_t i = 0; i < r->n_modules && status == STATUS_OK; i++) {
 		struct stat st;

@@ -509,5 +509,8 @@ enum status jobs_run(struct job *jobs, size_t n, const struct jobs_options *opti
 	vec_free(&m.running);
 	vec_free(&m.polls);
 	tokens_destroy(&m.tokens);
-	return ok ? STATUS_OK : STATUS_NO_MEMORY;
+	if (ok)
+		return STATUS_OK;
+	log_error(NULL, "out of memory");
+	return STATUS_NO_MEMORY;
 }

@@ -187,7 +187,7 @@ static void print_inner(struct printer *p, const struct structure_scope *c, unsi
 static void print_scopes(struct printer *p)
 {
 	uint32_t n = structure_n_scopes(p->s);
-	for (uint32_t id = 0; id < n; id++) {
+	for (uint32_t id = 0; id < n && !ferror(p->out); id++) {
 		struct structure_scope scope = structure_get_scope(p->s, id);
 		p->depths[id] = scope.kind == STRUCTURE_FUNCTION ? 0 : p->depths[scope.parent] + 1;
 		if (scope.kind == STRUCTURE_FUNCTION)
@@ -244,7 +244,7 @@ enum status print_structure(const char *path, FILE *out)
 			print_item(&p, &p.items.at[i], 1);
 		print_calls(&p);
 	}
-	if (status == STATUS_OK && fflush(out) != 0) {
+	if (status == STATUS_OK && (ferror(out) || fflush(out) != 0)) {
 		log_error(path, "cannot be printed: %s", strerror(errno));
 		status = STATUS_IO;
 	}

@@ -263,6 +263,8 @@ enum status rundir_read(const char *path, struct rundir *run)
 	}
 	struct reader *r = calloc(1, sizeof *r);
 	enum status status = r ? STATUS_OK : STATUS_NO_MEMORY;
+	if (!r)
+		log_error(path, "out of memory");
 	if (r) {
 		r->dir = path;
 		status = read_all(r, d);

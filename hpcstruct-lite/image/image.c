@@ -92,6 +92,8 @@ enum status image_open(const char *path, struct image **out)
 	}
 	if (status == STATUS_OK)
 		status = make_regions(image);
+	if (status == STATUS_NO_MEMORY)
+		log_error(path, "out of memory");
 	if (status != STATUS_OK) {
 		image_close(image);
 		return status;

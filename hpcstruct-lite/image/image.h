@@ -87,10 +87,10 @@ void image_close(struct image *image);
 
 /*
  * Decompresses the sections in `names`, a list that NULL ends, with up to n_workers threads. Logs a
- * section that cannot be decompressed and leaves it without contents. Call it before other threads
- * can see the image.
+ * section that cannot be decompressed and leaves it without contents. Returns false when out of
+ * memory. Call it before other threads can see the image.
  */
-void image_unpack(struct image *image, const char *const *names, unsigned n_workers);
+bool image_unpack(struct image *image, const char *const *names, unsigned n_workers);
 
 /* Returns the section with that name if it has uncompressed contents, else NULL. */
 const struct image_section *image_find(const struct image *image, const char *name);

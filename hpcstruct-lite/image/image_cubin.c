@@ -93,10 +93,8 @@ static enum status relocate(struct image *image, const struct image_section *rel
 	if (!is_debug(target) || target->n_bytes == 0)
 		return STATUS_OK;
 	uint8_t *bytes = *is_copied ? (uint8_t *)(uintptr_t)target->bytes : own_copy(image, target);
-	if (!bytes) {
-		log_error(image->path, "out of memory");
+	if (!bytes)
 		return STATUS_NO_MEMORY;
-	}
 	*is_copied = true;
 	size_t n_bad = apply(image, relocations, bytes, target->n_bytes);
 	image->is_incomplete = image->is_incomplete || n_bad > 0;

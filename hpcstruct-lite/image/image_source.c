@@ -26,10 +26,8 @@ static enum status source_load(struct image *image)
 		return STATUS_UNSUPPORTED;
 	}
 	struct image_region *r = vec_push(&image->code);
-	if (!r) {
-		log_error(image->path, "out of memory");
+	if (!r)
 		return STATUS_NO_MEMORY;
-	}
 	*r = (struct image_region){0, image->file.n_bytes, 0};
 	return STATUS_OK;
 }

@@ -13,6 +13,7 @@
 #include "common/base/pool.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <libelf.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ struct unpacking {
 	VEC(struct image_section *) sections;
 	VEC(uint8_t *) results;
 	_Atomic uint64_t n_bytes; /* unpacked so far */
+	atomic_bool no_memory;
 };
 
 /* Where the compressed bytes start, and how many there will be; false when the header is damaged or
@@ -116,11 +118,14 @@ static void unpack_one(void *arg, size_t i, unsigned worker)
 	(void)worker;
 	uint8_t *out = NULL;
 	bool said = false;
+	errno = 0;
 	if (read_header(s, &header_bytes, &n_bytes, &method) &&
 	    !(said = !is_plausible(u, s, n_bytes)))
 		out = method == ELFCOMPRESS_ZLIB ? unpack_zlib(s, header_bytes, n_bytes)
 						 : unpack_other(u->image, s, n_bytes);
-	if (!out && !said)
+	if (!out && errno == ENOMEM)
+		atomic_store(&u->no_memory, true);
+	else if (!out && !said)
 		log_warn(u->image->path,
 			 "section %s at file offset 0x%llx cannot be decompressed (method %u)",
 			 s->name, (unsigned long long)s->file_offset, method);
@@ -138,21 +143,22 @@ static bool is_named(const char *name, const char *const *names)
 	return false;
 }
 
-void image_unpack(struct image *image, const char *const *names, unsigned n_workers)
+bool image_unpack(struct image *image, const char *const *names, unsigned n_workers)
 {
 	struct unpacking u = {.image = image};
 	bool ok = true;
 	for (size_t i = 0; i < image->sections.n && ok; i++) {
 		struct image_section *s = &image->sections.at[i];
-		struct image_section **slot =
-			s->packed != IMAGE_PLAIN && s->bytes && is_named(s->name, names)
-				? vec_push(&u.sections)
-				: NULL;
+		if (s->packed == IMAGE_PLAIN || !s->bytes || !is_named(s->name, names))
+			continue;
+		struct image_section **slot = vec_push(&u.sections);
+		ok = slot != NULL;
 		if (slot)
 			*slot = s;
 	}
-	ok = u.sections.n == 0 || (vec_extend(&u.results, u.sections.n) &&
-				   vec_reserve(&image->unpacked, image->unpacked.n + u.sections.n));
+	ok = ok && (u.sections.n == 0 ||
+		    (vec_extend(&u.results, u.sections.n) &&
+		     vec_reserve(&image->unpacked, image->unpacked.n + u.sections.n)));
 	if (ok && u.sections.n > 0) {
 		pool_run(u.sections.n, n_workers, unpack_one, &u);
 		for (size_t i = 0; i < u.results.n; i++)
@@ -160,4 +166,5 @@ void image_unpack(struct image *image, const char *const *names, unsigned n_work
 	}
 	vec_free(&u.sections);
 	vec_free(&u.results);
+	return ok && !atomic_load(&u.no_memory);
 }

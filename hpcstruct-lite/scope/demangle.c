@@ -8,6 +8,8 @@
 #include "common/base/pool.h"
 #include "hpcstruct-lite/scope/scope_internal.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,7 @@ char *scope_demangle(const char *linkage_name)
 struct work {
 	struct scope_map *map;
 	char **names;          /* by definition; NULL: not mangled */
+	atomic_bool no_memory;
 };
 
 enum { BATCH = 256 };
@@ -72,8 +75,12 @@ static void demangle_batch(void *arg, size_t batch, unsigned worker)
 	for (size_t i = batch * BATCH; i < (batch + 1) * BATCH && i < w->map->definitions.n; i++) {
 		const struct scope_definition *d = &w->map->definitions.at[i];
 		uint32_t mangled = d->linkage_name ? d->linkage_name : d->name;
-		if (!d->is_final)
-			w->names[i] = scope_demangle(strtab_get(&w->map->strings, mangled));
+		if (d->is_final)
+			continue;
+		errno = 0;
+		w->names[i] = scope_demangle(strtab_get(&w->map->strings, mangled));
+		if (!w->names[i] && errno == ENOMEM) /* libiberty does not report it */
+			atomic_store(&w->no_memory, true);
 	}
 }
 
@@ -96,13 +103,13 @@ static bool set_name(struct scope_map *map, struct scope_definition *d, const ch
 bool scope_demangle_all(struct scope_map *map, unsigned n_workers)
 {
 	size_t n = map->definitions.n;
-	struct work w = {map, n ? calloc(n, sizeof(char *)) : NULL};
+	struct work w = {.map = map, .names = n ? calloc(n, sizeof(char *)) : NULL};
 	if (n == 0)
 		return true;
 	if (!w.names)
 		return false;
 	pool_run((n + BATCH - 1) / BATCH, n_workers, demangle_batch, &w);
-	bool ok = true;
+	bool ok = !atomic_load(&w.no_memory);
 	for (size_t i = 0; i < n; i++) {
 		ok = ok && set_name(map, &map->definitions.at[i], w.names[i]);
 		free(w.names[i]);
