@@ -324,10 +324,9 @@ static bool add_table(void *arg, const struct isa_table *from)
 /* The tables of a function rise with their jumps, as they were found in that order. */
 static bool has_table(const struct decoder *d, uint32_t jump)
 {
-	const struct code_table *tables = d->batch->tables.at + d->function->first_table;
-	size_t n = d->batch->tables.n - d->function->first_table;
-	size_t i = sorted_below(tables, n, jump, jump);
-	return i < n && tables[i].jump == jump;
+	size_t first = d->function->first_table, n = d->batch->tables.n;
+	size_t at = first + sorted_prefix(n - first, i, d->batch->tables.at[first + i].jump < jump);
+	return at < n && d->batch->tables.at[at].jump == jump;
 }
 
 /* Those that the compiler lists, as tables. */
@@ -512,7 +511,8 @@ bool code_prepare(const struct code *c, const struct code_batch *b, const struct
 	}
 	*out = (struct flow_code){
 		.ranges = c->ranges.at + f->first_range, .n_ranges = f->n_ranges,
-		.transfers = b->transfers.at + f->first_transfer, .n_transfers = f->n_transfers,
+		.transfers = f->n_transfers ? &b->transfers.at[f->first_transfer] : NULL,
+		.n_transfers = f->n_transfers,
 		.edges = edges->at, .n_edges = edges->n,
 		.entry = f->entry,
 		.with_unreached = f->is_whole,

@@ -58,6 +58,15 @@ static size_t turn_back(const char *s, size_t n, char *to)
 	return used;
 }
 
+#ifdef FUZZ_ENGINE
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	return setlocale(LC_ALL, "C.UTF-8") ? 0 : 1;
+}
+#endif
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	char *input = malloc(n + 1), *back = malloc(n + 1), *shown = NULL, *field = NULL;
