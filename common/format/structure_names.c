@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Index of functions by name; see structure.h. Test: tests/unit/test_structure.c. */
+/* Index of functions by name; see structure.h. Test: tests/unit/common/test_structure.c. */
 #include "common/format/structure_internal.h"
 
 #include "common/base/log.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens a structure file; see structure.h. Checks here everything that lookups rely on. Never reads
- * outside the given bytes, whatever they contain. Tests: tests/unit/test_structure.c,
+ * outside the given bytes, whatever they contain. Tests: tests/unit/common/test_structure.c,
  * tests/fuzz/fuzz_structure.c.
  */
 #include "common/format/structure_internal.h"
