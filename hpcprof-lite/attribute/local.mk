@@ -4,6 +4,9 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/child_processes.c hpcprof-lite/attribute/child_processes.h \
 	hpcprof-lite/attribute/describe.c hpcprof-lite/attribute/describe.h \
 	hpcprof-lite/attribute/expand.c hpcprof-lite/attribute/expand.h \
+	hpcprof-lite/attribute/expand_gpu.c \
+	hpcprof-lite/attribute/expand_intern.c \
+	hpcprof-lite/attribute/expand_run.h \
 	hpcprof-lite/attribute/jit_names.c hpcprof-lite/attribute/jit_names.h \
 	hpcprof-lite/attribute/jit_split.c \
 	hpcprof-lite/attribute/known_code.c hpcprof-lite/attribute/known_code.h \
