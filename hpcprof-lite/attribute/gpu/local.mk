@@ -9,4 +9,7 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/gpu_launches.c hpcprof-lite/attribute/gpu/gpu_launches.h \
 	hpcprof-lite/attribute/gpu/gpu_ledger.c hpcprof-lite/attribute/gpu/gpu_ledger.h \
 	hpcprof-lite/attribute/gpu/gpu_line.c hpcprof-lite/attribute/gpu/gpu_line.h \
-	hpcprof-lite/attribute/gpu/gpu_metrics.c hpcprof-lite/attribute/gpu/gpu_metrics.h
+	hpcprof-lite/attribute/gpu/gpu_metrics.c hpcprof-lite/attribute/gpu/gpu_metrics.h \
+	hpcprof-lite/attribute/gpu/gpu_metrics_cell.c \
+	hpcprof-lite/attribute/gpu/gpu_metrics_model.c \
+	hpcprof-lite/attribute/gpu/gpu_metrics_table.c hpcprof-lite/attribute/gpu/gpu_metrics_table.h
