@@ -7,30 +7,6 @@
 
 #include <stdlib.h>
 
-/* Only differences in what the file says may decide the order: contexts are numbered as they were
- * met. */
-int gpu_samples_compare_launchers(const void *pa, const void *pb)
-{
-	const struct gpu_launcher *a = pa, *b = pb;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return (a->context > b->context) - (a->context < b->context);
-}
-
-size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n)
-{
-	size_t begin = sorted_below(r->launchers.at, r->launchers.n, function, function);
-	for (*n = 0;
-	     begin + *n < r->launchers.n && r->launchers.at[begin + *n].function == function;
-	     (*n)++)
-		;
-	return begin;
-}
-
 /* ---- the yardstick: samples that know their launch against the apportioning ---- */
 
 /* One such sample, of the launcher with this index in run.launchers. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by gpu_samples.c and gpu_samples_measure.c and private to them: the samples of one file on
- * their way into the tree.
+ * The samples of one file on their way into the tree. Private to the files gpu_samples*.c: gather
+ * reads the samples, code finds the code that they are in, share chooses the launchers, count adds
+ * to the tree, and measure says how wrong the shares are.
  */
 #ifndef HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
 #define HPCPROF_LITE_ATTRIBUTE_GPU_SAMPLES_GPU_SAMPLES_RUN_H
@@ -112,12 +113,59 @@ static inline uint64_t *gpu_samples_apportioned_of(const struct gpu_samples_run 
 	return &r->n_apportioned[function < r->g->functions.n ? function : 0];
 }
 
+/* ---- gpu_samples_gather.c ---- */
+
+/* Reads the samples of the file, sorted by function, cell, thread and node. False if memory is
+ * short, as in all functions below that return bool. */
+bool gpu_samples_gather(struct gpu_samples_run *r);
+/* Lists the contexts in which kernels ran, in the order of gpu_samples_compare_launchers(). */
+bool gpu_samples_gather_launchers(struct gpu_samples_run *r);
 int gpu_samples_compare_launchers(const void *a, const void *b);
 /* The launchers of a function: *n of them in r->launchers. Returns the index of the first. */
 size_t gpu_samples_launchers_of(const struct gpu_samples_run *r, uint32_t function, size_t *n);
+
+/* ---- gpu_samples_code.c ---- */
+
+/* The code object of a function by the ids of the file; 0: unknown. */
+uint32_t gpu_samples_code_of(const struct load_gpu *g, uint32_t function);
+bool gpu_samples_find_codes(struct gpu_samples_run *r);
+/* The location of a function's code. NULL: unknown. */
+const struct gpu_code_place *gpu_samples_code(const struct gpu_samples_run *r, uint32_t function);
+/* Counts the samples at each address, from which call sites get their weights. */
+bool gpu_samples_count_addresses(struct gpu_samples_run *r);
+/* The route from one function scope to another, found once. NULL: memory is short. */
+struct gpu_route *gpu_samples_route(struct gpu_samples_run *r, uint32_t module, uint32_t kernel,
+	uint32_t function);
+
+/* ---- gpu_samples_count.c ---- */
+
+/* How sure it is that a sample belongs to the context where it counts. */
+enum gpu_certainty { GPU_EXACT, GPU_SHARED, GPU_UNATTRIBUTED };
+
+struct gpu_counted {
+	uint32_t thread;
+	uint32_t kernel;   /* context of the kernel */
+	uint32_t launched; /* id of the kernel's function */
+	uint64_t n;        /* samples */
+	enum gpu_certainty certainty; /* of `kernel` */
+};
+
+/*
+ * Counts c->n samples like `p` below a kernel: in the kernel itself, or in the sampled function at
+ * the end of the calls that lead there.
+ */
+bool gpu_samples_count(struct gpu_samples_run *r, const struct gpu_sample *p,
+	const struct gpu_counted *c);
+
+/* ---- gpu_samples_share.c ---- */
+
+bool gpu_samples_share_all(struct gpu_samples_run *r);
+
+/* ---- gpu_samples_measure.c ---- */
+
 /*
  * Compares samples with a known launch with the result of apportioning. Call it after all samples
- * are counted. False if memory is short, as below.
+ * are counted.
  */
 bool gpu_samples_measure(struct gpu_samples_run *r);
 /* Adds GSAMP: sampled and expected samples, by kernel. */

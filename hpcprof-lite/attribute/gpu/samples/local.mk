@@ -1,11 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
-	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.c hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_ranges.c hpcprof-lite/attribute/gpu/samples/gpu_ranges.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_samples.c hpcprof-lite/attribute/gpu/samples/gpu_samples.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_occupancy.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_ranges.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_ranges.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_code.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_count.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_gather.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_measure.c \
 	hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_sampling.c hpcprof-lite/attribute/gpu/samples/gpu_sampling.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_shares.c hpcprof-lite/attribute/gpu/samples/gpu_shares.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_stalls.c hpcprof-lite/attribute/gpu/samples/gpu_stalls.h \
-	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.c hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h
+	hpcprof-lite/attribute/gpu/samples/gpu_samples_share.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_sampling.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_sampling.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_shares.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_shares.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_stalls.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_stalls.h \
+	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.c \
+	hpcprof-lite/attribute/gpu/samples/gpu_yardstick.h
