@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcprof-lite: measurement directories to text, CCT database and OTF2 archive. This file is the
- * command line and the order of things; the work is in load, attribute and sink. Tests:
+ * hpcprof-lite turns measurement directories into the outputs of sink/sinks.c. This file has the
+ * command line and the order of the steps; load, attribute and sink do the work. Test:
  * tests/cli/prof/prof_cli.sh.
  */
 #include "common/base/log.h"
@@ -49,7 +49,7 @@ static enum status set_workers(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-/* Whether `name` is one of the words of the comma separated list; NULL lists everything. */
+/* True if the comma separated list has the word `name`. NULL lists everything. */
 static bool names(const char *list, const char *name)
 {
 	size_t n = strlen(name);
@@ -111,19 +111,6 @@ static enum status set_quiet(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static const struct option_spec outputs[] = {
-	{'o', "output", "DB",
-	 "directory of the database; must not exist\n(hpctoolkit-lite-<app>-database[-<job>], "
-	 "numbered if it exists)",
-	 set_database},
-	{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
-	{0, "to", "LIST",
-	 "outputs, separated by commas: text, cctdb, otf2 (all;\n"
-	 "otf2 up to 1000 threads). Text goes to standard output,\nthe others into DB",
-	 set_to},
-	{0, NULL, NULL, NULL, NULL},
-};
-
 static const struct option_spec others[] = {
 	{0, "archive", "DIR2",
 	 "write nothing but DIR2: a copy of the measurement DIR with\n"
@@ -137,14 +124,15 @@ static const struct option_spec others[] = {
 	{0, NULL, NULL, NULL, NULL},
 };
 
-/* The table of options, from what is above and what the sinks add. */
+/* The table of options: those of this file and those of the sinks. */
 struct options {
 	VEC(struct option_spec) specs;
 	VEC(void *) args; /* by spec */
 	void **settings; /* by sink; owned */
+	char *to_help; /* owned */
 };
 
-/* Appends options; `arg` is what they set. */
+/* Appends options; their set() gets `arg`. */
 static bool add_options(struct options *o, const struct option_spec *from, void *arg)
 {
 	for (; from && (from->letter || from->name); from++) {
@@ -158,7 +146,40 @@ static bool add_options(struct options *o, const struct option_spec *from, void 
 	return true;
 }
 
-/* The options of sinks that make files stand behind --to, those of the others at the end. */
+/* The help of --to: a line for each sink. The caller frees it. NULL if memory is short. */
+static char *describe_sinks(void)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *to = open_memstream(&text, &n_bytes);
+	if (!to)
+		return NULL;
+	fputs("outputs, separated by commas (all)", to);
+	for (size_t i = 0; sinks[i]; i++)
+		fprintf(to, "\n  %-6s %s", sinks[i]->name, sinks[i]->what);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* The options that say what to write, and where. */
+static bool add_outputs(struct options *o)
+{
+	o->to_help = describe_sinks();
+	const struct option_spec specs[] = {
+		{'o', "output", "DB",
+		 "directory of the database; must not exist\n"
+		 "(hpctoolkit-lite-<app>-database[-<job>], numbered if it exists)",
+		 set_database},
+		{'j', "jobs", "N", "threads to work with (one for each CPU)", set_workers},
+		{0, "to", "LIST", o->to_help, set_to},
+		{0, NULL, NULL, NULL, NULL},
+	};
+	return o->to_help && add_options(o, specs, NULL);
+}
+
+/* Sinks that write files have their options after --to, the others at the end. */
 static bool add_sinks(struct options *o, bool makes_files)
 {
 	for (size_t i = 0; sinks[i]; i++)
@@ -173,6 +194,7 @@ static void free_options(struct options *o)
 	for (size_t i = 0; o->settings && sinks[i]; i++)
 		free(o->settings[i]);
 	free(o->settings);
+	free(o->to_help);
 	vec_free(&o->specs);
 	vec_free(&o->args);
 }
@@ -190,7 +212,7 @@ static bool make_options(struct options *o)
 			return false;
 		memcpy(o->settings[i], sinks[i]->defaults, sinks[i]->settings_bytes);
 	}
-	return o->settings && add_options(o, outputs, NULL) && add_sinks(o, true) &&
+	return o->settings && add_outputs(o) && add_sinks(o, true) &&
 	       add_options(o, others, NULL) && add_sinks(o, false) && vec_push(&o->specs);
 }
 
@@ -232,7 +254,7 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 
 /* ---- writing ---- */
 
-/* What goes to standard output. */
+/* Writes the outputs that go to standard output. */
 static enum status write_shown(const struct model *m, const struct arguments *a)
 {
 	enum status s = STATUS_OK;
@@ -287,7 +309,7 @@ static enum status write_outputs(
 	if (status != STATUS_OK)
 		return status;
 	status = write_files(m, a, directories, n);
-	enum status said = write_shown(m, a); /* of use also where there is no database */
+	enum status said = write_shown(m, a); /* useful even if the database failed */
 	return status == STATUS_OK ? said : status;
 }
 

@@ -29,7 +29,7 @@ struct sink_options {
 
 struct sink_ops {
 	const char *name; /* for --to: "text", "cctdb", "otf2" */
-	const char *what; /* one line for --help */
+	const char *what; /* for --help: at most 46 characters */
 	/* writes files in sink_options.directory; otherwise writes to standard output */
 	bool makes_files;
 	/* command-line options of this sink; their set() gets its settings; NULL: none */

@@ -77,7 +77,7 @@ static enum status write_database(const struct model *m, const struct sink_optio
 
 const struct sink_ops sink_cctdb = {
 	.name = "cctdb",
-	.what = "database for hpcviewer and Hatchet (HPCToolkit's format 4.0)",
+	.what = "database for hpcviewer and Hatchet",
 	.makes_files = true,
 	.write = write_database,
 };

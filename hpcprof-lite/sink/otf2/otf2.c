@@ -340,7 +340,7 @@ static const struct sink_otf2_options defaults;
 
 const struct sink_ops sink_otf2 = {
 	.name = "otf2",
-	.what = "OTF2 archive: calling contexts and time lines for trace readers",
+	.what = "OTF2 trace; above 1000 threads only if named",
 	.makes_files = true,
 	.options = options,
 	.defaults = &defaults,

@@ -251,7 +251,7 @@ static enum status write_text(const struct model *m, const struct sink_options *
 
 const struct sink_ops sink_text = {
 	.name = "text",
-	.what = "a report for people, on standard output",
+	.what = "report for people, on standard output",
 	.options = text_options,
 	.defaults = &defaults,
 	.settings_bytes = sizeof defaults,
