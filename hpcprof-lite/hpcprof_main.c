@@ -224,6 +224,7 @@ struct structures {
 	size_t n_directories;
 	struct load_structure *list;
 	size_t n;
+	enum status status;
 };
 
 static void find_structures(void *arg, const struct merge_modules *all, const bool *needed,
@@ -232,7 +233,8 @@ static void find_structures(void *arg, const struct merge_modules *all, const bo
 	struct structures *s = arg;
 	s->list = calloc(all->list.n + 1, sizeof *s->list);
 	if (!s->list) {
-		log_warn(NULL, "out of memory: functions and lines stay unknown");
+		log_error(NULL, "out of memory");
+		s->status = STATUS_NO_MEMORY;
 		return;
 	}
 	for (size_t i = 0; i < all->list.n; i++)
@@ -333,6 +335,8 @@ static enum status run(const struct arguments *a, char *const *directories, size
 		status = load_job_open(directories, n, a->n_workers, &job);
 	if (status == STATUS_OK)
 		status = attribute_run(&job, &o, &m);
+	if (status == STATUS_OK)
+		status = s.status;
 	if (status == STATUS_OK && a->archive)
 		status = archive_write(&(struct archive){
 			directories[0], a->archive, s.list, s.n, m, a->no_sources, directories, n});
