@@ -12,4 +12,5 @@ libhlprof_la_SOURCES += \
 	hpcprof-lite/attribute/gpu/gpu_metrics.c hpcprof-lite/attribute/gpu/gpu_metrics.h \
 	hpcprof-lite/attribute/gpu/gpu_metrics_cell.c \
 	hpcprof-lite/attribute/gpu/gpu_metrics_model.c \
-	hpcprof-lite/attribute/gpu/gpu_metrics_table.c hpcprof-lite/attribute/gpu/gpu_metrics_table.h
+	hpcprof-lite/attribute/gpu/gpu_metrics_table.c \
+	hpcprof-lite/attribute/gpu/gpu_metrics_table.h
