@@ -51,7 +51,8 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_balance \
 	tests/unit/prof/test_view_fold \
 	tests/unit/prof/test_view_launch \
-	tests/unit/prof/test_view_table
+	tests/unit/prof/test_view_table \
+	tests/unit/test_view_tree
 check_PROGRAMS += $(prof_unit_tests)
 TESTS += $(prof_unit_tests)
 tests_unit_prof_test_load_SOURCES = tests/unit/prof/test_load.c
@@ -68,33 +69,25 @@ tests_unit_prof_test_children_SOURCES = tests/unit/prof/test_children.c
 tests_unit_prof_test_children_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_ledger_SOURCES = tests/unit/prof/test_ledger.c
 tests_unit_prof_test_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c \
-	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
-tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) \
-	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_prof_gpu_test_gpu_calls_SOURCES = tests/unit/prof_gpu/test_gpu_calls.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_calls_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 tests_unit_prof_gpu_test_gpu_calls_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c \
-	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_join_SOURCES = tests/unit/prof_gpu/test_gpu_join.c tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_join_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c \
-	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_ledger_SOURCES = tests/unit/prof_gpu/test_gpu_ledger.c tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_ledger_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_model_SOURCES = tests/unit/prof_gpu/test_gpu_model.c \
-	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_gpu_model_SOURCES = tests/unit/prof_gpu/test_gpu_model.c tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_gpu_model_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_occupancy_SOURCES = tests/unit/prof_gpu/test_gpu_occupancy.c
 tests_unit_prof_gpu_test_gpu_occupancy_CPPFLAGS = $(AM_CPPFLAGS) $(CUPTI_CPPFLAGS)
 tests_unit_prof_gpu_test_gpu_occupancy_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_ranges.c \
-	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_ranges_SOURCES = tests/unit/prof_gpu/test_gpu_ranges.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_ranges_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c \
-	tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
+tests_unit_prof_gpu_test_gpu_samples_SOURCES = tests/unit/prof_gpu/test_gpu_samples.c tests/unit/prof_gpu/gpu_fixture.h tests/unit/prof_gpu/gpu_samples_fixture.h
 tests_unit_prof_gpu_test_gpu_samples_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_gpu_test_gpu_time_SOURCES = tests/unit/prof_gpu/test_gpu_time.c
 tests_unit_prof_gpu_test_gpu_time_LDADD = $(PROF_UNIT_LDADD)
-tests_unit_prof_gpu_test_load_gpu_SOURCES = tests/unit/prof_gpu/test_load_gpu.c \
-	tests/unit/prof_gpu/gpu_fixture.h
+tests_unit_prof_gpu_test_load_gpu_SOURCES = tests/unit/prof_gpu/test_load_gpu.c tests/unit/prof_gpu/gpu_fixture.h
 tests_unit_prof_gpu_test_load_gpu_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_common_test_space_SOURCES = tests/unit/common/test_space.c
 tests_unit_common_test_space_LDADD = $(UNIT_LDADD)
@@ -114,6 +107,8 @@ tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c
 tests_unit_prof_test_view_launch_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_table_SOURCES = tests/unit/prof/test_view_table.c
 tests_unit_prof_test_view_table_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_tree_SOURCES = tests/unit/test_view_tree.c
+tests_unit_test_view_tree_LDADD = $(PROF_UNIT_LDADD)
 endif
 
 prof_cli_tests = \

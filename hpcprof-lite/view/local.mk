@@ -7,5 +7,6 @@ libhlview_la_SOURCES += \
 	hpcprof-lite/view/view_hot.c hpcprof-lite/view/view_hot.h \
 	hpcprof-lite/view/view_launch.c hpcprof-lite/view/view_launch.h \
 	hpcprof-lite/view/view_table.c hpcprof-lite/view/view_table.h \
+	hpcprof-lite/view/view_tree.c hpcprof-lite/view/view_tree.h \
 	hpcprof-lite/view/view_values.c hpcprof-lite/view/view_values.h \
 	hpcprof-lite/view/view_waits.c hpcprof-lite/view/view_waits.h

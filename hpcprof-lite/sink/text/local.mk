@@ -14,4 +14,5 @@ libhltext_la_SOURCES += \
 	hpcprof-lite/sink/text/text_sampling.c hpcprof-lite/sink/text/text_sampling.h \
 	hpcprof-lite/sink/text/text_sink.c hpcprof-lite/sink/text/text_sink.h \
 	hpcprof-lite/sink/text/text_style.c hpcprof-lite/sink/text/text_style.h \
-	hpcprof-lite/sink/text/text_tree.c
+	hpcprof-lite/sink/text/text_tree.c hpcprof-lite/sink/text/text_tree.h \
+	hpcprof-lite/sink/text/text_tree_rows.c

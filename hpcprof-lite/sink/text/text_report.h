@@ -11,6 +11,7 @@
 #include "hpcprof-lite/sink/text/text_style.h"
 #include "hpcprof-lite/view/view_gpu.h"
 #include "hpcprof-lite/view/view_table.h"
+#include "hpcprof-lite/view/view_tree.h"
 
 /* What ran, and the totals of all metrics. */
 void text_report_head(const struct model *m, const struct text_style *s);
@@ -18,16 +19,11 @@ void text_report_head(const struct model *m, const struct text_style *s);
 void text_report_ledger(const struct model *m, const struct view_values *t,
 	const struct text_style *s);
 /*
- * GPU time and kernels, next to a CPU metric in the tree. In kernels with PC samples, the samples
- * divide the time.
+ * The call paths from the top, with the GPU time beside a CPU metric. `gpu` may be NULL. False if
+ * memory is short.
  */
-struct text_gpu_columns {
-	struct view_values time, kernels;
-	struct view_values samples; /* without arrays if there are no PC samples */
-};
-/* The call paths from the top. `gpu` may be NULL. False if memory is short. */
 bool text_report_tree(const struct model *m, const struct view_values *t,
-	const struct text_gpu_columns *gpu, const struct text_style *s);
+	const struct view_gpu_values *gpu, const struct text_style *s);
 /* Times of GPU operations for the head, one line for each kind. */
 void text_report_gpu_times(const struct model *m, const struct text_style *s);
 /* Tables of kernels, copies, waits and queues. False if memory is short. */

@@ -113,39 +113,6 @@ static enum status check(const struct model *m, const void *settings)
 	return STATUS_USAGE;
 }
 
-static void close_columns(struct text_gpu_columns *c)
-{
-	view_values_close(&c->time);
-	view_values_close(&c->kernels);
-	view_values_close(&c->samples);
-}
-
-/* GPU time beside a metric of CPUs. Sets *columns to NULL where there is none, or what is asked for
- * is a metric of GPUs. False when memory is short. */
-static bool open_columns(const struct model *m, const struct view_values *t,
-			 struct text_gpu_columns *room, struct text_gpu_columns **columns)
-{
-	uint32_t time = view_find_metric(m, MODEL_ROLE_GPU_TIME),
-		 kernels = view_find_metric(m, MODEL_ROLE_KERNELS),
-		 samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
-	*room = (struct text_gpu_columns){0};
-	*columns = NULL;
-	if (!m->has_gpu || m->metrics[t->metric].kind != MODEL_METRIC_SAMPLED ||
-	    view_total(m, time) <= 0)
-		return true;
-	if (!view_values_open(m, time, &room->time))
-		return false;
-	if (!view_values_open(m, kernels, &room->kernels) ||
-	    (samples != MODEL_NONE && !view_values_open(m, samples, &room->samples))) {
-		close_columns(room);
-		return false;
-	}
-	if (samples != MODEL_NONE)
-		view_gpu_spread(m, &room->time, &room->samples);
-	*columns = room;
-	return true;
-}
-
 static bool write_gpu(const struct model *m, const struct text_style *s)
 {
 	struct view_gpu g;
@@ -157,7 +124,7 @@ static bool write_gpu(const struct model *m, const struct text_style *s)
 }
 
 static bool write_views(const struct model *m, const struct view_values *t,
-			const struct text_gpu_columns *gpu, unsigned views,
+			const struct view_gpu_values *gpu, unsigned views,
 			const struct text_style *s)
 {
 	bool ok = true;
@@ -181,9 +148,10 @@ static bool write_views(const struct model *m, const struct view_values *t,
 static bool write_parts(const struct model *m, const struct view_values *t, unsigned views,
 			const struct text_style *s)
 {
-	struct text_gpu_columns room, *columns;
+	struct view_gpu_values gpu;
+	bool has_gpu;
 	const struct model_metric *metric = &m->metrics[t->metric];
-	if (!open_columns(m, t, &room, &columns))
+	if (!view_gpu_values_open(m, t->metric, &gpu, &has_gpu))
 		return false;
 	text_report_head(m, s);
 	if (t->whole <= 0)
@@ -191,29 +159,11 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 			       metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n"
 								    : "Nothing of %s.\n\n",
 			       metric->name);
-	bool ok = write_views(m, t, columns, views, s);
+	bool ok = write_views(m, t, has_gpu ? &gpu : NULL, views, s);
 	if (ok)
 		text_report_ledger(m, t, s);
-	if (columns)
-		close_columns(columns);
+	view_gpu_values_close(&gpu);
 	return ok;
-}
-
-/* GPU time is a metric of kernels as a whole: where there are PC samples they say what of it is
- * where. */
-static bool spread_time(const struct model *m, struct view_values *t)
-{
-	unsigned role = m->metrics[t->metric].role;
-	uint32_t samples = view_find_metric(m, MODEL_ROLE_SAMPLES);
-	struct view_values s;
-	if (samples == MODEL_NONE ||
-	    (role != MODEL_ROLE_GPU_TIME && role != MODEL_ROLE_KERNEL_TIME))
-		return true;
-	if (!view_values_open(m, samples, &s))
-		return false;
-	view_gpu_spread(m, t, &s);
-	view_values_close(&s);
-	return true;
 }
 
 static enum status write_report(const struct model *m, const struct sink_text_options *o, FILE *out)
@@ -228,7 +178,7 @@ static enum status write_report(const struct model *m, const struct sink_text_op
 	unsigned views = o->views ? o->views
 				  : SINK_TEXT_PATHS | SINK_TEXT_FUNCTIONS | SINK_TEXT_LINES |
 					    SINK_TEXT_MODULES | SINK_TEXT_THREADS | SINK_TEXT_GPU;
-	bool ok = spread_time(m, &t) && write_parts(m, &t, views, &style);
+	bool ok = view_gpu_values_spread(m, &t) && write_parts(m, &t, views, &style);
 	view_values_close(&t);
 	if (!ok)
 		return STATUS_NO_MEMORY;
