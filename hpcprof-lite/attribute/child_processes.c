@@ -7,6 +7,7 @@
  */
 #include "hpcprof-lite/attribute/child_processes.h"
 
+#include "common/base/sorted.h"
 #include "common/safe/fnv.h"
 
 #include <stdlib.h>
@@ -193,19 +194,13 @@ static bool add_group(struct part *p, const struct model_unmeasured *new)
 	return true;
 }
 
-/* The first start of a child of this process, or where it would be. */
+/* The index of the first start of a child of this process, or where it would be. */
 static size_t find_starts(const struct part *p, uint64_t place, uint32_t parent)
 {
-	size_t lo = 0, hi = p->starts.n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct start *s = &p->starts.at[mid];
-		if (s->place < place || (s->place == place && s->parent < parent))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	size_t begin = sorted_below(p->starts.at, p->starts.n, place, place);
+	const struct start *at = p->starts.at + begin;
+	size_t n = sorted_up_to(at, p->starts.n - begin, place, place);
+	return begin + sorted_below(at, n, parent, parent);
 }
 
 /*

@@ -7,6 +7,9 @@
  */
 #include "hpcprof-lite/attribute/jit_names.h"
 
+#include "common/base/sorted.h"
+#include "common/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,12 +185,9 @@ static int compare_tallies(const void *pa, const void *pb)
 	return (a->variant > b->variant) - (a->variant < b->variant);
 }
 
-struct cells {
-	struct msr_cell *at;
-	size_t n, capacity;
-};
+typedef VEC(struct msr_cell) cell_list;
 
-static bool add_cell(struct cells *cells, uint32_t node, unsigned metric, uint64_t n, uint64_t sum)
+static bool add_cell(cell_list *cells, uint32_t node, unsigned metric, uint64_t n, uint64_t sum)
 {
 	struct msr_cell *c = vec_push(cells);
 	if (!c)
@@ -203,20 +203,15 @@ static bool add_cell(struct cells *cells, uint32_t node, unsigned metric, uint64
  * Shares a cell out among the variants of its node. The rest, which has no trace record, stays with
  * the node.
  */
-static bool split_cell(struct split *s, const struct msr_cell *cell, struct cells *out)
+static bool split_cell(struct split *s, const struct msr_cell *cell, cell_list *out)
 {
-	const struct tally key = {.node = cell->node, .metric = cell->metric};
-	size_t low = 0, high = s->tallies.n;
+	const uint32_t node = cell->node, metric = cell->metric;
+	size_t low = sorted_below(s->tallies.at, s->tallies.n, node, node),
+	       n_of_node = sorted_up_to(s->tallies.at + low, s->tallies.n - low, node, node);
 	uint64_t n = cell->count, n_left = n, sum_left = cell->sum;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare_tallies(&s->tallies.at[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < s->tallies.n && s->tallies.at[low].node == key.node
-		&& s->tallies.at[low].metric == key.metric; low++) {
+	low += sorted_below(s->tallies.at + low, n_of_node, metric, metric);
+	for (; low < s->tallies.n && s->tallies.at[low].node == node
+		&& s->tallies.at[low].metric == metric; low++) {
 		struct tally *t = &s->tallies.at[low];
 		uint64_t take = t->n < n_left ? t->n : n_left;
 		uint64_t sum = take == n_left ? sum_left
@@ -233,7 +228,7 @@ static bool split_cell(struct split *s, const struct msr_cell *cell, struct cell
 static bool split_cells(struct split *s)
 {
 	struct load_thread *t = s->thread;
-	struct cells out = {0};
+	cell_list out = {0};
 	bool ok = true;
 	if (s->tallies.n)
 		qsort(s->tallies.at, s->tallies.n, sizeof *s->tallies.at, compare_tallies);

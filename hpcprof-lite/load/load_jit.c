@@ -94,7 +94,7 @@ static uint64_t set_ends(struct jit_code *at, size_t n)
 	return at[middle].max_end = right > end ? right : end;
 }
 
-static void sort_list(struct jit_list *list)
+static void sort_list(jit_list *list)
 {
 	if (list->n)
 		qsort(list->at, list->n, sizeof *list->at, compare_codes);
@@ -126,7 +126,7 @@ static bool find_below(const struct jit_code *at, size_t n, uint64_t addr,
 	return true;
 }
 
-bool jit_find(const struct jit_list *list, uint64_t addr,
+bool jit_find(const jit_list *list, uint64_t addr,
 	bool (*found)(void *, const struct jit_code *), void *arg)
 {
 	return find_below(list->at, list->n, addr, found, arg);

@@ -32,15 +32,12 @@ struct jit_line {
 	uint32_t file, line;
 };
 
-struct jit_list {
-	struct jit_code *at;
-	size_t n, capacity;
-};
+typedef VEC(struct jit_code) jit_list;
 
 /* Zero-initialise. Free with jit_names_free(). */
 struct jit_names {
 	struct strtab strings;
-	struct jit_list dump, map;
+	jit_list dump, map;
 	VEC(struct jit_line) lines;
 	/* the lines of the jitdump count from an ELF header that is not there */
 	bool entries_are_shifted;
@@ -56,7 +53,7 @@ void jit_sort(struct jit_names *names);
  * Calls found() for each code in the list that contains the address, until found() returns false.
  * Returns false if found() did.
  */
-bool jit_find(const struct jit_list *list, uint64_t addr,
+bool jit_find(const jit_list *list, uint64_t addr,
 	bool (*found)(void *arg, const struct jit_code *code), void *arg);
 /* The line of an address in a code. False: unknown. */
 bool jit_line_at(const struct jit_names *names, const struct jit_code *code, uint64_t addr,

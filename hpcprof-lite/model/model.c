@@ -5,32 +5,14 @@
  */
 #include "hpcprof-lite/model/model.h"
 
+#include "common/base/sorted.h"
 #include "hpcprof-lite/model/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* First index in [0, n) whose (context, metric) is not before the pair looked for. Values and
- * totals begin with these two fields. */
-static size_t lower_bound(const void *items, size_t n, size_t item_bytes, uint32_t context,
-			  uint32_t metric)
-{
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint32_t at[2];
-		memcpy(at, (const char *)items + middle * item_bytes, sizeof at);
-		if (at[0] < context || (at[0] == context && at[1] < metric))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* "/lib/python3", with a digit and a slash behind: where Python's own modules lie, and below it
- * those that were installed. */
+/* True for Python's own modules, as in "/lib/python3.12/", and for installed packages. */
 static bool is_in_installation(const char *path)
 {
 	static const char lib[] = "/lib/python3";
@@ -62,20 +44,22 @@ uint32_t model_find_python_line(const struct model *m, uint32_t context)
 
 const struct model_total *model_find_total(const struct model *m, uint32_t context, uint32_t metric)
 {
-	size_t i = lower_bound(m->totals, m->n_totals, sizeof *m->totals, context, metric);
-	return i < m->n_totals && m->totals[i].context == context && m->totals[i].metric == metric
-		       ? &m->totals[i]
-		       : NULL;
+	size_t begin = sorted_below(m->totals, m->n_totals, context, context);
+	const struct model_total *at = m->totals + begin;
+	size_t n = sorted_up_to(at, m->n_totals - begin, context, context),
+	       i = sorted_below(at, n, metric, metric);
+	return i < n && at[i].metric == metric ? &at[i] : NULL;
 }
 
 const struct model_value *model_find_value(const struct model *m, uint32_t profile,
 					   uint32_t context, uint32_t metric)
 {
 	const struct model_profile *p = &m->profiles[profile];
-	size_t i = lower_bound(p->values, p->n_values, sizeof *p->values, context, metric);
-	return i < p->n_values && p->values[i].context == context && p->values[i].metric == metric
-		       ? &p->values[i]
-		       : NULL;
+	size_t begin = sorted_below(p->values, p->n_values, context, context);
+	const struct model_value *at = p->values + begin;
+	size_t n = sorted_up_to(at, p->n_values - begin, context, context),
+	       i = sorted_below(at, n, metric, metric);
+	return i < n && at[i].metric == metric ? &at[i] : NULL;
 }
 
 /* Begins the cursor's part where it has not: the clock restarts at the part's first time, but never

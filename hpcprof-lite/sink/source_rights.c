@@ -49,16 +49,15 @@ bool source_owners_find(const struct model *m, struct source_owners *o)
 	for (uint32_t i = 0; i < m->n_processes; i++) {
 		uid_t uid = m->processes[i].owner;
 		size_t k = 0;
-		while (k < o->n && o->at[k].uid != uid)
+		while (k < o->list.n && o->list.at[k].uid != uid)
 			k++;
-		if (k < o->n || uid == 0 || uid == geteuid())
+		if (k < o->list.n || uid == 0 || uid == geteuid())
 			continue;
-		struct source_owner *at = realloc(o->at, (o->n + 1) * sizeof *at);
+		struct source_owner *at = vec_push(&o->list);
 		if (!at)
 			return false;
-		o->at = at;
-		at[o->n] = (struct source_owner){.uid = uid};
-		if (!find_groups(&at[o->n++]))
+		at->uid = uid;
+		if (!find_groups(at))
 			return false;
 	}
 	return true;
@@ -66,10 +65,9 @@ bool source_owners_find(const struct model *m, struct source_owners *o)
 
 void source_owners_free(struct source_owners *o)
 {
-	for (size_t i = 0; i < o->n; i++)
-		free(o->at[i].groups);
-	free(o->at);
-	*o = (struct source_owners){0};
+	for (size_t i = 0; i < o->list.n; i++)
+		free(o->list.at[i].groups);
+	vec_free(&o->list);
 }
 
 /* ---- rights by mode bits ---- */
@@ -99,14 +97,14 @@ static void narrow(const struct source_owners *o, const struct stat *st, const s
 {
 	a->others = a->others && st->st_mode & bit;
 	a->group = a->group && st->st_mode & (st->st_gid == file->st_gid ? bit << 3 : bit);
-	for (size_t i = 0; i < o->n; i++)
-		a->all_owners = a->all_owners && may(&o->at[i], st, bit);
+	for (size_t i = 0; i < o->list.n; i++)
+		a->all_owners = a->all_owners && may(&o->list.at[i], st, bit);
 }
 
 /* Who can reach the open file by its real path. Nobody when the path cannot be followed. */
 static struct audience audience_of(const struct source_owners *o, int fd, const struct stat *file)
 {
-	const struct audience nobody = {false, false, o->n == 0};
+	const struct audience nobody = {false, false, o->list.n == 0};
 	struct audience a = {true, true, true};
 	char link[64], path[PATH_MAX];
 	struct stat st;
@@ -164,9 +162,9 @@ static bool are_same(int a, int b)
 /* As root: -1 unless the kernel lets all owners open the same file. */
 static int open_as_all(const struct source_owners *o, const char *path)
 {
-	int fd = o->n ? open_as(&o->at[0], path) : open_regular(path);
-	for (size_t i = 1; i < o->n && fd >= 0; i++) {
-		int other = open_as(&o->at[i], path);
+	int fd = o->list.n ? open_as(&o->list.at[0], path) : open_regular(path);
+	for (size_t i = 1; i < o->list.n && fd >= 0; i++) {
+		int other = open_as(&o->list.at[i], path);
 		bool same = other >= 0 && are_same(fd, other);
 		if (other >= 0)
 			close(other);

@@ -8,6 +8,7 @@
 #ifndef HPCPROF_SINK_SOURCE_RIGHTS_H
 #define HPCPROF_SINK_SOURCE_RIGHTS_H
 
+#include "common/base/vec.h"
 #include "hpcprof-lite/model/model.h"
 
 #include <sys/stat.h>
@@ -21,8 +22,7 @@ struct source_owner {
 };
 
 struct source_owners {
-	struct source_owner *at; /* owned; excludes root, who may read everything, and ourselves */
-	size_t n;
+	VEC(struct source_owner) list; /* without root, who may read everything, and ourselves */
 };
 
 /*

@@ -30,7 +30,7 @@ static bool look(void *arg, const struct jit_code *code)
 	return ++l->n < 16;
 }
 
-static void look_at_all(const struct jit_names *names, const struct jit_list *list)
+static void look_at_all(const struct jit_names *names, const jit_list *list)
 {
 	for (size_t i = 0; i < list->n; i++) {
 		struct look l = {names, list->at[i].start, 0};

@@ -64,7 +64,7 @@ static bool note(void *arg, const struct jit_code *code)
 	return ++f->n < 100;
 }
 
-static struct found find(const struct jit_names *names, const struct jit_list *list, uint64_t addr)
+static struct found find(const struct jit_names *names, const jit_list *list, uint64_t addr)
 {
 	struct found f = {.names = names};
 	jit_find(list, addr, note, &f);

@@ -2,6 +2,8 @@
 /* See gpu_ranges.h. Test: tests/unit/prof_gpu/test_gpu_ranges.c. */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_ranges.h"
 
+#include "common/base/sorted.h"
+
 #include <stdlib.h>
 
 #define MOST_SAMPLES 1e9 /* of a sampler in one range */
@@ -66,20 +68,13 @@ bool gpu_ranges_read(struct gpu_ranges *r, const struct load_gpu *g)
 	return true;
 }
 
-/* The first range of the context that ends after a moment. */
+/* The index of the first range of the context that ends after a moment. */
 static size_t first_after(const struct gpu_ranges *r, uint32_t context, uint64_t moment_ns)
 {
-	size_t low = 0, high = r->list.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct gpu_range *at = &r->list.at[middle];
-		if (at->context < context ||
-		    (at->context == context && at->latest_end_ns <= moment_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t begin = sorted_below(r->list.at, r->list.n, context, context);
+	const struct gpu_range *at = r->list.at + begin;
+	size_t n = sorted_up_to(at, r->list.n - begin, context, context);
+	return begin + sorted_up_to(at, n, latest_end_ns, moment_ns);
 }
 
 static void cover(const struct gpu_ranges *r, uint32_t context, uint64_t start_ns, uint64_t end_ns,

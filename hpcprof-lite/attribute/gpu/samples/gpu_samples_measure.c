@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is measured of PC sampling beside the tree: the error of apportioning, and GSAMP. See
- * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_ranges.c. */
+/*
+ * Measures the error of apportioning, and adds the GSAMP metrics. See gpu_samples_run.h. Test:
+ * tests/unit/prof_gpu/test_gpu_ranges.c.
+ */
 #include "common/base/sorted.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
 
 #include <stdlib.h>
 
-/* ---- the yardstick: samples that know their launch against the apportioning ---- */
+/* ---- the yardstick: samples with a known launch, compared with apportioning ---- */
 
-/* One such sample, of the launcher with this index in run.launchers. */
+/* A sample of the launcher with this index in run.launchers. */
 struct known {
 	uint32_t launcher;
 	struct gpu_yard_sample sample;
@@ -23,8 +25,7 @@ static int compare_known(const void *pa, const void *pb)
 
 typedef VEC(struct known) knowns;
 
-/* Whose launch the samples are of; NULL: that is not known, or of nobody who launched in time that
- * was measured. */
+/* The launcher of samples with a known launch. NULL: unknown, or none of its launches was timed. */
 static const struct gpu_launcher *launcher_of(const struct gpu_samples_run *r,
 					      const struct gpu_sample *p)
 {
@@ -71,22 +72,16 @@ static bool gather_known(struct gpu_samples_run *r, knowns *list)
 	return true;
 }
 
-/* The samples of a function that do not know their launch: a stretch of the sorted list. */
+/* The samples of a function without a known launch, which follow those with one: *n of them. */
 static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, size_t *n)
 {
-	size_t low = 0, high = r->samples.n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct gpu_sample *p = &r->samples.at[middle];
-		if (p->function < function || (p->function == function && gpu_sample_has_owner(p)))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (*n = 0; low + *n < r->samples.n && r->samples.at[low + *n].function == function;
-	     (*n)++)
-		;
-	return low;
+	size_t begin = sorted_below(r->samples.at, r->samples.n, function, function);
+	const struct gpu_sample *at = r->samples.at + begin;
+	size_t n_all = sorted_up_to(at, r->samples.n - begin, function, function),
+	       n_cells = sorted_below(at, n_all, cell, GPU_SAMPLE_NO_CELL),
+	       n_placed = sorted_below(at + n_cells, n_all - n_cells, thread, GPU_SAMPLE_NO_CELL);
+	*n = n_all - n_cells - n_placed;
+	return begin + n_cells + n_placed;
 }
 
 /* Lists of one kernel for the yardstick; freed by the caller, also after false. */
