@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 libhlprof_la_SOURCES += \
 	hpcprof-lite/model/model.c hpcprof-lite/model/model.h \
+	hpcprof-lite/model/model_code.h \
+	hpcprof-lite/model/model_gpu.h \
+	hpcprof-lite/model/model_metric.h \
+	hpcprof-lite/model/model_process.h \
 	hpcprof-lite/model/private.h
