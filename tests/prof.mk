@@ -51,6 +51,7 @@ prof_unit_tests = \
 	tests/unit/prof/test_view_balance \
 	tests/unit/prof/test_view_fold \
 	tests/unit/prof/test_view_launch \
+	tests/unit/test_view_run \
 	tests/unit/prof/test_view_table \
 	tests/unit/test_view_tree
 check_PROGRAMS += $(prof_unit_tests)
@@ -105,6 +106,8 @@ tests_unit_prof_test_known_code_SOURCES = tests/unit/prof/test_known_code.c
 tests_unit_prof_test_known_code_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_launch_SOURCES = tests/unit/prof/test_view_launch.c
 tests_unit_prof_test_view_launch_LDADD = $(PROF_UNIT_LDADD)
+tests_unit_test_view_run_SOURCES = tests/unit/test_view_run.c
+tests_unit_test_view_run_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_prof_test_view_table_SOURCES = tests/unit/prof/test_view_table.c
 tests_unit_prof_test_view_table_LDADD = $(PROF_UNIT_LDADD)
 tests_unit_test_view_tree_SOURCES = tests/unit/test_view_tree.c

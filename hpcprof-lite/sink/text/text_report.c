@@ -3,10 +3,10 @@
 #include "hpcprof-lite/sink/text/text_report.h"
 
 #include "common/base/foreign.h"
-#include "common/base/map.h"
 #include "hpcprof-lite/sink/text/text_print.h"
 #include "hpcprof-lite/sink/text/text_sampling.h"
 #include "hpcprof-lite/view/view_balance.h"
+#include "hpcprof-lite/view/view_run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,29 +21,7 @@ static const char *plural(uint64_t n, const char *one, const char *many)
 
 /* ---- head ---- */
 
-static size_t count_hosts(const struct model *m)
-{
-	struct map hosts = {0};
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		map_put(&hosts, hash_bytes(m->processes[i].host, strlen(m->processes[i].host)), 0,
-			1);
-	size_t n = hosts.n;
-	map_free(&hosts);
-	return n;
-}
-
-static size_t count_ranks(const struct model *m)
-{
-	struct map ranks = {0};
-	for (uint32_t i = 0; i < m->n_processes; i++)
-		if (m->processes[i].rank >= 0)
-			map_put(&ranks, (uint64_t)m->processes[i].rank, 0, 1);
-	size_t n = ranks.n;
-	map_free(&ranks);
-	return n;
-}
-
-/* Processes that ended in the same way; those that ended well are not shown. */
+/* Processes that ended in the same way, if it was not a good end. */
 struct ends {
 	const struct model_process *first;
 	uint64_t n;
@@ -66,7 +44,7 @@ static bool ended_alike(const struct model_process *a, const struct model_proces
 		&& a->exit_code == b->exit_code;
 }
 
-/* ": rank 3 solver pid 1234, ...": which ones, where there are others. */
+/* Lists the processes, as ": rank 3 solver pid 1234, ...", unless there is only one in the run. */
 static void put_which(const struct model *m, const struct model_process *like, FILE *out)
 {
 	enum { MOST = 4 };
@@ -216,21 +194,12 @@ static const char *source_name(enum msr_source source)
 	return "unknown source";
 }
 
-static uint64_t count_samples(const struct model *m, uint32_t metric)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < m->n_totals; i++)
-		if (m->totals[i].metric == metric)
-			n += m->totals[i].n_samples;
-	return n;
-}
-
 static void put_metric(const struct model *m, uint32_t i, FILE *out)
 {
 	const struct model_metric *k = &m->metrics[i];
 	const struct model_total *t = model_find_total(m, 0, i);
 	double sum = t ? t->sum[MODEL_EXECUTION] : 0;
-	uint64_t n = count_samples(m, i);
+	uint64_t n = view_count_samples(m, i);
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
 	double one = strcmp(k->unit, "sec") == 0 ? 1e9 : 1;
 	foreign_printf(out, "  %-22s %15s in %s samples", k->name, text_value(a, k->unit, sum),
@@ -243,70 +212,72 @@ static void put_metric(const struct model *m, uint32_t i, FILE *out)
 		fprintf(out, " to %s", text_value(d, k->unit, (double)k->period_most / one));
 	fprintf(out, "%s, %s%s\n", k->period ? ")" : "", source_name(k->source),
 		k->sources_differ		    ? " and others"
-			: text_sampling_by_both(m, i) ? " and CPU timer"
+			: view_sampled_by_both(m, i) ? " and CPU timer"
 						      : "");
 }
 
-/* The program stopped the measurement, or started it late. */
-static void put_off(const struct model *m, FILE *out)
+/* Says for how long the measurement was off. */
+static void put_off(const struct model *m, const struct view_run *r, FILE *out)
 {
-	uint64_t off_ns = 0, all_ns = 0, n_off = 0, n_stops = 0, n_never = 0;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL], d[TEXT_CELL];
-	for (uint32_t i = 0; i < m->n_processes; i++) {
-		const struct model_process *p = &m->processes[i];
-		off_ns += p->off_ns;
-		all_ns += p->end_ns - p->start_ns;
-		n_off += p->off_ns || p->n_stops;
-		n_stops += p->n_stops;
-		n_never += p->off_ns && !p->n_stops && !p->n_starts;
-	}
-	if (!n_off)
+	if (!r->n_off)
 		return;
 	fprintf(out, "  measurement was off for %s of %s",
-		text_value(a, "sec", (double)off_ns / 1e9),
-		text_value(b, "sec", (double)all_ns / 1e9));
+		text_value(a, "sec", (double)r->off_ns / 1e9),
+		text_value(b, "sec", (double)r->lifetime_ns / 1e9));
 	if (m->n_processes > 1)
-		fprintf(out, ", in %s of %s processes", text_count(c, n_off),
+		fprintf(out, ", in %s of %s processes", text_count(c, r->n_off),
 			text_count(d, m->n_processes));
-	if (n_stops)
-		fprintf(out, "; the program stopped it %s %s", text_count(c, n_stops),
-			plural(n_stops, "time", "times"));
-	if (n_never && m->n_processes > 1)
-		fprintf(out, "; %s never called hpctoolkit_sampling_start", text_count(c, n_never));
-	else if (n_never)
+	if (r->n_stops)
+		fprintf(out, "; the program stopped it %s %s", text_count(c, r->n_stops),
+			plural(r->n_stops, "time", "times"));
+	if (r->n_never && m->n_processes > 1)
+		fprintf(out, "; %s never called hpctoolkit_sampling_start",
+			text_count(c, r->n_never));
+	else if (r->n_never)
 		fputs("; the program never called hpctoolkit_sampling_start", out);
 	putc('\n', out);
 }
 
-void text_report_head(const struct model *m, const struct text_style *s)
+/* The command of the first process that wrote it, on one line. The caller frees it. */
+static char *command_line(const struct model *m)
 {
+	const char *command = "";
+	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
+		command = m->processes[i].command; /* "" if it was killed early */
+	char *line = strdup(*command ? command : m->title);
+	for (char *at = line; at && *at; at++)
+		if ((unsigned char)*at < 0x20)
+			*at = ' ';
+	return line;
+}
+
+bool text_report_head(const struct model *m, const struct text_style *s)
+{
+	struct view_run run;
+	char *line = command_line(m);
+	if (!line || !view_run_make(m, &run)) {
+		free(line);
+		return false;
+	}
 	char when[64] = "", a[TEXT_CELL], b[TEXT_CELL];
 	time_t start = (time_t)(m->start_ns / 1000000000u);
 	struct tm tm;
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
-	const char *command = "";
-	for (uint32_t i = 0; i < m->n_processes && !*command; i++)
-		command = m->processes[i].command; /* one that was killed early has none */
-	char *line = strdup(*command ? command : m->title);
-	for (char *at = line; at && *at; at++)
-		if ((unsigned char)*at < 0x20)
-			*at = ' ';
 	fputs(s->colour ? "\033[1m" : "", s->out);
-	text_cell(s->out, line ? line : m->title,
-		  line && text_columns(line) > 2 * s->width ? 2 * s->width : 0);
+	text_cell(s->out, line, text_columns(line) > 2 * s->width ? 2 * s->width : 0);
 	fputs(s->colour ? "\033[0m\n" : "\n", s->out);
 	free(line);
-	size_t n_ranks = count_ranks(m), n_hosts = count_hosts(m);
 	fprintf(s->out, "  %s %s", text_count(a, m->n_processes),
 		plural(m->n_processes, "process", "processes"));
-	if (n_ranks)
-		fprintf(s->out, " (%zu %s)", n_ranks, plural(n_ranks, "rank", "ranks"));
-	if (n_hosts == 1) {
+	if (run.n_ranks)
+		fprintf(s->out, " (%zu %s)", run.n_ranks, plural(run.n_ranks, "rank", "ranks"));
+	if (run.n_hosts == 1) {
 		fputs(" on ", s->out);
 		text_cell(s->out, m->processes[0].host, 0);
 	} else {
-		fprintf(s->out, " on %zu hosts", n_hosts);
+		fprintf(s->out, " on %zu hosts", run.n_hosts);
 	}
 	uint32_t n_threads = model_count_threads(m);
 	fprintf(s->out, ", %s %s; %s, %s elapsed", text_count(a, n_threads),
@@ -322,7 +293,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	put_ends(m, s->out);
 	put_blank(m, s->out);
 	put_unmeasured(m, s->out);
-	put_off(m, s->out);
+	put_off(m, &run, s->out);
 	put_notes(m, s->out);
 	for (uint32_t i = 0; i < m->n_metrics; i++)
 		if (m->metrics[i].kind == MODEL_METRIC_SAMPLED)
@@ -331,6 +302,7 @@ void text_report_head(const struct model *m, const struct text_style *s)
 	if (m->has_gpu)
 		text_report_gpu_times(m, s);
 	putc('\n', s->out);
+	return true;
 }
 
 /* ---- ledger ---- */
@@ -345,7 +317,7 @@ static void put_losses(const struct model_ledger *l, bool takes_sample, const ch
 				msr_loss_name(i), msr_loss_description(i));
 }
 
-/* By samples, so that they add up to those in the tree whatever the number of events. */
+/* Counts samples, not paths, so that the sum is the number of samples in the tree. */
 static void put_paths(const struct model_ledger *l, FILE *out)
 {
 	char a[TEXT_CELL], b[TEXT_CELL];
@@ -363,19 +335,17 @@ static void put_paths(const struct model_ledger *l, FILE *out)
 	putc('\n', out);
 }
 
-static void put_modules(const struct model *m, const struct view_values *t, FILE *out)
+/* Modules whose functions are unknown. False if memory is short. */
+static bool put_modules(const struct model *m, const struct view_values *t, FILE *out)
 {
 	static const char *const why[] = {
 		[MODEL_STRUCTURE_NONE] = "has no structure file: its functions are unknown",
 		[MODEL_STRUCTURE_CHANGED] =
 			"is not the file that ran (changed since): its functions are unknown",
 	};
-	double *of_module = calloc(m->n_modules + 1, sizeof *of_module);
+	double *of_module = view_sum_modules(m, t);
 	if (!of_module)
-		return;
-	for (uint32_t c = 0; c < m->n_contexts; c++)
-		if (m->contexts[c].module != MODEL_NONE)
-			of_module[m->contexts[c].module] += t->self[c];
+		return false;
 	for (uint32_t i = 0; i < m->n_modules; i++) {
 		char share[TEXT_CELL];
 		if (m->modules[i].structure > MODEL_STRUCTURE_CHANGED || m->modules[i].is_gpu)
@@ -390,16 +360,19 @@ static void put_modules(const struct model *m, const struct view_values *t, FILE
 			       m->metrics[t->metric].event);
 	}
 	free(of_module);
+	return true;
 }
 
-void text_report_ledger(const struct model *m, const struct view_values *t,
+bool text_report_ledger(const struct model *m, const struct view_values *t,
 			const struct text_style *s)
 {
 	const struct model_ledger *l = &m->ledger;
 	char a[TEXT_CELL], b[TEXT_CELL], c[TEXT_CELL];
-	uint64_t cpu_ns = 0, handler_ns = 0;
+	struct view_run run;
 	const char *closes = m->ledger_closes ? "it closes for every thread"
 					      : "IT DOES NOT CLOSE: something is missing";
+	if (!view_run_make(m, &run))
+		return false;
 	for (uint32_t i = 0; m->ledger_closes && i < m->n_processes; i++)
 		if (m->processes[i].is_live)
 			closes = "it closes for every thread that is not still being written";
@@ -418,17 +391,14 @@ void text_report_ledger(const struct model *m, const struct view_values *t,
 		fprintf(s->out,
 			"  %s of %s bytes of the measurement files are damaged or missing\n",
 			text_count(a, l->bytes_damaged), text_count(b, l->bytes_file));
-	put_modules(m, t, s->out);
-	for (uint32_t i = 0; i < m->n_profiles; i++) /* a killed thread's CPU clock is not known */
-		if (m->profiles[i].cpu_ns) {
-			cpu_ns += m->profiles[i].cpu_ns;
-			handler_ns += m->profiles[i].ledger.handler_ns;
-		}
-	if (handler_ns)
+	if (!put_modules(m, t, s->out))
+		return false;
+	if (run.handler_ns)
 		fprintf(s->out, "  time in the profiler's own handlers: %.2f%% of %s CPU time\n",
-			100 * (double)handler_ns / (double)cpu_ns,
-			text_value(a, "sec", (double)cpu_ns / 1e9));
+			100 * (double)run.handler_ns / (double)run.cpu_ns,
+			text_value(a, "sec", (double)run.cpu_ns / 1e9));
 	putc('\n', s->out);
 	if (m->has_gpu)
 		text_report_gpu_ledger(m, s);
+	return true;
 }

@@ -13,10 +13,10 @@
 #include "hpcprof-lite/view/view_table.h"
 #include "hpcprof-lite/view/view_tree.h"
 
-/* What ran, and the totals of all metrics. */
-void text_report_head(const struct model *m, const struct text_style *s);
-/* Samples delivered, recorded and lost; call paths; modules; damage. */
-void text_report_ledger(const struct model *m, const struct view_values *t,
+/* What ran, and the totals of all metrics. False if memory is short. */
+bool text_report_head(const struct model *m, const struct text_style *s);
+/* Samples delivered, recorded and lost; call paths; modules; damage. False if memory is short. */
+bool text_report_ledger(const struct model *m, const struct view_values *t,
 	const struct text_style *s);
 /*
  * The call paths from the top, with the GPU time beside a CPU metric. `gpu` may be NULL. False if

@@ -17,7 +17,5 @@
  * versions).
  */
 void text_sampling(const struct model *m, FILE *out);
-/* True if this metric is CPUTIME, and both the kernel's event and a timer sampled it. */
-bool text_sampling_by_both(const struct model *m, uint32_t metric);
 
 #endif

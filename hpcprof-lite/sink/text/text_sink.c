@@ -63,7 +63,7 @@ static uint32_t choose_metric(const struct model *m, const char *name)
 	return name || m->n_metrics == 0 ? MODEL_NONE : 0;
 }
 
-/* Nothing was measured: why. */
+/* Says why nothing was measured. */
 static void say_nothing_measured(const struct model *m)
 {
 	const struct model_process *p = m->n_processes ? &m->processes[0] : NULL;
@@ -153,15 +153,14 @@ static bool write_parts(const struct model *m, const struct view_values *t, unsi
 	const struct model_metric *metric = &m->metrics[t->metric];
 	if (!view_gpu_values_open(m, t->metric, &gpu, &has_gpu))
 		return false;
-	text_report_head(m, s);
-	if (t->whole <= 0)
+	bool ok = text_report_head(m, s);
+	if (ok && t->whole <= 0)
 		foreign_printf(s->out,
 			       metric->kind == MODEL_METRIC_SAMPLED ? "No samples of %s.\n\n"
 								    : "Nothing of %s.\n\n",
 			       metric->name);
-	bool ok = write_views(m, t, has_gpu ? &gpu : NULL, views, s);
-	if (ok)
-		text_report_ledger(m, t, s);
+	ok = ok && write_views(m, t, has_gpu ? &gpu : NULL, views, s) &&
+	     text_report_ledger(m, t, s);
 	view_gpu_values_close(&gpu);
 	return ok;
 }
