@@ -76,7 +76,7 @@ static bool copy_bytes(int from, int to, off_t n_bytes)
 	return ftruncate(to, n_bytes) == 0;
 }
 
-/* What is no regular file is left out. */
+/* Skip everything that is not a regular file. */
 static enum status copy_file(const char *from, const char *to, size_t *n_files)
 {
 	struct stat st;
@@ -110,7 +110,9 @@ static bool has_suffix(const char *name, const char *suffix)
 	return n > m && strcmp(name + n - m, suffix) == 0;
 }
 
-/* Copies the files of a directory whose names end in `suffix`; one that is not there is empty. */
+/*
+ * Copies the files of a directory whose names end in `suffix`. No directory counts as an empty one.
+ */
 static enum status copy_directory(
 	const char *from, const char *to, const char *suffix, size_t *n_files)
 {
@@ -211,7 +213,7 @@ static enum status write_structures(const struct archive *a, const char *to, str
 
 /* ---- the whole ---- */
 
-/* The copy is open to no one to whom the measurement is not. */
+/* Nobody may read the copy who may not read the measurement. */
 static void narrow(const char *path, const char *measurement)
 {
 	struct stat from, to;

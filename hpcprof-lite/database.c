@@ -27,8 +27,10 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 static void remove_tree(const char *path)
 {
-	/* Sinks may still be writing when a signal comes: what they add makes the last rmdir fail,
-	 * and is removed in the next round. */
+	/*
+	 * Sinks may still write when a signal comes. Then the last rmdir fails, and the next round
+	 * removes the rest.
+	 */
 	for (unsigned round = 0; round < 10; round++)
 		if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT)
 			return;
@@ -49,8 +51,10 @@ static void forget_open(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Makes the directory where the name's X are; from then on a signal removes it. Returns an
- * errno. */
+/*
+ * Makes the directory, with the X of the name replaced. From then on a signal removes it. Returns
+ * an errno.
+ */
 static int make_partial(char *name)
 {
 	pthread_mutex_lock(&lock);
@@ -81,7 +85,7 @@ static void *wait_for_signal(void *arg)
 	_exit(128 + number);
 }
 
-/* Has the other thread remove what is half-written, and waits for the end. */
+/* Asks the other thread to remove the incomplete database, and waits for it. */
 static void end_cut(void)
 {
 	is_cut = 1;

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* A child that was waited for, and who waited. */
+/* A child that a parent waited for. */
 struct wait {
 	uint64_t place;      /* host and directory */
 	uint32_t parent, pid;
@@ -111,7 +111,7 @@ static struct wait *find_wait(
 
 /* ---- ends ---- */
 
-/* The parent's word counts: a process can only say what it was about to do. */
+/* The parent's record wins, because a process can only record what it is about to do. */
 static void settle_end(struct model_process *to, int status)
 {
 	if (WIFSIGNALED(status)) {
@@ -204,9 +204,8 @@ static size_t find_starts(const struct part *p, uint64_t place, uint32_t parent)
 }
 
 /*
- * CPU time of children that the process was charged for and no record has, as of system(), which
- * waits inside libc, or of Go, which makes system calls of its own. Where only one unmeasured
- * program can have used it, it did.
+ * Accounts for CPU time of children without a record: system() waits inside libc, and Go makes its
+ * own system calls. If only one unmeasured program can have used the time, it gets it.
  */
 static bool settle_rest(struct part *p, size_t file, uint64_t rest_ns)
 {

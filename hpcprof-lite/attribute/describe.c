@@ -66,7 +66,7 @@ static void widen_metric(struct model_metric *k, const struct msr_metric *r)
 	k->sources_differ |= r->source != k->source;
 }
 
-/* Owned by the caller; NULL when memory is short. */
+/* Owned by the caller; NULL if memory is short. */
 static char *format(const char *how, ...) __attribute__((format(printf, 1, 2)));
 static char *format(const char *how, ...)
 {
@@ -78,7 +78,7 @@ static char *format(const char *how, ...)
 	return n < 0 ? NULL : text;
 }
 
-/* What of metric `of` is on call paths with a guessed frame. */
+/* Adds the metric for the part of `of` that came by guessed frames. */
 static bool add_guessed(struct model *m, uint32_t of)
 {
 	struct model_metric *metrics =
@@ -142,7 +142,7 @@ static uint64_t real_time(const struct load_file *f, uint64_t mono_ns)
 	return mono_ns + (f->header.start_real_ns - f->header.start_mono_ns);
 }
 
-/* The last moment the file knows of, where the process could not write its end. */
+/* The time of the last record, if the process could not write its end. */
 static uint64_t last_moment(const struct load_file *f, uint64_t other_ns)
 {
 	uint64_t last = f->header.start_mono_ns > other_ns ? f->header.start_mono_ns : other_ns;
@@ -350,8 +350,7 @@ static int compare_stretches(const void *pa, const void *pb)
 	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Runs may be merged that are far apart: the time between them is of none. A second may pass
- * between processes of one. */
+/* Leaves out the time between runs. Processes of one run are at most a second apart. */
 static bool add_up_runs(struct model *m)
 {
 	size_t n = (size_t)m->n_processes + m->n_profiles;

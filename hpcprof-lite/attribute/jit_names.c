@@ -68,7 +68,7 @@ static int compare_candidates(const void *pa, const void *pb)
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Drops candidates that are the same place as the one before. */
+/* Drops candidates that equal the one before. */
 static void drop_repeated(struct namer *r)
 {
 	size_t kept = 0;
@@ -83,10 +83,7 @@ static const char *name_of(const struct namer *r, size_t candidate)
 	return strtab_get(r->strings, r->part->places.at[r->candidates.at[candidate].place].name);
 }
 
-/*
- * The other names, each once, in the order of time; at most two of them. Returns how many there
- * are.
- */
+/* Finds the other names, each once, by time; at most two. Returns the number of all. */
 static size_t other_names(const struct namer *r, size_t *first_other)
 {
 	size_t n = 0;
@@ -101,7 +98,7 @@ static size_t other_names(const struct namer *r, size_t *first_other)
 	return n;
 }
 
-/* A place that may be in several functions: "f or g", "f or one of 3 others". */
+/* Names a place that may be in several functions: "f or g", "f or one of 3 others". */
 static uint32_t unsure_place(struct namer *r)
 {
 	size_t other = 0, n = r->candidates.n <= 64 ? other_names(r, &other) : r->candidates.n - 1;
@@ -138,7 +135,7 @@ static bool add_choices(struct namer *r, struct jit_address *a)
 	return true;
 }
 
-/* The jitdump knows more than the perf map: that is asked only where the jitdump knows nothing. */
+/* Asks the perf map only if the jitdump has nothing, because the jitdump knows more. */
 static bool look_up(struct namer *r, struct jit_address *a)
 {
 	vec_clear(&r->candidates);

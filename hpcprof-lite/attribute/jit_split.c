@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The nodes of one thread, renamed, and told apart by time where one address meant several
- * functions; see jit_rename_nodes() in jit_names.h. The thread's views are replaced by copies that
- * belong to its file, so that nobody else needs to know: nodes with more of them at the end, cells,
- * and time lines. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
+ * Renames the nodes of one thread. If an address had several functions over time, splits the node;
+ * see jit_rename_nodes() in jit_names.h. Copies replace the thread's nodes, cells and time lines,
+ * so the rest of the program does not notice. Tests: tests/unit/prof/test_jit.c, tests/cli/jit/jit_names.sh.
  */
 #include "hpcprof-lite/attribute/jit_names.h"
 
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples of a metric that fell to one variant of a node. */
+/* Samples of a metric at one variant of a node. */
 struct tally {
 	uint32_t node, variant;
 	uint32_t metric;
@@ -59,7 +58,7 @@ static bool copy_nodes(struct split *s)
 	return true;
 }
 
-/* Gives nodes their places; true when one needs to be told apart by time. */
+/* Gives nodes their places. True if a node has several functions over time. */
 static bool rename(struct split *s)
 {
 	bool any = false;
@@ -83,9 +82,7 @@ static bool rename(struct split *s)
 	return any;
 }
 
-/*
- * The function that was there at the time; the first one, if none is known to have been there yet.
- */
+/* The function at that time. Before the first known one, it is the first. */
 static uint32_t place_at(const struct split *s, uint32_t address, uint64_t time_ns)
 {
 	const struct jit_address *a = &s->addresses->list.at[address];
@@ -116,7 +113,9 @@ static bool get_variant(struct split *s, uint32_t node, uint32_t parent, uint64_
 	return id <= MSR_TRACE_NODE_MAX;
 }
 
-/* What the node means at a time: itself, unless it or one above it had several functions. */
+/*
+ * The node or its variant at a time. Variants exist if the node or a parent had several functions.
+ */
 static bool variant_of(struct split *s, uint32_t node, uint64_t time_ns, uint32_t *variant)
 {
 	vec_clear(&s->chain);
@@ -254,8 +253,8 @@ static bool split_cells(struct split *s)
 }
 
 /*
- * Nodes of which every sample went to a variant are in no path any more. They leave the tree as
- * damaged nodes do. Launches on GPUs name nodes too, and are not told apart.
+ * Drops nodes whose samples all went to variants, as damaged nodes are dropped. GPU launches name
+ * nodes too, and are not split.
  */
 static bool drop_empty(struct split *s)
 {
@@ -287,7 +286,7 @@ static bool split_by_time(struct split *s)
 	return split_cells(s) && drop_empty(s);
 }
 
-/* The nodes as they are now take the place of those in the file. */
+/* Replaces the thread's nodes by the new ones. */
 static bool publish_nodes(struct split *s)
 {
 	struct load_thread *t = s->thread;

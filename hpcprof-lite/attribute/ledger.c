@@ -22,8 +22,9 @@ static uint8_t path_of_entry(uint64_t code)
 	return (uint8_t)(PATH_CUT + (end < MSR_N_PATH_ENDS ? end : MSR_END_ROOT));
 }
 
-/* enum path by node; of those that are not sound nothing. Owned by the caller; NULL when memory is
- * short. */
+/*
+ * The enum path of each node; damaged nodes have none. The caller owns it. NULL: memory is short.
+ */
 static uint8_t *find_paths(const struct load_thread *t)
 {
 	uint8_t *path = malloc(t->n_nodes);
@@ -95,9 +96,8 @@ static void settle_kill(const struct load_file *f, struct model_ledger *l)
 }
 
 /*
- * The thread was stopped from outside, perhaps inside a handler: no end was written, or it still
- * ran when another thread ended the process, which then wrote one end for all. A thread that ends
- * by itself, or that ends the process, is in no handler.
+ * True if the thread was stopped from outside, perhaps inside a handler: it wrote no end, or
+ * another thread ended the process. A thread that ends by itself is in no handler.
  */
 static bool may_be_in_handler(const struct load_file *f, const struct load_thread *t)
 {

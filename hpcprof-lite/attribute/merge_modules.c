@@ -19,7 +19,7 @@ uint32_t merge_add_module(struct merge_modules *all, const struct load_module *m
 	const struct msr_module *r = m->record;
 	uint64_t hash = r->build_id_bytes ? hash_bytes(r->build_id, r->build_id_bytes)
 					  : hash_bytes(m->path, strlen(m->path)) + r->file_bytes;
-	/* The map knows hashes; modules whose hashes collide take the next free second word. */
+	/* The map knows only hashes. Modules with equal hashes take the next free second word. */
 	for (uint64_t probe = 0;; probe++) {
 		uint64_t id = map_put(&all->by_identity, hash, probe, all->list.n);
 		if (id == MAP_NONE)

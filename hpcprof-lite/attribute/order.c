@@ -38,8 +38,10 @@ static int compare_build_ids(const struct order_module *a, const struct order_mo
 					   : c;
 }
 
-/* Code objects of a GPU come last, by content: they lie in the measurement directory, and where
- * that was put is to change nothing. */
+/*
+ * Code objects of a GPU come last, sorted by content, so that the place of the measurement
+ * directory does not matter.
+ */
 static int compare_modules(const void *pa, const void *pb, void *arg)
 {
 	const struct sorter *s = arg;
@@ -98,7 +100,7 @@ static int compare_functions(const void *pa, const void *pb, void *arg)
 	return c ? c : compare_u64(a->definition, b->definition);
 }
 
-/* Ranks of 0 .. n-1 under `compare`; NULL when memory is short. */
+/* Ranks of 0 .. n-1 under `compare`; NULL if memory is short. */
 static uint32_t *rank_of(struct sorter *s, uint32_t n,
 			 int (*compare)(const void *, const void *, void *))
 {

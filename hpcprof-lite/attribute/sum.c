@@ -60,7 +60,7 @@ struct cell_iterator {
 		again; /* the cell before counts as guessed, too, if its metric is not MODEL_NONE */
 };
 
-/* The next sound cell that holds something, as context, metric, count and sum. False at the end. */
+/* The next valid cell that is not empty: its context, metric, count and sum. False at the end. */
 static bool next_cell(struct cell_iterator *it, struct sum_extra *out)
 {
 	const struct load_thread *t = it->source->thread;
@@ -112,9 +112,8 @@ static bool list_touched(const struct model *m, struct worker *w)
 }
 
 /*
- * What a child adds to its parent, by scope. Children come before their parents here, so theirs are
- * complete. Until a context is done, its MODEL_LEX_AWARE holds the sum without loops, whatever it
- * is.
+ * Adds a child to its parent, by scope. Children come before their parents and are complete. Until
+ * a context is complete, its MODEL_LEX_AWARE is the sum without loops.
  */
 static void add_to_parent(const struct model_context *child, const struct sums *from,
 			  struct sums *to)
@@ -128,13 +127,15 @@ static void add_to_parent(const struct model_context *child, const struct sums *
 		capped_grow(&to->at[MODEL_LEX_AWARE], from->at[MODEL_LEX_AWARE]);
 }
 
-/* Metrics that are summed in one go: contexts have values of few, and each context that is touched
- * costs memory for all of the group. */
+/*
+ * Metrics that are summed at once. The group is small, because contexts have values of few metrics
+ * and each context takes memory for the whole group.
+ */
 struct group {
 	uint32_t first, n;
 };
 
-/* Those of CPUs, then those of GPUs by the dozen. */
+/* Groups of CPU metrics, then groups of GPU metrics. */
 static struct group next_group(const struct model *m, uint32_t first)
 {
 	enum { MOST = 12 };
@@ -407,7 +408,7 @@ static void free_workers(struct summing *s, unsigned n)
 	free(s->workers);
 }
 
-/* Sets on_guess and guessed, where there is a metric of guessed paths. */
+/* Sets on_guess and guessed, if there is a metric of guessed paths. */
 static bool find_guesses(struct summing *s)
 {
 	const struct model *m = s->m;

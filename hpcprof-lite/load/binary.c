@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Looks for the note in [at, at + n); a note whose sizes make no sense ends the search. */
+/* Looks for the note in [at, at + n). A note with impossible sizes ends the search. */
 static const uint8_t *find_note(const uint8_t *at, uint64_t n, uint32_t *n_bytes)
 {
 	while (n >= sizeof(Elf64_Nhdr)) {

@@ -43,7 +43,7 @@ static bool is_plain_text(const char *s)
 }
 
 /*
- * The id of a file's name, or JIT_NO_FILE with *ok false when memory is short. "file:" URLs of V8
+ * The id of a file's name, or JIT_NO_FILE with *ok false if memory is short. "file:" URLs of V8
  * become paths.
  */
 static uint32_t file_id(struct jit_names *names, const char *name, bool *ok)
@@ -57,8 +57,8 @@ static uint32_t file_id(struct jit_names *names, const char *name, bool *ok)
 }
 
 /*
- * Appends the lines of one record. False: it makes no sense, and what was appended must go; *ok
- * false: no memory.
+ * Appends the lines of one record. False: the record is damaged, and the caller removes the lines;
+ * or memory is short, and *ok becomes false.
  */
 static bool read_lines(struct reader *r, struct cursor *c, uint64_t n_entries, uint64_t code_addr,
 	bool *ok)

@@ -97,8 +97,8 @@ static struct content read_copy(const struct load_file *f, const char *suffix)
 }
 
 /*
- * Keeps an original beside the measurement, as the run time does when a process can still do it:
- * files in /tmp do not live long. Where that cannot be done the names are there this time.
+ * Copies an original to the measurement, as the run time does at the end of a process, because
+ * files in /tmp are soon deleted. If that fails, the names are still used this time.
  */
 static void keep(const struct load_file *f, const char *suffix, const struct content *c)
 {
@@ -119,7 +119,7 @@ static void keep(const struct load_file *f, const char *suffix, const struct con
 		unlink(partial);
 }
 
-/* False: the process ran on another machine, whose files are not here. */
+/* False if the process ran on another machine, whose files we cannot see. */
 static bool find_belonging(const struct load_file *f, struct belonging *b)
 {
 	struct utsname here;
@@ -136,7 +136,7 @@ static bool find_belonging(const struct load_file *f, struct belonging *b)
 	return true;
 }
 
-/* Takes the original in place of the copy where it is the same and more. */
+/* Takes the original instead of the copy if it begins with the copy and is longer. */
 static void prefer_longer(struct content *copy, struct content original)
 {
 	bool take = original.bytes && original.n_bytes > copy->n_bytes

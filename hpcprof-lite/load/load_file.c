@@ -297,8 +297,10 @@ static int compare_sequence(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Sorts parts by index, drops such as overlap the one before or lie beyond `bound`, and returns how
- * many records the rest spans. */
+/*
+ * Sorts parts by index and drops parts that overlap the one before or exceed `bound`. Returns the
+ * number of records in the rest.
+ */
 static uint64_t order_parts(struct load_file *f, struct load_part *parts, size_t *n,
 			    size_t record_bytes, uint64_t bound)
 {
@@ -370,8 +372,7 @@ static bool target_is_sound(const struct load_file *f, const struct load_thread 
 	       f->metrics[metric];
 }
 
-/* Unsound cells are counted here and passed over by who sums them up, with the same test:
- * load_cell_is_sound(). */
+/* Counts damaged cells. The sums skip the same cells, by load_cell_is_sound(). */
 static void check_cells(struct load_file *f, struct load_thread *t)
 {
 	order_parts(f, t->cells.at, &t->cells.n, sizeof(struct msr_cell), UINT32_MAX);

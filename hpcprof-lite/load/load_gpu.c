@@ -15,7 +15,7 @@ struct definition {
 	const char *name, *more;
 };
 
-/* The strings behind the fixed part; false when they do not fit or do not end. */
+/* Reads the strings after the fixed part. False if they do not fit or do not end. */
 static bool find_strings(struct definition *d, uint32_t fixed_bytes)
 {
 	if (d->bytes < fixed_bytes)
@@ -31,8 +31,10 @@ static bool find_strings(struct definition *d, uint32_t fixed_bytes)
 	return true;
 }
 
-/* Ids are given one after the other: no file can hold more than fit into it, which bounds what a
- * damaged one may make us allocate. */
+/*
+ * Ids are consecutive, so a file cannot have more of them than it has room for. This bounds our
+ * memory for damaged files.
+ */
 static bool id_is_sound(const struct load_file *f, uint32_t id)
 {
 	return id > 0 && id <= f->map.n_bytes / sizeof(struct msr_gpu_definition);
@@ -153,7 +155,7 @@ static enum status read_clocks(struct load_file *f, const struct load_gpu_part *
 	return STATUS_OK;
 }
 
-/* Of one back end there are several, of different threads: one sum. */
+/* Sums the tallies of one back end, which several threads wrote. */
 static void add_tally(struct msr_gpu_tally *to, const struct msr_view *v)
 {
 	const size_t from = offsetof(struct msr_gpu_tally, launched),
@@ -268,9 +270,8 @@ static uint64_t error_of(const struct msr_gpu_clock *p)
 }
 
 /*
- * Where the device's clock goes on and ours back, the later pair is dropped: one of the two is
- * wrong, and the first is the one that was in use. Within the errors that is no damage: pairs taken
- * by two threads at about the same time.
+ * Drops the later of two clock pairs if the device's clock advanced and ours went back. Within the
+ * error of the clocks that is no damage: two threads wrote pairs at the same time.
  */
 static void sort_pairs(struct load_file *f)
 {

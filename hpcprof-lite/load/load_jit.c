@@ -16,7 +16,7 @@ enum { NAME_BYTES_MAX = 4096 };
 
 /* ---- perf maps ---- */
 
-/* A hexadecimal number with or without 0x, and the blanks behind it. */
+/* A hexadecimal number with or without 0x, and the blanks after it. */
 static bool read_hex(const uint8_t **at, const uint8_t *end, uint64_t *value)
 {
 	const uint8_t *p = *at;

@@ -139,7 +139,7 @@ static int compare_files(const void *pa, const void *pb)
 	return c ? c : strcmp(a->path, b->path);
 }
 
-/* Takes the file and what is inside of it over into the job. False: no memory. */
+/* Moves the file and the files inside it into the job. False if memory is short. */
 static bool keep(struct load_job *job, struct opened *o)
 {
 	struct load_file *to = vec_extend(&job->files, 1 + o->inside.n);

@@ -34,7 +34,7 @@ static bool belongs_to(const struct structure *s, const struct msr_module *m)
 	       (n_bytes == 0 || memcmp(id, m->build_id, n_bytes) == 0);
 }
 
-/* Opens one file; damage and files of other binaries are said. *is_damaged: no one can use it. */
+/* Opens one file. Logs damage and files of other binaries. *is_damaged: nobody can use the file. */
 static bool open_file(const char *path, struct load_structure *l, bool *is_damaged)
 {
 	const struct msr_module *m = l->module;
@@ -88,7 +88,9 @@ static size_t open_beside(const char *directory, struct load_structure *list, si
 	return n_without;
 }
 
-/* Opens what the cache has. Removes what is damaged there; returns how many files that were. */
+/*
+ * Opens the structures in the cache and removes damaged ones. Returns the number of damaged files.
+ */
 static size_t open_cached(const char *directory, struct load_structure *list, size_t n)
 {
 	struct structure_cache cache;
@@ -112,8 +114,10 @@ static size_t open_cached(const char *directory, struct load_structure *list, si
 	return n_removed;
 }
 
-/* hpcstruct-lite can make one: the binary is there (for the vdso: its copy beside the
- * measurements). */
+/*
+ * True if hpcstruct-lite can make one: the binary exists, or for the vdso, its copy in the
+ * measurement.
+ */
 static bool can_be_made(const struct load_structure *l)
 {
 	if (l->module->flags & LOAD_MODULE_GPU)
@@ -123,8 +127,8 @@ static bool can_be_made(const struct load_structure *l)
 }
 
 /*
- * How many of those without structure hpcstruct-lite has to look at. It also looks at what the
- * cache has, as debug information may have come since. *n_new: how many the cache has not.
+ * The number of binaries without structure that hpcstruct-lite has to examine. It examines those in
+ * the cache again, because debug information may be new. *n_new: those that are not in the cache.
  */
 static size_t count_to_do(
 	const char *cache_dir, const struct load_structure *list, size_t n, size_t *n_new)

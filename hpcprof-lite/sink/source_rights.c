@@ -101,7 +101,7 @@ static void narrow(const struct source_owners *o, const struct stat *st, const s
 		a->all_owners = a->all_owners && may(&o->list.at[i], st, bit);
 }
 
-/* Who can reach the open file by its real path. Nobody when the path cannot be followed. */
+/* The users who can reach the open file by its real path. Nobody if the path cannot be followed. */
 static struct audience audience_of(const struct source_owners *o, int fd, const struct stat *file)
 {
 	const struct audience nobody = {false, false, o->list.n == 0};

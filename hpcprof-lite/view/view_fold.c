@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Of one context: where a chain of interpreter frames that it ends began. */
+/* Where the chain of interpreter frames that ends at a context began. */
 struct state {
 	uint32_t from;  /* line of a Python function, or entry; MODEL_NONE: no chain */
 	bool is_native; /* a frame of the chain, or part of one */
@@ -39,7 +39,7 @@ static struct state state_of(const struct model *m, const struct state *all, uin
 	}
 }
 
-/* A Python function that a chain of at least one frame leads to. */
+/* True for a Python function that a chain of at least one interpreter frame calls. */
 static bool is_moved(const struct model *m, const struct state *all, uint32_t c)
 {
 	const struct model_context *x = &m->contexts[c];
@@ -78,7 +78,7 @@ bool view_fold_open(const struct model *m, struct view_fold *f)
 	return good;
 }
 
-/* Added up anew from below, so that nothing but what is there is left. */
+/* Sums up again from the leaves, instead of subtracting, so that no rounding errors remain. */
 void view_fold_apply(const struct model *m, const struct view_fold *f, struct view_values *t)
 {
 	if (!f->caller || !t->total)

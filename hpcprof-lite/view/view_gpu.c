@@ -88,7 +88,7 @@ static uint32_t kernel_of(const struct model *m, uint32_t context)
 	return MODEL_NONE;
 }
 
-/* NULL when memory is short. */
+/* NULL if memory is short. */
 static struct view_gpu_kernel *get_kernel(struct view_gpu *g, struct map *index, uint32_t function)
 {
 	uint64_t id = map_put(index, function, 0, g->kernels.n);
@@ -180,7 +180,7 @@ static bool add_ops(const struct model *m, struct view_gpu *g, struct map *index
 
 /* ---- use of devices ---- */
 
-/* One lane while those of a device are merged by time. */
+/* One lane in the merge of a device's lanes by time. */
 struct lane {
 	uint32_t profile;
 	struct model_gpu_cursor cursor;
@@ -195,7 +195,7 @@ static bool refill(const struct model *m, struct lane *l)
 	return l->n != 0;
 }
 
-/* The lane whose next operation starts first; n when all are at their end. */
+/* The lane whose next operation starts first; n if all are at their end. */
 static size_t next_lane(struct lane *lanes, size_t n)
 {
 	size_t best = n;

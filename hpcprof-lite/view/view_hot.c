@@ -94,7 +94,7 @@ static size_t get_kernel(struct gathering *g, uint32_t function)
 	return (size_t)id;
 }
 
-/* A line by its function, file and number; where no line is known, all of the function. */
+/* A line is a function, file and number. Without a line, it is the whole function. */
 static size_t get_line(struct gathering *g, size_t kernel, uint32_t context)
 {
 	const struct model_context *c = &g->m->contexts[context];
@@ -237,8 +237,10 @@ static int compare_launchers(const void *pa, const void *pb)
 	return (a->context > b->context) - (a->context < b->context);
 }
 
-/* Lines and launchers of each kernel side by side, then the kernels in order, without those that
- * have no samples. */
+/*
+ * Puts the lines and launchers of each kernel side by side, sorts the kernels, and drops those
+ * without samples.
+ */
 static void put_in_order(struct view_hot *h)
 {
 	size_t kept = 0;

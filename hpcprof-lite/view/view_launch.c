@@ -20,9 +20,8 @@ static bool is_machinery(const struct model *m, const struct model_context *c, c
 }
 
 /*
- * Below a Python line there are lines of extension modules that were built with them; where there
- * are none, as in PyTorch, the Python line of the user's own that led there says more than that of
- * a library.
+ * Below a Python line there may be lines of extension modules with debug information. If there are
+ * none, as in PyTorch, the user's Python line says more than a line of a library.
  */
 static uint32_t find_site(const struct model *m, uint32_t kernel)
 {

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* What a context belongs to: a pair of words, or false for nothing. */
+/* The row that a context belongs to, as a pair of words. False: none. */
 static bool key_of(const struct model_context *c, enum view_by by, uint64_t *a, uint64_t *b)
 {
 	*b = 0;
@@ -53,8 +53,10 @@ void view_rows_sort_by_total(struct view_row *rows, size_t n)
 		qsort(rows, n, sizeof *rows, compare_totals);
 }
 
-/* By context: what of its total came by a guessed frame, its own or one further in. *guessed is
- * NULL where no frame was guessed. False when memory is short. */
+/*
+ * By context: the part of its total that came by a guessed frame, here or further in. *guessed is
+ * NULL if no frame was guessed. False if memory is short.
+ */
 static bool sum_guessed(const struct model *m, const struct view_values *t, double **guessed)
 {
 	uint32_t c = 0;
@@ -95,8 +97,7 @@ static size_t get_row(struct filling *f, uint64_t a, uint64_t b, uint32_t contex
 	return (size_t)id;
 }
 
-/* A row whose end lies behind the present context holds it: what is added to its total is in there
- * already. */
+/* A row that ends after the present context contains it, so its total already has the value. */
 static bool fill(const struct model *m, const struct view_values *t, enum view_by by,
 		 const double *guessed, struct filling *f, bool *has_guesses)
 {

@@ -56,8 +56,10 @@ struct code_record {
 		record; /* as if a loader had loaded it: the hash of the content is its build id */
 };
 
-/* Where the run keeps the content, as an absolute path where that can be found out; what was not
- * kept goes by its hash. Owned by the caller. */
+/*
+ * The path of the kept content, absolute if possible. Content that was not kept is named by its
+ * hash. The caller owns it.
+ */
 static char *code_path(const struct load_file *f, const struct load_gpu_code *c)
 {
 	char *path = NULL, *directory = NULL, *real = NULL;
@@ -97,8 +99,10 @@ static struct code_record *make_record(struct model *m, const struct load_gpu_co
 	return r;
 }
 
-/* Equal contents are one module, whatever process has them; of several places the first in order,
- * one that keeps the content before others. */
+/*
+ * Equal contents of several processes are one module. Its path is the first that holds the content,
+ * or else the first.
+ */
 static bool add_module(struct gpu_part *g, struct merge_modules *modules, struct model *m,
 		       struct map *by_hash, uint32_t file, uint32_t id)
 {

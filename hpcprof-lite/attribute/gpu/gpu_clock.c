@@ -48,7 +48,7 @@ struct gpu_clock gpu_clock_find(const struct load_gpu *g, uint32_t id)
 	return c;
 }
 
-/* The time on the line through a and b; where that lies before 0 or beyond 2^63 it is cut there. */
+/* The time on the line through a and b, limited to 0 .. 2^63. */
 static uint64_t on_line(const struct msr_gpu_clock *a, const struct msr_gpu_clock *b,
 			uint64_t device_ns)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the model says of devices, contexts, queues, shapes and GPU ledgers. Declared in
- * gpu_attribute.h. Test: tests/unit/prof_gpu/test_gpu_model.c. */
+/*
+ * Devices, contexts, queues, shapes and GPU ledgers of the model. Declared in gpu_attribute.h.
+ * Test: tests/unit/prof_gpu/test_gpu_model.c.
+ */
 #include "hpcprof-lite/attribute/gpu/gpu_attribute.h"
 #include "hpcprof-lite/attribute/gpu/gpu_ledger.h"
 #include "hpcprof-lite/attribute/gpu/samples/gpu_sampling.h"
@@ -88,8 +90,10 @@ static bool add_devices(struct describing *d)
 	return true;
 }
 
-/* The device with this id; for one that the file does not define a stand-in. MODEL_NONE: no
- * memory. */
+/*
+ * The device with this id, or a stand-in if the file does not define it. MODEL_NONE: memory is
+ * short.
+ */
 static uint32_t device_of(struct describing *d, uint32_t id)
 {
 	static const struct msr_gpu_def_device nothing;
@@ -178,7 +182,7 @@ static char *queue_name(const struct describing *d, const struct queue_key *k,
 		       : name;
 }
 
-/* Which of n names another one equals. False when memory is short. */
+/* Marks the names that equal another one. False if memory is short. */
 static bool find_equal_names(char *const *names, size_t n, bool *is_equal)
 {
 	struct map first = {0};
@@ -335,8 +339,7 @@ static bool add_occupancy(struct describing *d, const struct msr_gpu_shape *s)
 	return true;
 }
 
-/* Equal launch characteristics are one shape. Returns its index, MODEL_NONE when memory is
- * short. */
+/* The index of the shape; equal launch characteristics share one. MODEL_NONE: memory is short. */
 static uint32_t add_shape(struct describing *d, const struct msr_gpu_shape *from)
 {
 	struct msr_gpu_shape s = *from;

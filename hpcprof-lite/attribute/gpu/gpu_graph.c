@@ -30,8 +30,10 @@ static bool list_some(struct run *r, bool copies)
 	return true;
 }
 
-/* The first of a node counts. CUPTI says of a node that is copied both that it is made, by the call
- * that instantiates the graph, and what it is a copy of: that is what is asked for. */
+/*
+ * The first record of a node counts. CUPTI reports a copied node twice: with the call that
+ * instantiates the graph, and with the node that it is a copy of. We need the second.
+ */
 static bool list_records(struct run *r)
 {
 	return list_some(r, true) && list_some(r, false);

@@ -142,8 +142,8 @@ static struct queue_state *queue_of(const struct run *r, const struct msr_gpu_op
 }
 
 /*
- * Converts the times of an operation. Such as cannot be are counted; for the time line the
- * operation then begins where it was asked for, and what has no sound end has no length.
+ * Converts the times of an operation and counts those that cannot be converted. On the time line,
+ * such an operation starts at its call. Without a valid end it has length 0.
  */
 static struct times convert(struct run *r, const struct msr_gpu_op *op, unsigned kind,
 			    uint64_t enter_ns)

@@ -85,8 +85,10 @@ static void count_aggregates(const struct load_gpu *g, struct found *found,
 			found[b].any = true;
 			capped_grow(&found[b].aggregates[a->kind].launches, a->n_launches);
 			capped_grow(&found[b].aggregates[a->kind].ops, a->n_ops);
-			/* A loss stands with the launches of its kind. Where there are none it is
-			 * of an operation that a graph's launch made. */
+			/*
+			 * A loss belongs to the launches of its kind. Without launches of this
+			 * kind, a graph launched the operation.
+			 */
 			bool is_of_graph = !a->n_launches && a->kind != MSR_GPU_GRAPH;
 			for (unsigned c = 0; c < 4; c++) {
 				capped_grow(&found[b].aggregates[a->kind].lost,
@@ -102,10 +104,8 @@ static void count_aggregates(const struct load_gpu *g, struct found *found,
 /* ---- settling ---- */
 
 /*
- * Aggregated launches that are done; the others wait. Operations beyond them are those of launches
- * that have a record, made before the bound was reached. A graph's operations are of other kinds
- * than its launch and of unknown number: where there are graphs, more operations than launches say
- * nothing.
+ * Aggregated launches that are complete. Operations beyond them belong to launches that were
+ * recorded before the bound was reached. With graphs, the number of operations says nothing.
  */
 static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 {
@@ -132,8 +132,10 @@ static uint64_t settle_aggregates(struct found *f, struct model_gpu_ledger *l)
 	return capped_add(waiting, total(f->waiting, N_KINDS));
 }
 
-/* Threads that were stopped from outside, anywhere in their code: no end was written, or another
- * thread ended the process, which then wrote one end for all. */
+/*
+ * The number of threads that were stopped from outside: they have no end, or share it, because one
+ * thread ended the process and wrote one end for all.
+ */
 static uint64_t threads_cut_off(const struct load_file *f)
 {
 	uint64_t n = 0, n_ended_together = 0;
@@ -145,8 +147,10 @@ static uint64_t threads_cut_off(const struct load_file *f)
 	return n + (n_ended_together ? n_ended_together - 1 : 0);
 }
 
-/* Launches without record, aggregate and cause: `missing`. Where there are more of those than
- * launches, the operations are too many. */
+/*
+ * Launches without record, aggregate and cause are unexplained, or in flight if the process or a
+ * thread was stopped. So are records and causes beyond the launches.
+ */
 static void settle_launches(const struct gpu_join *j, const struct found *f,
 			    const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
@@ -160,8 +164,7 @@ static void settle_launches(const struct gpu_join *j, const struct found *f,
 		capped_grow(&l->losses[c], t->launch_losses[c]);
 		capped_grow(&known, msr_gpu_loss_takes_op(c) ? t->launch_losses[c] : 0);
 	}
-	/* A thread may be cut off between a launch's record and its count: each can be at one
-	 * launch. */
+	/* A kill can come between the record of a launch and its count, once in each thread. */
 	uint64_t difference = launched > known ? launched - known : known - launched;
 	uint64_t allowed = j->file->header.exit_kind == MSR_EXIT_NONE ? j->file->threads.n
 								      : threads_cut_off(j->file);
@@ -181,21 +184,21 @@ static uint64_t most_switched(const struct gpu_join *j)
 }
 
 /*
- * Launches whose operation never came: what the run time lost without knowing whose it was, then
- * what the end of the process cut off. That is a kill, a fatal signal, or _exit() from inside a
- * signal handler, where back ends cannot be asked, or threads that still launched when the process
- * ended; after any other end they have said what became of each.
+ * Launches without an operation: losses of unknown launches, then what the end of the process cut
+ * off. A kill, a fatal signal or _exit() in a handler leaves no time to ask the back ends.
  */
 static void settle_waiting(const struct gpu_join *j, uint64_t waiting, const struct found *f,
 			   const struct msr_gpu_tally *t, struct model_gpu_ledger *l)
 {
-	/* Under way when the program stopped the measurement: without a record. Others, when it was
-	 * started, have one alone; back ends count records and launches and see the difference. */
+	/*
+	 * Launches under way when the program stopped measurement have no record. Those under way
+	 * when it started have only a record.
+	 */
 	uint64_t n_most = most_switched(j),
 		 n_switched = smaller(smaller(waiting, l->n_orphans), n_most);
 	capped_grow(&l->losses[MSR_GPU_LOSS_STOPPED], n_switched);
 	waiting -= n_switched;
-	/* Where each launch left a record, what is lost beyond them are operations of graphs. */
+	/* If each launch has a record, further losses are operations of graphs. */
 	bool are_all_known =
 		l->launched[MSR_GPU_GRAPH] && gpu_ledger_launched(l) == total(f->records, N_KINDS);
 	for (unsigned c = 0; t && c < MSR_GPU_LOSS_ROOM; c++) {
@@ -253,7 +256,7 @@ static void settle(struct gpu_join *j, unsigned b, struct found *f, struct model
 		    accounted != UINT64_MAX;
 }
 
-/* Which back end's operations a queue holds is what its operations' ids say. */
+/* The ids of the operations in a queue give its back end. */
 static void count_clipped(const struct gpu_join *j, struct model_gpu_ledger *ledgers)
 {
 	for (size_t i = 0; i < j->lines.n; i++) {

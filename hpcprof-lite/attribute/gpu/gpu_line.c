@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A total order that does not depend on where the records lie in memory: of equal ones the file's
- * order decides. */
+/* A total order. Equal records keep the order of the file. */
 static int compare_items(const void *pa, const void *pb)
 {
 	const struct model_gpu_item *a = pa, *b = pb;
@@ -20,15 +19,15 @@ static int compare_items(const void *pa, const void *pb)
 	return (a->record > b->record) - (a->record < b->record);
 }
 
-/* Sorted stretches, ascending; one more than there are: the end. */
+/* The first items of the sorted runs, then the end of the last run. */
 struct runs {
 	VEC(uint64_t) starts;
 };
 
 /*
- * Operations are noticed nearly in the order in which they ran, in stretches where several threads
- * share a queue: an item that is a little late moves to its place, one that is far off begins a new
- * stretch.
+ * Records come nearly in the order in which operations ran. If threads share a queue, there are
+ * several sorted runs. An item that is slightly late moves to its place; another one begins a new
+ * run.
  */
 static bool find_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 {
@@ -72,7 +71,7 @@ static void merge(const struct model_gpu_item *a, uint64_t n_a, const struct mod
 	memcpy(out, n_a ? a : b, (n_a ? n_a : n_b) * sizeof *out);
 }
 
-/* Merges neighbours from one array into the other until one stretch is left. */
+/* Merges neighbouring runs from one array into the other until one is left. */
 static bool merge_runs(struct model_gpu_item *items, uint64_t n, struct runs *r)
 {
 	struct space other;
@@ -114,7 +113,7 @@ struct lanes {
 	uint32_t count;
 };
 
-/* The first lane that is free, else a new one, else the one that is free soonest. */
+/* The first free lane, else a new one, else the lane that is free soonest. */
 static uint32_t choose_lane(struct lanes *l, const struct model_gpu_item *item)
 {
 	uint32_t soonest = 0;

@@ -111,7 +111,7 @@ struct image {
 	struct cctdb_section sections[CCTDB_META_N_SECTIONS];
 };
 
-/* Zeroed room at the next multiple of 8; NULL when memory is short. Pointers are good until the
+/* Zeroed room at the next multiple of 8; NULL if memory is short. Pointers are good until the
  * next call. */
 static uint8_t *room(struct image *img, uint64_t n_bytes, uint64_t *offset)
 {
@@ -201,7 +201,7 @@ static void describe_sampling(const struct model_gpu_sampling *s, FILE *out)
 		s->closes ? "closes" : "does not close");
 }
 
-/* Markdown for people: what was measured, and the ledgers. Owned by the caller. */
+/* Describes the measurement and the ledgers for people, in Markdown. The caller owns it. */
 static char *describe(const struct model *m)
 {
 	char *text = NULL;
@@ -373,7 +373,7 @@ static bool add_strings(struct image *img, struct names *names)
 	return p;
 }
 
-/* A list section: header and n items of which the caller fills each. */
+/* A list section: a header and n items, which the caller fills. */
 static uint8_t *add_list(struct image *img, unsigned section, uint32_t n, uint16_t item_bytes)
 {
 	uint8_t *at = section_room(img, section, CCTDB_LIST_BYTES + (uint64_t)n * item_bytes);
@@ -402,7 +402,7 @@ static uint64_t function_pointer(const struct image *img, const struct model *m,
 		    function < m->n_functions ? function : m->n_functions, CCTDB_FUNCTION_BYTES);
 }
 
-/* Modules and functions have one item more than the model, for what is not known. */
+/* Modules and functions have one more item than the model, for unknown code. */
 static bool add_objects(struct image *img, const struct model *m, const struct names *names,
 			const struct cctdb_sources *sources)
 {

@@ -80,7 +80,7 @@ struct copying {
 	uint8_t *buffer; /* of COPY_BYTES */
 };
 
-/* Sets *copied. A failure is one of writing; it has been logged. */
+/* Sets *copied. Fails only if writing fails, and logs that. */
 static enum status copy(const struct copying *c, const char *path, const char *relative,
 			bool *copied)
 {

@@ -85,8 +85,10 @@ static void put_mean(FILE *out, uint32_t metric, uint32_t divisor)
 			formulas[i].key, metric, formulas[i].scope, divisor, formulas[i].scope);
 }
 
-/* The value over the profiles named by `what`, of one metric and scope. Those without a value count
- * as 0 in mean and deviation. */
+/*
+ * The value of one metric and scope over the profiles that `what` names. Profiles without a value
+ * count as 0 in mean and deviation.
+ */
 static void put_formula(FILE *out, const char *what, uint32_t metric, const char *scope,
 			uint32_t n_profiles)
 {

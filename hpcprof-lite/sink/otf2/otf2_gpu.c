@@ -71,8 +71,7 @@ static void add_attributes(struct otf2_line *l, OTF2_AttributeList *list,
 			   "attribute");
 }
 
-/* An operation enters one region at least, also where its context is the one before: the same once
- * more. */
+/* An operation enters at least one region, even if its context is the same as before. */
 static uint32_t enter_distance(const struct otf2_line *l, uint32_t node)
 {
 	uint32_t distance = otf2_tree_step(&l->w->tree, l->node, node).distance;

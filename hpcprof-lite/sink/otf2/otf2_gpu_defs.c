@@ -85,7 +85,7 @@ void otf2_gpu_attributes(struct otf2_defs *d)
 
 /* ---- the system ---- */
 
-/* A group must have a stream: contexts whose queues did nothing are left out. */
+/* A group must have a stream, so contexts with idle queues are left out. */
 bool otf2_gpu_number_groups(struct otf2_writer *w)
 {
 	const struct model *m = w->m;
@@ -122,7 +122,7 @@ static void node_number(struct otf2_defs *d, uint32_t node, const char *name, ui
 					  d->out, node, key, OTF2_TYPE_UINT64, value));
 }
 
-/* The process whose host the device is in: its own, or that of a context on it. */
+/* The process whose host has the device: the device's own process, or that of a context on it. */
 static uint32_t process_of(const struct model *m, uint32_t device)
 {
 	if (m->gpu_devices[device].process != MODEL_NONE)

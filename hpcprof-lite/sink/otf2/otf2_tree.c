@@ -20,7 +20,7 @@ static bool is_frame(const struct model_context *c)
 	return c->kind == MODEL_CONTEXT_FUNCTION || c->kind == MODEL_CONTEXT_LOOP;
 }
 
-/* A placeholder, or what one calls: operations of GPUs are of such contexts. */
+/* True for a placeholder or a function that it calls: the contexts of GPU operations. */
 static bool is_gpu_operation(const struct model *m, const struct model_context *c)
 {
 	const struct model_context *parent = c->parent != MODEL_NONE ? &m->contexts[c->parent] : c;
@@ -57,7 +57,7 @@ static bool add_region(struct builder *b, struct otf2_region region)
 	return r;
 }
 
-/* Regions of functions come first, by their index; behind them the unknown function. */
+/* Regions of functions come first, by index. The unknown function follows. */
 static bool add_function_regions(struct builder *b)
 {
 	for (uint32_t i = 0; i < b->m->n_functions; i++)

@@ -195,8 +195,10 @@ static void put_sampling(FILE *out, const char *whose, uint32_t id,
 	fprintf(out, "\t%.17g\t%.17g\t%" PRIu64 "\n", p->promised, p->expected, p->n_cut);
 }
 
-/* Averages over kernels, by the samples that they stand for; "-" where there is nothing to
- * compare. */
+/*
+ * Averages over kernels, weighted by the samples that they represent; "-" if there is nothing to
+ * compare.
+ */
 static void put_yardstick(FILE *out, const char *whose, uint32_t id,
 			  const struct model_gpu_sampling *p)
 {

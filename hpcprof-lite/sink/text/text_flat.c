@@ -174,7 +174,7 @@ static bool is_much(const struct table *t, double value)
 	return value > 0 && value >= t->s->threshold * t->t->whole;
 }
 
-/* Those with enough of their own, then those that are large by what they call. */
+/* Rows with enough own value, then rows with enough total. */
 static void put_by_self(struct table *t, const char *below)
 {
 	size_t n = 0, n_callers = 0, n_below = 0;

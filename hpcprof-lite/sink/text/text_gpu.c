@@ -17,7 +17,7 @@ const char *text_gpu_direction(enum msr_gpu_direction d)
 	return (unsigned)d < MSR_N_GPU_DIRECTIONS ? names[d] : names[0];
 }
 
-/* "64", "16,16": without the dimensions of one at the end. */
+/* "64", "16,16": without trailing dimensions of 1. */
 static void put_sizes(char *to, size_t n_bytes, const uint64_t size[3])
 {
 	unsigned n = size[2] > 1 ? 3 : size[1] > 1 ? 2 : 1;

@@ -123,7 +123,7 @@ static const char *rate_of(char cell[TEXT_CELL], double bytes, double seconds)
 	return cell;
 }
 
-/* A row; what is below 0 is not known. */
+/* Prints a row. Negative values are unknown. */
 static void put_copy(const struct text_style *s, const char *what, double n, double bytes,
 		     double seconds)
 {
@@ -141,7 +141,7 @@ static void put_sum(const struct text_style *s, const char *what, const struct v
 		put_copy(s, what, (double)c->n, (double)c->bytes, (double)c->ns / 1e9);
 }
 
-/* Sum of the metrics of bytes of one role; with a row for each where `s` is not NULL. */
+/* The sum of the metrics of bytes of one role. If `s` is not NULL, prints a row for each. */
 static double sum_bytes(const struct model *m, enum model_metric_role role,
 			const struct text_style *s)
 {
@@ -158,9 +158,8 @@ static double sum_bytes(const struct model *m, enum model_metric_role role,
 }
 
 /*
- * By direction, of the operations with a record. Where there are others (summed up in the run, or
- * no time lines were asked for), by the metrics, which hold all but do not know the time of each
- * direction.
+ * Copies by direction, from the operations with a record. If some have none (aggregated, or no time
+ * lines), from the metrics, which have no time by direction.
  */
 static void put_copies(const struct model *m, const struct view_gpu *g, const struct text_style *s)
 {
@@ -232,8 +231,10 @@ static void put_wait_rows(const struct model *m, const struct view_wait *waits, 
 		fprintf(s->out, "%7s %10s  %zu more\n", "", "", n_hidden);
 }
 
-/* Threads that wait use no CPU time and may be in no sample: where they wait, by call. False when
- * memory is short. */
+/*
+ * The calls in which threads waited. Waiting uses no CPU time, so samples do not show it. False if
+ * memory is short.
+ */
 static bool put_waits(const struct model *m, const struct text_style *s)
 {
 	double whole = view_total(m, view_find_metric(m, MODEL_ROLE_SYNC_TIME)),
@@ -392,7 +393,7 @@ static void put_also(FILE *out, uint64_t n, const char *what)
 		fprintf(out, "  also %s %s\n", text_count(a, n), what);
 }
 
-/* How the back ends came in, each way once. */
+/* How the back ends entered the processes, each way once. */
 static void put_entrances(const struct model *m, FILE *out)
 {
 	enum { MOST = 8 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the report for people says of PC samples of GPUs: where each kernel was launched, where its
- * time goes and what its warps wait for; and their account. Test: tests/cli/prof/prof_gpu_pc.sh. */
+/*
+ * The part of the report about PC samples of GPUs: who launched each kernel, its hottest lines,
+ * what its warps waited for, and the account. Test: tests/cli/prof/prof_gpu_pc.sh.
+ */
 #include "common/base/foreign.h"
 #include "hpcprof-lite/view/view_hot.h"
 #include "hpcprof-lite/sink/text/text_print.h"
@@ -153,7 +155,7 @@ static void put_launchers(const struct model *m, const struct view_hot *h,
 		fprintf(s->out, "%11s %10s %9s    %zu more\n", "", "", "", n_hidden);
 }
 
-/* Takes characters off the end until ".." fits behind. */
+/* Cuts the end of the name and appends "..". */
 static void cut(char *name, size_t room)
 {
 	size_t n = strlen(name);
@@ -164,8 +166,7 @@ static void cut(char *name, size_t room)
 	strcpy(name + n, "..");
 }
 
-/* Where the function around a context was inlined: ", inlined at kernels.cu:39"; "" where it was
- * not. */
+/* Where the function around a context was inlined: ", inlined at kernels.cu:39", or "". */
 static void name_inlining(const struct model *m, uint32_t context, char *to, size_t n_bytes)
 {
 	char place[TEXT_FILE + 16];
@@ -181,8 +182,10 @@ static void name_inlining(const struct model *m, uint32_t context, char *to, siz
 		snprintf(to, n_bytes, ", inlined at %s", place);
 }
 
-/* "kernels.cu:4 in fma_of, inlined at kernels.cu:39"; where that is too long it is the function's
- * name that is cut. */
+/*
+ * "kernels.cu:4 in fma_of, inlined at kernels.cu:39". If it is too long, the function's name is
+ * cut.
+ */
 static void name_line(const struct model *m, const struct view_hot_line *l, size_t room, char *to,
 		      size_t n_bytes)
 {
@@ -353,7 +356,7 @@ bool text_report_gpu_hot(const struct model *m, const struct view_gpu *g,
 
 /* ---- the account ---- */
 
-/* Who did not say where samples were. */
+/* The interface that did not attribute samples. */
 static const char *vendor_interface(const struct model *m)
 {
 	for (uint32_t i = 0; i < m->n_processes; i++)

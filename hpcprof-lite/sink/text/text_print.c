@@ -94,7 +94,7 @@ size_t text_columns(const char *s)
 	return n;
 }
 
-/* What text_cell leaves of the end and of the beginning of a name that is too long. */
+/* The ends that text_cell() keeps of a name that is too long. */
 static size_t kept_tail(size_t columns)
 {
 	return columns > 8 ? (columns - 2) / 3 : 0;
@@ -125,8 +125,10 @@ void text_cell(FILE *out, const char *s, size_t columns)
 	foreign_put_n(out, s, tail);
 }
 
-/* Behind the bracket that closes the one at `s`; at the end when there is none. "->" and the
- * operators' own signs close nothing. */
+/*
+ * The position after the bracket that closes the one at `s`, or the end. "->" and operators close
+ * nothing.
+ */
 static const char *skip_brackets(const char *s, char open, char close)
 {
 	unsigned depth = 0;
@@ -145,7 +147,7 @@ static bool is_word(char c)
 	       c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Copies an operator's name, of which "<", "(" and so on are part; returns how far it goes. */
+/* Copies the name of an operator, which may contain "<" or "(". Returns its length. */
 static const char *copy_operator(const char *s, char **to)
 {
 	static const char word[] = "operator";
@@ -162,8 +164,7 @@ static const char *copy_operator(const char *s, char **to)
 	return s;
 }
 
-/* Leaves out what stands between the brackets. Never longer than before: empty and two-letter
- * contents are kept. */
+/* Removes the text between brackets, but keeps contents of at most two characters. */
 static void leave_out(char *name, char open, char close)
 {
 	char *to = name;
@@ -194,9 +195,9 @@ static void leave_out(char *name, char open, char close)
 }
 
 /*
- * Leaves out the type that a function returns, which C++ names of templates begin with: all up to
- * the last space outside of brackets and in front of the parameters. An operator's name may have
- * one itself, and what is called "virtual thunk to f()" is not f.
+ * Removes the return type at the start of a template's name: all up to the last space outside
+ * brackets before the parameters. Operators may contain a space, and "virtual thunk to f()" is not
+ * f.
  */
 static void leave_out_result(char *name)
 {
@@ -228,8 +229,8 @@ bool text_is_made_up(const char *name)
 }
 
 /*
- * Keeps the address, which says which function it is: "<0x1234> [libx.so]", or "<0x1234>" alone
- * where text_cell would cut it.
+ * Keeps the address, which identifies the function: "<0x1234> [libx.so]", or "<0x1234>" if
+ * text_cell() would cut it.
  */
 static void shorten_unknown(char *name, size_t columns)
 {

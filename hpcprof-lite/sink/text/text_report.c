@@ -150,7 +150,7 @@ static void put_unmeasured(const struct model *m, FILE *out)
 		fprintf(out, "  not measured: %u more programs\n", m->n_unmeasured - MOST);
 }
 
-/* Each note once. */
+/* Prints each note once. */
 static void put_notes(const struct model *m, FILE *out)
 {
 	enum { MOST = 8 };

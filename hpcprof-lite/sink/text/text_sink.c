@@ -51,8 +51,10 @@ static struct text_style make_style(const struct sink_text_options *o, FILE *out
 	};
 }
 
-/* The metric by name or event; without one the first of CPUs, else the first. MODEL_NONE when there
- * is no such. */
+/*
+ * The metric with this name or event. Without a name: the first CPU metric, else the first.
+ * MODEL_NONE: none.
+ */
 static uint32_t choose_metric(const struct model *m, const char *name)
 {
 	for (uint32_t i = 0; i < m->n_metrics; i++)

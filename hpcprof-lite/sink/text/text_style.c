@@ -34,7 +34,7 @@ void text_plain(const struct text_style *s)
 	fputs(s->colour ? "\033[0m" : "", s->out);
 }
 
-/* The MODEL_GUESSED_SUFFIX at the end of a name; the end itself, "", where there is none. */
+/* The MODEL_GUESSED_SUFFIX at the end of a name, or the end itself. */
 static const char *find_mark(const char *name)
 {
 	static const char mark[] = MODEL_GUESSED_SUFFIX;
@@ -44,7 +44,7 @@ static const char *find_mark(const char *name)
 }
 
 /*
- * A name that was made up says where it is: "<unknown at 0x1234> [libx.so]". The mark of a guessed
+ * A name that we made up gives the address: "<unknown at 0x1234> [libx.so]". The mark of a guessed
  * frame goes to the front, where nothing cuts it off.
  */
 void text_function_name(char *name, size_t n_bytes, const struct model *m, uint32_t function)

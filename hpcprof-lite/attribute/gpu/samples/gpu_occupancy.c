@@ -42,8 +42,10 @@ static uint64_t groups_by_registers(const struct msr_gpu_def_device *d,
 	return of_warp ? d->registers_per_unit / parts / of_warp * parts / warps : UINT64_MAX;
 }
 
-/* What a group takes is rounded up, and from 8.0 on the run time takes some itself; static and
- * dynamic memory are one. */
+/*
+ * Shared memory of a block, static and dynamic, rounded up. From 8.0 on the run time takes some
+ * itself.
+ */
 static uint64_t groups_by_shared(const struct msr_gpu_def_device *d,
 				 const struct msr_gpu_def_device_limits *l,
 				 const struct msr_gpu_shape *s)

@@ -84,7 +84,7 @@ static size_t find_unknown(const struct gpu_samples_run *r, uint32_t function, s
 	return begin + n_cells + n_placed;
 }
 
-/* Lists of one kernel for the yardstick; freed by the caller, also after false. */
+/* Fills the lists of one kernel for the yardstick. The caller frees them, also after false. */
 static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 			const struct known *list, size_t n, struct gpu_yard_input *in,
 			struct gpu_yard_context **contexts)
@@ -116,8 +116,10 @@ static bool list_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 	return true;
 }
 
-/* The kernel whose launchers are [begin, end), of which n samples are known. Adds to *found where
- * there was something to compare. */
+/*
+ * Measures the kernel with launchers [begin, end), n of whose samples are known. Adds to *found if
+ * there is something to compare.
+ */
 static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 			   const struct known *list, size_t n, struct model_gpu_yardstick *found,
 			   uint32_t *n_found)
@@ -143,8 +145,10 @@ static bool measure_kernel(struct gpu_samples_run *r, size_t begin, size_t end,
 	return ok;
 }
 
-/* Each kernel counts by the samples that were apportioned of it; where none were at all (all ran
- * serialized), by those that were measured. */
+/*
+ * The weight of a kernel is its apportioned samples. If no kernel has any, because all ran
+ * serialized, it is the measured samples.
+ */
 static void weigh(struct model_gpu_sampling *s)
 {
 	uint64_t n_apportioned = 0;

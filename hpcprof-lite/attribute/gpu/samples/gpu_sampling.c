@@ -166,7 +166,7 @@ static bool sweep_context(struct sweep *w)
 	return ok;
 }
 
-/* Where there are no time lines, kernels that overlap count as if one ran after the other. */
+/* Without time lines, count overlapping kernels as if they ran one after the other. */
 static bool count_promised(struct model_gpu_sampling *s, const struct gpu_join *j)
 {
 	const struct load_gpu *g = &j->file->gpu;
@@ -230,9 +230,8 @@ static bool has_lost_values(const struct load_gpu *g)
 }
 
 /*
- * A process that was killed, or ended where the back end could not be asked, has samples whose
- * range was never written, or a range that was written before its last samples; so has one that
- * counted records which could not be written. Any other has all.
+ * Samples may be missing at the end only if the process was killed, the back end could not be
+ * asked, or records could not be written.
  */
 void gpu_sampling_settle(struct model_gpu_sampling *s, const struct load_file *f)
 {

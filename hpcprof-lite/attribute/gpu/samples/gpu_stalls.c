@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See gpu_stalls.h. Reasons are those of NVIDIA's GPUs from Volta on (CUDA's profiling
- * documentation, "Warp Stall Reasons"); HPCToolkit's names are of release 2024.01, made for older
- * ones: where several of today's reasons were one then, the nearest has the name. Test:
- * tests/unit/prof_gpu/test_gpu_samples.c.
+ * See gpu_stalls.h. The reasons are those of NVIDIA's GPUs since Volta (CUDA's profiling
+ * documentation, "Warp Stall Reasons"). The names are from HPCToolkit 2024.01. If it has one name
+ * for several reasons, the nearest reason has it. Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_stalls.h"
 

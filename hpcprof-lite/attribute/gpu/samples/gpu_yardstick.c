@@ -54,7 +54,7 @@ struct yard {
 
 /* ---- contexts ---- */
 
-/* Several ran in the windows: their shares of samples against those of time. */
+/* Several contexts ran in the windows: compares their shares of samples with those of time. */
 static void compare_shares(struct yard *y)
 {
 	double n = (double)y->out->n_samples, wrong = 0, by_chance = 0;
@@ -68,9 +68,9 @@ static void compare_shares(struct yard *y)
 }
 
 /*
- * One alone: its samples for a time in the windows against those of all contexts elsewhere. What it
- * has more for its time than they have together is what apportioning takes from it. Where kernels
- * overlap outside of the windows, two of them count the same time; then this is too large.
+ * One context ran in the windows: compares its samples per time with those of all contexts
+ * elsewhere. The result is too large if kernels overlap outside the windows, because they count the
+ * same time.
  */
 static void compare_rates(struct yard *y, size_t context, uint64_t n_unknown)
 {
@@ -95,8 +95,10 @@ static void compare_contexts(struct yard *y, uint64_t n_unknown)
 
 /* ---- instructions ---- */
 
-/* The samples at one instruction, and those that do not know their launch: takes them off both
- * lists. */
+/*
+ * Takes the samples at the next instruction off both lists. Counts the known ones by context and
+ * returns the number of the others.
+ */
 static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **known,
 				 size_t *n_known, const struct gpu_yard_sample **unknown,
 				 size_t *n_unknown)
@@ -114,8 +116,10 @@ static uint64_t take_instruction(struct yard *y, const struct gpu_yard_sample **
 	return n;
 }
 
-/* Shares of instructions are those of samples without launch, which is what is apportioned; where
- * there are none, of all samples in the windows. */
+/*
+ * Compares instructions by samples without a launch, which are those to apportion, or if there are
+ * none, by all samples in the windows.
+ */
 static void compare_places(struct yard *y, size_t n_known, uint64_t n_of_known, size_t n_unknown,
 			   uint64_t n_of_unknown)
 {
