@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See expand.h: the contexts of GPU operations. Test: tests/unit/test_gpu_calls.c. */
+/* See expand.h: the contexts of GPU operations. Test: tests/unit/prof_gpu/test_gpu_calls.c. */
 #include "hpcprof-lite/attribute/expand_run.h"
 
 #include "hpcprof-lite/attribute/known_code.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gives files, functions and contexts their ids, one id to equal ones. See expand_run.h. Test:
- * tests/unit/test_expand.c.
+ * tests/unit/prof/test_expand.c.
  */
 #include "hpcprof-lite/attribute/expand_run.h"
 

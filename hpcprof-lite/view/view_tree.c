@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See view_tree.h. Test: tests/unit/test_view_tree.c, tests/unit/test_text.c. */
+/* See view_tree.h. Test: tests/unit/test_view_tree.c, tests/unit/sink/test_text.c. */
 #include "hpcprof-lite/view/view_tree.h"
 
 #include "hpcprof-lite/view/view_gpu.h"

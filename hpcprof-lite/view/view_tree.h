@@ -3,7 +3,7 @@
  * The tree of call paths as reports show it: the values of one metric with the frames of the Python
  * interpreter folded, the part that came by guessed frames, and beside a CPU metric the GPU time.
  * Lists what is below a context, largest first. Test: tests/unit/test_view_tree.c,
- * tests/unit/test_text.c.
+ * tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_VIEW_VIEW_TREE_H
 #define HPCPROF_VIEW_VIEW_TREE_H

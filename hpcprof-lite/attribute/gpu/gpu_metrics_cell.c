@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See gpu_metrics.h: what operations add to metrics. Test: tests/unit/test_gpu_join.c. */
+/* See gpu_metrics.h: what operations add to metrics. Test: tests/unit/prof_gpu/test_gpu_join.c. */
 #include "hpcprof-lite/attribute/gpu/gpu_metrics.h"
 
 /*

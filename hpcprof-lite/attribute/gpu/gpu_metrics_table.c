@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The metrics that every measurement of GPUs may have. Names and units are HPCToolkit's if it has
- * the metric. Test: tests/unit/test_gpu_join.c.
+ * the metric. Test: tests/unit/prof_gpu/test_gpu_join.c.
  */
 #include "hpcprof-lite/attribute/gpu/gpu_metrics_table.h"
 

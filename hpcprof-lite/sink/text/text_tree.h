@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Private to text_tree.c, which decides what rows to show, and text_tree_rows.c, which prints them.
- * Test: tests/cli/prof_text.sh, tests/unit/test_text.c.
+ * Test: tests/cli/prof/prof_text.sh, tests/unit/sink/test_text.c.
  */
 #ifndef HPCPROF_LITE_SINK_TEXT_TEXT_TREE_H
 #define HPCPROF_LITE_SINK_TEXT_TEXT_TREE_H

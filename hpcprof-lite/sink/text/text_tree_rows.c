@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of the tree and its heading. See text_tree.h. Test: tests/cli/prof_text.sh. */
+/* The rows of the tree and its heading. See text_tree.h. Test: tests/cli/prof/prof_text.sh. */
 #include "hpcprof-lite/sink/text/text_tree.h"
 
 #include "hpcprof-lite/sink/text/text_gpu.h"

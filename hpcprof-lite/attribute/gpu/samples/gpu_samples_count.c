@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Adds samples to the tree and to the account of PC sampling. See gpu_samples_run.h. Test:
- * tests/unit/test_gpu_samples.c.
+ * tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads the samples and the launchers of a file, and makes one of equal ones. See
- * gpu_samples_run.h. Test: tests/unit/test_gpu_samples.c.
+ * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "common/base/capped.h"
 #include "common/base/sorted.h"

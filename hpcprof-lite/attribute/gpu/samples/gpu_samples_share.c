@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts each sample at its launch, or shares it out over the launchers that it may belong to. See
- * gpu_samples_run.h. Test: tests/unit/test_gpu_samples.c.
+ * gpu_samples_run.h. Test: tests/unit/prof_gpu/test_gpu_samples.c.
  */
 #include "hpcprof-lite/attribute/gpu/samples/gpu_samples_run.h"
 
