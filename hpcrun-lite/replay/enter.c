@@ -48,30 +48,6 @@ static void make_arguments(const struct recording_driver *d, enum nv_form form, 
 	}
 }
 
-/* A call of a driver that is newer than we are, and one whose number is beyond all that is looked
- * at. */
-static void unknown_call(const struct recording_driver *d)
-{
-	static const uint32_t ids[] = {FAULT_NEW_CALL, FAULT_FAR_CALL};
-	static uint32_t n_calls;
-	CUresult result = CUDA_SUCCESS;
-	uint64_t arguments[MAX_ARGUMENTS] = {0}, left = 0;
-	CUpti_CallbackData data = {
-		.functionName = FAULT_NEW_CALL_NAME,
-		.functionParams = arguments,
-		.functionReturnValue = &result,
-		.symbolName = "something_new",
-		.context = (CUcontext)(uintptr_t)d->context,
-		.correlationData = &left,
-		.correlationId = fault_correlation(
-			&player.fault, d->correlation + UINT32_C(0x10000000) + n_calls++)};
-	for (unsigned i = 0; i < 2; i++)
-		for (unsigned site = CUPTI_API_ENTER; site <= CUPTI_API_EXIT; site++) {
-			data.callbackSite = (CUpti_ApiCallbackSite)site;
-			player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, ids[i], &data);
-		}
-}
-
 static void driver(uint32_t n)
 {
 	const struct recording_driver *d = (const void *)player.tape.event[n].head;
@@ -90,9 +66,7 @@ static void driver(uint32_t n)
 		.context = (CUcontext)(uintptr_t)d->context,
 		.contextUid = d->context_uid,
 		.correlationData = &player.data[first],
-		.correlationId = fault_correlation(&player.fault, d->correlation)};
-	if (!d->site && fault_now(&player.fault, FAULT_UNKNOWN_CALL))
-		unknown_call(d);
+		.correlationId = d->correlation};
 	make_arguments(d, d->id < NV_MAX_CALLS ? (enum nv_form)nv.calls[d->id].form : NV_FORM_NONE,
 		       &a);
 	player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, d->id, &data);
@@ -105,10 +79,7 @@ static void resource(uint32_t n)
 	const struct recording_resource *r = (const void *)player.tape.event[n].head;
 	bool is_module = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED ||
 			 r->id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING;
-	bool is_unloaded = r->id == CUPTI_CBID_RESOURCE_MODULE_LOADED &&
-			   fault_now(&player.fault, FAULT_EARLY_UNLOAD);
-	const void *image =
-		is_module && !is_unloaded && r->n_bytes ? image_find(r->hash, r->n_bytes) : NULL;
+	const void *image = is_module && r->n_bytes ? image_find(r->hash, r->n_bytes) : NULL;
 	CUpti_ModuleResourceData module = {
 		.moduleId = r->module, .pCubin = image, .cubinSize = image ? r->n_bytes : 0};
 	CUpti_GraphData graph = {.node = (CUgraphNode)(uintptr_t)r->node,
@@ -117,9 +88,6 @@ static void resource(uint32_t n)
 	const CUpti_ResourceData data = {.context = (CUcontext)(uintptr_t)r->context,
 					 .resourceDescriptor = descriptor};
 	player.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE, r->id, &data);
-	if (is_unloaded)
-		player.callback(NULL, CUPTI_CB_DOMAIN_RESOURCE,
-				CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, &data);
 }
 
 static void crc(uint32_t n)
@@ -189,12 +157,6 @@ static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffe
 	return n;
 }
 
-static uint64_t middle_ns(void)
-{
-	return player.tape.event[0].head->time_ns / 2 +
-	       player.tape.event[player.tape.n_events - 1].head->time_ns / 2;
-}
-
 static void complete(struct player_thread *t, uint32_t n)
 {
 	const struct recording_complete *c = (const void *)player.tape.event[n].head;
@@ -208,7 +170,6 @@ static void complete(struct player_thread *t, uint32_t n)
 	}
 	memcpy(buffer, recording_content(c), c->n_valid < room ? c->n_valid : room);
 	uint32_t n_records = sound_records(c, buffer, room, offset);
-	player.n_dropped += fault_records(&player.fault, buffer, offset, &n_records, middle_ns());
 	t->frame->buffer = buffer;
 	t->frame->offset = offset;
 	t->frame->n_records = n_records;

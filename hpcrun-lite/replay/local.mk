@@ -5,7 +5,6 @@ if HAVE_CUPTI
 noinst_LTLIBRARIES += libhlreplay.la
 libhlreplay_la_SOURCES = \
 	hpcrun-lite/replay/enter.c \
-	hpcrun-lite/replay/fault.c hpcrun-lite/replay/fault.h \
 	hpcrun-lite/replay/replay_image.c \
 	hpcrun-lite/replay/output.c hpcrun-lite/replay/output.h \
 	hpcrun-lite/replay/replay_place.c \

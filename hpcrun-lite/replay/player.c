@@ -22,6 +22,7 @@
 #define YIELDS (TAPE_NONE - 1)  /* in place of an event */
 
 struct player player;
+struct replay_seam replay_seam;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn_over;

@@ -6,15 +6,13 @@
  * locks and its thread-local state are as they were. One recording in a process.
  *
  * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what
- * goes out), plan.c (order), fault.c (what is made to go wrong), replay_place.c (the core's run
- * time). Tests: tests/cli/gpu/replay.sh.
+ * goes out), plan.c (order), replay_place.c (the core's run time). Tests: tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H
 
 #include "hpcrun-lite/gpu/core.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
-#include "hpcrun-lite/replay/fault.h"
 #include "hpcrun-lite/replay/tape.h"
 
 #include <pthread.h>
@@ -52,7 +50,6 @@ struct player {
 	uint32_t *plan;        /* events */
 	uint32_t n_plan;
 	struct player_thread *threads; /* by stream */
-	struct fault fault;
 	uint64_t n_stuck;      /* turns that did not end */
 	/* the back end's functions */
 	CUpti_CallbackFunc callback;
@@ -81,6 +78,15 @@ struct player {
 };
 extern struct player player;
 
+/* Where tests change a replay (tests/replay). NULL in the product. */
+struct replay_seam {
+	/* Fills p->plan, which has room for all events. Returns false without memory. */
+	bool (*plan)(struct player *p);
+	/* Puts functions in front of the player's. */
+	void (*library)(struct nv_library *l);
+};
+extern struct replay_seam replay_seam;
+
 /* The calling thread's; NULL: it is none of the player's. */
 struct player_thread *player_self(void);
 
@@ -99,8 +105,8 @@ bool player_yield(struct player_thread *t);
 
 /* ---- plan.c ---- */
 
-/* The order as it was, or, with `shuffle`, another that could have been, by the seed. */
-enum status plan_make(struct player *p, bool shuffle, uint64_t seed);
+/* Makes p->plan: the recorded order. `other`: NULL, or a function that makes another one. */
+enum status plan_make(struct player *p, bool (*other)(struct player *p));
 
 /* ---- enter.c ---- */
 

@@ -22,10 +22,7 @@
 
 struct request {
 	const char *recording, *output;
-	bool shuffle;
-	uint64_t seed;
 	double speed;
-	struct fault fault;
 };
 
 /* ---- options ---- */
@@ -34,17 +31,6 @@ static enum status set_output(void *arg, const char *value)
 {
 	((struct request *)arg)->output = value;
 	return *value ? STATUS_OK : options_refuse("the directory after -o is empty");
-}
-
-static enum status set_shuffle(void *arg, const char *value)
-{
-	struct request *r = arg;
-	long long seed;
-	if (!options_number(value, 0, INT64_MAX, &seed))
-		return options_refuse("the seed '%s' is no whole number", value);
-	r->shuffle = true;
-	r->seed = (uint64_t)seed;
-	return STATUS_OK;
 }
 
 static enum status set_speed(void *arg, const char *value)
@@ -58,21 +44,9 @@ static enum status set_speed(void *arg, const char *value)
 	return STATUS_OK;
 }
 
-static enum status set_fault(void *arg, const char *value)
-{
-	return fault_parse(&((struct request *)arg)->fault, value)
-		       ? STATUS_OK
-		       : options_refuse("--inject %s: there is no such fault, or its number makes "
-					"no sense (--help lists them)",
-					value);
-}
-
-static struct option_spec specs[] = {
+static const struct option_spec specs[] = {
 	{'o', "output", "DIR", "where to write the measurement; must not exist", set_output},
-	{0, "shuffle-streams", "SEED",
-	 "play threads in another order that could have been, chosen by the seed", set_shuffle},
 	{0, "speed", "X", "X times as fast as it was recorded; default: without pauses", set_speed},
-	{0, "inject", "KIND[:N]", NULL, set_fault},
 	{'q', "quiet", NULL, "errors and warnings only", options_set_quiet},
 	{'v', "verbose", NULL, "say more", options_set_verbose},
 	{0, NULL, NULL, NULL, NULL},
@@ -87,18 +61,6 @@ static const struct option_table table = {
 	.footer = "Exit status: 0; 1 when it cannot be played, 2 for wrong usage.",
 };
 
-static void fill_help(void)
-{
-	static char text[4096];
-	snprintf(text, sizeof text,
-		 "put a fault into it; may be repeated; KIND:N, with the N that holds where none "
-		 "is given:\n%s",
-		 fault_help());
-	for (struct option_spec *s = specs; s->name; s++)
-		if (!strcmp(s->name, "inject"))
-			s->help = text;
-}
-
 /* ---- one recording ---- */
 
 static enum status prepare(struct player *p, const struct request *r)
@@ -106,18 +68,11 @@ static enum status prepare(struct player *p, const struct request *r)
 	size_t n = (size_t)p->tape.n_events + 1;
 	p->directory = r->recording;
 	p->speed = r->speed;
-	p->fault = r->fault;
 	p->data = calloc(n, sizeof *p->data);
 	p->is_played = calloc(n, sizeof *p->is_played);
 	p->threads = calloc((size_t)p->tape.n_streams + 1, sizeof *p->threads);
-	p->fault.first_id = UINT32_MAX;
-	for (uint32_t i = 0; i < p->tape.n_events; i++) {
-		const struct tape_event *e = &p->tape.event[i];
-		p->max_given += tape_is_enter(e, RECORDING_REQUEST);
-		if (tape_is_enter(e, RECORDING_DRIVER) &&
-		    ((const struct recording_driver *)e->head)->correlation < p->fault.first_id)
-			p->fault.first_id = ((const struct recording_driver *)e->head)->correlation;
-	}
+	for (uint32_t i = 0; i < p->tape.n_events; i++)
+		p->max_given += tape_is_enter(&p->tape.event[i], RECORDING_REQUEST);
 	p->given = calloc((size_t)p->max_given + 1, sizeof *p->given);
 	if (!p->data || !p->is_played || !p->threads || !p->given) {
 		log_error(NULL, "there is not enough memory to play the recording");
@@ -127,7 +82,7 @@ static enum status prepare(struct player *p, const struct request *r)
 		p->threads[i].stream = i;
 	nv_map_init(&p->buffers, n);
 	nv_map_init(&p->hashes, n);
-	return plan_make(p, r->shuffle, r->seed);
+	return plan_make(p, replay_seam.plan);
 }
 
 static bool is_partial(const struct tape *t)
@@ -200,6 +155,8 @@ static enum status play(struct player *p, const char *path, const struct request
 	p->host = gpu_open(number, "nvidia", options);
 	stand_in_library(&library);
 	stand_in_pc(&library);
+	if (replay_seam.library)
+		replay_seam.library(&library);
 	nv_library_stand_in = &library;
 	status = player_run();
 	/* What the recording does not hold never comes: the back end counts it at an end of the
@@ -384,7 +341,6 @@ int replay_main(int argc, char **argv)
 	static struct request r;
 	char absolute[PATH_MAX];
 	int first, done;
-	fill_help();
 	enum status status = options_parse(&table, argc, argv, 0, &r, &first, &done);
 	if (status != STATUS_OK || done)
 		return status_exit_code(status);

@@ -148,10 +148,6 @@ static CUptiResult CUPTIAPI subscribe(CUpti_SubscriberHandle *s, CUpti_CallbackF
 	CUptiResult result = c ? (CUptiResult)c->result : CUPTI_ERROR_UNKNOWN;
 	const char *other = text_of(c);
 	(void)user;
-	if (player.fault.is_on[FAULT_SUBSCRIBER]) {
-		result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-		other = "a tool that was put in";
-	}
 	if (other && p->oldSubscriberName)
 		snprintf(p->oldSubscriberName, p->oldSubscriberSize, "%s", other);
 	if (result == CUPTI_SUCCESS) {
@@ -181,11 +177,6 @@ static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle 
 static CUptiResult CUPTIAPI get_callback_name(CUpti_CallbackDomain domain, uint32_t id,
 					      const char **name)
 {
-	if (player.fault.is_on[FAULT_UNKNOWN_CALL] && domain == CUPTI_CB_DOMAIN_DRIVER_API &&
-	    id == FAULT_NEW_CALL) {
-		*name = FAULT_NEW_CALL_NAME;
-		return CUPTI_SUCCESS;
-	}
 	*name = text_of(
 		stand_in_answer(RECORDING_GET_CALLBACK_NAME, (uint64_t)domain << 32 | id, 0));
 	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;

@@ -59,8 +59,7 @@ static void give_pc(const struct recording_pc *from, CUpti_PCSamplingPCData *to,
 	to->pcOffset = from->offset;
 	to->functionIndex = from->function;
 	to->functionName = (char *)(uintptr_t)tape_text_at(&player.tape, from->name, order);
-	to->correlationId =
-		from->correlation ? fault_correlation(&player.fault, from->correlation) : 0;
+	to->correlationId = from->correlation;
 	to->stallReasonCount = from->n_reasons < max_reasons ? from->n_reasons : max_reasons;
 	for (size_t i = 0; i < to->stallReasonCount; i++) {
 		to->stallReason[i].pcSamplingStallReasonIndex = recording_reasons(from)[i].index;
@@ -91,18 +90,7 @@ static void give(const struct recording_call *c, const struct context *x, CUpti_
 static CUptiResult CUPTIAPI pc_get_data(CUpti_PCSamplingGetDataParams *p)
 {
 	const struct recording_call *c = call(RECORDING_PC_GET_DATA, p->ctx);
-	CUpti_PCSamplingData *to = p->pcSamplingData;
-	if (fault_now(&player.fault, FAULT_OUT_OF_MEMORY) &&
-	    player.fault.count[FAULT_OUT_OF_MEMORY] == player.fault.number[FAULT_OUT_OF_MEMORY]) {
-		clear(to);
-		return CUPTI_ERROR_OUT_OF_MEMORY;
-	}
-	give(c, context_of(p->ctx), to);
-	if (fault_now(&player.fault, FAULT_BUFFER_FULL) &&
-	    player.fault.count[FAULT_BUFFER_FULL] == player.fault.number[FAULT_BUFFER_FULL]) {
-		clear(to);
-		to->hardwareBufferFull = 1;
-	}
+	give(c, context_of(p->ctx), p->pcSamplingData);
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 

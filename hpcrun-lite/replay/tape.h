@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A recording, read whole and checked: its events by stream and by order, which of them lie inside
- * of which, its texts and answers. Not thread-safe while it is loaded, constant afterwards, but for
- * what faults are put into it before it is played. Test: tests/unit/cupti/test_recording.c,
- * tests/cli/gpu/replay.sh.
+ * A recording, read whole and checked: its events by stream and by order, their nesting, its texts
+ * and answers. Not thread-safe while it is loaded, constant afterwards. Tests:
+ * tests/unit/test_recording.c, tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_TAPE_H
 #define HPCRUN_LITE_REPLAY_TAPE_H

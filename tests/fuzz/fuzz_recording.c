@@ -11,9 +11,9 @@
  * tests/cli/gpu/replay_damage.sh.
  */
 #include "common/base/log.h"
-#include "hpcrun-lite/replay/replay.h"
 #include "hpcrun-lite/replay/tape.h"
 #include "tests/fuzz/mutate.h"
+#include "tests/replay/alter.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -116,7 +116,7 @@ static bool play(bool shuffle)
 		dup2(fd, STDOUT_FILENO);
 		alarm(LIMIT_S);
 		setpgid(0, 0);
-		_exit(replay_main(shuffle ? 7 : 5, argv));
+		_exit(alter_main(shuffle ? 7 : 5, argv));
 	}
 	waitpid(child, &how, 0);
 	kill(-child, SIGKILL); /* what hangs below it */

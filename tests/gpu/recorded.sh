@@ -20,15 +20,22 @@ record() {
 		"$CUDA_CALLS" "$@" >"out-$record_name" 2>"err-$record_name" || recorded_status=$?
 }
 
-# replay RECORDING TO [OPTION...]: its status in replay_status, what it says in said-TO.
+# Replays in another order, or with faults: --shuffle-streams SEED, --inject KIND[:N].
+REPLAY_ALTERED=$builddir/tests/replay/replay_altered
+
+# replay RECORDING TO [OPTION...]: its status in replay_status, what it says in said-TO. Options
+# such as --shuffle-streams make it an altered replay.
 replay() {
 	replay_from=$1
 	replay_to=$2
 	shift 2
 	replay_status=0
 	rm -rf "$replay_to"
-	run_limited 60 "$HPCRUN" replay -v "$@" "$replay_from" -o "$replay_to" >"said-$replay_to" \
-		2>&1 || replay_status=$?
+	case " $* " in
+	*" --shuffle-streams "* | *" --inject "*) set -- "$REPLAY_ALTERED" "$@" ;;
+	*) set -- "$HPCRUN" replay "$@" ;;
+	esac
+	run_limited 60 "$@" -v "$replay_from" -o "$replay_to" >"said-$replay_to" 2>&1 || replay_status=$?
 }
 
 # facts DIR: what the tools make of a measurement, into all-DIR (text; without the size of its file,

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What real life does to a tool, put into replays (--inject): the ledger shows each, all sums still
-# close, and nothing hangs.
+# Faults of real life in replays: the ledger shows each, all sums still close, and nothing hangs.
 
 . "${srcdir:-.}/tests/lib.sh"
 cd "$T" || exit 99
@@ -108,9 +107,7 @@ like "another subscriber: said" "$(cat said-f)" \
 is "another subscriber: no operation" "$(kind f kernel)" "0 0"
 
 # all at once
-run_limited 60 "$HPCRUN" replay -q busy -o all --shuffle-streams 1 --inject dropped-buffers:3 \
-	--inject lost-record:50 --inject wrap:100 --inject clock-step:20 --inject out-of-memory:2 \
-	--inject unknown-call:1000 \
+run_limited 60 "$REPLAY_ALTERED" -q busy -o all --shuffle-streams 1 --inject dropped-buffers:3 --inject lost-record:50 --inject wrap:100 --inject clock-step:20 --inject out-of-memory:2 --inject unknown-call:1000 \
 	--inject out-of-order:2 >said 2>&1
 is "all at once: played" "$?" 0
 facts all

@@ -274,7 +274,7 @@ static void test_lock_order(void **state)
 	took_time(RECORDING_WAIT, 0);
 	load(&p.tape);
 	assert_int_equal(p.tape.n_events, 7);
-	assert_int_equal(plan_make(&p, false, 0), STATUS_OK);
+	assert_int_equal(plan_make(&p, NULL), STATUS_OK);
 	assert_int_equal(p.n_plan, 7);
 	unsigned at[7];
 	for (unsigned i = 0; i < p.n_plan; i++)
