@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite replay for tests. It also plays the threads in another order, and lets things go wrong
- * that go wrong in real life. Both act on a replay from outside: one makes the plan, the other sits
- * between the player and the back end. Tests: tests/cli/replay.sh, tests/cli/replay_fault.sh.
+ * hpcrun-lite replay for tests. It also plays the threads in another order, and makes things go
+ * wrong that go wrong in real life. Both act on a replay from outside: one makes the plan, the
+ * other stands between the player and the back end. Tests: tests/cli/replay.sh,
+ * tests/cli/replay_fault.sh.
  */
 #ifndef TESTS_REPLAY_ALTER_H
 #define TESTS_REPLAY_ALTER_H
