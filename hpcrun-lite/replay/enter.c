@@ -51,6 +51,7 @@ static void make_arguments(const struct recording_driver *d, enum nv_form form, 
 static void driver(uint32_t n)
 {
 	const struct recording_driver *d = (const void *)player.tape.event[n].head;
+	const struct nv_call *call = nv_call_at(d->id);
 	struct arguments a;
 	CUresult result = (CUresult)d->result;
 	uint32_t first = d->site && player.tape.event[n].partner != TAPE_NONE
@@ -67,8 +68,7 @@ static void driver(uint32_t n)
 		.contextUid = d->context_uid,
 		.correlationData = &player.data[first],
 		.correlationId = d->correlation};
-	make_arguments(d, d->id < NV_MAX_CALLS ? (enum nv_form)nv.calls[d->id].form : NV_FORM_NONE,
-		       &a);
+	make_arguments(d, call ? (enum nv_form)call->form : NV_FORM_NONE, &a);
 	player.callback(NULL, CUPTI_CB_DOMAIN_DRIVER_API, d->id, &data);
 }
 

@@ -13,6 +13,7 @@ cupti_sources = \
 	hpcrun-lite/gpu/cupti/nv_library.c \
 	hpcrun-lite/gpu/cupti/nv_map.c hpcrun-lite/gpu/cupti/nv_map.h \
 	hpcrun-lite/gpu/cupti/nv_options.c hpcrun-lite/gpu/cupti/nv_options.h \
+	hpcrun-lite/gpu/cupti/nv_state.c \
 	$(tape_sources)
 
 # The recorder.

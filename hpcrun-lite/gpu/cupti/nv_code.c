@@ -3,7 +3,7 @@
  * Code objects: cubins as they are loaded, and the names of their kernels. A loaded image may
  * contain anything, so everything is checked. Test: tests/unit/cupti/test_cupti_record.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <elf.h>
 #include <string.h>
@@ -92,6 +92,12 @@ static uint32_t first_of(uint64_t hash, uint32_t id, uint32_t device)
 	nv_map_put(&nv.on_devices, key_on(first, device), id);
 	atomic_store_explicit(&nv.has_twins, true, memory_order_release);
 	return first;
+}
+
+/* Relaxed: nv_code_on, which uses the answer, looks again. */
+bool nv_code_has_twins(void)
+{
+	return atomic_load_explicit(&nv.has_twins, memory_order_relaxed);
 }
 
 uint32_t nv_code_on(uint32_t code, uint32_t device)

@@ -231,7 +231,7 @@ static CUptiResult CUPTIAPI flush(uint32_t flag)
 {
 	(void)flag;
 	cupti.n_flushed++;
-	nv.n_outstanding = seen.now_ns < cupti.busy_until_ns;
+	nv_trace.n_outstanding = seen.now_ns < cupti.busy_until_ns;
 	return CUPTI_SUCCESS;
 }
 static CUptiResult CUPTIAPI device_id(CUcontext c, uint32_t *id)
@@ -298,14 +298,10 @@ void start_with(const char *options)
 	seen.now_ns = 1000000 * MS;
 	cupti.units = 132;
 	cupti.clock_khz = 1980000;
-	nv.host = &host;
-	nv.generation = 1;
-	nv.pid = (int)getpid();
+	memset(&nv_trace, 0, sizeof nv_trace);
+	nv_state_prepare(&host);
+	nv_trace_prepare();
 	nv.options = read_options(options);
-	nv_map_init(&nv.contexts, 100);
-	pthread_mutex_init(&nv.define_lock, NULL);
-	pthread_mutex_init(&nv.flush_lock, NULL);
-	sem_init(&nv.wake, 0, 0);
 	nv.lib = (struct nv_library){.cuptiPCSamplingEnable = enable,
 				     .cuptiPCSamplingDisable = disable,
 				     .cuptiPCSamplingGetData = get_data,

@@ -194,18 +194,10 @@ int start(void **state)
 	memset(&seen, 0, sizeof seen);
 	memset(&nv, 0, sizeof nv);
 	seen.generation = 1;
-	nv.host = &host;
-	nv.generation = 1;
-	nv.pid = (int)getpid();
-	nv.unfinished = MSR_GPU_LOSS_NEVER_DONE;
-	struct nv_map *const maps[] = {&nv.contexts, &nv.queues,    &nv.names,       &nv.kernels,
-				       &nv.handles,  &nv.launches,  &nv.allocations, &nv.graphs,
-				       &nv.contents, &nv.on_devices};
-	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-		nv_map_init(maps[i], 1 << 16);
-	pthread_mutex_init(&nv.define_lock, NULL);
-	pthread_mutex_init(&nv.graph_lock, NULL);
-	sem_init(&nv.wake, 0, 0);
+	memset(&nv_trace, 0, sizeof nv_trace);
+	nv_state_prepare(&host);
+	nv_trace_prepare();
+	nv_trace.unfinished = MSR_GPU_LOSS_NEVER_DONE;
 	nv.lib = (struct nv_library){.cuptiGetContextId = context_id,
 				     .cuptiGetDeviceId = device_id,
 				     .cuptiGetGraphNodeId = graph_node_id,
@@ -218,7 +210,7 @@ int start(void **state)
 				     .cuDriverGetVersion = driver_version};
 	nv_library_own(&nv.lib);
 	for (unsigned i = 1; i < N_CALLS; i++)
-		nv.calls[i] = nv_call_of(names[i]);
+		nv_trace.calls[i] = nv_call_of(names[i]);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_FAKE_CUPTI_TRACE_H
 #define TESTS_UNIT_FAKE_CUPTI_TRACE_H
 
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

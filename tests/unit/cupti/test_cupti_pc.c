@@ -125,7 +125,7 @@ static void test_session(void **state)
 	seen.now_ns += 10 * MS;
 	end(true); /* another step of the end, without work in between */
 	assert_int_equal(seen.n_ranges, n);
-	nv.kernel_ns[0] += 5 * MS;
+	nv_trace.kernel_ns[0] += 5 * MS;
 	end(true); /* ... and with */
 	assert_int_equal(seen.n_ranges, n + 1);
 	assert_int_equal(last_range()->flags, MSR_GPU_RANGE_GAP);
@@ -264,7 +264,7 @@ static void test_much_too_fast(void **state)
 		assert_int_equal(cupti.period, periods[i]);
 	}
 	cupti.get = CUPTI_SUCCESS;
-	nv.kernel_ns[0] = 1500 * MS;
+	nv_trace.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_null(strstr(seen.note,
 			   "no sample although kernels ran")); /* that there is none was said */
@@ -325,7 +325,7 @@ static void test_rate(void **state)
 	start_with("pc");
 	nv_pc_context_made(CONTEXT);
 	work(100);
-	nv.kernel_ns[0] = 1500 * MS;
+	nv_trace.kernel_ns[0] = 1500 * MS;
 	end(true);
 	assert_non_null(strstr(seen.note, "no sample although kernels ran"));
 }
@@ -365,7 +365,7 @@ static void test_contexts(void **state)
 	nv_pc_context_made(other); /* now it may be */
 	assert_int_equal(cupti.n_enabled, 2);
 	nv_pc_context_gone(other);
-	nv.is_over = true; /* CUDA takes itself down at exit */
+	nv_trace.is_over = true; /* CUDA takes itself down at exit */
 	nv_pc_context_made(CONTEXT);
 	assert_int_equal(cupti.n_enabled, 2);
 }

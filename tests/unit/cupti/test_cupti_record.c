@@ -131,7 +131,7 @@ static void test_same_name(void **state)
 	assert_int_equal(seen.function_code, 1);
 	nv_record((CUpti_Activity *)&of_graph);
 	assert_int_equal(seen.function_code, 2);
-	assert_int_equal(nv.launches.n, 0);
+	assert_int_equal(nv_trace.launches.n, 0);
 }
 
 /* The same content on two devices, of which the second has it from the first launch there; handles
@@ -150,7 +150,7 @@ static void test_two_devices(void **state)
 	assert_int_equal(nv_code_on(1, 0), 1);
 	assert_int_equal(nv_code_on(1, 1), 2);
 	assert_int_equal(nv_code_on(1, 5), 1);
-	assert_int_equal(nv.n_ambiguous, 0);
+	assert_int_equal(nv_trace.n_ambiguous, 0);
 	for (uint32_t d = 0; d < 2; d++) {
 		do_call(LAUNCH, 3 + d, &p, CUDA_SUCCESS);
 		CUpti_ActivityKernel10 k = kernel_record(3 + d, "k");
@@ -250,12 +250,12 @@ static void test_used_again(void **state)
 	enter(&c, LOAD, 6, &l, NULL); /* a module whose code nobody told */
 	leave(&c, LOAD, CUDA_SUCCESS);
 	do_call(LAUNCH, 7, &p, CUDA_SUCCESS);
-	assert_int_equal(nv.launches.n, 0);
+	assert_int_equal(nv_trace.launches.n, 0);
 	nv_kernel_named("only", 9); /* tells by itself: nothing is kept for its launches */
 	p.f = (CUfunction)(uintptr_t)0x11;
 	enter(&c, LAUNCH, 8, &p, "only");
 	leave(&c, LAUNCH, CUDA_SUCCESS);
-	assert_int_equal(nv.launches.n, 0);
+	assert_int_equal(nv_trace.launches.n, 0);
 }
 
 /* ---- records and buffers ---- */
@@ -280,7 +280,7 @@ static void test_records(void **state)
 	k.start = 100; /* begun and not ended */
 	nv_record((CUpti_Activity *)&k);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 2);
-	assert_int_equal(nv.n_unfinished, 2);
+	assert_int_equal(nv_trace.n_unfinished, 2);
 	CUpti_ActivityMemcpy6 c = {.kind = CUPTI_ACTIVITY_KIND_MEMCPY,
 				   .copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_DTOH,
 				   .bytes = 9,
@@ -357,7 +357,7 @@ static void test_kernel_times(void **state)
 	k.submitted = 60;
 	nv_record((CUpti_Activity *)&k);
 	assert_false(seen.op.has_waits);
-	assert_int_equal(nv.kernel_ns[0], 0);
+	assert_int_equal(nv_trace.kernel_ns[0], 0);
 	nv.options.latency = true;
 	nv.options.pc = NV_PC_CONTINUOUS;
 	nv_record((CUpti_Activity *)&k);
@@ -367,8 +367,8 @@ static void test_kernel_times(void **state)
 	k.deviceId = 1;
 	nv_record((CUpti_Activity *)&k);
 	nv_record((CUpti_Activity *)&k);
-	assert_int_equal(nv.kernel_ns[0], 100);
-	assert_int_equal(nv.kernel_ns[1], 200);
+	assert_int_equal(nv_trace.kernel_ns[0], 100);
+	assert_int_equal(nv_trace.kernel_ns[1], 200);
 }
 
 /* What becomes of each launch is known also where the core could not record it, and of a graph's
@@ -392,9 +392,9 @@ static void test_open(void **state)
 	k.graphId = 9;
 	nv_record((CUpti_Activity *)&k);
 	nv_record((CUpti_Activity *)&k); /* another node */
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3); /* graphs 1 and 3, kernel 7 */
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 	nv.options.no_times = true; /* nothing has a record */
 	do_call(GRAPH, 8, &p, CUDA_SUCCESS);
@@ -402,7 +402,7 @@ static void test_open(void **state)
 	seen.refuses = true;
 	do_call(LAUNCH, 9, &p, CUDA_SUCCESS);
 	seen.refuses = false;
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 }
 
@@ -420,23 +420,23 @@ static void test_open_nodes(void **state)
 {
 	(void)state;
 	graph_records(9, 1, 4);
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE],
 			 0);    /* how many it should have had is not known */
 	graph_records(9, 2, 6); /* launches may differ */
 	graph_records(9, 3, 1);
 	graph_records(8, 4, 3);
 	graph_records(9, 2, 1); /* a buffer that came late */
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 	assert_int_equal(seen.lost_id, 6);
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 3);
 	for (uint32_t i = 0; i < 4 * NV_MAX_GRAPHS;
 	     i++) /* more graphs than there is room for: old ones are forgotten */
 		graph_records(10 + i, 5 + i, 2);
 	graph_records(10 + 4 * NV_MAX_GRAPHS - 1, 5 + 4 * NV_MAX_GRAPHS, 1);
-	nv_flush_count_missing();
+	nv_open_count_missing();
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_NEVER_DONE], 4);
 }
 
@@ -478,7 +478,7 @@ static void test_buffers(void **state)
 			assert_ptr_not_equal(at[k], at[i]);
 	}
 	int n = 0;
-	sem_getvalue(&nv.wake, &n);
+	sem_getvalue(&nv_trace.wake, &n);
 	assert_int_equal(n, 1); /* the thread is woken, once */
 	nv_buffer_request(&at[NV_N_BUFFERS], &bytes, &most);
 	assert_null(at[NV_N_BUFFERS]);
@@ -490,7 +490,7 @@ static void test_buffers(void **state)
 	nv_buffer_complete(NULL, 0, at[3], NV_BUFFER_BYTES, 2 * sizeof k);
 	assert_int_equal(seen.n_ops[MSR_GPU_KERNEL], 2);
 	assert_int_equal(seen.n_lost[MSR_GPU_LOSS_DROPPED], 17);
-	assert_int_equal(nv.n_outstanding, NV_N_BUFFERS - 1);
+	assert_int_equal(nv_trace.n_outstanding, NV_N_BUFFERS - 1);
 	nv_buffer_request(&at[0], &bytes, &most);
 	assert_ptr_equal(at[0], at[3]);
 }

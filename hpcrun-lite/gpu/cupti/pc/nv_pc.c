@@ -25,6 +25,7 @@
  */
 #define SERIALIZED_HOLD_NS UINT64_C(20000000)
 
+struct nv_pc_state nv_pc;
 static struct nv_pc_session sessions[NV_PC_MAX_SESSIONS];
 
 /*
@@ -39,8 +40,7 @@ static struct {
 
 static bool is_on(void)
 {
-	return nv.options.pc != NV_PC_OFF &&
-	       !atomic_load_explicit(&nv.is_over, memory_order_acquire);
+	return nv.options.pc != NV_PC_OFF && !nv_trace_is_over();
 }
 
 /* ---- contexts ---- */
@@ -102,8 +102,8 @@ static void begin(CUcontext context, uint32_t device)
 	for (struct nv_pc_session *each = sessions; each < sessions + NV_PC_MAX_SESSIONS; each++)
 		was_destroyed(each); /* makes room */
 	struct nv_pc_session *s = session_of_device(device) ? NULL : free_session();
-	nv.has_begun = nv.has_begun || nv.off == NV_ON;
-	if (nv.off == NV_OFF) {
+	nv_pc.has_begun = nv_pc.has_begun || nv_trace_off() == NV_ON;
+	if (nv_trace_off() == NV_OFF) {
 		nv_note("a context that was created while measurement was stopped is not "
 			"PC-sampled; its operations are still traced",
 			"", "");
@@ -116,6 +116,8 @@ static void begin(CUcontext context, uint32_t device)
 	} else if (nv_pc_gate_close(nv.lib.now_ns() + BEGIN_WAIT_NS)) {
 		if (!nv_pc_open(s, context, device))
 			s->state = NV_PC_FREE;
+		else if (nv.options.pc == NV_PC_BURSTS)
+			nv_pc_burst_begin();
 		atomic_store_explicit(&marks[s - sessions].is_gone, false, memory_order_relaxed);
 		atomic_store_explicit(&marks[s - sessions].context_id, s->context_id,
 				      memory_order_relaxed);
@@ -159,7 +161,7 @@ void nv_pc_context_made(CUcontext context)
  */
 static void end_without(struct nv_pc_session *s)
 {
-	if (s->state != NV_PC_PAUSED || nv_pc_kernel_ns(s->device) != s->paused_kernel_ns)
+	if (s->state != NV_PC_PAUSED || nv_trace_kernel_ns(s->device) != s->paused_kernel_ns)
 		close_gap(s, 0);
 }
 
@@ -274,7 +276,7 @@ static bool is_in_window(const struct nv_pc_session *s)
 
 void nv_pc_prepare(void)
 {
-	if (!is_on() || nv.off == NV_OFF)
+	if (!is_on() || nv_trace_off() == NV_OFF)
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
 		if (s->state != NV_PC_ON || !s->is_serialized || was_destroyed(s))
@@ -304,7 +306,7 @@ static void drain(struct nv_pc_session *s)
 void nv_pc_work(void)
 {
 	bool has_window = false;
-	if (!is_on() || nv.off == NV_OFF)
+	if (!is_on() || nv_trace_off() == NV_OFF)
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++) {
 		if (was_destroyed(s))
@@ -323,11 +325,9 @@ void nv_pc_work(void)
 
 /* ---- measurement that is stopped and started ---- */
 
-static _Atomic uint32_t n_unseen;
-
-void nv_pc_count_unseen(void)
+bool nv_pc_has_begun(void)
 {
-	atomic_fetch_add_explicit(&n_unseen, 1, memory_order_relaxed);
+	return nv_pc.has_begun;
 }
 
 /* Records earlier samples if CUPTI has delivered them. */
@@ -335,7 +335,7 @@ static bool rest(struct nv_pc_session *s, uint64_t until_ns)
 {
 	bool was_full = s->state == NV_PC_OVERFLOWED;
 	if (!nv_pc_hold(s, until_ns)) {
-		if (nv.off == NV_ON && !was_full && !s->is_serialized)
+		if (nv_trace_off() == NV_ON && !was_full && !s->is_serialized)
 			nv_pc_drain(s);
 		return false;
 	}
@@ -373,7 +373,7 @@ static void go_on(struct nv_pc_session *s, uint64_t until_ns)
 	}
 	s->begin_ns = nv.lib.now_ns();
 	atomic_store_explicit(&s->range_begin_ns, s->begin_ns, memory_order_relaxed);
-	s->begin_kernel_ns = nv_pc_kernel_ns(s->device);
+	s->begin_kernel_ns = nv_trace_kernel_ns(s->device);
 	s->n_samples = s->n_outside = s->retry_ns = 0;
 }
 
@@ -381,7 +381,8 @@ void nv_pc_go_on(uint64_t until_ns)
 {
 	char line[32];
 	struct text t = text_in(line, sizeof line);
-	uint32_t n = atomic_exchange_explicit(&n_unseen, 0, memory_order_relaxed);
+	uint32_t n = atomic_exchange_explicit(&nv_pc.n_unseen, 0, memory_order_relaxed);
+	nv_pc.has_begun = true;
 	if (!is_on())
 		return;
 	for (struct nv_pc_session *s = sessions; s < sessions + NV_PC_MAX_SESSIONS; s++)
@@ -425,7 +426,7 @@ static void end_session(struct nv_pc_session *s, uint64_t until_ns, bool is_idle
 	}
 	nv_pc_disable(s);
 	nv_pc_gate_open();
-	s->paused_kernel_ns = nv_pc_kernel_ns(s->device);
+	s->paused_kernel_ns = nv_trace_kernel_ns(s->device);
 	if (s->state == NV_PC_PAUSED)
 		nv_pc_give_way(s);
 	else
@@ -448,7 +449,7 @@ void nv_pc_end(uint64_t until_ns, bool is_idle)
  */
 void nv_pc_give_up(void)
 {
-	if (nv.options.pc == NV_PC_OFF || nv.off != NV_ON)
+	if (nv.options.pc == NV_PC_OFF || nv_trace_off() != NV_ON)
 		return;
 	uint64_t now = nv.lib.now_ns();
 	for (unsigned i = 0; i < NV_PC_MAX_SESSIONS; i++) {

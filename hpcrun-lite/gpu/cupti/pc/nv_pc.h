@@ -60,8 +60,10 @@ void nv_pc_give_up(void);
  * at until_ns; sampling then goes on.
  */
 bool nv_pc_rest(uint64_t until_ns);
+/* Under the guard: measurement was on at some time while there was a context, or is on now. */
+bool nv_pc_has_begun(void);
 /*
- * Measurement starts, under the guard; nv.off still has the old value. Drops samples from in
+ * Measurement starts, under the guard; nv_trace_off still has the old value. Drops samples from in
  * between. If something still runs at until_ns, sampling begins later.
  */
 void nv_pc_go_on(uint64_t until_ns);

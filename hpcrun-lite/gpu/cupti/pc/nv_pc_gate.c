@@ -128,7 +128,7 @@ static void count_launch(void)
 		atomic_compare_exchange_strong_explicit(&gate.state, &state, state | IS_CLOSED,
 							memory_order_seq_cst, memory_order_relaxed);
 	if (is_over || n == atomic_load_explicit(&gate.wake_at, memory_order_relaxed))
-		nv_flush_soon();
+		nv_guard_wake();
 }
 
 void nv_pc_gate_enter(bool is_launch)
@@ -142,7 +142,7 @@ void nv_pc_gate_enter(bool is_launch)
 	if (!try_enter())
 		wait_and_enter();
 	/* set while the gate was closed: nobody may tell of the end */
-	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
+	if (nv_trace_has_no_calls()) {
 		depth = 0;
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 	}
@@ -201,9 +201,8 @@ void nv_pc_wake_at(uint64_t n_launches)
 /* Uses the records, unless some were delivered by force before their kernels had ended. */
 static bool is_idle(struct nv_pc_session *s, uint64_t until_ns)
 {
-	bool records_tell = !nv.options.no_times &&
-			    !atomic_load_explicit(&nv.n_unfinished, memory_order_relaxed);
-	return nv_flush_until_idle(until_ns) &&
+	bool records_tell = !nv.options.no_times && !nv_trace_has_unfinished();
+	return nv_guard_until_idle(until_ns) &&
 	       (records_tell || nv_pc_synchronize(s->context, until_ns));
 }
 

@@ -7,6 +7,7 @@
 #define HPCRUN_LITE_GPU_CUPTI_PC_NV_PC_INTERNAL_H
 
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #define NV_PC_MAX_SESSIONS 16u     /* contexts sampled at the same time, each on its own GPU */
 #define NV_PC_MAX_REASONS 128u     /* CUPTI's stall reasons; 40 on sm_90 */
@@ -28,6 +29,14 @@
  * that the 1024 launches that the driver can queue take.
  */
 #define NV_PC_HOLD_NS UINT64_C(400000000)
+
+/* What the parts share besides their sessions. */
+struct nv_pc_state {
+	bool has_begun; /* measurement was on while there was a context; under the guard */
+	/* Modules loaded while CUPTI does not sample. It will not attribute samples in them. */
+	_Atomic uint32_t n_unseen;
+};
+extern struct nv_pc_state nv_pc;
 
 /* ---- nv_pc_reason.c: stall reasons ---- */
 
@@ -81,19 +90,13 @@ struct nv_pc_session {
 	/* The writer of a range takes the time since then, once: see nv_pc_give_up. */
 	_Atomic uint64_t range_begin_ns;
 	uint64_t retry_ns, retry_pause_ns;
-	uint64_t paused_kernel_ns; /* nv_pc_kernel_ns at the time it was paused */
+	uint64_t paused_kernel_ns; /* nv_trace_kernel_ns at the time it was paused */
 	struct nv_pc_sums sums;
 	struct nv_pc_burst burst;
 	CUpti_PCSamplingData got, left; /* for GetData; for what Disable delivers */
 	void *memory;
 	size_t memory_bytes;
 };
-
-/* Total duration of the device's kernels that have a record. */
-static inline uint64_t nv_pc_kernel_ns(uint32_t device)
-{
-	return atomic_load_explicit(&nv.kernel_ns[device % NV_MAX_DEVICES], memory_order_relaxed);
-}
 
 /* Passes the samples that CUPTI put into `data` to the host. */
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data);
@@ -126,14 +129,6 @@ void nv_pc_give_way(struct nv_pc_session *s);
 bool nv_pc_come_back(struct nv_pc_session *s);
 /* Frees the lock and the memory. */
 void nv_pc_close(struct nv_pc_session *s);
-
-/* ---- nv_pc.c ---- */
-
-/*
- * A module was loaded while CUPTI does not sample. CUPTI will not attribute samples in it to
- * instructions. Any thread.
- */
-void nv_pc_count_unseen(void);
 
 /* ---- nv_pc_say.c ---- */
 

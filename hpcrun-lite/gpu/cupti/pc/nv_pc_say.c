@@ -69,7 +69,7 @@ void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
 void nv_pc_check_rate(const struct nv_pc_session *s)
 {
 	uint64_t ms = (nv.lib.now_ns() - s->begin_ns) / 1000000u,
-		 kernel_ms = (nv_pc_kernel_ns(s->device) - s->begin_kernel_ns) / 1000000u;
+		 kernel_ms = (nv_trace_kernel_ns(s->device) - s->begin_kernel_ns) / 1000000u;
 	uint64_t most = nv_pc_most_per_s(s, s->least_exponent) / 1000 * (ms + 1000) / 20 * 21 +
 			UINT64_C(10) * s->n_units;
 	uint64_t least = nv_pc_most_per_s(s, s->exponent) /

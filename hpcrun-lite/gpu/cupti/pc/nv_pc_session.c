@@ -291,13 +291,11 @@ bool nv_pc_open(struct nv_pc_session *s, CUcontext context, uint32_t device)
 	s->least_exponent = s->exponent =
 		nv.options.exponent ? nv.options.exponent : choose_exponent(s);
 	s->begin_ns = begin_ns;
-	s->begin_kernel_ns = nv_pc_kernel_ns(device);
+	s->begin_kernel_ns = nv_trace_kernel_ns(device);
 	if (!nv_pc_come_back(s))
 		return false;
 	if (nv_pc_enable(s, nv.options.pc == NV_PC_SERIALIZED)) {
 		nv_pc_say_begun(s, nv.lib.now_ns() - begin_ns);
-		if (nv.options.pc == NV_PC_BURSTS)
-			nv_pc_burst_begin();
 		return true;
 	}
 	nv_pc_close(s);

@@ -44,8 +44,8 @@ void nv_pc_code_loaded(const void *image, size_t bytes, uint32_t code)
 {
 	uint64_t hash = last_hash;
 	last_hash = 0;
-	if (nv.options.pc != NV_PC_OFF && nv.off == NV_OFF)
-		nv_pc_count_unseen();
+	if (nv.options.pc != NV_PC_OFF && nv_trace_off() == NV_OFF)
+		atomic_fetch_add_explicit(&nv_pc.n_unseen, 1, memory_order_relaxed);
 	if (nv.options.pc != NV_PC_OFF && code)
 		nv_map_put(&codes, hash ? hash : content_hash(image, bytes), code);
 }
@@ -74,9 +74,8 @@ static uint64_t take_instruction(const struct nv_pc_session *s, const CUpti_PCSa
 {
 	struct gpu_pc_sample samples[NV_PC_MAX_REASONS];
 	size_t n = 0;
-	uint64_t sum = 0, id = p->correlationId && s->is_serialized
-				       ? 2 * nv.host->widen(nv.host, &nv.ids, p->correlationId)
-				       : 0;
+	uint64_t sum = 0,
+		 id = p->correlationId && s->is_serialized ? nv_operation_id(p->correlationId) : 0;
 	uint32_t function = function_of(s, p);
 	for (size_t i = 0; i < p->stallReasonCount && n < NV_PC_MAX_REASONS; i++) {
 		const CUpti_PCSamplingStallReason *r = &p->stallReason[i];
@@ -99,7 +98,7 @@ static uint64_t take_instruction(const struct nv_pc_session *s, const CUpti_PCSa
 
 void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data)
 {
-	if (nv.off != NV_ON) /* nobody's */
+	if (nv_trace_off() != NV_ON) /* nobody's */
 		return;
 	s->sums.total += data->totalSamples;
 	s->sums.dropped += data->droppedSamples;
@@ -111,7 +110,7 @@ void nv_pc_take(struct nv_pc_session *s, const CUpti_PCSamplingData *data)
 void nv_pc_close_range(struct nv_pc_session *s, uint32_t flags, bool always)
 {
 	struct nv_pc_sums *n = &s->sums;
-	if (nv.off != NV_ON)
+	if (nv_trace_off() != NV_ON)
 		return;
 	uint64_t now = nv.lib.now_ns(), found = n->recorded + n->dropped + n->outside;
 	if (!n->total && !found && !always)

@@ -11,38 +11,6 @@
 
 #define MAX_THREADS 8u
 
-uint64_t tape_begin(void)
-{
-	return tape_is_on() ? tape_order() : 0;
-}
-
-struct recording_call *tape_call_event(enum recording_function f, uint64_t begun, int result,
-				       uint64_t key0, uint64_t key1, size_t n_out)
-{
-	struct recording_call *e =
-		begun ? tape_event(RECORDING_CALL, f, 0, sizeof *e + n_out) : NULL;
-	if (e) {
-		e->begin = begun;
-		e->result = result;
-		e->n_out = (uint32_t)n_out;
-		e->key[0] = key0;
-		e->key[1] = key1;
-	}
-	return e;
-}
-
-void tape_called(enum recording_function f, uint64_t begun, int result, uint64_t key0,
-		 uint64_t key1, const void *out, size_t n_out)
-{
-	int saved = errno;
-	struct recording_call *e = tape_call_event(f, begun, result, key0, key1, n_out);
-	if (e && n_out)
-		memcpy(e + 1, out, n_out);
-	if (e)
-		tape_commit();
-	errno = saved;
-}
-
 static uint64_t key_of(const void *pointer)
 {
 	return (uint64_t)(uintptr_t)pointer;
@@ -294,13 +262,8 @@ static _Atomic uint32_t n_own_threads;
 static void *run_thread(void *arg)
 {
 	const struct own_thread *o = arg;
-	struct recording_number *e = tape_event(RECORDING_ENTER, RECORDING_RUN, 0, sizeof *e);
-	uint64_t order = e ? e->head.order : 0;
-	if (e) {
-		e->value = (uint64_t)(o - own_threads);
-		tape_commit();
-		tape_push(RECORDING_RUN, order);
-	}
+	const uint64_t number = (uint64_t)(o - own_threads);
+	uint64_t order = tape_enter(RECORDING_RUN, &number);
 	void *result = o->run(o->arg);
 	if (order)
 		tape_pop(0, 0);
@@ -323,16 +286,11 @@ static bool spawn(void *(*run)(void *arg), void *arg)
 
 static void (*exit_function)(void);
 static void (*end_function)(uint64_t may_wait_ns);
+static void (*switch_function)(bool on);
 
 static void on_exit_called(void)
 {
-	struct recording_enter *e =
-		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_EXIT, 0, sizeof *e) : NULL;
-	uint64_t order = e ? e->head.order : 0;
-	if (e) {
-		tape_commit();
-		tape_push(RECORDING_EXIT, order);
-	}
+	uint64_t order = tape_enter(RECORDING_EXIT, NULL);
 	exit_function();
 	if (order)
 		tape_pop(0, 0);
@@ -340,31 +298,16 @@ static void on_exit_called(void)
 
 static void on_end(uint64_t may_wait_ns)
 {
-	struct recording_number *e =
-		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_END, 0, sizeof *e) : NULL;
-	uint64_t order = e ? e->head.order : 0;
-	if (e) {
-		e->value = may_wait_ns;
-		tape_commit();
-		tape_push(RECORDING_END, order);
-	}
+	uint64_t order = tape_enter(RECORDING_END, &may_wait_ns);
 	end_function(may_wait_ns);
 	if (order)
 		tape_pop(0, 0);
 }
 
-static void (*switch_function)(bool on);
-
 static void on_switched(bool on)
 {
-	struct recording_number *e =
-		tape_is_on() ? tape_event(RECORDING_ENTER, RECORDING_SWITCH, 0, sizeof *e) : NULL;
-	uint64_t order = e ? e->head.order : 0;
-	if (e) {
-		e->value = on;
-		tape_commit();
-		tape_push(RECORDING_SWITCH, order);
-	}
+	const uint64_t value = on;
+	uint64_t order = tape_enter(RECORDING_SWITCH, &value);
 	switch_function(on);
 	if (order)
 		tape_pop(0, 0);
@@ -432,5 +375,4 @@ void tape_wrap(struct nv_library *l)
 	l->at_end = at_end;
 	l->on_switch = on_switch;
 	l->lock_gpu = lock_gpu;
-	tape_wrap_pc(l);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the recorder: the file (nv_tape_file.c), calls of the back end (nv_tape.c), calls by
- * the back end (nv_tape_call.c, nv_tape_pc.c). Test: tests/cli/gpu/replay.sh.
+ * The parts of the recorder: its start (nv_tape.c), calls of the back end (nv_tape_enter.c), calls
+ * by the back end (nv_tape_call.c, nv_tape_pc.c), what these write (nv_tape_event.c), and the file
+ * (nv_tape_file.c). Each calls only those after it. Test: tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
 
 #include "common/format/recording.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #define TAPE_MAX_DEPTH 8u  /* nested calls of the back end */
 #define TAPE_MAX_NOW 6u    /* times stored in one call; more become events of their own */
@@ -57,12 +59,30 @@ void tape_stop(const char *why);
 /* Records the text at a pointer if it is new. Returns the pointer as a number; 0 for NULL. */
 uint64_t tape_string(const char *text);
 
-/* ---- nv_tape.c ---- */
+/* ---- nv_tape_event.c ---- */
 
-/* Begins and ends a call of the back end. `order` is that of its ENTER. */
+/*
+ * Writes the ENTER event of a call of the back end, with a number unless `value` is NULL, and
+ * begins the call. Returns the order of the event; 0: not recorded.
+ */
+uint64_t tape_enter(enum recording_entry entry, const uint64_t *value);
+/* Begins a call of the back end whose ENTER event has this order. */
 void tape_push(uint16_t entry, uint64_t order);
-/* Writes the LEAVE event. */
+/* Ends a call of the back end: writes the LEAVE event. */
 void tape_pop(uint64_t value0, uint64_t value1);
+/* The order at which a call by the back end begins; 0: not recorded. */
+uint64_t tape_begin(void);
+/*
+ * Returns n_out zeroed bytes for the output of a call, to be filled and committed. NULL: not
+ * recorded.
+ */
+struct recording_call *tape_call_event(enum recording_function f, uint64_t begin, int result,
+				       uint64_t key0, uint64_t key1, size_t n_out);
+/* A call by the back end that began at `begin` has returned. */
+void tape_called(enum recording_function f, uint64_t begin, int result, uint64_t key0,
+		 uint64_t key1, const void *out, size_t n_out);
+
+/* ---- nv_tape_enter.c ---- */
 
 /*
  * The recorder's own callbacks and those of the back end that they call. nv_tape_call.c sets the
@@ -110,16 +130,5 @@ void tape_arguments_write(enum nv_form form, const void *params, bool has_return
 /* Put the recorder's functions into *l; tape_wrap_pc those of PC sampling (nv_tape_pc.c). */
 void tape_wrap(struct nv_library *l);
 void tape_wrap_pc(struct nv_library *l);
-/* For nv_tape_pc.c: the order at which a call begins; 0: not recorded. */
-uint64_t tape_begin(void);
-/*
- * Returns n_out zeroed bytes for the output of a call, to be filled and committed. NULL: not
- * recorded.
- */
-struct recording_call *tape_call_event(enum recording_function f, uint64_t begin, int result,
-				       uint64_t key0, uint64_t key1, size_t n_out);
-/* A call by the back end that began at `begin` has returned. */
-void tape_called(enum recording_function f, uint64_t begin, int result, uint64_t key0,
-		 uint64_t key1, const void *out, size_t n_out);
 
 #endif

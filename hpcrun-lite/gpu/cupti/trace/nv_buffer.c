@@ -5,7 +5,7 @@
  * It returns buffers in a thread of its own. A kernel that runs for long holds back all buffers
  * that its thread has requested in the meantime. Test: tests/unit/cupti/test_cupti_record.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include "common/safe/sys.h"
 
@@ -16,7 +16,7 @@
 static unsigned take(void)
 {
 	for (unsigned i = 0; i < NV_N_BUFFERS; i++) {
-		_Atomic uint64_t *word = &nv.taken[i / 64];
+		_Atomic uint64_t *word = &nv_trace.taken[i / 64];
 		uint64_t bit = UINT64_C(1) << (i % 64),
 			 old = atomic_load_explicit(word, memory_order_relaxed);
 		if (old == UINT64_MAX) {
@@ -33,27 +33,27 @@ static unsigned take(void)
 
 static void give(unsigned i)
 {
-	atomic_fetch_and_explicit(&nv.taken[i / 64], ~(UINT64_C(1) << (i % 64)),
+	atomic_fetch_and_explicit(&nv_trace.taken[i / 64], ~(UINT64_C(1) << (i % 64)),
 				  memory_order_release);
 }
 
 static uint8_t *memory_of(unsigned i)
 {
-	uint8_t *at = atomic_load_explicit(&nv.buffer[i], memory_order_relaxed);
+	uint8_t *at = atomic_load_explicit(&nv_trace.buffer[i], memory_order_relaxed);
 	if (at)
 		return at;
 	long got = sys_mmap(NULL, NV_BUFFER_BYTES, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_error(got))
 		return NULL;
-	atomic_store_explicit(&nv.buffer[i], (uint8_t *)got, memory_order_relaxed);
+	atomic_store_explicit(&nv_trace.buffer[i], (uint8_t *)got, memory_order_relaxed);
 	return (uint8_t *)got;
 }
 
 static unsigned number_of(const uint8_t *buffer)
 {
 	for (unsigned i = 0; i < NV_N_BUFFERS; i++)
-		if (atomic_load_explicit(&nv.buffer[i], memory_order_relaxed) == buffer)
+		if (atomic_load_explicit(&nv_trace.buffer[i], memory_order_relaxed) == buffer)
 			return i;
 	return NV_N_BUFFERS;
 }
@@ -69,9 +69,9 @@ void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_rec
 	*buffer = at;
 	*bytes = at ? NV_BUFFER_BYTES : 0;
 	*max_records = 0; /* as many as there is room for */
-	if (at && atomic_fetch_add_explicit(&nv.n_outstanding, 1, memory_order_relaxed) + 1 >=
+	if (at && atomic_fetch_add_explicit(&nv_trace.n_outstanding, 1, memory_order_relaxed) + 1 >=
 			  NV_MANY_BUFFERS)
-		nv_flush_soon();
+		nv_guard_wake();
 	errno = saved;
 }
 
@@ -91,7 +91,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	CUpti_Activity *record = NULL;
 	(void)bytes;
 	/* over: what had no record was counted as never done */
-	if (!buffer || !nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
+	if (!buffer || !nv_is_here() || nv_trace_is_over())
 		return;
 	while (valid_bytes &&
 	       nv.lib.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
@@ -104,7 +104,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 		 * Release: a thread that sees no buffer outstanding sees the records of all of
 		 * them.
 		 */
-		atomic_fetch_sub_explicit(&nv.n_outstanding, 1, memory_order_release);
+		atomic_fetch_sub_explicit(&nv_trace.n_outstanding, 1, memory_order_release);
 	}
 	errno = saved;
 }

@@ -9,6 +9,7 @@
  * end. Only calls of the driver API matter: the run time API and libraries all use it.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <errno.h>
 
@@ -26,7 +27,7 @@
 static __thread unsigned n_nodes __attribute__((tls_model("initial-exec")));
 static uint64_t id_of(uint32_t correlation)
 {
-	return 2 * nv.host->widen(nv.host, &nv.ids, correlation);
+	return nv_operation_id(correlation);
 }
 
 static bool launch(enum msr_gpu_kind kind, uint64_t id, uint64_t enter_ns, struct gpu_ticket *t)
@@ -83,7 +84,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 	*d->correlationData = now | AT_END;
 	nv_kernel_begin();
 	/* Relaxed: the thread that captures has counted itself. */
-	if (atomic_load_explicit(&nv.n_capturing, memory_order_relaxed)) {
+	if (atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed)) {
 		n_nodes = 0;
 		return;
 	}
@@ -91,7 +92,7 @@ static void enter(const struct nv_call *c, const CUpti_CallbackData *d)
 		return;
 	*d->correlationData = 0;
 	/* measurement was stopped */
-	if (atomic_load_explicit(&nv.has_no_records, memory_order_relaxed))
+	if (atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed))
 		return;
 	uint64_t id = id_of(d->correlationId);
 	if (!nv_call_has_amount((enum nv_form)c->form, d->functionParams))
@@ -105,9 +106,9 @@ static uint64_t amount_of(const struct nv_call *c, const void *params)
 	uint64_t address, bytes;
 	nv_call_allocation((enum nv_form)c->form, params, &address, &bytes);
 	if (c->kind == MSR_GPU_ALLOC)
-		nv_map_put(&nv.allocations, address, bytes);
+		nv_map_put(&nv_trace.allocations, address, bytes);
 	if (c->kind == MSR_GPU_FREE)
-		bytes = nv_map_take(&nv.allocations, address);
+		bytes = nv_map_take(&nv_trace.allocations, address);
 	return bytes;
 }
 
@@ -115,11 +116,11 @@ static void leave_other(enum nv_form form, const void *params, bool good)
 {
 	if ((form == NV_FORM_LOAD || form == NV_FORM_GET) && good)
 		nv_kernel_handle(form, params);
-	uint32_t n = atomic_load_explicit(&nv.n_capturing, memory_order_relaxed);
+	uint32_t n = atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed);
 	if (form == NV_FORM_CAPTURE_BEGIN && good)
-		atomic_fetch_add_explicit(&nv.n_capturing, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&nv_trace.n_capturing, 1, memory_order_relaxed);
 	while (form == NV_FORM_CAPTURE_END && n &&
-	       !atomic_compare_exchange_weak_explicit(&nv.n_capturing, &n, n - 1,
+	       !atomic_compare_exchange_weak_explicit(&nv_trace.n_capturing, &n, n - 1,
 						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
@@ -134,8 +135,7 @@ static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, 
 	count_closed(c, id);
 	if (c->kind == MSR_GPU_KERNEL) {
 		uint32_t device = 0, code = d->symbolName ? nv_kernel_code(id, d->symbolName) : 0;
-		/* which nv_code_on looks at again */
-		if (atomic_load_explicit(&nv.has_twins, memory_order_relaxed))
+		if (nv_code_has_twins())
 			nv.lib.cuptiGetDeviceId(d->context, &device);
 		const struct gpu_function f = {.code = nv_code_on(code, device),
 					       .name = d->symbolName};
@@ -154,7 +154,7 @@ static void leave_untimed(const struct nv_call *c, const CUpti_CallbackData *d, 
 /* exit() has been called: nobody asks for the records of operations that destructors launch now. */
 static bool is_over(void)
 {
-	return atomic_load_explicit(&nv.is_over, memory_order_acquire);
+	return nv_trace_is_over();
 }
 
 /* Most launches: everything was recorded when the call was entered. */
@@ -172,7 +172,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 	uint64_t id = id_of(d->correlationId);
 	struct gpu_ticket t;
 	if (is_late) {
-		if (!good || atomic_load_explicit(&nv.has_no_records, memory_order_relaxed) ||
+		if (!good || atomic_load_explicit(&nv_trace.has_no_records, memory_order_relaxed) ||
 		    !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 			return;
 		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
@@ -195,7 +195,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 	if (nv.options.no_times)
 		leave_untimed(c, d, id, enter_ns);
 	if (is_over())
-		nv_flush_count_missing();
+		nv_open_count_missing();
 }
 
 /*
@@ -213,8 +213,8 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 	uint64_t left = *d->correlationData, enter_ns = left & ~AT_END;
 	bool good =
 		d->functionReturnValue && *(const CUresult *)d->functionReturnValue == CUDA_SUCCESS;
-	bool was_capturing =
-		(left & AT_END) && atomic_load_explicit(&nv.n_capturing, memory_order_relaxed);
+	bool was_capturing = (left & AT_END) &&
+			     atomic_load_explicit(&nv_trace.n_capturing, memory_order_relaxed);
 	if (!c->kind)
 		leave_other((enum nv_form)c->form, d->functionParams, good);
 	else if (was_capturing && n_nodes)
@@ -247,13 +247,13 @@ static bool is_gated(const struct nv_call *c)
 static bool may_change(void)
 {
 	return nv.options.pc != NV_PC_OFF ||
-	       atomic_load_explicit(&nv.has_no_records, memory_order_seq_cst);
+	       atomic_load_explicit(&nv_trace.has_no_records, memory_order_seq_cst);
 }
 
 static void driver(CUpti_CallbackId id, const CUpti_CallbackData *d)
 {
-	const struct nv_call *c = id < NV_MAX_CALLS ? &nv.calls[id] : NULL;
-	if (!c || (!c->kind && !c->form))
+	const struct nv_call *c = nv_call_at(id);
+	if (!c)
 		return;
 	bool gated = is_gated(c);
 	if (d->callbackSite == CUPTI_API_ENTER) {

@@ -5,7 +5,7 @@
  * name that starts like a known one is treated like it, and is_new is set. Test:
  * tests/unit/cupti/test_cupti.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -9,26 +9,26 @@
  * count, so that no loss is invented if launches differ. It must not hold its lock while it calls
  * the host.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #define NEAR 8u /* places a graph may have */
 
 void nv_graph_launched(uint64_t id)
 {
-	nv_map_put(&nv.graphs, id, 1);
+	nv_map_put(&nv_trace.graphs, id, 1);
 }
 
 void nv_graph_taken_back(uint64_t id)
 {
-	nv_map_take(&nv.graphs, id);
+	nv_map_take(&nv_trace.graphs, id);
 }
 
 /* Returns the entry of the graph, or a free one, or the one whose last launch is the oldest. */
 static struct nv_graph *find(uint32_t graph)
 {
-	struct nv_graph *oldest = &nv.last_launches[graph % NV_MAX_GRAPHS];
+	struct nv_graph *oldest = &nv_trace.last_launches[graph % NV_MAX_GRAPHS];
 	for (unsigned i = 0; i < NEAR; i++) {
-		struct nv_graph *g = &nv.last_launches[(graph + i) % NV_MAX_GRAPHS];
+		struct nv_graph *g = &nv_trace.last_launches[(graph + i) % NV_MAX_GRAPHS];
 		if (g->graph == graph)
 			return g;
 		if (g->id < oldest->id)
@@ -40,8 +40,8 @@ static struct nv_graph *find(uint32_t graph)
 
 void nv_graph_record(uint32_t graph, uint64_t id)
 {
-	nv_map_take(&nv.graphs, id);
-	pthread_mutex_lock(&nv.graph_lock);
+	nv_map_take(&nv_trace.graphs, id);
+	pthread_mutex_lock(&nv_trace.graph_lock);
 	struct nv_graph *g = find(graph);
 	if (id > g->id) {
 		if (g->n && (!g->least || g->n < g->least))
@@ -50,7 +50,7 @@ void nv_graph_record(uint32_t graph, uint64_t id)
 		g->n = 0;
 	}
 	g->n += id == g->id; /* of an earlier launch: from a buffer that came late */
-	pthread_mutex_unlock(&nv.graph_lock);
+	pthread_mutex_unlock(&nv_trace.graph_lock);
 }
 
 static void count_launch(uint64_t id, uint64_t unused)
@@ -62,20 +62,20 @@ static void count_launch(uint64_t id, uint64_t unused)
 /* Returns how many nodes of this entry's last launch have no record; each is reported once. */
 static uint32_t take_missing(struct nv_graph *g, uint64_t *id)
 {
-	pthread_mutex_lock(&nv.graph_lock);
+	pthread_mutex_lock(&nv_trace.graph_lock);
 	uint32_t n = g->least > g->n ? g->least - g->n : 0;
 	*id = g->id;
 	g->n += n;
-	pthread_mutex_unlock(&nv.graph_lock);
+	pthread_mutex_unlock(&nv_trace.graph_lock);
 	return n;
 }
 
 void nv_graph_count_missing(void)
 {
 	uint64_t id;
-	nv_map_take_all(&nv.graphs, count_launch);
+	nv_map_take_all(&nv_trace.graphs, count_launch);
 	for (unsigned i = 0; i < NV_MAX_GRAPHS; i++)
-		for (uint32_t n = take_missing(&nv.last_launches[i], &id); n; n--)
+		for (uint32_t n = take_missing(&nv_trace.last_launches[i], &id); n; n--)
 			/* what else they may have been is not known */
 			nv.host->lost_by_id(nv.host, id, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE);
 }

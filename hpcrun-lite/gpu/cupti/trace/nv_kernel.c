@@ -9,11 +9,11 @@
  * finds it by the id of its launch. The records of kernels in graphs have the id of the graph's
  * launch. They are found by the address of the name, which CUPTI keeps for each kernel.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include "common/safe/fnv.h"
 
-#define IS_CODE (UINT64_C(1) << 63) /* in nv.handles: not a handle */
+#define IS_CODE (UINT64_C(1) << 63) /* in nv_trace.handles: not a handle */
 #define MAX_STEPS 4u                /* function, kernel, module, library */
 
 /* The code object that was loaded in the current call of this thread; 0: none. */
@@ -34,12 +34,12 @@ static bool is_ambiguous(uint64_t codes)
 /* The newest code object is in the low half, the one before it in the high half. */
 void nv_kernel_named(const char *name, uint32_t code)
 {
-	uint64_t hash = hash_of(name), old = nv_map_get(&nv.names, hash);
+	uint64_t hash = hash_of(name), old = nv_map_get(&nv_trace.names, hash);
 	if ((uint32_t)old == code)
 		return;
 	if (old && !is_ambiguous(old))
-		atomic_fetch_add_explicit(&nv.n_ambiguous, 1, memory_order_relaxed);
-	nv_map_put(&nv.names, hash, old << 32 | code);
+		atomic_fetch_add_explicit(&nv_trace.n_ambiguous, 1, memory_order_relaxed);
+	nv_map_put(&nv_trace.names, hash, old << 32 | code);
 }
 
 void nv_kernel_begin(void)
@@ -61,7 +61,7 @@ static uint64_t key_of(const void *handle)
 
 static void is_of_loaded(uint64_t handle)
 {
-	nv_map_put(&nv.handles, handle, loaded | IS_CODE);
+	nv_map_put(&nv_trace.handles, handle, loaded | IS_CODE);
 }
 
 void nv_kernel_handle(enum nv_form form, const void *params)
@@ -74,20 +74,21 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 		if (loaded)
 			is_of_loaded(*made);
 		else
-			nv_map_take(&nv.handles, *made); /* the number of one that is no more */
+			nv_map_take(&nv_trace.handles,
+				    *made); /* the number of one that is no more */
 		return;
 	}
 	if (loaded)
 		is_of_loaded(argument[1]);
 	if (*made != argument[1])
-		nv_map_put(&nv.handles, *made, argument[1]);
+		nv_map_put(&nv_trace.handles, *made, argument[1]);
 }
 
 /* An object that was loaded during this launch contains the function. */
 static uint32_t code_of(uint64_t handle)
 {
 	for (unsigned i = 0; i < MAX_STEPS; i++) {
-		uint64_t next = nv_map_get(&nv.handles, handle);
+		uint64_t next = nv_map_get(&nv_trace.handles, handle);
 		if (next & IS_CODE)
 			return (uint32_t)next;
 		if (!next)
@@ -107,7 +108,7 @@ static uint32_t code_of(uint64_t handle)
  */
 bool nv_kernel_is_followed(void)
 {
-	return loaded || atomic_load_explicit(&nv.n_ambiguous, memory_order_relaxed);
+	return loaded || atomic_load_explicit(&nv_trace.n_ambiguous, memory_order_relaxed);
 }
 
 void nv_kernel_launched(uint64_t id, const void *function, const char *name)
@@ -115,8 +116,8 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name)
 	if (!function || !name || !nv_kernel_is_followed())
 		return;
 	uint32_t code = code_of(key_of(function));
-	if (code && is_ambiguous(nv_map_get(&nv.names, hash_of(name))))
-		nv_map_put(&nv.launches, id, code);
+	if (code && is_ambiguous(nv_map_get(&nv_trace.names, hash_of(name))))
+		nv_map_put(&nv_trace.launches, id, code);
 }
 
 /*
@@ -125,15 +126,16 @@ void nv_kernel_launched(uint64_t id, const void *function, const char *name)
  */
 uint32_t nv_kernel_code(uint64_t id, const char *name)
 {
-	uint64_t hash = hash_of(name), mark = hash >> 32 << 32, codes = nv_map_get(&nv.names, hash);
+	uint64_t hash = hash_of(name), mark = hash >> 32 << 32,
+		 codes = nv_map_get(&nv_trace.names, hash);
 	if (!is_ambiguous(codes))
 		return (uint32_t)codes;
-	uint32_t code = (uint32_t)nv_map_take(&nv.launches, id);
+	uint32_t code = (uint32_t)nv_map_take(&nv_trace.launches, id);
 	if (code) {
-		nv_map_put(&nv.kernels, key_of(name), mark | code);
+		nv_map_put(&nv_trace.kernels, key_of(name), mark | code);
 		return code;
 	}
-	uint64_t bound = nv_map_get(&nv.kernels, key_of(name));
+	uint64_t bound = nv_map_get(&nv_trace.kernels, key_of(name));
 	if (bound && (bound ^ mark) >> 32 == 0)
 		return (uint32_t)bound;
 	return (uint32_t)(codes >> 32); /* launched when it was not ambiguous yet */

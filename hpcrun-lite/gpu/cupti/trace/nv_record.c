@@ -5,11 +5,11 @@
  * not complete when delivery was forced; it never comes again. Test:
  * tests/unit/cupti/test_cupti_record.c.
  */
-#include "hpcrun-lite/gpu/cupti/nv.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 static uint64_t id_of(uint32_t correlation)
 {
-	return 2 * nv.host->widen(nv.host, &nv.ids, correlation);
+	return nv_operation_id(correlation);
 }
 
 static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
@@ -23,10 +23,10 @@ static void tell(uint32_t correlation, uint32_t graph, const struct gpu_op *op)
 		nv.host->op_by_id(nv.host, id, op);
 		return;
 	}
-	atomic_fetch_add_explicit(&nv.n_unfinished, 1, memory_order_relaxed);
-	nv.host->lost_by_id(
-		nv.host, id, op->kind,
-		(enum msr_gpu_loss)atomic_load_explicit(&nv.unfinished, memory_order_relaxed));
+	atomic_fetch_add_explicit(&nv_trace.n_unfinished, 1, memory_order_relaxed);
+	nv.host->lost_by_id(nv.host, id, op->kind,
+			    (enum msr_gpu_loss)atomic_load_explicit(&nv_trace.unfinished,
+								    memory_order_relaxed));
 }
 
 static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
@@ -51,7 +51,7 @@ static uint32_t shape_of(const CUpti_ActivityKernel10 *k)
 static void kernel(const CUpti_ActivityKernel10 *k)
 {
 	if (nv.options.pc != NV_PC_OFF && k->end > k->start)
-		atomic_fetch_add_explicit(&nv.kernel_ns[k->deviceId % NV_MAX_DEVICES],
+		atomic_fetch_add_explicit(&nv_trace.kernel_ns[k->deviceId % NV_MAX_DEVICES],
 					  k->end - k->start, memory_order_relaxed);
 	tell(k->correlationId, k->graphId,
 	     &(struct gpu_op){

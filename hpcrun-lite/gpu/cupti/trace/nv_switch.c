@@ -14,6 +14,7 @@
  * Waits for the device only briefly, as PC sampling does.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc.h"
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,13 +40,13 @@ void nv_switch_count_caller(void)
 	if (__builtin_expect(is_counted, 1))
 		return;
 	is_counted = true;
-	atomic_fetch_add_explicit(&nv.n_callers, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&nv_trace.n_callers, 1, memory_order_seq_cst);
 }
 
 void nv_switch_thread_ends(void)
 {
 	if (is_counted)
-		atomic_fetch_sub_explicit(&nv.n_callers, 1, memory_order_seq_cst);
+		atomic_fetch_sub_explicit(&nv_trace.n_callers, 1, memory_order_seq_cst);
 	is_counted = false;
 }
 
@@ -74,7 +75,7 @@ static void let_launches_end(void)
 static bool is_only_caller(void)
 {
 	return nv.lib.agree(NV_AGREE_ALONE,
-			    atomic_load_explicit(&nv.n_callers, memory_order_seq_cst) ==
+			    atomic_load_explicit(&nv_trace.n_callers, memory_order_seq_cst) ==
 				    is_counted);
 }
 
@@ -82,13 +83,13 @@ static bool is_only_caller(void)
 static void disconnect(void)
 {
 	nv_records_switch(false);
-	atomic_store_explicit(&nv.has_no_records, true, memory_order_seq_cst);
+	atomic_store_explicit(&nv_trace.has_no_records, true, memory_order_seq_cst);
 	if (is_only_caller()) {
-		atomic_store_explicit(&nv.has_no_calls, true, memory_order_seq_cst);
+		atomic_store_explicit(&nv_trace.has_no_calls, true, memory_order_seq_cst);
 		nv_calls_switch(false);
 	}
 	/* From now on nobody reports what is freed, and its address may be reused. */
-	nv_map_take_all(&nv.allocations, forget_allocation);
+	nv_map_take_all(&nv_trace.allocations, forget_allocation);
 }
 
 /*
@@ -97,13 +98,13 @@ static void disconnect(void)
  */
 static void connect(void)
 {
-	if (atomic_load_explicit(&nv.has_no_calls, memory_order_seq_cst)) {
-		atomic_store_explicit(&nv.has_no_calls, false, memory_order_seq_cst);
+	if (atomic_load_explicit(&nv_trace.has_no_calls, memory_order_seq_cst)) {
+		atomic_store_explicit(&nv_trace.has_no_calls, false, memory_order_seq_cst);
 		nv_calls_switch(true);
 		let_launches_end();
 	}
 	CUptiResult r = nv_records_switch(true);
-	atomic_store_explicit(&nv.has_no_records, false, memory_order_seq_cst);
+	atomic_store_explicit(&nv_trace.has_no_records, false, memory_order_seq_cst);
 	if (r != CUPTI_SUCCESS)
 		nv_note("CUPTI cannot enable its records again: ", nv_result_name(r), "");
 }
@@ -123,43 +124,42 @@ static void go_off(uint64_t hold_ns)
 	 * Nothing holds the launches of other threads here. Records must not be switched beside
 	 * them: most of their later launches would have none (doc/notes/cupti-facts.md K).
 	 */
-	if (nv.options.pc == NV_PC_OFF && (nv.off == NV_DROPPING || !is_only_caller())) {
-		nv.off = NV_DROPPING;
+	if (nv.options.pc == NV_PC_OFF && (nv_trace.off == NV_DROPPING || !is_only_caller())) {
+		nv_trace.off = NV_DROPPING;
 		return;
 	}
 	if (nv.options.pc != NV_PC_OFF &&
-	    (!nv.has_begun || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
-		if (nv.has_begun && now >= later.retry_ns)
+	    (!nv_pc_has_begun() || now < later.retry_ns || !nv_pc_rest(now + hold_ns))) {
+		if (nv_pc_has_begun() && now >= later.retry_ns)
 			try_later(now);
-		nv.off = NV_DROPPING;
+		nv_trace.off = NV_DROPPING;
 		return;
 	}
 	disconnect();
-	nv.off = NV_OFF;
+	nv_trace.off = NV_OFF;
 	if (nv.options.pc != NV_PC_OFF)
 		nv_pc_gate_open();
 }
 
 static void go_on(uint64_t hold_ns)
 {
-	if (nv.off == NV_OFF) {
+	if (nv_trace.off == NV_OFF) {
 		bool is_held = nv_pc_gate_close(nv.lib.now_ns() + hold_ns);
 		connect();
 		if (is_held)
 			nv_pc_gate_open();
 	}
 	nv_pc_go_on(nv.lib.now_ns() + hold_ns);
-	nv.off = NV_ON;
+	nv_trace.off = NV_ON;
 	later.pause_ns = later.retry_ns = 0;
-	nv.has_begun = true;
 }
 
 static void follow(uint64_t hold_ns)
 {
-	bool wants_off = atomic_load_explicit(&nv.wants_off, memory_order_acquire);
-	if (wants_off && nv.off != NV_OFF)
+	bool wants_off = atomic_load_explicit(&nv_trace.wants_off, memory_order_acquire);
+	if (wants_off && nv_trace.off != NV_OFF)
 		go_off(hold_ns);
-	else if (!wants_off && nv.off != NV_ON)
+	else if (!wants_off && nv_trace.off != NV_ON)
 		go_on(hold_ns);
 }
 
@@ -173,17 +173,17 @@ static void on_switch(bool on)
 {
 	int saved = errno;
 	sigset_t all, old;
-	if (!nv_is_here() || atomic_load_explicit(&nv.is_over, memory_order_acquire))
+	if (!nv_is_here() || nv_trace_is_over())
 		return;
 	nv.host->suspend(nv.host);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	atomic_store_explicit(&nv.wants_off, !on, memory_order_release);
+	atomic_store_explicit(&nv_trace.wants_off, !on, memory_order_release);
 	if (nv_guard_take(nv.lib.now_ns() + GUARD_WAIT_NS)) {
 		follow(CALLER_HOLD_NS);
 		nv_guard_give();
 	}
-	nv_flush_soon();
+	nv_guard_wake();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	nv.host->resume(nv.host);
 	errno = saved;

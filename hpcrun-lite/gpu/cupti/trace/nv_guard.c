@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The guard: one thread at a time makes CUPTI calls that may wait. Also what its holder asks for
+ * most, an idle device. Test: tests/unit/test_cupti_switch.c.
+ */
+#include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
+
+#define PAUSE_NS UINT64_C(2000000)
+
+bool nv_guard_take(uint64_t until_ns)
+{
+	return nv.lib.lock(&nv_trace.flush_lock, until_ns);
+}
+
+void nv_guard_give(void)
+{
+	pthread_mutex_unlock(&nv_trace.flush_lock);
+}
+
+void nv_guard_wake(void)
+{
+	int n = 0;
+	if (sem_getvalue(&nv_trace.wake, &n) == 0 && n == 0)
+		sem_post(&nv_trace.wake);
+}
+
+uint32_t nv_guard_n_buffers(void)
+{
+	return atomic_load_explicit(&nv_trace.n_outstanding, memory_order_acquire);
+}
+
+bool nv_guard_until_idle(uint64_t until_ns)
+{
+	sem_t never;
+	sem_init(&never, 0, 0);
+	for (;;) {
+		nv.lib.cuptiActivityFlushAll(0);
+		if (nv_guard_n_buffers() == 0)
+			return true;
+		uint64_t now = nv.lib.now_ns();
+		if (now >= until_ns)
+			return false;
+		nv.lib.wait(&never, now + PAUSE_NS);
+	}
+}

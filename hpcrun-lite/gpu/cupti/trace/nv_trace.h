@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tracing: the calls of the program (nv_callback.c) and the records of what the device did
+ * (nv_buffer.c, nv_record.c), and the state of both. Unless it says otherwise, a function may be
+ * called in any thread, never in a signal handler. Tests: tests/unit/test_cupti.c,
+ * tests/unit/test_cupti_record.c, tests/unit/test_cupti_switch.c.
+ */
+#ifndef HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
+#define HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
+
+#include "hpcrun-lite/gpu/cupti/nv.h"
+
+#define NV_MAX_CALLS 1536u       /* callback ids of the driver API that we handle */
+#define NV_BUFFER_BYTES ((size_t)256 << 10)
+#define NV_N_BUFFERS 160u /* at most 40 MiB; after that CUPTI drops records and counts them */
+#define NV_MANY_BUFFERS 120u     /* from here on we force CUPTI to deliver */
+#define NV_MAX_ALLOCATIONS ((size_t)1 << 20) /* whose size we know when they are freed */
+#define NV_MAX_GRAPHS 1024u /* most recently launched graphs whose launches we count */
+/* in flight, of kernels whose name does not identify their code */
+#define NV_MAX_LAUNCHES ((size_t)1 << 18)
+
+/* ---- nv_calls.c ---- */
+
+/* How to find the amount, or another value, in the arguments of a call. */
+enum nv_form {
+	NV_FORM_NONE,
+	NV_FORM_ALLOC,     /* where to store the address, bytes */
+	NV_FORM_PITCH,     /* where to store the address, where to store the pitch, width, height */
+	NV_FORM_ARRAY,     /* where to store the handle, a two-dimensional descriptor */
+	NV_FORM_ARRAY3,    /* ... a three-dimensional descriptor */
+	NV_FORM_REGISTER,  /* address, bytes */
+	NV_FORM_FREE,      /* address or handle */
+	/* a size_t that is the argument of that number, from 0 */
+	NV_FORM_AMOUNT_2, NV_FORM_AMOUNT_3, NV_FORM_AMOUNT_4,
+	NV_FORM_COPY_2D, NV_FORM_COPY_3D, /* a descriptor */
+	NV_FORM_SET_2D,
+	NV_FORM_LAUNCH, NV_FORM_LAUNCH_EX, /* the function is the first or the second argument */
+	/* no operation: */
+	NV_FORM_CAPTURE_BEGIN, NV_FORM_CAPTURE_END,
+	NV_FORM_LOAD,      /* where to store the module or library */
+	/* Where to store the module, library or kernel; the object that it belongs to. */
+	NV_FORM_GET
+};
+
+struct nv_call {
+	/*
+	 * enum msr_gpu_kind. 0 with a form: a call of stream capture. 0 without: a call that we
+	 * ignore.
+	 */
+	uint8_t kind;
+	uint8_t detail;    /* SYNC, ALLOC, FREE */
+	uint8_t form;      /* enum nv_form */
+	bool waits;        /* a copy for which the CPU waits */
+	bool is_new;       /* an unknown variant of a known call */
+};
+/*
+ * Classifies a driver API function by the name that CUPTI gives it ("cuMemcpyHtoD_v2_ptds"). All
+ * zero: we ignore it.
+ */
+struct nv_call nv_call_of(const char *name);
+/* Returns false if the call requests 0 bytes; CUPTI then writes no record. */
+bool nv_call_has_amount(enum nv_form form, const void *params);
+/* The function or kernel that a call launches; NULL: unknown. */
+const void *nv_call_function(enum nv_form form, const void *params);
+/*
+ * After a successful call: the address and size of an allocation, or the address of what was freed.
+ */
+void nv_call_allocation(enum nv_form form, const void *params, uint64_t *address, uint64_t *bytes);
+/* The class of a callback id of the driver API. NULL: CUPTI was not asked for this call. */
+const struct nv_call *nv_call_at(CUpti_CallbackId id);
+
+/* ---- state: nv_trace.c ---- */
+
+/*
+ * One part of a sum, on a cache line of its own, so that threads that launch at the same time write
+ * to different lines.
+ */
+struct nv_part {
+	_Alignas(64) _Atomic int64_t n;
+};
+#define NV_N_PARTS 16u
+
+/* How far the back end has followed a stop of the measurement. */
+enum nv_off {
+	NV_ON,
+	/* off, but CUPTI still works: launches, their records and samples are dropped */
+	NV_DROPPING,
+	/* CUPTI neither calls us nor records nor samples. Earlier launches are still delivered. */
+	NV_OFF
+};
+
+/* The last launch of a graph for which a record arrived. */
+struct nv_graph {
+	uint64_t id;                         /* of the launch; 0: none */
+	uint32_t graph;
+	uint32_t n;     /* number of its records */
+	uint32_t least; /* smallest number of an earlier launch; 0: there was none */
+};
+
+struct nv_trace {
+	/* Launches without a record so far, except of graphs: see nv_open_add. */
+	struct nv_part open[NV_N_PARTS];
+	struct nv_call calls[NV_MAX_CALLS]; /* constant once enabled */
+	/* nv_graph.c */
+	struct nv_map graphs; /* launches of graphs without a record so far, by id */
+	pthread_mutex_t graph_lock;
+	struct nv_graph last_launches[NV_MAX_GRAPHS]; /* under graph_lock */
+	/* nv_record.c: total duration of recorded kernels; only kept if PC sampling is on. */
+	_Atomic uint64_t kernel_ns[NV_MAX_DEVICES];
+	/* Records without times; their operations may still run. */
+	_Atomic uint64_t n_unfinished;
+	_Atomic int unfinished;              /* enum msr_gpu_loss for records without times */
+	/* nv_buffer.c */
+	_Atomic(uint8_t *) buffer[NV_N_BUFFERS];
+	_Atomic uint64_t taken[(NV_N_BUFFERS + 63) / 64];
+	_Atomic uint32_t n_outstanding;      /* buffers that CUPTI holds */
+	/* nv_guard.c */
+	pthread_mutex_t flush_lock; /* held during flushes, which wait for CUPTI's thread */
+	sem_t wake;
+	/* nv_flush.c */
+	bool end_was_in_vain; /* the end is in several steps; its waiting time is used up */
+	_Atomic uint64_t rests_until_ns;     /* the process may be ending */
+	_Atomic bool is_over;                /* exit() was called: do not touch CUPTI any more */
+	/* nv_switch.c */
+	_Atomic bool wants_off;              /* the last request */
+	_Atomic bool has_no_records;         /* launches get no records now */
+	/* Callbacks of calls are off. A call whose begin we saw may have no end. */
+	_Atomic bool has_no_calls;
+	_Atomic uint32_t n_callers;          /* measured threads that made a call */
+	enum nv_off off;                     /* under the guard */
+	/* nv_kernel.c */
+	struct nv_map names; /* hash of a kernel's name -> its code object, or the last two */
+	/* Module, library, kernel or function -> code object, or handle of what it belongs to. */
+	struct nv_map handles;
+	struct nv_map launches;              /* id -> code object, if the name is not enough */
+	/*
+	 * Address of a kernel's name, which CUPTI keeps per kernel -> code object(s) and part of
+	 * the hash.
+	 */
+	struct nv_map kernels;
+	_Atomic uint32_t n_ambiguous;        /* names that several code objects have */
+	/* nv_callback.c */
+	_Atomic uint32_t n_capturing;        /* at least this many streams are being captured */
+	struct nv_map allocations;           /* address -> bytes */
+};
+/* For the files of this room; the other rooms use the functions below. */
+extern struct nv_trace nv_trace;
+
+/* Sets nv_trace up, after nv_state_prepare. */
+void nv_trace_prepare(void);
+
+/* ---- reads for other rooms ---- */
+
+/* exit() was called, and CUPTI must not be called any more. Any thread. */
+static inline bool nv_trace_is_over(void)
+{
+	return atomic_load_explicit(&nv_trace.is_over, memory_order_acquire);
+}
+
+/* How far a stop was followed. Exact under the guard. */
+static inline enum nv_off nv_trace_off(void)
+{
+	return nv_trace.off;
+}
+
+/* Callbacks of calls are off. Sequentially consistent with the gate of PC sampling. */
+static inline bool nv_trace_has_no_calls(void)
+{
+	return atomic_load_explicit(&nv_trace.has_no_calls, memory_order_seq_cst);
+}
+
+/* Some records came without times, so records do not show when the device is idle. */
+static inline bool nv_trace_has_unfinished(void)
+{
+	return atomic_load_explicit(&nv_trace.n_unfinished, memory_order_relaxed) != 0;
+}
+
+/* Total duration of the device's kernels that have a record. */
+static inline uint64_t nv_trace_kernel_ns(uint32_t device)
+{
+	return atomic_load_explicit(&nv_trace.kernel_ns[device % NV_MAX_DEVICES],
+				    memory_order_relaxed);
+}
+
+/* ---- nv_callback.c ---- */
+
+void CUPTIAPI nv_callback(void *unused, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+			  const void *data);
+
+/* ---- nv_buffer.c: what CUPTI asks for ---- */
+
+void CUPTIAPI nv_buffer_request(uint8_t **buffer, size_t *bytes, size_t *max_records);
+void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes,
+				 size_t valid_bytes);
+
+/* ---- nv_record.c ---- */
+
+void nv_record(const CUpti_Activity *record);
+
+/* ---- nv_kernel.c: which code object a kernel is of ---- */
+
+/* A code object contains a kernel with this name. The caller holds the lock of nv_code.c. */
+void nv_kernel_named(const char *name, uint32_t code);
+/* begin: the thread enters a call. loaded: a module was loaded in this thread since then. */
+void nv_kernel_begin(void);
+void nv_kernel_loaded(uint32_t code);
+/* A call of form LOAD or GET succeeded. */
+void nv_kernel_handle(enum nv_form form, const void *params);
+/* Returns true if nv_kernel_launched has something to do. */
+bool nv_kernel_is_followed(void);
+/* A kernel was launched with this function or kernel handle, as operation `id`. */
+void nv_kernel_launched(uint64_t id, const void *function, const char *name);
+/* The code object of the kernel in a record; 0: unknown. */
+uint32_t nv_kernel_code(uint64_t id, const char *name);
+
+/* ---- nv_flush.c ---- */
+
+/*
+ * Starts the thread that asks for records every 100 ms, and registers the end. Returns false if
+ * there is no thread. The caller has suspended its samples and blocked its signals.
+ */
+bool nv_flush_start(void);
+
+/* ---- nv_open.c: launches without a record so far ---- */
+
+/*
+ * Their number, except of graphs. add changes the calling thread's part. count returns the sum,
+ * which is exact only while nobody adds. take returns the sum and sets all parts to 0. Signal-safe.
+ */
+void nv_open_add(int64_t n);
+int64_t nv_open_count(void);
+int64_t nv_open_take(void);
+/* No more records will come: counts launches without a record as never done. */
+void nv_open_count_missing(void);
+
+/* ---- nv_guard.c ---- */
+
+/*
+ * Takes the guard around CUPTI calls that may wait (flushes, PC sampling). Returns false if that
+ * takes longer than until_ns; 0: no limit.
+ */
+bool nv_guard_take(uint64_t until_ns);
+void nv_guard_give(void);
+/* Wakes the thread that asks for records. Never waits. */
+void nv_guard_wake(void);
+/* The number of buffers that CUPTI holds. 0: all records of completed operations were delivered. */
+uint32_t nv_guard_n_buffers(void);
+/*
+ * Under the guard: asks for records until CUPTI holds no buffer, so that no traced kernel runs on
+ * any device. Returns false if that takes longer than until_ns.
+ */
+bool nv_guard_until_idle(uint64_t until_ns);
+
+/* ---- nv_graph.c ---- */
+
+/* A launch of a graph will have records; or it will have none after all. */
+void nv_graph_launched(uint64_t id);
+void nv_graph_taken_back(uint64_t id);
+/*
+ * A record, with times or without, arrived for this launch of this graph (CUPTI's number). Any
+ * thread.
+ */
+void nv_graph_record(uint32_t graph, uint64_t id);
+/*
+ * No more records will come. Launches without any record are lost, and so are nodes of a graph's
+ * last launch for which its earlier launches had records. Each is reported once.
+ */
+void nv_graph_count_missing(void);
+
+/* ---- nv_switch.c ---- */
+
+/*
+ * The back end is ready: from here on it follows the program's starts and stops, and an earlier
+ * stop at once.
+ */
+void nv_switch_start(void);
+/* Called in a thread that makes a driver call. */
+void nv_switch_count_caller(void);
+/* A measured thread ends. */
+void nv_switch_thread_ends(void);
+/* Called every 100 ms under the guard: does what was not possible at once. */
+void nv_switch_work(void);
+
+/* ---- nv_enable.c: what CUPTI is asked for ---- */
+
+/* Enables the kinds of records that the options want. Returns the first error. */
+CUptiResult nv_records_enable(void);
+/* ... disables all of them, when the back end gives up. */
+void nv_records_disable(void);
+/* Switches the kinds of records with times. Returns the first error. */
+CUptiResult nv_records_switch(bool on);
+/* Enables the callbacks, before anything is launched. Returns the first error. */
+CUptiResult nv_calls_enable(void);
+/* Switches the callbacks of calls that make operations. */
+void nv_calls_switch(bool on);
+
+#endif
