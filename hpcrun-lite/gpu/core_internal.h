@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the GPU core, shared by its parts: registry.c (definitions), launch.c, op.c,
- * aggregate.c, pending.c, device_record.c (samples, counters), core.c (start and end), host.c (the
- * table). Internal to this folder. Data of the process itself is in anonymous memory; everything
- * that is written is in extents. Test: tests/unit/gpu/test_gpu_core.c.
+ * The state of the GPU core, shared by its parts: host.c (the table), core.c (start and end),
+ * launch.c, op.c, aggregate.c, pending.c, registry.c (definitions), device_record.c (samples,
+ * counters), writer.c (streams of records), tally.c (ledgers), extent_take.c (space).
+ * Internal to this folder. Data of the process itself is in anonymous memory; everything that is
+ * written is in extents. Test: tests/unit/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CORE_INTERNAL_H
@@ -78,6 +79,16 @@ static inline bool gpu_is_off(void)
 {
 	return atomic_load_explicit(gpu_core.runtime->is_off, memory_order_relaxed);
 }
+
+/* ---- extent_take.c ---- */
+
+/*
+ * Gets an extent, if necessary after a short wait for another thread that grows the file. Returns
+ * NULL and sets *cause on failure.
+ */
+struct msr_extent *extent_take(const struct store_request *request, enum msr_gpu_loss *cause);
+
+/* ---- tally.c ---- */
 
 /*
  * Counts the growth of extents of launches, ops and samples of launches. When the limit is reached,

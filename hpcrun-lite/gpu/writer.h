@@ -64,10 +64,7 @@ void stream_forget(struct stream *s);
  */
 uint32_t stream_sequence(enum msr_kind kind);
 
-/*
- * Gets an extent, if necessary after a short wait for another thread that grows the file. `owner`
- * is as in struct stream.
- */
+/* extent_take, counted for `owner` (as in struct stream). */
 struct msr_extent *stream_extent(const struct store_request *request, struct gpu_backend *owner,
 				 enum msr_gpu_loss *cause);
 
