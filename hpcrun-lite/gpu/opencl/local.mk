@@ -27,7 +27,9 @@ opencl_sources = \
 	hpcrun-lite/gpu/opencl/ocl_preload.c \
 	hpcrun-lite/gpu/opencl/ocl_program.c \
 	hpcrun-lite/gpu/opencl/ocl_queue.c \
-	hpcrun-lite/gpu/opencl/ocl_state.c
+	hpcrun-lite/gpu/opencl/ocl_slot.c \
+	hpcrun-lite/gpu/opencl/ocl_state.c \
+	hpcrun-lite/gpu/opencl/ocl_svm.c
 
 if HAVE_OPENCL
 pkglib_LTLIBRARIES += libhpcrun-lite-opencl.la

@@ -95,11 +95,14 @@ static inline void ocl_leave(void)
 }
 
 /*
- * Registers an exit handler that collects the pending operations. Call it when queues and first
+ * Registers an exit handler that collects the pending operations with `fn`, which waits up to
+ * may_wait_ns for what is running, delivers, and gives up the rest. Call it when queues and first
  * operations are made: handlers run in reverse order, and ours must run before those of the
  * implementations.
  */
-void ocl_state_register_exit(struct ocl_state *s);
+enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
+typedef void ocl_finish_fn(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
+void ocl_state_register_exit(struct ocl_state *s, ocl_finish_fn *fn);
 
 /* ---- devices, contexts (ocl_device.c) ---- */
 
@@ -216,9 +219,6 @@ void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q);
 void ocl_queue_collect_all(struct ocl_state *s);
 /* Number of references that we hold to an event of the queue: 0 or 1. */
 unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event);
-/* At the end: waits up to `may_wait_ns` for what is running, delivers, and gives up the rest. */
-enum ocl_end_call { OCL_MAY_NOT_CALL, OCL_MAY_ASK, OCL_MAY_RELEASE };
-void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end);
 
 /* ---- an enqueue (ocl_enqueue.c) ---- */
 
@@ -280,16 +280,22 @@ uint64_t ocl_image_bytes(cl_mem image, const size_t *region);
 void ocl_map_remember(struct ocl_state *s, cl_mem handle, const void *pointer, uint64_t bytes);
 uint64_t ocl_map_forget(struct ocl_state *s, cl_mem handle, const void *pointer);
 
-/* Shared virtual memory: which pointers belong to it. */
+/* ---- shared virtual memory: which pointers belong to it (ocl_svm.c) ---- */
+
 struct ocl_svm *ocl_svm_new(struct ocl_memory *m);
 void ocl_svm_add(struct ocl_state *s, const void *start, uint64_t bytes);
 /* returns its size in bytes; 0: unknown */
 uint64_t ocl_svm_remove(struct ocl_state *s, const void *start);
 bool ocl_svm_has(struct ocl_state *s, const void *p);
 
-/* ---- functions of extensions (ocl_extension.c) ---- */
+/* ---- calls with an unknown signature (ocl_slot.c) ---- */
 
-/* Delivers the number of calls that we do not know. */
-void ocl_extension_count(void);
+/*
+ * A function that counts the call and jumps to `function`. Returns `function` itself if no slot is
+ * left.
+ */
+void *ocl_slot_for(struct ocl_state *s, void *function);
+/* Delivers the number of these calls. */
+void ocl_slot_count(void);
 
 #endif

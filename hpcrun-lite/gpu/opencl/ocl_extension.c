@@ -1,67 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that the program asks for by name. Those that we know lead through us; others whose
- * name says that they enqueue get a few instructions in front that count their calls, as their
- * signatures are not known to us: what they enqueue is missing in the profile, and its number is
- * said. Test: tests/unit/opencl/test_opencl_hidden.c.
+ * Functions that the program asks for by name. We replace those that we know. Others whose name
+ * starts with clEnqueue get a slot (ocl_slot.c) that counts their calls: their signatures are
+ * unknown, so what they enqueue is missing in the profile. Test: tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
 #include <string.h>
-
-/* ---- calls that are counted only ---- */
-
-#define N_SLOTS 32u
-#define SLOT_BYTES 32u
-
-/* Slot i: count one, go on to where the function is. All registers stay as they are. */
-_Atomic uint64_t ocl_slot_counts[N_SLOTS] __attribute__((visibility("hidden")));
-_Atomic(void *) ocl_slot_targets[N_SLOTS] __attribute__((visibility("hidden")));
-extern const char ocl_slots[] __attribute__((visibility("hidden")));
-__asm__(".text\n"
-	".p2align 5\n"
-	".globl ocl_slots\n"
-	".hidden ocl_slots\n"
-	".type ocl_slots, @function\n"
-	"ocl_slots:\n"
-	".set ocl_slot_number, 0\n"
-	".rept 32\n"
-	".p2align 5\n"
-	"endbr64\n"
-	"lock incq ocl_slot_counts+8*ocl_slot_number(%rip)\n"
-	"jmp *ocl_slot_targets+8*ocl_slot_number(%rip)\n"
-	".set ocl_slot_number, ocl_slot_number+1\n"
-	".endr\n"
-	".p2align 5\n"
-	".size ocl_slots, .-ocl_slots\n");
-
-/* The slot of a function, made when it is first asked for; the function itself when there is none
- * left. */
-static void *counted(struct ocl_state *s, void *function)
-{
-	void *result = function;
-	pthread_mutex_lock(&s->define);
-	for (unsigned i = 0; i < N_SLOTS; i++) {
-		void *target = atomic_load_explicit(&ocl_slot_targets[i], memory_order_relaxed);
-		if (target && target != function)
-			continue;
-		atomic_store_explicit(&ocl_slot_targets[i], function, memory_order_release);
-		result = (void *)(uintptr_t)(ocl_slots + (size_t)i * SLOT_BYTES);
-		break;
-	}
-	pthread_mutex_unlock(&s->define);
-	return result;
-}
-
-void ocl_extension_count(void)
-{
-	uint64_t n = 0;
-	for (unsigned i = 0; i < N_SLOTS; i++)
-		n += atomic_exchange_explicit(&ocl_slot_counts[i], 0, memory_order_relaxed);
-	if (n)
-		ocl_host->lost_unknown(ocl_host, MSR_GPU_LOSS_UNKNOWN_CALL, n);
-}
 
 /* ---- functions of extensions that we know ---- */
 
@@ -226,9 +172,9 @@ static void *function_for(struct ocl_state *s, const char *name, void *theirs)
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (!strcmp(known[i].name, name)) {
 			void *ours = ours_for(&known[i], theirs);
-			return ours ? ours : counted(s, theirs);
+			return ours ? ours : ocl_slot_for(s, theirs);
 		}
-	return strncmp(name, "clEnqueue", 9) ? theirs : counted(s, theirs);
+	return strncmp(name, "clEnqueue", 9) ? theirs : ocl_slot_for(s, theirs);
 }
 
 void *clGetExtensionFunctionAddress(const char *name)

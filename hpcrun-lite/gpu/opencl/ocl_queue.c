@@ -26,6 +26,8 @@
 #define DEAR_NS 1500u
 #define CHEAP_NS 800u
 
+static ocl_finish_fn finish_all;
+
 /* ---- what is known of a queue ---- */
 
 static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
@@ -91,7 +93,7 @@ void ocl_queue_made(struct ocl_state *s, cl_command_queue handle, bool forced,
 	q->forced = forced;
 	if (list)
 		keep_list(s, q, list);
-	ocl_state_register_exit(s);
+	ocl_state_register_exit(s, finish_all);
 }
 
 static void define(struct ocl_state *s, struct ocl_queue *q, cl_device_id device,
@@ -150,7 +152,7 @@ struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle)
 	/* acquire: the fields of a defined queue are set */
 	if (q && atomic_load_explicit(&q->defined, memory_order_acquire))
 		return q;
-	ocl_state_register_exit(s);
+	ocl_state_register_exit(s, finish_all);
 	pthread_mutex_lock(&s->define);
 	q = get_slowly(s, handle);
 	pthread_mutex_unlock(&s->define);
@@ -476,7 +478,7 @@ static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pendin
 	}
 }
 
-void ocl_queue_finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end)
+static void finish_all(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end)
 {
 	uint64_t until = clock_mono_ns() + may_wait_ns;
 	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q;

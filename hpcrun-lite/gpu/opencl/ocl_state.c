@@ -16,6 +16,15 @@
 _Atomic(struct ocl_state *) ocl_state_now;
 __thread unsigned ocl_depth __attribute__((tls_model("initial-exec")));
 
+static _Atomic(ocl_finish_fn *) finish; /* NULL: there was no queue yet */
+
+static void finish_queues(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_end_call end)
+{
+	ocl_finish_fn *fn = atomic_load_explicit(&finish, memory_order_relaxed);
+	if (fn)
+		fn(s, may_wait_ns, end);
+}
+
 /*
  * Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal
  * handler: its locks are held below us. Nothing is released, which would enter the program's
@@ -29,8 +38,8 @@ static void at_end(uint64_t may_wait_ns)
 	bool may_call =
 		ocl_depth == 0 && !atomic_load_explicit(&s->after_exit, memory_order_relaxed);
 	ocl_depth++;
-	ocl_queue_finish_all(s, may_wait_ns, may_call ? OCL_MAY_ASK : OCL_MAY_NOT_CALL);
-	ocl_extension_count();
+	finish_queues(s, may_wait_ns, may_call ? OCL_MAY_ASK : OCL_MAY_NOT_CALL);
+	ocl_slot_count();
 	ocl_depth--;
 }
 
@@ -42,12 +51,14 @@ static void at_exit(void)
 	    atomic_exchange_explicit(&s->after_exit, true, memory_order_relaxed))
 		return;
 	ocl_depth++;
-	ocl_queue_finish_all(s, EXIT_WAIT_NS, OCL_MAY_RELEASE);
+	finish_queues(s, EXIT_WAIT_NS, OCL_MAY_RELEASE);
 	ocl_depth--;
 }
 
-void ocl_state_register_exit(struct ocl_state *s)
+void ocl_state_register_exit(struct ocl_state *s, ocl_finish_fn *fn)
 {
+	/* relaxed: the value is always the same */
+	atomic_store_explicit(&finish, fn, memory_order_relaxed);
 	/* relaxed: an exit handler too many does no harm */
 	if (atomic_load_explicit(&s->exits_registered, memory_order_relaxed) < 2 &&
 	    atomic_fetch_add_explicit(&s->exits_registered, 1, memory_order_relaxed) < 2)
