@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes in: makes of an event what CUPTI, the driver or the run time gave, and calls the back
- * end with it. Pointers of the recording are never followed: what lay behind them comes from the
- * recording, and what is not there is NULL. Test: tests/cli/gpu/replay.sh.
+ * Calls the back end as CUPTI, the driver or the run time did, with what the recording says. It
+ * never follows pointers of the recording: the memory behind them comes from the recording too, and
+ * is NULL if it is not there. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MAX_ARGUMENTS 16u
-#define MEMORY_BYTES 512u  /* of what an argument points to; zeros follow what was recorded */
+#define MEMORY_BYTES 512u  /* for what an argument points to; zeros follow what was recorded */
 #define MAX_MEMORIES 4u
 
 static const struct recording_leave *leave_of(uint32_t n)
@@ -112,13 +112,13 @@ static void request(uint32_t n)
 	size_t bytes = 0, most = 0;
 	player.request(&buffer, &bytes, &most);
 	if (!buffer || !l || !l->value[0] || player.n_given == player.max_given)
-		return; /* CUPTI would have nowhere to write to */
+		return; /* CUPTI could not write either */
 	player.given[player.n_given].at = buffer;
 	player.given[player.n_given].n_bytes = bytes;
 	nv_map_put(&player.buffers, l->value[0], ++player.n_given);
 }
 
-/* What the back end reads of a record of this kind. */
+/* The number of bytes that the back end reads from a record of this kind. */
 static size_t least_bytes(CUpti_ActivityKind kind)
 {
 	switch (kind) {
@@ -136,7 +136,10 @@ static size_t least_bytes(CUpti_ActivityKind kind)
 	}
 }
 
-/* The records that are whole, with their texts. Returns how many; their offsets in `to`. */
+/*
+ * Finds the complete records and gives them their texts. Returns their number; their offsets are in
+ * `to`.
+ */
 static uint32_t sound_records(const struct recording_complete *c, uint8_t *buffer, size_t room,
 			      uint32_t *to)
 {
@@ -178,7 +181,7 @@ static void complete(struct player_thread *t, uint32_t n)
 	free(offset);
 }
 
-/* ---- all ---- */
+/* ---- all entries ---- */
 
 static void run(uint32_t n)
 {

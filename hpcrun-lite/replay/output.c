@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measurement that a replay writes; see output.h. Must not: believe the original. Test:
- * tests/cli/gpu/replay.sh. */
+/*
+ * Writes the measurement of a replay; see output.h. It does not trust the original: every extent is
+ * checked. Test: tests/cli/replay.sh.
+ */
 #include "hpcrun-lite/replay/output.h"
 
 #include "common/base/log.h"
@@ -16,7 +18,7 @@
 
 static struct {
 	struct mapfile original;
-	struct msr_extent *notes; /* that the replay adds */
+	struct msr_extent *notes; /* from the replay */
 	uint32_t n_infos;
 } output;
 
@@ -27,7 +29,10 @@ static const struct msr_header *header(void)
 	return (const void *)output.original.bytes;
 }
 
-/* The sound extent at *at or behind it, with what can be read of its content; NULL at the end. */
+/*
+ * Returns the first valid extent at or after *at, with the readable part of its content; NULL at
+ * the end.
+ */
 static const struct msr_extent *next_extent(uint64_t *at, uint64_t *used)
 {
 	for (; *at + sizeof(struct msr_extent) <= output.original.n_bytes;

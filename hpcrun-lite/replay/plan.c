@@ -8,8 +8,10 @@
 
 #include <stdlib.h>
 
-/* When the thread next did something that is in the recording: what it does from event n on took
- * effect between n and then. TAPE_NONE: never. */
+/*
+ * The order of the thread's next recorded action after event n. What it does from n on takes effect
+ * before that. If there is none, the order of n.
+ */
 static uint64_t next_order(const struct tape *t, uint32_t n)
 {
 	uint32_t frame = t->event[n].head->type == RECORDING_ENTER ? n : t->event[n].parent,
@@ -37,16 +39,16 @@ static int by_turn(const void *a, const void *b)
 }
 
 /*
- * A thread that comes out of a call goes on as late as it can have: others were seen by it then,
- * and not at the moment when the call returned. So does one that comes in and then has to wait. All
- * others are done with when they come in. A thread that has the lock goes on before another had it.
+ * A thread that returns from a call continues as late as possible: others noticed it then, not at
+ * the moment of the return. The same holds for a thread that enters and then has to wait. All
+ * others act when they enter. A thread with the lock continues before another one gets it.
  */
 static uint64_t turn_of(const struct tape *t, uint32_t n)
 {
 	const struct tape_event *e = &t->event[n];
 	uint64_t next = e->head->type == RECORDING_LEAVE ? e->head->order : next_order(t, n);
 	bool is_point = e->head->type == RECORDING_CALL && e->head->what == RECORDING_POINT;
-	if (is_point) { /* as late as it came to a closed gate, or else at once */
+	if (is_point) { /* it waits at a closed gate when it comes there, or continues at once */
 		const struct tape_event *then = e->next == TAPE_NONE ? e : &t->event[e->next];
 		return then->head->type == RECORDING_CALL && then->head->what == RECORDING_WAIT
 			       ? ((const struct recording_call *)then->head)->begin
@@ -56,9 +58,8 @@ static uint64_t turn_of(const struct tape *t, uint32_t n)
 							 t->event[e->next].parent == n
 						 ? &t->event[e->next]
 						 : NULL;
-	bool waits = inner && tape_is_long(inner) &&
-		     inner->head->what != RECORDING_POINT; /* before a point it had done what others
-							      may have seen at once */
+	/* Not at a point: others may have seen at once what it did before. */
+	bool waits = inner && tape_is_long(inner) && inner->head->what != RECORDING_POINT;
 	bool is_late = e->head->type == RECORDING_CALL || e->head->type == RECORDING_NOW || waits;
 	return is_late && next > e->head->order ? next : e->head->order;
 }
@@ -69,16 +70,18 @@ static bool is_lock(const struct tape_event *e)
 	       ((const struct recording_call *)e->head)->result;
 }
 
-/* By event, for those of a thread that has the lock: when another thread had it, so that it was
- * given back before. UINT64_MAX: nobody else, or it does not have it. NULL: no memory. */
+/*
+ * For each event of a thread that has the lock: the order at which the next thread got it.
+ * UINT64_MAX: no other thread got it, or this one does not have it. NULL: no memory.
+ */
 static uint64_t *find_handovers(const struct tape *t)
 {
 	uint64_t *handover = calloc((size_t)t->n_events + 1, sizeof *handover);
 	uint32_t *lock = calloc((size_t)t->n_streams + 1,
-				sizeof *lock); /* by stream: event + 1 of the one it holds */
+				sizeof *lock); /* by stream: event + 1 of the lock it holds */
 	uint64_t order[2] = {
 		UINT64_MAX,
-		UINT64_MAX}; /* of the next lock, and of the next one of another stream than that */
+		UINT64_MAX}; /* of the next lock, and of the next one of a different stream */
 	uint32_t stream = TAPE_NONE;
 	bool good = handover && lock;
 	for (uint32_t n = t->n_events; good && n-- > 0;) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads and turns; see player.h. Must not: wait for ever, since a back end may be what is wrong.
- * Test: tests/cli/gpu/replay.sh. */
+/*
+ * Threads and turns; see player.h. It never waits without a limit, because the back end may be what
+ * is wrong. Test: tests/cli/replay.sh.
+ */
 #include "hpcrun-lite/replay/player.h"
 
 #include "common/base/log.h"
@@ -12,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TURN_NS                                                                                   \
-	UINT64_C(5000000000) /* a turn takes microseconds; one of this length waits for something \
-				that does not come, if it waits ... */
-#define MOST_TURNS 24u                 /* ... and not for a processor */
+/* A turn takes microseconds. One that takes so long waits for something that does not come. */
+#define TURN_NS UINT64_C(5000000000)
+/* ... unless its thread uses a processor: then it may take this many times as long. */
+#define MOST_TURNS 24u
 #define MAX_STUCK 3u
 #define STACK_BYTES ((size_t)256 << 10)
 #define MAX_YIELDING 16u
@@ -35,7 +37,7 @@ struct player_thread *player_self(void)
 
 /* ---- in the threads ---- */
 
-/* Under the lock: the turn is given away, and comes back with a command. */
+/* Gives the turn away and returns with a command. The caller holds the lock. */
 static uint32_t rest(struct player_thread *t, uint32_t call)
 {
 	t->waits_for = call;
@@ -49,7 +51,7 @@ static uint32_t rest(struct player_thread *t, uint32_t call)
 	return command;
 }
 
-/* Does what is commanded until that is `call`. */
+/* Carries out commands until one is `call`. */
 bool player_wait(struct player_thread *t, uint32_t call)
 {
 	for (;;) {
@@ -112,7 +114,9 @@ static void *thread_main(void *arg)
 
 /* ---- turns ---- */
 
-/* On a processor, waiting for one, or for a disk: not for another thread. */
+/*
+ * Returns true if the thread runs, or waits for a processor or a disk, and not for another thread.
+ */
 static bool is_running(const struct player_thread *t)
 {
 	char path[64], line[512] = "";
@@ -124,7 +128,7 @@ static bool is_running(const struct player_thread *t)
 	return !t->tid || (behind_name && (behind_name[2] == 'R' || behind_name[2] == 'D'));
 }
 
-/* Under the lock. False: the thread is still at it. */
+/* Returns false if the thread is still busy. The caller holds the lock. */
 static bool wait_until_idle(struct player_thread *t)
 {
 	for (unsigned i = 0; i < MOST_TURNS && !t->is_idle && !t->is_done; i++) {
@@ -153,8 +157,10 @@ static bool start_thread(struct player_thread *t)
 	return t->is_there;
 }
 
-/* Its last event was played, and it is in nothing. Of a damaged recording there may be nothing that
- * began it. */
+/*
+ * Ends the thread after its last event, if it is in no call. In a damaged recording the thread may
+ * never have started.
+ */
 static void end_thread(struct player_thread *t)
 {
 	if (!t->is_there)
@@ -180,7 +186,7 @@ static enum status stuck(uint32_t n)
 	return ++player.n_stuck < MAX_STUCK ? STATUS_OK : STATUS_IO;
 }
 
-/* Those that gave their turn away for one event of others have it again. */
+/* Gives the turn back to the threads that yielded it for one event. */
 static enum status end_yields(void)
 {
 	enum status status = STATUS_OK;
@@ -199,7 +205,7 @@ static enum status end_yields(void)
 	return status;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static bool has_turn(const struct player_thread *t, uint32_t n)
 {
 	return player.tape.event[n].head->type == RECORDING_ENTER || t->waits_for == n;
@@ -229,7 +235,7 @@ static enum status turn(uint32_t n)
 
 /* ---- all of it ---- */
 
-/* With --speed: not before its time. */
+/* With --speed: waits until the time of the event. */
 static void pace(uint32_t n, uint64_t begun_ns)
 {
 	uint64_t first_ns = player.tape.event[0].head->time_ns,
@@ -250,9 +256,8 @@ static bool is_yielding(const struct player_thread *t)
 }
 
 /*
- * The next event, which is plan[i] when it returns. One of a thread that waits for a lock comes
- * only when it has that: before it, those of others, one of whom has the lock. When all wait, as
- * planned.
+ * Returns the next event, and moves it to plan[i]. Events of a thread that waits for a lock come
+ * after those of other threads, one of which has the lock. If all wait, the plan decides.
  */
 static uint32_t choose_event(uint32_t i)
 {

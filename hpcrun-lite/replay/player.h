@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Plays a recording to the back end: a thread for each recorded stream, of which one runs at a
- * time, in the order of a plan. A thread waits where the recorded one came in (an ENTER) or was
- * inside of a call that takes time, until the plan has come there. So the back end's threads, its
- * locks and its thread-local state are as they were. One recording in a process.
+ * Plays a recording to the back end. Each recorded stream has a thread; one of them runs at a time,
+ * in the order of a plan. A thread waits at each ENTER and in each call that takes time, until it
+ * is its turn in the plan. So the back end's threads, locks and thread-local variables are used as
+ * they were. A process plays one recording.
  *
- * Parts: player.c (threads and turns), enter.c (what comes in), stand_in.c and stand_in_pc.c (what
- * goes out), plan.c (order), replay_place.c (the core's run time). Tests: tests/cli/replay.sh.
+ * Parts: player.c (threads and turns), plan.c (order), enter.c (calls of the back end), stand_in.c
+ * and stand_in_pc.c (calls by the back end), replay_place.c (the run time for the core). Test:
+ * tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H
@@ -20,33 +21,33 @@
 /* A call of the back end that a thread is in. */
 struct player_frame {
 	struct player_frame *outer;
-	uint32_t enter;        /* event; TAPE_NONE: below all */
+	uint32_t enter;        /* event; TAPE_NONE: in no call */
 	uint32_t cursor; /* next event of the stream that may be matched; TAPE_NONE: no more */
 	uint32_t now_cursor;   /* likewise, for NOW */
-	uint32_t n_now;        /* taken of the LEAVE's */
-	uint8_t *buffer;       /* whose records are handed out */
+	uint32_t n_now;        /* number of times used of the LEAVE */
+	uint8_t *buffer;       /* the buffer that the back end reads now */
 	const uint32_t *offset;
 	uint32_t n_records;
 };
 
-/* Of one stream. */
+/* The thread of one stream. */
 struct player_thread {
 	uint32_t stream;
 	bool is_there, is_idle, is_done, must_end;
 	uint32_t waits_for;    /* the CALL that it is in, when idle */
-	uint32_t command;      /* event to be done; TAPE_NONE */
+	uint32_t command;      /* event to play; TAPE_NONE */
 	pthread_cond_t wake;
 	pthread_t thread;
 	int tid;               /* 0: not yet known */
 	struct player_frame *frame;
-	uint64_t virtual_ns;   /* the last time that it was told */
+	uint64_t virtual_ns;   /* the last time that it got */
 };
 
 struct player {
 	struct tape tape;
 	const struct gpu_host *host;
 	const char *directory; /* of the recording, for code objects */
-	double speed;          /* times faster than it was; 0: without pauses */
+	double speed;          /* factor; 0: without pauses */
 	uint32_t *plan;        /* events */
 	uint32_t n_plan;
 	struct player_thread *threads; /* by stream */
@@ -65,15 +66,15 @@ struct player {
 	} own[8];
 	uint32_t n_own;
 	bool *is_played;       /* by event: its turn has come */
-	uint64_t *data;        /* by event: what a DRIVER that entered left for its end */
+	uint64_t *data;        /* by event: what the entry of a driver call left for its end */
 	struct nv_map buffers; /* recorded address -> number + 1 in `given` */
 	struct {
 		uint8_t *at;
 		size_t n_bytes;
 	} *given;
 	uint32_t n_given, max_given;
-	struct nv_map hashes;  /* recorded hash of an image -> the one that was computed now */
-	uint64_t n_dropped;    /* records, of which the back end is to be told */
+	struct nv_map hashes;  /* recorded hash of an image -> its hash now */
+	uint64_t n_dropped;    /* dropped records that the back end was not told about */
 	uint64_t n_missing_images;
 };
 extern struct player player;
@@ -87,20 +88,22 @@ struct replay_seam {
 };
 extern struct replay_seam replay_seam;
 
-/* The calling thread's; NULL: it is none of the player's. */
+/* The calling thread. NULL: it is not one of the player's threads. */
 struct player_thread *player_self(void);
 
-/* Plays all of it. STATUS_IO when it does not get on. */
+/* Plays the whole plan. STATUS_IO: the replay got stuck. */
 enum status player_run(void);
 
-/* After it: says that the process ends, where the recording ended before; from the calling
- * thread. */
+/*
+ * After player_run, if the recording ended before the process did: tells the back end that the
+ * process ends. Runs in the calling thread.
+ */
 void player_end(void);
 
-/* Gives the turn away until the plan has come to `call`. False: the player ends. */
+/* Gives the turn away until the plan comes to `call`. Returns false if the player ends. */
 bool player_wait(struct player_thread *t, uint32_t call);
 
-/* Gives the turn away for one event of another thread. False: the plan is at its end. */
+/* Gives the turn away for one event of another thread. Returns false at the end of the plan. */
 bool player_yield(struct player_thread *t);
 
 /* ---- plan.c ---- */
@@ -115,31 +118,35 @@ void enter_do(struct player_thread *t, uint32_t event);
 
 /* ---- stand_in.c ---- */
 
-/* The table, without PC sampling; and that of stand_in_pc.c, added to it. */
+/* Fill the table: without PC sampling, and PC sampling only. */
 void stand_in_library(struct nv_library *l);
 void stand_in_pc(struct nv_library *l);
-/* The CALL of this function that the calling thread's recorded one made here, waited for when it
- * takes time; NULL: it made none. key: NULL, or what key[0] must be. */
+/*
+ * Returns the recorded call of this function at this place of the calling thread, and waits for its
+ * turn if it took time. NULL: there was none. `key`: NULL, or what key[0] must be.
+ */
 const struct recording_call *stand_in_call(enum recording_function f, const uint64_t *key);
-/* A call that the recorded thread, one of the back end's own, was still in when the recording
- * ended: the calling thread rests for good. */
+/*
+ * The recording ended while one of the back end's own threads was in this call: the calling thread
+ * rests for good.
+ */
 void stand_in_rest(void);
-/* What was answered, as now or at another time. NULL: never. */
+/* The answer to the same question now or at another time. NULL: it was never asked. */
 const struct recording_call *stand_in_answer(enum recording_function f, uint64_t key0,
 					     uint64_t key1);
 
 /* ---- replay_place.c ---- */
 
-/* The core's run time. `directory` is where the replay writes. */
+/* The run time that the core sees. `directory` is where the replay writes. */
 const struct gpu_runtime *place_runtime(const char *directory, uint64_t handler_ns);
-/* Sets what a launch inside of the event is told. */
+/* Sets the place of launches inside this event. */
 void place_set(uint32_t event);
 /* Nothing is written any more. */
 void place_end(void);
 
 /* ---- replay_image.c ---- */
 
-/* A code object of the recording; NULL when it is not there, which is said once. */
+/* A code object of the recording. NULL: it is missing; a message says so once. */
 const void *image_find(const uint64_t hash[2], uint64_t n_bytes);
 
 #endif

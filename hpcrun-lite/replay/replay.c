@@ -105,7 +105,7 @@ static void say_what_is_missing(const char *path, const struct tape *t)
 				 1e9);
 }
 
-/* What the back end is to do, without the recording of it. */
+/* The options of the back end, without those of the recorder. */
 static char *options_without_record(const char *options)
 {
 	char *to = calloc(1, strlen(options) + 1);
@@ -123,7 +123,7 @@ static char *options_without_record(const char *options)
 	return to;
 }
 
-/* The measurement that a recording lies beside. */
+/* The name of the measurement beside a recording. */
 static void name_measurement(char *to, size_t n_bytes, const char *recording)
 {
 	const char *name = strrchr(recording, '/') + 1;
@@ -159,8 +159,10 @@ static enum status play(struct player *p, const char *path, const struct request
 		replay_seam.library(&library);
 	nv_library_stand_in = &library;
 	status = player_run();
-	/* What the recording does not hold never comes: the back end counts it at an end of the
-	 * process. */
+	/*
+	 * Operations after the end of the recording never complete. The back end counts them at the
+	 * end of the process.
+	 */
 	if (is_partial(&p->tape))
 		player_end();
 	place_end();
@@ -169,7 +171,7 @@ static enum status play(struct player *p, const char *path, const struct request
 	return status;
 }
 
-/* In a process of its own: back end, core and store are there once. */
+/* Runs in a process of its own, because back end, core and store exist once in a process. */
 static enum status replay_one(const char *path, const struct request *r)
 {
 	enum status status = tape_load(path, &player.tape);
@@ -207,7 +209,10 @@ static bool ends_in(const char *name, const char *end)
 	return n > m && !strcmp(name + n - m, end);
 }
 
-/* Entries of a directory by name; the caller frees them. -1: it cannot be read, which is logged. */
+/*
+ * Lists a directory by name; the caller frees the entries. Returns -1 and logs why it cannot be
+ * read.
+ */
 static int list(const char *path, struct dirent ***entries)
 {
 	int n = scandir(path, entries, NULL, alphasort);
@@ -241,7 +246,7 @@ static enum status copy_directory(const char *from_root, const char *to_root, co
 	return status;
 }
 
-/* Whether a measurement has a recording beside it; then that one is played. */
+/* Returns true if a measurement has a recording beside it, which is played instead. */
 static bool is_recorded(const char *directory, const char *name)
 {
 	char path[2 * PATH_MAX];
@@ -270,13 +275,13 @@ static enum status do_entry(const struct request *r, const char *name, struct co
 	return !strcmp(name, "job") ? output_copy_file(from, to) : STATUS_OK;
 }
 
-/* What failed does not keep the others from being played. */
+/* Continues with the other recordings if one fails. */
 static enum status do_all(const struct request *r)
 {
 	struct dirent **entries;
 	struct counts c = {0, 0};
 	enum status status = copy_directory(r->recording, r->output, "vdso");
-	if (status == STATUS_OK) /* of the same code objects and binaries, which need not be here */
+	if (status == STATUS_OK) /* structures of the same binaries, which may be missing here */
 		status = copy_directory(r->recording, r->output, "structs");
 	int n = status == STATUS_OK ? list(r->recording, &entries) : -1;
 	for (int i = 0; i < n; i++) {
@@ -295,7 +300,7 @@ static enum status do_all(const struct request *r)
 	return status;
 }
 
-/* Asked before anything is written. */
+/* Called before anything is written. */
 static bool has_recordings(const char *directory)
 {
 	struct dirent **entries;
@@ -362,6 +367,6 @@ int replay_main(int argc, char **argv)
 	status = do_all(&r);
 	if (status != STATUS_OK && !holds_measurement(r.output))
 		nftw(r.output, remove_entry, 8,
-		     FTW_DEPTH | FTW_PHYS); /* or the next try finds it there */
+		     FTW_DEPTH | FTW_PHYS); /* or the next attempt would find it */
 	return status_exit_code(status);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hpcrun-lite replay: plays what --record-gpu has recorded to the same back end, without a GPU or a
- * driver, and writes the measurement that comes of it. A recording is a measurement directory with
- * .hpctape files beside the .hpcrun files; each is played in a process of its own. doc/replay.md.
- * Test: tests/cli/gpu/replay.sh.
+ * hpcrun-lite replay: plays what --record-gpu recorded to the same back end, without a GPU or a
+ * driver, and writes the resulting measurement. A recording is a measurement directory with
+ * .hpctape files beside the .hpcrun files. Each is played in a process of its own (doc/replay.md).
+ * Test: tests/cli/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_REPLAY_H
 #define HPCRUN_LITE_REPLAY_REPLAY_H

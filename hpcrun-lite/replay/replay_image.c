@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code objects of a recording: the files below gpubins, mapped when they are asked for and kept.
- * Test: tests/cli/gpu/replay.sh. */
+/*
+ * Code objects of a recording: the files in gpubins, mapped when they are first needed. Test:
+ * tests/cli/replay.sh.
+ */
 #include "common/base/log.h"
 #include "common/base/vec.h"
 #include "hpcrun-lite/replay/player.h"
@@ -11,7 +13,7 @@
 
 struct image {
 	uint64_t hash[2];
-	struct mapfile file; /* empty: it is not there */
+	struct mapfile file; /* empty: the file is missing */
 };
 
 static VEC(struct image) images;

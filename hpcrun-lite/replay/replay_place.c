@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run time as the core sees it in a replay: in place of a walk of the stack, where the recorded
- * launch was put. Thread and node are those of the original measurement, whose tree is copied.
- * Test: tests/cli/gpu/replay.sh.
+ * The run time that the core sees in a replay. Instead of a walk of the stack, a launch gets the
+ * thread and node that the recorded one had. The tree of the original measurement is copied, so
+ * they are valid. Test: tests/cli/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/output.h"
@@ -14,7 +14,7 @@
 static struct {
 	struct gpu_runtime runtime;
 	bool is_over;
-	uint64_t handler_ns; /* what launches cost in the measured run: said with the first one */
+	uint64_t handler_ns; /* cost of launches in the measured run; the first launch reports it */
 	struct gpu_thread **writers; /* by thread number */
 	uint32_t n_writers;
 } place;
@@ -28,8 +28,10 @@ static const struct recording_leave *leave_of(uint32_t n)
 	return leave == TAPE_NONE ? NULL : (const void *)player.tape.event[leave].head;
 }
 
-/* What launches when a call is entered may do so when it is left, in another order of things: then
- * its other half knows the place. */
+/*
+ * In another order, a call may launch at its end instead of its entry, or the other way round. Then
+ * its other half knows the place.
+ */
 void place_set(uint32_t n)
 {
 	const struct recording_leave *own = leave_of(n),
@@ -45,7 +47,7 @@ static bool is_alive(void)
 	return !place.is_over;
 }
 
-/* NULL without memory: then in the extents of threads that are not measured. */
+/* NULL: no memory; records go to the extents of unmeasured threads. */
 static struct gpu_thread *writer(uint32_t thread)
 {
 	if (thread >= OUTPUT_MAX_THREADS)
@@ -91,14 +93,14 @@ static void leave_out(unsigned number, const void *text)
 	(void)text;
 }
 
-/* Given to the stand-in's table, not to the run time. */
+/* Back ends pass it to the function table, not to the run time. */
 static void at_end(unsigned number, void (*fn)(uint64_t may_wait_ns))
 {
 	(void)number;
 	(void)fn;
 }
 
-/* What threads of the recording held is theirs, not the player's. */
+/* The end of a thread of the player is not the end of a recorded thread. */
 static void at_thread_end(unsigned number, void (*fn)(void))
 {
 	(void)number;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUPTI, the driver and the process as the recording knows them: each function answers what it
- * answered then. Calls that took time are matched one by one with those of the recorded thread and
- * wait for their turn; questions are answered by what they ask. What was never asked fails. Test:
- * tests/cli/gpu/replay.sh.
+ * Answers as CUPTI, the driver and the process did. Calls that took time are matched one by one
+ * with those of the recorded thread, and wait for their turn. Questions are answered by their
+ * arguments; a question that was never asked fails. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -11,9 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROUND_NS                                                                                   \
-	UINT64_C(100000000) /* between two rounds of the back end's own threads; shorter waits are \
-			       for others */
+/* Between two rounds of the back end's own threads; other waits are shorter. */
+#define ROUND_NS UINT64_C(100000000)
 
 static const struct tape_event *event(uint32_t n)
 {
@@ -22,7 +20,7 @@ static const struct tape_event *event(uint32_t n)
 
 /* ---- matching ---- */
 
-/* Where the events of the call end that the thread is in. */
+/* The LEAVE of the call that the thread is in. */
 static uint32_t end_of(const struct player_thread *t)
 {
 	return t->frame->enter == TAPE_NONE ? TAPE_NONE : event(t->frame->enter)->leave;
@@ -34,10 +32,9 @@ static bool is_call(const struct tape_event *e, unsigned f)
 }
 
 /*
- * The next event of a kind from `from` on that lies directly in the call that the thread is in;
- * TAPE_NONE: there is none. Calls that the recorded thread made in between are passed over, but not
- * the lock: with it the next round of a thread's work begins. Nor a decision, with which the next
- * part of a round does.
+ * Returns the next event of this kind, from `from` on, that is directly in the thread's current
+ * call. TAPE_NONE: there is none. Skips other calls, except locks and decisions, because these
+ * begin the next round of a thread's work or the next part of a round.
  */
 static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recording_type type,
 			unsigned what, const uint64_t *key)
@@ -55,7 +52,7 @@ static uint32_t next_in(const struct player_thread *t, uint32_t from, enum recor
 	return TAPE_NONE;
 }
 
-/* The next call of the recorded thread that took time, or the end of what it was in. */
+/* The next call of the recorded thread that took time, or the end of its current call. */
 static uint32_t next_long(const struct player_thread *t, uint32_t from)
 {
 	uint32_t n = from, end = end_of(t);
@@ -98,13 +95,15 @@ const struct recording_call *stand_in_answer(enum recording_function f, uint64_t
 	return tape_answer(&player.tape, f, key0, key1, order);
 }
 
-/* Copies what was given; the rest of *to is as it was. False: there was no such answer, or it was
- * no success. */
+/*
+ * Copies the recorded answer to *to, and returns the recorded result. An error if there is no
+ * answer.
+ */
 static int answer(enum recording_function f, uint64_t key0, uint64_t key1, void *to, size_t n_bytes)
 {
 	const struct recording_call *c = stand_in_answer(f, key0, key1);
 	if (!c)
-		return CUPTI_ERROR_UNKNOWN; /* the driver's has the same number */
+		return CUPTI_ERROR_UNKNOWN; /* equals CUDA_ERROR_UNKNOWN */
 	if (c->result == 0 && n_bytes)
 		memcpy(to, recording_out(c), c->n_out < n_bytes ? c->n_out : n_bytes);
 	return c->result;
@@ -164,7 +163,7 @@ static CUptiResult CUPTIAPI unsubscribe(CUpti_SubscriberHandle s)
 	return CUPTI_SUCCESS;
 }
 
-/* Refusals alone are recorded. */
+/* Only refusals are recorded. */
 static CUptiResult CUPTIAPI enable_callback(uint32_t on, CUpti_SubscriberHandle s,
 					    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
@@ -265,7 +264,7 @@ static CUptiResult CUPTIAPI get_device_id(CUcontext context, uint32_t *id)
 	return (CUptiResult)answer(RECORDING_GET_DEVICE_ID, key_of(context), 0, id, sizeof *id);
 }
 
-/* Pointers to nodes are used again: that of the very call, where there is one. */
+/* CUDA reuses the addresses of nodes, so the answer of this very call has precedence. */
 static CUptiResult CUPTIAPI get_graph_node_id(CUgraphNode node, uint64_t *id)
 {
 	return (CUptiResult)answer(RECORDING_GET_GRAPH_NODE_ID, key_of(node), 0, id, sizeof *id);
@@ -305,8 +304,10 @@ static CUresult CUDAAPI driver_get_version(int *version)
 
 /* ---- the process itself ---- */
 
-/* In a callback the times that its LEAVE holds, elsewhere events; after the last one time goes on
- * by what is waited for. */
+/*
+ * The times of a callback are in its LEAVE; others are events. After the last one, waits advance
+ * the time.
+ */
 static uint64_t now_ns(void)
 {
 	struct player_thread *t = player_self();
@@ -321,8 +322,7 @@ static uint64_t now_ns(void)
 		leave == TAPE_NONE ? NULL : (const void *)event(leave)->head;
 	if (l && f->n_now < l->n_now) {
 		now = ((const uint64_t *)(l + 1))[f->n_now++];
-	} else if (n != TAPE_NONE &&
-		   n < next_long(t, f->now_cursor)) { /* else it was not asked here */
+	} else if (n != TAPE_NONE && n < next_long(t, f->now_cursor)) { /* it asked here */
 		wait_for(t, n);
 		now = ((const struct recording_now *)event(n)->head)->value;
 		f->now_cursor = event(n)->next;
@@ -339,10 +339,9 @@ static bool is_own(const struct player_thread *t)
 }
 
 /*
- * Where the recorded thread did not wait, others may have been a little faster or slower than they
- * are now: this one waits until it came to its next call. When the recorded one came to nothing
- * more, one of the back end's own rests for good before its next round, as at the end of a process;
- * elsewhere time goes on.
+ * If the recorded thread did not wait here, the other threads were faster or slower than now: wait
+ * until its next call. If it made no more calls, a thread of the back end rests for good before its
+ * next round, as at the end of a process; for other threads the time advances.
  */
 static void wait_until(sem_t *wake, uint64_t until_ns)
 {
@@ -352,7 +351,7 @@ static void wait_until(sem_t *wake, uint64_t until_ns)
 	bool is_round = t && is_own(t) && until_ns - t->virtual_ns >= ROUND_NS;
 	(void)wake;
 	while (is_round && n != TAPE_NONE && n != end &&
-	       player.is_played[n]) /* of a round that went otherwise */
+	       player.is_played[n]) /* events of a round that took another course */
 		n = t->frame->cursor = t->frame->now_cursor = next_long(t, event(n)->next);
 	if (n != TAPE_NONE && is_call(event(n), RECORDING_WAIT))
 		take(t, n);
@@ -373,7 +372,7 @@ void stand_in_rest(void)
 			;
 }
 
-/* NULL: the recorded thread took none any more. */
+/* NULL: the recorded thread locked nothing any more. */
 static const struct recording_call *take_lock(struct player_thread *t)
 {
 	uint32_t n = t ? t->frame->cursor : TAPE_NONE;
@@ -391,7 +390,7 @@ static bool lock_until(pthread_mutex_t *m, uint64_t until_ns)
 	if (c && !c->result)
 		return false;
 	while (pthread_mutex_trylock(m) !=
-	       0) /* another has it longer than it had: until that is done */
+	       0) /* another thread still has it: wait for that one */
 		if (!t || !player_yield(t))
 			return false;
 	return true;
@@ -402,8 +401,10 @@ static void point(void)
 	stand_in_call(RECORDING_POINT, NULL);
 }
 
-/* Bursts: in recordings of version 1.0 the result of a lock. The gate: not in those before 1.2,
- * where it is taken for closed. */
+/*
+ * Recordings of version 1.0 have the decision about bursts as the result of a lock. Those before
+ * 1.2 have none about the gate; it counts as closed.
+ */
 static bool agree(enum nv_agree what, bool mine)
 {
 	const uint64_t key = what;
@@ -423,7 +424,7 @@ static bool spawn(void *(*run)(void *arg), void *arg)
 	return true;
 }
 
-/* No process of now is in the way of one of then. */
+/* No process can hold the lock against a replay. */
 static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 {
 	const struct recording_call *c = stand_in_call(RECORDING_LOCK_GPU, NULL);
@@ -431,7 +432,7 @@ static int lock_gpu(const CUuuid *uuid, char *path, size_t path_bytes)
 	snprintf(path, path_bytes, "%s", text_of(c) ? text_of(c) : "");
 	return c && c->result < 0
 		       ? c->result
-		       : INT_MAX; /* no descriptor: the back end closes what is the lock alone */
+		       : INT_MAX; /* not a descriptor; the back end closes only its lock file */
 }
 
 static void at_exit(void (*fn)(void))
@@ -449,7 +450,7 @@ static void at_end(void (*fn)(uint64_t may_wait_ns))
 	player.at_end = fn;
 }
 
-/* ---- all ---- */
+/* ---- the table ---- */
 
 void stand_in_library(struct nv_library *l)
 {

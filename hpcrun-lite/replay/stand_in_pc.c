@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling as the recording knows it: samples as they came then, and a configuration that holds
- * what is set, for a back end that asks more often than then (after an overflow that was put in).
- * See stand_in.c. Test: tests/cli/gpu/replay.sh, tests/cli/gpu/replay_fault.sh.
+ * Answers calls of PC sampling. Samples come from the recording. The configuration keeps what was
+ * set, for a back end that asks more often than the recorded one. See stand_in.c. Test:
+ * tests/cli/replay.sh, tests/cli/replay_fault.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 
@@ -13,7 +13,7 @@
 #define MAX_CONTEXTS 64u
 #define MAX_TYPES 16u
 
-/* Of a context: what was set. */
+/* What was set for a context. */
 static struct context {
 	CUcontext handle;
 	CUpti_PCSamplingConfigurationInfo set[MAX_TYPES]; /* by type */
@@ -141,7 +141,7 @@ static CUptiResult CUPTIAPI pc_get_stall_reasons(CUpti_PCSamplingGetStallReasons
 }
 _Static_assert(RECORDING_REASON_NAME <= CUPTI_STALL_REASON_STRING_SIZE, "a name that fits");
 
-/* The answer about an attribute; NULL: there was none. */
+/* The recorded answer about an attribute. NULL: there is none. */
 static const struct recording_attribute *attribute_of(const struct recording_call *c, uint32_t type)
 {
 	const struct recording_attribute *a = c ? recording_out(c) : NULL;
@@ -186,7 +186,7 @@ static CUptiResult CUPTIAPI pc_get_configuration(CUpti_PCSamplingConfigurationIn
 	return c ? (CUptiResult)c->result : CUPTI_SUCCESS;
 }
 
-/* ---- what goes with it ---- */
+/* ---- other calls ---- */
 
 static CUptiResult CUPTIAPI register_crc(CUpti_ComputeCrcCallbackFunc f)
 {
@@ -201,7 +201,7 @@ static CUresult CUDAAPI ctx_synchronize(CUcontext context)
 {
 	const struct recording_call *c = call(RECORDING_CTX_SYNCHRONIZE, context);
 	if (!c)
-		stand_in_rest(); /* for a kernel that outlived the process */
+		stand_in_rest(); /* its kernel outlived the process */
 	return c ? (CUresult)c->result : CUDA_SUCCESS;
 }
 

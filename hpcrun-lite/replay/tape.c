@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads recordings; see tape.h. Must not: believe a byte. Test: tests/unit/cupti/test_recording.c,
- * tests/cli/gpu/replay.sh. */
+/*
+ * Reads recordings; see tape.h. It checks every field, because a file may contain anything. Test:
+ * tests/unit/test_recording.c, tests/cli/replay.sh.
+ */
 #include "hpcrun-lite/replay/tape.h"
 
 #include "common/base/log.h"
@@ -40,7 +42,7 @@ static bool add_event(struct loading *l, const struct recording_event *e, uint32
 	if (e->type > RECORDING_NOW ||
 	    (e->type == RECORDING_ENTER && e->what >= RECORDING_N_ENTRIES) ||
 	    (e->type == RECORDING_CALL && e->what >= RECORDING_N_FUNCTIONS))
-		return true; /* of a later version */
+		return true; /* a type of a later version */
 	struct tape_event *to = vec_push(&l->events);
 	if (to)
 		*to = (struct tape_event){.head = e,
@@ -134,7 +136,7 @@ static int by_keys(const void *a, const void *b, void *tape)
 	return r ? r : *x < *y ? -1 : *x > *y;
 }
 
-/* ---- what lies in what ---- */
+/* ---- nesting ---- */
 
 struct open_stack {
 	uint32_t n;
@@ -152,8 +154,10 @@ static void leave(struct tape *t, struct open_stack *open, uint32_t n)
 		}
 }
 
-/* A call that is entered and left is two ENTERs of one stream and correlation id; calls may lie
- * inside of each other. */
+/*
+ * The entry and the end of a call are two ENTERs of one stream with the same correlation id. Calls
+ * nest.
+ */
 struct half {
 	uint32_t event, correlation, id;
 };
@@ -301,7 +305,7 @@ void tape_free(struct tape *t)
 	*t = (struct tape){.event = NULL};
 }
 
-/* ---- questions ---- */
+/* ---- answers ---- */
 
 const char *tape_text_at(const struct tape *t, uint64_t pointer, uint64_t order)
 {
