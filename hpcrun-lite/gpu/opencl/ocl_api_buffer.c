@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues of copies of buffers, fills, migrations, and mappings of buffers. Test:
- * tests/unit/opencl/test_opencl_layer.c. */
+/* Enqueues that copy, fill, migrate and map buffers. Test: tests/unit/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
@@ -135,7 +134,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void *pa
 	return status;
 }
 
-/* ---- moved by request ---- */
+/* ---- migration ---- */
 
 cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint n, const cl_mem *objects,
 				  cl_mem_migration_flags flags, cl_uint n_waits,
@@ -157,7 +156,7 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint n, const cl_me
 	return status;
 }
 
-/* ---- mapped into the host's memory ---- */
+/* ---- mapping into the host's memory ---- */
 
 void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
 			 cl_map_flags flags, size_t offset, size_t bytes, cl_uint n_waits,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues of copies, fills and mappings of images. Bytes are those of the region's elements. Test:
- * tests/unit/opencl/test_opencl_layer.c. */
+/*
+ * Enqueues that copy, fill and map images. Bytes are those of the elements of a region. Test:
+ * tests/unit/test_opencl_layer.c.
+ */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

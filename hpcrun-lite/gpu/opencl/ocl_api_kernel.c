@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues of kernels, and of what only orders: markers, barriers, waits, shared objects of OpenGL.
- * Test: tests/unit/opencl/test_opencl_layer.c. */
+/*
+ * Enqueues of kernels, and of commands that only order others: markers, barriers, waits, shared
+ * objects of OpenGL. Test: tests/unit/test_opencl_layer.c.
+ */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
 #include <errno.h>
 
-/* The shape, for calls that succeeded; 0 else. */
+/* The shape of a launch; 0 if the call failed. */
 static uint32_t shape_of(struct ocl_state *s, cl_int status, cl_command_queue queue,
 			 cl_kernel kernel, cl_uint n_dims, const size_t *global,
 			 const size_t *local)
@@ -94,13 +96,15 @@ cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint n_waits, con
 	return status;
 }
 
-/* The old forms. Only the first has an event of its own; the others are asked for in their new form
- * where the device knows it, and again as they were should that be refused. */
+/*
+ * The old forms. Only clEnqueueMarker has an event. The others use their new form if the device has
+ * it, and the old one if the new one is refused.
+ */
 cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {
 	struct ocl_enqueue e;
 	struct ocl_state *s = ocl_enter();
-	/* NULL is an error here, and shall stay one */
+	/* NULL is an error, which the program must get */
 	ocl_enqueue_begin(&e, event ? s : NULL, event);
 	cl_int status = ocl_next.clEnqueueMarker(queue, e.at);
 	ocl_enqueue_end(&e, status, queue, &marker);
@@ -108,7 +112,7 @@ cl_int clEnqueueMarker(cl_command_queue queue, cl_event *event)
 	return status;
 }
 
-/* A queue that has been used, of a device of OpenCL 1.2 or later. */
+/* Returns the queue if it was used and its device has OpenCL 1.2 or later. */
 static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
 {
 	struct ocl_queue *q = s ? ocl_queue_find(s, queue) : NULL;
@@ -116,7 +120,7 @@ static bool knows_lists(struct ocl_state *s, cl_command_queue queue)
 	       q->device->version >= 120 && ocl_next.clEnqueueBarrierWithWaitList;
 }
 
-/* A barrier whose end cannot be noticed: it had no event. */
+/* A barrier without an event: its end cannot be noticed. */
 static void count_blind(struct ocl_state *s, cl_int status, uint64_t enter_ns)
 {
 	struct gpu_ticket ticket;

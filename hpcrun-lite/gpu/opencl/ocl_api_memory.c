@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory objects as the program makes them. Test: tests/unit/opencl/test_opencl_layer.c. */
+/* Calls that make memory objects. Test: tests/unit/test_opencl_layer.c. */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
-/* Called directly after the call that made `m`, or did not. */
+/* Call it directly after the call that made `m`, or failed. */
 static void made(struct ocl_state *s, cl_mem m, unsigned detail, uint64_t enter_ns)
 {
 	if (s && m)
@@ -115,7 +115,7 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
 	return at;
 }
 
-/* Forgotten before the call, as with memory objects. */
+/* Forget it before the call, as memory objects. */
 void clSVMFree(cl_context context, void *at)
 {
 	struct ocl_state *s = ocl_enter();

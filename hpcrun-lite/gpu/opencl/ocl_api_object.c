@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts, programs and kernels as the program makes them: handles are used again by
- * implementations, so what was known of one is forgotten when it is given out. Test:
- * tests/unit/opencl/test_opencl_hidden.c.
+ * Calls that make contexts, programs and kernels. Implementations reuse handles, so what was known
+ * about a handle is forgotten when it is returned again. Test: tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -37,7 +36,10 @@ cl_context clCreateContextFromType(const cl_context_properties *properties, cl_d
 	return context;
 }
 
-/* Events hold their queue, and queues their context: what has ended lets go of it first. */
+/*
+ * An event holds its queue, and a queue its context. Release the events of completed operations
+ * first.
+ */
 cl_int clReleaseContext(cl_context context)
 {
 	struct ocl_state *s = ocl_enter();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues and events as the program sees them, and the calls that wait. Profiling is switched on for
- * every queue; what the program asks about a queue or an event is answered as if it were not, and
- * without the references that we hold. Test: tests/unit/opencl/test_opencl_hidden.c.
+ * Queues, events, and calls that wait. Profiling is enabled for every queue. The program still gets
+ * the properties that it asked for, and reference counts without ours. Test:
+ * tests/unit/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 
 #include <string.h>
 
-#define MAX_LIST 64u /* words of a list of properties that we make; a longer one is left as it is */
+#define MAX_LIST 64u /* words in our list of properties; longer ones stay unchanged */
 
 /* ---- making ---- */
 
@@ -31,8 +31,10 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
 	return queue;
 }
 
-/* `list` with profiling added, in `to`. False: nothing is to be added (profiling is on, or this is
- * a queue of the device itself), or there is no room. */
+/*
+ * Copies `list` to `to` and adds profiling. Returns false if there is nothing to add (profiling is
+ * on, or the queue is on the device itself) or no room.
+ */
 static bool add_profiling(const cl_queue_properties *list, cl_queue_properties to[MAX_LIST])
 {
 	const cl_queue_properties on_device = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
@@ -86,8 +88,10 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
 	return queue;
 }
 
-/* What has ended gives its references back, so that the queue can go when the program lets go of
- * it. */
+/*
+ * Collects what has ended, and so releases its references to the queue. Otherwise the queue would
+ * outlive its release by the program.
+ */
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
 	struct ocl_state *s = ocl_enter();
@@ -121,7 +125,7 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 
 /* ---- asking ---- */
 
-/* The list that the program gave, in place of the one that we made of it. */
+/* Returns the program's list instead of ours. */
 static cl_int answer_list(const struct ocl_queue *q, size_t room, void *to, size_t *bytes_ret)
 {
 	if (to && room < q->list_bytes)
@@ -145,7 +149,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
 	if (changed && what == CL_QUEUE_PROPERTIES && status == CL_SUCCESS && to)
 		*(cl_command_queue_properties *)to &=
 			~(cl_command_queue_properties)CL_QUEUE_PROFILING_ENABLE;
-	/* our list may be longer than the program's, and than its room */
+	/* our list may not fit into the program's */
 	if (changed && what == CL_QUEUE_PROPERTIES_ARRAY &&
 	    (status == CL_SUCCESS || status == CL_INVALID_VALUE) &&
 	    ocl_next.clGetCommandQueueInfo(queue, what, 0, NULL, NULL) == CL_SUCCESS)
@@ -216,7 +220,7 @@ cl_int clFlush(cl_command_queue queue)
 	return status;
 }
 
-/* A failed command among them ends the wait with an error; the thread has waited all the same. */
+/* A failed command ends the wait with an error. The thread has waited all the same. */
 cl_int clWaitForEvents(cl_uint n, const cl_event *events)
 {
 	struct ocl_state *s = ocl_enter();

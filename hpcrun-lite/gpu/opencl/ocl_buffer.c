@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory objects, what is mapped of them, and shared virtual memory. References are counted as the
- * program makes and drops them: memory is freed, for whoever reads the profile, where the program
- * lets go of it, also where the implementation keeps it for a while. Test:
- * tests/unit/opencl/test_opencl_layer.c.
+ * Memory objects and what is mapped of them. An object counts as freed when the program drops its
+ * last reference, even if the implementation keeps it longer. Test: tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -68,7 +66,7 @@ cl_int clRetainMemObject(cl_mem handle)
 	return status;
 }
 
-/* Forgotten before the call: after it another thread may be given the same handle. */
+/* Forget it before the call: afterwards another thread may get the same handle. */
 cl_int clReleaseMemObject(cl_mem handle)
 {
 	struct ocl_state *s = ocl_enter();
@@ -95,7 +93,7 @@ static uint64_t map_key(cl_mem handle, const void *at)
 	return ocl_key(at) ^ (h << 20 | h >> 44);
 }
 
-/* Bytes are kept in the place of a pointer, plus one, since 0 stands for nothing. */
+/* The pointer in the map is the number of bytes plus 1, because NULL means no entry. */
 void ocl_map_remember(struct ocl_state *s, cl_mem handle, const void *at, uint64_t bytes)
 {
 	ocl_map_put(&s->mapped, map_key(handle, at), (void *)(uintptr_t)(bytes + 1), NULL);

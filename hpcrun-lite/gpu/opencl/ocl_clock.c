@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pairs of a device's profiling clock and ours. Every operation gives bounds: it cannot have been
- * queued before its call was entered nor after the call returned, and not have ended after its end
- * was seen. Several times a second a few operations are looked at, and the tightest gives the pair.
- * Where the device has a timer to ask (clGetDeviceAndHostTimer) and it agrees with such bounds, it
- * is asked beside. Asking is never trusted unchecked: on some implementations that timer is another
- * clock. Test: tests/unit/opencl/test_opencl_clock.c.
+ * Pairs of a device's profiling clock and ours. Each operation gives bounds: it was queued between
+ * the entry and the return of its call, and ended before its end was seen. Several times a second a
+ * few operations are examined, and the tightest bounds give a pair. If the device has a timer
+ * (clGetDeviceAndHostTimer) that agrees with the bounds, it is used too. On some implementations
+ * that timer is another clock. Test: tests/unit/test_opencl_clock.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
-#define WINDOW_NS UINT64_C(250000000) /* between two pairs of an active device */
-#define N_MOMENTS 4u                  /* looked at for each pair */
-#define GOOD_ENOUGH_NS 100000u        /* the first pair is delivered at once when it is as good */
+#define WINDOW_NS UINT64_C(250000000) /* time between two pairs of an active device */
+#define N_MOMENTS 4u                  /* operations examined for each pair */
+#define GOOD_ENOUGH_NS 100000u        /* the first pair is delivered at once if it is this good */
 #define TIMER_SLACK_NS 50000
 
 enum timer { TIMER_UNASKED, TIMER_UNCHECKED, TIMER_GOOD, TIMER_USELESS };
 
 struct ocl_clock {
 	uint32_t id;
-	_Atomic uint64_t next_ns;     /* the next operation that is wanted begins after this */
-	pthread_mutex_t lock;         /* of the rest */
+	_Atomic uint64_t next_ns;     /* operations that begin later are wanted */
+	pthread_mutex_t lock;         /* protects the rest */
 	unsigned n_wanted, n_added;
 	uint64_t best_device, best_ours, best_error; /* best_error UINT64_MAX: none */
-	bool delivered;               /* a pair was */
+	bool delivered;               /* at least one pair */
 	enum timer timer;
 	uint64_t timer_device, timer_ours, timer_error; /* the last answer, TIMER_UNCHECKED */
 };
@@ -45,7 +44,7 @@ uint32_t ocl_clock_id(const struct ocl_clock *c)
 
 bool ocl_clock_wants(struct ocl_clock *c, uint64_t now_ns)
 {
-	/* relaxed: one operation more or less is looked at */
+	/* relaxed: one operation more or less does not matter */
 	if (now_ns < atomic_load_explicit(&c->next_ns, memory_order_relaxed))
 		return false;
 	pthread_mutex_lock(&c->lock);
@@ -64,8 +63,10 @@ static int64_t less(uint64_t a, uint64_t b)
 	return (int64_t)(a - b);
 }
 
-/* The time of queueing may be of another clock than start and end (then the call's return says
- * nothing). */
+/*
+ * The queueing time may come from a different clock than start and end. Then the return of the call
+ * gives no bound.
+ */
 bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high)
 {
 	bool queued_fits = m->queued && m->queued <= m->start &&
@@ -77,7 +78,7 @@ bool ocl_clock_bounds(const struct ocl_moment *m, int64_t *low, int64_t *high)
 	return *low <= *high;
 }
 
-/* A device whose clock is ours shall not be shifted by our own uncertainty. */
+/* Do not shift a device whose clock is ours by our own uncertainty. */
 static int64_t choose(int64_t low, int64_t high)
 {
 	return low <= 0 && 0 <= high ? 0 : low + (high - low) / 2;

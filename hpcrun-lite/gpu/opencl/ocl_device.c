@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices and contexts: asked about and defined when first used, under s->define. Test:
- * tests/unit/opencl/test_opencl_layer.c. */
+/*
+ * Devices and contexts: queried and defined when first used, under s->define. Test:
+ * tests/unit/test_opencl_layer.c.
+ */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
 #include "common/safe/text.h"
@@ -10,7 +12,7 @@
 #define TEXT_BYTES 256u
 #define MAX_DEVICES 64u
 
-/* 0 when the device does not know it. */
+/* Returns 0 if the device does not know it. */
 static uint64_t number(cl_device_id d, cl_device_info what)
 {
 	union {
@@ -38,8 +40,10 @@ static unsigned version_of(const char *s)
 		       : 100;
 }
 
-/* PoCL compiles all kernels of the program for every possible group size when it is asked (104 ms
- * for a kernel of a line). */
+/*
+ * A query for the binary makes PoCL compile all kernels for every group size (104 ms for a kernel
+ * of one line).
+ */
 static bool binaries_are_dear(cl_platform_id platform)
 {
 	char name[TEXT_BYTES];
@@ -48,7 +52,7 @@ static bool binaries_are_dear(cl_platform_id platform)
 	       !strncmp(name, "Portable Computing Language", 27);
 }
 
-/* The position among the devices of its platform, which is how people count them. */
+/* Returns the index among the devices of the platform, as people count them. */
 static uint32_t ordinal_of(const struct ocl_device *d)
 {
 	cl_device_id all[MAX_DEVICES];

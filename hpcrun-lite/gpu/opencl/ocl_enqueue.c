@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all enqueues have in common: an event of ours where the program wants none, the launch after
- * the call has succeeded (a call that was refused was never launched), and the operation put among
- * those in flight. Test: tests/unit/opencl/test_opencl_layer.c, tests/bench/bench_enqueue.sh.
+ * What all enqueues share: our own event if the program wants none, the launch if the call
+ * succeeded, and the operation in flight. Tests: tests/unit/test_opencl_layer.c,
+ * tests/bench/bench_enqueue.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -20,7 +20,7 @@ void ocl_enqueue_begin(struct ocl_enqueue *e, struct ocl_state *s, cl_event *the
 	e->enter_ns = clock_mono_ns();
 }
 
-/* Launches; gives the operation to the queue, or the event back. */
+/* Records the launch. Passes the operation to the queue, or releases the event. */
 static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event,
 		   const struct ocl_what *what)
 {
@@ -44,7 +44,7 @@ static void record(struct ocl_enqueue *e, struct ocl_queue *q, cl_event event,
 	ocl_queue_add(s, q, &p);
 }
 
-/* A launch of which nothing more can be known. */
+/* A launch about which nothing more will be known. */
 static void record_blind(const struct ocl_enqueue *e, const struct ocl_what *what,
 			 enum msr_gpu_loss cause)
 {

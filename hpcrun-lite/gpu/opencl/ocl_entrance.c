@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the back end comes into the process: what the two entrances have in common. The module links
- * neither with the preloaded library nor with OpenCL; both are found by name. Test:
- * tests/unit/opencl/test_opencl_layer.c, tests/cli/opencl/ocl_entrance.sh.
+ * What both ways into the process share. The module links neither the preloaded library nor OpenCL;
+ * it finds both by name. Tests: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -17,8 +16,10 @@ static const char *name_of(enum ocl_entrance how)
 	return how == OCL_LAYER ? "ICD loader's layer" : "preloaded";
 }
 
-/* What is behind us is called for as long as the process lives, also where the program closes the
- * library that it opened. */
+/*
+ * Keeps the library of the next functions loaded until the process ends, even if the program closes
+ * it.
+ */
 static void keep_loaded(const void *function)
 {
 	Dl_info info;

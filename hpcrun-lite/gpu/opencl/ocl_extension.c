@@ -38,7 +38,7 @@ static cl_program create_program_khr(cl_context context, const void *il, size_t 
 	return program;
 }
 
-/* cl_khr_command_buffer: what it holds runs as one, with one event. It shows as one kernel. */
+/* cl_khr_command_buffer: the whole buffer has one event, and is recorded as one kernel. */
 static cl_int enqueue_command_buffer_khr(cl_uint n_queues, cl_command_queue *queues, void *buffer,
 					 cl_uint n_waits, const cl_event *waits, cl_event *event)
 {
@@ -128,13 +128,12 @@ static cl_int fill_intel(cl_command_queue queue, void *at, const void *pattern,
 	return status;
 }
 
-/* ---- what the program gets ---- */
+/* ---- answers to the program ---- */
 
 struct known {
 	const char *name;
 	const void *ours;
-	_Atomic(void *) *next; /* where the function behind goes; NULL: it is one of the table,
-				  which loaders find by themselves */
+	_Atomic(void *) *next; /* stores the next function; NULL: it is in ocl_next */
 };
 
 #define CORE(name) {#name, (const void *)(uintptr_t)name, NULL},
@@ -153,7 +152,7 @@ static const struct known known[] = {
 	EXTENSION("clEnqueueMemFillINTEL", fill_intel, next_fill_intel),
 };
 
-/* Ours stands for one function only: that of another platform, which may differ, is counted. */
+/* Our function calls one next function. That of another platform may differ, so it gets a slot. */
 static void *ours_for(const struct known *k, void *theirs)
 {
 	void *before = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a kernel is and what it is launched with. All that has to be asked is asked at its first
- * launch on a device; the shapes of the last launches are kept with the kernel, so that the usual
- * launch costs two locks and a comparison. Test: tests/unit/opencl/test_opencl_layer.c.
+ * Kernels and the shapes of their launches. The first launch on a device asks everything. The
+ * kernel keeps the shapes of the last launches, so a usual launch costs two locks and a comparison.
+ * Test: tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -12,22 +12,22 @@
 #define MAX_NAME 1024u
 
 struct extent {
-	size_t global[3], local[3]; /* local[0] 0: left to the implementation */
+	size_t global[3], local[3]; /* local[0] 0: the implementation chooses */
 };
 
 struct variant {
 	struct variant *next;
 	const struct ocl_device *device;
 	uint32_t function;
-	size_t required[3];      /* the group's size that the source demands; 0: none */
+	size_t required[3];      /* group size that the source requires; 0: none */
 	uint32_t shared_bytes, private_bytes;
 	struct extent kept[N_KEPT];
 	uint32_t shape[N_KEPT];  /* 0: free */
-	unsigned turn;           /* the next to be replaced */
+	unsigned turn;           /* the next one to replace */
 };
 
 struct ocl_kernel {
-	pthread_mutex_t lock;    /* of all that follows */
+	pthread_mutex_t lock;    /* protects the fields below */
 	struct variant *first;
 };
 
@@ -47,7 +47,7 @@ static struct ocl_kernel *get(struct ocl_state *s, cl_kernel handle)
 	return k;
 }
 
-/* Blocks stay in the map for the next kernel with the same handle. */
+/* The entry stays in the map for the next kernel with this handle. */
 void ocl_kernel_made(struct ocl_state *s, cl_kernel handle)
 {
 	struct ocl_kernel *k = s && handle ? ocl_map_get(&s->kernels, ocl_key(handle)) : NULL;
@@ -107,7 +107,7 @@ static struct variant *find(const struct ocl_kernel *k, const struct ocl_device 
 	return v;
 }
 
-/* Two threads may ask at once: one answer is kept. */
+/* If two threads ask at once, one answer is kept. */
 static bool learn(struct ocl_state *s, struct ocl_kernel *k, cl_kernel handle,
 		  const struct ocl_device *d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entrance through the ICD loader: what cl_layer.h asks of a layer, in its first form and in
- * that of the loaders of 2024, and the table of our functions. A loader that gets an error here
- * goes on without us. Test: tests/unit/opencl/test_opencl_layer.c,
- * tests/cli/opencl/ocl_entrance.sh.
+ * The way in through the ICD loader: the functions that cl_layer.h requires of a layer, in the
+ * first form and in that of loaders since 2024, and the table of our functions. If a loader gets an
+ * error here, it continues without us. Tests: tests/unit/test_opencl_layer.c,
+ * tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -34,7 +34,7 @@ VISIBLE cl_int clGetLayerInfo(cl_layer_info name, size_t room, void *to, size_t 
 	return CL_INVALID_VALUE;
 }
 
-/* Programs that bring a copy of the loader may have two of them. */
+/* A program that brings a copy of the loader may have two of them. */
 static void refuse(const cl_icd_dispatch *target)
 {
 	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) == OCL_LAYER &&
@@ -48,7 +48,7 @@ VISIBLE cl_int clInitLayer(cl_uint n, const cl_icd_dispatch *target, cl_uint *n_
 {
 	if (!target || !n_ret || !dispatch)
 		return CL_INVALID_VALUE;
-	/* Preloaded too, or offered twice: never in front of ourselves. */
+	/* Refuse to come twice: we may be preloaded too, or offered by a second loader. */
 	if (atomic_load_explicit(&ocl_entrance, memory_order_acquire) != OCL_NOT_IN) {
 		refuse(target);
 		return CL_INVALID_OPERATION;
@@ -71,7 +71,7 @@ VISIBLE cl_int clInitLayerWithProperties(cl_uint n, const cl_icd_dispatch *targe
 }
 
 /*
- * The loader takes its layers down at exit: our exit handler has run before, and what comes now is
+ * The loader removes its layers at exit. Our exit handler has already run; later calls are only
  * passed on.
  */
 VISIBLE cl_int clDeinitLayer(void)

@@ -33,7 +33,7 @@ void ocl_map_init(struct ocl_map *m)
 		pthread_mutex_init(&m->stripe[i].lock, NULL);
 }
 
-/* Where the key is or would be. At least one entry is free. */
+/* Returns the entry where the key is or would be. At least one entry is free. */
 static struct ocl_map_entry *find(const struct ocl_map_stripe *s, uint64_t key)
 {
 	size_t at = home(s, key);
@@ -86,7 +86,7 @@ bool ocl_map_put(struct ocl_map *m, uint64_t key, void *value, void **old)
 	return good;
 }
 
-/* Closes the gap at `at`: entries behind it that could not stand at their home move up. */
+/* Closes the gap at `at`: moves up later entries that are not at their home. */
 static void shift_back(struct ocl_map_stripe *s, size_t at)
 {
 	size_t mask = s->room - 1;

@@ -36,7 +36,7 @@ static unsigned class_of(size_t bytes)
 	return c;
 }
 
-/* From the last mapping, or a new one; the rest of the old one is left. */
+/* Takes it from the last mapping, or makes a new one and abandons the rest of the old one. */
 static void *cut(struct ocl_memory *m, size_t bytes)
 {
 	if ((size_t)(m->end - m->at) < bytes) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entrance by preloading, where the ICD loader is too old for layers or there is none: our
- * functions stand in front of OpenCL's under their own names. What is behind them is looked for at
- * the first call, since programs may load OpenCL late. Functions that a program gets by dlsym()
- * from a library that it opened are not seen. Test: tests/cli/opencl/ocl_entrance.sh.
+ * The way in by preloading, if the ICD loader is too old for layers or there is none. Our functions
+ * have OpenCL's names and come first. The next functions are looked up at the first call, because
+ * programs may load OpenCL late. Functions that a program gets by dlsym() from a library that it
+ * opened are not seen. Test: tests/cli/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
@@ -16,7 +16,10 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* For what is not behind us: functions that return a status, and those that return an object. */
+/*
+ * Used if the next function is missing: one for functions that return a status, one for those that
+ * return an object.
+ */
 static cl_int no_status(void)
 {
 	return PLATFORM_NOT_FOUND;
@@ -27,7 +30,7 @@ static void *no_object(void)
 	return NULL;
 }
 
-/* ---- where OpenCL is ---- */
+/* ---- finding OpenCL ---- */
 
 #define MAX_LIBRARIES 8u
 #define MAX_PATH 512u
@@ -37,8 +40,10 @@ struct libraries {
 	char path[MAX_LIBRARIES][MAX_PATH];
 };
 
-/* Loaders and implementations by their file names. Nothing but names is taken here: the loader's
- * lock is held. */
+/*
+ * Recognizes loaders and implementations by file name. It only looks at names, because the dynamic
+ * loader's lock is held.
+ */
 static int note_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct libraries *l = arg;
@@ -50,8 +55,10 @@ static int note_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return l->n == MAX_LIBRARIES;
 }
 
-/* The next definition of the name; else one in a library that was opened without making its names
- * global. */
+/*
+ * Returns the next definition of the name, or one in a library that was opened without making its
+ * names global.
+ */
 static void *find(const char *name, const struct libraries *l)
 {
 	void *function = dlsym(RTLD_NEXT, name);
@@ -65,7 +72,7 @@ static void *find(const char *name, const struct libraries *l)
 	return function;
 }
 
-/* ---- the table of what is behind us ---- */
+/* ---- the table of the next functions ---- */
 
 static bool returns_object(const char *name)
 {
@@ -81,8 +88,8 @@ static bool returns_object(const char *name)
 
 struct function {
 	const char *name;
-	size_t at;        /* in the table */
-	bool asked_first; /* whether it is there is asked before it is called */
+	size_t at;        /* offset in the table */
+	bool asked_first; /* callers check that it is not NULL */
 };
 
 #define FUNCTION(name) {#name, offsetof(cl_icd_dispatch, name), false},
@@ -124,8 +131,10 @@ void ocl_preload_start(void)
 	pthread_once(&once, start);
 }
 
-/* An implementation that is linked directly may call itself by its public names; that is not the
- * program's doing. */
+/*
+ * An implementation that the program links directly may call its own public names. These calls are
+ * not the program's.
+ */
 bool ocl_preload_is_inner(const void *caller)
 {
 	struct dl_find_object of_caller, of_next;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the launcher asks: which ICD loader programs will find, whether it knows layers, and what
- * devices there are. Not for the measured process, though it lies in the same module. Test:
- * tests/cli/launch/launch_gpu.sh.
+ * Answers the launcher: which ICD loader will programs find, does it know layers, which devices are
+ * there? Not for the measured process, although it is in the same module. Test:
+ * tests/cli/launch_gpu.sh.
  */
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/gpu/opencl/ocl_headers.h"
@@ -19,7 +19,7 @@
 #define LOADER "libOpenCL.so.1"
 #define MAX_LISTED 64u
 
-/* Whether the file mentions the variable that names layers. */
+/* Returns true if the file mentions the variable that names layers. */
 static bool knows_layers(const char *path)
 {
 	static const char variable[] = "OPENCL_LAYERS";

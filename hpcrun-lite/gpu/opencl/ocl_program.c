@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code object of a program: its binary for the device where that is ELF, else its source, else
- * its intermediate code, else whatever the binary is. Asked for once after each build, and only for
- * programs of which a kernel runs. Test: tests/unit/opencl/test_opencl_layer.c.
+ * The code object of a program. In this order: its binary for the device if that is ELF, its
+ * source, its intermediate code, any binary. It is queried once after each build, and only for
+ * programs of which a kernel runs. Test: tests/unit/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -21,7 +21,7 @@ struct ocl_program {
 	enum ocl_origin origin;
 };
 
-/* Bytes with a mapping of their own. */
+/* Bytes in a mapping of their own. */
 struct blob {
 	char *bytes;
 	size_t n;
@@ -45,7 +45,7 @@ static struct blob ask(cl_program p, cl_program_info what)
 	return b;
 }
 
-/* Only the binary of the device is asked for: a NULL leaves one out. */
+/* Queries the binary of this device only: NULL leaves one out. */
 static struct blob ask_binary(cl_program p, cl_device_id device)
 {
 	cl_device_id devices[MAX_DEVICES];
@@ -84,7 +84,7 @@ static enum msr_gpu_code_kind kind_of_binary(const struct blob *b)
 	return MSR_GPU_CODE_OTHER;
 }
 
-/* Text ends before its NUL. */
+/* The NUL is not part of the text. */
 static void as_text(struct blob *b, size_t *n)
 {
 	*n = b->bytes ? strnlen(b->bytes, b->n) : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues, and the operations they have in flight. An operation's end is noticed by looking at its
- * event in later calls of the program, not by a callback: a callback costs an allocation, with
- * NVIDIA's implementation 7 us and a thread, and on some a flush that the program did not ask for.
- * Operations are taken off their queue's list, looked at without a lock, and what has not ended is
- * put back in front. Test: tests/unit/opencl/test_opencl_life.c.
+ * Queues and their operations in flight. Later calls of the program examine the events of
+ * operations to notice their ends. A callback would cost an allocation, with NVIDIA 7 us and a
+ * thread, and on some implementations a flush that the program did not ask for. Operations are
+ * taken off the list, examined without a lock, and put back in front if they still run. Test:
+ * tests/unit/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -16,10 +16,9 @@
 #define SLICE_NS 200000
 
 /*
- * Looking is cheap with most implementations (0.3 us an operation with PoCL). NVIDIA's asks the
- * device for each question while it works: 1.3 us instead of 0.2. There looks become rare, so that
- * most operations are looked at when the program has waited and the device rests, and the times
- * that can be spared are not asked for.
+ * A look at an event is cheap with most implementations (0.3 us with PoCL). While the device works,
+ * NVIDIA's asks it each time: 1.3 us instead of 0.2. Then we look rarely, mostly after the program
+ * has waited, and ask for fewer times.
  */
 #define INTERVAL_LEAST 32u
 #define INTERVAL_MOST 16384u
@@ -28,7 +27,7 @@
 
 static ocl_finish_fn finish_all;
 
-/* ---- what is known of a queue ---- */
+/* ---- queues ---- */
 
 static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
 {
@@ -39,7 +38,7 @@ static struct ocl_queue *queue_new(struct ocl_state *s, cl_command_queue handle)
 	q->look_at = q->interval = INTERVAL_LEAST;
 	pthread_mutex_init(&q->lock, NULL);
 	q->next_made = atomic_load_explicit(&s->all_queues, memory_order_relaxed);
-	/* release: whoever walks the list sees what stands in it */
+	/* release: a thread that walks the list sees its content */
 	while (!atomic_compare_exchange_weak_explicit(&s->all_queues, &q->next_made, q,
 						      memory_order_release, memory_order_relaxed))
 		;
@@ -51,8 +50,7 @@ struct ocl_queue *ocl_queue_find(struct ocl_state *s, cl_command_queue handle)
 	return ocl_map_get(&s->queues, ocl_key(handle));
 }
 
-/* The block of a queue that is no more is used again, unless operations of it are still in
- * flight. */
+/* The entry of a released queue is reused, unless its operations are still in flight. */
 static struct ocl_queue *block_for(struct ocl_state *s, cl_command_queue handle)
 {
 	struct ocl_queue *q = ocl_queue_find(s, handle);
@@ -159,7 +157,7 @@ struct ocl_queue *ocl_queue_get(struct ocl_state *s, cl_command_queue handle)
 	return q;
 }
 
-/* ---- the list of what is in flight ---- */
+/* ---- operations in flight ---- */
 
 /* Under q->lock. */
 static struct ocl_pending *spare(struct ocl_state *s, struct ocl_queue *q)
@@ -171,7 +169,7 @@ static struct ocl_pending *spare(struct ocl_state *s, struct ocl_queue *q)
 	return p;
 }
 
-/* True when there is now enough to look for ends. */
+/* Returns true if there are enough operations to examine. */
 static bool append(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pending *given,
 		   bool *kept)
 {
@@ -193,7 +191,7 @@ static bool append(struct ocl_state *s, struct ocl_queue *q, const struct ocl_pe
 	return look;
 }
 
-/* Takes up to OCL_BATCH off the front, linked; NULL: none. */
+/* Takes up to OCL_BATCH operations off the front, linked. NULL: there is none. */
 static struct ocl_pending *take(struct ocl_queue *q)
 {
 	pthread_mutex_lock(&q->lock);
@@ -210,7 +208,7 @@ static struct ocl_pending *take(struct ocl_queue *q)
 	return first;
 }
 
-/* `left`, linked, goes back to the front; `n_ended` blocks of `ended` become spare. */
+/* Puts the list `left` back to the front; `n_ended` entries of `ended` become spare. */
 static void put_back(struct ocl_queue *q, struct ocl_pending *left, struct ocl_pending *ended,
 		     uint32_t n_ended)
 {
@@ -249,9 +247,9 @@ static uint64_t ask_time(cl_event event, cl_profiling_info what)
 }
 
 /*
- * Only of a command that is known to have completed: NVIDIA's implementation answers for others
- * too, with times of something else. It also does so for barriers and migrations; what gives them
- * away is that they were never queued, while others were.
+ * Use only for a command that has completed: for others NVIDIA's implementation returns wrong
+ * times. It does so for barriers and migrations too, which have no queueing time, while other
+ * commands have one.
  */
 static bool ask_times(struct ocl_device *d, cl_event event, bool briefly, struct times *t)
 {
@@ -299,8 +297,10 @@ static void deliver(const struct ocl_queue *q, const struct ocl_pending *p, cl_i
 								     .end = t.end});
 }
 
-/* CL_COMPLETE, a negative error, or positive: not ended. An event that cannot be asked has
- * failed. */
+/*
+ * CL_COMPLETE, a negative error, or positive: still running. An event that cannot be queried has
+ * failed.
+ */
 static cl_int status_of(cl_event event)
 {
 	cl_int status = CL_QUEUED;
@@ -311,11 +311,13 @@ static cl_int status_of(cl_event event)
 
 struct batch {
 	struct ocl_pending *left, **left_end, *ended;
-	uint32_t n_ended, n_running; /* n_running: of those left, handed to the device */
+	uint32_t n_ended, n_running; /* n_running: on the device */
 };
 
-/* `in_order`: nothing behind the first that has not ended has ended. `briefly`: no more questions
- * than needed. */
+/*
+ * `in_order`: if one operation still runs, so do all later ones. `briefly`: ask as little as
+ * possible.
+ */
 static void look(const struct ocl_queue *q, struct ocl_pending *list, bool in_order, bool briefly,
 		 struct batch *b)
 {
@@ -345,7 +347,7 @@ static void release(const struct batch *b)
 		ocl_next.clReleaseEvent(p->event);
 }
 
-/* One batch; returns how many had ended. */
+/* Examines one batch. Returns how many operations had ended. */
 static uint32_t collect_some(struct ocl_state *s, struct ocl_queue *q, bool briefly)
 {
 	struct batch b;
@@ -365,12 +367,12 @@ void ocl_queue_collect(struct ocl_state *s, struct ocl_queue *q)
 		;
 }
 
-/* Between enqueues, while the device works: as often as it is worth what it costs. */
+/* Examines between enqueues, while the device works, as often as the cost allows. */
 static void collect_between(struct ocl_state *s, struct ocl_queue *q)
 {
 	pthread_mutex_lock(&q->lock);
 	bool dear = q->dear;
-	q->look_at = q->n_pending + q->interval; /* others need not come too */
+	q->look_at = q->n_pending + q->interval; /* no other thread needs to look */
 	pthread_mutex_unlock(&q->lock);
 	uint64_t start = clock_thread_cpu_ns(), n = 0, now_ended;
 	do
@@ -397,14 +399,16 @@ void ocl_queue_collect_all(struct ocl_state *s)
 		return;
 	for (struct ocl_queue *q = atomic_load_explicit(&s->all_queues, memory_order_acquire); q;
 	     q = q->next_made)
-		/* relaxed: an operation that is added just now is looked at the next time */
+		/* relaxed: the next look finds an operation that is added now */
 		if (atomic_load_explicit(&q->n_pending, memory_order_relaxed) &&
 		    atomic_load_explicit(&q->defined, memory_order_acquire))
 			ocl_queue_collect(s, q);
 }
 
-/* Counts one more. More in flight than is remembered: what has ended makes room, else the operation
- * is given up. */
+/*
+ * Counts one more operation. If too many are in flight, ended ones make room; otherwise this one is
+ * given up.
+ */
 static bool has_room(struct ocl_state *s)
 {
 	if (atomic_fetch_add_explicit(&s->n_pending, 1, memory_order_relaxed) < OCL_MAX_PENDING)
@@ -439,8 +443,10 @@ unsigned ocl_queue_holds(struct ocl_queue *q, cl_event event)
 
 /* ---- the end ---- */
 
-/* Everything, whoever holds its lock has a moment to let go: a thread that was ended inside never
- * will. Then what it holds is counted, once. */
+/*
+ * Takes all operations. A thread that holds the lock has a moment to release it; one that was
+ * cancelled never will. Then its operations are counted as lost, once.
+ */
 static struct ocl_pending *take_all(struct ocl_queue *q)
 {
 	struct timespec moment = {0, SLICE_NS};
@@ -461,8 +467,7 @@ static struct ocl_pending *take_all(struct ocl_queue *q)
 	return first;
 }
 
-/* Looks at a list until nothing of it is with the device any more or the time is over; returns what
- * is left. */
+/* Examines a list until no operation is on the device or the time is over. Returns the rest. */
 static struct ocl_pending *wait_for(const struct ocl_queue *q, struct ocl_pending *list,
 				    uint64_t until_ns, bool may_release)
 {

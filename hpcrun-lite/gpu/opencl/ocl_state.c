@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of the process: made at the first call, made anew in the child of a fork (where the old
- * one is left as it lies: its locks may be held and its handles are the parent's), and brought to
- * an end. Test: tests/unit/opencl/test_opencl_life.c.
+ * The state of the process: its start, its renewal in a forked child, and its end. The child
+ * abandons the old state, because its locks may be held and its handles are the parent's. Test:
+ * tests/unit/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 
@@ -26,9 +26,8 @@ static void finish_queues(struct ocl_state *s, uint64_t may_wait_ns, enum ocl_en
 }
 
 /*
- * Nothing of OpenCL is called where the process ends inside a call of OpenCL, as in a signal
- * handler: its locks are held below us. Nothing is released, which would enter the program's
- * allocator.
+ * If the process ends inside a call of OpenCL, as in a signal handler, its locks are held and we
+ * must not call it. Nothing is released, because that would use the program's allocator.
  */
 static void at_end(uint64_t may_wait_ns)
 {
@@ -43,7 +42,7 @@ static void at_end(uint64_t may_wait_ns)
 	ocl_depth--;
 }
 
-/* exit() was called, or main returned, and the implementations are still whole. */
+/* exit() was called, or main returned, and the implementations still work. */
 static void at_exit(void)
 {
 	struct ocl_state *s = atomic_load_explicit(&ocl_state_now, memory_order_acquire);
@@ -59,7 +58,7 @@ void ocl_state_register_exit(struct ocl_state *s, ocl_finish_fn *fn)
 {
 	/* relaxed: the value is always the same */
 	atomic_store_explicit(&finish, fn, memory_order_relaxed);
-	/* relaxed: an exit handler too many does no harm */
+	/* relaxed: one exit handler more does no harm */
 	if (atomic_load_explicit(&s->exits_registered, memory_order_relaxed) < 2 &&
 	    atomic_fetch_add_explicit(&s->exits_registered, 1, memory_order_relaxed) < 2)
 		atexit(at_exit);
@@ -86,13 +85,13 @@ static struct ocl_state *state_new(uint32_t generation)
 	return s;
 }
 
-/* Of two threads that come here at once one wins; the other's is given back. */
+/* If two threads come here at once, one wins, and the state of the other is freed. */
 static struct ocl_state *renew(struct ocl_state *old, uint32_t generation)
 {
 	struct ocl_state *s = state_new(generation);
 	if (!s)
 		return NULL;
-	/* release: whoever sees it sees what it holds */
+	/* release: a thread that sees it sees its content */
 	if (!atomic_compare_exchange_strong_explicit(&ocl_state_now, &old, s, memory_order_acq_rel,
 						     memory_order_acquire)) {
 		ocl_memory_unmap(s, sizeof *s);
@@ -115,7 +114,7 @@ struct ocl_state *ocl_state_slow(const void *caller)
 	else if (generation == 0)
 		s = s && s->pid == sys_getpid()
 			    ? s
-			    : NULL; /* after the end: what is known of queues still holds */
+			    : NULL; /* after the end the queues are still valid */
 	else if (!s || s->generation != generation)
 		s = renew(s, generation);
 	errno = saved;
