@@ -36,7 +36,7 @@ static struct msr_gpu_aggregate *make(struct gpu_backend *b, const struct aggreg
 		if (index_add(&b->aggregate_index, hash, a)) {
 			extent_publish(w->extent, sizeof *a);
 			known = a;
-		} else { /* a row that nobody finds again would be made anew each time */
+		} else { /* otherwise a row would be made again each time */
 			*a = (struct msr_gpu_aggregate){0};
 			*cause = MSR_GPU_LOSS_NO_MEMORY;
 		}

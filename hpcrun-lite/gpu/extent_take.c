@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extents of the GPU core: takes them from the store. Every wait is bounded. Test:
+ * Takes extents for the GPU core from the store. Every wait is bounded. Test:
  * tests/unit/test_gpu_core.c.
  */
 #include "common/safe/clock.h"
@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#define GROWTH_WAITS 100u       /* for another thread that makes space, and then ... */
+#define GROWTH_WAITS 100u       /* number of waits for another thread that makes space */
 #define GROWTH_WAIT_NS 100000
 #define FULL_REST_NS 10000000u  /* a full disk is not asked again at each launch */
 
@@ -33,7 +33,7 @@ static uint64_t block_signals(void)
 	return old;
 }
 
-static struct msr_extent *take_extent(const struct store_request *request, enum msr_loss *why)
+static struct msr_extent *from_store(const struct store_request *request, enum msr_loss *why)
 {
 	uint64_t mask = block_signals();
 	struct msr_extent *e = store_extent(request, why);
@@ -49,11 +49,11 @@ struct msr_extent *extent_take(const struct store_request *request, enum msr_gpu
 		*cause = MSR_GPU_LOSS_NO_SPACE;
 		return NULL;
 	}
-	struct msr_extent *e = take_extent(request, &why);
+	struct msr_extent *e = from_store(request, &why);
 	for (unsigned i = 0; !e && why == MSR_LOSS_BUSY && i < GROWTH_WAITS; i++) {
 		const struct timespec wait = {0, GROWTH_WAIT_NS};
 		sys_call4(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&wait, 0);
-		e = take_extent(request, &why);
+		e = from_store(request, &why);
 	}
 	if (!e && loss_of(why) == MSR_GPU_LOSS_NO_SPACE)
 		atomic_store_explicit(&gpu_core.full_until_ns, now_ns + FULL_REST_NS,

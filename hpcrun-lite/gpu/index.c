@@ -93,7 +93,7 @@ bool index_add(struct index *x, uint64_t hash, void *value)
 		struct index_table *larger = doubled(t);
 		if (larger)
 			atomic_store_explicit(&x->table, larger, memory_order_release);
-		/* one slot stays empty, for look-ups to end */
+		/* so that look-ups end */
 		else if (!t || t->n + 2 > t->n_slots)
 			return false;
 		t = larger ? larger : t;

@@ -80,7 +80,7 @@ static void sum_done(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	}
 	gpu_count(&a->n_ops, 1);
 	gpu_count(&a->busy_ns, op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0);
-	/* of a kernel it is a name, not an amount */
+	/* for a kernel it is a name, not an amount */
 	gpu_count(&a->amount, kind == MSR_GPU_KERNEL ? 0 : op->amount);
 }
 
@@ -100,7 +100,7 @@ static void sum_lost(struct gpu_backend *b, uint32_t thread, uint32_t node, unsi
 	gpu_count(&tally->lost[cause], 1);
 }
 
-/* ---- what back ends say ---- */
+/* ---- reports of back ends */
 
 static void check_order(struct gpu_backend *b, const struct gpu_op *op)
 {
@@ -170,7 +170,7 @@ void op_record_by_id(struct gpu_backend *b, uint64_t vendor_id, const struct gpu
 	case PENDING_BUSY:
 		gpu_count(&gpu_tally_of(b)->op_losses[MSR_GPU_LOSS_BUSY], 1);
 		break;
-	case PENDING_GONE: /* counted when it was put out */
+	case PENDING_GONE: /* counted when it was removed from the table */
 		break;
 	}
 }

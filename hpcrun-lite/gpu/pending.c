@@ -105,7 +105,7 @@ static enum pending_found find(struct pending *p, uint64_t id, struct pending_la
 					     .thread = s->thread,
 					     .node = s->node & ~IS_DONE,
 					     .kind = (enum msr_gpu_kind)(s->id_kind & 15u)};
-		if (l->kind == MSR_GPU_NO_KIND) /* perhaps a graph: more may come */
+		if (l->kind == MSR_GPU_NO_KIND) /* perhaps a graph: more operations may come */
 			return PENDING_GONE;
 		if (takes && l->kind != MSR_GPU_GRAPH)
 			s->node |= IS_DONE;

@@ -26,7 +26,7 @@ struct wanted {
 	const char *name, *more;
 	uint32_t id;           /* 0: the next of its type */
 	bool interned;
-	uint64_t hash;         /* of what makes it the same as another */
+	uint64_t hash;         /* hash of what two equal definitions share */
 };
 
 static size_t text_bytes(const char *s)

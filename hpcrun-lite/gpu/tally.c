@@ -58,8 +58,8 @@ struct msr_gpu_tally *gpu_tally_of(struct gpu_backend *b)
 		return t;
 	if (!gpu_lock_take(&gpu_core.tally_lock))
 		/*
-		 * We are in a signal handler of the program that came before the first operation of
-		 * this generation.
+		 * This is a signal handler of the program, before the first operation of this
+		 * generation.
 		 */
 		return &b->spare;
 	t = make_tally(b, 0);

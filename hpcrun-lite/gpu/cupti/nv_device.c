@@ -91,7 +91,7 @@ uint32_t nv_device(uint32_t ordinal)
 	pthread_mutex_lock(&nv.define_lock);
 	uint32_t id = nv.device[ordinal];
 	pthread_mutex_unlock(&nv.define_lock);
-	/* in CUDA a device is its number */
+	/* in CUDA a device is identified by its number */
 	return id ? id : define_device((CUdevice)ordinal, ordinal);
 }
 

@@ -24,7 +24,7 @@
 
 static _Atomic bool was_called;
 
-/* ---- what is asked of CUPTI ---- */
+/* ---- what CUPTI is asked for ---- */
 
 static uint64_t CUPTIAPI now(void)
 {
@@ -97,7 +97,7 @@ static bool open_library(void)
 {
 	char why[TEXT_BYTES], preferred[4096];
 	if (!nv_options_read(nv.host->options(nv.host), &nv.options, why, sizeof why))
-		nv_note(why, "; its options are ignored", ""); /* the launcher lets none through */
+		nv_note(why, "; its options are ignored", ""); /* the launcher refuses them */
 	nv_library_preferred(nv.host->options(nv.host), preferred, sizeof preferred);
 	bool good = nv_library_open(&nv.lib, preferred, false, why, sizeof why);
 	if (good)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state that all parts of the back end share, and what they say and ask through it. */
+/* The state that all parts of the back end share, and functions that need nothing else. */
 #include "hpcrun-lite/gpu/cupti/nv.h"
 
 #include "common/safe/sys.h"

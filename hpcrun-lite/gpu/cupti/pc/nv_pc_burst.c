@@ -85,7 +85,7 @@ static void end_window(struct nv_pc_session *s)
 	struct nv_pc_burst *b = &s->burst;
 	nv_pc_gate_limit(0);
 	if (!nv_pc_hold(s, nv.lib.now_ns() + NV_PC_HOLD_NS))
-		return; /* kernels come to their end one by one: soon */
+		return; /* soon, because the kernels end one by one */
 	count_window(b);
 	change_mode(s, false);
 	nv_pc_gate_open();

@@ -27,7 +27,7 @@ static struct lane {
 static struct {
 	_Alignas(64) _Atomic uint64_t state; /* IS_CLOSED, and how often it was opened */
 	_Atomic uint32_t n_threads;
-	_Alignas(64) _Atomic uint64_t n_launches; /* in bursts alone */
+	_Alignas(64) _Atomic uint64_t n_launches; /* only counted in bursts */
 	_Atomic uint64_t wake_at, limit;
 } gate;
 #define IS_CLOSED 1u
@@ -141,7 +141,7 @@ void nv_pc_gate_enter(bool is_launch)
 		return;
 	if (!try_enter())
 		wait_and_enter();
-	/* set while the gate was closed: nobody may tell of the end */
+	/* callbacks were switched off meanwhile: we may not see the end of this call */
 	if (nv_trace_has_no_calls()) {
 		depth = 0;
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
@@ -150,7 +150,7 @@ void nv_pc_gate_enter(bool is_launch)
 
 void nv_pc_gate_leave(void)
 {
-	/* 0: a call that began before we were called, or while nothing was to change. */
+	/* 0: the call began before callbacks were on, or while no change was possible */
 	if (depth && --depth == 0 && !nv_library_stand_in)
 		atomic_fetch_sub_explicit(own_lane(), 1, memory_order_release);
 }

@@ -34,7 +34,7 @@ static int open_file(const char *path)
 	if (fd == -ENOENT) {
 		fd = sys_open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
 		if (fd >= 0)
-			/* whatever the mask: it may be left behind for other users */
+			/* independent of the mask, because it may remain for other users */
 			sys_call3(SYS_fchmod, fd, 0444, 0);
 	}
 	return fd == -EEXIST ? sys_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)

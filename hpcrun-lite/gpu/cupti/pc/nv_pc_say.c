@@ -7,7 +7,7 @@
 
 #include "common/safe/text.h"
 
-#define USUAL_CLOCK_MHZ 1500u        /* where the driver does not say it */
+#define USUAL_CLOCK_MHZ 1500u        /* if the driver does not know it */
 #define USUAL_UNITS 100u
 
 void nv_pc_say(const struct nv_pc_session *s, const char *what, const char *more)
@@ -63,8 +63,8 @@ void nv_pc_say_begun(const struct nv_pc_session *s, uint64_t took_ns)
 }
 
 /*
- * Some chips are said to accept a period or a buffer and do something else: they give more samples
- * than possible, or none for a second's work on one multiprocessor.
+ * Some chips accept a period or a buffer but use another one. Then there are more samples than
+ * possible, or none for one second's work of a multiprocessor.
  */
 void nv_pc_check_rate(const struct nv_pc_session *s)
 {

@@ -75,7 +75,7 @@ static bool read_reasons(struct nv_pc_session *s)
 {
 	static char text[NV_PC_MAX_REASONS][CUPTI_STALL_REASON_STRING_SIZE];
 	char *names[NV_PC_MAX_REASONS];
-	size_t n_before = s->n_reasons; /* memory was made for so many */
+	size_t n_before = s->n_reasons; /* the memory has room for this many */
 	s->n_reasons = 0;
 	CUpti_PCSamplingGetNumStallReasonsParams count = {
 		.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
@@ -359,7 +359,7 @@ void nv_pc_disable(struct nv_pc_session *s)
 				  true);
 		nv_pc_check_rate(s);
 		nv_pc_check_outside(s);
-	} else if (was_on && s->is_full) { /* by the very last samples */
+	} else if (was_on && s->is_full) { /* the last samples filled the buffer */
 		nv_pc_close_range(s, MSR_GPU_RANGE_GAP | MSR_GPU_RANGE_BUFFER_FULL, true);
 		s->is_full = false;
 	}

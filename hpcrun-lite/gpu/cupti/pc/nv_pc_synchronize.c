@@ -65,7 +65,7 @@ static bool is_done(uint64_t until_ns)
 
 bool nv_pc_synchronize(CUcontext context, uint64_t until_ns)
 {
-	/* what was asked for before tells nothing about now */
+	/* an earlier request says nothing about now */
 	if (!make_helper() || !is_done(until_ns))
 		return false;
 	atomic_store_explicit(&helper.context, context, memory_order_release);

@@ -135,8 +135,8 @@ void CUPTIAPI tape_on_request(uint8_t **buffer, size_t *bytes, size_t *max_recor
 }
 
 /*
- * The names in the records are recorded as texts. The offsets are kept, because only CUPTI knows
- * the length of every kind of record.
+ * Records the names in the records as texts. Keeps the offsets, because only CUPTI knows the length
+ * of every kind of record.
  */
 static uint32_t look_at_records(uint8_t *buffer, size_t valid, uint32_t *offsets)
 {

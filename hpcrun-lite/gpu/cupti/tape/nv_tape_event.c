@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the recorder write: the begin and end of a call of the back end, and calls by
+ * Writes the events of the recorder's parts: begin and end of a call of the back end, and calls by
  * the back end. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"

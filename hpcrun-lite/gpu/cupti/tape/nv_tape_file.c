@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 #define STEP_BYTES (UINT64_C(1) << 20)
-#define LARGE_STEP_BYTES (UINT64_C(4) << 20) /* of a file that has MANY_BYTES already */
+#define LARGE_STEP_BYTES (UINT64_C(4) << 20) /* if the file has MANY_BYTES already */
 #define MANY_BYTES (UINT64_C(8) << 20)
 #define FIRST_CHUNK_BYTES 4096u
 #define LAST_CHUNK_BYTES (256u << 10)
@@ -36,8 +36,8 @@ static struct {
 	uint64_t max_bytes;
 	struct recording_header *header;
 	struct nv_map strings;           /* pointer -> hash of the text that lay there */
-	pthread_mutex_t lock;            /* around what is below */
-	uint8_t *at, *end;               /* what is left of the last step */
+	pthread_mutex_t lock;            /* protects the fields below */
+	uint8_t *at, *end;               /* the unused part of the last step */
 	uint64_t offset;                 /* of `at` in the file */
 	uint64_t size;
 	struct tape_thread *free, *fresh, *fresh_end;

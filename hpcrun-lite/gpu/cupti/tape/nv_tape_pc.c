@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PC sampling with the recorder in front of it, see nv_tape_call.c. Saves samples with all their
- * reasons, including those that Disable leaves in the buffer of the configuration. Test:
- * tests/cli/gpu/replay.sh.
+ * Records calls of PC sampling; see nv_tape_call.c. It saves samples with all their reasons, also
+ * those that Disable leaves in the buffer of the configuration. Test: tests/cli/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 
@@ -208,7 +207,7 @@ static CUptiResult CUPTIAPI pc_get_configuration(CUpti_PCSamplingConfigurationIn
 	return result;
 }
 
-/* ---- what goes with it ---- */
+/* ---- other calls ---- */
 
 static CUptiResult CUPTIAPI register_crc(CUpti_ComputeCrcCallbackFunc f)
 {

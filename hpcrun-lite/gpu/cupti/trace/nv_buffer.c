@@ -90,7 +90,7 @@ void CUPTIAPI nv_buffer_complete(CUcontext context, uint32_t stream, uint8_t *bu
 	int saved = errno;
 	CUpti_Activity *record = NULL;
 	(void)bytes;
-	/* over: what had no record was counted as never done */
+	/* after the end, launches without a record have been counted as never done */
 	if (!buffer || !nv_is_here() || nv_trace_is_over())
 		return;
 	while (valid_bytes &&

@@ -14,16 +14,14 @@
 #include <errno.h>
 
 /*
- * What a call leaves in correlationData for its end: the time when it was entered, and this bit. 0:
- * nothing to do. WAS_LOST: its launch could not be recorded, which was counted; its record will
- * come.
+ * What the entry of a call leaves in correlationData for its end: its time, and the bit AT_END if
+ * the call is recorded at its end. 0: nothing to do. WAS_LOST: the launch could not be recorded,
+ * which was counted; its record will come.
  */
 #define AT_END (UINT64_C(1) << 63)
 #define WAS_LOST UINT64_C(1)
 
-/*
- * Nodes of graphs that this thread made since it last entered a call while a stream was captured.
- */
+/* Number of graph nodes that this thread made since it last entered a call during a capture. */
 static __thread unsigned n_nodes __attribute__((tls_model("initial-exec")));
 static uint64_t id_of(uint32_t correlation)
 {
@@ -176,7 +174,7 @@ static void leave_device(const struct nv_call *c, const CUpti_CallbackData *d, u
 		    !nv_call_has_amount((enum nv_form)c->form, d->functionParams))
 			return;
 		bool is_taken = launch((enum msr_gpu_kind)c->kind, id, enter_ns, &t);
-		/* its record comes whether it was taken or not */
+		/* its record will come either way */
 		if (is_taken || !nv.options.no_times)
 			count_open(c, id);
 		if (!is_taken)
@@ -232,7 +230,7 @@ static void leave(const struct nv_call *c, const CUpti_CallbackData *d)
 			  amount_of(c, d->functionParams));
 }
 
-/* ---- what comes in ---- */
+/* ---- callbacks ---- */
 
 /*
  * Calls that must not run during a change of PC sampling or of the kinds of records: launches, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Switches the kinds of CUPTI's records and the callbacks of calls. Nothing here is asked while
- * another thread may launch. Tests: tests/unit/test_cupti_switch.c, tests/cli/cupti_trace.sh.
+ * Switches the kinds of CUPTI's records and the callbacks of calls. No other thread may launch
+ * meanwhile. Tests: tests/unit/test_cupti_switch.c, tests/cli/cupti_trace.sh.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 
@@ -44,7 +44,7 @@ CUptiResult nv_records_switch(bool on)
 {
 	CUptiResult first = CUPTI_SUCCESS;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		/* functions: of modules that are loaded meanwhile */
+		/* records of functions stay on, for modules that are loaded meanwhile */
 		if (!kinds[i].with_times || !is_wanted(&kinds[i]))
 			continue;
 		CUptiResult r = on ? nv.lib.cuptiActivityEnable(kinds[i].kind)

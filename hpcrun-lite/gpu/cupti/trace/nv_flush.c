@@ -13,7 +13,7 @@
 
 #define PERIOD_NS UINT64_C(100000000)
 #define RESTING_NS UINT64_C(10000000000)
-#define REST_NS UINT64_C(1000000000)     /* after an end that was none: exec failed */
+#define REST_NS UINT64_C(1000000000)     /* after an end that did not happen: exec failed */
 #define EXIT_WAIT_NS UINT64_C(2000000000)
 
 /* Unfinished records that this delivers are lost by `cause`. */

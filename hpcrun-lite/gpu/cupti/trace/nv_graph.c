@@ -49,7 +49,7 @@ void nv_graph_record(uint32_t graph, uint64_t id)
 		g->id = id;
 		g->n = 0;
 	}
-	g->n += id == g->id; /* of an earlier launch: from a buffer that came late */
+	g->n += id == g->id; /* an earlier launch: its buffer came late */
 	pthread_mutex_unlock(&nv_trace.graph_lock);
 }
 
@@ -76,6 +76,6 @@ void nv_graph_count_missing(void)
 	nv_map_take_all(&nv_trace.graphs, count_launch);
 	for (unsigned i = 0; i < NV_MAX_GRAPHS; i++)
 		for (uint32_t n = take_missing(&nv_trace.last_launches[i], &id); n; n--)
-			/* what else they may have been is not known */
+			/* their real kind is unknown */
 			nv.host->lost_by_id(nv.host, id, MSR_GPU_KERNEL, MSR_GPU_LOSS_NEVER_DONE);
 }

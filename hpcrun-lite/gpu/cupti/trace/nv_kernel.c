@@ -75,7 +75,7 @@ void nv_kernel_handle(enum nv_form form, const void *params)
 			is_of_loaded(*made);
 		else
 			nv_map_take(&nv_trace.handles,
-				    *made); /* the number of one that is no more */
+				    *made); /* forget an earlier object with this handle */
 		return;
 	}
 	if (loaded)

@@ -61,7 +61,7 @@ static void kernel(const CUpti_ActivityKernel10 *k)
 		     .amount = k->graphNodeId,
 		     .queue = nv_queue(k->deviceId, k->contextId, k->streamId),
 		     .shape = shape_of(k),
-		     /* 0: unknown, to CUPTI too */
+		     /* 0: CUPTI does not know it either */
 		     .has_waits = nv.options.latency,
 		     .queued_ns = nv.options.latency ? k->queued : 0,
 		     .submitted_ns = nv.options.latency ? k->submitted : 0,

@@ -24,7 +24,7 @@
 /* How long a thread of the program looks for a moment when the device is idle. */
 #define CALLER_HOLD_NS UINT64_C(20000000)
 #define WORKER_HOLD_NS UINT64_C(200000000)
-#define LAUNCH_NS UINT64_C(200000)        /* one takes 3 to 20 us */
+#define LAUNCH_NS UINT64_C(200000)        /* a launch takes 3 to 20 us */
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define LAST_PAUSE_NS UINT64_C(10000000000)
 
@@ -57,8 +57,8 @@ static void forget_allocation(uint64_t address, uint64_t bytes)
 }
 
 /*
- * Launches whose begin we were not told end now, except those that wait for room in the driver's
- * queue.
+ * Waits for the end of launches that began while callbacks were off. Those that wait for room in
+ * the driver's queue may take longer.
  */
 static void let_launches_end(void)
 {
