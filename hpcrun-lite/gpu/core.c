@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The GPU core: start, fork, end; see core.h. Never allocates. Tests:
- * tests/unit/test_gpu_core.c, tests/cli/gpu_core.sh.
+ * tests/unit/gpu/test_gpu_core.c, tests/cli/gpu/gpu_core.sh.
  */
 #include "hpcrun-lite/gpu/core.h"
 

@@ -4,7 +4,7 @@
  * launch.c, op.c, aggregate.c, pending.c, registry.c (definitions), device_record.c (samples,
  * counters), writer.c (streams of records), tally.c (ledgers), extent_take.c (space).
  * Internal to this folder. Data of the process itself is in anonymous memory; everything that is
- * written is in extents. Test: tests/unit/test_gpu_core.c.
+ * written is in extents. Test: tests/unit/gpu/test_gpu_core.c.
  */
 #ifndef HPCRUN_LITE_GPU_CORE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CORE_INTERNAL_H

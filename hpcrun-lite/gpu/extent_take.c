@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Takes extents for the GPU core from the store. Every wait is bounded. Test:
- * tests/unit/test_gpu_core.c.
+ * tests/unit/gpu/test_gpu_core.c.
  */
 #include "common/safe/clock.h"
 #include "common/safe/sys.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ledgers of the GPU core, and the state of the core. A ledger has several parts, so that
- * threads rarely count in the same one. Never allocates. Test: tests/unit/test_gpu_core.c.
+ * threads rarely count in the same one. Never allocates. Test: tests/unit/gpu/test_gpu_core.c.
  */
 #include "common/safe/clock.h"
 #include "common/safe/text.h"

@@ -2,7 +2,7 @@
 /*
  * Calls the back end as CUPTI, the driver or the run time did, with what the recording says. It
  * never follows pointers of the recording: the memory behind them comes from the recording too, and
- * is NULL if it is not there. Test: tests/cli/replay.sh.
+ * is NULL if it is not there. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

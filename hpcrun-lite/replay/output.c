@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes the measurement of a replay; see output.h. It does not trust the original: every extent is
- * checked. Test: tests/cli/replay.sh.
+ * checked. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/output.h"
 

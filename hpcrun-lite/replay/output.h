@@ -2,7 +2,7 @@
 /*
  * The measurement that a replay writes. Its CPU side (threads, modules, call paths, samples, time
  * lines) is copied from the original, byte for byte. The core adds what GPUs did. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_OUTPUT_H
 #define HPCRUN_LITE_REPLAY_OUTPUT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order in which a recording is played. It is the recorded one, except that an event takes its
- * turn when its effect could first be seen by other threads. Test: tests/cli/replay.sh.
+ * turn when its effect could first be seen by other threads. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/player.h"

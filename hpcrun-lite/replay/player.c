@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads and turns; see player.h. It never waits without a limit, because the back end may be what
- * is wrong. Test: tests/cli/replay.sh.
+ * is wrong. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

@@ -7,7 +7,7 @@
  *
  * Parts: player.c (threads and turns), plan.c (order), enter.c (calls of the back end), stand_in.c
  * and stand_in_pc.c (calls by the back end), replay_place.c (the run time for the core). Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_PLAYER_H
 #define HPCRUN_LITE_REPLAY_PLAYER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Code objects of a recording: the files in gpubins, mapped when they are first needed. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "common/base/vec.h"

@@ -2,7 +2,7 @@
 /*
  * The run time that the core sees in a replay. Instead of a walk of the stack, a launch gets the
  * thread and node that the recorded one had. The tree of the original measurement is copied, so
- * they are valid. Test: tests/cli/replay.sh.
+ * they are valid. Test: tests/cli/gpu/replay.sh.
  */
 #include "common/base/log.h"
 #include "hpcrun-lite/replay/output.h"

@@ -2,7 +2,7 @@
 /*
  * Answers as CUPTI, the driver and the process did. Calls that took time are matched one by one
  * with those of the recorded thread, and wait for their turn. Questions are answered by their
- * arguments; a question that was never asked fails. Test: tests/cli/replay.sh.
+ * arguments; a question that was never asked fails. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

@@ -2,7 +2,7 @@
 /*
  * Answers calls of PC sampling. Samples come from the recording. The configuration keeps what was
  * set, for a back end that asks more often than the recorded one. See stand_in.c. Test:
- * tests/cli/replay.sh, tests/cli/replay_fault.sh.
+ * tests/cli/gpu/replay.sh, tests/cli/gpu/replay_fault.sh.
  */
 #include "hpcrun-lite/replay/player.h"
 

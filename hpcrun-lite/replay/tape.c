@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads recordings; see tape.h. It checks every field, because a file may contain anything. Test:
- * tests/unit/test_recording.c, tests/cli/replay.sh.
+ * tests/unit/cupti/test_recording.c, tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/replay/tape.h"
 

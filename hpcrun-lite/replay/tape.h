@@ -2,7 +2,7 @@
 /*
  * A recording, read whole and checked: its events by stream and by order, their nesting, its texts
  * and answers. Not thread-safe while it is loaded, constant afterwards. Tests:
- * tests/unit/test_recording.c, tests/cli/replay.sh.
+ * tests/unit/cupti/test_recording.c, tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_REPLAY_TAPE_H
 #define HPCRUN_LITE_REPLAY_TAPE_H

@@ -2,8 +2,8 @@
 /*
  * hpcrun-lite replay for tests. It also plays the threads in another order, and makes things go
  * wrong that go wrong in real life. Both act on a replay from outside: one makes the plan, the
- * other stands between the player and the back end. Tests: tests/cli/replay.sh,
- * tests/cli/replay_fault.sh.
+ * other stands between the player and the back end. Tests: tests/cli/gpu/replay.sh,
+ * tests/cli/gpu/replay_fault.sh.
  */
 #ifndef TESTS_REPLAY_ALTER_H
 #define TESTS_REPLAY_ALTER_H

@@ -3,7 +3,7 @@
  * Faults of real life in a replay: records that are dropped, missing, out of order or have wrong
  * times, ids that wrap around, calls that fail. A layer between the player and the back end makes
  * them: it stands in front of the player's functions and of the back end's callbacks.
- * Test: tests/cli/replay_fault.sh.
+ * Test: tests/cli/gpu/replay_fault.sh.
  */
 #ifndef TESTS_REPLAY_FAULT_H
 #define TESTS_REPLAY_FAULT_H

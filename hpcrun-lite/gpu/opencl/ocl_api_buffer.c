@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Enqueues that copy, fill, migrate and map buffers. Test: tests/unit/test_opencl_layer.c. */
+/*
+ * Enqueues that copy, fill, migrate and map buffers. Test: tests/unit/opencl/test_opencl_layer.c.
+ */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"
 

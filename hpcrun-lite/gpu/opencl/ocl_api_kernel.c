@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Enqueues of kernels, and of commands that only order others: markers, barriers, waits, shared
- * objects of OpenGL. Test: tests/unit/test_opencl_layer.c.
+ * objects of OpenGL. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that make contexts, programs and kernels. Implementations reuse handles, so what was known
- * about a handle is forgotten when it is returned again. Test: tests/unit/test_opencl_hidden.c.
+ * about a handle is forgotten when it is returned again. Test:
+ * tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -2,7 +2,7 @@
 /*
  * Queues, events, and calls that wait. Profiling is enabled for every queue. The program still gets
  * the properties that it asked for, and reference counts without ours. Test:
- * tests/unit/test_opencl_hidden.c.
+ * tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

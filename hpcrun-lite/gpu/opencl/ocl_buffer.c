@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory objects and what is mapped of them. An object counts as freed when the program drops its
- * last reference, even if the implementation keeps it longer. Test: tests/unit/test_opencl_layer.c.
+ * last reference, even if the implementation keeps it longer. Test:
+ * tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

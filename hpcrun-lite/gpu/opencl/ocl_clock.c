@@ -4,7 +4,7 @@
  * the entry and the return of its call, and ended before its end was seen. Several times a second a
  * few operations are examined, and the tightest bounds give a pair. If the device has a timer
  * (clGetDeviceAndHostTimer) that agrees with the bounds, it is used too. On some implementations
- * that timer is another clock. Test: tests/unit/test_opencl_clock.c.
+ * that timer is another clock. Test: tests/unit/opencl/test_opencl_clock.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

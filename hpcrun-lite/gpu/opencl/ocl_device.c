@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Devices and contexts: queried and defined when first used, under s->define. Test:
- * tests/unit/test_opencl_layer.c.
+ * tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What all enqueues share: our own event if the program wants none, the launch if the call
- * succeeded, and the operation in flight. Tests: tests/unit/test_opencl_layer.c,
+ * succeeded, and the operation in flight. Tests: tests/unit/opencl/test_opencl_layer.c,
  * tests/bench/bench_enqueue.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"

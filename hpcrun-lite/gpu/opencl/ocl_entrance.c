@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What both ways into the process share. The module links neither the preloaded library nor OpenCL;
- * it finds both by name. Tests: tests/unit/test_opencl_layer.c, tests/cli/ocl_entrance.sh.
+ * it finds both by name. Tests: tests/unit/opencl/test_opencl_layer.c,
+ * tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

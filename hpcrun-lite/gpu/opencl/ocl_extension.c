@@ -2,7 +2,8 @@
 /*
  * Functions that the program asks for by name. We replace those that we know. Others whose name
  * starts with clEnqueue get a slot (ocl_slot.c) that counts their calls: their signatures are
- * unknown, so what they enqueue is missing in the profile. Test: tests/unit/test_opencl_hidden.c.
+ * unknown, so what they enqueue is missing in the profile. Test:
+ * tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -2,7 +2,7 @@
 /*
  * Kernels and the shapes of their launches. The first launch on a device asks everything. The
  * kernel keeps the shapes of the last launches, so a usual launch costs two locks and a comparison.
- * Test: tests/unit/test_opencl_layer.c.
+ * Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -2,8 +2,8 @@
 /*
  * The way in through the ICD loader: the functions that cl_layer.h requires of a layer, in the
  * first form and in that of loaders since 2024, and the table of our functions. If a loader gets an
- * error here, it continues without us. Tests: tests/unit/test_opencl_layer.c,
- * tests/cli/ocl_entrance.sh.
+ * error here, it continues without us. Tests: tests/unit/opencl/test_opencl_layer.c,
+ * tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -3,7 +3,7 @@
  * The way in by preloading, if the ICD loader is too old for layers or there is none. Our functions
  * have OpenCL's names and come first. The next functions are looked up at the first call, because
  * programs may load OpenCL late. Functions that a program gets by dlsym() from a library that it
- * opened are not seen. Test: tests/cli/ocl_entrance.sh.
+ * opened are not seen. Test: tests/cli/opencl/ocl_entrance.sh.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 #include "hpcrun-lite/gpu/opencl/ocl_api.h"

@@ -2,7 +2,7 @@
 /*
  * Answers the launcher: which ICD loader will programs find, does it know layers, which devices are
  * there? Not for the measured process, although it is in the same module. Test:
- * tests/cli/launch_gpu.sh.
+ * tests/cli/launch/launch_gpu.sh.
  */
 #include "hpcrun-lite/gpu/gpu_probe.h"
 #include "hpcrun-lite/gpu/opencl/ocl_headers.h"

@@ -2,7 +2,7 @@
 /*
  * The code object of a program. In this order: its binary for the device if that is ELF, its
  * source, its intermediate code, any binary. It is queried once after each build, and only for
- * programs of which a kernel runs. Test: tests/unit/test_opencl_layer.c.
+ * programs of which a kernel runs. Test: tests/unit/opencl/test_opencl_layer.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

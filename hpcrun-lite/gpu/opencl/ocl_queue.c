@@ -4,7 +4,7 @@
  * operations to notice their ends. A callback would cost an allocation, with NVIDIA 7 us and a
  * thread, and on some implementations a flush that the program did not ask for. Operations are
  * taken off the list, examined without a lock, and put back in front if they still run. Test:
- * tests/unit/test_opencl_life.c.
+ * tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

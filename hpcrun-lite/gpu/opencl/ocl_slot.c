@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts calls of functions whose signature is unknown. A slot is a few instructions that count the
- * call and jump to the function. Test: tests/unit/test_opencl_hidden.c.
+ * call and jump to the function. Test: tests/unit/opencl/test_opencl_hidden.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

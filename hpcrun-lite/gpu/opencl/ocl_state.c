@@ -2,7 +2,7 @@
 /*
  * The state of the process: its start, its renewal in a forked child, and its end. The child
  * abandons the old state, because its locks may be held and its handles are the parent's. Test:
- * tests/unit/test_opencl_life.c.
+ * tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared virtual memory: its ranges, sorted by address. Test: tests/unit/test_opencl_life.c.
+ * Shared virtual memory: its ranges, sorted by address. Test: tests/unit/opencl/test_opencl_life.c.
  */
 #include "hpcrun-lite/gpu/opencl/ocl.h"
 

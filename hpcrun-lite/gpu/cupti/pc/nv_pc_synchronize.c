@@ -3,7 +3,7 @@
  * Finds out whether a context has done all its work if kernels have no records (notimes).
  * cuCtxSynchronize waits without a limit, so a thread of ours calls it. If it does not return in
  * time, we leave it waiting, as a thread of the program may at its end, and ask again later. Where
- * there are records, use nv_guard_until_idle instead. Test: tests/unit/test_cupti_pc_gate.c.
+ * there are records, use nv_guard_until_idle instead. Test: tests/unit/cupti/test_cupti_pc_gate.c.
  */
 #include "hpcrun-lite/gpu/cupti/pc/nv_pc_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts the recorder; see nv_tape.h. Test: tests/cli/replay.sh. */
+/* Starts the recorder; see nv_tape.h. Test: tests/cli/gpu/replay.sh. */
 #include "common/safe/text.h"
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

@@ -3,7 +3,7 @@
  * Records calls of the back end: CUPTI's callbacks and buffers. Each is recorded before the back
  * end sees it, so that a recording ends with the cause of a crash; and again when it returns, with
  * its answer and the place of its launch. Changes nothing for either side. Test:
- * tests/cli/replay.sh.
+ * tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 #include "hpcrun-lite/gpu/hash128.h"

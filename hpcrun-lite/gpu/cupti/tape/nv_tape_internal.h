@@ -2,7 +2,7 @@
 /*
  * The parts of the recorder: its start (nv_tape.c), calls of the back end (nv_tape_enter.c), calls
  * by the back end (nv_tape_call.c, nv_tape_pc.c), what these write (nv_tape_event.c), and the file
- * (nv_tape_file.c). Each calls only those after it. Test: tests/cli/replay.sh.
+ * (nv_tape_file.c). Each calls only those after it. Test: tests/cli/gpu/replay.sh.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H
 #define HPCRUN_LITE_GPU_CUPTI_TAPE_NV_TAPE_INTERNAL_H

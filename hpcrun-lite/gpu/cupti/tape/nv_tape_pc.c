@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records calls of PC sampling; see nv_tape_call.c. It saves samples with all their reasons, also
- * those that Disable leaves in the buffer of the configuration. Test: tests/cli/replay.sh.
+ * those that Disable leaves in the buffer of the configuration. Test: tests/cli/gpu/replay.sh.
  */
 #include "hpcrun-lite/gpu/cupti/tape/nv_tape_internal.h"
 

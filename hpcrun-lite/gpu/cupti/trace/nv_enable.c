@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Switches the kinds of CUPTI's records and the callbacks of calls. No other thread may launch
- * meanwhile. Tests: tests/unit/test_cupti_switch.c, tests/cli/cupti_trace.sh.
+ * meanwhile. Tests: tests/unit/cupti/test_cupti_switch.c, tests/cli/gpu/cupti_trace.sh.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 

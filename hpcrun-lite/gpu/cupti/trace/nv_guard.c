@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The guard: one thread at a time makes CUPTI calls that may wait. While it is held,
- * nv_guard_until_idle waits for the device. Test: tests/unit/test_cupti_switch.c.
+ * nv_guard_until_idle waits for the device. Test: tests/unit/cupti/test_cupti_switch.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The number of launches that have no record yet. At the end these are counted as never done. Test:
- * tests/unit/test_cupti_record.c.
+ * tests/unit/cupti/test_cupti_record.c.
  */
 #include "hpcrun-lite/gpu/cupti/trace/nv_trace.h"
 

@@ -2,8 +2,8 @@
 /*
  * Tracing: the calls of the program (nv_callback.c) and the records of what the device did
  * (nv_buffer.c, nv_record.c), and the state of both. Unless it says otherwise, a function may be
- * called in any thread, never in a signal handler. Tests: tests/unit/test_cupti.c,
- * tests/unit/test_cupti_record.c, tests/unit/test_cupti_switch.c.
+ * called in any thread, never in a signal handler. Tests: tests/unit/cupti/test_cupti.c,
+ * tests/unit/cupti/test_cupti_record.c, tests/unit/cupti/test_cupti_switch.c.
  */
 #ifndef HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
 #define HPCRUN_LITE_GPU_CUPTI_TRACE_NV_TRACE_H
