@@ -35,7 +35,8 @@ replay() {
 	*" --shuffle-streams "* | *" --inject "*) set -- "$REPLAY_ALTERED" "$@" ;;
 	*) set -- "$HPCRUN" replay "$@" ;;
 	esac
-	run_limited 60 "$@" -v "$replay_from" -o "$replay_to" >"said-$replay_to" 2>&1 || replay_status=$?
+	run_limited 60 "$@" -v "$replay_from" -o "$replay_to" >"said-$replay_to" 2>&1 ||
+		replay_status=$?
 }
 
 # facts DIR: what the tools make of a measurement, into all-DIR (text; without the size of its file,

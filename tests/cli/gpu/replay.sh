@@ -119,7 +119,8 @@ is "none here" "$(find plain -name '*.hpctape')" ""
 is "--record-gpu without a GPU" "$? $(grep -c 'record-gpu needs -e gpu=nvidia' said)" "2 1"
 "$HPCRUN" -e gpu=nvidia,record=1x true >said 2>&1
 is "a size that is none" "$? $(grep -c 'cannot record' said)" "2 1"
-for words in "" "calls" "-o x" "calls graph -o x" "calls -o x --speed 0" "calls -o x --speed fast"; do
+for words in "" "calls" "-o x" "calls graph -o x" "calls -o x --speed 0" \
+	"calls -o x --speed fast"; do
 	# shellcheck disable=SC2086 # words
 	"$HPCRUN" replay $words >said 2>&1
 	is "replay $words: wrong usage" "$? $(test -e x && echo made)" "2 "
@@ -133,8 +134,8 @@ is "a directory that is not there" "$replay_status$(test -e none && echo made)" 
 mkdir taken
 run_limited 60 "$HPCRUN" replay calls -o taken >said 2>&1
 is "the output is there already" "$?" 1
-for words in "--shuffle-streams one" "--shuffle-streams" "--inject nothing" "--inject wrap:0" \
-	"--inject wrap:x"; do
+for words in "--shuffle-streams one" "--shuffle-streams" "--inject nothing" \
+	"--inject wrap:0" "--inject wrap:x"; do
 	# shellcheck disable=SC2086 # words
 	"$REPLAY_ALTERED" calls -o x $words >said 2>&1
 	is "replay_altered $words: wrong usage" "$? $(test -e x && echo made)" "2 "

@@ -107,7 +107,9 @@ like "another subscriber: said" "$(cat said-f)" \
 is "another subscriber: no operation" "$(kind f kernel)" "0 0"
 
 # all at once
-run_limited 60 "$REPLAY_ALTERED" -q busy -o all --shuffle-streams 1 --inject dropped-buffers:3 --inject lost-record:50 --inject wrap:100 --inject clock-step:20 --inject out-of-memory:2 --inject unknown-call:1000 \
+run_limited 60 "$REPLAY_ALTERED" -q busy -o all --shuffle-streams 1 --inject dropped-buffers:3 \
+	--inject lost-record:50 --inject wrap:100 --inject clock-step:20 --inject out-of-memory:2 \
+	--inject unknown-call:1000 \
 	--inject out-of-order:2 >said 2>&1
 is "all at once: played" "$?" 0
 facts all
