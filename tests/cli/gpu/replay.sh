@@ -139,7 +139,8 @@ for words in "--shuffle-streams one" "--shuffle-streams" "--inject nothing" \
 	# shellcheck disable=SC2086 # words
 	"$REPLAY_ALTERED" calls -o x $words >said 2>&1
 	is "replay_altered $words: wrong usage" "$? $(test -e x && echo made)" "2 "
-	like "replay_altered $words: the faults are listed" "$(cat said)" 'subscriber:1: another tool'
+	like "replay_altered $words: the faults are listed" "$(cat said)" \
+		'subscriber:1: another tool'
 done
 
 done_testing
