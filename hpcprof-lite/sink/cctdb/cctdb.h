@@ -22,11 +22,6 @@ struct cctdb_sources {
 enum status cctdb_copy_sources(const struct model *m, const struct sink_options *o,
 	struct cctdb_sources *s);
 void cctdb_sources_free(struct cctdb_sources *s);
-/*
- * Makes `path` relative to the root directory, removes "." and "..", and puts it below "src". NULL
- * if it is not absolute or memory is short. The caller owns the result.
- */
-char *cctdb_source_path(const char *path);
 
 enum status cctdb_write_meta(const struct model *m, const struct sink_options *o,
 	const struct cctdb_sources *s);

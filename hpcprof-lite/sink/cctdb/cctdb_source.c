@@ -11,6 +11,7 @@
 #include "common/base/map.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
 #include "hpcprof-lite/sink/outfile.h"
+#include "hpcprof-lite/sink/source_find.h"
 #include "hpcprof-lite/sink/source_rights.h"
 
 #include <errno.h>
@@ -23,37 +24,6 @@
 #include <unistd.h>
 
 enum { MAX_SOURCE_BYTES = 16 << 20, COPY_BYTES = 256 << 10 };
-
-char *cctdb_source_path(const char *path)
-{
-	if (path[0] != '/')
-		return NULL;
-	size_t n = 3;
-	char *out = malloc(strlen(path) + sizeof "src/");
-	if (!out)
-		return NULL;
-	memcpy(out, "src", n);
-	while (*path) {
-		while (*path == '/')
-			path++;
-		size_t length = strcspn(path, "/");
-		if (length == 2 && memcmp(path, "..", 2) == 0) {
-			while (n > 3 && out[--n] != '/')
-				;
-		} else if (length && !(length == 1 && *path == '.')) {
-			out[n++] = '/';
-			memcpy(out + n, path, length);
-			n += length;
-		}
-		path += length;
-	}
-	out[n] = '\0';
-	if (n == 3) { /* it named the root directory */
-		free(out);
-		return NULL;
-	}
-	return out;
-}
 
 /* Makes the directories above directory/relative. False, with errno, when that cannot be. */
 static bool make_parents(const char *directory, const char *relative)
@@ -144,18 +114,6 @@ static bool *named_files(const struct model *m)
 	return named;
 }
 
-/* An archive's copy of a source file, or the file itself. */
-static const char *find_source(const struct sink_options *o, const char *relative, const char *path,
-	char archived[PATH_MAX])
-{
-	struct stat st;
-	for (size_t i = 0; i < o->n_source_dirs; i++)
-		if (snprintf(archived, PATH_MAX, "%s/%s", o->source_dirs[i], relative) < PATH_MAX &&
-			lstat(archived, &st) == 0 && S_ISREG(st.st_mode))
-			return archived;
-	return path;
-}
-
 /* Copies the named files. Several file ids may mean one path. */
 static enum status copy_named(const struct model *m, const struct sink_options *o,
 			      const bool *named, struct cctdb_sources *s)
@@ -166,14 +124,14 @@ static enum status copy_named(const struct model *m, const struct sink_options *
 	char archived[PATH_MAX];
 	bool ready = source_owners_find(m, &c.owners) && c.buffer;
 	for (uint32_t i = 0; ready && i < m->n_files && status == STATUS_OK; i++) {
-		char *relative = named[i] ? cctdb_source_path(m->files[i].path) : NULL;
+		char *relative = named[i] ? source_relative(m->files[i].path) : NULL;
 		if (!relative)
 			continue;
 		uint64_t key = hash_bytes(relative, strlen(relative)), check = strlen(relative),
 			 first = map_get(&seen, key, check);
 		bool copied = false;
 		if (first == MAP_NONE) {
-			status = copy(&c, find_source(o, relative, m->files[i].path, archived),
+			status = copy(&c, source_find(o, relative, m->files[i].path, archived),
 				      relative, &copied);
 			if (map_put(&seen, key, check, i) == MAP_NONE)
 				status = STATUS_NO_MEMORY;

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/mapfile.h"
 #include "hpcprof-lite/sink/cctdb/cctdb.h"
+#include "hpcprof-lite/sink/source_find.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_sink.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_format.h"
 #include "hpcprof-lite/sink/cctdb/cctdb_statistics.h"
@@ -177,7 +178,7 @@ static void source_paths_stay_below_src(void **state)
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		char *found = cctdb_source_path(cases[i].path);
+		char *found = source_relative(cases[i].path);
 		if (cases[i].expected)
 			assert_string_equal(found, cases[i].expected);
 		else

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the source files that contexts name are, and where their copies are. Test:
+ * tests/unit/sink/test_sink_cctdb.c.
+ */
+#ifndef HPCPROF_SINK_SOURCE_FIND_H
+#define HPCPROF_SINK_SOURCE_FIND_H
+
+#include "hpcprof-lite/sink/sink.h"
+
+#include <limits.h>
+
+/*
+ * The path below "src", such as "src/usr/..."; "." and ".." are resolved in the text. NULL for a
+ * relative path, the root directory, and if memory is short. The caller owns it.
+ */
+char *source_relative(const char *path);
+/*
+ * The copy of a source file in one of the source_dirs, or the file itself. `relative` is from
+ * source_relative(path). The result is `archived` or `path`.
+ */
+const char *source_find(const struct sink_options *o, const char *relative, const char *path,
+			char archived[PATH_MAX]);
+
+#endif
